@@ -1,0 +1,12 @@
+// Content hashes: keys of caches and of attempts.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace roofwalk {
+
+// SHA-256 of the bytes as 64 lower-case hexadecimal digits.
+std::string sha256_hex(std::string_view bytes);
+
+}  // namespace roofwalk

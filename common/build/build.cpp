@@ -1,0 +1,202 @@
+#include "common/build/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "common/base/hash.h"
+#include "common/base/subprocess.h"
+#include "common/build/cache.h"
+#include "common/build/cubin.h"
+#include "common/build/diagnostics.h"
+#include "common/build/files.h"
+#include "common/build/ptx_lines.h"
+#include "common/build/workspace.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPlanEntry = "solve";
+constexpr std::size_t kMaxSourceBytes = 1 << 20;
+constexpr std::size_t kMaxHeaderBytes = 1 << 20;
+constexpr std::size_t kMaxPtxBytes = 4 << 20;  // a chapter's own is 1 to 16 KB; ptxas needs minutes for more
+constexpr std::size_t kMaxCubinBytes = 64 << 20;
+constexpr std::size_t kMaxTemporaryBytes = 64 << 20;  // each file that a compiler writes
+constexpr std::size_t kMaxLogBytes = 64 << 10;
+constexpr std::size_t kMaxMemoryBytes = std::size_t{4} << 30;  // address space; CUB and the mma headers take 0.5 GB
+constexpr int kMaxStaticSharedBytes = 48 << 10;                // what CUDA allows a kernel to declare, on every chip
+
+using Headers = std::map<std::string, std::string>;  // name, text
+
+Error unusable(const BuildRequest& request, std::string message, std::string advice = {}) {
+  return {.message = std::move(message), .file = request.source.string(), .advice = std::move(advice)};
+}
+
+Result<std::string> read_source(const BuildRequest& request) {
+  std::error_code error;
+  const fs::file_status status = fs::status(request.source, error);
+  if (!fs::exists(status)) return unusable(request, "there is no such file");
+  if (!fs::is_regular_file(status)) return unusable(request, "this is not a file");
+  if (const auto size = fs::file_size(request.source, error); !error && size > kMaxSourceBytes) {
+    return unusable(request, fmt::format("the file has {} bytes; a kernel file has at most {}", size, kMaxSourceBytes));
+  }
+  auto text = read_file(request.source, kMaxSourceBytes);
+  if (!text) return unusable(request, "the file cannot be read");
+  if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
+    return unusable(request, "the file is empty",
+                    "write a kernel and SOLVE(...), or start again with `roofwalk reset`");
+  }
+  const auto is_control = [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && std::string_view("\t\n\r\f\v").find(c) == std::string_view::npos;
+  };
+  if (std::any_of(text->begin(), text->end(), is_control)) {
+    return unusable(request, "the file is not text", "save it as UTF-8 source code");
+  }
+  if (text->find("SOLVE") == std::string::npos && text->find(kPlanEntry) == std::string::npos) {
+    return unusable(request, "the file holds no SOLVE(...), so it is not a kernel file",
+                    "define it as the chapter's starter does");
+  }
+  return *std::move(text);
+}
+
+Result<Headers> read_headers(const BuildRequest& request) {
+  Headers headers;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(request.include, error)) {
+    const std::string extension = entry.path().extension();
+    if (extension != ".cuh" && extension != ".h") continue;
+    auto text = read_file(entry.path(), kMaxHeaderBytes);
+    if (!text) return Error{.message = "the header cannot be read", .file = entry.path().string()};
+    headers[entry.path().filename()] = *std::move(text);
+  }
+  if (headers.empty()) {
+    return Error{.message = "there is no header in this folder", .file = request.include.string()};
+  }
+  return headers;
+}
+
+// Everything that the outcome depends on, each part with its length so that no two lists read alike.
+std::string cache_key(const Toolkit& toolkit, const BuildRequest& request, const std::string& source,
+                      const Headers& headers) {
+  std::string all;
+  const auto add = [&all](std::string_view part) { all.append(std::to_string(part.size())).append(":").append(part); };
+  add("roofwalk.compiled/1");
+  add(toolkit.version);
+  add(request.arch);
+  add(source);
+  for (const auto& [name, text] : headers) {
+    add(name);
+    add(text);
+  }
+  return sha256_hex(all);
+}
+
+Result<CommandResult> run_tool(const Toolkit& toolkit, const fs::path& folder, double timeout_s,
+                               std::vector<std::string> arguments) {
+  const fs::path bin = toolkit.root / "bin";
+  arguments.front() = (bin / arguments.front()).string();
+  return run_command({.arguments = std::move(arguments),
+                      .working_directory = folder,
+                      .environment = {{"PATH", bin.string() + ":/usr/local/bin:/usr/bin:/bin"},
+                                      {"HOME", folder.string()},
+                                      {"TMPDIR", (folder / "tmp").string()},
+                                      {"LC_ALL", "C"},
+                                      {"SOURCE_DATE_EPOCH", "0"}},
+                      .timeout_s = timeout_s,
+                      .max_output_bytes = kMaxLogBytes,
+                      .max_memory_bytes = kMaxMemoryBytes,
+                      .max_file_bytes = kMaxTemporaryBytes});
+}
+
+Status lay_out(const fs::path& folder, const std::string& source, const Headers& headers) {
+  std::error_code error;
+  fs::create_directory(folder / "tmp", error);
+  fs::create_directory(folder / "include", error);
+  bool written = write_file(folder / kSourceName, source);
+  for (const auto& [name, text] : headers) written = written && write_file(folder / "include" / name, text);
+  if (!written) return Error{.message = "cannot write", .file = folder.string(), .advice = "is the disk full?"};
+  return kOk;
+}
+
+Result<std::string> compile_to_ptx(const Toolkit& toolkit, const BuildRequest& request, const fs::path& folder,
+                                   const std::string& source) {
+  ROOFWALK_TRY(const CommandResult run, run_tool(toolkit, folder, request.timeout_s,
+                                                 {"nvcc", "-ptx", "-rdc=true", "-lineinfo", "-arch=" + request.arch,
+                                                  "-I", "include", std::string(kSourceName), "-o", "kernel.ptx"}));
+  if (run.exit_code != 0) return explain_nvcc(run, request.source.string(), source, request.timeout_s);
+  auto ptx = read_file(folder / "kernel.ptx", kMaxPtxBytes);
+  if (!ptx) {
+    return unusable(request, fmt::format("the file compiles to more than {} MiB of PTX", kMaxPtxBytes >> 20),
+                    "unroll less, and instantiate fewer templates");
+  }
+  return *std::move(ptx);
+}
+
+Result<std::vector<KernelResources>> assemble(const Toolkit& toolkit, const BuildRequest& request,
+                                              const fs::path& folder, const std::string& ptx) {
+  // "sm_80" for "compute_80". Relocatable (-c), because the plan entry calls functions that only the harness knows.
+  const std::string chip = "sm_" + request.arch.substr(request.arch.find('_') + 1);
+  ROOFWALK_TRY(const CommandResult run, run_tool(toolkit, folder, request.timeout_s,
+                                                 {"ptxas", "-c", "-arch=" + chip, "kernel.ptx", "-o", "kernel.cubin"}));
+  if (run.exit_code != 0) return explain_ptxas(run, request.source.string(), ptx, request.timeout_s);
+  auto cubin = read_file(folder / "kernel.cubin", kMaxCubinBytes);
+  if (!cubin) return unusable(request, "the file assembles to more machine code than is allowed");
+  return read_cubin(*cubin);
+}
+
+// Takes the plan entry out of the kernels and looks at what remains. ptxas itself checks shared memory only at the
+// link.
+Status check_kernels(const BuildRequest& request, const std::string& ptx, std::vector<KernelResources>& kernels) {
+  if (std::erase_if(kernels, [](const KernelResources& kernel) { return kernel.name == kPlanEntry; }) == 0) {
+    return unusable(request, "the file defines no SOLVE(...)",
+                    "end it with SOLVE(parameters) { kernel<<<grid, block>>>(arguments); }");
+  }
+  for (const KernelResources& kernel : kernels) {
+    if (kernel.static_shared_bytes <= kMaxStaticSharedBytes) continue;
+    return Error{.message = fmt::format("kernel {} declares {} bytes of shared memory; CUDA allows {} (48 KiB)",
+                                        written_name(kernel.name), kernel.static_shared_bytes, kMaxStaticSharedBytes),
+                 .file = request.source.string(),
+                 .line = source_line_of_kernel(ptx, kernel.name),
+                 .advice = "make the tile smaller, or use extern __shared__ and pass its size at the launch"};
+  }
+  return kOk;
+}
+
+Result<Compiled> compile(const Toolkit& toolkit, const BuildRequest& request, const std::string& source,
+                         const Headers& headers, const std::string& key) {
+  // Half of the hash keeps the path short; the folder is in the PTX.
+  ROOFWALK_TRY(const Workspace workspace, Workspace::open(key.substr(0, 32)));
+  if (auto done = load_compiled(request.cache, key)) return *std::move(done);  // by whom we waited for
+  ROOFWALK_TRY_STATUS(lay_out(workspace.path(), source, headers));
+  Compiled compiled;
+  ROOFWALK_TRY(compiled.ptx, compile_to_ptx(toolkit, request, workspace.path(), source));
+  ROOFWALK_TRY(compiled.kernels, assemble(toolkit, request, workspace.path(), compiled.ptx));
+  ROOFWALK_TRY_STATUS(check_kernels(request, compiled.ptx, compiled.kernels));
+  save_compiled(request.cache, key, compiled);
+  return compiled;
+}
+
+}  // namespace
+
+Result<Artifact> build(const Toolkit& toolkit, const BuildRequest& request) {
+  ROOFWALK_CHECK(request.arch.starts_with("compute_"));
+  ROOFWALK_TRY(std::string source, read_source(request));
+  ROOFWALK_TRY(const Headers headers, read_headers(request));
+  const std::string key = cache_key(toolkit, request, source, headers);
+  std::optional<Compiled> compiled = load_compiled(request.cache, key);
+  if (!compiled) {
+    ROOFWALK_TRY(compiled, compile(toolkit, request, source, headers, key));
+  }
+  return Artifact{.source_path = request.source.string(),
+                  .source_name = std::string(kSourceName),
+                  .source_text = source,
+                  .source_sha256 = sha256_hex(source),
+                  .arch = request.arch,
+                  .ptx = std::move(compiled->ptx),
+                  .kernels = std::move(compiled->kernels)};
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,66 @@
+#include "common/build/cache.h"
+
+#include <unistd.h>
+
+#include "common/base/hash.h"
+#include "common/base/json.h"
+#include "common/build/files.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSchema = "roofwalk.compiled/1";
+constexpr std::size_t kMaxFileBytes = 16 << 20;
+
+std::optional<Compiled> parse(const std::string& text, std::string ptx) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || json.value("schema", "") != kSchema) return std::nullopt;
+  if (json.value("ptx_sha256", "") != sha256_hex(ptx)) return std::nullopt;
+  Compiled compiled{.ptx = std::move(ptx), .kernels = {}};
+  for (const Json& kernel : json.at("kernels")) {
+    compiled.kernels.push_back({.name = kernel.at("name").get<std::string>(),
+                                .registers_per_thread = kernel.at("registers_per_thread").get<int>(),
+                                .static_shared_bytes = kernel.at("static_shared_bytes").get<int>(),
+                                .local_bytes_per_thread = kernel.at("local_bytes_per_thread").get<int>()});
+  }
+  return compiled;
+}
+
+}  // namespace
+
+std::optional<Compiled> load_compiled(const fs::path& cache, const std::string& key) {
+  auto text = read_file(cache / key / "resources.json", kMaxFileBytes);
+  auto ptx = read_file(cache / key / "kernel.ptx", kMaxFileBytes);
+  if (!text || !ptx) return std::nullopt;
+  try {
+    return parse(*text, *std::move(ptx));
+  } catch (const Json::exception&) {  // JSON of another shape: damaged
+    return std::nullopt;
+  }
+}
+
+void save_compiled(const fs::path& cache, const std::string& key, const Compiled& compiled) {
+  Json kernels = Json::array();
+  for (const KernelResources& kernel : compiled.kernels) {
+    kernels.push_back({{"name", kernel.name},
+                       {"registers_per_thread", kernel.registers_per_thread},
+                       {"static_shared_bytes", kernel.static_shared_bytes},
+                       {"local_bytes_per_thread", kernel.local_bytes_per_thread}});
+  }
+  const Json json{{"schema", kSchema}, {"ptx_sha256", sha256_hex(compiled.ptx)}, {"kernels", kernels}};
+
+  // The caller holds the key's lock, so that nothing else publishes it now; only the process number tells folders
+  // apart.
+  const fs::path temporary = cache / (key + ".new-" + std::to_string(::getpid()));
+  std::error_code error;
+  fs::create_directories(temporary, error);
+  if (write_file(temporary / "kernel.ptx", compiled.ptx) && write_file(temporary / "resources.json", json.dump(2))) {
+    fs::remove_all(cache / key, error);  // a damaged entry
+    fs::rename(temporary, cache / key, error);
+  }
+  fs::remove_all(temporary, error);
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,293 @@
+#include "common/build/cubin.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace roofwalk {
+namespace {
+
+// The parts of ELF64 and of NVIDIA's use of it that are needed here.
+constexpr std::uint16_t kMachineCuda = 190;
+constexpr std::uint32_t kTypeSymbols = 2, kTypeRela = 4, kTypeRel = 9;
+constexpr std::uint8_t kSymbolIsEntry = 0x10;            // in st_other
+constexpr std::uint8_t kFormatSized = 4;                 // an .nv.info record whose payload has a 16-bit size
+constexpr std::uint8_t kAttributeFrameSize = 0x11;       // payload: symbol, bytes
+constexpr std::uint32_t kGraphCalls = 0xffffffff;        // what follows in .nv.callgraph: direct calls ...
+constexpr std::uint32_t kGraphFirstMarker = 0xfffffff0;  // ... until the next marker of this kind
+constexpr std::size_t kMaxFunctions = 4096;
+
+struct Section {
+  std::string_view name, bytes;
+  std::uint32_t type = 0, link = 0, info = 0;
+  std::uint64_t size = 0;
+};
+
+struct Symbol {
+  std::uint8_t other = 0;
+  std::uint16_t section = 0;
+  std::uint64_t value = 0, size = 0;
+};
+
+struct Function {
+  std::string_view name;
+  std::uint32_t symbol = 0, section = 0;
+  int registers = 0;
+  std::uint64_t own_shared_bytes = 0;
+  std::uint64_t frame_bytes = 0;
+  std::vector<std::size_t> callees;                         // indices of functions
+  std::map<std::uint32_t, std::uint64_t> shared_variables;  // of a function that is no kernel: symbol, bytes
+  bool is_kernel = false;
+};
+
+// Reads little-endian integers; nothing outside the bytes is ever touched.
+template <class T>
+std::optional<T> read(std::string_view bytes, std::uint64_t offset) {
+  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return std::nullopt;
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+std::optional<std::string_view> slice(std::string_view bytes, std::uint64_t offset, std::uint64_t size) {
+  if (offset > bytes.size() || bytes.size() - offset < size) return std::nullopt;
+  return bytes.substr(offset, size);
+}
+
+// The NUL-terminated text at an offset of a string table.
+std::optional<std::string_view> text_at(std::string_view table, std::uint64_t offset) {
+  if (offset >= table.size()) return std::nullopt;
+  const std::size_t end = table.find('\0', offset);
+  if (end == std::string_view::npos) return std::nullopt;
+  return table.substr(offset, end - offset);
+}
+
+class CubinReader {
+ public:
+  explicit CubinReader(std::string_view bytes) : bytes_(bytes) {}
+
+  // Each returns false where the file contradicts itself.
+  bool read_sections();
+  bool read_symbols();
+  bool read_functions();
+  bool read_frames();
+  bool read_calls();
+  bool read_shared_variables();
+
+  bool too_many_functions() const { return functions_.size() > kMaxFunctions; }
+  std::vector<KernelResources> kernels() const;
+
+ private:
+  bool read_section(std::uint64_t offset, std::vector<std::uint32_t>& name_offsets);
+  const Section* section(std::string_view name) const;
+  Function* function_of(std::uint32_t symbol);
+  std::uint64_t deepest_stack(std::size_t function, std::vector<std::optional<std::uint64_t>>& known) const;
+  std::set<std::size_t> reachable(std::size_t function) const;
+
+  std::string_view bytes_;
+  std::vector<Section> sections_;
+  std::vector<Symbol> symbols_;
+  std::vector<Function> functions_;
+  std::map<std::uint32_t, std::size_t> by_symbol_, by_section_;
+};
+
+bool CubinReader::read_section(std::uint64_t offset, std::vector<std::uint32_t>& name_offsets) {
+  const auto header = slice(bytes_, offset, 64);
+  if (!header) return false;
+  Section section;
+  name_offsets.push_back(*read<std::uint32_t>(*header, 0));
+  section.type = *read<std::uint32_t>(*header, 4);
+  section.size = *read<std::uint64_t>(*header, 32);
+  section.link = *read<std::uint32_t>(*header, 40);
+  section.info = *read<std::uint32_t>(*header, 44);
+  // Sections of shared memory hold a size but no bytes; what does not lie in the file is left empty.
+  section.bytes = slice(bytes_, *read<std::uint64_t>(*header, 24), section.size).value_or(std::string_view());
+  sections_.push_back(section);
+  return true;
+}
+
+bool CubinReader::read_sections() {
+  if (!bytes_.starts_with(std::string_view("\x7f"
+                                           "ELF\x02\x01",
+                                           6)))
+    return false;
+  if (read<std::uint16_t>(bytes_, 18) != kMachineCuda || read<std::uint16_t>(bytes_, 58) != 64) return false;
+  const auto table = read<std::uint64_t>(bytes_, 40);
+  const auto count = read<std::uint16_t>(bytes_, 60), names = read<std::uint16_t>(bytes_, 62);
+  if (!table || !count || !names || *table > bytes_.size() || *names >= *count) return false;
+  std::vector<std::uint32_t> name_offsets;
+  for (std::uint64_t i = 0; i < *count; ++i) {
+    if (!read_section(*table + 64 * i, name_offsets)) return false;
+  }
+  for (std::size_t i = 0; i < sections_.size(); ++i) {
+    const auto name = text_at(sections_[*names].bytes, name_offsets[i]);
+    if (!name) return false;
+    sections_[i].name = *name;
+  }
+  return true;
+}
+
+bool CubinReader::read_symbols() {
+  for (const Section& section : sections_) {
+    if (section.type != kTypeSymbols) continue;
+    for (std::uint64_t at = 0; at + 24 <= section.bytes.size(); at += 24) {
+      symbols_.push_back({.other = *read<std::uint8_t>(section.bytes, at + 5),
+                          .section = *read<std::uint16_t>(section.bytes, at + 6),
+                          .value = *read<std::uint64_t>(section.bytes, at + 8),
+                          .size = *read<std::uint64_t>(section.bytes, at + 16)});
+    }
+    return true;
+  }
+  return false;
+}
+
+const Section* CubinReader::section(std::string_view name) const {
+  const auto found =
+      std::find_if(sections_.begin(), sections_.end(), [&](const Section& section) { return section.name == name; });
+  return found != sections_.end() ? &*found : nullptr;
+}
+
+bool CubinReader::read_functions() {
+  constexpr std::string_view kText = ".text.", kShared = ".nv.shared.";
+  std::map<std::string_view, std::uint64_t> shared_bytes;
+  for (const Section& section : sections_) {
+    if (section.name.starts_with(kShared)) shared_bytes[section.name.substr(kShared.size())] = section.size;
+  }
+  for (std::uint32_t i = 0; i < sections_.size() && !too_many_functions(); ++i) {
+    if (!sections_[i].name.starts_with(kText)) continue;
+    Function function{.name = sections_[i].name.substr(kText.size()),
+                      .symbol = sections_[i].info & 0xffffff,
+                      .section = i,
+                      .registers = static_cast<int>(sections_[i].info >> 24),
+                      .callees = {},
+                      .shared_variables = {}};
+    if (function.symbol >= symbols_.size()) return false;
+    function.is_kernel = (symbols_[function.symbol].other & kSymbolIsEntry) != 0;
+    function.own_shared_bytes = shared_bytes[function.name];
+    by_symbol_[function.symbol] = functions_.size();
+    by_section_[i] = functions_.size();
+    functions_.push_back(std::move(function));
+  }
+  return true;
+}
+
+Function* CubinReader::function_of(std::uint32_t symbol) {
+  const auto found = by_symbol_.find(symbol);
+  return found != by_symbol_.end() ? &functions_[found->second] : nullptr;
+}
+
+bool CubinReader::read_frames() {
+  const Section* info = section(".nv.info");
+  if (info == nullptr) return functions_.empty();
+  const std::string_view bytes = info->bytes;
+  for (std::uint64_t at = 0; at < bytes.size();) {
+    const auto format = read<std::uint8_t>(bytes, at), attribute = read<std::uint8_t>(bytes, at + 1);
+    const auto size = read<std::uint16_t>(bytes, at + 2);
+    if (!format || !attribute || !size) return false;
+    if (*format == kFormatSized && *attribute == kAttributeFrameSize) {
+      const auto symbol = read<std::uint32_t>(bytes, at + 4), frame = read<std::uint32_t>(bytes, at + 8);
+      if (!symbol || !frame) return false;
+      if (Function* function = function_of(*symbol)) function->frame_bytes = *frame;
+    }
+    at += 4u + (*format == kFormatSized ? *size : 0u);
+  }
+  return true;
+}
+
+bool CubinReader::read_calls() {
+  const Section* graph = section(".nv.callgraph");
+  if (graph == nullptr) return true;
+  bool calls = false;
+  for (std::uint64_t at = 0; at + 8 <= graph->bytes.size(); at += 8) {
+    const auto from = *read<std::uint32_t>(graph->bytes, at), to = *read<std::uint32_t>(graph->bytes, at + 4);
+    if (to >= kGraphFirstMarker) {
+      calls = to == kGraphCalls;
+    } else if (calls && function_of(from) != nullptr && by_symbol_.contains(to)) {
+      function_of(from)->callees.push_back(by_symbol_[to]);
+    }
+  }
+  return true;
+}
+
+// Shared variables of functions that are no kernels have no section of their own until the link; the relocations of a
+// function's code tell which it uses.
+bool CubinReader::read_shared_variables() {
+  for (const Section& section : sections_) {
+    if (section.type != kTypeRel && section.type != kTypeRela) continue;
+    const auto owner = by_section_.find(section.info);
+    if (owner == by_section_.end()) continue;
+    const std::uint64_t step = section.type == kTypeRel ? 16 : 24;
+    for (std::uint64_t at = 0; at + step <= section.bytes.size(); at += step) {
+      const auto symbol = static_cast<std::uint32_t>(*read<std::uint64_t>(section.bytes, at + 8) >> 32);
+      if (symbol >= symbols_.size()) return false;
+      const std::uint16_t home = symbols_[symbol].section;
+      if (home < sections_.size() && sections_[home].name == ".nv_debug.shared") {
+        functions_[owner->second].shared_variables[symbol] = symbols_[symbol].size;
+      }
+    }
+  }
+  return true;
+}
+
+std::set<std::size_t> CubinReader::reachable(std::size_t function) const {
+  std::set<std::size_t> seen{function};
+  std::vector<std::size_t> open{function};
+  while (!open.empty()) {
+    const std::size_t current = open.back();
+    open.pop_back();
+    for (const std::size_t callee : functions_[current].callees) {
+      if (seen.insert(callee).second) open.push_back(callee);
+    }
+  }
+  return seen;
+}
+
+std::uint64_t CubinReader::deepest_stack(std::size_t function, std::vector<std::optional<std::uint64_t>>& known) const {
+  if (known[function]) return *known[function];
+  known[function] = 0;  // while it is open: a call back to it adds nothing
+  std::uint64_t below = 0;
+  for (const std::size_t callee : functions_[function].callees) below = std::max(below, deepest_stack(callee, known));
+  known[function] = functions_[function].frame_bytes + below;
+  return *known[function];
+}
+
+std::vector<KernelResources> CubinReader::kernels() const {
+  constexpr std::uint64_t kMost = 1 << 30;  // figures beyond this are refused later anyway; an int holds it
+  std::vector<KernelResources> kernels;
+  for (std::size_t i = 0; i < functions_.size(); ++i) {
+    const Function& kernel = functions_[i];
+    if (!kernel.is_kernel) continue;
+    int registers = 0;
+    std::map<std::uint32_t, std::uint64_t> variables;
+    for (const std::size_t used : reachable(i)) {
+      registers = std::max(registers, functions_[used].registers);
+      variables.insert(functions_[used].shared_variables.begin(), functions_[used].shared_variables.end());
+    }
+    std::uint64_t shared_bytes = std::min(kernel.own_shared_bytes, kMost);
+    for (const auto& [symbol, size] : variables) shared_bytes = std::min(shared_bytes + std::min(size, kMost), kMost);
+    std::vector<std::optional<std::uint64_t>> known(functions_.size());
+    kernels.push_back({.name = std::string(kernel.name),
+                       .registers_per_thread = registers,
+                       .static_shared_bytes = static_cast<int>(shared_bytes),
+                       .local_bytes_per_thread = static_cast<int>(std::min(deepest_stack(i, known), kMost))});
+  }
+  return kernels;
+}
+
+}  // namespace
+
+Result<std::vector<KernelResources>> read_cubin(std::string_view bytes) {
+  CubinReader reader(bytes);
+  if (!reader.read_sections() || !reader.read_symbols() || !reader.read_functions()) {
+    return Error{.message = "ptxas wrote a file that is not a whole cubin"};
+  }
+  if (reader.too_many_functions()) return Error{.message = "the file holds more than 4096 functions"};
+  if (!reader.read_frames() || !reader.read_calls() || !reader.read_shared_variables()) {
+    return Error{.message = "ptxas wrote a cubin that contradicts itself"};
+  }
+  return reader.kernels();
+}
+
+}  // namespace roofwalk

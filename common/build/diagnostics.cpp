@@ -1,0 +1,311 @@
+#include "common/build/diagnostics.h"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "common/build/ptx_lines.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr std::size_t kMaxShown = 6;
+constexpr std::size_t kMaxLineBytes = 400;
+
+struct Diagnostic {
+  std::string file;  // as the compiler names it
+  int line = 0;      // 0 unknown
+  bool is_error = false;
+  std::string message;
+  std::string advice = {};
+};
+
+// Lines without control characters, escape sequences and bytes that are not ASCII: a learner's #error may hold
+// anything.
+std::vector<std::string> clean_lines(std::string_view output) {
+  std::vector<std::string> lines(1);
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    const char c = output[i];
+    if (c == '\n') {
+      lines.emplace_back();
+    } else if (c == '\x1b' && i + 1 < output.size() && output[i + 1] == '[') {
+      i = std::min(output.find_first_not_of("0123456789;?", i + 2), output.size());  // the letter that ends it goes too
+    } else if (lines.back().size() < kMaxLineBytes) {
+      if (c == '\t') lines.back() += ' ';
+      if (c >= ' ' && c <= '~') lines.back() += c;
+    }
+  }
+  return lines;
+}
+
+std::optional<int> number_of(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// Splits "error #20-D: text" into severity and text; nothing where the line is no diagnostic.
+bool split_severity(std::string_view rest, Diagnostic& diagnostic) {
+  const std::size_t colon = rest.find(": ");
+  if (colon == std::string_view::npos) return false;
+  std::string_view severity = rest.substr(0, std::min(rest.find(" #"), colon));
+  while (severity.ends_with(' ')) severity.remove_suffix(1);
+  const bool known = severity == "warning" || severity == "note" || severity == "remark" || severity.ends_with("error");
+  if (!known || severity.size() > 24) return false;
+  diagnostic.is_error = severity.ends_with("error");
+  diagnostic.message = rest.substr(colon + 2);
+  return true;
+}
+
+// "kernel.cu(5): error: text", "kernel.cu:5:2: fatal error: text", "At end of source: error: text".
+std::optional<Diagnostic> parse_line(std::string_view line) {
+  Diagnostic diagnostic;
+  constexpr std::string_view kEnd = "At end of source: ";
+  if (line.starts_with(kEnd)) {
+    diagnostic.file = kSourceName;
+    return split_severity(line.substr(kEnd.size()), diagnostic) ? std::optional(diagnostic) : std::nullopt;
+  }
+  if (const std::size_t close = line.find("): "); close != std::string_view::npos) {
+    const std::size_t open = line.rfind('(', close);
+    const auto number =
+        open != std::string_view::npos ? number_of(line.substr(open + 1, close - open - 1)) : std::nullopt;
+    if (number) {
+      diagnostic.file = line.substr(0, open);
+      diagnostic.line = *number;
+      if (split_severity(line.substr(close + 3), diagnostic)) return diagnostic;
+    }
+  }
+  const std::size_t first = line.find(':');
+  const std::size_t second = first != std::string_view::npos ? line.find(':', first + 1) : first;
+  const std::size_t third = second != std::string_view::npos ? line.find(": ", second + 1) : second;
+  if (third == std::string_view::npos) return std::nullopt;
+  const auto number = number_of(line.substr(first + 1, second - first - 1));
+  if (!number || !number_of(line.substr(second + 1, third - second - 1))) return std::nullopt;
+  diagnostic.file = line.substr(0, first);
+  diagnostic.line = *number;
+  return split_severity(line.substr(third + 2), diagnostic) ? std::optional(diagnostic) : std::nullopt;
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// The number behind the last `marker` of a line that also names the learner's file; 0 none.
+int number_after(const std::string& line, std::string_view marker) {
+  const std::size_t at = line.rfind(marker);
+  if (at == std::string::npos) return 0;
+  const std::size_t start = at + marker.size();
+  const std::size_t end = std::min(line.find_first_not_of("0123456789", start), line.size());
+  return number_of(std::string_view(line).substr(start, end - start)).value_or(0);
+}
+
+// What is called, without namespaces' internals, template arguments and parameters: "std::vector".
+std::string short_name(std::string_view name) {
+  name = name.substr(0, name.find_first_of("<("));
+  while (name.ends_with(' ')) name.remove_suffix(1);
+  if (const std::size_t space = name.rfind(' '); space != std::string_view::npos) name.remove_prefix(space + 1);
+  while (name.starts_with(':')) name.remove_prefix(1);
+  return std::string(name);
+}
+
+std::string advice_for_host_call(const std::string& caller, const std::string& callee) {
+  const auto holds = [&callee](std::initializer_list<const char*> words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](const char* word) { return callee.find(word) != std::string::npos; });
+  };
+  if (caller != "solve") {
+    return "kernels run on the GPU and cannot call host functions; mark a function of your own with __device__";
+  }
+  if (holds({"lloc", "std::vector", "_ptr", "std::array", "std::string", "new"})) {
+    return "SOLVE runs as device code: use scratch<T>(count) for temporary memory";
+  }
+  if (holds({"Stream", "Event", "Graph"})) {
+    return "SOLVE runs as device code: its launches run one after the other, so leave streams, events and graphs out";
+  }
+  if (holds({"print", "stream", "cout", "puts"})) return "SOLVE runs as device code and prints nothing";
+  return "SOLVE runs as device code: it may compute with the sizes, launch kernels, and call cudaMemsetAsync, "
+         "cudaMemcpyAsync and scratch<T>(count); mark helper functions of your own with __host__ __device__";
+}
+
+// calling a __host__ function("X") from a __global__ function("Y") is not allowed
+bool rewrite_host_call(Diagnostic& diagnostic) {
+  constexpr std::string_view kCall = "calling a __host__ function(\"", kFrom = "\") from a ";
+  const std::string& message = diagnostic.message;
+  if (!message.starts_with(kCall)) return false;
+  const std::size_t from = message.find(kFrom);
+  const std::size_t open = from != std::string::npos ? message.find("(\"", from + kFrom.size()) : from;
+  if (open == std::string::npos) return false;
+  const std::string callee = short_name(std::string_view(message).substr(kCall.size(), from - kCall.size()));
+  const std::string caller =
+      short_name(std::string_view(message).substr(open + 2, message.find('"', open + 2) - open - 2));
+  diagnostic.advice = advice_for_host_call(caller, callee);
+  diagnostic.message =
+      fmt::format("{} calls {}, which exists on the host only", caller == "solve" ? "SOLVE" : caller, callee);
+  return true;
+}
+
+// identifier "X" is undefined in device code
+bool rewrite_host_name(Diagnostic& diagnostic) {
+  constexpr std::string_view kName = "identifier \"", kUndefined = "\" is undefined in device code";
+  const std::string& message = diagnostic.message;
+  if (!message.starts_with(kName) || !message.ends_with(kUndefined)) return false;
+  const std::string name =
+      short_name(std::string_view(message).substr(kName.size(), message.size() - kName.size() - kUndefined.size()));
+  diagnostic.message = fmt::format("{} exists on the host only", name);
+  diagnostic.advice = "SOLVE and kernels are device code";
+  return true;
+}
+
+// The errors, each placed in the learner's file where that is possible at all.
+std::vector<Diagnostic> collect_errors(std::string_view output) {
+  std::vector<Diagnostic> errors;
+  std::set<int> host_lines;  // one word about host code a line: nvcc says it for every constructor and destructor
+  int included_at = 0;       // the learner's line that leads to the header which gcc complains about
+  bool in_error = false;
+  for (const std::string& line : clean_lines(output)) {
+    if (const int at = number_after(line, "from kernel.cu:"); at > 0) included_at = at;
+    auto diagnostic = parse_line(line);
+    if (!diagnostic) {
+      // Lines below an error in a header tell which line of the learner's asked for it.
+      if (in_error && line.ends_with("of kernel.cu") && base_name(errors.back().file) != kSourceName) {
+        errors.back().message += fmt::format(" (in {})", base_name(errors.back().file));
+        errors.back().file = kSourceName;
+        errors.back().line = number_after(line, "at line ");
+      }
+      continue;
+    }
+    in_error = diagnostic->is_error;
+    if (!in_error) continue;
+    if (included_at > 0 && base_name(diagnostic->file) != kSourceName) {
+      diagnostic->message += fmt::format(" (in {})", base_name(diagnostic->file));
+      diagnostic->file = kSourceName;
+      diagnostic->line = included_at;
+    }
+    const bool host = rewrite_host_call(*diagnostic) || rewrite_host_name(*diagnostic);
+    in_error = !host || host_lines.insert(diagnostic->line).second;
+    if (in_error) errors.push_back(*std::move(diagnostic));
+  }
+  return errors;
+}
+
+Error compose(const std::vector<Diagnostic>& errors, const std::string& source_path) {
+  Error error;
+  for (std::size_t i = 0; i < std::min(errors.size(), kMaxShown); ++i) {
+    const Diagnostic& diagnostic = errors[i];
+    const bool ours = base_name(diagnostic.file) == kSourceName;
+    const std::string message =
+        ours ? diagnostic.message
+             : fmt::format("{} (in {}, line {})", diagnostic.message, base_name(diagnostic.file), diagnostic.line);
+    if (i == 0) {
+      error.file = source_path;
+      error.line = ours ? diagnostic.line : 0;
+      error.message = message;
+    } else {
+      const std::string place =
+          ours && diagnostic.line > 0 ? fmt::format("{}:{}", source_path, diagnostic.line) : source_path;
+      error.message += fmt::format("\n  {}: {}", place, message);
+    }
+    if (error.advice.empty()) error.advice = diagnostic.advice;
+  }
+  if (errors.size() > kMaxShown) error.message += fmt::format("\n  and {} more", errors.size() - kMaxShown);
+  return error;
+}
+
+// A compiler that ended without a word about the source: time, memory, or a crash.
+Error explain_end(const CommandResult& run, const std::string& source_path, const char* what, double timeout_s) {
+  const auto says = [&run](const char* text) { return run.output.find(text) != std::string::npos; };
+  Error error{.message = "", .file = source_path};
+  if (run.timed_out) {
+    error.message = fmt::format("{} took longer than {:g} s", what, timeout_s);
+    error.advice = "look for templates or macros that expand without end, and for very large unrolled loops";
+  } else if (says("File size limit") || run.exit_code == 128 + SIGXFSZ) {
+    error.message = fmt::format("{} wrote more than it may", what);
+    error.advice = "look for macros or includes that expand without end";
+  } else if (says("out of memory") || says("bad_alloc") || says("emory allocation failure") ||
+             says("memory exhausted") || says("cannot allocate")) {
+    error.message = fmt::format("{} ran out of memory", what);
+    error.advice = "look for very large arrays and for templates that expand without end";
+  } else if (run.exit_code >= 128) {
+    error.message = fmt::format("{} crashed (signal {})", what, run.exit_code - 128);
+    error.advice = "look for code that is nested very deeply";
+  } else {
+    std::string last;
+    for (const std::string& line : clean_lines(run.output)) {
+      if (!line.empty()) last = line;
+    }
+    error.message =
+        fmt::format("{} failed with exit code {}: {}", what, run.exit_code, last.empty() ? "it said nothing" : last);
+    error.advice = "run ./roofwalk doctor";
+  }
+  return error;
+}
+
+}  // namespace
+
+Error explain_nvcc(const CommandResult& run, const std::string& source_path, std::string_view source_text,
+                   double timeout_s) {
+  const std::vector<Diagnostic> errors = run.timed_out ? std::vector<Diagnostic>() : collect_errors(run.output);
+  if (errors.empty()) return explain_end(run, source_path, "nvcc", timeout_s);
+  Error error = compose(errors, source_path);
+  if (source_text.find("roofwalk.cuh") == std::string_view::npos) {
+    error.advice = "the file must start with #include <roofwalk.cuh>, which defines SOLVE";
+  }
+  return error;
+}
+
+Error explain_ptxas(const CommandResult& run, const std::string& source_path, std::string_view ptx, double timeout_s) {
+  std::vector<Diagnostic> errors;
+  for (const std::string& line : clean_lines(run.timed_out ? "" : run.output)) {
+    constexpr std::string_view kTool = "ptxas ", kPlace = ", line ";
+    // "ptxas kernel.ptx, line 39; error   : text", "ptxas error   : text"
+    const std::size_t colon = line.find(" : ");
+    if (!line.starts_with(kTool) || colon == std::string::npos) continue;
+    if (line.find("error") > colon || line.find("aborted due to errors") != std::string::npos) continue;
+    Diagnostic diagnostic{.file = std::string(kSourceName), .is_error = true, .message = line.substr(colon + 3)};
+    if (const int ptx_line = number_after(line.substr(0, colon), kPlace); ptx_line > 0) {
+      diagnostic.line = source_line_of_ptx_line(ptx, ptx_line);
+      diagnostic.message = "ptxas: " + diagnostic.message;
+      diagnostic.advice = "nvcc passes inline assembly on unread; what it holds must be PTX";
+    }
+    errors.push_back(std::move(diagnostic));
+  }
+  if (errors.empty()) return explain_end(run, source_path, "ptxas", timeout_s);
+  return compose(errors, source_path);
+}
+
+std::string written_name(const std::string& mangled) {
+  // A static kernel is called __nv_static_30__080d48ba_9_kernel_cu_f458d52c__Z3locPKfPfi.
+  const std::size_t last = mangled.starts_with("__nv_static_") ? mangled.rfind("_Z") : 0;
+  const std::string symbol = mangled.substr(last == std::string::npos ? 0 : last);
+  int status = 0;
+  char* demangled = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  if (demangled == nullptr) return mangled;
+  std::string name = demangled;
+  std::free(demangled);
+  // "void scale<128>(float*, double)": the type before a template's name and the parameters go.
+  int depth = 0;
+  std::size_t start = 0, end = name.size();
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name.compare(i, 21, "(anonymous namespace)") == 0) {
+      i += 20;
+    } else if (name[i] == '<') {
+      ++depth;
+    } else if (name[i] == '>') {
+      --depth;
+    } else if (depth == 0 && name[i] == ' ') {
+      start = i + 1;
+    } else if (depth == 0 && name[i] == '(') {
+      end = i;
+      break;
+    }
+  }
+  return name.substr(start, end - start);
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,90 @@
+#include "common/build/ptx_lines.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string>
+
+namespace roofwalk {
+namespace {
+
+// Takes the next line off the front of the text.
+std::string_view take_line(std::string_view& text) {
+  const std::size_t end = text.find('\n');
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return line;
+}
+
+std::string_view trimmed(std::string_view line) {
+  const std::size_t start = line.find_first_not_of(" \t");
+  return start == std::string_view::npos ? std::string_view() : line.substr(start);
+}
+
+// Takes a decimal number off the front; 0 where there is none.
+int take_number(std::string_view& text) {
+  text = trimmed(text);
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return error == std::errc() ? value : 0;
+}
+
+// The number that `.file` gave the learner's file; 0 where it is not named.
+int source_file_number(std::string_view ptx) {
+  const std::string ending = fmt::format("/{}\"", kSourceName);
+  while (!ptx.empty()) {
+    std::string_view line = trimmed(take_line(ptx));
+    if (!line.starts_with(".file")) continue;
+    line.remove_prefix(5);
+    const int number = take_number(line);
+    if (line.find(ending) != std::string_view::npos) return number;
+  }
+  return 0;
+}
+
+// The learner's line that a `.loc` names, itself or as the place that the code was inlined at; 0 none.
+int line_of_loc(std::string_view loc, int file_number) {
+  constexpr std::string_view kLoc = ".loc", kInlined = "inlined_at";
+  loc.remove_prefix(kLoc.size());
+  if (take_number(loc) == file_number) return take_number(loc);
+  const std::size_t inlined = loc.find(kInlined);
+  if (inlined == std::string_view::npos) return 0;
+  loc.remove_prefix(inlined + kInlined.size());
+  return take_number(loc) == file_number ? take_number(loc) : 0;
+}
+
+}  // namespace
+
+int source_line_of_ptx_line(std::string_view ptx, int ptx_line) {
+  const int file_number = source_file_number(ptx);
+  int found = 0;
+  for (int number = 1; number <= ptx_line && !ptx.empty(); ++number) {
+    const std::string_view line = trimmed(take_line(ptx));
+    if (line.find(".entry ") != std::string_view::npos || line.find(".func ") != std::string_view::npos) found = 0;
+    if (!line.starts_with(".loc")) continue;
+    if (const int loc = line_of_loc(line, file_number); loc > 0) found = loc;
+  }
+  return found;
+}
+
+int source_line_of_kernel(std::string_view ptx, std::string_view mangled_name) {
+  const int file_number = source_file_number(ptx);
+  bool inside = false;
+  while (!ptx.empty()) {
+    const std::string_view line = trimmed(take_line(ptx));
+    const std::size_t entry = line.find(".entry ");
+    // A kernel may be declared, without a body, before it is defined: the next header closes this one.
+    if (entry != std::string_view::npos) {
+      inside = line.substr(entry + 7).starts_with(mangled_name) &&
+               line.substr(entry + 7 + mangled_name.size()).find_first_not_of("( \t\r") == std::string_view::npos;
+    } else if (line.find(".func ") != std::string_view::npos) {
+      inside = false;
+    } else if (inside && line.starts_with(".loc")) {
+      if (const int loc = line_of_loc(line, file_number); loc > 0) return loc;
+    }
+  }
+  return 0;
+}
+
+}  // namespace roofwalk

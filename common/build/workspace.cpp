@@ -1,0 +1,82 @@
+#include "common/build/workspace.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error cannot(const std::string& what, const fs::path& path) {
+  return {.message = "cannot " + what + " " + path.string() + ": " + std::strerror(errno)};
+}
+
+// The folder of all workspaces of this user. /tmp is open to all: one that is not ours alone is never used.
+Result<fs::path> user_folder() {
+  fs::path folder = "/tmp/roofwalk-" + std::to_string(::geteuid());
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return cannot("make the folder", folder);
+  struct stat info {};
+  if (::lstat(folder.c_str(), &info) != 0) return cannot("look at", folder);
+  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid() || (info.st_mode & 077) != 0) {
+    return Error{.message = folder.string() + " is not a folder that you alone can use",
+                 .advice = "remove it, or ask its owner to"};
+  }
+  return folder;
+}
+
+// Opens and locks the file. The holder removes it at the end, so a lock on a file that no longer has the name is worth
+// nothing and is tried again.
+int lock_file(const fs::path& path) {
+  while (true) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) return -1;
+    int locked = 0;
+    do {
+      locked = ::flock(fd, LOCK_EX);
+    } while (locked != 0 && errno == EINTR);
+    struct stat held {
+    }, named{};
+    if (locked == 0 && ::fstat(fd, &held) == 0 && ::stat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino) {
+      return fd;
+    }
+    ::close(fd);
+    if (locked != 0) return -1;
+  }
+}
+
+}  // namespace
+
+Result<Workspace> Workspace::open(const std::string& key) {
+  ROOFWALK_TRY(const fs::path folder, user_folder());
+  const fs::path lock_path = folder / (key + ".lock");
+  const int lock = lock_file(lock_path);
+  if (lock < 0) return cannot("lock", lock_path);
+  Workspace workspace(folder / key, lock_path, lock);
+  std::error_code error;
+  fs::remove_all(workspace.path_, error);  // what a killed process left
+  if (::mkdir(workspace.path_.c_str(), 0700) != 0) return cannot("make the folder", workspace.path_);
+  return workspace;
+}
+
+Workspace::Workspace(fs::path path, fs::path lock_path, int lock)
+    : path_(std::move(path)), lock_path_(std::move(lock_path)), lock_(lock) {}
+
+Workspace::Workspace(Workspace&& other) noexcept
+    : path_(std::move(other.path_)), lock_path_(std::move(other.lock_path_)), lock_(std::exchange(other.lock_, -1)) {}
+
+Workspace::~Workspace() {
+  if (lock_ < 0) return;
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+  ::unlink(lock_path_.c_str());  // while it is locked: whoever waits for it sees that the name is gone
+  ::close(lock_);
+}
+
+}  // namespace roofwalk

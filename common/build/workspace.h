@@ -1,0 +1,31 @@
+// A private folder at a fixed path, so that paths inside the PTX and the names of static kernels do not depend on where
+// the checkout lies.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "common/base/result.h"
+
+namespace roofwalk {
+
+// /tmp/roofwalk-UID/KEY, empty, readable by us alone and held by one process at a time. Removed at the end.
+class Workspace {
+ public:
+  // Waits for another process that works under the same key. Errors: the folder is not ours or cannot be made.
+  static Result<Workspace> open(const std::string& key);
+  ~Workspace();
+  Workspace(Workspace&& other) noexcept;
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  Workspace(std::filesystem::path path, std::filesystem::path lock_path, int lock);
+
+  std::filesystem::path path_, lock_path_;
+  int lock_ = -1;
+};
+
+}  // namespace roofwalk

@@ -1,0 +1,78 @@
+// The one interface behind which a kernel runs: the virtual GPU, a CUDA device, or a scripted fake in tests.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/build/artifact.h"
+#include "common/device/run_record.h"
+#include "common/plan/plan.h"
+#include "common/specs/machine.h"
+
+namespace roofwalk {
+
+struct DeviceBuffer {
+  int id = -1;
+  std::uint64_t address = 0;      // as kernels see it; at least 256-byte aligned
+  std::uint64_t size_bytes = 0;
+};
+
+struct RunOptions {
+  std::uint64_t max_warp_instructions = 20'000'000'000;  // a run past this is a `runaway` fault
+  double max_seconds = 300;                              // of wall time; the same fault
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  const Machine& machine() const { return do_machine(); }
+  bool supports(Counter counter) const { return do_supports(counter); }
+
+  // `element_bytes` lets faults speak in elements. Contents are undefined until written. Errors: out of memory.
+  Result<DeviceBuffer> allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes) {
+    ROOFWALK_CHECK(size_bytes > 0 && element_bytes > 0);
+    return do_allocate(name, size_bytes, element_bytes);
+  }
+  void release(const DeviceBuffer& buffer) { do_release(buffer); }
+
+  // Whole-range copies; offset + data.size() must lie inside the buffer.
+  void write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) {
+    ROOFWALK_CHECK(offset_bytes + data.size() <= buffer.size_bytes);
+    do_write(buffer, offset_bytes, data);
+  }
+  void read(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<std::uint8_t> data) const {
+    ROOFWALK_CHECK(offset_bytes + data.size() <= buffer.size_bytes);
+    do_read(buffer, offset_bytes, data);
+  }
+
+  // Compiles or lowers the PTX. Errors name the PTX construct and the learner's line. Replaces the loaded module and
+  // resets its globals.
+  Status load(const Artifact& artifact) { return do_load(artifact); }
+
+  // Runs the plan once, from a cold L2, with the module's globals as `load` left them or the last run changed them.
+  // A learner's fault is a RunRecord with `fault` set; an Error is the harness's own trouble.
+  Result<RunRecord> run(const Plan& plan, const RunOptions& options = {}) { return do_run(plan, options); }
+
+ private:
+  virtual const Machine& do_machine() const = 0;
+  virtual bool do_supports(Counter counter) const = 0;
+  virtual Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes,
+                                           std::uint32_t element_bytes) = 0;
+  virtual void do_release(const DeviceBuffer& buffer) = 0;
+  virtual void do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes,
+                        std::span<const std::uint8_t> data) = 0;
+  virtual void do_read(const DeviceBuffer& buffer, std::uint64_t offset_bytes,
+                       std::span<std::uint8_t> data) const = 0;
+  virtual Status do_load(const Artifact& artifact) = 0;
+  virtual Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) = 0;
+};
+
+// "virtual:classroom", "virtual:my-gpu.toml"; "virtual" and "auto" mean virtual:classroom.
+Result<std::unique_ptr<Device>> open_device(std::string_view name);
+
+}  // namespace roofwalk

@@ -1,0 +1,2 @@
+#pragma once
+#include "common/record/run_record.h"

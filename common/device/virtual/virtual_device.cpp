@@ -1,0 +1,75 @@
+#include "common/device/virtual/virtual_device.h"
+
+#include <cstring>
+
+#include "common/vgpu/gpu.h"
+
+namespace roofwalk {
+namespace {
+
+class VirtualDevice final : public Device {
+ public:
+  explicit VirtualDevice(Machine machine) : gpu_(std::move(machine)) {}
+
+ private:
+  using Region = vgpu::Memory::Region;
+
+  const Machine& do_machine() const override { return gpu_.machine(); }
+  bool do_supports(Counter counter) const override { return counter != Counter::flops_tensor && counter != Counter::flops_f16; }
+
+  Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes) override {
+    ROOFWALK_TRY(const int id, gpu_.memory().allocate(name, size_bytes, element_bytes, Region::buffers));
+    return DeviceBuffer{id, gpu_.memory().buffer(id).address, size_bytes};
+  }
+  void do_release(const DeviceBuffer& buffer) override { gpu_.memory().release(buffer.id); }
+  void do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) override {
+    if (!data.empty()) std::memcpy(gpu_.memory().buffer(buffer.id).data + offset_bytes, data.data(), data.size());
+  }
+  void do_read(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<std::uint8_t> data) const override {
+    if (!data.empty()) std::memcpy(data.data(), gpu_.memory().buffer(buffer.id).data + offset_bytes, data.size());
+  }
+
+  Status do_load(const Artifact& artifact) override {
+    ROOFWALK_TRY(ptx::Module module, ptx::parse(artifact.ptx, artifact.source_name));
+    resources_ = artifact.kernels;
+    return gpu_.load(std::move(module), artifact.source_name, artifact.source_path);
+  }
+
+  Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) override {
+    gpu_.begin_plan({options.max_warp_instructions, options.max_seconds});
+    for (const PlanStep& step : plan.steps) {
+      bool going_on = false;
+      if (const auto* launch = std::get_if<KernelLaunch>(&step)) {
+        ROOFWALK_TRY(going_on, gpu_.launch(call_of(*launch)));
+      } else if (const auto* set = std::get_if<MemsetStep>(&step)) {
+        going_on = gpu_.set_memory(set->address, set->value, set->size_bytes, set->line);
+      } else {
+        const auto& copy = std::get<CopyStep>(step);
+        going_on = gpu_.copy_memory(copy.destination, copy.source, copy.size_bytes, copy.line);
+      }
+      if (!going_on) break;
+    }
+    RunRecord record = gpu_.end_plan();
+    record.device = "virtual:" + gpu_.machine().name;
+    return record;
+  }
+
+  vgpu::KernelCall call_of(const KernelLaunch& launch) const {
+    vgpu::KernelCall call{launch.kernel, launch.grid, launch.block, launch.dynamic_shared_bytes, launch.arguments, launch.line, 0, 0};
+    for (const KernelResources& kernel : resources_) {
+      if (kernel.name != launch.kernel) continue;
+      call.registers_per_thread = kernel.registers_per_thread;
+      call.local_bytes_per_thread = static_cast<std::uint32_t>(kernel.local_bytes_per_thread);
+    }
+    return call;
+  }
+
+  vgpu::Gpu gpu_;
+  std::vector<KernelResources> resources_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_virtual_device(Machine machine) { return std::make_unique<VirtualDevice>(std::move(machine)); }
+
+}  // namespace roofwalk

@@ -1,0 +1,124 @@
+#include "common/exercise/chapter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "common/exercise/manifest.h"
+
+namespace roofwalk {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kChapterFiles[] = {"lesson.md", "kernel.cu", "exercise.toml", "exercise.cpp"};
+
+// The digits before the name: "02" of "02-naive-gemm"; empty where the folder is not called so.
+std::string leading_number(const std::string& text) {
+  const auto end = std::find_if(text.begin(), text.end(), [](unsigned char c) { return c < '0' || c > '9'; });
+  return std::string(text.begin(), end);
+}
+
+// The .cu files of a folder whose names start with `prefix`, sorted by the number that follows it, then by name.
+std::vector<fs::path> kernel_files(const fs::path& folder, const std::string& prefix) {
+  std::vector<fs::path> files;
+  std::error_code missing;  // a chapter may lack the folder
+  for (const auto& entry : fs::directory_iterator(folder, missing)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() == ".cu" && name.starts_with(prefix)) files.push_back(entry.path());
+  }
+  const auto key = [&](const fs::path& file) {
+    const std::string name = file.filename().string();
+    const std::string number = leading_number(name.substr(prefix.size()));
+    return std::pair(number.size(), name);  // step10 comes after step9
+  };
+  std::sort(files.begin(), files.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  return files;
+}
+
+Result<Chapter> load_chapter(const fs::path& folder) {
+  const std::string folder_name = folder.filename().string();
+  for (const char* file : kChapterFiles) {
+    if (!fs::exists(folder / file)) {
+      return Error{fmt::format("the chapter has no {}", file), folder.string(), 0,
+                   "a chapter is lesson.md, kernel.cu, exercise.toml and exercise.cpp"};
+    }
+  }
+  const fs::path manifest = folder / "exercise.toml";
+  std::ifstream stream(manifest);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream) return Error{"cannot be read", manifest.string()};
+
+  ROOFWALK_TRY(Chapter chapter, parse_manifest(text.str(), manifest));
+  chapter.folder = folder;
+  chapter.number = leading_number(folder_name);
+  if (chapter.number.empty() || folder_name != chapter.number + "-" + chapter.name) {
+    return Error{fmt::format("the chapter calls itself `{}`, its folder `{}`", chapter.name, folder_name),
+                 manifest.string(), 0, fmt::format("name the folder NN-{}", chapter.name)};
+  }
+  return chapter;
+}
+
+}  // namespace
+
+std::string goal_axis_name(Goal::Axis axis) { return axis == Goal::Axis::right ? "right" : "up"; }
+
+std::string goal_what_name(Goal::What what) {
+  switch (what) {
+    case Goal::What::ai_over_starter:
+      return "ai_over_starter";
+    case Goal::What::share_of_algorithmic_ai:
+      return "share_of_algorithmic_ai";
+    case Goal::What::share_of_roof:
+      return "share_of_roof";
+    case Goal::What::flops_over_starter:
+      return "flops_over_starter";
+  }
+  check_failed(__FILE__, __LINE__, "a Goal::What has a name");
+}
+
+const Size& Chapter::measured_size(const std::string& machine) const {
+  const auto at = measured_sizes.find(machine);
+  return at != measured_sizes.end() ? at->second : measured_sizes.at("default");
+}
+
+std::vector<fs::path> Chapter::solution_steps() const {
+  const fs::path root = folder.parent_path().parent_path();
+  return kernel_files(root / "solutions" / folder.filename(), "step");
+}
+
+std::vector<fs::path> Chapter::wrong_solutions() const {
+  const fs::path root = folder.parent_path().parent_path();
+  return kernel_files(root / "tests" / "grader" / "wrong" / folder.filename(), "");
+}
+
+Result<std::vector<Chapter>> load_chapters(const fs::path& root) {
+  const fs::path folder = root / "chapters";
+  std::error_code error;
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.is_directory() && !entry.path().filename().string().starts_with(".")) folders.push_back(entry.path());
+  }
+  if (error) return Error{fmt::format("cannot be walked: {}", error.message()), folder.string()};
+  std::sort(folders.begin(), folders.end());
+
+  std::vector<Chapter> chapters;
+  for (const fs::path& chapter_folder : folders) {
+    ROOFWALK_TRY(Chapter chapter, load_chapter(chapter_folder));
+    for (const Chapter& other : chapters) {
+      if (other.name != chapter.name) continue;
+      return Error{fmt::format("two chapters are called `{}`", chapter.name),
+                   (chapter_folder / "exercise.toml").string(), 0,
+                   fmt::format("the other is {}", other.folder.filename().string())};
+    }
+    chapters.push_back(std::move(chapter));
+  }
+  std::stable_sort(chapters.begin(), chapters.end(), [](const Chapter& a, const Chapter& b) {
+    return std::pair(a.number.size(), a.number) < std::pair(b.number.size(), b.number);
+  });
+  return chapters;
+}
+
+}  // namespace roofwalk

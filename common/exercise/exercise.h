@@ -1,0 +1,88 @@
+// What a chapter knows about its own problem: inputs, reference, work, tolerance. It grades, times and prints nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace roofwalk {
+
+// Named extents in the order of the manifest: {"m", 512}, {"n", 512}, {"k", 512}.
+class Size {
+ public:
+  Size() = default;
+  explicit Size(std::vector<std::pair<std::string, std::int64_t>> values) : values_(std::move(values)) {}
+
+  // The extent must exist.
+  std::int64_t operator[](std::string_view name) const;
+  const std::vector<std::pair<std::string, std::int64_t>>& values() const { return values_; }
+  std::string text() const;  // "m=512 n=512 k=512"
+  bool operator==(const Size&) const = default;
+
+ private:
+  std::vector<std::pair<std::string, std::int64_t>> values_;
+};
+
+struct Work {
+  std::int64_t useful_flops = 0;
+  std::int64_t compulsory_bytes = 0;  // each input read once, each output written once
+};
+
+// One parameter of SOLVE, in its order.
+struct InputBuffer {
+  std::string name;
+  std::vector<float> values;
+};
+struct OutputBuffer {
+  std::string name;
+  std::int64_t count = 0;  // floats
+};
+struct Scalar {
+  std::string name;
+  std::variant<std::int32_t, float> value;
+};
+using Parameter = std::variant<InputBuffer, OutputBuffer, Scalar>;
+
+struct Problem {
+  std::vector<Parameter> parameters;
+
+  // The input buffer of that name, which must exist.
+  const std::vector<float>& input(std::string_view name) const;
+};
+
+// What one output should hold, and how far each element may be off.
+struct Expected {
+  std::string name;                // of the OutputBuffer
+  std::vector<double> values;      // finite
+  std::vector<double> tolerances;  // absolute, one an element; an honest fp32 answer stays inside, half does not
+  std::int64_t row_length = 0;     // > 0: messages speak of [row, column]
+};
+
+class Exercise {
+ public:
+  virtual ~Exercise() = default;
+  virtual Work work(const Size& size) const = 0;
+
+  // The parameters of SOLVE at that size: the same seed gives the same inputs on every machine.
+  virtual Problem problem(const Size& size, std::uint64_t seed) const = 0;
+
+  // Every output of `problem`, computed in double from its inputs.
+  virtual std::vector<Expected> reference(const Size& size, const Problem& problem) const = 0;
+};
+
+// Each exercise.cpp registers itself under its chapter's name: `ROOFWALK_EXERCISE("vector-add", VectorAdd);`
+using ExerciseFactory = std::unique_ptr<Exercise> (*)();
+bool register_exercise(std::string_view chapter, ExerciseFactory factory);
+const Exercise* find_exercise(std::string_view chapter);  // nullptr where none is registered
+
+#define ROOFWALK_EXERCISE(chapter, Type)                                                  \
+  [[maybe_unused]] static const bool roofwalk_registered = ::roofwalk::register_exercise( \
+      chapter, [] { return std::unique_ptr<::roofwalk::Exercise>(std::make_unique<Type>()); })
+
+}  // namespace roofwalk

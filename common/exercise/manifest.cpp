@@ -1,0 +1,227 @@
+#include "common/exercise/manifest.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+
+namespace roofwalk {
+namespace {
+
+constexpr std::size_t kMaxNameLength = 32;
+
+// Reads one manifest. Each step returns early with an Error that names the line.
+class ManifestReader {
+ public:
+  explicit ManifestReader(std::string file) : file_(std::move(file)) {}
+
+  Result<Chapter> read(const toml::table& root) {
+    ROOFWALK_TRY_STATUS(
+        only_keys(root, {"name", "title", "min_compute_capability", "correctness", "measured", "goal", "hint"}));
+    ROOFWALK_TRY(chapter_.name, text(root, "name"));
+    ROOFWALK_TRY_STATUS(check_name(root));
+    ROOFWALK_TRY(chapter_.title, text(root, "title"));
+    ROOFWALK_TRY_STATUS(read_compute_capability(root));
+    ROOFWALK_TRY_STATUS(read_correctness(root));
+    ROOFWALK_TRY_STATUS(read_measured(root));
+    ROOFWALK_TRY_STATUS(read_goals(root));
+    ROOFWALK_TRY_STATUS(read_hints(root));
+    return std::move(chapter_);
+  }
+
+ private:
+  using Members = std::vector<std::pair<std::string, const toml::node*>>;
+
+  Error error(const toml::node& node, std::string message, std::string advice = {}) const {
+    return Error{std::move(message), file_, static_cast<int>(node.source().begin.line), std::move(advice)};
+  }
+
+  // A table's members as they stand in the file: the library sorts them by key.
+  static Members in_order(const toml::table& table) {
+    Members members;
+    for (const auto& [key, node] : table) members.emplace_back(std::string(key.str()), &node);
+    std::stable_sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
+      const auto &left = a.second->source().begin, &right = b.second->source().begin;
+      return std::pair(left.line, left.column) < std::pair(right.line, right.column);
+    });
+    return members;
+  }
+
+  Status only_keys(const toml::table& table, std::initializer_list<std::string_view> known) const {
+    for (const auto& [key, node] : in_order(table)) {
+      if (std::find(known.begin(), known.end(), key) == known.end()) {
+        return error(*node, fmt::format("unknown key `{}`", key),
+                     fmt::format("known here: {}", fmt::join(known, ", ")));
+      }
+    }
+    return kOk;
+  }
+
+  Result<std::string> text(const toml::table& table, std::string_view key) const {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return error(table, fmt::format("`{}` is missing", key));
+    const auto value = node->value_exact<std::string>();
+    if (!value || value->empty()) return error(*node, fmt::format("`{}` must be a text that is not empty", key));
+    return *value;
+  }
+
+  Status check_name(const toml::table& root) const {
+    const std::string& name = chapter_.name;
+    const bool sound = std::all_of(name.begin(), name.end(),
+                                   [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+    if (sound && name.size() <= kMaxNameLength && name.front() != '-') return kOk;
+    return error(*root.get("name"), fmt::format("`{}` is not a chapter's name", name),
+                 fmt::format("at most {} small letters, digits and dashes", kMaxNameLength));
+  }
+
+  Status read_compute_capability(const toml::table& root) {
+    const toml::node* node = root.get("min_compute_capability");
+    if (node == nullptr) return kOk;
+    const auto value = node->value_exact<std::int64_t>();
+    if (!value || *value < 10 || *value > 999) {
+      return error(*node, "`min_compute_capability` must be a whole number, 75 for 7.5");
+    }
+    chapter_.min_compute_capability = static_cast<int>(*value);
+    return kOk;
+  }
+
+  Result<std::int64_t> extent(const toml::node& node, const std::string& name) const {
+    const auto value = node.value_exact<std::int64_t>();
+    if (!value || *value < 1 || *value > INT32_MAX) {
+      return error(node, fmt::format("`{}` must be a whole number from 1 to 2^31 - 1", name));
+    }
+    return *value;
+  }
+
+  const toml::table* table_of(const toml::table& root, std::string_view key) const {
+    const toml::node* node = root.get(key);
+    return node != nullptr && node->is_table() && !node->as_table()->empty() ? node->as_table() : nullptr;
+  }
+
+  // [correctness] m = [1, 31], n = [1, 33]: case i is column i.
+  Status read_correctness(const toml::table& root) {
+    const toml::table* table = table_of(root, "correctness");
+    if (table == nullptr)
+      return error(root, "[correctness] is missing", "give each extent a list of small, odd values");
+    std::vector<std::vector<std::pair<std::string, std::int64_t>>> cases;
+    for (const auto& [name, node] : in_order(*table)) {
+      const toml::array* values = node->as_array();
+      if (values == nullptr || values->empty()) return error(*node, fmt::format("`{}` must be a list of values", name));
+      if (cases.empty()) cases.resize(values->size());
+      if (values->size() != cases.size()) {
+        return error(*node,
+                     fmt::format("`{}` has {} values, the extent before it {}", name, values->size(), cases.size()));
+      }
+      for (std::size_t i = 0; i < cases.size(); ++i) {
+        ROOFWALK_TRY(const std::int64_t value, extent(*values->get(i), name));
+        cases[i].emplace_back(name, value);
+      }
+    }
+    for (auto& values : cases) chapter_.correctness_sizes.emplace_back(std::move(values));
+    return kOk;
+  }
+
+  // [measured] classroom = { n = 1048576 }: the same extents as in [correctness], in its order.
+  Status read_measured(const toml::table& root) {
+    const toml::table* table = table_of(root, "measured");
+    if (table == nullptr || !table->contains("default")) {
+      return error(table != nullptr ? *table : root, "[measured] needs a size called `default`");
+    }
+    for (const auto& [machine, node] : in_order(*table)) {
+      const toml::table* size = node->as_table();
+      if (size == nullptr) return error(*node, fmt::format("`{}` must be a table of extents", machine));
+      std::vector<std::pair<std::string, std::int64_t>> values;
+      for (const auto& [name, unused] : chapter_.correctness_sizes.front().values()) {
+        const toml::node* value = size->get(name);
+        if (value == nullptr) return error(*node, fmt::format("`{}` lacks the extent `{}`", machine, name));
+        ROOFWALK_TRY(const std::int64_t number, extent(*value, name));
+        values.emplace_back(name, number);
+      }
+      if (size->size() != values.size()) {
+        return error(*node, fmt::format("`{}` has an extent that [correctness] does not have", machine));
+      }
+      chapter_.measured_sizes.emplace(machine, Size(std::move(values)));
+    }
+    return kOk;
+  }
+
+  Result<std::optional<double>> ratio(const toml::table& goal, std::string_view key) const {
+    const toml::node* node = goal.get(key);
+    if (node == nullptr) return std::optional<double>();
+    const auto value = node->value<double>();
+    if (!value || !std::isfinite(*value) || *value <= 0) {
+      return error(*node, fmt::format("`{}` must be a ratio above 0", key));
+    }
+    return std::optional(*value);
+  }
+
+  Result<Goal> read_goal(const toml::table& table) const {
+    using enum Goal::What;
+    ROOFWALK_TRY_STATUS(only_keys(table, {"axis", "level", "what", "pass", "ace"}));
+    Goal goal;
+    ROOFWALK_TRY(const std::string axis, text(table, "axis"));
+    if (axis != "right" && axis != "up") return error(*table.get("axis"), "`axis` is \"right\" or \"up\"");
+    goal.axis = axis == "right" ? Goal::Axis::right : Goal::Axis::up;
+
+    ROOFWALK_TRY(goal.level, text(table, "level"));
+    if (goal.level != "dram" && goal.level != "l2" && goal.level != "l1") {
+      return error(*table.get("level"), "`level` is \"dram\", \"l2\" or \"l1\"");
+    }
+    ROOFWALK_TRY(const std::string what, text(table, "what"));
+    const auto kinds = goal.axis == Goal::Axis::right ? std::array{ai_over_starter, share_of_algorithmic_ai}
+                                                      : std::array{share_of_roof, flops_over_starter};
+    const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](auto k) { return goal_what_name(k) == what; });
+    if (kind == kinds.end()) {
+      return error(*table.get("what"), fmt::format("`what` of a goal {} is \"{}\" or \"{}\"", axis,
+                                                   goal_what_name(kinds[0]), goal_what_name(kinds[1])));
+    }
+    goal.what = *kind;
+    ROOFWALK_TRY(goal.pass, ratio(table, "pass"));
+    ROOFWALK_TRY(goal.ace, ratio(table, "ace"));
+    if (!goal.pass && !goal.ace) return error(table, "a goal needs `pass`, `ace` or both");
+    if (goal.pass && goal.ace && *goal.ace < *goal.pass) return error(table, "`ace` asks for less than `pass`");
+    return goal;
+  }
+
+  Status read_goals(const toml::table& root) {
+    const toml::node* node = root.get("goal");
+    if (node == nullptr || !node->is_array_of_tables()) return error(root, "a chapter needs a [[goal]]");
+    for (const toml::node& entry : *node->as_array()) {
+      ROOFWALK_TRY(Goal goal, read_goal(*entry.as_table()));
+      chapter_.goals.push_back(std::move(goal));
+    }
+    return kOk;
+  }
+
+  Status read_hints(const toml::table& root) {
+    const toml::node* node = root.get("hint");
+    if (node == nullptr || !node->is_array_of_tables()) return error(root, "a chapter needs a [[hint]]");
+    for (const toml::node& entry : *node->as_array()) {
+      const toml::table& table = *entry.as_table();
+      ROOFWALK_TRY_STATUS(only_keys(table, {"text"}));
+      ROOFWALK_TRY(std::string words, text(table, "text"));
+      chapter_.hints.push_back({std::move(words)});
+    }
+    return kOk;
+  }
+
+  std::string file_;
+  Chapter chapter_;
+};
+
+}  // namespace
+
+Result<Chapter> parse_manifest(const std::string& text, const std::filesystem::path& file) {
+  try {
+    const toml::table root = toml::parse(text, file.string());
+    return ManifestReader(file.string()).read(root);
+  } catch (const toml::parse_error& error) {
+    return Error{fmt::format("is not TOML: {}", error.description()), file.string(),
+                 static_cast<int>(error.source().begin.line)};
+  }
+}
+
+}  // namespace roofwalk

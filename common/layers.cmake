@@ -1,0 +1,21 @@
+# The layers of common/, lowest first, and what each may use: the one list that CMake and the layer test share.
+# roofwalk_layer(NAME SOURCES ... USES layers ... LINKS external targets ...)
+set(ROOFWALK_LAYERS base record specs ptx build vgpu plan device exercise verify roofline measure plot store)
+
+function(roofwalk_layer name)
+  cmake_parse_arguments(arg "" "" "SOURCES;USES;LINKS" ${ARGN})
+  add_library(roofwalk_${name} STATIC ${arg_SOURCES})
+  target_include_directories(roofwalk_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  list(TRANSFORM arg_USES PREPEND roofwalk_)
+  target_link_libraries(roofwalk_${name} PUBLIC ${arg_USES} ${arg_LINKS})
+  set_property(GLOBAL APPEND PROPERTY ROOFWALK_LAYER_USES "${name}:${arg_USES}")
+endfunction()
+
+# roofwalk_unit_test(NAME SOURCES ... USES ...): one executable, each case a CTest of the label `unit`.
+function(roofwalk_unit_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;USES;LABELS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  list(TRANSFORM arg_USES PREPEND roofwalk_)
+  target_link_libraries(${name} PRIVATE ${arg_USES} GTest::gtest_main GTest::gmock)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "unit;${arg_LABELS}")
+endfunction()

@@ -1,0 +1,113 @@
+#include "common/measure/measurement.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "common/base/check.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr double kSectorBytes = 32;
+
+// The sum of counters times `scale`; unsupported as soon as one of them is.
+Quantity sum(const Counters& counters, std::initializer_list<Counter> parts, std::string_view unit, Obtained obtained,
+             double scale = 1) {
+  double total = 0;
+  for (const Counter part : parts) {
+    const auto value = counters[part];
+    if (!value) return {.unit = unit};
+    total += static_cast<double>(*value);
+  }
+  return {total * scale, unit, obtained};
+}
+
+// a / b where both are known and b is not 0; obtained as `from` is.
+Quantity ratio(const Quantity& a, const Quantity& b, std::string_view unit, Obtained from) {
+  if (!a.known() || !b.known() || b.value <= 0) return {.unit = unit};
+  return {a.value / b.value, unit, from};
+}
+
+LevelMeasurement level_of(std::string name, const Quantity& bytes, const Quantity& useful, const Roofs& roofs) {
+  LevelMeasurement level{std::move(name), bytes, ratio(useful, bytes, "FLOP/B", bytes.obtained), {.unit = "FLOP/s"}};
+  const MemoryRoof* memory = roofs.memory_roof(level.level);
+  if (level.ai.known() && memory != nullptr && !roofs.compute.empty()) {
+    level.roof = {attainable_flops_per_s(level.ai.value, memory->bytes_per_s, roofs.compute.front().flops_per_s),
+                  "FLOP/s", level.ai.obtained};
+  }
+  return level;
+}
+
+}  // namespace
+
+std::string_view obtained_name(Obtained obtained) {
+  switch (obtained) {
+    case Obtained::counted: return "counted";
+    case Obtained::modelled: return "modelled";
+    case Obtained::formula: return "formula";
+    case Obtained::unsupported: return "unsupported";
+  }
+  return "";
+}
+
+const LevelMeasurement& Measurement::level(std::string_view name) const {
+  const auto found = std::find_if(levels.begin(), levels.end(), [&](const auto& l) { return l.level == name; });
+  ROOFWALK_CHECK(found != levels.end());
+  return *found;
+}
+
+std::optional<Point> Measurement::point(std::string_view level_name) const {
+  const Quantity& ai = level(level_name).ai;
+  if (!ai.known() || !achieved_flops_per_s.known()) return std::nullopt;
+  return Point{ai.value, achieved_flops_per_s.value};
+}
+
+Measurement measure(const RunRecord& record, const Work& work, const Roofs& roofs) {
+  const Counters& c = record.counters;
+  const Obtained bytes = record.bytes_are_modelled ? Obtained::modelled : Obtained::counted;
+  const Obtained time = record.time_is_modelled ? Obtained::modelled : Obtained::counted;
+  Measurement m;
+  m.useful_flops = {static_cast<double>(work.useful_flops), "FLOP", Obtained::formula};
+  m.compulsory_bytes = {static_cast<double>(work.compulsory_bytes), "B", Obtained::formula};
+  m.executed_flops = sum(c, {Counter::flops_f16, Counter::flops_f32, Counter::flops_f64, Counter::flops_tensor},
+                         "FLOP", Obtained::counted);
+  m.dram_read_bytes = sum(c, {Counter::dram_read_bytes}, "B", bytes);
+  m.dram_write_bytes = sum(c, {Counter::dram_write_bytes}, "B", bytes);
+  m.l2_bytes = sum(c, {Counter::l2_read_sectors, Counter::l2_write_sectors}, "B", bytes, kSectorBytes);
+  m.l1_bytes = sum(c, {Counter::l1_read_sectors, Counter::l1_write_sectors}, "B", bytes, kSectorBytes);
+  m.l1_read_sectors = sum(c, {Counter::l1_read_sectors}, "sectors", bytes);
+  m.l1_write_sectors = sum(c, {Counter::l1_write_sectors}, "sectors", bytes);
+  m.shared_bytes = sum(c, {Counter::shared_bytes}, "B", bytes);
+  m.shared_wavefronts = sum(c, {Counter::shared_wavefronts}, "wavefronts", bytes);
+  m.warp_instructions = sum(c, {Counter::warp_instructions}, "instructions", Obtained::counted);
+  if (record.elapsed_ns > 0) {
+    m.elapsed_ns = {record.elapsed_ns, "ns", time};
+    m.achieved_flops_per_s = {m.useful_flops.value / (record.elapsed_ns * 1e-9), "FLOP/s", time};
+  }
+  const Quantity dram_bytes = sum(c, {Counter::dram_read_bytes, Counter::dram_write_bytes}, "B", bytes);
+  m.levels = {level_of("dram", dram_bytes, m.useful_flops, roofs), level_of("l2", m.l2_bytes, m.useful_flops, roofs),
+              level_of("l1", m.l1_bytes, m.useful_flops, roofs)};
+  m.algorithmic_ai = ratio(m.useful_flops, m.compulsory_bytes, "FLOP/B", Obtained::formula);
+  const LevelMeasurement& dram = m.levels.front();
+  m.vertical_gap = ratio(dram.roof, m.achieved_flops_per_s, "x", time);
+  m.horizontal_gap = ratio(m.algorithmic_ai, dram.ai, "x", bytes);
+  return m;
+}
+
+std::vector<std::string> implausible(const Measurement& m, const Roofs& roofs) {
+  const auto point = m.point("dram");
+  const MemoryRoof* dram = roofs.memory_roof("dram");
+  if (!point || dram == nullptr || roofs.compute.empty()) return {};
+  SanityInput input;
+  input.point = *point;
+  input.bytes = m.level("dram").bytes.value;
+  input.compulsory_bytes = m.compulsory_bytes.value;
+  input.useful_flops = m.useful_flops.value;
+  // A device that cannot count FLOPs is not accused of having skipped them.
+  input.executed_flops = m.executed_flops.known() ? m.executed_flops.value : m.useful_flops.value;
+  input.bytes_per_s = dram->bytes_per_s;
+  input.peak_flops_per_s = roofs.compute.front().flops_per_s;
+  return implausible(input);
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,178 @@
+#include "common/plan/externs.h"
+
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "common/vgpu/gpu.h"
+#include "common/vgpu/program.h"
+
+namespace roofwalk {
+namespace {
+
+using Handler = Result<std::uint64_t> (*)(PlanBuilder&, const ptx::Instruction&, const CallArguments&);
+
+constexpr std::uint8_t kUnset = 0xa5;            // what a parameter byte holds before the plan stores it
+constexpr std::uint64_t kMaxGridX = 0x7fff'ffff, kMaxGridYZ = 65535;   // CUDA programming guide, compute capabilities
+constexpr std::uint64_t kMaxBlockThreads = 1024, kMaxBlockZ = 64;
+
+template <class T>
+T argument(const CallArguments& arguments, std::size_t index, std::size_t offset = 0) {
+  T value{};
+  if (index < arguments.size() && offset + sizeof value <= arguments[index].size()) {
+    std::memcpy(&value, arguments[index].data() + offset, sizeof value);
+  }
+  return value;
+}
+
+Dim3 dimensions(const CallArguments& arguments, std::size_t index) {
+  return {argument<std::uint32_t>(arguments, index, 0), argument<std::uint32_t>(arguments, index, 4),
+          argument<std::uint32_t>(arguments, index, 8)};
+}
+
+Status add_step(PlanBuilder& builder, const ptx::Instruction& in, PlanStep step) {
+  if (builder.plan.steps.size() >= builder.limits.max_steps) {
+    return builder.refuse(in, fmt::format("solve launches more than {} kernels, memsets and copies", builder.limits.max_steps),
+                          "do the loop inside a kernel");
+  }
+  builder.plan.steps.push_back(std::move(step));
+  return kOk;
+}
+
+Result<std::uint64_t> get_parameter_buffer(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
+  KernelLaunch launch;
+  const auto kernel = builder.kernels.find(argument<std::uint64_t>(arguments, 0));
+  if (kernel == builder.kernels.end()) return builder.refuse(in, "solve launches something that is not a kernel of this file");
+  launch.kernel = kernel->second;
+  launch.grid = dimensions(arguments, 1);
+  launch.block = dimensions(arguments, 2);
+  launch.dynamic_shared_bytes = argument<std::uint32_t>(arguments, 3);
+  launch.line = builder.line_of(in);
+  const std::string name = vgpu::display_name(launch.kernel);
+  if (launch.grid.count() == 0) {
+    return builder.refuse(in, fmt::format("solve launches zero blocks of {} (grid {} x {} x {})", name, launch.grid.x,
+                                          launch.grid.y, launch.grid.z), "round the number of blocks up: ceil_div(n, threads)");
+  }
+  if (launch.block.count() == 0) return builder.refuse(in, fmt::format("solve launches {} with zero threads a block", name));
+  if (launch.grid.x > kMaxGridX || launch.grid.y > kMaxGridYZ || launch.grid.z > kMaxGridYZ) {
+    return builder.refuse(in, fmt::format("the grid of {} is too large: {} x {} x {}", name, launch.grid.x, launch.grid.y, launch.grid.z),
+                          "at most 2147483647 x 65535 x 65535 blocks");
+  }
+  if (launch.block.count() > kMaxBlockThreads || launch.block.z > kMaxBlockZ) {
+    return builder.refuse(in, fmt::format("{} is launched with {} threads a block", name, launch.block.count()),
+                          "at most 1024 threads a block, 64 in z");
+  }
+  const ptx::Function* function = builder.module.find_function(launch.kernel);
+  const int* most = function->max_threads;
+  if (most[0] > 0 && launch.block.count() > static_cast<std::uint64_t>(most[0]) * std::max(most[1], 1) * std::max(most[2], 1)) {
+    return builder.refuse(in, fmt::format("{} is launched with {} threads a block, more than its __launch_bounds__", name, launch.block.count()));
+  }
+  const std::uint32_t size_bytes = vgpu::parameter_layout(*function).size_bytes;
+  auto buffer = builder.memory.allocate("launch arguments", std::max(size_bytes, 1u), 1, vgpu::Memory::Region::buffers);
+  if (!buffer) return buffer.error();
+  const vgpu::Buffer& memory = builder.memory.buffer(*buffer);
+  std::memset(memory.data, kUnset, memory.size_bytes);
+  launch.arguments.resize(size_bytes);
+  builder.open_launches[memory.address] = std::move(launch);
+  return memory.address;
+}
+
+Result<std::uint64_t> launch_device(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
+  const auto address = argument<std::uint64_t>(arguments, 0);
+  const auto it = builder.open_launches.find(address);
+  if (it == builder.open_launches.end()) return builder.refuse(in, "solve launches with an argument buffer that it did not ask for");
+  if (argument<std::uint64_t>(arguments, 1) != 0) {
+    return builder.refuse(in, "solve launches into a stream of its own", "leave the stream out: launches run in order");
+  }
+  const vgpu::Buffer* buffer = builder.memory.find(address);
+  std::memcpy(it->second.arguments.data(), buffer->data, it->second.arguments.size());
+  builder.memory.release(buffer->id);
+  KernelLaunch launch = std::move(it->second);
+  builder.open_launches.erase(it);
+  ROOFWALK_TRY_STATUS(add_step(builder, in, std::move(launch)));
+  return std::uint64_t{0};
+}
+
+Result<std::uint64_t> memset_async(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
+  ROOFWALK_TRY_STATUS(add_step(builder, in, MemsetStep{argument<std::uint64_t>(arguments, 0),
+                                                      static_cast<std::uint8_t>(argument<std::uint32_t>(arguments, 1)),
+                                                      argument<std::uint64_t>(arguments, 2), builder.line_of(in)}));
+  return std::uint64_t{0};
+}
+
+Result<std::uint64_t> memcpy_async(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
+  const auto kind = argument<std::uint32_t>(arguments, 3);
+  if (kind != 3 && kind != 4) {   // cudaMemcpyDeviceToDevice, cudaMemcpyDefault
+    return builder.refuse(in, "solve copies from or to the host", "all of solve's pointers are device memory: use cudaMemcpyDeviceToDevice");
+  }
+  ROOFWALK_TRY_STATUS(add_step(builder, in, CopyStep{argument<std::uint64_t>(arguments, 0), argument<std::uint64_t>(arguments, 1),
+                                                    argument<std::uint64_t>(arguments, 2), builder.line_of(in)}));
+  return std::uint64_t{0};
+}
+
+Result<std::uint64_t> scratch(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
+  const auto bytes = argument<std::uint64_t>(arguments, 0);
+  if (bytes == 0) return builder.refuse(in, "solve asks for zero bytes of scratch memory");
+  if (bytes > builder.limits.max_scratch_bytes || builder.scratch_bytes > builder.limits.max_scratch_bytes - bytes) {
+    return builder.refuse(in, fmt::format("solve asks for {} bytes of scratch memory; all of it together may be {}", bytes,
+                                          builder.limits.max_scratch_bytes));
+  }
+  auto address = builder.allocate_scratch(bytes);
+  if (!address) return builder.refuse(in, address.error().message);
+  builder.scratch_bytes += bytes;
+  return *address;
+}
+
+Result<std::uint64_t> success(PlanBuilder&, const ptx::Instruction&, const CallArguments&) { return std::uint64_t{0}; }
+
+struct Extern {
+  std::string_view name;
+  Handler handler;
+};
+
+constexpr std::array kExterns{
+    Extern{"__cudaCDP2GetParameterBufferV2", get_parameter_buffer},
+    Extern{"__cudaCDP2LaunchDeviceV2", launch_device},
+    Extern{"__cudaCDP2MemsetAsync", memset_async},
+    Extern{"__cudaCDP2MemcpyAsync", memcpy_async},
+    Extern{"__cudaCDP2GetLastError", success},
+    Extern{"__cudaCDP2PeekAtLastError", success},
+    Extern{"roofwalk_scratch", scratch},
+};
+
+const Extern* find_extern(std::string_view name) {
+  for (const Extern& known : kExterns) {
+    if (known.name == name) return &known;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Result<std::uint64_t> answer_call(PlanBuilder& builder, const ptx::Instruction& call, const CallArguments& arguments) {
+  const std::string& name = call.operands[0].symbol;
+  const Extern* known = find_extern(name);
+  if (known == nullptr) {
+    Error error = check_extern(name).error();
+    return builder.refuse(call, std::move(error.message), std::move(error.advice));
+  }
+  return known->handler(builder, call, arguments);
+}
+
+Status check_extern(const std::string& name) {
+  if (find_extern(name) != nullptr) return kOk;
+  constexpr std::string_view kRuntime = "__cudaCDP2";
+  if (name == "vprintf") return Error{.message = "solve cannot print", .advice = "solve only plans launches; remove the printf"};
+  if (name == "__cudaCDP2Malloc" || name == "malloc") {
+    return Error{.message = "solve cannot allocate with cudaMalloc or malloc", .advice = "use scratch<T>(count)"};
+  }
+  if (name.starts_with(kRuntime)) {
+    return Error{.message = fmt::format("solve cannot call cuda{}", name.substr(kRuntime.size())),
+                 .advice = "solve may launch kernels, cudaMemsetAsync, cudaMemcpyAsync and ask for scratch<T>(count)"};
+  }
+  return Error{.message = fmt::format("solve calls `{}`, which is defined nowhere in this file", vgpu::display_name(name)),
+               .advice = "solve may launch kernels, cudaMemsetAsync, cudaMemcpyAsync and ask for scratch<T>(count)"};
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,149 @@
+#include "common/plan/plan.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "common/plan/externs.h"
+#include "common/vgpu/gpu.h"
+#include "common/vgpu/grid.h"
+#include "common/vgpu/launch.h"
+
+namespace roofwalk {
+namespace {
+
+// Numbers that stand for kernels' addresses: outside every memory region.
+constexpr std::uint64_t kKernelBase = 0x6000'0000'0000, kKernelStride = 16;
+
+// One thread needs no more; only sizes that the machine's parts divide by matter here.
+Machine plan_machine() {
+  Machine machine;
+  machine.name = "plan";
+  machine.sms = 1;
+  machine.l1_bytes = 128;
+  machine.l1_ways = 1;
+  machine.l2_bytes = 128;
+  machine.l2_ways = 1;
+  return machine;
+}
+
+Result<std::vector<std::uint8_t>> parameter_block(const Artifact& artifact, const ptx::Function& solve,
+                                                  std::span<const ArgumentBytes> arguments) {
+  const Error mismatch{.message = "the parameters of SOLVE are not those of this chapter", .file = artifact.source_path,
+                       .advice = "keep the line `SOLVE(...)` as it was in the starter"};
+  if (solve.parameters.size() != arguments.size()) return mismatch;
+  const vgpu::ParameterLayout layout = vgpu::parameter_layout(solve);
+  std::vector<std::uint8_t> block(layout.size_bytes);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (solve.parameters[i].size_bytes != arguments[i].size()) return mismatch;
+    std::memcpy(block.data() + layout.offsets[i], arguments[i].data(), arguments[i].size());
+  }
+  return block;
+}
+
+// The only memory that a plan's own loads and stores may touch holds launch arguments; all else is a learner's data.
+Error refusal_of(const Artifact& artifact, const ptx::Module& module, const ptx::Function& solve, const vgpu::Launch& launch) {
+  Error error{.message = launch.fault->message, .file = artifact.source_path};
+  const ptx::Instruction* in = launch.fault_pc < solve.instructions.size() ? &solve.instructions[launch.fault_pc] : nullptr;
+  if (in != nullptr) error.line = module.line_in(*in, artifact.source_name);
+  switch (launch.fault->kind) {
+    case FaultKind::out_of_bounds:
+    case FaultKind::misaligned: {
+      const bool store = in != nullptr && ptx::info(in->opcode).form == ptx::Form::store;
+      error.message = store ? "solve writes data" : "solve reads data";
+      error.advice = "solve only plans launches; its pointers may be handed to kernels, not used";
+      break;
+    }
+    case FaultKind::runaway:
+      error.message = "solve runs too long: it only plans launches, and is still not done after its budget of instructions";
+      error.advice = "is a loop endless?";
+      break;
+    default: break;
+  }
+  return error;
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> arguments,
+                       const std::function<Result<std::uint64_t>(std::uint64_t)>& allocate_scratch,
+                       const PlanLimits& limits) {
+  ROOFWALK_TRY(const ptx::Module module, ptx::parse(artifact.ptx, artifact.source_name));
+  const ptx::Function* solve = module.find_function("solve");
+  if (solve == nullptr || !solve->is_entry || solve->is_extern) {
+    return Error{.message = "there is no SOLVE(...) in this file", .file = artifact.source_path,
+                 .advice = "the starter shows it: `./roofwalk reset` keeps your file and brings the starter back"};
+  }
+  ROOFWALK_TRY(const std::vector<std::uint8_t> block, parameter_block(artifact, *solve, arguments));
+
+  std::map<std::uint64_t, std::string> kernels;
+  std::map<std::string, std::uint64_t> addresses;
+  for (const ptx::Function& function : module.functions) {
+    if (!function.is_entry || function.is_extern || &function == solve) continue;
+    const std::uint64_t number = kKernelBase + kernels.size() * kKernelStride;
+    kernels[number] = function.name;
+    addresses[function.name] = number;
+  }
+  auto program = vgpu::lower({.module = &module,
+                              .function = solve,
+                              .grid = {1, 1, 1},
+                              .block = {1, 1, 1},
+                              .dynamic_shared_bytes = 0,
+                              .arguments = block,
+                              .address_of = [&](const std::string& name) {
+                                const auto it = addresses.find(name);
+                                return it == addresses.end() ? std::uint64_t{0} : it->second;
+                              },
+                              .may_call_externs = true});
+  if (!program) {
+    Error error = program.error();
+    if (error.file.empty()) error.file = artifact.source_path;
+    return error;
+  }
+
+  const Machine machine = plan_machine();
+  vgpu::Memory memory(limits.max_steps << 16);
+  vgpu::L2Cache l2(machine.l2_bytes, machine.l2_ways);
+  std::vector<vgpu::SiteTraffic> traffic(solve->instructions.size());
+  std::vector<vgpu::Multiprocessor> sms;
+  sms.emplace_back(machine);
+  vgpu::Launch launch(machine, *program, memory, l2, traffic, 0);
+  PlanBuilder builder{module, artifact.source_name, artifact.source_path, limits, memory, kernels, allocate_scratch};
+  launch.call_hook = [&builder](const ptx::Instruction& call, const CallArguments& call_arguments) {
+    return answer_call(builder, call, call_arguments);
+  };
+  constexpr double kSeconds = 20;
+  vgpu::RunLimits budget{limits.max_instructions, kSeconds};
+  vgpu::run_grid(launch, {.grid = {1, 1, 1}, .block = {1, 1, 1}, .blocks_per_sm = 1}, sms, budget);
+  if (launch.refusal) return *launch.refusal;
+  if (launch.fault) return refusal_of(artifact, module, *solve, launch);
+  if (builder.plan.steps.empty()) {
+    return Error{.message = "solve launches nothing", .file = artifact.source_path,
+                 .line = solve->instructions.empty() ? 0 : module.line_in(solve->instructions.front(), artifact.source_name),
+                 .advice = "launch a kernel: kernel<<<blocks, threads>>>(...)"};
+  }
+  return std::move(builder.plan);
+}
+
+Json to_json(const Plan& plan) {
+  Json out = Json::array();
+  for (const PlanStep& step : plan.steps) {
+    if (const auto* launch = std::get_if<KernelLaunch>(&step)) {
+      out.push_back({{"step", "launch"},
+                     {"kernel", launch->kernel},
+                     {"grid", {launch->grid.x, launch->grid.y, launch->grid.z}},
+                     {"block", {launch->block.x, launch->block.y, launch->block.z}},
+                     {"dynamic_shared_bytes", launch->dynamic_shared_bytes},
+                     {"arguments", launch->arguments},
+                     {"line", launch->line}});
+    } else if (const auto* set = std::get_if<MemsetStep>(&step)) {
+      out.push_back({{"step", "memset"}, {"address", set->address}, {"value", set->value}, {"size_bytes", set->size_bytes}, {"line", set->line}});
+    } else {
+      const auto& copy = std::get<CopyStep>(step);
+      out.push_back({{"step", "copy"}, {"destination", copy.destination}, {"source", copy.source}, {"size_bytes", copy.size_bytes}, {"line", copy.line}});
+    }
+  }
+  return out;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,65 @@
+// The launch plan: what a learner's `solve` asks the device to do, in order. A value, learnt by stepping through
+// `solve` with the PTX machine; nothing of the learner's runs anywhere to make it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/json.h"
+#include "common/base/result.h"
+#include "common/build/artifact.h"
+#include "common/record/run_record.h"
+
+namespace roofwalk {
+
+struct KernelLaunch {
+  std::string kernel;                      // mangled
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::vector<std::uint8_t> arguments;     // the kernel's parameter block, ABI layout
+  int line = 0;                            // of the <<<>>> in the learner's file; 0 unknown
+};
+
+struct MemsetStep {
+  std::uint64_t address = 0;
+  std::uint8_t value = 0;
+  std::uint64_t size_bytes = 0;
+  int line = 0;
+};
+
+struct CopyStep {                          // device to device
+  std::uint64_t destination = 0, source = 0;
+  std::uint64_t size_bytes = 0;
+  int line = 0;
+};
+
+using PlanStep = std::variant<KernelLaunch, MemsetStep, CopyStep>;
+
+struct Plan {
+  std::vector<PlanStep> steps;
+};
+
+// One argument of `solve`: the bytes of a pointer or a scalar at its own size (8 for pointers, 4 for int and float).
+using ArgumentBytes = std::vector<std::uint8_t>;
+
+struct PlanLimits {
+  std::uint64_t max_instructions = 10'000'000;   // a solve that loops past this is refused
+  std::uint64_t max_steps = 10'000;              // launches, memsets and copies together
+  std::uint64_t max_scratch_bytes = 1ull << 32;
+};
+
+// Steps through `solve`. `allocate_scratch(size_bytes)` gives the device address of a new scratch buffer.
+// Refusals are Errors with the learner's line: a plan that reads or writes data, loops for ever, launches nothing that
+// exists, zero blocks, too large blocks, a stream other than 0, an unknown host call.
+Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> arguments,
+                       const std::function<Result<std::uint64_t>(std::uint64_t size_bytes)>& allocate_scratch,
+                       const PlanLimits& limits = {});
+
+Json to_json(const Plan& plan);
+
+}  // namespace roofwalk

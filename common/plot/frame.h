@@ -1,0 +1,42 @@
+// What both charts, drawn and typed, share: the range of the axes, the roofs and the goal as curves.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/plot/plot.h"
+
+namespace roofwalk {
+
+// Both axes are logarithmic; the ends are positive. `x` in FLOP/byte, `y` in FLOP/s.
+struct Frame {
+  double x_low = 0, x_high = 0, y_low = 0, y_high = 0;
+
+  // 0 at the low end, 1 at the high end.
+  double x_share(double ai) const;
+  double y_share(double flops_per_s) const;
+  double x_decades() const;
+  double y_decades() const;
+  std::vector<double> x_ticks() const;  // powers of ten
+  std::vector<double> y_ticks() const;
+};
+
+// Holds every point, the ridge, the wall and the goal with margins; x in whole decades.
+Frame frame_of(const Chart& chart, const std::vector<PlotPoint>& points);
+
+double bandwidth(const Chart& chart);  // of the chart's level, bytes/s
+double peak(const Chart& chart);       // of the compute roof that applies, FLOP/s
+double ridge(const Chart& chart);      // where they meet, FLOP/byte
+double roof_at(const Chart& chart, double ai);
+
+// Clipped to the roof and the wall.
+struct GoalOutline {
+  std::vector<Point> lower, upper;  // left to right, the same AIs in both
+};
+std::optional<GoalOutline> goal_outline(const Chart& chart, const Frame& frame);
+
+// "dram" -> "DRAM".
+std::string upper_case(std::string text);
+
+}  // namespace roofwalk

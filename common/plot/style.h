@@ -1,0 +1,31 @@
+// The chart's colours, and how a text enters a gnuplot script.
+#pragma once
+
+#include <string>
+
+namespace roofwalk {
+
+// Okabe and Ito's colours, which colour-blind readers can tell apart. Green is kept for goals, vermillion for the walk.
+inline constexpr const char* kInk = "#222222";
+inline constexpr const char* kQuiet = "#666666";
+inline constexpr const char* kGrid = "#ececec";
+inline constexpr const char* kWalk = "#d55e00";
+inline constexpr const char* kGoal = "#009e73";
+inline constexpr const char* kGoalFill = "#def3eb";
+inline constexpr const char* kGoalText = "#00755a";
+inline constexpr const char* kWall = "#7a7a7a";
+
+struct RoofStyle {
+  const char* line;
+  const char* text;  // darker where the line's colour is too light to read
+};
+RoofStyle roof_style(const std::string& level);
+
+// "#d55e00" -> 0xd55e00, moved towards white: 0 the colour itself, 1 white.
+int lighter(const char* colour, double share);
+int rgb(const char* colour);
+
+// A string of a gnuplot script, quotes included, whatever the text holds.
+std::string quoted(const std::string& text);
+
+}  // namespace roofwalk

@@ -1,0 +1,308 @@
+// The chart in characters, for a terminal. Plain ASCII: it looks the same everywhere and in every log.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/plot/frame.h"
+#include "common/plot/plot.h"
+#include "common/plot/walk.h"
+#include "common/roofline/si.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr int kFewestColumns = 40, kFewestRows = 12;
+constexpr int kLeft = 7;    // columns of the y axis: "100 G |"
+constexpr int kTop = 1;     // the title
+constexpr int kBottom = 4;  // axis, tick labels, axis title, legend
+
+enum class Paint { none, quiet, roof, goal, walk, newest };
+
+const char* escape(Paint paint) {
+  switch (paint) {
+    case Paint::none:
+      return "";
+    case Paint::quiet:
+      return "\x1b[2m";
+    case Paint::roof:
+      return "\x1b[34m";
+    case Paint::goal:
+      return "\x1b[32m";
+    case Paint::walk:
+      return "\x1b[33m";
+    case Paint::newest:
+      return "\x1b[1;33m";
+  }
+  return "";
+}
+
+class Canvas {
+ public:
+  Canvas(int columns, int rows) : columns_(columns), rows_(rows), cells_(static_cast<std::size_t>(columns * rows)) {}
+
+  // Row 0 is the top. What lies outside is cut.
+  void put(int column, int row, char c, Paint paint) {
+    if (inside(column, row)) at(column, row) = {c, paint, true};
+  }
+  void write(int column, int row, std::string_view text, Paint paint) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const char c = text[i];
+      put(column + static_cast<int>(i), row, c < 0x20 || c > 0x7e ? '?' : c, paint);
+    }
+  }
+  bool free(int column, int row, int length) const {
+    for (int i = 0; i < length; ++i) {
+      if (!inside(column + i, row) || cell(column + i, row).taken) return false;
+    }
+    return true;
+  }
+  bool inside(int column, int row) const { return column >= 0 && column < columns_ && row >= 0 && row < rows_; }
+
+  std::string text(bool color) const {
+    std::string out;
+    for (int row = 0; row < rows_; ++row) {
+      Paint paint = Paint::none;
+      for (int column = 0; column < columns_; ++column) {
+        const Cell& c = cell(column, row);
+        if (color && c.paint != paint) {
+          if (paint != Paint::none) out += "\x1b[0m";
+          out += escape(c.paint);
+          paint = c.paint;
+        }
+        out += c.c;
+      }
+      if (paint != Paint::none && color) out += "\x1b[0m";
+      out += '\n';
+    }
+    return out;
+  }
+
+ private:
+  struct Cell {
+    char c = ' ';
+    Paint paint = Paint::none;
+    bool taken = false;  // also by a blank inside a text
+  };
+  Cell& at(int column, int row) { return cells_[static_cast<std::size_t>(row * columns_ + column)]; }
+  const Cell& cell(int column, int row) const { return cells_[static_cast<std::size_t>(row * columns_ + column)]; }
+
+  int columns_, rows_;
+  std::vector<Cell> cells_;
+};
+
+class TextPlot {
+ public:
+  TextPlot(const Chart& chart, int columns, int rows)
+      : chart_(chart),
+        walk_(drawn_walk(chart.walk)),
+        frame_(frame_of(chart, walk_.points)),
+        columns_(std::max(columns, kFewestColumns)),
+        rows_(std::max(rows, kFewestRows)),
+        canvas_(columns_, rows_) {}
+
+  std::string text(bool color) {
+    add_axes();
+    add_goal();
+    add_lines();
+    add_roof();
+    add_dots();
+    add_other_roofs();
+    add_texts();
+    return canvas_.text(color);
+  }
+
+ private:
+  int width() const { return columns_ - kLeft - 1; }
+  int height() const { return rows_ - kTop - kBottom; }
+  int column_of(double ai) const { return kLeft + static_cast<int>(std::lround(frame_.x_share(ai) * (width() - 1))); }
+  // In rows from the top, with a fraction; a value in the middle of a row ends in .0.
+  double height_of(double flops_per_s) const { return kTop + (1 - frame_.y_share(flops_per_s)) * (height() - 1); }
+  int row_of(double flops_per_s) const { return static_cast<int>(std::lround(height_of(flops_per_s))); }
+  double ai_of(int column) const {
+    return frame_.x_low * std::pow(frame_.x_high / frame_.x_low, static_cast<double>(column - kLeft) / (width() - 1));
+  }
+  int bottom() const { return kTop + height(); }  // the row of the axis
+  bool in_plot(int column, int row) const {
+    return column >= kLeft && column < kLeft + width() && row >= kTop && row < bottom();
+  }
+
+  void add_axes() {
+    for (int row = kTop; row < bottom(); ++row) canvas_.put(kLeft - 1, row, '|', Paint::quiet);
+    for (int column = kLeft - 1; column < kLeft + width(); ++column) canvas_.put(column, bottom(), '-', Paint::quiet);
+    for (const double tick : frame_.y_ticks()) {
+      const std::string label = si_text(tick, "");
+      const int row = row_of(tick);
+      canvas_.put(kLeft - 1, row, '+', Paint::quiet);
+      canvas_.write(kLeft - 2 - static_cast<int>(label.size()), row, label, Paint::none);
+    }
+    canvas_.put(kLeft - 1, bottom(), '+', Paint::quiet);
+    for (const double tick : frame_.x_ticks()) {
+      const std::string label = number_text(tick);
+      const int column = column_of(tick), length = static_cast<int>(label.size());
+      if (column > kLeft) canvas_.put(column, bottom(), '+', Paint::quiet);
+      canvas_.write(std::min(column - length / 2, columns_ - length), bottom() + 1, label, Paint::none);
+    }
+  }
+
+  // The lower edge of the goal region: "~".
+  void add_goal() {
+    const auto outline = goal_outline(chart_, frame_);
+    if (!outline) return;
+    const auto& edge = outline->lower;
+    for (std::size_t i = 1; i < edge.size(); ++i) {
+      for (int column = column_of(edge[i - 1].ai); column <= column_of(edge[i].ai); ++column) {
+        const double run = std::log(edge[i].ai / edge[i - 1].ai);
+        const double share = run > 0 ? std::clamp(std::log(ai_of(column) / edge[i - 1].ai) / run, 0.0, 1.0) : 0;
+        plot(column, row_of(edge[i - 1].flops_per_s * std::pow(edge[i].flops_per_s / edge[i - 1].flops_per_s, share)),
+             '~', Paint::goal);
+      }
+    }
+    goal_label_ = chart_.goal->label;
+  }
+
+  void plot(int column, int row, char c, Paint paint) {
+    if (in_plot(column, row)) canvas_.put(column, row, c, paint);
+  }
+
+  void add_lines() {
+    for (int row = row_of(peak(chart_)); row < bottom(); ++row) plot(column_of(ridge(chart_)), row, ':', Paint::quiet);
+    if (!chart_.algorithmic_ai) return;
+    const double ai = *chart_.algorithmic_ai;
+    for (int row = row_of(roof_at(chart_, ai)); row < bottom(); ++row) plot(column_of(ai), row, '|', Paint::none);
+  }
+
+  // The chart's own roof: a line whose characters sit high, low or in the middle of their row.
+  void add_roof() {
+    for (int column = kLeft; column < kLeft + width(); ++column) {
+      const double place = height_of(roof_at(chart_, ai_of(column)));
+      const double offset = place - std::lround(place);
+      const bool flat = column >= column_of(ridge(chart_));
+      plot(column, static_cast<int>(std::lround(place)),
+           flat             ? '='
+           : offset > 0.17  ? '_'
+           : offset < -0.17 ? '"'
+                            : '-',
+           Paint::roof);
+    }
+    const ComputeRoof& roof = chart_.roofs.compute.front();
+    const std::string label = upper_case(roof.name) + " " + si_text(roof.flops_per_s, "FLOP/s");
+    canvas_.write(kLeft + width() - static_cast<int>(label.size()), row_of(roof.flops_per_s) - 1, label, Paint::roof);
+  }
+
+  void add_dots() {
+    for (std::size_t i = 0; i < walk_.points.size(); ++i) {
+      const Point& point = walk_.points[i].point;
+      places_.push_back({std::min(column_of(point.ai), kLeft + width() - 2), row_of(point.flops_per_s)});
+    }
+    // Newest first; a number that would touch another one is an "o".
+    std::vector<std::pair<int, int>> digits;
+    for (std::size_t i = places_.size(); i-- > 0;) {
+      const auto [column, row] = places_[i];
+      if (hidden(i)) continue;
+      const std::string number = mark(i);
+      const int length = static_cast<int>(number.size());
+      const bool is_number = number != "*" && number != "S";
+      const bool touches = std::any_of(digits.begin(), digits.end(), [&, c = column, r = row](const auto& d) {
+        return d.second == r && d.first >= c - 1 && d.first <= c + length;
+      });
+      const std::string text = is_number && touches ? std::string(1, 'o') : number;
+      for (int d = 0; is_number && !touches && d < length; ++d) digits.push_back({column + d, row});
+      canvas_.write(column, row, text, text == "*" ? Paint::newest : Paint::walk);
+    }
+    label_roof(*chart_.roofs.memory_roof(chart_.level), true);
+  }
+
+  // Dotted, where nothing else is; a roof that finds no room for its name is left to the drawn chart.
+  void add_other_roofs() {
+    for (const MemoryRoof& roof : chart_.roofs.memory) {
+      if (roof.level == chart_.level || !label_roof(roof, false)) continue;
+      const int knee = column_of(peak(chart_) / roof.bytes_per_s);
+      for (int column = kLeft; column < knee; column += 2) {
+        const int row = row_of(ai_of(column) * roof.bytes_per_s);
+        if (canvas_.free(column, row, 1)) plot(column, row, '.', Paint::quiet);
+      }
+    }
+  }
+
+  // The chart's own roof has its name right below it or above it, another one in its line; false where none is free.
+  bool label_roof(const MemoryRoof& roof, bool own) {
+    const std::string label = upper_case(roof.level) + " " + si_text(roof.bytes_per_s, "B/s");
+    const int length = static_cast<int>(label.size());
+    const int knee = column_of(peak(chart_) / roof.bytes_per_s);
+    // `anchor` is the column where the text is nearest to the roof; a roof rises.
+    const auto write_at = [&](int column, int anchor, int rows_below) {
+      const int row = row_of(std::min(peak(chart_), ai_of(anchor) * roof.bytes_per_s)) + rows_below;
+      if (!in_plot(column, row) || !canvas_.free(column - 1, row, length + 2)) return false;
+      canvas_.write(column, row, label, own ? Paint::roof : Paint::quiet);
+      return true;
+    };
+    for (int column = kLeft + 1; column + length < knee; ++column) {
+      if (write_at(column, own ? column : column + length / 2, own ? 1 : 0)) return true;
+    }
+    for (int column = kLeft + 1; own && column + length < knee; ++column) {
+      if (write_at(column, column + length, -1)) return true;
+    }
+    return false;
+  }
+
+  std::string mark(std::size_t i) const {
+    if (i == 0 && walk_.has_starter) return "S";
+    return i + 1 == walk_.points.size() ? "*" : walk_.points[i].label;
+  }
+
+  // A later dot lies in the same cell.
+  bool hidden(std::size_t i) const {
+    return std::find(places_.begin() + static_cast<std::ptrdiff_t>(i) + 1, places_.end(), places_[i]) != places_.end();
+  }
+
+  // "  under *: 1, 2" for dots that a later one hides.
+  std::string hidden_labels() const {
+    std::string text;
+    for (std::size_t top = 0; top < places_.size(); ++top) {
+      std::vector<std::string> labels;
+      for (std::size_t i = 0; i < top && !hidden(top); ++i) {
+        if (places_[i] == places_[top]) labels.push_back(walk_.points[i].label);
+      }
+      if (!labels.empty()) text += fmt::format("  under {}: {}", mark(top), joined_labels(labels));
+    }
+    return text;
+  }
+
+  void add_texts() {
+    canvas_.write(0, 0, chart_.title, Paint::none);
+    const std::string note = chart_.time_is_modelled ? "times modelled" : "times measured";
+    const int note_column = columns_ - static_cast<int>(note.size());
+    if (note_column > static_cast<int>(chart_.title.size()) + 1) canvas_.write(note_column, 0, note, Paint::quiet);
+
+    std::string axis =
+        fmt::format("FLOP/s over FLOP/{} byte   : ridge {}", upper_case(chart_.level), number_text(ridge(chart_)));
+    if (chart_.algorithmic_ai) axis += "   | algorithmic AI " + number_text(*chart_.algorithmic_ai);
+    if (note_column <= static_cast<int>(chart_.title.size()) + 1) axis += "   " + note;
+    canvas_.write(0, rows_ - 2, axis, Paint::none);
+
+    std::string legend;
+    if (walk_.has_starter) legend = "S starter";
+    if (walk_.points.size() > (walk_.has_starter ? 1u : 0u)) legend += "  * attempt " + walk_.points.back().label;
+    if (!goal_label_.empty()) legend += "  ~ " + goal_label_ + " from here";
+    if (walk_.skipped + walk_.unplaced > 0) legend += fmt::format("  {} not drawn", walk_.skipped + walk_.unplaced);
+    legend += hidden_labels();
+    canvas_.write(0, rows_ - 1, legend.substr(std::min(legend.find_first_not_of(' '), legend.size())), Paint::none);
+  }
+
+  const Chart& chart_;
+  const DrawnWalk walk_;
+  const Frame frame_;
+  int columns_, rows_;
+  Canvas canvas_;
+  std::string goal_label_;
+  std::vector<std::pair<int, int>> places_;  // column and row of each dot
+};
+
+}  // namespace
+
+std::string text_plot(const Chart& chart, int columns, int rows, bool color) {
+  return TextPlot(chart, columns, rows).text(color);
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,309 @@
+// What stands inside of a function's braces.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/ptx/modifiers.h"
+#include "common/ptx/names.h"
+#include "common/ptx/parser.h"
+#include "common/ptx/validate.h"
+
+namespace roofwalk::ptx {
+
+// Reads up to the closing brace, which stays the current token: the next one may be the text's end.
+void Parser::body(Function& function) {
+  function_ = &function;
+  names_used_.clear();
+  passable_.clear();
+  sources_.reset();
+  open_block();
+  const auto declare_parameters = [&](const std::vector<Variable>& parameters, Passed::Role role) {
+    for (const Variable& parameter : parameters) {
+      Symbol symbol{Symbol::Kind::variable, parameter.type, Space::param};
+      symbol.unique = parameter.name;
+      const std::string_view name = symbols_.keep(parameter.name);
+      if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", quoted(name)));
+      ++names_used_[name];
+      Passed passed = passed_as(parameter);
+      passed.role = role;
+      passable_.emplace(parameter.name, passed);
+    }
+  };
+  declare_parameters(function.parameters, Passed::Role::input);
+  declare_parameters(function.results, Passed::Role::result);
+  advance();
+  while (!(token_.is('}') && label_scopes_.size() == 1)) statement();
+  close_block();
+  sources_.reset();
+  function_ = nullptr;
+}
+
+void Parser::open_block() {
+  if (label_scopes_.size() >= limits_.nesting)
+    refuse(fmt::format("more than {} braces inside each other", limits_.nesting));
+  symbols_.open_scope();
+  label_scopes_.emplace_back();
+}
+
+// Branches that wait for a label find it here or go on to wait for one outside of this block.
+void Parser::close_block() {
+  LabelScope scope = std::move(label_scopes_.back());
+  label_scopes_.pop_back();
+  for (const PendingBranch& branch : scope.pending) {
+    Instruction& instruction = function_->instructions[branch.instruction];
+    if (const auto found = scope.labels.find(branch.label); found != scope.labels.end()) {
+      instruction.operands[0].index = found->second;
+    } else if (!label_scopes_.empty()) {
+      label_scopes_.back().pending.push_back(branch);
+    } else {
+      sources_.restore(instruction.location);
+      throw Refusal{fmt::format("the label {} is nowhere in its function", quoted(branch.label)), instruction.ptx_line};
+    }
+  }
+  symbols_.close_scope();
+}
+
+void Parser::statement() {
+  if (take('{')) return open_block();
+  if (take('}')) return close_block();
+  if (token_.kind == Token::Kind::word && ahead_.is(':')) return label();
+  if (token_.kind == Token::Kind::dotted) return directive();
+  if (token_.kind == Token::Kind::word || token_.is('@')) return instruction();
+  refuse_token("an instruction");
+}
+
+void Parser::label() {
+  count_symbol();
+  const int target = static_cast<int>(function_->instructions.size());
+  if (!symbols_.declare(token_.text, {Symbol::Kind::label})) {
+    refuse(fmt::format("{} is declared twice", quoted(token_.text)));
+  }
+  label_scopes_.back().labels.emplace(token_.text, target);
+  advance();
+  advance();
+}
+
+void Parser::directive() {
+  if (take(".loc")) return location();
+  if (take(".reg")) return registers();
+  if (take(".param")) return local_variables(Space::param);
+  if (take(".local")) return local_variables(Space::local);
+  if (take(".shared")) return local_variables(Space::shared);
+  if (take(".pragma")) return pragma();
+  if (take(".file")) return file_directive();
+  refuse(fmt::format("{} is not supported by the virtual GPU", quoted(token_.text)));
+}
+
+// .loc file line column [, function_name label [+ offset]] [, inlined_at file line column]
+void Parser::location() {
+  constexpr std::uint64_t kAny = 0xffffffff;
+  const auto place = [&] {
+    Place read;
+    read.file = expect_integer("a file number", kAny);
+    read.line = expect_integer("a line", kAny);
+    read.column = expect_integer("a column", kAny);
+    return read;
+  };
+  const Place here = place();
+  Place outer;
+  bool is_inlined = false;
+  while (take(',')) {
+    if (take("function_name")) {
+      expect_name("a label");
+      if (take('+')) expect_integer("an offset", kAny);
+    } else if (take("inlined_at")) {
+      outer = place();
+      is_inlined = true;
+    } else {
+      refuse_token("`function_name` or `inlined_at`");
+    }
+  }
+  sources_.set_location(here, is_inlined ? &outer : nullptr);
+}
+
+void Parser::registers() {
+  const auto type = find_name(kTypeNames, token_.text);
+  if (!type) refuse(fmt::format("{} is no register type that is supported", quoted(token_.text)));
+  if (size_bytes(*type) == 1 || *type == Type::bf16 || *type == Type::bf16x2) {
+    refuse(fmt::format("there are no registers of {}",
+                       *type == Type::bf16 || *type == Type::bf16x2 ? token_.text : "8 bits"));
+  }
+  advance();
+  do {
+    const std::string_view name = expect_name("a register's name");
+    if (!take('<')) {
+      add_register(name, *type);
+      continue;
+    }
+    const std::uint64_t count = expect_integer("a number of registers", limits_.registers_per_function);
+    expect('>');
+    for (std::uint64_t r = 0; r < count; ++r) add_register(symbols_.keep(fmt::format("{}{}", name, r)), *type);
+  } while (take(','));
+  expect(';');
+}
+
+void Parser::add_register(std::string_view name, Type type) {
+  std::vector<Register>& all = function_->registers;
+  if (all.size() >= limits_.registers_per_function) {
+    refuse(fmt::format("more than {} registers in a function", limits_.registers_per_function));
+  }
+  if (++register_count_ > limits_.registers) refuse(fmt::format("more than {} registers", limits_.registers));
+  Symbol symbol{Symbol::Kind::reg, type};
+  symbol.index = static_cast<int>(all.size());
+  if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", quoted(name)));
+  all.push_back({std::string(name), type});
+}
+
+void Parser::local_variables(Space space) {
+  Variable made = variable(space);
+  if (made.size_bytes == 0) refuse(fmt::format("{} has no size", quoted(made.name)));
+  count_symbol();
+  const std::string_view name = symbols_.keep(made.name);
+  made.name = unique_name(name);
+  Symbol symbol{Symbol::Kind::variable, made.type, space};
+  symbol.unique = made.name;
+  if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", quoted(name)));
+  if (space == Space::param) passable_.emplace(made.name, passed_as(made));
+  function_->variables.push_back(std::move(made));
+  expect(';');
+}
+
+// A name that hides another of this function or of the module, or repeats one of a scope beside it, gets a number.
+std::string Parser::unique_name(std::string_view name) {
+  int& uses = names_used_[name];
+  if (uses == 0 && symbols_.find(name) != nullptr) ++uses;
+  const int number = uses++;
+  return number == 0 ? std::string(name) : fmt::format("{}#{}", name, number);
+}
+
+void Parser::instruction() {
+  if (++instruction_count_ > limits_.instructions)
+    refuse(fmt::format("more than {} instructions", limits_.instructions));
+  Instruction made;
+  made.location = sources_.current();
+  if (take('@')) guard(made);
+  made.ptx_line = token_.line;
+  if (token_.kind != Token::Kind::word) refuse_token("an instruction");
+  instruction_text_ = token_.text;
+  const auto opcode = find_opcode(token_.text);
+  advance();
+  constexpr std::size_t kMaxModifiers = 12;
+  std::vector<std::string_view> words;
+  for (; token_.kind == Token::Kind::dotted && words.size() < kMaxModifiers; advance()) {
+    words.push_back(token_.text);
+    instruction_text_ += token_.text;
+  }
+  const auto unsupported = [&] {
+    throw Refusal{fmt::format("{} is not supported by the virtual GPU", quoted(instruction_text_)), made.ptx_line};
+  };
+  if (!opcode || token_.kind == Token::Kind::dotted) unsupported();
+  made.opcode = *opcode;
+  if (const auto reason = read_modifiers(words, made)) {
+    if (reason->empty()) unsupported();
+    throw Refusal{fmt::format("{} {}", quoted(instruction_text_), *reason), made.ptx_line};
+  }
+  const Form form = info(made.opcode).form;
+  if (form == Form::branch) {
+    branch_operands(made);
+  } else if (form == Form::call) {
+    call_operands(made);
+  } else {
+    operands(made);
+    check_operands(made, function_->registers, instruction_text_);
+    if (made.space == Space::param) check_parameter_access(made);
+  }
+  expect(';');
+  function_->instructions.push_back(std::move(made));
+}
+
+void Parser::guard(Instruction& made) {
+  made.guard_negated = take('!');
+  const std::string_view name = expect_name("a predicate");
+  const Symbol* symbol = symbols_.find(name);
+  if (symbol == nullptr || symbol->kind != Symbol::Kind::reg || symbol->type != Type::pred) {
+    refuse(fmt::format("{} is no predicate register", quoted(name)));
+  }
+  made.guard = symbol->index;
+}
+
+void Parser::branch_operands(Instruction& made) {
+  Operand target;
+  target.kind = Operand::Kind::label;
+  label_scopes_.back().pending.push_back({function_->instructions.size(), expect_name("a label")});
+  made.operands.push_back(std::move(target));
+}
+
+// call (results), name, (arguments) with either list left out.
+void Parser::call_operands(Instruction& made) {
+  if (token_.is('(')) {
+    call_list(made.call_results);
+    expect(',');
+  }
+  const std::string_view name = expect_name("a function's name");
+  const Symbol* symbol = symbols_.find(name);
+  if (symbol == nullptr) refuse(fmt::format("the function {} is not declared", quoted(name)));
+  if (symbol->kind != Symbol::Kind::function) refuse("a call through a register is not supported by the virtual GPU");
+  const auto index = static_cast<std::size_t>(symbol->index);
+  Operand callee;
+  callee.kind = Operand::Kind::function;
+  callee.symbol = name;
+  made.operands.push_back(std::move(callee));
+  if (take(',')) call_list(made.call_arguments);
+  // A function that calls itself is not in the module yet, but its head is.
+  check_call(made, module_.functions[index]);
+}
+
+void Parser::call_list(std::vector<Operand>& list) {
+  expect('(');
+  if (take(')')) return;
+  do {
+    list.push_back(operand());
+  } while (take(','));
+  expect(')');
+}
+
+void Parser::check_call(const Instruction& made, const Function& callee) const {
+  if (callee.is_entry) refuse(fmt::format("{} is a kernel: it can be launched, not called", quoted(callee.name)));
+  if (made.call_results.size() != callee.results.size() || made.call_arguments.size() != callee.parameters.size()) {
+    refuse(fmt::format("a call of {} with {} results and {} arguments, not {} and {}", quoted(callee.name),
+                       made.call_results.size(), made.call_arguments.size(), callee.results.size(),
+                       callee.parameters.size()));
+  }
+  for (std::size_t p = 0; p < callee.results.size(); ++p) check_passed(made.call_results[p], callee.results[p]);
+  for (std::size_t p = 0; p < callee.parameters.size(); ++p) {
+    check_passed(made.call_arguments[p], callee.parameters[p]);
+  }
+  const auto is_number = [](const Operand& operand) { return operand.kind == Operand::Kind::immediate; };
+  if (std::any_of(made.call_results.begin(), made.call_results.end(), is_number))
+    refuse("a call that writes to a number");
+}
+
+void Parser::check_passed(const Operand& passed, const Variable& parameter) const {
+  const Passed wanted = passed_as(parameter);
+  if (passed.kind == Operand::Kind::immediate && wanted.count == 1) return;
+  const Passed given = passed_by(passed);
+  if (given.element_bytes != wanted.element_bytes || given.count != wanted.count) {
+    refuse(fmt::format("a call passes {} of {} bytes for the parameter {}, which is {} of {}", given.count,
+                       given.element_bytes, quoted(parameter.name), wanted.count, wanted.element_bytes));
+  }
+}
+
+// Nothing for what cannot be passed.
+Parser::Passed Parser::passed_by(const Operand& passed) const {
+  if (passed.kind == Operand::Kind::reg && !passed.negated) {
+    const Type type = function_->registers[static_cast<std::size_t>(passed.index)].type;
+    return {static_cast<std::uint64_t>(size_bytes(type)), 1, Passed::Role::local};
+  }
+  if (passed.kind == Operand::Kind::variable && passed.space == Space::param && passed.offset == 0) {
+    const auto found = passable_.find(passed.symbol);
+    if (found != passable_.end()) return found->second;
+  }
+  return {};
+}
+
+Parser::Passed Parser::passed_as(const Variable& variable) {
+  const auto element_bytes = static_cast<std::uint64_t>(size_bytes(variable.type));
+  return {element_bytes, variable.size_bytes / element_bytes, Passed::Role::local};
+}
+
+}  // namespace roofwalk::ptx

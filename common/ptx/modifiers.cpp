@@ -1,0 +1,363 @@
+#include "common/ptx/modifiers.h"
+
+#include "common/ptx/names.h"
+
+namespace roofwalk::ptx {
+namespace {
+
+using Reason = std::optional<std::string>;
+const Reason kFine = std::nullopt;
+const Reason kUnsupported = std::string{};
+
+constexpr unsigned rounding_bit(Rounding rounding) { return 1u << static_cast<unsigned>(rounding); }
+constexpr unsigned kNoRounding = rounding_bit(Rounding::none);
+constexpr unsigned kIeee =
+    rounding_bit(Rounding::rn) | rounding_bit(Rounding::rz) | rounding_bit(Rounding::rm) | rounding_bit(Rounding::rp);
+constexpr unsigned kToInteger = rounding_bit(Rounding::rni) | rounding_bit(Rounding::rzi) |
+                                rounding_bit(Rounding::rmi) | rounding_bit(Rounding::rpi);
+constexpr unsigned kApprox = rounding_bit(Rounding::approx);
+constexpr unsigned kFull = rounding_bit(Rounding::full);
+
+constexpr unsigned mode_bit(MulMode mode) { return 1u << static_cast<unsigned>(mode); }
+constexpr unsigned kNoMode = mode_bit(MulMode::none);
+constexpr unsigned kLoHi = mode_bit(MulMode::lo) | mode_bit(MulMode::hi);
+constexpr unsigned kWide = mode_bit(MulMode::wide);
+constexpr TypeSet kNarrowInt = kU16 | kS16 | kU32 | kS32;
+
+// What an arithmetic opcode may carry for some of its types. Types without a row take no modifier at all.
+struct AluForm {
+  Opcode opcode;
+  TypeSet types;
+  unsigned roundings = kNoRounding;
+  bool ftz = false;
+  bool sat = false;
+  unsigned modes = kNoMode;
+};
+constexpr AluForm kAluForms[] = {
+    {Opcode::Abs, kF32, kNoRounding, true},
+    {Opcode::Add, kS32, kNoRounding, false, true},
+    {Opcode::Add, kF32, kNoRounding | kIeee, true, true},
+    {Opcode::Add, kF64, kNoRounding | kIeee},
+    {Opcode::Cos, kF32, kApprox, true},
+    {Opcode::Div, kF32, kIeee | kApprox | kFull, true},
+    {Opcode::Div, kF64, kIeee},
+    {Opcode::Ex2, kF32, kApprox, true},
+    {Opcode::Fma, kF32, kIeee, true, true},
+    {Opcode::Fma, kF64, kIeee},
+    {Opcode::Lg2, kF32, kApprox, true},
+    {Opcode::Mad, kNarrowInt, kNoRounding, false, false, kLoHi | kWide},
+    {Opcode::Mad, kU64 | kS64, kNoRounding, false, false, kLoHi},
+    {Opcode::Mad, kF32, kIeee, true, true},
+    {Opcode::Mad, kF64, kIeee},
+    {Opcode::Max, kF32, kNoRounding, true},
+    {Opcode::Min, kF32, kNoRounding, true},
+    {Opcode::Mul, kNarrowInt, kNoRounding, false, false, kLoHi | kWide},
+    {Opcode::Mul, kU64 | kS64, kNoRounding, false, false, kLoHi},
+    {Opcode::Mul, kF32, kNoRounding | kIeee, true, true},
+    {Opcode::Mul, kF64, kNoRounding | kIeee},
+    {Opcode::Neg, kF32, kNoRounding, true},
+    {Opcode::Rcp, kF32, kIeee | kApprox, true},
+    {Opcode::Rcp, kF64, kIeee | kApprox, true},
+    {Opcode::Rsqrt, kF32, kApprox, true},
+    {Opcode::Rsqrt, kF64, kApprox, true},
+    {Opcode::Sin, kF32, kApprox, true},
+    {Opcode::Sqrt, kF32, kIeee | kApprox, true},
+    {Opcode::Sqrt, kF64, kIeee},
+    {Opcode::Sub, kS32, kNoRounding, false, true},
+    {Opcode::Sub, kF32, kNoRounding | kIeee, true, true},
+    {Opcode::Sub, kF64, kNoRounding | kIeee},
+    {Opcode::Tanh, kF32, kApprox},
+};
+
+AluForm alu_form(Opcode opcode, Type type) {
+  for (const AluForm& form : kAluForms) {
+    if (form.opcode == opcode && (form.types & bit(type)) != 0) return form;
+  }
+  return {opcode, bit(type)};
+}
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::string_view> words) : words_(words) {}
+
+  bool take(std::string_view word) {
+    const bool here = at_ < words_.size() && words_[at_] == word;
+    at_ += here;
+    return here;
+  }
+  template <class Value>
+  bool take(std::span<const Name<Value>> names, Value& value) {
+    if (at_ >= words_.size()) return false;
+    const auto found = find_name(names, words_[at_]);
+    if (!found) return false;
+    value = *found;
+    ++at_;
+    return true;
+  }
+  bool take_type(TypeSet types, Type& type) {
+    Type found{};
+    const std::size_t before = at_;
+    if (!take(kTypeNames, found) || (types & bit(found)) == 0) {
+      at_ = before;
+      return false;
+    }
+    type = found;
+    return true;
+  }
+  bool take_any(std::initializer_list<std::string_view> words) {
+    for (const std::string_view word : words) {
+      if (take(word)) return true;
+    }
+    return false;
+  }
+  bool at_end() const { return at_ == words_.size(); }
+  Reason finish() const { return at_end() ? kFine : kUnsupported; }
+
+ private:
+  std::span<const std::string_view> words_;
+  std::size_t at_ = 0;
+};
+
+bool take_scope(Reader& reader) { return reader.take_any({".cta", ".gpu", ".sys"}); }
+
+Reason read_alu(Reader& reader, Instruction& i) {
+  if (i.opcode == Opcode::Shf) {
+    const bool left = reader.take(".l");
+    if (!left && !reader.take(".r")) return kUnsupported;
+    const bool wrap = reader.take(".wrap");
+    if (!wrap && !reader.take(".clamp")) return kUnsupported;
+    i.shift = left ? (wrap ? ShiftMode::left_wrap : ShiftMode::left_clamp)
+                   : (wrap ? ShiftMode::right_wrap : ShiftMode::right_clamp);
+  }
+  reader.take(kMulModeNames, i.mul);
+  reader.take(kRoundingNames, i.rounding);
+  i.ftz = reader.take(".ftz");
+  i.sat = reader.take(".sat");
+  if (!reader.take_type(info(i.opcode).types, i.type) || !reader.at_end()) return kUnsupported;
+
+  const AluForm form = alu_form(i.opcode, i.type);
+  if ((form.modes & mode_bit(i.mul)) == 0) {
+    // mad.hi.sat.s32 is the one form that the table does not hold; no compiler writes it.
+    if (i.mul == MulMode::none) return "needs .lo, .hi or .wide";
+    return kUnsupported;
+  }
+  if ((form.roundings & rounding_bit(i.rounding)) == 0) {
+    if (i.rounding != Rounding::none) return kUnsupported;
+    if (form.roundings == kApprox) return "needs .approx";
+    return "needs a rounding, such as .rn";
+  }
+  if (i.ftz && !form.ftz) return kUnsupported;
+  if (i.sat && !form.sat) return kUnsupported;
+  const bool approx = i.rounding == Rounding::approx;
+  if (i.opcode == Opcode::Rcp && i.type == Type::f64 && i.ftz != approx) return kUnsupported;
+  return kFine;
+}
+
+// Whether every value of the integer type `from` is one of the integer type `to`.
+bool holds_all_of(Type to, Type from) {
+  if (is_float(to) || is_float(from)) return false;
+  if (is_signed(from)) return is_signed(to) && size_bytes(to) >= size_bytes(from);
+  return size_bytes(to) >= size_bytes(from) + is_signed(to);
+}
+
+Reason read_convert(Reader& reader, Instruction& i) {
+  reader.take(kRoundingNames, i.rounding);
+  i.ftz = reader.take(".ftz");
+  i.sat = reader.take(".sat");
+  const TypeSet types = info(i.opcode).types;
+  if (!reader.take_type(types, i.type) || !reader.take_type(types, i.source_type)) return kUnsupported;
+  const bool to_float = is_float(i.type), from_float = is_float(i.source_type);
+  const bool narrows = to_float && from_float && size_bytes(i.type) < size_bytes(i.source_type);
+  unsigned roundings = kNoRounding;
+  if (to_float && (!from_float || narrows)) roundings = kIeee;
+  if (!to_float && from_float) roundings = kToInteger;
+  if (to_float && i.type == i.source_type) roundings = kNoRounding | kToInteger;
+  if ((roundings & rounding_bit(i.rounding)) == 0) {
+    if (i.rounding == Rounding::none)
+      return roundings == kIeee ? "needs a rounding: .rn, .rz, .rm or .rp"
+                                : "needs a rounding: .rni, .rzi, .rmi or .rpi";
+    return kUnsupported;
+  }
+  if (i.ftz && i.type != Type::f32 && i.source_type != Type::f32) return kUnsupported;
+  if (i.sat && holds_all_of(i.type, i.source_type)) return "has nothing to saturate";
+  return reader.finish();
+}
+
+Reason read_compare(Reader& reader, Instruction& i) {
+  if (!reader.take(kCompareNames, i.compare)) return kUnsupported;
+  reader.take(kBoolOpNames, i.bool_op);
+  i.ftz = reader.take(".ftz");
+  if (!reader.take_type(info(i.opcode).types, i.type)) return kUnsupported;
+  if (i.ftz && i.type != Type::f32) return kUnsupported;
+  const Compare c = i.compare;
+  const bool equality = c == Compare::eq || c == Compare::ne;
+  const bool ordered = c >= Compare::lt && c <= Compare::ge;
+  const bool of_unsigned = c >= Compare::lo && c <= Compare::hs;
+  const bool is_bits = (bit(i.type) & kBits) != 0;
+  const bool allowed = is_float(i.type)    ? !of_unsigned
+                       : is_bits           ? equality
+                       : is_signed(i.type) ? equality || ordered
+                                           : equality || ordered || of_unsigned;
+  if (!allowed) return "compares in a way that its type does not have";
+  return reader.finish();
+}
+
+// .weak, .volatile, .relaxed.scope, .acquire.scope (loads) or .release.scope (stores).
+bool read_semantics(Reader& reader, Instruction& i) {
+  if (reader.take(".weak")) return true;
+  if (reader.take(".volatile")) {
+    i.is_volatile = true;
+    return true;
+  }
+  if (reader.take(".relaxed") || reader.take(i.opcode == Opcode::Ld ? ".acquire" : ".release")) {
+    i.is_volatile = true;
+    return take_scope(reader);
+  }
+  return true;
+}
+
+Reason read_memory(Reader& reader, Instruction& i) {
+  const bool is_load = i.opcode == Opcode::Ld;
+  if (!read_semantics(reader, i)) return kUnsupported;
+  reader.take(kSpaceNames, i.space);
+  const bool is_global = i.space == Space::global;
+  const bool has_cache = reader.take(is_load ? kLoadCacheNames : kStoreCacheNames, i.cache);
+  i.non_coherent = is_load && is_global && reader.take(".nc");
+  const bool has_hint = reader.take_any(
+      {".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate"});
+  const bool has_prefetch = is_load && reader.take_any({".L2::64B", ".L2::128B", ".L2::256B"});
+  if (i.is_volatile && (has_cache || i.non_coherent)) return kUnsupported;
+  if (i.is_volatile && i.space != Space::generic && !is_global && i.space != Space::shared) return kUnsupported;
+  if (i.non_coherent && (i.cache == CacheHint::lu || i.cache == CacheHint::cv)) return kUnsupported;
+  if ((has_hint || has_prefetch) && !is_global && i.space != Space::generic) return kUnsupported;
+  if (has_cache && has_hint) return kUnsupported;
+  if (!is_load && i.space == Space::constant) return "writes to constant memory";
+  if (reader.take(".v2")) i.vector = 2;
+  if (reader.take(".v4")) i.vector = 4;
+  if (!reader.take_type(info(i.opcode).types, i.type)) return kUnsupported;
+  if (i.vector * size_bytes(i.type) > 16) return "moves more than 16 bytes";
+  return reader.finish();
+}
+
+TypeSet atomic_types(AtomicOp op) {
+  switch (op) {
+    case AtomicOp::add:
+      return kU32 | kS32 | kU64 | kF32 | kF64;
+    case AtomicOp::min:
+    case AtomicOp::max:
+      return kU32 | kS32 | kU64 | kS64;
+    case AtomicOp::inc:
+    case AtomicOp::dec:
+      return kU32;
+    case AtomicOp::none:
+      return 0;
+    default:
+      return kB32 | kB64;
+  }
+}
+
+Reason read_atomic(Reader& reader, Instruction& i) {
+  const bool is_reduction = i.opcode == Opcode::Red;
+  const bool has_order = is_reduction ? reader.take_any({".relaxed", ".release"})
+                                      : reader.take_any({".relaxed", ".acquire", ".release", ".acq_rel"});
+  (void)has_order;  // the machine runs its warps in one order: every atomic is as strong as any program asks
+  take_scope(reader);
+  if (reader.take(kSpaceNames, i.space) && i.space != Space::global && i.space != Space::shared) return kUnsupported;
+  if (!reader.take(kAtomicOpNames, i.atomic)) return kUnsupported;
+  if (is_reduction && (i.atomic == AtomicOp::exch || i.atomic == AtomicOp::cas)) return kUnsupported;
+  if (!reader.take_type(info(i.opcode).types & atomic_types(i.atomic), i.type)) return kUnsupported;
+  return reader.finish();
+}
+
+Reason read_barrier(Reader& reader, Instruction& i) {
+  if (i.opcode == Opcode::Bar && reader.take(".warp")) {
+    i.barrier = BarrierMode::warp_sync;
+    return reader.take(".sync") ? reader.finish() : kUnsupported;
+  }
+  reader.take(".cta");
+  if (reader.take(".sync")) {
+    i.barrier = BarrierMode::sync;
+  } else if (reader.take(".arrive")) {
+    i.barrier = BarrierMode::arrive;
+  } else if (reader.take(".red")) {
+    if (reader.take(".popc"))
+      i.barrier = BarrierMode::red_popc;
+    else if (reader.take(".and"))
+      i.barrier = BarrierMode::red_and;
+    else if (reader.take(".or"))
+      i.barrier = BarrierMode::red_or;
+    else
+      return kUnsupported;
+  } else {
+    return kUnsupported;
+  }
+  if (i.opcode == Opcode::Barrier) reader.take(".aligned");
+  if (i.barrier == BarrierMode::red_popc && !reader.take_type(kU32, i.type)) return kUnsupported;
+  if ((i.barrier == BarrierMode::red_and || i.barrier == BarrierMode::red_or) && !reader.take_type(kPred, i.type)) {
+    return kUnsupported;
+  }
+  return reader.finish();
+}
+
+Reason read_vote(Reader& reader, Instruction& i) {
+  if (!reader.take(".sync") || !reader.take(kVoteModeNames, i.vote)) return kUnsupported;
+  if (!reader.take_type(i.vote == VoteMode::ballot ? kB32 : kPred, i.type)) return kUnsupported;
+  return reader.finish();
+}
+
+Reason read_fence(Reader& reader, Instruction& i) {
+  if (i.opcode == Opcode::Membar) return reader.take_any({".cta", ".gl", ".sys"}) ? reader.finish() : kUnsupported;
+  reader.take_any({".sc", ".acq_rel"});
+  return take_scope(reader) ? reader.finish() : kUnsupported;
+}
+
+}  // namespace
+
+Reason read_modifiers(std::span<const std::string_view> words, Instruction& i) {
+  Reader reader(words);
+  const OpcodeInfo& row = info(i.opcode);
+  switch (row.form) {
+    case Form::alu:
+      return read_alu(reader, i);
+    case Form::convert:
+      return read_convert(reader, i);
+    case Form::compare:
+      return read_compare(reader, i);
+    case Form::load:
+    case Form::store:
+      return read_memory(reader, i);
+    case Form::atomic:
+    case Form::reduction:
+      return read_atomic(reader, i);
+    case Form::barrier:
+      return read_barrier(reader, i);
+    case Form::vote:
+      return read_vote(reader, i);
+    case Form::fence:
+      return read_fence(reader, i);
+    case Form::cvta:
+      i.to = reader.take(".to");
+      if (!reader.take(kSpaceNames, i.space)) return kUnsupported;
+      return reader.take_type(row.types, i.type) ? reader.finish() : kUnsupported;
+    case Form::move:
+    case Form::select:
+    case Form::active_mask:
+      return reader.take_type(row.types, i.type) ? reader.finish() : kUnsupported;
+    case Form::shuffle:
+      if (!reader.take(".sync") || !reader.take(kShuffleModeNames, i.shuffle)) return kUnsupported;
+      return reader.take_type(row.types, i.type) ? reader.finish() : kUnsupported;
+    case Form::prefetch:
+      if (reader.take(kSpaceNames, i.space) && i.space != Space::global && i.space != Space::local) return kUnsupported;
+      return reader.take_any({".L1", ".L2"}) ? reader.finish() : kUnsupported;
+    case Form::branch:
+    case Form::call:
+    case Form::leave:
+      if (i.opcode != Opcode::Exit) i.uni = reader.take(".uni");
+      return reader.finish();
+    case Form::trap:
+      return reader.finish();
+  }
+  return kUnsupported;
+}
+
+}  // namespace roofwalk::ptx

@@ -1,0 +1,97 @@
+#include "common/ptx/module.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/ptx/names.h"
+#include "common/ptx/parser.h"
+
+namespace roofwalk::ptx {
+
+int size_bytes(Type type) {
+  switch (type) {
+    case Type::none:
+    case Type::pred:
+      return 0;
+    case Type::b8:
+    case Type::u8:
+    case Type::s8:
+      return 1;
+    case Type::b16:
+    case Type::u16:
+    case Type::s16:
+    case Type::f16:
+    case Type::bf16:
+      return 2;
+    case Type::b32:
+    case Type::u32:
+    case Type::s32:
+    case Type::f16x2:
+    case Type::bf16x2:
+    case Type::f32:
+      return 4;
+    case Type::b64:
+    case Type::u64:
+    case Type::s64:
+    case Type::f64:
+      return 8;
+    case Type::b128:
+      return 16;
+  }
+  return 0;
+}
+
+std::string_view type_name(Type type) {
+  for (const Name<Type>& name : kTypeNames) {
+    if (name.value == type) return name.word;
+  }
+  return "none";
+}
+
+bool is_float(Type type) {
+  return type == Type::f16 || type == Type::f16x2 || type == Type::bf16 || type == Type::bf16x2 || type == Type::f32 ||
+         type == Type::f64;
+}
+
+bool is_signed(Type type) {
+  return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64 || is_float(type);
+}
+
+const Function* Module::find_function(std::string_view name) const {
+  const auto found =
+      std::find_if(functions.begin(), functions.end(), [&](const Function& f) { return f.name == name; });
+  return found == functions.end() ? nullptr : &*found;
+}
+
+const Variable* Module::find_variable(std::string_view name) const {
+  const auto found =
+      std::find_if(variables.begin(), variables.end(), [&](const Variable& v) { return v.name == name; });
+  return found == variables.end() ? nullptr : &*found;
+}
+
+int Module::line_in(const Instruction& instruction, std::string_view source_name) const {
+  if (instruction.location < 0 || static_cast<std::size_t>(instruction.location) >= locations.size()) return 0;
+  for (const SourceFrame& frame : locations[static_cast<std::size_t>(instruction.location)]) {
+    if (frame.file < 0 || frame.line <= 0) continue;  // line 0: code that the compiler made up
+    if (is_source(files[static_cast<std::size_t>(frame.file)], source_name)) return frame.line;
+  }
+  return 0;
+}
+
+Result<Module> parse(std::string_view text, std::string_view source_name, const Limits& limits) {
+  constexpr std::string_view kElf =
+      "\x7f"
+      "ELF";
+  constexpr std::string_view kFatBinary = "\x50\xed\x55\xba";
+  if (text.starts_with(kElf) || text.starts_with(kFatBinary)) {
+    return Error{"this is compiled machine code, not PTX", std::string(source_name), 0, "recompile with nvcc -ptx"};
+  }
+  if (text.size() > limits.text_bytes) {
+    return Error{fmt::format("the PTX has {} bytes, more than the {} that are read", text.size(), limits.text_bytes),
+                 std::string(source_name)};
+  }
+  return Parser(text, source_name, limits).run();
+}
+
+}  // namespace roofwalk::ptx

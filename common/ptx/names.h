@@ -1,0 +1,50 @@
+// The words after the dots, one table an enumeration, for reading and for messages.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "common/ptx/module.h"
+
+namespace roofwalk::ptx {
+
+template <class Value>
+struct Name {
+  std::string_view word;  // with its dot
+  Value value;
+};
+
+extern const std::span<const Name<Type>> kTypeNames;
+extern const std::span<const Name<Rounding>> kRoundingNames;
+extern const std::span<const Name<MulMode>> kMulModeNames;
+extern const std::span<const Name<Compare>> kCompareNames;
+extern const std::span<const Name<BoolOp>> kBoolOpNames;
+extern const std::span<const Name<AtomicOp>> kAtomicOpNames;
+extern const std::span<const Name<ShuffleMode>> kShuffleModeNames;
+extern const std::span<const Name<VoteMode>> kVoteModeNames;
+extern const std::span<const Name<Space>> kSpaceNames;
+extern const std::span<const Name<CacheHint>> kLoadCacheNames;
+extern const std::span<const Name<CacheHint>> kStoreCacheNames;
+
+// A special register by its name without the component: "%tid".
+struct SpecialInfo {
+  std::string_view word;
+  SpecialRegister value;
+  bool has_component;
+  Type type;
+};
+const SpecialInfo* find_special(std::string_view word);
+
+template <class Value>
+std::optional<Value> find_name(std::span<const Name<Value>> names, std::string_view word) {
+  for (const Name<Value>& name : names) {
+    if (name.word == word) return name.value;
+  }
+  return std::nullopt;
+}
+
+// The row whose mnemonic is `word`.
+std::optional<Opcode> find_opcode(std::string_view word);
+
+}  // namespace roofwalk::ptx

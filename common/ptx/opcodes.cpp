@@ -1,0 +1,47 @@
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "common/base/check.h"
+#include "common/ptx/names.h"
+
+namespace roofwalk::ptx {
+namespace {
+
+using P = Pipe;
+using F = Form;
+constexpr OpcodeInfo kRows[] = {
+#define PTX_ALU(Id, mnemonic, types, sources, pipe, flops, semantics) \
+  {mnemonic, types, F::alu, sources, P::pipe, flops},
+#define PTX_OP(Id, mnemonic, types, form, pipe) {mnemonic, types, F::form, 0, P::pipe, 0},
+#include "common/ptx/opcodes.def"
+#undef PTX_ALU
+#undef PTX_OP
+};
+
+}  // namespace
+
+const OpcodeInfo& info(Opcode opcode) {
+  const auto row = static_cast<std::size_t>(opcode);
+  ROOFWALK_CHECK(row < std::size(kRows));
+  return kRows[row];
+}
+
+std::vector<Opcode> all_opcodes() {
+  std::vector<Opcode> opcodes;
+  for (std::size_t row = 0; row < std::size(kRows); ++row) opcodes.push_back(static_cast<Opcode>(row));
+  return opcodes;
+}
+
+std::optional<Opcode> find_opcode(std::string_view word) {
+  static const auto* const by_name = [] {
+    auto* rows = new std::unordered_map<std::string_view, Opcode>;
+    for (const Opcode opcode : all_opcodes()) rows->emplace(info(opcode).mnemonic, opcode);
+    return rows;
+  }();
+  const auto found = by_name->find(word);
+  if (found == by_name->end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace roofwalk::ptx

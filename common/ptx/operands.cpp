@@ -1,0 +1,157 @@
+// Operands as an instruction of any opcode may have them; validate.cpp judges whether this one may.
+#include <fmt/format.h>
+
+#include "common/ptx/names.h"
+#include "common/ptx/parser.h"
+#include "common/ptx/validate.h"
+
+namespace roofwalk::ptx {
+
+void Parser::operands(Instruction& made) {
+  const Form form = info(made.opcode).form;
+  const bool has_second_result = form == Form::compare || form == Form::shuffle;
+  if (token_.is(';')) return;
+  do {
+    if (made.operands.size() >= 8) refuse(fmt::format("{} has too many operands", quoted(instruction_text_)));
+    made.operands.push_back(operand());
+    if (!has_second_result || made.operands.size() != 1) continue;
+    made.operands.push_back(take('|') ? operand() : Operand{});
+  } while (take(','));
+}
+
+// A function's inputs cannot be written nor its results read, by name; the .param variables of its calls can be both.
+void Parser::check_parameter_access(const Instruction& made) const {
+  const bool writes = made.opcode == Opcode::St;
+  if (!writes && made.opcode != Opcode::Ld) return;
+  const std::string& name = made.operands[writes ? 0 : 1].symbol;
+  const auto found = passable_.find(name);
+  if (found == passable_.end() || found->second.role == Passed::Role::local) return;
+  const bool is_input = found->second.role == Passed::Role::input;
+  if (writes == is_input) {
+    refuse(fmt::format("{} {} {}", quoted(instruction_text_), writes ? "writes to the parameter" : "reads the result",
+                       quoted(name)));
+  }
+}
+
+Operand Parser::operand() {
+  if (token_.is('[')) return address_operand();
+  if (token_.is('{')) return vector_operand();
+  if (take('!')) {
+    Operand negated = named_operand();
+    if (negated.kind != Operand::Kind::reg) refuse("a `!` before something that is no predicate");
+    negated.negated = true;
+    return negated;
+  }
+  if (token_.kind == Token::Kind::word) return named_operand();
+  return number_operand();
+}
+
+// As it was written: see Written.
+Operand Parser::number_operand() {
+  Operand made;
+  made.kind = Operand::Kind::immediate;
+  made.negated = take('-');
+  Written written = Written::integer;
+  if (token_.kind == Token::Kind::float32)
+    written = Written::float32;
+  else if (token_.kind == Token::Kind::float64)
+    written = Written::float64;
+  else if (token_.kind != Token::Kind::integer)
+    refuse_token("an operand");
+  if (made.negated && written != Written::integer && token_.text.find('.') == std::string_view::npos) {
+    refuse("a minus before a hexadecimal float");
+  }
+  made.bits = token_.bits;
+  made.component = static_cast<std::uint8_t>(written);
+  advance();
+  return made;
+}
+
+Operand Parser::named_operand() {
+  if (take("_")) return {};
+  const std::string_view name = expect_name("an operand");
+  const Symbol* symbol = symbols_.find(name);
+  Operand made;
+  if (symbol == nullptr) {
+    if (name.starts_with('%')) return special_operand(name);
+    refuse(fmt::format("{} is not declared", quoted(name)));
+  }
+  switch (symbol->kind) {
+    case Symbol::Kind::reg:
+      made.kind = Operand::Kind::reg;
+      made.index = symbol->index;
+      break;
+    case Symbol::Kind::function:
+      made.kind = Operand::Kind::function;
+      made.symbol = name;
+      break;
+    case Symbol::Kind::label:
+      refuse(fmt::format("{} is a label, which only bra may name", quoted(name)));
+    case Symbol::Kind::variable:
+      made.kind = Operand::Kind::variable;
+      made.symbol = symbol->unique;
+      made.space = symbol->space;
+      if (take('+')) made.offset = signed_integer("an offset");
+  }
+  return made;
+}
+
+Operand Parser::special_operand(std::string_view name) {
+  const SpecialInfo* special = find_special(name);
+  if (special == nullptr) refuse(fmt::format("{} is not declared", quoted(name)));
+  Operand made;
+  made.kind = Operand::Kind::special;
+  made.special = special->value;
+  if (special->has_component) {
+    if (take(".x"))
+      made.component = 0;
+    else if (take(".y"))
+      made.component = 1;
+    else if (take(".z"))
+      made.component = 2;
+    else
+      refuse(fmt::format("{} needs .x, .y or .z", quoted(name)));
+  }
+  return made;
+}
+
+// [%rd1+4], [%rd1+-4], [name+8], [name], [4096]
+Operand Parser::address_operand() {
+  expect('[');
+  Operand made;
+  made.kind = Operand::Kind::address;
+  if (token_.kind == Token::Kind::word) {
+    const std::string_view name = expect_name("an address");
+    const Symbol* symbol = symbols_.find(name);
+    if (symbol == nullptr) refuse(fmt::format("{} is not declared", quoted(name)));
+    if (symbol->kind == Symbol::Kind::function || symbol->kind == Symbol::Kind::label) {
+      refuse(fmt::format("{} is no memory", quoted(name)));
+    }
+    if (symbol->kind == Symbol::Kind::reg) {
+      made.index = symbol->index;
+    } else {
+      made.symbol = symbol->unique;
+      made.space = symbol->space;
+    }
+    if (take('+')) made.offset = signed_integer("an offset");
+  } else {
+    made.offset = signed_integer("an address");
+  }
+  expect(']');
+  return made;
+}
+
+Operand Parser::vector_operand() {
+  expect('{');
+  Operand made;
+  made.kind = Operand::Kind::vector;
+  do {
+    if (made.elements.size() == 4) refuse("a vector of more than 4 elements");
+    if (token_.is('{') || token_.is('[')) refuse_token("a register");
+    made.elements.push_back(operand());
+  } while (take(','));
+  expect('}');
+  return made;
+}
+
+}  // namespace roofwalk::ptx

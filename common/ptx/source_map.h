@@ -1,0 +1,63 @@
+// `.file` and `.loc`: which source line an instruction comes from, through every function that was inlined.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "common/ptx/module.h"
+
+namespace roofwalk::ptx {
+
+// A place as `.loc` names it. Numbers are what the text says and may be absurd.
+struct Place {
+  std::uint64_t file = 0;
+  std::uint64_t line = 0;
+  std::uint64_t column = 0;
+
+  bool operator==(const Place&) const = default;
+};
+
+class SourceMap {
+ public:
+  // `.file index "path"`. An absurd index is forgotten: its lines stay unknown.
+  void add_file(std::uint64_t index, std::string_view path);
+
+  // `.loc place [, function_name ..., inlined_at *inlined_at]` holds from here on.
+  void set_location(const Place& place, const Place* inlined_at);
+
+  // A new function begins: no `.loc` is in force.
+  void reset() { current_ = -1; }
+
+  // An earlier location is in force again, for a message about something that stands there.
+  void restore(int location) { current_ = location; }
+
+  // The index of the `.loc` in force among the locations, -1 where there is none.
+  int current() const { return current_; }
+
+  // Hands over the tables; frames of files that no `.file` names become unknown.
+  void move_to(Module& module);
+
+ private:
+  struct PlaceHash {
+    std::size_t operator()(const Place& place) const {
+      return static_cast<std::size_t>((place.file * 0x9e3779b97f4a7c15ull ^ place.line) * 0xbf58476d1ce4e5b9ull ^
+                                      place.column);
+    }
+  };
+  int intern(const Place& place, int parent);
+
+  std::vector<std::string> files_;
+  std::vector<std::vector<SourceFrame>> locations_;
+  std::unordered_map<Place, int, PlaceHash> known_;   // file, line, parent (in `column`) -> location
+  std::unordered_map<Place, int, PlaceHash> latest_;  // the most recent location at a place
+  std::size_t frames_ = 0;
+  int current_ = -1;
+};
+
+// Whether `path` is `source_name` itself or ends in a folder's separator and `source_name`.
+bool is_source(std::string_view path, std::string_view source_name);
+
+}  // namespace roofwalk::ptx

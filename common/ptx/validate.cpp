@@ -1,0 +1,378 @@
+#include "common/ptx/validate.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "common/ptx/refusal.h"
+
+namespace roofwalk::ptx {
+namespace {
+
+constexpr TypeSet kUntyped = kB8 | kBits | bit(Type::b128);
+
+bool same_kind(Type declared, Type wanted) {
+  if (((bit(declared) | bit(wanted)) & kUntyped) != 0) return true;
+  if (is_float(declared) || is_float(wanted)) return declared == wanted;
+  return true;
+}
+
+// ld, st and cvt may use a wider register than the type that they move.
+bool register_holds(Type declared, Type wanted) {
+  if (declared == Type::pred || wanted == Type::pred) return false;
+  if (is_float(wanted) && size_bytes(declared) != size_bytes(wanted) && is_float(declared)) return false;
+  return size_bytes(declared) >= size_bytes(wanted) && same_kind(declared, wanted);
+}
+
+struct Slot {
+  enum class Role : std::uint8_t { destination, source, predicate, address };
+  Role role = Role::source;
+  Type type = Type::none;
+  bool wider = false;   // a wider register will do
+  bool vector = false;  // as many elements as the instruction says
+  bool sink = false;    // `_` will do
+};
+
+struct Signature {
+  std::array<Slot, 7> slots{};
+  std::size_t count = 0;
+
+  void add(Slot slot) { slots[count++] = slot; }
+  void destination(Type type) { add({Slot::Role::destination, type}); }
+  void source(Type type) { add({Slot::Role::source, type}); }
+  void predicate() { add({Slot::Role::predicate, Type::pred}); }
+  void address() { add({Slot::Role::address}); }
+};
+
+Type widened(Type type) {
+  switch (type) {
+    case Type::u16:
+      return Type::u32;
+    case Type::s16:
+      return Type::s32;
+    case Type::u32:
+      return Type::u64;
+    default:
+      return Type::s64;
+  }
+}
+
+// The type of source number `index`, from 0: the instruction's, but for shift amounts, bit positions and wide sums.
+Type alu_source_type(const Instruction& i, int index) {
+  switch (i.opcode) {
+    case Opcode::Shl:
+    case Opcode::Shr:
+      return index == 1 ? Type::u32 : i.type;
+    case Opcode::Shf:
+      return index == 2 ? Type::u32 : i.type;
+    case Opcode::Bfe:
+      return index >= 1 ? Type::u32 : i.type;
+    case Opcode::Bfi:
+      return index >= 2 ? Type::u32 : i.type;
+    case Opcode::Mad:
+      return index == 2 && i.mul == MulMode::wide ? widened(i.type) : i.type;
+    default:
+      return i.type;
+  }
+}
+
+Type alu_result_type(const Instruction& i) {
+  if (i.opcode == Opcode::Clz || i.opcode == Opcode::Popc) return Type::u32;
+  return i.mul == MulMode::wide ? widened(i.type) : i.type;
+}
+
+void add_barrier(Signature& s, const Instruction& i) {
+  switch (i.barrier) {
+    case BarrierMode::red_popc:
+    case BarrierMode::red_and:
+    case BarrierMode::red_or:
+      s.destination(i.type);
+      s.source(Type::u32);
+      if (i.operands.size() > 3) s.source(Type::u32);
+      s.predicate();
+      return;
+    case BarrierMode::arrive:
+      s.source(Type::u32);
+      s.source(Type::u32);
+      return;
+    default:
+      s.source(Type::u32);
+      if (i.barrier == BarrierMode::sync && i.operands.size() > 1) s.source(Type::u32);
+  }
+}
+
+Signature signature_of(const Instruction& i) {
+  using Role = Slot::Role;
+  Signature s;
+  const OpcodeInfo& row = info(i.opcode);
+  switch (row.form) {
+    case Form::alu:
+      s.destination(alu_result_type(i));
+      for (int source = 0; source < row.sources; ++source) s.source(alu_source_type(i, source));
+      break;
+    case Form::convert:
+      s.add({Role::destination, i.type, true});
+      s.add({Role::source, i.source_type, true});
+      break;
+    case Form::cvta:
+    case Form::move:
+      s.destination(i.type);
+      s.source(i.type);
+      break;
+    case Form::select:
+      s.destination(i.type);
+      s.source(i.type);
+      s.source(i.type);
+      s.source(Type::pred);
+      break;
+    case Form::compare:
+      s.add({Role::destination, Type::pred, false, false, true});
+      s.add({Role::destination, Type::pred, false, false, true});
+      s.source(i.type);
+      s.source(i.type);
+      if (i.bool_op != BoolOp::none) s.predicate();
+      break;
+    case Form::load:
+      s.add({Role::destination, i.type, true, i.vector > 1, i.vector > 1});
+      s.address();
+      break;
+    case Form::store:
+      s.address();
+      s.add({Role::source, i.type, true, i.vector > 1});
+      break;
+    case Form::atomic:
+      s.add({Role::destination, i.type, false, false, true});
+      s.address();
+      s.source(i.type);
+      if (i.atomic == AtomicOp::cas) s.source(i.type);
+      break;
+    case Form::reduction:
+      s.address();
+      s.source(i.type);
+      break;
+    case Form::barrier:
+      add_barrier(s, i);
+      break;
+    case Form::prefetch:
+      s.address();
+      break;
+    case Form::shuffle:
+      s.destination(i.type);
+      s.add({Role::destination, Type::pred, false, false, true});
+      s.source(i.type);
+      for (int operand = 0; operand < 3; ++operand) s.source(Type::u32);
+      break;
+    case Form::vote:
+      s.destination(i.type);
+      s.predicate();
+      s.source(Type::u32);
+      break;
+    case Form::active_mask:
+      s.destination(i.type);
+      break;
+    case Form::branch:
+    case Form::call:
+    case Form::leave:
+    case Form::trap:
+    case Form::fence:
+      break;
+  }
+  return s;
+}
+
+class Checker {
+ public:
+  Checker(Instruction& instruction, const std::vector<Register>& registers, std::string_view text)
+      : instruction_(instruction), registers_(registers), text_(text) {}
+
+  void run() {
+    const Signature signature = signature_of(instruction_);
+    std::vector<Operand>& operands = instruction_.operands;
+    if (operands.size() != signature.count) {
+      refuse(fmt::format("has {} operands, not {}", written_count(operands), wanted_count(signature)));
+    }
+    if (form() == Form::move && (is_vector(operands[0]) || is_vector(operands[1]))) {
+      return check_packing();
+    }
+    for (std::size_t o = 0; o < operands.size(); ++o) check(operands[o], signature.slots[o]);
+    if (has_second_result() && operands[0].kind == Operand::Kind::none && operands[1].kind == Operand::Kind::none) {
+      refuse("has no result");
+    }
+    if (form() == Form::barrier) check_barrier();
+  }
+
+ private:
+  Form form() const { return info(instruction_.opcode).form; }
+  static bool is_vector(const Operand& operand) { return operand.kind == Operand::Kind::vector; }
+
+  // The second result of setp and shfl is ours where the text has none.
+  bool has_second_result() const { return form() == Form::compare || form() == Form::shuffle; }
+  std::size_t written_count(const std::vector<Operand>& operands) const {
+    return operands.size() - (has_second_result() && operands.size() > 1);
+  }
+  std::size_t wanted_count(const Signature& signature) const { return signature.count - has_second_result(); }
+
+  [[noreturn]] void refuse(std::string_view why) const { Complaint{text_, instruction_.ptx_line}.refuse(why); }
+
+  Type declared(const Operand& operand) const { return registers_[static_cast<std::size_t>(operand.index)].type; }
+
+  void check(Operand& operand, const Slot& slot) {
+    if (slot.role == Slot::Role::address) return check_address(operand);
+    if (slot.vector) {
+      if (!is_vector(operand) || operand.elements.size() != instruction_.vector) {
+        refuse(fmt::format("needs {} registers in braces", instruction_.vector));
+      }
+      for (Operand& element : operand.elements) check_value(element, slot);
+      return check_elements(operand);
+    }
+    if (is_vector(operand)) refuse("takes no vector");
+    check_value(operand, slot);
+  }
+
+  void check_value(Operand& operand, const Slot& slot) {
+    const bool is_destination = slot.role == Slot::Role::destination;
+    switch (operand.kind) {
+      case Operand::Kind::reg:
+        if (operand.negated && slot.role != Slot::Role::predicate)
+          refuse("with a `!` there is not supported by the virtual GPU");
+        return check_register(operand, slot);
+      case Operand::Kind::none:
+        if (!is_destination || !slot.sink) refuse("needs a register where `_` stands");
+        return;
+      case Operand::Kind::immediate:
+        if (is_destination) refuse("writes to a number");
+        return make_bits(operand, slot.type);
+      case Operand::Kind::special:
+        if (is_destination) refuse("writes to a special register");
+        return check_special(operand, slot);
+      case Operand::Kind::variable:
+      case Operand::Kind::function:
+        if (is_destination) refuse("writes to a name that is no register");
+        return check_named_address(operand, slot);
+      default:
+        refuse("has an operand of the wrong kind");
+    }
+  }
+
+  void check_register(const Operand& operand, const Slot& slot) const {
+    const Type type = declared(operand);
+    const bool fits = slot.wider ? register_holds(type, slot.type) : register_fits(type, slot.type);
+    if (!fits) {
+      refuse(fmt::format("wants {} where {} is declared {}", type_name(slot.type),
+                         quoted(registers_[static_cast<std::size_t>(operand.index)].name), type_name(type)));
+    }
+  }
+
+  void check_special(const Operand& operand, const Slot& slot) const {
+    const bool is_wide = operand.special == SpecialRegister::clock64 ||
+                         operand.special == SpecialRegister::globaltimer || operand.special == SpecialRegister::gridid;
+    if (form() != Form::move) refuse("reads a special register, which only mov can do on the virtual GPU");
+    if (is_float(slot.type) || size_bytes(slot.type) != (is_wide ? 8 : 4)) {
+      refuse("reads a special register of another width");
+    }
+  }
+
+  // Variables may stand in mov and cvta, kernels and functions also where one is chosen or stored.
+  void check_named_address(const Operand& operand, const Slot& slot) const {
+    const bool is_function = operand.kind == Operand::Kind::function;
+    const bool may_stand = form() == Form::move || (is_function ? form() == Form::select || form() == Form::store
+                                                                : form() == Form::cvta && !instruction_.to);
+    if (!may_stand || slot.vector) refuse(fmt::format("cannot take the address of {}", quoted(operand.symbol)));
+    if (is_float(slot.type) || slot.type == Type::pred) refuse("makes a float of an address");
+    const bool is_short = operand.space == Space::shared || operand.space == Space::local;
+    const int size = size_bytes(slot.type);
+    if (size != 8 && !(is_short && size == 4)) refuse("cuts an address short");
+    if (form() == Form::cvta && operand.space != instruction_.space) refuse("names a variable of another state space");
+  }
+
+  void check_address(const Operand& operand) const {
+    if (operand.kind != Operand::Kind::address) refuse("needs an address in brackets");
+    const Space space = instruction_.space;
+    if (operand.index >= 0) {
+      const Type type = declared(operand);
+      if (type == Type::pred || is_float(type) || size_bytes(type) < 4 || size_bytes(type) > 8) {
+        refuse("has an address that is no 32 or 64-bit integer register");
+      }
+      if ((space == Space::generic || space == Space::global) && size_bytes(type) != 8)
+        refuse("needs a 64-bit address");
+    } else if (operand.symbol.empty()) {
+      if (space != Space::local) refuse("has a number for its address, which only .local may");
+    } else {
+      const bool is_generic = operand.space != Space::param && operand.space != Space::constant;
+      if (space == Space::generic ? !is_generic : space != operand.space) {
+        refuse(fmt::format("names {}, which lies in another state space", quoted(operand.symbol)));
+      }
+    }
+  }
+
+  // At least one register, and all of one type, to which .b counts where the width is the same.
+  void check_elements(const Operand& vector) const {
+    Type common = Type::none;
+    bool any = false;
+    for (const Operand& element : vector.elements) {
+      any = any || element.kind != Operand::Kind::none;
+      if (element.kind != Operand::Kind::reg) continue;
+      const Type own = declared(element);
+      if (common != Type::none && !register_fits(own, common)) refuse("has a vector of registers of different types");
+      if (common == Type::none || (bit(common) & kUntyped) != 0) common = own;
+    }
+    if (!any) refuse("has a vector without a register");
+  }
+
+  // mov.b64 %rd, {%r1, %r2} and the reverse: elements of equal size that fill the whole.
+  void check_packing() {
+    const bool packs = is_vector(instruction_.operands[1]);
+    Operand& whole = instruction_.operands[packs ? 0 : 1];
+    Operand& parts = instruction_.operands[packs ? 1 : 0];
+    const Type type = instruction_.type;
+    if ((bit(type) & kBits) == 0 || is_vector(whole)) refuse("cannot pack or unpack; use mov.b32 or mov.b64");
+    if (packs && whole.kind != Operand::Kind::reg) refuse("packs into something that is no register");
+    check_value(whole, {packs ? Slot::Role::destination : Slot::Role::source, type});
+    const std::size_t count = parts.elements.size();
+    if (count != 2 && count != 4) refuse("packs neither 2 nor 4 elements");
+    const int part_size = size_bytes(type) / static_cast<int>(count);
+    const Type part = part_size == 4 ? Type::b32 : part_size == 2 ? Type::b16 : Type::b8;
+    if (part == Type::b8) refuse("packs bytes, for which there are no registers");
+    for (Operand& element : parts.elements) {
+      check_value(element, {packs ? Slot::Role::source : Slot::Role::destination, part, false, false, true});
+    }
+    check_elements(parts);
+  }
+
+  void check_barrier() const {
+    const bool reduces = instruction_.barrier >= BarrierMode::red_popc;
+    if (instruction_.barrier == BarrierMode::warp_sync) return;
+    const std::size_t first = reduces ? 1 : 0;
+    const Operand& number = instruction_.operands[first];
+    if (number.kind == Operand::Kind::immediate && number.bits > 15) refuse("uses a barrier that is not 0 to 15");
+    const std::size_t count_at = first + 1;
+    if (instruction_.operands.size() <= count_at + (reduces ? 1 : 0)) return;
+    const Operand& count = instruction_.operands[count_at];
+    if (count.kind == Operand::Kind::immediate && (count.bits % 32 != 0 || count.bits == 0)) {
+      refuse("waits for a number of threads that is no multiple of 32");
+    }
+  }
+
+  void make_bits(Operand& operand, Type type) const {
+    operand.bits = immediate_bits(operand, type, text_, instruction_.ptx_line);
+    operand.negated = false;
+    operand.component = 0;
+  }
+
+  Instruction& instruction_;
+  const std::vector<Register>& registers_;
+  std::string_view text_;
+};
+
+}  // namespace
+
+bool register_fits(Type declared, Type wanted) {
+  if (declared == Type::pred || wanted == Type::pred) return declared == wanted;
+  return size_bytes(declared) == size_bytes(wanted) && same_kind(declared, wanted);
+}
+
+void check_operands(Instruction& instruction, const std::vector<Register>& registers, std::string_view text) {
+  Checker(instruction, registers, text).run();
+}
+
+}  // namespace roofwalk::ptx

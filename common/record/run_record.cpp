@@ -1,0 +1,90 @@
+#include "common/record/run_record.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr std::string_view kCounterNames[] = {
+#define ROOFWALK_NAME(name) #name,
+    ROOFWALK_COUNTERS(ROOFWALK_NAME)
+#undef ROOFWALK_NAME
+};
+
+Json to_json(const Dim3& dim) { return Json::array({dim.x, dim.y, dim.z}); }
+
+Json to_json(const TimeParts& parts) {
+  return {{"dram", parts.dram_ns},   {"l2", parts.l2_ns},       {"l1", parts.l1_ns},           {"shared", parts.shared_ns},
+          {"issue", parts.issue_ns}, {"flops", parts.flops_ns}, {"latency", parts.latency_ns}, {"launch", parts.launch_ns}};
+}
+
+Json to_json(const KernelRecord& kernel) {
+  Json lines = Json::array();
+  for (const LineCounters& line : kernel.lines) {
+    lines.push_back({{"line", line.line}, {"counters", roofwalk::to_json(line.counters)}});
+  }
+  return {{"name", kernel.name},
+          {"grid", to_json(kernel.grid)},
+          {"block", to_json(kernel.block)},
+          {"line", kernel.line},
+          {"registers", kernel.registers_per_thread},
+          {"shared_bytes", kernel.shared_bytes},
+          {"local_bytes_per_thread", kernel.local_bytes_per_thread},
+          {"resident_blocks_per_sm", kernel.resident_blocks_per_sm},
+          {"occupancy", kernel.occupancy},
+          {"elapsed_ns", kernel.elapsed_ns},
+          {"time_parts_ns", to_json(kernel.parts)},
+          {"counters", roofwalk::to_json(kernel.counters)},
+          {"lines", std::move(lines)}};
+}
+
+}  // namespace
+
+std::string_view counter_name(Counter counter) { return kCounterNames[static_cast<std::size_t>(counter)]; }
+
+std::string_view fault_name(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::out_of_bounds: return "out of bounds";
+    case FaultKind::misaligned: return "misaligned";
+    case FaultKind::runaway: return "runs too long";
+    case FaultKind::barrier_deadlock: return "barrier deadlock";
+    case FaultKind::trap: return "trap";
+    case FaultKind::unsupported: return "unsupported";
+    case FaultKind::resource: return "too many resources";
+  }
+  ROOFWALK_CHECK(false);
+}
+
+Json to_json(const Counters& counters) {
+  Json out = Json::object();
+  for (std::size_t i = 0; i < kCounterCount; ++i) {
+    const auto value = counters[static_cast<Counter>(i)];
+    out[std::string(kCounterNames[i])] = value ? Json(*value) : Json(nullptr);
+  }
+  return out;
+}
+
+Json to_json(const Fault& fault) {
+  return {{"kind", fault_name(fault.kind)},
+          {"kernel", fault.kernel},
+          {"block", to_json(fault.block)},
+          {"thread", to_json(fault.thread)},
+          {"file", fault.file},
+          {"line", fault.line},
+          {"buffer", fault.buffer},
+          {"index", fault.index ? Json(*fault.index) : Json(nullptr)},
+          {"extent", fault.extent},
+          {"message", fault.message}};
+}
+
+Json to_json(const RunRecord& record) {
+  Json kernels = Json::array();
+  for (const KernelRecord& kernel : record.kernels) kernels.push_back(to_json(kernel));
+  return {{"device", record.device},
+          {"time_is_modelled", record.time_is_modelled},
+          {"bytes_are_modelled", record.bytes_are_modelled},
+          {"elapsed_ns", record.elapsed_ns},
+          {"counters", to_json(record.counters)},
+          {"kernels", std::move(kernels)},
+          {"fault", record.fault ? to_json(*record.fault) : Json(nullptr)}};
+}
+
+}  // namespace roofwalk

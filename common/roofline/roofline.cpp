@@ -1,0 +1,64 @@
+#include "common/roofline/roofline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/roofline/si.h"
+
+namespace roofwalk {
+namespace {
+
+// How far a sound measurement may stray: clocks and counters are not perfect, and on a real chip up to an L2 of dirty
+// output may stay cached after the run.
+constexpr double kMostOfRoof = 1.02;
+constexpr double kLeastOfCompulsoryBytes = 0.9;
+constexpr double kLeastOfUsefulFlops = 0.99;
+
+}  // namespace
+
+const MemoryRoof* Roofs::memory_roof(std::string_view level) const {
+  const auto found = std::find_if(memory.begin(), memory.end(), [&](const MemoryRoof& r) { return r.level == level; });
+  return found == memory.end() ? nullptr : &*found;
+}
+
+double attainable_flops_per_s(double ai, double bytes_per_s, double peak_flops_per_s) {
+  return std::min(peak_flops_per_s, ai * bytes_per_s);
+}
+
+double ridge_flops_per_byte(double bytes_per_s, double peak_flops_per_s) { return peak_flops_per_s / bytes_per_s; }
+
+double vertical_gap(const Point& point, double bytes_per_s, double peak_flops_per_s) {
+  return attainable_flops_per_s(point.ai, bytes_per_s, peak_flops_per_s) / point.flops_per_s;
+}
+
+double horizontal_gap(double observed_ai, double algorithmic_ai) { return algorithmic_ai / observed_ai; }
+
+Movement movement(const Point& from, const Point& to) {
+  return {.right = to.ai / from.ai, .up = to.flops_per_s / from.flops_per_s};
+}
+
+std::vector<std::string> implausible(const SanityInput& input) {
+  std::vector<std::string> reasons;
+  const double roof = attainable_flops_per_s(input.point.ai, input.bytes_per_s, input.peak_flops_per_s);
+  // Written as !(good) so that a NaN is implausible too.
+  if (!(input.point.flops_per_s <= kMostOfRoof * roof)) {
+    reasons.push_back(fmt::format(
+        "{} is {} x what the roof allows at {} ({}): the data came from a warm cache, or this is the wrong roof",
+        si_text(input.point.flops_per_s, "FLOP/s"), number_text(input.point.flops_per_s / roof),
+        si_text(input.point.ai, "FLOP/B"), si_text(roof, "FLOP/s")));
+  }
+  if (!(input.bytes >= kLeastOfCompulsoryBytes * input.compulsory_bytes)) {
+    reasons.push_back(fmt::format(
+        "{} moved, but reading every input and writing every output once takes {}: the data came from a warm cache, or "
+        "work was skipped",
+        si_text(input.bytes, "B"), si_text(input.compulsory_bytes, "B")));
+  }
+  if (!(input.executed_flops >= kLeastOfUsefulFlops * input.useful_flops)) {
+    reasons.push_back(fmt::format("{} executed, but the algorithm needs {}: work was skipped",
+                                  si_text(input.executed_flops, "FLOP"), si_text(input.useful_flops, "FLOP")));
+  }
+  return reasons;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,20 @@
+// Numbers as people write them: three significant digits and a decimal prefix.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace roofwalk {
+
+// 1.28e11, "B/s" -> "128 GB/s"; 0.0833333, "FLOP/B" -> "0.0833 FLOP/B" (no prefix below 1). An empty unit leaves no
+// trailing space. Values that are not finite are "inf" or "nan".
+std::string si_text(double value, std::string_view unit);
+
+// 98304 -> "98.3 us"; from 1 ns to seconds.
+std::string time_text(double elapsed_ns);
+
+// Three significant digits without a prefix or an exponent: 16 -> "16", 0.083333 -> "0.0833", 1.5 -> "1.5",
+// 4096.4 -> "4096".
+std::string number_text(double value);
+
+}  // namespace roofwalk

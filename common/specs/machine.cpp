@@ -1,0 +1,256 @@
+#include "common/specs/machine.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+#include <variant>
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One number of a machine file: the key is the member's name, and the unit must be the one that the code expects.
+struct Field {
+  std::string_view key;
+  std::string_view unit;
+  double least, most;  // beyond these a figure is a slip of the pen
+  std::variant<int Machine::*, std::int64_t Machine::*, double Machine::*> member;
+};
+
+// The most may double a few times over today's largest chips.
+constexpr auto kFields = std::to_array<Field>({
+    {"sms", "SMs", 1, 4096, &Machine::sms},
+    {"clock_hz", "Hz", 1e6, 1e10, &Machine::clock_hz},
+    {"max_threads_per_sm", "threads", 32, 8192, &Machine::max_threads_per_sm},
+    {"max_blocks_per_sm", "blocks", 1, 256, &Machine::max_blocks_per_sm},
+    {"max_threads_per_block", "threads", 32, 1024, &Machine::max_threads_per_block},
+    {"registers_per_sm", "registers", 1024, 1 << 20, &Machine::registers_per_sm},
+    {"register_allocation_unit", "registers", 1, 4096, &Machine::register_allocation_unit},
+    {"max_registers_per_thread", "registers", 16, 255, &Machine::max_registers_per_thread},
+    {"shared_bytes_per_sm", "bytes", 1024, 1 << 24, &Machine::shared_bytes_per_sm},
+    {"max_shared_bytes_per_block", "bytes", 1024, 1 << 24, &Machine::max_shared_bytes_per_block},
+    {"reserved_shared_bytes_per_block", "bytes", 0, 1 << 16, &Machine::reserved_shared_bytes_per_block},
+    {"shared_allocation_bytes", "bytes", 1, 1 << 16, &Machine::shared_allocation_bytes},
+    {"memory_bytes", "bytes", 1 << 20, 1e13, &Machine::memory_bytes},
+    {"schedulers_per_sm", "warps/clock", 1, 64, &Machine::schedulers_per_sm},
+    {"fp32_lanes_per_sm", "lanes", 1, 4096, &Machine::fp32_lanes_per_sm},
+    {"fp64_lanes_per_sm", "lanes", 1, 4096, &Machine::fp64_lanes_per_sm},
+    {"special_lanes_per_sm", "lanes", 1, 4096, &Machine::special_lanes_per_sm},
+    {"l1_bytes", "bytes", 1024, 1 << 24, &Machine::l1_bytes},
+    {"l1_ways", "ways", 1, 1024, &Machine::l1_ways},
+    {"l1_bytes_per_clock", "bytes/clock", 1, 4096, &Machine::l1_bytes_per_clock},
+    {"l1_lines_per_clock", "lines/clock", 0.1, 32, &Machine::l1_lines_per_clock},
+    {"l1_latency_cycles", "cycles", 1, 1000, &Machine::l1_latency_cycles},
+    {"l2_bytes", "bytes", 1024, 1e10, &Machine::l2_bytes},
+    {"l2_ways", "ways", 1, 1024, &Machine::l2_ways},
+    {"l2_bytes_per_clock", "bytes/clock", 1, 1e6, &Machine::l2_bytes_per_clock},
+    {"l2_latency_cycles", "cycles", 1, 5000, &Machine::l2_latency_cycles},
+    {"dram_bytes_per_s", "bytes/s", 1e8, 1e14, &Machine::dram_bytes_per_s},
+    {"dram_latency_cycles", "cycles", 1, 10000, &Machine::dram_latency_cycles},
+    {"shared_bytes_per_clock", "bytes/clock", 1, 4096, &Machine::shared_bytes_per_clock},
+    {"shared_latency_cycles", "cycles", 1, 1000, &Machine::shared_latency_cycles},
+    {"alu_latency_cycles", "cycles", 1, 1000, &Machine::alu_latency_cycles},
+    {"barrier_latency_cycles", "cycles", 1, 1000, &Machine::barrier_latency_cycles},
+    {"launch_ns", "ns", 1, 1e9, &Machine::launch_ns},
+});
+
+fs::path specs_folder() {
+  const char* root = std::getenv("ROOFWALK_ROOT");
+  return fs::path(root != nullptr && *root != '\0' ? root : ROOFWALK_SOURCE_DIR) / "common/specs";
+}
+
+// One file while it is read: every error carries its name and a line.
+class Reader {
+ public:
+  Reader(std::string file, const toml::table& table) : file_(std::move(file)), table_(table) {}
+
+  Result<Machine> machine() const;
+
+ private:
+  Error error(std::string message, const toml::node* node = nullptr) const {
+    const int line = node != nullptr ? static_cast<int>(node->source().begin.line) : 0;
+    return {.message = std::move(message), .file = file_, .line = line};
+  }
+
+  // The table behind `key`, which holds the keys given and no other, and a source that says something.
+  Result<const toml::table*> entry(std::string_view key, bool has_unit) const;
+  Status read(const Field& field, Machine& machine) const;
+  Status read_arch(Machine& machine) const;
+  Status refuse_unknown_keys() const;
+  Status check_together(const Machine& machine) const;
+
+  std::string file_;
+  const toml::table& table_;
+};
+
+Result<const toml::table*> Reader::entry(std::string_view key, bool has_unit) const {
+  const toml::node* node = table_.get(key);
+  if (node == nullptr) return error(fmt::format("the key '{}' is missing", key));
+  const toml::table* table = node->as_table();
+  if (table == nullptr || !table->contains("value")) {
+    return error(
+        fmt::format("'{}' must be {{ value = ...,{} source = \"...\" }}", key, has_unit ? " unit = \"...\"," : ""),
+        node);
+  }
+  for (const auto& [name, inner] : *table) {
+    const std::string_view text = name.str();
+    if (text != "value" && text != "source" && !(has_unit && text == "unit")) {
+      return error(fmt::format("'{}' has an unknown key '{}'", key, text), &inner);
+    }
+  }
+  const auto source = (*table)["source"].value<std::string_view>();
+  if (!source || source->find_first_not_of(" \t") == std::string_view::npos) {
+    return error(fmt::format("'{}' has no source: say where the number comes from", key), node);
+  }
+  return table;
+}
+
+Status Reader::read(const Field& field, Machine& machine) const {
+  ROOFWALK_TRY(const toml::table* table, entry(field.key, true));
+  const toml::node& node = *table->get("value");
+  if ((*table)["unit"].value<std::string_view>() != field.unit) {
+    return error(fmt::format("'{}' must have the unit \"{}\"", field.key, field.unit), table);
+  }
+  const bool whole = !std::holds_alternative<double Machine::*>(field.member);
+  if (whole ? !node.is_integer() : !node.is_number()) {
+    return error(fmt::format("'{}' must be {} number", field.key, whole ? "a whole" : "a"), &node);
+  }
+  const double value = *node.value<double>();
+  // Written so that NaN is refused as well.
+  if (!(value >= field.least && value <= field.most)) {
+    return error(fmt::format("'{}' is {}, which is not between {} and {} {}", field.key, value, field.least, field.most,
+                             field.unit),
+                 &node);
+  }
+  std::visit(
+      [&](auto member) {
+        using Value = std::remove_reference_t<decltype(machine.*member)>;
+        machine.*member = *node.value<Value>();
+      },
+      field.member);
+  return kOk;
+}
+
+Status Reader::read_arch(Machine& machine) const {
+  ROOFWALK_TRY(const toml::table* table, entry("arch", false));
+  const toml::node& node = *table->get("value");
+  machine.arch = node.value_or(std::string());
+  constexpr std::string_view kPrefix = "compute_";
+  const std::string digits = machine.arch.starts_with(kPrefix) ? machine.arch.substr(kPrefix.size()) : "";
+  const std::size_t count = std::min(digits.find_first_not_of("0123456789"), digits.size());
+  const std::string suffix = digits.substr(count);
+  if (count < 2 || count > 3 || !(suffix.empty() || suffix == "a" || suffix == "f")) {
+    return error("'arch' must be what nvcc knows, such as \"compute_80\" or \"compute_90a\"", &node);
+  }
+  machine.compute_capability = std::stoi(digits.substr(0, count));
+  return kOk;
+}
+
+Status Reader::refuse_unknown_keys() const {
+  for (const auto& [key, node] : table_) {
+    const std::string_view name = key.str();
+    const bool known = name == "title" || name == "arch" ||
+                       std::any_of(kFields.begin(), kFields.end(), [&](const Field& f) { return f.key == name; });
+    if (!known) return error(fmt::format("unknown key '{}'", name), &node);
+  }
+  return kOk;
+}
+
+// Figures that are sane one by one but not together.
+Status Reader::check_together(const Machine& m) const {
+  constexpr int kWarp = 32, kLineBytes = 128;
+  const auto at = [this](std::string_view key, std::string message) {
+    return error(std::move(message), table_.get(key));
+  };
+  if (m.max_threads_per_sm % kWarp != 0)
+    return at("max_threads_per_sm", "'max_threads_per_sm' must be whole warps of 32");
+  if (m.max_threads_per_block > m.max_threads_per_sm) {
+    return at("max_threads_per_block", "'max_threads_per_block' is more than an SM holds (max_threads_per_sm)");
+  }
+  if (m.max_shared_bytes_per_block + m.reserved_shared_bytes_per_block > m.shared_bytes_per_sm) {
+    return at("max_shared_bytes_per_block",
+              "'max_shared_bytes_per_block' and the reserved bytes are more than 'shared_bytes_per_sm'");
+  }
+  if (m.fp32_lanes_per_sm > m.schedulers_per_sm * kWarp) {
+    return at("fp32_lanes_per_sm", "'fp32_lanes_per_sm' is more than the schedulers can feed (32 lanes each)");
+  }
+  if (m.l1_bytes % (m.l1_ways * kLineBytes) != 0)
+    return at("l1_bytes", "'l1_bytes' must be whole sets of 128-byte lines");
+  if (m.l2_bytes % (m.l2_ways * kLineBytes) != 0)
+    return at("l2_bytes", "'l2_bytes' must be whole sets of 128-byte lines");
+  if (m.l1_latency_cycles > m.l2_latency_cycles || m.l2_latency_cycles > m.dram_latency_cycles) {
+    return at("l2_latency_cycles", "latencies must grow from L1 to L2 to DRAM");
+  }
+  return kOk;
+}
+
+Result<Machine> Reader::machine() const {
+  Machine machine;
+  machine.name = fs::path(file_).stem().string();
+  ROOFWALK_TRY_STATUS(refuse_unknown_keys());
+  const auto title = table_["title"].value<std::string>();
+  if (!title || title->empty()) return error("the key 'title' is missing or not a text", table_.get("title"));
+  machine.title = *title;
+  ROOFWALK_TRY_STATUS(read_arch(machine));
+  for (const Field& field : kFields) ROOFWALK_TRY_STATUS(read(field, machine));
+  ROOFWALK_TRY_STATUS(check_together(machine));
+  return machine;
+}
+
+}  // namespace
+
+Result<Machine> load_machine(const std::string& name) {
+  fs::path file = name;
+  if (!name.ends_with(".toml")) {
+    // The folder is searched for the name, so that nothing like "../x" ever becomes a path.
+    const std::vector<std::string> known = machine_names();
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return Error{.message = fmt::format("there is no machine '{}'", name),
+                   .advice = fmt::format("known: {}; or give a file that ends in .toml", fmt::join(known, ", "))};
+    }
+    file = specs_folder() / (name + ".toml");
+  }
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) {
+    return Error{.message = "there is no such machine file", .file = file.string()};
+  }
+  try {
+    const toml::table table = toml::parse_file(file.string());
+    return Reader(file.string(), table).machine();
+  } catch (const toml::parse_error& e) {
+    return Error{.message = std::string(e.description()),
+                 .file = file.string(),
+                 .line = static_cast<int>(e.source().begin.line)};
+  }
+}
+
+std::vector<std::string> machine_names() {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(specs_folder(), ignored)) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Json to_json(const Machine& machine) {
+  Json json{{"name", machine.name},
+            {"title", machine.title},
+            {"arch", machine.arch},
+            {"compute_capability", machine.compute_capability}};
+  for (const Field& field : kFields) {
+    std::visit([&](auto member) { json[std::string(field.key)] = machine.*member; }, field.member);
+  }
+  json["peak_fp32_flops_per_s"] = machine.peak_fp32_flops_per_s();
+  json["ridge_flops_per_byte"] = machine.ridge_flops_per_byte();
+  return json;
+}
+
+}  // namespace roofwalk

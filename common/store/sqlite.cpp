@@ -1,0 +1,61 @@
+#include "common/store/sqlite.h"
+
+namespace roofwalk {
+
+Database::Database(const std::filesystem::path& file, int busy_ms) {
+  sqlite3* handle = nullptr;
+  // A name that starts with a dash or "file:" is a plain name here: it is made absolute, and URIs are off.
+  code_ = sqlite3_open_v2(std::filesystem::absolute(file).c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                          nullptr);
+  handle_.reset(handle);
+  if (code_ != SQLITE_OK) return;
+  sqlite3_extended_result_codes(handle, 0);
+  sqlite3_busy_timeout(handle, busy_ms);
+}
+
+std::string Database::message() const { return handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code_); }
+
+bool Database::run(const char* sql) {
+  code_ = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr);
+  return code_ == SQLITE_OK;
+}
+
+std::int64_t Database::number(const char* sql, std::int64_t otherwise) {
+  Statement statement(*this, sql);
+  return statement.step() ? statement.number(0) : otherwise;
+}
+
+Statement::Statement(Database& database, const char* sql) : database_(database) {
+  sqlite3_stmt* handle = nullptr;
+  database_.code_ = sqlite3_prepare_v2(database_.handle_.get(), sql, -1, &handle, nullptr);
+  handle_.reset(handle);
+}
+
+Statement& Statement::bind(std::string_view text) {
+  if (handle_) {
+    sqlite3_bind_text64(handle_.get(), ++bound_, text.data() != nullptr ? text.data() : "", text.size(),
+                        SQLITE_TRANSIENT, SQLITE_UTF8);
+  }
+  return *this;
+}
+
+Statement& Statement::bind(std::int64_t number) {
+  if (handle_) sqlite3_bind_int64(handle_.get(), ++bound_, number);
+  return *this;
+}
+
+bool Statement::step() {
+  if (!handle_) return false;  // the code of the failed preparation stays
+  database_.code_ = sqlite3_step(handle_.get());
+  return database_.code_ == SQLITE_ROW;
+}
+
+std::string Statement::text(int column) const {
+  const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(handle_.get(), column));
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column));
+  return bytes != nullptr ? std::string(bytes, size) : std::string();
+}
+
+std::int64_t Statement::number(int column) const { return sqlite3_column_int64(handle_.get(), column); }
+
+}  // namespace roofwalk

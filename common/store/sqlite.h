@@ -1,0 +1,65 @@
+// The little of SQLite's C interface that the store needs, with owners for its handles.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace roofwalk {
+
+class Statement;
+
+// One connection. Errors are SQLite's own codes: the store knows what they mean to a learner.
+class Database {
+ public:
+  // Opens or creates the file and waits up to `busy_ms` for other processes in all that follows. Code: see code().
+  Database(const std::filesystem::path& file, int busy_ms);
+
+  // The code of what failed last; SQLITE_OK where nothing did.
+  int code() const { return code_; }
+  std::string message() const;
+
+  // Runs statements that give no rows. False where one fails.
+  bool run(const char* sql);
+
+  // The first column of the first row as a whole number; `otherwise` where there is none or it fails.
+  std::int64_t number(const char* sql, std::int64_t otherwise);
+
+ private:
+  friend class Statement;
+  struct Close {
+    void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+  };
+  std::unique_ptr<sqlite3, Close> handle_;
+  int code_ = SQLITE_OK;
+};
+
+// One prepared statement: bind in order, then step.
+class Statement {
+ public:
+  Statement(Database& database, const char* sql);
+
+  Statement& bind(std::string_view text);
+  Statement& bind(std::int64_t number);
+
+  // True while there is a row. Afterwards done() tells the end from a failure.
+  bool step();
+  bool done() const { return database_.code_ == SQLITE_DONE; }
+
+  std::string text(int column) const;
+  std::int64_t number(int column) const;
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* handle) const { sqlite3_finalize(handle); }
+  };
+  Database& database_;
+  std::unique_ptr<sqlite3_stmt, Finalize> handle_;
+  int bound_ = 0;
+};
+
+}  // namespace roofwalk

@@ -1,0 +1,295 @@
+#include "common/store/store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "common/store/sqlite.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kBusyMs = 30'000;
+constexpr std::int64_t kSchemaVersion = 1;
+
+// For every connection. Without recursive triggers, INSERT OR REPLACE would slip past the triggers below.
+constexpr const char* kSettings = R"sql(
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA recursive_triggers = ON;
+)sql";
+
+// A walk starts with a chapter's first attempt or with a reset; the latest is the one that counts.
+constexpr const char* kSchema = R"sql(
+  CREATE TABLE walks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    chapter TEXT NOT NULL,
+    started_at TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX walks_by_chapter ON walks (chapter, id);
+  CREATE TABLE attempts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    walk INTEGER NOT NULL REFERENCES walks (id),
+    chapter TEXT NOT NULL,
+    device TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    source_sha256 TEXT NOT NULL,
+    is_starter INTEGER NOT NULL CHECK (is_starter IN (0, 1)),
+    attempt TEXT NOT NULL CHECK (json_valid(attempt))
+  ) STRICT;
+  CREATE INDEX attempts_by_walk ON attempts (walk, device, id);
+  CREATE TABLE cache (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER walks_are_kept BEFORE DELETE ON walks BEGIN SELECT RAISE(ABORT, 'walks are never deleted'); END;
+  CREATE TRIGGER walks_stay BEFORE UPDATE ON walks BEGIN SELECT RAISE(ABORT, 'walks are never changed'); END;
+  CREATE TRIGGER attempts_are_kept BEFORE DELETE ON attempts
+    BEGIN SELECT RAISE(ABORT, 'attempts are never deleted'); END;
+  CREATE TRIGGER attempts_stay BEFORE UPDATE ON attempts
+    BEGIN SELECT RAISE(ABORT, 'attempts are never changed'); END;
+  PRAGMA user_version = 1;
+)sql";
+
+constexpr const char* kNow = "SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')";
+
+bool is_damage(int code) { return code == SQLITE_CORRUPT || code == SQLITE_NOTADB; }
+
+Error failure(const Database& database, const fs::path& file) {
+  Error error{.message = database.message(), .file = file.string()};
+  switch (database.code()) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      error.message = "another roofwalk has been writing the record of attempts for half a minute";
+      error.advice = "wait for it to end, then try again";
+      break;
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      error.message = "the record of attempts cannot be written";
+      error.advice = "check the owner and the permissions of the file and its folder";
+      break;
+    case SQLITE_FULL:
+      error.message = "the disk is full: the attempt is not in the record";
+      error.advice = "free some space, then run it again";
+      break;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      error.message = "the record of attempts is damaged";
+      error.advice = "move the file away: the next run starts a new record";
+      break;
+    default:
+      break;
+  }
+  return error;
+}
+
+// Rolls back unless it was committed, so that an early return leaves nothing half done.
+class Transaction {
+ public:
+  explicit Transaction(Database& database) : database_(database), open_(database.run("BEGIN IMMEDIATE")) {}
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction() {
+    if (open_) database_.run("ROLLBACK");
+  }
+
+  bool is_open() const { return open_; }
+  bool commit() {
+    const bool done = database_.run("COMMIT");
+    if (done) open_ = false;
+    return done;
+  }
+
+ private:
+  Database& database_;
+  bool open_;
+};
+
+// Another process that opens the file at the same moment makes this fail at once, whatever the busy time says.
+bool use_write_ahead_log(Database& database) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyMs);
+  while (!database.run("PRAGMA journal_mode = WAL")) {
+    if (database.code() != SQLITE_BUSY || std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+Status create_schema(Database& database, const fs::path& file) {
+  Transaction transaction(database);
+  if (!transaction.is_open()) return failure(database, file);
+  const std::int64_t version = database.number("PRAGMA user_version", -1);
+  if (version == kSchemaVersion) return kOk;  // another process was first
+  if (version != 0) return failure(database, file);
+  if (database.number("SELECT count(*) FROM sqlite_schema", -1) != 0) {
+    return Error{
+        .message = "this is a database of some other program", .file = file.string(), .advice = "move it away"};
+  }
+  if (!database.run(kSchema) || !transaction.commit()) return failure(database, file);
+  return kOk;
+}
+
+// Opens and brings the file to what this program expects.
+Status prepare(Database& database, const fs::path& file) {
+  if (database.code() != SQLITE_OK || !database.run(kSettings)) return failure(database, file);
+  const std::int64_t version = database.number("PRAGMA user_version", -1);
+  if (version < 0) return failure(database, file);
+  if (version > kSchemaVersion) {
+    return Error{.message = fmt::format("this record was written by a newer roofwalk (schema {})", version),
+                 .file = file.string(),
+                 .advice = "update this checkout, or move the file away"};
+  }
+  if (!use_write_ahead_log(database)) return failure(database, file);
+  if (version == 0) return create_schema(database, file);
+  // Any query makes SQLite read the schema, which tells a damaged file.
+  return database.number("SELECT count(*) FROM walks WHERE id < 0", -1) == 0 ? Status(kOk) : failure(database, file);
+}
+
+// Gives a damaged file and its log another name. The caller holds the folder's lock.
+Error put_aside(const fs::path& file) {
+  fs::path kept;
+  std::error_code error;
+  for (int i = 1; kept.empty() || fs::exists(kept, error); ++i) kept = fmt::format("{}.corrupt-{}", file.string(), i);
+  for (const char* suffix : {"-wal", "-shm"}) {
+    if (fs::exists(file.string() + suffix, error)) fs::rename(file.string() + suffix, kept.string() + suffix, error);
+  }
+  fs::rename(file, kept, error);
+  if (error) {
+    return {.message = "the record of attempts is damaged, and cannot be moved away: " + error.message(),
+            .file = file.string(),
+            .advice = "move it away yourself: the next run starts a new record"};
+  }
+  return {.message = "the record of attempts was damaged; it is kept as " + kept.string(),
+          .file = file.string(),
+          .advice = "run the same command again: it starts a new record, and your kernels are untouched"};
+}
+
+}  // namespace
+
+struct Store::Impl {
+  fs::path file;
+  mutable Database database;
+
+  // The walk that counts, or 0 where the chapter has none yet; below 0 where it cannot be read.
+  std::int64_t current_walk(const std::string& chapter) const {
+    Statement statement(database, "SELECT ifnull(max(id), 0) FROM walks WHERE chapter = ?");
+    return statement.bind(chapter).step() ? statement.number(0) : -1;
+  }
+
+  // The new walk's number; below 0 where it cannot be written.
+  std::int64_t insert_walk(const std::string& chapter) {
+    Statement statement(database,
+                        "INSERT INTO walks (chapter, started_at) "
+                        "VALUES (?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now')) RETURNING id");
+    if (!statement.bind(chapter).step()) return -1;
+    const std::int64_t id = statement.number(0);
+    return !statement.step() && statement.done() ? id : -1;
+  }
+
+  std::string now() {
+    Statement statement(database, kNow);
+    return statement.step() ? statement.text(0) : std::string();
+  }
+
+  Error failed() const { return failure(database, file); }
+};
+
+Result<Store> Store::open(const fs::path& file) {
+  std::error_code error;
+  if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
+  auto impl = std::make_unique<Impl>(file, Database(file, kBusyMs));
+  Status ready = prepare(impl->database, file);
+  if (!ready && is_damage(impl->database.code())) {
+    // Two processes may find the damage at once: under the folder's lock the second one looks again.
+    const int folder = ::open(file.has_parent_path() ? file.parent_path().c_str() : ".", O_RDONLY | O_CLOEXEC);
+    if (folder >= 0) ::flock(folder, LOCK_EX);
+    impl = std::make_unique<Impl>(file, Database(file, kBusyMs));
+    ready = prepare(impl->database, file);
+    if (!ready && is_damage(impl->database.code())) {
+      impl.reset();  // closed before it moves
+      ready = put_aside(file);
+    }
+    if (folder >= 0) ::close(folder);
+  }
+  if (!ready) return ready.error();
+  return Store(std::move(impl));
+}
+
+Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Store::~Store() = default;
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+
+Result<std::int64_t> Store::add(const StoredAttempt& attempt) {
+  Transaction transaction(impl_->database);
+  if (!transaction.is_open()) return impl_->failed();
+  std::int64_t walk = impl_->current_walk(attempt.chapter);
+  if (walk == 0) walk = impl_->insert_walk(attempt.chapter);
+  if (walk < 0) return impl_->failed();
+  // A path or a message may hold bytes that are not UTF-8: they are replaced, not a reason to lose the attempt.
+  const std::string text = attempt.attempt.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::int64_t id = 0;
+  {
+    Statement insert(impl_->database,
+                     "INSERT INTO attempts (walk, chapter, device, created_at, source_sha256, is_starter, attempt) "
+                     "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id");
+    insert.bind(walk).bind(attempt.chapter).bind(attempt.device);
+    insert.bind(attempt.created_at.empty() ? impl_->now() : attempt.created_at).bind(attempt.source_sha256);
+    insert.bind(std::int64_t{attempt.is_starter}).bind(text);
+    if (!insert.step()) return impl_->failed();
+    id = insert.number(0);
+    if (insert.step() || !insert.done()) return impl_->failed();
+  }
+  if (!transaction.commit()) return impl_->failed();
+  return id;
+}
+
+Result<std::vector<StoredAttempt>> Store::walk(const std::string& chapter, const std::string& device) const {
+  const std::int64_t walk = impl_->current_walk(chapter);
+  if (walk < 0) return impl_->failed();
+  Statement select(impl_->database,
+                   "SELECT id, chapter, device, created_at, source_sha256, attempt FROM attempts "
+                   "WHERE walk = ? AND device = ? AND is_starter = 0 ORDER BY id");
+  select.bind(walk).bind(device);
+  std::vector<StoredAttempt> attempts;
+  while (select.step()) {
+    StoredAttempt attempt{.id = select.number(0),
+                          .chapter = select.text(1),
+                          .device = select.text(2),
+                          .created_at = select.text(3),
+                          .source_sha256 = select.text(4),
+                          .is_starter = false,
+                          .attempt = Json::parse(select.text(5), nullptr, /*allow_exceptions=*/false)};
+    if (attempt.attempt.is_discarded()) {
+      return Error{.message = fmt::format("attempt {} in the record is damaged", attempt.id),
+                   .file = impl_->file.string()};
+    }
+    attempts.push_back(std::move(attempt));
+  }
+  if (!select.done()) return impl_->failed();
+  return attempts;
+}
+
+std::optional<std::string> Store::cached(const std::string& key) const {
+  Statement select(impl_->database, "SELECT value FROM cache WHERE key = ?");
+  if (!select.bind(key).step()) return std::nullopt;
+  return select.text(0);
+}
+
+Status Store::cache(const std::string& key, const std::string& value) {
+  Statement insert(impl_->database, "INSERT OR REPLACE INTO cache (key, value) VALUES (?, ?)");
+  insert.bind(key).bind(value);
+  if (insert.step() || !insert.done()) return impl_->failed();
+  return kOk;
+}
+
+Status Store::start_new_walk(const std::string& chapter) {
+  if (impl_->insert_walk(chapter) < 0) return impl_->failed();
+  return kOk;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,200 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/verify/workspace_impl.h"
+
+namespace roofwalk {
+namespace {
+
+// Poison in memory order. Guards hold it too: whoever reads one gets a NaN.
+std::vector<std::uint8_t> poison_bytes(std::uint64_t size_bytes) {
+  std::vector<std::uint8_t> bytes(size_bytes);
+  for (std::uint64_t i = 0; i < size_bytes; ++i) bytes[i] = static_cast<std::uint8_t>(kPoison >> (8 * (i % 4)));
+  return bytes;
+}
+
+template <class T>
+ArgumentBytes bytes_of(const T& value) {
+  ArgumentBytes bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+std::span<const std::uint8_t> bytes_of(const std::vector<float>& values) {
+  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(float)};
+}
+
+}  // namespace
+
+Workspace::Impl::~Impl() {
+  release_scratch();
+  for (const Buffer& buffer : buffers) device.release(buffer.memory);
+}
+
+Result<Workspace::Impl::Buffer> Workspace::Impl::allocate(const std::string& name, std::uint64_t data_bytes) {
+  ROOFWALK_TRY(const DeviceBuffer memory, device.allocate(name, data_bytes + 2 * guard_bytes, sizeof(float)));
+  return Buffer{name, memory, data_bytes, nullptr};
+}
+
+void Workspace::Impl::refresh(const Buffer& buffer) {
+  if (guard_bytes > 0) {
+    const std::vector<std::uint8_t> guard = poison_bytes(guard_bytes);
+    device.write(buffer.memory, 0, guard);
+    device.write(buffer.memory, guard_bytes + buffer.data_bytes, guard);
+  }
+  if (buffer.input != nullptr) {
+    device.write(buffer.memory, guard_bytes, bytes_of(buffer.input->values));
+  } else {
+    device.write(buffer.memory, guard_bytes, poison_bytes(buffer.data_bytes));
+  }
+}
+
+void Workspace::Impl::release_scratch() {
+  for (const Buffer& buffer : scratch) device.release(buffer.memory);
+  scratch.clear();
+}
+
+Result<std::uint64_t> Workspace::Impl::allocate_scratch(std::uint64_t size_bytes) {
+  // A device allocates no empty buffer; one byte still faults on every float.
+  const std::uint64_t data_bytes = std::max<std::uint64_t>(size_bytes, 1);
+  ROOFWALK_TRY(Buffer buffer, allocate(fmt::format("scratch {}", scratch.size() + 1), data_bytes));
+  scratch.push_back(buffer);
+  refresh(buffer);
+  return data_address(buffer);
+}
+
+std::optional<Correctness> Workspace::Impl::check_guards() const {
+  if (guard_bytes == 0) return std::nullopt;
+  const std::vector<std::uint8_t> fresh = poison_bytes(guard_bytes);
+  std::vector<std::uint8_t> band(guard_bytes);
+  for (const std::vector<Buffer>* group : {&buffers, &scratch}) {
+    for (const Buffer& buffer : *group) {
+      for (const bool behind : {false, true}) {
+        const std::uint64_t start = behind ? guard_bytes + buffer.data_bytes : 0;
+        device.read(buffer.memory, start, band);
+        const auto at = std::mismatch(band.begin(), band.end(), fresh.begin()).first;
+        if (at == band.end()) continue;
+        const auto offset =
+            static_cast<std::int64_t>(start) + (at - band.begin()) - static_cast<std::int64_t>(guard_bytes);
+        Correctness result;
+        result.wrong = Wrong::guard_changed;
+        result.buffer = buffer.name;
+        result.index = behind ? offset / 4 : -((3 - offset) / 4);
+        result.wrong_count = 1;
+        result.reason = fmt::format("{}[{}] was written: that is out of bounds ({} holds {} elements)", buffer.name,
+                                    result.index, buffer.name, buffer.data_bytes / sizeof(float));
+        return result;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Correctness> Workspace::Impl::check_inputs() const {
+  for (const Buffer& buffer : buffers) {
+    if (buffer.input == nullptr) continue;
+    const std::vector<float> now = read_data(buffer);
+    const std::vector<float>& before = buffer.input->values;
+    Correctness result;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (std::memcmp(&now[i], &before[i], sizeof(float)) == 0) continue;
+      if (result.wrong_count++ == 0) result.index = static_cast<std::int64_t>(i);
+    }
+    if (result.wrong_count == 0) continue;
+    result.wrong = Wrong::input_changed;
+    result.buffer = buffer.name;
+    result.reason = fmt::format("the input {}[{}] was overwritten ({} of {} elements)", buffer.name, result.index,
+                                result.wrong_count, now.size());
+    return result;
+  }
+  return std::nullopt;
+}
+
+std::vector<float> Workspace::Impl::read_data(const Buffer& buffer) const {
+  std::vector<float> values(buffer.data_bytes / sizeof(float));
+  device.read(buffer.memory, guard_bytes, {reinterpret_cast<std::uint8_t*>(values.data()), buffer.data_bytes});
+  return values;
+}
+
+Workspace::Workspace(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Workspace::~Workspace() = default;
+Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+
+Result<Workspace> Workspace::make(Device& device, Problem problem, std::uint64_t guard_bytes) {
+  ROOFWALK_CHECK(guard_bytes <= kGuardBytes && guard_bytes % 256 == 0);  // kernels count on 256-byte alignment
+  auto impl = std::make_unique<Impl>(device, std::move(problem), guard_bytes);
+  for (const Parameter& parameter : impl->problem.parameters) {
+    if (const auto* scalar = std::get_if<Scalar>(&parameter)) {
+      impl->arguments.push_back(std::visit([](auto value) { return bytes_of(value); }, scalar->value));
+      continue;
+    }
+    const auto* input = std::get_if<InputBuffer>(&parameter);
+    const auto* output = std::get_if<OutputBuffer>(&parameter);
+    const std::uint64_t count = input != nullptr ? input->values.size() : static_cast<std::uint64_t>(output->count);
+    ROOFWALK_TRY(Impl::Buffer buffer,
+                 impl->allocate(input != nullptr ? input->name : output->name, count * sizeof(float)));
+    buffer.input = input;
+    impl->arguments.push_back(bytes_of(impl->data_address(buffer)));
+    impl->buffers.push_back(std::move(buffer));
+  }
+  Workspace workspace(std::move(impl));
+  workspace.reset();
+  return workspace;
+}
+
+const std::vector<ArgumentBytes>& Workspace::arguments() const { return impl_->arguments; }
+
+void Workspace::reset() {
+  for (const Impl::Buffer& buffer : impl_->buffers) impl_->refresh(buffer);
+  impl_->fault.reset();
+  impl_->overrun.reset();
+}
+
+Result<RunRecord> Workspace::run_planned(const Artifact& artifact, const Planner& plan, const RunOptions& options) {
+  ROOFWALK_TRY_STATUS(impl_->device.load(artifact));
+  reset();
+  struct ScratchGuard {  // scratch lives for one call, however the call ends
+    Impl& impl;
+    ~ScratchGuard() { impl.release_scratch(); }
+  } release_at_the_end{*impl_};
+  ROOFWALK_TRY(const Plan steps, plan(impl_->arguments, [this](std::uint64_t size_bytes) {
+                 return impl_->allocate_scratch(size_bytes);
+               }));
+  ROOFWALK_TRY(RunRecord record, impl_->device.run(steps, options));
+  impl_->fault = record.fault;
+  impl_->overrun = impl_->check_guards();
+  return record;
+}
+
+Correctness Workspace::check(const std::vector<Expected>& expected) const {
+  if (impl_->fault) {
+    Correctness result;
+    result.wrong = Wrong::fault;
+    result.buffer = impl_->fault->buffer;
+    result.index = impl_->fault->index.value_or(-1);
+    result.reason = impl_->fault->message;
+    result.wrong_count = 1;
+    return result;
+  }
+  if (impl_->overrun) return *impl_->overrun;
+  if (auto changed = impl_->check_inputs()) return *changed;
+
+  Correctness all;
+  all.correct = true;
+  for (const Impl::Buffer& buffer : impl_->buffers) {
+    if (buffer.input != nullptr) continue;
+    const auto at =
+        std::find_if(expected.begin(), expected.end(), [&](const auto& e) { return e.name == buffer.name; });
+    ROOFWALK_CHECK(at != expected.end());
+    Correctness one = compare(impl_->read_data(buffer), *at);
+    one.worst_error = std::max(one.worst_error, all.worst_error);
+    if (!one.correct) return one;
+    all = std::move(one);
+  }
+  return all;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,16 @@
+// The one function of this library that needs the planner; apart, so that tests of the rest do without it.
+#include "common/plan/plan.h"
+#include "common/verify/verify.h"
+
+namespace roofwalk {
+
+Result<RunRecord> Workspace::run(const Artifact& artifact, const RunOptions& options) {
+  return run_planned(
+      artifact,
+      [&](std::span<const ArgumentBytes> arguments, const AllocateScratch& allocate_scratch) {
+        return make_plan(artifact, arguments, allocate_scratch);
+      },
+      options);
+}
+
+}  // namespace roofwalk

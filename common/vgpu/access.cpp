@@ -1,0 +1,246 @@
+#include "common/vgpu/access.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "common/vgpu/handlers.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+unsigned sector_of(std::uint64_t address) { return static_cast<unsigned>(address / kSectorBytes % 4); }
+
+void add_site_load(Launch& launch, Site& site, const Op* op, const Access& access) {
+  L1Cache& l1 = launch.sm->l1;
+  const SiteId id = launch.first_site + op->pc;
+  std::uint64_t sectors = 0, missed = 0, from_dram = 0;
+  for (int i = 0; i < access.lines; ++i) {
+    sectors += static_cast<std::uint64_t>(std::popcount(access.sectors[i]));
+    const unsigned missing = l1.read(access.line[i], access.sectors[i]);
+    if (missing == 0) continue;
+    missed += static_cast<std::uint64_t>(std::popcount(missing));
+    from_dram += static_cast<std::uint64_t>(std::popcount(launch.l2.read(access.line[i], missing, id, launch.traffic)));
+  }
+  ++site.requests;
+  site.sectors += sectors;
+  site.lines += static_cast<std::uint64_t>(access.lines);
+  site.hit_sectors += sectors - missed;
+  site.l2_read_sectors += missed;
+  site.l2_hit_sectors += missed - from_dram;
+  ++(missed == 0 ? site.served_by_l1 : from_dram == 0 ? site.served_by_l2 : site.served_by_dram);
+  launch.sm->l1_lines += static_cast<std::uint64_t>(access.lines);
+  launch.sm->l1_sectors += sectors;
+}
+
+// "c[1000003], but `c` holds 1000003 elements" and the fault's fields.
+void describe(Launch& launch, const Warp& warp, const Op* op, std::uint64_t address, std::uint32_t bytes, int lane,
+              const char* verb) {
+  const Buffer* buffer = launch.memory.find(address);
+  if (buffer == nullptr) buffer = launch.memory.nearest(address);
+  constexpr std::uint64_t kFar = 1ull << 40;
+  const std::uint64_t distance = buffer == nullptr ? ~0ull
+                                 : address > buffer->address ? address - buffer->address
+                                                             : buffer->address - address;
+  if (distance > kFar) {
+    launch.stop(warp, op, FaultKind::out_of_bounds, lane,
+                fmt::format("out of bounds: {} {} bytes at address {:#x}, which belongs to no buffer{}", verb, bytes,
+                            address, address < 65536 ? " (a null pointer?)" : ""));
+    return;
+  }
+  const auto offset = static_cast<std::int64_t>(address - buffer->address);
+  const auto element = static_cast<std::int64_t>(buffer->element_bytes);
+  const std::int64_t index = offset >= 0 ? offset / element : -((-offset + element - 1) / element);
+  const std::uint64_t extent = buffer->size_bytes / buffer->element_bytes;
+  launch.stop(warp, op, FaultKind::out_of_bounds, lane,
+              fmt::format("out of bounds: {} {}[{}]{}, but {} holds {} element{}", verb, buffer->name, index,
+                          bytes > buffer->element_bytes ? fmt::format(" ({} bytes at once)", bytes) : "", buffer->name,
+                          extent, extent == 1 ? "" : "s"));
+  launch.fault->buffer = buffer->name;
+  launch.fault->index = index;
+  launch.fault->extent = extent;
+}
+
+void misaligned(Launch& launch, const Warp& warp, const Op* op, std::uint64_t address, std::uint32_t bytes, int lane,
+                const char* verb) {
+  const Buffer* buffer = launch.memory.find(address);
+  const std::string what =
+      buffer == nullptr ? fmt::format("address {:#x}", address)
+                        : fmt::format("byte {} of {}", address - buffer->address, buffer->name);
+  launch.stop(warp, op, FaultKind::misaligned, lane,
+              fmt::format("misaligned: {} {} bytes at {}, which is not a multiple of {}", verb, bytes, what, bytes));
+  if (buffer != nullptr) launch.fault->buffer = buffer->name;
+}
+
+}  // namespace
+
+Access make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_t bytes) {
+  Access out;
+  out.mask = warp.mask;
+  out.bytes = bytes;
+  if (op->s[4] == kNoSlot) {
+    for (std::uint64_t& address : out.address) address = static_cast<std::uint64_t>(op->offset);
+  } else if (wide_address) {
+    const auto* base = warp.lanes<std::uint64_t>(op->s[4]);
+    for (int l = 0; l < kWarpSize; ++l) out.address[l] = base[l] + static_cast<std::uint64_t>(op->offset);
+  } else {
+    const auto* base = warp.lanes<std::uint32_t>(op->s[4]);
+    for (int l = 0; l < kWarpSize; ++l) out.address[l] = static_cast<std::uint32_t>(base[l] + static_cast<std::uint32_t>(op->offset));
+  }
+  if (warp.mask != kAllLanes) {
+    const std::uint64_t some = out.address[std::countr_zero(warp.mask)];
+    for (int l = 0; l < kWarpSize; ++l) out.address[l] = (warp.mask >> l & 1u) != 0 ? out.address[l] : some;
+  }
+  std::uint64_t low = ~0ull, high = 0, differs = 0, gap = 0;
+  const std::uint64_t first = out.address[0];
+  for (int l = 0; l < kWarpSize; ++l) {
+    const std::uint64_t a = out.address[l];
+    low = a < low ? a : low;
+    high = a > high ? a : high;
+    differs |= a ^ first;
+    gap |= a ^ (first + static_cast<std::uint64_t>(l) * bytes);
+  }
+  out.low = low;
+  out.high = high;
+  out.uniform = differs == 0;
+  out.contiguous = gap == 0 && warp.mask == kAllLanes;
+  return out;
+}
+
+void coalesce(Access& access) {
+  const auto line_of = [](std::uint64_t address) { return address / kLineBytes; };
+  if (access.uniform) {
+    access.lines = 1;
+    access.line[0] = line_of(access.low);
+    access.sectors[0] = static_cast<std::uint8_t>(1u << sector_of(access.low));
+    return;
+  }
+  if (access.contiguous) {
+    const std::uint64_t last = access.high + access.bytes - 1;
+    const std::uint64_t first_line = line_of(access.low), last_line = line_of(last);
+    access.lines = static_cast<int>(last_line - first_line + 1);
+    for (int i = 0; i < access.lines; ++i) {
+      access.line[i] = first_line + static_cast<std::uint64_t>(i);
+      access.sectors[i] = 0xf;
+    }
+    access.sectors[0] = static_cast<std::uint8_t>(access.sectors[0] & (0xfu << sector_of(access.low)));
+    access.sectors[access.lines - 1] = static_cast<std::uint8_t>(access.sectors[access.lines - 1] & ((2u << sector_of(last)) - 1));
+    return;
+  }
+  // Lanes usually walk upwards: the newest line is tried first, and a line above all others is new without a search.
+  int lines = 0;
+  std::uint64_t highest = 0;
+  for (int l = 0; l < kWarpSize; ++l) {
+    const std::uint64_t line = line_of(access.address[l]);
+    const auto bit = static_cast<std::uint8_t>(1u << sector_of(access.address[l]));
+    if (lines != 0 && line <= highest) {
+      int i = lines - 1;
+      while (i >= 0 && access.line[i] != line) --i;
+      if (i >= 0) {
+        access.sectors[i] = static_cast<std::uint8_t>(access.sectors[i] | bit);
+        continue;
+      }
+    }
+    highest = std::max(highest, line);
+    access.line[lines] = line;
+    access.sectors[lines++] = bit;
+  }
+  access.lines = lines;
+}
+
+void count_load(Launch& launch, const Op* op, const Access& access) {
+  add_site_load(launch, launch.sites[op->pc], op, access);
+}
+
+void count_store(Launch& launch, const Op* op, const Access& access) {
+  const SiteId id = launch.first_site + op->pc;
+  std::uint64_t sectors = 0;
+  for (int i = 0; i < access.lines; ++i) {
+    std::uint32_t written[4] = {0, 0, 0, 0};
+    if (access.contiguous) {
+      // Bytes [low, high + bytes) cut to this line.
+      const std::uint64_t start = std::max(access.low, access.line[i] * kLineBytes) - access.line[i] * kLineBytes;
+      const std::uint64_t end = std::min(access.high + access.bytes, (access.line[i] + 1) * kLineBytes) - access.line[i] * kLineBytes;
+      for (unsigned s = 0; s < 4; ++s) {
+        const std::uint64_t from = std::max<std::uint64_t>(start, s * 32), to = std::min<std::uint64_t>(end, s * 32 + 32);
+        if (from < to) written[s] = static_cast<std::uint32_t>(((1ull << (to - from)) - 1) << (from - s * 32));
+      }
+    } else {
+      const auto ones = static_cast<std::uint32_t>((1ull << access.bytes) - 1);
+      for (int l = 0; l < kWarpSize; ++l) {
+        if (access.address[l] / kLineBytes == access.line[i]) {
+          written[sector_of(access.address[l])] |= ones << access.address[l] % kSectorBytes;
+        }
+      }
+    }
+    sectors += static_cast<std::uint64_t>(std::popcount(access.sectors[i]));
+    launch.l2.write(access.line[i], written, id, launch.traffic);
+  }
+  Site& site = launch.sites[op->pc];
+  ++site.requests;
+  site.sectors += sectors;
+  site.lines += static_cast<std::uint64_t>(access.lines);
+  site.l2_write_sectors += sectors;
+  launch.sm->l1_lines += static_cast<std::uint64_t>(access.lines);
+  launch.sm->l1_sectors += sectors;
+}
+
+void count_atomic(Launch& launch, const Op* op, const Access& access) {
+  const SiteId id = launch.first_site + op->pc;
+  std::uint64_t sectors = 0;
+  bool from_dram = false;
+  for (int i = 0; i < access.lines; ++i) {
+    sectors += static_cast<std::uint64_t>(std::popcount(access.sectors[i]));
+    launch.sm->l1.drop(access.line[i]);
+    from_dram |= launch.l2.update(access.line[i], access.sectors[i], id, launch.traffic) != 0;
+  }
+  Site& site = launch.sites[op->pc];
+  ++site.requests;
+  site.sectors += sectors;
+  site.lines += static_cast<std::uint64_t>(access.lines);
+  site.l2_write_sectors += sectors;
+  ++(from_dram ? site.served_by_dram : site.served_by_l2);
+  launch.sm->l1_lines += static_cast<std::uint64_t>(access.lines);
+  launch.sm->l1_sectors += sectors;
+}
+
+bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out) {
+  const std::uint64_t end = access.high + access.bytes;
+  BufferMemo& memo = launch.buffer_memos[op->pc];
+  if (access.bytes > 1) {
+    std::uint64_t bits = 0;
+    for (const std::uint64_t address : access.address) bits |= address;
+    if ((bits & (access.bytes - 1)) != 0) {
+      for (int l = 0; l < kWarpSize; ++l) {
+        if ((access.mask >> l & 1u) == 0 || access.address[l] % access.bytes == 0) continue;
+        misaligned(launch, warp, op, access.address[l], access.bytes, l, verb);
+        return false;
+      }
+    }
+  }
+  if (access.low < memo.low || end > memo.high || end < access.high) {
+    const Buffer* buffer = launch.memory.find(access.low);
+    if (buffer == nullptr || !buffer->contains(access.low, end - access.low)) {
+      for (int l = 0; l < kWarpSize; ++l) {
+        if ((access.mask >> l & 1u) == 0) continue;
+        const Buffer* own = launch.memory.find(access.address[l]);
+        if (own == nullptr || !own->contains(access.address[l], access.bytes)) {
+          describe(launch, warp, op, access.address[l], access.bytes, l, verb);
+          return false;
+        }
+        out.lane[l] = own->data + (access.address[l] - own->address);
+      }
+      for (int l = 0; l < kWarpSize; ++l) {
+        if ((access.mask >> l & 1u) == 0) out.lane[l] = out.lane[std::countr_zero(access.mask)];
+      }
+      return true;
+    }
+    memo = {buffer->address, buffer->address + buffer->size_bytes, buffer->data};
+  }
+  out.base = memo.data;
+  out.low_address = memo.low;
+  return true;
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,48 @@
+// One warp-wide memory request: its addresses, what they look like, and what they cost the memory hierarchy.
+#pragma once
+
+#include <cstdint>
+
+#include "common/vgpu/launch.h"
+
+namespace roofwalk::vgpu {
+
+// Byte addresses of the 32 lanes. Inactive lanes repeat an active one, so that ranges and patterns hold for all.
+struct Access {
+  alignas(64) std::uint64_t address[kWarpSize];
+  std::uint32_t mask = 0;
+  std::uint32_t bytes = 0;            // a lane, 1 to 16
+  std::uint64_t low = 0, high = 0;    // lowest and highest address
+  bool uniform = false;               // one address for all
+  bool contiguous = false;            // address[l] = address[0] + l * bytes, all lanes active
+
+  // The lines that it touches, in the order of the lanes that first do.
+  int lines = 0;
+  std::uint64_t line[kWarpSize];
+  std::uint8_t sectors[kWarpSize];    // 4-bit masks
+};
+
+// Reads the addresses of `op` (s[4] plus offset; 32 or 64 bits by register width) and finds their shape.
+Access make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_t bytes);
+
+// Finds the lines and sectors. Each lane's bytes lie within one sector (accesses are aligned).
+void coalesce(Access& access);
+
+// Counts a load through L1, L2 and DRAM, a store to L2, an atomic at L2. `access` must be coalesced.
+void count_load(Launch& launch, const Op* op, const Access& access);
+void count_store(Launch& launch, const Op* op, const Access& access);
+void count_atomic(Launch& launch, const Op* op, const Access& access);
+
+// Host pointers of the lanes' bytes: one base for all when they lie in one buffer, else by lane. False, with the fault
+// recorded, where a lane is outside every buffer or misaligned.
+struct Pointers {
+  std::uint8_t* base = nullptr;       // + address - low_address, when not null
+  std::uint64_t low_address = 0;
+  std::uint8_t* lane[kWarpSize] = {}; // filled only where base is null
+  std::uint8_t* of(const Access& access, int l) const {
+    return base != nullptr ? base + (access.address[l] - low_address) : lane[l];
+  }
+};
+bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out);
+
+}  // namespace roofwalk::vgpu

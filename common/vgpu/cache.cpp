@@ -1,0 +1,115 @@
+#include "common/vgpu/cache.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "common/base/check.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+constexpr std::uint32_t kWholeSector = ~0u;
+
+std::size_t sets_of(std::int64_t size_bytes, int ways) {
+  const std::int64_t sets = size_bytes / (std::int64_t{kLineBytes} * ways);
+  ROOFWALK_CHECK(sets > 0);
+  return static_cast<std::size_t>(sets);
+}
+
+}  // namespace
+
+L1Cache::L1Cache(std::int64_t size_bytes, int ways)
+    : sets_(sets_of(size_bytes, ways)), ways_(ways), tags_(sets_ * ways), used_(sets_ * ways), valid_(sets_ * ways) {
+  invalidate();
+}
+
+void L1Cache::invalidate() {
+  std::fill(tags_.begin(), tags_.end(), ~0ull);
+  std::fill(used_.begin(), used_.end(), std::uint64_t{0});
+  std::fill(valid_.begin(), valid_.end(), std::uint8_t{0});
+  clock_ = 0;
+}
+
+void L1Cache::drop(std::uint64_t line) {
+  const std::size_t first = set_of(line) * ways_;
+  for (std::size_t i = first; i < first + ways_; ++i) {
+    if (tags_[i] == line) valid_[i] = 0;
+  }
+}
+
+L2Cache::L2Cache(std::int64_t size_bytes, int ways)
+    : sets_(sets_of(size_bytes, ways)), ways_(ways), lines_(sets_ * ways), tags_(sets_ * ways), used_(sets_ * ways) {
+  invalidate();
+}
+
+void L2Cache::invalidate() {
+  std::fill(lines_.begin(), lines_.end(), Line{});
+  std::fill(tags_.begin(), tags_.end(), kNoTag);
+  std::fill(used_.begin(), used_.end(), std::uint64_t{0});
+  clock_ = 0;
+}
+
+void L2Cache::write_back(Line& line, std::vector<SiteTraffic>& traffic) {
+  if (line.dirty == 0) return;
+  SiteTraffic& site = traffic[line.writer];
+  site.dram_write_sectors += std::popcount(line.dirty);
+  site.dram_read_sectors += std::popcount(static_cast<unsigned>(line.dirty & ~line.valid));   // fill what is partial
+  line.valid |= line.dirty;
+  line.dirty = 0;
+}
+
+void L2Cache::write_back_all(std::vector<SiteTraffic>& traffic) {
+  for (Line& line : lines_) write_back(line, traffic);
+}
+
+std::size_t L2Cache::find_or_allocate(std::uint64_t line, std::vector<SiteTraffic>& traffic) {
+  const auto set = static_cast<std::size_t>((static_cast<UInt128>(mix(line)) * sets_) >> 64);
+  const std::size_t first = set * ways_;
+  const std::uint64_t now = ++clock_;
+  for (std::size_t i = first; i < first + ways_; ++i) {
+    if (tags_[i] == line) {
+      used_[i] = now;
+      return i;
+    }
+  }
+  std::size_t victim = first;
+  for (std::size_t i = first + 1; i < first + ways_; ++i) victim = used_[i] < used_[victim] ? i : victim;
+  write_back(lines_[victim], traffic);
+  lines_[victim] = Line{};
+  lines_[victim].tag = line;
+  tags_[victim] = line;
+  used_[victim] = now;
+  return victim;
+}
+
+unsigned L2Cache::read(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
+  Line& entry = lines_[find_or_allocate(line, traffic)];
+  const unsigned missing = sectors & ~entry.valid;
+  traffic[site].dram_read_sectors += std::popcount(missing);
+  entry.valid = static_cast<std::uint8_t>(entry.valid | sectors);
+  return missing;
+}
+
+void L2Cache::write(std::uint64_t line, const std::uint32_t (&bytes)[4], SiteId site,
+                    std::vector<SiteTraffic>& traffic) {
+  Line& entry = lines_[find_or_allocate(line, traffic)];
+  for (int sector = 0; sector < 4; ++sector) {
+    if (bytes[sector] == 0) continue;
+    const auto bit = static_cast<std::uint8_t>(1u << sector);
+    entry.dirty |= bit;
+    if ((entry.valid & bit) != 0) continue;
+    entry.written[sector] |= bytes[sector];
+    if (entry.written[sector] == kWholeSector) entry.valid |= bit;
+  }
+  entry.writer = site;
+}
+
+unsigned L2Cache::update(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
+  const unsigned missing = read(line, sectors, site, traffic);
+  Line& entry = lines_[find_or_allocate(line, traffic)];
+  entry.dirty = static_cast<std::uint8_t>(entry.dirty | sectors);
+  entry.writer = site;
+  return missing;
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,122 @@
+// The memory hierarchy's exact counts: a sectored L1 an SM (write-through, no allocation on stores), one sectored
+// write-back L2, DRAM behind it. Lines of 128 bytes hold four sectors of 32.
+//
+// The rules that fix the counts:
+// - A read asks L1 for sectors; those it lacks are read from L2, and from DRAM where L2 lacks them too.
+// - A store goes through L1 to L2. A copy of the line in L1 is brought up to date and stays valid.
+// - L2 takes a store without reading: each sector keeps a mask of its written bytes. A fully written sector is valid. A
+//   partly written one costs one fill read when it is read or leaves L2.
+// - Dirty sectors are written to DRAM when their line leaves L2, and the rest at the end of the plan.
+// - Victims: least recently used. Sets: murmur3's 64-bit finalizer over the line number, modulo the number of sets.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/vgpu/int128.h"
+
+namespace roofwalk::vgpu {
+
+inline constexpr int kSectorBytes = 32;
+inline constexpr int kLineBytes = 128;
+
+// Who caused traffic: the index of a site in the plan's list of counters.
+using SiteId = std::uint32_t;
+
+// The 64-bit finalizer of MurmurHash3 (Austin Appleby, public domain).
+inline std::uint64_t mix(std::uint64_t x) {
+  x ^= x >> 33;
+  x *= 0xff51afd7ed558ccdull;
+  x ^= x >> 33;
+  x *= 0xc4ceb9fe1a85ec53ull;
+  return x ^ (x >> 33);
+}
+
+// DRAM and L2 traffic that one site caused. Counts of sectors.
+struct SiteTraffic {
+  std::uint64_t dram_read_sectors = 0, dram_write_sectors = 0;
+};
+
+class L2Cache {
+ public:
+  L2Cache(std::int64_t size_bytes, int ways);
+
+  // Forgets everything: the state at the start of a plan.
+  void invalidate();
+
+  // Reads `sectors` (4-bit mask) of a line; returns the mask of those that L2 did not hold.
+  unsigned read(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
+
+  // Writes bytes of a line: one 32-bit mask of written bytes a sector (0: untouched).
+  void write(std::uint64_t line, const std::uint32_t (&bytes)[4], SiteId site, std::vector<SiteTraffic>& traffic);
+
+  // Reads, changes and keeps `sectors` (atomics): they end valid and dirty. Returns the mask of misses.
+  unsigned update(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
+
+  // Writes back what is dirty, as at the end of a plan. Lines stay valid.
+  void write_back_all(std::vector<SiteTraffic>& traffic);
+
+ private:
+  struct Line {
+    std::uint64_t tag = kNoTag;
+    std::uint32_t written[4] = {0, 0, 0, 0};   // bytes that stores wrote into sectors that are not valid
+    std::uint8_t valid = 0, dirty = 0;         // sector masks; a partly written sector is dirty and not valid
+    SiteId writer = 0;                         // of the newest store: pays for the write-back
+  };
+  static constexpr std::uint64_t kNoTag = ~0ull;
+
+  std::size_t find_or_allocate(std::uint64_t line, std::vector<SiteTraffic>& traffic);
+  static void write_back(Line& line, std::vector<SiteTraffic>& traffic);
+
+  std::size_t sets_;
+  int ways_;
+  std::uint64_t clock_ = 0;
+  std::vector<Line> lines_;
+  std::vector<std::uint64_t> tags_;            // beside lines_, for the search
+  std::vector<std::uint64_t> used_;            // stamp of the last use
+};
+
+class L1Cache {
+ public:
+  L1Cache(std::int64_t size_bytes, int ways);
+  void invalidate();
+
+  // Looks up and fills `sectors` of a line; returns the mask of misses.
+  unsigned read(std::uint64_t line, unsigned sectors) {
+    std::uint64_t* const tags = &tags_[set_of(line) * ways_];
+    std::uint64_t* const used = &used_[tags - tags_.data()];
+    std::uint8_t* const valid = &valid_[tags - tags_.data()];
+    ++clock_;
+    for (int way = 0; way < ways_; ++way) {
+      if (tags[way] == line) {
+        used[way] = clock_;
+        const unsigned missing = sectors & ~valid[way];
+        valid[way] = static_cast<std::uint8_t>(valid[way] | sectors);
+        return missing;
+      }
+    }
+    int victim = 0;
+    for (int way = 1; way < ways_; ++way) victim = used[way] < used[victim] ? way : victim;
+    tags[victim] = line;
+    used[victim] = clock_;
+    valid[victim] = static_cast<std::uint8_t>(sectors);
+    return sectors;
+  }
+
+  // Drops a line: an atomic changed it behind L1's back.
+  void drop(std::uint64_t line);
+
+ private:
+  std::size_t set_of(std::uint64_t line) const {
+    return static_cast<std::size_t>((static_cast<UInt128>(mix(line)) * sets_) >> 64);
+  }
+
+  std::size_t sets_;
+  int ways_;
+  std::uint64_t clock_ = 0;
+  std::vector<std::uint64_t> tags_;
+  std::vector<std::uint64_t> used_;
+  std::vector<std::uint8_t> valid_;
+};
+
+}  // namespace roofwalk::vgpu

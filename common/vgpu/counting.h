@@ -1,0 +1,32 @@
+// From the sites of a launch to named counters: of the kernel, and of each line of the learner's file.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/ptx/module.h"
+#include "common/record/run_record.h"
+#include "common/vgpu/cache.h"
+#include "common/vgpu/launch.h"
+#include "common/vgpu/timing.h"
+
+namespace roofwalk::vgpu {
+
+struct CountingInput {
+  const Program& program;
+  const LaunchTotals& totals;
+  std::span<const std::uint64_t> block_threads;
+  std::span<const SiteTraffic> traffic;         // by PTX instruction, write-backs included
+  const ptx::Module& module;
+  const std::string& source_name;
+};
+
+// Fills out.counters and out.lines. Every counter that this machine can count is set, if only to 0.
+void count_kernel(const CountingInput& input, KernelRecord& out);
+
+// Counters of a memset or copy.
+void count_transfer(const Site& site, const SiteTraffic& traffic, Counters& out);
+
+}  // namespace roofwalk::vgpu

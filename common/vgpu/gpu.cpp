@@ -1,0 +1,283 @@
+#include "common/vgpu/gpu.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "common/vgpu/counting.h"
+#include "common/vgpu/launch.h"
+#include "common/vgpu/occupancy.h"
+
+namespace roofwalk::vgpu {
+
+struct Gpu::Step {
+  std::string name;
+  Dim3 grid, block;
+  int line = 0;
+  int registers_per_thread = 0;
+  std::uint32_t local_bytes_per_thread = 0;
+  Occupancy occupancy;
+  std::optional<Program> program;               // empty for memsets and copies
+  LaunchTotals totals;
+  std::vector<std::uint64_t> block_threads;
+  SiteId first_site = 0;                        // into traffic_; as many as totals.sites
+};
+
+Gpu::Gpu(Machine machine)
+    : machine_(std::move(machine)),
+      memory_(static_cast<std::uint64_t>(machine_.memory_bytes)),
+      l2_(machine_.l2_bytes, machine_.l2_ways) {}
+
+Gpu::~Gpu() = default;
+
+Status Gpu::load(ptx::Module module, std::string source_name, std::string source_path) {
+  memory_.release_all(Memory::Region::globals);
+  addresses_.clear();
+  module_ = std::move(module);
+  source_name_ = std::move(source_name);
+  source_path_ = std::move(source_path);
+  for (const ptx::Variable& variable : module_->variables) {
+    if (variable.space != ptx::Space::global && variable.space != ptx::Space::constant) continue;
+    if (variable.is_extern) {
+      return Error{.message = fmt::format("`{}` is declared extern but defined nowhere", variable.name), .file = source_path_};
+    }
+    auto id = memory_.allocate(display_name(variable.name), std::max<std::uint64_t>(variable.size_bytes, 1),
+                               static_cast<std::uint32_t>(std::max(ptx::size_bytes(variable.type), 1)),
+                               Memory::Region::globals);
+    if (!id) {
+      Error error = id.error();
+      error.file = source_path_;
+      return error;
+    }
+    const Buffer& buffer = memory_.buffer(*id);
+    addresses_[variable.name] = buffer.address;
+    std::memcpy(buffer.data, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), buffer.size_bytes));
+  }
+  for (const ptx::Variable& variable : module_->variables) {
+    for (const auto& fixup : variable.fixups) {
+      const auto to = addresses_.find(fixup.symbol);
+      const auto at = addresses_.find(variable.name);
+      if (to == addresses_.end() || at == addresses_.end() || fixup.offset_bytes + 8 > variable.size_bytes) continue;
+      const std::uint64_t value = to->second + static_cast<std::uint64_t>(fixup.addend);
+      std::memcpy(memory_.find(at->second)->data + fixup.offset_bytes, &value, sizeof value);
+    }
+  }
+  return kOk;
+}
+
+void Gpu::begin_plan(const RunLimits& limits) {
+  limits_ = limits;
+  traffic_.clear();
+  steps_.clear();
+  fault_.reset();
+  l2_.invalidate();
+}
+
+void Gpu::add_fault(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) {
+  fault.kernel = kernel;
+  fault.file = source_path_;
+  if (pc < function.instructions.size()) fault.line = module_->line_in(function.instructions[pc], source_name_);
+  fault_ = std::move(fault);
+}
+
+Result<bool> Gpu::launch(const KernelCall& call) {
+  ROOFWALK_CHECK(module_ && !fault_);
+  const ptx::Function* function = module_->find_function(call.kernel);
+  ROOFWALK_CHECK(function != nullptr && function->is_entry);
+  auto step = std::make_unique<Step>();
+  step->name = display_name(call.kernel);
+  step->grid = call.grid;
+  step->block = call.block;
+  step->line = call.line;
+  step->registers_per_thread = call.registers_per_thread;
+  step->local_bytes_per_thread = call.local_bytes_per_thread;
+
+  auto program = lower({.module = &*module_,
+                        .function = function,
+                        .grid = call.grid,
+                        .block = call.block,
+                        .dynamic_shared_bytes = call.dynamic_shared_bytes,
+                        .arguments = call.arguments,
+                        .address_of = [this](const std::string& name) {
+                          const auto it = addresses_.find(name);
+                          return it == addresses_.end() ? std::uint64_t{0} : it->second;
+                        }});
+  if (!program) {
+    Error error = program.error();
+    if (error.file.empty()) error.file = source_path_;
+    return error;
+  }
+  step->program = std::move(*program);
+
+  auto occupancy = occupancy_of(machine_, {call.block.count(), call.registers_per_thread, step->program->shared_bytes});
+  if (!occupancy) {
+    Fault fault;
+    fault.kind = FaultKind::resource;
+    fault.kernel = step->name;
+    fault.file = source_path_;
+    fault.line = call.line;
+    fault.message = occupancy.error().message;
+    fault_ = std::move(fault);
+    return false;
+  }
+  step->occupancy = *occupancy;
+  step->first_site = static_cast<SiteId>(traffic_.size());
+  traffic_.resize(traffic_.size() + function->instructions.size());
+
+  std::vector<Multiprocessor> sms;
+  for (int i = 0; i < machine_.sms; ++i) sms.emplace_back(machine_).index = i;
+  Launch launch(machine_, *step->program, memory_, l2_, traffic_, step->first_site);
+  run_grid(launch, {call.grid, call.block, step->occupancy.blocks_per_sm}, sms, limits_);
+  if (launch.fault) {
+    add_fault(std::move(*launch.fault), step->name, *function, launch.fault_pc);
+    return false;
+  }
+  step->totals.sites = std::move(launch.sites);
+  step->totals.blocks_per_sm = step->occupancy.blocks_per_sm;
+  step->block_threads = std::move(launch.block_threads);
+  for (Multiprocessor& sm : sms) {
+    step->totals.sms.push_back({std::move(sm.block_executions), sm.blocks_run, sm.warps_run, sm.l1_lines, sm.l1_sectors,
+                                sm.shared_wavefronts});
+  }
+  steps_.push_back(std::move(step));
+  return true;
+}
+
+bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, const char* what, int line) {
+  const Buffer* buffer = memory_.find(address);
+  if (buffer != nullptr && buffer->contains(address, size_bytes)) return true;
+  Fault fault;
+  fault.kind = FaultKind::out_of_bounds;
+  fault.kernel = what;
+  fault.file = source_path_;
+  fault.line = line;
+  const Buffer* near = buffer != nullptr ? buffer : memory_.nearest(address);
+  fault.message = near == nullptr || buffer == nullptr
+                      ? fmt::format("out of bounds: {} of {} bytes at an address that belongs to no buffer", what, size_bytes)
+                      : fmt::format("out of bounds: {} of {} bytes from byte {} of {}, which has {} bytes", what, size_bytes,
+                                    address - near->address, near->name, near->size_bytes);
+  if (near != nullptr) fault.buffer = near->name;
+  fault_ = std::move(fault);
+  return false;
+}
+
+// The traffic of a memset or copy: whole sectors at L2, a partly covered one as a partial write.
+void Gpu::touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Step& step) {
+  Site& site = step.totals.sites[0];
+  const std::uint64_t end = address + size_bytes;
+  for (std::uint64_t line = address / kLineBytes; line * kLineBytes < end; ++line) {
+    std::uint32_t bytes[4] = {0, 0, 0, 0};
+    unsigned sectors = 0;
+    for (unsigned s = 0; s < 4; ++s) {
+      const std::uint64_t start = line * kLineBytes + s * kSectorBytes;
+      const std::uint64_t from = std::max(start, address), to = std::min(start + kSectorBytes, end);
+      if (from >= to) continue;
+      sectors |= 1u << s;
+      bytes[s] = static_cast<std::uint32_t>(((1ull << (to - from)) - 1) << (from - start));
+    }
+    const auto count = static_cast<std::uint64_t>(std::popcount(sectors));
+    if (write) {
+      site.l2_write_sectors += count;
+      l2_.write(line, bytes, step.first_site, traffic_);
+    } else {
+      site.l2_read_sectors += count;
+      const unsigned missing = l2_.read(line, sectors, step.first_site, traffic_);
+      site.l2_hit_sectors += count - static_cast<std::uint64_t>(std::popcount(missing));
+    }
+  }
+}
+
+bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t size_bytes, int line) {
+  ROOFWALK_CHECK(!fault_);
+  if (size_bytes == 0) return true;
+  if (!check_range(address, size_bytes, "memset", line)) return false;
+  const Buffer* buffer = memory_.find(address);
+  std::memset(buffer->data + (address - buffer->address), value, size_bytes);
+  auto step = std::make_unique<Step>();
+  step->name = "memset";
+  step->line = line;
+  step->first_site = static_cast<SiteId>(traffic_.size());
+  traffic_.emplace_back();
+  step->totals.sites.resize(1);
+  touch(address, size_bytes, true, *step);
+  steps_.push_back(std::move(step));
+  return true;
+}
+
+bool Gpu::copy_memory(std::uint64_t destination, std::uint64_t source, std::uint64_t size_bytes, int line) {
+  ROOFWALK_CHECK(!fault_);
+  if (size_bytes == 0) return true;
+  if (!check_range(destination, size_bytes, "memcpy", line) || !check_range(source, size_bytes, "memcpy", line)) return false;
+  const Buffer* to = memory_.find(destination);
+  const Buffer* from = memory_.find(source);
+  std::memmove(to->data + (destination - to->address), from->data + (source - from->address), size_bytes);
+  auto step = std::make_unique<Step>();
+  step->name = "memcpy";
+  step->line = line;
+  step->first_site = static_cast<SiteId>(traffic_.size());
+  traffic_.emplace_back();
+  step->totals.sites.resize(1);
+  touch(source, size_bytes, false, *step);
+  touch(destination, size_bytes, true, *step);
+  steps_.push_back(std::move(step));
+  return true;
+}
+
+KernelRecord Gpu::finish(Step& step, Counters& total) {
+  KernelRecord out;
+  out.name = step.name;
+  out.grid = step.grid;
+  out.block = step.block;
+  out.line = step.line;
+  out.registers_per_thread = step.registers_per_thread;
+  out.local_bytes_per_thread = step.local_bytes_per_thread;
+  const std::span traffic(traffic_.data() + step.first_site, step.totals.sites.size());
+  if (step.program) {
+    out.shared_bytes = step.program->shared_bytes;
+    out.resident_blocks_per_sm = step.occupancy.blocks_per_sm;
+    out.occupancy = step.occupancy.warps_share;
+    count_kernel({*step.program, step.totals, step.block_threads, traffic, *module_, source_name_}, out);
+  } else {
+    count_transfer(step.totals.sites[0], traffic[0], out.counters);
+    if (step.line > 0) out.lines.push_back({step.line, out.counters});
+  }
+  step.totals.dram_bytes = *out.counters[Counter::dram_read_bytes] + *out.counters[Counter::dram_write_bytes];
+  step.totals.l2_sectors = *out.counters[Counter::l2_read_sectors] + *out.counters[Counter::l2_write_sectors];
+  if (step.program) {
+    out.parts = model_time(machine_, *step.program, step.totals);
+  } else {
+    out.parts.dram_ns = static_cast<double>(step.totals.dram_bytes) / machine_.dram_bytes_per_s * 1e9;
+    out.parts.l2_ns = static_cast<double>(step.totals.l2_sectors) * kSectorBytes / machine_.l2_bytes_per_s() * 1e9;
+    out.parts.launch_ns = machine_.launch_ns;
+  }
+  out.elapsed_ns = total_ns(out.parts);
+  for (std::size_t i = 0; i < kCounterCount; ++i) {
+    const auto counter = static_cast<Counter>(i);
+    if (const auto value = out.counters[counter]) total.add(counter, *value);
+  }
+  return out;
+}
+
+RunRecord Gpu::end_plan() {
+  RunRecord record;
+  record.device = machine_.name;
+  record.time_is_modelled = true;
+  if (fault_) {
+    record.fault = std::move(fault_);
+    fault_.reset();
+    steps_.clear();
+    return record;
+  }
+  l2_.write_back_all(traffic_);
+  for (std::size_t i = 0; i < kCounterCount; ++i) record.counters.set(static_cast<Counter>(i), 0);
+  for (const auto& step : steps_) {
+    record.kernels.push_back(finish(*step, record.counters));
+    record.elapsed_ns += record.kernels.back().elapsed_ns;
+  }
+  steps_.clear();
+  return record;
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,79 @@
+// The virtual GPU: PTX in, exact counts and modelled time out. A library of its own; it knows nothing of the course.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/ptx/module.h"
+#include "common/record/run_record.h"
+#include "common/specs/machine.h"
+#include "common/vgpu/cache.h"
+#include "common/vgpu/grid.h"
+#include "common/vgpu/memory.h"
+#include "common/vgpu/program.h"
+#include "common/vgpu/timing.h"
+
+namespace roofwalk::vgpu {
+
+struct KernelCall {
+  std::string kernel;                          // mangled
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::span<const std::uint8_t> arguments;     // the parameter block
+  int line = 0;                                // of the call, for the record
+  int registers_per_thread = 0;                // from ptxas: decides occupancy
+  std::uint32_t local_bytes_per_thread = 0;    // from ptxas: for the record
+};
+
+// "add" from "_Z3addPKfS0_Pfi", "scale<128>" from its template: the name without return type and parameters.
+std::string display_name(const std::string& mangled);
+
+class Gpu {
+ public:
+  explicit Gpu(Machine machine);
+  ~Gpu();
+
+  const Machine& machine() const { return machine_; }
+  Memory& memory() { return memory_; }
+  const Memory& memory() const { return memory_; }
+
+  // Takes a module and lays out its .global and .const variables. `source_name` is the learner's file as `.loc` names
+  // it, `source_path` what messages print. Errors: a variable larger than the memory, an extern one.
+  Status load(ptx::Module module, std::string source_name, std::string source_path);
+  const ptx::Module* module() const { return module_ ? &*module_ : nullptr; }
+
+  // A plan: L2 is cold at its start, carried over from step to step, written back once at its end.
+  void begin_plan(const RunLimits& limits);
+  // Runs one step. False after a learner's fault: the plan is over, end_plan tells. Errors: PTX that cannot be lowered.
+  Result<bool> launch(const KernelCall& call);
+  bool set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t size_bytes, int line);
+  bool copy_memory(std::uint64_t destination, std::uint64_t source, std::uint64_t size_bytes, int line);
+  RunRecord end_plan();
+
+ private:
+  struct Step;                                  // one launch, memset or copy until its traffic is known
+
+  void add_fault(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc);
+  bool check_range(std::uint64_t address, std::uint64_t size_bytes, const char* what, int line);
+  void touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Step& step);
+  KernelRecord finish(Step& step, Counters& total);
+
+  Machine machine_;
+  Memory memory_;
+  L2Cache l2_;
+  std::optional<ptx::Module> module_;
+  std::string source_name_, source_path_;
+  std::map<std::string, std::uint64_t> addresses_;   // of module variables
+
+  RunLimits limits_;
+  std::vector<SiteTraffic> traffic_;
+  std::vector<std::unique_ptr<Step>> steps_;
+  std::optional<Fault> fault_;
+};
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,43 @@
+// Handlers by family, and the functions that choose one for an instruction (nullptr: not supported).
+#pragma once
+
+#include "common/vgpu/launch.h"
+
+namespace roofwalk::vgpu {
+
+// control_ops.cpp
+const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op);
+const Op* op_fall_through(Launch& launch, Warp& warp, const Op* op);
+const Op* op_branch(Launch& launch, Warp& warp, const Op* op);
+const Op* op_exit(Launch& launch, Warp& warp, const Op* op);
+const Op* op_guard(Launch& launch, Warp& warp, const Op* op);
+const Op* op_barrier(Launch& launch, Warp& warp, const Op* op);
+const Op* op_nothing(Launch& launch, Warp& warp, const Op* op);
+const Op* op_trap(Launch& launch, Warp& warp, const Op* op);
+
+// alu_ops.cpp: arithmetic and logic, lane by lane. s[0] the result, s[1]... the sources.
+Handler alu_handler(const ptx::Instruction& instruction);
+
+// move_ops.cpp: mov, cvt, selp, setp, cvta, shfl, vote, activemask, and copies of whole slots.
+Handler convert_handler(const ptx::Instruction& instruction, int result_bytes, int source_bytes);
+Handler move_handler(int size_bytes);                    // s[0] = s[1]; 0 bytes: predicates
+Handler pack_handler(int parts, int part_bytes);         // mov.b64 d, {a, b}
+Handler unpack_handler(int parts, int part_bytes);       // mov.b64 {a, b}, d
+Handler select_handler(int size_bytes);                  // s[0] = s[3] ? s[1] : s[2]
+Handler compare_handler(const ptx::Instruction& instruction);   // s[0], s[1] = not s[0]; s[2], s[3]; s[4] with bool_op
+Handler add_offset_handler(int size_bytes);              // s[0] = s[1] + offset (cvta)
+const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op);
+const Op* op_vote(Launch& launch, Warp& warp, const Op* op);
+const Op* op_active_mask(Launch& launch, Warp& warp, const Op* op);
+const Op* op_clock(Launch& launch, Warp& warp, const Op* op);
+
+// memory_ops.cpp and shared_ops.cpp: s[0..3] the data, s[4] the address (kNoSlot: absolute), offset added to it.
+Handler load_handler(const ptx::Instruction& instruction, int register_bytes);
+Handler store_handler(const ptx::Instruction& instruction, int register_bytes);
+// s[0] the old value (or kNoSlot), s[1], s[2] the operands, s[4] the address.
+Handler atomic_handler(const ptx::Instruction& instruction);
+
+// call_ops.cpp: an extern that a plan calls.
+const Op* op_call(Launch& launch, Warp& warp, const Op* op);
+
+}  // namespace roofwalk::vgpu

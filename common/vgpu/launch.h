@@ -1,0 +1,145 @@
+// One launch in flight: streaming multiprocessors, resident blocks, warps, and the counters that their steps leave.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/record/run_record.h"
+#include "common/specs/machine.h"
+#include "common/vgpu/cache.h"
+#include "common/vgpu/memory.h"
+#include "common/vgpu/program.h"
+
+namespace roofwalk::vgpu {
+
+// Generic addresses: windows of shared and local memory; everything else is global. Constant memory lies among the
+// buffers.
+inline constexpr std::uint64_t kSharedWindow = 0x2000'0000'0000, kLocalWindow = 0x3000'0000'0000;
+inline constexpr std::uint64_t kWindowBytes = 1ull << 32;
+// Where local memory lies for the caches: [multiprocessor][warp slot][word][lane].
+inline constexpr std::uint64_t kLocalPhysical = 0x4000'0000'0000;
+
+struct Site {   // counters of one memory or predicated instruction
+  std::uint64_t requests = 0, sectors = 0, lines = 0, hit_sectors = 0;
+  std::uint64_t l2_read_sectors = 0, l2_write_sectors = 0, l2_hit_sectors = 0;
+  std::uint64_t served_by_l1 = 0, served_by_l2 = 0, served_by_dram = 0;   // load requests, by their farthest level
+  std::uint64_t bytes = 0, wavefronts = 0, conflicts = 0;                 // shared memory
+  std::uint64_t predicated_off = 0;                                       // thread instructions that a guard left out
+  std::uint64_t divergent = 0;                                            // branches that split a warp
+};
+
+struct ReconvergenceEntry {
+  std::uint32_t mask = 0;
+  std::uint32_t block = 0;            // where its lanes go on
+  std::uint32_t reconvergence = kExitBlock;
+};
+
+struct ResidentBlock;
+
+struct alignas(64) Warp {
+  std::uint8_t* bases[3] = {};
+  std::uint32_t mask = 0;             // lanes that execute now
+  std::uint32_t live = 0;             // lanes that have not left
+  const Op* next = nullptr;
+  enum class State : std::uint8_t { ready, waiting, done } state = State::done;
+  int barrier = 0;                    // the one that it waits at
+  std::uint32_t index = 0;            // in its block
+  std::uint32_t slot = 0;             // on its multiprocessor: where its local memory lies
+  ResidentBlock* block = nullptr;
+  std::uint8_t* local = nullptr;      // [word][lane]
+  std::vector<ReconvergenceEntry> stack;
+
+  template <class T>
+  T* lanes(Slot at) const {
+    return reinterpret_cast<T*>(bases[at >> 30] + (at & 0x3fff'ffffu));
+  }
+  std::uint32_t& predicate(Slot at) const { return *lanes<std::uint32_t>(at); }
+};
+
+inline constexpr int kBarriers = 16;
+
+struct ResidentBlock {
+  bool active = false;
+  Dim3 index{0, 0, 0};
+  std::vector<std::uint8_t> shared;
+  std::vector<Warp> warps;
+  std::uint32_t live_warps = 0;
+  std::uint32_t arrived[kBarriers] = {};     // warps at each barrier
+  std::uint32_t expected[kBarriers] = {};    // 0: all live warps
+};
+
+struct Multiprocessor {
+  explicit Multiprocessor(const Machine& machine) : l1(machine.l1_bytes, machine.l1_ways) {}
+  int index = 0;
+  L1Cache l1;
+  std::vector<ResidentBlock> blocks;
+  std::vector<std::uint64_t> block_executions;   // warps that entered each basic block
+  std::uint64_t blocks_run = 0, warps_run = 0;
+  std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0;
+};
+
+// The last buffer that an instruction touched: most stay with one.
+struct BufferMemo {
+  std::uint64_t low = 1, high = 0;
+  std::uint8_t* data = nullptr;       // data + address - low
+};
+
+struct SharedMemo {                   // the last pattern of shared addresses of an instruction
+  std::uint32_t mask = 0;
+  std::uint16_t wavefronts = 0, conflicts = 0;
+  std::uint32_t relative[kWarpSize] = {};
+};
+
+// Calls of extern functions, which only a plan may make: receives the arguments' bytes, leaves the result's bytes.
+// An Error stops the run with its message.
+using CallHook = std::function<Result<std::uint64_t>(const ptx::Instruction& call,
+                                                     const std::vector<std::vector<std::uint8_t>>& arguments)>;
+
+class Launch {
+ public:
+  Launch(const Machine& machine_in, const Program& program_in, Memory& memory_in, L2Cache& l2_in,
+         std::vector<SiteTraffic>& traffic_in, SiteId first_site_in)
+      : machine(machine_in),
+        program(program_in),
+        memory(memory_in),
+        l2(l2_in),
+        traffic(traffic_in),
+        first_site(first_site_in),
+        sites(program_in.function->instructions.size()),
+        buffer_memos(sites.size()),
+        shared_memos(sites.size()),
+        block_threads(program_in.blocks.size()) {}
+
+  const Machine& machine;
+  const Program& program;
+  Memory& memory;
+  L2Cache& l2;
+  std::vector<SiteTraffic>& traffic;
+  SiteId first_site;
+  Dim3 block_dim;                     // threads of a block
+  Multiprocessor* sm = nullptr;       // the one whose warp runs now
+
+  std::vector<Site> sites;            // by PTX instruction
+  std::vector<BufferMemo> buffer_memos;
+  std::vector<SharedMemo> shared_memos;
+  std::vector<std::uint64_t> block_threads;   // active lanes summed over entries of each basic block
+
+  std::uint64_t instructions_left = 0;        // of the budget
+  std::uint64_t clock = 0;                    // what %clock reads: warp instructions so far
+  CallHook call_hook;
+  std::optional<Fault> fault;                 // without kernel, file and line, which whoever owns the module adds
+  std::uint32_t fault_pc = 0;
+  std::optional<Error> refusal;               // from the call hook
+
+  // Records the first fault and ends the warp's turn. `lane` names the thread, -1 the first active one.
+  const Op* stop(const Warp& warp, const Op* op, FaultKind kind, int lane, std::string message);
+};
+
+// The operation that starts a basic block, or the warp's end of life at kExitBlock.
+const Op* enter_block(Launch& launch, Warp& warp, std::uint32_t block);
+
+}  // namespace roofwalk::vgpu

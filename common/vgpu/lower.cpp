@@ -1,0 +1,594 @@
+// From a validated PTX function to a Program for one launch: slots for registers, constants for what a launch fixes,
+// a handler for each instruction.
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/vgpu/handlers.h"
+#include "common/vgpu/launch.h"
+#include "common/vgpu/program.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Form;
+using ptx::Function;
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+using ptx::SpecialRegister;
+using ptx::Type;
+using ptx::Variable;
+
+constexpr std::uint32_t kSlotAlign = 64;
+
+std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Calls `visit` with every symbol that the operands name.
+template <class Visit>
+void for_each_symbol(const Operand& operand, Visit&& visit) {
+  if (!operand.symbol.empty()) visit(operand.symbol);
+  for (const Operand& element : operand.elements) for_each_symbol(element, visit);
+}
+
+const Variable* find(const std::vector<Variable>& variables, const std::string& name) {
+  const auto it = std::find_if(variables.begin(), variables.end(), [&](const Variable& v) { return v.name == name; });
+  return it == variables.end() ? nullptr : &*it;
+}
+
+// The shared variables that a function names, in order of first use; `extern` ones (dynamic) last.
+struct SharedLayout {
+  std::map<std::string, std::uint32_t> offsets;
+  std::uint32_t static_bytes = 0;
+};
+
+SharedLayout shared_layout(const ptx::Module& module, const Function& function) {
+  SharedLayout out;
+  std::vector<const Variable*> dynamic;
+  const auto place = [&](const std::string& name) {
+    if (out.offsets.contains(name)) return;
+    const Variable* variable = find(function.variables, name);
+    if (variable == nullptr) variable = module.find_variable(name);
+    if (variable == nullptr || variable->space != Space::shared) return;
+    if (variable->is_extern || variable->size_bytes == 0) {
+      out.offsets[name] = 0;
+      dynamic.push_back(variable);
+      return;
+    }
+    const std::uint32_t at = round_up(out.static_bytes, static_cast<std::uint32_t>(std::max(variable->align_bytes, 1)));
+    out.offsets[name] = at;
+    out.static_bytes = at + static_cast<std::uint32_t>(std::min<std::uint64_t>(variable->size_bytes, 1u << 30));
+  };
+  for (const Instruction& in : function.instructions) {
+    for (const Operand& operand : in.operands) for_each_symbol(operand, place);
+  }
+  for (const Variable* variable : dynamic) out.offsets[variable->name] = round_up(out.static_bytes, 16);
+  return out;
+}
+
+class Lowering {
+ public:
+  explicit Lowering(const LoweringInput& input)
+      : input_(input), function_(*input.function), parameters_(parameter_layout(*input.function)) {}
+
+  Result<Program> run() {
+    program_.function = &function_;
+    program_.blocks = find_blocks(function_);
+    lay_out_memory();
+    lay_out_registers();
+    for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
+    program_.register_bytes = round_up(std::max(program_.register_bytes, kSlotAlign), kSlotAlign);
+    fill_warp_constants();
+    return std::move(program_);
+  }
+
+ private:
+  void lay_out_memory() {
+    shared_ = shared_layout(*input_.module, function_);
+    program_.static_shared_bytes = shared_.static_bytes;
+    program_.shared_bytes = shared_.static_bytes;
+    if (input_.dynamic_shared_bytes != 0) {
+      program_.shared_bytes = round_up(shared_.static_bytes, 16) + input_.dynamic_shared_bytes;
+    }
+    std::uint32_t at = 0;
+    for (const Variable& variable : function_.variables) {
+      if (variable.space != Space::local && variable.space != Space::param) continue;
+      at = round_up(at, static_cast<std::uint32_t>(std::max(variable.align_bytes, 8)));
+      const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(variable.size_bytes, 1u << 24));
+      program_.locals[variable.name] = {at, bytes};
+      at = std::min(at + bytes, 1u << 24);
+    }
+    program_.local_bytes = at;
+  }
+
+  void lay_out_registers() {
+    registers_.reserve(function_.registers.size());
+    std::uint32_t at = 0;
+    for (const ptx::Register& reg : function_.registers) {
+      const auto bytes = static_cast<std::uint32_t>(std::max(ptx::size_bytes(reg.type), 1) * kWarpSize);
+      if (reg.type == Type::pred) {
+        registers_.push_back(kNoSlot);
+        continue;
+      }
+      registers_.push_back(slot(Base::registers, at));
+      at += round_up(bytes, kSlotAlign);
+    }
+    for (std::size_t i = 0; i < registers_.size(); ++i) {
+      if (registers_[i] == kNoSlot) registers_[i] = slot(Base::registers, at), at += sizeof(std::uint32_t);
+    }
+    program_.register_bytes = round_up(at, kSlotAlign);
+  }
+
+  Slot new_register(std::uint32_t bytes) {
+    const Slot out = slot(Base::registers, round_up(program_.register_bytes, kSlotAlign));
+    program_.register_bytes = round_up(program_.register_bytes, kSlotAlign) + bytes * kWarpSize;
+    return out;
+  }
+
+  // A value that is the same in every lane of every warp.
+  Slot constant(std::uint64_t bits, std::uint32_t bytes) {
+    const auto [it, is_new] = constant_slots_.try_emplace({bits, bytes}, 0);
+    if (is_new) {
+      const auto at = static_cast<std::uint32_t>(program_.constants.size());
+      program_.constants.resize(at + round_up(bytes * kWarpSize, kSlotAlign));
+      for (int l = 0; l < kWarpSize; ++l) std::memcpy(&program_.constants[at + l * bytes], &bits, bytes);
+      it->second = slot(Base::constants, at);
+    }
+    return it->second;
+  }
+
+  // Thread indices and the like: 32-bit lanes that depend on the warp's place in its block.
+  Slot warp_constant(SpecialRegister special, int component) {
+    const auto [it, is_new] = warp_constant_slots_.try_emplace({special, component}, 0);
+    if (is_new) {
+      it->second = slot(Base::warp_constants, program_.warp_constant_bytes);
+      program_.warp_constant_bytes += 4 * kWarpSize;
+    }
+    return it->second;
+  }
+
+  std::uint32_t warps() const {
+    return static_cast<std::uint32_t>((input_.block.count() + kWarpSize - 1) / kWarpSize);
+  }
+
+  void fill_warp_constants() {
+    program_.warp_constants.resize(std::size_t{program_.warp_constant_bytes} * warps());
+    const Dim3 block = input_.block;
+    for (const auto& [key, at] : warp_constant_slots_) {
+      for (std::uint32_t warp = 0; warp < warps(); ++warp) {
+        for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
+          const std::uint32_t linear = warp * kWarpSize + lane;
+          std::uint32_t value = 0;
+          switch (key.first) {
+            case SpecialRegister::tid: {
+              const std::uint32_t tid[] = {linear % block.x, linear / block.x % block.y, linear / block.x / block.y};
+              value = tid[key.second];
+              break;
+            }
+            case SpecialRegister::laneid: value = lane; break;
+            case SpecialRegister::warpid: value = warp; break;
+            case SpecialRegister::lanemask_eq: value = 1u << lane; break;
+            case SpecialRegister::lanemask_lt: value = (1u << lane) - 1; break;
+            case SpecialRegister::lanemask_le: value = (2u << lane) - 1; break;
+            case SpecialRegister::lanemask_gt: value = ~((2u << lane) - 1); break;
+            case SpecialRegister::lanemask_ge: value = ~((1u << lane) - 1); break;
+            default: break;
+          }
+          std::memcpy(&program_.warp_constants[std::size_t{program_.warp_constant_bytes} * warp +
+                                              (at & 0x3fff'ffffu) + lane * 4], &value, sizeof value);
+        }
+      }
+    }
+  }
+
+  Slot special(const Operand& operand) {
+    const auto pick = [&](const Dim3& dim) {
+      return constant(operand.component == 0 ? dim.x : operand.component == 1 ? dim.y : dim.z, 4);
+    };
+    switch (operand.special) {
+      case SpecialRegister::ntid: return pick(input_.block);
+      case SpecialRegister::nctaid: return pick(input_.grid);
+      case SpecialRegister::ctaid: {
+        Slot& at = program_.ctaid_slots[operand.component];
+        if (at == kNoSlot) at = new_register(4);
+        return at;
+      }
+      case SpecialRegister::smid:
+        if (program_.smid_slot == kNoSlot) program_.smid_slot = new_register(4);
+        return program_.smid_slot;
+      case SpecialRegister::nwarpid: return constant(warps(), 4);
+      case SpecialRegister::gridid: return constant(0, 8);
+      case SpecialRegister::dynamic_smem_size: return constant(input_.dynamic_shared_bytes, 4);
+      case SpecialRegister::total_smem_size: return constant(program_.shared_bytes, 4);
+      case SpecialRegister::clock: case SpecialRegister::clock64: case SpecialRegister::globaltimer:
+      case SpecialRegister::nsmid: return kNoSlot;
+      default: return warp_constant(operand.special, operand.component);
+    }
+  }
+
+  // The number that a symbol stands for: an offset in its window, or an address.
+  std::uint64_t symbol_value(const std::string& name) const {
+    if (const auto it = shared_.offsets.find(name); it != shared_.offsets.end()) return it->second;
+    if (const auto it = program_.locals.find(name); it != program_.locals.end()) return it->second.first;
+    return input_.address_of(name);
+  }
+
+  // The slot of a source operand whose lanes have `bytes` (0: a predicate). kNoSlot: not supported.
+  Slot source(const Operand& operand, std::uint32_t bytes) {
+    switch (operand.kind) {
+      case Operand::Kind::reg: return registers_[operand.index];
+      case Operand::Kind::immediate: return constant(operand.bits, bytes);
+      case Operand::Kind::special: return special(operand);
+      case Operand::Kind::variable:
+      case Operand::Kind::function:
+        return constant(symbol_value(operand.symbol) + static_cast<std::uint64_t>(operand.offset), bytes);
+      default: return kNoSlot;
+    }
+  }
+
+  Slot result(const Operand& operand) const {
+    return operand.kind == Operand::Kind::reg ? registers_[operand.index] : kNoSlot;
+  }
+
+  std::uint32_t register_bytes(const Operand& operand, Type fallback) const {
+    if (operand.kind == Operand::Kind::reg) {
+      return static_cast<std::uint32_t>(ptx::size_bytes(function_.registers[operand.index].type));
+    }
+    return static_cast<std::uint32_t>(std::max(ptx::size_bytes(fallback), 2));
+  }
+
+  Error unsupported(const Instruction& in, std::string_view what = {}) const {
+    return Error{.message = fmt::format("PTX line {}: `{}{}{}`{}{} is not supported by the virtual GPU yet", in.ptx_line,
+                                        ptx::info(in.opcode).mnemonic, in.type == Type::none ? "" : ".",
+                                        in.type == Type::none ? "" : ptx::type_name(in.type), what.empty() ? "" : " ",
+                                        what)};
+  }
+
+  Op base_op(const Instruction& in, std::uint32_t pc, std::uint32_t block) const {
+    Op op;
+    op.instruction = &in;
+    op.pc = pc;
+    op.block = block;
+    return op;
+  }
+
+  void emit(Op op, Handler handler) {
+    op.run = handler;
+    const Instruction& in = *op.instruction;
+    if (in.guard >= 0) {
+      op.guard = registers_[in.guard];
+      op.guard_negated = in.guard_negated;
+      const Form form = ptx::info(in.opcode).form;
+      if (form != Form::branch && form != Form::leave) op.guarded = handler, op.run = op_guard;
+    }
+    program_.ops.push_back(op);
+  }
+
+  Status lower_block(std::uint32_t index) {
+    BasicBlock& block = program_.blocks[index];
+    block.first_op = static_cast<std::uint32_t>(program_.ops.size());
+    Op entry;
+    entry.run = op_enter_block;
+    entry.pc = block.first < function_.instructions.size() ? block.first : 0;
+    entry.block = index;
+    entry.count = block.count;
+    program_.ops.push_back(entry);
+    for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
+      ROOFWALK_TRY_STATUS(lower_instruction(function_.instructions[pc], pc, index));
+    }
+    Op fall;
+    fall.run = op_fall_through;
+    fall.pc = entry.pc;
+    fall.block = index;
+    fall.next_block = index + 1 < program_.blocks.size() ? index + 1 : kExitBlock;
+    program_.ops.push_back(fall);
+    return kOk;
+  }
+
+  std::uint32_t block_at(std::uint32_t pc) const {
+    const auto it = std::find_if(program_.blocks.begin(), program_.blocks.end(),
+                                 [&](const BasicBlock& b) { return b.first == pc && b.count != 0; });
+    return it == program_.blocks.end() ? kExitBlock : static_cast<std::uint32_t>(it - program_.blocks.begin());
+  }
+
+  Status lower_instruction(const Instruction& in, std::uint32_t pc, std::uint32_t block) {
+    Op op = base_op(in, pc, block);
+    switch (ptx::info(in.opcode).form) {
+      case Form::alu: return lower_alu(in, op);
+      case Form::convert: return lower_convert(in, op);
+      case Form::move: return lower_move(in, op);
+      case Form::cvta: return lower_cvta(in, op);
+      case Form::select: return lower_select(in, op);
+      case Form::compare: return lower_compare(in, op);
+      case Form::load: case Form::store: return lower_memory(in, op);
+      case Form::atomic: case Form::reduction: return lower_atomic(in, op);
+      case Form::barrier: return lower_barrier(in, op);
+      case Form::shuffle: return lower_shuffle(in, op);
+      case Form::vote: return lower_vote(in, op);
+      case Form::active_mask: op.s[0] = result(in.operands[0]); return emit_ok(op, op_active_mask);
+      case Form::branch: {
+        const auto target = static_cast<std::uint32_t>(in.operands[0].index);
+        op.target = block_at(target);
+        op.next_block = block + 1 < program_.blocks.size() ? block + 1 : kExitBlock;
+        op.meet = program_.blocks[block].reconvergence;
+        op.back_edge = target <= pc;
+        return emit_ok(op, op_branch);
+      }
+      case Form::leave: return emit_ok(op, op_exit);
+      case Form::trap: return emit_ok(op, op_trap);
+      case Form::fence: case Form::prefetch: return emit_ok(op, op_nothing);
+      case Form::call:
+        if (!input_.may_call_externs) {
+          return Error{.message = fmt::format("PTX line {}: a call of `{}` was not inlined; calls are not supported by the "
+                                              "virtual GPU yet", in.ptx_line, in.operands[0].symbol),
+                       .advice = "mark the function __forceinline__"};
+        }
+        return emit_ok(op, op_call);
+    }
+    return unsupported(in);
+  }
+
+  Status emit_ok(const Op& op, Handler handler) {
+    emit(op, handler);
+    return kOk;
+  }
+
+  Status lower_alu(const Instruction& in, Op op) {
+    const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
+    const int sources = static_cast<int>(in.operands.size()) - 1;
+    op.s[0] = result(in.operands[0]);
+    for (int i = 0; i < sources; ++i) {
+      const bool count = ((in.opcode == Opcode::Shl || in.opcode == Opcode::Shr) && i == 1) ||
+                         (in.opcode == Opcode::Bfe && i >= 1) || (in.opcode == Opcode::Bfi && i >= 2);
+      const bool wide = in.mul == ptx::MulMode::wide && i == 2;
+      const Operand& operand = in.operands[1 + i];
+      op.s[1 + i] = source(operand, count ? 4 : wide ? 2 * bytes : bytes);
+      if (op.s[1 + i] == kNoSlot) return unsupported(in, "with this operand");
+      if (in.type == Type::pred && operand.negated) op.offset |= std::int64_t{1} << i;
+    }
+    const Handler handler = alu_handler(in);
+    if (handler == nullptr || op.s[0] == kNoSlot) return unsupported(in);
+    emit(op, handler);
+    return kOk;
+  }
+
+  Status lower_convert(const Instruction& in, Op op) {
+    const std::uint32_t from = register_bytes(in.operands[1], in.source_type);
+    op.s[0] = result(in.operands[0]);
+    op.s[1] = source(in.operands[1], from);
+    const Handler handler = convert_handler(in, static_cast<int>(register_bytes(in.operands[0], in.type)), static_cast<int>(from));
+    if (handler == nullptr || op.s[0] == kNoSlot || op.s[1] == kNoSlot) {
+      return unsupported(in, fmt::format("from .{}", ptx::type_name(in.source_type)));
+    }
+    emit(op, handler);
+    return kOk;
+  }
+
+  Status lower_move(const Instruction& in, Op op) {
+    const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
+    const Operand& to = in.operands[0];
+    const Operand& from = in.operands[1];
+    Handler handler = nullptr;
+    if (to.kind == Operand::Kind::vector) {
+      const int parts = static_cast<int>(to.elements.size());
+      for (int i = 0; i < parts; ++i) op.s[i] = result(to.elements[i]);
+      op.s[parts] = source(from, bytes);
+      handler = unpack_handler(parts, static_cast<int>(bytes) / parts);
+    } else if (from.kind == Operand::Kind::vector) {
+      const int parts = static_cast<int>(from.elements.size());
+      op.s[0] = result(to);
+      for (int i = 0; i < parts; ++i) {
+        op.s[1 + i] = source(from.elements[i], bytes / static_cast<std::uint32_t>(parts));
+        if (op.s[1 + i] == kNoSlot) return unsupported(in, "with this operand");
+      }
+      handler = pack_handler(parts, static_cast<int>(bytes) / parts);
+    } else {
+      op.s[0] = result(to);
+      const bool clock = from.kind == Operand::Kind::special &&
+                         (from.special == SpecialRegister::clock || from.special == SpecialRegister::clock64 ||
+                          from.special == SpecialRegister::globaltimer);
+      if (clock) {
+        op.count = bytes;
+        handler = op_clock;
+      } else {
+        op.s[1] = source(from, bytes);
+        handler = op.s[1] == kNoSlot ? nullptr : move_handler(static_cast<int>(bytes));
+        if (from.kind == Operand::Kind::variable && program_.locals.contains(from.symbol)) {
+          return lower_local_address(in, op, from);
+        }
+      }
+    }
+    if (handler == nullptr) return unsupported(in, "with this operand");
+    emit(op, handler);
+    return kOk;
+  }
+
+  // `mov.u64 %rd, __local_depot0` gives an offset within local memory, as nvcc expects.
+  Status lower_local_address(const Instruction& in, Op op, const Operand& from) {
+    const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
+    op.s[1] = constant(symbol_value(from.symbol) + static_cast<std::uint64_t>(from.offset), bytes);
+    emit(op, move_handler(static_cast<int>(bytes)));
+    return kOk;
+  }
+
+  Status lower_cvta(const Instruction& in, Op op) {
+    const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
+    std::uint64_t window = 0;
+    if (in.space == Space::shared) window = kSharedWindow;
+    if (in.space == Space::local) window = kLocalWindow;
+    op.s[0] = result(in.operands[0]);
+    op.s[1] = source(in.operands[1], bytes);
+    op.offset = in.to ? -static_cast<std::int64_t>(window) : static_cast<std::int64_t>(window);
+    const Handler handler = window == 0 ? move_handler(static_cast<int>(bytes)) : add_offset_handler(static_cast<int>(bytes));
+    if (handler == nullptr || op.s[1] == kNoSlot || (window != 0 && bytes != 8)) return unsupported(in);
+    emit(op, handler);
+    return kOk;
+  }
+
+  Status lower_select(const Instruction& in, Op op) {
+    const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
+    op.s[0] = result(in.operands[0]);
+    op.s[1] = source(in.operands[1], bytes);
+    op.s[2] = source(in.operands[2], bytes);
+    op.s[3] = source(in.operands[3], 0);
+    if (in.operands[3].negated) std::swap(op.s[1], op.s[2]);
+    const Handler handler = select_handler(static_cast<int>(bytes));
+    if (handler == nullptr || in.operands[3].kind != Operand::Kind::reg) return unsupported(in, "with this operand");
+    emit(op, handler);
+    return kOk;
+  }
+
+  Status lower_compare(const Instruction& in, Op op) {
+    const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
+    op.s[0] = result(in.operands[0]);
+    op.s[1] = result(in.operands[1]);
+    op.s[2] = source(in.operands[2], bytes);
+    op.s[3] = source(in.operands[3], bytes);
+    if (in.bool_op != ptx::BoolOp::none) {
+      if (in.operands[4].kind != Operand::Kind::reg) return unsupported(in, "with this operand");
+      op.s[4] = source(in.operands[4], 0);
+      op.offset = in.operands[4].negated ? 1 : 0;
+    }
+    const Handler handler = compare_handler(in);
+    if (handler == nullptr || op.s[2] == kNoSlot || op.s[3] == kNoSlot) return unsupported(in, "with this comparison");
+    emit(op, handler);
+    return kOk;
+  }
+
+  // Fills s[4], offset and count (the width of the address register) from [base + offset].
+  bool set_address(const Operand& address, Op& op) {
+    op.offset = address.offset;
+    op.count = 8;
+    if (address.index >= 0) {
+      op.s[4] = registers_[address.index];
+      op.count = static_cast<std::uint32_t>(ptx::size_bytes(function_.registers[address.index].type));
+    } else if (!address.symbol.empty()) {
+      op.offset += static_cast<std::int64_t>(symbol_value(address.symbol));
+    }
+    return op.count == 4 || op.count == 8;
+  }
+
+  bool is_kernel_parameter(const Operand& address) const {
+    return address.index < 0 && find(function_.parameters, address.symbol) != nullptr;
+  }
+
+  Status lower_memory(const Instruction& in, Op op) {
+    const bool store = in.opcode == Opcode::St;
+    const Operand& address = in.operands[store ? 0 : 1];
+    const Operand& data = in.operands[store ? 1 : 0];
+    const std::vector<Operand> one{data};
+    const std::vector<Operand>& parts = data.kind == Operand::Kind::vector ? data.elements : one;
+    if (in.space == Space::param && is_kernel_parameter(address)) return lower_parameter(in, op, address, parts);
+    if (in.space == Space::param && address.index >= 0) return unsupported(in, "through a register");
+    std::uint32_t bytes = static_cast<std::uint32_t>(std::max(ptx::size_bytes(in.type), 2));
+    for (const Operand& part : parts) {
+      if (part.kind == Operand::Kind::reg) bytes = register_bytes(part, in.type);
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      op.s[i] = store ? source(parts[i], bytes) : result(parts[i]);
+      if (store && op.s[i] == kNoSlot) return unsupported(in, "with this operand");
+    }
+    const Handler handler = store ? store_handler(in, static_cast<int>(bytes)) : load_handler(in, static_cast<int>(bytes));
+    if (!set_address(address, op) || handler == nullptr) return unsupported(in);
+    emit(op, handler);
+    return kOk;
+  }
+
+  // Kernel parameters are known at launch: a load is a move of a constant.
+  Status lower_parameter(const Instruction& in, const Op& op, const Operand& address, const std::vector<Operand>& parts) {
+    const auto& list = function_.parameters;
+    const auto index = static_cast<std::size_t>(find(list, address.symbol) - list.data());
+    const auto width = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const std::int64_t at = static_cast<std::int64_t>(parameters_.offsets[index]) + address.offset + static_cast<std::int64_t>(i * width);
+      if (at < 0 || static_cast<std::uint64_t>(at) + width > input_.arguments.size()) {
+        return Error{.message = fmt::format("PTX line {}: reads past the kernel's parameters", in.ptx_line)};
+      }
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, input_.arguments.data() + at, width);
+      const std::uint32_t reg = register_bytes(parts[i], in.type);
+      if (ptx::is_signed(in.type) && width < 8 && (bits >> (8 * width - 1) & 1u) != 0) bits |= ~0ull << (8 * width);
+      Op move = op;
+      move.s[0] = result(parts[i]);
+      move.s[1] = constant(reg == 8 ? bits : bits & ((1ull << (8 * reg)) - 1), reg);
+      if (move.s[0] != kNoSlot) emit(move, move_handler(static_cast<int>(reg)));
+    }
+    return kOk;
+  }
+
+  Status lower_atomic(const Instruction& in, Op op) {
+    const bool reduction = in.opcode == Opcode::Red;
+    const std::size_t first = reduction ? 0 : 1;
+    const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
+    if (!reduction) op.s[0] = result(in.operands[0]);
+    op.s[1] = source(in.operands[first + 1], bytes);
+    if (in.operands.size() > first + 2) op.s[2] = source(in.operands[first + 2], bytes);
+    const Handler handler = atomic_handler(in);
+    if (!set_address(in.operands[first], op) || handler == nullptr || op.s[1] == kNoSlot) return unsupported(in);
+    emit(op, handler);
+    return kOk;
+  }
+
+  Status lower_barrier(const Instruction& in, Op op) {
+    if (in.barrier == ptx::BarrierMode::warp_sync) return emit_ok(op, op_nothing);
+    const bool known = in.barrier == ptx::BarrierMode::sync && !in.operands.empty() &&
+                       in.operands[0].kind == Operand::Kind::immediate && in.operands[0].bits < kBarriers;
+    if (!known) return unsupported(in, "in this form");
+    op.offset = static_cast<std::int64_t>(in.operands[0].bits);
+    if (in.operands.size() > 1) op.s[0] = source(in.operands[1], 4);
+    emit(op, op_barrier);
+    return kOk;
+  }
+
+  Status lower_shuffle(const Instruction& in, Op op) {
+    op.s[0] = result(in.operands[0]);
+    op.s[1] = result(in.operands[1]);
+    for (int i = 0; i < 3; ++i) op.s[2 + i] = source(in.operands[2 + i], 4);
+    emit(op, op_shuffle);
+    return kOk;
+  }
+
+  Status lower_vote(const Instruction& in, Op op) {
+    op.s[0] = result(in.operands[0]);
+    op.s[1] = source(in.operands[1], 0);
+    op.offset = in.operands[1].negated ? 1 : 0;
+    op.s[2] = source(in.operands[2], 4);
+    if (in.operands[1].kind != Operand::Kind::reg || op.s[0] == kNoSlot) return unsupported(in, "with this operand");
+    emit(op, op_vote);
+    return kOk;
+  }
+
+  const LoweringInput& input_;
+  const Function& function_;
+  ParameterLayout parameters_;
+  SharedLayout shared_;
+  Program program_;
+  std::vector<Slot> registers_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, Slot> constant_slots_;
+  std::map<std::pair<SpecialRegister, int>, Slot> warp_constant_slots_;
+};
+
+}  // namespace
+
+ParameterLayout parameter_layout(const Function& function) {
+  ParameterLayout out;
+  for (const Variable& parameter : function.parameters) {
+    const int natural = std::max({parameter.align_bytes, ptx::size_bytes(parameter.type), 1});
+    out.size_bytes = round_up(out.size_bytes, static_cast<std::uint32_t>(natural));
+    out.offsets.push_back(out.size_bytes);
+    out.size_bytes += static_cast<std::uint32_t>(std::min<std::uint64_t>(parameter.size_bytes, 1u << 16));
+  }
+  return out;
+}
+
+std::uint32_t static_shared_bytes(const ptx::Module& module, const Function& function) {
+  return shared_layout(module, function).static_bytes;
+}
+
+Result<Program> lower(const LoweringInput& input) { return Lowering(input).run(); }
+
+}  // namespace roofwalk::vgpu

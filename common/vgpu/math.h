@@ -1,0 +1,135 @@
+// Floating point that is the same to the bit on every machine: directed rounding, half precision, and the approximate
+// functions of PTX, computed in double by our own polynomials (libm's last bits differ between versions) and rounded
+// once. PTX ISA 9.0 grants ex2.approx 2 ulp, lg2.approx 2^-22 absolute near 1, rsqrt and rcp 1 ulp, sin and cos 2^-20.5
+// absolute in [-2pi, 2pi], tanh 2^-11 relative; these here are correctly rounded but for rare ties.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace roofwalk::vgpu {
+
+inline float flush(float x) {
+  return (std::bit_cast<std::uint32_t>(x) & 0x7f80'0000u) == 0 ? std::copysign(0.0f, x) : x;
+}
+inline double flush(double x) { return x; }
+
+// The canonical NaN that PTX arithmetic returns.
+inline float canonical_nan() { return std::bit_cast<float>(0x7fff'ffffu); }
+
+// The exact value s + e (e the rounding error of s) rounded to float towards zero, minus or plus infinity.
+enum class Direction { zero, down, up };
+inline float round_directed(double s, double e, Direction direction) {
+  const float nearest = static_cast<float>(s);
+  if (!std::isfinite(s)) return nearest;
+  const double back = nearest;
+  const bool too_big = back > s || (back == s && e < 0);
+  const bool too_small = back < s || (back == s && e > 0);
+  const bool down = direction == Direction::down || (direction == Direction::zero && (s > 0 || (s == 0 && e > 0)));
+  if (down && too_big) return std::nextafter(nearest, -std::numeric_limits<float>::infinity());
+  if (!down && too_small) return std::nextafter(nearest, std::numeric_limits<float>::infinity());
+  return nearest;
+}
+
+// fma with a directed rounding: the product is exact in double, the sum's error is recovered by TwoSum.
+inline float fma_directed(float a, float b, float c, Direction direction) {
+  const double p = static_cast<double>(a) * b;
+  const double s = p + c;
+  const double t = s - p;
+  const double e = (p - (s - t)) + (c - t);
+  if (s == 0 && e == 0 && direction == Direction::down && std::signbit(p) != std::signbit(static_cast<double>(c))) {
+    return -0.0f;   // an exact zero sum of opposite signs is -0 when rounding down
+  }
+  return round_directed(s, e, direction);
+}
+
+// IEEE 754 binary16 from float, round to nearest even.
+inline std::uint16_t half_from_float(float x) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t sign = bits >> 16 & 0x8000u;
+  const std::uint32_t magnitude = bits & 0x7fff'ffffu;
+  if (magnitude > 0x7f80'0000u) return 0x7fffu;
+  if (magnitude >= 0x4780'0000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
+  if (magnitude < 0x3880'0000u) {   // subnormal or zero: add a constant that aligns the bits to keep
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+    return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f00'0000u));
+  }
+  const std::uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u);
+  return static_cast<std::uint16_t>(sign | ((rounded - 0x3800'0000u) >> 13));
+}
+
+inline float float_from_half(std::uint16_t half) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
+  const std::uint32_t magnitude = half & 0x7fffu;
+  if (magnitude >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f80'0000u | (magnitude & 0x3ffu) << 13);
+  const float value = static_cast<float>(magnitude) * 0x1p-24f;   // subnormals and zero
+  if (magnitude < 0x400u) return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
+  return std::bit_cast<float>(sign | ((magnitude << 13) + 0x3800'0000u));
+}
+
+// 2^x in double: x = n + f, |f| <= 1/2, Taylor of e^(f ln 2) to degree 13.
+inline double exp2_double(double x) {
+  if (x != x) return x;
+  if (x > 1100) return std::numeric_limits<double>::infinity();
+  if (x < -1100) return 0;
+  const double n = std::nearbyint(x);
+  const double y = (x - n) * 0.693147180559945309417;
+  double sum = 1;
+  for (int k = 13; k >= 1; --k) sum = 1 + sum * y / k;
+  return std::ldexp(sum, static_cast<int>(n));
+}
+
+// log2 in double for x > 0, finite: m in [sqrt(1/2), sqrt(2)), atanh series in s = (m-1)/(m+1), |s| < 0.172.
+inline double log2_double(double x) {
+  int exponent = 0;
+  double m = std::frexp(x, &exponent);
+  if (m < 0.70710678118654752440) m *= 2, --exponent;
+  const double s = (m - 1) / (m + 1), s2 = s * s;
+  double sum = 0;
+  for (int k = 23; k >= 1; k -= 2) sum = sum * s2 + 1.0 / k;
+  return exponent + 2 * s * sum * 1.44269504088896340736;
+}
+
+// sin and cos in double for |x| up to float's range, by Cody and Waite reduction for moderate x and fmod beyond.
+inline double sin_reduced(double r) {
+  const double r2 = r * r;
+  double sum = 1;
+  for (int k = 20; k >= 2; k -= 2) sum = 1 - sum * r2 / (k * (k + 1));
+  return r * sum;
+}
+inline double cos_reduced(double r) {
+  const double r2 = r * r;
+  double sum = 1;
+  for (int k = 19; k >= 1; k -= 2) sum = 1 - sum * r2 / (k * (k + 1));
+  return sum;
+}
+inline double sin_quadrant(double x, int shift) {
+  if (!std::isfinite(x)) return std::numeric_limits<double>::quiet_NaN();
+  const double n = std::nearbyint(x * 0.636619772367581343076);
+  const double r = (x - n * 1.5707963267341256142) - n * 6.0771005065061922e-11;   // pi/2 in two parts
+  switch ((static_cast<long long>(std::fmod(n, 4.0)) + shift + 8) & 3) {
+    case 0: return sin_reduced(r);
+    case 1: return cos_reduced(r);
+    case 2: return -sin_reduced(r);
+    default: return -cos_reduced(r);
+  }
+}
+
+inline float ex2_approx(float x) { return static_cast<float>(exp2_double(x)); }
+inline float lg2_approx(float x) {
+  if (x != x || x < 0) return canonical_nan();
+  if (x == 0) return -std::numeric_limits<float>::infinity();
+  if (std::isinf(x)) return x;
+  return static_cast<float>(log2_double(x));
+}
+inline float sin_approx(float x) { return static_cast<float>(sin_quadrant(x, 0)); }
+inline float cos_approx(float x) { return static_cast<float>(sin_quadrant(x, 1)); }
+inline float tanh_approx(float x) {
+  if (x != x) return canonical_nan();
+  const double e = exp2_double(-2 * 1.44269504088896340736 * std::fabs(static_cast<double>(x)));
+  return static_cast<float>(std::copysign((1 - e) / (1 + e), static_cast<double>(x)));
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,96 @@
+#include "common/vgpu/memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace roofwalk::vgpu {
+namespace {
+
+// Far from 0, so that a null pointer with an index is never by chance a buffer, and from the windows of address.h.
+constexpr std::uint64_t kRegionBase[] = {0x7000'0000'0000, 0x7800'0000'0000};
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// mmap: zero pages cost nothing until touched, and the last bytes of a huge buffer cost nothing at all.
+constexpr std::uint64_t mapped_bytes(std::uint64_t size_bytes) { return (size_bytes + 4095) / 4096 * 4096 + 64; }
+
+}  // namespace
+
+Memory::~Memory() {
+  for (const auto& entry : entries_) munmap(entry->buffer.data, mapped_bytes(entry->buffer.size_bytes));
+}
+
+Result<int> Memory::allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes,
+                             Region region) {
+  if (size_bytes > capacity_bytes_ - used_bytes_) {
+    return Error{.message = fmt::format("`{}` needs {} bytes of device memory, but only {} of {} are free", name,
+                                        size_bytes, capacity_bytes_ - used_bytes_, capacity_bytes_)};
+  }
+  std::uint64_t address = kRegionBase[static_cast<int>(region)];
+  auto place = entries_.begin();
+  for (auto it = entries_.begin(); it != entries_.end(); ++it) {
+    const Buffer& other = (*it)->buffer;
+    if ((*it)->region != region) {
+      if ((*it)->region < region) place = it + 1;
+      continue;
+    }
+    if (address + size_bytes + kGapBytes <= other.address) break;
+    address = round_up(other.address + other.size_bytes + kGapBytes, kAlignBytes);
+    place = it + 1;
+  }
+  void* data = mmap(nullptr, mapped_bytes(size_bytes), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED) return Error{.message = fmt::format("no memory for `{}` ({} bytes)", name, size_bytes)};
+  auto entry = std::make_unique<Entry>();
+  entry->buffer = {next_id_++, std::string(name), address, size_bytes, element_bytes, static_cast<std::uint8_t*>(data)};
+  entry->region = region;
+  used_bytes_ += size_bytes;
+  const int id = entry->buffer.id;
+  entries_.insert(place, std::move(entry));
+  return id;
+}
+
+void Memory::release(int id) {
+  const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e->buffer.id == id; });
+  ROOFWALK_CHECK(it != entries_.end());
+  used_bytes_ -= (*it)->buffer.size_bytes;
+  munmap((*it)->buffer.data, mapped_bytes((*it)->buffer.size_bytes));
+  entries_.erase(it);
+}
+
+void Memory::release_all(Region region) {
+  for (std::size_t i = entries_.size(); i-- > 0;) {
+    if (entries_[i]->region == region) release(entries_[i]->buffer.id);
+  }
+}
+
+const Buffer& Memory::buffer(int id) const {
+  const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e->buffer.id == id; });
+  ROOFWALK_CHECK(it != entries_.end());
+  return (*it)->buffer;
+}
+
+const Buffer* Memory::find(std::uint64_t address) const {
+  const auto it = std::upper_bound(entries_.begin(), entries_.end(), address,
+                                   [](std::uint64_t at, const auto& e) { return at < e->buffer.address; });
+  if (it == entries_.begin()) return nullptr;
+  const Buffer& candidate = (*(it - 1))->buffer;
+  return candidate.contains(address, 1) ? &candidate : nullptr;
+}
+
+const Buffer* Memory::nearest(std::uint64_t address) const {
+  const Buffer* best = nullptr;
+  std::uint64_t best_distance = ~0ull;
+  for (const auto& entry : entries_) {
+    const Buffer& b = entry->buffer;
+    const std::uint64_t end = b.address + b.size_bytes;
+    const std::uint64_t distance = address < b.address ? b.address - address : address >= end ? address - end : 0;
+    if (distance < best_distance) best = &b, best_distance = distance;
+  }
+  return best;
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,64 @@
+// The virtual GPU's device memory: named buffers with exact bounds in one address space. Addresses depend only on which
+// buffers live, never on history, so that counts (cache sets are chosen by address) repeat.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace roofwalk::vgpu {
+
+struct Buffer {
+  int id = -1;
+  std::string name;
+  std::uint64_t address = 0, size_bytes = 0;
+  std::uint32_t element_bytes = 1;
+  std::uint8_t* data = nullptr;      // host side; data[i] is address + i
+
+  bool contains(std::uint64_t at, std::uint64_t bytes) const {
+    return at >= address && bytes <= size_bytes && at - address <= size_bytes - bytes;
+  }
+};
+
+class Memory {
+ public:
+  // Regions keep apart what lives for different spans, so that one's growth does not move the other's addresses.
+  enum class Region { buffers, globals };
+
+  explicit Memory(std::uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  // The lowest free address of the region that fits, with a gap of at least kGapBytes on both sides. Zero-filled.
+  Result<int> allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes, Region region);
+  void release(int id);
+  void release_all(Region region);
+
+  const Buffer& buffer(int id) const;
+  // The buffer that holds the address; nullptr where none does.
+  const Buffer* find(std::uint64_t address) const;
+  // The buffer whose range is nearest to an address that no buffer holds; nullptr where there is none.
+  const Buffer* nearest(std::uint64_t address) const;
+
+  static constexpr std::uint64_t kGapBytes = 4096;
+  static constexpr std::uint64_t kAlignBytes = 4096;
+
+ private:
+  struct Entry {
+    Buffer buffer;
+    Region region;
+  };
+
+  std::uint64_t capacity_bytes_;
+  std::uint64_t used_bytes_ = 0;
+  int next_id_ = 0;
+  std::vector<std::unique_ptr<Entry>> entries_;   // by address; stable, for handlers keep pointers
+};
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,297 @@
+// Handlers of global, constant and generic memory: loads, stores, atomics.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "common/vgpu/access.h"
+#include "common/vgpu/handlers.h"
+#include "common/vgpu/lanes.h"
+#include "common/vgpu/near_memory.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Instruction;
+using ptx::Space;
+using ptx::Type;
+
+// How a value of memory type M lands in a register of type R: as it is, or zero- or sign-extended.
+template <class R, class M>
+inline R extend(const std::uint8_t* from) {
+  M value;
+  std::memcpy(&value, from, sizeof value);
+  return static_cast<R>(value);
+}
+
+template <class R, class M, int vector>
+void move_in(const Warp& warp, const Op* op, const Access& access, const Pointers& at) {
+  for (int part = 0; part < vector; ++part) {
+    if (op->s[part] == kNoSlot) continue;
+    R* const d = warp.lanes<R>(op->s[part]);
+    if (at.base != nullptr) {
+      const std::uint8_t* const base = at.base - at.low_address + part * sizeof(M);
+      if constexpr (vector == 1 && sizeof(R) == sizeof(M)) {
+        if (access.contiguous) {
+          std::memcpy(d, base + access.low, kWarpSize * sizeof(M));
+          continue;
+        }
+      }
+      if (access.uniform) {
+        const R value = extend<R, M>(base + access.low);
+        for_lanes(d, warp.mask, [&](int) { return value; });
+      } else {
+        for_lanes(d, warp.mask, [&](int l) { return extend<R, M>(base + access.address[l]); });
+      }
+    } else {
+      for_lanes(d, warp.mask, [&](int l) { return extend<R, M>(at.lane[l] + part * sizeof(M)); });
+    }
+  }
+}
+
+template <class R, class M, int vector>
+void move_out(const Warp& warp, const Op* op, const Access& access, const Pointers& at) {
+  for (int part = 0; part < vector; ++part) {
+    const R* const v = warp.lanes<R>(op->s[part]);
+    if constexpr (vector == 1 && sizeof(R) == sizeof(M)) {
+      if (at.base != nullptr && access.contiguous) {
+        std::memcpy(at.base + (access.low - at.low_address), v, kWarpSize * sizeof(M));
+        continue;
+      }
+    }
+    for (int l = 0; l < kWarpSize; ++l) {
+      if ((warp.mask >> l & 1u) == 0) continue;
+      const M value = static_cast<M>(v[l]);
+      std::memcpy(at.of(access, l) + part * sizeof(M), &value, sizeof value);
+    }
+  }
+}
+
+// Generic addresses: one window for all lanes, or the caller's fault.
+enum class Where { global, shared, local, mixed };
+Where window_of(const Access& access) {
+  const auto one = [](std::uint64_t address) {
+    if (address - kSharedWindow < kWindowBytes) return Where::shared;
+    if (address - kLocalWindow < kWindowBytes) return Where::local;
+    return Where::global;
+  };
+  const Where where = one(access.low);
+  return one(access.high) == where ? where : Where::mixed;
+}
+
+const Op* mixed_windows(Launch& launch, const Warp& warp, const Op* op) {
+  return launch.stop(warp, op, FaultKind::unsupported, -1,
+                     "one instruction reaches shared and global memory through generic pointers at once, which the "
+                     "virtual GPU does not support");
+}
+
+template <class R, class M, int vector, Space space>
+const Op* op_load(Launch& launch, Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = sizeof(M) * vector;
+  constexpr bool kNear = space == Space::shared || space == Space::local || space == Space::param;
+  Access access = make_access(warp, op, !kNear || op->count == 8, kBytes);
+  Pointers at;
+  Where where = space == Space::shared ? Where::shared : kNear ? Where::local : Where::global;
+  if constexpr (space == Space::generic) {
+    where = window_of(access);
+    if (where == Where::mixed) return mixed_windows(launch, warp, op);
+  }
+  if (where == Where::global) {
+    if (!resolve(launch, warp, op, access, "reads", at)) return nullptr;
+    if constexpr (space != Space::constant) {
+      coalesce(access);
+      count_load(launch, op, access);
+    }
+    move_in<R, M, vector>(warp, op, access, at);
+    return op + 1;
+  }
+  if (where == Where::shared) {
+    if (!resolve_shared(launch, warp, op, access, "reads", at)) return nullptr;
+    count_shared(launch, op, access);
+    move_in<R, M, vector>(warp, op, access, at);
+    return op + 1;
+  }
+  return load_local(launch, warp, op, access, space != Space::param, [&](const Pointers& p) {
+    access.contiguous = access.uniform = false;
+    move_in<R, M, vector>(warp, op, access, p);
+  });
+}
+
+template <class R, class M, int vector, Space space>
+const Op* op_store(Launch& launch, Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = sizeof(M) * vector;
+  constexpr bool kNear = space == Space::shared || space == Space::local || space == Space::param;
+  Access access = make_access(warp, op, !kNear || op->count == 8, kBytes);
+  Pointers at;
+  Where where = space == Space::shared ? Where::shared : kNear ? Where::local : Where::global;
+  if constexpr (space == Space::generic) {
+    where = window_of(access);
+    if (where == Where::mixed) return mixed_windows(launch, warp, op);
+  }
+  if (where == Where::global) {
+    if (!resolve(launch, warp, op, access, "writes", at)) return nullptr;
+    coalesce(access);
+    count_store(launch, op, access);
+    move_out<R, M, vector>(warp, op, access, at);
+    return op + 1;
+  }
+  if (where == Where::shared) {
+    if (!resolve_shared(launch, warp, op, access, "writes", at)) return nullptr;
+    count_shared(launch, op, access);
+    move_out<R, M, vector>(warp, op, access, at);
+    return op + 1;
+  }
+  return store_local(launch, warp, op, access, space != Space::param, [&](const Pointers& p) {
+    access.contiguous = access.uniform = false;
+    move_out<R, M, vector>(warp, op, access, p);
+  });
+}
+
+// Chooses by register type, memory type, vector length and space.
+template <class R, class M, int vector>
+Handler load_in(Space space) {
+  switch (space) {
+    case Space::global: return op_load<R, M, vector, Space::global>;
+    case Space::constant: return op_load<R, M, vector, Space::constant>;
+    case Space::shared: return op_load<R, M, vector, Space::shared>;
+    case Space::local: return op_load<R, M, vector, Space::local>;
+    case Space::param: return op_load<R, M, vector, Space::param>;
+    case Space::generic: return op_load<R, M, vector, Space::generic>;
+  }
+  return nullptr;
+}
+
+template <class R, class M, int vector>
+Handler store_in(Space space) {
+  switch (space) {
+    case Space::global: return op_store<R, M, vector, Space::global>;
+    case Space::shared: return op_store<R, M, vector, Space::shared>;
+    case Space::local: return op_store<R, M, vector, Space::local>;
+    case Space::param: return op_store<R, M, vector, Space::param>;
+    case Space::generic: return op_store<R, M, vector, Space::generic>;
+    case Space::constant: return nullptr;
+  }
+  return nullptr;
+}
+
+template <class R, class M, bool store>
+Handler by_vector(const Instruction& in) {
+  constexpr bool kFitsFour = sizeof(M) <= 4;
+  switch (in.vector) {
+    case 1: return store ? store_in<R, M, 1>(in.space) : load_in<R, M, 1>(in.space);
+    case 2: return store ? store_in<R, M, 2>(in.space) : load_in<R, M, 2>(in.space);
+    case 4:
+      if constexpr (kFitsFour) return store ? store_in<R, M, 4>(in.space) : load_in<R, M, 4>(in.space);
+      else return nullptr;
+    default: return nullptr;
+  }
+}
+
+template <class M, bool store>
+Handler by_register(const Instruction& in, int register_bytes) {
+  // Sign extension needs a signed register type; widths narrower than the memory type do not occur (validated).
+  constexpr bool kSigned = std::is_signed_v<M>;
+  switch (register_bytes) {
+    case 2:
+      if constexpr (sizeof(M) <= 2) return by_vector<std::conditional_t<kSigned, std::int16_t, std::uint16_t>, M, store>(in);
+      else return nullptr;
+    case 4:
+      if constexpr (sizeof(M) <= 4) return by_vector<std::conditional_t<kSigned, std::int32_t, std::uint32_t>, M, store>(in);
+      else return nullptr;
+    case 8: return by_vector<std::conditional_t<kSigned, std::int64_t, std::uint64_t>, M, store>(in);
+    default: return nullptr;
+  }
+}
+
+template <bool store>
+Handler memory_handler(const Instruction& in, int register_bytes) {
+  switch (in.type) {
+    case Type::s8: return by_register<std::int8_t, store>(in, register_bytes);
+    case Type::b8: case Type::u8: return by_register<std::uint8_t, store>(in, register_bytes);
+    case Type::s16: return by_register<std::int16_t, store>(in, register_bytes);
+    case Type::b16: case Type::u16: case Type::f16: return by_register<std::uint16_t, store>(in, register_bytes);
+    case Type::s32: return by_register<std::int32_t, store>(in, register_bytes);
+    case Type::b32: case Type::u32: case Type::f32: return by_register<std::uint32_t, store>(in, register_bytes);
+    case Type::s64: return by_register<std::int64_t, store>(in, register_bytes);
+    case Type::b64: case Type::u64: case Type::f64: return by_register<std::uint64_t, store>(in, register_bytes);
+    default: return nullptr;
+  }
+}
+
+template <class T>
+T atomic_result(ptx::AtomicOp operation, T old, T b, T c) {
+  switch (operation) {
+    case ptx::AtomicOp::add:
+      if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(b));
+      else return old + b;
+    case ptx::AtomicOp::min: return std::min(old, b);
+    case ptx::AtomicOp::max: return std::max(old, b);
+    case ptx::AtomicOp::exch: return b;
+    case ptx::AtomicOp::cas: return std::bit_cast<std::array<std::uint8_t, sizeof(T)>>(old) == std::bit_cast<std::array<std::uint8_t, sizeof(T)>>(b) ? c : old;
+    default: break;
+  }
+  if constexpr (std::is_integral_v<T>) {
+    switch (operation) {
+      case ptx::AtomicOp::and_: return static_cast<T>(old & b);
+      case ptx::AtomicOp::or_: return static_cast<T>(old | b);
+      case ptx::AtomicOp::xor_: return static_cast<T>(old ^ b);
+      case ptx::AtomicOp::inc: return old >= b ? T{0} : static_cast<T>(old + 1);
+      case ptx::AtomicOp::dec: return old == 0 || old > b ? b : static_cast<T>(old - 1);
+      default: break;
+    }
+  }
+  return old;
+}
+
+// Lanes take their turns in order, so results repeat.
+template <class T>
+const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
+  const Instruction& in = *op->instruction;
+  Access access = make_access(warp, op, op->count == 8, sizeof(T));
+  Pointers at;
+  Where where = in.space == Space::shared ? Where::shared : Where::global;
+  if (in.space == Space::generic) {
+    where = window_of(access);
+    if (where != Where::global && where != Where::shared) return mixed_windows(launch, warp, op);
+  }
+  if (where == Where::shared) {
+    if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
+    count_shared_atomic(launch, op, access);
+  } else {
+    if (!resolve(launch, warp, op, access, "updates", at)) return nullptr;
+    coalesce(access);
+    count_atomic(launch, op, access);
+  }
+  const T* b = warp.lanes<T>(op->s[1]);
+  const T* c = op->s[2] == kNoSlot ? b : warp.lanes<T>(op->s[2]);
+  T* d = op->s[0] == kNoSlot ? nullptr : warp.lanes<T>(op->s[0]);
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((warp.mask >> l & 1u) == 0) continue;
+    T old;
+    std::memcpy(&old, at.of(access, l), sizeof old);
+    const T value = atomic_result(in.atomic, old, b[l], c[l]);
+    std::memcpy(at.of(access, l), &value, sizeof value);
+    if (d != nullptr) d[l] = old;
+  }
+  return op + 1;
+}
+
+}  // namespace
+
+Handler load_handler(const Instruction& in, int register_bytes) { return memory_handler<false>(in, register_bytes); }
+Handler store_handler(const Instruction& in, int register_bytes) { return memory_handler<true>(in, register_bytes); }
+
+Handler atomic_handler(const Instruction& in) {
+  if (in.space != Space::global && in.space != Space::shared && in.space != Space::generic) return nullptr;
+  switch (in.type) {
+    case Type::b32: case Type::u32: return op_atomic<std::uint32_t>;
+    case Type::s32: return op_atomic<std::int32_t>;
+    case Type::b64: case Type::u64: return op_atomic<std::uint64_t>;
+    case Type::s64: return op_atomic<std::int64_t>;
+    case Type::f32: return op_atomic<float>;
+    case Type::f64: return op_atomic<double>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,376 @@
+// Handlers that move, convert, compare and exchange values between lanes.
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "common/vgpu/handlers.h"
+#include "common/vgpu/int128.h"
+#include "common/vgpu/lanes.h"
+#include "common/vgpu/math.h"
+#include "common/vgpu/semantics.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::BoolOp;
+using ptx::Compare;
+using ptx::Instruction;
+using ptx::Rounding;
+using ptx::ShuffleMode;
+using ptx::Type;
+using ptx::VoteMode;
+
+template <class T>
+const Op* op_move(Launch&, Warp& warp, const Op* op) {
+  const T* a = warp.lanes<T>(op->s[1]);
+  for_lanes(warp.lanes<T>(op->s[0]), warp.mask, [&](int l) { return a[l]; });
+  return op + 1;
+}
+
+const Op* op_move_predicate(Launch&, Warp& warp, const Op* op) {
+  set_predicate(warp.predicate(op->s[0]), warp.mask, warp.predicate(op->s[1]));
+  return op + 1;
+}
+
+template <class Whole, class Part, int parts>
+const Op* op_pack(Launch&, Warp& warp, const Op* op) {
+  for_lanes(warp.lanes<Whole>(op->s[0]), warp.mask, [&](int l) {
+    Whole value = 0;
+    for (int i = parts - 1; i >= 0; --i) {
+      value = static_cast<Whole>(value << (8 * sizeof(Part) - 1) << 1 | warp.lanes<Part>(op->s[1 + i])[l]);
+    }
+    return value;
+  });
+  return op + 1;
+}
+
+template <class Whole, class Part, int parts>
+const Op* op_unpack(Launch&, Warp& warp, const Op* op) {
+  // The source may be one of the results, so it is read whole first.
+  std::array<Whole, kWarpSize> whole;
+  std::memcpy(whole.data(), warp.lanes<Whole>(op->s[parts]), sizeof whole);
+  for (int i = 0; i < parts; ++i) {
+    if (op->s[i] == kNoSlot) continue;
+    for_lanes(warp.lanes<Part>(op->s[i]), warp.mask,
+              [&](int l) { return static_cast<Part>(whole[l] >> (8 * sizeof(Part) * i)); });
+  }
+  return op + 1;
+}
+
+template <class T>
+const Op* op_select(Launch&, Warp& warp, const Op* op) {
+  const T* a = warp.lanes<T>(op->s[1]);
+  const T* b = warp.lanes<T>(op->s[2]);
+  const std::uint32_t predicate = warp.predicate(op->s[3]);
+  for_lanes(warp.lanes<T>(op->s[0]), warp.mask, [&](int l) { return (predicate >> l & 1u) != 0 ? a[l] : b[l]; });
+  return op + 1;
+}
+
+template <class T>
+const Op* op_add_offset(Launch&, Warp& warp, const Op* op) {
+  const T* a = warp.lanes<T>(op->s[1]);
+  const auto offset = static_cast<T>(op->offset);
+  for_lanes(warp.lanes<T>(op->s[0]), warp.mask, [&](int l) { return a[l] + offset; });
+  return op + 1;
+}
+
+// Conversions between integers of two register widths, the usual ones: truncation, zero and sign extension.
+template <class D, class S>
+const Op* op_cast(Launch&, Warp& warp, const Op* op) {
+  const S* a = warp.lanes<S>(op->s[1]);
+  for_lanes(warp.lanes<D>(op->s[0]), warp.mask, [&](int l) { return static_cast<D>(a[l]); });
+  return op + 1;
+}
+
+// Every other conversion, lane by lane through the widest type that holds the source exactly.
+Int128 integer_of(std::uint64_t bits, Type type) {
+  switch (type) {
+    case Type::u8: return static_cast<std::uint8_t>(bits);
+    case Type::s8: return static_cast<std::int8_t>(bits);
+    case Type::u16: return static_cast<std::uint16_t>(bits);
+    case Type::s16: return static_cast<std::int16_t>(bits);
+    case Type::u32: return static_cast<std::uint32_t>(bits);
+    case Type::s32: return static_cast<std::int32_t>(bits);
+    case Type::s64: return static_cast<std::int64_t>(bits);
+    default: return bits;
+  }
+}
+
+double float_of(std::uint64_t bits, Type type, bool ftz) {
+  if (type == Type::f16) return float_from_half(static_cast<std::uint16_t>(bits));
+  if (type == Type::f64) return std::bit_cast<double>(bits);
+  const float value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+  return ftz ? flush(value) : value;
+}
+
+double round_to_integer(double value, Rounding rounding) {
+  switch (rounding) {
+    case Rounding::rni: return std::nearbyint(value);
+    case Rounding::rzi: return std::trunc(value);
+    case Rounding::rmi: return std::floor(value);
+    case Rounding::rpi: return std::ceil(value);
+    default: return value;
+  }
+}
+
+std::uint64_t saturated_integer(Int128 value, Type type) {
+  const int bits = 8 * ptx::size_bytes(type);
+  const Int128 one = 1;
+  const Int128 low = ptx::is_signed(type) ? -(one << (bits - 1)) : 0;
+  const Int128 high = ptx::is_signed(type) ? (one << (bits - 1)) - 1 : (one << bits) - 1;
+  return static_cast<std::uint64_t>(value < low ? low : value > high ? high : value);
+}
+
+std::uint64_t integer_from(double value, const Instruction& in) {
+  if (value != value) return 0;
+  const double rounded = round_to_integer(value, in.rounding);
+  if (rounded >= 0x1p64) return saturated_integer(static_cast<Int128>(1) << 65, in.type);
+  if (rounded <= -0x1p64) return saturated_integer(-(static_cast<Int128>(1) << 65), in.type);
+  return saturated_integer(static_cast<Int128>(rounded), in.type);
+}
+
+std::uint64_t float_bits(double value, const Instruction& in) {
+  value = round_to_integer(value, in.rounding);
+  if (in.sat) value = value > 0 ? (value < 1 ? value : 1) : 0;
+  if (in.type == Type::f64) return std::bit_cast<std::uint64_t>(value);
+  float narrow = static_cast<float>(value);
+  if (in.rounding == Rounding::rz) narrow = round_directed(value, 0, Direction::zero);
+  if (in.rounding == Rounding::rm) narrow = round_directed(value, 0, Direction::down);
+  if (in.rounding == Rounding::rp) narrow = round_directed(value, 0, Direction::up);
+  if (in.ftz) narrow = flush(narrow);
+  if (narrow != narrow) narrow = canonical_nan();
+  return in.type == Type::f16 ? half_from_float(narrow) : std::bit_cast<std::uint32_t>(narrow);
+}
+
+std::uint64_t float_bits_of_integer(Int128 value, Type source, Type type) {
+  const bool is_signed = ptx::is_signed(source);
+  if (type == Type::f64) {
+    return std::bit_cast<std::uint64_t>(is_signed ? static_cast<double>(static_cast<std::int64_t>(value))
+                                                  : static_cast<double>(static_cast<std::uint64_t>(value)));
+  }
+  return std::bit_cast<std::uint32_t>(is_signed ? static_cast<float>(static_cast<std::int64_t>(value))
+                                                : static_cast<float>(static_cast<std::uint64_t>(value)));
+}
+
+std::uint64_t convert(std::uint64_t bits, const Instruction& in) {
+  if (ptx::is_float(in.source_type)) {
+    const double value = float_of(bits, in.source_type, in.ftz);
+    return ptx::is_float(in.type) ? float_bits(value, in) : integer_from(value, in);
+  }
+  const Int128 value = integer_of(bits, in.source_type);
+  if (ptx::is_float(in.type)) return float_bits_of_integer(value, in.source_type, in.type);
+  return in.sat ? saturated_integer(value, in.type) : static_cast<std::uint64_t>(integer_of(static_cast<std::uint64_t>(value), in.type));
+}
+
+template <class D, class S>
+const Op* op_convert(Launch&, Warp& warp, const Op* op) {
+  const S* a = warp.lanes<S>(op->s[1]);
+  D* d = warp.lanes<D>(op->s[0]);
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((warp.mask >> l & 1u) != 0) d[l] = static_cast<D>(convert(a[l], *op->instruction));
+  }
+  return op + 1;
+}
+
+template <class D>
+Handler convert_from(int source_bytes) {
+  switch (source_bytes) {
+    case 2: return op_convert<D, std::uint16_t>;
+    case 4: return op_convert<D, std::uint32_t>;
+    case 8: return op_convert<D, std::uint64_t>;
+    default: return nullptr;
+  }
+}
+
+// Comparisons. The plain ones are ordered: false where an operand is NaN; the ...u ones are true there.
+struct Eq { template <class T> static bool apply(T a, T b) { return a == b; } };
+struct Ne { template <class T> static bool apply(T a, T b) { return a == a && b == b && a != b; } };
+struct Lt { template <class T> static bool apply(T a, T b) { return a < b; } };
+struct Le { template <class T> static bool apply(T a, T b) { return a <= b; } };
+struct Gt { template <class T> static bool apply(T a, T b) { return a > b; } };
+struct Ge { template <class T> static bool apply(T a, T b) { return a >= b; } };
+struct Num { template <class T> static bool apply(T a, T b) { return a == a && b == b; } };
+template <class C>
+struct OrNan { template <class T> static bool apply(T a, T b) { return C::apply(a, b) || a != a || b != b; } };
+struct Nan { template <class T> static bool apply(T a, T b) { return a != a || b != b; } };
+
+template <class C, class T, bool ftz>
+const Op* op_compare(Launch&, Warp& warp, const Op* op) {
+  const T* a = warp.lanes<T>(op->s[2]);
+  const T* b = warp.lanes<T>(op->s[3]);
+  std::uint32_t bits;
+  if constexpr (ftz) bits = lane_bits([&](int l) { return C::apply(flush(a[l]), flush(b[l])); });
+  else bits = lane_bits([&](int l) { return C::apply(a[l], b[l]); });
+  std::uint32_t inverse = ~bits;
+  if (op->s[4] != kNoSlot) {
+    const std::uint32_t other = warp.predicate(op->s[4]) ^ (op->offset != 0 ? kAllLanes : 0u);
+    switch (op->instruction->bool_op) {
+      case BoolOp::and_: bits &= other, inverse &= other; break;
+      case BoolOp::or_: bits |= other, inverse |= other; break;
+      case BoolOp::xor_: bits ^= other, inverse ^= other; break;
+      case BoolOp::none: break;
+    }
+  }
+  if (op->s[0] != kNoSlot) set_predicate(warp.predicate(op->s[0]), warp.mask, bits);
+  if (op->s[1] != kNoSlot) set_predicate(warp.predicate(op->s[1]), warp.mask, inverse);
+  return op + 1;
+}
+
+template <class T, bool ftz = false>
+Handler compare_for(Compare compare) {
+  constexpr bool kFloat = std::is_floating_point_v<T>;
+  switch (compare) {
+    case Compare::eq: return op_compare<Eq, T, ftz>;
+    case Compare::ne: return op_compare<Ne, T, ftz>;
+    case Compare::lt: case Compare::lo: return op_compare<Lt, T, ftz>;
+    case Compare::le: case Compare::ls: return op_compare<Le, T, ftz>;
+    case Compare::gt: case Compare::hi: return op_compare<Gt, T, ftz>;
+    case Compare::ge: case Compare::hs: return op_compare<Ge, T, ftz>;
+    default: break;
+  }
+  if constexpr (kFloat) {
+    switch (compare) {
+      case Compare::equ: return op_compare<OrNan<Eq>, T, ftz>;
+      case Compare::neu: return op_compare<OrNan<Ne>, T, ftz>;
+      case Compare::ltu: return op_compare<OrNan<Lt>, T, ftz>;
+      case Compare::leu: return op_compare<OrNan<Le>, T, ftz>;
+      case Compare::gtu: return op_compare<OrNan<Gt>, T, ftz>;
+      case Compare::geu: return op_compare<OrNan<Ge>, T, ftz>;
+      case Compare::num: return op_compare<Num, T, ftz>;
+      case Compare::nan: return op_compare<Nan, T, ftz>;
+      default: break;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Handler move_handler(int size_bytes) {
+  switch (size_bytes) {
+    case 0: return op_move_predicate;
+    case 2: return op_move<std::uint16_t>;
+    case 4: return op_move<std::uint32_t>;
+    case 8: return op_move<std::uint64_t>;
+    default: return nullptr;
+  }
+}
+
+Handler pack_handler(int parts, int part_bytes) {
+  if (parts == 2 && part_bytes == 2) return op_pack<std::uint32_t, std::uint16_t, 2>;
+  if (parts == 2 && part_bytes == 4) return op_pack<std::uint64_t, std::uint32_t, 2>;
+  if (parts == 4 && part_bytes == 2) return op_pack<std::uint64_t, std::uint16_t, 4>;
+  return nullptr;
+}
+
+Handler unpack_handler(int parts, int part_bytes) {
+  if (parts == 2 && part_bytes == 2) return op_unpack<std::uint32_t, std::uint16_t, 2>;
+  if (parts == 2 && part_bytes == 4) return op_unpack<std::uint64_t, std::uint32_t, 2>;
+  if (parts == 4 && part_bytes == 2) return op_unpack<std::uint64_t, std::uint16_t, 4>;
+  return nullptr;
+}
+
+Handler select_handler(int size_bytes) {
+  switch (size_bytes) {
+    case 2: return op_select<std::uint16_t>;
+    case 4: return op_select<std::uint32_t>;
+    case 8: return op_select<std::uint64_t>;
+    default: return nullptr;
+  }
+}
+
+Handler add_offset_handler(int size_bytes) {
+  return size_bytes == 8 ? op_add_offset<std::uint64_t> : size_bytes == 4 ? op_add_offset<std::uint32_t> : nullptr;
+}
+
+Handler convert_handler(const Instruction& in, int result_bytes, int source_bytes) {
+  const bool directed = in.rounding == Rounding::rz || in.rounding == Rounding::rm || in.rounding == Rounding::rp;
+  if (ptx::is_float(in.type) && !ptx::is_float(in.source_type) && (directed || in.type == Type::f16)) return nullptr;
+  if (in.type == Type::f16 && (in.source_type == Type::f64 || directed)) return nullptr;
+  if (!in.sat && in.type == Type::s64 && in.source_type == Type::s32) return op_cast<std::int64_t, std::int32_t>;
+  if (!in.sat && in.type == Type::u64 && in.source_type == Type::u32) return op_cast<std::uint64_t, std::uint32_t>;
+  if (!in.sat && in.type == Type::u32 && in.source_type == Type::u64 && result_bytes == 4) {
+    return op_cast<std::uint32_t, std::uint64_t>;
+  }
+  if (in.type == Type::f32 && in.source_type == Type::s32 && !in.sat) return op_cast<float, std::int32_t>;
+  switch (result_bytes) {
+    case 2: return convert_from<std::uint16_t>(source_bytes);
+    case 4: return convert_from<std::uint32_t>(source_bytes);
+    case 8: return convert_from<std::uint64_t>(source_bytes);
+    default: return nullptr;
+  }
+}
+
+Handler compare_handler(const Instruction& in) {
+  switch (in.type) {
+    case Type::u16: case Type::b16: return compare_for<std::uint16_t>(in.compare);
+    case Type::s16: return compare_for<std::int16_t>(in.compare);
+    case Type::u32: case Type::b32: return compare_for<std::uint32_t>(in.compare);
+    case Type::s32: return compare_for<std::int32_t>(in.compare);
+    case Type::u64: case Type::b64: return compare_for<std::uint64_t>(in.compare);
+    case Type::s64: return compare_for<std::int64_t>(in.compare);
+    case Type::f32: return in.ftz ? compare_for<float, true>(in.compare) : compare_for<float>(in.compare);
+    case Type::f64: return compare_for<double>(in.compare);
+    default: return nullptr;
+  }
+}
+
+const Op* op_shuffle(Launch&, Warp& warp, const Op* op) {
+  std::array<std::uint32_t, kWarpSize> values;
+  std::memcpy(values.data(), warp.lanes<std::uint32_t>(op->s[2]), sizeof values);
+  const std::uint32_t* b = warp.lanes<std::uint32_t>(op->s[3]);
+  const std::uint32_t* c = warp.lanes<std::uint32_t>(op->s[4]);
+  std::array<std::uint32_t, kWarpSize> out = values;
+  std::uint32_t in_range = 0;
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    const int clamp = static_cast<int>(c[lane] & 31u), segment = static_cast<int>(c[lane] >> 8 & 31u);
+    const int delta = static_cast<int>(b[lane] & 31u);
+    const int lowest = lane & segment, highest = lowest | (clamp & ~segment);
+    int from = lane;
+    bool valid = false;
+    switch (op->instruction->shuffle) {
+      case ShuffleMode::up: from = lane - delta, valid = from >= highest; break;
+      case ShuffleMode::down: from = lane + delta, valid = from <= highest; break;
+      case ShuffleMode::bfly: from = lane ^ delta, valid = from <= highest; break;
+      case ShuffleMode::idx: from = lowest | (delta & ~segment), valid = from <= highest; break;
+      case ShuffleMode::none: break;
+    }
+    if (valid) in_range |= 1u << lane, out[lane] = values[from];
+  }
+  if (op->s[0] != kNoSlot) {
+    for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int l) { return out[l]; });
+  }
+  if (op->s[1] != kNoSlot) set_predicate(warp.predicate(op->s[1]), warp.mask, in_range);
+  return op + 1;
+}
+
+const Op* op_vote(Launch&, Warp& warp, const Op* op) {
+  const std::uint32_t members = *warp.lanes<std::uint32_t>(op->s[2]) & warp.mask;
+  const std::uint32_t bits = (warp.predicate(op->s[1]) ^ (op->offset != 0 ? kAllLanes : 0u)) & members;
+  switch (op->instruction->vote) {
+    case VoteMode::ballot:
+      for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int) { return bits; });
+      break;
+    case VoteMode::all: set_predicate(warp.predicate(op->s[0]), warp.mask, bits == members ? kAllLanes : 0u); break;
+    case VoteMode::any: set_predicate(warp.predicate(op->s[0]), warp.mask, bits != 0 ? kAllLanes : 0u); break;
+    case VoteMode::uni:
+      set_predicate(warp.predicate(op->s[0]), warp.mask, bits == members || bits == 0 ? kAllLanes : 0u);
+      break;
+    case VoteMode::none: break;
+  }
+  return op + 1;
+}
+
+const Op* op_active_mask(Launch&, Warp& warp, const Op* op) {
+  const std::uint32_t mask = warp.mask;
+  for_lanes(warp.lanes<std::uint32_t>(op->s[0]), mask, [&](int) { return mask; });
+  return op + 1;
+}
+
+const Op* op_clock(Launch& launch, Warp& warp, const Op* op) {
+  if (op->count == 8) for_lanes(warp.lanes<std::uint64_t>(op->s[0]), warp.mask, [&](int) { return launch.clock; });
+  else for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int) { return static_cast<std::uint32_t>(launch.clock); });
+  return op + 1;
+}
+
+}  // namespace roofwalk::vgpu

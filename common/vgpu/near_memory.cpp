@@ -1,0 +1,177 @@
+#include "common/vgpu/near_memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "common/vgpu/handlers.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+constexpr int kBanks = 32;
+
+bool active(const Access& access, int lane) { return (access.mask >> lane & 1u) != 0; }
+
+// The most lanes' words that meet in one bank, among lanes [first, last). Same words count once unless `each`.
+int bank_turns(const Access& access, int first, int last, bool each) {
+  int turns[kBanks] = {};
+  int most = 0;
+  std::uint64_t words[kWarpSize * 4];
+  int count = 0;
+  const std::uint64_t parts = std::max<std::uint64_t>(access.bytes / 4, 1);
+  for (int l = first; l < last; ++l) {
+    if (!active(access, l)) continue;
+    for (std::uint64_t part = 0; part < parts; ++part) {
+      const std::uint64_t word = access.address[l] / 4 + part;
+      if (!each && std::find(words, words + count, word) != words + count) continue;
+      words[count++] = word;
+      most = std::max(most, ++turns[word % kBanks]);
+    }
+  }
+  return most;
+}
+
+struct Turns {
+  std::uint16_t wavefronts, conflicts;
+};
+
+Turns turns_of(const Access& access, bool each) {
+  const int lanes = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;   // a phase
+  int wavefronts = 0, phases = 0;
+  for (int first = 0; first < kWarpSize; first += lanes) {
+    const int turns = bank_turns(access, first, first + lanes, each);
+    wavefronts += turns;
+    phases += turns != 0;
+  }
+  return {static_cast<std::uint16_t>(wavefronts), static_cast<std::uint16_t>(wavefronts - phases)};
+}
+
+void add_turns(Launch& launch, const Op* op, const Access& access, std::uint16_t wavefronts, std::uint16_t conflicts) {
+  Site& site = launch.sites[op->pc];
+  ++site.requests;
+  site.bytes += static_cast<std::uint64_t>(std::popcount(access.mask)) * access.bytes;
+  site.wavefronts += wavefronts;
+  site.conflicts += conflicts;
+  launch.sm->shared_wavefronts += wavefronts;
+}
+
+}  // namespace
+
+bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb, Pointers& out) {
+  if (access.low >= kSharedWindow) {
+    for (std::uint64_t& address : access.address) address -= kSharedWindow;
+    access.low -= kSharedWindow;
+    access.high -= kSharedWindow;
+  }
+  const std::uint64_t extent = launch.program.shared_bytes;
+  for (int l = 0; l < kWarpSize; ++l) {
+    if (access.high + access.bytes <= extent) break;
+    if (!active(access, l) || access.address[l] + access.bytes <= extent) continue;
+    launch.stop(warp, op, FaultKind::out_of_bounds, l,
+                fmt::format("out of bounds: {} {} bytes at byte {} of shared memory, but the block has {} bytes", verb,
+                            access.bytes, access.address[l], extent));
+    launch.fault->buffer = "shared memory";
+    launch.fault->index = static_cast<std::int64_t>(access.address[l]);
+    launch.fault->extent = extent;
+    return false;
+  }
+  std::uint64_t bits = 0;
+  for (const std::uint64_t address : access.address) bits |= address;
+  if ((bits & (access.bytes - 1)) != 0) {
+    for (int l = 0; l < kWarpSize; ++l) {
+      if (!active(access, l) || access.address[l] % access.bytes == 0) continue;
+      launch.stop(warp, op, FaultKind::misaligned, l,
+                  fmt::format("misaligned: {} {} bytes at byte {} of shared memory, which is not a multiple of {}", verb,
+                              access.bytes, access.address[l], access.bytes));
+      launch.fault->buffer = "shared memory";
+      return false;
+    }
+  }
+  out.base = warp.block->shared.data();
+  out.low_address = 0;
+  return true;
+}
+
+void count_shared(Launch& launch, const Op* op, const Access& access) {
+  // Moving all addresses together turns the banks but changes no conflict, so the last pattern usually still holds.
+  SharedMemo& memo = launch.shared_memos[op->pc];
+  const std::uint64_t first = access.address[0];
+  std::uint32_t differs = memo.mask ^ access.mask;
+  for (int l = 0; l < kWarpSize; ++l) differs |= memo.relative[l] ^ static_cast<std::uint32_t>(access.address[l] - first);
+  // Accesses under 4 bytes share words, so their place within a word matters as well.
+  if (differs != 0 || access.bytes < 4 || memo.mask == 0) {
+    const Turns turns = turns_of(access, false);
+    memo.mask = access.mask;
+    memo.wavefronts = turns.wavefronts;
+    memo.conflicts = turns.conflicts;
+    for (int l = 0; l < kWarpSize; ++l) memo.relative[l] = static_cast<std::uint32_t>(access.address[l] - first);
+  }
+  add_turns(launch, op, access, memo.wavefronts, memo.conflicts);
+}
+
+void count_shared_atomic(Launch& launch, const Op* op, const Access& access) {
+  const Turns turns = turns_of(access, true);
+  add_turns(launch, op, access, turns.wavefronts, turns.conflicts);
+}
+
+bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb) {
+  if (access.low >= kLocalWindow) {
+    for (std::uint64_t& address : access.address) address -= kLocalWindow;
+  }
+  for (int l = 0; l < kWarpSize; ++l) {
+    if (!active(access, l)) {
+      access.address[l] = access.address[std::countr_zero(access.mask)];
+      continue;
+    }
+    const bool inside = access.address[l] + access.bytes <= launch.program.local_bytes;
+    if (inside && access.address[l] % access.bytes == 0) continue;
+    launch.stop(warp, op, inside ? FaultKind::misaligned : FaultKind::out_of_bounds, l,
+                fmt::format("{}: {} {} bytes at byte {} of the thread's local memory, which has {} bytes",
+                            inside ? "misaligned" : "out of bounds", verb, access.bytes, access.address[l],
+                            launch.program.local_bytes));
+    launch.fault->buffer = "local memory";
+    return false;
+  }
+  return true;
+}
+
+void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool store) {
+  const std::uint64_t words = (launch.program.local_bytes + 3) / 4;
+  const std::uint64_t base =
+      kLocalPhysical + (static_cast<std::uint64_t>(launch.sm->index) << 36) + warp.slot * words * 4 * kWarpSize;
+  const std::uint32_t piece = std::min<std::uint32_t>(access.bytes, 4);
+  for (std::uint32_t at = 0; at < access.bytes; at += piece) {
+    Access words_access;
+    words_access.mask = access.mask;
+    words_access.bytes = piece;
+    for (int l = 0; l < kWarpSize; ++l) {
+      const std::uint64_t offset = access.address[l] + at;
+      const int lane = active(access, l) ? l : std::countr_zero(access.mask);
+      words_access.address[l] = base + offset / 4 * 4 * kWarpSize + static_cast<std::uint64_t>(lane) * 4 + offset % 4;
+    }
+    coalesce(words_access);
+    store ? count_store(launch, op, words_access) : count_load(launch, op, words_access);
+  }
+}
+
+void gather_local(const Warp& warp, const Access& access, std::uint8_t (&bytes)[kWarpSize][16]) {
+  for (int l = 0; l < kWarpSize; ++l) {
+    for (std::uint32_t i = 0; i < access.bytes; ++i) {
+      const std::uint64_t offset = access.address[l] + i;
+      bytes[l][i] = warp.local[(offset / 4 * kWarpSize + static_cast<std::uint64_t>(l)) * 4 + offset % 4];
+    }
+  }
+}
+
+void scatter_local(const Warp& warp, const Access& access, const std::uint8_t (&bytes)[kWarpSize][16]) {
+  for (int l = 0; l < kWarpSize; ++l) {
+    if (!active(access, l)) continue;
+    for (std::uint32_t i = 0; i < access.bytes; ++i) {
+      const std::uint64_t offset = access.address[l] + i;
+      warp.local[(offset / 4 * kWarpSize + static_cast<std::uint64_t>(l)) * 4 + offset % 4] = bytes[l][i];
+    }
+  }
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,51 @@
+// Shared and local memory: bounds, bank conflicts, and the layout that makes local memory coalesce.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "common/vgpu/access.h"
+
+namespace roofwalk::vgpu {
+
+// As `resolve`, within the block's shared memory. Turns generic addresses into offsets.
+bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb, Pointers& out);
+
+// Wavefronts of 32 banks of 4 bytes: distinct words of one bank take turns; 8- and 16-byte accesses go by half and
+// quarter warps; lanes with the same word share one.
+void count_shared(Launch& launch, const Op* op, const Access& access);
+// Atomics: lanes with the same word take turns too.
+void count_shared_atomic(Launch& launch, const Op* op, const Access& access);
+
+// Bounds of local memory (and of .param locals, which live there); false with the fault recorded.
+bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);
+// Counts the request's words as global ones: word i of all lanes lies together.
+void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool store);
+// Copies between the interleaved words and one buffer of 16 bytes a lane.
+void gather_local(const Warp& warp, const Access& access, std::uint8_t (&bytes)[kWarpSize][16]);
+void scatter_local(const Warp& warp, const Access& access, const std::uint8_t (&bytes)[kWarpSize][16]);
+
+template <class Move>
+const Op* load_local(Launch& launch, Warp& warp, const Op* op, Access& access, bool counted, Move&& move) {
+  if (!check_local(launch, warp, op, access, "reads")) return nullptr;
+  if (counted) count_local(launch, warp, op, access, false);
+  alignas(16) std::uint8_t bytes[kWarpSize][16];
+  gather_local(warp, access, bytes);
+  Pointers at;
+  for (int l = 0; l < kWarpSize; ++l) at.lane[l] = bytes[l];
+  move(at);
+  return op + 1;
+}
+
+template <class Move>
+const Op* store_local(Launch& launch, Warp& warp, const Op* op, Access& access, bool counted, Move&& move) {
+  if (!check_local(launch, warp, op, access, "writes")) return nullptr;
+  if (counted) count_local(launch, warp, op, access, true);
+  alignas(16) std::uint8_t bytes[kWarpSize][16];
+  Pointers at;
+  for (int l = 0; l < kWarpSize; ++l) at.lane[l] = bytes[l];
+  move(at);
+  scatter_local(warp, access, bytes);
+  return op + 1;
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,60 @@
+// The record of one attempt: what was run, what came of it. Its JSON, "roofwalk.attempt/1", is the stable interface of
+// the program: always the same keys, null where something is not known.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/json.h"
+#include "common/roofline/diagnosis.h"
+#include "grader/verdict.h"
+
+namespace roofwalk {
+
+// The line of the learner's file that moves most bytes, and the sentence that goes with the attempt.
+struct Finding {
+  Diagnosis diagnosis;
+  int traffic_line = 0;                // 0 unknown
+  std::string traffic_source;          // that line's text, as the learner wrote it
+};
+
+struct Attempt {
+  std::string chapter;
+  std::string device;                  // "virtual:classroom"
+  std::string device_kind;             // "virtual" or "cuda"
+  Size size;
+  std::uint64_t seed = 0;
+  std::string file;                    // as the learner knows it: "my/vector-add.cu"
+  std::string source_sha256;           // empty where the file did not compile
+  bool is_starter = false;             // the file is the starter, unchanged
+
+  Judgement judgement;
+  std::optional<bool> correct;
+  std::optional<double> worst_error;
+  std::string worst_place;             // "c[12], n=33, seed 1"; empty where there is no error
+  int cases = 0;                       // correctness cases that ran, the measured shape included
+
+  std::optional<Measurement> measurement;
+  bool time_is_modelled = false, bytes_are_modelled = false;
+  std::string walk_level = "dram";     // whose axis the walk is drawn on
+  std::optional<Movement> moved;       // against the starter, on that axis
+  Roofs roofs;
+  LevelPoints starter;
+  std::vector<KernelRecord> kernels;
+  std::optional<Finding> finding;
+  std::optional<Fault> fault;
+  std::string plot;                    // the picture's path; empty where nothing could be drawn
+};
+
+Json to_json(const Attempt& attempt);
+
+// Text of one record or another, as the program prints it: two spaces deep, bytes that are not UTF-8 replaced.
+std::string json_text(const Json& json);
+
+// The dot of a stored attempt; nothing where it was not measured or not graded.
+std::optional<Point> stored_point(const Json& attempt, std::string_view level);
+
+}  // namespace roofwalk

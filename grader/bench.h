@@ -1,0 +1,32 @@
+// What every attempt of one call of the program shares: the course, the toolkit, the device, the machine, the threads.
+#pragma once
+
+#include <string>
+
+#include "common/build/build.h"
+#include "common/roofline/roofline.h"
+#include "common/store/store.h"
+#include "grader/course.h"
+#include "grader/trial.h"
+
+namespace roofwalk {
+
+struct Bench {
+  const Course* course = nullptr;
+  Result<Toolkit> toolkit = Error{"no toolkit was looked for"};   // its error is told only when something is to be built
+  DeviceFactory open;                    // a fresh device at each call; may be called from several threads
+  Machine machine;
+  std::string device_kind;               // "virtual", "cuda"
+  Roofs roofs;
+  int threads = 1;
+  Store* store = nullptr;                // where starters' dots are kept; nullptr: measured each time
+
+  std::string device_name() const { return device_kind + ":" + machine.name; }
+};
+
+// `device` is what --device says. Errors: no such device.
+Result<Bench> open_bench(const Course& course, const std::string& device, int threads, Store* store);
+
+Result<Artifact> build_for(const Bench& bench, const std::filesystem::path& source);
+
+}  // namespace roofwalk

@@ -1,0 +1,21 @@
+// Proves a chapter: both ends, every step's promise, every wrong solution's verdict.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "grader/bench.h"
+
+namespace roofwalk {
+
+struct CheckLine {
+  std::string chapter;
+  std::string what;                    // "step1_fill_the_machine.cu: up x15"
+  bool holds = false;
+  std::string found;                   // what was found instead, or for the record
+};
+
+// All checks of one chapter, in a fixed order. Errors are the harness's own trouble.
+Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& chapter);
+
+}  // namespace roofwalk

@@ -1,0 +1,29 @@
+// The first lines of solution steps and wrong solutions: what their author promises, and `dev check` proves.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/base/result.h"
+#include "grader/verdict.h"
+
+namespace roofwalk {
+
+// "// step 1: right x6.6 (l1), up x10: words": factors against the starter. Either part may be left out.
+struct StepClaim {
+  int step = 0;
+  std::optional<double> right, up;
+  std::string level = "dram";          // whose AI `right` speaks of
+};
+
+// "// verdict: incorrect, was never written": the verdict, and words that its reason must hold.
+struct WrongClaim {
+  std::string verdict;
+  std::string text;                    // may be empty
+};
+
+// Errors say what the line should look like.
+Result<StepClaim> parse_step_claim(const std::string& first_line);
+Result<WrongClaim> parse_wrong_claim(const std::string& first_line);
+
+}  // namespace roofwalk

@@ -1,0 +1,52 @@
+// roofwalk dev check [NAME]: for authors: does every chapter keep its promises?
+#include <fmt/format.h>
+
+#include "grader/check/chapter_check.h"
+#include "grader/cmd/verbs.h"
+
+namespace roofwalk {
+namespace {
+
+int check(Session& session, const std::string& only) {
+  std::vector<const Chapter*> chapters;
+  if (!only.empty()) {
+    chapters.push_back(&session.chapter(only));
+  } else {
+    for (const Chapter& chapter : session.course().chapters) chapters.push_back(&chapter);
+  }
+  // Nothing here touches the learner's own folder, store included.
+  auto bench = open_bench(session.course(), session.options.device, session.options.threads, nullptr);
+  if (!bench) throw Failure{bench.error(), session.options.device.starts_with("cuda") ? kSkipped : kUsage};
+  const Colors colors = colors_for(session.options);
+  Json json = Json::array();
+  std::size_t held = 0, all = 0;
+  for (const Chapter* chapter : chapters) {
+    for (const CheckLine& line : value_or_fail(check_chapter(*bench, *chapter))) {
+      ++all;
+      held += line.holds ? 1 : 0;
+      json.push_back({{"chapter", line.chapter}, {"what", line.what}, {"holds", line.holds}, {"found", line.found}});
+      if (session.options.json) continue;
+      print(fmt::format("{} {}: {}  [{}]\n", line.holds ? colors.good("ok  ") : colors.bad("FAIL"), line.chapter,
+                        printable(line.what), printable(line.found)));
+    }
+  }
+  if (session.options.json) {
+    print_json(Json{{"schema", "roofwalk.check/1"}, {"held", held}, {"checks", json}});
+  } else {
+    print(fmt::format("{} of {} checks hold\n", held, all));
+  }
+  return held == all && all > 0 ? kAccepted : kNotAccepted;
+}
+
+}  // namespace
+
+void add_dev_command(CLI::App& app, Session& session, int& exit_code) {
+  auto name = std::make_shared<std::string>();
+  auto* dev = app.add_subcommand("dev", "For authors of chapters");
+  dev->require_subcommand(1);
+  auto* command = dev->add_subcommand("check", "Prove starters, solution steps and wrong solutions");
+  command->add_option("name", *name, "chapter; default: all");
+  command->callback([name, &session, &exit_code] { exit_code = check(session, *name); });
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,20 @@
+// The verbs of the program, one file each. Each adds its subcommand and stores the exit code when it was the one called.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "grader/session.h"
+
+namespace roofwalk {
+
+void add_list_command(CLI::App& app, Session& session, int& exit_code);
+void add_next_command(CLI::App& app, Session& session, int& exit_code);
+void add_run_command(CLI::App& app, Session& session, int& exit_code);
+void add_plot_command(CLI::App& app, Session& session, int& exit_code);
+void add_hint_command(CLI::App& app, Session& session, int& exit_code);
+void add_reset_command(CLI::App& app, Session& session, int& exit_code);
+void add_machines_command(CLI::App& app, Session& session, int& exit_code);
+void add_doctor_command(CLI::App& app, Session& session, int& exit_code);
+void add_dev_command(CLI::App& app, Session& session, int& exit_code);
+
+}  // namespace roofwalk

@@ -1,0 +1,48 @@
+#include "grader/course.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "grader/text.h"
+
+namespace roofwalk {
+
+Result<const Chapter*> Course::find(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const Chapter& chapter : chapters) {
+    if (chapter.name == name) return &chapter;
+    names.push_back(chapter.name);
+  }
+  const auto near = near_names(name, names);
+  return Error{.message = fmt::format("there is no chapter `{}`", printable(name)),
+               .advice = near.empty() ? fmt::format("the chapters are: {}", fmt::join(names, ", "))
+                                      : fmt::format("did you mean {}?", fmt::join(near, " or "))};
+}
+
+Result<Course> open_course(const std::filesystem::path& root) {
+  ROOFWALK_TRY(auto chapters, load_chapters(root));
+  return Course{root, std::move(chapters)};
+}
+
+std::filesystem::path find_root() {
+  namespace fs = std::filesystem;
+  if (const char* root = std::getenv("ROOFWALK_ROOT"); root != nullptr && *root != '\0') return fs::absolute(root);
+  std::error_code error;
+  for (fs::path folder = fs::current_path(error); !folder.empty(); folder = folder.parent_path()) {
+    if (fs::is_directory(folder / "chapters", error)) return folder;
+    if (folder == folder.root_path()) break;
+  }
+  return ROOFWALK_SOURCE_DIR;
+}
+
+std::string file_text(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace roofwalk

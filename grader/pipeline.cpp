@@ -1,0 +1,168 @@
+#include "grader/pipeline.h"
+
+#include <fmt/format.h>
+
+#include "common/base/hash.h"
+#include "grader/baseline.h"
+#include "grader/inspect.h"
+#include "grader/workers.h"
+
+namespace roofwalk {
+namespace {
+
+Attempt blank(const Bench& bench, const Request& request, const Size& size) {
+  Attempt attempt;
+  attempt.chapter = request.chapter->name;
+  attempt.device = bench.device_name();
+  attempt.device_kind = bench.device_kind;
+  attempt.size = size;
+  attempt.seed = request.seed;
+  attempt.file = request.file.string();
+  attempt.walk_level = walk_level(*request.chapter);
+  attempt.roofs = bench.roofs;
+  return attempt;
+}
+
+// All small, odd sizes, in the manifest's order. Fewer than all only where one went wrong: it is the last.
+Result<std::vector<Trial>> small_trials(const Bench& bench, const Chapter& chapter, const Exercise& exercise,
+                                        const Artifact& artifact, std::uint64_t seed) {
+  std::vector<std::optional<Result<Trial>>> results(chapter.correctness_sizes.size());
+  parallel_for(results.size(), bench.threads, [&](std::size_t i) {
+    const Size& size = chapter.correctness_sizes[i];
+    const Problem problem = exercise.problem(size, seed);
+    const std::vector<Expected> expected = exercise.reference(size, problem);
+    results[i] = run_trial(bench.open, artifact, problem, case_name(size, seed),
+                           [&]() -> const std::vector<Expected>& { return expected; });
+  });
+  std::vector<Trial> trials;
+  for (auto& result : results) {
+    ROOFWALK_TRY(Trial trial, *std::move(result));
+    trials.push_back(std::move(trial));
+    if (trials.back().went_wrong()) break;
+  }
+  return trials;
+}
+
+void note_errors(const Trial& trial, Attempt& attempt) {
+  ++attempt.cases;
+  if (!trial.correctness) return;
+  const Correctness& c = *trial.correctness;
+  attempt.correct = c.correct;
+  if (attempt.worst_error && c.worst_error <= *attempt.worst_error) return;
+  attempt.worst_error = c.worst_error;
+  attempt.worst_place = c.index >= 0 ? fmt::format("{}[{}], {}", c.buffer, c.index, trial.case_name) : trial.case_name;
+}
+
+// The starter's dot: given, kept from an earlier call, or to be measured in the background.
+std::future<Result<LevelPoints>> starter_points(const Bench& bench, const Request& request, const Measured& measured,
+                                                const std::string& key) {
+  std::optional<LevelPoints> known = request.starter;
+  if (!known && bench.store != nullptr) {
+    if (const auto kept = bench.store->cached(key)) known = level_points_from_json(*kept);
+  }
+  return start(known ? 1 : bench.threads, [&bench, &request, &measured, known]() -> Result<LevelPoints> {
+    if (known) return *known;
+    return measure_starter(bench, *request.chapter, measured.problem, measured.work);
+  });
+}
+
+Status keep_starter(const Bench& bench, const std::string& key, const LevelPoints& points) {
+  if (bench.store == nullptr || bench.store->cached(key)) return kOk;
+  return bench.store->cache(key, to_json(points).dump());
+}
+
+// What the measured trial says, beside being right or wrong.
+void add_measurement(const Bench& bench, const Trial& trial, const Artifact& artifact, const Work& work,
+                     Evidence& evidence, Attempt& attempt) {
+  attempt.measurement = measure(trial.record, work, bench.roofs);
+  attempt.time_is_modelled = trial.record.time_is_modelled;
+  attempt.bytes_are_modelled = trial.record.bytes_are_modelled;
+  attempt.kernels = trial.record.kernels;
+  attempt.finding = inspect(trial.record, *attempt.measurement, bench.machine, bench.roofs, artifact.source_text);
+  const auto point = attempt.measurement->point(attempt.walk_level);
+  const auto starter = evidence.starter.find(attempt.walk_level);
+  if (point && starter != evidence.starter.end()) attempt.moved = movement(starter->second, *point);
+  evidence.measurement = attempt.measurement;
+  evidence.implausible = implausible(*attempt.measurement, bench.roofs);
+}
+
+}  // namespace
+
+std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed,
+                                        int threads) {
+  const Exercise* exercise = find_exercise(chapter.name);
+  ROOFWALK_CHECK(exercise != nullptr);
+  auto measured = std::make_shared<Measured>();
+  measured->size = chapter.measured_size(machine.name);
+  measured->work = exercise->work(measured->size);
+  measured->problem = exercise->problem(measured->size, seed);
+  measured->expected = start(threads, [exercise, m = measured.get()] {
+                         return exercise->reference(m->size, m->problem);
+                       }).share();
+  return measured;
+}
+
+Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
+  const Chapter& chapter = *request.chapter;
+  const Exercise* exercise = find_exercise(chapter.name);
+  if (exercise == nullptr) return Error{fmt::format("chapter `{}` has no exercise in this program", chapter.name)};
+  const auto measured =
+      request.measured ? request.measured : prepare(chapter, bench.machine, request.seed, bench.threads);
+  const std::string key = baseline_key(bench, chapter, measured->size, request.seed);
+  auto starter = starter_points(bench, request, *measured, key);
+
+  Attempt attempt = blank(bench, request, measured->size);
+  Evidence evidence;
+  evidence.goals = chapter.goals;
+  const auto judged = [&] {
+    attempt.judgement = judge(evidence);
+    attempt.fault = evidence.fault;
+    return attempt;
+  };
+
+  const auto artifact = build_for(bench, request.file);
+  if (!artifact) {
+    if (artifact.error().file.empty()) return artifact.error();   // not about the learner's file
+    evidence.compile_error = artifact.error();
+    return judged();
+  }
+  attempt.source_sha256 = artifact->source_sha256;
+  attempt.is_starter = artifact->source_sha256 == sha256_hex(file_text(chapter.starter()));
+
+  ROOFWALK_TRY(const auto trials, small_trials(bench, chapter, *exercise, *artifact, request.seed));
+  for (const Trial& trial : trials) note_errors(trial, attempt);
+  if (!trials.empty()) add_to_evidence(trials.back(), *artifact, evidence);
+  if (!trials.empty() && trials.back().went_wrong()) return judged();
+
+  ROOFWALK_TRY(const Trial trial, run_trial(bench.open, *artifact, measured->problem,
+                                            case_name(measured->size, request.seed),
+                                            [&]() -> const std::vector<Expected>& { return measured->expected.get(); }));
+  note_errors(trial, attempt);
+  add_to_evidence(trial, *artifact, evidence);
+  if (trial.refusal || trial.record.fault) return judged();
+
+  ROOFWALK_TRY(evidence.starter, starter.get());
+  ROOFWALK_TRY_STATUS(keep_starter(bench, key, evidence.starter));
+  attempt.starter = evidence.starter;
+  // A wrong answer has no figures: its dot would mean nothing.
+  if (trial.correctness->correct) {
+    add_measurement(bench, trial, *artifact, measured->work, evidence, attempt);
+  }
+  return judged();
+}
+
+std::string walk_level(const Chapter& chapter) {
+  for (const Goal& goal : chapter.goals) {
+    if (goal.axis == Goal::Axis::right) return goal.level;
+  }
+  return chapter.goals.empty() ? "dram" : chapter.goals.front().level;
+}
+
+std::optional<std::string> not_offered(const Chapter& chapter, const Machine& machine) {
+  if (machine.compute_capability >= chapter.min_compute_capability) return std::nullopt;
+  const auto version = [](int capability) { return fmt::format("{}.{}", capability / 10, capability % 10); };
+  return fmt::format("`{}` needs compute capability {}, and {} has {}", chapter.name,
+                     version(chapter.min_compute_capability), machine.name, version(machine.compute_capability));
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,42 @@
+// The one place that knows the whole chain from a learner's file to a judged attempt.
+#pragma once
+
+#include <future>
+#include <memory>
+
+#include "grader/attempt.h"
+#include "grader/bench.h"
+
+namespace roofwalk {
+
+inline constexpr std::uint64_t kPublicSeed = 1;   // fixed, so that `run` shows the same figures each time
+
+// The measured shape's problem and what it should come to. One may serve several attempts.
+struct Measured {
+  Size size;
+  Work work;
+  Problem problem;
+  std::shared_future<std::vector<Expected>> expected;   // computed in the background
+};
+
+struct Request {
+  const Chapter* chapter = nullptr;
+  std::filesystem::path file;
+  std::uint64_t seed = kPublicSeed;
+  std::shared_ptr<const Measured> measured = {};        // made afresh where there is none
+  std::optional<LevelPoints> starter = {};              // the same
+};
+
+std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed,
+                                        int threads);
+
+// Never an Error for what a learner did: that is a verdict. The result does not depend on the number of threads.
+Result<Attempt> run_attempt(const Bench& bench, const Request& request);
+
+// Whose axis a chapter's walk is drawn on: the level of its first goal to the right, else of its first goal.
+std::string walk_level(const Chapter& chapter);
+
+// Nothing where this machine can do the chapter, else why not.
+std::optional<std::string> not_offered(const Chapter& chapter, const Machine& machine);
+
+}  // namespace roofwalk

@@ -1,0 +1,69 @@
+// One call of the program: its options, and what the verbs share, opened when first asked for.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "grader/bench.h"
+#include "grader/pipeline.h"
+#include "grader/text.h"
+#include "grader/walk.h"
+
+namespace roofwalk {
+
+// The exit codes are an interface: scripts and graders rely on them.
+enum ExitCode { kAccepted = 0, kNotAccepted = 1, kUsage = 2, kOurFault = 3, kSkipped = 4 };
+
+struct Options {
+  std::string device = "auto";
+  std::uint64_t seed = kPublicSeed;
+  int threads = 1;
+  bool json = false;
+};
+
+// What a verb could not do, and the exit code that says whose fault it is.
+struct Failure {
+  Error error;
+  ExitCode exit_code = kOurFault;
+};
+
+class Session {
+ public:
+  // `caller_folder` is where the person typed the command; relative paths mean that folder.
+  explicit Session(std::filesystem::path caller_folder) : caller_folder_(std::move(caller_folder)) {}
+
+  Options options;
+
+  // Each throws a Failure, which main turns into a message and an exit code.
+  const Course& course();
+  const Chapter& chapter(const std::string& name);
+  Store& store();
+  const Bench& bench();
+
+  std::vector<Dot> dots(const Chapter& chapter);
+  const Chapter* next_chapter();       // the first that is not passed; nullptr when all are
+
+  // A path as typed, seen from the course's root where it lies inside.
+  std::filesystem::path from_caller(const std::filesystem::path& typed) const;
+
+ private:
+  std::filesystem::path caller_folder_;
+  std::optional<Course> course_;
+  std::optional<Store> store_;
+  std::optional<Bench> bench_;
+};
+
+// The value, or its error thrown as a Failure.
+template <class T>
+T value_or_fail(Result<T> result, ExitCode exit_code = kOurFault) {
+  if (!result) throw Failure{result.error(), exit_code};
+  return std::move(*result);
+}
+
+Colors colors_for(const Options& options);
+void print(const std::string& text);             // to stdout, as it is
+void print_json(const Json& json);
+
+}  // namespace roofwalk

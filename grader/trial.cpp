@@ -1,0 +1,63 @@
+#include "grader/trial.h"
+
+#include <fmt/format.h>
+
+namespace roofwalk {
+namespace {
+
+// An error that names a file is about the learner's file; any other is about us.
+bool is_learners(const Error& error) { return !error.file.empty(); }
+
+// The line to look at when a value is wrong: where values are stored, or where the kernel is launched when it is the
+// launch that leaves elements out.
+int suspect_line(const RunRecord& record, Wrong wrong) {
+  int launch_line = 0, store_line = 0;
+  std::uint64_t most_stores = 0;
+  for (const KernelRecord& kernel : record.kernels) {
+    if (kernel.line > 0) launch_line = kernel.line;
+    for (const LineCounters& line : kernel.lines) {
+      const auto stores = line.counters[Counter::global_store_requests].value_or(0);
+      if (line.line > 0 && stores > most_stores) {
+        most_stores = stores;
+        store_line = line.line;
+      }
+    }
+  }
+  return wrong == Wrong::unwritten || store_line == 0 ? launch_line : store_line;
+}
+
+}  // namespace
+
+std::string case_name(const Size& size, std::uint64_t seed) { return fmt::format("{}, seed {}", size.text(), seed); }
+
+Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,
+                        const ExpectedValues& expected) {
+  Trial trial;
+  trial.case_name = std::move(name);
+  ROOFWALK_TRY(const auto device, open());
+  ROOFWALK_TRY(Workspace workspace, Workspace::make(*device, problem));
+  auto record = workspace.run(artifact);
+  if (!record) {
+    if (!is_learners(record.error())) return record.error();
+    trial.refusal = record.error();
+    return trial;
+  }
+  trial.record = std::move(*record);
+  if (expected && !trial.record.fault) trial.correctness = workspace.check(expected());
+  return trial;
+}
+
+void add_to_evidence(const Trial& trial, const Artifact& artifact, Evidence& evidence) {
+  evidence.refusal = trial.refusal;
+  evidence.fault = trial.record.fault;
+  evidence.fault_case = trial.case_name;
+  if (!trial.correctness) return;
+  CaseOutcome outcome{trial.case_name, *trial.correctness, {}, 0};
+  if (!outcome.correctness.correct) {
+    outcome.file = artifact.source_path;
+    outcome.line = suspect_line(trial.record, outcome.correctness.wrong);
+  }
+  evidence.outcome = std::move(outcome);
+}
+
+}  // namespace roofwalk

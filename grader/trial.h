@@ -1,0 +1,38 @@
+// One problem, once, on a device of its own: the plan made and run, the answer compared. A fresh device for each trial
+// means that no trial can see what another left behind, and that their order cannot matter.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/device/device.h"
+#include "common/verify/verify.h"
+#include "grader/verdict.h"
+
+namespace roofwalk {
+
+using DeviceFactory = std::function<Result<std::unique_ptr<Device>>()>;
+using ExpectedValues = std::function<const std::vector<Expected>&()>;   // called only once the run is over
+
+struct Trial {
+  std::string case_name;               // "n=33, seed 1"
+  RunRecord record;
+  std::optional<Error> refusal;        // the learner's plan or PTX is not allowed
+  std::optional<Correctness> correctness;   // absent after a refusal or a fault, and where nothing was expected
+
+  bool went_wrong() const { return refusal || record.fault || (correctness && !correctness->correct); }
+};
+
+std::string case_name(const Size& size, std::uint64_t seed);
+
+// Without `expected` nothing is compared. Errors are the harness's own trouble.
+Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,
+                        const ExpectedValues& expected);
+
+// Puts what the trial found where the judge looks for it.
+void add_to_evidence(const Trial& trial, const Artifact& artifact, Evidence& evidence);
+
+}  // namespace roofwalk

@@ -1,0 +1,153 @@
+#include "grader/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace roofwalk {
+namespace {
+
+constexpr std::array<std::string_view, 8> kVerdictNames = {"pass",    "fail",          "incorrect",  "fault",
+                                                           "refused", "compile_error", "not_graded", "too_noisy"};
+constexpr std::array<std::string_view, 3> kGradeNames = {"none", "pass", "ace"};
+
+bool is_share(const Goal& goal) {
+  return goal.what == Goal::What::share_of_roof || goal.what == Goal::What::share_of_algorithmic_ai;
+}
+
+std::optional<double> threshold(const Goal& goal, Grade grade) { return grade == Grade::ace ? goal.ace : goal.pass; }
+
+std::optional<double> over(std::optional<double> value, std::optional<double> base) {
+  if (!value || !base || *base <= 0) return std::nullopt;
+  return *value / *base;
+}
+
+std::optional<double> reached(const Goal& goal, const Evidence& evidence) {
+  if (!evidence.measurement) return std::nullopt;
+  const Measurement& m = *evidence.measurement;
+  const LevelMeasurement& level = m.level(goal.level);
+  const auto starter = evidence.starter.find(goal.level);
+  const bool has_starter = starter != evidence.starter.end();
+  switch (goal.what) {
+    case Goal::What::ai_over_starter:
+      return has_starter ? over(level.ai.get(), starter->second.ai) : std::nullopt;
+    case Goal::What::share_of_algorithmic_ai: return over(level.ai.get(), m.algorithmic_ai.get());
+    case Goal::What::share_of_roof: return over(m.achieved_flops_per_s.get(), level.roof.get());
+    case Goal::What::flops_over_starter:
+      return has_starter ? over(m.achieved_flops_per_s.get(), starter->second.flops_per_s) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool meets(const Goal& goal, std::optional<double> value, Grade grade) {
+  const auto wanted = threshold(goal, grade);
+  return !wanted || (value && *value >= *wanted);
+}
+
+// Fills grade and goals; the verdict is the caller's.
+void grade_goals(const Evidence& evidence, Judgement& judgement) {
+  bool pass = evidence.measurement.has_value(), ace = pass;
+  std::vector<std::optional<double>> values;
+  for (const Goal& goal : evidence.goals) {
+    values.push_back(reached(goal, evidence));
+    pass = pass && meets(goal, values.back(), Grade::pass);
+    ace = ace && meets(goal, values.back(), Grade::pass) && meets(goal, values.back(), Grade::ace);
+  }
+  judgement.grade = ace ? Grade::ace : pass ? Grade::pass : Grade::none;
+  const Grade next = pass ? Grade::ace : Grade::pass;
+  for (std::size_t i = 0; i < evidence.goals.size(); ++i) {
+    const Goal& goal = evidence.goals[i];
+    GoalResult row{goal, next, 0, values[i], false};
+    if (!threshold(goal, next)) row.wanted_for = next == Grade::ace ? Grade::pass : Grade::ace;
+    row.wanted = threshold(goal, row.wanted_for).value_or(0);
+    row.met = row.reached && *row.reached >= row.wanted;
+    judgement.goals.push_back(std::move(row));
+  }
+}
+
+std::vector<std::string> missed_goals(const Judgement& judgement) {
+  std::vector<std::string> reasons;
+  for (const GoalResult& row : judgement.goals) {
+    if (row.wanted_for != Grade::pass || row.met) continue;
+    reasons.push_back(fmt::format("{}: {} is {}, a pass wants {}", goal_axis_name(row.goal.axis), goal_phrase(row.goal),
+                                  goal_value(row.goal, row.reached.value_or(0)), goal_value(row.goal, row.wanted)));
+  }
+  return reasons;
+}
+
+std::vector<std::string> unmeasured_goals(const Judgement& judgement) {
+  std::vector<std::string> reasons;
+  for (const GoalResult& row : judgement.goals) {
+    if (!row.reached) reasons.push_back(fmt::format("this device cannot tell the {}", goal_phrase(row.goal)));
+  }
+  return reasons;
+}
+
+std::string outcome_reason(const CaseOutcome& outcome) {
+  std::string reason = outcome.correctness.reason;
+  if (outcome.correctness.looks_like_half && reason.find("half") == std::string::npos) {
+    reason += "; all errors are of the size that half precision makes";
+  }
+  return Error{fmt::format("{} ({})", reason, outcome.case_name), outcome.file, outcome.line}.text();
+}
+
+}  // namespace
+
+std::string_view verdict_name(Verdict verdict) { return kVerdictNames[static_cast<std::size_t>(verdict)]; }
+std::string_view grade_name(Grade grade) { return kGradeNames[static_cast<std::size_t>(grade)]; }
+
+Grade grade_from_name(std::string_view name) {
+  const auto found = std::find(kGradeNames.begin(), kGradeNames.end(), name);
+  return found == kGradeNames.end() ? Grade::none : static_cast<Grade>(found - kGradeNames.begin());
+}
+
+LevelPoints points_of(const Measurement& measurement) {
+  LevelPoints points;
+  for (const LevelMeasurement& level : measurement.levels) {
+    if (const auto point = measurement.point(level.level)) points[level.level] = *point;
+  }
+  return points;
+}
+
+Judgement judge(const Evidence& evidence) {
+  Judgement judgement;
+  const auto end = [&](Verdict verdict, std::vector<std::string> reasons) {
+    judgement.verdict = verdict;
+    judgement.reasons = std::move(reasons);
+    if (verdict != Verdict::pass) judgement.grade = Grade::none;
+    return judgement;
+  };
+  grade_goals(evidence, judgement);
+  if (evidence.compile_error) return end(Verdict::compile_error, {evidence.compile_error->text()});
+  if (evidence.refusal) return end(Verdict::refused, {evidence.refusal->text()});
+  if (evidence.fault) {
+    const Fault& fault = *evidence.fault;
+    const std::string message = fmt::format("{} ({})", fault.message, evidence.fault_case);
+    return end(Verdict::fault, {Error{message, fault.file, fault.line}.text()});
+  }
+  if (!evidence.outcome) return end(Verdict::not_graded, {"its result was never checked"});
+  if (!evidence.outcome->correctness.correct) return end(Verdict::incorrect, {outcome_reason(*evidence.outcome)});
+  if (!evidence.measurement) return end(Verdict::not_graded, {"it was never measured"});
+  if (!evidence.implausible.empty()) return end(Verdict::not_graded, evidence.implausible);
+  if (auto unmeasured = unmeasured_goals(judgement); !unmeasured.empty()) return end(Verdict::not_graded, unmeasured);
+  if (evidence.noise) return end(Verdict::too_noisy, {*evidence.noise});
+  if (judgement.grade != Grade::none) return end(Verdict::pass, {});
+  return end(Verdict::fail, missed_goals(judgement));
+}
+
+std::string goal_phrase(const Goal& goal) {
+  switch (goal.what) {
+    case Goal::What::ai_over_starter: return fmt::format("AI at {} over the starter's", goal.level);
+    case Goal::What::share_of_algorithmic_ai: return fmt::format("AI at {} of the algorithm's", goal.level);
+    case Goal::What::share_of_roof: return fmt::format("share of the {} roof", goal.level);
+    case Goal::What::flops_over_starter: return "FLOP/s over the starter's";
+  }
+  return "";
+}
+
+std::string goal_value(const Goal& goal, double value) {
+  return is_share(goal) ? fmt::format("{:.3g} %", value * 100) : fmt::format("x{:.3g}", value);
+}
+
+}  // namespace roofwalk

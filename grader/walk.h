@@ -1,0 +1,48 @@
+// The dots of a chapter on one device, oldest first: kept in the store, drawn as a chart.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/plot/plot.h"
+#include "grader/attempt.h"
+#include "grader/bench.h"
+#include "grader/pipeline.h"
+
+namespace roofwalk {
+
+// One dot of the walk.
+struct Dot {
+  std::string label;                   // "1", "2", ...; a file's stem where the file is not the learner's
+  LevelPoints points;
+  Grade grade = Grade::none;
+};
+
+std::vector<Dot> dots_of(const std::vector<StoredAttempt>& stored);
+
+// The best dot: the highest grade, then the most FLOP/s; nullptr in an empty walk.
+const Dot* best_dot(const std::vector<Dot>& dots);
+
+// `goal_for`: the grade whose region is marked.
+Chart walk_chart(const Bench& bench, const Chapter& chapter, const Size& size, const Work& work,
+                 const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for);
+
+// What recording an attempt told about the walk.
+struct WalkNews {
+  bool joined = false;                 // a new dot of the walk
+  bool unchanged = false;              // the attempt is the last one over again
+  std::optional<Movement> since_last;  // against the last dot before this one
+  std::string plot_trouble;            // why there is no picture; empty where there is one, or nothing to draw
+};
+
+// Puts the attempt into the store and draws the walk with it, both at once. Sets attempt.plot. An attempt that does
+// not join the walk is only drawn, into a picture of its own.
+Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store, bool joins, Attempt& attempt);
+
+// The starter's dot for a chart without an attempt: from the store, else measured.
+Result<LevelPoints> starter_of(const Bench& bench, const Chapter& chapter);
+
+std::string utc_now();                 // ISO 8601
+
+}  // namespace roofwalk

@@ -1,0 +1,32 @@
+// Independent pieces of work on a few threads. What they compute never depends on how many there are.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <future>
+#include <thread>
+#include <vector>
+
+namespace roofwalk {
+
+// Calls work(0) ... work(count - 1), at most `threads` at a time, and waits for all. Calls must not throw.
+template <class Work>
+void parallel_for(std::size_t count, int threads, Work work) {
+  std::atomic<std::size_t> next{0};
+  const auto loop = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::jthread> helpers;
+  const std::size_t wanted = std::min(count, static_cast<std::size_t>(std::max(threads, 1)));
+  for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(loop);
+  loop();
+}
+
+// Starts work in the background, or puts it off until its result is asked for when there is only one thread.
+template <class Work>
+auto start(int threads, Work work) {
+  return std::async(threads > 1 ? std::launch::async : std::launch::deferred, std::move(work));
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,11 @@
+// verdict: fault, runs too long
+// i never grows.
+#include <roofwalk.cuh>
+
+__global__ void add(const float* a, const float* b, float* c, int n) {
+    for (int i = threadIdx.x; i < n;) c[i] = a[i] + b[i];
+}
+
+SOLVE(const float* a, const float* b, float* c, int n) {
+    add<<<1, 256>>>(a, b, c, n);
+}

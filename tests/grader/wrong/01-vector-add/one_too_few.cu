@@ -1,0 +1,12 @@
+// verdict: incorrect, was never written
+// The last element is forgotten.
+#include <roofwalk.cuh>
+
+__global__ void add(const float* a, const float* b, float* c, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n - 1) c[i] = a[i] + b[i];
+}
+
+SOLVE(const float* a, const float* b, float* c, int n) {
+    add<<<ceil_div(n, 256), 256>>>(a, b, c, n);
+}

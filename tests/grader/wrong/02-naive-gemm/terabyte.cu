@@ -1,0 +1,23 @@
+// verdict: refused, big
+// One line asks for 1 TiB of device memory.
+#include <roofwalk.cuh>
+
+__device__ char big[1ull << 40];
+__global__ void fill() { big[threadIdx.x] = 1; }
+
+__global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= m || column >= n) return;
+
+    float sum = 0.0f;
+    for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + column];
+    c[row * n + column] = sum;
+}
+
+SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
+    const dim3 block(32, 8);
+    const dim3 grid(ceil_div(n, 32), ceil_div(m, 8));
+    fill<<<1, 32>>>();
+    gemm<<<grid, block>>>(a, b, c, m, n, k);
+}

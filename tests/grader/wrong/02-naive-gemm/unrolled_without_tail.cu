@@ -1,0 +1,21 @@
+// verdict: incorrect, it should be
+// Four steps at a time, and nobody takes what k % 4 leaves over.
+#include <roofwalk.cuh>
+
+__global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= m || column >= n) return;
+
+    float sum = 0.0f;
+    for (int i = 0; i + 3 < k; i += 4) {
+        for (int j = i; j < i + 4; ++j) sum += a[row * k + j] * b[j * n + column];
+    }
+    c[row * n + column] = sum;
+}
+
+SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
+    const dim3 block(32, 8);
+    const dim3 grid(ceil_div(n, 32), ceil_div(m, 8));
+    gemm<<<grid, block>>>(a, b, c, m, n, k);
+}

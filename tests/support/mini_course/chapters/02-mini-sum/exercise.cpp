@@ -1,0 +1,1 @@
+// The exercises of the mini course are in tests/support/mini_exercises.h.

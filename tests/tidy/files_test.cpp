@@ -1,0 +1,88 @@
+// What holds for the files themselves: nothing of one person's machine, nothing large, one format, nothing left out.
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "common/base/subprocess.h"
+#include "tests/tidy/repository.h"
+
+namespace roofwalk::tidy {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_text(const std::string& text) { return text.find('\0') == std::string::npos; }
+
+// Folders of one person's machine. Spelt in halves, so that this file passes its own test.
+const std::regex& machine_folder() {
+  static const std::regex pattern(R"((^|[^\w./$}~-])/)"
+                                  "(work|root|home)"
+                                  R"(/[\w.-]+)");
+  return pattern;
+}
+
+// Where a container or a fresh machine under test has its own folders.
+bool may_name_folders(const fs::path& file) {
+  return file == "Dockerfile" || file.string().starts_with(".devcontainer/") || file == "tests/setup/fresh_machine.sh";
+}
+
+TEST(Files, NameNoFolderOfOneMachine) {
+  ASSERT_TRUE(std::regex_search(std::string("see /ho") + "me/ada/notes", machine_folder()));
+  ASSERT_FALSE(std::regex_search("${root}/root/x and https://a.b/root/c", machine_folder()));
+  for (const fs::path& file : files_below()) {
+    const std::string text = text_of(file);
+    if (!is_text(text) || may_name_folders(file)) continue;
+    std::smatch match;
+    EXPECT_FALSE(std::regex_search(text, match, machine_folder())) << file << " names " << match.str();
+    EXPECT_EQ(text.find(std::string("shared/") + "design"), std::string::npos) << file;
+  }
+}
+
+TEST(Files, AreSmall) {
+  constexpr std::uintmax_t kMost = 1 << 20;
+  for (const fs::path& file : files_below()) {
+    EXPECT_LE(fs::file_size(source_root() / file), kMost) << file;
+  }
+}
+
+TEST(Files, EveryTestFolderIsBuilt) {
+  for (const fs::path& file : files_below("tests")) {
+    if (!file.string().ends_with("_test.cpp")) continue;
+    bool built = false;
+    for (fs::path folder = file.parent_path(); folder != "tests" && !built; folder = folder.parent_path()) {
+      const fs::path cmake = folder / "CMakeLists.txt";
+      built = fs::exists(source_root() / cmake) &&
+              text_of(cmake).find(file.lexically_relative(folder).string()) != std::string::npos;
+    }
+    EXPECT_TRUE(built) << file << " is named in no CMakeLists.txt above it";
+  }
+}
+
+TEST(Files, ScriptsCanBeRun) {
+  for (const fs::path& file : files_below()) {
+    const std::string text = text_of(file);
+    if (!text.starts_with("#!")) continue;
+    const auto mode = fs::status(source_root() / file).permissions();
+    EXPECT_NE(mode & fs::perms::owner_exec, fs::perms::none) << file << " starts with #! but is not executable";
+  }
+}
+
+// Versions of clang-format disagree on details, so only the one that the format file was written for decides.
+TEST(Files, AreFormatted) {
+  std::string tool;
+  for (const char* name : {"clang-format-14", "clang-format"}) {
+    const auto version = run_command({.arguments = {name, "--version"}});
+    if (version && version->exit_code == 0 && version->output.find("version 14.") != std::string::npos) tool = name;
+  }
+  if (tool.empty()) GTEST_SKIP() << "clang-format 14 is not installed";
+  std::vector<std::string> arguments = {tool, "--dry-run", "--Werror", "--ferror-limit=3"};
+  for (const fs::path& file : files_below()) {
+    if (is_cpp(file)) arguments.push_back((source_root() / file).string());
+  }
+  const auto result = run_command({.arguments = arguments, .timeout_s = 60});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->exit_code, 0) << result->output.substr(0, 4000);
+}
+
+}  // namespace
+}  // namespace roofwalk::tidy

@@ -1,0 +1,36 @@
+// The repository as the tidy tests see it: its files, their lines, and the layers that CMake was told.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace roofwalk::tidy {
+
+// The project's root folder.
+std::filesystem::path source_root();
+
+// Every file of the project below `folder`, as paths relative to the root: what git tracks or would track; in a copy
+// without git, all but build results and the learner's own.
+std::vector<std::filesystem::path> files_below(const std::string& folder = {});
+
+bool is_cpp(const std::filesystem::path& file);
+
+std::string text_of(const std::filesystem::path& file);
+
+struct Include {
+  int line = 0;
+  std::string name;  // as written between the quotes or brackets
+};
+std::vector<Include> includes_in(const std::string& text);
+
+// The layers named in roofwalk_layer(... USES ...), each with all that it may include: itself, what it uses, and what
+// those use.
+std::map<std::string, std::set<std::string>> reachable_layers();
+
+// "vgpu" for "common/vgpu/memory.h" and empty for what is no layer's.
+std::string layer_of(const std::filesystem::path& file);
+
+}  // namespace roofwalk::tidy

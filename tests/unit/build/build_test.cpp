@@ -1,0 +1,217 @@
+// The whole way from a learner's file to an artifact, with the real compilers.
+#include "common/build/build.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "common/build/files.h"
+#include "tests/unit/build/temporary_folder.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+// A header of the test's own: what is tested here does not depend on the course's.
+constexpr const char* kHeader = "#define SOLVE(...) extern \"C\" __global__ void solve(__VA_ARGS__)\n";
+constexpr const char* kKernel = R"cu(#include <roofwalk.cuh>
+static __global__ void add(const float* a, float* b) {
+  __shared__ float t[32];
+  t[threadIdx.x] = a[threadIdx.x];
+  __syncthreads();
+  b[threadIdx.x] = t[threadIdx.x ^ 1];
+}
+SOLVE(const float* a, float* b) { add<<<1, 32>>>(a, b); }
+)cu";
+
+class Build : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const auto found = find_toolkit(ROOFWALK_SOURCE_DIR);
+    ASSERT_TRUE(found.ok()) << found.error().text();
+    toolkit_ = *found;
+  }
+
+  Build() { folder_.write("include/roofwalk.cuh", kHeader); }
+
+  BuildRequest request(const fs::path& source) const {
+    return {.source = source,
+            .arch = "compute_80",
+            .include = folder_.path() / "include",
+            .cache = folder_.path() / "cache",
+            .timeout_s = 60};
+  }
+
+  Result<Artifact> build_text(const std::string& text) {
+    return build(toolkit_, request(folder_.write("my/x.cu", text)));
+  }
+
+  Error error_of(const std::string& text) {
+    const auto artifact = build_text(text);
+    EXPECT_FALSE(artifact.ok());
+    if (artifact.ok()) return {.message = ""};
+    EXPECT_EQ(artifact.error().file, (folder_.path() / "my/x.cu").string());
+    return artifact.error();
+  }
+
+  static inline Toolkit toolkit_;
+  TemporaryFolder folder_;
+};
+
+TEST_F(Build, GivesPtxAndResourcesAndTheCacheGivesTheSame) {
+  ::setenv("NVCC_APPEND_FLAGS", "--definitely-not-a-flag", 1);  // must not reach the compiler
+  const auto artifact = build_text(kKernel);
+  ::unsetenv("NVCC_APPEND_FLAGS");
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  EXPECT_EQ(artifact->source_path, (folder_.path() / "my/x.cu").string());
+  EXPECT_EQ(artifact->source_name, "kernel.cu");
+  EXPECT_EQ(artifact->source_text, kKernel);
+  EXPECT_EQ(artifact->source_sha256.size(), 64u);
+  EXPECT_EQ(artifact->arch, "compute_80");
+  EXPECT_THAT(artifact->ptx, HasSubstr(".entry solve("));
+  EXPECT_THAT(artifact->ptx, HasSubstr("/kernel.cu\""));
+  EXPECT_THAT(artifact->ptx, HasSubstr(".loc\t1 4 "));
+  EXPECT_THAT(artifact->ptx, Not(HasSubstr(folder_.path().string())));
+  ASSERT_EQ(artifact->kernels.size(), 1u);  // and not `solve`
+  EXPECT_THAT(artifact->kernels[0].name, HasSubstr("_Z3addPKfPf"));
+  EXPECT_EQ(artifact->kernels[0].static_shared_bytes, 128);
+  EXPECT_GT(artifact->kernels[0].registers_per_thread, 0);
+
+  // Another name and another checkout: no compiler runs, and only the path differs.
+  const fs::path copy = folder_.write("other/$(touch pwned) 'x'.cu", kKernel);
+  const auto start = std::chrono::steady_clock::now();
+  const auto cached = build({.root = "/no/toolkit", .version = toolkit_.version}, request(copy));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(50));
+  ASSERT_TRUE(cached.ok()) << cached.error().text();
+  EXPECT_EQ(cached->ptx, artifact->ptx);
+  EXPECT_EQ(cached->source_path, copy.string());
+  EXPECT_EQ(cached->kernels[0].registers_per_thread, artifact->kernels[0].registers_per_thread);
+
+  // A damaged entry counts as absent: a toolkit that is not there cannot make it again.
+  for (const auto& entry : fs::directory_iterator(folder_.path() / "cache")) {
+    fs::resize_file(entry.path() / "kernel.ptx", 100);
+  }
+  EXPECT_FALSE(build({.root = "/no/toolkit", .version = toolkit_.version}, request(copy)).ok());
+  const auto again = build(toolkit_, request(copy));
+  ASSERT_TRUE(again.ok()) << again.error().text();
+  EXPECT_EQ(again->ptx, artifact->ptx);  // compiled twice, the same to the byte
+}
+
+TEST_F(Build, TheCacheDependsOnAllThatCounts) {
+  ASSERT_TRUE(build_text(kKernel).ok());
+  const Toolkit none{.root = "/no/toolkit", .version = toolkit_.version};
+  BuildRequest same = request(folder_.path() / "my/x.cu");
+  EXPECT_TRUE(build(none, same).ok());
+  EXPECT_FALSE(build({.root = "/no/toolkit", .version = "13.9.1"}, same).ok());
+  BuildRequest other_arch = same;
+  other_arch.arch = "compute_90";
+  EXPECT_FALSE(build(none, other_arch).ok());
+  folder_.write("include/roofwalk.cuh", std::string(kHeader) + "// changed\n");
+  EXPECT_FALSE(build(none, same).ok());
+}
+
+TEST_F(Build, LeavesNothingBehind) {
+  const std::string text = "#include <roofwalk.cuh>\nSOLVE(int n) { n = }  // left behind?\n";
+  error_of(text);
+  const fs::path folder = "/tmp/roofwalk-" + std::to_string(::geteuid());
+  struct stat info {};
+  ASSERT_EQ(::stat(folder.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700u);
+  // Other processes may be at work in the same folder now: only what is ours must be gone.
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    EXPECT_NE(read_file(entry.path() / "kernel.cu", 1 << 20), text) << entry.path();
+  }
+  EXPECT_FALSE(fs::exists(folder_.path() / "cache"));  // errors are not cached
+}
+
+TEST_F(Build, ErrorsNameTheLearnersFileAndLine) {
+  const Error error = error_of(
+      "#include <roofwalk.cuh>\n#include <vector>\nSOLVE(int n) {\n  std::vector<int> v(n);\n  cudaStream_t s;\n"
+      "  cudaStreamCreate(&s);\n}\n");
+  EXPECT_EQ(error.line, 4);
+  EXPECT_THAT(error.message, HasSubstr("SOLVE calls std::vector"));
+  EXPECT_THAT(error.message, HasSubstr("x.cu:6: SOLVE calls cudaStreamCreate"));
+  EXPECT_THAT(error.advice, HasSubstr("SOLVE runs as device code: use scratch<T>(count)"));
+}
+
+TEST_F(Build, TooMuchSharedMemoryIsSaidPlainly) {
+  const Error error = error_of(
+      "#include <roofwalk.cuh>\n__global__ void big(float* a) {\n  __shared__ float t[20000];\n  t[threadIdx.x] = "
+      "a[1];\n"
+      "  __syncthreads();\n  a[0] = t[threadIdx.x ^ 5];\n}\nSOLVE(float* a) { big<<<1, 32>>>(a); }\n");
+  EXPECT_EQ(error.message, "kernel big declares 80000 bytes of shared memory; CUDA allows 49152 (48 KiB)");
+  EXPECT_GE(error.line, 2);
+  EXPECT_LE(error.line, 6);
+}
+
+TEST_F(Build, BadInlineAssemblyPointsAtItsLine) {
+  const Error error = error_of(
+      "#include <roofwalk.cuh>\n__global__ void k(float* a) {\n  asm(\"foo.bar;\");\n}\n"
+      "SOLVE(float* a) { k<<<1, 1>>>(a); }\n");
+  EXPECT_EQ(error.line, 3);
+  EXPECT_THAT(error.message, HasSubstr("ptxas: "));
+}
+
+TEST_F(Build, AFileWithoutAPlanIsRefused) {
+  EXPECT_THAT(error_of("#include <roofwalk.cuh>\n__global__ void k() {}  // SOLVE\n").message,
+              HasSubstr("defines no SOLVE(...)"));
+}
+
+TEST_F(Build, WhatIsNoKernelFileIsRefusedAtOnce) {
+  EXPECT_THAT(error_of("").message, HasSubstr("is empty"));
+  EXPECT_THAT(error_of(" \r\n\t\n").message, HasSubstr("is empty"));
+  EXPECT_THAT(error_of(std::string("SOLVE\0", 6)).message, HasSubstr("is not text"));
+  EXPECT_THAT(error_of("\x7f"
+                       "ELF\x02\x01\x01 solve")
+                  .message,
+              HasSubstr("is not text"));
+  EXPECT_THAT(error_of("hello, world\n").message, HasSubstr("holds no SOLVE"));
+  EXPECT_THAT(error_of("SOLVE " + std::string(1 << 20, ' ')).message, HasSubstr("has 1048582 bytes"));
+
+  const auto message = [this](const fs::path& source) {
+    const auto artifact = build(toolkit_, request(source));
+    return artifact.ok() ? std::string() : artifact.error().message;
+  };
+  EXPECT_EQ(message(folder_.path() / "none.cu"), "there is no such file");
+  EXPECT_EQ(message(folder_.path()), "this is not a file");
+  const fs::path fifo = folder_.path() / "fifo.cu";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_EQ(message(fifo), "this is not a file");
+}
+
+TEST_F(Build, EndlessTemplatesStopAtTheTimeLimit) {
+  const fs::path source = folder_.write(
+      "my/x.cu",
+      "#include <roofwalk.cuh>\ntemplate <int D, long N> struct B { static constexpr long v = B<D - 1, 2 * N>::v + "
+      "B<D - 1, 2 * N + 1>::v; };\ntemplate <long N> struct B<0, N> { static constexpr long v = N; };\n"
+      "SOLVE(long* a) { *a = B<40, 1>::v; }\n");
+  BuildRequest short_request = request(source);
+  short_request.timeout_s = 0.7;
+  const auto start = std::chrono::steady_clock::now();
+  const auto artifact = build(toolkit_, short_request);
+  ASSERT_FALSE(artifact.ok());
+  EXPECT_THAT(artifact.error().message, HasSubstr("nvcc took longer than 0.7 s"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+}
+
+TEST_F(Build, TwoAtOnceCompileOnceAndAgree) {
+  const std::string text = std::string(kKernel) + "// two at once\n";
+  const BuildRequest both = request(folder_.write("my/x.cu", text));
+  std::string first, second;
+  std::thread other([&] { first = build(toolkit_, both)->ptx; });
+  second = build(toolkit_, both)->ptx;
+  other.join();
+  EXPECT_FALSE(first.empty());
+  EXPECT_EQ(first, second);
+}
+
+}  // namespace
+}  // namespace roofwalk

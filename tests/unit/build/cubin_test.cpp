@@ -1,0 +1,158 @@
+#include "common/build/cubin.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "common/base/rng.h"
+#include "common/base/subprocess.h"
+#include "common/build/build.h"
+#include "common/build/files.h"
+#include "tests/unit/build/temporary_folder.h"
+
+namespace roofwalk {
+namespace {
+
+// Kernels with every kind of resource. -rdc keeps the functions that are not inlined.
+constexpr const char* kSource = R"cu(
+__device__ __noinline__ float shared_in_callee(int i) {
+  __shared__ float z[500];
+  z[i] = i;
+  __syncthreads();
+  return z[i ^ 3];
+}
+__device__ __noinline__ float frame_in_callee(int i) {
+  volatile float z[100];
+  z[i] = i;
+  return z[i ^ 3] + shared_in_callee(i);
+}
+__device__ float recursive(int i) { volatile float z[10]; z[i % 10] = i; return i < 1 ? z[0] : z[i % 7] + recursive(i - 1) * recursive(i - 2); }
+extern "C" __global__ void plain(float* c) { c[0] = 3; }
+extern "C" __global__ void tile(float* c) {
+  __shared__ float t[256];
+  extern __shared__ float dynamic[];
+  t[threadIdx.x] = dynamic[threadIdx.x];
+  __syncthreads();
+  c[threadIdx.x] = t[threadIdx.x ^ 1];
+}
+extern "C" __global__ void frame(float* c, int n) {
+  float l[100];
+  for (int i = 0; i < 100; ++i) l[i] = c[i * n];
+  c[0] = l[n % 100];
+}
+extern "C" __global__ void calls(float* c) {
+  __shared__ float q[100];
+  q[threadIdx.x] = c[3];
+  __syncthreads();
+  c[0] = frame_in_callee(threadIdx.x) + q[c != 0];
+}
+extern "C" __global__ void recurses(float* c, int n) { c[0] = recursive(n); }
+)cu";
+
+struct Compiled {
+  std::string cubin;
+  std::string report;  // what `ptxas -v` says of it
+};
+
+// One real cubin for all tests here.
+const Compiled& compiled() {
+  static const Compiled made = [] {
+    const TemporaryFolder folder;
+    folder.write("k.cu", kSource);
+    const auto toolkit = find_toolkit(ROOFWALK_SOURCE_DIR);
+    EXPECT_TRUE(toolkit.ok()) << toolkit.error().text();
+    const std::string bin = (toolkit->root / "bin").string();
+    const auto run = [&](std::vector<std::string> arguments) {
+      const auto result = run_command({.arguments = std::move(arguments), .working_directory = folder.path()});
+      EXPECT_EQ(result->exit_code, 0) << result->output;
+      return result->output;
+    };
+    run({bin + "/nvcc", "-ptx", "-rdc=true", "-arch=compute_80", "k.cu", "-o", "k.ptx"});
+    const std::string report = run({bin + "/ptxas", "-v", "-c", "-arch=sm_80", "k.ptx", "-o", "k.cubin"});
+    return Compiled{.cubin = read_file(folder.path() / "k.cubin", 1 << 20).value_or(""), .report = report};
+  }();
+  return made;
+}
+
+const std::string& cubin() { return compiled().cubin; }
+
+// The registers that `ptxas -v` reports for a kernel alone.
+int reported_registers(const std::string& kernel) {
+  const std::string& report = compiled().report;
+  const std::size_t used = report.find("Used ", report.find("entry function '" + kernel + "'"));
+  return used != std::string::npos ? std::stoi(report.substr(used + 5)) : -1;
+}
+
+const KernelResources& find(const std::vector<KernelResources>& kernels, const std::string& name) {
+  for (const KernelResources& kernel : kernels) {
+    if (kernel.name == name) return kernel;
+  }
+  ADD_FAILURE() << "no kernel " << name;
+  return kernels.front();
+}
+
+// Frames and shared memory follow from the source: those of called functions are added, as the device linker does.
+TEST(Cubin, HoldsWhatTheAssemblerAndTheLinkerReport) {
+  const auto kernels = read_cubin(cubin());
+  ASSERT_TRUE(kernels.ok()) << kernels.error().text();
+  EXPECT_EQ(kernels->size(), 5u);  // the three functions are not kernels
+  EXPECT_EQ(find(*kernels, "plain").static_shared_bytes, 0);
+  EXPECT_EQ(find(*kernels, "plain").local_bytes_per_thread, 0);
+  EXPECT_EQ(find(*kernels, "tile").static_shared_bytes, 1024);
+  EXPECT_EQ(find(*kernels, "tile").local_bytes_per_thread, 0);
+  EXPECT_EQ(find(*kernels, "frame").local_bytes_per_thread, 400);
+  EXPECT_EQ(find(*kernels, "calls").static_shared_bytes, 2400);
+  EXPECT_GE(find(*kernels, "calls").local_bytes_per_thread, 400);
+  EXPECT_GE(find(*kernels, "recurses").local_bytes_per_thread, 40);
+  for (const char* name : {"plain", "tile", "frame"}) {
+    EXPECT_EQ(find(*kernels, name).registers_per_thread, reported_registers(name)) << name;
+  }
+  for (const char* name : {"calls", "recurses"}) {
+    EXPECT_GE(find(*kernels, name).registers_per_thread, reported_registers(name)) << name;
+  }
+}
+
+TEST(Cubin, CutAtEveryByteIsAnErrorOrLess) {
+  const std::string& bytes = cubin();
+  ASSERT_TRUE(read_cubin(bytes).ok());
+  // The section table stands last: whatever is cut off, some of it is gone.
+  for (std::size_t size = 0; size < bytes.size(); size += size < 4096 || size + 4096 > bytes.size() ? 1 : 61) {
+    // A copy of its own, so that a sanitizer sees any step beyond the end.
+    const std::vector<char> cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_FALSE(read_cubin({cut.data(), cut.size()}).ok()) << size;
+  }
+}
+
+TEST(Cubin, FlippedBytesNeverCrash) {
+  Rng rng(1, "cubin");
+  std::size_t read = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::string bytes = cubin();
+    for (int flips = 0; flips < 8; ++flips) {
+      bytes[rng.next() % bytes.size()] = static_cast<char>(rng.next());
+      // Half of them in the section table, where all offsets and sizes stand.
+      const std::size_t table = std::min<std::size_t>(bytes.size(), 64 * 60);
+      bytes[bytes.size() - 1 - rng.next() % table] = static_cast<char>(rng.next());
+    }
+    const auto kernels = read_cubin(bytes);
+    read += kernels.ok();
+    if (!kernels) continue;
+    for (const KernelResources& kernel : *kernels) {
+      ASSERT_GE(kernel.static_shared_bytes, 0);
+      ASSERT_GE(kernel.local_bytes_per_thread, 0);
+    }
+  }
+  EXPECT_LT(read, 2000u);
+}
+
+TEST(Cubin, OtherFilesAreErrors) {
+  EXPECT_FALSE(read_cubin("").ok());
+  EXPECT_FALSE(read_cubin(".version 9.0\n.target sm_80\n").ok());
+  const auto program = read_file("/proc/self/exe", 256 << 20);  // an ELF file of another machine
+  ASSERT_TRUE(program.has_value());
+  EXPECT_FALSE(read_cubin(*program).ok());
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,139 @@
+// What compilers print, as recorded, and what is made of it.
+#include "common/build/diagnostics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace roofwalk {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kSource = "#include <roofwalk.cuh>\n";
+
+Error nvcc(const std::string& output, int exit_code = 1, const char* source = kSource) {
+  return explain_nvcc({.exit_code = exit_code, .output = output}, "my/x.cu", source, 60);
+}
+
+TEST(NvccErrors, AreCutToTheLearnersLines) {
+  const Error error = nvcc(
+      "kernel.cu(4): warning #68-D: integer conversion resulted in a change of sign\n"
+      "  unsigned u = -1;\n"
+      "kernel.cu(5): error: identifier \"q\" is undefined\n"
+      "  __attribute__((global)) void add() { q; }\n"
+      "                                       ^\n\n"
+      "kernel.cu(15): error #20-D: too few arguments in function call\n\n"
+      "2 errors detected in the compilation of \"kernel.cu\".\n");
+  EXPECT_EQ(error.text(), "my/x.cu:5: identifier \"q\" is undefined\n  my/x.cu:15: too few arguments in function call");
+}
+
+TEST(NvccErrors, ThePreprocessorsFormIsReadToo) {
+  EXPECT_EQ(nvcc("kernel.cu:1:10: fatal error: nothere.h: No such file or directory\n    1 | #include\n").text(),
+            "my/x.cu:1: nothere.h: No such file or directory");
+}
+
+TEST(NvccErrors, NoMoreThanSixAreShown) {
+  std::string output;
+  for (int i = 1; i <= 9; ++i) output += "kernel.cu(" + std::to_string(i) + "): error: e" + std::to_string(i) + "\n";
+  const Error error = nvcc(output);
+  EXPECT_EQ(error.line, 1);
+  EXPECT_THAT(error.message, HasSubstr("x.cu:6: e6\n  and 3 more"));
+  EXPECT_THAT(error.message, Not(HasSubstr("e7")));
+}
+
+TEST(NvccErrors, InHeadersPointAtTheLearnersLine) {
+  EXPECT_EQ(nvcc("include/roofwalk.cuh(26): error: expression must have arithmetic type\n"
+                 "    return count / size;\n"
+                 "          detected during instantiation of \"auto ceil_div(Count, Size)\" at line 3 of kernel.cu\n")
+                .text(),
+            "my/x.cu:3: expression must have arithmetic type (in roofwalk.cuh)");
+  EXPECT_EQ(nvcc("In file included from /usr/include/c++/12/a:3,\n                 from kernel.cu:2:\n"
+                 "/usr/include/c++/12/b:7:2: error: #error no\n")
+                .text(),
+            "my/x.cu:2: #error no (in b)");
+  EXPECT_EQ(nvcc("/secret/folder/b.h(7): error: no\n").text(), "my/x.cu: no (in b.h, line 7)");
+}
+
+TEST(NvccErrors, HostCallsInSolveAreExplainedInOneSentence) {
+  const auto call = [](const std::string& callee, const std::string& kind, const std::string& caller) {
+    return nvcc("kernel.cu(8): error: calling a __host__ function(\"" + callee + "\") from a " + kind + " function(\"" +
+                caller + "\") is not allowed\n\nkernel.cu(8): error: identifier \"" + callee +
+                "\" is undefined in device code\n");
+  };
+  const Error vector =
+      call("std::vector<float, ::std::allocator<float> > ::vector(unsigned long)", "__global__", "solve");
+  EXPECT_EQ(vector.text(),
+            "my/x.cu:8: SOLVE calls std::vector, which exists on the host only (SOLVE runs as device code: use "
+            "scratch<T>(count) for temporary memory)");
+  EXPECT_THAT(call("cudaError ::cudaMallocManaged<float> (T1 **, unsigned long)", "__global__", "solve").text(),
+              testing::AllOf(HasSubstr("SOLVE calls cudaMallocManaged,"), HasSubstr("scratch<T>(count)")));
+  EXPECT_THAT(call("cudaStreamCreate", "__global__", "solve").advice, HasSubstr("leave streams"));
+  EXPECT_THAT(call("std::basic_ostream<char>::operator <<(int)", "__global__", "solve").advice,
+              HasSubstr("prints nothing"));
+  EXPECT_THAT(call("helper(int)", "__global__", "solve").advice, HasSubstr("__host__ __device__"));
+  EXPECT_EQ(call("helper(int)", "__global__", "add(const float *)").text(),
+            "my/x.cu:8: add calls helper, which exists on the host only (kernels run on the GPU and cannot call host "
+            "functions; mark a function of your own with __device__)");
+}
+
+TEST(NvccErrors, AMissingIncludeIsNamed) {
+  EXPECT_THAT(nvcc("kernel.cu(2): error: this declaration has no storage class\n", 1, "SOLVE() {}").advice,
+              HasSubstr("#include <roofwalk.cuh>"));
+}
+
+TEST(NvccErrors, ForgedTextIsHarmless) {
+  const Error error = nvcc("kernel.cu:5:2: error: #error \x1b[2J\x1b[1;32mPASS\x07\xff 100\n");
+  EXPECT_EQ(error.text(), "my/x.cu:5: #error PASS 100");
+  EXPECT_LT(nvcc("kernel.cu(1): error: " + std::string(100000, 'a') + "\n").message.size(), 500u);
+}
+
+TEST(NvccErrors, OddLinesAreNoDiagnostics) {
+  for (const char* output : {"", "(): error: x\n", "kernel.cu(99999999999): error: x\n", ": : : \n", "kernel.cu(): \n",
+                             "\x1b[", "kernel.cu(-): error\n", "of kernel.cu\n"}) {
+    EXPECT_THAT(nvcc(output).message, HasSubstr("nvcc failed with exit code 1")) << output;
+  }
+}
+
+TEST(CompilerEnds, AreNamed) {
+  const auto end = [](CommandResult run) { return explain_nvcc(run, "my/x.cu", kSource, 20).text(); };
+  EXPECT_THAT(end({.exit_code = 137, .timed_out = true, .output = ""}),
+              HasSubstr("my/x.cu: nvcc took longer than 20 s"));
+  EXPECT_THAT(end({.exit_code = 134, .output = "LLVM ERROR: out of memory\nAborted\n"}),
+              HasSubstr("ran out of memory"));
+  EXPECT_THAT(end({.exit_code = 4, .output = "gcc: internal compiler error: File size limit exceeded signal\n"}),
+              HasSubstr("wrote more than it may"));
+  EXPECT_THAT(end({.exit_code = 139, .output = ""}), HasSubstr("crashed (signal 11)"));
+}
+
+TEST(PtxasErrors, PointAtTheInlineAssembly) {
+  constexpr const char* kPtx = ".entry k\n.loc 1 7 1\nfoo.bar;\n.file 1 \"/kernel.cu\"\n";
+  const Error error = explain_ptxas({.exit_code = 255,
+                                     .output = "ptxas kernel.ptx, line 3; error   : Unknown modifier '.bar'\n"
+                                               "ptxas fatal   : Ptx assembly aborted due to errors\n"},
+                                    "my/x.cu", kPtx, 60);
+  EXPECT_EQ(error.file, "my/x.cu");
+  EXPECT_EQ(error.line, 7);
+  EXPECT_EQ(error.message, "ptxas: Unknown modifier '.bar'");
+  EXPECT_THAT(error.advice, HasSubstr("inline assembly"));
+}
+
+TEST(PtxasErrors, WithoutAPlaceStandAsTheyAre) {
+  const auto text = [](const char* output) {
+    return explain_ptxas({.exit_code = 255, .output = output}, "my/x.cu", "", 60).text();
+  };
+  EXPECT_EQ(text("ptxas error   : Entry function 'k' uses too much shared data (0x13880 bytes, 0xc000 max)\n"),
+            "my/x.cu: Entry function 'k' uses too much shared data (0x13880 bytes, 0xc000 max)");
+  EXPECT_THAT(text("ptxas fatal   : Memory allocation failure\n"), HasSubstr("ptxas ran out of memory"));
+}
+
+TEST(WrittenName, IsWhatTheAuthorWrote) {
+  EXPECT_EQ(written_name("_Z3addPKfS0_Pfi"), "add");
+  EXPECT_EQ(written_name("_Z5scaleILi128EEvPfdci"), "scale<128>");
+  EXPECT_EQ(written_name("__nv_static_30__080d48ba_9_kernel_cu_f458d52c__Z3locPKfPfi"), "loc");
+  EXPECT_EQ(written_name("solve"), "solve");
+  EXPECT_EQ(written_name("_Znonsense"), "_Znonsense");
+}
+
+}  // namespace
+}  // namespace roofwalk

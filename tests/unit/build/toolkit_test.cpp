@@ -1,0 +1,98 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <optional>
+
+#include "common/build/build.h"
+#include "tests/unit/build/temporary_folder.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+// Puts an environment variable back at the end.
+class Variable {
+ public:
+  explicit Variable(const char* name) : name_(name) {
+    if (const char* value = std::getenv(name)) old_ = value;
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  ~Variable() {
+    if (old_) {
+      ::setenv(name_, old_->c_str(), 1);
+    } else {
+      ::unsetenv(name_);
+    }
+  }
+
+ private:
+  const char* name_;
+  std::optional<std::string> old_;
+};
+
+class FindToolkit : public testing::Test {
+ protected:
+  FindToolkit() {
+    for (const char* name : {"ROOFWALK_CUDA", "CUDA_HOME", "CUDA_PATH"}) ::unsetenv(name);
+  }
+
+  // A toolkit whose nvcc says the version.
+  fs::path fake(const std::string& name, const std::string& version) {
+    for (const char* tool : {"nvcc", "ptxas"}) {
+      const fs::path file = folder_.write(name + "/bin/" + tool, "#!/bin/sh\necho 'Cuda compilation tools, release " +
+                                                                     version + ", V" + version + ".7'\n");
+      fs::permissions(file, fs::perms::owner_all);
+    }
+    return fs::canonical(folder_.path() / name);
+  }
+
+  void set_path(const std::string& front) { ::setenv("PATH", (front + ":/usr/bin:/bin").c_str(), 1); }
+
+  Variable path_{"PATH"}, chosen_{"ROOFWALK_CUDA"}, home_{"CUDA_HOME"}, cuda_path_{"CUDA_PATH"};
+  TemporaryFolder folder_;
+};
+
+TEST_F(FindToolkit, TheChoiceOfTheSetUpComesFirst) {
+  const fs::path chosen = fake("chosen", "13.1"), other = fake("other", "13.0");
+  set_path((other / "bin").string());
+  ::setenv("ROOFWALK_CUDA", chosen.c_str(), 1);
+  const auto toolkit = find_toolkit("/nowhere");
+  ASSERT_TRUE(toolkit.ok()) << toolkit.error().text();
+  EXPECT_EQ(toolkit->root, chosen);
+  EXPECT_EQ(toolkit->version, "13.1.7");
+}
+
+TEST_F(FindToolkit, AChoiceThatDoesNotWorkIsAnErrorThatNamesIt) {
+  for (const fs::path& chosen : {fs::path("/nowhere"), fake("old", "12.9")}) {
+    ::setenv("ROOFWALK_CUDA", chosen.c_str(), 1);
+    const auto toolkit = find_toolkit("/nowhere");
+    ASSERT_FALSE(toolkit.ok());
+    EXPECT_THAT(toolkit.error().message, HasSubstr(chosen.string()));
+  }
+}
+
+TEST_F(FindToolkit, AnOldOneFirstOnThePathIsPassedOver) {
+  const fs::path old = fake("old", "12.4"), broken = fake("broken", ""), good = fake("good", "13.0");
+  set_path((old / "bin").string() + ":" + (broken / "bin").string() + ":" + (good / "bin").string());
+  const auto toolkit = find_toolkit("/nowhere");
+  ASSERT_TRUE(toolkit.ok()) << toolkit.error().text();
+  EXPECT_EQ(toolkit->root, good);
+}
+
+TEST_F(FindToolkit, LinksAreFollowedToTheToolkit) {
+  const fs::path good = fake("good", "13.0");
+  fs::create_directories(folder_.path() / "links");
+  fs::create_symlink(good / "bin/nvcc", folder_.path() / "links/nvcc");
+  set_path((folder_.path() / "links").string());
+  const auto toolkit = find_toolkit("/nowhere");
+  ASSERT_TRUE(toolkit.ok()) << toolkit.error().text();
+  EXPECT_EQ(toolkit->root, good);
+}
+
+}  // namespace
+}  // namespace roofwalk

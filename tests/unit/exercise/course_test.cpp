@@ -1,0 +1,172 @@
+// Every chapter of the course: its problem is deterministic, its tolerance accepts a rounded reference and refuses half
+// precision, zeros, and outputs that ignore an input. Chapters are found by walking, so a new one is held to it too.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <ostream>
+
+#include "common/exercise/chapter.h"
+#include "common/verify/verify.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr std::uint64_t kSeeds[] = {1, 7, 20260};
+
+float rounded_to_half(float value) {
+  auto bits = std::bit_cast<std::uint32_t>(value);
+  bits += 0xfffu + ((bits >> 13) & 1u);  // to nearest, ties to even; the exponent's range does not matter here
+  return std::bit_cast<float>(bits & ~0x1fffu);
+}
+
+// The problem with each input changed by `change`, or only the one called `only`.
+template <class Change>
+Problem changed(Problem problem, Change change, const std::string& only = "") {
+  for (Parameter& parameter : problem.parameters) {
+    auto* input = std::get_if<InputBuffer>(&parameter);
+    if (input == nullptr || (!only.empty() && input->name != only)) continue;
+    for (float& value : input->values) value = change(value);
+  }
+  return problem;
+}
+
+std::vector<float> to_float(const std::vector<double>& values) { return {values.begin(), values.end()}; }
+
+struct Case {
+  std::string name;
+  const Exercise* exercise;
+  Size size;
+  std::string kind;  // "correctness" or "measured"
+};
+
+void PrintTo(const Case& tried, std::ostream* out) { *out << tried.name << " " << tried.size.text(); }
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  const auto chapters = load_chapters(ROOFWALK_ROOT);
+  ROOFWALK_CHECK(chapters.ok() && !chapters->empty());
+  for (const Chapter& chapter : *chapters) {
+    const Exercise* exercise = find_exercise(chapter.name);
+    ROOFWALK_CHECK(exercise != nullptr);
+    for (const Size& size : chapter.correctness_sizes) cases.push_back({chapter.name, exercise, size, "correctness"});
+    cases.push_back({chapter.name, exercise, chapter.measured_size("classroom"), "measured"});
+  }
+  return cases;
+}
+
+class Course : public testing::TestWithParam<Case> {
+ protected:
+  const Exercise& exercise() const { return *GetParam().exercise; }
+  const Size& size() const { return GetParam().size; }
+};
+
+TEST_P(Course, WorkIsPositiveAndBytesCoverTheBuffers) {
+  const Work work = exercise().work(size());
+  EXPECT_GT(work.useful_flops, 0);
+  std::int64_t floats = 0;
+  for (const Parameter& parameter : exercise().problem(size(), 1).parameters) {
+    if (const auto* input = std::get_if<InputBuffer>(&parameter)) floats += std::ssize(input->values);
+    if (const auto* output = std::get_if<OutputBuffer>(&parameter)) floats += output->count;
+  }
+  EXPECT_EQ(work.compulsory_bytes, 4 * floats);
+}
+
+TEST_P(Course, TheToleranceTellsFloatFromHalf) {
+  for (const std::uint64_t seed : kSeeds) {
+    const Problem problem = exercise().problem(size(), seed);
+    const std::vector<Expected> expected = exercise().reference(size(), problem);
+    const std::vector<Expected> from_half = exercise().reference(size(), changed(problem, rounded_to_half));
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const std::vector<float> honest = to_float(expected[i].values);
+      EXPECT_TRUE(compare(honest, expected[i]).correct) << seed;
+
+      const Correctness half_inputs = compare(to_float(from_half[i].values), expected[i]);
+      EXPECT_FALSE(half_inputs.correct) << seed;
+      if (honest.size() > 50) {  // a handful of elements may err by next to nothing
+        EXPECT_TRUE(half_inputs.looks_like_half) << seed << " " << half_inputs.reason;
+        EXPECT_THAT(half_inputs.reason, testing::HasSubstr("half precision"));
+      }
+
+      std::vector<float> half_results = honest;
+      for (float& value : half_results) value = rounded_to_half(value);
+      const Correctness rounded = compare(half_results, expected[i]);
+      EXPECT_FALSE(rounded.correct) << seed;
+      EXPECT_TRUE(rounded.looks_like_half || honest.size() <= 50) << seed << " " << rounded.reason;
+
+      EXPECT_FALSE(compare(std::vector<float>(honest.size(), 0.0f), expected[i]).correct) << seed;
+    }
+    if (GetParam().kind == "measured") break;  // one seed there: large references take their time
+  }
+}
+
+TEST_P(Course, SeedsAndInputsMatter) {
+  if (GetParam().kind == "measured") return;
+  const Problem problem = exercise().problem(size(), 1);
+  const std::vector<Expected> expected = exercise().reference(size(), problem);
+  const std::vector<Expected> again = exercise().reference(size(), exercise().problem(size(), 1));
+  const std::vector<Expected> other = exercise().reference(size(), exercise().problem(size(), 2));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(expected[i].values, again[i].values);
+    EXPECT_EQ(expected[i].tolerances, again[i].tolerances);
+    EXPECT_NE(expected[i].values, other[i].values);
+  }
+  for (const Parameter& parameter : problem.parameters) {
+    const auto* input = std::get_if<InputBuffer>(&parameter);
+    if (input == nullptr) continue;
+    const Problem without = changed(
+        problem, [](float) { return 0.0f; }, input->name);
+    const std::vector<Expected> blind = exercise().reference(size(), without);
+    EXPECT_FALSE(compare(to_float(blind[0].values), expected[0]).correct) << input->name;
+  }
+}
+
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+  std::string name = info.param.name + "_" + info.param.kind + "_" + info.param.size.text();
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Course, testing::ValuesIn(all_cases()), case_name);
+
+// Chapter by chapter: an honest single-precision kernel passes, in the worst usual order of summation.
+
+TEST(VectorAdd, OneRoundedAdditionPasses) {
+  const Exercise& exercise = *find_exercise("vector-add");
+  const Size size({{"n", 65537}});
+  const Problem problem = exercise.problem(size, 3);
+  std::vector<float> c;
+  for (std::size_t i = 0; i < 65537; ++i) c.push_back(problem.input("a")[i] + problem.input("b")[i]);
+  EXPECT_TRUE(compare(c, exercise.reference(size, problem)[0]).correct);
+  EXPECT_EQ(exercise.work(Size({{"n", 1048576}})).useful_flops, 1048576);
+  EXPECT_EQ(exercise.work(Size({{"n", 1048576}})).compulsory_bytes, 12582912);
+}
+
+TEST(NaiveGemm, ASequentialSumInFloatPasses) {
+  const Exercise& exercise = *find_exercise("naive-gemm");
+  constexpr std::int64_t m = 9, n = 33, k = 4001;
+  const Size size({{"m", m}, {"n", n}, {"k", k}});
+  const Problem problem = exercise.problem(size, 3);
+  const std::vector<float>&a = problem.input("a"), &b = problem.input("b");
+  std::vector<float> fused(m * n), separate(m * n);
+  std::vector<double> exact(m * n);
+  for (std::size_t row = 0; row < m; ++row) {
+    for (std::size_t column = 0; column < n; ++column) {
+      for (std::size_t i = 0; i < k; ++i) {
+        const float x = a[row * k + i], y = b[i * n + column];
+        fused[row * n + column] = std::fma(x, y, fused[row * n + column]);
+        separate[row * n + column] += x * y;
+        exact[row * n + column] += static_cast<double>(x) * y;
+      }
+    }
+  }
+  const Expected expected = exercise.reference(size, problem)[0];
+  for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(expected.values[i], exact[i], 1e-10);
+  EXPECT_TRUE(compare(fused, expected).correct);
+  EXPECT_TRUE(compare(separate, expected).correct);
+  EXPECT_EQ(exercise.work(size).useful_flops, 2 * m * n * k);
+}
+
+}  // namespace
+}  // namespace roofwalk

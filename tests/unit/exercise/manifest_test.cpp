@@ -1,0 +1,117 @@
+// exercise.toml: what is read, and that every mistake is named with its line.
+#include "common/exercise/manifest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <ostream>
+
+namespace roofwalk {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kSound = R"(name = "tiny-gemm"
+title = "Tiny"
+min_compute_capability = 75
+[correctness]
+m = [1, 31]
+k = [2, 33]
+a = [3, 35]
+[measured]
+classroom = { a = 7, m = 8, k = 9 }
+default = { m = 10, k = 20, a = 30 }
+[[goal]]
+axis = "right"
+level = "l1"
+what = "ai_over_starter"
+pass = 4
+ace = 6.5
+[[goal]]
+axis = "up"
+level = "dram"
+what = "share_of_roof"
+ace = 0.9
+[[hint]]
+text = "first"
+[[hint]]
+text = "second"
+)";
+
+// The sound manifest with its one occurrence of `from` replaced.
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = kSound;
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Manifest, ReadsEverything) {
+  const auto chapter = parse_manifest(kSound, "x/exercise.toml");
+  ASSERT_TRUE(chapter.ok()) << chapter.error().text();
+  EXPECT_EQ(chapter->name, "tiny-gemm");
+  EXPECT_EQ(chapter->title, "Tiny");
+  EXPECT_EQ(chapter->min_compute_capability, 75);
+  ASSERT_EQ(chapter->correctness_sizes.size(), 2u);
+  EXPECT_EQ(chapter->correctness_sizes[0].text(), "m=1 k=2 a=3");  // as written, not by the alphabet
+  EXPECT_EQ(chapter->correctness_sizes[1].text(), "m=31 k=33 a=35");
+  EXPECT_EQ(chapter->measured_size("classroom").text(), "m=8 k=9 a=7");
+  EXPECT_EQ(chapter->measured_size("h100-sxm").text(), "m=10 k=20 a=30");
+  ASSERT_EQ(chapter->goals.size(), 2u);
+  EXPECT_EQ(chapter->goals[0].axis, Goal::Axis::right);
+  EXPECT_EQ(chapter->goals[0].level, "l1");
+  EXPECT_EQ(chapter->goals[0].what, Goal::What::ai_over_starter);
+  EXPECT_EQ(chapter->goals[0].pass, 4.0);
+  EXPECT_EQ(chapter->goals[0].ace, 6.5);
+  EXPECT_EQ(chapter->goals[1].what, Goal::What::share_of_roof);
+  EXPECT_EQ(chapter->goals[1].pass, std::nullopt);
+  ASSERT_EQ(chapter->hints.size(), 2u);
+  EXPECT_EQ(chapter->hints[1].text, "second");
+}
+
+struct Mistake {
+  const char *name, *from, *to;
+  int line;
+  const char* message;
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
+
+class ManifestMistake : public testing::TestWithParam<Mistake> {};
+
+TEST_P(ManifestMistake, IsNamedWithItsLine) {
+  const Mistake& mistake = GetParam();
+  const auto chapter = parse_manifest(with(mistake.from, mistake.to), "x/exercise.toml");
+  ASSERT_FALSE(chapter.ok());
+  EXPECT_EQ(chapter.error().file, "x/exercise.toml");
+  EXPECT_EQ(chapter.error().line, mistake.line) << chapter.error().text();
+  EXPECT_THAT(chapter.error().text(), HasSubstr(mistake.message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ManifestMistake,
+    testing::Values(Mistake{"not_toml", "title = ", "title ", 2, "is not TOML"},
+                    Mistake{"no_name", "name = \"tiny-gemm\"", "", 1, "`name` is missing"},
+                    Mistake{"capital_name", "tiny-gemm", "Tiny", 1, "not a chapter's name"},
+                    Mistake{"long_name", "tiny-gemm", "a-name-of-thirty-three-characters", 1, "not a chapter's name"},
+                    Mistake{"empty_title", "\"Tiny\"", "\"\"", 2, "`title` must be a text"},
+                    Mistake{"capability", "75", "7.5", 3, "75 for 7.5"},
+                    Mistake{"unknown_key", "min_compute_capability", "minimum", 3, "unknown key `minimum`"},
+                    Mistake{"uneven_lists", "k = [2, 33]", "k = [2]", 6, "`k` has 1 values, the extent before it 2"},
+                    Mistake{"zero_extent", "a = [3, 35]", "a = [3, 0]", 7, "`a` must be a whole number from 1"},
+                    Mistake{"no_default", "default", "other", 8, "a size called `default`"},
+                    Mistake{"missing_extent", "m = 8, k = 9", "m = 8", 9, "`classroom` lacks the extent `k`"},
+                    Mistake{"extra_extent", "m = 8, k = 9", "m = 8, k = 9, z = 1", 9, "does not have"},
+                    Mistake{"axis", "\"right\"", "\"left\"", 12, "`axis` is"},
+                    Mistake{"level", "\"l1\"", "\"l3\"", 13, "`level` is"},
+                    Mistake{"what_of_the_other_axis", "\"ai_over_starter\"", "\"share_of_roof\"", 14,
+                            "`what` of a goal right"},
+                    Mistake{"negative_goal", "pass = 4", "pass = -4", 15, "`pass` must be a ratio above 0"},
+                    Mistake{"ace_below_pass", "ace = 6.5", "ace = 3", 11, "`ace` asks for less"},
+                    Mistake{"misspelt_goal", "ace = 0.9", "aces = 0.9", 21, "unknown key `aces`"},
+                    Mistake{"goal_of_nothing", "ace = 0.9", "", 17, "needs `pass`, `ace` or both"},
+                    Mistake{"empty_hint", "\"second\"", "\"\"", 25, "`text` must be a text"}),
+    [](const auto& mistake) { return mistake.param.name; });
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,57 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "grader/check/claims.h"
+#include "grader/check/half.h"
+
+namespace roofwalk {
+namespace {
+
+TEST(StepClaim, IsReadInAllItsForms) {
+  const auto both = parse_step_claim("// step 2: right x6.6 (l1), up x10: threadIdx.x runs along a row: neighbours");
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->step, 2);
+  EXPECT_EQ(both->right, 6.6);
+  EXPECT_EQ(both->level, "l1");
+  EXPECT_EQ(both->up, 10);
+  const auto up = parse_step_claim("// step 1: up x15: a grid");
+  ASSERT_TRUE(up);
+  EXPECT_FALSE(up->right);
+  const auto right = parse_step_claim("// step 1: right x2: tiles");
+  ASSERT_TRUE(right);
+  EXPECT_EQ(right->level, "dram");
+  EXPECT_FALSE(right->up);
+}
+
+TEST(StepClaim, WithoutAFactorOrWordsIsAnError) {
+  for (const char* line : {"// step 1: a grid", "// step 1: up x2:", "// step x: up x2: words", "", "#include <x>",
+                           "// step 1: right x2 (l4): words"}) {
+    EXPECT_FALSE(parse_step_claim(line)) << line;
+  }
+}
+
+TEST(WrongClaim, IsAVerdictAndWords) {
+  const auto claim = parse_wrong_claim("// verdict: incorrect, was never written");
+  ASSERT_TRUE(claim);
+  EXPECT_EQ(claim->verdict, "incorrect");
+  EXPECT_EQ(claim->text, "was never written");
+  EXPECT_TRUE(parse_wrong_claim("// verdict: fault"));
+  EXPECT_FALSE(parse_wrong_claim("// incorrect"));
+}
+
+TEST(HalfRounded, KeepsElevenBitsTiesToEven) {
+  EXPECT_EQ(half_rounded(0), 0.0f);
+  EXPECT_EQ(half_rounded(1), 1.0f);
+  EXPECT_EQ(half_rounded(1 + 0x1p-11), 1.0f);             // halfway: to even
+  EXPECT_EQ(half_rounded(1 + 3 * 0x1p-11), 1 + 0x1p-9f);  // halfway: to even
+  EXPECT_EQ(half_rounded(1 + 0x1.1p-11), 1 + 0x1p-10f);
+  EXPECT_EQ(half_rounded(-0.1), -0x1.998p-4f);
+  EXPECT_EQ(half_rounded(65504), 65504.0f);
+  EXPECT_TRUE(std::isinf(half_rounded(1e6)));
+  EXPECT_EQ(half_rounded(0x1p-24), 0x1p-24f);             // the smallest subnormal
+  EXPECT_EQ(half_rounded(0x1p-26), 0.0f);
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,77 @@
+#include "grader/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/support/attempts.h"
+#include "tests/support/golden.h"
+
+namespace roofwalk {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::attempt_that_ended_with;
+using testing::measured_attempt;
+
+void expect_fits_a_screen(const std::string& text) {
+  std::istringstream in(text);
+  int lines = 0;
+  for (std::string line; std::getline(in, line); ++lines) EXPECT_LE(line.size(), 80u) << line;
+  EXPECT_LT(lines, 25);
+}
+
+TEST(Report, OfAMeasuredAttemptIsTheGoldenOne) {
+  WalkNews news;
+  news.joined = true;
+  news.since_last = Movement{1, 1.07};
+  const std::string text = report(measured_attempt(), news, Colors(false));
+  testing::expect_golden(TEST_GOLDEN_DIR "/measured.txt", text);
+  expect_fits_a_screen(text);
+}
+
+TEST(Report, OfAnIncorrectAttemptSaysWhereAndGivesNoNumbers) {
+  Evidence evidence;
+  evidence.outcome = testing::correct_outcome();
+  evidence.outcome->correctness.correct = false;
+  evidence.outcome->correctness.reason = "c[1048575] was never written (1 of 1048576 elements)";
+  evidence.outcome->file = "my/vector-add.cu";
+  evidence.outcome->line = 14;
+  const std::string text = report(attempt_that_ended_with(evidence), {}, Colors(false));
+  testing::expect_golden(TEST_GOLDEN_DIR "/incorrect.txt", text);
+  expect_fits_a_screen(text);
+}
+
+TEST(Report, OfACompileErrorStaysWithinAScreen) {
+  Evidence evidence;
+  std::string message;
+  for (int i = 0; i < 40; ++i) message += "error: identifier \"x\" is undefined\n";
+  evidence.compile_error = Error{message, "my/vector-add.cu", 3};
+  expect_fits_a_screen(report(attempt_that_ended_with(evidence), {}, Colors(false)));
+}
+
+TEST(Report, MakesWhatALearnerWroteHarmless) {
+  Attempt attempt = measured_attempt();
+  attempt.finding->traffic_source = "c[i] = a[i]; // \x1b]0;owned\x07";
+  const std::string text = report(attempt, {}, Colors(false));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, HasSubstr("\\x1b]0;owned\\x07"));
+}
+
+TEST(Report, ColoursOnlyWhenAsked) {
+  EXPECT_THAT(report(measured_attempt(), {}, Colors(true)), HasSubstr("\x1b[32m"));
+  EXPECT_THAT(report(measured_attempt(), {}, Colors(false)), Not(HasSubstr("\x1b")));
+}
+
+TEST(Report, SaysWhatADeviceCannotTell) {
+  Attempt attempt = measured_attempt();
+  RunRecord record = testing::vector_add_record();
+  record.counters = {};
+  attempt.measurement = measure(record, testing::vector_add_work(), attempt.roofs);
+  EXPECT_THAT(report(attempt, {}, Colors(false)), HasSubstr("unknown on this device"));
+}
+
+}  // namespace
+}  // namespace roofwalk

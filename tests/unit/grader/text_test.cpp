@@ -1,0 +1,45 @@
+#include "grader/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace roofwalk {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(Printable, EscapesControlCharacters) {
+  EXPECT_EQ(printable("a\tb"), "a b");
+  EXPECT_EQ(printable("\x1b[31m\r\n\x7f"), "\\x1b[31m\\x0d\\x0a\\x7f");
+  EXPECT_EQ(printable("\xc2\x9b" "31m \xc3\xa9"), "\\x9b31m \xc3\xa9");
+}
+
+TEST(Grouped, PutsCommasEveryThreeDigits) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(12582912), "12,582,912");
+  EXPECT_EQ(grouped(-1234), "-1,234");
+}
+
+TEST(Wrapped, BreaksAtSpacesAndKeepsLongWords) {
+  EXPECT_THAT(wrapped("one two three", 8), ElementsAre("one two", "three"));
+  EXPECT_THAT(wrapped("unbreakable a", 4), ElementsAre("unbreakable", "a"));
+  EXPECT_THAT(wrapped("  ", 4), IsEmpty());
+}
+
+TEST(Shortened, EndsInDots) {
+  EXPECT_EQ(shortened("abcdef", 6), "abcdef");
+  EXPECT_EQ(shortened("abcdefg", 6), "abc...");
+}
+
+TEST(NearNames, AreOfferedClosestFirst) {
+  const std::vector<std::string> names = {"vector-add", "naive-gemm", "tiled-gemm"};
+  EXPECT_THAT(near_names("vectoradd", names), ElementsAre("vector-add"));
+  EXPECT_THAT(near_names("gemm", names), ElementsAre("naive-gemm", "tiled-gemm"));
+  EXPECT_THAT(near_names("zzzzzzzzzz", names), IsEmpty());
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,99 @@
+#include "common/measure/measurement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/records.h"
+
+namespace roofwalk {
+namespace {
+
+using testing::test_machine;
+using testing::vector_add_measurement;
+using testing::vector_add_record;
+using testing::vector_add_work;
+
+TEST(Roofs, ComeFromTheDataSheetSlowestFirst) {
+  const Roofs roofs = roofs_of(test_machine());
+  ASSERT_EQ(roofs.memory.size(), 4u);
+  EXPECT_EQ(roofs.memory[0].level, "dram");
+  EXPECT_EQ(roofs.memory[0].bytes_per_s, 128e9);
+  EXPECT_EQ(roofs.memory[1].level, "l2");
+  EXPECT_EQ(roofs.memory[1].bytes_per_s, 384e9);
+  EXPECT_EQ(roofs.memory_roof("l1")->bytes_per_s, 1024e9);
+  ASSERT_EQ(roofs.compute.size(), 1u);
+  EXPECT_EQ(roofs.compute[0].flops_per_s, 2.048e12);
+  EXPECT_EQ(roofs.compute[0].source, "data sheet");
+}
+
+TEST(Measurement, OfAVectorAddIsExact) {
+  const Measurement m = vector_add_measurement();
+  EXPECT_EQ(m.useful_flops.value, 1048576);
+  EXPECT_EQ(m.executed_flops.value, 1048576);
+  EXPECT_EQ(m.dram_read_bytes.value, 8388608);
+  EXPECT_EQ(m.dram_write_bytes.value, 4194304);
+  EXPECT_EQ(m.l1_bytes.value, 12582912);
+  EXPECT_EQ(m.l2_bytes.value, 12582912);
+  EXPECT_EQ(m.level("dram").ai.value, 1.0 / 12);
+  EXPECT_EQ(m.algorithmic_ai.value, 1.0 / 12);
+  EXPECT_EQ(m.horizontal_gap.value, 1);
+  EXPECT_DOUBLE_EQ(m.achieved_flops_per_s.value, 1048576 / 120e-6);
+  EXPECT_DOUBLE_EQ(m.level("dram").roof.value, 128e9 / 12);
+  EXPECT_DOUBLE_EQ(m.vertical_gap.value, 120.0 / 98.304);
+}
+
+TEST(Measurement, SaysHowEachNumberWasObtained) {
+  const Measurement m = vector_add_measurement();
+  EXPECT_EQ(m.useful_flops.obtained, Obtained::formula);
+  EXPECT_EQ(m.dram_read_bytes.obtained, Obtained::counted);
+  EXPECT_EQ(m.elapsed_ns.obtained, Obtained::modelled);
+  EXPECT_EQ(m.achieved_flops_per_s.obtained, Obtained::modelled);
+  RunRecord record = vector_add_record();
+  record.time_is_modelled = false;
+  record.bytes_are_modelled = true;
+  const Measurement other = measure(record, vector_add_work(), roofs_of(test_machine()));
+  EXPECT_EQ(other.elapsed_ns.obtained, Obtained::counted);
+  EXPECT_EQ(other.level("dram").ai.obtained, Obtained::modelled);
+}
+
+TEST(Measurement, OfAllFlopTypesIsTheirSum) {
+  RunRecord record = vector_add_record();
+  record.counters.set(Counter::flops_f16, 1);
+  record.counters.set(Counter::flops_f64, 20);
+  record.counters.set(Counter::flops_tensor, 300);
+  EXPECT_EQ(measure(record, vector_add_work(), roofs_of(test_machine())).executed_flops.value, 1048576 + 321);
+}
+
+TEST(Measurement, WithoutACounterIsUnsupportedNotZero) {
+  RunRecord record = vector_add_record();
+  record.counters = {};
+  record.counters.set(Counter::l1_read_sectors, 10);
+  record.counters.set(Counter::l1_write_sectors, 2);
+  const Measurement m = measure(record, vector_add_work(), roofs_of(test_machine()));
+  EXPECT_FALSE(m.dram_read_bytes.known());
+  EXPECT_FALSE(m.executed_flops.known());
+  EXPECT_FALSE(m.vertical_gap.known());
+  EXPECT_FALSE(m.point("dram").has_value());
+  ASSERT_TRUE(m.point("l1").has_value());
+  EXPECT_EQ(m.level("l1").bytes.value, 12 * 32);
+}
+
+TEST(Measurement, ThatIsSoundIsPlausible) {
+  EXPECT_THAT(implausible(vector_add_measurement(), roofs_of(test_machine())), ::testing::IsEmpty());
+}
+
+TEST(Measurement, OfTooFewBytesOrFlopsOrTooLittleTimeIsImplausible) {
+  const Roofs roofs = roofs_of(test_machine());
+  RunRecord few_bytes = vector_add_record();
+  few_bytes.counters.set(Counter::dram_read_bytes, 0);
+  EXPECT_FALSE(implausible(measure(few_bytes, vector_add_work(), roofs), roofs).empty());
+  RunRecord few_flops = vector_add_record();
+  few_flops.counters.set(Counter::flops_f32, 1 << 19);
+  EXPECT_EQ(implausible(measure(few_flops, vector_add_work(), roofs), roofs).size(), 1u);
+  RunRecord too_fast = vector_add_record();
+  too_fast.elapsed_ns = 90'000;
+  EXPECT_EQ(implausible(measure(too_fast, vector_add_work(), roofs), roofs).size(), 1u);
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,127 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+#include "charts.h"
+#include "common/plot/plot.h"
+
+namespace roofwalk {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::stringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// Without the blanks at line ends, which editors would eat.
+std::string trimmed(const std::string& text) { return std::regex_replace(text, std::regex(" +\n"), "\n"); }
+
+TEST(TextPlot, OfVectorAdd) {
+  EXPECT_EQ(trimmed(text_plot(vector_add_chart(), 72, 18, false)), R"PLOT(
+vector-add on virtual:classroom (n=1048576)               times modelled
+      |                                               FP32 2.05 TFLOP/s
+      |                                  .     . .     __==============
+  1 T +                            . . . . . .   __--""  :
+      |                      . . . . . .   __--""        :
+100 G +                . . . . . .  __---""              :
+      |   L1 1.02 TB/s . . .  __--""                     :
+      |    .L2 384 GB/s __--""                           :
+ 10 G +. . . . .  __--*" DRAM 128 GB/s                   :
+      |. .  __--""~~~ |                                  :
+  1 G +_--""~~~       |                                  :
+      |~~             S                                  :
+      |               |                                  :
+100 M +               |                                  :
+      +----------------+---------------+--------------+---------------+
+     0.01             0.1              1             10              100
+FLOP/s over FLOP/DRAM byte   : ridge 16   | algorithmic AI 0.0833
+S starter  * attempt 2  ~ pass from here  under *: 1
+)PLOT" + 1);
+}
+
+TEST(TextPlot, OfNaiveGemm) {
+  EXPECT_EQ(trimmed(text_plot(gemm_chart(), 72, 18, false)), R"PLOT(
+naive-gemm on virtual:classroom (m=n=k=512)               times modelled
+      |                                               FP32 2.05 TFLOP/s
+      |                             ===================================
+  1 T +                         _-"":      . .           |
+      |                     _--"    :  . .               |
+      |                 _--*       .:.                   |
+      |             _--"       . .  :                    |
+100 G +         _--"         .      :                    |
+      |     __-"         .~~~~~~~~~~:~~~~~~~~~~~~~~~~~~~~|
+      | __-"     S   . .            :                    |
+ 10 G +" L1 1.02 TB/s               :                    |
+      | DRAM 128 GB/s               :                    |
+      |  . .                        :                    |
+  1 G +.                            :                    |
+      +-------------+-----------+------------+-----------+------------+
+     0.01          0.1          1           10          100         1000
+FLOP/s over FLOP/L1 byte   : ridge 2   | algorithmic AI 85.3
+S starter  * attempt 1  ~ pass from here
+)PLOT" + 1);
+}
+
+TEST(TextPlot, FillsItsRectangleExactly) {
+  for (const Chart& chart : {vector_add_chart(), gemm_chart(), classroom_chart("l2")}) {
+    for (const auto& [columns, rows] : {std::pair{40, 12}, {72, 18}, {80, 24}, {100, 30}, {211, 60}}) {
+      const auto lines = lines_of(text_plot(chart, columns, rows, false));
+      EXPECT_EQ(lines.size(), static_cast<std::size_t>(rows));
+      for (const std::string& line : lines) EXPECT_EQ(line.size(), static_cast<std::size_t>(columns)) << line;
+    }
+  }
+}
+
+TEST(TextPlot, NeverShrinksBelowWhatIsReadable) {
+  EXPECT_EQ(text_plot(vector_add_chart(), 1, -5, false), text_plot(vector_add_chart(), 40, 12, false));
+}
+
+TEST(TextPlot, ColourOnlyAddsEscapes) {
+  const std::string plain = text_plot(vector_add_chart(), 72, 18, false);
+  const std::string colored = text_plot(vector_add_chart(), 72, 18, true);
+  EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(colored, HasSubstr("\x1b[1;33m*\x1b[0m"));
+  EXPECT_EQ(std::regex_replace(colored, std::regex("\x1b\\[[0-9;]*m"), ""), plain);
+}
+
+TEST(TextPlot, NamesDotsThatALaterOneHides) {
+  Chart chart = vector_add_chart();
+  chart.walk[1].point = chart.walk[2].point = chart.walk[0].point;
+  EXPECT_THAT(text_plot(chart, 72, 18, false), HasSubstr("under *: starter, 1"));
+}
+
+TEST(TextPlot, NumbersThatWouldRunTogetherAreAnO) {
+  Chart chart = classroom_chart("dram");
+  for (int i = 10; i <= 12; ++i) chart.walk.push_back({.label = std::to_string(i), .point = {1 + 0.2 * (i - 10), 1e9}});
+  chart.walk.insert(chart.walk.begin(), {.label = "starter", .point = {0.1, 1e9}});
+  chart.walk.push_back({.label = "13", .point = {10, 1e9}});
+  EXPECT_THAT(text_plot(chart, 72, 18, false),
+              AllOf(HasSubstr("o12"), Not(HasSubstr("1112")), HasSubstr("S "), HasSubstr("* attempt 13")));
+}
+
+TEST(TextPlot, ForeignLettersAndControlCharactersCannotBreakTheFrame) {
+  Chart chart = vector_add_chart();
+  chart.title = "a\nb\x1b[31m\xc3\xa9";
+  const std::string text = text_plot(chart, 72, 18, false);
+  EXPECT_THAT(text, testing::StartsWith("a?b?[31m??  "));
+  EXPECT_EQ(lines_of(text).size(), 18u);
+}
+
+TEST(TextPlot, SaysWhetherTimesAreModelled) {
+  Chart chart = vector_add_chart();
+  EXPECT_THAT(text_plot(chart, 72, 18, false), HasSubstr("times modelled"));
+  chart.time_is_modelled = false;
+  EXPECT_THAT(text_plot(chart, 72, 18, false), HasSubstr("times measured"));
+  EXPECT_THAT(text_plot(chart, 50, 18, false), HasSubstr("ridge 16"));
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,196 @@
+#include "common/specs/machine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::string read_text(const fs::path& file) {
+  std::ostringstream out;
+  out << std::ifstream(file).rdbuf();
+  return out.str();
+}
+
+std::string classroom_text() { return read_text(fs::path(ROOFWALK_SOURCE_DIR) / "common/specs/classroom.toml"); }
+
+// Writes a machine file and loads it.
+class MachineFile : public testing::Test {
+ protected:
+  MachineFile() { fs::create_directories(folder_); }
+  ~MachineFile() override { fs::remove_all(folder_); }
+
+  Result<Machine> load(const std::string& text) {
+    std::ofstream(file_) << text;
+    return load_machine(file_.string());
+  }
+
+  // classroom.toml with the first line that starts with `key` replaced.
+  std::string with_line(const std::string& key, const std::string& line) {
+    std::istringstream in(classroom_text());
+    std::string out, old;
+    bool found = false;
+    while (std::getline(in, old)) {
+      const bool hit = !found && old.starts_with(key + " ");
+      found |= hit;
+      out += (hit ? line : old) + "\n";
+    }
+    EXPECT_TRUE(found) << key;
+    return out;
+  }
+
+  void expect_error(const std::string& text, const std::string& message, bool has_line = true) {
+    const auto machine = load(text);
+    ASSERT_FALSE(machine.ok()) << message;
+    EXPECT_THAT(machine.error().message, HasSubstr(message));
+    EXPECT_EQ(machine.error().file, file_.string());
+    EXPECT_EQ(machine.error().line > 0, has_line) << machine.error().text();
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / ("roofwalk-specs-" + std::to_string(::getpid()));
+  fs::path file_ = folder_ / "odd.toml";
+};
+
+TEST(Classroom, IsTheMachineOfTheDesign) {
+  const auto machine = load_machine("classroom");
+  ASSERT_TRUE(machine.ok()) << machine.error().text();
+  EXPECT_EQ(machine->name, "classroom");
+  EXPECT_EQ(machine->compute_capability, 80);
+  EXPECT_EQ(machine->arch, "compute_80");
+  EXPECT_EQ(machine->sms, 8);
+  EXPECT_EQ(machine->clock_hz, 1e9);
+  EXPECT_EQ(machine->max_threads_per_sm, 1024);
+  EXPECT_EQ(machine->registers_per_sm, 65536);
+  EXPECT_EQ(machine->l1_bytes, 64 << 10);
+  EXPECT_EQ(machine->shared_bytes_per_sm, 64 << 10);
+  EXPECT_EQ(machine->l2_bytes, 256 << 10);
+  EXPECT_EQ(machine->dram_bytes_per_s, 128e9);
+  EXPECT_EQ(machine->dram_latency_cycles, 450);
+  EXPECT_EQ(machine->launch_ns, 2500);
+  // 8 SMs x 128 lanes x 2 FLOP x 1 GHz over 128 GB/s.
+  EXPECT_EQ(machine->peak_fp32_flops_per_s(), 2.048e12);
+  EXPECT_EQ(machine->ridge_flops_per_byte(), 16.0);
+}
+
+TEST(Machines, EveryFileOfTheProjectLoads) {
+  const auto names = machine_names();
+  ASSERT_THAT(names, testing::Contains("classroom"));
+  for (const std::string& name : names) {
+    const auto machine = load_machine(name);
+    EXPECT_TRUE(machine.ok()) << machine.error().text();
+  }
+}
+
+TEST(Machines, AnUnknownNameSaysWhichThereAre) {
+  for (const char* name : {"clasroom", "", "../specs/classroom"}) {
+    const auto machine = load_machine(name);
+    ASSERT_FALSE(machine.ok());
+    EXPECT_THAT(machine.error().text(), HasSubstr("classroom"));
+  }
+}
+
+TEST(Machines, JsonHoldsEveryFigure) {
+  const Json json = to_json(*load_machine("classroom"));
+  EXPECT_EQ(json["sms"], 8);
+  EXPECT_EQ(json["memory_bytes"], 1073741824);
+  EXPECT_EQ(json["ridge_flops_per_byte"], 16.0);
+}
+
+TEST_F(MachineFile, TheUnchangedFileLoads) { EXPECT_TRUE(load(classroom_text()).ok()); }
+
+// Each line of figures in turn without its source, then without the line.
+TEST_F(MachineFile, EveryFigureNeedsItsKeyAndItsSource) {
+  std::istringstream in(classroom_text());
+  std::string line;
+  int figures = 0;
+  while (std::getline(in, line)) {
+    const std::size_t source = line.find(" source = ");
+    if (source == std::string::npos) continue;
+    ++figures;
+    const std::string key = line.substr(0, line.find(' '));
+    const std::string before = line.substr(0, line.rfind(',', source));
+    expect_error(with_line(key, before + " }"), "'" + key + "' has no source");
+    expect_error(with_line(key, before + ", source = \"  \" }"), "'" + key + "' has no source");
+    expect_error(with_line(key, ""), "the key '" + key + "' is missing", /*has_line=*/false);
+  }
+  EXPECT_EQ(figures, 34);
+}
+
+TEST_F(MachineFile, UnitsMustBeThoseOfTheCode) {
+  expect_error(with_line("dram_bytes_per_s", R"(dram_bytes_per_s = { value = 128, unit = "GB/s", source = "x" })"),
+               "'dram_bytes_per_s' must have the unit \"bytes/s\"");
+  expect_error(with_line("sms", R"(sms = { value = 8, source = "x" })"), "must have the unit");
+}
+
+TEST_F(MachineFile, FiguresMustBeSane) {
+  for (const char* value : {"0", "-8", "100000"}) {
+    expect_error(with_line("sms", std::string("sms = { value = ") + value + R"(, unit = "SMs", source = "x" })"),
+                 "'sms' is " + std::string(value));
+  }
+  for (const char* value : {"8.5", "8.0", "\"8\"", "true", "[8]"}) {
+    expect_error(with_line("sms", std::string("sms = { value = ") + value + R"(, unit = "SMs", source = "x" })"),
+                 "'sms' must be a whole number");
+  }
+  for (const char* value : {"nan", "inf", "-inf", "0"}) {
+    expect_error(
+        with_line("clock_hz", std::string("clock_hz = { value = ") + value + R"(, unit = "Hz", source = "x" })"),
+        "'clock_hz' is");
+  }
+}
+
+TEST_F(MachineFile, FiguresMustAgreeWithEachOther) {
+  const auto number = [](const std::string& key, const std::string& value, const std::string& unit) {
+    return key + " = { value = " + value + ", unit = \"" + unit + "\", source = \"x\" }";
+  };
+  expect_error(with_line("max_threads_per_sm", number("max_threads_per_sm", "1000", "threads")), "whole warps");
+  expect_error(with_line("max_threads_per_sm", number("max_threads_per_sm", "512", "threads")),
+               "more than an SM holds");
+  expect_error(with_line("max_shared_bytes_per_block", number("max_shared_bytes_per_block", "65536", "bytes")),
+               "more than 'shared_bytes_per_sm'");
+  expect_error(with_line("fp32_lanes_per_sm", number("fp32_lanes_per_sm", "256", "lanes")), "can feed");
+  expect_error(with_line("l1_bytes", number("l1_bytes", "65000", "bytes")), "'l1_bytes' must be whole sets");
+  expect_error(with_line("l2_bytes", number("l2_bytes", "262143", "bytes")), "'l2_bytes' must be whole sets");
+  expect_error(with_line("l1_latency_cycles", number("l1_latency_cycles", "206", "cycles")), "latencies must grow");
+}
+
+TEST_F(MachineFile, UnknownKeysAreRefusedWithTheirLine) {
+  const auto machine = load("smss = 8\n" + classroom_text());
+  ASSERT_FALSE(machine.ok());
+  EXPECT_EQ(machine.error().text(), file_.string() + ":1: unknown key 'smss'");
+  expect_error(with_line("sms", R"(sms = { value = 8, unit = "SMs", source = "x", note = "y" })"),
+               "unknown key 'note'");
+}
+
+TEST_F(MachineFile, OtherShapesAreRefused) {
+  expect_error(with_line("sms", "sms = 8"), "'sms' must be { value = ...");
+  expect_error(with_line("sms", R"(sms = { unit = "SMs", source = "x" })"), "'sms' must be { value = ...");
+  expect_error(with_line("title", "title = 3"), "'title'");
+  for (const char* arch : {"sm_80", "compute_", "compute_8", "compute_80x", "compute_8000", "80"}) {
+    expect_error(with_line("arch", std::string("arch = { value = \"") + arch + R"(", source = "x" })"),
+                 "'arch' must be");
+  }
+  EXPECT_TRUE(load(with_line("arch", R"(arch = { value = "compute_90a", source = "x" })")).ok());
+}
+
+TEST_F(MachineFile, WhatIsNotTomlIsAnErrorWithItsLine) {
+  expect_error("\n\nsms = = 8\n", "");
+  expect_error(std::string("\0\1\2", 3), "");
+  expect_error(classroom_text() + "\nsms = 8\n", "");
+  expect_error("", "missing", /*has_line=*/false);
+}
+
+TEST_F(MachineFile, AMissingFileOrAFolderIsAnError) {
+  EXPECT_FALSE(load_machine((folder_ / "none.toml").string()).ok());
+  fs::create_directory(folder_ / "folder.toml");
+  EXPECT_FALSE(load_machine((folder_ / "folder.toml").string()).ok());
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,118 @@
+# Read by ./roofwalk when something must be built or tested. Uses root, build, state, say and stop from there.
+
+build_log=$root/build/build.log
+
+# Shows where a long job is: on a terminal one line that is rewritten, elsewhere nothing.
+progress() { if [[ -t 2 ]]; then printf '\r\033[Kroofwalk: %s' "$1" >&2; fi; }
+progress_done() { if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi; }
+
+# The lines of a failed build that say why: CMake's own error, else what follows the first failed command.
+show_build_errors() {
+  {
+    if grep -q '^CMake Error' "$build_log"; then
+      sed -n '/^CMake Error/,$p' "$build_log" | grep -vE '^ *$|^FAILED:|^ninja: |^/.*cmake --regenerate'
+    elif grep -q '^FAILED:' "$build_log"; then
+      sed -n '/^FAILED:/,$p' "$build_log" | sed '1,2d;/^\[[0-9]*\/[0-9]*\]/d;/^ninja: /d'
+    else
+      grep -vE '^-- |^ *$' "$build_log"
+    fi
+  } | head -n 20 >&2
+  if grep -qE 'No space left' "$build_log"; then stop 3 "the build failed: the disk is full"; fi
+  stop 3 "the build failed (all of it: $build_log)"
+}
+
+# A build folder that was made for another place (a copied or moved checkout) cannot be used.
+configure() {
+  local cached=''
+  if [[ -f $build/CMakeCache.txt ]]; then
+    cached=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
+    if [[ $cached == "$root" && -f $build/build.ninja ]]; then return; fi
+    rm -rf "$build"
+  fi
+  progress "preparing the build"
+  # ROOFWALK_NATIVE=OFF: for a build that other processors will run, such as a container image's.
+  if ! (cd "$root" && cmake --preset default ${ROOFWALK_NATIVE:+"-DROOFWALK_NATIVE=$ROOFWALK_NATIVE"}) \
+    >>"$build_log" 2>&1 </dev/null; then
+    progress_done
+    show_build_errors
+  fi
+}
+
+# Builds TARGET. The stamp carries the time of the start, so that a file saved meanwhile counts as new.
+build_quietly() {
+  local target=$1 stamp=$state/built-$1 line started=
+  rm -f "$stamp"
+  : >"$stamp.new" && : >"$build_log" || stop 3 "cannot write in $root/build: free some space or check its owner"
+  configure
+  # Lines go to the log by way of the loop, which turns "[37/120] ..." into progress.
+  if ! NINJA_STATUS='[%f/%t] ' ninja -C "$build" "$target" 2>&1 </dev/null | {
+    while IFS= read -r line; do
+      printf '%s\n' "$line" >>"$build_log"
+      if [[ $line =~ ^\[([1-9][0-9]*/[0-9]+)\] ]]; then
+        if [[ -z $started ]]; then
+          started=1
+          if [[ ! -t 2 ]]; then say "building (${BASH_REMATCH[1]#*/} steps) ..."; fi
+        fi
+        progress "building ${BASH_REMATCH[1]}"
+      fi
+    done
+    progress_done
+  }; then
+    show_build_errors
+  fi
+  mv "$stamp.new" "$stamp"
+  if [[ $target == all ]]; then cp -p "$stamp" "$state/built-roofwalk"; fi
+}
+
+# Prints "skipped NAME: REASON" for each test that said why it could not run.
+show_skips() {
+  awk '/<testcase name="/ { split($0, part, "\""); name = part[2]; reason = ""; skipped = 0 }
+    /<skipped message="SKIP_/ { skipped = 1 }
+    /: Skipped$/ { getline; reason = $0 }
+    match($0, /(^|>)skipped: /) { reason = substr($0, RSTART + RLENGTH) }
+    /<\/testcase>/ { if (skipped) print "skipped " name (reason == "" ? "" : ": " reason) }' "$1"
+}
+
+# Runs the tests quietly: failures with their output, then the count as the last line. Exits 0, 1 (a failure) or 3.
+run_tests() {
+  local junit=$root/build/tests.xml log=$root/build/test.log line show='' shown=0 status=0
+  local total=0 failed=0 skipped=0
+  local -a selection=(-LE '^long$')
+  if [[ ${1:-} == --all ]]; then
+    selection=()
+    shift
+  fi
+  rm -f "$junit"
+  : >"$log"
+  progress "starting the tests"
+  {
+    ROOFWALK_ROOT=$root ctest --test-dir "$build" --no-tests=error -j "$(nproc)" --output-on-failure \
+      --output-junit "$junit" ${selection[@]+"${selection[@]}"} "$@" 2>&1 </dev/null || echo "ctest exited $?"
+  } | while IFS= read -r line; do
+    printf '%s\n' "$line" >>"$log"
+    if [[ $line =~ ^\ *([0-9]+/[0-9]+)\ Test\ +# ]]; then
+      progress "tested ${BASH_REMATCH[1]}"
+      shown=0
+      case $line in *' Passed '* | *'***Skipped'* | *'(Disabled)'*) show= ;; *) show=1; progress_done ;; esac
+    elif [[ $line =~ ^\ +Start\ +[0-9]+: ]]; then
+      show=
+    fi
+    if [[ -n $show ]] && ((shown++ < 60)); then printf '%s\n' "$line"; fi
+  done
+  progress_done
+  if [[ $(tail -n 1 "$log") =~ ^ctest\ exited\ ([0-9]+)$ ]]; then status=${BASH_REMATCH[1]}; fi
+  line=$(grep -E '^[0-9]+% tests passed, ' "$log" | tail -n 1) || true
+  if [[ ! $line =~ ^[0-9]+%\ tests\ passed,\ ([0-9]+)\ tests?\ failed\ out\ of\ ([0-9]+) ]]; then
+    tail -n 5 "$log"
+    stop 3 "no test ran (log: $log)"
+  fi
+  failed=${BASH_REMATCH[1]}
+  total=${BASH_REMATCH[2]}
+  skipped=$(grep -cE '^[[:space:]]+[0-9]+ - .* \(Skipped\)$' "$log") || true
+  if ((skipped > 0)); then show_skips "$junit"; fi
+  printf '%d passed, %d failed' $((total - failed - skipped)) "$failed"
+  if ((skipped > 0)); then printf ', %d skipped' "$skipped"; fi
+  printf '\n'
+  if ((failed > 0 || status != 0)); then exit 1; fi
+  exit 0
+}
