@@ -34,7 +34,7 @@ struct Attempt {
   Judgement judgement;
   std::optional<bool> correct;
   std::optional<double> worst_error;
-  std::string worst_place;             // "c[12], n=33, seed 1"; empty where there is no error
+  std::string worst_place;             // "c[12], n=33"; empty where there is no error
   int cases = 0;                       // correctness cases that ran, the measured shape included
 
   std::optional<Measurement> measurement;

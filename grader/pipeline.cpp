@@ -43,14 +43,14 @@ Result<std::vector<Trial>> small_trials(const Bench& bench, const Chapter& chapt
   return trials;
 }
 
-void note_errors(const Trial& trial, Attempt& attempt) {
+void note_errors(const Trial& trial, const Size& size, Attempt& attempt) {
   ++attempt.cases;
   if (!trial.correctness) return;
   const Correctness& c = *trial.correctness;
   attempt.correct = c.correct;
   if (attempt.worst_error && c.worst_error <= *attempt.worst_error) return;
   attempt.worst_error = c.worst_error;
-  attempt.worst_place = c.index >= 0 ? fmt::format("{}[{}], {}", c.buffer, c.index, trial.case_name) : trial.case_name;
+  attempt.worst_place = c.index >= 0 ? fmt::format("{}[{}], {}", c.buffer, c.index, size.text()) : size.text();
 }
 
 // The starter's dot: given, kept from an earlier call, or to be measured in the background.
@@ -130,14 +130,14 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   attempt.is_starter = artifact->source_sha256 == sha256_hex(file_text(chapter.starter()));
 
   ROOFWALK_TRY(const auto trials, small_trials(bench, chapter, *exercise, *artifact, request.seed));
-  for (const Trial& trial : trials) note_errors(trial, attempt);
+  for (std::size_t i = 0; i < trials.size(); ++i) note_errors(trials[i], chapter.correctness_sizes[i], attempt);
   if (!trials.empty()) add_to_evidence(trials.back(), *artifact, evidence);
   if (!trials.empty() && trials.back().went_wrong()) return judged();
 
   ROOFWALK_TRY(const Trial trial, run_trial(bench.open, *artifact, measured->problem,
                                             case_name(measured->size, request.seed),
                                             [&]() -> const std::vector<Expected>& { return measured->expected.get(); }));
-  note_errors(trial, attempt);
+  note_errors(trial, measured->size, attempt);
   add_to_evidence(trial, *artifact, evidence);
   if (trial.refusal || trial.record.fault) return judged();
 

@@ -10,14 +10,14 @@ namespace roofwalk {
 namespace {
 
 constexpr std::size_t kColumns = 80;
-constexpr std::size_t kLabel = 12;     // columns before a row's text
+constexpr std::size_t kLabel = 13;     // columns before a row's text
 
 class Page {
  public:
   void line(const std::string& text = {}) { text_ += text + "\n"; }
 
   // "  label     text": `text` may hold colours and is taken as it is.
-  void row(std::string_view label, const std::string& text) { line(fmt::format("  {:<10}{}", label, text)); }
+  void row(std::string_view label, const std::string& text) { line(fmt::format("  {:<11}{}", label, text)); }
 
   // The same for running text, which is made harmless and wrapped.
   void prose(std::string_view label, std::string_view text, std::size_t most_lines) {
@@ -67,7 +67,7 @@ std::string headline(const Attempt& attempt, const Colors& colors) {
 
 void correctness(const Attempt& attempt, Page& page) {
   const bool exact = attempt.worst_error.value_or(0) == 0;
-  const std::string where = exact ? std::string() : " in " + attempt.worst_place;
+  const std::string where = exact ? std::string() : fmt::format(" ({})", attempt.worst_place);
   page.row("correct", fmt::format("yes: {} sizes, seed {}, worst error {:.3g}{}", attempt.cases, attempt.seed,
                                   attempt.worst_error.value_or(0), where));
 }
@@ -88,15 +88,19 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
                                m.horizontal_gap.known() ? fmt::format(" ({})", factor(m.horizontal_gap.value)) : ""));
   std::string at_level;
   if (attempt.walk_level != "dram") {
-    at_level = fmt::format(", {} at {}", value(m.level(attempt.walk_level).ai), attempt.walk_level);
+    at_level = fmt::format(", {} at {}", value(m.level(attempt.walk_level).ai), level_title(attempt.walk_level));
   }
   page.row("AI", fmt::format("{} observed, {} algorithmic{}", value(dram.ai), value(m.algorithmic_ai), at_level));
   if (m.vertical_gap.known() && m.horizontal_gap.known()) {
     page.row("gaps", fmt::format("{} below the roof, {} left of the algorithm's AI", factor(m.vertical_gap.value),
                                  factor(m.horizontal_gap.value)));
   }
-  const std::string axis = attempt.walk_level == "dram" ? "" : fmt::format(" (at {})", attempt.walk_level);
-  if (attempt.moved) page.row("moved", moved(*attempt.moved) + " since the starter" + axis);
+  const std::string axis = attempt.walk_level == "dram" ? "" : fmt::format(" (at {})", level_title(attempt.walk_level));
+  if (attempt.is_starter) {
+    page.row("moved", "not yet: this is the starter");
+  } else if (attempt.moved) {
+    page.row("moved", moved(*attempt.moved) + " since the starter" + axis);
+  }
   if (news.unchanged) {
     page.row("", "nothing changed since your last attempt");
   } else if (news.since_last) {

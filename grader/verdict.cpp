@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace roofwalk {
 namespace {
@@ -70,8 +71,9 @@ std::vector<std::string> missed_goals(const Judgement& judgement) {
   std::vector<std::string> reasons;
   for (const GoalResult& row : judgement.goals) {
     if (row.wanted_for != Grade::pass || row.met) continue;
-    reasons.push_back(fmt::format("{}: {} is {}, a pass wants {}", goal_axis_name(row.goal.axis), goal_phrase(row.goal),
-                                  goal_value(row.goal, row.reached.value_or(0)), goal_value(row.goal, row.wanted)));
+    reasons.push_back(fmt::format("{}: {} {}, a pass wants {}", goal_axis_name(row.goal.axis),
+                                  goal_value(row.goal, row.reached.value_or(0)), goal_phrase(row.goal),
+                                  goal_value(row.goal, row.wanted)));
   }
   return reasons;
 }
@@ -79,7 +81,8 @@ std::vector<std::string> missed_goals(const Judgement& judgement) {
 std::vector<std::string> unmeasured_goals(const Judgement& judgement) {
   std::vector<std::string> reasons;
   for (const GoalResult& row : judgement.goals) {
-    if (!row.reached) reasons.push_back(fmt::format("this device cannot tell the {}", goal_phrase(row.goal)));
+    if (!row.reached) reasons.push_back(fmt::format(
+          "this device cannot count what the goal `{}` is about ({})", goal_axis_name(row.goal.axis), goal_phrase(row.goal)));
   }
   return reasons;
 }
@@ -136,12 +139,18 @@ Judgement judge(const Evidence& evidence) {
   return end(Verdict::fail, missed_goals(judgement));
 }
 
+std::string level_title(std::string_view level) {
+  std::string title(level);
+  for (char& c : title) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return title;
+}
+
 std::string goal_phrase(const Goal& goal) {
   switch (goal.what) {
-    case Goal::What::ai_over_starter: return fmt::format("AI at {} over the starter's", goal.level);
-    case Goal::What::share_of_algorithmic_ai: return fmt::format("AI at {} of the algorithm's", goal.level);
-    case Goal::What::share_of_roof: return fmt::format("share of the {} roof", goal.level);
-    case Goal::What::flops_over_starter: return "FLOP/s over the starter's";
+    case Goal::What::ai_over_starter: return fmt::format("the starter's AI at {}", level_title(goal.level));
+    case Goal::What::share_of_algorithmic_ai: return fmt::format("of the algorithm's AI (at {})", level_title(goal.level));
+    case Goal::What::share_of_roof: return fmt::format("of the {} roof", level_title(goal.level));
+    case Goal::What::flops_over_starter: return "the starter's FLOP/s";
   }
   return "";
 }

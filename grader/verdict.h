@@ -66,10 +66,11 @@ struct Judgement {
 
 Judgement judge(const Evidence& evidence);
 
-// "share of the dram roof", "AI at l1 over the starter's": what a goal measures, for people.
+// For people: value and phrase make "62 % of the DRAM roof", "x3.4 the starter's AI at L1".
+std::string goal_value(const Goal& goal, double value);
 std::string goal_phrase(const Goal& goal);
 
-// "62 %" for shares, "x3.4" for ratios to the starter.
-std::string goal_value(const Goal& goal, double value);
+// "dram" -> "DRAM", as people write it.
+std::string level_title(std::string_view level);
 
 }  // namespace roofwalk

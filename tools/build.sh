@@ -48,7 +48,8 @@ build_quietly() {
   if ! NINJA_STATUS='[%f/%t] ' ninja -C "$build" "$target" 2>&1 </dev/null | {
     while IFS= read -r line; do
       printf '%s\n' "$line" >>"$build_log"
-      if [[ $line =~ ^\[([1-9][0-9]*/[0-9]+)\] ]]; then
+      # "[0/2] Re-checking ...", "[1/1] Re-running CMake..." come first and count other steps.
+      if [[ $line =~ ^\[([1-9][0-9]*/[0-9]+)\] && $line != *'] Re-'* ]]; then
         if [[ -z $started ]]; then
           started=1
           if [[ ! -t 2 ]]; then say "building (${BASH_REMATCH[1]#*/} steps) ..."; fi

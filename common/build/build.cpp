@@ -12,7 +12,7 @@
 #include "common/build/diagnostics.h"
 #include "common/build/files.h"
 #include "common/build/ptx_lines.h"
-#include "common/build/workspace.h"
+#include "common/build/compile_folder.h"
 
 namespace roofwalk {
 namespace {
@@ -168,12 +168,12 @@ Status check_kernels(const BuildRequest& request, const std::string& ptx, std::v
 Result<Compiled> compile(const Toolkit& toolkit, const BuildRequest& request, const std::string& source,
                          const Headers& headers, const std::string& key) {
   // Half of the hash keeps the path short; the folder is in the PTX.
-  ROOFWALK_TRY(const Workspace workspace, Workspace::open(key.substr(0, 32)));
+  ROOFWALK_TRY(const CompileFolder compile_folder, CompileFolder::open(key.substr(0, 32)));
   if (auto done = load_compiled(request.cache, key)) return *std::move(done);  // by whom we waited for
-  ROOFWALK_TRY_STATUS(lay_out(workspace.path(), source, headers));
+  ROOFWALK_TRY_STATUS(lay_out(compile_folder.path(), source, headers));
   Compiled compiled;
-  ROOFWALK_TRY(compiled.ptx, compile_to_ptx(toolkit, request, workspace.path(), source));
-  ROOFWALK_TRY(compiled.kernels, assemble(toolkit, request, workspace.path(), compiled.ptx));
+  ROOFWALK_TRY(compiled.ptx, compile_to_ptx(toolkit, request, compile_folder.path(), source));
+  ROOFWALK_TRY(compiled.kernels, assemble(toolkit, request, compile_folder.path(), compiled.ptx));
   ROOFWALK_TRY_STATUS(check_kernels(request, compiled.ptx, compiled.kernels));
   save_compiled(request.cache, key, compiled);
   return compiled;

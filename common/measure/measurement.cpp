@@ -22,6 +22,17 @@ Quantity sum(const Counters& counters, std::initializer_list<Counter> parts, std
   return {total * scale, unit, obtained};
 }
 
+// FLOPs of every type that the device counts. Single precision it must count; a type beyond that which it cannot count
+// is one that it does not execute either: such kernels are refused at load.
+Quantity executed_flops(const Counters& counters) {
+  if (!counters[Counter::flops_f32]) return {.unit = "FLOP"};
+  double total = 0;
+  for (const Counter type : {Counter::flops_f16, Counter::flops_f32, Counter::flops_f64, Counter::flops_tensor}) {
+    total += static_cast<double>(counters[type].value_or(0));
+  }
+  return {total, "FLOP", Obtained::counted};
+}
+
 // a / b where both are known and b is not 0; obtained as `from` is.
 Quantity ratio(const Quantity& a, const Quantity& b, std::string_view unit, Obtained from) {
   if (!a.known() || !b.known() || b.value <= 0) return {.unit = unit};
@@ -69,8 +80,7 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
   Measurement m;
   m.useful_flops = {static_cast<double>(work.useful_flops), "FLOP", Obtained::formula};
   m.compulsory_bytes = {static_cast<double>(work.compulsory_bytes), "B", Obtained::formula};
-  m.executed_flops = sum(c, {Counter::flops_f16, Counter::flops_f32, Counter::flops_f64, Counter::flops_tensor},
-                         "FLOP", Obtained::counted);
+  m.executed_flops = executed_flops(c);
   m.dram_read_bytes = sum(c, {Counter::dram_read_bytes}, "B", bytes);
   m.dram_write_bytes = sum(c, {Counter::dram_write_bytes}, "B", bytes);
   m.l2_bytes = sum(c, {Counter::l2_read_sectors, Counter::l2_write_sectors}, "B", bytes, kSectorBytes);

@@ -212,7 +212,9 @@ class Checker {
   }
   std::size_t wanted_count(const Signature& signature) const { return signature.count - has_second_result(); }
 
-  [[noreturn]] void refuse(std::string_view why) const { Complaint{text_, instruction_.ptx_line}.refuse(why); }
+  [[noreturn]] void refuse(std::string_view why) const {
+    throw Refusal{fmt::format("{} {}", quoted(text_), why), instruction_.ptx_line};
+  }
 
   Type declared(const Operand& operand) const { return registers_[static_cast<std::size_t>(operand.index)].type; }
 

@@ -10,7 +10,7 @@ namespace roofwalk {
 
 // Facts about one measured attempt, all from counters. Times in ns; what is not known stays 0. The parts of the time
 // (dram_ns ... launch_ns) are known where it is modelled; without them the rules go by counts and gaps alone. AI, ridge
-// and gaps are those of the chapter's level.
+// and gaps all belong to one level, DRAM or another.
 struct DiagnosisInput {
   double useful_flops = 0, executed_flops = 0;
   double compulsory_bytes = 0, dram_bytes = 0, l1_bytes = 0, l2_bytes = 0;

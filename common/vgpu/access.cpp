@@ -75,37 +75,57 @@ void misaligned(Launch& launch, const Warp& warp, const Op* op, std::uint64_t ad
 
 }  // namespace
 
-Access make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_t bytes) {
-  Access out;
+void make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_t bytes, Access& out) {
   out.mask = warp.mask;
   out.bytes = bytes;
+  out.implied = false;
+  const auto offset = static_cast<std::uint64_t>(op->offset);
   if (op->s[4] == kNoSlot) {
-    for (std::uint64_t& address : out.address) address = static_cast<std::uint64_t>(op->offset);
-  } else if (wide_address) {
+    out.low = out.high = offset;
+    out.uniform = out.implied = true;
+    out.contiguous = false;
+    return;
+  }
+  if (wide_address && warp.mask == kAllLanes) {
+    // The two usual shapes are found, and kept, without writing 32 addresses.
     const auto* base = warp.lanes<std::uint64_t>(op->s[4]);
-    for (int l = 0; l < kWarpSize; ++l) out.address[l] = base[l] + static_cast<std::uint64_t>(op->offset);
+    const std::uint64_t first = base[0];
+    std::uint64_t differs = 0, gap = 0;
+    for (int l = 0; l < kWarpSize; ++l) differs |= base[l] ^ first;
+    for (int l = 0; l < kWarpSize; ++l) gap |= base[l] ^ (first + static_cast<std::uint64_t>(l) * bytes);
+    out.uniform = differs == 0;
+    out.contiguous = gap == 0;
+    if (out.uniform || out.contiguous) {
+      out.implied = true;
+      out.low = first + offset;
+      out.high = out.uniform ? out.low : out.low + (kWarpSize - 1) * std::uint64_t{bytes};
+      return;
+    }
+  }
+  if (wide_address) {
+    const auto* base = warp.lanes<std::uint64_t>(op->s[4]);
+    for (int l = 0; l < kWarpSize; ++l) out.address[l] = base[l] + offset;
   } else {
     const auto* base = warp.lanes<std::uint32_t>(op->s[4]);
-    for (int l = 0; l < kWarpSize; ++l) out.address[l] = static_cast<std::uint32_t>(base[l] + static_cast<std::uint32_t>(op->offset));
+    const auto narrow = static_cast<std::uint32_t>(offset);
+    for (int l = 0; l < kWarpSize; ++l) out.address[l] = static_cast<std::uint32_t>(base[l] + narrow);
   }
   if (warp.mask != kAllLanes) {
     const std::uint64_t some = out.address[std::countr_zero(warp.mask)];
     for (int l = 0; l < kWarpSize; ++l) out.address[l] = (warp.mask >> l & 1u) != 0 ? out.address[l] : some;
   }
-  std::uint64_t low = ~0ull, high = 0, differs = 0, gap = 0;
+  std::uint64_t low = ~0ull, high = 0, gap = 0;
   const std::uint64_t first = out.address[0];
   for (int l = 0; l < kWarpSize; ++l) {
     const std::uint64_t a = out.address[l];
     low = a < low ? a : low;
     high = a > high ? a : high;
-    differs |= a ^ first;
     gap |= a ^ (first + static_cast<std::uint64_t>(l) * bytes);
   }
   out.low = low;
   out.high = high;
-  out.uniform = differs == 0;
+  out.uniform = low == high;
   out.contiguous = gap == 0 && warp.mask == kAllLanes;
-  return out;
 }
 
 void coalesce(Access& access) {
@@ -209,12 +229,14 @@ bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& acces
   const std::uint64_t end = access.high + access.bytes;
   BufferMemo& memo = launch.buffer_memos[op->pc];
   if (access.bytes > 1) {
-    std::uint64_t bits = 0;
-    for (const std::uint64_t address : access.address) bits |= address;
+    std::uint64_t bits = access.low;
+    if (!access.implied) {
+      for (const std::uint64_t address : access.address) bits |= address;
+    }
     if ((bits & (access.bytes - 1)) != 0) {
       for (int l = 0; l < kWarpSize; ++l) {
-        if ((access.mask >> l & 1u) == 0 || access.address[l] % access.bytes == 0) continue;
-        misaligned(launch, warp, op, access.address[l], access.bytes, l, verb);
+        if ((access.mask >> l & 1u) == 0 || access.of(l) % access.bytes == 0) continue;
+        misaligned(launch, warp, op, access.of(l), access.bytes, l, verb);
         return false;
       }
     }
@@ -224,12 +246,12 @@ bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& acces
     if (buffer == nullptr || !buffer->contains(access.low, end - access.low)) {
       for (int l = 0; l < kWarpSize; ++l) {
         if ((access.mask >> l & 1u) == 0) continue;
-        const Buffer* own = launch.memory.find(access.address[l]);
-        if (own == nullptr || !own->contains(access.address[l], access.bytes)) {
-          describe(launch, warp, op, access.address[l], access.bytes, l, verb);
+        const Buffer* own = launch.memory.find(access.of(l));
+        if (own == nullptr || !own->contains(access.of(l), access.bytes)) {
+          describe(launch, warp, op, access.of(l), access.bytes, l, verb);
           return false;
         }
-        out.lane[l] = own->data + (access.address[l] - own->address);
+        out.lane[l] = own->data + (access.of(l) - own->address);
       }
       for (int l = 0; l < kWarpSize; ++l) {
         if ((access.mask >> l & 1u) == 0) out.lane[l] = out.lane[std::countr_zero(access.mask)];

@@ -9,12 +9,23 @@ namespace roofwalk::vgpu {
 
 // Byte addresses of the 32 lanes. Inactive lanes repeat an active one, so that ranges and patterns hold for all.
 struct Access {
-  alignas(64) std::uint64_t address[kWarpSize];
+  alignas(64) std::uint64_t address[kWarpSize];   // not filled while `implied` holds
+  bool implied = false;               // uniform or contiguous: low says it all
   std::uint32_t mask = 0;
   std::uint32_t bytes = 0;            // a lane, 1 to 16
   std::uint64_t low = 0, high = 0;    // lowest and highest address
   bool uniform = false;               // one address for all
   bool contiguous = false;            // address[l] = address[0] + l * bytes, all lanes active
+
+  std::uint64_t of(int l) const {
+    return !implied ? address[l] : uniform ? low : low + static_cast<std::uint64_t>(l) * bytes;
+  }
+  // Fills `address` where only the pattern was kept.
+  void spell_out() {
+    if (!implied) return;
+    for (int l = 0; l < kWarpSize; ++l) address[l] = of(l);
+    implied = false;
+  }
 
   // The lines that it touches, in the order of the lanes that first do.
   int lines = 0;
@@ -23,7 +34,7 @@ struct Access {
 };
 
 // Reads the addresses of `op` (s[4] plus offset; 32 or 64 bits by register width) and finds their shape.
-Access make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_t bytes);
+void make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_t bytes, Access& out);
 
 // Finds the lines and sectors. Each lane's bytes lie within one sector (accesses are aligned).
 void coalesce(Access& access);
@@ -40,7 +51,7 @@ struct Pointers {
   std::uint64_t low_address = 0;
   std::uint8_t* lane[kWarpSize] = {}; // filled only where base is null
   std::uint8_t* of(const Access& access, int l) const {
-    return base != nullptr ? base + (access.address[l] - low_address) : lane[l];
+    return base != nullptr ? base + (access.of(l) - low_address) : lane[l];
   }
 };
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out);

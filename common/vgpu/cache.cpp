@@ -19,7 +19,7 @@ std::size_t sets_of(std::int64_t size_bytes, int ways) {
 }  // namespace
 
 L1Cache::L1Cache(std::int64_t size_bytes, int ways)
-    : sets_(sets_of(size_bytes, ways)), ways_(ways), tags_(sets_ * ways), used_(sets_ * ways), valid_(sets_ * ways) {
+    : sets_(sets_of(size_bytes, ways)), ways_(ways), tags_(sets_ * ways), used_(sets_ * ways), valid_(sets_ * ways), hints_(std::size_t{1} << kHintBits) {
   invalidate();
 }
 
@@ -27,7 +27,20 @@ void L1Cache::invalidate() {
   std::fill(tags_.begin(), tags_.end(), ~0ull);
   std::fill(used_.begin(), used_.end(), std::uint64_t{0});
   std::fill(valid_.begin(), valid_.end(), std::uint8_t{0});
+  std::fill(hints_.begin(), hints_.end(), 0u);
   clock_ = 0;
+}
+
+std::uint32_t L1Cache::find_or_allocate(std::uint64_t line) {
+  const std::size_t first = set_of(line) * ways_;
+  std::size_t victim = first;
+  for (std::size_t i = first; i < first + ways_; ++i) {
+    if (tags_[i] == line) return static_cast<std::uint32_t>(i);
+    victim = used_[i] < used_[victim] ? i : victim;
+  }
+  tags_[victim] = line;
+  valid_[victim] = 0;
+  return static_cast<std::uint32_t>(victim);
 }
 
 void L1Cache::drop(std::uint64_t line) {

@@ -9,10 +9,6 @@ using ptx::Form;
 using ptx::Instruction;
 using ptx::Space;
 
-void set_all_to_zero(Counters& counters) {
-  for (std::size_t i = 0; i < kCounterCount; ++i) counters.set(static_cast<Counter>(i), 0);
-}
-
 void add_flops(const Instruction& in, std::uint64_t threads, Counters& out) {
   const auto& info = ptx::info(in.opcode);
   if (info.flops == 0 || !ptx::is_float(in.type)) return;
@@ -54,6 +50,16 @@ void add_memory(const Instruction& in, const Site& site, Counters& out) {
 }
 
 }  // namespace
+
+void set_all_to_zero(Counters& counters) {
+  for (std::size_t i = 0; i < kCounterCount; ++i) {
+    const auto counter = static_cast<Counter>(i);
+    if (can_count(counter)) counters.set(counter, 0);
+  }
+}
+
+// No opcode of these kinds is executed yet; a 0 would claim that it was counted.
+bool can_count(Counter counter) { return counter != Counter::flops_tensor && counter != Counter::flops_f16; }
 
 void count_kernel(const CountingInput& input, KernelRecord& out) {
   set_all_to_zero(out.counters);

@@ -14,6 +14,10 @@
 
 namespace roofwalk::vgpu {
 
+// Which counters this machine has; the others stay absent from its records.
+bool can_count(Counter counter);
+void set_all_to_zero(Counters& counters);   // those that it has
+
 struct CountingInput {
   const Program& program;
   const LaunchTotals& totals;

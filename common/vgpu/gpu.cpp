@@ -271,7 +271,7 @@ RunRecord Gpu::end_plan() {
     return record;
   }
   l2_.write_back_all(traffic_);
-  for (std::size_t i = 0; i < kCounterCount; ++i) record.counters.set(static_cast<Counter>(i), 0);
+  set_all_to_zero(record.counters);
   for (const auto& step : steps_) {
     record.kernels.push_back(finish(*step, record.counters));
     record.elapsed_ns += record.kernels.back().elapsed_ns;

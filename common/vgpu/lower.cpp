@@ -221,7 +221,9 @@ class Lowering {
   Slot source(const Operand& operand, std::uint32_t bytes) {
     switch (operand.kind) {
       case Operand::Kind::reg: return registers_[operand.index];
-      case Operand::Kind::immediate: return constant(operand.bits, bytes);
+      case Operand::Kind::immediate:
+        // A predicate's 32 lanes are one word: all ones or none.
+        return bytes == 0 ? constant(operand.bits != 0 ? kAllLanes : 0u, 4) : constant(operand.bits, bytes);
       case Operand::Kind::special: return special(operand);
       case Operand::Kind::variable:
       case Operand::Kind::function:

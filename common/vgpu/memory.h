@@ -46,7 +46,8 @@ class Memory {
   // The buffer whose range is nearest to an address that no buffer holds; nullptr where there is none.
   const Buffer* nearest(std::uint64_t address) const;
 
-  static constexpr std::uint64_t kGapBytes = 4096;
+  // Wide, so that an index that runs out of one buffer is never nearer to the next.
+  static constexpr std::uint64_t kGapBytes = 1ull << 30;
   static constexpr std::uint64_t kAlignBytes = 4096;
 
  private:

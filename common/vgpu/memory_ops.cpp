@@ -89,12 +89,15 @@ template <class R, class M, int vector, Space space>
 const Op* op_load(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;
   constexpr bool kNear = space == Space::shared || space == Space::local || space == Space::param;
-  Access access = make_access(warp, op, !kNear || op->count == 8, kBytes);
+  Access access;
+  make_access(warp, op, !kNear || op->count == 8, kBytes, access);
+  if constexpr (kNear) access.spell_out();
   Pointers at;
   Where where = space == Space::shared ? Where::shared : kNear ? Where::local : Where::global;
   if constexpr (space == Space::generic) {
     where = window_of(access);
     if (where == Where::mixed) return mixed_windows(launch, warp, op);
+    if (where != Where::global) access.spell_out();
   }
   if (where == Where::global) {
     if (!resolve(launch, warp, op, access, "reads", at)) return nullptr;
@@ -121,12 +124,15 @@ template <class R, class M, int vector, Space space>
 const Op* op_store(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;
   constexpr bool kNear = space == Space::shared || space == Space::local || space == Space::param;
-  Access access = make_access(warp, op, !kNear || op->count == 8, kBytes);
+  Access access;
+  make_access(warp, op, !kNear || op->count == 8, kBytes, access);
+  if constexpr (kNear) access.spell_out();
   Pointers at;
   Where where = space == Space::shared ? Where::shared : kNear ? Where::local : Where::global;
   if constexpr (space == Space::generic) {
     where = window_of(access);
     if (where == Where::mixed) return mixed_windows(launch, warp, op);
+    if (where != Where::global) access.spell_out();
   }
   if (where == Where::global) {
     if (!resolve(launch, warp, op, access, "writes", at)) return nullptr;
@@ -247,7 +253,9 @@ T atomic_result(ptx::AtomicOp operation, T old, T b, T c) {
 template <class T>
 const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   const Instruction& in = *op->instruction;
-  Access access = make_access(warp, op, op->count == 8, sizeof(T));
+  Access access;
+  make_access(warp, op, op->count == 8, sizeof(T), access);
+  access.spell_out();
   Pointers at;
   Where where = in.space == Space::shared ? Where::shared : Where::global;
   if (in.space == Space::generic) {

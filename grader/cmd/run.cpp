@@ -28,7 +28,8 @@ void provide_file(const Session& session, const Course& course, const Chapter& c
   if (error) throw Failure{{fmt::format("cannot make {}: {}", file.string(), error.message())}, kOurFault};
   fs::permissions(file, fs::perms::owner_write, fs::perm_options::add, error);
   const std::string note =
-      fmt::format("Made {} from the starter: it is the file to edit ({}).\n\n", file.string(), chapter.lesson().string());
+      fmt::format("Made {} from the starter: it is the file to edit.\nThe lesson is {}.\n\n", file.string(),
+                  chapter.lesson().string());
   std::fputs(note.c_str(), session.options.json ? stderr : stdout);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "common/vgpu/counting.h"
 #include "common/vgpu/gpu.h"
 
 namespace roofwalk {
@@ -15,7 +16,7 @@ class VirtualDevice final : public Device {
   using Region = vgpu::Memory::Region;
 
   const Machine& do_machine() const override { return gpu_.machine(); }
-  bool do_supports(Counter counter) const override { return counter != Counter::flops_tensor && counter != Counter::flops_f16; }
+  bool do_supports(Counter counter) const override { return vgpu::can_count(counter); }
 
   Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes) override {
     ROOFWALK_TRY(const int id, gpu_.memory().allocate(name, size_bytes, element_bytes, Region::buffers));

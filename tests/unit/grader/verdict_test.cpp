@@ -40,7 +40,7 @@ TEST(Judge, FailsWhatMissesOneGoalAndSaysByHowMuch) {
   const Judgement j = judge(evidence);
   EXPECT_EQ(j.verdict, Verdict::fail);
   EXPECT_EQ(j.grade, Grade::none);
-  EXPECT_THAT(j.reasons, ElementsAre("right: AI at l1 over the starter's is x2, a pass wants x4"));
+  EXPECT_THAT(j.reasons, ElementsAre("right: x2 the starter's AI at L1, a pass wants x4"));
   EXPECT_TRUE(j.goals[0].met);
   EXPECT_FALSE(j.goals[1].met);
 }
@@ -121,7 +121,7 @@ TEST(Judge, DoesNotGradeWhatADeviceCannotCount) {
   evidence.measurement = measure(record, testing::vector_add_work(), roofs_of(testing::test_machine()));
   const Judgement j = judge(evidence);
   EXPECT_EQ(j.verdict, Verdict::not_graded);
-  EXPECT_THAT(j.reasons, ElementsAre("this device cannot tell the share of the dram roof"));
+  EXPECT_THAT(j.reasons, ElementsAre("this device cannot count what the goal `up` is about (of the DRAM roof)"));
 }
 
 TEST(Judge, NoiseIsNeverAFail) {

@@ -64,6 +64,14 @@ TEST(Measurement, OfAllFlopTypesIsTheirSum) {
   EXPECT_EQ(measure(record, vector_add_work(), roofs_of(test_machine())).executed_flops.value, 1048576 + 321);
 }
 
+TEST(Measurement, OfADeviceWithoutTensorCoresCountsTheOtherFlops) {
+  RunRecord record = vector_add_record();
+  Counters counters;
+  counters.set(Counter::flops_f32, 7);
+  record.counters = counters;
+  EXPECT_EQ(measure(record, vector_add_work(), roofs_of(test_machine())).executed_flops.value, 7);
+}
+
 TEST(Measurement, WithoutACounterIsUnsupportedNotZero) {
   RunRecord record = vector_add_record();
   record.counters = {};

@@ -189,6 +189,18 @@ TEST(Diagnose, NaiveGemmCoalescedLacksReuse) {
   }
 }
 
+// At DRAM the same GEMMs lie right of the ridge, far below the compute roof: the causes stay the same.
+TEST(Diagnose, NaiveGemmJudgedAtDram) {
+  for (const bool coalesced : {false, true}) {
+    DiagnosisInput in = gemm(coalesced);
+    in.observed_ai = 67;
+    in.ridge = 16;
+    in.horizontal_gap = 1.27;
+    in.vertical_gap = coalesced ? 8 : 130;
+    EXPECT_EQ(diagnose(in).cause, coalesced ? "no_reuse" : "over_fetch");
+  }
+}
+
 TEST(Diagnose, RereadsOfDramNameLargerTiles) {
   DiagnosisInput in = tiled();
   in.dram_ns = 600000;

@@ -10,19 +10,19 @@
 namespace roofwalk {
 
 // /tmp/roofwalk-UID/KEY, empty, readable by us alone and held by one process at a time. Removed at the end.
-class Workspace {
+class CompileFolder {
  public:
   // Waits for another process that works under the same key. Errors: the folder is not ours or cannot be made.
-  static Result<Workspace> open(const std::string& key);
-  ~Workspace();
-  Workspace(Workspace&& other) noexcept;
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
+  static Result<CompileFolder> open(const std::string& key);
+  ~CompileFolder();
+  CompileFolder(CompileFolder&& other) noexcept;
+  CompileFolder(const CompileFolder&) = delete;
+  CompileFolder& operator=(const CompileFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  Workspace(std::filesystem::path path, std::filesystem::path lock_path, int lock);
+  CompileFolder(std::filesystem::path path, std::filesystem::path lock_path, int lock);
 
   std::filesystem::path path_, lock_path_;
   int lock_ = -1;

@@ -1,4 +1,4 @@
-#include "common/build/workspace.h"
+#include "common/build/compile_folder.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -53,25 +53,25 @@ int lock_file(const fs::path& path) {
 
 }  // namespace
 
-Result<Workspace> Workspace::open(const std::string& key) {
+Result<CompileFolder> CompileFolder::open(const std::string& key) {
   ROOFWALK_TRY(const fs::path folder, user_folder());
   const fs::path lock_path = folder / (key + ".lock");
   const int lock = lock_file(lock_path);
   if (lock < 0) return cannot("lock", lock_path);
-  Workspace workspace(folder / key, lock_path, lock);
+  CompileFolder compile_folder(folder / key, lock_path, lock);
   std::error_code error;
-  fs::remove_all(workspace.path_, error);  // what a killed process left
-  if (::mkdir(workspace.path_.c_str(), 0700) != 0) return cannot("make the folder", workspace.path_);
-  return workspace;
+  fs::remove_all(compile_folder.path_, error);  // what a killed process left
+  if (::mkdir(compile_folder.path_.c_str(), 0700) != 0) return cannot("make the folder", compile_folder.path_);
+  return compile_folder;
 }
 
-Workspace::Workspace(fs::path path, fs::path lock_path, int lock)
+CompileFolder::CompileFolder(fs::path path, fs::path lock_path, int lock)
     : path_(std::move(path)), lock_path_(std::move(lock_path)), lock_(lock) {}
 
-Workspace::Workspace(Workspace&& other) noexcept
+CompileFolder::CompileFolder(CompileFolder&& other) noexcept
     : path_(std::move(other.path_)), lock_path_(std::move(other.lock_path_)), lock_(std::exchange(other.lock_, -1)) {}
 
-Workspace::~Workspace() {
+CompileFolder::~CompileFolder() {
   if (lock_ < 0) return;
   std::error_code ignored;
   fs::remove_all(path_, ignored);

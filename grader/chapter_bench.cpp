@@ -1,0 +1,77 @@
+// Every chapter's starter, solution steps and learner's file as Google Benchmarks in manual time: the device's own
+// clock. Counters: FLOP/s, DRAM bytes and arithmetic intensity. $ROOFWALK_DEVICE chooses the device.
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "grader/pipeline.h"
+
+namespace roofwalk {
+namespace {
+
+void run_benchmark(benchmark::State& state, const Bench& bench, const Chapter& chapter,
+                   const std::filesystem::path& kernel) {
+  const auto artifact = build_for(bench, kernel);
+  if (!artifact) return state.SkipWithError(artifact.error().text().c_str());
+  const Exercise* exercise = find_exercise(chapter.name);
+  const Size& size = chapter.measured_size(bench.machine.name);
+  const Problem problem = exercise->problem(size, kPublicSeed);
+  const Work work = exercise->work(size);
+  Measurement measurement;
+  for ([[maybe_unused]] auto iteration : state) {
+    const auto trial = run_trial(bench.open, *artifact, problem, case_name(size, kPublicSeed), nullptr);
+    if (!trial) return state.SkipWithError(trial.error().text().c_str());
+    if (trial->refusal) return state.SkipWithError(trial->refusal->text().c_str());
+    if (trial->record.fault) return state.SkipWithError(trial->record.fault->message.c_str());
+    measurement = measure(trial->record, work, bench.roofs);
+    state.SetIterationTime(trial->record.elapsed_ns * 1e-9);
+  }
+  const LevelMeasurement& dram = measurement.level("dram");
+  state.counters["FLOP/s"] = measurement.achieved_flops_per_s.value;
+  if (dram.bytes.known()) state.counters["bytes"] = dram.bytes.value;
+  if (dram.ai.known()) state.counters["AI"] = dram.ai.value;
+}
+
+void register_chapter(const Bench& bench, const Chapter& chapter) {
+  if (not_offered(chapter, bench.machine)) return;
+  std::vector<std::filesystem::path> kernels = {chapter.starter()};
+  for (const auto& step : chapter.solution_steps()) kernels.push_back(step);
+  if (const auto mine = bench.course->my_file(chapter); std::filesystem::exists(mine)) kernels.push_back(mine);
+  for (const auto& kernel : kernels) {
+    const std::string label = kernel == chapter.starter()                 ? "starter"
+                              : kernel == bench.course->my_file(chapter) ? "mine"
+                                                                          : kernel.stem().string();
+    auto* registered = benchmark::RegisterBenchmark(
+        (chapter.name + "/" + label).c_str(),
+        [&bench, &chapter, kernel](benchmark::State& state) { run_benchmark(state, bench, chapter, kernel); });
+    registered->UseManualTime()->Unit(benchmark::kMicrosecond);
+    // The virtual GPU's time is the same every time: once is enough.
+    if (bench.device_kind == "virtual") registered->Iterations(1);
+  }
+}
+
+}  // namespace
+}  // namespace roofwalk
+
+int main(int argc, char** argv) {
+  using namespace roofwalk;
+  std::filesystem::current_path(find_root());
+  const char* device = std::getenv("ROOFWALK_DEVICE");
+  const auto course = open_course({});
+  if (!course) {
+    std::fprintf(stderr, "%s\n", course.error().text().c_str());
+    return 3;
+  }
+  const auto bench = open_bench(*course, device != nullptr ? device : "auto", 1, nullptr);
+  if (!bench) {
+    std::fprintf(stderr, "%s\n", bench.error().text().c_str());
+    return 3;
+  }
+  for (const Chapter& chapter : course->chapters) register_chapter(*bench, chapter);
+  benchmark::AddCustomContext("device", bench->device_name());
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}

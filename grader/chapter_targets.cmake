@@ -1,0 +1,36 @@
+# A target a chapter, for those who like CMake better than ./roofwalk. Chapters are found by walking the folder.
+#   NAME        builds and runs the learner's kernel
+#   NAME_test   its correctness cases (GoogleTest) on the learner's kernel
+#   NAME_bench  its benchmarks (Google Benchmark)
+#   NAME_plot   its walk
+#   grade       runs every chapter that my/ holds a file for
+# `ctest -L NAME` runs what proves the chapter: its correctness cases on starter and last step, and `dev check`.
+add_executable(chapter_tests chapter_tests.cpp)
+target_link_libraries(chapter_tests PRIVATE roofwalk_grader roofwalk_chapters GTest::gtest)
+add_executable(chapter_bench chapter_bench.cpp)
+target_link_libraries(chapter_bench PRIVATE roofwalk_grader roofwalk_chapters benchmark::benchmark)
+
+file(GLOB chapter_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/chapters/*)
+foreach(folder IN LISTS chapter_folders)
+  if(NOT EXISTS ${folder}/exercise.toml)
+    continue()
+  endif()
+  get_filename_component(name ${folder} NAME)
+  string(REGEX REPLACE "^[0-9]+-" "" name ${name})
+  add_custom_target(${name} COMMAND roofwalk run ${name}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
+  add_custom_target(${name}_test
+    COMMAND ${CMAKE_COMMAND} -E env ROOFWALK_KERNEL=my/${name}.cu $<TARGET_FILE:chapter_tests> --gtest_filter=${name}/*
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
+  add_dependencies(${name}_test chapter_tests)
+  add_custom_target(${name}_bench COMMAND chapter_bench --benchmark_filter=^${name}/
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
+  add_custom_target(${name}_plot COMMAND roofwalk plot ${name}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
+
+  gtest_discover_tests(chapter_tests TEST_FILTER "${name}/*" TEST_LIST ${name}_cases DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS "chapter;${name}")
+  add_test(NAME dev_check/${name} COMMAND roofwalk dev check ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(dev_check/${name} PROPERTIES LABELS "dev_check;${name}" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR})
+endforeach()
+add_custom_target(grade COMMAND roofwalk run --all WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)

@@ -1,0 +1,98 @@
+// Every chapter's correctness cases as GoogleTest cases, over its small sizes and two seeds, on a device.
+// Which kernels: the file that $ROOFWALK_KERNEL names, else the starter and the last solution step, so that a solved
+// and an unsolved checkout both pass. $ROOFWALK_DEVICE chooses the device.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "grader/pipeline.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr std::uint64_t kSeeds[] = {kPublicSeed, 20'240'229};
+
+std::string environment(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : otherwise;
+}
+
+class ChapterCase : public ::testing::Test {
+ public:
+  ChapterCase(const Bench& bench, const Chapter& chapter, std::filesystem::path kernel, Size size, std::uint64_t seed)
+      : bench_(bench), chapter_(chapter), kernel_(std::move(kernel)), size_(std::move(size)), seed_(seed) {}
+
+  void TestBody() override {
+    if (const auto why = not_offered(chapter_, bench_.machine)) GTEST_SKIP() << *why;
+    const auto artifact = build_for(bench_, kernel_);
+    ASSERT_TRUE(artifact) << artifact.error().text();
+    const Exercise* exercise = find_exercise(chapter_.name);
+    ASSERT_NE(exercise, nullptr);
+    const Problem problem = exercise->problem(size_, seed_);
+    const auto expected = exercise->reference(size_, problem);
+    const auto trial = run_trial(bench_.open, *artifact, problem, case_name(size_, seed_),
+                                 [&]() -> const std::vector<Expected>& { return expected; });
+    ASSERT_TRUE(trial) << trial.error().text();
+    Evidence evidence;
+    add_to_evidence(*trial, *artifact, evidence);
+    EXPECT_FALSE(trial->went_wrong()) << judge(evidence).reasons.front();
+  }
+
+ private:
+  const Bench& bench_;
+  const Chapter& chapter_;
+  std::filesystem::path kernel_;
+  Size size_;
+  std::uint64_t seed_;
+};
+
+// "m=31 n=33, seed 1" as a name that GoogleTest and CTest take.
+std::string test_name(const std::filesystem::path& kernel, const Size& size, std::uint64_t seed) {
+  std::string name = kernel.stem().string() == "kernel" ? "starter" : kernel.stem().string();
+  for (const auto& [extent, value] : size.values()) name += fmt::format("_{}{}", extent, value);
+  return name + fmt::format("_seed{}", seed);
+}
+
+void register_chapter(const Bench& bench, const Chapter& chapter) {
+  std::vector<std::filesystem::path> kernels;
+  if (const std::string chosen = environment("ROOFWALK_KERNEL", ""); !chosen.empty()) {
+    kernels = {chosen};
+  } else {
+    kernels = {chapter.starter()};
+    if (const auto steps = chapter.solution_steps(); !steps.empty()) kernels.push_back(steps.back());
+  }
+  const std::string suite = chapter.name + "/Correctness";
+  for (const auto& kernel : kernels) {
+    for (const Size& size : chapter.correctness_sizes) {
+      for (const std::uint64_t seed : kSeeds) {
+        ::testing::RegisterTest(suite.c_str(), test_name(kernel, size, seed).c_str(), nullptr, nullptr, __FILE__,
+                                __LINE__, [&bench, &chapter, kernel, size, seed]() -> ChapterCase* {
+                                  return new ChapterCase(bench, chapter, kernel, size, seed);
+                                });
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace roofwalk
+
+int main(int argc, char** argv) {
+  using namespace roofwalk;
+  ::testing::InitGoogleTest(&argc, argv);
+  std::filesystem::current_path(find_root());
+  const auto course = open_course({});
+  if (!course) {
+    std::fprintf(stderr, "%s\n", course.error().text().c_str());
+    return 3;
+  }
+  const auto bench = open_bench(*course, environment("ROOFWALK_DEVICE", "auto"), 1, nullptr);
+  if (!bench) {
+    std::fprintf(stderr, "%s\n", bench.error().text().c_str());
+    return 3;
+  }
+  for (const Chapter& chapter : course->chapters) register_chapter(*bench, chapter);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,139 @@
+// Golden files, damaged in five ways: whatever comes out is refused with a clean message, or is a module whose every
+// index lies where it should. The same mutants every time.
+#include <gtest/gtest.h>
+
+#include "common/base/rng.h"
+#include "common/ptx/module.h"
+#include "tests/unit/ptx/support.h"
+
+namespace roofwalk::ptx {
+namespace {
+
+using testing::golden_files;
+using testing::read_file;
+
+constexpr int kMutants = 4000;  // of each kind
+
+const std::vector<std::string>& corpus() {
+  static const std::vector<std::string> texts = [] {
+    constexpr std::size_t kLargest = 10'000;  // larger ones only take longer
+    std::vector<std::string> small;
+    for (const auto& path : golden_files("parse")) {
+      if (std::string text = read_file(path); text.size() <= kLargest) small.push_back(std::move(text));
+    }
+    return small;
+  }();
+  return texts;
+}
+
+std::size_t below(Rng& rng, std::size_t limit) { return limit == 0 ? 0 : static_cast<std::size_t>(rng.next() % limit); }
+
+// A word of the text, from a random place on: [begin, end).
+std::pair<std::size_t, std::size_t> word(Rng& rng, const std::string& text) {
+  constexpr std::string_view kBlanks = " \t\n,;";
+  const std::size_t begin = text.find_first_not_of(kBlanks, below(rng, text.size()));
+  if (begin == std::string::npos) return {0, 0};
+  const std::size_t end = text.find_first_of(kBlanks, begin);
+  return {begin, end == std::string::npos ? text.size() : end};
+}
+
+std::string flip_bytes(Rng& rng, std::string text) {
+  for (std::size_t flips = 1 + below(rng, 3); flips > 0; --flips) {
+    text[below(rng, text.size())] = static_cast<char>(rng.next());
+  }
+  return text;
+}
+
+std::string remove_word(Rng& rng, std::string text) {
+  const auto [begin, end] = word(rng, text);
+  return text.erase(begin, end - begin);
+}
+
+std::string swap_words(Rng& rng, std::string text) {
+  const auto [a_begin, a_end] = word(rng, text);
+  const auto [b_begin, b_end] = word(rng, text);
+  if (a_end > b_begin) return text;
+  const std::string a = text.substr(a_begin, a_end - a_begin), b = text.substr(b_begin, b_end - b_begin);
+  text.replace(b_begin, b.size(), a);
+  return text.replace(a_begin, a.size(), b);
+}
+
+std::string replace_number(Rng& rng, std::string text) {
+  constexpr const char* kNumbers[] = {"0", "-1", "65536", "2147483648", "99999999999999999999", "4294967295"};
+  const std::size_t begin = text.find_first_of("0123456789", below(rng, text.size()));
+  if (begin == std::string::npos) return text;
+  const std::size_t end = text.find_first_not_of("0123456789", begin);
+  return text.replace(begin, std::min(end, text.size()) - begin, kNumbers[below(rng, std::size(kNumbers))]);
+}
+
+std::string truncate(Rng& rng, std::string text) { return text.substr(0, below(rng, text.size())); }
+
+void check_operand(const Operand& operand, const Function& function) {
+  const auto registers = static_cast<int>(function.registers.size());
+  const auto instructions = static_cast<int>(function.instructions.size());
+  switch (operand.kind) {
+    case Operand::Kind::reg:
+      ASSERT_TRUE(operand.index >= 0 && operand.index < registers);
+      break;
+    case Operand::Kind::address:
+      ASSERT_TRUE(operand.index >= -1 && operand.index < registers);
+      break;
+    case Operand::Kind::label:
+      ASSERT_TRUE(operand.index >= 0 && operand.index <= instructions);
+      break;
+    case Operand::Kind::variable:
+    case Operand::Kind::function:
+      ASSERT_FALSE(operand.symbol.empty());
+      break;
+    default:
+      break;
+  }
+  for (const Operand& element : operand.elements) check_operand(element, function);
+}
+
+void check_module(const Module& module) {
+  const auto locations = static_cast<int>(module.locations.size());
+  const auto files = static_cast<int>(module.files.size());
+  for (const auto& frames : module.locations) {
+    for (const SourceFrame& frame : frames) ASSERT_TRUE(frame.file >= -1 && frame.file < files);
+  }
+  for (const Function& function : module.functions) {
+    for (const Instruction& instruction : function.instructions) {
+      ASSERT_TRUE(instruction.location >= -1 && instruction.location < locations);
+      ASSERT_TRUE(instruction.guard >= -1 && instruction.guard < static_cast<int>(function.registers.size()));
+      ASSERT_GE(module.line_in(instruction, "kernel.cu"), 0);
+      for (const Operand& operand : instruction.operands) check_operand(operand, function);
+      for (const Operand& operand : instruction.call_arguments) check_operand(operand, function);
+      for (const Operand& operand : instruction.call_results) check_operand(operand, function);
+    }
+  }
+}
+
+void fuzz(std::string_view name, std::string (*mutate)(Rng&, std::string)) {
+  Rng rng(1, name);
+  int refused = 0;
+  for (int mutant = 0; mutant < kMutants; ++mutant) {
+    std::string text = corpus()[below(rng, corpus().size())];
+    for (std::size_t rounds = 1 + below(rng, 2); rounds > 0 && !text.empty(); --rounds) text = mutate(rng, text);
+    const Result<Module> module = parse(text, "kernel.cu");
+    if (module.ok()) {
+      check_module(*module);
+    } else {
+      ++refused;
+      const std::string& message = module.error().message;
+      ASSERT_TRUE(message.starts_with("PTX line ")) << message;
+      ASSERT_LT(message.size(), 400u);
+      for (const char c : message) ASSERT_TRUE(c >= ' ' && c <= '~') << message;
+    }
+  }
+  EXPECT_GT(refused, kMutants / 10);
+}
+
+TEST(Mutants, WithFlippedBytes) { fuzz("flip", flip_bytes); }
+TEST(Mutants, WithoutAWord) { fuzz("remove", remove_word); }
+TEST(Mutants, WithSwappedWords) { fuzz("swap", swap_words); }
+TEST(Mutants, WithOtherNumbers) { fuzz("number", replace_number); }
+TEST(Mutants, CutShort) { fuzz("cut", truncate); }
+
+}  // namespace
+}  // namespace roofwalk::ptx

@@ -1,0 +1,78 @@
+// What every device must do, whatever it is: one suite, called with a factory.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+
+using DeviceFactory = std::function<std::unique_ptr<Device>()>;
+
+inline constexpr const char* kContractKernel = R"(#include <roofwalk.cuh>
+__global__ void scale(const float* x, float* y, int n, float f) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] * f;
+}
+SOLVE(const float* x, float* y, int n, float f) { scale<<<ceil_div(n, 64), 64>>>(x, y, n, f); }
+)";
+
+inline void run_device_contract(const DeviceFactory& factory) {
+  const auto artifact = compile(kContractKernel);
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  Runner runner(factory());
+  Device& device = runner.device();
+
+  // Copies come back unchanged, also from odd sizes and offsets; two buffers do not overlap.
+  auto first = device.allocate("first", 13, 1);
+  auto second = device.allocate("second", 7, 1);
+  ASSERT_TRUE(first.ok() && second.ok());
+  const std::vector<std::uint8_t> bytes{1, 2, 3, 4, 5, 6, 7};
+  device.write(*second, 0, bytes);
+  device.write(*first, 6, bytes);
+  std::vector<std::uint8_t> back(7);
+  device.read(*second, 0, back);
+  EXPECT_EQ(back, bytes);
+  device.read(*first, 6, back);
+  EXPECT_EQ(back, bytes);
+  EXPECT_EQ(first->address % 256, 0u);
+  device.release(*first);
+  device.release(*second);
+
+  // More memory than there is: an error, and the device goes on.
+  EXPECT_FALSE(device.allocate("too much", 1ull << 50, 4).ok());
+
+  for (const int n : {1, 63, 65, 1000}) {
+    Buffer x{"x", numbers(static_cast<std::size_t>(n))}, y{"y", std::vector<float>(static_cast<std::size_t>(n))};
+    const auto record = runner.run(*artifact, {&x, &y, n, 2.0f});
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    ASSERT_FALSE(record->fault);
+    ASSERT_EQ(record->kernels.size(), 1u);
+    EXPECT_EQ(record->kernels[0].name, "scale");
+    EXPECT_GT(record->elapsed_ns, 0);
+    for (int i = 0; i < n; ++i) ASSERT_EQ(y.values[i], 2 * x.values[i]);
+    // One reading a counter that the device supports; the others are absent, not 0.
+    for (std::size_t i = 0; i < kCounterCount; ++i) {
+      const auto counter = static_cast<Counter>(i);
+      EXPECT_EQ(record->counters[counter].has_value(), device.supports(counter)) << counter_name(counter);
+    }
+  }
+
+  // A fault is a value with its place; the next run is not touched by it.
+  Buffer x{"x", numbers(10)}, y{"y", std::vector<float>(10)};
+  const auto bad = runner.run(*artifact, {&x, &y, 11, 2.0f});
+  ASSERT_TRUE(bad.ok()) << bad.error().text();
+  ASSERT_TRUE(bad->fault.has_value());
+  EXPECT_EQ(bad->fault->line, 4);
+  const auto good = runner.run(*artifact, {&x, &y, 10, 3.0f});
+  ASSERT_TRUE(good.ok() && !good->fault);
+  EXPECT_EQ(y.values[9], 3 * x.values[9]);
+
+  // The same run twice gives the same counts.
+  const auto again = runner.run(*artifact, {&x, &y, 10, 3.0f});
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(good->counters, again->counters);
+}
+
+}  // namespace roofwalk::test

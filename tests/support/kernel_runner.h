@@ -1,0 +1,129 @@
+// Compiles CUDA text and runs it on the virtual GPU as a learner's file would: for tests of counts, faults and plans.
+#pragma once
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "common/build/build.h"
+#include "common/device/device.h"
+
+namespace roofwalk::test {
+
+inline const std::filesystem::path& source_root() {
+  static const std::filesystem::path root = ROOFWALK_TEST_SOURCE_DIR;
+  return root;
+}
+
+// The artifact of one CUDA text. Compiled code is kept between runs, by content, in the build folder.
+inline Result<Artifact> compile(const std::string& text) {
+  static const auto toolkit = find_toolkit(source_root());
+  if (!toolkit) return toolkit.error();
+  const std::filesystem::path folder = std::filesystem::path(ROOFWALK_TEST_BINARY_DIR) / "test-kernels";
+  std::filesystem::create_directories(folder);
+  const std::filesystem::path file = folder / ("kernel-" + std::to_string(getpid()) + ".cu");
+  std::ofstream(file) << text;
+  auto artifact = build(*toolkit, {.source = file, .arch = "compute_80", .include = source_root() / "common/include",
+                                   .cache = folder / "cache"});
+  std::filesystem::remove(file);
+  return artifact;
+}
+
+struct Buffer {
+  std::string name;
+  std::vector<float> values;      // in: what the kernel finds; out: what it leaves
+};
+
+// Device, buffers and argument bytes for one artifact. Scalars are int or float.
+class Runner {
+ public:
+  using Argument = std::variant<Buffer*, int, float>;
+
+  explicit Runner(std::string device_name = "virtual:classroom") {
+    auto opened = open_device(device_name);
+    EXPECT_TRUE(opened.ok()) << (opened ? "" : opened.error().text());
+    device_ = std::move(*opened);
+  }
+  explicit Runner(std::unique_ptr<Device> device) : device_(std::move(device)) {}
+
+  Device& device() { return *device_; }
+
+  Result<Plan> plan(const Artifact& artifact, const std::vector<Argument>& arguments, const PlanLimits& limits = {}) {
+    ROOFWALK_TRY_STATUS(device_->load(artifact));
+    std::vector<ArgumentBytes> bytes;
+    for (const Argument& argument : arguments) {
+      if (auto* const* buffer = std::get_if<Buffer*>(&argument)) {
+        ROOFWALK_TRY(DeviceBuffer on_device, device_->allocate((*buffer)->name, (*buffer)->values.size() * 4, 4));
+        device_->write(on_device, 0, as_bytes((*buffer)->values));
+        bytes.push_back(raw(on_device.address));
+        buffers_.emplace_back(*buffer, on_device);
+      } else if (const int* number = std::get_if<int>(&argument)) {
+        bytes.push_back(raw(*number));
+      } else {
+        bytes.push_back(raw(std::get<float>(argument)));
+      }
+    }
+    return make_plan(artifact, bytes, [this](std::uint64_t size) -> Result<std::uint64_t> {
+      ROOFWALK_TRY(DeviceBuffer scratch, device_->allocate("scratch " + std::to_string(++scratch_count_), size, 4));
+      buffers_.emplace_back(nullptr, scratch);
+      return scratch.address;
+    }, limits);
+  }
+
+  // Plans, runs, reads the buffers back and frees them.
+  Result<RunRecord> run(const Artifact& artifact, const std::vector<Argument>& arguments, const RunOptions& options = {}) {
+    auto planned = plan(artifact, arguments);
+    if (!planned) {
+      release();
+      return planned.error();
+    }
+    auto record = device_->run(*planned, options);
+    for (auto& [host, on_device] : buffers_) {
+      if (host == nullptr) continue;
+      device_->read(on_device, 0, std::span(reinterpret_cast<std::uint8_t*>(host->values.data()), host->values.size() * 4));
+    }
+    release();
+    return record;
+  }
+
+  Result<RunRecord> run(const std::string& text, const std::vector<Argument>& arguments, const RunOptions& options = {}) {
+    ROOFWALK_TRY(const Artifact artifact, compile(text));
+    return run(artifact, arguments, options);
+  }
+
+  void release() {
+    for (auto& [host, on_device] : buffers_) device_->release(on_device);
+    buffers_.clear();
+    scratch_count_ = 0;
+  }
+
+ private:
+  static std::span<const std::uint8_t> as_bytes(const std::vector<float>& values) {
+    return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * 4};
+  }
+  template <class T>
+  static ArgumentBytes raw(T value) {
+    ArgumentBytes out(sizeof value);
+    std::memcpy(out.data(), &value, sizeof value);
+    return out;
+  }
+
+  std::unique_ptr<Device> device_;
+  std::vector<std::pair<Buffer*, DeviceBuffer>> buffers_;
+  int scratch_count_ = 0;
+};
+
+inline std::vector<float> numbers(std::size_t count, int modulus = 7) {
+  std::vector<float> out(count);
+  for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<float>(static_cast<int>(i * 31 % static_cast<std::size_t>(modulus)) - modulus / 2);
+  return out;
+}
+
+}  // namespace roofwalk::test

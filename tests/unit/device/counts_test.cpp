@@ -1,0 +1,220 @@
+// Counters against counts by hand, exactly.
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+std::uint64_t count(const RunRecord& record, Counter counter) { return record.counters[counter].value_or(0); }
+
+constexpr const char* kAdd = R"(#include <roofwalk.cuh>
+__global__ void add(const float* a, const float* b, float* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+}
+SOLVE(const float* a, const float* b, float* c, int n) { add<<<ceil_div(n, 256), 256>>>(a, b, c, n); }
+)";
+
+std::string naive_gemm(const char* row, const char* column, const char* grid) {
+  return std::string("#include <roofwalk.cuh>\n") +
+         "__global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {\n  int row = " + row +
+         ";\n  int col = " + column + ";\n  if (row >= m || col >= n) return;\n  float sum = 0;\n"
+         "  for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + col];\n  c[row * n + col] = sum;\n}\n"
+         "SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {\n  gemm<<<" + grid +
+         ", dim3(32, 8)>>>(a, b, c, m, n, k);\n}\n";
+}
+
+const std::string kCoalesced = naive_gemm("blockIdx.y * 8 + threadIdx.y", "blockIdx.x * 32 + threadIdx.x",
+                                          "dim3(ceil_div(n, 32), ceil_div(m, 8))");
+const std::string kUncoalesced = naive_gemm("blockIdx.x * 32 + threadIdx.x", "blockIdx.y * 8 + threadIdx.y",
+                                            "dim3(ceil_div(m, 32), ceil_div(n, 8))");
+
+constexpr const char* kTiled = R"(#include <roofwalk.cuh>
+__global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
+  __shared__ float as[16][16], bs[16][16];
+  int x = threadIdx.x, y = threadIdx.y, col = blockIdx.x * 16 + x, row = blockIdx.y * 16 + y;
+  float sum = 0;
+  for (int t = 0; t < k; t += 16) {
+    as[y][x] = a[row * k + t + x];
+    bs[y][x] = b[(t + y) * n + col];
+    __syncthreads();
+    for (int i = 0; i < 16; ++i) sum += as[y][i] * bs[i][x];
+    __syncthreads();
+  }
+  c[row * n + col] = sum;
+}
+SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
+  gemm<<<dim3(n / 16, m / 16), dim3(16, 16)>>>(a, b, c, m, n, k);
+}
+)";
+
+void expect_product(const Buffer& a, const Buffer& b, const Buffer& c, int n) {
+  for (int i = 0; i < n; i += 5) {
+    for (int j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int k = 0; k < n; ++k) sum += a.values[i * n + k] * b.values[k * n + j];
+      ASSERT_EQ(c.values[i * n + j], sum) << i << "," << j;   // small integers: exact in any order
+    }
+  }
+}
+
+TEST(Counts, CoalescedVectorAdd) {
+  constexpr int n = 1 << 20;
+  Buffer a{"a", numbers(n)}, b{"b", numbers(n, 11)}, c{"c", std::vector<float>(n)};
+  const auto record = Runner().run(kAdd, {&a, &b, &c, n});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_EQ(count(*record, Counter::flops_f32), 1'048'576u);
+  EXPECT_EQ(count(*record, Counter::dram_read_bytes), 8'388'608u);
+  EXPECT_EQ(count(*record, Counter::dram_write_bytes), 4'194'304u);
+  EXPECT_EQ(count(*record, Counter::l1_read_sectors), 262'144u);
+  EXPECT_EQ(count(*record, Counter::l1_write_sectors), 131'072u);
+  EXPECT_EQ(count(*record, Counter::l2_read_sectors) + count(*record, Counter::l2_write_sectors), 393'216u);
+  EXPECT_EQ(count(*record, Counter::global_load_requests), 65'536u);
+  EXPECT_EQ(count(*record, Counter::divergent_branches), 0u);
+  for (int i = 0; i < n; ++i) ASSERT_EQ(c.values[i], a.values[i] + b.values[i]);
+}
+
+TEST(Counts, TailOfVectorAdd) {
+  constexpr int n = 33;   // one whole warp and one thread
+  Buffer a{"a", numbers(n)}, b{"b", numbers(n)}, c{"c", std::vector<float>(n)};
+  const auto record = Runner().run(kAdd, {&a, &b, &c, n});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_EQ(count(*record, Counter::flops_f32), 33u);
+  EXPECT_EQ(count(*record, Counter::l1_read_sectors), 2u * (4 + 1));
+  EXPECT_EQ(count(*record, Counter::l1_write_sectors), 4u + 1);
+  EXPECT_EQ(count(*record, Counter::divergent_branches), 1u);
+  // The last sector of c is written in part: leaving L2 costs one fill read.
+  EXPECT_EQ(count(*record, Counter::dram_read_bytes), 32u * (2 * 5 + 1));
+  EXPECT_EQ(count(*record, Counter::dram_write_bytes), 32u * 5);
+}
+
+TEST(Counts, NaiveGemmCoalesced) {
+  constexpr int n = 256;
+  Buffer a{"a", numbers(n * n)}, b{"b", numbers(n * n, 5)}, c{"c", std::vector<float>(n * n)};
+  const auto record = Runner().run(kCoalesced, {&a, &b, &c, n, n, n});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_EQ(count(*record, Counter::flops_f32), 2ull * n * n * n);
+  // A warp and k: one sector of a (broadcast), four of b.
+  EXPECT_EQ(count(*record, Counter::l1_read_sectors), 2'621'440u);
+  EXPECT_EQ(count(*record, Counter::l1_write_sectors), 8'192u);
+  EXPECT_EQ(count(*record, Counter::dram_write_bytes), 4ull * n * n);
+  EXPECT_EQ(count(*record, Counter::shared_wavefronts), 0u);
+  expect_product(a, b, c, n);
+}
+
+TEST(Counts, NaiveGemmUncoalesced) {
+  constexpr int n = 256;
+  Buffer a{"a", numbers(n * n)}, b{"b", numbers(n * n, 5)}, c{"c", std::vector<float>(n * n)};
+  const auto record = Runner().run(kUncoalesced, {&a, &b, &c, n, n, n});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  // A warp and k: 32 sectors of a (one a row), one of b. 2n^3 / (32 x 33/32 x n^3 bytes) = 0.0606 FLOP/B.
+  EXPECT_EQ(count(*record, Counter::l1_read_sectors), 33ull * n * n * n / 32);
+  EXPECT_EQ(count(*record, Counter::l1_write_sectors), 1ull * n * n);
+  expect_product(a, b, c, n);
+}
+
+TEST(Counts, TiledGemm) {
+  constexpr int n = 256;
+  Buffer a{"a", numbers(n * n)}, b{"b", numbers(n * n, 5)}, c{"c", std::vector<float>(n * n)};
+  const auto record = Runner().run(kTiled, {&a, &b, &c, n, n, n});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_EQ(count(*record, Counter::flops_f32), 2ull * n * n * n);
+  // Each element of a and b once for each of the 16 tiles across: 2 x 16 x n^2 x 4 bytes = 4 sectors a warp and tile.
+  EXPECT_EQ(count(*record, Counter::l1_read_sectors), 2ull * 16 * n * n / 8);
+  // A warp and tile: 2 stores and 2 x 16 loads; all without a conflict (two rows of 16 words, or a broadcast of two).
+  constexpr std::uint64_t kWarpTiles = std::uint64_t{n} * n / 32 * (n / 16);
+  EXPECT_EQ(count(*record, Counter::shared_wavefronts), kWarpTiles * (2 + 32));
+  EXPECT_EQ(count(*record, Counter::shared_bank_conflicts), 0u);
+  EXPECT_EQ(count(*record, Counter::barriers), kWarpTiles * 2);
+  expect_product(a, b, c, n);
+}
+
+TEST(Counts, EveryByteBelongsToOneLine) {
+  constexpr int n = 64;
+  Buffer a{"a", numbers(n * n)}, b{"b", numbers(n * n, 5)}, c{"c", std::vector<float>(n * n)};
+  const auto record = Runner().run(kTiled, {&a, &b, &c, n, n, n});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  for (std::size_t i = 0; i < kCounterCount; ++i) {
+    const auto counter = static_cast<Counter>(i);
+    std::uint64_t of_lines = 0;
+    for (const LineCounters& line : record->kernels[0].lines) of_lines += line.counters[counter].value_or(0);
+    EXPECT_EQ(of_lines, count(*record, counter)) << counter_name(counter);
+  }
+}
+
+TEST(Counts, StridesCostTheirSectors) {
+  constexpr const char* kStride = R"(#include <roofwalk.cuh>
+__global__ void pick(const float* a, float* c, int stride) { c[threadIdx.x] = a[threadIdx.x * stride]; }
+SOLVE(const float* a, float* c, int stride) { pick<<<1, 32>>>(a, c, stride); }
+)";
+  for (const int stride : {1, 2, 4, 8, 16, 32}) {
+    Buffer a{"a", numbers(32 * 32)}, c{"c", std::vector<float>(32)};
+    const auto record = Runner().run(kStride, {&a, &c, stride});
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    EXPECT_EQ(count(*record, Counter::l1_read_sectors), std::min(4u * stride, 32u)) << stride;
+  }
+}
+
+TEST(Counts, BankConflictsCostTheirWavefronts) {
+  constexpr const char* kBanks = R"(#include <roofwalk.cuh>
+__global__ void pick(const float* a, float* c, int stride) {
+  __shared__ float s[32 * 33];
+  for (int i = threadIdx.x; i < 32 * 33; i += 32) s[i] = a[i % 32];
+  __syncthreads();
+  c[threadIdx.x] = s[threadIdx.x * stride];
+}
+SOLVE(const float* a, float* c, int stride) { pick<<<1, 32>>>(a, c, stride); }
+)";
+  for (const int stride : {0, 1, 2, 4, 8, 16, 32, 33}) {
+    Buffer a{"a", numbers(32)}, c{"c", std::vector<float>(32)};
+    const auto record = Runner().run(kBanks, {&a, &c, stride});
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    const std::uint64_t ways = stride == 0 || stride == 33 ? 1 : stride;
+    EXPECT_EQ(count(*record, Counter::shared_wavefronts), 33 + ways) << stride;
+    EXPECT_EQ(count(*record, Counter::shared_bank_conflicts), ways - 1) << stride;
+  }
+}
+
+TEST(Counts, MemsetAndCopyCount) {
+  constexpr const char* kSteps = R"(#include <roofwalk.cuh>
+__global__ void touch(float* c) { c[threadIdx.x] += 1; }
+SOLVE(const float* a, float* c, int n) {
+  float* s = scratch<float>(n);
+  cudaMemsetAsync(s, 0, n * 4);
+  cudaMemcpyAsync(c, a, n * 4, cudaMemcpyDeviceToDevice);
+  cudaMemcpyAsync(c, s, 128, cudaMemcpyDeviceToDevice);
+  touch<<<1, 32>>>(c);
+  cudaDeviceSynchronize();
+  if (cudaGetLastError() != cudaSuccess) return;
+}
+)";
+  constexpr int n = 1024;
+  Buffer a{"a", numbers(n)}, c{"c", std::vector<float>(n)};
+  const auto record = Runner().run(kSteps, {&a, &c, n});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_EQ(record->kernels.size(), 4u);
+  EXPECT_EQ(record->kernels[0].name, "memset");
+  EXPECT_EQ(record->kernels[1].name, "memcpy");
+  EXPECT_EQ(record->kernels[3].name, "touch");
+  EXPECT_EQ(record->kernels[0].line, 5);
+  // Read: a (the scratch is still in L2). Written: the scratch and c, once each, at the end.
+  EXPECT_EQ(count(*record, Counter::dram_read_bytes), 4096u);
+  EXPECT_EQ(count(*record, Counter::dram_write_bytes), 2 * 4096u);
+  for (int i = 0; i < n; ++i) ASSERT_EQ(c.values[i], i < 32 ? 1.0f : a.values[i]) << i;
+}
+
+TEST(Counts, RepeatToTheBit) {
+  constexpr int n = 128;
+  Buffer a{"a", numbers(n * n)}, b{"b", numbers(n * n, 5)}, c{"c", std::vector<float>(n * n)};
+  Runner runner;
+  const auto artifact = compile(kUncoalesced);
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  const auto first = runner.run(*artifact, {&a, &b, &c, n, n, n});
+  Buffer other{"x", numbers(999)};
+  const auto between = runner.run(kAdd, {&other, &other, &other, 999});
+  const auto second = runner.run(*artifact, {&a, &b, &c, n, n, n});
+  ASSERT_TRUE(first.ok() && between.ok() && second.ok());
+  EXPECT_EQ(to_json(*first).dump(), to_json(*second).dump());
+}
+
+}  // namespace
+}  // namespace roofwalk::test

@@ -1,0 +1,113 @@
+// A learner's mistakes are found, named and located; nothing else breaks.
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+// Line 1 is the include; `body` starts on line 3 of the kernel's file.
+std::string kernel(const std::string& body, const std::string& launch = "k<<<2, 64>>>(a, c, n);") {
+  return "#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, int n) {\n" + body +
+         "\n}\nSOLVE(const float* a, float* c, int n) {\n  " + launch + "\n}\n";
+}
+
+RunRecord run(const std::string& text, const RunOptions& options = {}, int n = 128) {
+  Buffer a{"a", numbers(static_cast<std::size_t>(n))}, c{"c", std::vector<float>(static_cast<std::size_t>(n))};
+  auto record = Runner().run(text, {&a, &c, n}, options);
+  EXPECT_TRUE(record.ok()) << record.error().text();
+  return record ? *record : RunRecord{};
+}
+
+Fault fault_of(const std::string& text, const RunOptions& options = {}) {
+  const RunRecord record = run(text, options);
+  EXPECT_TRUE(record.fault.has_value());
+  return record.fault.value_or(Fault{});
+}
+
+TEST(Faults, OutOfBoundsNamesBufferIndexThreadAndLine) {
+  const Fault fault = fault_of(kernel("  int i = blockIdx.x * 64 + threadIdx.x;\n  c[i + 1] = a[i];"));
+  EXPECT_EQ(fault.kind, FaultKind::out_of_bounds);
+  EXPECT_EQ(fault.kernel, "k");
+  EXPECT_EQ(fault.line, 4);
+  EXPECT_EQ(fault.buffer, "c");
+  EXPECT_EQ(fault.index, 128);
+  EXPECT_EQ(fault.extent, 128u);
+  EXPECT_EQ(fault.block, (Dim3{1, 0, 0}));
+  EXPECT_EQ(fault.thread, (Dim3{63, 0, 0}));
+  EXPECT_EQ(fault.message, "out of bounds: writes c[128], but c holds 128 elements");
+}
+
+TEST(Faults, NegativeIndex) {
+  const Fault fault = fault_of(kernel("  c[threadIdx.x] = a[(int)threadIdx.x - 3];"));
+  EXPECT_EQ(fault.message, "out of bounds: reads a[-3], but a holds 128 elements");
+}
+
+TEST(Faults, NullPointer) {
+  const Fault fault = fault_of(kernel("  float* p = n == 128 ? (float*)(unsigned long long)(n - 128) : c;\n  p[threadIdx.x] = 1;"));
+  EXPECT_EQ(fault.kind, FaultKind::out_of_bounds);
+  EXPECT_NE(fault.message.find("null pointer"), std::string::npos) << fault.message;
+}
+
+TEST(Faults, Misaligned) {
+  const Fault fault = fault_of(kernel("  float4 v = *(const float4*)(a + 1);\n  c[threadIdx.x] = v.x + v.y * v.z - v.w;"));
+  EXPECT_EQ(fault.kind, FaultKind::misaligned);
+  EXPECT_EQ(fault.line, 3);
+  EXPECT_EQ(fault.message, "misaligned: reads 16 bytes at byte 4 of a, which is not a multiple of 16");
+}
+
+TEST(Faults, SharedMemoryOutOfBounds) {
+  const Fault fault = fault_of(kernel("  __shared__ float s[64];\n  s[threadIdx.x + n] = 1;\n  __syncthreads();\n  c[threadIdx.x] = s[63 - threadIdx.x];"));
+  EXPECT_EQ(fault.kind, FaultKind::out_of_bounds);
+  EXPECT_EQ(fault.line, 4);
+  EXPECT_EQ(fault.buffer, "shared memory");
+}
+
+TEST(Faults, EndlessLoopEndsByItsBudget) {
+  const Fault fault = fault_of(kernel("  volatile float* p = c;\n  while (n > 0) p[0] = 1;"), {.max_warp_instructions = 1'000'000});
+  EXPECT_EQ(fault.kind, FaultKind::runaway);
+  EXPECT_EQ(fault.line, 4);
+}
+
+TEST(Faults, BarrierThatSomeThreadsNeverReach) {
+  const Fault partial = fault_of(kernel("  if (threadIdx.x < 16) __syncthreads();\n  c[threadIdx.x] = 1;"));
+  EXPECT_EQ(partial.kind, FaultKind::barrier_deadlock);
+  EXPECT_EQ(partial.line, 3);
+}
+
+TEST(Faults, InlinedFunctionIsNamedByItsOwnLine) {
+  const std::string text = "#include <roofwalk.cuh>\ntemplate <int N> __device__ __forceinline__ float get(const float* p, int i) {\n"
+                           "  return p[i + N];\n}\n__global__ void k(const float* a, float* c, int n) { c[threadIdx.x] = get<1000>(a, n); }\n"
+                           "SOLVE(const float* a, float* c, int n) { k<<<1, 1>>>(a, c, n); }\n";
+  const Fault fault = fault_of(text);
+  EXPECT_EQ(fault.line, 3);
+  EXPECT_EQ(fault.index, 1128);
+}
+
+TEST(Faults, TooManyResources) {
+  const Fault fault = fault_of(kernel("  extern __shared__ float s[];\n  s[threadIdx.x] = 1;\n  __syncthreads();\n  c[threadIdx.x] = s[0];",
+                                      "k<<<1, 64, 200000>>>(a, c, n);"));
+  EXPECT_EQ(fault.kind, FaultKind::resource);
+  EXPECT_EQ(fault.line, 9);
+  EXPECT_NE(fault.message.find("bytes of shared memory"), std::string::npos) << fault.message;
+}
+
+TEST(Faults, HugeGlobalIsRefusedAtLoad) {
+  const auto artifact = compile("#include <roofwalk.cuh>\n__device__ char big[1ull << 40];\n__global__ void k(float* c) { c[0] = big[5]; }\n"
+                                "SOLVE(float* c) { k<<<1, 1>>>(c); }\n");
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  const Status status = Runner().device().load(*artifact);
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().message.find("`big` needs 1099511627776 bytes"), std::string::npos) << status.error().message;
+}
+
+TEST(Faults, TheDeviceIsUsableAfterwards) {
+  Runner runner;
+  Buffer a{"a", numbers(64)}, c{"c", std::vector<float>(64)};
+  const auto bad = runner.run(kernel("  c[n] = 1;", "k<<<1, 1>>>(a, c, n);"), {&a, &c, 64});
+  ASSERT_TRUE(bad.ok() && bad->fault);
+  const auto good = runner.run(kernel("  c[threadIdx.x] = a[threadIdx.x];", "k<<<1, 64>>>(a, c, n);"), {&a, &c, 64});
+  ASSERT_TRUE(good.ok() && !good->fault);
+  EXPECT_EQ(c.values, a.values);
+}
+
+}  // namespace
+}  // namespace roofwalk::test
