@@ -32,7 +32,7 @@ class ChapterCase : public ::testing::Test {
     ASSERT_NE(exercise, nullptr);
     const Problem problem = exercise->problem(size_, seed_);
     const auto expected = exercise->reference(size_, problem);
-    const auto trial = run_trial(bench_.open, *artifact, problem, case_name(size_, seed_),
+    const auto trial = run_trial(bench_.open, *artifact, problem, case_name(size_, seed_), kSmallTrial,
                                  [&]() -> const std::vector<Expected>& { return expected; });
     ASSERT_TRUE(trial) << trial.error().text();
     Evidence evidence;

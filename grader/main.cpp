@@ -1,5 +1,6 @@
 // roofwalk: the command line. Everything it does is in cmd/, one file a verb.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <exception>
@@ -29,6 +30,15 @@ void add_options(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"text", "json"}));
 }
 
+Error unknown_verb(const CLI::App& app, const std::string& typed) {
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
+  const auto near = near_names(typed, verbs);
+  return {.message = fmt::format("there is no verb `{}`", printable(typed)),
+          .advice = near.empty() ? fmt::format("the verbs are: {}", fmt::join(verbs, ", "))
+                                 : fmt::format("did you mean {}?", fmt::join(near, " or "))};
+}
+
 int run_program(int argc, char** argv) {
   Session session(std::filesystem::current_path());
   session.options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -46,6 +56,9 @@ int run_program(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (app.get_subcommands().empty() && !app.remaining().empty()) {
+      throw Failure{unknown_verb(app, app.remaining().front()), kUsage};
+    }
     return app.exit(error) == 0 ? kAccepted : kUsage;
   }
   return exit_code;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+
 #include "common/base/hash.h"
 #include "grader/baseline.h"
 #include "grader/inspect.h"
@@ -27,12 +29,17 @@ Attempt blank(const Bench& bench, const Request& request, const Size& size) {
 Result<std::vector<Trial>> small_trials(const Bench& bench, const Chapter& chapter, const Exercise& exercise,
                                         const Artifact& artifact, std::uint64_t seed) {
   std::vector<std::optional<Result<Trial>>> results(chapter.correctness_sizes.size());
+  std::atomic<std::size_t> first_wrong{results.size()};
   parallel_for(results.size(), bench.threads, [&](std::size_t i) {
+    if (i > first_wrong) return;   // the first one that went wrong is what counts, whoever finds it
     const Size& size = chapter.correctness_sizes[i];
     const Problem problem = exercise.problem(size, seed);
     const std::vector<Expected> expected = exercise.reference(size, problem);
-    results[i] = run_trial(bench.open, artifact, problem, case_name(size, seed),
+    results[i] = run_trial(bench.open, artifact, problem, case_name(size, seed), kSmallTrial,
                            [&]() -> const std::vector<Expected>& { return expected; });
+    if (results[i]->ok() && !(*results[i])->went_wrong()) return;
+    for (std::size_t before = first_wrong; i < before && !first_wrong.compare_exchange_weak(before, i);) {
+    }
   });
   std::vector<Trial> trials;
   for (auto& result : results) {
@@ -135,7 +142,7 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   if (!trials.empty() && trials.back().went_wrong()) return judged();
 
   ROOFWALK_TRY(const Trial trial, run_trial(bench.open, *artifact, measured->problem,
-                                            case_name(measured->size, request.seed),
+                                            case_name(measured->size, request.seed), kMeasuredTrial,
                                             [&]() -> const std::vector<Expected>& { return measured->expected.get(); }));
   note_errors(trial, measured->size, attempt);
   add_to_evidence(trial, *artifact, evidence);

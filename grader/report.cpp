@@ -75,7 +75,7 @@ void correctness(const Attempt& attempt, Page& page) {
 void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   const Measurement& m = *attempt.measurement;
   const LevelMeasurement& dram = m.level("dram");
-  page.row("time", fmt::format("{}{}, {} of {} that the roof allows",
+  page.row("time", fmt::format("{}{}, {} of the roof's {}",
                                m.elapsed_ns.known() ? time_text(m.elapsed_ns.value) : "unknown",
                                attempt.time_is_modelled ? " (modelled)" : "", value(m.achieved_flops_per_s),
                                value(dram.roof)));

@@ -31,12 +31,12 @@ int suspect_line(const RunRecord& record, Wrong wrong) {
 std::string case_name(const Size& size, std::uint64_t seed) { return fmt::format("{}, seed {}", size.text(), seed); }
 
 Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,
-                        const ExpectedValues& expected) {
+                        const RunOptions& limits, const ExpectedValues& expected) {
   Trial trial;
   trial.case_name = std::move(name);
   ROOFWALK_TRY(const auto device, open());
   ROOFWALK_TRY(Workspace workspace, Workspace::make(*device, problem));
-  auto record = workspace.run(artifact);
+  auto record = workspace.run(artifact, limits);
   if (!record) {
     if (!is_learners(record.error())) return record.error();
     trial.refusal = record.error();

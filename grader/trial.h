@@ -28,9 +28,14 @@ struct Trial {
 
 std::string case_name(const Size& size, std::uint64_t seed);
 
+// How long a trial may run: a small shape is over in a moment, whatever the kernel. Counted in instructions first, so
+// that an endless loop gets the same answer on every machine.
+inline constexpr RunOptions kSmallTrial{.max_warp_instructions = 20'000'000, .max_seconds = 60};
+inline constexpr RunOptions kMeasuredTrial{.max_warp_instructions = 2'000'000'000, .max_seconds = 300};
+
 // Without `expected` nothing is compared. Errors are the harness's own trouble.
 Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,
-                        const ExpectedValues& expected);
+                        const RunOptions& limits, const ExpectedValues& expected);
 
 // Puts what the trial found where the judge looks for it.
 void add_to_evidence(const Trial& trial, const Artifact& artifact, Evidence& evidence);

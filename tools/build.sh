@@ -87,15 +87,15 @@ run_tests() {
   : >"$log"
   progress "starting the tests"
   {
-    ROOFWALK_ROOT=$root ctest --test-dir "$build" --no-tests=error -j "$(nproc)" --output-on-failure \
-      --output-junit "$junit" ${selection[@]+"${selection[@]}"} "$@" 2>&1 </dev/null || echo "ctest exited $?"
+    ctest --test-dir "$build" --no-tests=error -j "$(nproc)" --output-on-failure --output-junit "$junit" \
+      ${selection[@]+"${selection[@]}"} "$@" 2>&1 </dev/null || echo "ctest exited $?"
   } | while IFS= read -r line; do
     printf '%s\n' "$line" >>"$log"
     if [[ $line =~ ^\ *([0-9]+/[0-9]+)\ Test\ +# ]]; then
       progress "tested ${BASH_REMATCH[1]}"
       shown=0
       case $line in *' Passed '* | *'***Skipped'* | *'(Disabled)'*) show= ;; *) show=1; progress_done ;; esac
-    elif [[ $line =~ ^\ +Start\ +[0-9]+: ]]; then
+    elif [[ $line =~ ^\ +Start\ +[0-9]+:|^[0-9]+%\ tests\ passed, ]]; then
       show=
     fi
     if [[ -n $show ]] && ((shown++ < 60)); then printf '%s\n' "$line"; fi

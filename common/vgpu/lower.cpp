@@ -470,6 +470,8 @@ class Lowering {
       op.count = static_cast<std::uint32_t>(ptx::size_bytes(function_.registers[address.index].type));
     } else if (!address.symbol.empty()) {
       op.offset += static_cast<std::int64_t>(symbol_value(address.symbol));
+      if (op.instruction->space == Space::generic && address.space == Space::shared) op.offset += kSharedWindow;
+      if (op.instruction->space == Space::generic && address.space == Space::local) op.offset += kLocalWindow;
     }
     return op.count == 4 || op.count == 8;
   }

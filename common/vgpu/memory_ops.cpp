@@ -40,6 +40,9 @@ void move_in(const Warp& warp, const Op* op, const Access& access, const Pointer
       if (access.uniform) {
         const R value = extend<R, M>(base + access.low);
         for_lanes(d, warp.mask, [&](int) { return value; });
+      } else if (access.contiguous) {
+        constexpr int kStride = sizeof(M) * vector;
+        for_lanes(d, warp.mask, [&](int l) { return extend<R, M>(base + access.low + l * kStride); });
       } else {
         for_lanes(d, warp.mask, [&](int l) { return extend<R, M>(base + access.address[l]); });
       }

@@ -68,7 +68,7 @@ Finding self_test(const Bench& bench) {
   const Size& size = chapter.correctness_sizes.back();
   const Problem problem = exercise->problem(size, kPublicSeed);
   const auto expected = exercise->reference(size, problem);
-  const auto trial = run_trial(bench.open, *artifact, problem, case_name(size, kPublicSeed),
+  const auto trial = run_trial(bench.open, *artifact, problem, case_name(size, kPublicSeed), kSmallTrial,
                                [&]() -> const std::vector<Expected>& { return expected; });
   finding.good = trial && !trial->went_wrong();
   finding.text = !trial         ? trial.error().text()
@@ -83,16 +83,25 @@ Finding gpu() {
   return {"GPU", true, name + "; this version measures on the virtual GPU", {}};
 }
 
+std::vector<Finding> examine(Session& session) {
+  std::vector<Finding> findings = {program("C++ compiler", {"c++", "--version"}, "g++"),
+                                   program("gnuplot", {"gnuplot", "--version"}, "gnuplot-nox"),
+                                   fonts(),
+                                   disk(session.course()),
+                                   memory(),
+                                   gpu()};
+  const auto bench = open_bench(session.course(), session.options.device, 1, nullptr);
+  if (bench) {
+    findings.push_back(toolkit(*bench));
+    findings.push_back(self_test(*bench));
+  } else {
+    findings.push_back({"virtual GPU", false, bench.error().text(), "choose a device that `roofwalk machines` lists"});
+  }
+  return findings;
+}
+
 int doctor(Session& session) {
-  const Bench& bench = session.bench();
-  const std::vector<Finding> findings = {toolkit(bench),
-                                         program("C++ compiler", {"c++", "--version"}, "g++"),
-                                         program("gnuplot", {"gnuplot", "--version"}, "gnuplot-nox"),
-                                         fonts(),
-                                         disk(session.course()),
-                                         memory(),
-                                         self_test(bench),
-                                         gpu()};
+  const std::vector<Finding> findings = examine(session);
   const Colors colors = colors_for(session.options);
   Json json = Json::array();
   bool all_good = true;

@@ -18,16 +18,27 @@ std::size_t hints_seen(const Store& store, const std::string& key) {
   return seen ? static_cast<std::size_t>(std::strtoul(seen->c_str(), nullptr, 10)) : 0;
 }
 
-// Indented lines are code and stay as they are; the others are wrapped.
+// Indented lines are code and stay as they are; the others are one paragraph, wrapped afresh.
 void print_hint(std::string label, const std::string& text) {
+  std::string paragraph;
+  const auto put = [&](const std::string& line) {
+    print(label + line + "\n");
+    label.assign(label.size(), ' ');
+  };
+  const auto end_paragraph = [&] {
+    for (const std::string& line : wrapped(paragraph, 80 - label.size())) put(line);
+    paragraph.clear();
+  };
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) {
-    const bool is_code = line.starts_with(' ');
-    for (const std::string& piece : is_code ? std::vector{printable(line)} : wrapped(printable(line), 80 - label.size())) {
-      print(label + piece + "\n");
-      label.assign(label.size(), ' ');
+    if (line.starts_with(' ')) {
+      end_paragraph();
+      put(printable(line));
+    } else {
+      paragraph += printable(line) + ' ';
     }
   }
+  end_paragraph();
 }
 
 int hint(Session& session, const HintCommand& command) {

@@ -1,4 +1,4 @@
-// step 2: right x16.5 (l1), up x20: a thread computes four rows of its column, so that a value of b serves four FMAs
+// step 2: right x16.5 (l1), up x26.1: a thread computes four rows of its column, so that a value of b serves four FMAs
 #include <roofwalk.cuh>
 
 constexpr int kRows = 4;  // of c for each thread, one below the other

@@ -107,7 +107,7 @@ mkdir -p "$machine/opt/old/bin"
 printf '#!/bin/sh\necho "Cuda compilation tools, release 12.0, V12.0.140"\n' >"$machine/opt/old/bin/nvcc"
 cp "$machine/opt/old/bin/nvcc" "$machine/opt/old/bin/ptxas"
 chmod +x "$machine"/opt/old/bin/*
-rm -rf "$machine/root/roofwalk/.venv" "$machine/root/roofwalk/build"
+rm -rf "$machine/root/roofwalk/.venv" "$machine/root/roofwalk/build/setup"
 expect_dot "/opt/old/bin:$system_path"
 expect_tests "/opt/old/bin:$system_path"
 

@@ -143,6 +143,7 @@ prints 'skipped b: no room'
 CTEST_SAYS='1/1 Test #1: a ....***Failed    0.00 sec\nthe reason\n\n0%% tests passed, 1 tests failed out of 1\n'
 CTEST_EXIT=8 call 1 test
 prints 'the reason'
+prints_not 'tests passed'
 [[ ${output##*$'\n'} == '0 passed, 1 failed' ]] || bad "the last line"
 CTEST_SAYS='No tests were found!!!\n' CTEST_EXIT=8 call 3 test -R nothing
 prints 'no test ran'

@@ -1,4 +1,5 @@
 // Whole kernels that exercise the machine: divergence, shuffles, atomics, histogram, transpose, layernorm, math.
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -203,6 +204,35 @@ SOLVE(const float* x, float* y, int n) { mix<<<1, n>>>(x, y, n); }
     float sum = 0;
     for (int i = 0; i < 4; ++i) sum += static_cast<float>(1 << i) * x.values[(t + (static_cast<int>(x.values[i]) & 7)) % n];
     ASSERT_EQ(y.values[t], sum + 5) << t;
+  }
+}
+
+TEST(Programs, VectorLoadsAndStoresOfEveryShape) {
+  constexpr const char* kText = R"(#include <roofwalk.cuh>
+__global__ void copy(const float* x, float* y, int n) {
+  const float4* x4 = (const float4*)x;
+  float4* y4 = (float4*)y;
+  int i = threadIdx.x;
+  if (i < n / 4) y4[i] = x4[i];                            // contiguous, then a partial warp
+  float4 one = x4[n % 4];                                  // uniform
+  float2 pair = ((const float2*)x)[i * 7 % (n / 2)];       // scattered
+  y[n + i] = one.x + one.w * pair.x - pair.y;
+  y[n + 64 + i] = ((const short*)x)[i * 2 + 1] + ((const unsigned char*)x)[i * 4 + 3] + ((const double*)x)[3] * 0;
+}
+SOLVE(const float* x, float* y, int n) { copy<<<1, 64>>>(x, y, n); }
+)";
+  constexpr int n = 180;
+  Buffer x{"x", numbers(n)}, y{"y", std::vector<float>(n + 128)};
+  const auto record = Runner().run(kText, {&x, &y, n});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_FALSE(record->fault) << record->fault->message;
+  for (int i = 0; i < n; ++i) ASSERT_EQ(y.values[i], x.values[i]) << i;
+  for (int i = 0; i < 64; ++i) {
+    const int at = i * 7 % (n / 2) * 2;
+    ASSERT_EQ(y.values[n + i], x.values[0] + x.values[3] * x.values[at] - x.values[at + 1]) << i;
+    const auto bits = std::bit_cast<std::uint32_t>(x.values[i]);
+    const auto high = static_cast<std::int16_t>(bits >> 16);
+    ASSERT_EQ(y.values[n + 64 + i], static_cast<float>(high + static_cast<int>(bits >> 24))) << i;
   }
 }
 

@@ -1,4 +1,4 @@
-// verdict: compile_error, error
+// verdict: compile_error, SOLVE
 Dear grader,
 
 please find my kernel attached.

@@ -1,0 +1,101 @@
+// Walks the transcripts beside it. ROOFWALK_REWRITE=1 rewrites what no longer fits.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common/base/subprocess.h"
+#include "tests/e2e/transcript.h"
+
+namespace roofwalk::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A course of its own: the real chapters, nobody's attempts. Compiled kernels are shared, since they depend on nothing
+// but their text.
+class TemporaryCourse {
+ public:
+  TemporaryCourse() {
+    std::string name = (fs::temp_directory_path() / "roofwalk-e2e-XXXXXX").string();
+    root_ = mkdtemp(name.data());
+    const fs::path source = E2E_SOURCE_DIR;
+    for (const char* part : {"chapters", "solutions", "tests/grader", "common/include", "common/specs"}) {
+      fs::create_directories((root_ / part).parent_path());
+      fs::create_directory_symlink(source / part, root_ / part);
+    }
+    fs::create_directories(E2E_CACHE);
+    fs::create_directory_symlink(E2E_CACHE, root_ / ".cache");
+  }
+  ~TemporaryCourse() {
+    std::error_code error;
+    fs::remove_all(root_, error);
+  }
+  TemporaryCourse(const TemporaryCourse&) = delete;
+  TemporaryCourse& operator=(const TemporaryCourse&) = delete;
+  const fs::path& root() const { return root_; }
+
+ private:
+  fs::path root_;
+};
+
+class TranscriptTest : public ::testing::Test {
+ public:
+  explicit TranscriptTest(fs::path file) : file_(std::move(file)) {}
+
+  void TestBody() override {
+    const TemporaryCourse course;
+    setenv("ROOFWALK_ROOT", course.root().c_str(), 1);
+    std::vector<Step> steps = read_transcript(file_);
+    bool all_fit = true;
+    for (Step& step : steps) all_fit = run_step(course, step) && all_fit;
+    if (!all_fit && std::getenv("ROOFWALK_REWRITE") != nullptr) write_transcript(file_, steps);
+  }
+
+ private:
+  bool run_step(const TemporaryCourse& course, Step& step) const {
+    for (const auto& [from, to] : step.copies) {
+      fs::create_directories((course.root() / to).parent_path());
+      fs::copy_file(course.root() / from, course.root() / to, fs::copy_options::overwrite_existing);
+    }
+    Command command;
+    command.arguments = split(step.arguments, ' ');
+    command.arguments.insert(command.arguments.begin(), E2E_PROGRAM);
+    command.working_directory = course.root();
+    command.timeout_s = 120;
+    const auto result = run_command(command);
+    EXPECT_TRUE(result) << result.error().text();
+    if (!result) return false;
+    EXPECT_FALSE(result->timed_out) << step.arguments;
+    const auto lines = split(result->output, '\n');
+    const bool fits = result->exit_code == step.exit_code && output_matches(step.output, lines);
+    EXPECT_TRUE(fits) << file_.filename() << ": `roofwalk " << step.arguments << "` ends with " << result->exit_code
+                      << ", not " << step.exit_code << ", or prints something else:\n" << result->output;
+    step.exit_code = result->exit_code;
+    step.output = rewritten(step.output, lines);
+    return fits;
+  }
+
+  fs::path file_;
+};
+
+}  // namespace
+}  // namespace roofwalk::e2e
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(E2E_SOURCE_DIR "/tests/e2e")) {
+    if (entry.path().extension() == ".txt" && entry.path().stem() != "CMakeLists") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const auto& file : files) {
+    ::testing::RegisterTest("EndToEnd", file.stem().c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                            [file]() -> roofwalk::e2e::TranscriptTest* {
+                              return new roofwalk::e2e::TranscriptTest(file);
+                            });
+  }
+  return files.empty() ? 1 : RUN_ALL_TESTS();
+}
