@@ -29,6 +29,7 @@ foreach(folder IN LISTS chapter_folders)
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
 
   gtest_discover_tests(chapter_tests TEST_FILTER "${name}/*" TEST_LIST ${name}_cases DISCOVERY_TIMEOUT 60
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}  # the build folder has a chapters/ of its own
     PROPERTIES LABELS "chapter;${name}")
   add_test(NAME dev_check/${name} COMMAND roofwalk dev check ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(dev_check/${name} PROPERTIES LABELS "dev_check;${name}" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR})

@@ -1,0 +1,99 @@
+// What `solve` asks for is learnt by stepping through it; what it may not do is refused with its line.
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+// The kernel stands on lines 2 to 4, SOLVE's body starts on line 6.
+std::string file(const std::string& body) {
+  return "#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, int n) {\n  c[threadIdx.x] = a[0] + n;\n}\n"
+         "SOLVE(const float* a, float* c, int n) {\n" + body + "\n}\n";
+}
+
+struct Planned {
+  Result<Plan> plan;
+  std::uint64_t a = 0, c = 0;
+};
+
+Planned plan_of(const std::string& body, int n = 100, const PlanLimits& limits = {}) {
+  const auto artifact = compile(file(body));
+  if (!artifact) return {artifact.error()};
+  Runner runner;
+  Buffer a{"a", numbers(100)}, c{"c", std::vector<float>(100)};
+  return {runner.plan(*artifact, {&a, &c, n}, limits)};
+}
+
+std::string refusal(const std::string& body, const PlanLimits& limits = {}) {
+  const auto planned = plan_of(body, 100, limits);
+  EXPECT_FALSE(planned.plan.ok());
+  return planned.plan ? "" : std::to_string(planned.plan.error().line) + ": " + planned.plan.error().message;
+}
+
+TEST(Plan, LaunchesInOrderWithTheirArguments) {
+  const auto planned = plan_of("  k<<<dim3(2, 3), dim3(4, 5, 6), 128>>>(a, c + 1, n);\n  for (int i = 0; i < 9; ++i) k<<<i + 1, n > 3 ? 32 : 64>>>(c, c, i);");
+  ASSERT_TRUE(planned.plan.ok()) << planned.plan.error().text();
+  ASSERT_EQ(planned.plan->steps.size(), 10u);
+  const auto& first = std::get<KernelLaunch>(planned.plan->steps[0]);
+  EXPECT_EQ(first.grid, (Dim3{2, 3, 1}));
+  EXPECT_EQ(first.block, (Dim3{4, 5, 6}));
+  EXPECT_EQ(first.dynamic_shared_bytes, 128u);
+  EXPECT_EQ(first.line, 6);
+  ASSERT_EQ(first.arguments.size(), 20u);
+  std::uint64_t a = 0, c_plus_one = 0;
+  std::memcpy(&a, first.arguments.data(), 8);
+  std::memcpy(&c_plus_one, first.arguments.data() + 8, 8);
+  EXPECT_NE(a, 0u);
+  EXPECT_EQ(c_plus_one % 8, 4u);
+  EXPECT_EQ(first.arguments[16], 100);
+  for (std::uint32_t i = 0; i < 9; ++i) {
+    const auto& launch = std::get<KernelLaunch>(planned.plan->steps[1 + i]);
+    EXPECT_EQ(launch.grid.x, i + 1);
+    EXPECT_EQ(launch.block.x, 32u);
+    EXPECT_EQ(launch.line, 7);
+    EXPECT_EQ(launch.arguments[16], i);
+  }
+}
+
+TEST(Plan, ScratchMemsetAndCopy) {
+  const auto planned = plan_of("  float* s = scratch<float>(n);\n  cudaMemsetAsync(s, 7, n);\n  cudaMemcpyAsync(c, s, 8, cudaMemcpyDeviceToDevice);\n  k<<<1, 1>>>(s, c, n);");
+  ASSERT_TRUE(planned.plan.ok()) << planned.plan.error().text();
+  ASSERT_EQ(planned.plan->steps.size(), 3u);
+  const auto& set = std::get<MemsetStep>(planned.plan->steps[0]);
+  const auto& copy = std::get<CopyStep>(planned.plan->steps[1]);
+  EXPECT_EQ(set.value, 7);
+  EXPECT_EQ(set.size_bytes, 100u);
+  EXPECT_EQ(set.line, 7);
+  EXPECT_EQ(copy.source, set.address);
+  EXPECT_EQ(copy.size_bytes, 8u);
+}
+
+TEST(Plan, RefusalsNameTheLine) {
+  EXPECT_EQ(refusal("  k<<<n / 256, 256>>>(a, c, n);"), "6: solve launches zero blocks of k (grid 0 x 1 x 1)");
+  EXPECT_EQ(refusal("  int m = (int)a[0];\n  k<<<1, 32>>>(a, c, m);"), "6: solve reads data");
+  EXPECT_EQ(refusal("  c[0] = 1;\n  k<<<1, 32>>>(a, c, n);"), "6: solve writes data");
+  EXPECT_EQ(refusal("  k<<<1, 2048>>>(a, c, n);"), "6: k is launched with 2048 threads a block");
+  EXPECT_EQ(refusal("  k<<<1, 32, 0, cudaStreamTailLaunch>>>(a, c, n);"), "6: solve launches into a stream of its own");
+  EXPECT_EQ(refusal("  if (n < 0) k<<<1, 32>>>(a, c, n);").substr(3), "solve launches nothing");
+  EXPECT_EQ(refusal("  scratch<float>(0);\n  k<<<1, 32>>>(a, c, n);"), "6: solve asks for zero bytes of scratch memory");
+  EXPECT_EQ(refusal("  float* p;\n  cudaMalloc(&p, 100);\n  k<<<1, 32>>>(a, p, n);"), "7: solve cannot allocate with cudaMalloc or malloc");
+}
+
+TEST(Plan, LimitsEndWhatDoesNotEnd) {
+  EXPECT_EQ(refusal("  for (int i = 0; i < 1000000; ++i) k<<<1, 32>>>(a, c, i);", {.max_steps = 100}),
+            "6: solve launches more than 100 kernels, memsets and copies");
+  EXPECT_NE(refusal("  volatile int i = 0;\n  while (i == 0) {}\n  k<<<1, 32>>>(a, c, n);", {.max_instructions = 10'000}).find("solve runs too long"),
+            std::string::npos);
+}
+
+TEST(Plan, OtherParametersAreRefused) {
+  const auto artifact = compile("#include <roofwalk.cuh>\n__global__ void k(float* c) { c[0] = 1; }\nSOLVE(float* c) { k<<<1, 1>>>(c); }\n");
+  ASSERT_TRUE(artifact.ok());
+  Runner runner;
+  Buffer a{"a", numbers(4)}, c{"c", numbers(4)};
+  const auto plan = runner.plan(*artifact, {&a, &c, 4});
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.error().message, "the parameters of SOLVE are not those of this chapter");
+}
+
+}  // namespace
+}  // namespace roofwalk::test

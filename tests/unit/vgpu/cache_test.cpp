@@ -1,0 +1,115 @@
+// The cache rules of cache.h, one by one, by hand.
+#include "common/vgpu/cache.h"
+
+#include <gtest/gtest.h>
+
+namespace roofwalk::vgpu {
+namespace {
+
+constexpr std::uint32_t kNothing[4] = {0, 0, 0, 0};
+constexpr std::uint32_t kWhole = ~0u;
+
+TEST(L1, HitsOnlyTheSectorsThatItRead) {
+  L1Cache cache(4 * kLineBytes, 4);
+  EXPECT_EQ(cache.read(7, 0b0001), 0b0001u);
+  EXPECT_EQ(cache.read(7, 0b0011), 0b0010u);
+  EXPECT_EQ(cache.read(7, 0b0011), 0u);
+}
+
+TEST(L1, EvictsTheLeastRecentlyUsedLine) {
+  L1Cache cache(2 * kLineBytes, 2);   // one set of two lines
+  cache.read(1, 1);
+  cache.read(2, 1);
+  cache.read(1, 1);
+  cache.read(3, 1);                   // 2 leaves
+  EXPECT_EQ(cache.read(1, 1), 0u);
+  EXPECT_EQ(cache.read(2, 1), 1u);
+}
+
+TEST(L1, DroppedLineIsReadAgain) {
+  L1Cache cache(2 * kLineBytes, 2);
+  cache.read(1, 0xf);
+  cache.drop(1);
+  EXPECT_EQ(cache.read(1, 0xf), 0xfu);
+}
+
+TEST(L1, PowerOfTwoStridesSpreadOverTheSets) {
+  // 256 lines, a power-of-two stride apart, fit a cache of 512 only if the set index mixes the address.
+  for (const std::uint64_t stride : {1, 16, 64, 1024, 4096}) {
+    L1Cache cache(64 * 1024, 16);
+    int missed = 0;
+    for (std::uint64_t i = 0; i < 256; ++i) cache.read(i * stride, 1);
+    for (std::uint64_t i = 0; i < 256; ++i) missed += cache.read(i * stride, 1) != 0;
+    EXPECT_LE(missed, 26) << stride;
+  }
+}
+
+TEST(L2, WholeSectorStoresAreWrittenOnceAndFillNothing) {
+  L2Cache cache(4 * kLineBytes, 4);
+  std::vector<SiteTraffic> traffic(2);
+  const std::uint32_t bytes[4] = {kWhole, kWhole, 0, 0};
+  cache.write(5, bytes, 1, traffic);
+  cache.write(5, bytes, 1, traffic);
+  cache.write_back_all(traffic);
+  cache.write_back_all(traffic);
+  EXPECT_EQ(traffic[1].dram_write_sectors, 2u);
+  EXPECT_EQ(traffic[1].dram_read_sectors, 0u);
+}
+
+TEST(L2, PartsOfASectorThatAddUpFillNothing) {
+  L2Cache cache(4 * kLineBytes, 4);
+  std::vector<SiteTraffic> traffic(1);
+  cache.write(5, {0x0000'ffffu, 0, 0, 0}, 0, traffic);
+  cache.write(5, {0xffff'0000u, 0, 0, 0}, 0, traffic);
+  cache.write_back_all(traffic);
+  EXPECT_EQ(traffic[0].dram_read_sectors, 0u);
+  EXPECT_EQ(traffic[0].dram_write_sectors, 1u);
+}
+
+TEST(L2, PartlyWrittenSectorCostsOneFill) {
+  L2Cache cache(4 * kLineBytes, 4);
+  std::vector<SiteTraffic> traffic(2);
+  cache.write(5, {0xfu, 0, 0, 0}, 0, traffic);
+  cache.write_back_all(traffic);                       // on leaving
+  EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
+  cache.write(6, {0xfu, 0, 0, 0}, 0, traffic);
+  EXPECT_EQ(cache.read(6, 1, 1, traffic), 1u);         // or on being read, and then not again
+  EXPECT_EQ(cache.read(6, 1, 1, traffic), 0u);
+  cache.write_back_all(traffic);
+  EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
+  EXPECT_EQ(traffic[1].dram_read_sectors, 1u);
+  EXPECT_EQ(traffic[0].dram_write_sectors, 2u);
+}
+
+TEST(L2, TheStoreThatDirtiedALinePaysForItsEviction) {
+  L2Cache cache(kLineBytes, 1);
+  std::vector<SiteTraffic> traffic(3);
+  cache.write(1, {kWhole, 0, 0, 0}, 2, traffic);
+  cache.read(9, 1, 0, traffic);
+  EXPECT_EQ(traffic[2].dram_write_sectors, 1u);
+  EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
+  EXPECT_EQ(cache.read(1, 1, 0, traffic), 1u);
+}
+
+TEST(L2, AtomicsReadOnceAndLeaveDirtySectors) {
+  L2Cache cache(4 * kLineBytes, 4);
+  std::vector<SiteTraffic> traffic(1);
+  EXPECT_EQ(cache.update(3, 0b11, 0, traffic), 0b11u);
+  EXPECT_EQ(cache.update(3, 0b11, 0, traffic), 0u);
+  cache.write_back_all(traffic);
+  EXPECT_EQ(traffic[0].dram_read_sectors, 2u);
+  EXPECT_EQ(traffic[0].dram_write_sectors, 2u);
+}
+
+TEST(L2, InvalidateForgetsDirtyLinesToo) {
+  L2Cache cache(4 * kLineBytes, 4);
+  std::vector<SiteTraffic> traffic(1);
+  cache.write(3, {kWhole, kWhole, kWhole, kWhole}, 0, traffic);
+  cache.invalidate();
+  cache.write(3, kNothing, 0, traffic);
+  cache.write_back_all(traffic);
+  EXPECT_EQ(traffic[0].dram_write_sectors, 0u);
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,59 @@
+#include "common/vgpu/memory.h"
+
+#include <gtest/gtest.h>
+
+#include "common/vgpu/gpu.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using Region = Memory::Region;
+
+TEST(Memory, AddressesDependOnWhatLivesNotOnHistory) {
+  Memory memory(1 << 20);
+  const int a = *memory.allocate("a", 100, 4, Region::buffers);
+  const std::uint64_t first = memory.buffer(a).address;
+  const int g = *memory.allocate("g", 8, 8, Region::globals);
+  const int b = *memory.allocate("b", 100, 4, Region::buffers);
+  const std::uint64_t second = memory.buffer(b).address;
+  memory.release(a);
+  memory.release(b);
+  const int c = *memory.allocate("c", 50, 4, Region::buffers);
+  const int d = *memory.allocate("d", 50, 4, Region::buffers);
+  EXPECT_EQ(memory.buffer(c).address, first);
+  EXPECT_EQ(memory.buffer(d).address, second);
+  EXPECT_GT(memory.buffer(g).address, second);
+}
+
+TEST(Memory, BoundsAreExactAndNearestNamesTheNeighbour) {
+  Memory memory(1 << 20);
+  const Buffer& a = memory.buffer(*memory.allocate("a", 100, 4, Region::buffers));
+  const Buffer& b = memory.buffer(*memory.allocate("b", 100, 4, Region::buffers));
+  EXPECT_EQ(memory.find(a.address + 99), &a);
+  EXPECT_EQ(memory.find(a.address + 100), nullptr);
+  EXPECT_EQ(memory.find(a.address - 1), nullptr);
+  EXPECT_EQ(memory.nearest(a.address + 100'000), &a);
+  EXPECT_EQ(memory.nearest(b.address - 4), &b);
+  EXPECT_TRUE(a.contains(a.address + 96, 4));
+  EXPECT_FALSE(a.contains(a.address + 97, 4));
+  EXPECT_FALSE(a.contains(a.address, ~0ull));
+}
+
+TEST(Memory, CapacityIsKept) {
+  Memory memory(1000);
+  EXPECT_TRUE(memory.allocate("a", 600, 4, Region::buffers).ok());
+  const auto second = memory.allocate("b", 600, 4, Region::buffers);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().message, "`b` needs 600 bytes of device memory, but only 400 of 1000 are free");
+}
+
+TEST(Names, AreThoseOfTheSource) {
+  EXPECT_EQ(display_name("_Z3addPKfS0_Pfi"), "add");
+  EXPECT_EQ(display_name("_Z5scaleILi128EEvPfdci"), "scale<128>");
+  EXPECT_EQ(display_name("_ZN4mine3addEPf"), "mine::add");
+  EXPECT_EQ(display_name("__nv_static_23__8bef66f2_4_g_cu__Z2sqf__Z2k2Pf"), "k2");
+  EXPECT_EQ(display_name("plain"), "plain");
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,52 @@
+// Blocks an SM by hand: the scarcest of threads, registers, shared memory and slots.
+#include "common/vgpu/occupancy.h"
+
+#include <gtest/gtest.h>
+
+namespace roofwalk::vgpu {
+namespace {
+
+Machine machine() {
+  Machine m;
+  m.name = "test";
+  m.max_threads_per_sm = 1024;
+  m.max_blocks_per_sm = 16;
+  m.max_threads_per_block = 1024;
+  m.registers_per_sm = 65536;
+  m.register_allocation_unit = 256;
+  m.shared_bytes_per_sm = 65536;
+  m.max_shared_bytes_per_block = 64512;
+  m.reserved_shared_bytes_per_block = 1024;
+  m.shared_allocation_bytes = 128;
+  return m;
+}
+
+int blocks(std::uint64_t threads, int registers, std::uint32_t shared_bytes) {
+  const auto occupancy = occupancy_of(machine(), {threads, registers, shared_bytes});
+  EXPECT_TRUE(occupancy.ok());
+  return occupancy ? occupancy->blocks_per_sm : 0;
+}
+
+TEST(Occupancy, Threads) { EXPECT_EQ(blocks(256, 16, 0), 4); }
+TEST(Occupancy, Slots) { EXPECT_EQ(blocks(32, 16, 0), 16); }
+TEST(Occupancy, PartialWarpsCountWhole) { EXPECT_EQ(blocks(33, 16, 0), 16); EXPECT_EQ(blocks(65, 16, 0), 10); }
+// 8 warps x 100 registers x 32 = 25600 a block (3200 a warp, rounded to 3328): 2 blocks of 26624.
+TEST(Occupancy, Registers) { EXPECT_EQ(blocks(256, 100, 0), 2); }
+// 20000 + 1024 reserved, rounded to 128: 21120; three fit in 65536.
+TEST(Occupancy, SharedMemory) { EXPECT_EQ(blocks(64, 16, 20000), 3); }
+
+TEST(Occupancy, ShareOfWarps) {
+  const auto occupancy = occupancy_of(machine(), {256, 100, 0});
+  ASSERT_TRUE(occupancy.ok());
+  EXPECT_DOUBLE_EQ(occupancy->warps_share, 0.5);
+}
+
+TEST(Occupancy, ImpossibleBlocksNameTheResource) {
+  EXPECT_EQ(occupancy_of(machine(), {2048, 16, 0}).error().message, "a block needs 2048 threads, but test has 1024");
+  EXPECT_EQ(occupancy_of(machine(), {1024, 100, 0}).error().message, "a block needs 106496 registers, but test has 65536");
+  EXPECT_EQ(occupancy_of(machine(), {32, 16, 65000}).error().message,
+            "a block needs 65000 bytes of shared memory, but test has 64512");
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,95 @@
+// Edges of the scalar semantics: what C++ leaves undefined, what IEEE 754 and PTX fix.
+#include "common/vgpu/semantics.h"
+
+#include <gtest/gtest.h>
+
+namespace roofwalk::vgpu {
+namespace {
+
+TEST(Semantics, IntegersWrapAndNeverTrap) {
+  EXPECT_EQ(sem::Add::apply(INT32_MAX, 1), INT32_MIN);
+  EXPECT_EQ(sem::Mul::apply<std::uint16_t>(65535, 65535), 1);
+  EXPECT_EQ(sem::Div::apply(INT32_MIN, -1), INT32_MIN);
+  EXPECT_EQ(sem::Rem::apply(INT32_MIN, -1), 0);
+  EXPECT_EQ(sem::Div::apply(5u, 0u), ~0u);
+  EXPECT_EQ(sem::MulHi::apply<std::int64_t>(-1, 5), -1);
+  EXPECT_EQ(sem::MulHi::apply<std::uint32_t>(0x8000'0000u, 6), 3u);
+}
+
+TEST(Semantics, ShiftsClampAtTheWidth) {
+  EXPECT_EQ(sem::Shl::apply(1u, 32), 0u);
+  EXPECT_EQ(sem::Shr::apply(-8, 40), -1);
+  EXPECT_EQ(sem::Shr::apply(0x8000'0000u, 31), 1u);
+  EXPECT_EQ((sem::FunnelShift<true, false>::apply(0x8000'0000u, 1u, 1)), 3u);
+  EXPECT_EQ((sem::FunnelShift<false, true>::apply(1u, 5u, 99)), 5u);
+}
+
+TEST(Semantics, BitFields) {
+  EXPECT_EQ(sem::Bfe::apply(0xabcdu, 4, 8), 0xbcu);
+  EXPECT_EQ(sem::Bfe::apply<std::int32_t>(0x80, 4, 4), -8);
+  EXPECT_EQ(sem::Bfe::apply<std::int32_t>(-1, 28, 16), -1);
+  EXPECT_EQ(sem::Bfe::apply(0xffu, 3, 0), 0u);
+  EXPECT_EQ(sem::Bfi::apply(0xffu, 0u, 8, 4), 0xf00u);
+  EXPECT_EQ(sem::Prmt::apply(0x33221100u, 0x77665544u, 0x7610u), 0x77661100u);
+  EXPECT_EQ(sem::Prmt::apply(0x00008000u, 0, 0x9999u), 0xffffffffu);
+}
+
+TEST(Semantics, MinAndMaxPreferNumbersAndOrderZeros) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(sem::Min::apply(nan, 2.0f), 2.0f);
+  EXPECT_EQ(sem::Max::apply(1.0f, nan), 1.0f);
+  EXPECT_TRUE(std::signbit(sem::Min::apply(0.0f, -0.0f)));
+  EXPECT_FALSE(std::signbit(sem::Max::apply(-0.0f, 0.0f)));
+}
+
+TEST(Math, DirectedRoundingBracketsTheExactValue) {
+  std::uint32_t state = 12345;
+  const auto next = [&state] {
+    state = state * 1664525u + 1013904223u;
+    return std::bit_cast<float>(0x3000'0000u + state % 0x2000'0000u) * ((state & 1u) != 0 ? 1.0f : -1.0f);
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    const float a = next(), b = next(), c = next();
+    const float down = fma_directed(a, b, c, Direction::down), up = fma_directed(a, b, c, Direction::up);
+    const float nearest = std::fma(a, b, c), zero = fma_directed(a, b, c, Direction::zero);
+    ASSERT_TRUE(down == nearest || up == nearest);
+    ASSERT_TRUE(down == up || up == std::nextafter(down, std::numeric_limits<float>::infinity()));
+    ASSERT_EQ(zero, nearest > 0 ? down : up);
+  }
+  EXPECT_TRUE(std::signbit(fma_directed(1.0f, 1.0f, -1.0f, Direction::down)));
+}
+
+TEST(Math, HalfRoundTripsAndRoundsToEven) {
+  for (std::uint32_t bits = 0; bits < 0x7c00u; ++bits) {
+    ASSERT_EQ(half_from_float(float_from_half(static_cast<std::uint16_t>(bits))), bits);
+  }
+  EXPECT_EQ(half_from_float(1.0f + 0x1p-11f), 0x3c00u);              // tie to even
+  EXPECT_EQ(half_from_float(1.0f + 3 * 0x1p-11f), 0x3c02u);
+  EXPECT_EQ(half_from_float(65504.0f), 0x7bffu);
+  EXPECT_EQ(half_from_float(65520.0f), 0x7c00u);
+  EXPECT_EQ(half_from_float(-0x1p-24f), 0x8001u);
+  EXPECT_TRUE(std::isnan(float_from_half(half_from_float(std::numeric_limits<float>::quiet_NaN()))));
+}
+
+TEST(Math, ApproximationsAreWithinTheirDocumentedErrors) {
+  for (int i = -4000; i <= 4000; ++i) {
+    const float x = static_cast<float>(i) * 0.0071f;
+    ASSERT_NEAR(ex2_approx(x) / std::exp2(static_cast<double>(x)), 1, 0x1p-23) << x;
+    ASSERT_NEAR(sin_approx(x), std::sin(static_cast<double>(x)), 0x1p-23) << x;
+    ASSERT_NEAR(cos_approx(x), std::cos(static_cast<double>(x)), 0x1p-23) << x;
+    ASSERT_NEAR(tanh_approx(x), std::tanh(static_cast<double>(x)), 0x1p-23) << x;
+    if (i > 0) { ASSERT_NEAR(lg2_approx(x), std::log2(static_cast<double>(x)), 0x1p-21) << x; }
+  }
+  EXPECT_EQ(ex2_approx(-200.0f), 0.0f);
+  EXPECT_EQ(ex2_approx(200.0f), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(lg2_approx(0.0f), -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(lg2_approx(-1.0f)));
+}
+
+TEST(Math, FlushKeepsTheSign) {
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(flush(-1e-40f)), 0x8000'0000u);
+  EXPECT_EQ(flush(1.5e-38f), 1.5e-38f);
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu
