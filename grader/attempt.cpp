@@ -8,8 +8,8 @@ namespace {
 // Whole counts print as whole numbers, whatever their size.
 Json number(const Quantity& quantity) {
   if (!quantity.known() || !std::isfinite(quantity.value)) return nullptr;
-  const bool is_rate = quantity.unit.find('/') != std::string_view::npos || quantity.unit == "x" ||
-                       quantity.unit == "ns";
+  const bool is_rate =
+      quantity.unit.find('/') != std::string_view::npos || quantity.unit == "x" || quantity.unit == "ns";
   if (is_rate) return quantity.value;
   return static_cast<std::int64_t>(quantity.value);
 }
@@ -130,9 +130,7 @@ Json to_json(const Attempt& attempt) {
   return json;
 }
 
-std::string json_text(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
-}
+std::string json_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
 std::optional<Point> stored_point(const Json& attempt, std::string_view level) {
   const std::string verdict = attempt.value("verdict", "");

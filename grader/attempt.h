@@ -17,36 +17,36 @@ namespace roofwalk {
 // The line of the learner's file that moves most bytes, and the sentence that goes with the attempt.
 struct Finding {
   Diagnosis diagnosis;
-  int traffic_line = 0;                // 0 unknown
-  std::string traffic_source;          // that line's text, as the learner wrote it
+  int traffic_line = 0;        // 0 unknown
+  std::string traffic_source;  // that line's text, as the learner wrote it
 };
 
 struct Attempt {
   std::string chapter;
-  std::string device;                  // "virtual:classroom"
-  std::string device_kind;             // "virtual" or "cuda"
+  std::string device;       // "virtual:classroom"
+  std::string device_kind;  // "virtual" or "cuda"
   Size size;
   std::uint64_t seed = 0;
-  std::string file;                    // as the learner knows it: "my/vector-add.cu"
-  std::string source_sha256;           // empty where the file did not compile
-  bool is_starter = false;             // the file is the starter, unchanged
+  std::string file;           // as the learner knows it: "my/vector-add.cu"
+  std::string source_sha256;  // empty where the file did not compile
+  bool is_starter = false;    // the file is the starter, unchanged
 
   Judgement judgement;
   std::optional<bool> correct;
   std::optional<double> worst_error;
-  std::string worst_place;             // "c[12], n=33"; empty where there is no error
-  int cases = 0;                       // correctness cases that ran, the measured shape included
+  std::string worst_place;  // "c[12], n=33"; empty where there is no error
+  int cases = 0;            // correctness cases that ran, the measured shape included
 
   std::optional<Measurement> measurement;
   bool time_is_modelled = false, bytes_are_modelled = false;
-  std::string walk_level = "dram";     // whose axis the walk is drawn on
-  std::optional<Movement> moved;       // against the starter, on that axis
+  std::string walk_level = "dram";  // whose axis the walk is drawn on
+  std::optional<Movement> moved;    // against the starter, on that axis
   Roofs roofs;
   LevelPoints starter;
   std::vector<KernelRecord> kernels;
   std::optional<Finding> finding;
   std::optional<Fault> fault;
-  std::string plot;                    // the picture's path; empty where nothing could be drawn
+  std::string plot;  // the picture's path; empty where nothing could be drawn
 };
 
 Json to_json(const Attempt& attempt);

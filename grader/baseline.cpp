@@ -36,10 +36,10 @@ std::string program_identity() {
 }  // namespace
 
 std::string baseline_key(const Bench& bench, const Chapter& chapter, const Size& size, std::uint64_t seed) {
-  return "starter " + sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", chapter.name,
-                                             folder_hash(chapter.folder), folder_hash(bench.course->include()),
-                                             to_json(bench.machine).dump(), bench.device_name(),
-                                             program_identity() + (bench.toolkit ? bench.toolkit->version : ""), size.text(), seed));
+  return "starter " +
+         sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", chapter.name, folder_hash(chapter.folder),
+                                folder_hash(bench.include), to_json(bench.machine).dump(), bench.device_name(),
+                                program_identity() + (bench.toolkit ? bench.toolkit->version : ""), size.text(), seed));
 }
 
 Result<LevelPoints> measure_starter(const Bench& bench, const Chapter& chapter, const Problem& problem,

@@ -19,6 +19,6 @@ Result<LevelPoints> measure_starter(const Bench& bench, const Chapter& chapter, 
                                     const Work& work);
 
 Json to_json(const LevelPoints& points);
-std::optional<LevelPoints> level_points_from_json(const std::string& text);   // nothing where the text is not such
+std::optional<LevelPoints> level_points_from_json(const std::string& text);  // nothing where the text is not such
 
 }  // namespace roofwalk

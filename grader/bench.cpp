@@ -7,6 +7,8 @@ namespace roofwalk {
 Result<Bench> open_bench(const Course& course, const std::string& device, int threads, Store* store) {
   Bench bench;
   bench.course = &course;
+  bench.include = course.include();
+  bench.cache = course.cache();
   bench.open = [device] { return open_device(device); };
   ROOFWALK_TRY(const auto opened, bench.open());
   bench.machine = opened->machine();
@@ -21,10 +23,8 @@ Result<Bench> open_bench(const Course& course, const std::string& device, int th
 
 Result<Artifact> build_for(const Bench& bench, const std::filesystem::path& source) {
   if (!bench.toolkit) return bench.toolkit.error();
-  return build(*bench.toolkit, {.source = source,
-                               .arch = bench.machine.arch,
-                               .include = bench.course->include(),
-                               .cache = bench.course->cache()});
+  return build(*bench.toolkit,
+               {.source = source, .arch = bench.machine.arch, .include = bench.include, .cache = bench.cache});
 }
 
 }  // namespace roofwalk

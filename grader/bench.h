@@ -13,13 +13,15 @@ namespace roofwalk {
 
 struct Bench {
   const Course* course = nullptr;
-  Result<Toolkit> toolkit = Error{"no toolkit was looked for"};   // its error is told only when something is to be built
-  DeviceFactory open;                    // a fresh device at each call; may be called from several threads
+  Result<Toolkit> toolkit = Error{"no toolkit was looked for"};  // its error is told only when something is to be built
+  std::filesystem::path include;                                 // the folder of roofwalk.cuh
+  std::filesystem::path cache;                                   // of compiled kernels, by content
+  DeviceFactory open;  // a fresh device at each call; may be called from several threads
   Machine machine;
-  std::string device_kind;               // "virtual", "cuda"
+  std::string device_kind;  // "virtual", "cuda"
   Roofs roofs;
   int threads = 1;
-  Store* store = nullptr;                // where starters' dots are kept; nullptr: measured each time
+  Store* store = nullptr;  // where starters' dots are kept; nullptr: measured each time
 
   std::string device_name() const { return device_kind + ":" + machine.name; }
 };

@@ -39,9 +39,9 @@ void register_chapter(const Bench& bench, const Chapter& chapter) {
   for (const auto& step : chapter.solution_steps()) kernels.push_back(step);
   if (const auto mine = bench.course->my_file(chapter); std::filesystem::exists(mine)) kernels.push_back(mine);
   for (const auto& kernel : kernels) {
-    const std::string label = kernel == chapter.starter()                 ? "starter"
+    const std::string label = kernel == chapter.starter()                ? "starter"
                               : kernel == bench.course->my_file(chapter) ? "mine"
-                                                                          : kernel.stem().string();
+                                                                         : kernel.stem().string();
     auto* registered = benchmark::RegisterBenchmark(
         (chapter.name + "/" + label).c_str(),
         [&bench, &chapter, kernel](benchmark::State& state) { run_benchmark(state, bench, chapter, kernel); });

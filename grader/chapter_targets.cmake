@@ -17,10 +17,11 @@ foreach(folder IN LISTS chapter_folders)
   endif()
   get_filename_component(name ${folder} NAME)
   string(REGEX REPLACE "^[0-9]+-" "" name ${name})
+  string(REPLACE "-" "_" suite ${name})  # as chapter_tests.cpp names it
   add_custom_target(${name} COMMAND roofwalk run ${name}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
   add_custom_target(${name}_test
-    COMMAND ${CMAKE_COMMAND} -E env ROOFWALK_KERNEL=my/${name}.cu $<TARGET_FILE:chapter_tests> --gtest_filter=${name}/*
+    COMMAND ${CMAKE_COMMAND} -E env ROOFWALK_KERNEL=my/${name}.cu $<TARGET_FILE:chapter_tests> --gtest_filter=${suite}/*
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
   add_dependencies(${name}_test chapter_tests)
   add_custom_target(${name}_bench COMMAND chapter_bench --benchmark_filter=^${name}/
@@ -28,9 +29,9 @@ foreach(folder IN LISTS chapter_folders)
   add_custom_target(${name}_plot COMMAND roofwalk plot ${name}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
 
-  gtest_discover_tests(chapter_tests TEST_FILTER "${name}/*" TEST_LIST ${name}_cases DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(chapter_tests TEST_FILTER "${suite}/*" TEST_LIST ${name}_cases DISCOVERY_TIMEOUT 60
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}  # the build folder has a chapters/ of its own
-    PROPERTIES LABELS "chapter;${name}")
+    PROPERTIES LABELS ${name})
   add_test(NAME dev_check/${name} COMMAND roofwalk dev check ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(dev_check/${name} PROPERTIES LABELS "dev_check;${name}" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR})
 endforeach()

@@ -11,6 +11,18 @@
 #include "grader/text.h"
 
 namespace roofwalk {
+namespace {
+
+// A folder called chapters is not enough: a build folder has one too.
+bool holds_course(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "chapters", error)) {
+    if (std::filesystem::exists(entry.path() / "exercise.toml", error)) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Result<const Chapter*> Course::find(const std::string& name) const {
   std::vector<std::string> names;
@@ -34,7 +46,7 @@ std::filesystem::path find_root() {
   if (const char* root = std::getenv("ROOFWALK_ROOT"); root != nullptr && *root != '\0') return fs::absolute(root);
   std::error_code error;
   for (fs::path folder = fs::current_path(error); !folder.empty(); folder = folder.parent_path()) {
-    if (fs::is_directory(folder / "chapters", error)) return folder;
+    if (holds_course(folder)) return folder;
     if (folder == folder.root_path()) break;
   }
   return ROOFWALK_SOURCE_DIR;

@@ -11,8 +11,8 @@
 namespace roofwalk {
 
 struct Course {
-  std::filesystem::path root;            // empty: the working directory, so that messages show short paths
-  std::vector<Chapter> chapters;         // by number
+  std::filesystem::path root;     // empty: the working directory, so that messages show short paths
+  std::vector<Chapter> chapters;  // by number
 
   std::filesystem::path my_file(const Chapter& chapter) const { return root / "my" / (chapter.name + ".cu"); }
   std::filesystem::path old_files() const { return root / "my" / "old"; }

@@ -7,9 +7,7 @@
 namespace roofwalk {
 namespace {
 
-double count(const Counters& counters, Counter counter) {
-  return static_cast<double>(counters[counter].value_or(0));
-}
+double count(const Counters& counters, Counter counter) { return static_cast<double>(counters[counter].value_or(0)); }
 
 // Sectors that the same accesses would touch, had the bytes used lain side by side. A request whose 128-byte lines are
 // all used in full is as good as it gets, however wide it is; a scattered one is held against 4 bytes a thread.

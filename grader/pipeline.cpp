@@ -31,7 +31,7 @@ Result<std::vector<Trial>> small_trials(const Bench& bench, const Chapter& chapt
   std::vector<std::optional<Result<Trial>>> results(chapter.correctness_sizes.size());
   std::atomic<std::size_t> first_wrong{results.size()};
   parallel_for(results.size(), bench.threads, [&](std::size_t i) {
-    if (i > first_wrong) return;   // the first one that went wrong is what counts, whoever finds it
+    if (i > first_wrong) return;  // the first one that went wrong is what counts, whoever finds it
     const Size& size = chapter.correctness_sizes[i];
     const Problem problem = exercise.problem(size, seed);
     const std::vector<Expected> expected = exercise.reference(size, problem);
@@ -103,9 +103,8 @@ std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& m
   measured->size = chapter.measured_size(machine.name);
   measured->work = exercise->work(measured->size);
   measured->problem = exercise->problem(measured->size, seed);
-  measured->expected = start(threads, [exercise, m = measured.get()] {
-                         return exercise->reference(m->size, m->problem);
-                       }).share();
+  measured->expected =
+      start(threads, [exercise, m = measured.get()] { return exercise->reference(m->size, m->problem); }).share();
   return measured;
 }
 
@@ -129,7 +128,7 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
 
   const auto artifact = build_for(bench, request.file);
   if (!artifact) {
-    if (artifact.error().file.empty()) return artifact.error();   // not about the learner's file
+    if (artifact.error().file.empty()) return artifact.error();  // not about the learner's file
     evidence.compile_error = artifact.error();
     return judged();
   }
@@ -141,9 +140,9 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   if (!trials.empty()) add_to_evidence(trials.back(), *artifact, evidence);
   if (!trials.empty() && trials.back().went_wrong()) return judged();
 
-  ROOFWALK_TRY(const Trial trial, run_trial(bench.open, *artifact, measured->problem,
-                                            case_name(measured->size, request.seed), kMeasuredTrial,
-                                            [&]() -> const std::vector<Expected>& { return measured->expected.get(); }));
+  ROOFWALK_TRY(const Trial trial,
+               run_trial(bench.open, *artifact, measured->problem, case_name(measured->size, request.seed),
+                         kMeasuredTrial, [&]() -> const std::vector<Expected>& { return measured->expected.get(); }));
   note_errors(trial, measured->size, attempt);
   add_to_evidence(trial, *artifact, evidence);
   if (trial.refusal || trial.record.fault) return judged();

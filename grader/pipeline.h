@@ -9,22 +9,22 @@
 
 namespace roofwalk {
 
-inline constexpr std::uint64_t kPublicSeed = 1;   // fixed, so that `run` shows the same figures each time
+inline constexpr std::uint64_t kPublicSeed = 1;  // fixed, so that `run` shows the same figures each time
 
 // The measured shape's problem and what it should come to. One may serve several attempts.
 struct Measured {
   Size size;
   Work work;
   Problem problem;
-  std::shared_future<std::vector<Expected>> expected;   // computed in the background
+  std::shared_future<std::vector<Expected>> expected;  // computed in the background
 };
 
 struct Request {
   const Chapter* chapter = nullptr;
   std::filesystem::path file;
   std::uint64_t seed = kPublicSeed;
-  std::shared_ptr<const Measured> measured = {};        // made afresh where there is none
-  std::optional<LevelPoints> starter = {};              // the same
+  std::shared_ptr<const Measured> measured = {};  // made afresh where there is none
+  std::optional<LevelPoints> starter = {};        // the same
 };
 
 std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed,

@@ -10,7 +10,7 @@ namespace roofwalk {
 namespace {
 
 constexpr std::size_t kColumns = 80;
-constexpr std::size_t kLabel = 13;     // columns before a row's text
+constexpr std::size_t kLabel = 13;  // columns before a row's text
 
 class Page {
  public:
@@ -54,13 +54,20 @@ std::string headline(const Attempt& attempt, const Colors& colors) {
     case Verdict::pass:
       return attempt.judgement.grade == Grade::ace ? colors.good("ACE") + ": every goal met"
                                                    : colors.good("PASS") + ": an ace is still to be had";
-    case Verdict::fail: return colors.bad("NOT YET") + ": correct, but a goal is missed";
-    case Verdict::incorrect: return colors.bad("INCORRECT");
-    case Verdict::fault: return colors.bad("FAULT") + ": the kernel was stopped";
-    case Verdict::refused: return colors.bad("REFUSED") + ": this cannot be run";
-    case Verdict::compile_error: return colors.bad("DOES NOT COMPILE");
-    case Verdict::not_graded: return colors.bad("NOT GRADED");
-    case Verdict::too_noisy: return colors.bad("TOO NOISY TO GRADE");
+    case Verdict::fail:
+      return colors.bad("NOT YET") + ": correct, but a goal is missed";
+    case Verdict::incorrect:
+      return colors.bad("INCORRECT");
+    case Verdict::fault:
+      return colors.bad("FAULT") + ": the kernel was stopped";
+    case Verdict::refused:
+      return colors.bad("REFUSED") + ": this cannot be run";
+    case Verdict::compile_error:
+      return colors.bad("DOES NOT COMPILE");
+    case Verdict::not_graded:
+      return colors.bad("NOT GRADED");
+    case Verdict::too_noisy:
+      return colors.bad("TOO NOISY TO GRADE");
   }
   return {};
 }
@@ -75,10 +82,9 @@ void correctness(const Attempt& attempt, Page& page) {
 void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   const Measurement& m = *attempt.measurement;
   const LevelMeasurement& dram = m.level("dram");
-  page.row("time", fmt::format("{}{}, {} of the roof's {}",
-                               m.elapsed_ns.known() ? time_text(m.elapsed_ns.value) : "unknown",
-                               attempt.time_is_modelled ? " (modelled)" : "", value(m.achieved_flops_per_s),
-                               value(dram.roof)));
+  page.row("time",
+           fmt::format("{}{}, {} of the roof's {}", m.elapsed_ns.known() ? time_text(m.elapsed_ns.value) : "unknown",
+                       attempt.time_is_modelled ? " (modelled)" : "", value(m.achieved_flops_per_s), value(dram.roof)));
   const bool has_both = m.executed_flops.known() && m.useful_flops.value > 0;
   page.row("FLOPs", fmt::format("{} useful, {} executed{}", count(m.useful_flops), count(m.executed_flops),
                                 has_both ? fmt::format(" ({})", factor(m.executed_flops.value / m.useful_flops.value))
@@ -111,10 +117,9 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
 void goals(const Attempt& attempt, const Colors& colors, Page& page) {
   for (const GoalResult& row : attempt.judgement.goals) {
     if (!row.reached) continue;
-    const std::string how = row.met ? colors.good("met")
-                            : *row.reached > 0
-                                ? colors.bad("missed by " + factor(row.wanted / *row.reached))
-                                : colors.bad("missed");
+    const std::string how = row.met            ? colors.good("met")
+                            : *row.reached > 0 ? colors.bad("missed by " + factor(row.wanted / *row.reached))
+                                               : colors.bad("missed");
     page.row("goal " + goal_axis_name(row.goal.axis),
              fmt::format("{} {}, {} wants {}: {}", goal_value(row.goal, *row.reached), goal_phrase(row.goal),
                          grade_name(row.wanted_for), goal_value(row.goal, row.wanted), how));
@@ -125,8 +130,7 @@ void advice(const Attempt& attempt, Page& page) {
   const Finding& finding = *attempt.finding;
   page.prose("look at", finding.diagnosis.text, 4);
   if (finding.traffic_line > 0) {
-    const std::string text =
-        fmt::format("{}:{}: {}", attempt.file, finding.traffic_line, finding.traffic_source);
+    const std::string text = fmt::format("{}:{}: {}", attempt.file, finding.traffic_line, finding.traffic_source);
     page.row("most bytes", shortened(printable(text), kColumns - kLabel));
   }
 }

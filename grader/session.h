@@ -43,7 +43,7 @@ class Session {
   const Bench& bench();
 
   std::vector<Dot> dots(const Chapter& chapter);
-  const Chapter* next_chapter();       // the first that is not passed; nullptr when all are
+  const Chapter* next_chapter();  // the first that is not passed; nullptr when all are
 
   // A path as typed, seen from the course's root where it lies inside.
   std::filesystem::path from_caller(const std::filesystem::path& typed) const;
@@ -63,7 +63,7 @@ T value_or_fail(Result<T> result, ExitCode exit_code = kOurFault) {
 }
 
 Colors colors_for(const Options& options);
-void print(const std::string& text);             // to stdout, as it is
+void print(const std::string& text);  // to stdout, as it is
 void print_json(const Json& json);
 
 }  // namespace roofwalk

@@ -15,13 +15,13 @@
 namespace roofwalk {
 
 using DeviceFactory = std::function<Result<std::unique_ptr<Device>>()>;
-using ExpectedValues = std::function<const std::vector<Expected>&()>;   // called only once the run is over
+using ExpectedValues = std::function<const std::vector<Expected>&()>;  // called only once the run is over
 
 struct Trial {
-  std::string case_name;               // "n=33, seed 1"
+  std::string case_name;  // "n=33, seed 1"
   RunRecord record;
-  std::optional<Error> refusal;        // the learner's plan or PTX is not allowed
-  std::optional<Correctness> correctness;   // absent after a refusal or a fault, and where nothing was expected
+  std::optional<Error> refusal;            // the learner's plan or PTX is not allowed
+  std::optional<Correctness> correctness;  // absent after a refusal or a fault, and where nothing was expected
 
   bool went_wrong() const { return refusal || record.fault || (correctness && !correctness->correct); }
 };

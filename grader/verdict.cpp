@@ -33,8 +33,10 @@ std::optional<double> reached(const Goal& goal, const Evidence& evidence) {
   switch (goal.what) {
     case Goal::What::ai_over_starter:
       return has_starter ? over(level.ai.get(), starter->second.ai) : std::nullopt;
-    case Goal::What::share_of_algorithmic_ai: return over(level.ai.get(), m.algorithmic_ai.get());
-    case Goal::What::share_of_roof: return over(m.achieved_flops_per_s.get(), level.roof.get());
+    case Goal::What::share_of_algorithmic_ai:
+      return over(level.ai.get(), m.algorithmic_ai.get());
+    case Goal::What::share_of_roof:
+      return over(m.achieved_flops_per_s.get(), level.roof.get());
     case Goal::What::flops_over_starter:
       return has_starter ? over(m.achieved_flops_per_s.get(), starter->second.flops_per_s) : std::nullopt;
   }
@@ -81,8 +83,9 @@ std::vector<std::string> missed_goals(const Judgement& judgement) {
 std::vector<std::string> unmeasured_goals(const Judgement& judgement) {
   std::vector<std::string> reasons;
   for (const GoalResult& row : judgement.goals) {
-    if (!row.reached) reasons.push_back(fmt::format(
-          "this device cannot count what the goal `{}` is about ({})", goal_axis_name(row.goal.axis), goal_phrase(row.goal)));
+    if (!row.reached)
+      reasons.push_back(fmt::format("this device cannot count what the goal `{}` is about ({})",
+                                    goal_axis_name(row.goal.axis), goal_phrase(row.goal)));
   }
   return reasons;
 }
@@ -147,10 +150,14 @@ std::string level_title(std::string_view level) {
 
 std::string goal_phrase(const Goal& goal) {
   switch (goal.what) {
-    case Goal::What::ai_over_starter: return fmt::format("the starter's AI at {}", level_title(goal.level));
-    case Goal::What::share_of_algorithmic_ai: return fmt::format("of the algorithm's AI (at {})", level_title(goal.level));
-    case Goal::What::share_of_roof: return fmt::format("of the {} roof", level_title(goal.level));
-    case Goal::What::flops_over_starter: return "the starter's FLOP/s";
+    case Goal::What::ai_over_starter:
+      return fmt::format("the starter's AI at {}", level_title(goal.level));
+    case Goal::What::share_of_algorithmic_ai:
+      return fmt::format("of the algorithm's AI (at {})", level_title(goal.level));
+    case Goal::What::share_of_roof:
+      return fmt::format("of the {} roof", level_title(goal.level));
+    case Goal::What::flops_over_starter:
+      return "the starter's FLOP/s";
   }
   return "";
 }

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/record/run_record.h"
 #include "common/exercise/chapter.h"
 #include "common/measure/measurement.h"
+#include "common/record/run_record.h"
 #include "common/verify/verify.h"
 
 namespace roofwalk {
@@ -20,37 +20,38 @@ enum class Grade { none, pass, ace };
 
 std::string_view verdict_name(Verdict verdict);
 std::string_view grade_name(Grade grade);
-Grade grade_from_name(std::string_view name);   // what is not a grade's name is Grade::none
+Grade grade_from_name(std::string_view name);  // what is not a grade's name is Grade::none
 
 // A dot on each level's axis; levels that a device cannot count are absent.
 using LevelPoints = std::map<std::string, Point, std::less<>>;
 LevelPoints points_of(const Measurement& measurement);
 
-// One row of the goal table. `wanted` is the threshold of the next grade to reach (of the highest one when all are met).
+// One row of the goal table. `wanted` is the threshold of the next grade to reach (of the highest one when all are
+// met).
 struct GoalResult {
   Goal goal;
   Grade wanted_for = Grade::pass;
   double wanted = 0;
-  std::optional<double> reached;       // nothing where it could not be measured
+  std::optional<double> reached;  // nothing where it could not be measured
   bool met = false;
 };
 
 // A correctness case that went wrong, or the last one where none did.
 struct CaseOutcome {
-  std::string case_name;               // "n=33, seed 1"
+  std::string case_name;  // "n=33, seed 1"
   Correctness correctness;
-  std::string file;                    // the learner's, where a line is known to be behind the trouble
+  std::string file;  // the learner's, where a line is known to be behind the trouble
   int line = 0;
 };
 
 // What is known of an attempt. The chain stops early on trouble, so later parts may be missing.
 struct Evidence {
   std::optional<Error> compile_error;
-  std::optional<Error> refusal;        // of the plan or the PTX
+  std::optional<Error> refusal;  // of the plan or the PTX
   std::optional<Fault> fault;
-  std::string fault_case;              // as CaseOutcome::case_name
+  std::string fault_case;  // as CaseOutcome::case_name
   std::optional<CaseOutcome> outcome;
-  std::optional<std::string> noise;    // why this device's times cannot be trusted now
+  std::optional<std::string> noise;  // why this device's times cannot be trusted now
   std::optional<Measurement> measurement;
   std::vector<std::string> implausible;
   LevelPoints starter;
@@ -60,8 +61,8 @@ struct Evidence {
 struct Judgement {
   Verdict verdict = Verdict::not_graded;
   Grade grade = Grade::none;
-  std::vector<std::string> reasons;    // each one line; empty for a pass
-  std::vector<GoalResult> goals;       // always one a goal, in the chapter's order
+  std::vector<std::string> reasons;  // each one line; empty for a pass
+  std::vector<GoalResult> goals;     // always one a goal, in the chapter's order
 };
 
 Judgement judge(const Evidence& evidence);

@@ -28,11 +28,17 @@ GoalRegion region_of(const Chapter& chapter, const std::string& level, double al
   const Point start = from == starter.end() ? Point{} : from->second;
   for (const Goal& goal : chapter.goals) {
     const auto wanted = grade == Grade::ace && goal.ace ? goal.ace : goal.pass;
-    if (!wanted || goal.level != level) continue;   // another level's bytes have no place on this axis
+    if (!wanted || goal.level != level) continue;  // another level's bytes have no place on this axis
     switch (goal.what) {
-      case Goal::What::ai_over_starter: region.min_ai = std::max(region.min_ai, *wanted * start.ai); break;
-      case Goal::What::share_of_algorithmic_ai: region.min_ai = std::max(region.min_ai, *wanted * algorithmic_ai); break;
-      case Goal::What::share_of_roof: region.share_of_roof = std::max(region.share_of_roof, *wanted); break;
+      case Goal::What::ai_over_starter:
+        region.min_ai = std::max(region.min_ai, *wanted * start.ai);
+        break;
+      case Goal::What::share_of_algorithmic_ai:
+        region.min_ai = std::max(region.min_ai, *wanted * algorithmic_ai);
+        break;
+      case Goal::What::share_of_roof:
+        region.share_of_roof = std::max(region.share_of_roof, *wanted);
+        break;
       case Goal::What::flops_over_starter:
         region.min_flops_per_s = std::max(region.min_flops_per_s, *wanted * start.flops_per_s);
         break;
@@ -52,8 +58,8 @@ std::vector<Dot> dots_of(const std::vector<StoredAttempt>& stored) {
   for (const StoredAttempt& attempt : stored) {
     LevelPoints points = stored_points(attempt.attempt);
     if (points.empty()) continue;
-    dots.push_back({fmt::format("{}", dots.size() + 1), std::move(points),
-                    grade_from_name(attempt.attempt.value("grade", ""))});
+    dots.push_back(
+        {fmt::format("{}", dots.size() + 1), std::move(points), grade_from_name(attempt.attempt.value("grade", ""))});
   }
   return dots;
 }
@@ -88,7 +94,7 @@ Chart walk_chart(const Bench& bench, const Chapter& chapter, const Size& size, c
 Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store, bool joins, Attempt& attempt) {
   WalkNews news;
   ROOFWALK_TRY(const auto stored, store.walk(chapter.name, attempt.device));
-  attempt.plot.clear();   // the stored record does not depend on where pictures lie
+  attempt.plot.clear();  // the stored record does not depend on where pictures lie
   const Json json = to_json(attempt);
   news.unchanged = joins && !stored.empty() && stored.back().attempt == json;
   news.joined = joins && !news.unchanged;

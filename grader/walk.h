@@ -14,7 +14,7 @@ namespace roofwalk {
 
 // One dot of the walk.
 struct Dot {
-  std::string label;                   // "1", "2", ...; a file's stem where the file is not the learner's
+  std::string label;  // "1", "2", ...; a file's stem where the file is not the learner's
   LevelPoints points;
   Grade grade = Grade::none;
 };
@@ -43,6 +43,6 @@ Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store
 // The starter's dot for a chart without an attempt: from the store, else measured.
 Result<LevelPoints> starter_of(const Bench& bench, const Chapter& chapter);
 
-std::string utc_now();                 // ISO 8601
+std::string utc_now();  // ISO 8601
 
 }  // namespace roofwalk

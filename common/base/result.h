@@ -70,7 +70,7 @@ using Status = Result<Ok>;
   auto result = (expression);                          \
   if (!result) return result.error();                  \
   declaration = std::move(*result)
-#define ROOFWALK_TRY_STATUS(expression)                                       \
-  do {                                                                        \
+#define ROOFWALK_TRY_STATUS(expression)                                                        \
+  do {                                                                                         \
     if (auto roofwalk_status = (expression); !roofwalk_status) return roofwalk_status.error(); \
   } while (false)

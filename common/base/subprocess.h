@@ -15,17 +15,17 @@ struct Command {
   std::vector<std::string> arguments;            // [0] is the program, searched on our PATH unless it holds a slash
   std::filesystem::path working_directory = {};  // empty: ours
   std::map<std::string, std::string> environment = {};  // replaces ours when not empty
-  double timeout_s = 60;                         // of wall time
-  std::size_t max_output_bytes = 1 << 20;        // more is read and thrown away
-  std::size_t max_memory_bytes = 0;              // address space of each process; 0 unlimited
-  std::size_t max_file_bytes = 0;                // of each file that is written; 0 unlimited
+  double timeout_s = 60;                                // of wall time
+  std::size_t max_output_bytes = 1 << 20;               // more is read and thrown away
+  std::size_t max_memory_bytes = 0;                     // address space of each process; 0 unlimited
+  std::size_t max_file_bytes = 0;                       // of each file that is written; 0 unlimited
 };
 
 struct CommandResult {
-  int exit_code = -1;                            // 128 + signal where one ended it
-  bool timed_out = false;                        // the limit passed and everything was killed
-  bool output_cut = false;                       // there was more than max_output_bytes
-  std::string output;                            // stdout and stderr together
+  int exit_code = -1;       // 128 + signal where one ended it
+  bool timed_out = false;   // the limit passed and everything was killed
+  bool output_cut = false;  // there was more than max_output_bytes
+  std::string output;       // stdout and stderr together
 };
 
 // The program reads an empty stdin and inherits no other descriptor. It runs in a process group of its own; the group

@@ -8,11 +8,11 @@
 #include "common/base/hash.h"
 #include "common/base/subprocess.h"
 #include "common/build/cache.h"
+#include "common/build/compile_folder.h"
 #include "common/build/cubin.h"
 #include "common/build/diagnostics.h"
 #include "common/build/files.h"
 #include "common/build/ptx_lines.h"
-#include "common/build/compile_folder.h"
 
 namespace roofwalk {
 namespace {

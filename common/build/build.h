@@ -10,8 +10,8 @@
 namespace roofwalk {
 
 struct Toolkit {
-  std::filesystem::path root;        // holds bin/nvcc
-  std::string version;               // "13.0.88"
+  std::filesystem::path root;  // holds bin/nvcc
+  std::string version;         // "13.0.88"
 };
 
 // The CUDA toolkit that the set-up chose: $ROOFWALK_CUDA, else the first nvcc 13 or later on the PATH, in $CUDA_HOME,
@@ -20,11 +20,11 @@ struct Toolkit {
 Result<Toolkit> find_toolkit(const std::filesystem::path& project_root);
 
 struct BuildRequest {
-  std::filesystem::path source;      // my/vector-add.cu
-  std::string arch;                  // "compute_80"
-  std::filesystem::path include;     // the folder of roofwalk.cuh
-  std::filesystem::path cache;       // folder of artifacts by content
-  double timeout_s = 60;             // for each of the two compilers
+  std::filesystem::path source;   // my/vector-add.cu
+  std::string arch;               // "compute_80"
+  std::filesystem::path include;  // the folder of roofwalk.cuh
+  std::filesystem::path cache;    // folder of artifacts by content
+  double timeout_s = 60;          // for each of the two compilers
 };
 
 // Compiles, or takes the artifact from the cache (under a millisecond). The source is copied under a fixed name to a

@@ -17,7 +17,7 @@ namespace roofwalk {
 
 struct DeviceBuffer {
   int id = -1;
-  std::uint64_t address = 0;      // as kernels see it; at least 256-byte aligned
+  std::uint64_t address = 0;  // as kernels see it; at least 256-byte aligned
   std::uint64_t size_bytes = 0;
 };
 
@@ -64,10 +64,8 @@ class Device {
   virtual Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes,
                                            std::uint32_t element_bytes) = 0;
   virtual void do_release(const DeviceBuffer& buffer) = 0;
-  virtual void do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes,
-                        std::span<const std::uint8_t> data) = 0;
-  virtual void do_read(const DeviceBuffer& buffer, std::uint64_t offset_bytes,
-                       std::span<std::uint8_t> data) const = 0;
+  virtual void do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) = 0;
+  virtual void do_read(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<std::uint8_t> data) const = 0;
   virtual Status do_load(const Artifact& artifact) = 0;
   virtual Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) = 0;
 };

@@ -9,7 +9,8 @@ Result<std::unique_ptr<Device>> open_device(std::string_view name) {
   constexpr std::string_view kVirtual = "virtual:";
   if (name == "auto" || name == "virtual") name = "virtual:classroom";
   if (!name.starts_with(kVirtual)) {
-    return Error{.message = fmt::format("unknown device `{}`", name), .advice = "virtual:NAME, where `./roofwalk machines` lists the names"};
+    return Error{.message = fmt::format("unknown device `{}`", name),
+                 .advice = "virtual:NAME, where `./roofwalk machines` lists the names"};
   }
   ROOFWALK_TRY(Machine machine, load_machine(std::string(name.substr(kVirtual.size()))));
   return make_virtual_device(std::move(machine));

@@ -53,10 +53,14 @@ LevelMeasurement level_of(std::string name, const Quantity& bytes, const Quantit
 
 std::string_view obtained_name(Obtained obtained) {
   switch (obtained) {
-    case Obtained::counted: return "counted";
-    case Obtained::modelled: return "modelled";
-    case Obtained::formula: return "formula";
-    case Obtained::unsupported: return "unsupported";
+    case Obtained::counted:
+      return "counted";
+    case Obtained::modelled:
+      return "modelled";
+    case Obtained::formula:
+      return "formula";
+    case Obtained::unsupported:
+      return "unsupported";
   }
   return "";
 }

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/record/run_record.h"
 #include "common/exercise/exercise.h"
+#include "common/record/run_record.h"
 #include "common/roofline/roofline.h"
 
 namespace roofwalk {
@@ -21,8 +21,8 @@ std::string_view obtained_name(Obtained obtained);
 
 // A number that knows its unit and where it comes from.
 struct Quantity {
-  double value = 0;                        // meaningless where unsupported
-  std::string_view unit = {};              // "FLOP", "B", "ns", "FLOP/s", "FLOP/B", "sectors", ...
+  double value = 0;            // meaningless where unsupported
+  std::string_view unit = {};  // "FLOP", "B", "ns", "FLOP/s", "FLOP/B", "sectors", ...
   Obtained obtained = Obtained::unsupported;
 
   bool known() const { return obtained != Obtained::unsupported; }
@@ -31,10 +31,10 @@ struct Quantity {
 
 // The traffic of one memory level and what follows from it.
 struct LevelMeasurement {
-  std::string level;                       // "dram", "l2", "l1"
+  std::string level;  // "dram", "l2", "l1"
   Quantity bytes;
-  Quantity ai;                             // useful FLOPs over those bytes
-  Quantity roof;                           // min(peak, ai x bandwidth of the level), FLOP/s
+  Quantity ai;    // useful FLOPs over those bytes
+  Quantity roof;  // min(peak, ai x bandwidth of the level), FLOP/s
 };
 
 struct Measurement {
@@ -42,8 +42,8 @@ struct Measurement {
   Quantity dram_read_bytes, dram_write_bytes, l2_bytes, l1_bytes, l1_read_sectors, l1_write_sectors;
   Quantity shared_bytes, shared_wavefronts, warp_instructions;
   Quantity elapsed_ns, achieved_flops_per_s, algorithmic_ai;
-  Quantity vertical_gap, horizontal_gap;   // factors at DRAM
-  std::vector<LevelMeasurement> levels;    // dram, l2, l1: always these three, in this order
+  Quantity vertical_gap, horizontal_gap;  // factors at DRAM
+  std::vector<LevelMeasurement> levels;   // dram, l2, l1: always these three, in this order
 
   // `name` is one of the three.
   const LevelMeasurement& level(std::string_view name) const;

@@ -13,8 +13,8 @@ namespace {
 
 using Handler = Result<std::uint64_t> (*)(PlanBuilder&, const ptx::Instruction&, const CallArguments&);
 
-constexpr std::uint8_t kUnset = 0xa5;            // what a parameter byte holds before the plan stores it
-constexpr std::uint64_t kMaxGridX = 0x7fff'ffff, kMaxGridYZ = 65535;   // CUDA programming guide, compute capabilities
+constexpr std::uint8_t kUnset = 0xa5;  // what a parameter byte holds before the plan stores it
+constexpr std::uint64_t kMaxGridX = 0x7fff'ffff, kMaxGridYZ = 65535;  // CUDA programming guide, compute capabilities
 constexpr std::uint64_t kMaxBlockThreads = 1024, kMaxBlockZ = 64;
 
 template <class T>
@@ -33,17 +33,20 @@ Dim3 dimensions(const CallArguments& arguments, std::size_t index) {
 
 Status add_step(PlanBuilder& builder, const ptx::Instruction& in, PlanStep step) {
   if (builder.plan.steps.size() >= builder.limits.max_steps) {
-    return builder.refuse(in, fmt::format("solve launches more than {} kernels, memsets and copies", builder.limits.max_steps),
-                          "do the loop inside a kernel");
+    return builder.refuse(
+        in, fmt::format("solve launches more than {} kernels, memsets and copies", builder.limits.max_steps),
+        "do the loop inside a kernel");
   }
   builder.plan.steps.push_back(std::move(step));
   return kOk;
 }
 
-Result<std::uint64_t> get_parameter_buffer(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
+Result<std::uint64_t> get_parameter_buffer(PlanBuilder& builder, const ptx::Instruction& in,
+                                           const CallArguments& arguments) {
   KernelLaunch launch;
   const auto kernel = builder.kernels.find(argument<std::uint64_t>(arguments, 0));
-  if (kernel == builder.kernels.end()) return builder.refuse(in, "solve launches something that is not a kernel of this file");
+  if (kernel == builder.kernels.end())
+    return builder.refuse(in, "solve launches something that is not a kernel of this file");
   launch.kernel = kernel->second;
   launch.grid = dimensions(arguments, 1);
   launch.block = dimensions(arguments, 2);
@@ -51,13 +54,17 @@ Result<std::uint64_t> get_parameter_buffer(PlanBuilder& builder, const ptx::Inst
   launch.line = builder.line_of(in);
   const std::string name = vgpu::display_name(launch.kernel);
   if (launch.grid.count() == 0) {
-    return builder.refuse(in, fmt::format("solve launches zero blocks of {} (grid {} x {} x {})", name, launch.grid.x,
-                                          launch.grid.y, launch.grid.z), "round the number of blocks up: ceil_div(n, threads)");
+    return builder.refuse(in,
+                          fmt::format("solve launches zero blocks of {} (grid {} x {} x {})", name, launch.grid.x,
+                                      launch.grid.y, launch.grid.z),
+                          "round the number of blocks up: ceil_div(n, threads)");
   }
-  if (launch.block.count() == 0) return builder.refuse(in, fmt::format("solve launches {} with zero threads a block", name));
+  if (launch.block.count() == 0)
+    return builder.refuse(in, fmt::format("solve launches {} with zero threads a block", name));
   if (launch.grid.x > kMaxGridX || launch.grid.y > kMaxGridYZ || launch.grid.z > kMaxGridYZ) {
-    return builder.refuse(in, fmt::format("the grid of {} is too large: {} x {} x {}", name, launch.grid.x, launch.grid.y, launch.grid.z),
-                          "at most 2147483647 x 65535 x 65535 blocks");
+    return builder.refuse(
+        in, fmt::format("the grid of {} is too large: {} x {} x {}", name, launch.grid.x, launch.grid.y, launch.grid.z),
+        "at most 2147483647 x 65535 x 65535 blocks");
   }
   if (launch.block.count() > kMaxBlockThreads || launch.block.z > kMaxBlockZ) {
     return builder.refuse(in, fmt::format("{} is launched with {} threads a block", name, launch.block.count()),
@@ -65,8 +72,10 @@ Result<std::uint64_t> get_parameter_buffer(PlanBuilder& builder, const ptx::Inst
   }
   const ptx::Function* function = builder.module.find_function(launch.kernel);
   const int* most = function->max_threads;
-  if (most[0] > 0 && launch.block.count() > static_cast<std::uint64_t>(most[0]) * std::max(most[1], 1) * std::max(most[2], 1)) {
-    return builder.refuse(in, fmt::format("{} is launched with {} threads a block, more than its __launch_bounds__", name, launch.block.count()));
+  if (most[0] > 0 &&
+      launch.block.count() > static_cast<std::uint64_t>(most[0]) * std::max(most[1], 1) * std::max(most[2], 1)) {
+    return builder.refuse(in, fmt::format("{} is launched with {} threads a block, more than its __launch_bounds__",
+                                          name, launch.block.count()));
   }
   const std::uint32_t size_bytes = vgpu::parameter_layout(*function).size_bytes;
   auto buffer = builder.memory.allocate("launch arguments", std::max(size_bytes, 1u), 1, vgpu::Memory::Region::buffers);
@@ -81,7 +90,8 @@ Result<std::uint64_t> get_parameter_buffer(PlanBuilder& builder, const ptx::Inst
 Result<std::uint64_t> launch_device(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
   const auto address = argument<std::uint64_t>(arguments, 0);
   const auto it = builder.open_launches.find(address);
-  if (it == builder.open_launches.end()) return builder.refuse(in, "solve launches with an argument buffer that it did not ask for");
+  if (it == builder.open_launches.end())
+    return builder.refuse(in, "solve launches with an argument buffer that it did not ask for");
   if (argument<std::uint64_t>(arguments, 1) != 0) {
     return builder.refuse(in, "solve launches into a stream of its own", "leave the stream out: launches run in order");
   }
@@ -95,19 +105,22 @@ Result<std::uint64_t> launch_device(PlanBuilder& builder, const ptx::Instruction
 }
 
 Result<std::uint64_t> memset_async(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
-  ROOFWALK_TRY_STATUS(add_step(builder, in, MemsetStep{argument<std::uint64_t>(arguments, 0),
-                                                      static_cast<std::uint8_t>(argument<std::uint32_t>(arguments, 1)),
-                                                      argument<std::uint64_t>(arguments, 2), builder.line_of(in)}));
+  ROOFWALK_TRY_STATUS(add_step(builder, in,
+                               MemsetStep{argument<std::uint64_t>(arguments, 0),
+                                          static_cast<std::uint8_t>(argument<std::uint32_t>(arguments, 1)),
+                                          argument<std::uint64_t>(arguments, 2), builder.line_of(in)}));
   return std::uint64_t{0};
 }
 
 Result<std::uint64_t> memcpy_async(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
   const auto kind = argument<std::uint32_t>(arguments, 3);
-  if (kind != 3 && kind != 4) {   // cudaMemcpyDeviceToDevice, cudaMemcpyDefault
-    return builder.refuse(in, "solve copies from or to the host", "all of solve's pointers are device memory: use cudaMemcpyDeviceToDevice");
+  if (kind != 3 && kind != 4) {  // cudaMemcpyDeviceToDevice, cudaMemcpyDefault
+    return builder.refuse(in, "solve copies from or to the host",
+                          "all of solve's pointers are device memory: use cudaMemcpyDeviceToDevice");
   }
-  ROOFWALK_TRY_STATUS(add_step(builder, in, CopyStep{argument<std::uint64_t>(arguments, 0), argument<std::uint64_t>(arguments, 1),
-                                                    argument<std::uint64_t>(arguments, 2), builder.line_of(in)}));
+  ROOFWALK_TRY_STATUS(add_step(builder, in,
+                               CopyStep{argument<std::uint64_t>(arguments, 0), argument<std::uint64_t>(arguments, 1),
+                                        argument<std::uint64_t>(arguments, 2), builder.line_of(in)}));
   return std::uint64_t{0};
 }
 
@@ -115,8 +128,8 @@ Result<std::uint64_t> scratch(PlanBuilder& builder, const ptx::Instruction& in, 
   const auto bytes = argument<std::uint64_t>(arguments, 0);
   if (bytes == 0) return builder.refuse(in, "solve asks for zero bytes of scratch memory");
   if (bytes > builder.limits.max_scratch_bytes || builder.scratch_bytes > builder.limits.max_scratch_bytes - bytes) {
-    return builder.refuse(in, fmt::format("solve asks for {} bytes of scratch memory; all of it together may be {}", bytes,
-                                          builder.limits.max_scratch_bytes));
+    return builder.refuse(in, fmt::format("solve asks for {} bytes of scratch memory; all of it together may be {}",
+                                          bytes, builder.limits.max_scratch_bytes));
   }
   auto address = builder.allocate_scratch(bytes);
   if (!address) return builder.refuse(in, address.error().message);
@@ -163,7 +176,8 @@ Result<std::uint64_t> answer_call(PlanBuilder& builder, const ptx::Instruction& 
 Status check_extern(const std::string& name) {
   if (find_extern(name) != nullptr) return kOk;
   constexpr std::string_view kRuntime = "__cudaCDP2";
-  if (name == "vprintf") return Error{.message = "solve cannot print", .advice = "solve only plans launches; remove the printf"};
+  if (name == "vprintf")
+    return Error{.message = "solve cannot print", .advice = "solve only plans launches; remove the printf"};
   if (name == "__cudaCDP2Malloc" || name == "malloc") {
     return Error{.message = "solve cannot allocate with cudaMalloc or malloc", .advice = "use scratch<T>(count)"};
   }
@@ -171,8 +185,9 @@ Status check_extern(const std::string& name) {
     return Error{.message = fmt::format("solve cannot call cuda{}", name.substr(kRuntime.size())),
                  .advice = "solve may launch kernels, cudaMemsetAsync, cudaMemcpyAsync and ask for scratch<T>(count)"};
   }
-  return Error{.message = fmt::format("solve calls `{}`, which is defined nowhere in this file", vgpu::display_name(name)),
-               .advice = "solve may launch kernels, cudaMemsetAsync, cudaMemcpyAsync and ask for scratch<T>(count)"};
+  return Error{
+      .message = fmt::format("solve calls `{}`, which is defined nowhere in this file", vgpu::display_name(name)),
+      .advice = "solve may launch kernels, cudaMemsetAsync, cudaMemcpyAsync and ask for scratch<T>(count)"};
 }
 
 }  // namespace roofwalk

@@ -29,7 +29,8 @@ Machine plan_machine() {
 
 Result<std::vector<std::uint8_t>> parameter_block(const Artifact& artifact, const ptx::Function& solve,
                                                   std::span<const ArgumentBytes> arguments) {
-  const Error mismatch{.message = "the parameters of SOLVE are not those of this chapter", .file = artifact.source_path,
+  const Error mismatch{.message = "the parameters of SOLVE are not those of this chapter",
+                       .file = artifact.source_path,
                        .advice = "keep the line `SOLVE(...)` as it was in the starter"};
   if (solve.parameters.size() != arguments.size()) return mismatch;
   const vgpu::ParameterLayout layout = vgpu::parameter_layout(solve);
@@ -42,9 +43,11 @@ Result<std::vector<std::uint8_t>> parameter_block(const Artifact& artifact, cons
 }
 
 // The only memory that a plan's own loads and stores may touch holds launch arguments; all else is a learner's data.
-Error refusal_of(const Artifact& artifact, const ptx::Module& module, const ptx::Function& solve, const vgpu::Launch& launch) {
+Error refusal_of(const Artifact& artifact, const ptx::Module& module, const ptx::Function& solve,
+                 const vgpu::Launch& launch) {
   Error error{.message = launch.fault->message, .file = artifact.source_path};
-  const ptx::Instruction* in = launch.fault_pc < solve.instructions.size() ? &solve.instructions[launch.fault_pc] : nullptr;
+  const ptx::Instruction* in =
+      launch.fault_pc < solve.instructions.size() ? &solve.instructions[launch.fault_pc] : nullptr;
   if (in != nullptr) error.line = module.line_in(*in, artifact.source_name);
   switch (launch.fault->kind) {
     case FaultKind::out_of_bounds:
@@ -55,10 +58,12 @@ Error refusal_of(const Artifact& artifact, const ptx::Module& module, const ptx:
       break;
     }
     case FaultKind::runaway:
-      error.message = "solve runs too long: it only plans launches, and is still not done after its budget of instructions";
+      error.message =
+          "solve runs too long: it only plans launches, and is still not done after its budget of instructions";
       error.advice = "is a loop endless?";
       break;
-    default: break;
+    default:
+      break;
   }
   return error;
 }
@@ -71,7 +76,8 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
   ROOFWALK_TRY(const ptx::Module module, ptx::parse(artifact.ptx, artifact.source_name));
   const ptx::Function* solve = module.find_function("solve");
   if (solve == nullptr || !solve->is_entry || solve->is_extern) {
-    return Error{.message = "there is no SOLVE(...) in this file", .file = artifact.source_path,
+    return Error{.message = "there is no SOLVE(...) in this file",
+                 .file = artifact.source_path,
                  .advice = "the starter shows it: `./roofwalk reset` keeps your file and brings the starter back"};
   }
   ROOFWALK_TRY(const std::vector<std::uint8_t> block, parameter_block(artifact, *solve, arguments));
@@ -90,10 +96,11 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
                               .block = {1, 1, 1},
                               .dynamic_shared_bytes = 0,
                               .arguments = block,
-                              .address_of = [&](const std::string& name) {
-                                const auto it = addresses.find(name);
-                                return it == addresses.end() ? std::uint64_t{0} : it->second;
-                              },
+                              .address_of =
+                                  [&](const std::string& name) {
+                                    const auto it = addresses.find(name);
+                                    return it == addresses.end() ? std::uint64_t{0} : it->second;
+                                  },
                               .may_call_externs = true});
   if (!program) {
     Error error = program.error();
@@ -118,9 +125,11 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
   if (launch.refusal) return *launch.refusal;
   if (launch.fault) return refusal_of(artifact, module, *solve, launch);
   if (builder.plan.steps.empty()) {
-    return Error{.message = "solve launches nothing", .file = artifact.source_path,
-                 .line = solve->instructions.empty() ? 0 : module.line_in(solve->instructions.front(), artifact.source_name),
-                 .advice = "launch a kernel: kernel<<<blocks, threads>>>(...)"};
+    return Error{
+        .message = "solve launches nothing",
+        .file = artifact.source_path,
+        .line = solve->instructions.empty() ? 0 : module.line_in(solve->instructions.front(), artifact.source_name),
+        .advice = "launch a kernel: kernel<<<blocks, threads>>>(...)"};
   }
   return std::move(builder.plan);
 }
@@ -137,10 +146,18 @@ Json to_json(const Plan& plan) {
                      {"arguments", launch->arguments},
                      {"line", launch->line}});
     } else if (const auto* set = std::get_if<MemsetStep>(&step)) {
-      out.push_back({{"step", "memset"}, {"address", set->address}, {"value", set->value}, {"size_bytes", set->size_bytes}, {"line", set->line}});
+      out.push_back({{"step", "memset"},
+                     {"address", set->address},
+                     {"value", set->value},
+                     {"size_bytes", set->size_bytes},
+                     {"line", set->line}});
     } else {
       const auto& copy = std::get<CopyStep>(step);
-      out.push_back({{"step", "copy"}, {"destination", copy.destination}, {"source", copy.source}, {"size_bytes", copy.size_bytes}, {"line", copy.line}});
+      out.push_back({{"step", "copy"},
+                     {"destination", copy.destination},
+                     {"source", copy.source},
+                     {"size_bytes", copy.size_bytes},
+                     {"line", copy.line}});
     }
   }
   return out;

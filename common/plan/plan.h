@@ -18,11 +18,11 @@
 namespace roofwalk {
 
 struct KernelLaunch {
-  std::string kernel;                      // mangled
+  std::string kernel;  // mangled
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
-  std::vector<std::uint8_t> arguments;     // the kernel's parameter block, ABI layout
-  int line = 0;                            // of the <<<>>> in the learner's file; 0 unknown
+  std::vector<std::uint8_t> arguments;  // the kernel's parameter block, ABI layout
+  int line = 0;                         // of the <<<>>> in the learner's file; 0 unknown
 };
 
 struct MemsetStep {
@@ -32,7 +32,7 @@ struct MemsetStep {
   int line = 0;
 };
 
-struct CopyStep {                          // device to device
+struct CopyStep {  // device to device
   std::uint64_t destination = 0, source = 0;
   std::uint64_t size_bytes = 0;
   int line = 0;
@@ -48,8 +48,8 @@ struct Plan {
 using ArgumentBytes = std::vector<std::uint8_t>;
 
 struct PlanLimits {
-  std::uint64_t max_instructions = 10'000'000;   // a solve that loops past this is refused
-  std::uint64_t max_steps = 10'000;              // launches, memsets and copies together
+  std::uint64_t max_instructions = 10'000'000;  // a solve that loops past this is refused
+  std::uint64_t max_steps = 10'000;             // launches, memsets and copies together
   std::uint64_t max_scratch_bytes = 1ull << 32;
 };
 

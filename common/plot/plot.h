@@ -12,30 +12,30 @@
 namespace roofwalk {
 
 struct PlotPoint {
-  std::string label;                 // "starter", "3"
+  std::string label;  // "starter", "3"
   Point point;
-  bool modelled = true;              // hollow
-  bool accepted = false;             // met its goals
+  bool modelled = true;   // hollow
+  bool accepted = false;  // met its goals
 };
 
 // The region that meets the goals: everything right of min_ai and above the lower of share x roof(ai) and min_flops.
 struct GoalRegion {
-  double min_ai = 0;                 // 0: no bound
-  double share_of_roof = 0;          // 0: no bound
-  double min_flops_per_s = 0;        // 0: no bound
-  std::string label;                 // "pass"
+  double min_ai = 0;           // 0: no bound
+  double share_of_roof = 0;    // 0: no bound
+  double min_flops_per_s = 0;  // 0: no bound
+  std::string label;           // "pass"
 };
 
 // The roofs must hold the chart's level and one compute roof. A dot with no place on logarithmic axes (an AI or FLOP/s
 // that is not positive and finite) is left out, and the chart says so; of more than 12 dots only the starter, the
 // fastest and the last 10 are drawn.
 struct Chart {
-  std::string title;                 // "vector-add on virtual:classroom (n=1048576)"
-  std::string level;                 // "dram": names the x axis, picks the slanted roof that the points belong to
+  std::string title;  // "vector-add on virtual:classroom (n=1048576)"
+  std::string level;  // "dram": names the x axis, picks the slanted roof that the points belong to
   Roofs roofs;
-  std::optional<double> algorithmic_ai;    // the right-hand wall
+  std::optional<double> algorithmic_ai;  // the right-hand wall
   std::optional<GoalRegion> goal;
-  std::vector<PlotPoint> walk;       // in order; the first is the starter
+  std::vector<PlotPoint> walk;  // in order; the first is the starter
   bool time_is_modelled = true;
 };
 

@@ -13,9 +13,29 @@
 namespace roofwalk::ptx {
 
 enum class Type : std::uint8_t {
-  none, pred, b8, b16, b32, b64, b128, u8, u16, u32, u64, s8, s16, s32, s64, f16, f16x2, bf16, bf16x2, f32, f64
+  none,
+  pred,
+  b8,
+  b16,
+  b32,
+  b64,
+  b128,
+  u8,
+  u16,
+  u32,
+  u64,
+  s8,
+  s16,
+  s32,
+  s64,
+  f16,
+  f16x2,
+  bf16,
+  bf16x2,
+  f32,
+  f64
 };
-int size_bytes(Type type);           // 0 for none and pred
+int size_bytes(Type type);  // 0 for none and pred
 std::string_view type_name(Type type);
 bool is_float(Type type);
 bool is_signed(Type type);
@@ -38,8 +58,26 @@ inline constexpr TypeSet kAtomic = kB32 | kB64 | kU32 | kS32 | kU64 | kS64 | kF3
 enum class Pipe : std::uint8_t { fma, alu, imad, fp64, special, lsu, control };
 
 enum class Form : std::uint8_t {
-  alu, convert, cvta, move, select, compare, load, store, atomic, reduction, branch, barrier, call, leave, trap, fence,
-  prefetch, shuffle, vote, active_mask
+  alu,
+  convert,
+  cvta,
+  move,
+  select,
+  compare,
+  load,
+  store,
+  atomic,
+  reduction,
+  branch,
+  barrier,
+  call,
+  leave,
+  trap,
+  fence,
+  prefetch,
+  shuffle,
+  vote,
+  active_mask
 };
 
 enum class Opcode : std::uint8_t {
@@ -54,9 +92,9 @@ struct OpcodeInfo {
   std::string_view mnemonic;
   TypeSet types;
   Form form;
-  int sources;      // Form::alu only
+  int sources;  // Form::alu only
   Pipe pipe;
-  int flops;        // a lane, floating types only
+  int flops;  // a lane, floating types only
 };
 const OpcodeInfo& info(Opcode opcode);
 std::vector<Opcode> all_opcodes();
@@ -64,43 +102,79 @@ std::vector<Opcode> all_opcodes();
 enum class Space : std::uint8_t { generic, param, global, shared, local, constant };
 enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rni, rzi, rmi, rpi, approx, full };
 enum class MulMode : std::uint8_t { none, lo, hi, wide };
-enum class Compare : std::uint8_t { none, eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan };
+enum class Compare : std::uint8_t {
+  none,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  lo,
+  ls,
+  hi,
+  hs,
+  equ,
+  neu,
+  ltu,
+  leu,
+  gtu,
+  geu,
+  num,
+  nan
+};
 enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
 enum class AtomicOp : std::uint8_t { none, add, min, max, and_, or_, xor_, exch, cas, inc, dec };
 enum class ShuffleMode : std::uint8_t { none, up, down, bfly, idx };
 enum class VoteMode : std::uint8_t { none, all, any, uni, ballot };
-enum class ShiftMode : std::uint8_t { none, left_wrap, left_clamp, right_wrap, right_clamp };   // shf.{l,r}.{wrap,clamp}
+enum class ShiftMode : std::uint8_t { none, left_wrap, left_clamp, right_wrap, right_clamp };  // shf.{l,r}.{wrap,clamp}
 enum class BarrierMode : std::uint8_t { none, sync, arrive, warp_sync, red_popc, red_and, red_or };
-enum class CacheHint : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt };   // ld and st, as written
+enum class CacheHint : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt };  // ld and st, as written
 
 enum class SpecialRegister : std::uint8_t {
-  tid, ntid, ctaid, nctaid,                                  // with `component`
-  laneid, warpid, nwarpid, smid, nsmid, gridid,
-  lanemask_eq, lanemask_lt, lanemask_le, lanemask_gt, lanemask_ge,
-  clock, clock64, globaltimer, dynamic_smem_size, total_smem_size
+  tid,
+  ntid,
+  ctaid,
+  nctaid,  // with `component`
+  laneid,
+  warpid,
+  nwarpid,
+  smid,
+  nsmid,
+  gridid,
+  lanemask_eq,
+  lanemask_lt,
+  lanemask_le,
+  lanemask_gt,
+  lanemask_ge,
+  clock,
+  clock64,
+  globaltimer,
+  dynamic_smem_size,
+  total_smem_size
 };
 
 struct Operand {
   enum class Kind : std::uint8_t {
-    none,         // `_`: a result that nobody wants
-    reg,          // index: into Function::registers; negated: !%p
-    immediate,    // bits: already of the operand's type (signed: sign-extended to 64 bits; unsigned and .b: zero-extended;
-                  // a float: its bit pattern)
-    special,      // special, component
-    variable,     // a variable's address as a value: symbol, offset
-    function,     // a kernel's or function's address as a value, or what a call calls: symbol
-    address,      // [base + offset]: reg in index (>= 0), or symbol, or neither (absolute)
-    vector,       // {a, b, c, d}: elements
-    label         // index: of the instruction that it stands before (may be instructions.size())
+    none,       // `_`: a result that nobody wants
+    reg,        // index: into Function::registers; negated: !%p
+    immediate,  // bits: already of the operand's type (signed: sign-extended to 64 bits; unsigned and .b:
+                // zero-extended; a float: its bit pattern)
+    special,   // special, component
+    variable,  // a variable's address as a value: symbol, offset
+    function,  // a kernel's or function's address as a value, or what a call calls: symbol
+    address,   // [base + offset]: reg in index (>= 0), or symbol, or neither (absolute)
+    vector,    // {a, b, c, d}: elements
+    label      // index: of the instruction that it stands before (may be instructions.size())
   };
   Kind kind = Kind::none;
   bool negated = false;
   SpecialRegister special = SpecialRegister::tid;
-  std::uint8_t component = 0;        // 0 x, 1 y, 2 z
+  std::uint8_t component = 0;  // 0 x, 1 y, 2 z
   int index = -1;
   std::uint64_t bits = 0;
   std::int64_t offset = 0;
-  Space space = Space::generic;      // of the variable that `symbol` names
+  Space space = Space::generic;  // of the variable that `symbol` names
   std::string symbol;
   std::vector<Operand> elements;
 };
@@ -113,12 +187,12 @@ struct SourceFrame {
 
 struct Instruction {
   Opcode opcode{};
-  Type type = Type::none;            // of the operation; for cvt of the result
-  Type source_type = Type::none;     // cvt: of the source; setp: the compared type stands in `type`
+  Type type = Type::none;         // of the operation; for cvt of the result
+  Type source_type = Type::none;  // cvt: of the source; setp: the compared type stands in `type`
   Rounding rounding = Rounding::none;
   MulMode mul = MulMode::none;
   Compare compare = Compare::none;
-  BoolOp bool_op = BoolOp::none;     // setp with a third source
+  BoolOp bool_op = BoolOp::none;  // setp with a third source
   AtomicOp atomic = AtomicOp::none;
   ShuffleMode shuffle = ShuffleMode::none;
   VoteMode vote = VoteMode::none;
@@ -126,24 +200,24 @@ struct Instruction {
   BarrierMode barrier = BarrierMode::none;
   Space space = Space::generic;
   CacheHint cache = CacheHint::none;
-  std::uint8_t vector = 1;           // ld, st: 1, 2 or 4 elements
+  std::uint8_t vector = 1;  // ld, st: 1, 2 or 4 elements
   bool ftz = false, sat = false;
-  bool uni = false;                  // bra.uni, call.uni
-  bool non_coherent = false;         // ld.global.nc
-  bool is_volatile = false;          // also .relaxed, .acquire, .release: not to be moved
-  bool to = false;                   // cvta.to
-  int guard = -1;                    // register of @p, -1 none
+  bool uni = false;           // bra.uni, call.uni
+  bool non_coherent = false;  // ld.global.nc
+  bool is_volatile = false;   // also .relaxed, .acquire, .release: not to be moved
+  bool to = false;            // cvta.to
+  int guard = -1;             // register of @p, -1 none
   bool guard_negated = false;
   // Results first, as in the text. setp p|q, shfl d|p: two results, the second Kind::none where absent.
   // call: operands[0] the function; then results and arguments as below.
   std::vector<Operand> operands;
-  std::vector<Operand> call_results, call_arguments;   // Kind::variable naming .param locals, or registers/immediates
+  std::vector<Operand> call_results, call_arguments;  // Kind::variable naming .param locals, or registers/immediates
   int ptx_line = 0;
-  int location = -1;                 // into Module::locations, -1 unknown
+  int location = -1;  // into Module::locations, -1 unknown
 };
 
 struct Register {
-  std::string name;                  // "%rd4"; inner scopes may repeat a name
+  std::string name;  // "%rd4"; inner scopes may repeat a name
   Type type = Type::none;
 };
 
@@ -151,11 +225,11 @@ struct Register {
 struct Variable {
   std::string name;
   Space space = Space::global;
-  Type type = Type::none;            // of an element
-  std::uint64_t size_bytes = 0;      // 0: `extern .shared .b8 name[]`
+  Type type = Type::none;        // of an element
+  std::uint64_t size_bytes = 0;  // 0: `extern .shared .b8 name[]`
   int align_bytes = 1;
   bool is_extern = false;
-  std::vector<std::uint8_t> initial; // empty: zeros. .global and .const only
+  std::vector<std::uint8_t> initial;  // empty: zeros. .global and .const only
   // Addresses inside `initial` (8 bytes each): symbol to put at a byte offset.
   struct Fixup {
     std::uint64_t offset_bytes;
@@ -169,24 +243,24 @@ struct Variable {
 struct Function {
   std::string name;
   bool is_entry = false;
-  bool is_extern = false;            // declared, defined nowhere in the module
+  bool is_extern = false;  // declared, defined nowhere in the module
   std::vector<Variable> results, parameters;
   std::vector<Register> registers;
-  std::vector<Variable> variables;   // .local, .shared (demoted) and .param of inner scopes; unique by "name" or, where
-                                     // scopes repeat a name, by "name#k": operands already use the unique one
+  std::vector<Variable> variables;  // .local, .shared (demoted) and .param of inner scopes; unique by "name" or, where
+                                    // scopes repeat a name, by "name#k": operands already use the unique one
   std::vector<Instruction> instructions;
-  int max_threads[3] = {0, 0, 0};    // .maxntid, 0 not given
+  int max_threads[3] = {0, 0, 0};       // .maxntid, 0 not given
   int required_threads[3] = {0, 0, 0};  // .reqntid
   int ptx_line = 0;
 };
 
 struct Module {
   int version_major = 0, version_minor = 0;
-  std::string target;                // "sm_80"
-  std::vector<std::string> files;    // as `.file` names them, by index; unused indices empty
-  std::vector<std::vector<SourceFrame>> locations;   // innermost frame first, then the frames it is inlined at
-  std::vector<Variable> variables;   // module scope
-  std::vector<Function> functions;   // definitions, and externs without one
+  std::string target;                               // "sm_80"
+  std::vector<std::string> files;                   // as `.file` names them, by index; unused indices empty
+  std::vector<std::vector<SourceFrame>> locations;  // innermost frame first, then the frames it is inlined at
+  std::vector<Variable> variables;                  // module scope
+  std::vector<Function> functions;                  // definitions, and externs without one
 
   const Function* find_function(std::string_view name) const;
   const Variable* find_variable(std::string_view name) const;
@@ -201,11 +275,11 @@ struct Limits {
   std::size_t text_bytes = 4u << 20;
   std::size_t tokens = 2'000'000;
   std::size_t registers_per_function = 100'000;
-  std::size_t registers = 1'000'000;           // of all functions together
+  std::size_t registers = 1'000'000;  // of all functions together
   std::size_t symbols = 50'000;
   std::size_t instructions = 400'000;
   std::size_t nesting = 64;
-  std::uint64_t variable_bytes = 1ull << 40;   // parsed as a number; the device checks against its memory
+  std::uint64_t variable_bytes = 1ull << 40;  // parsed as a number; the device checks against its memory
   std::size_t initializer_bytes = 16u << 20;
 };
 

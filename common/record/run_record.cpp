@@ -12,8 +12,9 @@ constexpr std::string_view kCounterNames[] = {
 Json to_json(const Dim3& dim) { return Json::array({dim.x, dim.y, dim.z}); }
 
 Json to_json(const TimeParts& parts) {
-  return {{"dram", parts.dram_ns},   {"l2", parts.l2_ns},       {"l1", parts.l1_ns},           {"shared", parts.shared_ns},
-          {"issue", parts.issue_ns}, {"flops", parts.flops_ns}, {"latency", parts.latency_ns}, {"launch", parts.launch_ns}};
+  return {{"dram", parts.dram_ns},       {"l2", parts.l2_ns},        {"l1", parts.l1_ns},
+          {"shared", parts.shared_ns},   {"issue", parts.issue_ns},  {"flops", parts.flops_ns},
+          {"latency", parts.latency_ns}, {"launch", parts.launch_ns}};
 }
 
 Json to_json(const KernelRecord& kernel) {
@@ -42,13 +43,20 @@ std::string_view counter_name(Counter counter) { return kCounterNames[static_cas
 
 std::string_view fault_name(FaultKind kind) {
   switch (kind) {
-    case FaultKind::out_of_bounds: return "out of bounds";
-    case FaultKind::misaligned: return "misaligned";
-    case FaultKind::runaway: return "runs too long";
-    case FaultKind::barrier_deadlock: return "barrier deadlock";
-    case FaultKind::trap: return "trap";
-    case FaultKind::unsupported: return "unsupported";
-    case FaultKind::resource: return "too many resources";
+    case FaultKind::out_of_bounds:
+      return "out of bounds";
+    case FaultKind::misaligned:
+      return "misaligned";
+    case FaultKind::runaway:
+      return "runs too long";
+    case FaultKind::barrier_deadlock:
+      return "barrier deadlock";
+    case FaultKind::trap:
+      return "trap";
+    case FaultKind::unsupported:
+      return "unsupported";
+    case FaultKind::resource:
+      return "too many resources";
   }
   ROOFWALK_CHECK(false);
 }

@@ -20,34 +20,34 @@ struct Dim3 {
 };
 
 // Every counter a device may report. The name is the JSON key. Units are in the name; plain counts are events.
-#define ROOFWALK_COUNTERS(X) \
-  X(warp_instructions)       /* PTX instructions issued, a warp at a time */              \
-  X(thread_instructions)     /* the same times active, unpredicated lanes */              \
-  X(flops_f16)               /* executed; add, mul 1, fma 2 */                            \
-  X(flops_f32)                                                                            \
-  X(flops_f64)                                                                            \
-  X(flops_tensor)                                                                         \
-  X(special_functions)       /* div, sqrt, rcp, ex2, ...: 1 each, also in flops_* */      \
-  X(branches)                                                                             \
-  X(divergent_branches)                                                                   \
-  X(barriers)                /* warp arrivals at bar.sync */                              \
-  X(global_load_requests)    /* warp instructions with at least one active lane */        \
-  X(global_store_requests)                                                                \
-  X(atomic_requests)         /* global atom and red */                                    \
-  X(l1_read_sectors)         /* 32-byte sectors that global and local loads ask L1 for */ \
-  X(l1_write_sectors)        /* the same for stores and atomics */                        \
-  X(l1_read_hit_sectors)                                                                  \
-  X(l1_lines)                /* 128-byte lines that requests touch */                     \
-  X(l2_read_sectors)                                                                      \
-  X(l2_write_sectors)                                                                     \
-  X(l2_read_hit_sectors)                                                                  \
-  X(dram_read_bytes)                                                                      \
-  X(dram_write_bytes)                                                                     \
-  X(shared_load_requests)                                                                 \
-  X(shared_store_requests)                                                                \
-  X(shared_bytes)            /* bytes that active lanes read or write */                  \
-  X(shared_wavefronts)                                                                    \
-  X(shared_bank_conflicts)   /* wavefronts beyond the fewest the request's width needs */
+#define ROOFWALK_COUNTERS(X)                                                       \
+  X(warp_instructions)   /* PTX instructions issued, a warp at a time */           \
+  X(thread_instructions) /* the same times active, unpredicated lanes */           \
+  X(flops_f16)           /* executed; add, mul 1, fma 2 */                         \
+  X(flops_f32)                                                                     \
+  X(flops_f64)                                                                     \
+  X(flops_tensor)                                                                  \
+  X(special_functions) /* div, sqrt, rcp, ex2, ...: 1 each, also in flops_* */     \
+  X(branches)                                                                      \
+  X(divergent_branches)                                                            \
+  X(barriers)             /* warp arrivals at bar.sync */                          \
+  X(global_load_requests) /* warp instructions with at least one active lane */    \
+  X(global_store_requests)                                                         \
+  X(atomic_requests)  /* global atom and red */                                    \
+  X(l1_read_sectors)  /* 32-byte sectors that global and local loads ask L1 for */ \
+  X(l1_write_sectors) /* the same for stores and atomics */                        \
+  X(l1_read_hit_sectors)                                                           \
+  X(l1_lines) /* 128-byte lines that requests touch */                             \
+  X(l2_read_sectors)                                                               \
+  X(l2_write_sectors)                                                              \
+  X(l2_read_hit_sectors)                                                           \
+  X(dram_read_bytes)                                                               \
+  X(dram_write_bytes)                                                              \
+  X(shared_load_requests)                                                          \
+  X(shared_store_requests)                                                         \
+  X(shared_bytes) /* bytes that active lanes read or write */                      \
+  X(shared_wavefronts)                                                             \
+  X(shared_bank_conflicts) /* wavefronts beyond the fewest the request's width needs */
 
 enum class Counter {
 #define ROOFWALK_ENUM(name) name,
@@ -86,16 +86,16 @@ struct TimeParts {
 };
 
 struct KernelRecord {
-  std::string name;               // as written in the source, without its parameter list: "add", "scale<128>"
+  std::string name;  // as written in the source, without its parameter list: "add", "scale<128>"
   Dim3 grid, block;
-  int line = 0;                   // of the launch
+  int line = 0;  // of the launch
   int registers_per_thread = 0;
-  std::uint32_t shared_bytes = 0; // a block, static and dynamic
+  std::uint32_t shared_bytes = 0;  // a block, static and dynamic
   std::uint64_t local_bytes_per_thread = 0;
   int resident_blocks_per_sm = 0;
-  double occupancy = 0;           // resident warps over the most an SM holds
+  double occupancy = 0;  // resident warps over the most an SM holds
   double elapsed_ns = 0;
-  TimeParts parts;                // all zero where time is not modelled
+  TimeParts parts;  // all zero where time is not modelled
   Counters counters;
   std::vector<LineCounters> lines;  // by line, ascending; only lines with something to report
 };
@@ -107,24 +107,24 @@ std::string_view fault_name(FaultKind kind);
 // A learner's mistake that a run uncovered. After one, nothing is measured; the device stays usable.
 struct Fault {
   FaultKind kind = FaultKind::trap;
-  std::string kernel;             // as in KernelRecord::name
+  std::string kernel;  // as in KernelRecord::name
   Dim3 block{0, 0, 0}, thread{0, 0, 0};
-  std::string file;               // the learner's path
-  int line = 0;                   // 0 unknown
-  std::string buffer;             // "c", "scratch 1"; empty where none is meant
-  std::optional<std::int64_t> index;   // in elements of that buffer, may be negative
-  std::uint64_t extent = 0;       // elements that the buffer holds
-  std::string message;            // one line, complete in itself, without file:line
+  std::string file;                   // the learner's path
+  int line = 0;                       // 0 unknown
+  std::string buffer;                 // "c", "scratch 1"; empty where none is meant
+  std::optional<std::int64_t> index;  // in elements of that buffer, may be negative
+  std::uint64_t extent = 0;           // elements that the buffer holds
+  std::string message;                // one line, complete in itself, without file:line
 };
 
 // One run of one plan.
 struct RunRecord {
-  std::string device;             // "virtual:classroom"
+  std::string device;  // "virtual:classroom"
   bool time_is_modelled = false;
   bool bytes_are_modelled = false;
   double elapsed_ns = 0;
-  Counters counters;              // over the whole plan, end-of-plan write-back included
-  std::vector<KernelRecord> kernels;   // one for each launch, memset ("memset") and copy ("memcpy"), in plan order
+  Counters counters;                  // over the whole plan, end-of-plan write-back included
+  std::vector<KernelRecord> kernels;  // one for each launch, memset ("memset") and copy ("memcpy"), in plan order
   std::optional<Fault> fault;
 };
 

@@ -17,7 +17,7 @@ struct DiagnosisInput {
   double observed_ai = 0, algorithmic_ai = 0, ridge = 0;
   double elapsed_ns = 0, vertical_gap = 0, horizontal_gap = 0;
   double dram_ns = 0, l2_ns = 0, l1_ns = 0, shared_ns = 0, issue_ns = 0, flops_ns = 0, latency_ns = 0, launch_ns = 0;
-  double occupancy = 0;                  // of the kernel that takes most time
+  double occupancy = 0;                    // of the kernel that takes most time
   double blocks = 0, resident_blocks = 0;  // of that kernel: in the grid; at once on the whole GPU
   double shared_wavefronts = 0, shared_bank_conflicts = 0;
   double branches = 0, divergent_branches = 0;
@@ -25,8 +25,8 @@ struct DiagnosisInput {
   struct Line {
     int line = 0;
     double load_requests = 0, store_requests = 0;  // warp instructions on global memory
-    double l1_sectors = 0;         // 32-byte sectors that they asked L1 for
-    double ideal_l1_sectors = 0;   // the same, had the bytes used lain side by side
+    double l1_sectors = 0;                         // 32-byte sectors that they asked L1 for
+    double ideal_l1_sectors = 0;                   // the same, had the bytes used lain side by side
     double dram_bytes = 0;
     double shared_bank_conflicts = 0, divergent_branches = 0;
   };
@@ -37,8 +37,8 @@ struct Diagnosis {
   // A short id: none, near_roof, launch_bound, few_blocks, over_fetch, bank_conflicts, divergence,
   // executed_over_useful, no_reuse, low_occupancy, latency, shared_traffic, instruction_bound, fp_bound.
   std::string cause;
-  std::string text;                      // one or two sentences for the learner, lever included
-  int line = 0;                          // the line to look at; 0 none
+  std::string text;  // one or two sentences for the learner, lever included
+  int line = 0;      // the line to look at; 0 none
 };
 
 // The first rule that fits, the most costly disease first: a cure is worth naming only where it would move the dot.

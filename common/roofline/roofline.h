@@ -9,14 +9,14 @@ namespace roofwalk {
 
 // A slanted roof: a memory level's bandwidth.
 struct MemoryRoof {
-  std::string level;                 // "dram", "l2", "l1", "shared"
+  std::string level;  // "dram", "l2", "l1", "shared"
   double bytes_per_s = 0;
-  std::string source;                // "data sheet", "measured 2026-11-02"
+  std::string source;  // "data sheet", "measured 2026-11-02"
 };
 
 // A flat roof: a compute peak.
 struct ComputeRoof {
-  std::string name;                  // "fp32"
+  std::string name;  // "fp32"
   double flops_per_s = 0;
   std::string source;
 };
@@ -25,7 +25,7 @@ struct Roofs {
   std::vector<MemoryRoof> memory;    // slowest first
   std::vector<ComputeRoof> compute;  // the one that applies first
 
-  const MemoryRoof* memory_roof(std::string_view level) const;   // nullptr where there is none
+  const MemoryRoof* memory_roof(std::string_view level) const;  // nullptr where there is none
 };
 
 // min(peak, ai x bandwidth), in FLOP/s. ai in FLOP/byte, > 0.
@@ -36,8 +36,8 @@ double ridge_flops_per_byte(double bytes_per_s, double peak_flops_per_s);
 
 // One measured kernel on one level's axis.
 struct Point {
-  double ai = 0;                     // useful FLOPs over bytes at the level
-  double flops_per_s = 0;            // useful FLOPs over time
+  double ai = 0;           // useful FLOPs over bytes at the level
+  double flops_per_s = 0;  // useful FLOPs over time
 };
 
 // roof(ai) / achieved: how many times faster the same bytes allow. >= 1 for a sound measurement.

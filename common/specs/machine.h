@@ -12,38 +12,38 @@
 namespace roofwalk {
 
 struct Machine {
-  std::string name;                 // "classroom"
-  std::string title;                // one line for people
-  int compute_capability = 0;       // 80 for 8.0
-  std::string arch;                 // what nvcc compiles for: "compute_80"
+  std::string name;            // "classroom"
+  std::string title;           // one line for people
+  int compute_capability = 0;  // 80 for 8.0
+  std::string arch;            // what nvcc compiles for: "compute_80"
 
   int sms = 0;
   double clock_hz = 0;
   int max_threads_per_sm = 0;
   int max_blocks_per_sm = 0;
   int max_threads_per_block = 0;
-  int registers_per_sm = 0;         // 32-bit
-  int register_allocation_unit = 0; // registers, a warp at a time
+  int registers_per_sm = 0;          // 32-bit
+  int register_allocation_unit = 0;  // registers, a warp at a time
   int max_registers_per_thread = 0;
   int shared_bytes_per_sm = 0;
   int max_shared_bytes_per_block = 0;
   int reserved_shared_bytes_per_block = 0;
   int shared_allocation_bytes = 0;
-  std::int64_t memory_bytes = 0;    // device memory
+  std::int64_t memory_bytes = 0;  // device memory
 
-  int schedulers_per_sm = 0;        // warp instructions issued a clock
-  int fp32_lanes_per_sm = 0;        // FMAs a clock
+  int schedulers_per_sm = 0;  // warp instructions issued a clock
+  int fp32_lanes_per_sm = 0;  // FMAs a clock
   int fp64_lanes_per_sm = 0;
-  int special_lanes_per_sm = 0;     // ex2, rsqrt, ... a clock
+  int special_lanes_per_sm = 0;  // ex2, rsqrt, ... a clock
 
-  int l1_bytes = 0;                 // an SM
+  int l1_bytes = 0;  // an SM
   int l1_ways = 0;
-  double l1_bytes_per_clock = 0;    // an SM
-  double l1_lines_per_clock = 0;    // tag look-ups, an SM
+  double l1_bytes_per_clock = 0;  // an SM
+  double l1_lines_per_clock = 0;  // tag look-ups, an SM
   double l1_latency_cycles = 0;
-  std::int64_t l2_bytes = 0;        // the GPU
+  std::int64_t l2_bytes = 0;  // the GPU
   int l2_ways = 0;
-  double l2_bytes_per_clock = 0;    // the GPU
+  double l2_bytes_per_clock = 0;  // the GPU
   double l2_latency_cycles = 0;
   double dram_bytes_per_s = 0;
   double dram_latency_cycles = 0;
@@ -51,7 +51,7 @@ struct Machine {
   double shared_latency_cycles = 0;
   double alu_latency_cycles = 0;
   double barrier_latency_cycles = 0;
-  double launch_ns = 0;             // one kernel after another in a stream
+  double launch_ns = 0;  // one kernel after another in a stream
 
   double peak_fp32_flops_per_s() const { return 2.0 * sms * fp32_lanes_per_sm * clock_hz; }
   double l2_bytes_per_s() const { return l2_bytes_per_clock * clock_hz; }

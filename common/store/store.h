@@ -16,10 +16,10 @@ namespace roofwalk {
 struct StoredAttempt {
   std::int64_t id = 0;
   std::string chapter, device;
-  std::string created_at;            // UTC, ISO 8601; `add` fills in the time where it is empty
+  std::string created_at;  // UTC, ISO 8601; `add` fills in the time where it is empty
   std::string source_sha256;
   bool is_starter = false;
-  Json attempt;                      // roofwalk.attempt/1
+  Json attempt;  // roofwalk.attempt/1
 };
 
 // Several processes may use one file at once; each waits for the others, up to half a minute.

@@ -40,7 +40,7 @@ void describe(Launch& launch, const Warp& warp, const Op* op, std::uint64_t addr
   const Buffer* buffer = launch.memory.find(address);
   if (buffer == nullptr) buffer = launch.memory.nearest(address);
   constexpr std::uint64_t kFar = 1ull << 40;
-  const std::uint64_t distance = buffer == nullptr ? ~0ull
+  const std::uint64_t distance = buffer == nullptr           ? ~0ull
                                  : address > buffer->address ? address - buffer->address
                                                              : buffer->address - address;
   if (distance > kFar) {
@@ -65,9 +65,8 @@ void describe(Launch& launch, const Warp& warp, const Op* op, std::uint64_t addr
 void misaligned(Launch& launch, const Warp& warp, const Op* op, std::uint64_t address, std::uint32_t bytes, int lane,
                 const char* verb) {
   const Buffer* buffer = launch.memory.find(address);
-  const std::string what =
-      buffer == nullptr ? fmt::format("address {:#x}", address)
-                        : fmt::format("byte {} of {}", address - buffer->address, buffer->name);
+  const std::string what = buffer == nullptr ? fmt::format("address {:#x}", address)
+                                             : fmt::format("byte {} of {}", address - buffer->address, buffer->name);
   launch.stop(warp, op, FaultKind::misaligned, lane,
               fmt::format("misaligned: {} {} bytes at {}, which is not a multiple of {}", verb, bytes, what, bytes));
   if (buffer != nullptr) launch.fault->buffer = buffer->name;
@@ -145,7 +144,8 @@ void coalesce(Access& access) {
       access.sectors[i] = 0xf;
     }
     access.sectors[0] = static_cast<std::uint8_t>(access.sectors[0] & (0xfu << sector_of(access.low)));
-    access.sectors[access.lines - 1] = static_cast<std::uint8_t>(access.sectors[access.lines - 1] & ((2u << sector_of(last)) - 1));
+    access.sectors[access.lines - 1] =
+        static_cast<std::uint8_t>(access.sectors[access.lines - 1] & ((2u << sector_of(last)) - 1));
     return;
   }
   // Lanes usually walk upwards: the newest line is tried first, and a line above all others is new without a search.
@@ -181,9 +181,11 @@ void count_store(Launch& launch, const Op* op, const Access& access) {
     if (access.contiguous) {
       // Bytes [low, high + bytes) cut to this line.
       const std::uint64_t start = std::max(access.low, access.line[i] * kLineBytes) - access.line[i] * kLineBytes;
-      const std::uint64_t end = std::min(access.high + access.bytes, (access.line[i] + 1) * kLineBytes) - access.line[i] * kLineBytes;
+      const std::uint64_t end =
+          std::min(access.high + access.bytes, (access.line[i] + 1) * kLineBytes) - access.line[i] * kLineBytes;
       for (unsigned s = 0; s < 4; ++s) {
-        const std::uint64_t from = std::max<std::uint64_t>(start, s * 32), to = std::min<std::uint64_t>(end, s * 32 + 32);
+        const std::uint64_t from = std::max<std::uint64_t>(start, s * 32),
+                            to = std::min<std::uint64_t>(end, s * 32 + 32);
         if (from < to) written[s] = static_cast<std::uint32_t>(((1ull << (to - from)) - 1) << (from - s * 32));
       }
     } else {

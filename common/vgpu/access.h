@@ -9,13 +9,13 @@ namespace roofwalk::vgpu {
 
 // Byte addresses of the 32 lanes. Inactive lanes repeat an active one, so that ranges and patterns hold for all.
 struct Access {
-  alignas(64) std::uint64_t address[kWarpSize];   // not filled while `implied` holds
-  bool implied = false;               // uniform or contiguous: low says it all
+  alignas(64) std::uint64_t address[kWarpSize];  // not filled while `implied` holds
+  bool implied = false;                          // uniform or contiguous: low says it all
   std::uint32_t mask = 0;
-  std::uint32_t bytes = 0;            // a lane, 1 to 16
-  std::uint64_t low = 0, high = 0;    // lowest and highest address
-  bool uniform = false;               // one address for all
-  bool contiguous = false;            // address[l] = address[0] + l * bytes, all lanes active
+  std::uint32_t bytes = 0;          // a lane, 1 to 16
+  std::uint64_t low = 0, high = 0;  // lowest and highest address
+  bool uniform = false;             // one address for all
+  bool contiguous = false;          // address[l] = address[0] + l * bytes, all lanes active
 
   std::uint64_t of(int l) const {
     return !implied ? address[l] : uniform ? low : low + static_cast<std::uint64_t>(l) * bytes;
@@ -30,7 +30,7 @@ struct Access {
   // The lines that it touches, in the order of the lanes that first do.
   int lines = 0;
   std::uint64_t line[kWarpSize];
-  std::uint8_t sectors[kWarpSize];    // 4-bit masks
+  std::uint8_t sectors[kWarpSize];  // 4-bit masks
 };
 
 // Reads the addresses of `op` (s[4] plus offset; 32 or 64 bits by register width) and finds their shape.
@@ -47,9 +47,9 @@ void count_atomic(Launch& launch, const Op* op, const Access& access);
 // Host pointers of the lanes' bytes: one base for all when they lie in one buffer, else by lane. False, with the fault
 // recorded, where a lane is outside every buffer or misaligned.
 struct Pointers {
-  std::uint8_t* base = nullptr;       // + address - low_address, when not null
+  std::uint8_t* base = nullptr;  // + address - low_address, when not null
   std::uint64_t low_address = 0;
-  std::uint8_t* lane[kWarpSize] = {}; // filled only where base is null
+  std::uint8_t* lane[kWarpSize] = {};  // filled only where base is null
   std::uint8_t* of(const Access& access, int l) const {
     return base != nullptr ? base + (access.of(l) - low_address) : lane[l];
   }

@@ -14,8 +14,10 @@ using ptx::Type;
 
 template <class Sem>
 constexpr unsigned counts_of() {
-  if constexpr (requires { Sem::kCounts; }) return Sem::kCounts;
-  else return 0;
+  if constexpr (requires { Sem::kCounts; })
+    return Sem::kCounts;
+  else
+    return 0;
 }
 
 // The C++ type of source `index`.
@@ -24,12 +26,13 @@ using Source = std::conditional_t<(counts_of<Sem>() >> index & 1) != 0, std::uin
 
 // Arithmetic makes PTX's one NaN, never an operand's payload: poison does not travel, and all machines agree.
 template <class Sem>
-inline constexpr bool kKeepsPayload = std::is_same_v<Sem, sem::Abs> || std::is_same_v<Sem, sem::Neg> ||
-                                      std::is_same_v<Sem, sem::Copysign>;
+inline constexpr bool kKeepsPayload =
+    std::is_same_v<Sem, sem::Abs> || std::is_same_v<Sem, sem::Neg> || std::is_same_v<Sem, sem::Copysign>;
 
 template <class Sem, class R>
 inline R finish(R value) {
-  if constexpr (std::is_same_v<R, float> && !kKeepsPayload<Sem>) return value != value ? canonical_nan() : value;
+  if constexpr (std::is_same_v<R, float> && !kKeepsPayload<Sem>)
+    return value != value ? canonical_nan() : value;
   else if constexpr (std::is_same_v<R, double> && !kKeepsPayload<Sem>) {
     return value != value ? std::numeric_limits<double>::quiet_NaN() : value;
   } else {
@@ -60,24 +63,27 @@ inline void apply_lanes(Warp& warp, const Op* op, Modify modify) {
 
 template <class Sem, class T, int sources>
 const Op* op_plain(Launch&, Warp& warp, const Op* op) {
-  apply_lanes<Sem, T, sources>(warp, op,
-                               [](auto s, auto... in) { return finish<Sem>(decltype(s)::apply(in...)); });
+  apply_lanes<Sem, T, sources>(warp, op, [](auto s, auto... in) { return finish<Sem>(decltype(s)::apply(in...)); });
   return op + 1;
 }
 
 // .ftz, .sat and directed roundings of f32: rare, so one handler looks at the instruction for each lane.
 template <class Sem>
 float directed(float a, float b, float c, Direction direction) {
-  if constexpr (std::is_same_v<Sem, sem::Add>) return fma_directed(a, 1.0f, b, direction);
-  else if constexpr (std::is_same_v<Sem, sem::Sub>) return fma_directed(a, 1.0f, -b, direction);
-  else if constexpr (std::is_same_v<Sem, sem::Mul>) return fma_directed(a, b, -0.0f, direction);
-  else return fma_directed(a, b, c, direction);
+  if constexpr (std::is_same_v<Sem, sem::Add>)
+    return fma_directed(a, 1.0f, b, direction);
+  else if constexpr (std::is_same_v<Sem, sem::Sub>)
+    return fma_directed(a, 1.0f, -b, direction);
+  else if constexpr (std::is_same_v<Sem, sem::Mul>)
+    return fma_directed(a, b, -0.0f, direction);
+  else
+    return fma_directed(a, b, c, direction);
 }
 
 template <class Sem>
-inline constexpr bool kCanBeDirected = std::is_same_v<Sem, sem::Add> || std::is_same_v<Sem, sem::Sub> ||
-                                       std::is_same_v<Sem, sem::Mul> || std::is_same_v<Sem, sem::Fma> ||
-                                       std::is_same_v<Sem, sem::Mad>;
+inline constexpr bool kCanBeDirected =
+    std::is_same_v<Sem, sem::Add> || std::is_same_v<Sem, sem::Sub> || std::is_same_v<Sem, sem::Mul> ||
+    std::is_same_v<Sem, sem::Fma> || std::is_same_v<Sem, sem::Mad>;
 
 template <class Sem, int sources>
 const Op* op_modified(Launch&, Warp& warp, const Op* op) {
@@ -88,17 +94,21 @@ const Op* op_modified(Launch&, Warp& warp, const Op* op) {
         const auto pick = [](float a, float b, float c = 0.0f) { return std::array{a, b, c}; };
         const auto [a, b, c] = pick(x...);
         switch (in.rounding) {
-          case Rounding::rz: return directed<Sem>(a, b, c, Direction::zero);
-          case Rounding::rm: return directed<Sem>(a, b, c, Direction::down);
-          case Rounding::rp: return directed<Sem>(a, b, c, Direction::up);
-          default: break;
+          case Rounding::rz:
+            return directed<Sem>(a, b, c, Direction::zero);
+          case Rounding::rm:
+            return directed<Sem>(a, b, c, Direction::down);
+          case Rounding::rp:
+            return directed<Sem>(a, b, c, Direction::up);
+          default:
+            break;
         }
       }
       return decltype(s)::apply(x...);
     };
     float value = in.ftz ? one(flush(raw)...) : one(raw...);
     if (in.ftz) value = flush(value);
-    if (in.sat) value = value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f;   // NaN becomes 0
+    if (in.sat) value = value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f;  // NaN becomes 0
     return finish<Sem>(value);
   });
   return op + 1;
@@ -109,8 +119,10 @@ template <class Sem, int sources>
 const Op* op_predicate(Launch&, Warp& warp, const Op* op) {
   const std::uint32_t a = warp.predicate(op->s[1]) ^ (op->offset & 1 ? kAllLanes : 0u);
   std::uint32_t bits = 0;
-  if constexpr (sources == 1) bits = Sem::apply(a);
-  else bits = Sem::apply(a, warp.predicate(op->s[2]) ^ (op->offset & 2 ? kAllLanes : 0u));
+  if constexpr (sources == 1)
+    bits = Sem::apply(a);
+  else
+    bits = Sem::apply(a, warp.predicate(op->s[2]) ^ (op->offset & 2 ? kAllLanes : 0u));
   set_predicate(warp.predicate(op->s[0]), warp.mask, bits);
   return op + 1;
 }
@@ -142,8 +154,10 @@ concept Applies = (sources == 1 && requires(T x) { Sem::apply(x); }) ||
 
 template <class Sem, class T, int sources, ptx::TypeSet types, Type type>
 Handler pick() {
-  if constexpr ((types & ptx::bit(type)) != 0 && Applies<Sem, T, sources>) return op_plain<Sem, T, sources>;
-  else return nullptr;
+  if constexpr ((types & ptx::bit(type)) != 0 && Applies<Sem, T, sources>)
+    return op_plain<Sem, T, sources>;
+  else
+    return nullptr;
 }
 
 // The handler of one row for a type. Bit types compute as unsigned integers.
@@ -161,40 +175,62 @@ Handler handler_for(const Instruction& in) {
     if (in.type == Type::f64 && directed) return nullptr;
   }
   switch (in.type) {
-    case Type::u16: return pick<Sem, std::uint16_t, sources, types, Type::u16>();
-    case Type::s16: return pick<Sem, std::int16_t, sources, types, Type::s16>();
-    case Type::b16: return pick<Sem, std::uint16_t, sources, types, Type::b16>();
-    case Type::u32: return pick<Sem, std::uint32_t, sources, types, Type::u32>();
-    case Type::s32: return in.sat ? nullptr : pick<Sem, std::int32_t, sources, types, Type::s32>();
-    case Type::b32: return pick<Sem, std::uint32_t, sources, types, Type::b32>();
-    case Type::u64: return pick<Sem, std::uint64_t, sources, types, Type::u64>();
-    case Type::s64: return pick<Sem, std::int64_t, sources, types, Type::s64>();
-    case Type::b64: return pick<Sem, std::uint64_t, sources, types, Type::b64>();
-    case Type::f32: return pick<Sem, float, sources, types, Type::f32>();
-    case Type::f64: return pick<Sem, double, sources, types, Type::f64>();
-    default: return nullptr;
+    case Type::u16:
+      return pick<Sem, std::uint16_t, sources, types, Type::u16>();
+    case Type::s16:
+      return pick<Sem, std::int16_t, sources, types, Type::s16>();
+    case Type::b16:
+      return pick<Sem, std::uint16_t, sources, types, Type::b16>();
+    case Type::u32:
+      return pick<Sem, std::uint32_t, sources, types, Type::u32>();
+    case Type::s32:
+      return in.sat ? nullptr : pick<Sem, std::int32_t, sources, types, Type::s32>();
+    case Type::b32:
+      return pick<Sem, std::uint32_t, sources, types, Type::b32>();
+    case Type::u64:
+      return pick<Sem, std::uint64_t, sources, types, Type::u64>();
+    case Type::s64:
+      return pick<Sem, std::int64_t, sources, types, Type::s64>();
+    case Type::b64:
+      return pick<Sem, std::uint64_t, sources, types, Type::b64>();
+    case Type::f32:
+      return pick<Sem, float, sources, types, Type::f32>();
+    case Type::f64:
+      return pick<Sem, double, sources, types, Type::f64>();
+    default:
+      return nullptr;
   }
 }
 
 Handler wide_handler(const Instruction& in) {
   const bool mad = in.opcode == Opcode::Mad;
   switch (in.type) {
-    case Type::u16: return mad ? op_mad_wide<std::uint16_t, std::uint32_t> : op_mul_wide<std::uint16_t, std::uint32_t>;
-    case Type::s16: return mad ? op_mad_wide<std::int16_t, std::int32_t> : op_mul_wide<std::int16_t, std::int32_t>;
-    case Type::u32: return mad ? op_mad_wide<std::uint32_t, std::uint64_t> : op_mul_wide<std::uint32_t, std::uint64_t>;
-    case Type::s32: return mad ? op_mad_wide<std::int32_t, std::int64_t> : op_mul_wide<std::int32_t, std::int64_t>;
-    default: return nullptr;
+    case Type::u16:
+      return mad ? op_mad_wide<std::uint16_t, std::uint32_t> : op_mul_wide<std::uint16_t, std::uint32_t>;
+    case Type::s16:
+      return mad ? op_mad_wide<std::int16_t, std::int32_t> : op_mul_wide<std::int16_t, std::int32_t>;
+    case Type::u32:
+      return mad ? op_mad_wide<std::uint32_t, std::uint64_t> : op_mul_wide<std::uint32_t, std::uint64_t>;
+    case Type::s32:
+      return mad ? op_mad_wide<std::int32_t, std::int64_t> : op_mul_wide<std::int32_t, std::int64_t>;
+    default:
+      return nullptr;
   }
 }
 
 Handler funnel_handler(const Instruction& in) {
   using ptx::ShiftMode;
   switch (in.shift) {
-    case ShiftMode::left_wrap: return op_plain<sem::FunnelShift<true, false>, std::uint32_t, 3>;
-    case ShiftMode::left_clamp: return op_plain<sem::FunnelShift<true, true>, std::uint32_t, 3>;
-    case ShiftMode::right_wrap: return op_plain<sem::FunnelShift<false, false>, std::uint32_t, 3>;
-    case ShiftMode::right_clamp: return op_plain<sem::FunnelShift<false, true>, std::uint32_t, 3>;
-    case ShiftMode::none: return nullptr;
+    case ShiftMode::left_wrap:
+      return op_plain<sem::FunnelShift<true, false>, std::uint32_t, 3>;
+    case ShiftMode::left_clamp:
+      return op_plain<sem::FunnelShift<true, true>, std::uint32_t, 3>;
+    case ShiftMode::right_wrap:
+      return op_plain<sem::FunnelShift<false, false>, std::uint32_t, 3>;
+    case ShiftMode::right_clamp:
+      return op_plain<sem::FunnelShift<false, true>, std::uint32_t, 3>;
+    case ShiftMode::none:
+      return nullptr;
   }
   return nullptr;
 }
@@ -204,18 +240,21 @@ Handler funnel_handler(const Instruction& in) {
 Handler alu_handler(const Instruction& in) {
   if (in.mul == MulMode::wide) return wide_handler(in);
   if (in.mul == MulMode::hi) {
-    return in.opcode == Opcode::Mad ? handler_for<sem::MadHi, 3, ptx::kInt>(in) : handler_for<sem::MulHi, 2, ptx::kInt>(in);
+    return in.opcode == Opcode::Mad ? handler_for<sem::MadHi, 3, ptx::kInt>(in)
+                                    : handler_for<sem::MulHi, 2, ptx::kInt>(in);
   }
   if (in.opcode == Opcode::Shf) return funnel_handler(in);
   using namespace ptx;
   switch (in.opcode) {
 #define PTX_ALU(Id, mnemonic, types, sources, pipe, flops, semantics) \
-  case Opcode::Id: return handler_for<sem::semantics, sources, (types)>(in);
+  case Opcode::Id:                                                    \
+    return handler_for<sem::semantics, sources, (types)>(in);
 #define PTX_OP(Id, ...)
 #include "common/ptx/opcodes.def"
 #undef PTX_ALU
 #undef PTX_OP
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

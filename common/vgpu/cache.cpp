@@ -19,7 +19,12 @@ std::size_t sets_of(std::int64_t size_bytes, int ways) {
 }  // namespace
 
 L1Cache::L1Cache(std::int64_t size_bytes, int ways)
-    : sets_(sets_of(size_bytes, ways)), ways_(ways), tags_(sets_ * ways), used_(sets_ * ways), valid_(sets_ * ways), hints_(std::size_t{1} << kHintBits) {
+    : sets_(sets_of(size_bytes, ways)),
+      ways_(ways),
+      tags_(sets_ * ways),
+      used_(sets_ * ways),
+      valid_(sets_ * ways),
+      hints_(std::size_t{1} << kHintBits) {
   invalidate();
 }
 
@@ -66,7 +71,7 @@ void L2Cache::write_back(Line& line, std::vector<SiteTraffic>& traffic) {
   if (line.dirty == 0) return;
   SiteTraffic& site = traffic[line.writer];
   site.dram_write_sectors += std::popcount(line.dirty);
-  site.dram_read_sectors += std::popcount(static_cast<unsigned>(line.dirty & ~line.valid));   // fill what is partial
+  site.dram_read_sectors += std::popcount(static_cast<unsigned>(line.dirty & ~line.valid));  // fill what is partial
   line.valid |= line.dirty;
   line.dirty = 0;
 }

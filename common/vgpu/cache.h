@@ -59,9 +59,9 @@ class L2Cache {
  private:
   struct Line {
     std::uint64_t tag = kNoTag;
-    std::uint32_t written[4] = {0, 0, 0, 0};   // bytes that stores wrote into sectors that are not valid
-    std::uint8_t valid = 0, dirty = 0;         // sector masks; a partly written sector is dirty and not valid
-    SiteId writer = 0;                         // of the newest store: pays for the write-back
+    std::uint32_t written[4] = {0, 0, 0, 0};  // bytes that stores wrote into sectors that are not valid
+    std::uint8_t valid = 0, dirty = 0;        // sector masks; a partly written sector is dirty and not valid
+    SiteId writer = 0;                        // of the newest store: pays for the write-back
   };
   static constexpr std::uint64_t kNoTag = ~0ull;
 
@@ -72,8 +72,8 @@ class L2Cache {
   int ways_;
   std::uint64_t clock_ = 0;
   std::vector<Line> lines_;
-  std::vector<std::uint64_t> tags_;            // beside lines_, for the search
-  std::vector<std::uint64_t> used_;            // stamp of the last use
+  std::vector<std::uint64_t> tags_;  // beside lines_, for the search
+  std::vector<std::uint64_t> used_;  // stamp of the last use
 };
 
 class L1Cache {
@@ -110,7 +110,7 @@ class L1Cache {
   std::vector<std::uint64_t> tags_;
   std::vector<std::uint64_t> used_;
   std::vector<std::uint8_t> valid_;
-  std::vector<std::uint32_t> hints_;           // index into tags_, by a hash of the line
+  std::vector<std::uint32_t> hints_;  // index into tags_, by a hash of the line
 };
 
 }  // namespace roofwalk::vgpu

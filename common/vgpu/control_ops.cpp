@@ -73,7 +73,9 @@ const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-const Op* op_fall_through(Launch& launch, Warp& warp, const Op* op) { return enter_block(launch, warp, op->next_block); }
+const Op* op_fall_through(Launch& launch, Warp& warp, const Op* op) {
+  return enter_block(launch, warp, op->next_block);
+}
 
 const Op* op_branch(Launch& launch, Warp& warp, const Op* op) {
   const std::uint32_t taken = warp.mask & guard_mask(warp, op);
@@ -83,7 +85,7 @@ const Op* op_branch(Launch& launch, Warp& warp, const Op* op) {
     ++launch.sites[op->pc].divergent;
     const std::uint32_t others = warp.mask & ~taken;
     if (op->meet == warp.stack.back().reconvergence) {
-      warp.stack.pop_back();   // the lanes meet where this entry would have ended anyway
+      warp.stack.pop_back();  // the lanes meet where this entry would have ended anyway
     } else {
       warp.stack.back().block = op->meet;
     }
@@ -125,10 +127,11 @@ const Op* op_guard(Launch& launch, Warp& warp, const Op* op) {
 
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
   if (warp.mask != warp.live) {
-    return launch.stop(warp, op, FaultKind::barrier_deadlock, -1,
-                       fmt::format("barrier reached by only {} of the warp's {} threads: every thread of the block must "
-                                   "reach the same __syncthreads()",
-                                   std::popcount(warp.mask), std::popcount(warp.live)));
+    return launch.stop(
+        warp, op, FaultKind::barrier_deadlock, -1,
+        fmt::format("barrier reached by only {} of the warp's {} threads: every thread of the block must "
+                    "reach the same __syncthreads()",
+                    std::popcount(warp.mask), std::popcount(warp.live)));
   }
   ResidentBlock& block = *warp.block;
   const int barrier = static_cast<int>(op->offset);

@@ -45,7 +45,8 @@ void add_memory(const Instruction& in, const Site& site, Counters& out) {
     if (in.space != Space::local) out.add(Counter::global_load_requests, site.requests);
   } else {
     out.add(Counter::l1_write_sectors, site.sectors);
-    if (in.space != Space::local) out.add(atomic ? Counter::atomic_requests : Counter::global_store_requests, site.requests);
+    if (in.space != Space::local)
+      out.add(atomic ? Counter::atomic_requests : Counter::global_store_requests, site.requests);
   }
 }
 

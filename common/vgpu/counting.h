@@ -16,13 +16,13 @@ namespace roofwalk::vgpu {
 
 // Which counters this machine has; the others stay absent from its records.
 bool can_count(Counter counter);
-void set_all_to_zero(Counters& counters);   // those that it has
+void set_all_to_zero(Counters& counters);  // those that it has
 
 struct CountingInput {
   const Program& program;
   const LaunchTotals& totals;
   std::span<const std::uint64_t> block_threads;
-  std::span<const SiteTraffic> traffic;         // by PTX instruction, write-backs included
+  std::span<const SiteTraffic> traffic;  // by PTX instruction, write-backs included
   const ptx::Module& module;
   const std::string& source_name;
 };

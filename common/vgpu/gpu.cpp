@@ -19,10 +19,10 @@ struct Gpu::Step {
   int registers_per_thread = 0;
   std::uint32_t local_bytes_per_thread = 0;
   Occupancy occupancy;
-  std::optional<Program> program;               // empty for memsets and copies
+  std::optional<Program> program;  // empty for memsets and copies
   LaunchTotals totals;
   std::vector<std::uint64_t> block_threads;
-  SiteId first_site = 0;                        // into traffic_; as many as totals.sites
+  SiteId first_site = 0;  // into traffic_; as many as totals.sites
 };
 
 Gpu::Gpu(Machine machine)
@@ -41,7 +41,8 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
   for (const ptx::Variable& variable : module_->variables) {
     if (variable.space != ptx::Space::global && variable.space != ptx::Space::constant) continue;
     if (variable.is_extern) {
-      return Error{.message = fmt::format("`{}` is declared extern but defined nowhere", variable.name), .file = source_path_};
+      return Error{.message = fmt::format("`{}` is declared extern but defined nowhere", variable.name),
+                   .file = source_path_};
     }
     auto id = memory_.allocate(display_name(variable.name), std::max<std::uint64_t>(variable.size_bytes, 1),
                                static_cast<std::uint32_t>(std::max(ptx::size_bytes(variable.type), 1)),
@@ -53,7 +54,8 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
     }
     const Buffer& buffer = memory_.buffer(*id);
     addresses_[variable.name] = buffer.address;
-    std::memcpy(buffer.data, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), buffer.size_bytes));
+    std::memcpy(buffer.data, variable.initial.data(),
+                std::min<std::size_t>(variable.initial.size(), buffer.size_bytes));
   }
   for (const ptx::Variable& variable : module_->variables) {
     for (const auto& fixup : variable.fixups) {
@@ -154,10 +156,11 @@ bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, const cha
   fault.file = source_path_;
   fault.line = line;
   const Buffer* near = buffer != nullptr ? buffer : memory_.nearest(address);
-  fault.message = near == nullptr || buffer == nullptr
-                      ? fmt::format("out of bounds: {} of {} bytes at an address that belongs to no buffer", what, size_bytes)
-                      : fmt::format("out of bounds: {} of {} bytes from byte {} of {}, which has {} bytes", what, size_bytes,
-                                    address - near->address, near->name, near->size_bytes);
+  fault.message =
+      near == nullptr || buffer == nullptr
+          ? fmt::format("out of bounds: {} of {} bytes at an address that belongs to no buffer", what, size_bytes)
+          : fmt::format("out of bounds: {} of {} bytes from byte {} of {}, which has {} bytes", what, size_bytes,
+                        address - near->address, near->name, near->size_bytes);
   if (near != nullptr) fault.buffer = near->name;
   fault_ = std::move(fault);
   return false;
@@ -209,7 +212,8 @@ bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t si
 bool Gpu::copy_memory(std::uint64_t destination, std::uint64_t source, std::uint64_t size_bytes, int line) {
   ROOFWALK_CHECK(!fault_);
   if (size_bytes == 0) return true;
-  if (!check_range(destination, size_bytes, "memcpy", line) || !check_range(source, size_bytes, "memcpy", line)) return false;
+  if (!check_range(destination, size_bytes, "memcpy", line) || !check_range(source, size_bytes, "memcpy", line))
+    return false;
   const Buffer* to = memory_.find(destination);
   const Buffer* from = memory_.find(source);
   std::memmove(to->data + (destination - to->address), from->data + (source - from->address), size_bytes);

@@ -21,13 +21,13 @@
 namespace roofwalk::vgpu {
 
 struct KernelCall {
-  std::string kernel;                          // mangled
+  std::string kernel;  // mangled
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
-  std::span<const std::uint8_t> arguments;     // the parameter block
-  int line = 0;                                // of the call, for the record
-  int registers_per_thread = 0;                // from ptxas: decides occupancy
-  std::uint32_t local_bytes_per_thread = 0;    // from ptxas: for the record
+  std::span<const std::uint8_t> arguments;   // the parameter block
+  int line = 0;                              // of the call, for the record
+  int registers_per_thread = 0;              // from ptxas: decides occupancy
+  std::uint32_t local_bytes_per_thread = 0;  // from ptxas: for the record
 };
 
 // "add" from "_Z3addPKfS0_Pfi", "scale<128>" from its template: the name without return type and parameters.
@@ -56,7 +56,7 @@ class Gpu {
   RunRecord end_plan();
 
  private:
-  struct Step;                                  // one launch, memset or copy until its traffic is known
+  struct Step;  // one launch, memset or copy until its traffic is known
 
   void add_fault(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc);
   bool check_range(std::uint64_t address, std::uint64_t size_bytes, const char* what, int line);
@@ -68,7 +68,7 @@ class Gpu {
   L2Cache l2_;
   std::optional<ptx::Module> module_;
   std::string source_name_, source_path_;
-  std::map<std::string, std::uint64_t> addresses_;   // of module variables
+  std::map<std::string, std::uint64_t> addresses_;  // of module variables
 
   RunLimits limits_;
   std::vector<SiteTraffic> traffic_;

@@ -30,8 +30,8 @@ class GridRunner {
     warps_per_block_ = static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize);
     const std::uint64_t total = shape.grid.count();
     // Slots beyond the grid would only cost memory.
-    const std::uint64_t slots = std::min<std::uint64_t>(static_cast<std::uint64_t>(shape.blocks_per_sm),
-                                                        (total + sms.size() - 1) / sms.size());
+    const std::uint64_t slots =
+        std::min<std::uint64_t>(static_cast<std::uint64_t>(shape.blocks_per_sm), (total + sms.size() - 1) / sms.size());
     const std::size_t warp_bytes = program_.register_bytes;
     const std::size_t local_bytes = (std::size_t{program_.local_bytes} + 3) / 4 * 4 * kWarpSize;
     const std::size_t warps = sms.size() * slots * warps_per_block_;

@@ -1,8 +1,9 @@
 // Runs all blocks of one launch and leaves exact counts.
 //
 // Order, fixed so that counts repeat: blocks go to SMs in order as slots free up, first round-robin over the SMs until
-// all slots are full. Then rounds: each SM in order gives each of its resident warps, in order, one turn; a turn ends at
-// a barrier, at a taken loop back-edge or with the warp. A block that ends frees its slot for the next block at once.
+// all slots are full. Then rounds: each SM in order gives each of its resident warps, in order, one turn; a turn ends
+// at a barrier, at a taken loop back-edge or with the warp. A block that ends frees its slot for the next block at
+// once.
 #pragma once
 
 #include <vector>

@@ -20,12 +20,12 @@ Handler alu_handler(const ptx::Instruction& instruction);
 
 // move_ops.cpp: mov, cvt, selp, setp, cvta, shfl, vote, activemask, and copies of whole slots.
 Handler convert_handler(const ptx::Instruction& instruction, int result_bytes, int source_bytes);
-Handler move_handler(int size_bytes);                    // s[0] = s[1]; 0 bytes: predicates
-Handler pack_handler(int parts, int part_bytes);         // mov.b64 d, {a, b}
-Handler unpack_handler(int parts, int part_bytes);       // mov.b64 {a, b}, d
-Handler select_handler(int size_bytes);                  // s[0] = s[3] ? s[1] : s[2]
-Handler compare_handler(const ptx::Instruction& instruction);   // s[0], s[1] = not s[0]; s[2], s[3]; s[4] with bool_op
-Handler add_offset_handler(int size_bytes);              // s[0] = s[1] + offset (cvta)
+Handler move_handler(int size_bytes);                          // s[0] = s[1]; 0 bytes: predicates
+Handler pack_handler(int parts, int part_bytes);               // mov.b64 d, {a, b}
+Handler unpack_handler(int parts, int part_bytes);             // mov.b64 {a, b}, d
+Handler select_handler(int size_bytes);                        // s[0] = s[3] ? s[1] : s[2]
+Handler compare_handler(const ptx::Instruction& instruction);  // s[0], s[1] = not s[0]; s[2], s[3]; s[4] with bool_op
+Handler add_offset_handler(int size_bytes);                    // s[0] = s[1] + offset (cvta)
 const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op);
 const Op* op_vote(Launch& launch, Warp& warp, const Op* op);
 const Op* op_active_mask(Launch& launch, Warp& warp, const Op* op);

@@ -23,18 +23,18 @@ inline constexpr std::uint64_t kWindowBytes = 1ull << 32;
 // Where local memory lies for the caches: [multiprocessor][warp slot][word][lane].
 inline constexpr std::uint64_t kLocalPhysical = 0x4000'0000'0000;
 
-struct Site {   // counters of one memory or predicated instruction
+struct Site {  // counters of one memory or predicated instruction
   std::uint64_t requests = 0, sectors = 0, lines = 0, hit_sectors = 0;
   std::uint64_t l2_read_sectors = 0, l2_write_sectors = 0, l2_hit_sectors = 0;
-  std::uint64_t served_by_l1 = 0, served_by_l2 = 0, served_by_dram = 0;   // load requests, by their farthest level
-  std::uint64_t bytes = 0, wavefronts = 0, conflicts = 0;                 // shared memory
-  std::uint64_t predicated_off = 0;                                       // thread instructions that a guard left out
-  std::uint64_t divergent = 0;                                            // branches that split a warp
+  std::uint64_t served_by_l1 = 0, served_by_l2 = 0, served_by_dram = 0;  // load requests, by their farthest level
+  std::uint64_t bytes = 0, wavefronts = 0, conflicts = 0;                // shared memory
+  std::uint64_t predicated_off = 0;                                      // thread instructions that a guard left out
+  std::uint64_t divergent = 0;                                           // branches that split a warp
 };
 
 struct ReconvergenceEntry {
   std::uint32_t mask = 0;
-  std::uint32_t block = 0;            // where its lanes go on
+  std::uint32_t block = 0;  // where its lanes go on
   std::uint32_t reconvergence = kExitBlock;
 };
 
@@ -42,15 +42,15 @@ struct ResidentBlock;
 
 struct alignas(64) Warp {
   std::uint8_t* bases[3] = {};
-  std::uint32_t mask = 0;             // lanes that execute now
-  std::uint32_t live = 0;             // lanes that have not left
+  std::uint32_t mask = 0;  // lanes that execute now
+  std::uint32_t live = 0;  // lanes that have not left
   const Op* next = nullptr;
   enum class State : std::uint8_t { ready, waiting, done } state = State::done;
-  int barrier = 0;                    // the one that it waits at
-  std::uint32_t index = 0;            // in its block
-  std::uint32_t slot = 0;             // on its multiprocessor: where its local memory lies
+  int barrier = 0;          // the one that it waits at
+  std::uint32_t index = 0;  // in its block
+  std::uint32_t slot = 0;   // on its multiprocessor: where its local memory lies
   ResidentBlock* block = nullptr;
-  std::uint8_t* local = nullptr;      // [word][lane]
+  std::uint8_t* local = nullptr;  // [word][lane]
   std::vector<ReconvergenceEntry> stack;
 
   template <class T>
@@ -68,8 +68,8 @@ struct ResidentBlock {
   std::vector<std::uint8_t> shared;
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;
-  std::uint32_t arrived[kBarriers] = {};     // warps at each barrier
-  std::uint32_t expected[kBarriers] = {};    // 0: all live warps
+  std::uint32_t arrived[kBarriers] = {};   // warps at each barrier
+  std::uint32_t expected[kBarriers] = {};  // 0: all live warps
 };
 
 struct Multiprocessor {
@@ -77,7 +77,7 @@ struct Multiprocessor {
   int index = 0;
   L1Cache l1;
   std::vector<ResidentBlock> blocks;
-  std::vector<std::uint64_t> block_executions;   // warps that entered each basic block
+  std::vector<std::uint64_t> block_executions;  // warps that entered each basic block
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0;
 };
@@ -85,10 +85,10 @@ struct Multiprocessor {
 // The last buffer that an instruction touched: most stay with one.
 struct BufferMemo {
   std::uint64_t low = 1, high = 0;
-  std::uint8_t* data = nullptr;       // data + address - low
+  std::uint8_t* data = nullptr;  // data + address - low
 };
 
-struct SharedMemo {                   // the last pattern of shared addresses of an instruction
+struct SharedMemo {  // the last pattern of shared addresses of an instruction
   std::uint32_t mask = 0;
   std::uint16_t wavefronts = 0, conflicts = 0;
   std::uint32_t relative[kWarpSize] = {};
@@ -120,20 +120,20 @@ class Launch {
   L2Cache& l2;
   std::vector<SiteTraffic>& traffic;
   SiteId first_site;
-  Dim3 block_dim;                     // threads of a block
-  Multiprocessor* sm = nullptr;       // the one whose warp runs now
+  Dim3 block_dim;                // threads of a block
+  Multiprocessor* sm = nullptr;  // the one whose warp runs now
 
-  std::vector<Site> sites;            // by PTX instruction
+  std::vector<Site> sites;  // by PTX instruction
   std::vector<BufferMemo> buffer_memos;
   std::vector<SharedMemo> shared_memos;
-  std::vector<std::uint64_t> block_threads;   // active lanes summed over entries of each basic block
+  std::vector<std::uint64_t> block_threads;  // active lanes summed over entries of each basic block
 
-  std::uint64_t instructions_left = 0;        // of the budget
-  std::uint64_t clock = 0;                    // what %clock reads: warp instructions so far
+  std::uint64_t instructions_left = 0;  // of the budget
+  std::uint64_t clock = 0;              // what %clock reads: warp instructions so far
   CallHook call_hook;
-  std::optional<Fault> fault;                 // without kernel, file and line, which whoever owns the module adds
+  std::optional<Fault> fault;  // without kernel, file and line, which whoever owns the module adds
   std::uint32_t fault_pc = 0;
-  std::optional<Error> refusal;               // from the call hook
+  std::optional<Error> refusal;  // from the call hook
 
   // Records the first fault and ends the warp's turn. `lane` names the thread, -1 the first active one.
   const Op* stop(const Warp& warp, const Op* op, FaultKind kind, int lane, std::string message);

@@ -151,9 +151,7 @@ class Lowering {
     return it->second;
   }
 
-  std::uint32_t warps() const {
-    return static_cast<std::uint32_t>((input_.block.count() + kWarpSize - 1) / kWarpSize);
-  }
+  std::uint32_t warps() const { return static_cast<std::uint32_t>((input_.block.count() + kWarpSize - 1) / kWarpSize); }
 
   void fill_warp_constants() {
     program_.warp_constants.resize(std::size_t{program_.warp_constant_bytes} * warps());
@@ -169,17 +167,34 @@ class Lowering {
               value = tid[key.second];
               break;
             }
-            case SpecialRegister::laneid: value = lane; break;
-            case SpecialRegister::warpid: value = warp; break;
-            case SpecialRegister::lanemask_eq: value = 1u << lane; break;
-            case SpecialRegister::lanemask_lt: value = (1u << lane) - 1; break;
-            case SpecialRegister::lanemask_le: value = (2u << lane) - 1; break;
-            case SpecialRegister::lanemask_gt: value = ~((2u << lane) - 1); break;
-            case SpecialRegister::lanemask_ge: value = ~((1u << lane) - 1); break;
-            default: break;
+            case SpecialRegister::laneid:
+              value = lane;
+              break;
+            case SpecialRegister::warpid:
+              value = warp;
+              break;
+            case SpecialRegister::lanemask_eq:
+              value = 1u << lane;
+              break;
+            case SpecialRegister::lanemask_lt:
+              value = (1u << lane) - 1;
+              break;
+            case SpecialRegister::lanemask_le:
+              value = (2u << lane) - 1;
+              break;
+            case SpecialRegister::lanemask_gt:
+              value = ~((2u << lane) - 1);
+              break;
+            case SpecialRegister::lanemask_ge:
+              value = ~((1u << lane) - 1);
+              break;
+            default:
+              break;
           }
-          std::memcpy(&program_.warp_constants[std::size_t{program_.warp_constant_bytes} * warp +
-                                              (at & 0x3fff'ffffu) + lane * 4], &value, sizeof value);
+          std::memcpy(
+              &program_
+                   .warp_constants[std::size_t{program_.warp_constant_bytes} * warp + (at & 0x3fff'ffffu) + lane * 4],
+              &value, sizeof value);
         }
       }
     }
@@ -190,8 +205,10 @@ class Lowering {
       return constant(operand.component == 0 ? dim.x : operand.component == 1 ? dim.y : dim.z, 4);
     };
     switch (operand.special) {
-      case SpecialRegister::ntid: return pick(input_.block);
-      case SpecialRegister::nctaid: return pick(input_.grid);
+      case SpecialRegister::ntid:
+        return pick(input_.block);
+      case SpecialRegister::nctaid:
+        return pick(input_.grid);
       case SpecialRegister::ctaid: {
         Slot& at = program_.ctaid_slots[operand.component];
         if (at == kNoSlot) at = new_register(4);
@@ -200,13 +217,21 @@ class Lowering {
       case SpecialRegister::smid:
         if (program_.smid_slot == kNoSlot) program_.smid_slot = new_register(4);
         return program_.smid_slot;
-      case SpecialRegister::nwarpid: return constant(warps(), 4);
-      case SpecialRegister::gridid: return constant(0, 8);
-      case SpecialRegister::dynamic_smem_size: return constant(input_.dynamic_shared_bytes, 4);
-      case SpecialRegister::total_smem_size: return constant(program_.shared_bytes, 4);
-      case SpecialRegister::clock: case SpecialRegister::clock64: case SpecialRegister::globaltimer:
-      case SpecialRegister::nsmid: return kNoSlot;
-      default: return warp_constant(operand.special, operand.component);
+      case SpecialRegister::nwarpid:
+        return constant(warps(), 4);
+      case SpecialRegister::gridid:
+        return constant(0, 8);
+      case SpecialRegister::dynamic_smem_size:
+        return constant(input_.dynamic_shared_bytes, 4);
+      case SpecialRegister::total_smem_size:
+        return constant(program_.shared_bytes, 4);
+      case SpecialRegister::clock:
+      case SpecialRegister::clock64:
+      case SpecialRegister::globaltimer:
+      case SpecialRegister::nsmid:
+        return kNoSlot;
+      default:
+        return warp_constant(operand.special, operand.component);
     }
   }
 
@@ -220,15 +245,18 @@ class Lowering {
   // The slot of a source operand whose lanes have `bytes` (0: a predicate). kNoSlot: not supported.
   Slot source(const Operand& operand, std::uint32_t bytes) {
     switch (operand.kind) {
-      case Operand::Kind::reg: return registers_[operand.index];
+      case Operand::Kind::reg:
+        return registers_[operand.index];
       case Operand::Kind::immediate:
         // A predicate's 32 lanes are one word: all ones or none.
         return bytes == 0 ? constant(operand.bits != 0 ? kAllLanes : 0u, 4) : constant(operand.bits, bytes);
-      case Operand::Kind::special: return special(operand);
+      case Operand::Kind::special:
+        return special(operand);
       case Operand::Kind::variable:
       case Operand::Kind::function:
         return constant(symbol_value(operand.symbol) + static_cast<std::uint64_t>(operand.offset), bytes);
-      default: return kNoSlot;
+      default:
+        return kNoSlot;
     }
   }
 
@@ -244,10 +272,10 @@ class Lowering {
   }
 
   Error unsupported(const Instruction& in, std::string_view what = {}) const {
-    return Error{.message = fmt::format("PTX line {}: `{}{}{}`{}{} is not supported by the virtual GPU yet", in.ptx_line,
-                                        ptx::info(in.opcode).mnemonic, in.type == Type::none ? "" : ".",
-                                        in.type == Type::none ? "" : ptx::type_name(in.type), what.empty() ? "" : " ",
-                                        what)};
+    return Error{.message =
+                     fmt::format("PTX line {}: `{}{}{}`{}{} is not supported by the virtual GPU yet", in.ptx_line,
+                                 ptx::info(in.opcode).mnemonic, in.type == Type::none ? "" : ".",
+                                 in.type == Type::none ? "" : ptx::type_name(in.type), what.empty() ? "" : " ", what)};
   }
 
   Op base_op(const Instruction& in, std::uint32_t pc, std::uint32_t block) const {
@@ -300,18 +328,33 @@ class Lowering {
   Status lower_instruction(const Instruction& in, std::uint32_t pc, std::uint32_t block) {
     Op op = base_op(in, pc, block);
     switch (ptx::info(in.opcode).form) {
-      case Form::alu: return lower_alu(in, op);
-      case Form::convert: return lower_convert(in, op);
-      case Form::move: return lower_move(in, op);
-      case Form::cvta: return lower_cvta(in, op);
-      case Form::select: return lower_select(in, op);
-      case Form::compare: return lower_compare(in, op);
-      case Form::load: case Form::store: return lower_memory(in, op);
-      case Form::atomic: case Form::reduction: return lower_atomic(in, op);
-      case Form::barrier: return lower_barrier(in, op);
-      case Form::shuffle: return lower_shuffle(in, op);
-      case Form::vote: return lower_vote(in, op);
-      case Form::active_mask: op.s[0] = result(in.operands[0]); return emit_ok(op, op_active_mask);
+      case Form::alu:
+        return lower_alu(in, op);
+      case Form::convert:
+        return lower_convert(in, op);
+      case Form::move:
+        return lower_move(in, op);
+      case Form::cvta:
+        return lower_cvta(in, op);
+      case Form::select:
+        return lower_select(in, op);
+      case Form::compare:
+        return lower_compare(in, op);
+      case Form::load:
+      case Form::store:
+        return lower_memory(in, op);
+      case Form::atomic:
+      case Form::reduction:
+        return lower_atomic(in, op);
+      case Form::barrier:
+        return lower_barrier(in, op);
+      case Form::shuffle:
+        return lower_shuffle(in, op);
+      case Form::vote:
+        return lower_vote(in, op);
+      case Form::active_mask:
+        op.s[0] = result(in.operands[0]);
+        return emit_ok(op, op_active_mask);
       case Form::branch: {
         const auto target = static_cast<std::uint32_t>(in.operands[0].index);
         op.target = block_at(target);
@@ -320,14 +363,20 @@ class Lowering {
         op.back_edge = target <= pc;
         return emit_ok(op, op_branch);
       }
-      case Form::leave: return emit_ok(op, op_exit);
-      case Form::trap: return emit_ok(op, op_trap);
-      case Form::fence: case Form::prefetch: return emit_ok(op, op_nothing);
+      case Form::leave:
+        return emit_ok(op, op_exit);
+      case Form::trap:
+        return emit_ok(op, op_trap);
+      case Form::fence:
+      case Form::prefetch:
+        return emit_ok(op, op_nothing);
       case Form::call:
         if (!input_.may_call_externs) {
-          return Error{.message = fmt::format("PTX line {}: a call of `{}` was not inlined; calls are not supported by the "
-                                              "virtual GPU yet", in.ptx_line, in.operands[0].symbol),
-                       .advice = "mark the function __forceinline__"};
+          return Error{
+              .message = fmt::format("PTX line {}: a call of `{}` was not inlined; calls are not supported by the "
+                                     "virtual GPU yet",
+                                     in.ptx_line, in.operands[0].symbol),
+              .advice = "mark the function __forceinline__"};
         }
         return emit_ok(op, op_call);
     }
@@ -362,7 +411,8 @@ class Lowering {
     const std::uint32_t from = register_bytes(in.operands[1], in.source_type);
     op.s[0] = result(in.operands[0]);
     op.s[1] = source(in.operands[1], from);
-    const Handler handler = convert_handler(in, static_cast<int>(register_bytes(in.operands[0], in.type)), static_cast<int>(from));
+    const Handler handler =
+        convert_handler(in, static_cast<int>(register_bytes(in.operands[0], in.type)), static_cast<int>(from));
     if (handler == nullptr || op.s[0] == kNoSlot || op.s[1] == kNoSlot) {
       return unsupported(in, fmt::format("from .{}", ptx::type_name(in.source_type)));
     }
@@ -425,7 +475,8 @@ class Lowering {
     op.s[0] = result(in.operands[0]);
     op.s[1] = source(in.operands[1], bytes);
     op.offset = in.to ? -static_cast<std::int64_t>(window) : static_cast<std::int64_t>(window);
-    const Handler handler = window == 0 ? move_handler(static_cast<int>(bytes)) : add_offset_handler(static_cast<int>(bytes));
+    const Handler handler =
+        window == 0 ? move_handler(static_cast<int>(bytes)) : add_offset_handler(static_cast<int>(bytes));
     if (handler == nullptr || op.s[1] == kNoSlot || (window != 0 && bytes != 8)) return unsupported(in);
     emit(op, handler);
     return kOk;
@@ -496,19 +547,22 @@ class Lowering {
       op.s[i] = store ? source(parts[i], bytes) : result(parts[i]);
       if (store && op.s[i] == kNoSlot) return unsupported(in, "with this operand");
     }
-    const Handler handler = store ? store_handler(in, static_cast<int>(bytes)) : load_handler(in, static_cast<int>(bytes));
+    const Handler handler =
+        store ? store_handler(in, static_cast<int>(bytes)) : load_handler(in, static_cast<int>(bytes));
     if (!set_address(address, op) || handler == nullptr) return unsupported(in);
     emit(op, handler);
     return kOk;
   }
 
   // Kernel parameters are known at launch: a load is a move of a constant.
-  Status lower_parameter(const Instruction& in, const Op& op, const Operand& address, const std::vector<Operand>& parts) {
+  Status lower_parameter(const Instruction& in, const Op& op, const Operand& address,
+                         const std::vector<Operand>& parts) {
     const auto& list = function_.parameters;
     const auto index = static_cast<std::size_t>(find(list, address.symbol) - list.data());
     const auto width = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      const std::int64_t at = static_cast<std::int64_t>(parameters_.offsets[index]) + address.offset + static_cast<std::int64_t>(i * width);
+      const std::int64_t at =
+          static_cast<std::int64_t>(parameters_.offsets[index]) + address.offset + static_cast<std::int64_t>(i * width);
       if (at < 0 || static_cast<std::uint64_t>(at) + width > input_.arguments.size()) {
         return Error{.message = fmt::format("PTX line {}: reads past the kernel's parameters", in.ptx_line)};
       }

@@ -40,7 +40,7 @@ inline float fma_directed(float a, float b, float c, Direction direction) {
   const double t = s - p;
   const double e = (p - (s - t)) + (c - t);
   if (s == 0 && e == 0 && direction == Direction::down && std::signbit(p) != std::signbit(static_cast<double>(c))) {
-    return -0.0f;   // an exact zero sum of opposite signs is -0 when rounding down
+    return -0.0f;  // an exact zero sum of opposite signs is -0 when rounding down
   }
   return round_directed(s, e, direction);
 }
@@ -52,7 +52,7 @@ inline std::uint16_t half_from_float(float x) {
   const std::uint32_t magnitude = bits & 0x7fff'ffffu;
   if (magnitude > 0x7f80'0000u) return 0x7fffu;
   if (magnitude >= 0x4780'0000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
-  if (magnitude < 0x3880'0000u) {   // subnormal or zero: add a constant that aligns the bits to keep
+  if (magnitude < 0x3880'0000u) {  // subnormal or zero: add a constant that aligns the bits to keep
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f00'0000u));
   }
@@ -64,7 +64,7 @@ inline float float_from_half(std::uint16_t half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
   const std::uint32_t magnitude = half & 0x7fffu;
   if (magnitude >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f80'0000u | (magnitude & 0x3ffu) << 13);
-  const float value = static_cast<float>(magnitude) * 0x1p-24f;   // subnormals and zero
+  const float value = static_cast<float>(magnitude) * 0x1p-24f;  // subnormals and zero
   if (magnitude < 0x400u) return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
   return std::bit_cast<float>(sign | ((magnitude << 13) + 0x3800'0000u));
 }
@@ -108,12 +108,16 @@ inline double cos_reduced(double r) {
 inline double sin_quadrant(double x, int shift) {
   if (!std::isfinite(x)) return std::numeric_limits<double>::quiet_NaN();
   const double n = std::nearbyint(x * 0.636619772367581343076);
-  const double r = (x - n * 1.5707963267341256142) - n * 6.0771005065061922e-11;   // pi/2 in two parts
+  const double r = (x - n * 1.5707963267341256142) - n * 6.0771005065061922e-11;  // pi/2 in two parts
   switch ((static_cast<long long>(std::fmod(n, 4.0)) + shift + 8) & 3) {
-    case 0: return sin_reduced(r);
-    case 1: return cos_reduced(r);
-    case 2: return -sin_reduced(r);
-    default: return -cos_reduced(r);
+    case 0:
+      return sin_reduced(r);
+    case 1:
+      return cos_reduced(r);
+    case 2:
+      return -sin_reduced(r);
+    default:
+      return -cos_reduced(r);
   }
 }
 

@@ -18,7 +18,7 @@ struct Buffer {
   std::string name;
   std::uint64_t address = 0, size_bytes = 0;
   std::uint32_t element_bytes = 1;
-  std::uint8_t* data = nullptr;      // host side; data[i] is address + i
+  std::uint8_t* data = nullptr;  // host side; data[i] is address + i
 
   bool contains(std::uint64_t at, std::uint64_t bytes) const {
     return at >= address && bytes <= size_bytes && at - address <= size_bytes - bytes;
@@ -59,7 +59,7 @@ class Memory {
   std::uint64_t capacity_bytes_;
   std::uint64_t used_bytes_ = 0;
   int next_id_ = 0;
-  std::vector<std::unique_ptr<Entry>> entries_;   // by address; stable, for handlers keep pointers
+  std::vector<std::unique_ptr<Entry>> entries_;  // by address; stable, for handlers keep pointers
 };
 
 }  // namespace roofwalk::vgpu

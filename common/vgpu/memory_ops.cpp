@@ -160,12 +160,18 @@ const Op* op_store(Launch& launch, Warp& warp, const Op* op) {
 template <class R, class M, int vector>
 Handler load_in(Space space) {
   switch (space) {
-    case Space::global: return op_load<R, M, vector, Space::global>;
-    case Space::constant: return op_load<R, M, vector, Space::constant>;
-    case Space::shared: return op_load<R, M, vector, Space::shared>;
-    case Space::local: return op_load<R, M, vector, Space::local>;
-    case Space::param: return op_load<R, M, vector, Space::param>;
-    case Space::generic: return op_load<R, M, vector, Space::generic>;
+    case Space::global:
+      return op_load<R, M, vector, Space::global>;
+    case Space::constant:
+      return op_load<R, M, vector, Space::constant>;
+    case Space::shared:
+      return op_load<R, M, vector, Space::shared>;
+    case Space::local:
+      return op_load<R, M, vector, Space::local>;
+    case Space::param:
+      return op_load<R, M, vector, Space::param>;
+    case Space::generic:
+      return op_load<R, M, vector, Space::generic>;
   }
   return nullptr;
 }
@@ -173,12 +179,18 @@ Handler load_in(Space space) {
 template <class R, class M, int vector>
 Handler store_in(Space space) {
   switch (space) {
-    case Space::global: return op_store<R, M, vector, Space::global>;
-    case Space::shared: return op_store<R, M, vector, Space::shared>;
-    case Space::local: return op_store<R, M, vector, Space::local>;
-    case Space::param: return op_store<R, M, vector, Space::param>;
-    case Space::generic: return op_store<R, M, vector, Space::generic>;
-    case Space::constant: return nullptr;
+    case Space::global:
+      return op_store<R, M, vector, Space::global>;
+    case Space::shared:
+      return op_store<R, M, vector, Space::shared>;
+    case Space::local:
+      return op_store<R, M, vector, Space::local>;
+    case Space::param:
+      return op_store<R, M, vector, Space::param>;
+    case Space::generic:
+      return op_store<R, M, vector, Space::generic>;
+    case Space::constant:
+      return nullptr;
   }
   return nullptr;
 }
@@ -187,12 +199,17 @@ template <class R, class M, bool store>
 Handler by_vector(const Instruction& in) {
   constexpr bool kFitsFour = sizeof(M) <= 4;
   switch (in.vector) {
-    case 1: return store ? store_in<R, M, 1>(in.space) : load_in<R, M, 1>(in.space);
-    case 2: return store ? store_in<R, M, 2>(in.space) : load_in<R, M, 2>(in.space);
+    case 1:
+      return store ? store_in<R, M, 1>(in.space) : load_in<R, M, 1>(in.space);
+    case 2:
+      return store ? store_in<R, M, 2>(in.space) : load_in<R, M, 2>(in.space);
     case 4:
-      if constexpr (kFitsFour) return store ? store_in<R, M, 4>(in.space) : load_in<R, M, 4>(in.space);
-      else return nullptr;
-    default: return nullptr;
+      if constexpr (kFitsFour)
+        return store ? store_in<R, M, 4>(in.space) : load_in<R, M, 4>(in.space);
+      else
+        return nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -202,28 +219,50 @@ Handler by_register(const Instruction& in, int register_bytes) {
   constexpr bool kSigned = std::is_signed_v<M>;
   switch (register_bytes) {
     case 2:
-      if constexpr (sizeof(M) <= 2) return by_vector<std::conditional_t<kSigned, std::int16_t, std::uint16_t>, M, store>(in);
-      else return nullptr;
+      if constexpr (sizeof(M) <= 2)
+        return by_vector<std::conditional_t<kSigned, std::int16_t, std::uint16_t>, M, store>(in);
+      else
+        return nullptr;
     case 4:
-      if constexpr (sizeof(M) <= 4) return by_vector<std::conditional_t<kSigned, std::int32_t, std::uint32_t>, M, store>(in);
-      else return nullptr;
-    case 8: return by_vector<std::conditional_t<kSigned, std::int64_t, std::uint64_t>, M, store>(in);
-    default: return nullptr;
+      if constexpr (sizeof(M) <= 4)
+        return by_vector<std::conditional_t<kSigned, std::int32_t, std::uint32_t>, M, store>(in);
+      else
+        return nullptr;
+    case 8:
+      return by_vector<std::conditional_t<kSigned, std::int64_t, std::uint64_t>, M, store>(in);
+    default:
+      return nullptr;
   }
 }
 
 template <bool store>
 Handler memory_handler(const Instruction& in, int register_bytes) {
   switch (in.type) {
-    case Type::s8: return by_register<std::int8_t, store>(in, register_bytes);
-    case Type::b8: case Type::u8: return by_register<std::uint8_t, store>(in, register_bytes);
-    case Type::s16: return by_register<std::int16_t, store>(in, register_bytes);
-    case Type::b16: case Type::u16: case Type::f16: return by_register<std::uint16_t, store>(in, register_bytes);
-    case Type::s32: return by_register<std::int32_t, store>(in, register_bytes);
-    case Type::b32: case Type::u32: case Type::f32: return by_register<std::uint32_t, store>(in, register_bytes);
-    case Type::s64: return by_register<std::int64_t, store>(in, register_bytes);
-    case Type::b64: case Type::u64: case Type::f64: return by_register<std::uint64_t, store>(in, register_bytes);
-    default: return nullptr;
+    case Type::s8:
+      return by_register<std::int8_t, store>(in, register_bytes);
+    case Type::b8:
+    case Type::u8:
+      return by_register<std::uint8_t, store>(in, register_bytes);
+    case Type::s16:
+      return by_register<std::int16_t, store>(in, register_bytes);
+    case Type::b16:
+    case Type::u16:
+    case Type::f16:
+      return by_register<std::uint16_t, store>(in, register_bytes);
+    case Type::s32:
+      return by_register<std::int32_t, store>(in, register_bytes);
+    case Type::b32:
+    case Type::u32:
+    case Type::f32:
+      return by_register<std::uint32_t, store>(in, register_bytes);
+    case Type::s64:
+      return by_register<std::int64_t, store>(in, register_bytes);
+    case Type::b64:
+    case Type::u64:
+    case Type::f64:
+      return by_register<std::uint64_t, store>(in, register_bytes);
+    default:
+      return nullptr;
   }
 }
 
@@ -231,22 +270,38 @@ template <class T>
 T atomic_result(ptx::AtomicOp operation, T old, T b, T c) {
   switch (operation) {
     case ptx::AtomicOp::add:
-      if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(b));
-      else return old + b;
-    case ptx::AtomicOp::min: return std::min(old, b);
-    case ptx::AtomicOp::max: return std::max(old, b);
-    case ptx::AtomicOp::exch: return b;
-    case ptx::AtomicOp::cas: return std::bit_cast<std::array<std::uint8_t, sizeof(T)>>(old) == std::bit_cast<std::array<std::uint8_t, sizeof(T)>>(b) ? c : old;
-    default: break;
+      if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(b));
+      else
+        return old + b;
+    case ptx::AtomicOp::min:
+      return std::min(old, b);
+    case ptx::AtomicOp::max:
+      return std::max(old, b);
+    case ptx::AtomicOp::exch:
+      return b;
+    case ptx::AtomicOp::cas:
+      return std::bit_cast<std::array<std::uint8_t, sizeof(T)>>(old) ==
+                     std::bit_cast<std::array<std::uint8_t, sizeof(T)>>(b)
+                 ? c
+                 : old;
+    default:
+      break;
   }
   if constexpr (std::is_integral_v<T>) {
     switch (operation) {
-      case ptx::AtomicOp::and_: return static_cast<T>(old & b);
-      case ptx::AtomicOp::or_: return static_cast<T>(old | b);
-      case ptx::AtomicOp::xor_: return static_cast<T>(old ^ b);
-      case ptx::AtomicOp::inc: return old >= b ? T{0} : static_cast<T>(old + 1);
-      case ptx::AtomicOp::dec: return old == 0 || old > b ? b : static_cast<T>(old - 1);
-      default: break;
+      case ptx::AtomicOp::and_:
+        return static_cast<T>(old & b);
+      case ptx::AtomicOp::or_:
+        return static_cast<T>(old | b);
+      case ptx::AtomicOp::xor_:
+        return static_cast<T>(old ^ b);
+      case ptx::AtomicOp::inc:
+        return old >= b ? T{0} : static_cast<T>(old + 1);
+      case ptx::AtomicOp::dec:
+        return old == 0 || old > b ? b : static_cast<T>(old - 1);
+      default:
+        break;
     }
   }
   return old;
@@ -295,13 +350,22 @@ Handler store_handler(const Instruction& in, int register_bytes) { return memory
 Handler atomic_handler(const Instruction& in) {
   if (in.space != Space::global && in.space != Space::shared && in.space != Space::generic) return nullptr;
   switch (in.type) {
-    case Type::b32: case Type::u32: return op_atomic<std::uint32_t>;
-    case Type::s32: return op_atomic<std::int32_t>;
-    case Type::b64: case Type::u64: return op_atomic<std::uint64_t>;
-    case Type::s64: return op_atomic<std::int64_t>;
-    case Type::f32: return op_atomic<float>;
-    case Type::f64: return op_atomic<double>;
-    default: return nullptr;
+    case Type::b32:
+    case Type::u32:
+      return op_atomic<std::uint32_t>;
+    case Type::s32:
+      return op_atomic<std::int32_t>;
+    case Type::b64:
+    case Type::u64:
+      return op_atomic<std::uint64_t>;
+    case Type::s64:
+      return op_atomic<std::int64_t>;
+    case Type::f32:
+      return op_atomic<float>;
+    case Type::f64:
+      return op_atomic<double>;
+    default:
+      return nullptr;
   }
 }
 

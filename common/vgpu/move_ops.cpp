@@ -85,14 +85,22 @@ const Op* op_cast(Launch&, Warp& warp, const Op* op) {
 // Every other conversion, lane by lane through the widest type that holds the source exactly.
 Int128 integer_of(std::uint64_t bits, Type type) {
   switch (type) {
-    case Type::u8: return static_cast<std::uint8_t>(bits);
-    case Type::s8: return static_cast<std::int8_t>(bits);
-    case Type::u16: return static_cast<std::uint16_t>(bits);
-    case Type::s16: return static_cast<std::int16_t>(bits);
-    case Type::u32: return static_cast<std::uint32_t>(bits);
-    case Type::s32: return static_cast<std::int32_t>(bits);
-    case Type::s64: return static_cast<std::int64_t>(bits);
-    default: return bits;
+    case Type::u8:
+      return static_cast<std::uint8_t>(bits);
+    case Type::s8:
+      return static_cast<std::int8_t>(bits);
+    case Type::u16:
+      return static_cast<std::uint16_t>(bits);
+    case Type::s16:
+      return static_cast<std::int16_t>(bits);
+    case Type::u32:
+      return static_cast<std::uint32_t>(bits);
+    case Type::s32:
+      return static_cast<std::int32_t>(bits);
+    case Type::s64:
+      return static_cast<std::int64_t>(bits);
+    default:
+      return bits;
   }
 }
 
@@ -105,11 +113,16 @@ double float_of(std::uint64_t bits, Type type, bool ftz) {
 
 double round_to_integer(double value, Rounding rounding) {
   switch (rounding) {
-    case Rounding::rni: return std::nearbyint(value);
-    case Rounding::rzi: return std::trunc(value);
-    case Rounding::rmi: return std::floor(value);
-    case Rounding::rpi: return std::ceil(value);
-    default: return value;
+    case Rounding::rni:
+      return std::nearbyint(value);
+    case Rounding::rzi:
+      return std::trunc(value);
+    case Rounding::rmi:
+      return std::floor(value);
+    case Rounding::rpi:
+      return std::ceil(value);
+    default:
+      return value;
   }
 }
 
@@ -159,7 +172,8 @@ std::uint64_t convert(std::uint64_t bits, const Instruction& in) {
   }
   const Int128 value = integer_of(bits, in.source_type);
   if (ptx::is_float(in.type)) return float_bits_of_integer(value, in.source_type, in.type);
-  return in.sat ? saturated_integer(value, in.type) : static_cast<std::uint64_t>(integer_of(static_cast<std::uint64_t>(value), in.type));
+  return in.sat ? saturated_integer(value, in.type)
+                : static_cast<std::uint64_t>(integer_of(static_cast<std::uint64_t>(value), in.type));
 }
 
 template <class D, class S>
@@ -175,40 +189,98 @@ const Op* op_convert(Launch&, Warp& warp, const Op* op) {
 template <class D>
 Handler convert_from(int source_bytes) {
   switch (source_bytes) {
-    case 2: return op_convert<D, std::uint16_t>;
-    case 4: return op_convert<D, std::uint32_t>;
-    case 8: return op_convert<D, std::uint64_t>;
-    default: return nullptr;
+    case 2:
+      return op_convert<D, std::uint16_t>;
+    case 4:
+      return op_convert<D, std::uint32_t>;
+    case 8:
+      return op_convert<D, std::uint64_t>;
+    default:
+      return nullptr;
   }
 }
 
 // Comparisons. The plain ones are ordered: false where an operand is NaN; the ...u ones are true there.
-struct Eq { template <class T> static bool apply(T a, T b) { return a == b; } };
-struct Ne { template <class T> static bool apply(T a, T b) { return a == a && b == b && a != b; } };
-struct Lt { template <class T> static bool apply(T a, T b) { return a < b; } };
-struct Le { template <class T> static bool apply(T a, T b) { return a <= b; } };
-struct Gt { template <class T> static bool apply(T a, T b) { return a > b; } };
-struct Ge { template <class T> static bool apply(T a, T b) { return a >= b; } };
-struct Num { template <class T> static bool apply(T a, T b) { return a == a && b == b; } };
+struct Eq {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a == b;
+  }
+};
+struct Ne {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a == a && b == b && a != b;
+  }
+};
+struct Lt {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a < b;
+  }
+};
+struct Le {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a <= b;
+  }
+};
+struct Gt {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a > b;
+  }
+};
+struct Ge {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a >= b;
+  }
+};
+struct Num {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a == a && b == b;
+  }
+};
 template <class C>
-struct OrNan { template <class T> static bool apply(T a, T b) { return C::apply(a, b) || a != a || b != b; } };
-struct Nan { template <class T> static bool apply(T a, T b) { return a != a || b != b; } };
+struct OrNan {
+  template <class T>
+  static bool apply(T a, T b) {
+    return C::apply(a, b) || a != a || b != b;
+  }
+};
+struct Nan {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a != a || b != b;
+  }
+};
 
 template <class C, class T, bool ftz>
 const Op* op_compare(Launch&, Warp& warp, const Op* op) {
   const T* a = warp.lanes<T>(op->s[2]);
   const T* b = warp.lanes<T>(op->s[3]);
   std::uint32_t bits;
-  if constexpr (ftz) bits = lane_bits([&](int l) { return C::apply(flush(a[l]), flush(b[l])); });
-  else bits = lane_bits([&](int l) { return C::apply(a[l], b[l]); });
+  if constexpr (ftz)
+    bits = lane_bits([&](int l) { return C::apply(flush(a[l]), flush(b[l])); });
+  else
+    bits = lane_bits([&](int l) { return C::apply(a[l], b[l]); });
   std::uint32_t inverse = ~bits;
   if (op->s[4] != kNoSlot) {
     const std::uint32_t other = warp.predicate(op->s[4]) ^ (op->offset != 0 ? kAllLanes : 0u);
     switch (op->instruction->bool_op) {
-      case BoolOp::and_: bits &= other, inverse &= other; break;
-      case BoolOp::or_: bits |= other, inverse |= other; break;
-      case BoolOp::xor_: bits ^= other, inverse ^= other; break;
-      case BoolOp::none: break;
+      case BoolOp::and_:
+        bits &= other, inverse &= other;
+        break;
+      case BoolOp::or_:
+        bits |= other, inverse |= other;
+        break;
+      case BoolOp::xor_:
+        bits ^= other, inverse ^= other;
+        break;
+      case BoolOp::none:
+        break;
     }
   }
   if (op->s[0] != kNoSlot) set_predicate(warp.predicate(op->s[0]), warp.mask, bits);
@@ -220,25 +292,45 @@ template <class T, bool ftz = false>
 Handler compare_for(Compare compare) {
   constexpr bool kFloat = std::is_floating_point_v<T>;
   switch (compare) {
-    case Compare::eq: return op_compare<Eq, T, ftz>;
-    case Compare::ne: return op_compare<Ne, T, ftz>;
-    case Compare::lt: case Compare::lo: return op_compare<Lt, T, ftz>;
-    case Compare::le: case Compare::ls: return op_compare<Le, T, ftz>;
-    case Compare::gt: case Compare::hi: return op_compare<Gt, T, ftz>;
-    case Compare::ge: case Compare::hs: return op_compare<Ge, T, ftz>;
-    default: break;
+    case Compare::eq:
+      return op_compare<Eq, T, ftz>;
+    case Compare::ne:
+      return op_compare<Ne, T, ftz>;
+    case Compare::lt:
+    case Compare::lo:
+      return op_compare<Lt, T, ftz>;
+    case Compare::le:
+    case Compare::ls:
+      return op_compare<Le, T, ftz>;
+    case Compare::gt:
+    case Compare::hi:
+      return op_compare<Gt, T, ftz>;
+    case Compare::ge:
+    case Compare::hs:
+      return op_compare<Ge, T, ftz>;
+    default:
+      break;
   }
   if constexpr (kFloat) {
     switch (compare) {
-      case Compare::equ: return op_compare<OrNan<Eq>, T, ftz>;
-      case Compare::neu: return op_compare<OrNan<Ne>, T, ftz>;
-      case Compare::ltu: return op_compare<OrNan<Lt>, T, ftz>;
-      case Compare::leu: return op_compare<OrNan<Le>, T, ftz>;
-      case Compare::gtu: return op_compare<OrNan<Gt>, T, ftz>;
-      case Compare::geu: return op_compare<OrNan<Ge>, T, ftz>;
-      case Compare::num: return op_compare<Num, T, ftz>;
-      case Compare::nan: return op_compare<Nan, T, ftz>;
-      default: break;
+      case Compare::equ:
+        return op_compare<OrNan<Eq>, T, ftz>;
+      case Compare::neu:
+        return op_compare<OrNan<Ne>, T, ftz>;
+      case Compare::ltu:
+        return op_compare<OrNan<Lt>, T, ftz>;
+      case Compare::leu:
+        return op_compare<OrNan<Le>, T, ftz>;
+      case Compare::gtu:
+        return op_compare<OrNan<Gt>, T, ftz>;
+      case Compare::geu:
+        return op_compare<OrNan<Ge>, T, ftz>;
+      case Compare::num:
+        return op_compare<Num, T, ftz>;
+      case Compare::nan:
+        return op_compare<Nan, T, ftz>;
+      default:
+        break;
     }
   }
   return nullptr;
@@ -248,11 +340,16 @@ Handler compare_for(Compare compare) {
 
 Handler move_handler(int size_bytes) {
   switch (size_bytes) {
-    case 0: return op_move_predicate;
-    case 2: return op_move<std::uint16_t>;
-    case 4: return op_move<std::uint32_t>;
-    case 8: return op_move<std::uint64_t>;
-    default: return nullptr;
+    case 0:
+      return op_move_predicate;
+    case 2:
+      return op_move<std::uint16_t>;
+    case 4:
+      return op_move<std::uint32_t>;
+    case 8:
+      return op_move<std::uint64_t>;
+    default:
+      return nullptr;
   }
 }
 
@@ -272,10 +369,14 @@ Handler unpack_handler(int parts, int part_bytes) {
 
 Handler select_handler(int size_bytes) {
   switch (size_bytes) {
-    case 2: return op_select<std::uint16_t>;
-    case 4: return op_select<std::uint32_t>;
-    case 8: return op_select<std::uint64_t>;
-    default: return nullptr;
+    case 2:
+      return op_select<std::uint16_t>;
+    case 4:
+      return op_select<std::uint32_t>;
+    case 8:
+      return op_select<std::uint64_t>;
+    default:
+      return nullptr;
   }
 }
 
@@ -294,24 +395,40 @@ Handler convert_handler(const Instruction& in, int result_bytes, int source_byte
   }
   if (in.type == Type::f32 && in.source_type == Type::s32 && !in.sat) return op_cast<float, std::int32_t>;
   switch (result_bytes) {
-    case 2: return convert_from<std::uint16_t>(source_bytes);
-    case 4: return convert_from<std::uint32_t>(source_bytes);
-    case 8: return convert_from<std::uint64_t>(source_bytes);
-    default: return nullptr;
+    case 2:
+      return convert_from<std::uint16_t>(source_bytes);
+    case 4:
+      return convert_from<std::uint32_t>(source_bytes);
+    case 8:
+      return convert_from<std::uint64_t>(source_bytes);
+    default:
+      return nullptr;
   }
 }
 
 Handler compare_handler(const Instruction& in) {
   switch (in.type) {
-    case Type::u16: case Type::b16: return compare_for<std::uint16_t>(in.compare);
-    case Type::s16: return compare_for<std::int16_t>(in.compare);
-    case Type::u32: case Type::b32: return compare_for<std::uint32_t>(in.compare);
-    case Type::s32: return compare_for<std::int32_t>(in.compare);
-    case Type::u64: case Type::b64: return compare_for<std::uint64_t>(in.compare);
-    case Type::s64: return compare_for<std::int64_t>(in.compare);
-    case Type::f32: return in.ftz ? compare_for<float, true>(in.compare) : compare_for<float>(in.compare);
-    case Type::f64: return compare_for<double>(in.compare);
-    default: return nullptr;
+    case Type::u16:
+    case Type::b16:
+      return compare_for<std::uint16_t>(in.compare);
+    case Type::s16:
+      return compare_for<std::int16_t>(in.compare);
+    case Type::u32:
+    case Type::b32:
+      return compare_for<std::uint32_t>(in.compare);
+    case Type::s32:
+      return compare_for<std::int32_t>(in.compare);
+    case Type::u64:
+    case Type::b64:
+      return compare_for<std::uint64_t>(in.compare);
+    case Type::s64:
+      return compare_for<std::int64_t>(in.compare);
+    case Type::f32:
+      return in.ftz ? compare_for<float, true>(in.compare) : compare_for<float>(in.compare);
+    case Type::f64:
+      return compare_for<double>(in.compare);
+    default:
+      return nullptr;
   }
 }
 
@@ -329,11 +446,20 @@ const Op* op_shuffle(Launch&, Warp& warp, const Op* op) {
     int from = lane;
     bool valid = false;
     switch (op->instruction->shuffle) {
-      case ShuffleMode::up: from = lane - delta, valid = from >= highest; break;
-      case ShuffleMode::down: from = lane + delta, valid = from <= highest; break;
-      case ShuffleMode::bfly: from = lane ^ delta, valid = from <= highest; break;
-      case ShuffleMode::idx: from = lowest | (delta & ~segment), valid = from <= highest; break;
-      case ShuffleMode::none: break;
+      case ShuffleMode::up:
+        from = lane - delta, valid = from >= highest;
+        break;
+      case ShuffleMode::down:
+        from = lane + delta, valid = from <= highest;
+        break;
+      case ShuffleMode::bfly:
+        from = lane ^ delta, valid = from <= highest;
+        break;
+      case ShuffleMode::idx:
+        from = lowest | (delta & ~segment), valid = from <= highest;
+        break;
+      case ShuffleMode::none:
+        break;
     }
     if (valid) in_range |= 1u << lane, out[lane] = values[from];
   }
@@ -351,12 +477,17 @@ const Op* op_vote(Launch&, Warp& warp, const Op* op) {
     case VoteMode::ballot:
       for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int) { return bits; });
       break;
-    case VoteMode::all: set_predicate(warp.predicate(op->s[0]), warp.mask, bits == members ? kAllLanes : 0u); break;
-    case VoteMode::any: set_predicate(warp.predicate(op->s[0]), warp.mask, bits != 0 ? kAllLanes : 0u); break;
+    case VoteMode::all:
+      set_predicate(warp.predicate(op->s[0]), warp.mask, bits == members ? kAllLanes : 0u);
+      break;
+    case VoteMode::any:
+      set_predicate(warp.predicate(op->s[0]), warp.mask, bits != 0 ? kAllLanes : 0u);
+      break;
     case VoteMode::uni:
       set_predicate(warp.predicate(op->s[0]), warp.mask, bits == members || bits == 0 ? kAllLanes : 0u);
       break;
-    case VoteMode::none: break;
+    case VoteMode::none:
+      break;
   }
   return op + 1;
 }
@@ -368,8 +499,11 @@ const Op* op_active_mask(Launch&, Warp& warp, const Op* op) {
 }
 
 const Op* op_clock(Launch& launch, Warp& warp, const Op* op) {
-  if (op->count == 8) for_lanes(warp.lanes<std::uint64_t>(op->s[0]), warp.mask, [&](int) { return launch.clock; });
-  else for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int) { return static_cast<std::uint32_t>(launch.clock); });
+  if (op->count == 8)
+    for_lanes(warp.lanes<std::uint64_t>(op->s[0]), warp.mask, [&](int) { return launch.clock; });
+  else
+    for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask,
+              [&](int) { return static_cast<std::uint32_t>(launch.clock); });
   return op + 1;
 }
 

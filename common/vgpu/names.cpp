@@ -14,7 +14,8 @@ std::string display_name(const std::string& mangled) {
     if (const auto at = name.rfind("_Z"); at != std::string::npos && at != 0) name = name.substr(at);
   }
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                    std::free);
   if (status != 0 || text == nullptr) return name;
   std::string out = text.get();
   // Drop the parameter list: from the parenthesis that the last one closes.

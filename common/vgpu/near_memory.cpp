@@ -37,7 +37,7 @@ struct Turns {
 };
 
 Turns turns_of(const Access& access, bool each) {
-  const int lanes = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;   // a phase
+  const int lanes = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;  // a phase
   int wavefronts = 0, phases = 0;
   for (int first = 0; first < kWarpSize; first += lanes) {
     const int turns = bank_turns(access, first, first + lanes, each);
@@ -82,8 +82,8 @@ bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& acce
     for (int l = 0; l < kWarpSize; ++l) {
       if (!active(access, l) || access.address[l] % access.bytes == 0) continue;
       launch.stop(warp, op, FaultKind::misaligned, l,
-                  fmt::format("misaligned: {} {} bytes at byte {} of shared memory, which is not a multiple of {}", verb,
-                              access.bytes, access.address[l], access.bytes));
+                  fmt::format("misaligned: {} {} bytes at byte {} of shared memory, which is not a multiple of {}",
+                              verb, access.bytes, access.address[l], access.bytes));
       launch.fault->buffer = "shared memory";
       return false;
     }
@@ -98,7 +98,8 @@ void count_shared(Launch& launch, const Op* op, const Access& access) {
   SharedMemo& memo = launch.shared_memos[op->pc];
   const std::uint64_t first = access.address[0];
   std::uint32_t differs = memo.mask ^ access.mask;
-  for (int l = 0; l < kWarpSize; ++l) differs |= memo.relative[l] ^ static_cast<std::uint32_t>(access.address[l] - first);
+  for (int l = 0; l < kWarpSize; ++l)
+    differs |= memo.relative[l] ^ static_cast<std::uint32_t>(access.address[l] - first);
   // Accesses under 4 bytes share words, so their place within a word matters as well.
   if (differs != 0 || access.bytes < 4 || memo.mask == 0) {
     const Turns turns = turns_of(access, false);

@@ -25,8 +25,9 @@ Result<Occupancy> occupancy_of(const Machine& machine, const BlockNeeds& needs) 
   if (needs.shared_bytes > static_cast<std::uint32_t>(machine.max_shared_bytes_per_block)) {
     return too_many("bytes of shared memory", needs.shared_bytes, machine.max_shared_bytes_per_block);
   }
-  const std::int64_t shared = round_up(static_cast<std::int64_t>(needs.shared_bytes) + machine.reserved_shared_bytes_per_block,
-                                       machine.shared_allocation_bytes);
+  const std::int64_t shared =
+      round_up(static_cast<std::int64_t>(needs.shared_bytes) + machine.reserved_shared_bytes_per_block,
+               machine.shared_allocation_bytes);
   std::int64_t blocks = std::min<std::int64_t>(machine.max_blocks_per_sm, machine.max_threads_per_sm / kWarp / warps);
   if (registers > 0) blocks = std::min(blocks, machine.registers_per_sm / registers);
   if (shared > 0) blocks = std::min(blocks, machine.shared_bytes_per_sm / shared);

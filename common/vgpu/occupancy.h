@@ -12,12 +12,12 @@ namespace roofwalk::vgpu {
 struct BlockNeeds {
   std::uint64_t threads = 0;
   int registers_per_thread = 0;
-  std::uint32_t shared_bytes = 0;    // static and dynamic
+  std::uint32_t shared_bytes = 0;  // static and dynamic
 };
 
 struct Occupancy {
   int blocks_per_sm = 0;
-  double warps_share = 0;            // resident warps over the most an SM holds
+  double warps_share = 0;  // resident warps over the most an SM holds
 };
 
 // Errors: a block that no SM can hold, with the resource that is short.

@@ -34,27 +34,27 @@ inline constexpr Slot kNoSlot = ~0u;
 
 struct Op {
   Handler run = nullptr;
-  Handler guarded = nullptr;         // the handler behind a predicate (run is op_guard then)
-  std::array<Slot, 6> s{kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};   // results first, then sources
-  Slot guard = kNoSlot;              // predicate of the instruction
+  Handler guarded = nullptr;  // the handler behind a predicate (run is op_guard then)
+  std::array<Slot, 6> s{kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // results first, then sources
+  Slot guard = kNoSlot;                                                         // predicate of the instruction
   bool guard_negated = false;
-  bool back_edge = false;            // branch: its target does not lie ahead, so other warps get their turn
-  std::int64_t offset = 0;           // of an address; or a small parameter of the handler
-  const ptx::Instruction* instruction = nullptr;   // nullptr for block entries
-  std::uint32_t pc = 0;              // index of the PTX instruction: its site
-  std::uint32_t block = 0;           // basic block that it stands in
-  std::uint32_t count = 0;           // block entry: its instructions; memory: bytes a lane
-  std::uint32_t target = 0;          // branch: block of the taken lanes
-  std::uint32_t next_block = 0;      // branch and fall-through: block of the others
-  std::uint32_t meet = 0;            // branch: block where both meet again
+  bool back_edge = false;   // branch: its target does not lie ahead, so other warps get their turn
+  std::int64_t offset = 0;  // of an address; or a small parameter of the handler
+  const ptx::Instruction* instruction = nullptr;  // nullptr for block entries
+  std::uint32_t pc = 0;                           // index of the PTX instruction: its site
+  std::uint32_t block = 0;                        // basic block that it stands in
+  std::uint32_t count = 0;                        // block entry: its instructions; memory: bytes a lane
+  std::uint32_t target = 0;                       // branch: block of the taken lanes
+  std::uint32_t next_block = 0;                   // branch and fall-through: block of the others
+  std::uint32_t meet = 0;                         // branch: block where both meet again
 };
 
 // A straight run of instructions: entered at the top, left at the bottom.
 struct BasicBlock {
-  std::uint32_t first = 0, count = 0;         // PTX instructions
-  std::vector<std::uint32_t> successors;      // blocks; kExitBlock for leaving
-  std::uint32_t reconvergence = 0;            // immediate post-dominator; kExitBlock where there is none
-  std::uint32_t first_op = 0;                 // its entry operation
+  std::uint32_t first = 0, count = 0;     // PTX instructions
+  std::vector<std::uint32_t> successors;  // blocks; kExitBlock for leaving
+  std::uint32_t reconvergence = 0;        // immediate post-dominator; kExitBlock where there is none
+  std::uint32_t first_op = 0;             // its entry operation
 };
 inline constexpr std::uint32_t kExitBlock = ~0u;
 
@@ -65,18 +65,18 @@ struct Program {
   const ptx::Function* function = nullptr;
   std::vector<BasicBlock> blocks;
   std::vector<Op> ops;
-  std::uint32_t register_bytes = 0;            // of one warp
-  std::vector<std::uint8_t> constants;         // broadcast to 32 lanes each
-  std::vector<std::uint8_t> warp_constants;    // thread indices and the like, one run a warp of the block
-  std::uint32_t warp_constant_bytes = 0;       // a warp's share
-  std::uint32_t static_shared_bytes = 0;       // dynamic shared memory starts here, 16-byte aligned
-  std::uint32_t shared_bytes = 0;              // all of it
-  std::uint32_t local_bytes = 0;               // a thread
+  std::uint32_t register_bytes = 0;          // of one warp
+  std::vector<std::uint8_t> constants;       // broadcast to 32 lanes each
+  std::vector<std::uint8_t> warp_constants;  // thread indices and the like, one run a warp of the block
+  std::uint32_t warp_constant_bytes = 0;     // a warp's share
+  std::uint32_t static_shared_bytes = 0;     // dynamic shared memory starts here, 16-byte aligned
+  std::uint32_t shared_bytes = 0;            // all of it
+  std::uint32_t local_bytes = 0;             // a thread
   // Slots that are written when a block starts: ctaid.{x,y,z} and smid, kNoSlot where the kernel does not ask.
   std::array<Slot, 3> ctaid_slots{kNoSlot, kNoSlot, kNoSlot};
   Slot smid_slot = kNoSlot;
   // Where the .param and .local variables of the function lie in local memory, by name.
-  std::map<std::string, std::pair<std::uint32_t, std::uint32_t>, std::less<>> locals;   // offset, bytes
+  std::map<std::string, std::pair<std::uint32_t, std::uint32_t>, std::less<>> locals;  // offset, bytes
 };
 
 // What lowering needs to know beyond the function.
@@ -85,10 +85,10 @@ struct LoweringInput {
   const ptx::Function* function = nullptr;
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
-  std::span<const std::uint8_t> arguments;      // the parameter block
+  std::span<const std::uint8_t> arguments;  // the parameter block
   // Device address of a module variable (.global, .const) or the number that stands for a function.
   std::function<std::uint64_t(const std::string& symbol)> address_of;
-  bool may_call_externs = false;                // plans only
+  bool may_call_externs = false;  // plans only
 };
 
 // The parameter block of a function: offset of each parameter and the whole size, by the ABI (natural alignment).

@@ -30,26 +30,36 @@ using Unsigned = std::make_unsigned_t<T>;
 
 struct Add {
   template <class T>
-  static T apply(T a, T b) { return static_cast<T>(wrap(a) + wrap(b)); }
+  static T apply(T a, T b) {
+    return static_cast<T>(wrap(a) + wrap(b));
+  }
 };
 struct Sub {
   template <class T>
-  static T apply(T a, T b) { return static_cast<T>(wrap(a) - wrap(b)); }
+  static T apply(T a, T b) {
+    return static_cast<T>(wrap(a) - wrap(b));
+  }
 };
-struct Mul {   // integers: .lo
+struct Mul {  // integers: .lo
   template <class T>
-  static T apply(T a, T b) { return static_cast<T>(wrap(a) * wrap(b)); }
+  static T apply(T a, T b) {
+    return static_cast<T>(wrap(a) * wrap(b));
+  }
 };
-struct Mad {   // integers: .lo; floats: one rounding, as mad.rn on sm_20 and later
+struct Mad {  // integers: .lo; floats: one rounding, as mad.rn on sm_20 and later
   template <class T>
   static T apply(T a, T b, T c) {
-    if constexpr (std::is_floating_point_v<T>) return std::fma(a, b, c);
-    else return static_cast<T>(wrap(a) * wrap(b) + wrap(c));
+    if constexpr (std::is_floating_point_v<T>)
+      return std::fma(a, b, c);
+    else
+      return static_cast<T>(wrap(a) * wrap(b) + wrap(c));
   }
 };
 struct Fma {
   template <class T>
-  static T apply(T a, T b, T c) { return std::fma(a, b, c); }
+  static T apply(T a, T b, T c) {
+    return std::fma(a, b, c);
+  }
 };
 struct MulHi {
   template <class T>
@@ -65,7 +75,9 @@ struct MulHi {
 };
 struct MadHi {
   template <class T>
-  static T apply(T a, T b, T c) { return Add::apply(MulHi::apply(a, b), c); }
+  static T apply(T a, T b, T c) {
+    return Add::apply(MulHi::apply(a, b), c);
+  }
 };
 
 struct Div {
@@ -74,7 +86,7 @@ struct Div {
     if constexpr (std::is_floating_point_v<T>) {
       return a / b;
     } else {
-      if (b == 0) return static_cast<T>(~T{0});   // what the hardware's sequence leaves; PTX leaves it open
+      if (b == 0) return static_cast<T>(~T{0});  // what the hardware's sequence leaves; PTX leaves it open
       if constexpr (std::is_signed_v<T>) {
         if (b == -1) return Sub::apply(T{0}, a);
       }
@@ -96,15 +108,19 @@ struct Rem {
 struct Abs {
   template <class T>
   static T apply(T a) {
-    if constexpr (std::is_floating_point_v<T>) return std::fabs(a);
-    else return a < 0 ? Sub::apply(T{0}, a) : a;
+    if constexpr (std::is_floating_point_v<T>)
+      return std::fabs(a);
+    else
+      return a < 0 ? Sub::apply(T{0}, a) : a;
   }
 };
 struct Neg {
   template <class T>
   static T apply(T a) {
-    if constexpr (std::is_floating_point_v<T>) return -a;
-    else return Sub::apply(T{0}, a);
+    if constexpr (std::is_floating_point_v<T>)
+      return -a;
+    else
+      return Sub::apply(T{0}, a);
   }
 };
 // The operand that is a number wins over NaN; -0 is less than +0.
@@ -135,34 +151,46 @@ struct Max {
 
 struct And {
   template <class T>
-  static T apply(T a, T b) { return static_cast<T>(a & b); }
+  static T apply(T a, T b) {
+    return static_cast<T>(a & b);
+  }
 };
 struct Or {
   template <class T>
-  static T apply(T a, T b) { return static_cast<T>(a | b); }
+  static T apply(T a, T b) {
+    return static_cast<T>(a | b);
+  }
 };
 struct Xor {
   template <class T>
-  static T apply(T a, T b) { return static_cast<T>(a ^ b); }
+  static T apply(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
 };
 struct Not {
   template <class T>
-  static T apply(T a) { return static_cast<T>(~a); }
+  static T apply(T a) {
+    return static_cast<T>(~a);
+  }
 };
 
 // Shift amounts are 32-bit and clamp at the width.
 struct Shl {
-  static constexpr unsigned kCounts = 0b10;   // source 1 is a 32-bit count, whatever the type
+  static constexpr unsigned kCounts = 0b10;  // source 1 is a 32-bit count, whatever the type
   template <class T>
-  static T apply(T a, std::uint32_t n) { return n >= 8 * sizeof(T) ? T{0} : static_cast<T>(wrap(a) << n); }
+  static T apply(T a, std::uint32_t n) {
+    return n >= 8 * sizeof(T) ? T{0} : static_cast<T>(wrap(a) << n);
+  }
 };
 struct Shr {
   static constexpr unsigned kCounts = 0b10;
   template <class T>
   static T apply(T a, std::uint32_t n) {
     constexpr std::uint32_t kWidth = 8 * sizeof(T);
-    if constexpr (std::is_signed_v<T>) return static_cast<T>(a >> (n >= kWidth ? kWidth - 1 : n));
-    else return n >= kWidth ? T{0} : static_cast<T>(a >> n);
+    if constexpr (std::is_signed_v<T>)
+      return static_cast<T>(a >> (n >= kWidth ? kWidth - 1 : n));
+    else
+      return n >= kWidth ? T{0} : static_cast<T>(a >> n);
   }
 };
 
@@ -174,15 +202,19 @@ struct Brev {
     return out;
   }
 };
-struct Clz {   // result is 32-bit whatever the operand
+struct Clz {  // result is 32-bit whatever the operand
   template <class T>
-  static std::uint32_t apply(T a) { return static_cast<std::uint32_t>(std::countl_zero(static_cast<Unsigned<T>>(a))); }
+  static std::uint32_t apply(T a) {
+    return static_cast<std::uint32_t>(std::countl_zero(static_cast<Unsigned<T>>(a)));
+  }
 };
 struct Popc {
   template <class T>
-  static std::uint32_t apply(T a) { return static_cast<std::uint32_t>(std::popcount(static_cast<Unsigned<T>>(a))); }
+  static std::uint32_t apply(T a) {
+    return static_cast<std::uint32_t>(std::popcount(static_cast<Unsigned<T>>(a)));
+  }
 };
-struct Bfe {   // position and length from the low bytes; the sign of a signed field is extended
+struct Bfe {  // position and length from the low bytes; the sign of a signed field is extended
   static constexpr unsigned kCounts = 0b110;
   template <class T>
   static T apply(T a, std::uint32_t position, std::uint32_t length) {
@@ -201,7 +233,7 @@ struct Bfe {   // position and length from the low bytes; the sign of a signed f
     return static_cast<T>(out);
   }
 };
-struct Bfi {   // inserts the low bits of a into b
+struct Bfi {  // inserts the low bits of a into b
   static constexpr unsigned kCounts = 0b1100;
   template <class T>
   static T apply(T a, T b, std::uint32_t position, std::uint32_t length) {
@@ -213,7 +245,7 @@ struct Bfi {   // inserts the low bits of a into b
     return static_cast<T>((b & ~mask) | (a << pos & mask));
   }
 };
-struct Prmt {   // default mode: four selectors of 4 bits; bit 3 replicates the byte's sign
+struct Prmt {  // default mode: four selectors of 4 bits; bit 3 replicates the byte's sign
   static std::uint32_t apply(std::uint32_t a, std::uint32_t b, std::uint32_t selectors) {
     const std::uint64_t bytes = static_cast<std::uint64_t>(b) << 32 | a;
     std::uint32_t out = 0;
@@ -227,7 +259,7 @@ struct Prmt {   // default mode: four selectors of 4 bits; bit 3 replicates the 
   }
 };
 template <bool left, bool clamp>
-struct FunnelShift {   // shf: b is the high word
+struct FunnelShift {  // shf: b is the high word
   static std::uint32_t apply(std::uint32_t a, std::uint32_t b, std::uint32_t amount) {
     const std::uint32_t n = clamp ? (amount > 32 ? 32 : amount) : amount & 31;
     const std::uint64_t both = static_cast<std::uint64_t>(b) << 32 | a;
@@ -236,21 +268,29 @@ struct FunnelShift {   // shf: b is the high word
 };
 struct Shf : FunnelShift<true, false> {};
 
-struct Copysign {   // copysign.f32 d, a, b: the sign of a, the magnitude of b
+struct Copysign {  // copysign.f32 d, a, b: the sign of a, the magnitude of b
   template <class T>
-  static T apply(T a, T b) { return std::copysign(b, a); }
+  static T apply(T a, T b) {
+    return std::copysign(b, a);
+  }
 };
 struct Sqrt {
   template <class T>
-  static T apply(T a) { return std::sqrt(a); }
+  static T apply(T a) {
+    return std::sqrt(a);
+  }
 };
 struct Rcp {
   template <class T>
-  static T apply(T a) { return T{1} / a; }
+  static T apply(T a) {
+    return T{1} / a;
+  }
 };
 struct Rsqrt {
   template <class T>
-  static T apply(T a) { return static_cast<T>(1.0 / std::sqrt(static_cast<double>(a))); }
+  static T apply(T a) {
+    return static_cast<T>(1.0 / std::sqrt(static_cast<double>(a)));
+  }
 };
 struct Ex2 {
   static float apply(float a) { return ex2_approx(a); }

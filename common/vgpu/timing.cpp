@@ -14,17 +14,29 @@ using ptx::Space;
 
 template <class Visit>
 void for_each_register(const Operand& operand, Visit&& visit) {
-  if (operand.index >= 0 && (operand.kind == Operand::Kind::reg || operand.kind == Operand::Kind::address)) visit(operand.index);
+  if (operand.index >= 0 && (operand.kind == Operand::Kind::reg || operand.kind == Operand::Kind::address))
+    visit(operand.index);
   for (const Operand& element : operand.elements) for_each_register(element, visit);
 }
 
 // How many of the operands are results; an address is always read.
 std::size_t result_count(const Instruction& in) {
   switch (ptx::info(in.opcode).form) {
-    case Form::compare: case Form::shuffle: return 2;
-    case Form::store: case Form::reduction: case Form::branch: case Form::barrier: case Form::leave: case Form::trap:
-    case Form::fence: case Form::prefetch: case Form::call: return 0;
-    default: return 1;
+    case Form::compare:
+    case Form::shuffle:
+      return 2;
+    case Form::store:
+    case Form::reduction:
+    case Form::branch:
+    case Form::barrier:
+    case Form::leave:
+    case Form::trap:
+    case Form::fence:
+    case Form::prefetch:
+    case Form::call:
+      return 0;
+    default:
+      return 1;
   }
 }
 
@@ -37,15 +49,18 @@ bool is_load(const Instruction& in) {
 BlockCost cost_of(const Machine& machine, const Program& program, const BasicBlock& block) {
   const auto& code = program.function->instructions;
   BlockCost cost;
-  std::vector<int> round_of(program.function->registers.size(), 0);       // rounds before the value is there
-  std::vector<double> chain_of(round_of.size(), 0);                       // arithmetic before it
+  std::vector<int> round_of(program.function->registers.size(), 0);  // rounds before the value is there
+  std::vector<double> chain_of(round_of.size(), 0);                  // arithmetic before it
   int after_store = 0, stores = 0, after_barrier = 0;
   for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
     const Instruction& in = code[pc];
     const auto& info = ptx::info(in.opcode);
-    if (info.pipe == Pipe::special) ++cost.special;
-    else if (in.type == ptx::Type::f64 && info.form == Form::alu) ++cost.fp64;
-    else if (in.type == ptx::Type::f32 && info.flops > 0) ++cost.fp32;
+    if (info.pipe == Pipe::special)
+      ++cost.special;
+    else if (in.type == ptx::Type::f64 && info.form == Form::alu)
+      ++cost.fp64;
+    else if (in.type == ptx::Type::f32 && info.flops > 0)
+      ++cost.fp32;
 
     const std::size_t results = result_count(in);
     int round = 0;
@@ -95,7 +110,8 @@ double mean_latency(const Machine& machine, const Instruction& in, const Site& s
   if (requests == 0) return machine.l1_latency_cycles;
   return (static_cast<double>(site.served_by_l1) * machine.l1_latency_cycles +
           static_cast<double>(site.served_by_l2) * machine.l2_latency_cycles +
-          static_cast<double>(site.served_by_dram) * machine.dram_latency_cycles) / requests;
+          static_cast<double>(site.served_by_dram) * machine.dram_latency_cycles) /
+         requests;
 }
 
 }  // namespace
@@ -137,8 +153,9 @@ TimeParts model_time(const Machine& machine, const Program& program, const Launc
       exposed += executions * exposed_cycles[b];
     }
     const auto cycles_at = [&](double warp_instructions, int lanes) { return warp_instructions * kWarpSize / lanes; };
-    const double flops = std::max({cycles_at(fp32, machine.fp32_lanes_per_sm), cycles_at(fp64, machine.fp64_lanes_per_sm),
-                                   cycles_at(special, machine.special_lanes_per_sm)});
+    const double flops =
+        std::max({cycles_at(fp32, machine.fp32_lanes_per_sm), cycles_at(fp64, machine.fp64_lanes_per_sm),
+                  cycles_at(special, machine.special_lanes_per_sm)});
     const double l1 = std::max(static_cast<double>(sm.l1_lines) / machine.l1_lines_per_clock,
                                static_cast<double>(sm.l1_sectors) * kSectorBytes / machine.l1_bytes_per_clock);
     const double shared = static_cast<double>(sm.shared_wavefronts) * kLineBytes / machine.shared_bytes_per_clock;

@@ -2,10 +2,10 @@
 // arithmetic) and a latency bound, joined as sides of a right triangle, since latency is hidden only as far as there is
 // other work, and the launch itself.
 //
-// The latency bound is waves x the time that a warp is exposed: for each basic block that it enters, the rounds of loads
-// that depend on each other (loads that do not are in flight together, as ptxas hoists them: never past a barrier or,
-// unless they are ld.global.nc, past a global store) at the mean latency of the level that served them, and the longest
-// chain of arithmetic.
+// The latency bound is waves x the time that a warp is exposed: for each basic block that it enters, the rounds of
+// loads that depend on each other (loads that do not are in flight together, as ptxas hoists them: never past a barrier
+// or, unless they are ld.global.nc, past a global store) at the mean latency of the level that served them, and the
+// longest chain of arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ struct SmTotals {
 
 // What a basic block costs one warp, before anything is known of where its loads are served.
 struct BlockCost {
-  std::vector<std::vector<std::uint32_t>> load_rounds;   // PTX instructions whose latencies overlap, round by round
-  double chain_cycles = 0;                               // longest chain of dependent arithmetic
-  std::uint32_t fp32 = 0, fp64 = 0, special = 0;         // warp instructions of these pipes
+  std::vector<std::vector<std::uint32_t>> load_rounds;  // PTX instructions whose latencies overlap, round by round
+  double chain_cycles = 0;                              // longest chain of dependent arithmetic
+  std::uint32_t fp32 = 0, fp64 = 0, special = 0;        // warp instructions of these pipes
 };
 
 std::vector<BlockCost> block_costs(const Machine& machine, const Program& program);
 
 struct LaunchTotals {
-  std::vector<Site> sites;                   // by PTX instruction
+  std::vector<Site> sites;  // by PTX instruction
   std::vector<SmTotals> sms;
   std::uint64_t dram_bytes = 0, l2_sectors = 0;
   int blocks_per_sm = 1;

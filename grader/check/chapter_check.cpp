@@ -7,6 +7,7 @@
 
 #include "grader/baseline.h"
 #include "grader/check/claims.h"
+#include "grader/check/figures.h"
 #include "grader/check/half.h"
 #include "grader/pipeline.h"
 #include "grader/text.h"
@@ -39,7 +40,8 @@ std::string first_line(const fs::path& file) {
 }
 
 std::string outcome(const Attempt& attempt) {
-  std::string text = fmt::format("{}, grade {}", verdict_name(attempt.judgement.verdict), grade_name(attempt.judgement.grade));
+  std::string text =
+      fmt::format("{}, grade {}", verdict_name(attempt.judgement.verdict), grade_name(attempt.judgement.grade));
   for (const std::string& reason : attempt.judgement.reasons) text += "; " + reason.substr(0, reason.find('\n'));
   return text;
 }
@@ -85,7 +87,8 @@ void check_step(const fs::path& file, const Attempt& attempt, bool is_last, Line
                  part(&Movement::right), lines);
   }
   if (claim->up) check_factor(fmt::format("{}: up x{}", name, *claim->up), *claim->up, part(&Movement::up), lines);
-  if (is_last) lines.add(name + ": the last step meets every goal", attempt.judgement.grade == Grade::ace, outcome(attempt));
+  if (is_last)
+    lines.add(name + ": the last step meets every goal", attempt.judgement.grade == Grade::ace, outcome(attempt));
 }
 
 void check_wrong(const fs::path& file, const Attempt& attempt, Lines& lines) {
@@ -93,9 +96,10 @@ void check_wrong(const fs::path& file, const Attempt& attempt, Lines& lines) {
   const auto claim = parse_wrong_claim(first_line(file));
   if (!claim) return lines.add(name + ": states its verdict", false, claim.error().text());
   const auto& reasons = attempt.judgement.reasons;
-  const bool says_so = claim->text.empty() || std::any_of(reasons.begin(), reasons.end(), [&](const std::string& reason) {
-                         return reason.find(claim->text) != std::string::npos;
-                       });
+  const bool says_so =
+      claim->text.empty() || std::any_of(reasons.begin(), reasons.end(), [&](const std::string& reason) {
+        return reason.find(claim->text) != std::string::npos;
+      });
   lines.add(fmt::format("{}: {}, {}", name, claim->verdict, claim->text),
             claim->verdict == verdict_name(attempt.judgement.verdict) && says_so, outcome(attempt));
 }
@@ -125,7 +129,7 @@ Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& 
 
   const auto measured = prepare(chapter, bench.machine, kPublicSeed, bench.threads);
   ROOFWALK_TRY(const auto starter, measure_starter(bench, chapter, measured->problem, measured->work));
-  Bench alone = bench;   // one thread an attempt: the attempts themselves run side by side
+  Bench alone = bench;  // one thread an attempt: the attempts themselves run side by side
   alone.threads = 1;
   const auto& sizes = chapter.correctness_sizes;
   std::vector<std::optional<Result<Attempt>>> attempts(files.size());
@@ -145,17 +149,23 @@ Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& 
   check_words(chapter, lines);
   lines.add("there are solution steps and wrong solutions", !steps.empty() && !wrong.empty(),
             fmt::format("{} and {}", steps.size(), wrong.size()));
+  AttemptJsons shown;  // what the lesson's figures speak of
   for (std::size_t i = 0; i < files.size(); ++i) {
     ROOFWALK_TRY(const Attempt attempt, *std::move(attempts[i]));
+    const std::string stem = files[i].stem().string();
+    const bool is_step = i >= 1 && i <= steps.size();
+    shown[i == 0 ? "starter" : is_step ? stem.substr(0, stem.find('_')) : stem] = to_json(attempt);
     if (i == 0) {
       check_starter(attempt, lines);
-    } else if (i <= steps.size()) {
+    } else if (is_step) {
       check_step(files[i], attempt, i == steps.size(), lines);
     } else {
       check_wrong(files[i], attempt, lines);
     }
   }
   auto all = lines.take();
+  const auto figures = check_figures(chapter.name, file_text(chapter.lesson()), shown);
+  all.insert(all.end(), figures.begin(), figures.end());
   all.insert(all.end(), halves.begin(), halves.end());
   return all;
 }

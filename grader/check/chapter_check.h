@@ -10,9 +10,9 @@ namespace roofwalk {
 
 struct CheckLine {
   std::string chapter;
-  std::string what;                    // "step1_fill_the_machine.cu: up x15"
+  std::string what;  // "step1_fill_the_machine.cu: up x15"
   bool holds = false;
-  std::string found;                   // what was found instead, or for the record
+  std::string found;  // what was found instead, or for the record
 };
 
 // All checks of one chapter, in a fixed order. Errors are the harness's own trouble.

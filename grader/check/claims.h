@@ -13,13 +13,13 @@ namespace roofwalk {
 struct StepClaim {
   int step = 0;
   std::optional<double> right, up;
-  std::string level = "dram";          // whose AI `right` speaks of
+  std::string level = "dram";  // whose AI `right` speaks of
 };
 
 // "// verdict: incorrect, was never written": the verdict, and words that its reason must hold.
 struct WrongClaim {
   std::string verdict;
-  std::string text;                    // may be empty
+  std::string text;  // may be empty
 };
 
 // Errors say what the line should look like.

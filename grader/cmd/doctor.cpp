@@ -15,7 +15,7 @@ struct Finding {
   std::string name;
   bool good = false;
   std::string text;
-  std::string advice;                  // what to do; empty where there is nothing to do
+  std::string advice;  // what to do; empty where there is nothing to do
 };
 
 std::string output_of(std::vector<std::string> arguments) {
@@ -25,7 +25,8 @@ std::string output_of(std::vector<std::string> arguments) {
 }
 
 Finding toolkit(const Bench& bench) {
-  if (!bench.toolkit) return {"CUDA toolkit", false, bench.toolkit.error().text(), "run ./roofwalk once: it installs it"};
+  if (!bench.toolkit)
+    return {"CUDA toolkit", false, bench.toolkit.error().text(), "run ./roofwalk once: it installs it"};
   return {"CUDA toolkit", true, fmt::format("{} in {}", bench.toolkit->version, bench.toolkit->root.string()), {}};
 }
 

@@ -43,8 +43,7 @@ Json json_of(const Row& row) {
   json["attempts"] = row.attempts;
   json["best"] = nullptr;
   if (row.best) {
-    json["best"] = {
-        {"level", walk_level(*row.chapter)}, {"ai", row.best->ai}, {"flops_per_s", row.best->flops_per_s}};
+    json["best"] = {{"level", walk_level(*row.chapter)}, {"ai", row.best->ai}, {"flops_per_s", row.best->flops_per_s}};
   }
   return json;
 }

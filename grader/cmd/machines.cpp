@@ -9,8 +9,7 @@ namespace {
 
 int machines(Session& session) {
   Json rows = Json::array();
-  std::string text =
-      fmt::format("{:<14} {:>14} {:>11} {:>11} {:>12}  {}\n", "machine", "FP32 peak", "DRAM", "L2", "ridge", "");
+  std::string text = fmt::format("{:<14} {:>14} {:>11} {:>11} {:>12}\n", "machine", "FP32 peak", "DRAM", "L2", "ridge");
   for (const std::string& name : machine_names()) {
     const Machine machine = value_or_fail(load_machine(name));
     rows.push_back({{"name", machine.name},

@@ -9,7 +9,8 @@ namespace {
 int next(Session& session) {
   const Chapter* chapter = session.next_chapter();
   if (session.options.json) {
-    print_json(Json{{"schema", "roofwalk.next/1"}, {"chapter", chapter != nullptr ? Json(chapter->name) : Json(nullptr)}});
+    print_json(
+        Json{{"schema", "roofwalk.next/1"}, {"chapter", chapter != nullptr ? Json(chapter->name) : Json(nullptr)}});
     return kAccepted;
   }
   if (chapter == nullptr) {

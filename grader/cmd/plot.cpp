@@ -32,8 +32,8 @@ int plot(Session& session, const PlotCommand& command) {
   const auto dots = session.dots(chapter);
   const Dot* best = best_dot(dots);
   const Grade goal_for = best != nullptr && best->grade != Grade::none ? Grade::ace : Grade::pass;
-  const Chart chart = walk_chart(bench, chapter, size, exercise->work(size), value_or_fail(starter_of(bench, chapter)),
-                                 dots, goal_for);
+  const Chart chart =
+      walk_chart(bench, chapter, size, exercise->work(size), value_or_fail(starter_of(bench, chapter)), dots, goal_for);
   const auto path = session.course().plot(chapter, command.png ? ".png" : ".svg");
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);

@@ -35,9 +35,9 @@ int reset(Session& session, const std::string& name) {
   value_or_fail(session.store().cache("hints " + chapter.name, "0"));
   if (session.options.json) {
     print_json(Json{{"schema", "roofwalk.reset/1"},
-               {"chapter", chapter.name},
-               {"file", file.string()},
-               {"kept", kept ? Json(kept->string()) : Json(nullptr)}});
+                    {"chapter", chapter.name},
+                    {"file", file.string()},
+                    {"kept", kept ? Json(kept->string()) : Json(nullptr)}});
     return kAccepted;
   }
   if (kept) print(fmt::format("your file is kept as {}\n", kept->string()));

@@ -27,9 +27,8 @@ void provide_file(const Session& session, const Course& course, const Chapter& c
   fs::copy_file(chapter.starter(), file, fs::copy_options::none, error);
   if (error) throw Failure{{fmt::format("cannot make {}: {}", file.string(), error.message())}, kOurFault};
   fs::permissions(file, fs::perms::owner_write, fs::perm_options::add, error);
-  const std::string note =
-      fmt::format("Made {} from the starter: it is the file to edit.\nThe lesson is {}.\n\n", file.string(),
-                  chapter.lesson().string());
+  const std::string note = fmt::format("Made {} from the starter: it is the file to edit.\nThe lesson is {}.\n\n",
+                                       file.string(), chapter.lesson().string());
   std::fputs(note.c_str(), session.options.json ? stderr : stdout);
 }
 
@@ -80,8 +79,10 @@ int run_all(Session& session) {
     value_or_fail(record(bench, chapter, session.store(), true, attempt));
     all_pass = all_pass && attempt.judgement.verdict == Verdict::pass;
     const std::string reason = attempt.judgement.reasons.empty() ? "" : attempt.judgement.reasons.front();
-    text += fmt::format("{:<20} {:<13} {:<5} {}\n", chapter.name, verdict_name(attempt.judgement.verdict),
-                        grade_name(attempt.judgement.grade), printable(reason.substr(0, reason.find('\n'))));
+    const std::string verdict =
+        attempt.judgement.grade == Grade::ace ? "pass (ace)" : std::string(verdict_name(attempt.judgement.verdict));
+    text += fmt::format("{:<20} {}{}\n", chapter.name, verdict,
+                        reason.empty() ? "" : ": " + printable(reason.substr(0, reason.find('\n'))));
     attempts.push_back(to_json(attempt));
   }
   if (session.options.json) {
@@ -101,9 +102,8 @@ void add_run_command(CLI::App& app, Session& session, int& exit_code) {
   auto* kernel = command->add_option("--kernel", options->kernel, "measure this file instead of my/NAME.cu");
   command->add_flag("--save", options->save, "with --kernel: let the dot join the walk")->needs(kernel);
   command->add_flag("--all", options->all, "run every chapter that my/ holds a file for")->excludes(name, kernel);
-  command->callback([options, &session, &exit_code] {
-    exit_code = options->all ? run_all(session) : run_one(session, *options);
-  });
+  command->callback(
+      [options, &session, &exit_code] { exit_code = options->all ? run_all(session) : run_one(session, *options); });
 }
 
 }  // namespace roofwalk

@@ -1,4 +1,5 @@
-// The verbs of the program, one file each. Each adds its subcommand and stores the exit code when it was the one called.
+// The verbs of the program, one file each. Each adds its subcommand and stores the exit code when it was the one
+// called.
 #pragma once
 
 #include <CLI/CLI.hpp>

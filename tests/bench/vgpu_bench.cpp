@@ -24,12 +24,17 @@ void run_on(benchmark::State& state, const std::filesystem::path& source, bool g
     if (!record || record->fault) return state.SkipWithError("the kernel failed");
     instructions += *record->counters[Counter::warp_instructions];
   }
-  state.counters["warp_instructions_per_s"] = benchmark::Counter(static_cast<double>(instructions), benchmark::Counter::kIsRate);
+  state.counters["warp_instructions_per_s"] =
+      benchmark::Counter(static_cast<double>(instructions), benchmark::Counter::kIsRate);
 }
 
-void vector_add(benchmark::State& state) { run_on(state, "solutions/01-vector-add/step1_fill_the_machine.cu", false, 1 << 20); }
+void vector_add(benchmark::State& state) {
+  run_on(state, "solutions/01-vector-add/step1_fill_the_machine.cu", false, 1 << 20);
+}
 void naive_gemm_starter(benchmark::State& state) { run_on(state, "chapters/02-naive-gemm/kernel.cu", true, 256); }
-void naive_gemm_coalesced(benchmark::State& state) { run_on(state, "solutions/02-naive-gemm/step1_neighbours_share_a_row.cu", true, 256); }
+void naive_gemm_coalesced(benchmark::State& state) {
+  run_on(state, "solutions/02-naive-gemm/step1_neighbours_share_a_row.cu", true, 256);
+}
 
 BENCHMARK(vector_add)->Unit(benchmark::kMillisecond);
 BENCHMARK(naive_gemm_starter)->Unit(benchmark::kMillisecond);

@@ -72,7 +72,8 @@ class TranscriptTest : public ::testing::Test {
     const auto lines = split(result->output, '\n');
     const bool fits = result->exit_code == step.exit_code && output_matches(step.output, lines);
     EXPECT_TRUE(fits) << file_.filename() << ": `roofwalk " << step.arguments << "` ends with " << result->exit_code
-                      << ", not " << step.exit_code << ", or prints something else:\n" << result->output;
+                      << ", not " << step.exit_code << ", or prints something else:\n"
+                      << result->output;
     step.exit_code = result->exit_code;
     step.output = rewritten(step.output, lines);
     return fits;
@@ -92,10 +93,9 @@ int main(int argc, char** argv) {
   }
   std::sort(files.begin(), files.end());
   for (const auto& file : files) {
-    ::testing::RegisterTest("EndToEnd", file.stem().c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                            [file]() -> roofwalk::e2e::TranscriptTest* {
-                              return new roofwalk::e2e::TranscriptTest(file);
-                            });
+    ::testing::RegisterTest(
+        "EndToEnd", file.stem().c_str(), nullptr, nullptr, __FILE__, __LINE__,
+        [file]() -> roofwalk::e2e::TranscriptTest* { return new roofwalk::e2e::TranscriptTest(file); });
   }
   return files.empty() ? 1 : RUN_ALL_TESTS();
 }

@@ -17,9 +17,9 @@
 namespace roofwalk::e2e {
 
 struct Step {
-  std::vector<std::string> comments;      // the lines before # RUN that are not COPY, kept when rewritten
-  std::vector<std::pair<std::string, std::string>> copies;   // from, to; both inside the course
-  std::string arguments;                  // split at spaces
+  std::vector<std::string> comments;  // the lines before # RUN that are not COPY, kept when rewritten
+  std::vector<std::pair<std::string, std::string>> copies;  // from, to; both inside the course
+  std::string arguments;                                    // split at spaces
   int exit_code = 0;
   std::vector<std::string> output;
 };

@@ -7,9 +7,7 @@
 
 namespace roofwalk::testing {
 
-inline Goal up_goal(double pass, double ace) {
-  return {Goal::Axis::up, "dram", Goal::What::share_of_roof, pass, ace};
-}
+inline Goal up_goal(double pass, double ace) { return {Goal::Axis::up, "dram", Goal::What::share_of_roof, pass, ace}; }
 
 inline CaseOutcome correct_outcome() {
   CaseOutcome outcome;

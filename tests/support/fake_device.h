@@ -50,7 +50,8 @@ class FakeDevice final : public Device {
   }
   void do_release(const DeviceBuffer& buffer) override { memory_.buffers.erase(buffer.id); }
   void do_write(const DeviceBuffer& buffer, std::uint64_t offset, std::span<const std::uint8_t> data) override {
-    std::copy(data.begin(), data.end(), memory_.buffers.at(buffer.id).bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+    std::copy(data.begin(), data.end(),
+              memory_.buffers.at(buffer.id).bytes.begin() + static_cast<std::ptrdiff_t>(offset));
   }
   void do_read(const DeviceBuffer& buffer, std::uint64_t offset, std::span<std::uint8_t> data) const override {
     std::memcpy(data.data(), memory_.buffers.at(buffer.id).bytes.data() + offset, data.size());

@@ -30,15 +30,16 @@ inline Result<Artifact> compile(const std::string& text) {
   std::filesystem::create_directories(folder);
   const std::filesystem::path file = folder / ("kernel-" + std::to_string(getpid()) + ".cu");
   std::ofstream(file) << text;
-  auto artifact = build(*toolkit, {.source = file, .arch = "compute_80", .include = source_root() / "common/include",
-                                   .cache = folder / "cache"});
+  auto artifact = build(
+      *toolkit,
+      {.source = file, .arch = "compute_80", .include = source_root() / "common/include", .cache = folder / "cache"});
   std::filesystem::remove(file);
   return artifact;
 }
 
 struct Buffer {
   std::string name;
-  std::vector<float> values;      // in: what the kernel finds; out: what it leaves
+  std::vector<float> values;  // in: what the kernel finds; out: what it leaves
 };
 
 // Device, buffers and argument bytes for one artifact. Scalars are int or float.
@@ -70,15 +71,19 @@ class Runner {
         bytes.push_back(raw(std::get<float>(argument)));
       }
     }
-    return make_plan(artifact, bytes, [this](std::uint64_t size) -> Result<std::uint64_t> {
-      ROOFWALK_TRY(DeviceBuffer scratch, device_->allocate("scratch " + std::to_string(++scratch_count_), size, 4));
-      buffers_.emplace_back(nullptr, scratch);
-      return scratch.address;
-    }, limits);
+    return make_plan(
+        artifact, bytes,
+        [this](std::uint64_t size) -> Result<std::uint64_t> {
+          ROOFWALK_TRY(DeviceBuffer scratch, device_->allocate("scratch " + std::to_string(++scratch_count_), size, 4));
+          buffers_.emplace_back(nullptr, scratch);
+          return scratch.address;
+        },
+        limits);
   }
 
   // Plans, runs, reads the buffers back and frees them.
-  Result<RunRecord> run(const Artifact& artifact, const std::vector<Argument>& arguments, const RunOptions& options = {}) {
+  Result<RunRecord> run(const Artifact& artifact, const std::vector<Argument>& arguments,
+                        const RunOptions& options = {}) {
     auto planned = plan(artifact, arguments);
     if (!planned) {
       release();
@@ -87,13 +92,15 @@ class Runner {
     auto record = device_->run(*planned, options);
     for (auto& [host, on_device] : buffers_) {
       if (host == nullptr) continue;
-      device_->read(on_device, 0, std::span(reinterpret_cast<std::uint8_t*>(host->values.data()), host->values.size() * 4));
+      device_->read(on_device, 0,
+                    std::span(reinterpret_cast<std::uint8_t*>(host->values.data()), host->values.size() * 4));
     }
     release();
     return record;
   }
 
-  Result<RunRecord> run(const std::string& text, const std::vector<Argument>& arguments, const RunOptions& options = {}) {
+  Result<RunRecord> run(const std::string& text, const std::vector<Argument>& arguments,
+                        const RunOptions& options = {}) {
     ROOFWALK_TRY(const Artifact artifact, compile(text));
     return run(artifact, arguments, options);
   }
@@ -122,7 +129,8 @@ class Runner {
 
 inline std::vector<float> numbers(std::size_t count, int modulus = 7) {
   std::vector<float> out(count);
-  for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<float>(static_cast<int>(i * 31 % static_cast<std::size_t>(modulus)) - modulus / 2);
+  for (std::size_t i = 0; i < count; ++i)
+    out[i] = static_cast<float>(static_cast<int>(i * 31 % static_cast<std::size_t>(modulus)) - modulus / 2);
   return out;
 }
 

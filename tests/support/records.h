@@ -1,8 +1,8 @@
 // Canned records: a coalesced vector add of 2^20 elements as a device would report it.
 #pragma once
 
-#include "common/measure/roofs.h"
 #include "common/measure/measurement.h"
+#include "common/measure/roofs.h"
 
 namespace roofwalk::testing {
 

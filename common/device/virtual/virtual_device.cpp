@@ -18,7 +18,8 @@ class VirtualDevice final : public Device {
   const Machine& do_machine() const override { return gpu_.machine(); }
   bool do_supports(Counter counter) const override { return vgpu::can_count(counter); }
 
-  Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes) override {
+  Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes,
+                                   std::uint32_t element_bytes) override {
     ROOFWALK_TRY(const int id, gpu_.memory().allocate(name, size_bytes, element_bytes, Region::buffers));
     return DeviceBuffer{id, gpu_.memory().buffer(id).address, size_bytes};
   }
@@ -56,7 +57,8 @@ class VirtualDevice final : public Device {
   }
 
   vgpu::KernelCall call_of(const KernelLaunch& launch) const {
-    vgpu::KernelCall call{launch.kernel, launch.grid, launch.block, launch.dynamic_shared_bytes, launch.arguments, launch.line, 0, 0};
+    vgpu::KernelCall call{
+        launch.kernel, launch.grid, launch.block, launch.dynamic_shared_bytes, launch.arguments, launch.line, 0, 0};
     for (const KernelResources& kernel : resources_) {
       if (kernel.name != launch.kernel) continue;
       call.registers_per_thread = kernel.registers_per_thread;
@@ -71,6 +73,8 @@ class VirtualDevice final : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> make_virtual_device(Machine machine) { return std::make_unique<VirtualDevice>(std::move(machine)); }
+std::unique_ptr<Device> make_virtual_device(Machine machine) {
+  return std::make_unique<VirtualDevice>(std::move(machine));
+}
 
 }  // namespace roofwalk

@@ -14,7 +14,8 @@ TEST(DeviceContract, VirtualGpu) {
 TEST(DeviceNames, UnknownOnesSayWhatToDo) {
   const auto device = open_device("cuda-or-so");
   ASSERT_FALSE(device.ok());
-  EXPECT_EQ(device.error().text(), "unknown device `cuda-or-so` (virtual:NAME, where `./roofwalk machines` lists the names)");
+  EXPECT_EQ(device.error().text(),
+            "unknown device `cuda-or-so` (virtual:NAME, where `./roofwalk machines` lists the names)");
 }
 
 }  // namespace

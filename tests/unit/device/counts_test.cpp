@@ -17,10 +17,11 @@ SOLVE(const float* a, const float* b, float* c, int n) { add<<<ceil_div(n, 256),
 std::string naive_gemm(const char* row, const char* column, const char* grid) {
   return std::string("#include <roofwalk.cuh>\n") +
          "__global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {\n  int row = " + row +
-         ";\n  int col = " + column + ";\n  if (row >= m || col >= n) return;\n  float sum = 0;\n"
+         ";\n  int col = " + column +
+         ";\n  if (row >= m || col >= n) return;\n  float sum = 0;\n"
          "  for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + col];\n  c[row * n + col] = sum;\n}\n"
-         "SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {\n  gemm<<<" + grid +
-         ", dim3(32, 8)>>>(a, b, c, m, n, k);\n}\n";
+         "SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {\n  gemm<<<" +
+         grid + ", dim3(32, 8)>>>(a, b, c, m, n, k);\n}\n";
 }
 
 const std::string kCoalesced = naive_gemm("blockIdx.y * 8 + threadIdx.y", "blockIdx.x * 32 + threadIdx.x",
@@ -52,7 +53,7 @@ void expect_product(const Buffer& a, const Buffer& b, const Buffer& c, int n) {
     for (int j = 0; j < n; ++j) {
       float sum = 0;
       for (int k = 0; k < n; ++k) sum += a.values[i * n + k] * b.values[k * n + j];
-      ASSERT_EQ(c.values[i * n + j], sum) << i << "," << j;   // small integers: exact in any order
+      ASSERT_EQ(c.values[i * n + j], sum) << i << "," << j;  // small integers: exact in any order
     }
   }
 }
@@ -74,7 +75,7 @@ TEST(Counts, CoalescedVectorAdd) {
 }
 
 TEST(Counts, TailOfVectorAdd) {
-  constexpr int n = 33;   // one whole warp and one thread
+  constexpr int n = 33;  // one whole warp and one thread
   Buffer a{"a", numbers(n)}, b{"b", numbers(n)}, c{"c", std::vector<float>(n)};
   const auto record = Runner().run(kAdd, {&a, &b, &c, n});
   ASSERT_TRUE(record.ok()) << record.error().text();

@@ -48,21 +48,25 @@ TEST(Faults, NullPointer) {
 }
 
 TEST(Faults, Misaligned) {
-  const Fault fault = fault_of(kernel("  float4 v = *(const float4*)(a + 1);\n  c[threadIdx.x] = v.x + v.y * v.z - v.w;"));
+  const Fault fault =
+      fault_of(kernel("  float4 v = *(const float4*)(a + 1);\n  c[threadIdx.x] = v.x + v.y * v.z - v.w;"));
   EXPECT_EQ(fault.kind, FaultKind::misaligned);
   EXPECT_EQ(fault.line, 3);
   EXPECT_EQ(fault.message, "misaligned: reads 16 bytes at byte 4 of a, which is not a multiple of 16");
 }
 
 TEST(Faults, SharedMemoryOutOfBounds) {
-  const Fault fault = fault_of(kernel("  __shared__ float s[64];\n  s[threadIdx.x + n] = 1;\n  __syncthreads();\n  c[threadIdx.x] = s[63 - threadIdx.x];"));
+  const Fault fault =
+      fault_of(kernel("  __shared__ float s[64];\n  s[threadIdx.x + n] = 1;\n  __syncthreads();\n  c[threadIdx.x] = "
+                      "s[63 - threadIdx.x];"));
   EXPECT_EQ(fault.kind, FaultKind::out_of_bounds);
   EXPECT_EQ(fault.line, 4);
   EXPECT_EQ(fault.buffer, "shared memory");
 }
 
 TEST(Faults, EndlessLoopEndsByItsBudget) {
-  const Fault fault = fault_of(kernel("  volatile float* p = c;\n  while (n > 0) p[0] = 1;"), {.max_warp_instructions = 1'000'000});
+  const Fault fault =
+      fault_of(kernel("  volatile float* p = c;\n  while (n > 0) p[0] = 1;"), {.max_warp_instructions = 1'000'000});
   EXPECT_EQ(fault.kind, FaultKind::runaway);
   EXPECT_EQ(fault.line, 4);
 }
@@ -74,29 +78,34 @@ TEST(Faults, BarrierThatSomeThreadsNeverReach) {
 }
 
 TEST(Faults, InlinedFunctionIsNamedByItsOwnLine) {
-  const std::string text = "#include <roofwalk.cuh>\ntemplate <int N> __device__ __forceinline__ float get(const float* p, int i) {\n"
-                           "  return p[i + N];\n}\n__global__ void k(const float* a, float* c, int n) { c[threadIdx.x] = get<1000>(a, n); }\n"
-                           "SOLVE(const float* a, float* c, int n) { k<<<1, 1>>>(a, c, n); }\n";
+  const std::string text =
+      "#include <roofwalk.cuh>\ntemplate <int N> __device__ __forceinline__ float get(const float* p, int i) {\n"
+      "  return p[i + N];\n}\n__global__ void k(const float* a, float* c, int n) { c[threadIdx.x] = get<1000>(a, n); "
+      "}\n"
+      "SOLVE(const float* a, float* c, int n) { k<<<1, 1>>>(a, c, n); }\n";
   const Fault fault = fault_of(text);
   EXPECT_EQ(fault.line, 3);
   EXPECT_EQ(fault.index, 1128);
 }
 
 TEST(Faults, TooManyResources) {
-  const Fault fault = fault_of(kernel("  extern __shared__ float s[];\n  s[threadIdx.x] = 1;\n  __syncthreads();\n  c[threadIdx.x] = s[0];",
-                                      "k<<<1, 64, 200000>>>(a, c, n);"));
+  const Fault fault = fault_of(
+      kernel("  extern __shared__ float s[];\n  s[threadIdx.x] = 1;\n  __syncthreads();\n  c[threadIdx.x] = s[0];",
+             "k<<<1, 64, 200000>>>(a, c, n);"));
   EXPECT_EQ(fault.kind, FaultKind::resource);
   EXPECT_EQ(fault.line, 9);
   EXPECT_NE(fault.message.find("bytes of shared memory"), std::string::npos) << fault.message;
 }
 
 TEST(Faults, HugeGlobalIsRefusedAtLoad) {
-  const auto artifact = compile("#include <roofwalk.cuh>\n__device__ char big[1ull << 40];\n__global__ void k(float* c) { c[0] = big[5]; }\n"
-                                "SOLVE(float* c) { k<<<1, 1>>>(c); }\n");
+  const auto artifact = compile(
+      "#include <roofwalk.cuh>\n__device__ char big[1ull << 40];\n__global__ void k(float* c) { c[0] = big[5]; }\n"
+      "SOLVE(float* c) { k<<<1, 1>>>(c); }\n");
   ASSERT_TRUE(artifact.ok()) << artifact.error().text();
   const Status status = Runner().device().load(*artifact);
   ASSERT_FALSE(status.ok());
-  EXPECT_NE(status.error().message.find("`big` needs 1099511627776 bytes"), std::string::npos) << status.error().message;
+  EXPECT_NE(status.error().message.find("`big` needs 1099511627776 bytes"), std::string::npos)
+      << status.error().message;
 }
 
 TEST(Faults, TheDeviceIsUsableAfterwards) {

@@ -172,10 +172,17 @@ SOLVE(const float* x, float* y, int n) { math<<<1, n>>>(x, y, n); }
   ASSERT_FALSE(record->fault) << record->fault->message;
   for (int i = 0; i < n; ++i) {
     const double v = x.values[i], shifted = x.values[i] + 4.0f;
-    const double expected[] = {std::exp(v), std::log(shifted), std::sin(v), std::sqrt(shifted), 1 / shifted, std::exp(v),
-                               std::tanh(v), 1 / std::sqrt(shifted),
-                               std::fmin(v, 0) + std::fmax(v, 1) + std::fabs(v) + std::floor(v) + std::trunc(v) + std::nearbyint(v),
-                               std::cos(v)};
+    const double expected[] = {
+        std::exp(v),
+        std::log(shifted),
+        std::sin(v),
+        std::sqrt(shifted),
+        1 / shifted,
+        std::exp(v),
+        std::tanh(v),
+        1 / std::sqrt(shifted),
+        std::fmin(v, 0) + std::fmax(v, 1) + std::fabs(v) + std::floor(v) + std::trunc(v) + std::nearbyint(v),
+        std::cos(v)};
     for (int f = 0; f < 10; ++f) {
       ASSERT_NEAR(y.values[f * n + i], expected[f], 3e-6 * std::max(1.0, std::fabs(expected[f]))) << f << " at " << v;
     }
@@ -202,7 +209,8 @@ SOLVE(const float* x, float* y, int n) { mix<<<1, n>>>(x, y, n); }
   ASSERT_FALSE(record->fault) << record->fault->message;
   for (int t = 0; t < n; ++t) {
     float sum = 0;
-    for (int i = 0; i < 4; ++i) sum += static_cast<float>(1 << i) * x.values[(t + (static_cast<int>(x.values[i]) & 7)) % n];
+    for (int i = 0; i < 4; ++i)
+      sum += static_cast<float>(1 << i) * x.values[(t + (static_cast<int>(x.values[i]) & 7)) % n];
     ASSERT_EQ(y.values[t], sum + 5) << t;
   }
 }
@@ -258,7 +266,8 @@ SOLVE(const float* x, float* y, int n) { votes<<<1, 32>>>(x, y, n); }
     ASSERT_EQ(y.values[i], static_cast<float>(positive + 1100));
     const int clz = v == 0 ? 32 : __builtin_clz(static_cast<unsigned>(v));
     const auto high = static_cast<int>((static_cast<long long>(v) << 30) >> 32);
-    const int expected = v / 3 + v % 3 * 100 + (v >> 1) + v * 4 + clz + high + std::min(v, 1) + std::max(v, -1) + (v ^ 5);
+    const int expected =
+        v / 3 + v % 3 * 100 + (v >> 1) + v * 4 + clz + high + std::min(v, 1) + std::max(v, -1) + (v ^ 5);
     ASSERT_EQ(y.values[32 + i], static_cast<float>(expected)) << v;
   }
 }

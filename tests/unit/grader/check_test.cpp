@@ -49,7 +49,7 @@ TEST(HalfRounded, KeepsElevenBitsTiesToEven) {
   EXPECT_EQ(half_rounded(-0.1), -0x1.998p-4f);
   EXPECT_EQ(half_rounded(65504), 65504.0f);
   EXPECT_TRUE(std::isinf(half_rounded(1e6)));
-  EXPECT_EQ(half_rounded(0x1p-24), 0x1p-24f);             // the smallest subnormal
+  EXPECT_EQ(half_rounded(0x1p-24), 0x1p-24f);  // the smallest subnormal
   EXPECT_EQ(half_rounded(0x1p-26), 0.0f);
 }
 

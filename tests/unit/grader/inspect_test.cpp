@@ -49,7 +49,7 @@ TEST(Inspect, FindsScatteredAccessesButNotWideOnes) {
   record.kernels[0].lines = {line};
   EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "over_fetch");
   EXPECT_EQ(inspect_record(record, "").diagnosis.line, 10);
-  record.kernels[0].lines[0].counters.set(Counter::l1_read_sectors, 16'000);   // float4: 16 sectors in 4 whole lines
+  record.kernels[0].lines[0].counters.set(Counter::l1_read_sectors, 16'000);  // float4: 16 sectors in 4 whole lines
   record.kernels[0].lines[0].counters.set(Counter::l1_lines, 4'000);
   EXPECT_NE(inspect_record(record, "").diagnosis.cause, "over_fetch");
 }

@@ -11,10 +11,10 @@
 namespace roofwalk {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::attempt_that_ended_with;
+using ::testing::HasSubstr;
 using testing::measured_attempt;
+using ::testing::Not;
 
 void expect_fits_a_screen(const std::string& text) {
   std::istringstream in(text);

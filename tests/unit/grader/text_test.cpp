@@ -12,7 +12,9 @@ using ::testing::IsEmpty;
 TEST(Printable, EscapesControlCharacters) {
   EXPECT_EQ(printable("a\tb"), "a b");
   EXPECT_EQ(printable("\x1b[31m\r\n\x7f"), "\\x1b[31m\\x0d\\x0a\\x7f");
-  EXPECT_EQ(printable("\xc2\x9b" "31m \xc3\xa9"), "\\x9b31m \xc3\xa9");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m \xc3\xa9"),
+            "\\x9b31m \xc3\xa9");
 }
 
 TEST(Grouped, PutsCommasEveryThreeDigits) {

@@ -19,7 +19,7 @@ TEST(Judge, PassesWhatMeetsEveryPassThreshold) {
   EXPECT_EQ(j.grade, Grade::pass);
   EXPECT_TRUE(j.reasons.empty());
   ASSERT_EQ(j.goals.size(), 1u);
-  EXPECT_EQ(j.goals[0].wanted_for, Grade::ace);   // the next grade is what is wanted
+  EXPECT_EQ(j.goals[0].wanted_for, Grade::ace);  // the next grade is what is wanted
   EXPECT_EQ(j.goals[0].wanted, 0.92);
   EXPECT_FALSE(j.goals[0].met);
   EXPECT_NEAR(*j.goals[0].reached, 0.8192, 1e-9);
@@ -62,7 +62,7 @@ TEST(Judge, AGoalForAnAceAloneDoesNotBlockAPass) {
 TEST(Judge, AGoalForAPassAloneStillCountsForAnAce) {
   Evidence evidence = measured_evidence();
   evidence.goals = {up_goal(0.5, 0.8), {Goal::Axis::up, "dram", Goal::What::flops_over_starter, 9.0, std::nullopt}};
-  EXPECT_EQ(judge(evidence).verdict, Verdict::fail);   // x8.74
+  EXPECT_EQ(judge(evidence).verdict, Verdict::fail);  // x8.74
   evidence.goals[1].pass = 8.0;
   EXPECT_EQ(judge(evidence).grade, Grade::ace);
 }

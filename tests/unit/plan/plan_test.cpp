@@ -6,8 +6,10 @@ namespace {
 
 // The kernel stands on lines 2 to 4, SOLVE's body starts on line 6.
 std::string file(const std::string& body) {
-  return "#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, int n) {\n  c[threadIdx.x] = a[0] + n;\n}\n"
-         "SOLVE(const float* a, float* c, int n) {\n" + body + "\n}\n";
+  return "#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, int n) {\n  c[threadIdx.x] = a[0] + "
+         "n;\n}\n"
+         "SOLVE(const float* a, float* c, int n) {\n" +
+         body + "\n}\n";
 }
 
 struct Planned {
@@ -30,7 +32,9 @@ std::string refusal(const std::string& body, const PlanLimits& limits = {}) {
 }
 
 TEST(Plan, LaunchesInOrderWithTheirArguments) {
-  const auto planned = plan_of("  k<<<dim3(2, 3), dim3(4, 5, 6), 128>>>(a, c + 1, n);\n  for (int i = 0; i < 9; ++i) k<<<i + 1, n > 3 ? 32 : 64>>>(c, c, i);");
+  const auto planned = plan_of(
+      "  k<<<dim3(2, 3), dim3(4, 5, 6), 128>>>(a, c + 1, n);\n  for (int i = 0; i < 9; ++i) k<<<i + 1, n > 3 ? 32 : "
+      "64>>>(c, c, i);");
   ASSERT_TRUE(planned.plan.ok()) << planned.plan.error().text();
   ASSERT_EQ(planned.plan->steps.size(), 10u);
   const auto& first = std::get<KernelLaunch>(planned.plan->steps[0]);
@@ -55,7 +59,9 @@ TEST(Plan, LaunchesInOrderWithTheirArguments) {
 }
 
 TEST(Plan, ScratchMemsetAndCopy) {
-  const auto planned = plan_of("  float* s = scratch<float>(n);\n  cudaMemsetAsync(s, 7, n);\n  cudaMemcpyAsync(c, s, 8, cudaMemcpyDeviceToDevice);\n  k<<<1, 1>>>(s, c, n);");
+  const auto planned = plan_of(
+      "  float* s = scratch<float>(n);\n  cudaMemsetAsync(s, 7, n);\n  cudaMemcpyAsync(c, s, 8, "
+      "cudaMemcpyDeviceToDevice);\n  k<<<1, 1>>>(s, c, n);");
   ASSERT_TRUE(planned.plan.ok()) << planned.plan.error().text();
   ASSERT_EQ(planned.plan->steps.size(), 3u);
   const auto& set = std::get<MemsetStep>(planned.plan->steps[0]);
@@ -74,19 +80,24 @@ TEST(Plan, RefusalsNameTheLine) {
   EXPECT_EQ(refusal("  k<<<1, 2048>>>(a, c, n);"), "6: k is launched with 2048 threads a block");
   EXPECT_EQ(refusal("  k<<<1, 32, 0, cudaStreamTailLaunch>>>(a, c, n);"), "6: solve launches into a stream of its own");
   EXPECT_EQ(refusal("  if (n < 0) k<<<1, 32>>>(a, c, n);").substr(3), "solve launches nothing");
-  EXPECT_EQ(refusal("  scratch<float>(0);\n  k<<<1, 32>>>(a, c, n);"), "6: solve asks for zero bytes of scratch memory");
-  EXPECT_EQ(refusal("  float* p;\n  cudaMalloc(&p, 100);\n  k<<<1, 32>>>(a, p, n);"), "7: solve cannot allocate with cudaMalloc or malloc");
+  EXPECT_EQ(refusal("  scratch<float>(0);\n  k<<<1, 32>>>(a, c, n);"),
+            "6: solve asks for zero bytes of scratch memory");
+  EXPECT_EQ(refusal("  float* p;\n  cudaMalloc(&p, 100);\n  k<<<1, 32>>>(a, p, n);"),
+            "7: solve cannot allocate with cudaMalloc or malloc");
 }
 
 TEST(Plan, LimitsEndWhatDoesNotEnd) {
   EXPECT_EQ(refusal("  for (int i = 0; i < 1000000; ++i) k<<<1, 32>>>(a, c, i);", {.max_steps = 100}),
             "6: solve launches more than 100 kernels, memsets and copies");
-  EXPECT_NE(refusal("  volatile int i = 0;\n  while (i == 0) {}\n  k<<<1, 32>>>(a, c, n);", {.max_instructions = 10'000}).find("solve runs too long"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal("  volatile int i = 0;\n  while (i == 0) {}\n  k<<<1, 32>>>(a, c, n);", {.max_instructions = 10'000})
+          .find("solve runs too long"),
+      std::string::npos);
 }
 
 TEST(Plan, OtherParametersAreRefused) {
-  const auto artifact = compile("#include <roofwalk.cuh>\n__global__ void k(float* c) { c[0] = 1; }\nSOLVE(float* c) { k<<<1, 1>>>(c); }\n");
+  const auto artifact = compile(
+      "#include <roofwalk.cuh>\n__global__ void k(float* c) { c[0] = 1; }\nSOLVE(float* c) { k<<<1, 1>>>(c); }\n");
   ASSERT_TRUE(artifact.ok());
   Runner runner;
   Buffer a{"a", numbers(4)}, c{"c", numbers(4)};

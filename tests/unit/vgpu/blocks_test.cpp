@@ -7,13 +7,17 @@ namespace roofwalk::vgpu {
 namespace {
 
 ptx::Module parse(const std::string& body) {
-  auto module = ptx::parse(".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .pred %p<4>;\n.reg .b32 %r<4>;\n" + body + "}\n", "kernel.cu");
+  auto module = ptx::parse(
+      ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .pred %p<4>;\n.reg .b32 %r<4>;\n" +
+          body + "}\n",
+      "kernel.cu");
   EXPECT_TRUE(module.ok()) << (module ? "" : module.error().text());
   return module ? std::move(*module) : ptx::Module{};
 }
 
 TEST(Blocks, IfElseMeetsBehindBoth) {
-  const ptx::Module module = parse("setp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\nmov.u32 %r1, 1;\nbra B;\nA:\nmov.u32 %r1, 2;\nB:\nret;\n");
+  const ptx::Module module =
+      parse("setp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\nmov.u32 %r1, 1;\nbra B;\nA:\nmov.u32 %r1, 2;\nB:\nret;\n");
   const auto blocks = find_blocks(module.functions[0]);
   ASSERT_EQ(blocks.size(), 4u);
   EXPECT_EQ(blocks[0].successors, (std::vector<std::uint32_t>{2, 1}));
@@ -22,7 +26,8 @@ TEST(Blocks, IfElseMeetsBehindBoth) {
 }
 
 TEST(Blocks, LoopMeetsAtItsExit) {
-  const ptx::Module module = parse("mov.u32 %r1, 0;\nL:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;\nret;\n");
+  const ptx::Module module =
+      parse("mov.u32 %r1, 0;\nL:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;\nret;\n");
   const auto blocks = find_blocks(module.functions[0]);
   ASSERT_EQ(blocks.size(), 3u);
   EXPECT_EQ(blocks[1].reconvergence, 2u);

@@ -17,11 +17,11 @@ TEST(L1, HitsOnlyTheSectorsThatItRead) {
 }
 
 TEST(L1, EvictsTheLeastRecentlyUsedLine) {
-  L1Cache cache(2 * kLineBytes, 2);   // one set of two lines
+  L1Cache cache(2 * kLineBytes, 2);  // one set of two lines
   cache.read(1, 1);
   cache.read(2, 1);
   cache.read(1, 1);
-  cache.read(3, 1);                   // 2 leaves
+  cache.read(3, 1);  // 2 leaves
   EXPECT_EQ(cache.read(1, 1), 0u);
   EXPECT_EQ(cache.read(2, 1), 1u);
 }
@@ -70,10 +70,10 @@ TEST(L2, PartlyWrittenSectorCostsOneFill) {
   L2Cache cache(4 * kLineBytes, 4);
   std::vector<SiteTraffic> traffic(2);
   cache.write(5, {0xfu, 0, 0, 0}, 0, traffic);
-  cache.write_back_all(traffic);                       // on leaving
+  cache.write_back_all(traffic);  // on leaving
   EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
   cache.write(6, {0xfu, 0, 0, 0}, 0, traffic);
-  EXPECT_EQ(cache.read(6, 1, 1, traffic), 1u);         // or on being read, and then not again
+  EXPECT_EQ(cache.read(6, 1, 1, traffic), 1u);  // or on being read, and then not again
   EXPECT_EQ(cache.read(6, 1, 1, traffic), 0u);
   cache.write_back_all(traffic);
   EXPECT_EQ(traffic[0].dram_read_sectors, 1u);

@@ -29,7 +29,10 @@ int blocks(std::uint64_t threads, int registers, std::uint32_t shared_bytes) {
 
 TEST(Occupancy, Threads) { EXPECT_EQ(blocks(256, 16, 0), 4); }
 TEST(Occupancy, Slots) { EXPECT_EQ(blocks(32, 16, 0), 16); }
-TEST(Occupancy, PartialWarpsCountWhole) { EXPECT_EQ(blocks(33, 16, 0), 16); EXPECT_EQ(blocks(65, 16, 0), 10); }
+TEST(Occupancy, PartialWarpsCountWhole) {
+  EXPECT_EQ(blocks(33, 16, 0), 16);
+  EXPECT_EQ(blocks(65, 16, 0), 10);
+}
 // 8 warps x 100 registers x 32 = 25600 a block (3200 a warp, rounded to 3328): 2 blocks of 26624.
 TEST(Occupancy, Registers) { EXPECT_EQ(blocks(256, 100, 0), 2); }
 // 20000 + 1024 reserved, rounded to 128: 21120; three fit in 65536.
@@ -43,7 +46,8 @@ TEST(Occupancy, ShareOfWarps) {
 
 TEST(Occupancy, ImpossibleBlocksNameTheResource) {
   EXPECT_EQ(occupancy_of(machine(), {2048, 16, 0}).error().message, "a block needs 2048 threads, but test has 1024");
-  EXPECT_EQ(occupancy_of(machine(), {1024, 100, 0}).error().message, "a block needs 106496 registers, but test has 65536");
+  EXPECT_EQ(occupancy_of(machine(), {1024, 100, 0}).error().message,
+            "a block needs 106496 registers, but test has 65536");
   EXPECT_EQ(occupancy_of(machine(), {32, 16, 65000}).error().message,
             "a block needs 65000 bytes of shared memory, but test has 64512");
 }

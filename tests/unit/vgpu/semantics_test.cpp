@@ -63,7 +63,7 @@ TEST(Math, HalfRoundTripsAndRoundsToEven) {
   for (std::uint32_t bits = 0; bits < 0x7c00u; ++bits) {
     ASSERT_EQ(half_from_float(float_from_half(static_cast<std::uint16_t>(bits))), bits);
   }
-  EXPECT_EQ(half_from_float(1.0f + 0x1p-11f), 0x3c00u);              // tie to even
+  EXPECT_EQ(half_from_float(1.0f + 0x1p-11f), 0x3c00u);  // tie to even
   EXPECT_EQ(half_from_float(1.0f + 3 * 0x1p-11f), 0x3c02u);
   EXPECT_EQ(half_from_float(65504.0f), 0x7bffu);
   EXPECT_EQ(half_from_float(65520.0f), 0x7c00u);
@@ -78,7 +78,9 @@ TEST(Math, ApproximationsAreWithinTheirDocumentedErrors) {
     ASSERT_NEAR(sin_approx(x), std::sin(static_cast<double>(x)), 0x1p-23) << x;
     ASSERT_NEAR(cos_approx(x), std::cos(static_cast<double>(x)), 0x1p-23) << x;
     ASSERT_NEAR(tanh_approx(x), std::tanh(static_cast<double>(x)), 0x1p-23) << x;
-    if (i > 0) { ASSERT_NEAR(lg2_approx(x), std::log2(static_cast<double>(x)), 0x1p-21) << x; }
+    if (i > 0) {
+      ASSERT_NEAR(lg2_approx(x), std::log2(static_cast<double>(x)), 0x1p-21) << x;
+    }
   }
   EXPECT_EQ(ex2_approx(-200.0f), 0.0f);
   EXPECT_EQ(ex2_approx(200.0f), std::numeric_limits<float>::infinity());

@@ -35,11 +35,19 @@ struct Lowered {
 
 std::unique_ptr<Lowered> lower_body(const std::string& body) {
   auto out = std::make_unique<Lowered>();
-  auto module = ptx::parse(".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .f32 %f<9>;\n.reg .b64 %rd<9>;\n" + body + "ret;\n}\n", "kernel.cu");
+  auto module = ptx::parse(
+      ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .f32 %f<9>;\n.reg .b64 %rd<9>;\n" +
+          body + "ret;\n}\n",
+      "kernel.cu");
   EXPECT_TRUE(module.ok()) << (module ? "" : module.error().text());
   out->module = std::move(*module);
-  auto program = lower({.module = &out->module, .function = &out->module.functions[0], .grid = {1, 1, 1}, .block = {32, 1, 1},
-                        .dynamic_shared_bytes = 0, .arguments = {}, .address_of = [](const std::string&) { return std::uint64_t{0}; }});
+  auto program = lower({.module = &out->module,
+                        .function = &out->module.functions[0],
+                        .grid = {1, 1, 1},
+                        .block = {32, 1, 1},
+                        .dynamic_shared_bytes = 0,
+                        .arguments = {},
+                        .address_of = [](const std::string&) { return std::uint64_t{0}; }});
   EXPECT_TRUE(program.ok()) << (program ? "" : program.error().text());
   out->program = std::move(*program);
   return out;
@@ -51,7 +59,9 @@ std::size_t rounds(const std::string& body) {
 }
 
 TEST(LoadRounds, IndependentLoadsShareOne) {
-  EXPECT_EQ(rounds("ld.global.f32 %f1, [%rd1];\nld.global.f32 %f2, [%rd2];\nadd.f32 %f3, %f1, %f2;\nld.global.f32 %f4, [%rd3];\n"), 1u);
+  EXPECT_EQ(rounds("ld.global.f32 %f1, [%rd1];\nld.global.f32 %f2, [%rd2];\nadd.f32 %f3, %f1, %f2;\nld.global.f32 %f4, "
+                   "[%rd3];\n"),
+            1u);
 }
 
 TEST(LoadRounds, AnAddressThatWasLoadedStartsAnother) {
@@ -65,7 +75,8 @@ TEST(LoadRounds, AStoreOfLoadedDataHoldsLaterLoadsBackUnlessTheyAreNonCoherent) 
 }
 
 TEST(TimeParts, EachThroughputAndTheLatencyBound) {
-  const auto lowered = lower_body("ld.global.f32 %f1, [%rd1];\nfma.rn.f32 %f2, %f1, %f1, %f1;\nfma.rn.f32 %f2, %f2, %f1, %f1;\n");
+  const auto lowered =
+      lower_body("ld.global.f32 %f1, [%rd1];\nfma.rn.f32 %f2, %f1, %f1, %f1;\nfma.rn.f32 %f2, %f2, %f1, %f1;\n");
   LaunchTotals totals;
   totals.sites.resize(lowered->program.function->instructions.size());
   totals.sites[0].served_by_dram = 3;
@@ -73,14 +84,19 @@ TEST(TimeParts, EachThroughputAndTheLatencyBound) {
   totals.dram_bytes = 4000;
   totals.l2_sectors = 100;
   totals.blocks_per_sm = 2;
-  totals.sms.push_back({.block_executions = {40}, .blocks_run = 10, .warps_run = 40, .l1_lines = 70, .l1_sectors = 400, .shared_wavefronts = 9});
+  totals.sms.push_back({.block_executions = {40},
+                        .blocks_run = 10,
+                        .warps_run = 40,
+                        .l1_lines = 70,
+                        .l1_sectors = 400,
+                        .shared_wavefronts = 9});
   const TimeParts parts = model_time(machine(), lowered->program, totals);
   EXPECT_DOUBLE_EQ(parts.dram_ns, 4000);
-  EXPECT_DOUBLE_EQ(parts.l2_ns, 50);                          // 100 x 32 / 64
-  EXPECT_DOUBLE_EQ(parts.l1_ns, 100);                         // 400 x 32 / 128 sectors, more than 70 lines
+  EXPECT_DOUBLE_EQ(parts.l2_ns, 50);   // 100 x 32 / 64
+  EXPECT_DOUBLE_EQ(parts.l1_ns, 100);  // 400 x 32 / 128 sectors, more than 70 lines
   EXPECT_DOUBLE_EQ(parts.shared_ns, 9);
-  EXPECT_DOUBLE_EQ(parts.issue_ns, 40);                       // 40 warps x 4 instructions / 4 schedulers
-  EXPECT_DOUBLE_EQ(parts.flops_ns, 20);                       // 80 warp instructions x 32 / 128 lanes
+  EXPECT_DOUBLE_EQ(parts.issue_ns, 40);  // 40 warps x 4 instructions / 4 schedulers
+  EXPECT_DOUBLE_EQ(parts.flops_ns, 20);  // 80 warp instructions x 32 / 128 lanes
   // 5 waves x (mean latency (3 x 500 + 30) / 4 + a chain of two FMAs).
   EXPECT_DOUBLE_EQ(parts.latency_ns, 5 * (382.5 + 8));
   EXPECT_DOUBLE_EQ(total_ns(parts), 1000 + std::sqrt(4000.0 * 4000 + 1952.5 * 1952.5));
