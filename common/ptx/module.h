@@ -160,12 +160,12 @@ struct Operand {
     reg,        // index: into Function::registers; negated: !%p
     immediate,  // bits: already of the operand's type (signed: sign-extended to 64 bits; unsigned and .b:
                 // zero-extended; a float: its bit pattern)
-    special,   // special, component
-    variable,  // a variable's address as a value: symbol, offset
-    function,  // a kernel's or function's address as a value, or what a call calls: symbol
-    address,   // [base + offset]: reg in index (>= 0), or symbol, or neither (absolute)
-    vector,    // {a, b, c, d}: elements
-    label      // index: of the instruction that it stands before (may be instructions.size())
+    special,    // special, component
+    variable,   // a variable's address as a value: symbol, offset
+    function,   // a kernel's or function's address as a value, or what a call calls: symbol
+    address,    // [base + offset]: reg in index (>= 0), or symbol, or neither (absolute)
+    vector,     // {a, b, c, d}: elements
+    label       // index: of the instruction that it stands before (may be instructions.size())
   };
   Kind kind = Kind::none;
   bool negated = false;
