@@ -65,13 +65,19 @@ build_quietly() {
   if [[ $target == all ]]; then cp -p "$stamp" "$state/built-roofwalk"; fi
 }
 
-# Prints "skipped NAME: REASON" for each test that said why it could not run.
+# Prints "skipped NAME and N more: REASON", one line a reason.
 show_skips() {
-  awk '/<testcase name="/ { split($0, part, "\""); name = part[2]; reason = ""; skipped = 0 }
-    /<skipped message="SKIP_/ { skipped = 1 }
+  awk '/<testcase name="/ { split($0, part, "\""); name = part[2]; sub(/  # GetParam.*/, "", name); reason = "-"; ours = 0 }
+    /<skipped message="SKIP_/ { ours = 1 }
     /: Skipped$/ { getline; reason = $0 }
     match($0, /(^|>)skipped: /) { reason = substr($0, RSTART + RLENGTH) }
-    /<\/testcase>/ { if (skipped) print "skipped " name (reason == "" ? "" : ": " reason) }' "$1"
+    /<\/testcase>/ && ours { if (!count[reason]++) { first[reason] = name; order[++reasons] = reason } }
+    END {
+      for (i = 1; i <= reasons; ++i) {
+        more = count[order[i]] - 1
+        print "skipped " first[order[i]] (more ? " and " more " more" : "") ": " order[i]
+      }
+    }' "$1"
 }
 
 # Runs the tests quietly: failures with their output, then the count as the last line. Exits 0, 1 (a failure) or 3.
@@ -87,8 +93,9 @@ run_tests() {
   : >"$log"
   progress "starting the tests"
   {
-    ctest --test-dir "$build" --no-tests=error -j "$(nproc)" --output-on-failure --output-junit "$junit" \
-      ${selection[@]+"${selection[@]}"} "$@" 2>&1 </dev/null || echo "ctest exited $?"
+    # The toolkit first: tests that call its tools must not meet an older one.
+    PATH=$ROOFWALK_CUDA/bin:$PATH ctest --test-dir "$build" --no-tests=error -j "$(nproc)" --output-on-failure \
+      --output-junit "$junit" ${selection[@]+"${selection[@]}"} "$@" 2>&1 </dev/null || echo "ctest exited $?"
   } | while IFS= read -r line; do
     printf '%s\n' "$line" >>"$log"
     if [[ $line =~ ^\ *([0-9]+/[0-9]+)\ Test\ +# ]]; then

@@ -82,6 +82,30 @@ class TranscriptTest : public ::testing::Test {
   fs::path file_;
 };
 
+// Every figure repeats to the bit, whatever the number of threads: ten runs print the same bytes.
+TEST(Repeats, JsonOfTenRunsIsByteEqual) {
+  const TemporaryCourse course;
+  setenv("ROOFWALK_ROOT", course.root().c_str(), 1);
+  std::string first;
+  for (const char* threads : {"1", "2", "3", "8", "1", "2", "3", "8", "2", "1"}) {
+    Command command;
+    command.arguments = {
+        E2E_PROGRAM, "run",   "vector-add", "--kernel", "solutions/01-vector-add/step1_fill_the_machine.cu",
+        "--threads", threads, "--format",   "json"};
+    command.working_directory = course.root();
+    command.timeout_s = 120;
+    const auto result = run_command(command);
+    ASSERT_TRUE(result) << result.error().text();
+    ASSERT_EQ(result->exit_code, 0) << result->output;
+    if (first.empty()) first = result->output;
+    ASSERT_EQ(result->output, first) << "--threads " << threads;
+  }
+  for (const char* figure :
+       {"\"executed_flops\": 1048576", "\"dram_read_bytes\": 8388608", "\"dram_write_bytes\": 4194304"}) {
+    EXPECT_NE(first.find(figure), std::string::npos) << figure;
+  }
+}
+
 }  // namespace
 }  // namespace roofwalk::e2e
 

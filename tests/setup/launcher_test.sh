@@ -37,7 +37,8 @@ stand_in "$tools" cmake 'mkdir -p build/default && touch build/default/build.nin
 echo "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" >build/default/CMakeCache.txt'
 stand_in "$tools" ninja 'if [[ -n ${NINJA_SAYS:-} ]]; then printf "$NINJA_SAYS"; exit 1; fi
 echo "[1/1] Linking"; mkdir -p "$2/grader"; cp "$PROGRAM" "$2/grader/roofwalk"'
-stand_in "$tools" ctest 'printf "$CTEST_SAYS"
+stand_in "$tools" ctest 'echo "on-path $(type -P ptxas)" >>"$CALLS"
+printf "$CTEST_SAYS"
 while [[ $1 != --output-junit ]]; do shift; done
 printf "$CTEST_WRITES" >"$2"
 exit "$CTEST_EXIT"'
@@ -130,6 +131,7 @@ prints "root=$root"
 # test: everything is built; the count is the last line; failures, skips and "no test" are told apart.
 CTEST_SAYS='1/3 Test #1: a ....   Passed    0.00 sec\nchatter\n100%% tests passed, 0 tests failed out of 3\n'
 call 0 test --all
+starts "on-path $folder/new/bin/ptxas"
 starts 'ninja -C .*/build/default all'
 starts_not 'ctest .*-LE'
 [[ ${output##*$'\n'} == '3 passed, 0 failed' ]] || bad "the last line"
