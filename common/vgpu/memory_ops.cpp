@@ -88,72 +88,54 @@ const Op* mixed_windows(Launch& launch, const Warp& warp, const Op* op) {
                      "virtual GPU does not support");
 }
 
-template <class R, class M, int vector, Space space>
-const Op* op_load(Launch& launch, Warp& warp, const Op* op) {
-  constexpr std::uint32_t kBytes = sizeof(M) * vector;
+// One load or store: finds the memory that it means, checks, counts, and lets `move` exchange the data.
+template <bool store, std::uint32_t bytes, Space space, class Move>
+const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Move&& move) {
   constexpr bool kNear = space == Space::shared || space == Space::local || space == Space::param;
+  constexpr const char* kVerb = store ? "writes" : "reads";
   Access access;
-  make_access(warp, op, !kNear || op->count == 8, kBytes, access);
+  make_access(warp, op, !kNear || op->count == 8, bytes, access);
   if constexpr (kNear) access.spell_out();
-  Pointers at;
   Where where = space == Space::shared ? Where::shared : kNear ? Where::local : Where::global;
   if constexpr (space == Space::generic) {
     where = window_of(access);
     if (where == Where::mixed) return mixed_windows(launch, warp, op);
     if (where != Where::global) access.spell_out();
   }
-  if (where == Where::global) {
-    if (!resolve(launch, warp, op, access, "reads", at)) return nullptr;
-    if constexpr (space != Space::constant) {
-      coalesce(access);
-      count_load(launch, op, access);
-    }
-    move_in<R, M, vector>(warp, op, access, at);
-    return op + 1;
+  Pointers at;
+  switch (where) {
+    case Where::global:
+      if (!resolve(launch, warp, op, access, kVerb, at)) return nullptr;
+      if constexpr (space != Space::constant) {
+        coalesce(access);
+        store ? count_store(launch, op, access) : count_load(launch, op, access);
+      }
+      break;
+    case Where::shared:
+      if (!resolve_shared(launch, warp, op, access, kVerb, at)) return nullptr;
+      count_shared(launch, op, access);
+      break;
+    default:
+      return access_local<store>(launch, warp, op, access, space != Space::param, [&](const Pointers& p) {
+        access.contiguous = access.uniform = false;
+        move(access, p);
+      });
   }
-  if (where == Where::shared) {
-    if (!resolve_shared(launch, warp, op, access, "reads", at)) return nullptr;
-    count_shared(launch, op, access);
-    move_in<R, M, vector>(warp, op, access, at);
-    return op + 1;
-  }
-  return load_local(launch, warp, op, access, space != Space::param, [&](const Pointers& p) {
-    access.contiguous = access.uniform = false;
-    move_in<R, M, vector>(warp, op, access, p);
-  });
+  move(access, at);
+  return op + 1;
+}
+
+template <class R, class M, int vector, Space space>
+const Op* op_load(Launch& launch, Warp& warp, const Op* op) {
+  return access_memory<false, sizeof(M) * vector, space>(
+      launch, warp, op, [&](const Access& access, const Pointers& at) { move_in<R, M, vector>(warp, op, access, at); });
 }
 
 template <class R, class M, int vector, Space space>
 const Op* op_store(Launch& launch, Warp& warp, const Op* op) {
-  constexpr std::uint32_t kBytes = sizeof(M) * vector;
-  constexpr bool kNear = space == Space::shared || space == Space::local || space == Space::param;
-  Access access;
-  make_access(warp, op, !kNear || op->count == 8, kBytes, access);
-  if constexpr (kNear) access.spell_out();
-  Pointers at;
-  Where where = space == Space::shared ? Where::shared : kNear ? Where::local : Where::global;
-  if constexpr (space == Space::generic) {
-    where = window_of(access);
-    if (where == Where::mixed) return mixed_windows(launch, warp, op);
-    if (where != Where::global) access.spell_out();
-  }
-  if (where == Where::global) {
-    if (!resolve(launch, warp, op, access, "writes", at)) return nullptr;
-    coalesce(access);
-    count_store(launch, op, access);
-    move_out<R, M, vector>(warp, op, access, at);
-    return op + 1;
-  }
-  if (where == Where::shared) {
-    if (!resolve_shared(launch, warp, op, access, "writes", at)) return nullptr;
-    count_shared(launch, op, access);
-    move_out<R, M, vector>(warp, op, access, at);
-    return op + 1;
-  }
-  return store_local(launch, warp, op, access, space != Space::param, [&](const Pointers& p) {
-    access.contiguous = access.uniform = false;
-    move_out<R, M, vector>(warp, op, access, p);
-  });
+  return access_memory<true, sizeof(M) * vector, space>(
+      launch, warp, op,
+      [&](const Access& access, const Pointers& at) { move_out<R, M, vector>(warp, op, access, at); });
 }
 
 // Chooses by register type, memory type, vector length and space.

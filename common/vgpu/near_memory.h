@@ -24,27 +24,17 @@ void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& a
 void gather_local(const Warp& warp, const Access& access, std::uint8_t (&bytes)[kWarpSize][16]);
 void scatter_local(const Warp& warp, const Access& access, const std::uint8_t (&bytes)[kWarpSize][16]);
 
-template <class Move>
-const Op* load_local(Launch& launch, Warp& warp, const Op* op, Access& access, bool counted, Move&& move) {
-  if (!check_local(launch, warp, op, access, "reads")) return nullptr;
-  if (counted) count_local(launch, warp, op, access, false);
+// One load or store of local memory; `move(pointers)` exchanges the lanes' bytes with registers.
+template <bool store, class Move>
+const Op* access_local(Launch& launch, Warp& warp, const Op* op, Access& access, bool counted, Move&& move) {
+  if (!check_local(launch, warp, op, access, store ? "writes" : "reads")) return nullptr;
+  if (counted) count_local(launch, warp, op, access, store);
   alignas(16) std::uint8_t bytes[kWarpSize][16];
-  gather_local(warp, access, bytes);
+  if constexpr (!store) gather_local(warp, access, bytes);
   Pointers at;
   for (int l = 0; l < kWarpSize; ++l) at.lane[l] = bytes[l];
   move(at);
-  return op + 1;
-}
-
-template <class Move>
-const Op* store_local(Launch& launch, Warp& warp, const Op* op, Access& access, bool counted, Move&& move) {
-  if (!check_local(launch, warp, op, access, "writes")) return nullptr;
-  if (counted) count_local(launch, warp, op, access, true);
-  alignas(16) std::uint8_t bytes[kWarpSize][16];
-  Pointers at;
-  for (int l = 0; l < kWarpSize; ++l) at.lane[l] = bytes[l];
-  move(at);
-  scatter_local(warp, access, bytes);
+  if constexpr (store) scatter_local(warp, access, bytes);
   return op + 1;
 }
 
