@@ -191,9 +191,8 @@ void count_store(Launch& launch, const Op* op, const Access& access) {
     } else {
       const auto ones = static_cast<std::uint32_t>((1ull << access.bytes) - 1);
       for (int l = 0; l < kWarpSize; ++l) {
-        if (access.address[l] / kLineBytes == access.line[i]) {
-          written[sector_of(access.address[l])] |= ones << access.address[l] % kSectorBytes;
-        }
+        const std::uint64_t address = access.of(l);
+        if (address / kLineBytes == access.line[i]) written[sector_of(address)] |= ones << address % kSectorBytes;
       }
     }
     sectors += static_cast<std::uint64_t>(std::popcount(access.sectors[i]));

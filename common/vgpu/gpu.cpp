@@ -11,6 +11,12 @@
 #include "common/vgpu/occupancy.h"
 
 namespace roofwalk::vgpu {
+namespace {
+
+// PTX registers are kept as they are (ptxas would share them), for every resident warp.
+constexpr std::uint64_t kMaxRegisterBytes = 2ull << 30;
+
+}  // namespace
 
 struct Gpu::Step {
   std::string name;
@@ -114,15 +120,33 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   step->program = std::move(*program);
 
   auto occupancy = occupancy_of(machine_, {call.block.count(), call.registers_per_thread, step->program->shared_bytes});
-  if (!occupancy) {
+  const auto too_much = [&](std::string message) {
     Fault fault;
     fault.kind = FaultKind::resource;
     fault.kernel = step->name;
     fault.file = source_path_;
     fault.line = call.line;
-    fault.message = occupancy.error().message;
+    fault.message = std::move(message);
     fault_ = std::move(fault);
     return false;
+  };
+  if (!occupancy) return too_much(occupancy.error().message);
+  // As on hardware, local memory is set aside for every thread that could be resident.
+  const std::uint64_t local_bytes =
+      std::uint64_t{step->program->local_bytes} * machine_.max_threads_per_sm * machine_.sms;
+  if (local_bytes > static_cast<std::uint64_t>(machine_.memory_bytes)) {
+    return too_much(fmt::format("{} bytes of local memory a thread are {} for all resident threads, but {} has {}",
+                                step->program->local_bytes, local_bytes, machine_.name, machine_.memory_bytes));
+  }
+  const std::uint64_t blocks =
+      std::min<std::uint64_t>(call.grid.count(), std::uint64_t(occupancy->blocks_per_sm) * machine_.sms);
+  const std::uint64_t register_bytes =
+      blocks * ((call.block.count() + kWarpSize - 1) / kWarpSize) * step->program->register_bytes;
+  if (register_bytes > kMaxRegisterBytes) {
+    return too_much(
+        fmt::format("the kernel has {} PTX registers, more than the virtual GPU can hold for {} blocks at once; "
+                    "is a loop unrolled too far?",
+                    function->registers.size(), blocks));
   }
   step->occupancy = *occupancy;
   step->first_site = static_cast<SiteId>(traffic_.size());

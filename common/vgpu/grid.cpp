@@ -23,6 +23,8 @@ Bytes allocate_zeroed(std::size_t bytes) {
   return Bytes(p);
 }
 
+constexpr std::uint64_t kBlockCost = 32;  // of the budget of instructions
+
 class GridRunner {
  public:
   GridRunner(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms)
@@ -94,6 +96,8 @@ class GridRunner {
     block.active = next_block_ < shape_.grid.count();
     if (!block.active) return;
     const std::uint64_t linear = next_block_++;
+    // Starting a block takes the host time as well: a grid of billions of empty blocks ends by the budget too.
+    launch_.instructions_left -= std::min<std::uint64_t>(launch_.instructions_left, kBlockCost);
     ++active_blocks_;
     ++sm.blocks_run;
     sm.warps_run += warps_per_block_;

@@ -92,7 +92,8 @@ class Lowering {
     program_.static_shared_bytes = shared_.static_bytes;
     program_.shared_bytes = shared_.static_bytes;
     if (input_.dynamic_shared_bytes != 0) {
-      program_.shared_bytes = round_up(shared_.static_bytes, 16) + input_.dynamic_shared_bytes;
+      const std::uint64_t wanted = std::uint64_t{round_up(shared_.static_bytes, 16)} + input_.dynamic_shared_bytes;
+      program_.shared_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, ~0u));
     }
     std::uint32_t at = 0;
     for (const Variable& variable : function_.variables) {

@@ -155,6 +155,21 @@ SOLVE(const float* a, float* c, int stride) { pick<<<1, 32>>>(a, c, stride); }
   }
 }
 
+TEST(Counts, OneElementForAllThreadsIsOneSector) {
+  constexpr const char* kSame = R"(#include <roofwalk.cuh>
+__global__ void same(const float* a, float* c) { c[5] = a[3]; }
+SOLVE(const float* a, float* c) { same<<<1, 64>>>(a, c); }
+)";
+  Buffer a{"a", numbers(32)}, c{"c", std::vector<float>(32)};
+  const auto record = Runner().run(kSame, {&a, &c});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_EQ(count(*record, Counter::l1_read_sectors), 2u);
+  EXPECT_EQ(count(*record, Counter::l1_write_sectors), 2u);
+  EXPECT_EQ(count(*record, Counter::dram_write_bytes), 32u);
+  EXPECT_EQ(count(*record, Counter::dram_read_bytes), 64u);  // a's sector, and the fill of c's partly written one
+  EXPECT_EQ(c.values[5], a.values[3]);
+}
+
 TEST(Counts, BankConflictsCostTheirWavefronts) {
   constexpr const char* kBanks = R"(#include <roofwalk.cuh>
 __global__ void pick(const float* a, float* c, int stride) {

@@ -97,6 +97,28 @@ TEST(Faults, TooManyResources) {
   EXPECT_NE(fault.message.find("bytes of shared memory"), std::string::npos) << fault.message;
 }
 
+TEST(Faults, SharedMemoryThatWouldWrapAround) {
+  const Fault fault = fault_of(kernel(
+      "  __shared__ float t[8];\n  extern __shared__ float s[];\n  s[threadIdx.x] = 1;\n  t[threadIdx.x % 8] = 2;\n"
+      "  __syncthreads();\n  c[threadIdx.x] = s[0] + t[0];",
+      "k<<<1, 64, 0xfffffff0u>>>(a, c, n);"));
+  EXPECT_EQ(fault.kind, FaultKind::resource);
+}
+
+TEST(Faults, LocalMemoryBeyondTheDevice) {
+  const Fault fault =
+      fault_of(kernel("  float big[50000];\n  for (int i = 0; i < 50000; ++i) big[i] = a[i % n];\n  c[threadIdx.x] = "
+                      "big[(int)a[0] + 3];"));
+  EXPECT_EQ(fault.kind, FaultKind::resource);
+  EXPECT_NE(fault.message.find("bytes of local memory a thread"), std::string::npos) << fault.message;
+}
+
+TEST(Faults, GridOfBillionsOfEmptyBlocksEndsByItsBudget) {
+  const Fault fault = fault_of(kernel("  if (n < 0) c[0] = 1;", "k<<<2000000000, 32>>>(a, c, n);"),
+                               {.max_warp_instructions = 10'000'000});
+  EXPECT_EQ(fault.kind, FaultKind::runaway);
+}
+
 TEST(Faults, HugeGlobalIsRefusedAtLoad) {
   const auto artifact = compile(
       "#include <roofwalk.cuh>\n__device__ char big[1ull << 40];\n__global__ void k(float* c) { c[0] = big[5]; }\n"
