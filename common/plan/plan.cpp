@@ -101,6 +101,7 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
                                     const auto it = addresses.find(name);
                                     return it == addresses.end() ? std::uint64_t{0} : it->second;
                                   },
+                              .source_name = artifact.source_name,
                               .may_call_externs = true});
   if (!program) {
     Error error = program.error();

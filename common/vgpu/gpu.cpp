@@ -108,10 +108,12 @@ Result<bool> Gpu::launch(const KernelCall& call) {
                         .block = call.block,
                         .dynamic_shared_bytes = call.dynamic_shared_bytes,
                         .arguments = call.arguments,
-                        .address_of = [this](const std::string& name) {
-                          const auto it = addresses_.find(name);
-                          return it == addresses_.end() ? std::uint64_t{0} : it->second;
-                        }});
+                        .address_of =
+                            [this](const std::string& name) {
+                              const auto it = addresses_.find(name);
+                              return it == addresses_.end() ? std::uint64_t{0} : it->second;
+                            },
+                        .source_name = source_name_});
   if (!program) {
     Error error = program.error();
     if (error.file.empty()) error.file = source_path_;

@@ -309,7 +309,12 @@ class Lowering {
     entry.count = block.count;
     program_.ops.push_back(entry);
     for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
-      ROOFWALK_TRY_STATUS(lower_instruction(function_.instructions[pc], pc, index));
+      const Instruction& in = function_.instructions[pc];
+      if (const Status status = lower_instruction(in, pc, index); !status) {
+        Error error = status.error();
+        error.line = input_.module->line_in(in, input_.source_name);
+        return error;
+      }
     }
     Op fall;
     fall.run = op_fall_through;
@@ -372,6 +377,10 @@ class Lowering {
       case Form::prefetch:
         return emit_ok(op, op_nothing);
       case Form::call:
+        if (!input_.may_call_externs && in.operands[0].symbol == "vprintf") {
+          return Error{.message = "printf in a kernel is not supported by the virtual GPU yet",
+                       .advice = "remove it; a value written to an output shows as well"};
+        }
         if (!input_.may_call_externs) {
           return Error{
               .message = fmt::format("PTX line {}: a call of `{}` was not inlined; calls are not supported by the "

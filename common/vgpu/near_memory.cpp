@@ -65,9 +65,11 @@ bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& acce
     access.high -= kSharedWindow;
   }
   const std::uint64_t extent = launch.program.shared_bytes;
+  // Compared so that no address wraps around: 64-bit ones may lie at the very end.
+  const auto inside = [&](std::uint64_t address) { return address < extent && access.bytes <= extent - address; };
   for (int l = 0; l < kWarpSize; ++l) {
-    if (access.high + access.bytes <= extent) break;
-    if (!active(access, l) || access.address[l] + access.bytes <= extent) continue;
+    if (inside(access.high)) break;
+    if (!active(access, l) || inside(access.address[l])) continue;
     launch.stop(warp, op, FaultKind::out_of_bounds, l,
                 fmt::format("out of bounds: {} {} bytes at byte {} of shared memory, but the block has {} bytes", verb,
                             access.bytes, access.address[l], extent));
@@ -125,7 +127,8 @@ bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access,
       access.address[l] = access.address[std::countr_zero(access.mask)];
       continue;
     }
-    const bool inside = access.address[l] + access.bytes <= launch.program.local_bytes;
+    const std::uint64_t extent = launch.program.local_bytes;
+    const bool inside = access.address[l] < extent && access.bytes <= extent - access.address[l];
     if (inside && access.address[l] % access.bytes == 0) continue;
     launch.stop(warp, op, inside ? FaultKind::misaligned : FaultKind::out_of_bounds, l,
                 fmt::format("{}: {} {} bytes at byte {} of the thread's local memory, which has {} bytes",

@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -88,7 +89,8 @@ struct LoweringInput {
   std::span<const std::uint8_t> arguments;  // the parameter block
   // Device address of a module variable (.global, .const) or the number that stands for a function.
   std::function<std::uint64_t(const std::string& symbol)> address_of;
-  bool may_call_externs = false;  // plans only
+  std::string_view source_name = {};  // the learner's file, for the lines of errors
+  bool may_call_externs = false;      // plans only
 };
 
 // The parameter block of a function: offset of each parameter and the whole size, by the ABI (natural alignment).
