@@ -70,6 +70,10 @@ Result<std::uint64_t> get_parameter_buffer(PlanBuilder& builder, const ptx::Inst
     return builder.refuse(in, fmt::format("{} is launched with {} threads a block", name, launch.block.count()),
                           "at most 1024 threads a block, 64 in z");
   }
+  constexpr std::size_t kMaxOpenLaunches = 16;
+  if (builder.open_launches.size() >= kMaxOpenLaunches) {
+    return builder.refuse(in, "solve asks for launch arguments again and again without launching");
+  }
   const ptx::Function* function = builder.module.find_function(launch.kernel);
   const int* most = function->max_threads;
   if (most[0] > 0 &&
@@ -78,7 +82,8 @@ Result<std::uint64_t> get_parameter_buffer(PlanBuilder& builder, const ptx::Inst
                                           name, launch.block.count()));
   }
   const std::uint32_t size_bytes = vgpu::parameter_layout(*function).size_bytes;
-  auto buffer = builder.memory.allocate("launch arguments", std::max(size_bytes, 1u), 1, vgpu::Memory::Region::buffers);
+  auto buffer =
+      builder.memory.allocate("launch arguments", std::max(size_bytes, 1u), 1, vgpu::Memory::Region::arguments);
   if (!buffer) return buffer.error();
   const vgpu::Buffer& memory = builder.memory.buffer(*buffer);
   std::memset(memory.data, kUnset, memory.size_bytes);

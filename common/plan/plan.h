@@ -50,7 +50,7 @@ using ArgumentBytes = std::vector<std::uint8_t>;
 struct PlanLimits {
   std::uint64_t max_instructions = 10'000'000;  // a solve that loops past this is refused
   std::uint64_t max_steps = 10'000;             // launches, memsets and copies together
-  std::uint64_t max_scratch_bytes = 1ull << 32;
+  std::uint64_t max_scratch_bytes = 1ull << 30;
 };
 
 // Steps through `solve`. `allocate_scratch(size_bytes)` gives the device address of a new scratch buffer.

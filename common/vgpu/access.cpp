@@ -227,6 +227,16 @@ void count_atomic(Launch& launch, const Op* op, const Access& access) {
 }
 
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out) {
+  const ptx::Form form = ptx::info(op->instruction->opcode).form;
+  const bool constant_load = op->instruction->space == ptx::Space::constant;
+  const bool touches_constants = access.high >= Memory::kConstantBase && access.low < Memory::kConstantEnd;
+  const bool only_constants = access.low >= Memory::kConstantBase && access.high < Memory::kConstantEnd;
+  if ((constant_load && !only_constants) || (form != ptx::Form::load && touches_constants)) {
+    launch.stop(warp, op, FaultKind::out_of_bounds, -1,
+                constant_load ? "out of bounds: reads constant memory where no __constant__ variable lies"
+                              : "out of bounds: writes constant memory, which a kernel can only read");
+    return false;
+  }
   const std::uint64_t end = access.high + access.bytes;
   BufferMemo& memo = launch.buffer_memos[op->pc];
   if (access.bytes > 1) {

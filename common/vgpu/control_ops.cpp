@@ -52,7 +52,10 @@ const Op* finish_warp(Warp& warp) {
 }  // namespace
 
 const Op* enter_block(Launch& launch, Warp& warp, std::uint32_t block) {
-  return block == kExitBlock ? finish_warp(warp) : &launch.program.ops[launch.program.blocks[block].first_op];
+  if (block != kExitBlock) return &launch.program.ops[launch.program.blocks[block].first_op];
+  // The lanes that come here leave; others may still wait for their turn.
+  warp.live &= ~warp.mask;
+  return resume_top(warp) ? enter_block(launch, warp, warp.stack.back().block) : finish_warp(warp);
 }
 
 const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op) {
@@ -68,6 +71,7 @@ const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op) {
   }
   launch.instructions_left -= op->count;
   launch.clock += op->count;
+  warp.executed += op->count;
   ++launch.sm->block_executions[op->block];
   launch.block_threads[op->block] += static_cast<std::uint64_t>(std::popcount(warp.mask));
   return op + 1;

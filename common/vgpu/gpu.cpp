@@ -14,7 +14,8 @@ namespace roofwalk::vgpu {
 namespace {
 
 // PTX registers are kept as they are (ptxas would share them), for every resident warp.
-constexpr std::uint64_t kMaxRegisterBytes = 2ull << 30;
+constexpr std::uint64_t kMaxRegisterBytes = 1ull << 30;
+constexpr std::uint64_t kMaxPlanOperations = 4'000'000;
 
 }  // namespace
 
@@ -40,6 +41,7 @@ Gpu::~Gpu() = default;
 
 Status Gpu::load(ptx::Module module, std::string source_name, std::string source_path) {
   memory_.release_all(Memory::Region::globals);
+  memory_.release_all(Memory::Region::constants);
   addresses_.clear();
   module_ = std::move(module);
   source_name_ = std::move(source_name);
@@ -50,9 +52,10 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
       return Error{.message = fmt::format("`{}` is declared extern but defined nowhere", variable.name),
                    .file = source_path_};
     }
-    auto id = memory_.allocate(display_name(variable.name), std::max<std::uint64_t>(variable.size_bytes, 1),
-                               static_cast<std::uint32_t>(std::max(ptx::size_bytes(variable.type), 1)),
-                               Memory::Region::globals);
+    auto id =
+        memory_.allocate(display_name(variable.name), std::max<std::uint64_t>(variable.size_bytes, 1),
+                         static_cast<std::uint32_t>(std::max(ptx::size_bytes(variable.type), 1)),
+                         variable.space == ptx::Space::constant ? Memory::Region::constants : Memory::Region::globals);
     if (!id) {
       Error error = id.error();
       error.file = source_path_;
@@ -77,6 +80,7 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
 
 void Gpu::begin_plan(const RunLimits& limits) {
   limits_ = limits;
+  plan_operations_ = 0;
   traffic_.clear();
   steps_.clear();
   fault_.reset();
@@ -151,6 +155,13 @@ Result<bool> Gpu::launch(const KernelCall& call) {
                     function->registers.size(), blocks));
   }
   step->occupancy = *occupancy;
+  // Every launch keeps its program and counters until the plan ends.
+  plan_operations_ += step->program->ops.size();
+  if (plan_operations_ > kMaxPlanOperations) {
+    return too_much(
+        fmt::format("the plan's launches together have more than {} instructions to keep; launch fewer, larger kernels",
+                    kMaxPlanOperations));
+  }
   step->first_site = static_cast<SiteId>(traffic_.size());
   traffic_.resize(traffic_.size() + function->instructions.size());
 
@@ -166,8 +177,8 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   step->totals.blocks_per_sm = step->occupancy.blocks_per_sm;
   step->block_threads = std::move(launch.block_threads);
   for (Multiprocessor& sm : sms) {
-    step->totals.sms.push_back({std::move(sm.block_executions), sm.blocks_run, sm.warps_run, sm.l1_lines, sm.l1_sectors,
-                                sm.shared_wavefronts});
+    step->totals.sms.push_back({std::move(sm.block_executions), sm.longest_warps, sm.blocks_run, sm.warps_run,
+                                sm.l1_lines, sm.l1_sectors, sm.shared_wavefronts});
   }
   steps_.push_back(std::move(step));
   return true;
@@ -218,10 +229,29 @@ void Gpu::touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Ste
   }
 }
 
+// Bytes that a memset or copy moves are work as well: a plan of nothing else ends by its budget.
+bool Gpu::charge(std::uint64_t size_bytes, const char* what, int line) {
+  constexpr std::uint64_t kInstructionsPerLine = 8;
+  const std::uint64_t cost = size_bytes / kLineBytes * kInstructionsPerLine;
+  if (cost <= limits_.warp_instructions) {
+    limits_.warp_instructions -= cost;
+    return true;
+  }
+  Fault fault;
+  fault.kind = FaultKind::runaway;
+  fault.kernel = what;
+  fault.file = source_path_;
+  fault.line = line;
+  fault.message = fmt::format(
+      "runs too long: the plan's memsets and copies are past its budget (this {} moves {} bytes)", what, size_bytes);
+  fault_ = std::move(fault);
+  return false;
+}
+
 bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t size_bytes, int line) {
   ROOFWALK_CHECK(!fault_);
   if (size_bytes == 0) return true;
-  if (!check_range(address, size_bytes, "memset", line)) return false;
+  if (!check_range(address, size_bytes, "memset", line) || !charge(size_bytes, "memset", line)) return false;
   const Buffer* buffer = memory_.find(address);
   std::memset(buffer->data + (address - buffer->address), value, size_bytes);
   auto step = std::make_unique<Step>();
@@ -238,7 +268,8 @@ bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t si
 bool Gpu::copy_memory(std::uint64_t destination, std::uint64_t source, std::uint64_t size_bytes, int line) {
   ROOFWALK_CHECK(!fault_);
   if (size_bytes == 0) return true;
-  if (!check_range(destination, size_bytes, "memcpy", line) || !check_range(source, size_bytes, "memcpy", line))
+  if (!check_range(destination, size_bytes, "memcpy", line) || !check_range(source, size_bytes, "memcpy", line) ||
+      !charge(size_bytes, "memcpy", line))
     return false;
   const Buffer* to = memory_.find(destination);
   const Buffer* from = memory_.find(source);

@@ -59,6 +59,7 @@ class Gpu {
   struct Step;  // one launch, memset or copy until its traffic is known
 
   void add_fault(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc);
+  bool charge(std::uint64_t size_bytes, const char* what, int line);
   bool check_range(std::uint64_t address, std::uint64_t size_bytes, const char* what, int line);
   void touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Step& step);
   KernelRecord finish(Step& step, Counters& total);
@@ -71,6 +72,7 @@ class Gpu {
   std::map<std::string, std::uint64_t> addresses_;  // of module variables
 
   RunLimits limits_;
+  std::uint64_t plan_operations_ = 0;  // lowered, over all launches of the plan
   std::vector<SiteTraffic> traffic_;
   std::vector<std::unique_ptr<Step>> steps_;
   std::optional<Fault> fault_;

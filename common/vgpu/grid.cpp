@@ -115,6 +115,7 @@ class GridRunner {
       const std::uint64_t left = threads - std::uint64_t{warp.index} * kWarpSize;
       warp.live = left >= kWarpSize ? kAllLanes : (1u << left) - 1;
       warp.mask = warp.live;
+      warp.executed = 0;
       warp.state = Warp::State::ready;
       warp.stack.assign(1, {warp.live, 0, kExitBlock});
       warp.next = &program_.ops[program_.blocks[0].first_op];
@@ -138,6 +139,8 @@ class GridRunner {
         if (launch_.fault || launch_.refusal) return true;
       }
       if (block.live_warps == 0) {
+        const auto shorter = [](const Warp& a, const Warp& b) { return a.executed < b.executed; };
+        sm.longest_warps += std::max_element(block.warps.begin(), block.warps.end(), shorter)->executed;
         --active_blocks_;
         start_next(sm, block);
       }

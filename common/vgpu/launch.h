@@ -46,9 +46,10 @@ struct alignas(64) Warp {
   std::uint32_t live = 0;  // lanes that have not left
   const Op* next = nullptr;
   enum class State : std::uint8_t { ready, waiting, done } state = State::done;
-  int barrier = 0;          // the one that it waits at
-  std::uint32_t index = 0;  // in its block
-  std::uint32_t slot = 0;   // on its multiprocessor: where its local memory lies
+  int barrier = 0;             // the one that it waits at
+  std::uint32_t index = 0;     // in its block
+  std::uint32_t slot = 0;      // on its multiprocessor: where its local memory lies
+  std::uint64_t executed = 0;  // instructions
   ResidentBlock* block = nullptr;
   std::uint8_t* local = nullptr;  // [word][lane]
   std::vector<ReconvergenceEntry> stack;
@@ -78,6 +79,7 @@ struct Multiprocessor {
   L1Cache l1;
   std::vector<ResidentBlock> blocks;
   std::vector<std::uint64_t> block_executions;  // warps that entered each basic block
+  std::uint64_t longest_warps = 0;              // instructions of each block's longest warp, summed over the blocks
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0;
 };

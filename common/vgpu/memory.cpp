@@ -10,7 +10,8 @@ namespace roofwalk::vgpu {
 namespace {
 
 // Far from 0, so that a null pointer with an index is never by chance a buffer, and from the windows of address.h.
-constexpr std::uint64_t kRegionBase[] = {0x7000'0000'0000, 0x7f00'0000'0000};
+constexpr std::uint64_t kRegionBase[] = {0x5000'0000'0000, 0x7000'0000'0000, Memory::kConstantBase,
+                                         Memory::kConstantEnd};
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 

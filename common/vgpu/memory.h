@@ -28,7 +28,10 @@ struct Buffer {
 class Memory {
  public:
   // Regions keep apart what lives for different spans, so that one's growth does not move the other's addresses.
-  enum class Region { buffers, globals };
+  enum class Region { arguments, buffers, constants, globals };
+
+  // Constant memory starts here; what lies below is not constant, what lies in it is not written.
+  static constexpr std::uint64_t kConstantBase = 0x7d00'0000'0000, kConstantEnd = 0x7f00'0000'0000;
 
   explicit Memory(std::uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
   ~Memory();

@@ -160,7 +160,9 @@ TimeParts model_time(const Machine& machine, const Program& program, const Launc
                                static_cast<double>(sm.l1_sectors) * kSectorBytes / machine.l1_bytes_per_clock);
     const double shared = static_cast<double>(sm.shared_wavefronts) * kLineBytes / machine.shared_bytes_per_clock;
     const double waves = std::ceil(static_cast<double>(sm.blocks_run) / totals.blocks_per_sm);
-    const double latency = sm.warps_run == 0 ? 0 : waves * exposed / static_cast<double>(sm.warps_run);
+    const double longest =
+        sm.blocks_run == 0 ? 0 : static_cast<double>(sm.longest_warps) / static_cast<double>(sm.blocks_run);
+    const double latency = issued == 0 ? 0 : waves * exposed / issued * longest;
     parts.issue_ns = std::max(parts.issue_ns, issued / machine.schedulers_per_sm * ns_per_cycle);
     parts.flops_ns = std::max(parts.flops_ns, flops * ns_per_cycle);
     parts.l1_ns = std::max(parts.l1_ns, l1 * ns_per_cycle);

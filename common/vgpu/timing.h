@@ -2,7 +2,8 @@
 // arithmetic) and a latency bound, joined as sides of a right triangle, since latency is hidden only as far as there is
 // other work, and the launch itself.
 //
-// The latency bound is waves x the time that a warp is exposed: for each basic block that it enters, the rounds of
+// The latency bound is waves x the time that the longest warp of a block is exposed (taken in proportion to the
+// instructions that it executes, so that idle warps hide nothing): for each basic block that it enters, the rounds of
 // loads that depend on each other (loads that do not are in flight together, as ptxas hoists them: never past a barrier
 // or, unless they are ld.global.nc, past a global store) at the mean latency of the level that served them, and the
 // longest chain of arithmetic.
@@ -21,6 +22,7 @@ namespace roofwalk::vgpu {
 // What one SM did in a launch.
 struct SmTotals {
   std::vector<std::uint64_t> block_executions;
+  std::uint64_t longest_warps = 0;  // instructions of each block's longest warp, summed
   std::uint64_t blocks_run = 0, warps_run = 0, l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0;
 };
 

@@ -85,6 +85,7 @@ TEST(TimeParts, EachThroughputAndTheLatencyBound) {
   totals.l2_sectors = 100;
   totals.blocks_per_sm = 2;
   totals.sms.push_back({.block_executions = {40},
+                        .longest_warps = 40,
                         .blocks_run = 10,
                         .warps_run = 40,
                         .l1_lines = 70,
