@@ -1,0 +1,11 @@
+// verdict: fail, up: 5
+// One warp a block works; 31 that leave at once must not count as warps that hide its latency.
+#include <roofwalk.cuh>
+
+__global__ void add(const float* a, const float* b, float* c, int n) {
+    if (threadIdx.x >= 32) return;
+#pragma unroll 1
+    for (int i = blockIdx.x * 32 + threadIdx.x; i < n; i += 8 * 32) c[i] = a[i] + b[i];
+}
+
+SOLVE(const float* a, const float* b, float* c, int n) { add<<<8, 1024>>>(a, b, c, n); }
