@@ -28,7 +28,8 @@ GoalRegion region_of(const Chapter& chapter, const std::string& level, double al
   const Point start = from == starter.end() ? Point{} : from->second;
   for (const Goal& goal : chapter.goals) {
     const auto wanted = grade == Grade::ace && goal.ace ? goal.ace : goal.pass;
-    if (!wanted || goal.level != level) continue;  // another level's bytes have no place on this axis
+    // Another level's bytes have no place on this axis; FLOP/s are the same on all.
+    if (!wanted || (goal.level != level && goal.what != Goal::What::flops_over_starter)) continue;
     switch (goal.what) {
       case Goal::What::ai_over_starter:
         region.min_ai = std::max(region.min_ai, *wanted * start.ai);
