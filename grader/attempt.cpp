@@ -57,10 +57,12 @@ Json kernel_json(const KernelRecord& kernel) {
   const TimeParts& p = kernel.parts;
   json["parts_ns"] = {{"dram", p.dram_ns},   {"l2", p.l2_ns},       {"l1", p.l1_ns},           {"shared", p.shared_ns},
                       {"issue", p.issue_ns}, {"flops", p.flops_ns}, {"latency", p.latency_ns}, {"launch", p.launch_ns}};
+  json["warp_cycles"] = to_json(kernel.waits);
   json["counters"] = to_json(kernel.counters);
   json["lines"] = Json::array();
   for (const LineCounters& line : kernel.lines) {
-    json["lines"].push_back({{"line", line.line}, {"counters", to_json(line.counters)}});
+    json["lines"].push_back(
+        {{"line", line.line}, {"counters", to_json(line.counters)}, {"warp_cycles", to_json(line.waits)}});
   }
   return json;
 }

@@ -20,12 +20,13 @@ double ideal_sectors(double sectors, double lines, double requests) {
 std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record) {
   std::map<int, DiagnosisInput::Line> by_line;
   for (const KernelRecord& kernel : record.kernels) {
-    for (const auto& [number, c] : kernel.lines) {
-      DiagnosisInput::Line& line = by_line[number];
+    for (const LineCounters& of_line : kernel.lines) {
+      const Counters& c = of_line.counters;
+      DiagnosisInput::Line& line = by_line[of_line.line];
       const double loads = count(c, Counter::global_load_requests);
       const double stores = count(c, Counter::global_store_requests) + count(c, Counter::atomic_requests);
       const double sectors = count(c, Counter::l1_read_sectors) + count(c, Counter::l1_write_sectors);
-      line.line = number;
+      line.line = of_line.line;
       line.load_requests += loads;
       line.store_requests += stores;
       line.l1_sectors += sectors;
@@ -38,6 +39,34 @@ std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record) {
   std::vector<DiagnosisInput::Line> lines;
   for (const auto& entry : by_line) lines.push_back(entry.second);
   return lines;
+}
+
+// The waits that a learner can do something about, in the words of the diagnosis.
+constexpr std::pair<Wait, const char*> kWaitWords[] = {{Wait::dram, "DRAM"},
+                                                       {Wait::l2, "L2"},
+                                                       {Wait::l1, "L1"},
+                                                       {Wait::shared, "shared memory"},
+                                                       {Wait::bank_conflict, "bank conflicts"},
+                                                       {Wait::barrier, "a barrier"},
+                                                       {Wait::dependency, "the result of the instruction before"},
+                                                       {Wait::pipe, "a busy pipe"}};
+
+std::vector<DiagnosisInput::Waiting> waiting_in(const RunRecord& record) {
+  WarpCycles all;
+  std::map<int, WarpCycles> lines;
+  for (const KernelRecord& kernel : record.kernels) {
+    all.add(kernel.waits);
+    for (const LineCounters& line : kernel.lines) lines[line.line].add(line.waits);
+  }
+  std::vector<DiagnosisInput::Waiting> waiting;
+  if (all.total() == 0) return waiting;
+  for (const auto& [wait, words] : kWaitWords) {
+    const auto most = std::max_element(lines.begin(), lines.end(),
+                                       [w = wait](const auto& a, const auto& b) { return a.second[w] < b.second[w]; });
+    waiting.push_back({words, all[wait] / all.total(), most == lines.end() ? 0 : most->first});
+  }
+  std::stable_sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  return waiting;
 }
 
 // Most bytes at DRAM; where a device does not count those by line, most sectors at L1.
@@ -94,6 +123,7 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
   in.branches = count(record.counters, Counter::branches);
   in.divergent_branches = count(record.counters, Counter::divergent_branches);
   in.lines = lines_of(record);
+  in.waiting = waiting_in(record);
 
   Finding finding{diagnose(in), busiest_line(in.lines), {}};
   finding.traffic_source = source_line(source_text, finding.traffic_line);

@@ -121,7 +121,7 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
     return answer_call(builder, call, call_arguments);
   };
   constexpr double kSeconds = 20;
-  vgpu::RunLimits budget{limits.max_instructions, kSeconds};
+  vgpu::RunLimits budget{limits.max_instructions, kSeconds, {.instructions = 0}};
   vgpu::run_grid(launch, {.grid = {1, 1, 1}, .block = {1, 1, 1}, .blocks_per_sm = 1}, sms, budget);
   if (launch.refusal) return *launch.refusal;
   if (launch.fault) return refusal_of(artifact, module, *solve, launch);

@@ -1,11 +1,20 @@
 #include "common/record/run_record.h"
 
+#include <cmath>
+#include <numeric>
+
 namespace roofwalk {
 namespace {
 
 constexpr std::string_view kCounterNames[] = {
 #define ROOFWALK_NAME(name) #name,
     ROOFWALK_COUNTERS(ROOFWALK_NAME)
+#undef ROOFWALK_NAME
+};
+
+constexpr std::string_view kWaitNames[] = {
+#define ROOFWALK_NAME(name) #name,
+    ROOFWALK_WAITS(ROOFWALK_NAME)
 #undef ROOFWALK_NAME
 };
 
@@ -20,7 +29,9 @@ Json to_json(const TimeParts& parts) {
 Json to_json(const KernelRecord& kernel) {
   Json lines = Json::array();
   for (const LineCounters& line : kernel.lines) {
-    lines.push_back({{"line", line.line}, {"counters", roofwalk::to_json(line.counters)}});
+    lines.push_back({{"line", line.line},
+                     {"counters", roofwalk::to_json(line.counters)},
+                     {"warp_cycles", roofwalk::to_json(line.waits)}});
   }
   return {{"name", kernel.name},
           {"grid", to_json(kernel.grid)},
@@ -33,6 +44,7 @@ Json to_json(const KernelRecord& kernel) {
           {"occupancy", kernel.occupancy},
           {"elapsed_ns", kernel.elapsed_ns},
           {"time_parts_ns", to_json(kernel.parts)},
+          {"warp_cycles", roofwalk::to_json(kernel.waits)},
           {"counters", roofwalk::to_json(kernel.counters)},
           {"lines", std::move(lines)}};
 }
@@ -40,6 +52,14 @@ Json to_json(const KernelRecord& kernel) {
 }  // namespace
 
 std::string_view counter_name(Counter counter) { return kCounterNames[static_cast<std::size_t>(counter)]; }
+
+std::string_view wait_name(Wait wait) { return kWaitNames[static_cast<std::size_t>(wait)]; }
+
+double WarpCycles::total() const { return std::accumulate(cycles.begin(), cycles.end(), 0.0); }
+
+void WarpCycles::add(const WarpCycles& other, double times) {
+  for (std::size_t i = 0; i < kWaitCount; ++i) cycles[i] += times * other.cycles[i];
+}
 
 std::string_view fault_name(FaultKind kind) {
   switch (kind) {
@@ -67,6 +87,13 @@ Json to_json(const Counters& counters) {
     const auto value = counters[static_cast<Counter>(i)];
     out[std::string(kCounterNames[i])] = value ? Json(*value) : Json(nullptr);
   }
+  return out;
+}
+
+Json to_json(const WarpCycles& waits) {
+  if (waits.total() == 0) return nullptr;
+  Json out = Json::object();
+  for (std::size_t i = 0; i < kWaitCount; ++i) out[std::string(kWaitNames[i])] = std::round(waits.cycles[i]);
   return out;
 }
 

@@ -74,13 +74,53 @@ class Counters {
   std::array<std::optional<std::uint64_t>, kCounterCount> values_{};
 };
 
+// Where the cycles of resident warps went. `issued`: an instruction was issued. The rest are waits: `issue` ready, but
+// the scheduler issued another warp; `dependency` for an arithmetic result; `pipe` for a pipe, or a place in the memory
+// path; `l1`, `l2`, `dram`, `shared` for data, by the farthest level that had to be asked; `bank_conflict` the part of
+// shared memory's that conflicts added; `barrier`; `tail` places for warps that stood empty while the launch ran on.
+#define ROOFWALK_WAITS(X) \
+  X(issued)               \
+  X(issue)                \
+  X(dependency)           \
+  X(pipe)                 \
+  X(l1)                   \
+  X(l2)                   \
+  X(dram)                 \
+  X(shared)               \
+  X(bank_conflict)        \
+  X(barrier)              \
+  X(tail)
+
+enum class Wait {
+#define ROOFWALK_ENUM(name) name,
+  ROOFWALK_WAITS(ROOFWALK_ENUM)
+#undef ROOFWALK_ENUM
+};
+#define ROOFWALK_ONE(name) +1
+inline constexpr std::size_t kWaitCount = 0 ROOFWALK_WAITS(ROOFWALK_ONE);
+#undef ROOFWALK_ONE
+
+std::string_view wait_name(Wait wait);
+
+// Warp cycles by cause.
+struct WarpCycles {
+  std::array<double, kWaitCount> cycles{};
+
+  double& operator[](Wait wait) { return cycles[static_cast<std::size_t>(wait)]; }
+  double operator[](Wait wait) const { return cycles[static_cast<std::size_t>(wait)]; }
+  double total() const;
+  void add(const WarpCycles& other, double times = 1);
+};
+
 // Counters of one line of the learner's file (line 0: code that no line owns).
 struct LineCounters {
   int line = 0;
   Counters counters;
+  WarpCycles waits = {};
 };
 
-// The modelled time of a kernel, part by part. All in ns.
+// What the modelled time of a kernel is made of, in ns: what each part of the machine needs at least, were it alone;
+// what the clock takes beyond the slowest of them, since warps wait (latency); and the launch.
 struct TimeParts {
   double dram_ns = 0, l2_ns = 0, l1_ns = 0, shared_ns = 0, issue_ns = 0, flops_ns = 0, latency_ns = 0, launch_ns = 0;
 };
@@ -95,7 +135,8 @@ struct KernelRecord {
   int resident_blocks_per_sm = 0;
   double occupancy = 0;  // resident warps over the most an SM holds
   double elapsed_ns = 0;
-  TimeParts parts;  // all zero where time is not modelled
+  TimeParts parts;   // all zero where time is not modelled
+  WarpCycles waits;  // the same
   Counters counters;
   std::vector<LineCounters> lines;  // by line, ascending; only lines with something to report
 };
@@ -129,6 +170,7 @@ struct RunRecord {
 };
 
 Json to_json(const Counters& counters);
+Json to_json(const WarpCycles& waits);  // null where nothing is known
 Json to_json(const RunRecord& record);
 Json to_json(const Fault& fault);
 

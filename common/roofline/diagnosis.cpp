@@ -24,6 +24,8 @@ constexpr double kRedundant = 1.25;      // bytes at a level over compulsory byt
 constexpr double kVeryRedundant = 8;
 constexpr double kLowOccupancy = 0.5;
 
+constexpr std::string_view kBarrierWait = "a barrier";
+
 enum class Part { unknown, dram, l2, l1, shared, issue, flops, latency };
 
 // The input and what several rules ask of it.
@@ -200,6 +202,27 @@ std::optional<Diagnosis> no_reuse(const Facts& f) {
       number_of(line)};
 }
 
+// ", and warps wait for DRAM 63 % of their time (line 12)"; empty where it is not known.
+std::string main_wait(const Facts& f) {
+  if (f.in.waiting.empty()) return {};
+  const auto& most = f.in.waiting.front();
+  return fmt::format(", and warps wait for {} {} of their time{}", most.what, percent(most.share),
+                     most.line > 0 ? fmt::format(" (line {})", most.line) : "");
+}
+
+// Every warp of a block stands still together, and nothing else runs meanwhile.
+std::optional<Diagnosis> barriers(const Facts& f) {
+  if (f.bound != Part::latency || f.in.waiting.empty() || f.in.waiting.front().what != kBarrierWait)
+    return std::nullopt;
+  const auto& most = f.in.waiting.front();
+  return Diagnosis{"barriers",
+                   fmt::format("Warps wait at barriers {} of their time{}: all stand still until the slowest load of "
+                               "the block is there. Start the next tile's loads before computing on this one "
+                               "(cp.async, two buffers), or let more blocks share an SM.",
+                               percent(most.share), most.line > 0 ? fmt::format(", most at line {}", most.line) : ""),
+                   most.line};
+}
+
 // Waiting, with too little on its way.
 std::optional<Diagnosis> latency(const Facts& f) {
   const bool left_of_ridge = f.in.observed_ai < f.in.ridge;
@@ -212,15 +235,15 @@ std::optional<Diagnosis> latency(const Facts& f) {
                                  percent(f.in.occupancy)),
                      0};
   }
-  const std::string times =
-      f.bound == Part::latency && f.traffic_ns > 0
-          ? fmt::format(": waiting takes {}, moving the bytes {}", time_text(f.in.latency_ns), time_text(f.traffic_ns))
-          : std::string();
+  const std::string times = f.bound == Part::latency && f.traffic_ns > 0
+                                ? fmt::format(": waiting takes {}, moving the bytes {}{}", time_text(f.in.latency_ns),
+                                              time_text(f.traffic_ns), main_wait(f))
+                                : std::string();
   return Diagnosis{"latency",
                    fmt::format("Too few bytes are in flight{}. Use 128-bit accesses (float4) and several independent "
                                "loads a thread.",
                                times),
-                   0};
+                   f.in.waiting.empty() ? 0 : f.in.waiting.front().line};
 }
 
 std::optional<Diagnosis> pipes(const Facts& f) {
@@ -255,8 +278,8 @@ Diagnosis diagnose(const DiagnosisInput& input) {
     if (auto found = near_roof(facts)) return *found;
   }
   using Rule = std::optional<Diagnosis> (*)(const Facts&);
-  constexpr Rule kRules[] = {launch_bound,         few_blocks, over_fetch, bank_conflicts, divergence,
-                             executed_over_useful, no_reuse,   latency,    pipes,          near_roof};
+  constexpr Rule kRules[] = {launch_bound, few_blocks, over_fetch, bank_conflicts, divergence, executed_over_useful,
+                             no_reuse,     barriers,   latency,    pipes,          near_roof};
   for (const Rule rule : kRules) {
     if (auto found = rule(facts)) return *found;
   }

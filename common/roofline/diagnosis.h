@@ -31,11 +31,19 @@ struct DiagnosisInput {
     double shared_bank_conflicts = 0, divergent_branches = 0;
   };
   std::vector<Line> lines;
+
+  // What warps waited for, as shares of their cycles, most first: words that follow "wait for". Empty where unknown.
+  struct Waiting {
+    std::string what;  // "DRAM", "a barrier"
+    double share = 0;
+    int line = 0;  // where most of it is; 0 unknown
+  };
+  std::vector<Waiting> waiting;
 };
 
 struct Diagnosis {
   // A short id: none, near_roof, launch_bound, few_blocks, over_fetch, bank_conflicts, divergence,
-  // executed_over_useful, no_reuse, low_occupancy, latency, shared_traffic, instruction_bound, fp_bound.
+  // executed_over_useful, no_reuse, low_occupancy, barriers, latency, shared_traffic, instruction_bound, fp_bound.
   std::string cause;
   std::string text;  // one or two sentences for the learner, lever included
   int line = 0;      // the line to look at; 0 none

@@ -31,10 +31,15 @@ struct Machine {
   int shared_allocation_bytes = 0;
   std::int64_t memory_bytes = 0;  // device memory
 
-  int schedulers_per_sm = 0;  // warp instructions issued a clock
-  int fp32_lanes_per_sm = 0;  // FMAs a clock
+  int schedulers_per_sm = 0;   // warp instructions issued a clock
+  int fp32_lanes_per_sm = 0;   // FMAs a clock
+  int half2_lanes_per_sm = 0;  // packed half FMAs a clock, two each
   int fp64_lanes_per_sm = 0;
-  int special_lanes_per_sm = 0;  // ex2, rsqrt, ... a clock
+  int int_lanes_per_sm = 0;          // 32-bit integer adds and logic a clock
+  int multiply_lanes_per_sm = 0;     // 32-bit integer multiplies a clock
+  int special_lanes_per_sm = 0;      // ex2, rsqrt, ... a clock
+  int memory_lanes_per_sm = 0;       // lanes of loads and stores issued a clock
+  double tensor_fmas_per_clock = 0;  // an SM: f16 and bf16 factors, f32 sums, dense
 
   int l1_bytes = 0;  // an SM
   int l1_ways = 0;
@@ -43,13 +48,20 @@ struct Machine {
   double l1_latency_cycles = 0;
   std::int64_t l2_bytes = 0;  // the GPU
   int l2_ways = 0;
-  double l2_bytes_per_clock = 0;  // the GPU
+  double l2_bytes_per_clock = 0;       // the GPU
+  double l2_port_bytes_per_clock = 0;  // what one SM can take of it
+  int sectors_in_flight_per_sm = 0;    // that an SM may have asked L2 for
   double l2_latency_cycles = 0;
-  double dram_bytes_per_s = 0;
+  double dram_bytes_per_s = 0;      // of the data sheet
+  double dram_sustained_share = 0;  // of it that a long stream reaches
   double dram_latency_cycles = 0;
   double shared_bytes_per_clock = 0;  // an SM
   double shared_latency_cycles = 0;
-  double alu_latency_cycles = 0;
+  double alu_latency_cycles = 0;  // fp32, half and integer
+  double fp64_latency_cycles = 0;
+  double special_latency_cycles = 0;
+  double tensor_latency_cycles = 0;
+  double shuffle_latency_cycles = 0;
   double barrier_latency_cycles = 0;
   double launch_ns = 0;  // one kernel after another in a stream
 

@@ -12,28 +12,6 @@ namespace {
 
 unsigned sector_of(std::uint64_t address) { return static_cast<unsigned>(address / kSectorBytes % 4); }
 
-void add_site_load(Launch& launch, Site& site, const Op* op, const Access& access) {
-  L1Cache& l1 = launch.sm->l1;
-  const SiteId id = launch.first_site + op->pc;
-  std::uint64_t sectors = 0, missed = 0, from_dram = 0;
-  for (int i = 0; i < access.lines; ++i) {
-    sectors += static_cast<std::uint64_t>(std::popcount(access.sectors[i]));
-    const unsigned missing = l1.read(access.line[i], access.sectors[i]);
-    if (missing == 0) continue;
-    missed += static_cast<std::uint64_t>(std::popcount(missing));
-    from_dram += static_cast<std::uint64_t>(std::popcount(launch.l2.read(access.line[i], missing, id, launch.traffic)));
-  }
-  ++site.requests;
-  site.sectors += sectors;
-  site.lines += static_cast<std::uint64_t>(access.lines);
-  site.hit_sectors += sectors - missed;
-  site.l2_read_sectors += missed;
-  site.l2_hit_sectors += missed - from_dram;
-  ++(missed == 0 ? site.served_by_l1 : from_dram == 0 ? site.served_by_l2 : site.served_by_dram);
-  launch.sm->l1_lines += static_cast<std::uint64_t>(access.lines);
-  launch.sm->l1_sectors += sectors;
-}
-
 // "c[1000003], but `c` holds 1000003 elements" and the fault's fields.
 void describe(Launch& launch, const Warp& warp, const Op* op, std::uint64_t address, std::uint32_t bytes, int lane,
               const char* verb) {
@@ -169,13 +147,39 @@ void coalesce(Access& access) {
   access.lines = lines;
 }
 
-void count_load(Launch& launch, const Op* op, const Access& access) {
-  add_site_load(launch, launch.sites[op->pc], op, access);
+void count_load(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  L1Cache& l1 = launch.sm->l1;
+  const SiteId id = launch.first_site + op->pc;
+  std::uint64_t sectors = 0, missed = 0, from_dram = 0;
+  for (int i = 0; i < access.lines; ++i) {
+    sectors += static_cast<std::uint64_t>(std::popcount(access.sectors[i]));
+    const unsigned missing = l1.read(access.line[i], access.sectors[i]);
+    if (missing == 0) continue;
+    missed += static_cast<std::uint64_t>(std::popcount(missing));
+    from_dram += static_cast<std::uint64_t>(std::popcount(launch.l2.read(access.line[i], missing, id, launch.traffic)));
+  }
+  Site& site = launch.sites[op->pc];
+  ++site.requests;
+  site.sectors += sectors;
+  site.lines += static_cast<std::uint64_t>(access.lines);
+  site.hit_sectors += sectors - missed;
+  site.l2_read_sectors += missed;
+  site.l2_hit_sectors += missed - from_dram;
+  ++(missed == 0 ? site.served_by_l1 : from_dram == 0 ? site.served_by_l2 : site.served_by_dram);
+  launch.sm->l1_lines += static_cast<std::uint64_t>(access.lines);
+  launch.sm->l1_sectors += sectors;
+  if (warp.trace != nullptr) {
+    Outcome& outcome = warp.outcome(op);
+    add_to(outcome.lines, static_cast<std::uint64_t>(access.lines));
+    add_to(outcome.sectors, sectors);
+    add_to(outcome.l2_read_sectors, missed);
+    add_to(outcome.dram_read_sectors, from_dram);
+  }
 }
 
-void count_store(Launch& launch, const Op* op, const Access& access) {
+void count_store(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   const SiteId id = launch.first_site + op->pc;
-  std::uint64_t sectors = 0;
+  std::uint64_t sectors = 0, dirtied = 0;
   for (int i = 0; i < access.lines; ++i) {
     std::uint32_t written[4] = {0, 0, 0, 0};
     if (access.contiguous) {
@@ -196,7 +200,7 @@ void count_store(Launch& launch, const Op* op, const Access& access) {
       }
     }
     sectors += static_cast<std::uint64_t>(std::popcount(access.sectors[i]));
-    launch.l2.write(access.line[i], written, id, launch.traffic);
+    dirtied += static_cast<std::uint64_t>(std::popcount(launch.l2.write(access.line[i], written, id, launch.traffic)));
   }
   Site& site = launch.sites[op->pc];
   ++site.requests;
@@ -205,25 +209,41 @@ void count_store(Launch& launch, const Op* op, const Access& access) {
   site.l2_write_sectors += sectors;
   launch.sm->l1_lines += static_cast<std::uint64_t>(access.lines);
   launch.sm->l1_sectors += sectors;
+  if (warp.trace != nullptr) {
+    Outcome& outcome = warp.outcome(op);
+    add_to(outcome.lines, static_cast<std::uint64_t>(access.lines));
+    add_to(outcome.sectors, sectors);
+    add_to(outcome.l2_write_sectors, sectors);
+    add_to(outcome.dram_write_sectors, dirtied);
+  }
 }
 
-void count_atomic(Launch& launch, const Op* op, const Access& access) {
+void count_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   const SiteId id = launch.first_site + op->pc;
-  std::uint64_t sectors = 0;
-  bool from_dram = false;
+  std::uint64_t sectors = 0, from_dram = 0, dirtied = 0;
   for (int i = 0; i < access.lines; ++i) {
     sectors += static_cast<std::uint64_t>(std::popcount(access.sectors[i]));
     launch.sm->l1.drop(access.line[i]);
-    from_dram |= launch.l2.update(access.line[i], access.sectors[i], id, launch.traffic) != 0;
+    const L2Cache::Updated updated = launch.l2.update(access.line[i], access.sectors[i], id, launch.traffic);
+    from_dram += static_cast<std::uint64_t>(std::popcount(updated.missed));
+    dirtied += static_cast<std::uint64_t>(std::popcount(updated.dirtied));
   }
   Site& site = launch.sites[op->pc];
   ++site.requests;
   site.sectors += sectors;
   site.lines += static_cast<std::uint64_t>(access.lines);
   site.l2_write_sectors += sectors;
-  ++(from_dram ? site.served_by_dram : site.served_by_l2);
+  ++(from_dram != 0 ? site.served_by_dram : site.served_by_l2);
   launch.sm->l1_lines += static_cast<std::uint64_t>(access.lines);
   launch.sm->l1_sectors += sectors;
+  if (warp.trace != nullptr) {
+    Outcome& outcome = warp.outcome(op);
+    add_to(outcome.lines, static_cast<std::uint64_t>(access.lines));
+    add_to(outcome.sectors, sectors);
+    add_to(outcome.l2_write_sectors, sectors);
+    add_to(outcome.dram_read_sectors, from_dram);
+    add_to(outcome.dram_write_sectors, dirtied);
+  }
 }
 
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out) {

@@ -40,9 +40,9 @@ void make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_
 void coalesce(Access& access);
 
 // Counts a load through L1, L2 and DRAM, a store to L2, an atomic at L2. `access` must be coalesced.
-void count_load(Launch& launch, const Op* op, const Access& access);
-void count_store(Launch& launch, const Op* op, const Access& access);
-void count_atomic(Launch& launch, const Op* op, const Access& access);
+void count_load(Launch& launch, const Warp& warp, const Op* op, const Access& access);
+void count_store(Launch& launch, const Warp& warp, const Op* op, const Access& access);
+void count_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 
 // Host pointers of the lanes' bytes: one base for all when they lie in one buffer, else by lane. False, with the fault
 // recorded, where a lane is outside every buffer or misaligned.

@@ -82,6 +82,12 @@ void find_reconvergence(std::vector<BasicBlock>& blocks) {
 
 }  // namespace
 
+bool is_memory(const Instruction& instruction) {
+  const Form form = ptx::info(instruction.opcode).form;
+  if (form != Form::load && form != Form::store && form != Form::atomic && form != Form::reduction) return false;
+  return instruction.space != ptx::Space::param && instruction.space != ptx::Space::constant;
+}
+
 std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
   const auto& code = function.instructions;
   std::set<std::uint32_t> starts{0};
@@ -98,11 +104,14 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
     const auto next = std::next(it);
     const auto end = next == starts.end() ? static_cast<std::uint32_t>(code.size()) : *next;
     block_at[*it] = static_cast<std::uint32_t>(blocks.size());
-    blocks.push_back({.first = *it, .count = end - *it, .successors = {}});
+    blocks.push_back({.first = *it, .count = end - *it, .successors = {}, .memory = {}});
   }
   const auto at = [&](std::uint32_t index) { return index < code.size() ? block_at.at(index) : kExitBlock; };
   for (BasicBlock& block : blocks) {
     const std::uint32_t end = block.first + block.count;
+    for (std::uint32_t pc = block.first; pc < end; ++pc) {
+      if (is_memory(code[pc])) block.memory.push_back(pc);
+    }
     if (block.count == 0) {
       block.successors = {kExitBlock};
       continue;

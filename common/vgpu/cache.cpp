@@ -108,9 +108,10 @@ unsigned L2Cache::read(std::uint64_t line, unsigned sectors, SiteId site, std::v
   return missing;
 }
 
-void L2Cache::write(std::uint64_t line, const std::uint32_t (&bytes)[4], SiteId site,
-                    std::vector<SiteTraffic>& traffic) {
+unsigned L2Cache::write(std::uint64_t line, const std::uint32_t (&bytes)[4], SiteId site,
+                        std::vector<SiteTraffic>& traffic) {
   Line& entry = lines_[find_or_allocate(line, traffic)];
+  const unsigned clean = ~static_cast<unsigned>(entry.dirty);
   for (int sector = 0; sector < 4; ++sector) {
     if (bytes[sector] == 0) continue;
     const auto bit = static_cast<std::uint8_t>(1u << sector);
@@ -120,14 +121,16 @@ void L2Cache::write(std::uint64_t line, const std::uint32_t (&bytes)[4], SiteId 
     if (entry.written[sector] == kWholeSector) entry.valid |= bit;
   }
   entry.writer = site;
+  return entry.dirty & clean;
 }
 
-unsigned L2Cache::update(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
+L2Cache::Updated L2Cache::update(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
   const unsigned missing = read(line, sectors, site, traffic);
   Line& entry = lines_[find_or_allocate(line, traffic)];
+  const unsigned dirtied = sectors & ~static_cast<unsigned>(entry.dirty);
   entry.dirty = static_cast<std::uint8_t>(entry.dirty | sectors);
   entry.writer = site;
-  return missing;
+  return {missing, dirtied};
 }
 
 }  // namespace roofwalk::vgpu

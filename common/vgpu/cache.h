@@ -47,11 +47,16 @@ class L2Cache {
   // Reads `sectors` (4-bit mask) of a line; returns the mask of those that L2 did not hold.
   unsigned read(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
 
-  // Writes bytes of a line: one 32-bit mask of written bytes a sector (0: untouched).
-  void write(std::uint64_t line, const std::uint32_t (&bytes)[4], SiteId site, std::vector<SiteTraffic>& traffic);
+  // Writes bytes of a line: one 32-bit mask of written bytes a sector (0: untouched). Returns the mask of the sectors
+  // that it made dirty: each will be written to DRAM once.
+  unsigned write(std::uint64_t line, const std::uint32_t (&bytes)[4], SiteId site, std::vector<SiteTraffic>& traffic);
 
-  // Reads, changes and keeps `sectors` (atomics): they end valid and dirty. Returns the mask of misses.
-  unsigned update(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
+  // Reads, changes and keeps `sectors` (atomics): they end valid and dirty. Returns the masks of misses and of sectors
+  // that it made dirty.
+  struct Updated {
+    unsigned missed = 0, dirtied = 0;
+  };
+  Updated update(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
 
   // Writes back what is dirty, as at the end of a plan. Lines stay valid.
   void write_back_all(std::vector<SiteTraffic>& traffic);

@@ -49,6 +49,17 @@ const Op* finish_warp(Warp& warp) {
   return nullptr;
 }
 
+// A traced warp enters a basic block: its memory instructions will fill their outcomes in.
+void record_entry(Multiprocessor& sm, Warp& warp, const Op* op) {
+  WarpTrace& trace = *warp.trace;
+  trace.blocks.push_back(op->block);
+  trace.instructions += op->count;
+  warp.first_outcome = trace.outcomes.size();
+  trace.outcomes.resize(warp.first_outcome + op->memory);
+  sm.traced.instructions += op->count;
+  sm.traced.bytes += sizeof trace.blocks[0] + op->memory * sizeof trace.outcomes[0];
+}
+
 }  // namespace
 
 const Op* enter_block(Launch& launch, Warp& warp, std::uint32_t block) {
@@ -74,6 +85,7 @@ const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op) {
   warp.executed += op->count;
   ++launch.sm->block_executions[op->block];
   launch.block_threads[op->block] += static_cast<std::uint64_t>(std::popcount(warp.mask));
+  if (warp.trace != nullptr) record_entry(*launch.sm, warp, op);
   return op + 1;
 }
 

@@ -65,7 +65,8 @@ bool can_count(Counter counter) { return counter != Counter::flops_tensor && cou
 void count_kernel(const CountingInput& input, KernelRecord& out) {
   set_all_to_zero(out.counters);
   const auto& code = input.program.function->instructions;
-  std::map<int, Counters> lines;
+  out.waits = input.reading.waits;
+  std::map<int, LineCounters> lines;
   for (std::size_t b = 0; b < input.program.blocks.size(); ++b) {
     const BasicBlock& block = input.program.blocks[b];
     std::uint64_t executions = 0;
@@ -77,8 +78,12 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
       const std::uint64_t threads = input.block_threads[b] - site.predicated_off;
       const int line = input.module.line_in(in, input.source_name);
       auto [it, is_new] = lines.try_emplace(line);
-      if (is_new) set_all_to_zero(it->second);
-      for (Counters* counters : {&out.counters, &it->second}) {
+      if (is_new) {
+        it->second.line = line;
+        set_all_to_zero(it->second.counters);
+      }
+      if (pc < input.reading.by_instruction.size()) it->second.waits.add(input.reading.by_instruction[pc]);
+      for (Counters* counters : {&out.counters, &it->second.counters}) {
         counters->add(Counter::warp_instructions, executions);
         counters->add(Counter::thread_instructions, threads);
         add_flops(in, threads, *counters);
@@ -92,7 +97,7 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
       }
     }
   }
-  for (auto& [line, counters] : lines) out.lines.push_back({line, counters});
+  for (auto& [line, counters] : lines) out.lines.push_back(counters);
 }
 
 void count_transfer(const Site& site, const SiteTraffic& traffic, Counters& out) {

@@ -9,6 +9,7 @@
 #include "common/ptx/module.h"
 #include "common/record/run_record.h"
 #include "common/vgpu/cache.h"
+#include "common/vgpu/clock.h"
 #include "common/vgpu/launch.h"
 #include "common/vgpu/timing.h"
 
@@ -23,11 +24,12 @@ struct CountingInput {
   const LaunchTotals& totals;
   std::span<const std::uint64_t> block_threads;
   std::span<const SiteTraffic> traffic;  // by PTX instruction, write-backs included
+  const ClockReading& reading;
   const ptx::Module& module;
   const std::string& source_name;
 };
 
-// Fills out.counters and out.lines. Every counter that this machine can count is set, if only to 0.
+// Fills out.counters, out.waits and out.lines. Every counter that this machine can count is set, if only to 0.
 void count_kernel(const CountingInput& input, KernelRecord& out);
 
 // Counters of a memset or copy.

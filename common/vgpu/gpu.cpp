@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "common/vgpu/clock.h"
 #include "common/vgpu/counting.h"
 #include "common/vgpu/launch.h"
+#include "common/vgpu/least_time.h"
 #include "common/vgpu/occupancy.h"
 
 namespace roofwalk::vgpu {
@@ -28,6 +30,8 @@ struct Gpu::Step {
   Occupancy occupancy;
   std::optional<Program> program;  // empty for memsets and copies
   LaunchTotals totals;
+  ProgramSchedule schedule;
+  ClockReading reading;
   std::vector<std::uint64_t> block_threads;
   SiteId first_site = 0;  // into traffic_; as many as totals.sites
 };
@@ -80,6 +84,7 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
 
 void Gpu::begin_plan(const RunLimits& limits) {
   limits_ = limits;
+  if (!limits_.clock) limits_.traces.instructions = 0;  // nobody would read them
   plan_operations_ = 0;
   traffic_.clear();
   steps_.clear();
@@ -168,17 +173,27 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   std::vector<Multiprocessor> sms;
   for (int i = 0; i < machine_.sms; ++i) sms.emplace_back(machine_).index = i;
   Launch launch(machine_, *step->program, memory_, l2_, traffic_, step->first_site);
-  run_grid(launch, {call.grid, call.block, step->occupancy.blocks_per_sm}, sms, limits_);
+  const GridTrace trace = run_grid(launch, {call.grid, call.block, step->occupancy.blocks_per_sm}, sms, limits_);
   if (launch.fault) {
     add_fault(std::move(*launch.fault), step->name, *function, launch.fault_pc);
     return false;
   }
   step->totals.sites = std::move(launch.sites);
-  step->totals.blocks_per_sm = step->occupancy.blocks_per_sm;
   step->block_threads = std::move(launch.block_threads);
   for (Multiprocessor& sm : sms) {
     step->totals.sms.push_back({std::move(sm.block_executions), sm.longest_warps, sm.blocks_run, sm.warps_run,
                                 sm.l1_lines, sm.l1_sectors, sm.shared_wavefronts});
+  }
+  step->totals.blocks_per_sm = step->occupancy.blocks_per_sm;
+  if (limits_.clock) {
+    step->schedule = schedule(machine_, *step->program, call.registers_per_thread);
+    step->reading = read_clock({.machine = machine_,
+                                .program = *step->program,
+                                .schedule = step->schedule,
+                                .trace = trace,
+                                .grid_blocks = call.grid.count(),
+                                .blocks_per_sm = step->occupancy.blocks_per_sm,
+                                .unsampled = limits_.traces.complete});
   }
   steps_.push_back(std::move(step));
   return true;
@@ -299,21 +314,28 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
     out.shared_bytes = step.program->shared_bytes;
     out.resident_blocks_per_sm = step.occupancy.blocks_per_sm;
     out.occupancy = step.occupancy.warps_share;
-    count_kernel({*step.program, step.totals, step.block_threads, traffic, *module_, source_name_}, out);
+    count_kernel({*step.program, step.totals, step.block_threads, traffic, step.reading, *module_, source_name_}, out);
   } else {
     count_transfer(step.totals.sites[0], traffic[0], out.counters);
     if (step.line > 0) out.lines.push_back({step.line, out.counters});
   }
   step.totals.dram_bytes = *out.counters[Counter::dram_read_bytes] + *out.counters[Counter::dram_write_bytes];
   step.totals.l2_sectors = *out.counters[Counter::l2_read_sectors] + *out.counters[Counter::l2_write_sectors];
-  if (step.program) {
+  if (limits_.clock) {
+    out.parts = least_time(machine_, step.schedule, step.totals);
+    const double busiest = busiest_ns(out.parts), clock_ns = step.reading.cycles / machine_.clock_hz * 1e9;
+    out.parts.latency_ns = std::max(0.0, clock_ns - busiest);
+    out.parts.launch_ns = machine_.launch_ns;
+    out.elapsed_ns = out.parts.launch_ns + std::max(busiest, clock_ns);
+  } else if (step.program) {
     out.parts = model_time(machine_, *step.program, step.totals);
+    out.elapsed_ns = total_ns(out.parts);
   } else {
     out.parts.dram_ns = static_cast<double>(step.totals.dram_bytes) / machine_.dram_bytes_per_s * 1e9;
     out.parts.l2_ns = static_cast<double>(step.totals.l2_sectors) * kSectorBytes / machine_.l2_bytes_per_s() * 1e9;
     out.parts.launch_ns = machine_.launch_ns;
+    out.elapsed_ns = total_ns(out.parts);
   }
-  out.elapsed_ns = total_ns(out.parts);
   for (std::size_t i = 0; i < kCounterCount; ++i) {
     const auto counter = static_cast<Counter>(i);
     if (const auto value = out.counters[counter]) total.add(counter, *value);

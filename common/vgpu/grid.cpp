@@ -27,8 +27,12 @@ constexpr std::uint64_t kBlockCost = 32;  // of the budget of instructions
 
 class GridRunner {
  public:
-  GridRunner(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms)
-      : launch_(launch), program_(launch.program), shape_(shape), sms_(sms) {
+  GridRunner(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, const TraceLimits& traces)
+      : launch_(launch),
+        program_(launch.program),
+        shape_(shape),
+        sms_(sms),
+        sample_(traces, shape.grid.count(), shape.blocks_per_sm) {
     warps_per_block_ = static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize);
     const std::uint64_t total = shape.grid.count();
     // Slots beyond the grid would only cost memory.
@@ -76,6 +80,7 @@ class GridRunner {
         if (launch_.fault || launch_.refusal) return;
       }
       if (!moved) return report_deadlock();
+      hold_trace_limits();
       if (++rounds_ % 256 == 0 && std::chrono::steady_clock::now() - start > std::chrono::duration<double>(seconds)) {
         const Warp& warp = *first_active();
         launch_.stop(warp, warp.next != nullptr ? warp.next : &program_.ops[0], FaultKind::runaway, 0,
@@ -84,6 +89,8 @@ class GridRunner {
       }
     }
   }
+
+  GridTrace take_trace() { return sample_.take(); }
 
  private:
   void fill() {
@@ -104,6 +111,9 @@ class GridRunner {
     const Dim3 grid = shape_.grid;
     block.index = {static_cast<std::uint32_t>(linear % grid.x), static_cast<std::uint32_t>(linear / grid.x % grid.y),
                    static_cast<std::uint32_t>(linear / grid.x / grid.y)};
+    block.linear_index = linear;
+    block.trace = sample_.start(linear, warps_per_block_);
+    if (block.trace != nullptr) sm.traced.bytes += warps_per_block_ * kWarpTraceBytes;
     block.live_warps = warps_per_block_;
     std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
     std::fill(std::begin(block.expected), std::end(block.expected), 0u);
@@ -116,6 +126,7 @@ class GridRunner {
       warp.live = left >= kWarpSize ? kAllLanes : (1u << left) - 1;
       warp.mask = warp.live;
       warp.executed = 0;
+      warp.trace = block.trace == nullptr ? nullptr : &block.trace->warps[warp.index];
       warp.state = Warp::State::ready;
       warp.stack.assign(1, {warp.live, 0, kExitBlock});
       warp.next = &program_.ops[program_.blocks[0].first_op];
@@ -139,13 +150,36 @@ class GridRunner {
         if (launch_.fault || launch_.refusal) return true;
       }
       if (block.live_warps == 0) {
-        const auto shorter = [](const Warp& a, const Warp& b) { return a.executed < b.executed; };
-        sm.longest_warps += std::max_element(block.warps.begin(), block.warps.end(), shorter)->executed;
+        std::uint64_t longest = 0, all = 0;
+        for (const Warp& warp : block.warps) {
+          longest = std::max(longest, warp.executed);
+          all += warp.executed;
+        }
+        sm.longest_warps += longest;
+        if (block.trace != nullptr) sample_.finish(*block.trace, all);
+        block.trace = nullptr;
         --active_blocks_;
         start_next(sm, block);
       }
     }
     return moved;
+  }
+
+  void hold_trace_limits() {
+    TraceSize recorded;
+    for (const Multiprocessor& sm : sms_) {
+      recorded.instructions += sm.traced.instructions;
+      recorded.bytes += sm.traced.bytes;
+    }
+    if (!sample_.hold_limits(recorded)) return;
+    for (Multiprocessor& sm : sms_) {
+      for (ResidentBlock& block : sm.blocks) {
+        const bool kept = sample_.keeps(block.linear_index);
+        if (kept && !sample_.ended()) continue;
+        for (Warp& warp : block.warps) warp.trace = nullptr;
+        if (!kept) block.trace = nullptr;
+      }
+    }
   }
 
   Warp* first_active() {
@@ -169,6 +203,7 @@ class GridRunner {
   const Program& program_;
   GridShape shape_;
   std::vector<Multiprocessor>& sms_;
+  Sample sample_;
   std::uint32_t warps_per_block_ = 0;
   std::uint64_t next_block_ = 0, active_blocks_ = 0, rounds_ = 0;
   Bytes registers_, local_, constants_, warp_constants_;
@@ -176,11 +211,13 @@ class GridRunner {
 
 }  // namespace
 
-void run_grid(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, RunLimits& limits) {
+GridTrace run_grid(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, RunLimits& limits) {
   launch.block_dim = shape.block;
   launch.instructions_left = limits.warp_instructions;
-  GridRunner(launch, shape, sms).run(limits.seconds);
+  GridRunner runner(launch, shape, sms, limits.traces);
+  runner.run(limits.seconds);
   limits.warp_instructions = launch.instructions_left;
+  return runner.take_trace();
 }
 
 }  // namespace roofwalk::vgpu

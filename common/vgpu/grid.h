@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/vgpu/launch.h"
+#include "common/vgpu/sample.h"
 
 namespace roofwalk::vgpu {
 
@@ -20,10 +21,13 @@ struct GridShape {
 struct RunLimits {
   std::uint64_t warp_instructions = 0;
   double seconds = 0;
+  TraceLimits traces = {};
+  bool clock = false;  // times by the clock instead of by bounds (timing.h)
 };
 
 // Runs until the grid is done or the launch has a fault or refusal. `sms` come back with their counters; their L1 is
-// cold at the start. Instructions that ran are taken off `limits.warp_instructions`.
-void run_grid(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, RunLimits& limits);
+// cold at the start. Instructions that ran are taken off `limits.warp_instructions`. Returns the traces of the blocks
+// that were sampled; of no use after a fault.
+GridTrace run_grid(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, RunLimits& limits);
 
 }  // namespace roofwalk::vgpu

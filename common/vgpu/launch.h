@@ -13,6 +13,7 @@
 #include "common/vgpu/cache.h"
 #include "common/vgpu/memory.h"
 #include "common/vgpu/program.h"
+#include "common/vgpu/sample.h"
 
 namespace roofwalk::vgpu {
 
@@ -53,6 +54,11 @@ struct alignas(64) Warp {
   ResidentBlock* block = nullptr;
   std::uint8_t* local = nullptr;  // [word][lane]
   std::vector<ReconvergenceEntry> stack;
+  WarpTrace* trace = nullptr;     // where its steps are recorded, if they are
+  std::size_t first_outcome = 0;  // of the basic block that it is in
+
+  // What its memory instruction costs goes here. Only with a trace.
+  Outcome& outcome(const Op* op) const { return trace->outcomes[first_outcome + op->memory]; }
 
   template <class T>
   T* lanes(Slot at) const {
@@ -66,6 +72,8 @@ inline constexpr int kBarriers = 16;
 struct ResidentBlock {
   bool active = false;
   Dim3 index{0, 0, 0};
+  std::uint64_t linear_index = 0;  // within the grid
+  BlockTrace* trace = nullptr;     // where its warps are recorded, if they are
   std::vector<std::uint8_t> shared;
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;
@@ -82,6 +90,7 @@ struct Multiprocessor {
   std::uint64_t longest_warps = 0;              // instructions of each block's longest warp, summed over the blocks
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0;
+  TraceSize traced;  // recorded, dropped traces included
 };
 
 // The last buffer that an instruction touched: most stay with one.

@@ -279,11 +279,12 @@ class Lowering {
                                  in.type == Type::none ? "" : ptx::type_name(in.type), what.empty() ? "" : " ", what)};
   }
 
-  Op base_op(const Instruction& in, std::uint32_t pc, std::uint32_t block) const {
+  Op base_op(const Instruction& in, std::uint32_t pc, std::uint32_t block) {
     Op op;
     op.instruction = &in;
     op.pc = pc;
     op.block = block;
+    if (is_memory(in)) op.memory = next_memory_++;
     return op;
   }
 
@@ -307,6 +308,8 @@ class Lowering {
     entry.pc = block.first < function_.instructions.size() ? block.first : 0;
     entry.block = index;
     entry.count = block.count;
+    entry.memory = static_cast<std::uint32_t>(block.memory.size());
+    next_memory_ = 0;
     program_.ops.push_back(entry);
     for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
       const Instruction& in = function_.instructions[pc];
@@ -636,6 +639,7 @@ class Lowering {
   SharedLayout shared_;
   Program program_;
   std::vector<Slot> registers_;
+  std::uint32_t next_memory_ = 0;  // of the basic block that is being lowered
   std::map<std::pair<std::uint64_t, std::uint32_t>, Slot> constant_slots_;
   std::map<std::pair<SpecialRegister, int>, Slot> warp_constant_slots_;
 };

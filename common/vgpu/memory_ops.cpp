@@ -108,12 +108,12 @@ const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Move&& move) {
       if (!resolve(launch, warp, op, access, kVerb, at)) return nullptr;
       if constexpr (space != Space::constant) {
         coalesce(access);
-        store ? count_store(launch, op, access) : count_load(launch, op, access);
+        store ? count_store(launch, warp, op, access) : count_load(launch, warp, op, access);
       }
       break;
     case Where::shared:
       if (!resolve_shared(launch, warp, op, access, kVerb, at)) return nullptr;
-      count_shared(launch, op, access);
+      count_shared(launch, warp, op, access);
       break;
     default:
       return access_local<store>(launch, warp, op, access, space != Space::param, [&](const Pointers& p) {
@@ -304,11 +304,11 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   }
   if (where == Where::shared) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
-    count_shared_atomic(launch, op, access);
+    count_shared_atomic(launch, warp, op, access);
   } else {
     if (!resolve(launch, warp, op, access, "updates", at)) return nullptr;
     coalesce(access);
-    count_atomic(launch, op, access);
+    count_atomic(launch, warp, op, access);
   }
   const T* b = warp.lanes<T>(op->s[1]);
   const T* c = op->s[2] == kNoSlot ? b : warp.lanes<T>(op->s[2]);

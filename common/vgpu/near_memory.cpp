@@ -47,13 +47,19 @@ Turns turns_of(const Access& access, bool each) {
   return {static_cast<std::uint16_t>(wavefronts), static_cast<std::uint16_t>(wavefronts - phases)};
 }
 
-void add_turns(Launch& launch, const Op* op, const Access& access, std::uint16_t wavefronts, std::uint16_t conflicts) {
+void add_turns(Launch& launch, const Warp& warp, const Op* op, const Access& access, std::uint16_t wavefronts,
+               std::uint16_t conflicts) {
   Site& site = launch.sites[op->pc];
   ++site.requests;
   site.bytes += static_cast<std::uint64_t>(std::popcount(access.mask)) * access.bytes;
   site.wavefronts += wavefronts;
   site.conflicts += conflicts;
   launch.sm->shared_wavefronts += wavefronts;
+  if (warp.trace != nullptr) {
+    Outcome& outcome = warp.outcome(op);
+    add_to(outcome.shared_wavefronts, wavefronts);
+    add_to(outcome.shared_conflicts, conflicts);
+  }
 }
 
 }  // namespace
@@ -95,7 +101,7 @@ bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& acce
   return true;
 }
 
-void count_shared(Launch& launch, const Op* op, const Access& access) {
+void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   // Moving all addresses together turns the banks but changes no conflict, so the last pattern usually still holds.
   SharedMemo& memo = launch.shared_memos[op->pc];
   const std::uint64_t first = access.address[0];
@@ -110,12 +116,12 @@ void count_shared(Launch& launch, const Op* op, const Access& access) {
     memo.conflicts = turns.conflicts;
     for (int l = 0; l < kWarpSize; ++l) memo.relative[l] = static_cast<std::uint32_t>(access.address[l] - first);
   }
-  add_turns(launch, op, access, memo.wavefronts, memo.conflicts);
+  add_turns(launch, warp, op, access, memo.wavefronts, memo.conflicts);
 }
 
-void count_shared_atomic(Launch& launch, const Op* op, const Access& access) {
+void count_shared_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   const Turns turns = turns_of(access, true);
-  add_turns(launch, op, access, turns.wavefronts, turns.conflicts);
+  add_turns(launch, warp, op, access, turns.wavefronts, turns.conflicts);
 }
 
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb) {
@@ -155,7 +161,7 @@ void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& a
       words_access.address[l] = base + offset / 4 * 4 * kWarpSize + static_cast<std::uint64_t>(lane) * 4 + offset % 4;
     }
     coalesce(words_access);
-    store ? count_store(launch, op, words_access) : count_load(launch, op, words_access);
+    store ? count_store(launch, warp, op, words_access) : count_load(launch, warp, op, words_access);
   }
 }
 

@@ -12,9 +12,9 @@ bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& acce
 
 // Wavefronts of 32 banks of 4 bytes: distinct words of one bank take turns; 8- and 16-byte accesses go by half and
 // quarter warps; lanes with the same word share one.
-void count_shared(Launch& launch, const Op* op, const Access& access);
+void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 // Atomics: lanes with the same word take turns too.
-void count_shared_atomic(Launch& launch, const Op* op, const Access& access);
+void count_shared_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 
 // Bounds of local memory (and of .param locals, which live there); false with the fault recorded.
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);

@@ -45,6 +45,7 @@ struct Op {
   std::uint32_t pc = 0;                           // index of the PTX instruction: its site
   std::uint32_t block = 0;                        // basic block that it stands in
   std::uint32_t count = 0;                        // block entry: its instructions; memory: bytes a lane
+  std::uint32_t memory = 0;                       // memory: its place in BasicBlock::memory; block entry: how many
   std::uint32_t target = 0;                       // branch: block of the taken lanes
   std::uint32_t next_block = 0;                   // branch and fall-through: block of the others
   std::uint32_t meet = 0;                         // branch: block where both meet again
@@ -56,8 +57,13 @@ struct BasicBlock {
   std::vector<std::uint32_t> successors;  // blocks; kExitBlock for leaving
   std::uint32_t reconvergence = 0;        // immediate post-dominator; kExitBlock where there is none
   std::uint32_t first_op = 0;             // its entry operation
+  std::vector<std::uint32_t> memory;      // PTX instructions whose outcomes traces keep, in order
 };
 inline constexpr std::uint32_t kExitBlock = ~0u;
+
+// Loads, stores, atomics and reductions of global, shared, local and generic memory: what traces keep outcomes of.
+// Parameters and constant memory are not among them.
+bool is_memory(const ptx::Instruction& instruction);
 
 // Basic blocks in program order with successors and immediate post-dominators.
 std::vector<BasicBlock> find_blocks(const ptx::Function& function);

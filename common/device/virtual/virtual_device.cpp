@@ -38,7 +38,10 @@ class VirtualDevice final : public Device {
   }
 
   Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) override {
-    gpu_.begin_plan({options.max_warp_instructions, options.max_seconds});
+    vgpu::RunLimits limits{options.max_warp_instructions, options.max_seconds};
+    limits.clock = options.time != RunOptions::Time::bounds;
+    limits.traces.complete = options.time == RunOptions::Time::whole_clock;
+    gpu_.begin_plan(limits);
     for (const PlanStep& step : plan.steps) {
       bool going_on = false;
       if (const auto* launch = std::get_if<KernelLaunch>(&step)) {

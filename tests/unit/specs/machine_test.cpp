@@ -120,7 +120,7 @@ TEST_F(MachineFile, EveryFigureNeedsItsKeyAndItsSource) {
     expect_error(with_line(key, before + ", source = \"  \" }"), "'" + key + "' has no source");
     expect_error(with_line(key, ""), "the key '" + key + "' is missing", /*has_line=*/false);
   }
-  EXPECT_EQ(figures, 34);
+  EXPECT_EQ(figures, 46);
 }
 
 TEST_F(MachineFile, UnitsMustBeThoseOfTheCode) {

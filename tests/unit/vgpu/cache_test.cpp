@@ -48,8 +48,8 @@ TEST(L2, WholeSectorStoresAreWrittenOnceAndFillNothing) {
   L2Cache cache(4 * kLineBytes, 4);
   std::vector<SiteTraffic> traffic(2);
   const std::uint32_t bytes[4] = {kWhole, kWhole, 0, 0};
-  cache.write(5, bytes, 1, traffic);
-  cache.write(5, bytes, 1, traffic);
+  EXPECT_EQ(cache.write(5, bytes, 1, traffic), 0b11u);
+  EXPECT_EQ(cache.write(5, bytes, 1, traffic), 0u);
   cache.write_back_all(traffic);
   cache.write_back_all(traffic);
   EXPECT_EQ(traffic[1].dram_write_sectors, 2u);
@@ -94,8 +94,11 @@ TEST(L2, TheStoreThatDirtiedALinePaysForItsEviction) {
 TEST(L2, AtomicsReadOnceAndLeaveDirtySectors) {
   L2Cache cache(4 * kLineBytes, 4);
   std::vector<SiteTraffic> traffic(1);
-  EXPECT_EQ(cache.update(3, 0b11, 0, traffic), 0b11u);
-  EXPECT_EQ(cache.update(3, 0b11, 0, traffic), 0u);
+  const L2Cache::Updated first = cache.update(3, 0b11, 0, traffic), second = cache.update(3, 0b11, 0, traffic);
+  EXPECT_EQ(first.missed, 0b11u);
+  EXPECT_EQ(first.dirtied, 0b11u);
+  EXPECT_EQ(second.missed, 0u);
+  EXPECT_EQ(second.dirtied, 0u);
   cache.write_back_all(traffic);
   EXPECT_EQ(traffic[0].dram_read_sectors, 2u);
   EXPECT_EQ(traffic[0].dram_write_sectors, 2u);

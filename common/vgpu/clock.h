@@ -1,0 +1,38 @@
+// The clock: replays the traces of a launch on a model of the SMs and tells how long it took and what warps waited for.
+//
+// An SM has schedulers that issue one warp instruction a clock each, pipes with a latency and an initiation interval,
+// one path through L1 and shared memory (a tag look-up a line, 128 bytes a clock, a wavefront a clock), a limit of
+// sectors in flight, a port to L2; behind it L2 and DRAM, each with latency and bandwidth, shared by all SMs. Blocks
+// are dispatched in order as slots free up.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/record/run_record.h"
+#include "common/specs/machine.h"
+#include "common/vgpu/program.h"
+#include "common/vgpu/schedule.h"
+#include "common/vgpu/trace.h"
+
+namespace roofwalk::vgpu {
+
+struct ClockInput {
+  const Machine& machine;
+  const Program& program;
+  const ProgramSchedule& schedule;
+  const GridTrace& trace;
+  std::uint64_t grid_blocks = 0;
+  int blocks_per_sm = 1;
+  bool unsampled = false;  // every block of a complete trace, however many
+};
+
+struct ClockReading {
+  double cycles = 0;  // from the first dispatch until the last byte has arrived, for the whole grid
+  WarpCycles waits;   // of all warps of the grid
+  std::vector<WarpCycles> by_instruction;  // by PTX instruction
+};
+
+ClockReading read_clock(const ClockInput& input);
+
+}  // namespace roofwalk::vgpu

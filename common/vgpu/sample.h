@@ -1,0 +1,62 @@
+// Which blocks of a launch leave a trace: all of them until that gets too much, then those whose hash lies below a
+// threshold, halved as often as needed. So the sample is spread over the whole grid, and depends on nothing but the
+// grid, the limits and what each round recorded.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "common/vgpu/trace.h"
+
+namespace roofwalk::vgpu {
+
+struct TraceLimits {
+  std::uint64_t instructions = 1'500'000;  // recorded PTX instructions, past which fewer blocks are kept; 0: no traces
+  int waves = 2;                           // but never fewer blocks than an SM holds, so many times,
+  std::uint64_t bytes = 48u << 20;         // unless their traces need more than this
+  bool complete = false;                   // every block, whatever it needs
+};
+
+struct TraceSize {
+  std::uint64_t instructions = 0, bytes = 0;
+};
+
+// The traces of one launch while it runs.
+class Sample {
+ public:
+  Sample(const TraceLimits& limits, std::uint64_t grid_blocks, int blocks_per_sm);
+
+  // The trace that a block shall fill from its first instruction on; nullptr where it is not in the sample.
+  BlockTrace* start(std::uint64_t index, std::uint32_t warps);
+
+  // The block has ended; its warps executed so many PTX instructions.
+  void finish(BlockTrace& trace, std::uint64_t executed);
+
+  // At the end of a round; `recorded` is all that was recorded so far, dropped traces included. True where traces of
+  // blocks in flight are to be recorded no further: those that `keeps` no more, which are gone, and all once `ended`.
+  bool hold_limits(const TraceSize& recorded);
+  bool keeps(std::uint64_t index) const;
+  bool ended() const { return ended_; }
+
+  GridTrace take();
+
+ private:
+  bool may_halve(std::uint64_t at_least);
+  void drop_others();
+
+  TraceLimits limits_;
+  std::uint64_t grid_blocks_, minimum_blocks_;
+  unsigned halvings_ = 0;                  // of the threshold
+  bool ended_ = false;                     // no memory is left to record more
+  std::vector<std::uint64_t> qualifying_;  // blocks of the grid after so many halvings; counted when first asked for
+  TraceSize dropped_;
+  std::size_t usual_blocks_ = 0, usual_outcomes_ = 0;  // of a warp, to reserve
+  std::map<std::uint64_t, std::unique_ptr<BlockTrace>> traces_;
+};
+
+// What a warp's trace takes, in bytes, without its entries.
+inline constexpr std::uint64_t kWarpTraceBytes = 128;
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,462 @@
+// The SMs of the clock, cycle by cycle: schedulers, scoreboards, pipes, the memory path, L2 and DRAM behind it. Only
+// clock.cpp includes this.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "common/base/check.h"
+#include "common/vgpu/cache.h"
+#include "common/vgpu/clock.h"
+#include "common/vgpu/sm_state.h"
+
+namespace roofwalk::vgpu {
+
+inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max() / 4;
+inline constexpr std::uint8_t kAllGroups = 255;  // async_wait
+
+inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycles - 1e-9)); }
+
+class Simulation {
+ public:
+  Simulation(const ClockInput& input, int sms, double share_of_memory, std::uint64_t blocks)
+      : in_(input), m_(input.machine), blocks_(blocks) {
+    dram_sector_full_ = kSectorBytes * m_.clock_hz / (m_.dram_bytes_per_s * m_.dram_sustained_share);
+    l2_sector_full_ = kSectorBytes / m_.l2_bytes_per_clock;
+    dram_sector_ = dram_sector_full_ / share_of_memory;
+    l2_sector_ = l2_sector_full_ / share_of_memory;
+    port_sector_ = kSectorBytes / m_.l2_port_bytes_per_clock;
+    for (std::size_t u = 0; u < kUnitCount; ++u) interval_[u] = interval(static_cast<Unit>(u));
+    for (const BasicBlock& block : input.program.blocks) memory_ops_.push_back(block.memory.size());
+    waits_.resize(input.program.function->instructions.size());
+    path_waits_.resize(waits_.size());
+    lay_out(sms);
+  }
+
+  void run() {
+    using Event = std::pair<Cycle, std::uint32_t>;
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
+    for (std::size_t slot = 0; slot < sms_[0].blocks.size(); ++slot) {
+      for (SimSm& sm : sms_) start_block(sm, sm.blocks[slot], 0);
+    }
+    for (std::uint32_t i = 0; i < sms_.size(); ++i) events.push({0, i});
+    while (!events.empty()) {
+      const auto [now, index] = events.top();
+      events.pop();
+      SimSm& sm = sms_[index];
+      // While nobody else's turn comes first, this SM goes on.
+      const Cycle until = events.empty() ? kNever : events.top().first;
+      Cycle next = step(sm, now);
+      while (next < until) next = step(sm, next);
+      if (next < kNever) events.push({next, index});
+    }
+    ROOFWALK_CHECK(live_blocks_ == 0);
+    for (const SimSm& sm : sms_) end_ = std::max({end_, sm.end, sm.memory_path.free});
+    end_ = std::max({end_, l2_.free, dram_.free});
+    settle_waits();
+  }
+
+  double end() const { return end_; }
+  const std::vector<Cycle>& starts() const { return starts_; }
+  const std::vector<WarpCycles>& waits() const { return waits_; }
+  double tail() const { return tail_; }
+  std::uint64_t instructions() const { return instructions_; }  // of the PTX that ran
+
+ private:
+  void lay_out(int sms) {
+    const std::size_t warps = in_.trace.blocks.front().warps.size();
+    sms_.resize(static_cast<std::size_t>(sms));
+    for (SimSm& sm : sms_) {
+      sm.schedulers.resize(static_cast<std::size_t>(m_.schedulers_per_sm));
+      sm.blocks.resize(static_cast<std::size_t>(in_.blocks_per_sm));
+      sm.warps.resize(sm.blocks.size() * warps);
+      for (std::uint32_t w = 0; w < sm.warps.size(); ++w) {
+        SimWarp& warp = sm.warps[w];
+        warp.scores.resize(in_.schedule.slots);
+        warp.sim_block = static_cast<std::uint32_t>(w / warps);
+        warp.scheduler = static_cast<std::uint32_t>(w % sm.schedulers.size());
+        Scheduler& scheduler = sm.schedulers[warp.scheduler];
+        warp.place = static_cast<std::uint32_t>(scheduler.warps.size());
+        scheduler.warps.push_back(w);
+        scheduler.ready.push_back(kNever);
+        scheduler.unit.push_back(0);
+      }
+      for (std::uint32_t b = 0; b < sm.blocks.size(); ++b)
+        sm.blocks[b].first_warp = static_cast<std::uint32_t>(b * warps);
+    }
+  }
+
+  // Cycles between two warp instructions of one scheduler on its part of a pipe.
+  double interval(Unit unit) const {
+    const auto lanes = [&](double per_sm) { return kWarpSize * m_.schedulers_per_sm / per_sm; };
+    switch (unit) {
+      case Unit::fp32:
+        return lanes(m_.fp32_lanes_per_sm);
+      case Unit::half:
+        return lanes(m_.half2_lanes_per_sm);
+      case Unit::integer:
+        return lanes(m_.int_lanes_per_sm);
+      case Unit::multiply:
+        return lanes(m_.multiply_lanes_per_sm);
+      case Unit::fp64:
+        return lanes(m_.fp64_lanes_per_sm);
+      case Unit::special:
+        return lanes(m_.special_lanes_per_sm);
+      case Unit::memory:
+        return lanes(m_.memory_lanes_per_sm);
+      case Unit::tensor:  // of one FMA
+        return m_.schedulers_per_sm / m_.tensor_fmas_per_clock;
+      case Unit::control:
+        return 1;
+    }
+    ROOFWALK_CHECK(false);
+  }
+
+  std::uint32_t warps_per_block(const SimSm& sm) const {
+    return static_cast<std::uint32_t>(sm.warps.size() / sm.blocks.size());
+  }
+
+  void start_block(SimSm& sm, SimBlock& block, Cycle now) {
+    if (starts_.size() == blocks_) return;
+    const BlockTrace& trace = in_.trace.blocks[starts_.size() % in_.trace.blocks.size()];
+    instructions_ += trace.instructions;
+    starts_.push_back(now);
+    ++live_blocks_;
+    block.live = warps_per_block(sm);
+    std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
+    for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) {
+      SimWarp& warp = sm.warps[block.first_warp + w];
+      warp.trace = &trace.warps[w];
+      warp.entry = warp.outcome = 0;
+      warp.schedule = nullptr;
+      warp.free_since = now;
+      warp.blocked = {now, 0, Wait::dependency, 0};
+      warp.barrier = -1;
+      tail_ += static_cast<double>(now);
+      warp.open_copies = {};
+      warp.copy_groups.clear();
+      std::fill(warp.scores.begin(), warp.scores.end(), Score{});
+    }
+    for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) advance(sm, sm.warps[block.first_warp + w]);
+  }
+
+  // One cycle of an SM; returns the next cycle at which something may happen.
+  Cycle step(SimSm& sm, Cycle now) {
+    Cycle next = kNever;
+    now_ = now;
+    for (std::size_t s = 0; s < sm.schedulers.size(); ++s) {
+      Scheduler& scheduler = sm.schedulers[s];
+      if (scheduler.free <= now) {
+        const int chosen = choose(sm, scheduler);
+        if (chosen >= 0) issue(sm, scheduler, sm.warps[scheduler.warps[static_cast<std::size_t>(chosen)]]);
+      }
+    }
+    // Issuing may have woken warps of any scheduler, so the next event is sought when all have had their turn.
+    for (const Scheduler& scheduler : sm.schedulers) next = std::min(next, next_event(sm, scheduler));
+    sm.next = next;
+    return next;
+  }
+
+  // The memory path takes what fits into its own pipeline; the rest waits with the warps.
+  double path_opens(const SimSm& sm) const { return sm.memory_path.free - m_.shared_latency_cycles; }
+
+  double unit_opens(const SimSm& sm, const Scheduler& scheduler, std::uint8_t unit) const {
+    const double opens = scheduler.units[unit];
+    return unit == static_cast<std::uint8_t>(Unit::memory) ? std::max(opens, path_opens(sm)) : opens;
+  }
+
+  // The place of the warp to issue from: the last one again, else the first in order; -1 where none can.
+  int choose(const SimSm& sm, Scheduler& scheduler) const {
+    const double soon = static_cast<double>(now_) + 1;
+    const auto can = [&](std::size_t place) {
+      return scheduler.ready[place] <= now_ && unit_opens(sm, scheduler, scheduler.unit[place]) < soon;
+    };
+    if (scheduler.warps.empty()) return -1;
+    if (can(scheduler.last)) return static_cast<int>(scheduler.last);
+    for (std::size_t place = 0; place < scheduler.ready.size(); ++place) {
+      if (can(place)) {
+        scheduler.last = place;
+        return static_cast<int>(place);
+      }
+    }
+    return -1;
+  }
+
+  Cycle next_event(const SimSm& sm, const Scheduler& scheduler) const {
+    Cycle next = kNever;
+    for (std::size_t place = 0; place < scheduler.ready.size(); ++place) {
+      if (scheduler.ready[place] >= next) continue;
+      const auto opens = static_cast<Cycle>(std::floor(unit_opens(sm, scheduler, scheduler.unit[place])));
+      next = std::min(next, std::max(scheduler.ready[place], opens));
+    }
+    return next == kNever ? kNever : std::max({next, scheduler.free, now_ + 1});
+  }
+
+  void issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
+    const TimedOp& op = warp.schedule->ops[warp.op];
+    WarpCycles& waits = waits_[op.pc];
+    const double opened = unit_opens(sm, scheduler, static_cast<std::uint8_t>(op.unit));
+    account(warp, op, waits, opened);
+
+    const Cycle issued = now_ + op.issues;
+    waits[Wait::issued] += op.issues;
+    scheduler.free = issued;
+    warp.free_since = issued;
+    const auto unit = static_cast<std::size_t>(op.unit);
+    const double work = op.unit == Unit::tensor ? op.tensor_fmas : op.issues;
+    scheduler.units[unit] = std::max(scheduler.units[unit], static_cast<double>(now_)) + interval_[unit] * work;
+
+    Cycle ready = issued;  // of the warp's next operation, operands apart
+    switch (op.kind) {
+      case TimedKind::compute:
+        set_results(warp, op, {issued - 1 + op.latency_cycles, op.pc, Wait::dependency, 0});
+        break;
+      case TimedKind::load:
+      case TimedKind::store:
+      case TimedKind::atomic:
+      case TimedKind::async_copy:
+        access(sm, warp, op);
+        break;
+      case TimedKind::async_commit: {
+        Score group = warp.open_copies;
+        if (!warp.copy_groups.empty() && warp.copy_groups.back().ready > group.ready) group = warp.copy_groups.back();
+        warp.copy_groups.push_back(group);
+        warp.open_copies = {};
+        break;
+      }
+      case TimedKind::async_wait:
+        break;  // operands() waited
+      case TimedKind::barrier:
+        ++warp.op;
+        return arrive(sm, warp, op);
+      case TimedKind::branch:
+      case TimedKind::leave:
+        ready = now_ + op.latency_cycles;  // the next program counter is a result like any other
+        break;
+    }
+    ++warp.op;
+    warp.blocked = {ready, op.pc, Wait::dependency, 0};
+    advance(sm, warp);
+  }
+
+  // Splits the time since the warp's last issue: first for its operands, then for a unit, then for its turn.
+  void account(const SimWarp& warp, const TimedOp& op, WarpCycles& waits, double opened) {
+    const Cycle from = warp.free_since;
+    const Cycle operands = std::clamp(warp.blocked.ready, from, now_);
+    if (operands > from) {
+      const auto cycles = static_cast<double>(operands - from);
+      WarpCycles& blamed = waits_[warp.blocked.pc];
+      blamed[warp.blocked.cause] += cycles * (1 - warp.blocked.conflict_share);
+      blamed[Wait::bank_conflict] += cycles * warp.blocked.conflict_share;
+    }
+    const Cycle unit = std::clamp(round_up(std::floor(opened)), operands, now_);
+    (op.unit == Unit::memory ? path_waits_[op.pc] : waits[Wait::pipe]) += static_cast<double>(unit - operands);
+    waits[Wait::issue] += static_cast<double>(now_ - unit);
+  }
+
+  static void set_results(const Schedule& schedule, SimWarp& warp, const TimedOp& op, const Score& score) {
+    for (std::uint32_t i = 0; i < op.result_count; ++i) {
+      warp.scores[schedule.operands[op.first_operand + i]] = score;
+    }
+  }
+  void set_results(SimWarp& warp, const TimedOp& op, const Score& score) {
+    set_results(*warp.schedule, warp, op, score);
+  }
+
+  void access(SimSm& sm, SimWarp& warp, const TimedOp& op) {
+    const std::size_t at = warp.outcome + op.copy * memory_ops_[warp.basic_block] + static_cast<std::size_t>(op.memory);
+    const Outcome& o = warp.trace->outcomes[at];
+    const auto now = static_cast<double>(now_);
+    if (o == Outcome{}) {  // its guard was off
+      if (op.kind != TimedKind::async_copy) set_results(warp, op, {now_ + 1, op.pc, Wait::dependency, 0});
+      return;
+    }
+    const double l1 = std::max(o.lines / m_.l1_lines_per_clock, o.sectors * kSectorBytes / m_.l1_bytes_per_clock);
+    const double wavefront = kLineBytes / m_.shared_bytes_per_clock;
+    const double path = l1 + o.shared_wavefronts * wavefront;
+    double start = std::max(now, sm.memory_path.free);
+    Score score{0, op.pc, Wait::l1, 0};
+    double delay = 0, latency = m_.l1_latency_cycles;
+    const std::uint32_t sectors = std::uint32_t{o.l2_read_sectors} + o.l2_write_sectors;
+    if (sectors != 0) {
+      // A place in the list of sectors in flight comes first; those behind wait in the path.
+      start = std::max(start, place_in_flight(sm, start, sectors));
+      const double past = start + path;
+      double at_l2 = past;
+      double own = 0;
+      if (o.l2_read_sectors != 0) {
+        at_l2 = sm.port_in.serve(past, o.l2_read_sectors * port_sector_);
+        own = (o.l2_read_sectors - 1) * port_sector_;
+      }
+      if (o.l2_write_sectors != 0) at_l2 = std::max(at_l2, sm.port_out.serve(past, o.l2_write_sectors * port_sector_));
+      at_l2 = l2_.serve(at_l2, sectors * l2_sector_);
+      delay = at_l2 - past + own;
+      score.cause = Wait::l2;
+      latency = m_.l2_latency_cycles;
+      double accepted = at_l2 + l2_sector_full_ * sectors;
+      const std::uint32_t at_dram = std::uint32_t{o.dram_read_sectors} + o.dram_write_sectors;
+      if (at_dram != 0) {
+        const double served = dram_.serve(at_l2, at_dram * dram_sector_);
+        accepted = served + dram_sector_full_ * at_dram;
+        if (o.dram_read_sectors != 0) {
+          delay += served - at_l2 + (o.dram_read_sectors - 1) * dram_sector_full_;
+          score.cause = Wait::dram;
+          latency = m_.dram_latency_cycles;
+        }
+      }
+      const double until = o.l2_read_sectors != 0 || op.kind == TimedKind::atomic ? past + delay + latency : accepted;
+      sm.in_flight.push_back({until, sectors});
+      sm.sectors_in_flight += sectors;
+    } else if (o.shared_wavefronts != 0 && o.lines == 0) {
+      score.cause = Wait::shared;
+      latency = m_.shared_latency_cycles;
+    }
+    sm.memory_path.free = start + path;
+    sm.path_cycles += path;
+    sm.conflict_cycles += o.shared_conflicts * wavefront;
+    // The published latencies are of requests that take the path for one cycle.
+    const double queued = start - now, beyond = std::max(path - 1, 0.0);
+    const double done = now + queued + beyond + delay + latency;
+    if (o.shared_conflicts != 0 || queued > 0) {
+      const double share = sm.conflict_cycles / sm.path_cycles;
+      score.conflict_share =
+          static_cast<float>(std::min(1.0, (queued * share + o.shared_conflicts * wavefront) / (done - now)));
+    }
+    score.ready = round_up(done);
+    sm.end = std::max(sm.end, op.kind == TimedKind::load || op.kind == TimedKind::atomic ? done : start + path);
+    if (op.kind == TimedKind::async_copy) {
+      if (score.ready > warp.open_copies.ready) warp.open_copies = score;
+    } else {
+      set_results(warp, op, score);
+    }
+  }
+
+  double place_in_flight(SimSm& sm, double start, std::uint32_t sectors) {
+    const auto limit = static_cast<std::uint32_t>(m_.sectors_in_flight_per_sm);
+    while (!sm.in_flight.empty() && (sm.in_flight.front().first <= start || sm.sectors_in_flight + sectors > limit)) {
+      start = std::max(start, sm.in_flight.front().first);
+      sm.sectors_in_flight -= sm.in_flight.front().second;
+      sm.in_flight.pop_front();
+    }
+    return start;
+  }
+
+  void arrive(SimSm& sm, SimWarp& warp, const TimedOp& op) {
+    SimBlock& block = sm.blocks[warp.sim_block];
+    ++block.arrived[op.groups];
+    warp.barrier = op.groups;
+    warp.blocked.pc = op.pc;
+    hold(sm, warp);
+    const auto& operands = in_.program.function->instructions[op.pc].operands;
+    const bool counted = operands.size() > 1 && operands[1].kind == ptx::Operand::Kind::immediate;
+    const std::uint64_t wanted = counted ? (operands[1].bits + kWarpSize - 1) / kWarpSize : block.live;
+    if (block.arrived[op.groups] >= wanted) open_barrier(sm, block, op.groups);
+  }
+
+  void open_barrier(SimSm& sm, SimBlock& block, int barrier) {
+    block.arrived[barrier] = 0;
+    const Cycle opens = now_ + round_up(m_.barrier_latency_cycles);
+    for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) {
+      SimWarp& warp = sm.warps[block.first_warp + w];
+      if (warp.barrier != barrier) continue;
+      warp.barrier = -1;
+      warp.blocked = {opens, warp.blocked.pc, Wait::barrier, 0};
+      advance(sm, warp);
+    }
+  }
+
+  void hold(SimSm& sm, SimWarp& warp) { sm.schedulers[warp.scheduler].ready[warp.place] = kNever; }
+
+  // Finds the warp's next operation and when its operands are there; ends the warp where none is left.
+  void advance(SimSm& sm, SimWarp& warp) {
+    while (warp.schedule == nullptr || warp.op == warp.schedule->ops.size()) {
+      if (warp.schedule != nullptr) {
+        for (const auto& [to, from] : warp.schedule->renames) warp.scores[to] = warp.scores[from];
+        warp.outcome += warp.schedule->copies * memory_ops_[warp.basic_block];
+      }
+      const auto& path = warp.trace->blocks;
+      if (warp.entry == path.size()) return end_warp(sm, warp);
+      warp.basic_block = path[warp.entry];
+      std::size_t run = 1;
+      for (const Schedule& schedule : in_.schedule.blocks[warp.basic_block]) {
+        while (run < schedule.copies && warp.entry + run < path.size() && path[warp.entry + run] == warp.basic_block)
+          ++run;
+        if (run < schedule.copies) continue;
+        warp.schedule = &schedule;
+        break;
+      }
+      warp.entry += warp.schedule->copies;
+      warp.op = 0;
+    }
+    const TimedOp& op = warp.schedule->ops[warp.op];
+    Score blocked = warp.blocked;
+    for (std::uint32_t i = 0; i < op.source_count; ++i) {
+      const Score& score = warp.scores[warp.schedule->operands[op.first_operand + op.result_count + i]];
+      if (score.ready > blocked.ready) blocked = score;
+    }
+    if (op.kind == TimedKind::async_wait) {
+      const std::size_t groups = warp.copy_groups.size();
+      if (op.groups == kAllGroups && warp.open_copies.ready > blocked.ready) blocked = warp.open_copies;
+      const std::size_t may_fly = op.groups == kAllGroups ? 0 : op.groups;
+      if (groups > may_fly && warp.copy_groups[groups - 1 - may_fly].ready > blocked.ready)
+        blocked = warp.copy_groups[groups - 1 - may_fly];
+    }
+    warp.blocked = blocked;
+    Scheduler& scheduler = sm.schedulers[warp.scheduler];
+    scheduler.ready[warp.place] = std::max(blocked.ready, warp.free_since);
+    scheduler.unit[warp.place] = static_cast<std::uint8_t>(op.unit);
+  }
+
+  void end_warp(SimSm& sm, SimWarp& warp) {
+    hold(sm, warp);
+    warp.schedule = nullptr;
+    tail_ -= static_cast<double>(warp.free_since);
+    SimBlock& block = sm.blocks[warp.sim_block];
+    sm.end = std::max(sm.end, static_cast<double>(warp.free_since));
+    if (--block.live == 0) {
+      --live_blocks_;
+      start_block(sm, block, warp.free_since);
+      return;
+    }
+    for (int barrier = 0; barrier < kBarriers; ++barrier) {
+      if (block.arrived[barrier] != 0 && block.arrived[barrier] >= block.live) open_barrier(sm, block, barrier);
+    }
+  }
+
+  void settle_waits() {
+    double path = 0, conflicts = 0;
+    for (const SimSm& sm : sms_) {
+      path += sm.path_cycles;
+      conflicts += sm.conflict_cycles;
+      tail_ += static_cast<double>(sm.warps.size()) * end_;
+    }
+    const double share = path == 0 ? 0 : conflicts / path;
+    for (std::size_t pc = 0; pc < waits_.size(); ++pc) {
+      waits_[pc][Wait::bank_conflict] += path_waits_[pc] * share;
+      waits_[pc][Wait::pipe] += path_waits_[pc] * (1 - share);
+    }
+  }
+
+  const ClockInput& in_;
+  const Machine& m_;
+  std::uint64_t blocks_;                                                              // to run
+  double dram_sector_full_, l2_sector_full_, dram_sector_, l2_sector_, port_sector_;  // cycles
+  double interval_[kUnitCount];
+  std::vector<std::size_t> memory_ops_;  // by basic block
+  std::vector<SimSm> sms_;
+  Server l2_, dram_;
+  std::vector<Cycle> starts_;  // of the blocks, in order
+  std::uint64_t live_blocks_ = 0;
+  Cycle now_ = 0;
+  double end_ = 0, tail_ = 0;
+  std::uint64_t instructions_ = 0;
+  std::vector<WarpCycles> waits_;   // by PTX instruction
+  std::vector<double> path_waits_;  // for the memory path, by PTX instruction
+};
+
+}  // namespace roofwalk::vgpu

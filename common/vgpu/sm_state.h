@@ -1,0 +1,79 @@
+// What the clock keeps of each SM: blocks, warps with their scoreboards, schedulers, and the servers of its memory
+// path.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "common/record/run_record.h"
+#include "common/vgpu/launch.h"
+#include "common/vgpu/schedule.h"
+#include "common/vgpu/trace.h"
+
+namespace roofwalk::vgpu {
+
+using Cycle = std::int64_t;
+
+// When a scoreboard slot can be read, and what it waits for until then.
+struct Score {
+  Cycle ready = 0;
+  std::uint32_t pc = 0;  // who made it
+  Wait cause = Wait::dependency;
+  float conflict_share = 0;  // of the wait, that bank conflicts added
+};
+
+// A resource that serves one request after another.
+struct Server {
+  double free = 0;
+  double serve(double at, double busy) {  // returns the start
+    const double start = std::max(at, free);
+    free = start + busy;
+    return start;
+  }
+};
+
+struct SimBlock {
+  std::uint32_t first_warp = 0, live = 0;
+  std::uint32_t arrived[kBarriers] = {};
+};
+
+struct SimWarp {
+  const WarpTrace* trace = nullptr;
+  std::size_t entry = 0, outcome = 0;  // in the trace: next basic block; first outcome of the current one
+  const Schedule* schedule = nullptr;
+  std::uint32_t basic_block = 0;
+  std::uint32_t op = 0;
+  std::uint32_t sim_block = 0, scheduler = 0, place = 0;  // place: among the scheduler's warps
+  Score blocked;                                          // what the next operation waits for
+  Cycle free_since = 0;                                   // end of the last issue
+  int barrier = -1;                                       // the one that it waits at
+  std::vector<Score> scores;
+  Score open_copies;               // of cp.async since the last commit
+  std::vector<Score> copy_groups;  // each the latest of itself and those before it
+};
+
+struct Scheduler {
+  std::vector<std::uint32_t> warps;
+  std::vector<Cycle> ready;        // beside warps: when its next operation's operands are there
+  std::vector<std::uint8_t> unit;  // beside warps: what that operation needs
+  std::size_t last = 0;            // the warp that issued last goes on while it can
+  Cycle free = 0;                  // end of the last issue
+  double units[kUnitCount] = {};   // free from
+};
+
+struct SimSm {
+  std::vector<SimBlock> blocks;
+  std::vector<SimWarp> warps;
+  std::vector<Scheduler> schedulers;
+  Server memory_path, port_in, port_out;
+  double path_cycles = 0, conflict_cycles = 0;             // of the memory path so far
+  std::deque<std::pair<double, std::uint32_t>> in_flight;  // sectors asked of L2: until when, how many
+  std::uint32_t sectors_in_flight = 0;
+  double end = 0;
+  Cycle next = 0;
+};
+
+}  // namespace roofwalk::vgpu

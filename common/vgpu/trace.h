@@ -1,0 +1,45 @@
+// What sampled blocks of a launch did, for the clock to replay: the basic blocks that each warp entered, in order, and
+// what each of their memory instructions cost. Left by the run that counts, so that the clock never draws an outcome.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace roofwalk::vgpu {
+
+// One memory instruction of one entry of a basic block. All zero where its guard was off in every lane.
+struct Outcome {
+  std::uint8_t lines = 0, sectors = 0;                         // at L1: 128-byte lines looked up, 32-byte sectors
+  std::uint8_t l2_read_sectors = 0, l2_write_sectors = 0;      // what went on to L2
+  std::uint8_t dram_read_sectors = 0, dram_write_sectors = 0;  // reads that L2 lacked; sectors that it newly owes DRAM
+  std::uint8_t shared_wavefronts = 0, shared_conflicts = 0;    // shared memory: turns, and those beyond the fewest
+  bool operator==(const Outcome&) const = default;
+};
+
+// Adds to a field of an Outcome; what is more than it holds is cut off.
+inline void add_to(std::uint8_t& field, std::uint64_t more) {
+  field = static_cast<std::uint8_t>(std::min<std::uint64_t>(field + more, 255));
+}
+static_assert(sizeof(Outcome) == 8);
+
+struct WarpTrace {
+  std::vector<std::uint32_t> blocks;  // basic blocks in the order of entry
+  std::vector<Outcome> outcomes;   // for each entry, one for each memory instruction of that basic block, in PTX order
+  std::uint64_t instructions = 0;  // PTX instructions of these entries
+};
+
+struct BlockTrace {
+  std::uint64_t index = 0;  // linear, within the grid
+  std::vector<WarpTrace> warps;
+  std::uint64_t instructions = 0;  // PTX instructions of all its warps, as far as they are recorded
+  std::uint64_t executed = 0;      // all of them; more where there was no memory to record the rest
+};
+
+// Blocks chosen by a hash of their index, spread over the whole grid, or all of them.
+struct GridTrace {
+  std::vector<BlockTrace> blocks;  // ascending by index
+  bool complete = false;           // every block of the grid
+};
+
+}  // namespace roofwalk::vgpu

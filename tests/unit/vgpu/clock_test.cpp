@@ -1,0 +1,178 @@
+// The clock on schedules and traces written by hand, whose cycles can be counted by eye.
+#include "common/vgpu/clock.h"
+
+#include <gtest/gtest.h>
+
+namespace roofwalk::vgpu {
+namespace {
+
+Machine machine() {
+  Machine m;
+  m.sms = 1;
+  m.clock_hz = 1e9;
+  m.schedulers_per_sm = 4;
+  m.fp32_lanes_per_sm = 128;
+  m.half2_lanes_per_sm = m.int_lanes_per_sm = m.multiply_lanes_per_sm = 64;
+  m.fp64_lanes_per_sm = 32;
+  m.special_lanes_per_sm = 16;
+  m.memory_lanes_per_sm = 32;
+  m.tensor_fmas_per_clock = 1024;
+  m.l1_bytes_per_clock = m.shared_bytes_per_clock = 128;
+  m.l1_lines_per_clock = 1;
+  m.l2_bytes_per_clock = m.l2_port_bytes_per_clock = 64;
+  m.dram_bytes_per_s = 16e9;
+  m.dram_sustained_share = 1;
+  m.sectors_in_flight_per_sm = 1024;
+  m.l1_latency_cycles = 30;
+  m.l2_latency_cycles = 200;
+  m.dram_latency_cycles = 500;
+  m.shared_latency_cycles = 20;
+  m.barrier_latency_cycles = 25;
+  return m;
+}
+
+// One basic block of hand-made operations, run by each warp of each block of a grid.
+class Clock : public testing::Test {
+ protected:
+  // Results and sources are scoreboard slots; -1: none.
+  void add(TimedKind kind, Unit unit, int result, std::vector<std::uint16_t> sources, Outcome outcome = {}) {
+    TimedOp op;
+    op.kind = kind;
+    op.unit = unit;
+    op.latency_cycles = 4;
+    op.pc = static_cast<std::uint32_t>(schedule_.ops.size());
+    op.first_operand = static_cast<std::uint32_t>(schedule_.operands.size());
+    if (result >= 0) schedule_.operands.push_back(static_cast<std::uint16_t>(result)), op.result_count = 1;
+    for (const std::uint16_t source : sources) schedule_.operands.push_back(source), ++op.source_count;
+    if (kind == TimedKind::load || kind == TimedKind::store) {
+      op.memory = static_cast<std::int16_t>(outcomes_.size());
+      outcomes_.push_back(outcome);
+    }
+    schedule_.ops.push_back(op);
+  }
+  void fma(int result, std::vector<std::uint16_t> sources) {
+    add(TimedKind::compute, Unit::fp32, result, std::move(sources));
+  }
+
+  ClockReading run(std::size_t warps, std::uint64_t blocks = 1, int blocks_per_sm = 1, std::size_t times = 1) {
+    ptx::Function function;
+    function.instructions.resize(schedule_.ops.size());
+    Program program;
+    program.function = &function;
+    program.blocks.push_back({});
+    program.blocks[0].memory.resize(outcomes_.size());
+    ProgramSchedule schedules{{{schedule_}}, 64};
+    GridTrace trace;
+    trace.complete = true;
+    for (std::uint64_t b = 0; b < blocks; ++b) {
+      const std::uint64_t instructions = warps * times * schedule_.ops.size();
+      BlockTrace block{b, {}, instructions, instructions};
+      for (std::size_t w = 0; w < warps; ++w) {
+        WarpTrace& warp = block.warps.emplace_back();
+        for (std::size_t i = 0; i < times; ++i) {
+          warp.blocks.push_back(0);
+          warp.outcomes.insert(warp.outcomes.end(), outcomes_.begin(), outcomes_.end());
+        }
+      }
+      trace.blocks.push_back(std::move(block));
+    }
+    return read_clock({machine_, program, schedules, trace, blocks, blocks_per_sm, true});
+  }
+
+  Machine machine_ = machine();
+  Schedule schedule_;
+  std::vector<Outcome> outcomes_;
+};
+
+constexpr Outcome kFromDram{.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4};
+
+TEST_F(Clock, AChainWaitsForEachResult) {
+  for (int i = 0; i < 10; ++i) fma(1, {1});
+  const ClockReading reading = run(1);
+  EXPECT_EQ(reading.cycles, 9 * 4 + 1);
+  EXPECT_EQ(reading.waits[Wait::issued], 10);
+  EXPECT_EQ(reading.waits[Wait::dependency], 9 * 3);
+}
+
+TEST_F(Clock, IndependentChainsFillTheGaps) {
+  for (int i = 0; i < 40; ++i) fma(i % 4, {static_cast<std::uint16_t>(i % 4)});
+  EXPECT_EQ(run(1).cycles, 40);
+}
+
+TEST_F(Clock, WarpsOfOneSchedulerTakeTurns) {
+  for (int i = 0; i < 10; ++i) fma(1, {1});
+  EXPECT_EQ(run(4).cycles, 37);   // a scheduler each
+  EXPECT_EQ(run(16).cycles, 40);  // four a scheduler hide each other's latency
+}
+
+TEST_F(Clock, APipeWithHalfTheLanesTakesTwice) {
+  for (int i = 0; i < 10; ++i) add(TimedKind::compute, Unit::integer, i, {});
+  const ClockReading reading = run(1);
+  EXPECT_EQ(reading.cycles, 19);
+  EXPECT_EQ(reading.waits[Wait::pipe], 9);
+}
+
+TEST_F(Clock, ALoadFromDramTakesItsLatency) {
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  fma(2, {1});
+  const ClockReading reading = run(1);
+  // Beyond the latency: 3 more sectors at the port (0.5 cycles each) and at DRAM (2 each), and the FMA's own issue.
+  EXPECT_EQ(reading.cycles, 500 + 3 * 0.5 + 3 * 2 + 1 + 0.5);
+  EXPECT_GT(reading.waits[Wait::dram], 500);
+}
+
+TEST_F(Clock, ManyLoadsRunAtTheBandwidth) {
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  const ClockReading reading = run(32, 64, 2);
+  const double bytes = 32.0 * 64 * 128;
+  EXPECT_NEAR(reading.cycles, bytes / 16 + 500, 0.05 * bytes / 16);
+}
+
+TEST_F(Clock, TooManySectorsInFlightWait) {
+  machine_.sectors_in_flight_per_sm = 128;
+  machine_.dram_bytes_per_s = 1e12;
+  for (int i = 0; i < 10; ++i) add(TimedKind::load, Unit::memory, i, {}, kFromDram);
+  // 32 warps x 10 loads x 4 sectors, 128 at a time for 500 cycles.
+  const double rounds = 32 * 10 * 4 / 128.0;
+  EXPECT_NEAR(run(32).cycles, rounds * 500, 0.05 * rounds * 500);
+}
+
+TEST_F(Clock, ConflictsTakeTurnsAndAreNamed) {
+  add(TimedKind::load, Unit::memory, 1, {}, {.shared_wavefronts = 32, .shared_conflicts = 31});
+  fma(2, {1});
+  const ClockReading one = run(1);
+  EXPECT_EQ(one.cycles, 31 + 20 + 1);
+  EXPECT_NEAR(one.waits[Wait::bank_conflict], 31 * 50.0 / 51, 1);
+  EXPECT_NEAR(run(32).cycles, 32 * 32 + 20, 5);
+}
+
+TEST_F(Clock, BarriersWaitForTheSlowest) {
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  fma(2, {1});
+  add(TimedKind::barrier, Unit::control, -1, {});
+  fma(3, {});
+  const ClockReading reading = run(8);
+  EXPECT_GT(reading.cycles, 500 + 25);
+  EXPECT_LT(reading.cycles, 500 + 25 + 8 * 8 + 20);
+  EXPECT_GE(reading.waits[Wait::barrier], 8 * 24);
+}
+
+TEST_F(Clock, EveryWarpCycleHasACause) {
+  add(TimedKind::load, Unit::memory, 1, {}, kFromDram);
+  add(TimedKind::load, Unit::memory, 4, {}, {.shared_wavefronts = 4, .shared_conflicts = 3});
+  fma(2, {1, 4});
+  add(TimedKind::barrier, Unit::control, -1, {});
+  add(TimedKind::store, Unit::memory, -1, {2}, {.lines = 1, .sectors = 4, .l2_write_sectors = 4});
+  const ClockReading reading = run(8, 20, 2, 3);
+  EXPECT_NEAR(reading.waits.total(), reading.cycles * 16, 1e-6 * reading.cycles);
+}
+
+TEST_F(Clock, ATailWaveCostsAWave) {
+  for (int i = 0; i < 1000; ++i) fma(1, {1});
+  const double one = run(4, 2, 2).cycles;
+  EXPECT_NEAR(run(4, 3, 2).cycles, 2 * one, 2);
+  EXPECT_NEAR(run(4, 20, 2).cycles, 10 * one, 20);
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,83 @@
+// Runs PTX bodies on the grid itself, without a device: for tests of traces and of threads.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/ptx/module.h"
+#include "common/vgpu/grid.h"
+
+namespace roofwalk::vgpu::test {
+
+// A kernel k(a, b) of PTX instructions, with %rd1 and %rd2 the addresses of its two buffers, %r1 the thread's index in
+// its block, %r2 the block's and %r11 where shared memory starts.
+struct Kernel {
+  std::string body;
+  Dim3 grid{1, 1, 1}, block{32, 1, 1};
+  std::size_t words = 1024;  // 32-bit, of each buffer
+};
+
+struct GridRun {
+  GridTrace trace;
+  std::vector<std::uint32_t> a, b;
+  std::vector<Site> sites;
+  std::vector<SiteTraffic> traffic;
+  std::vector<BasicBlock> blocks;
+};
+
+inline Machine small_machine() {
+  Machine machine;
+  machine.sms = 2;
+  machine.l1_bytes = 4096;
+  machine.l1_ways = 4;
+  machine.l2_bytes = 16384;
+  machine.l2_ways = 4;
+  return machine;
+}
+
+inline GridRun run(const Kernel& kernel, const TraceLimits& traces = {}, int blocks_per_sm = 2) {
+  const auto module = ptx::parse(
+      ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 b)\n{\n.reg .pred "
+      "%p<9>;\n.reg .b32 %r<19>;\n.reg .f32 %f<19>;\n.reg .b64 %rd<19>;\n.shared .align 16 .b8 s[8192];\n.local .align "
+      "16 .b8 l[64];\n"
+      "ld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r11, "
+      "s;\n" +
+          kernel.body + "ret;\n}\n",
+      "kernel.cu");
+  EXPECT_TRUE(module.ok()) << (module ? "" : module.error().text());
+  const Machine machine = small_machine();
+  Memory memory(1 << 24);
+  const int ids[] = {*memory.allocate("a", kernel.words * 4, 4, Memory::Region::buffers),
+                     *memory.allocate("b", kernel.words * 4, 4, Memory::Region::buffers)};
+  std::vector<std::uint8_t> arguments(16);
+  for (int i = 0; i < 2; ++i) std::memcpy(&arguments[i * 8], &memory.buffer(ids[i]).address, 8);
+  const auto program = lower({.module = &*module,
+                              .function = &module->functions[0],
+                              .grid = kernel.grid,
+                              .block = kernel.block,
+                              .dynamic_shared_bytes = 0,
+                              .arguments = arguments,
+                              .address_of = [](const std::string&) { return std::uint64_t{0}; }});
+  EXPECT_TRUE(program.ok()) << (program ? "" : program.error().text());
+  L2Cache l2(machine.l2_bytes, machine.l2_ways);
+  GridRun out;
+  out.traffic.resize(program->function->instructions.size());
+  std::vector<Multiprocessor> sms;
+  for (int i = 0; i < machine.sms; ++i) sms.emplace_back(machine).index = i;
+  Launch launch(machine, *program, memory, l2, out.traffic, 0);
+  RunLimits limits{1'000'000, 10, traces};
+  out.trace = run_grid(launch, {kernel.grid, kernel.block, blocks_per_sm}, sms, limits);
+  EXPECT_FALSE(launch.fault) << launch.fault->message;
+  out.sites = launch.sites;
+  out.blocks = program->blocks;
+  for (auto [id, words] : {std::pair{ids[0], &out.a}, std::pair{ids[1], &out.b}}) {
+    words->resize(kernel.words);
+    std::memcpy(words->data(), memory.buffer(id).data, kernel.words * 4);
+  }
+  return out;
+}
+
+}  // namespace roofwalk::vgpu::test

@@ -1,0 +1,192 @@
+// What traces hold, by hand, and which blocks they are kept of.
+#include "common/vgpu/cache.h"
+#include "common/vgpu/sample.h"
+#include "tests/unit/vgpu/grid_runner.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using test::run;
+
+// Addresses of 4-byte words: %rd3 = a + 4 * stride * thread, %rd4 = b + the same.
+std::string addresses(int stride) {
+  return "mul.wide.u32 %rd9, %r1, " + std::to_string(4 * stride) +
+         ";\nadd.s64 %rd3, %rd1, %rd9;\nadd.s64 %rd4, %rd2, %rd9;\n";
+}
+
+const std::vector<Outcome>& outcomes(const GridTrace& trace, std::size_t block = 0, std::size_t warp = 0) {
+  return trace.blocks.at(block).warps.at(warp).outcomes;
+}
+
+TEST(Trace, CoalescedLoadThatMissesThenHitsAndItsStore) {
+  const auto got =
+      run({addresses(1) + "ld.global.u32 %r3, [%rd3];\nld.global.u32 %r4, [%rd3];\nst.global.u32 [%rd4], %r3;\n"
+                          "st.global.u32 [%rd4], %r4;\n"});
+  ASSERT_TRUE(got.trace.complete);
+  ASSERT_EQ(got.trace.blocks.size(), 1u);
+  EXPECT_EQ(got.trace.blocks[0].warps[0].blocks, std::vector<std::uint32_t>{0});
+  EXPECT_EQ(got.trace.blocks[0].instructions, 5u + 3 + 4 + 1);
+  EXPECT_EQ(got.trace.blocks[0].executed, got.trace.blocks[0].instructions);
+  const std::vector<Outcome> wanted{
+      {.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4},
+      {.lines = 1, .sectors = 4},
+      {.lines = 1, .sectors = 4, .l2_write_sectors = 4, .dram_write_sectors = 4},
+      {.lines = 1, .sectors = 4, .l2_write_sectors = 4},  // dirty already
+  };
+  EXPECT_EQ(outcomes(got.trace), wanted);
+}
+
+TEST(Trace, StridedLoadAsksForEverySector) {
+  const auto got = run({addresses(8) + "ld.global.u32 %r3, [%rd3];\n"});
+  const std::vector<Outcome> wanted{{.lines = 8, .sectors = 32, .l2_read_sectors = 32, .dram_read_sectors = 32}};
+  EXPECT_EQ(outcomes(got.trace), wanted);
+}
+
+TEST(Trace, AnotherSmFindsItInL2) {
+  test::Kernel kernel{"ld.global.u32 %r3, [%rd1];\n"};
+  kernel.grid = {2, 1, 1};
+  const auto got = run(kernel, {}, 1);
+  ASSERT_EQ(got.trace.blocks.size(), 2u);
+  const Outcome first{.lines = 1, .sectors = 1, .l2_read_sectors = 1, .dram_read_sectors = 1};
+  const Outcome second{.lines = 1, .sectors = 1, .l2_read_sectors = 1};
+  EXPECT_EQ(outcomes(got.trace, 0), std::vector{first});
+  EXPECT_EQ(outcomes(got.trace, 1), std::vector{second});
+}
+
+TEST(Trace, SharedMemoryTakesWavefrontsAndNoSectors) {
+  const auto got =
+      run({"mad.lo.u32 %r5, %r1, 16, %r11;\nst.shared.u32 [%r5], %r1;\nld.shared.u32 %r6, [%r5];\n"
+           "ld.shared.v4.u32 {%r7, %r8, %r9, %r10}, [%r5];\n"});
+  const std::vector<Outcome> wanted{
+      {.shared_wavefronts = 4, .shared_conflicts = 3},  // every fourth word: four to a bank
+      {.shared_wavefronts = 4, .shared_conflicts = 3},
+      {.shared_wavefronts = 4},  // 16 bytes a lane: quarter warps anyway
+  };
+  EXPECT_EQ(outcomes(got.trace), wanted);
+}
+
+TEST(Trace, GuardedOffIsAllZeroAndKeepsItsPlace) {
+  const auto got =
+      run({addresses(1) + "setp.gt.u32 %p1, %r1, 40;\nsetp.gt.u32 %p2, %r1, 23;\n@%p1 ld.global.u32 %r3, [%rd3];\n"
+                          "@%p2 ld.global.u32 %r3, [%rd3];\n"});
+  const std::vector<Outcome> wanted{{}, {.lines = 1, .sectors = 1, .l2_read_sectors = 1, .dram_read_sectors = 1}};
+  EXPECT_EQ(outcomes(got.trace), wanted);
+}
+
+TEST(Trace, AtomicsAreReadAndOwed) {
+  const auto got = run({addresses(1) + "red.global.add.u32 [%rd3], %r1;\natom.global.add.u32 %r3, [%rd3], %r1;\n"});
+  const std::vector<Outcome> wanted{
+      {.lines = 1, .sectors = 4, .l2_write_sectors = 4, .dram_read_sectors = 4, .dram_write_sectors = 4},
+      {.lines = 1, .sectors = 4, .l2_write_sectors = 4},
+  };
+  EXPECT_EQ(outcomes(got.trace), wanted);
+}
+
+TEST(Trace, LocalMemoryAddsTheWordsOfOneInstruction) {
+  const auto got = run({"st.local.v2.u32 [l], {%r1, %r1};\nst.local.v2.u32 [l], {%r1, %r1};\n"});
+  const std::vector<Outcome> wanted{
+      {.lines = 2, .sectors = 8, .l2_write_sectors = 8, .dram_write_sectors = 8},
+      {.lines = 2, .sectors = 8, .l2_write_sectors = 8},
+  };
+  EXPECT_EQ(outcomes(got.trace), wanted);
+}
+
+TEST(Trace, ALoopIsAnEntryAnIteration) {
+  const auto got =
+      run({addresses(1) + "mov.u32 %r5, 0;\nL:\nld.global.u32 %r3, [%rd3];\nadd.s64 %rd3, %rd3, 128;\n"
+                          "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 3;\n@%p1 bra L;\nst.global.u32 [%rd4], %r3;\n"});
+  const std::vector<std::uint32_t> entries{0, 1, 1, 1, 2};
+  EXPECT_EQ(got.trace.blocks[0].warps[0].blocks, entries);
+  const Outcome load{.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4};
+  const Outcome store{.lines = 1, .sectors = 4, .l2_write_sectors = 4, .dram_write_sectors = 4};
+  EXPECT_EQ(outcomes(got.trace), (std::vector{load, load, load, store}));
+  ASSERT_EQ(got.blocks[1].memory.size(), 1u);
+  EXPECT_EQ(got.blocks[0].memory.size(), 0u);
+}
+
+TEST(Trace, OutcomesAddUpToTheSites) {
+  test::Kernel kernel{addresses(3) +
+                      "ld.global.u32 %r3, [%rd3];\nmad.lo.u32 %r5, %r1, 8, %r11;\nst.shared.u32 [%r5], %r3;\n"
+                      "red.global.add.u32 [%rd1+64], %r1;\n"};
+  kernel.grid = {50, 1, 1};
+  kernel.block = {96, 1, 1};
+  const auto got = run(kernel);
+  ASSERT_TRUE(got.trace.complete);
+  ASSERT_EQ(got.trace.blocks.size(), 50u);
+  for (std::size_t i = 0; i < got.blocks[0].memory.size(); ++i) {
+    std::uint64_t sectors = 0, l2 = 0, dram = 0, wavefronts = 0;
+    for (const BlockTrace& block : got.trace.blocks) {
+      for (const WarpTrace& warp : block.warps) {
+        const Outcome& outcome = warp.outcomes.at(i);
+        sectors += outcome.sectors;
+        l2 += outcome.l2_read_sectors + outcome.l2_write_sectors;
+        dram += outcome.dram_read_sectors;
+        wavefronts += outcome.shared_wavefronts;
+      }
+    }
+    const Site& site = got.sites[got.blocks[0].memory[i]];
+    EXPECT_EQ(sectors, site.sectors);
+    EXPECT_EQ(l2, site.l2_read_sectors + site.l2_write_sectors);
+    EXPECT_EQ(dram, got.traffic[got.blocks[0].memory[i]].dram_read_sectors);
+    EXPECT_EQ(wavefronts, site.wavefronts);
+  }
+}
+
+TEST(Sample, KeepsTheBlocksWithTheSmallestHashes) {
+  test::Kernel kernel{addresses(1) + "ld.global.u32 %r3, [%rd3];\n"};
+  kernel.grid = {1000, 1, 1};
+  const auto got = run(kernel, {.instructions = 1000});
+  EXPECT_FALSE(got.trace.complete);
+  const std::uint64_t instructions = got.trace.blocks.size() * got.trace.blocks[0].instructions;
+  EXPECT_LE(instructions, 1000u);
+  EXPECT_GE(instructions, 250u);
+  // All below one threshold, and no block below it is missing.
+  std::uint64_t highest = 0;
+  for (const BlockTrace& block : got.trace.blocks) highest = std::max(highest, mix(block.index));
+  std::size_t below = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i) below += mix(i) <= highest;
+  EXPECT_EQ(below, got.trace.blocks.size());
+  EXPECT_GE(highest, ~0ull / 200);
+  for (std::size_t i = 1; i < got.trace.blocks.size(); ++i) {
+    EXPECT_LT(got.trace.blocks[i - 1].index, got.trace.blocks[i].index);
+  }
+}
+
+TEST(Sample, NeverKeepsFewerBlocksThanItsWaves) {
+  test::Kernel kernel{addresses(1) + "ld.global.u32 %r3, [%rd3];\n"};
+  kernel.grid = {1000, 1, 1};
+  const auto got = run(kernel, {.instructions = 1, .waves = 3}, 2);
+  EXPECT_FALSE(got.trace.complete);
+  EXPECT_GE(got.trace.blocks.size(), 6u);
+  EXPECT_LE(got.trace.blocks.size(), 24u);
+  kernel.grid = {8, 1, 1};
+  EXPECT_TRUE(run(kernel, {.instructions = 1, .waves = 3}, 4).trace.complete);
+}
+
+TEST(Sample, EndsWhereNoMemoryIsLeft) {
+  const test::Kernel kernel{
+      "mov.u32 %r5, 0;\nL:\nst.global.u32 [%rd2], %r1;\nadd.u32 %r5, %r5, 1;\n"
+      "setp.lt.u32 %p1, %r5, 1000;\n@%p1 bra L;\n"};
+  const auto got = run(kernel, {.bytes = 2000});
+  EXPECT_FALSE(got.trace.complete);
+  ASSERT_EQ(got.trace.blocks.size(), 1u);
+  const BlockTrace& block = got.trace.blocks[0];
+  EXPECT_EQ(block.executed, 5u + 1 + 4 * 1000 + 1);
+  EXPECT_LT(block.instructions, 1000u);
+  EXPECT_EQ(block.instructions, 6u + 4 * (block.warps[0].blocks.size() - 1));
+  EXPECT_EQ(block.warps[0].outcomes.size(), block.warps[0].blocks.size() - 1);
+}
+
+TEST(Sample, CompleteKeepsEverythingAndZeroNothing) {
+  test::Kernel kernel{addresses(1) + "ld.global.u32 %r3, [%rd3];\n"};
+  kernel.grid = {200, 1, 1};
+  const auto all = run(kernel, {.instructions = 1, .waves = 1, .bytes = 1, .complete = true});
+  EXPECT_TRUE(all.trace.complete);
+  EXPECT_EQ(all.trace.blocks.size(), 200u);
+  const auto none = run(kernel, {.instructions = 0});
+  EXPECT_FALSE(none.trace.complete);
+  EXPECT_TRUE(none.trace.blocks.empty());
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu
