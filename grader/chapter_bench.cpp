@@ -15,7 +15,7 @@ void run_benchmark(benchmark::State& state, const Bench& bench, const Chapter& c
   const auto artifact = build_for(bench, kernel);
   if (!artifact) return state.SkipWithError(artifact.error().text().c_str());
   const Exercise* exercise = find_exercise(chapter.name);
-  const Size& size = chapter.measured_size(bench.machine.name);
+  const Size size = measured_size(chapter, bench.machine);
   const Problem problem = exercise->problem(size, kPublicSeed);
   const Work work = exercise->work(size);
   Measurement measurement;

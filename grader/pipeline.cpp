@@ -95,12 +95,34 @@ void add_measurement(const Bench& bench, const Trial& trial, const Artifact& art
 
 }  // namespace
 
+bool fills(const Work& work, const Machine& machine) {
+  constexpr double kLeastOfL2 = 8, kMostLaunch = 0.025;
+  const auto bytes = static_cast<double>(work.compulsory_bytes);
+  return bytes >= kLeastOfL2 * static_cast<double>(machine.l2_bytes) &&
+         machine.launch_ns <= kMostLaunch * (machine.launch_ns + bytes / machine.dram_bytes_per_s * 1e9);
+}
+
+Size measured_size(const Chapter& chapter, const Machine& machine) {
+  const Exercise* exercise = find_exercise(chapter.name);
+  ROOFWALK_CHECK(exercise != nullptr);
+  if (chapter.measured_sizes.count(machine.name) > 0) return chapter.measured_size(machine.name);
+  const Size* best = nullptr;
+  std::int64_t fewest = 0;
+  for (const auto& [name, size] : chapter.measured_sizes) {
+    const Work work = exercise->work(size);
+    if (!fills(work, machine) || (best != nullptr && work.compulsory_bytes >= fewest)) continue;
+    best = &size;
+    fewest = work.compulsory_bytes;
+  }
+  return best != nullptr ? *best : chapter.measured_size("default");
+}
+
 std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed,
                                         int threads) {
   const Exercise* exercise = find_exercise(chapter.name);
   ROOFWALK_CHECK(exercise != nullptr);
   auto measured = std::make_shared<Measured>();
-  measured->size = chapter.measured_size(machine.name);
+  measured->size = measured_size(chapter, machine);
   measured->work = exercise->work(measured->size);
   measured->problem = exercise->problem(measured->size, seed);
   measured->expected =

@@ -27,6 +27,14 @@ struct Request {
   std::optional<LevelPoints> starter = {};        // the same
 };
 
+// Whether the figures at DRAM mean what they say: the compulsory bytes are at least eight times the L2, so that what
+// it keeps hardly shows, and the launch is at most 2.5 % of the time that a launch and those bytes at DRAM take.
+bool fills(const Work& work, const Machine& machine);
+
+// The size that the manifest names for this machine; for one that it does not name, the smallest of the manifest's that
+// fills it, else the default.
+Size measured_size(const Chapter& chapter, const Machine& machine);
+
 std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed,
                                         int threads);
 

@@ -27,7 +27,10 @@ Store& Session::store() {
 
 const Bench& Session::bench() {
   if (!bench_) {
-    auto opened = open_bench(course(), options.device, options.threads, &store());
+    constexpr std::string_view kVirtual = "virtual:";
+    std::string device = options.device;
+    if (device.starts_with(kVirtual)) device = std::string(kVirtual) + machine_name(device.substr(kVirtual.size()));
+    auto opened = open_bench(course(), device, options.threads, &store());
     if (!opened) throw Failure{opened.error(), options.device.starts_with("cuda") ? kSkipped : kUsage};
     bench_ = std::move(*opened);
   }
@@ -51,6 +54,10 @@ fs::path Session::from_caller(const fs::path& typed) const {
   const fs::path full = (typed.is_absolute() ? typed : caller_folder_ / typed).lexically_normal();
   const fs::path inside = full.lexically_relative(fs::current_path());
   return inside.empty() || *inside.begin() == ".." ? full : inside;
+}
+
+std::string Session::machine_name(const std::string& typed) const {
+  return typed.ends_with(".toml") ? from_caller(typed).string() : typed;
 }
 
 Colors colors_for(const Options& options) { return Colors(!options.json && wants_color()); }

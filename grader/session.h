@@ -48,6 +48,9 @@ class Session {
   // A path as typed, seen from the course's root where it lies inside.
   std::filesystem::path from_caller(const std::filesystem::path& typed) const;
 
+  // A machine as typed: a name as it is, a FILE.toml as from_caller() sees it.
+  std::string machine_name(const std::string& typed) const;
+
  private:
   std::filesystem::path caller_folder_;
   std::optional<Course> course_;

@@ -7,12 +7,21 @@
 
 namespace roofwalk {
 
+// One instruction of the code that ptxas made of a kernel.
+struct MachineInstruction {
+  std::uint32_t ptx_line = 0;   // that it was made for; 0 unknown
+  std::uint16_t operation = 0;  // the low nine bits of its encoding: what it does, whatever its operands
+  std::int32_t target = -1;     // of a branch: place in the kernel's code; -1 none or unknown
+  bool operator==(const MachineInstruction&) const = default;
+};
+
 // What ptxas gave one kernel, read from the cubin (not from the tool's text).
 struct KernelResources {
   std::string name;  // mangled
   int registers_per_thread = 0;
   int static_shared_bytes = 0;
-  int local_bytes_per_thread = 0;  // stack frame, spills included
+  int local_bytes_per_thread = 0;        // stack frame, spills included
+  std::vector<MachineInstruction> code;  // in order; empty where the cubin does not tell the PTX lines
 };
 
 struct Artifact {

@@ -1,6 +1,9 @@
 #include "common/build/cache.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
+
+#include <charconv>
 
 #include "common/base/hash.h"
 #include "common/base/json.h"
@@ -11,8 +14,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSchema = "roofwalk.compiled/1";
+constexpr const char* kSchema = "roofwalk.compiled/2";
 constexpr std::size_t kMaxFileBytes = 16 << 20;
+
+// Machine code as text: line, operation and target of each instruction, with a blank after each number. What is not of
+// that form ends it.
+std::string write_code(const std::vector<MachineInstruction>& code) {
+  std::string out;
+  for (const MachineInstruction& in : code) out += fmt::format("{} {} {} ", in.ptx_line, in.operation, in.target);
+  return out;
+}
+
+std::vector<MachineInstruction> parse_code(const std::string& text) {
+  std::vector<MachineInstruction> code;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto read = [&](auto& value) {
+    const auto [next, error] = std::from_chars(at, end, value);
+    if (error != std::errc() || next == end) return false;
+    at = next + 1;
+    return true;
+  };
+  for (MachineInstruction in; read(in.ptx_line) && read(in.operation) && read(in.target);) code.push_back(in);
+  return code;
+}
 
 std::optional<Compiled> parse(const std::string& text, std::string ptx) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -23,7 +48,8 @@ std::optional<Compiled> parse(const std::string& text, std::string ptx) {
     compiled.kernels.push_back({.name = kernel.at("name").get<std::string>(),
                                 .registers_per_thread = kernel.at("registers_per_thread").get<int>(),
                                 .static_shared_bytes = kernel.at("static_shared_bytes").get<int>(),
-                                .local_bytes_per_thread = kernel.at("local_bytes_per_thread").get<int>()});
+                                .local_bytes_per_thread = kernel.at("local_bytes_per_thread").get<int>(),
+                                .code = parse_code(kernel.at("code").get_ref<const std::string&>())});
   }
   return compiled;
 }
@@ -47,7 +73,8 @@ void save_compiled(const fs::path& cache, const std::string& key, const Compiled
     kernels.push_back({{"name", kernel.name},
                        {"registers_per_thread", kernel.registers_per_thread},
                        {"static_shared_bytes", kernel.static_shared_bytes},
-                       {"local_bytes_per_thread", kernel.local_bytes_per_thread}});
+                       {"local_bytes_per_thread", kernel.local_bytes_per_thread},
+                       {"code", write_code(kernel.code)}});
   }
   const Json json{{"schema", kSchema}, {"ptx_sha256", sha256_hex(compiled.ptx)}, {"kernels", kernels}};
 

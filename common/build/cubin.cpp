@@ -5,6 +5,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
+
+#include "common/build/machine_code.h"
 
 namespace roofwalk {
 namespace {
@@ -18,6 +21,7 @@ constexpr std::uint8_t kAttributeFrameSize = 0x11;       // payload: symbol, byt
 constexpr std::uint32_t kGraphCalls = 0xffffffff;        // what follows in .nv.callgraph: direct calls ...
 constexpr std::uint32_t kGraphFirstMarker = 0xfffffff0;  // ... until the next marker of this kind
 constexpr std::size_t kMaxFunctions = 4096;
+constexpr std::size_t kMaxInstructions = 200'000;  // of all kernels: a chapter's own have a few thousand
 
 struct Section {
   std::string_view name, bytes;
@@ -40,6 +44,7 @@ struct Function {
   std::vector<std::size_t> callees;                         // indices of functions
   std::map<std::uint32_t, std::uint64_t> shared_variables;  // of a function that is no kernel: symbol, bytes
   bool is_kernel = false;
+  std::vector<MachineInstruction> code;
 };
 
 // Reads little-endian integers; nothing outside the bytes is ever touched.
@@ -75,6 +80,7 @@ class CubinReader {
   bool read_frames();
   bool read_calls();
   bool read_shared_variables();
+  void read_code();
 
   bool too_many_functions() const { return functions_.size() > kMaxFunctions; }
   std::vector<KernelResources> kernels() const;
@@ -162,7 +168,8 @@ bool CubinReader::read_functions() {
                       .section = i,
                       .registers = static_cast<int>(sections_[i].info >> 24),
                       .callees = {},
-                      .shared_variables = {}};
+                      .shared_variables = {},
+                      .code = {}};
     if (function.symbol >= symbols_.size()) return false;
     function.is_kernel = (symbols_[function.symbol].other & kSymbolIsEntry) != 0;
     function.own_shared_bytes = shared_bytes[function.name];
@@ -231,6 +238,36 @@ bool CubinReader::read_shared_variables() {
   return true;
 }
 
+// The instructions of the kernels with their PTX lines, as far as the cubin tells them.
+void CubinReader::read_code() {
+  constexpr std::string_view kLines = ".nv_debug_line_sass";
+  const Section* lines = section(kLines);
+  if (lines == nullptr) return;
+  std::map<std::uint64_t, CodeAddress> homes;  // where the table names an address: what it means
+  for (const Section& table : sections_) {
+    const bool has_addend = table.type == kTypeRela;
+    if ((table.type != kTypeRel && !has_addend) || table.info >= sections_.size() || &sections_[table.info] != lines)
+      continue;
+    const std::uint64_t step = has_addend ? 24 : 16;
+    for (std::uint64_t at = 0; at + step <= table.bytes.size(); at += step) {
+      const auto symbol = static_cast<std::uint32_t>(*read<std::uint64_t>(table.bytes, at + 8) >> 32);
+      if (symbol >= symbols_.size()) continue;
+      const std::uint64_t addend = has_addend ? *read<std::uint64_t>(table.bytes, at + 16) : 0;
+      homes[*read<std::uint64_t>(table.bytes, at)] = {symbols_[symbol].section, addend};
+    }
+  }
+  const int architecture = static_cast<int>(read<std::uint32_t>(bytes_, 48).value_or(0) >> 8 & 0xff);
+  std::size_t left = kMaxInstructions;
+  std::map<std::uint32_t, std::vector<LineRow>> rows = read_line_table(lines->bytes, homes);
+  for (Function& function : functions_) {
+    const std::string_view text = sections_[function.section].bytes;
+    const auto found = rows.find(function.section);
+    if (!function.is_kernel || found == rows.end() || text.size() / kInstructionBytes > left) continue;
+    left -= text.size() / kInstructionBytes;
+    function.code = read_machine_code(text, architecture, std::move(found->second));
+  }
+}
+
 std::set<std::size_t> CubinReader::reachable(std::size_t function) const {
   std::set<std::size_t> seen{function};
   std::vector<std::size_t> open{function};
@@ -271,7 +308,8 @@ std::vector<KernelResources> CubinReader::kernels() const {
     kernels.push_back({.name = std::string(kernel.name),
                        .registers_per_thread = registers,
                        .static_shared_bytes = static_cast<int>(shared_bytes),
-                       .local_bytes_per_thread = static_cast<int>(std::min(deepest_stack(i, known), kMost))});
+                       .local_bytes_per_thread = static_cast<int>(std::min(deepest_stack(i, known), kMost)),
+                       .code = kernel.code});
   }
   return kernels;
 }
@@ -287,6 +325,7 @@ Result<std::vector<KernelResources>> read_cubin(std::string_view bytes) {
   if (!reader.read_frames() || !reader.read_calls() || !reader.read_shared_variables()) {
     return Error{.message = "ptxas wrote a cubin that contradicts itself"};
   }
+  reader.read_code();
   return reader.kernels();
 }
 

@@ -124,9 +124,9 @@ void Parser::location() {
 void Parser::registers() {
   const auto type = find_name(kTypeNames, token_.text);
   if (!type) refuse(fmt::format("{} is no register type that is supported", quoted(token_.text)));
-  if (size_bytes(*type) == 1 || *type == Type::bf16 || *type == Type::bf16x2) {
-    refuse(fmt::format("there are no registers of {}",
-                       *type == Type::bf16 || *type == Type::bf16x2 ? token_.text : "8 bits"));
+  const bool of_operations = (bit(*type) & kOfOperations) != 0;
+  if (size_bytes(*type) == 1 || of_operations) {
+    refuse(fmt::format("there are no registers of {}", of_operations ? token_.text : "8 bits"));
   }
   advance();
   do {

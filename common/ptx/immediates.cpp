@@ -54,6 +54,9 @@ std::uint64_t immediate_bits(const Operand& operand, Type type, std::string_view
     if (written != Written::integer) complaint.refuse("takes no float");
     return operand.bits != 0;
   }
+  if (is_float(type) && type != Type::f32 && type != Type::f64) {
+    complaint.refuse("takes no number; it wants a register, which mov.b16 or mov.b32 fills");
+  }
   if (written != Written::integer) return float_bits(operand, written, type, complaint);
   if (is_float(type)) complaint.refuse("needs a float, such as 0f3F800000");
   return integer_bits(operand.bits, operand.negated, type, complaint);

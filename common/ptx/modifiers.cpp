@@ -17,6 +17,7 @@ constexpr unsigned kToInteger = rounding_bit(Rounding::rni) | rounding_bit(Round
                                 rounding_bit(Rounding::rmi) | rounding_bit(Rounding::rpi);
 constexpr unsigned kApprox = rounding_bit(Rounding::approx);
 constexpr unsigned kFull = rounding_bit(Rounding::full);
+constexpr unsigned kNearest = rounding_bit(Rounding::rn);
 
 constexpr unsigned mode_bit(MulMode mode) { return 1u << static_cast<unsigned>(mode); }
 constexpr unsigned kNoMode = mode_bit(MulMode::none);
@@ -36,12 +37,16 @@ struct AluForm {
 constexpr AluForm kAluForms[] = {
     {Opcode::Abs, kF32, kNoRounding, true},
     {Opcode::Add, kS32, kNoRounding, false, true},
+    {Opcode::Add, kF16 | kF16x2, kNoRounding | kNearest, false, true},
+    {Opcode::Add, kBf16 | kBf16x2, kNoRounding | kNearest},
     {Opcode::Add, kF32, kNoRounding | kIeee, true, true},
     {Opcode::Add, kF64, kNoRounding | kIeee},
     {Opcode::Cos, kF32, kApprox, true},
     {Opcode::Div, kF32, kIeee | kApprox | kFull, true},
     {Opcode::Div, kF64, kIeee},
     {Opcode::Ex2, kF32, kApprox, true},
+    {Opcode::Fma, kF16 | kF16x2, kNearest, false, true},
+    {Opcode::Fma, kBf16 | kBf16x2, kNearest},
     {Opcode::Fma, kF32, kIeee, true, true},
     {Opcode::Fma, kF64, kIeee},
     {Opcode::Lg2, kF32, kApprox, true},
@@ -53,6 +58,8 @@ constexpr AluForm kAluForms[] = {
     {Opcode::Min, kF32, kNoRounding, true},
     {Opcode::Mul, kNarrowInt, kNoRounding, false, false, kLoHi | kWide},
     {Opcode::Mul, kU64 | kS64, kNoRounding, false, false, kLoHi},
+    {Opcode::Mul, kF16 | kF16x2, kNoRounding | kNearest, false, true},
+    {Opcode::Mul, kBf16 | kBf16x2, kNoRounding | kNearest},
     {Opcode::Mul, kF32, kNoRounding | kIeee, true, true},
     {Opcode::Mul, kF64, kNoRounding | kIeee},
     {Opcode::Neg, kF32, kNoRounding, true},
@@ -64,6 +71,8 @@ constexpr AluForm kAluForms[] = {
     {Opcode::Sqrt, kF32, kIeee | kApprox, true},
     {Opcode::Sqrt, kF64, kIeee},
     {Opcode::Sub, kS32, kNoRounding, false, true},
+    {Opcode::Sub, kF16 | kF16x2, kNoRounding | kNearest, false, true},
+    {Opcode::Sub, kBf16 | kBf16x2, kNoRounding | kNearest},
     {Opcode::Sub, kF32, kNoRounding | kIeee, true, true},
     {Opcode::Sub, kF64, kNoRounding | kIeee},
     {Opcode::Tanh, kF32, kApprox},
@@ -160,12 +169,26 @@ bool holds_all_of(Type to, Type from) {
   return size_bytes(to) >= size_bytes(from) + is_signed(to);
 }
 
+// Floats into a register of two halves, a bf16 or a tf32: sm_80's conversions, which take no modifier but a rounding.
+Reason check_narrow_convert(const Instruction& i) {
+  if (i.source_type != Type::f32 || i.ftz || i.sat) return kUnsupported;
+  if (i.type == Type::tf32) return i.rounding == Rounding::rna ? kFine : "needs the rounding .rna";
+  if (i.rounding == Rounding::none) return "needs a rounding: .rn or .rz";
+  return i.rounding == Rounding::rn || i.rounding == Rounding::rz ? kFine : kUnsupported;
+}
+
 Reason read_convert(Reader& reader, Instruction& i) {
   reader.take(kRoundingNames, i.rounding);
   i.ftz = reader.take(".ftz");
   i.sat = reader.take(".sat");
   const TypeSet types = info(i.opcode).types;
-  if (!reader.take_type(types, i.type) || !reader.take_type(types, i.source_type)) return kUnsupported;
+  const TypeSet sources = types & ~(kF16x2 | kBf16x2 | kTf32);
+  if (!reader.take_type(types, i.type) || !reader.take_type(sources, i.source_type)) return kUnsupported;
+  if (!reader.at_end()) return kUnsupported;
+  if ((bit(i.type) & (kBf16 | kBf16x2 | kF16x2 | kTf32)) != 0) return check_narrow_convert(i);
+  if (i.source_type == Type::bf16) {
+    return i.type == Type::f32 && i.rounding == Rounding::none && !i.ftz && !i.sat ? kFine : kUnsupported;
+  }
   const bool to_float = is_float(i.type), from_float = is_float(i.source_type);
   const bool narrows = to_float && from_float && size_bytes(i.type) < size_bytes(i.source_type);
   unsigned roundings = kNoRounding;
@@ -180,7 +203,16 @@ Reason read_convert(Reader& reader, Instruction& i) {
   }
   if (i.ftz && i.type != Type::f32 && i.source_type != Type::f32) return kUnsupported;
   if (i.sat && holds_all_of(i.type, i.source_type)) return "has nothing to saturate";
-  return reader.finish();
+  return kFine;
+}
+
+bool has_comparison(Type type, Compare c) {
+  const bool equality = c == Compare::eq || c == Compare::ne;
+  const bool ordered = c >= Compare::lt && c <= Compare::ge;
+  const bool of_unsigned = c >= Compare::lo && c <= Compare::hs;
+  if (is_float(type)) return !of_unsigned;
+  if ((bit(type) & kBits) != 0) return equality;
+  return equality || ordered || (of_unsigned && !is_signed(type));
 }
 
 Reason read_compare(Reader& reader, Instruction& i) {
@@ -189,16 +221,34 @@ Reason read_compare(Reader& reader, Instruction& i) {
   i.ftz = reader.take(".ftz");
   if (!reader.take_type(info(i.opcode).types, i.type)) return kUnsupported;
   if (i.ftz && i.type != Type::f32) return kUnsupported;
-  const Compare c = i.compare;
-  const bool equality = c == Compare::eq || c == Compare::ne;
-  const bool ordered = c >= Compare::lt && c <= Compare::ge;
-  const bool of_unsigned = c >= Compare::lo && c <= Compare::hs;
-  const bool is_bits = (bit(i.type) & kBits) != 0;
-  const bool allowed = is_float(i.type)    ? !of_unsigned
-                       : is_bits           ? equality
-                       : is_signed(i.type) ? equality || ordered
-                                           : equality || ordered || of_unsigned;
-  if (!allowed) return "compares in a way that its type does not have";
+  if (!has_comparison(i.type, i.compare)) return "compares in a way that its type does not have";
+  return reader.finish();
+}
+
+// Of `set`, what compilers write: comparisons of floats.
+TypeSet set_results(Type compared) {
+  switch (compared) {
+    case Type::f32:
+      return kU32 | kS32 | kF32;
+    case Type::f16:
+      return kU16 | kS16 | kU32 | kS32 | kF16;
+    case Type::bf16:
+      return kU16 | kS16 | kU32 | kS32 | kBf16;
+    case Type::f16x2:
+      return kU32 | kS32 | kF16x2;
+    case Type::bf16x2:
+      return kU32 | kS32 | kBf16x2;
+    default:
+      return 0;
+  }
+}
+
+Reason read_set(Reader& reader, Instruction& i) {
+  if (!reader.take(kCompareNames, i.compare)) return kUnsupported;
+  if (!reader.take_type(info(i.opcode).types, i.type)) return kUnsupported;
+  if (!reader.take_type(kHalf | kF32, i.source_type)) return kUnsupported;
+  if ((set_results(i.source_type) & bit(i.type)) == 0) return kUnsupported;
+  if (!has_comparison(i.source_type, i.compare)) return "compares in a way that its type does not have";
   return reader.finish();
 }
 
@@ -236,6 +286,69 @@ Reason read_memory(Reader& reader, Instruction& i) {
   if (reader.take(".v4")) i.vector = 4;
   if (!reader.take_type(info(i.opcode).types, i.type)) return kUnsupported;
   if (i.vector * size_bytes(i.type) > 16) return "moves more than 16 bytes";
+  return reader.finish();
+}
+
+bool take_shared(Reader& reader) { return reader.take_any({".shared", ".shared::cta"}); }
+
+Reason read_matrix_load(Reader& reader, Instruction& i) {
+  if (!reader.take(".sync") || !reader.take(".aligned") || !reader.take(".m8n8")) return kUnsupported;
+  if (reader.take(".x2"))
+    i.vector = 2;
+  else if (reader.take(".x4"))
+    i.vector = 4;
+  else if (!reader.take(".x1"))
+    return kUnsupported;
+  i.transposed = reader.take(".trans");
+  if (!take_shared(reader)) return kUnsupported;
+  i.space = Space::shared;
+  return reader.take_type(info(i.opcode).types, i.type) ? reader.finish() : kUnsupported;
+}
+
+struct MatrixForm {
+  std::string_view word;
+  MatrixShape shape;
+  TypeSet factors;
+};
+constexpr MatrixForm kMatrixForms[] = {
+    {".m16n8k4", {16, 8, 4}, kTf32},
+    {".m16n8k8", {16, 8, 8}, kF16 | kBf16 | kTf32},
+    {".m16n8k16", {16, 8, 16}, kF16 | kBf16},
+};
+
+// Sums in f32 of all the types that factors have; the sums of f16 in f16, integers and f64 are missing.
+Reason read_matrix_multiply(Reader& reader, Instruction& i) {
+  if (!reader.take(".sync") || !reader.take(".aligned")) return kUnsupported;
+  TypeSet factors = 0;
+  for (const MatrixForm& form : kMatrixForms) {
+    if (!reader.take(form.word)) continue;
+    i.shape = form.shape;
+    factors = form.factors;
+    break;
+  }
+  Type second = Type::none;
+  if (!reader.take(".row") || !reader.take(".col") || !reader.take_type(kF32, i.type)) return kUnsupported;
+  if (!reader.take_type(factors, i.source_type) || !reader.take_type(bit(i.source_type), second)) return kUnsupported;
+  return reader.take(".f32") ? reader.finish() : kUnsupported;
+}
+
+Reason read_async_copy(Reader& reader, Instruction& i) {
+  if (!reader.take(".async")) return kUnsupported;
+  if (reader.take(".commit_group")) {
+    i.async = AsyncMode::commit_group;
+  } else if (reader.take(".wait_group")) {
+    i.async = AsyncMode::wait_group;
+  } else if (reader.take(".wait_all")) {
+    i.async = AsyncMode::wait_all;
+  } else {
+    i.async = AsyncMode::copy;
+    i.space = Space::global;
+    if (!reader.take(kLoadCacheNames, i.cache) || (i.cache != CacheHint::ca && i.cache != CacheHint::cg)) {
+      return kUnsupported;
+    }
+    if (!take_shared(reader) || !reader.take(".global")) return kUnsupported;
+    reader.take_any({".L2::64B", ".L2::128B", ".L2::256B"});
+  }
   return reader.finish();
 }
 
@@ -323,9 +436,17 @@ Reason read_modifiers(std::span<const std::string_view> words, Instruction& i) {
       return read_convert(reader, i);
     case Form::compare:
       return read_compare(reader, i);
+    case Form::set:
+      return read_set(reader, i);
     case Form::load:
     case Form::store:
       return read_memory(reader, i);
+    case Form::matrix_load:
+      return read_matrix_load(reader, i);
+    case Form::matrix_multiply:
+      return read_matrix_multiply(reader, i);
+    case Form::async_copy:
+      return read_async_copy(reader, i);
     case Form::atomic:
     case Form::reduction:
       return read_atomic(reader, i);

@@ -29,6 +29,7 @@ int size_bytes(Type type) {
     case Type::s32:
     case Type::f16x2:
     case Type::bf16x2:
+    case Type::tf32:
     case Type::f32:
       return 4;
     case Type::b64:
@@ -50,12 +51,22 @@ std::string_view type_name(Type type) {
 }
 
 bool is_float(Type type) {
-  return type == Type::f16 || type == Type::f16x2 || type == Type::bf16 || type == Type::bf16x2 || type == Type::f32 ||
-         type == Type::f64;
+  return type == Type::f16 || type == Type::f16x2 || type == Type::bf16 || type == Type::bf16x2 || type == Type::tf32 ||
+         type == Type::f32 || type == Type::f64;
 }
 
 bool is_signed(Type type) {
   return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64 || is_float(type);
+}
+
+bool is_pair(Type type) { return type == Type::f16x2 || type == Type::bf16x2; }
+
+Pipe pipe_of(const Instruction& instruction) {
+  const OpcodeInfo& row = info(instruction.opcode);
+  const bool arithmetic = row.form == Form::alu && (row.pipe == Pipe::fma || row.pipe == Pipe::imad);
+  if (arithmetic && instruction.type == Type::f64) return Pipe::fp64;
+  if (arithmetic && (bit(instruction.type) & kHalf) != 0) return Pipe::half;
+  return row.pipe;
 }
 
 const Function* Module::find_function(std::string_view name) const {

@@ -32,6 +32,7 @@ enum class Type : std::uint8_t {
   f16x2,
   bf16,
   bf16x2,
+  tf32,  // 19 bits in 32: operands of matrix products
   f32,
   f64
 };
@@ -39,6 +40,7 @@ int size_bytes(Type type);  // 0 for none and pred
 std::string_view type_name(Type type);
 bool is_float(Type type);
 bool is_signed(Type type);
+bool is_pair(Type type);  // two 16-bit floats in 32 bits
 
 // Sets of types, one bit a Type; the vocabulary of opcodes.def.
 using TypeSet = std::uint32_t;
@@ -48,14 +50,18 @@ inline constexpr TypeSet kB8 = bit(Type::b8), kB16 = bit(Type::b16), kB32 = bit(
 inline constexpr TypeSet kU8 = bit(Type::u8), kU16 = bit(Type::u16), kU32 = bit(Type::u32), kU64 = bit(Type::u64);
 inline constexpr TypeSet kS8 = bit(Type::s8), kS16 = bit(Type::s16), kS32 = bit(Type::s32), kS64 = bit(Type::s64);
 inline constexpr TypeSet kF16 = bit(Type::f16), kF32 = bit(Type::f32), kF64 = bit(Type::f64);
+inline constexpr TypeSet kF16x2 = bit(Type::f16x2), kBf16 = bit(Type::bf16), kBf16x2 = bit(Type::bf16x2);
+inline constexpr TypeSet kHalf = kF16 | kF16x2 | kBf16 | kBf16x2;
+inline constexpr TypeSet kTf32 = bit(Type::tf32);
+inline constexpr TypeSet kOfOperations = kBf16 | kBf16x2 | kTf32;  // neither registers nor variables have these
 inline constexpr TypeSet kInt = kU16 | kS16 | kU32 | kS32 | kU64 | kS64;
 inline constexpr TypeSet kBits = kB16 | kB32 | kB64;
-inline constexpr TypeSet kNumber = kU8 | kS8 | kInt | kF16 | kF32 | kF64;
+inline constexpr TypeSet kNumber = kU8 | kS8 | kInt | kF16 | kBf16 | kF32 | kF64;
 inline constexpr TypeSet kAnyRegister = kPred | kBits | kInt | kF32 | kF64;
 inline constexpr TypeSet kMemory = kB8 | kU8 | kS8 | kBits | kInt | kF16 | kF32 | kF64;
 inline constexpr TypeSet kAtomic = kB32 | kB64 | kU32 | kS32 | kU64 | kS64 | kF32 | kF64;
 
-enum class Pipe : std::uint8_t { fma, alu, imad, fp64, special, lsu, control };
+enum class Pipe : std::uint8_t { fma, half, alu, imad, fp64, special, tensor, lsu, control };
 
 enum class Form : std::uint8_t {
   alu,
@@ -64,8 +70,12 @@ enum class Form : std::uint8_t {
   move,
   select,
   compare,
+  set,
   load,
   store,
+  matrix_load,
+  matrix_multiply,
+  async_copy,
   atomic,
   reduction,
   branch,
@@ -100,7 +110,7 @@ const OpcodeInfo& info(Opcode opcode);
 std::vector<Opcode> all_opcodes();
 
 enum class Space : std::uint8_t { generic, param, global, shared, local, constant };
-enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rni, rzi, rmi, rpi, approx, full };
+enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rna, rni, rzi, rmi, rpi, approx, full };
 enum class MulMode : std::uint8_t { none, lo, hi, wide };
 enum class Compare : std::uint8_t {
   none,
@@ -129,7 +139,8 @@ enum class ShuffleMode : std::uint8_t { none, up, down, bfly, idx };
 enum class VoteMode : std::uint8_t { none, all, any, uni, ballot };
 enum class ShiftMode : std::uint8_t { none, left_wrap, left_clamp, right_wrap, right_clamp };  // shf.{l,r}.{wrap,clamp}
 enum class BarrierMode : std::uint8_t { none, sync, arrive, warp_sync, red_popc, red_and, red_or };
-enum class CacheHint : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt };  // ld and st, as written
+enum class AsyncMode : std::uint8_t { none, copy, commit_group, wait_group, wait_all };  // cp.async
+enum class CacheHint : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt };                // ld and st, as written
 
 enum class SpecialRegister : std::uint8_t {
   tid,
@@ -179,6 +190,11 @@ struct Operand {
   std::vector<Operand> elements;
 };
 
+// A matrix product: (m x k) times (k x n).
+struct MatrixShape {
+  std::uint8_t m = 0, n = 0, k = 0;
+};
+
 // One frame of `.loc`: file is an index into Module::files, -1 unknown.
 struct SourceFrame {
   int file = -1;
@@ -188,7 +204,7 @@ struct SourceFrame {
 struct Instruction {
   Opcode opcode{};
   Type type = Type::none;         // of the operation; for cvt of the result
-  Type source_type = Type::none;  // cvt: of the source; setp: the compared type stands in `type`
+  Type source_type = Type::none;  // cvt, set, mma: of the (factor) sources; setp: the compared type stands in `type`
   Rounding rounding = Rounding::none;
   MulMode mul = MulMode::none;
   Compare compare = Compare::none;
@@ -198,14 +214,17 @@ struct Instruction {
   VoteMode vote = VoteMode::none;
   ShiftMode shift = ShiftMode::none;
   BarrierMode barrier = BarrierMode::none;
-  Space space = Space::generic;
+  AsyncMode async = AsyncMode::none;
+  MatrixShape shape = {};        // mma
+  Space space = Space::generic;  // cp.async: of the source; it writes shared memory
   CacheHint cache = CacheHint::none;
-  std::uint8_t vector = 1;  // ld, st: 1, 2 or 4 elements
+  std::uint8_t vector = 1;  // ld, st: 1, 2 or 4 elements; ldmatrix: 1, 2 or 4 matrices
   bool ftz = false, sat = false;
   bool uni = false;           // bra.uni, call.uni
   bool non_coherent = false;  // ld.global.nc
   bool is_volatile = false;   // also .relaxed, .acquire, .release: not to be moved
   bool to = false;            // cvta.to
+  bool transposed = false;    // ldmatrix.trans
   int guard = -1;             // register of @p, -1 none
   bool guard_negated = false;
   // Results first, as in the text. setp p|q, shfl d|p: two results, the second Kind::none where absent.
@@ -215,6 +234,9 @@ struct Instruction {
   int ptx_line = 0;
   int location = -1;  // into Module::locations, -1 unknown
 };
+
+// What issues the instruction: its opcode's pipe, but for arithmetic of doubles and of 16-bit floats.
+Pipe pipe_of(const Instruction& instruction);
 
 struct Register {
   std::string name;  // "%rd4"; inner scopes may repeat a name

@@ -3,16 +3,17 @@
 namespace roofwalk::ptx {
 namespace {
 
-constexpr Name<Type> kTypes[] = {
-    {".f32", Type::f32},   {".u32", Type::u32},     {".s32", Type::s32},   {".b32", Type::b32},
-    {".u64", Type::u64},   {".s64", Type::s64},     {".b64", Type::b64},   {".pred", Type::pred},
-    {".f64", Type::f64},   {".b8", Type::b8},       {".u8", Type::u8},     {".s8", Type::s8},
-    {".b16", Type::b16},   {".u16", Type::u16},     {".s16", Type::s16},   {".f16", Type::f16},
-    {".b128", Type::b128}, {".f16x2", Type::f16x2}, {".bf16", Type::bf16}, {".bf16x2", Type::bf16x2}};
+constexpr Name<Type> kTypes[] = {{".f32", Type::f32},   {".u32", Type::u32},       {".s32", Type::s32},
+                                 {".b32", Type::b32},   {".u64", Type::u64},       {".s64", Type::s64},
+                                 {".b64", Type::b64},   {".pred", Type::pred},     {".f64", Type::f64},
+                                 {".b8", Type::b8},     {".u8", Type::u8},         {".s8", Type::s8},
+                                 {".b16", Type::b16},   {".u16", Type::u16},       {".s16", Type::s16},
+                                 {".f16", Type::f16},   {".b128", Type::b128},     {".f16x2", Type::f16x2},
+                                 {".bf16", Type::bf16}, {".bf16x2", Type::bf16x2}, {".tf32", Type::tf32}};
 constexpr Name<Rounding> kRoundings[] = {
-    {".rn", Rounding::rn},         {".rz", Rounding::rz},    {".rm", Rounding::rm},   {".rp", Rounding::rp},
-    {".rni", Rounding::rni},       {".rzi", Rounding::rzi},  {".rmi", Rounding::rmi}, {".rpi", Rounding::rpi},
-    {".approx", Rounding::approx}, {".full", Rounding::full}};
+    {".rn", Rounding::rn},   {".rz", Rounding::rz},         {".rm", Rounding::rm},    {".rp", Rounding::rp},
+    {".rna", Rounding::rna}, {".rni", Rounding::rni},       {".rzi", Rounding::rzi},  {".rmi", Rounding::rmi},
+    {".rpi", Rounding::rpi}, {".approx", Rounding::approx}, {".full", Rounding::full}};
 constexpr Name<MulMode> kMulModes[] = {{".lo", MulMode::lo}, {".hi", MulMode::hi}, {".wide", MulMode::wide}};
 constexpr Name<Compare> kCompares[] = {{".eq", Compare::eq},   {".ne", Compare::ne},   {".lt", Compare::lt},
                                        {".le", Compare::le},   {".gt", Compare::gt},   {".ge", Compare::ge},

@@ -28,9 +28,11 @@ struct Slot {
   enum class Role : std::uint8_t { destination, source, predicate, address };
   Role role = Role::source;
   Type type = Type::none;
-  bool wider = false;   // a wider register will do
-  bool vector = false;  // as many elements as the instruction says
-  bool sink = false;    // `_` will do
+  bool wider = false;            // a wider register will do
+  int elements = 0;              // in braces; 0: none
+  bool sink = false;             // `_` will do
+  Space space = Space::generic;  // of an address
+  bool number = false;           // nothing but a number will do
 };
 
 struct Signature {
@@ -41,7 +43,8 @@ struct Signature {
   void destination(Type type) { add({Slot::Role::destination, type}); }
   void source(Type type) { add({Slot::Role::source, type}); }
   void predicate() { add({Slot::Role::predicate, Type::pred}); }
-  void address() { add({Slot::Role::address}); }
+  void number() { add({.type = Type::u32, .number = true}); }
+  void address(Space space) { add({.role = Slot::Role::address, .space = space}); }
 };
 
 Type widened(Type type) {
@@ -101,6 +104,31 @@ void add_barrier(Signature& s, const Instruction& i) {
   }
 }
 
+int braced(int elements) { return elements > 1 ? elements : 0; }
+
+// d, a, b, c: each lane holds its share of the matrices, 16-bit factors two a register.
+void add_matrices(Signature& s, const Instruction& i) {
+  const bool pairs = i.source_type != Type::tf32;
+  const Type factor = i.source_type == Type::f16    ? Type::f16x2
+                      : i.source_type == Type::bf16 ? Type::bf16x2
+                                                    : Type::tf32;
+  const int lanes = pairs ? 64 : 32;
+  const int sums = i.shape.m * i.shape.n / 32;
+  s.add({Slot::Role::destination, Type::f32, false, sums, true});
+  s.add({Slot::Role::source, factor, false, i.shape.m * i.shape.k / lanes});
+  s.add({Slot::Role::source, factor, false, i.shape.k * i.shape.n / lanes});
+  s.add({Slot::Role::source, Type::f32, false, sums});
+}
+
+void add_async_copy(Signature& s, const Instruction& i) {
+  if (i.async == AsyncMode::wait_group) s.number();
+  if (i.async != AsyncMode::copy) return;
+  s.address(Space::shared);
+  s.address(Space::global);
+  s.number();
+  if (i.operands.size() > 3) s.source(Type::u32);
+}
+
 Signature signature_of(const Instruction& i) {
   using Role = Slot::Role;
   Signature s;
@@ -111,8 +139,9 @@ Signature signature_of(const Instruction& i) {
       for (int source = 0; source < row.sources; ++source) s.source(alu_source_type(i, source));
       break;
     case Form::convert:
-      s.add({Role::destination, i.type, true});
-      s.add({Role::source, i.source_type, true});
+      s.add({Role::destination, i.type, !is_pair(i.type) && i.type != Type::bf16});
+      s.add({Role::source, i.source_type, i.source_type != Type::bf16});
+      if (is_pair(i.type)) s.add({Role::source, i.source_type, true});
       break;
     case Form::cvta:
     case Form::move:
@@ -126,39 +155,54 @@ Signature signature_of(const Instruction& i) {
       s.source(Type::pred);
       break;
     case Form::compare:
-      s.add({Role::destination, Type::pred, false, false, true});
-      s.add({Role::destination, Type::pred, false, false, true});
+      s.add({Role::destination, Type::pred, false, 0, true});
+      s.add({Role::destination, Type::pred, false, 0, true});
       s.source(i.type);
       s.source(i.type);
       if (i.bool_op != BoolOp::none) s.predicate();
       break;
+    case Form::set:
+      s.destination(i.type);
+      s.source(i.source_type);
+      s.source(i.source_type);
+      break;
     case Form::load:
-      s.add({Role::destination, i.type, true, i.vector > 1, i.vector > 1});
-      s.address();
+      s.add({Role::destination, i.type, true, braced(i.vector), i.vector > 1});
+      s.address(i.space);
       break;
     case Form::store:
-      s.address();
-      s.add({Role::source, i.type, true, i.vector > 1});
+      s.address(i.space);
+      s.add({Role::source, i.type, true, braced(i.vector)});
+      break;
+    case Form::matrix_load:
+      s.add({Role::destination, Type::b32, false, i.vector});
+      s.address(i.space);
+      break;
+    case Form::matrix_multiply:
+      add_matrices(s, i);
+      break;
+    case Form::async_copy:
+      add_async_copy(s, i);
       break;
     case Form::atomic:
-      s.add({Role::destination, i.type, false, false, true});
-      s.address();
+      s.add({Role::destination, i.type, false, 0, true});
+      s.address(i.space);
       s.source(i.type);
       if (i.atomic == AtomicOp::cas) s.source(i.type);
       break;
     case Form::reduction:
-      s.address();
+      s.address(i.space);
       s.source(i.type);
       break;
     case Form::barrier:
       add_barrier(s, i);
       break;
     case Form::prefetch:
-      s.address();
+      s.address(i.space);
       break;
     case Form::shuffle:
       s.destination(i.type);
-      s.add({Role::destination, Type::pred, false, false, true});
+      s.add({Role::destination, Type::pred, false, 0, true});
       s.source(i.type);
       for (int operand = 0; operand < 3; ++operand) s.source(Type::u32);
       break;
@@ -199,6 +243,7 @@ class Checker {
       refuse("has no result");
     }
     if (form() == Form::barrier) check_barrier();
+    if (instruction_.async == AsyncMode::copy) check_copied_sizes();
   }
 
  private:
@@ -219,10 +264,11 @@ class Checker {
   Type declared(const Operand& operand) const { return registers_[static_cast<std::size_t>(operand.index)].type; }
 
   void check(Operand& operand, const Slot& slot) {
-    if (slot.role == Slot::Role::address) return check_address(operand);
-    if (slot.vector) {
-      if (!is_vector(operand) || operand.elements.size() != instruction_.vector) {
-        refuse(fmt::format("needs {} registers in braces", instruction_.vector));
+    if (slot.role == Slot::Role::address) return check_address(operand, slot.space);
+    if (slot.number && operand.kind != Operand::Kind::immediate) refuse("wants a number where something else stands");
+    if (slot.elements != 0) {
+      if (!is_vector(operand) || operand.elements.size() != static_cast<std::size_t>(slot.elements)) {
+        refuse(fmt::format("needs {} register{} in braces", slot.elements, slot.elements == 1 ? "" : "s"));
       }
       for (Operand& element : operand.elements) check_value(element, slot);
       return check_elements(operand);
@@ -279,7 +325,7 @@ class Checker {
     const bool is_function = operand.kind == Operand::Kind::function;
     const bool may_stand = form() == Form::move || (is_function ? form() == Form::select || form() == Form::store
                                                                 : form() == Form::cvta && !instruction_.to);
-    if (!may_stand || slot.vector) refuse(fmt::format("cannot take the address of {}", quoted(operand.symbol)));
+    if (!may_stand || slot.elements != 0) refuse(fmt::format("cannot take the address of {}", quoted(operand.symbol)));
     if (is_float(slot.type) || slot.type == Type::pred) refuse("makes a float of an address");
     const bool is_short = operand.space == Space::shared || operand.space == Space::local;
     const int size = size_bytes(slot.type);
@@ -287,9 +333,8 @@ class Checker {
     if (form() == Form::cvta && operand.space != instruction_.space) refuse("names a variable of another state space");
   }
 
-  void check_address(const Operand& operand) const {
+  void check_address(const Operand& operand, Space space) const {
     if (operand.kind != Operand::Kind::address) refuse("needs an address in brackets");
-    const Space space = instruction_.space;
     if (operand.index >= 0) {
       const Type type = declared(operand);
       if (type == Type::pred || is_float(type) || size_bytes(type) < 4 || size_bytes(type) > 8) {
@@ -336,7 +381,7 @@ class Checker {
     const Type part = part_size == 4 ? Type::b32 : part_size == 2 ? Type::b16 : Type::b8;
     if (part == Type::b8) refuse("packs bytes, for which there are no registers");
     for (Operand& element : parts.elements) {
-      check_value(element, {packs ? Slot::Role::source : Slot::Role::destination, part, false, false, true});
+      check_value(element, {packs ? Slot::Role::source : Slot::Role::destination, part, false, 0, true});
     }
     check_elements(parts);
   }
@@ -353,6 +398,17 @@ class Checker {
     if (count.kind == Operand::Kind::immediate && (count.bits % 32 != 0 || count.bits == 0)) {
       refuse("waits for a number of threads that is no multiple of 32");
     }
+  }
+
+  void check_copied_sizes() const {
+    const std::uint64_t bytes = instruction_.operands[2].bits;
+    const bool through_l1 = instruction_.cache == CacheHint::ca;
+    if (bytes != 16 && !(through_l1 && (bytes == 4 || bytes == 8))) {
+      refuse(through_l1 ? "copies 4, 8 or 16 bytes" : "copies 16 bytes, no more and no less");
+    }
+    if (instruction_.operands.size() < 4) return;
+    const Operand& source = instruction_.operands[3];
+    if (source.kind == Operand::Kind::immediate && source.bits > bytes) refuse("reads more bytes than it copies");
   }
 
   void make_bits(Operand& operand, Type type) const {

@@ -77,7 +77,7 @@ Variable Parser::variable(Space space) {
     } else {
       const auto type = find_name(kTypeNames, token_.text);
       if (!type || has_type) refuse(fmt::format("{} is not supported here", quoted(token_.text)));
-      if (*type == Type::pred || *type == Type::bf16 || *type == Type::bf16x2) {
+      if ((bit(*type) & (kPred | kOfOperations)) != 0) {
         refuse(fmt::format("a variable cannot be {}", token_.text));
       }
       made.type = *type;

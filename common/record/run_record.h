@@ -23,7 +23,7 @@ struct Dim3 {
 #define ROOFWALK_COUNTERS(X)                                                       \
   X(warp_instructions)   /* PTX instructions issued, a warp at a time */           \
   X(thread_instructions) /* the same times active, unpredicated lanes */           \
-  X(flops_f16)           /* executed; add, mul 1, fma 2 */                         \
+  X(flops_f16)           /* executed, of 16-bit floats; add, mul 1, fma 2 each */  \
   X(flops_f32)                                                                     \
   X(flops_f64)                                                                     \
   X(flops_tensor)                                                                  \

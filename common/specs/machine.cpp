@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
@@ -47,6 +48,7 @@ constexpr auto kFields = std::to_array<Field>({
     {"special_lanes_per_sm", "lanes", 1, 4096, &Machine::special_lanes_per_sm},
     {"memory_lanes_per_sm", "lanes", 1, 4096, &Machine::memory_lanes_per_sm},
     {"tensor_fmas_per_clock", "FMAs/clock", 1, 1e6, &Machine::tensor_fmas_per_clock},
+    {"mma_sync_share", "of the data sheet", 0.1, 1, &Machine::mma_sync_share},
     {"l1_bytes", "bytes", 1024, 1 << 24, &Machine::l1_bytes},
     {"l1_ways", "ways", 1, 1024, &Machine::l1_ways},
     {"l1_bytes_per_clock", "bytes/clock", 1, 4096, &Machine::l1_bytes_per_clock},
@@ -77,12 +79,23 @@ fs::path specs_folder() {
   return fs::path(root != nullptr && *root != '\0' ? root : ROOFWALK_SOURCE_DIR) / "common/specs";
 }
 
+// A table's members as they stand in the file: the library sorts them by key.
+std::vector<std::pair<std::string, const toml::node*>> in_order(const toml::table& table) {
+  std::vector<std::pair<std::string, const toml::node*>> members;
+  for (const auto& [key, node] : table) members.emplace_back(std::string(key.str()), &node);
+  std::sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
+    const auto &left = a.second->source().begin, &right = b.second->source().begin;
+    return std::pair(left.line, left.column) < std::pair(right.line, right.column);
+  });
+  return members;
+}
+
 // One file while it is read: every error carries its name and a line.
 class Reader {
  public:
   Reader(std::string file, const toml::table& table) : file_(std::move(file)), table_(table) {}
 
-  Result<Machine> machine() const;
+  Result<MachineFile> read_file() const;
 
  private:
   Error error(std::string message, const toml::node* node = nullptr) const {
@@ -96,6 +109,8 @@ class Reader {
   Status read_arch(Machine& machine) const;
   Status refuse_unknown_keys() const;
   Status check_together(const Machine& machine) const;
+  Result<std::vector<std::pair<std::string, std::string>>> read_sources() const;
+  std::vector<MachineFigure> figures(const Machine& machine) const;
 
   std::string file_;
   const toml::table& table_;
@@ -167,7 +182,7 @@ Status Reader::read_arch(Machine& machine) const {
 Status Reader::refuse_unknown_keys() const {
   for (const auto& [key, node] : table_) {
     const std::string_view name = key.str();
-    const bool known = name == "title" || name == "arch" ||
+    const bool known = name == "title" || name == "arch" || name == "sources" ||
                        std::any_of(kFields.begin(), kFields.end(), [&](const Field& f) { return f.key == name; });
     if (!known) return error(fmt::format("unknown key '{}'", name), &node);
   }
@@ -189,8 +204,14 @@ Status Reader::check_together(const Machine& m) const {
     return at("max_shared_bytes_per_block",
               "'max_shared_bytes_per_block' and the reserved bytes are more than 'shared_bytes_per_sm'");
   }
-  if (m.fp32_lanes_per_sm > m.schedulers_per_sm * kWarp) {
-    return at("fp32_lanes_per_sm", "'fp32_lanes_per_sm' is more than the schedulers can feed (32 lanes each)");
+  const std::pair<std::string_view, int> pipes[] = {
+      {"fp32_lanes_per_sm", m.fp32_lanes_per_sm},         {"half2_lanes_per_sm", m.half2_lanes_per_sm},
+      {"fp64_lanes_per_sm", m.fp64_lanes_per_sm},         {"int_lanes_per_sm", m.int_lanes_per_sm},
+      {"multiply_lanes_per_sm", m.multiply_lanes_per_sm}, {"special_lanes_per_sm", m.special_lanes_per_sm},
+      {"memory_lanes_per_sm", m.memory_lanes_per_sm}};
+  for (const auto& [key, lanes] : pipes) {
+    if (lanes > m.schedulers_per_sm * kWarp)
+      return at(key, fmt::format("'{}' is more than the schedulers can feed (32 lanes each)", key));
   }
   if (m.l1_bytes % (m.l1_ways * kLineBytes) != 0)
     return at("l1_bytes", "'l1_bytes' must be whole sets of 128-byte lines");
@@ -202,7 +223,34 @@ Status Reader::check_together(const Machine& m) const {
   return kOk;
 }
 
-Result<Machine> Reader::machine() const {
+Result<std::vector<std::pair<std::string, std::string>>> Reader::read_sources() const {
+  std::vector<std::pair<std::string, std::string>> sources;
+  const toml::node* node = table_.get("sources");
+  if (node == nullptr) return sources;
+  if (!node->is_table()) return error("'sources' must be a table of names", node);
+  for (const auto& [name, text] : in_order(*node->as_table())) {
+    const auto meaning = text->value_exact<std::string>();
+    if (!meaning) return error(fmt::format("'{}' in [sources] must be a text", name), text);
+    sources.emplace_back(name, *meaning);
+  }
+  return sources;
+}
+
+std::vector<MachineFigure> Reader::figures(const Machine& machine) const {
+  const Json values = to_json(machine);
+  std::vector<MachineFigure> figures;
+  for (const auto& [key, node] : in_order(table_)) {
+    if (!values.contains(key) || !node->is_table()) continue;  // the title, [sources]
+    const toml::table& entry = *node->as_table();
+    figures.push_back({.key = key,
+                       .unit = entry["unit"].value_or(std::string()),
+                       .source = entry["source"].value_or(std::string()),
+                       .value = values.at(key)});
+  }
+  return figures;
+}
+
+Result<MachineFile> Reader::read_file() const {
   Machine machine;
   machine.name = fs::path(file_).stem().string();
   ROOFWALK_TRY_STATUS(refuse_unknown_keys());
@@ -212,16 +260,39 @@ Result<Machine> Reader::machine() const {
   ROOFWALK_TRY_STATUS(read_arch(machine));
   for (const Field& field : kFields) ROOFWALK_TRY_STATUS(read(field, machine));
   ROOFWALK_TRY_STATUS(check_together(machine));
-  return machine;
+  ROOFWALK_TRY(auto sources, read_sources());
+  return MachineFile{machine, figures(machine), std::move(sources)};
+}
+
+// A machine is known by its file's name, in walks and messages.
+Status check_own_name(const fs::path& file, const std::vector<std::string>& known) {
+  const std::string name = file.stem().string();
+  const auto is_plain = [](unsigned char c) { return c < 0x80 && std::isalnum(c) != 0; };
+  const bool plain = !name.empty() && is_plain(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
+    return is_plain(c) || c == '-' || c == '_' || c == '.';
+  });
+  if (!plain)
+    return Error{
+        .message = "a machine file's name is of letters, digits, '-', '_' and '.', the first of them a letter or digit",
+        .file = file.string()};
+  std::error_code ignored;
+  if (std::find(known.begin(), known.end(), name) != known.end() &&
+      !fs::equivalent(file, specs_folder() / (name + ".toml"), ignored)) {
+    return Error{.message = fmt::format("'{}' is a machine of the project: give the file another name", name),
+                 .file = file.string()};
+  }
+  return kOk;
 }
 
 }  // namespace
 
-Result<Machine> load_machine(const std::string& name) {
+Result<MachineFile> load_machine_file(const std::string& name) {
   fs::path file = name;
-  if (!name.ends_with(".toml")) {
+  const std::vector<std::string> known = machine_names();
+  if (name.ends_with(".toml")) {
+    ROOFWALK_TRY_STATUS(check_own_name(file, known));
+  } else {
     // The folder is searched for the name, so that nothing like "../x" ever becomes a path.
-    const std::vector<std::string> known = machine_names();
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       return Error{.message = fmt::format("there is no machine '{}'", name),
                    .advice = fmt::format("known: {}; or give a file that ends in .toml", fmt::join(known, ", "))};
@@ -234,12 +305,17 @@ Result<Machine> load_machine(const std::string& name) {
   }
   try {
     const toml::table table = toml::parse_file(file.string());
-    return Reader(file.string(), table).machine();
+    return Reader(file.string(), table).read_file();
   } catch (const toml::parse_error& e) {
     return Error{.message = std::string(e.description()),
                  .file = file.string(),
                  .line = static_cast<int>(e.source().begin.line)};
   }
+}
+
+Result<Machine> load_machine(const std::string& name) {
+  ROOFWALK_TRY(MachineFile file, load_machine_file(name));
+  return std::move(file.machine);
 }
 
 std::vector<std::string> machine_names() {
@@ -261,7 +337,14 @@ Json to_json(const Machine& machine) {
     std::visit([&](auto member) { json[std::string(field.key)] = machine.*member; }, field.member);
   }
   json["peak_fp32_flops_per_s"] = machine.peak_fp32_flops_per_s();
+  json["peak_half_flops_per_s"] = machine.peak_half_flops_per_s();
+  json["peak_tensor_flops_per_s"] = machine.peak_tensor_flops_per_s();
+  json["peak_mma_sync_flops_per_s"] = machine.peak_mma_sync_flops_per_s();
+  json["l2_bytes_per_s"] = machine.l2_bytes_per_s();
+  json["l1_bytes_per_s"] = machine.l1_bytes_per_s();
+  json["shared_bytes_per_s"] = machine.shared_bytes_per_s();
   json["ridge_flops_per_byte"] = machine.ridge_flops_per_byte();
+  json["tensor_ridge_flops_per_byte"] = machine.tensor_ridge_flops_per_byte();
   return json;
 }
 

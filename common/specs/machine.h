@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/json.h"
@@ -39,7 +40,8 @@ struct Machine {
   int multiply_lanes_per_sm = 0;     // 32-bit integer multiplies a clock
   int special_lanes_per_sm = 0;      // ex2, rsqrt, ... a clock
   int memory_lanes_per_sm = 0;       // lanes of loads and stores issued a clock
-  double tensor_fmas_per_clock = 0;  // an SM: f16 and bf16 factors, f32 sums, dense
+  double tensor_fmas_per_clock = 0;  // an SM: f16 and bf16 factors, f32 sums, dense, by the chip's widest instruction
+  double mma_sync_share = 0;         // of them that mma.sync reaches
 
   int l1_bytes = 0;  // an SM
   int l1_ways = 0;
@@ -66,14 +68,33 @@ struct Machine {
   double launch_ns = 0;  // one kernel after another in a stream
 
   double peak_fp32_flops_per_s() const { return 2.0 * sms * fp32_lanes_per_sm * clock_hz; }
+  double peak_half_flops_per_s() const { return 4.0 * sms * half2_lanes_per_sm * clock_hz; }
+  double peak_tensor_flops_per_s() const { return 2.0 * sms * tensor_fmas_per_clock * clock_hz; }
+  double peak_mma_sync_flops_per_s() const { return peak_tensor_flops_per_s() * mma_sync_share; }
   double l2_bytes_per_s() const { return l2_bytes_per_clock * clock_hz; }
   double l1_bytes_per_s() const { return l1_bytes_per_clock * sms * clock_hz; }
   double shared_bytes_per_s() const { return shared_bytes_per_clock * sms * clock_hz; }
   double ridge_flops_per_byte() const { return peak_fp32_flops_per_s() / dram_bytes_per_s; }
+  double tensor_ridge_flops_per_byte() const { return peak_tensor_flops_per_s() / dram_bytes_per_s; }
+};
+
+// One line of a machine file, as it stands there.
+struct MachineFigure {
+  std::string key, unit, source;  // no unit for "arch"
+  Json value;
+};
+
+// A machine with where its figures come from, in the order of the file.
+struct MachineFile {
+  Machine machine;
+  std::vector<MachineFigure> figures;
+  std::vector<std::pair<std::string, std::string>>
+      sources;  // short names that the figures use, and what they stand for
 };
 
 // `name` is a machine of the project ("classroom") or a path that ends in ".toml". Errors: what is missing or
 // impossible, with file and line.
+Result<MachineFile> load_machine_file(const std::string& name);
 Result<Machine> load_machine(const std::string& name);
 
 // The names of the machine files of the project, sorted.

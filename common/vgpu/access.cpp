@@ -52,20 +52,21 @@ void misaligned(Launch& launch, const Warp& warp, const Op* op, std::uint64_t ad
 
 }  // namespace
 
-void make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_t bytes, Access& out) {
-  out.mask = warp.mask;
+void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t signed_offset, bool wide_address,
+                 std::uint32_t bytes, Access& out) {
+  out.mask = mask;
   out.bytes = bytes;
   out.implied = false;
-  const auto offset = static_cast<std::uint64_t>(op->offset);
-  if (op->s[4] == kNoSlot) {
+  const auto offset = static_cast<std::uint64_t>(signed_offset);
+  if (at == kNoSlot) {
     out.low = out.high = offset;
     out.uniform = out.implied = true;
     out.contiguous = false;
     return;
   }
-  if (wide_address && warp.mask == kAllLanes) {
+  if (wide_address && mask == kAllLanes) {
     // The two usual shapes are found, and kept, without writing 32 addresses.
-    const auto* base = warp.lanes<std::uint64_t>(op->s[4]);
+    const auto* base = warp.lanes<std::uint64_t>(at);
     const std::uint64_t first = base[0];
     std::uint64_t differs = 0, gap = 0;
     for (int l = 0; l < kWarpSize; ++l) differs |= base[l] ^ first;
@@ -80,16 +81,16 @@ void make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_
     }
   }
   if (wide_address) {
-    const auto* base = warp.lanes<std::uint64_t>(op->s[4]);
+    const auto* base = warp.lanes<std::uint64_t>(at);
     for (int l = 0; l < kWarpSize; ++l) out.address[l] = base[l] + offset;
   } else {
-    const auto* base = warp.lanes<std::uint32_t>(op->s[4]);
+    const auto* base = warp.lanes<std::uint32_t>(at);
     const auto narrow = static_cast<std::uint32_t>(offset);
     for (int l = 0; l < kWarpSize; ++l) out.address[l] = static_cast<std::uint32_t>(base[l] + narrow);
   }
-  if (warp.mask != kAllLanes) {
-    const std::uint64_t some = out.address[std::countr_zero(warp.mask)];
-    for (int l = 0; l < kWarpSize; ++l) out.address[l] = (warp.mask >> l & 1u) != 0 ? out.address[l] : some;
+  if (mask != kAllLanes) {
+    const std::uint64_t some = out.address[std::countr_zero(mask)];
+    for (int l = 0; l < kWarpSize; ++l) out.address[l] = (mask >> l & 1u) != 0 ? out.address[l] : some;
   }
   std::uint64_t low = ~0ull, high = 0, gap = 0;
   const std::uint64_t first = out.address[0];
@@ -102,7 +103,7 @@ void make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_
   out.low = low;
   out.high = high;
   out.uniform = low == high;
-  out.contiguous = gap == 0 && warp.mask == kAllLanes;
+  out.contiguous = gap == 0 && mask == kAllLanes;
 }
 
 void coalesce(Access& access) {
@@ -147,13 +148,13 @@ void coalesce(Access& access) {
   access.lines = lines;
 }
 
-void count_load(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+void count_load(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool past_l1) {
   L1Cache& l1 = launch.sm->l1;
   const SiteId id = launch.first_site + op->pc;
   std::uint64_t sectors = 0, missed = 0, from_dram = 0;
   for (int i = 0; i < access.lines; ++i) {
     sectors += static_cast<std::uint64_t>(std::popcount(access.sectors[i]));
-    const unsigned missing = l1.read(access.line[i], access.sectors[i]);
+    const unsigned missing = past_l1 ? access.sectors[i] : l1.read(access.line[i], access.sectors[i]);
     if (missing == 0) continue;
     missed += static_cast<std::uint64_t>(std::popcount(missing));
     from_dram += static_cast<std::uint64_t>(std::popcount(launch.l2.read(access.line[i], missing, id, launch.traffic)));
@@ -251,7 +252,8 @@ bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& acces
   const bool constant_load = op->instruction->space == ptx::Space::constant;
   const bool touches_constants = access.high >= Memory::kConstantBase && access.low < Memory::kConstantEnd;
   const bool only_constants = access.low >= Memory::kConstantBase && access.high < Memory::kConstantEnd;
-  if ((constant_load && !only_constants) || (form != ptx::Form::load && touches_constants)) {
+  const bool only_reads = form == ptx::Form::load || form == ptx::Form::async_copy;
+  if ((constant_load && !only_constants) || (!only_reads && touches_constants)) {
     launch.stop(warp, op, FaultKind::out_of_bounds, -1,
                 constant_load ? "out of bounds: reads constant memory where no __constant__ variable lies"
                               : "out of bounds: writes constant memory, which a kernel can only read");
@@ -259,15 +261,16 @@ bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& acces
   }
   const std::uint64_t end = access.high + access.bytes;
   BufferMemo& memo = launch.buffer_memos[op->pc];
-  if (access.bytes > 1) {
+  const std::uint32_t align = access.align_bytes != 0 ? access.align_bytes : access.bytes;
+  if (align > 1) {
     std::uint64_t bits = access.low;
     if (!access.implied) {
       for (const std::uint64_t address : access.address) bits |= address;
     }
-    if ((bits & (access.bytes - 1)) != 0) {
+    if ((bits & (align - 1)) != 0) {
       for (int l = 0; l < kWarpSize; ++l) {
-        if ((access.mask >> l & 1u) == 0 || access.of(l) % access.bytes == 0) continue;
-        misaligned(launch, warp, op, access.of(l), access.bytes, l, verb);
+        if ((access.mask >> l & 1u) == 0 || access.of(l) % align == 0) continue;
+        misaligned(launch, warp, op, access.of(l), align, l, verb);
         return false;
       }
     }

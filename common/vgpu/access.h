@@ -13,6 +13,7 @@ struct Access {
   bool implied = false;                          // uniform or contiguous: low says it all
   std::uint32_t mask = 0;
   std::uint32_t bytes = 0;          // a lane, 1 to 16
+  std::uint32_t align_bytes = 0;    // what addresses must be multiples of; 0: `bytes`
   std::uint64_t low = 0, high = 0;  // lowest and highest address
   bool uniform = false;             // one address for all
   bool contiguous = false;          // address[l] = address[0] + l * bytes, all lanes active
@@ -33,14 +34,21 @@ struct Access {
   std::uint8_t sectors[kWarpSize];  // 4-bit masks
 };
 
-// Reads the addresses of `op` (s[4] plus offset; 32 or 64 bits by register width) and finds their shape.
-void make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_t bytes, Access& out);
+// Reads the addresses of the lanes in `mask` (slot `at`, kNoSlot for 0, plus offset; 32 or 64 bits by register width)
+// and finds their shape.
+void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t offset, bool wide_address,
+                 std::uint32_t bytes, Access& out);
+// The usual address: s[4] plus offset, of the lanes that execute.
+inline void make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_t bytes, Access& out) {
+  make_access(warp, warp.mask, op->s[4], op->offset, wide_address, bytes, out);
+}
 
 // Finds the lines and sectors. Each lane's bytes lie within one sector (accesses are aligned).
 void coalesce(Access& access);
 
-// Counts a load through L1, L2 and DRAM, a store to L2, an atomic at L2. `access` must be coalesced.
-void count_load(Launch& launch, const Warp& warp, const Op* op, const Access& access);
+// Counts a load through L1 (or past it, straight from L2), L2 and DRAM, a store to L2, an atomic at L2. `access` must
+// be coalesced.
+void count_load(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool past_l1 = false);
 void count_store(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 void count_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 

@@ -1,4 +1,7 @@
 // Arithmetic and logic: one template makes the handler of every row of the opcode table.
+#include <array>
+#include <cstring>
+
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/lanes.h"
 #include "common/vgpu/semantics.h"
@@ -114,6 +117,34 @@ const Op* op_modified(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
+// 16-bit floats: `elements` of them in 32 lanes, two a lane where they are packed.
+template <class Sem, class T, int sources, int elements, bool sat>
+const Op* op_narrow(Launch&, Warp& warp, const Op* op) {
+  const T* a = warp.lanes<T>(op->s[1]);
+  const T* b = sources > 1 ? warp.lanes<T>(op->s[2]) : a;
+  const T* c = sources > 2 ? warp.lanes<T>(op->s[3]) : a;
+  alignas(64) T out[elements];
+  for (int i = 0; i < elements; ++i) {
+    T value;
+    if constexpr (sources == 1)
+      value = Sem::apply(a[i]);
+    else if constexpr (sources == 2)
+      value = Sem::apply(a[i], b[i]);
+    else
+      value = Sem::apply(a[i], b[i], c[i]);
+    if constexpr (sat) {
+      const float x = widen(value);
+      value = x > 0.0f ? (x < 1.0f ? value : T{T::kOne}) : T{0};  // NaN becomes 0
+    }
+    out[i] = value;
+  }
+  using Lane = std::conditional_t<elements == kWarpSize, std::uint16_t, std::uint32_t>;
+  std::array<Lane, kWarpSize> lanes;
+  std::memcpy(lanes.data(), out, sizeof out);
+  for_lanes(warp.lanes<Lane>(op->s[0]), warp.mask, [&](int l) { return lanes[l]; });
+  return op + 1;
+}
+
 // Predicates: 32 lanes are one word.
 template <class Sem, int sources>
 const Op* op_predicate(Launch&, Warp& warp, const Op* op) {
@@ -151,6 +182,16 @@ concept Applies = (sources == 1 && requires(T x) { Sem::apply(x); }) ||
                   (sources == 2 && requires(T x, Source<Sem, T, 1> y) { Sem::apply(x, y); }) ||
                   (sources == 3 && requires(T x, Source<Sem, T, 1> y, Source<Sem, T, 2> z) { Sem::apply(x, y, z); }) ||
                   (sources == 4 && requires(T x, Source<Sem, T, 2> z) { Sem::apply(x, x, z, z); });
+
+template <class Sem, class T, int sources, int elements, ptx::TypeSet types, Type type>
+Handler pick_narrow([[maybe_unused]] bool sat) {
+  if constexpr ((types & ptx::bit(type)) == 0)
+    return nullptr;
+  else if constexpr (std::is_same_v<T, Half>)
+    return sat ? op_narrow<Sem, T, sources, elements, true> : op_narrow<Sem, T, sources, elements, false>;
+  else
+    return op_narrow<Sem, T, sources, elements, false>;
+}
 
 template <class Sem, class T, int sources, ptx::TypeSet types, Type type>
 Handler pick() {
@@ -193,6 +234,14 @@ Handler handler_for(const Instruction& in) {
       return pick<Sem, std::int64_t, sources, types, Type::s64>();
     case Type::b64:
       return pick<Sem, std::uint64_t, sources, types, Type::b64>();
+    case Type::f16:
+      return pick_narrow<Sem, Half, sources, 32, types, Type::f16>(in.sat);
+    case Type::f16x2:
+      return pick_narrow<Sem, Half, sources, 64, types, Type::f16x2>(in.sat);
+    case Type::bf16:
+      return pick_narrow<Sem, BFloat, sources, 32, types, Type::bf16>(in.sat);
+    case Type::bf16x2:
+      return pick_narrow<Sem, BFloat, sources, 64, types, Type::bf16x2>(in.sat);
     case Type::f32:
       return pick<Sem, float, sources, types, Type::f32>();
     case Type::f64:

@@ -12,9 +12,11 @@ namespace {
 using ptx::Form;
 using ptx::Instruction;
 
+// A trap does not: what follows it in the text follows it here, so that a trap in one arm of a branch, which nvcc
+// writes behind every impossible case, does not keep the other arms from meeting.
 bool ends_block(const Instruction& instruction) {
   const Form form = ptx::info(instruction.opcode).form;
-  return form == Form::branch || form == Form::leave || form == Form::trap;
+  return form == Form::branch || form == Form::leave;
 }
 
 std::uint32_t branch_target(const Instruction& instruction) {
@@ -83,9 +85,19 @@ void find_reconvergence(std::vector<BasicBlock>& blocks) {
 }  // namespace
 
 bool is_memory(const Instruction& instruction) {
-  const Form form = ptx::info(instruction.opcode).form;
-  if (form != Form::load && form != Form::store && form != Form::atomic && form != Form::reduction) return false;
-  return instruction.space != ptx::Space::param && instruction.space != ptx::Space::constant;
+  switch (ptx::info(instruction.opcode).form) {
+    case Form::load:
+    case Form::store:
+    case Form::atomic:
+    case Form::reduction:
+      return instruction.space != ptx::Space::param && instruction.space != ptx::Space::constant;
+    case Form::matrix_load:
+      return true;
+    case Form::async_copy:
+      return instruction.async == ptx::AsyncMode::copy;
+    default:
+      return false;
+  }
 }
 
 std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
@@ -121,7 +133,7 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
     if (form == Form::branch) {
       block.successors.push_back(at(branch_target(last)));
       if (last.guard >= 0 && at(end) != block.successors[0]) block.successors.push_back(at(end));
-    } else if (form == Form::leave || form == Form::trap) {
+    } else if (form == Form::leave) {
       block.successors.push_back(kExitBlock);
       if (last.guard >= 0 && end < code.size()) block.successors.push_back(at(end));
     } else {

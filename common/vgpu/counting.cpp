@@ -11,9 +11,16 @@ using ptx::Space;
 
 void add_flops(const Instruction& in, std::uint64_t threads, Counters& out) {
   const auto& info = ptx::info(in.opcode);
+  if (info.form == Form::matrix_multiply) {
+    const std::uint64_t of_warp = std::uint64_t{2} * in.shape.m * in.shape.n * in.shape.k;
+    out.add(Counter::flops_tensor, threads * of_warp / kWarpSize);  // all threads of a warp, or none
+    return;
+  }
   if (info.flops == 0 || !ptx::is_float(in.type)) return;
-  const std::uint64_t flops = threads * static_cast<std::uint64_t>(info.flops);
-  out.add(in.type == ptx::Type::f64 ? Counter::flops_f64 : Counter::flops_f32, flops);
+  const std::uint64_t elements = ptx::is_pair(in.type) ? 2 : 1;
+  const std::uint64_t flops = threads * elements * static_cast<std::uint64_t>(info.flops);
+  const bool half = (ptx::bit(in.type) & ptx::kHalf) != 0;
+  out.add(in.type == ptx::Type::f64 ? Counter::flops_f64 : half ? Counter::flops_f16 : Counter::flops_f32, flops);
   if (info.pipe == ptx::Pipe::special) out.add(Counter::special_functions, threads);
 }
 
@@ -28,18 +35,27 @@ void add_traffic(const Site& site, const SiteTraffic& traffic, Counters& out) {
 void add_memory(const Instruction& in, const Site& site, Counters& out) {
   const Form form = ptx::info(in.opcode).form;
   const bool atomic = form == Form::atomic || form == Form::reduction;
-  if (!atomic && form != Form::load && form != Form::store) return;
+  const bool load = form == Form::load || form == Form::matrix_load;
+  if (!atomic && !load && form != Form::store && form != Form::async_copy) return;
   out.add(Counter::shared_bytes, site.bytes);
   out.add(Counter::shared_wavefronts, site.wavefronts);
   out.add(Counter::shared_bank_conflicts, site.conflicts);
   out.add(Counter::l1_lines, site.lines);
+  if (form == Form::async_copy) {
+    const std::uint64_t loads = site.served_by_l1 + site.served_by_l2 + site.served_by_dram;
+    out.add(Counter::global_load_requests, loads);
+    out.add(Counter::shared_store_requests, site.requests - loads);
+    out.add(Counter::l1_read_sectors, site.sectors);
+    out.add(Counter::l1_read_hit_sectors, site.hit_sectors);
+    return;
+  }
   // A generic access may have gone to either memory: sectors tell which.
   const bool near = site.wavefronts != 0 && site.sectors == 0;
   if (near) {
-    out.add(form == Form::load ? Counter::shared_load_requests : Counter::shared_store_requests, site.requests);
+    out.add(load ? Counter::shared_load_requests : Counter::shared_store_requests, site.requests);
     return;
   }
-  if (form == Form::load) {
+  if (load) {
     out.add(Counter::l1_read_sectors, site.sectors);
     out.add(Counter::l1_read_hit_sectors, site.hit_sectors);
     if (in.space != Space::local) out.add(Counter::global_load_requests, site.requests);
@@ -54,13 +70,9 @@ void add_memory(const Instruction& in, const Site& site, Counters& out) {
 
 void set_all_to_zero(Counters& counters) {
   for (std::size_t i = 0; i < kCounterCount; ++i) {
-    const auto counter = static_cast<Counter>(i);
-    if (can_count(counter)) counters.set(counter, 0);
+    counters.set(static_cast<Counter>(i), 0);
   }
 }
-
-// No opcode of these kinds is executed yet; a 0 would claim that it was counted.
-bool can_count(Counter counter) { return counter != Counter::flops_tensor && counter != Counter::flops_f16; }
 
 void count_kernel(const CountingInput& input, KernelRecord& out) {
   set_all_to_zero(out.counters);

@@ -15,9 +15,7 @@
 
 namespace roofwalk::vgpu {
 
-// Which counters this machine has; the others stay absent from its records.
-bool can_count(Counter counter);
-void set_all_to_zero(Counters& counters);  // those that it has
+void set_all_to_zero(Counters& counters);
 
 struct CountingInput {
   const Program& program;
@@ -29,7 +27,7 @@ struct CountingInput {
   const std::string& source_name;
 };
 
-// Fills out.counters, out.waits and out.lines. Every counter that this machine can count is set, if only to 0.
+// Fills out.counters, out.waits and out.lines. Every counter is set, if only to 0.
 void count_kernel(const CountingInput& input, KernelRecord& out);
 
 // Counters of a memset or copy.

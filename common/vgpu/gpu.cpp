@@ -186,7 +186,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   }
   step->totals.blocks_per_sm = step->occupancy.blocks_per_sm;
   if (limits_.clock) {
-    step->schedule = schedule(machine_, *step->program, call.registers_per_thread);
+    step->schedule = schedule(machine_, *step->program, call.code);
     step->reading = read_clock({.machine = machine_,
                                 .program = *step->program,
                                 .schedule = step->schedule,

@@ -16,6 +16,7 @@
 #include "common/vgpu/grid.h"
 #include "common/vgpu/memory.h"
 #include "common/vgpu/program.h"
+#include "common/vgpu/schedule.h"
 #include "common/vgpu/timing.h"
 
 namespace roofwalk::vgpu {
@@ -28,6 +29,7 @@ struct KernelCall {
   int line = 0;                              // of the call, for the record
   int registers_per_thread = 0;              // from ptxas: decides occupancy
   std::uint32_t local_bytes_per_thread = 0;  // from ptxas: for the record
+  std::span<const MachineOp> code = {};      // from ptxas: the order for the clock
 };
 
 // "add" from "_Z3addPKfS0_Pfi", "scale<128>" from its template: the name without return type and parameters.

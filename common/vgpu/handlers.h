@@ -25,6 +25,7 @@ Handler pack_handler(int parts, int part_bytes);               // mov.b64 d, {a,
 Handler unpack_handler(int parts, int part_bytes);             // mov.b64 {a, b}, d
 Handler select_handler(int size_bytes);                        // s[0] = s[3] ? s[1] : s[2]
 Handler compare_handler(const ptx::Instruction& instruction);  // s[0], s[1] = not s[0]; s[2], s[3]; s[4] with bool_op
+Handler set_handler(const ptx::Instruction& instruction);      // s[0] = s[1] ? s[2] holds; `offset` stands for true
 Handler add_offset_handler(int size_bytes);                    // s[0] = s[1] + offset (cvta)
 const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op);
 const Op* op_vote(Launch& launch, Warp& warp, const Op* op);
@@ -36,6 +37,14 @@ Handler load_handler(const ptx::Instruction& instruction, int register_bytes);
 Handler store_handler(const ptx::Instruction& instruction, int register_bytes);
 // s[0] the old value (or kNoSlot), s[1], s[2] the operands, s[4] the address.
 Handler atomic_handler(const ptx::Instruction& instruction);
+
+// matrix_ops.cpp: every thread of the warp takes part.
+Handler matrix_load_handler(const ptx::Instruction& instruction);  // ldmatrix: s[0..3] the results, s[4] the address
+Handler matrix_multiply_handler(const ptx::Instruction& instruction);  // mma: `offset` is the first of its matrix_slots
+
+// async_ops.cpp: cp.async. s[4] and offset: the global address; s[5] and, as a signed number, target: the shared one,
+// whose register has `count` bytes; s[0]: how many bytes to read, kNoSlot: all.
+Handler async_copy_handler(const ptx::Instruction& instruction);
 
 // call_ops.cpp: an extern that a plan calls.
 const Op* op_call(Launch& launch, Warp& warp, const Op* op);

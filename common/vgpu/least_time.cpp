@@ -25,10 +25,11 @@ BlockWork work_of(const Schedule& schedule) {
 
 double arithmetic_cycles(const Machine& machine, const double (&units)[kUnitCount]) {
   const auto warps = [&](Unit unit, int lanes) { return units[static_cast<std::size_t>(unit)] * kWarpSize / lanes; };
-  return std::max({warps(Unit::fp32, machine.fp32_lanes_per_sm), warps(Unit::half, machine.half2_lanes_per_sm),
-                   warps(Unit::integer, machine.int_lanes_per_sm), warps(Unit::multiply, machine.multiply_lanes_per_sm),
-                   warps(Unit::fp64, machine.fp64_lanes_per_sm), warps(Unit::special, machine.special_lanes_per_sm),
-                   units[static_cast<std::size_t>(Unit::tensor)] / machine.tensor_fmas_per_clock});
+  return std::max(
+      {warps(Unit::fp32, machine.fp32_lanes_per_sm), warps(Unit::half, machine.half2_lanes_per_sm),
+       warps(Unit::integer, machine.int_lanes_per_sm), warps(Unit::multiply, machine.multiply_lanes_per_sm),
+       warps(Unit::fp64, machine.fp64_lanes_per_sm), warps(Unit::special, machine.special_lanes_per_sm),
+       units[static_cast<std::size_t>(Unit::tensor)] / (machine.tensor_fmas_per_clock * machine.mma_sync_share)});
 }
 
 }  // namespace

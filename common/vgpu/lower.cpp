@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "common/vgpu/half.h"
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/launch.h"
 #include "common/vgpu/program.h"
@@ -349,9 +350,18 @@ class Lowering {
         return lower_select(in, op);
       case Form::compare:
         return lower_compare(in, op);
+      case Form::set:
+        return lower_set(in, op);
       case Form::load:
       case Form::store:
         return lower_memory(in, op);
+      case Form::matrix_load:
+        return lower_matrix_load(in, op);
+      case Form::matrix_multiply:
+        return lower_matrix_multiply(in, op);
+      case Form::async_copy:
+        // The copies are made at once, so that nothing is left to commit or to wait for.
+        return in.async == ptx::AsyncMode::copy ? lower_async_copy(in, op) : emit_ok(op, op_nothing);
       case Form::atomic:
       case Form::reduction:
         return lower_atomic(in, op);
@@ -424,6 +434,12 @@ class Lowering {
     const std::uint32_t from = register_bytes(in.operands[1], in.source_type);
     op.s[0] = result(in.operands[0]);
     op.s[1] = source(in.operands[1], from);
+    if (in.operands.size() > 2) {
+      op.s[2] = source(in.operands[2], from);
+      if (op.s[2] == kNoSlot || register_bytes(in.operands[2], in.source_type) != from) {
+        return unsupported(in, "with these operands");
+      }
+    }
     const Handler handler =
         convert_handler(in, static_cast<int>(register_bytes(in.operands[0], in.type)), static_cast<int>(from));
     if (handler == nullptr || op.s[0] == kNoSlot || op.s[1] == kNoSlot) {
@@ -525,10 +541,41 @@ class Lowering {
     return kOk;
   }
 
+  Status lower_set(const Instruction& in, Op op) {
+    const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.source_type));
+    op.s[0] = result(in.operands[0]);
+    op.s[1] = source(in.operands[1], bytes);
+    op.s[2] = source(in.operands[2], bytes);
+    op.offset = true_bits(in.type);
+    const Handler handler = set_handler(in);
+    if (handler == nullptr || op.s[0] == kNoSlot || op.s[1] == kNoSlot || op.s[2] == kNoSlot) return unsupported(in);
+    emit(op, handler);
+    return kOk;
+  }
+
+  // What `set` writes where its comparison holds: 1 as a float, all ones as an integer.
+  static std::int64_t true_bits(Type type) {
+    switch (type) {
+      case Type::f32:
+        return 0x3f80'0000;
+      case Type::f16:
+        return Half::kOne;
+      case Type::f16x2:
+        return Half::kOne << 16 | Half::kOne;
+      case Type::bf16:
+        return BFloat::kOne;
+      case Type::bf16x2:
+        return BFloat::kOne << 16 | BFloat::kOne;
+      default:
+        return -1;
+    }
+  }
+
   // Fills s[4], offset and count (the width of the address register) from [base + offset].
   bool set_address(const Operand& address, Op& op) {
     op.offset = address.offset;
     op.count = 8;
+    op.s[4] = kNoSlot;
     if (address.index >= 0) {
       op.s[4] = registers_[address.index];
       op.count = static_cast<std::uint32_t>(ptx::size_bytes(function_.registers[address.index].type));
@@ -589,6 +636,41 @@ class Lowering {
       if (move.s[0] != kNoSlot) emit(move, move_handler(static_cast<int>(reg)));
     }
     return kOk;
+  }
+
+  Status lower_matrix_load(const Instruction& in, Op op) {
+    const std::vector<Operand>& parts = in.operands[0].elements;
+    for (std::size_t i = 0; i < parts.size(); ++i) op.s[i] = result(parts[i]);
+    if (!set_address(in.operands[1], op)) return unsupported(in);
+    return emit_ok(op, matrix_load_handler(in));
+  }
+
+  Status lower_matrix_multiply(const Instruction& in, Op op) {
+    op.offset = static_cast<std::int64_t>(program_.matrix_slots.size());
+    for (std::size_t o = 0; o < in.operands.size(); ++o) {
+      for (const Operand& element : in.operands[o].elements) {
+        const Slot at = o == 0 ? result(element) : source(element, 4);
+        if (o != 0 && at == kNoSlot) return unsupported(in, "with this operand");
+        program_.matrix_slots.push_back(at);
+      }
+    }
+    return emit_ok(op, matrix_multiply_handler(in));
+  }
+
+  Status lower_async_copy(const Instruction& in, Op op) {
+    if (!set_address(in.operands[0], op)) return unsupported(in);
+    const Slot to = op.s[4];
+    const std::uint32_t width = op.count;
+    const auto offset = static_cast<std::int32_t>(op.offset);
+    if (offset != op.offset || !set_address(in.operands[1], op)) return unsupported(in, "with this address");
+    op.s[5] = to;
+    op.count = width;
+    op.target = static_cast<std::uint32_t>(offset);
+    if (in.operands.size() > 3) {
+      op.s[0] = source(in.operands[3], 4);
+      if (op.s[0] == kNoSlot) return unsupported(in, "with this operand");
+    }
+    return emit_ok(op, async_copy_handler(in));
   }
 
   Status lower_atomic(const Instruction& in, Op op) {

@@ -19,11 +19,12 @@ inline double flush(double x) { return x; }
 // The canonical NaN that PTX arithmetic returns.
 inline float canonical_nan() { return std::bit_cast<float>(0x7fff'ffffu); }
 
-// The exact value s + e (e the rounding error of s) rounded to float towards zero, minus or plus infinity.
-enum class Direction { zero, down, up };
+enum class Direction { nearest, zero, down, up };
+
+// The exact value s + e (e the rounding error of s) rounded to float.
 inline float round_directed(double s, double e, Direction direction) {
   const float nearest = static_cast<float>(s);
-  if (!std::isfinite(s)) return nearest;
+  if (!std::isfinite(s) || direction == Direction::nearest) return nearest;
   const double back = nearest;
   const bool too_big = back > s || (back == s && e < 0);
   const bool too_small = back < s || (back == s && e > 0);
@@ -43,30 +44,6 @@ inline float fma_directed(float a, float b, float c, Direction direction) {
     return -0.0f;  // an exact zero sum of opposite signs is -0 when rounding down
   }
   return round_directed(s, e, direction);
-}
-
-// IEEE 754 binary16 from float, round to nearest even.
-inline std::uint16_t half_from_float(float x) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
-  const std::uint32_t sign = bits >> 16 & 0x8000u;
-  const std::uint32_t magnitude = bits & 0x7fff'ffffu;
-  if (magnitude > 0x7f80'0000u) return 0x7fffu;
-  if (magnitude >= 0x4780'0000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
-  if (magnitude < 0x3880'0000u) {  // subnormal or zero: add a constant that aligns the bits to keep
-    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
-    return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f00'0000u));
-  }
-  const std::uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u);
-  return static_cast<std::uint16_t>(sign | ((rounded - 0x3800'0000u) >> 13));
-}
-
-inline float float_from_half(std::uint16_t half) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
-  const std::uint32_t magnitude = half & 0x7fffu;
-  if (magnitude >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f80'0000u | (magnitude & 0x3ffu) << 13);
-  const float value = static_cast<float>(magnitude) * 0x1p-24f;  // subnormals and zero
-  if (magnitude < 0x400u) return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
-  return std::bit_cast<float>(sign | ((magnitude << 13) + 0x3800'0000u));
 }
 
 // 2^x in double: x = n + f, |f| <= 1/2, Taylor of e^(f ln 2) to degree 13.

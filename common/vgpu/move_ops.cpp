@@ -18,6 +18,7 @@ using ptx::Instruction;
 using ptx::Rounding;
 using ptx::ShuffleMode;
 using ptx::Type;
+using ptx::TypeSet;
 using ptx::VoteMode;
 
 template <class T>
@@ -105,10 +106,23 @@ Int128 integer_of(std::uint64_t bits, Type type) {
 }
 
 double float_of(std::uint64_t bits, Type type, bool ftz) {
-  if (type == Type::f16) return float_from_half(static_cast<std::uint16_t>(bits));
+  if (type == Type::f16) return widen(Half{static_cast<std::uint16_t>(bits)});
   if (type == Type::f64) return std::bit_cast<double>(bits);
   const float value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
   return ftz ? flush(value) : value;
+}
+
+Direction direction_of(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::rz:
+      return Direction::zero;
+    case Rounding::rm:
+      return Direction::down;
+    case Rounding::rp:
+      return Direction::up;
+    default:
+      return Direction::nearest;
+  }
 }
 
 double round_to_integer(double value, Rounding rounding) {
@@ -146,23 +160,24 @@ std::uint64_t float_bits(double value, const Instruction& in) {
   value = round_to_integer(value, in.rounding);
   if (in.sat) value = value > 0 ? (value < 1 ? value : 1) : 0;
   if (in.type == Type::f64) return std::bit_cast<std::uint64_t>(value);
-  float narrow = static_cast<float>(value);
-  if (in.rounding == Rounding::rz) narrow = round_directed(value, 0, Direction::zero);
-  if (in.rounding == Rounding::rm) narrow = round_directed(value, 0, Direction::down);
-  if (in.rounding == Rounding::rp) narrow = round_directed(value, 0, Direction::up);
-  if (in.ftz) narrow = flush(narrow);
-  if (narrow != narrow) narrow = canonical_nan();
-  return in.type == Type::f16 ? half_from_float(narrow) : std::bit_cast<std::uint32_t>(narrow);
+  if (in.type == Type::f16) return narrow_directed<Half>(value, direction_of(in.rounding)).bits;
+  float narrowed = round_directed(value, 0, direction_of(in.rounding));
+  if (in.ftz) narrowed = flush(narrowed);
+  return std::bit_cast<std::uint32_t>(narrowed != narrowed ? canonical_nan() : narrowed);
 }
 
-std::uint64_t float_bits_of_integer(Int128 value, Type source, Type type) {
-  const bool is_signed = ptx::is_signed(source);
-  if (type == Type::f64) {
-    return std::bit_cast<std::uint64_t>(is_signed ? static_cast<double>(static_cast<std::int64_t>(value))
-                                                  : static_cast<double>(static_cast<std::uint64_t>(value)));
-  }
-  return std::bit_cast<std::uint32_t>(is_signed ? static_cast<float>(static_cast<std::int64_t>(value))
-                                                : static_cast<float>(static_cast<std::uint64_t>(value)));
+std::uint64_t float_bits_of_integer(Int128 value, const Instruction& in) {
+  if (in.sat) value = value > 0;
+  const bool is_signed = ptx::is_signed(in.source_type);
+  const double nearest = is_signed ? static_cast<double>(static_cast<std::int64_t>(value))
+                                   : static_cast<double>(static_cast<std::uint64_t>(value));
+  if (in.type == Type::f64) return std::bit_cast<std::uint64_t>(nearest);
+  const double error = static_cast<double>(value - static_cast<Int128>(nearest));
+  const Direction direction = direction_of(in.rounding);
+  if (in.type == Type::f16) return narrow_directed<Half>(odd(nearest, error), direction).bits;
+  const float narrowed = direction == Direction::nearest ? static_cast<float>(odd(nearest, error))
+                                                         : round_directed(nearest, error, direction);
+  return std::bit_cast<std::uint32_t>(narrowed);
 }
 
 std::uint64_t convert(std::uint64_t bits, const Instruction& in) {
@@ -171,7 +186,7 @@ std::uint64_t convert(std::uint64_t bits, const Instruction& in) {
     return ptx::is_float(in.type) ? float_bits(value, in) : integer_from(value, in);
   }
   const Int128 value = integer_of(bits, in.source_type);
-  if (ptx::is_float(in.type)) return float_bits_of_integer(value, in.source_type, in.type);
+  if (ptx::is_float(in.type)) return float_bits_of_integer(value, in);
   return in.sat ? saturated_integer(value, in.type)
                 : static_cast<std::uint64_t>(integer_of(static_cast<std::uint64_t>(value), in.type));
 }
@@ -184,6 +199,73 @@ const Op* op_convert(Launch&, Warp& warp, const Op* op) {
     if ((warp.mask >> l & 1u) != 0) d[l] = static_cast<D>(convert(a[l], *op->instruction));
   }
   return op + 1;
+}
+
+// f32 to a 16-bit float, and back; cvt.f16x2.f32 d, a, b puts a into the upper half.
+template <class T, bool to_zero>
+inline T narrow_lane(float x) {
+  return to_zero ? narrow_directed<T>(x, Direction::zero) : narrow<T>(x);
+}
+
+template <class T, bool to_zero>
+const Op* op_narrow(Launch&, Warp& warp, const Op* op) {
+  const float* a = warp.lanes<float>(op->s[1]);
+  for_lanes(warp.lanes<std::uint16_t>(op->s[0]), warp.mask, [&](int l) { return narrow_lane<T, to_zero>(a[l]).bits; });
+  return op + 1;
+}
+
+template <class T, bool to_zero>
+const Op* op_narrow_pair(Launch&, Warp& warp, const Op* op) {
+  const float* high = warp.lanes<float>(op->s[1]);
+  const float* low = warp.lanes<float>(op->s[2]);
+  for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int l) {
+    return static_cast<std::uint32_t>(narrow_lane<T, to_zero>(high[l]).bits) << 16 |
+           narrow_lane<T, to_zero>(low[l]).bits;
+  });
+  return op + 1;
+}
+
+template <class T>
+const Op* op_widen(Launch&, Warp& warp, const Op* op) {
+  const T* a = warp.lanes<T>(op->s[1]);
+  for_lanes(warp.lanes<float>(op->s[0]), warp.mask, [&](int l) {
+    const float value = widen(a[l]);
+    return value != value ? canonical_nan() : value;
+  });
+  return op + 1;
+}
+
+template <class T>
+Handler narrow_handler(const Instruction& in) {
+  const bool to_zero = in.rounding == Rounding::rz;
+  if (ptx::is_pair(in.type)) return to_zero ? op_narrow_pair<T, true> : op_narrow_pair<T, false>;
+  return to_zero ? op_narrow<T, true> : op_narrow<T, false>;
+}
+
+// cvt.rna.tf32.f32: to nearest of 11 significant bits, ties away from zero.
+const Op* op_narrow_tf32(Launch&, Warp& warp, const Op* op) {
+  const std::uint32_t* a = warp.lanes<std::uint32_t>(op->s[1]);
+  for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int l) {
+    const bool nan = (a[l] & 0x7fff'ffffu) > 0x7f80'0000u;
+    return nan ? std::bit_cast<std::uint32_t>(canonical_nan()) : (a[l] + 0x1000u) & 0xffff'e000u;
+  });
+  return op + 1;
+}
+
+// Those of narrow floats that kernels use a lot; nullptr for the others.
+Handler narrow_convert_handler(const Instruction& in, int result_bytes, int source_bytes) {
+  if (in.ftz || in.sat) return nullptr;
+  const bool plain = in.rounding == Rounding::rn || in.rounding == Rounding::rz;
+  if (in.type == Type::tf32 && result_bytes == 4 && source_bytes == 4) return op_narrow_tf32;
+  if (in.source_type == Type::f32 && source_bytes == 4 && plain) {
+    if (in.type == Type::f16x2 || (in.type == Type::f16 && result_bytes == 2)) return narrow_handler<Half>(in);
+    if (in.type == Type::bf16x2 || in.type == Type::bf16) return narrow_handler<BFloat>(in);
+  }
+  if (in.type == Type::f32 && result_bytes == 4 && source_bytes == 2) {
+    if (in.source_type == Type::f16) return op_widen<Half>;
+    if (in.source_type == Type::bf16) return op_widen<BFloat>;
+  }
+  return nullptr;
 }
 
 template <class D>
@@ -257,78 +339,131 @@ struct Nan {
   }
 };
 
-template <class C, class T, bool ftz>
-const Op* op_compare(Launch&, Warp& warp, const Op* op) {
-  const T* a = warp.lanes<T>(op->s[2]);
-  const T* b = warp.lanes<T>(op->s[3]);
-  std::uint32_t bits;
-  if constexpr (ftz)
-    bits = lane_bits([&](int l) { return C::apply(flush(a[l]), flush(b[l])); });
+template <class C, bool ftz = false, class T>
+bool compare(T a, T b) {
+  if constexpr (kIsNarrow<T>)
+    return C::apply(widen(a), widen(b));
+  else if constexpr (ftz)
+    return C::apply(flush(a), flush(b));
   else
-    bits = lane_bits([&](int l) { return C::apply(a[l], b[l]); });
-  std::uint32_t inverse = ~bits;
+    return C::apply(a, b);
+}
+
+// Joins the comparison's bits with the third source and writes the two results.
+const Op* put_predicates(Warp& warp, const Op* op, std::uint32_t first, std::uint32_t second) {
   if (op->s[4] != kNoSlot) {
     const std::uint32_t other = warp.predicate(op->s[4]) ^ (op->offset != 0 ? kAllLanes : 0u);
     switch (op->instruction->bool_op) {
       case BoolOp::and_:
-        bits &= other, inverse &= other;
+        first &= other, second &= other;
         break;
       case BoolOp::or_:
-        bits |= other, inverse |= other;
+        first |= other, second |= other;
         break;
       case BoolOp::xor_:
-        bits ^= other, inverse ^= other;
+        first ^= other, second ^= other;
         break;
       case BoolOp::none:
         break;
     }
   }
-  if (op->s[0] != kNoSlot) set_predicate(warp.predicate(op->s[0]), warp.mask, bits);
-  if (op->s[1] != kNoSlot) set_predicate(warp.predicate(op->s[1]), warp.mask, inverse);
+  if (op->s[0] != kNoSlot) set_predicate(warp.predicate(op->s[0]), warp.mask, first);
+  if (op->s[1] != kNoSlot) set_predicate(warp.predicate(op->s[1]), warp.mask, second);
   return op + 1;
 }
 
-template <class T, bool ftz = false>
+template <class C, class T, bool ftz>
+struct SetPredicates {
+  static const Op* run(Launch&, Warp& warp, const Op* op) {
+    const T* a = warp.lanes<T>(op->s[2]);
+    const T* b = warp.lanes<T>(op->s[3]);
+    const std::uint32_t bits = lane_bits([&](int l) { return compare<C, ftz>(a[l], b[l]); });
+    return put_predicates(warp, op, bits, ~bits);
+  }
+};
+
+// Of packed floats: the first result is of the lower halves, the second of the upper ones.
+template <class C, class T, bool>
+struct SetPairPredicates {
+  static const Op* run(Launch&, Warp& warp, const Op* op) {
+    const T* a = warp.lanes<T>(op->s[2]);
+    const T* b = warp.lanes<T>(op->s[3]);
+    const std::uint32_t low = lane_bits([&](int l) { return compare<C>(a[2 * l], b[2 * l]); });
+    const std::uint32_t high = lane_bits([&](int l) { return compare<C>(a[2 * l + 1], b[2 * l + 1]); });
+    return put_predicates(warp, op, low, high);
+  }
+};
+
+// set: where the comparison holds, the bits in `offset`, else 0.
+template <class R>
+struct SetValues {
+  template <class C, class T, bool>
+  struct Of {
+    static const Op* run(Launch&, Warp& warp, const Op* op) {
+      const T* a = warp.lanes<T>(op->s[1]);
+      const T* b = warp.lanes<T>(op->s[2]);
+      const auto truth = static_cast<R>(op->offset);
+      for_lanes(warp.lanes<R>(op->s[0]), warp.mask, [&](int l) { return compare<C>(a[l], b[l]) ? truth : R{0}; });
+      return op + 1;
+    }
+  };
+};
+template <class C, class T, bool>
+struct SetPairValues {
+  static const Op* run(Launch&, Warp& warp, const Op* op) {
+    const T* a = warp.lanes<T>(op->s[1]);
+    const T* b = warp.lanes<T>(op->s[2]);
+    const auto truth = static_cast<std::uint32_t>(op->offset);
+    for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int l) {
+      return (compare<C>(a[2 * l], b[2 * l]) ? truth & 0xffffu : 0u) |
+             (compare<C>(a[2 * l + 1], b[2 * l + 1]) ? truth & 0xffff'0000u : 0u);
+    });
+    return op + 1;
+  }
+};
+
+// Run<comparison, T, ftz>::run is the handler.
+template <template <class, class, bool> class Run, class T, bool ftz = false>
 Handler compare_for(Compare compare) {
-  constexpr bool kFloat = std::is_floating_point_v<T>;
+  constexpr bool kFloat = std::is_floating_point_v<T> || kIsNarrow<T>;
   switch (compare) {
     case Compare::eq:
-      return op_compare<Eq, T, ftz>;
+      return Run<Eq, T, ftz>::run;
     case Compare::ne:
-      return op_compare<Ne, T, ftz>;
+      return Run<Ne, T, ftz>::run;
     case Compare::lt:
     case Compare::lo:
-      return op_compare<Lt, T, ftz>;
+      return Run<Lt, T, ftz>::run;
     case Compare::le:
     case Compare::ls:
-      return op_compare<Le, T, ftz>;
+      return Run<Le, T, ftz>::run;
     case Compare::gt:
     case Compare::hi:
-      return op_compare<Gt, T, ftz>;
+      return Run<Gt, T, ftz>::run;
     case Compare::ge:
     case Compare::hs:
-      return op_compare<Ge, T, ftz>;
+      return Run<Ge, T, ftz>::run;
     default:
       break;
   }
   if constexpr (kFloat) {
     switch (compare) {
       case Compare::equ:
-        return op_compare<OrNan<Eq>, T, ftz>;
+        return Run<OrNan<Eq>, T, ftz>::run;
       case Compare::neu:
-        return op_compare<OrNan<Ne>, T, ftz>;
+        return Run<OrNan<Ne>, T, ftz>::run;
       case Compare::ltu:
-        return op_compare<OrNan<Lt>, T, ftz>;
+        return Run<OrNan<Lt>, T, ftz>::run;
       case Compare::leu:
-        return op_compare<OrNan<Le>, T, ftz>;
+        return Run<OrNan<Le>, T, ftz>::run;
       case Compare::gtu:
-        return op_compare<OrNan<Gt>, T, ftz>;
+        return Run<OrNan<Gt>, T, ftz>::run;
       case Compare::geu:
-        return op_compare<OrNan<Ge>, T, ftz>;
+        return Run<OrNan<Ge>, T, ftz>::run;
       case Compare::num:
-        return op_compare<Num, T, ftz>;
+        return Run<Num, T, ftz>::run;
       case Compare::nan:
-        return op_compare<Nan, T, ftz>;
+        return Run<Nan, T, ftz>::run;
       default:
         break;
     }
@@ -386,14 +521,16 @@ Handler add_offset_handler(int size_bytes) {
 
 Handler convert_handler(const Instruction& in, int result_bytes, int source_bytes) {
   const bool directed = in.rounding == Rounding::rz || in.rounding == Rounding::rm || in.rounding == Rounding::rp;
-  if (ptx::is_float(in.type) && !ptx::is_float(in.source_type) && (directed || in.type == Type::f16)) return nullptr;
-  if (in.type == Type::f16 && (in.source_type == Type::f64 || directed)) return nullptr;
+  if (in.type == Type::f64 && directed) return nullptr;
+  if (const Handler narrow = narrow_convert_handler(in, result_bytes, source_bytes)) return narrow;
+  const TypeSet of_f32_only = ptx::kF16x2 | ptx::kBf16 | ptx::kBf16x2 | ptx::kTf32;
+  if (((ptx::bit(in.type) | ptx::bit(in.source_type)) & of_f32_only) != 0) return nullptr;
   if (!in.sat && in.type == Type::s64 && in.source_type == Type::s32) return op_cast<std::int64_t, std::int32_t>;
   if (!in.sat && in.type == Type::u64 && in.source_type == Type::u32) return op_cast<std::uint64_t, std::uint32_t>;
   if (!in.sat && in.type == Type::u32 && in.source_type == Type::u64 && result_bytes == 4) {
     return op_cast<std::uint32_t, std::uint64_t>;
   }
-  if (in.type == Type::f32 && in.source_type == Type::s32 && !in.sat) return op_cast<float, std::int32_t>;
+  if (in.type == Type::f32 && in.source_type == Type::s32 && !in.sat && !directed) return op_cast<float, std::int32_t>;
   switch (result_bytes) {
     case 2:
       return convert_from<std::uint16_t>(source_bytes);
@@ -410,23 +547,52 @@ Handler compare_handler(const Instruction& in) {
   switch (in.type) {
     case Type::u16:
     case Type::b16:
-      return compare_for<std::uint16_t>(in.compare);
+      return compare_for<SetPredicates, std::uint16_t>(in.compare);
     case Type::s16:
-      return compare_for<std::int16_t>(in.compare);
+      return compare_for<SetPredicates, std::int16_t>(in.compare);
     case Type::u32:
     case Type::b32:
-      return compare_for<std::uint32_t>(in.compare);
+      return compare_for<SetPredicates, std::uint32_t>(in.compare);
     case Type::s32:
-      return compare_for<std::int32_t>(in.compare);
+      return compare_for<SetPredicates, std::int32_t>(in.compare);
     case Type::u64:
     case Type::b64:
-      return compare_for<std::uint64_t>(in.compare);
+      return compare_for<SetPredicates, std::uint64_t>(in.compare);
     case Type::s64:
-      return compare_for<std::int64_t>(in.compare);
+      return compare_for<SetPredicates, std::int64_t>(in.compare);
+    case Type::f16:
+      return compare_for<SetPredicates, Half>(in.compare);
+    case Type::f16x2:
+      return compare_for<SetPairPredicates, Half>(in.compare);
+    case Type::bf16:
+      return compare_for<SetPredicates, BFloat>(in.compare);
+    case Type::bf16x2:
+      return compare_for<SetPairPredicates, BFloat>(in.compare);
     case Type::f32:
-      return in.ftz ? compare_for<float, true>(in.compare) : compare_for<float>(in.compare);
+      return in.ftz ? compare_for<SetPredicates, float, true>(in.compare)
+                    : compare_for<SetPredicates, float>(in.compare);
     case Type::f64:
-      return compare_for<double>(in.compare);
+      return compare_for<SetPredicates, double>(in.compare);
+    default:
+      return nullptr;
+  }
+}
+
+Handler set_handler(const Instruction& in) {
+  const bool wide = ptx::size_bytes(in.type) == 4;
+  switch (in.source_type) {
+    case Type::f16:
+      return wide ? compare_for<SetValues<std::uint32_t>::Of, Half>(in.compare)
+                  : compare_for<SetValues<std::uint16_t>::Of, Half>(in.compare);
+    case Type::bf16:
+      return wide ? compare_for<SetValues<std::uint32_t>::Of, BFloat>(in.compare)
+                  : compare_for<SetValues<std::uint16_t>::Of, BFloat>(in.compare);
+    case Type::f16x2:
+      return compare_for<SetPairValues, Half>(in.compare);
+    case Type::bf16x2:
+      return compare_for<SetPairValues, BFloat>(in.compare);
+    case Type::f32:
+      return compare_for<SetValues<std::uint32_t>::Of, float>(in.compare);
     default:
       return nullptr;
   }

@@ -61,7 +61,8 @@ struct BasicBlock {
 };
 inline constexpr std::uint32_t kExitBlock = ~0u;
 
-// Loads, stores, atomics and reductions of global, shared, local and generic memory: what traces keep outcomes of.
+// Loads, stores, copies, atomics and reductions of global, shared, local and generic memory: what traces keep outcomes
+// of.
 // Parameters and constant memory are not among them.
 bool is_memory(const ptx::Instruction& instruction);
 
@@ -73,6 +74,7 @@ struct Program {
   std::vector<BasicBlock> blocks;
   std::vector<Op> ops;
   std::uint32_t register_bytes = 0;          // of one warp
+  std::vector<Slot> matrix_slots;            // of mma, which has more operands than an Op: d, a, b, c
   std::vector<std::uint8_t> constants;       // broadcast to 32 lanes each
   std::vector<std::uint8_t> warp_constants;  // thread indices and the like, one run a warp of the block
   std::uint32_t warp_constant_bytes = 0;     // a warp's share

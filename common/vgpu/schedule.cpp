@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
-#include "common/base/check.h"
+#include "common/vgpu/machine_code.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -45,6 +46,7 @@ std::size_t result_count(const Instruction& in) {
     case Form::fence:
     case Form::prefetch:
     case Form::call:
+    case Form::async_copy:
       return 0;
     default:
       return 1;
@@ -76,6 +78,7 @@ struct Cost {
 Cost cost_of(const Instruction& in) {
   const auto& info = ptx::info(in.opcode);
   const bool f32 = in.type == Type::f32, f64 = in.type == Type::f64;
+  const bool half = in.type == Type::f16 || in.type == Type::f16x2 || in.type == Type::bf16 || in.type == Type::bf16x2;
   const int words = is_wide(in.type) ? 2 : 1;
   switch (info.form) {
     case Form::move:
@@ -101,7 +104,12 @@ Cost cost_of(const Instruction& in) {
     case Form::reduction:
     case Form::prefetch:
     case Form::shuffle:
+    case Form::matrix_load:
       return {Unit::memory, in.space == Space::param ? 0 : 1};
+    case Form::matrix_multiply:
+      return {Unit::tensor, 1};
+    case Form::async_copy:
+      return {in.async == ptx::AsyncMode::copy ? Unit::memory : Unit::control, 1};
     case Form::branch:
     case Form::leave:
     case Form::trap:
@@ -114,6 +122,7 @@ Cost cost_of(const Instruction& in) {
     default:
       break;
   }
+  if (half && info.pipe != ptx::Pipe::special) return {Unit::half, 1};
   switch (in.opcode) {
     case Opcode::Add:
     case Opcode::Sub:
@@ -141,7 +150,20 @@ Cost cost_of(const Instruction& in) {
 }
 
 TimedKind kind_of(const Instruction& in) {
+  switch (in.async) {
+    case ptx::AsyncMode::none:
+      break;
+    case ptx::AsyncMode::copy:
+      return TimedKind::async_copy;
+    case ptx::AsyncMode::commit_group:
+      return TimedKind::async_commit;
+    case ptx::AsyncMode::wait_group:
+    case ptx::AsyncMode::wait_all:
+      return TimedKind::async_wait;
+  }
   switch (ptx::info(in.opcode).form) {
+    case Form::matrix_load:
+      return TimedKind::load;
     case Form::load:
       return in.space == Space::constant ? TimedKind::compute : TimedKind::load;
     case Form::store:
@@ -161,33 +183,65 @@ TimedKind kind_of(const Instruction& in) {
   }
 }
 
-int latency_cycles(const Machine& machine, const Instruction& in, Unit unit) {
-  const Form form = ptx::info(in.opcode).form;
-  const double cycles = form == Form::shuffle   ? machine.shuffle_latency_cycles
-                        : form == Form::load    ? machine.shared_latency_cycles  // the constant cache
-                        : unit == Unit::fp64    ? machine.fp64_latency_cycles
-                        : unit == Unit::special ? machine.special_latency_cycles
-                        : unit == Unit::tensor  ? machine.tensor_latency_cycles
-                                                : machine.alu_latency_cycles;
-  return static_cast<int>(std::lround(cycles));
+// Multiply-adds of a matrix product, as those of 16-bit factors: tensor cores take 32-bit ones at half their rate (A100
+// white paper: 312 TFLOP/s of FP16, 156 of TF32; H100 data sheet: 989 and 494).
+double tensor_fmas(const Instruction& in) {
+  return in.shape.m * in.shape.n * in.shape.k * (in.source_type == Type::tf32 ? 2.0 : 1.0);
 }
 
-// Values: what a register holds between two writes. Value 0 is what is always ready.
-using Value = std::uint32_t;
+// How many committed copies may be left in flight.
+std::uint8_t groups_of(const Instruction& in) {
+  if (in.async == ptx::AsyncMode::wait_all) return kAllGroups;
+  return static_cast<std::uint8_t>(std::min<std::uint64_t>(in.operands.at(0).bits, kAllGroups - 1));
+}
 
-struct Node {
+std::uint16_t cycles(double of_machine) { return static_cast<std::uint16_t>(std::lround(of_machine)); }
+
+// The number of a barrier, 0 where a register holds it.
+std::uint8_t barrier_of(const Instruction& in) {
+  if (in.operands.size() <= result_count(in)) return 0;
+  const Operand& number = in.operands[result_count(in)];
+  return number.kind == Operand::Kind::immediate ? static_cast<std::uint8_t>(number.bits & 15) : 0;
+}
+
+// Values are numbers. The result of the PTX instruction i of copy c in a basic block of n is c * n + i; further numbers
+// are what operations of one PTX instruction hand to each other; what registers hold at the start is ~register.
+using Value = std::int32_t;
+constexpr std::int32_t kNowhere = -1;
+
+struct Item {
   TimedOp op;
-  std::vector<Value> results, sources;
+  std::int32_t node = kNowhere;  // result of which PTX instruction it works on; kNowhere: it only issues
+  bool constant = false;         // makes something of nothing, for the operations of its instruction behind it
 };
 
 class Scheduler {
  public:
-  Scheduler(const Machine& machine, const Program& program) : machine_(machine), program_(program) {}
+  Scheduler(const Machine& machine, const Program& program, std::span<const MachineOp> machine_code)
+      : machine_(machine), program_(program), machine_code_(machine_code) {}
 
   ProgramSchedule run() {
     find_slots();
     ProgramSchedule out;
-    for (const BasicBlock& block : program_.blocks) out.blocks.push_back({schedule_block(block)});
+    out.blocks.resize(program_.blocks.size());
+    if (machine_code_.empty()) {
+      find_folded();
+      for (std::size_t b = 0; b < out.blocks.size(); ++b) {
+        block_ = &program_.blocks[b];
+        find_sources(1);
+        out.blocks[b].push_back(emit(items_by_rules()));
+      }
+    } else {
+      const auto code = find_block_code(program_, machine_code_);
+      for (std::size_t b = 0; b < out.blocks.size(); ++b) {
+        block_ = &program_.blocks[b];
+        for (const BlockCode& form : code[b]) {
+          find_sources(form.copies);
+          out.blocks[b].push_back(emit(items_of(form)));
+          out.blocks[b].back().copies = form.copies;
+        }
+      }
+    }
     out.slots = slots_;
     return out;
   }
@@ -222,123 +276,428 @@ class Scheduler {
     shared_slots_ = slots_;
   }
 
-  Value value_of(int reg) {
-    const auto found = now_.find(reg);
-    if (found != now_.end()) return found->second;
-    values_.push_back({slot_of_[reg]});
-    return now_[reg] = static_cast<Value>(values_.size() - 1);
+  int memory_of(std::uint32_t pc) const {
+    const auto& memory = block_->memory;
+    const auto found = std::lower_bound(memory.begin(), memory.end(), pc);
+    return found != memory.end() && *found == pc ? static_cast<int>(found - memory.begin()) : kNowhere;
   }
 
-  Value define(int reg) {
-    values_.push_back({});
-    written_.push_back(reg);
-    return now_[reg] = static_cast<Value>(values_.size() - 1);
+  // The operation that a PTX instruction stands for itself: memory, barriers, branches.
+  TimedOp main_op(std::uint32_t pc, std::uint32_t copy) const {
+    TimedOp op;
+    op.kind = kind_of(code()[pc]);
+    op.unit = cost_of(code()[pc]).unit;
+    op.copy = static_cast<std::uint8_t>(copy);
+    op.pc = pc;
+    op.memory = static_cast<std::int16_t>(memory_of(pc));
+    if (op.kind == TimedKind::barrier) op.groups = barrier_of(code()[pc]);
+    if (op.kind == TimedKind::async_wait) op.groups = groups_of(code()[pc]);
+    if (op.kind == TimedKind::branch || op.kind == TimedKind::leave)
+      op.latency_cycles = cycles(machine_.alu_latency_cycles);
+    return op;
   }
 
-  void add(std::uint32_t pc, int memory, std::vector<Node>& nodes) {
-    const Instruction& in = code()[pc];
-    const Cost cost = cost_of(in);
-    if (cost.issues == 0 && in.guard < 0) {
-      Value value = 0;
-      for_each_source(in, [&](int reg) { value = std::max(value, value_of(reg)); });  // of two halves, the later
-      for_each_result(in, [&](int reg) {
-        written_.push_back(reg);
-        now_[reg] = value;
-      });
-      return;
+  // ---- From ptxas' code -----------------------------------------------------------------------------------------
+
+  std::vector<Item> items_of(const BlockCode& form) const {
+    std::vector<std::uint32_t> total(block_->count), done(block_->count), products(block_->count);
+    for (const BlockOp& op : form.ops) {
+      if (op.extra) continue;
+      ++total[op.pc - block_->first];
+      products[op.pc - block_->first] += operation_info(op.operation).unit == Unit::tensor;
     }
-    Node node;
-    node.op.kind = kind_of(in);
-    node.op.unit = cost.unit;
-    node.op.issues = static_cast<std::uint16_t>(std::max(cost.issues, 1));
-    node.op.pc = pc;
-    node.op.memory = static_cast<std::int16_t>(memory);
-    if (node.op.kind == TimedKind::compute)
-      node.op.latency_cycles = static_cast<std::uint16_t>(latency_cycles(machine_, in, cost.unit));
-    for_each_source(in, [&](int reg) { node.sources.push_back(value_of(reg)); });
-    if (in.guard >= 0) for_each_result(in, [&](int reg) { node.sources.push_back(value_of(reg)); });
-    for_each_result(in, [&](int reg) { node.results.push_back(define(reg)); });
-    std::erase(node.sources, Value{0});
-    nodes.push_back(std::move(node));
+    std::vector<bool> has_main(static_cast<std::size_t>(block_->count) * form.copies);
+    std::vector<Item> items;
+    for (const BlockOp& op : form.ops) {
+      const Operation info = operation_info(op.operation);
+      Item item;
+      item.op.pc = op.pc;
+      item.op.unit = info.unit;
+      item.op.latency_cycles = latency_of(info);
+      if (!op.extra) {
+        const std::uint32_t i = op.pc - block_->first;
+        const std::uint32_t copy = copy_of(op.pc, done[i]++, total[i], form.copies);
+        item.node = static_cast<std::int32_t>(copy * block_->count + i);
+        item.constant = info.kind == Operation::Class::constant;
+        const Instruction& in = code()[op.pc];
+        const bool is_main = kind_of(in) != TimedKind::compute && info.kind == class_of(kind_of(in));
+        if (is_main && !has_main[static_cast<std::size_t>(item.node)]) {
+          has_main[static_cast<std::size_t>(item.node)] = true;
+          item.op = main_op(op.pc, copy);
+        }
+        if (info.unit == Unit::tensor)
+          item.op.tensor_fmas = static_cast<std::uint32_t>(tensor_fmas(in) * form.copies / products[i]);
+      }
+      items.push_back(item);
+    }
+    add_missing_waits(form.copies, has_main, items);
+    return items;
   }
 
-  Schedule schedule_block(const BasicBlock& block) {
-    values_.assign(1, {kReady});
+  // The machine instruction that stands for an operation of this kind; others that were made with it only issue.
+  static Operation::Class class_of(TimedKind kind) {
+    switch (kind) {
+      case TimedKind::branch:
+      case TimedKind::leave:
+        return Operation::Class::branch;
+      case TimedKind::barrier:
+        return Operation::Class::barrier;
+      case TimedKind::async_commit:
+        return Operation::Class::async_commit;
+      case TimedKind::async_wait:
+        return Operation::Class::async_wait;
+      default:
+        return Operation::Class::memory;
+    }
+  }
+
+  // Which copy the k-th of `total` operations of a PTX instruction belongs to. Where there are fewer than copies, those
+  // that carry a value around the loop do it for all, at the end, and others at the start.
+  std::uint32_t copy_of(std::uint32_t pc, std::uint32_t k, std::uint32_t total, std::uint32_t copies) const {
+    if (total >= copies) return static_cast<std::uint32_t>(std::uint64_t{k} * copies / total);
+    bool around = kind_of(code()[pc]) == TimedKind::branch || ptx::info(code()[pc].opcode).form == Form::compare;
+    for_each_result(code()[pc], [&](int reg) { around = around || slot_of_[reg] != kReady; });
+    return around ? copies - total + k : k;
+  }
+
+  // Every warp must meet every barrier and wait for every copy, however ptxas' code was taken apart.
+  void add_missing_waits(std::uint32_t copies, const std::vector<bool>& has_main, std::vector<Item>& items) const {
+    for (std::uint32_t node = 0; node < copies * block_->count; ++node) {
+      const std::uint32_t pc = block_->first + node % block_->count;
+      const TimedKind kind = kind_of(code()[pc]);
+      const bool waits = kind == TimedKind::barrier || kind == TimedKind::async_commit || kind == TimedKind::async_wait;
+      if (has_main[node] || !waits) continue;
+      Item item;
+      item.op = main_op(pc, node / block_->count);
+      item.node = static_cast<std::int32_t>(node);
+      const auto at = std::find_if(items.begin(), items.end(),
+                                   [&](const Item& other) { return other.node > static_cast<std::int32_t>(node); });
+      items.insert(at, item);
+    }
+  }
+
+  std::uint16_t latency_of(const Operation& info) const {
+    if (info.kind == Operation::Class::shuffle) return cycles(machine_.shuffle_latency_cycles);
+    switch (info.unit) {
+      case Unit::memory:  // constants, and what serves another instruction: spills, retries
+        return cycles(machine_.shared_latency_cycles);
+      case Unit::fp64:
+        return cycles(machine_.fp64_latency_cycles);
+      case Unit::special:
+        return cycles(machine_.special_latency_cycles);
+      case Unit::tensor:
+        return cycles(machine_.tensor_latency_cycles);
+      default:
+        return cycles(machine_.alu_latency_cycles);
+    }
+  }
+
+  // ---- By rules -------------------------------------------------------------------------------------------------
+
+  // PTX order, without what vanishes, with loads moved ahead as far as nothing forbids.
+  std::vector<Item> items_by_rules() const {
+    std::vector<Item> items;
+    for (const std::uint32_t i : hoist_loads()) {
+      const std::uint32_t pc = block_->first + i;
+      const Instruction& in = code()[pc];
+      const Cost cost = folded_[pc] ? Cost{Unit::integer, 0} : scaled_[pc] ? Cost{Unit::multiply, 1} : cost_of(in);
+      if (cost.issues == 0 && in.guard < 0) continue;
+      Item item;
+      item.op = main_op(pc, 0);
+      item.op.unit = cost.unit;
+      item.op.issues = static_cast<std::uint16_t>(std::max(cost.issues, 1));
+      if (item.op.kind == TimedKind::compute) item.op.latency_cycles = latency_of(in, cost.unit);
+      if (cost.unit == Unit::tensor) item.op.tensor_fmas = static_cast<std::uint32_t>(tensor_fmas(in));
+      item.node = static_cast<std::int32_t>(i);
+      items.push_back(item);
+    }
+    return items;
+  }
+
+  // Address arithmetic that ptxas puts elsewhere: a constant that is added to an address goes into the access, a
+  // widening product into the addition behind it.
+  void find_folded() {
+    folded_.assign(code().size(), false);
+    scaled_.assign(code().size(), false);
+    enum : std::uint8_t { address = 1, addition = 2, other = 4 };
+    std::vector<std::uint8_t> uses(program_.function->registers.size());
+    const auto is_addition = [](const Instruction& in) { return in.opcode == Opcode::Add && is_wide(in.type); };
+    const auto has_constant = [](const Instruction& in) {
+      return in.operands.size() == 3 && in.operands[2].kind == Operand::Kind::immediate;
+    };
+    const auto one_result = [&](const Instruction& in) {
+      return in.guard < 0 && !in.operands.empty() && in.operands[0].kind == Operand::Kind::reg &&
+             slot_of_[result_of(in)] == kReady;
+    };
+    for (auto pc = static_cast<std::uint32_t>(code().size()); pc-- > 0;) {
+      const Instruction& in = code()[pc];
+      if (is_addition(in) && has_constant(in) && one_result(in)) folded_[pc] = uses[result_of(in)] == address;
+      if (in.mul == ptx::MulMode::wide && in.opcode == Opcode::Mul && one_result(in))
+        folded_[pc] = uses[result_of(in)] == addition;
+      for (std::size_t i = result_count(in); i < in.operands.size(); ++i) {
+        const bool is_address = in.operands[i].kind == Operand::Kind::address || folded_[pc];
+        const std::uint8_t use = is_address ? address : is_addition(in) && !has_constant(in) ? addition : other;
+        for_each_register(in.operands[i], [&](int reg) { uses[static_cast<std::size_t>(reg)] |= use; });
+      }
+    }
+    std::vector<bool> product(uses.size());
+    for (std::uint32_t pc = 0; pc < code().size(); ++pc) {
+      const Instruction& in = code()[pc];
+      if (folded_[pc] && in.opcode == Opcode::Mul) product[result_of(in)] = true;
+      if (!is_addition(in) || folded_[pc]) continue;
+      for_each_source(in, [&](int reg) { scaled_[pc] = scaled_[pc] || product[static_cast<std::size_t>(reg)]; });
+    }
+  }
+  static std::size_t result_of(const Instruction& in) { return static_cast<std::size_t>(in.operands[0].index); }
+
+  // Where a run of loads begins, every later load joins it that needs none of them and that no store, atomic or barrier
+  // holds back; what its address needs goes ahead of it.
+  std::vector<std::uint32_t> hoist_loads() const {
+    constexpr std::uint32_t kReach = 1000;  // instructions that a load may move
+    std::vector<std::uint32_t> order;
+    std::vector<bool> done(block_->count);
+    for (std::uint32_t from = 0; from < block_->count; ++from) {
+      if (done[from]) continue;
+      if (!is_free_load(instruction(from))) {
+        done[from] = true;
+        order.push_back(from);
+        continue;
+      }
+      const std::uint32_t end = std::min(block_->count, from + kReach);
+      std::vector<bool> waits(end - from);  // for a load of this run, or for what stays behind
+      bool stored = false;
+      for (std::uint32_t i = from; i < end && !stops_loads(instruction(i)); ++i) {
+        if (done[i]) continue;
+        const Instruction& in = instruction(i);
+        const bool load = is_free_load(in);
+        bool late = false;
+        for (const Value source : sources_[i]) {
+          late = late || (source >= static_cast<Value>(from) && waits[static_cast<std::uint32_t>(source) - from]);
+        }
+        if (load && !late && (!stored || in.non_coherent)) take(i, done, order);
+        waits[i - from] = load || late;
+        stored = stored || form_of(in) == Form::store || in.async == ptx::AsyncMode::copy;
+      }
+    }
+    return order;
+  }
+
+  // With everything that it needs and that has not gone ahead.
+  void take(std::uint32_t i, std::vector<bool>& done, std::vector<std::uint32_t>& order) const {
+    std::vector<std::uint32_t> chain{i};
+    done[i] = true;
+    for (std::size_t at = 0; at < chain.size(); ++at) {
+      for (const Value source : sources_[chain[at]]) {
+        if (source < 0 || done[static_cast<std::size_t>(source)]) continue;
+        done[static_cast<std::size_t>(source)] = true;
+        chain.push_back(static_cast<std::uint32_t>(source));
+      }
+    }
+    std::sort(chain.begin(), chain.end());
+    order.insert(order.end(), chain.begin(), chain.end());
+  }
+
+  const Instruction& instruction(std::uint32_t i) const { return code()[block_->first + i]; }
+  static Form form_of(const Instruction& in) { return ptx::info(in.opcode).form; }
+  static bool is_free_load(const Instruction& in) {
+    return form_of(in) == Form::load && is_memory(in) && !in.is_volatile;
+  }
+  static bool stops_loads(const Instruction& in) {
+    switch (form_of(in)) {
+      case Form::atomic:
+      case Form::reduction:
+      case Form::barrier:
+      case Form::fence:
+      case Form::call:
+        return true;
+      case Form::async_copy:
+        return in.async != ptx::AsyncMode::copy;
+      default:
+        return in.is_volatile;
+    }
+  }
+
+  std::uint16_t latency_of(const Instruction& in, Unit unit) const {
+    const bool shuffle = form_of(in) == Form::shuffle;
+    return latency_of(Operation{unit, shuffle ? Operation::Class::shuffle : Operation::Class::other});
+  }
+
+  // ---- Dependencies and slots -----------------------------------------------------------------------------------
+
+  // Runs the basic block on the numbers of values, in PTX order.
+  void find_sources(std::uint32_t copies) {
+    sources_.assign(static_cast<std::size_t>(copies) * block_->count, {});
     now_.clear();
-    written_.clear();
-    std::vector<Node> nodes;
-    int memory = 0;
-    for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
-      add(pc, has_outcome(code()[pc]) ? memory++ : -1, nodes);
+    for (std::uint32_t node = 0; node < sources_.size(); ++node) {
+      const Instruction& in = instruction(node % block_->count);
+      const auto read = [&](int reg) {
+        const auto found = now_.find(reg);
+        sources_[node].push_back(found != now_.end() ? found->second : ~reg);
+      };
+      for_each_source(in, read);
+      if (in.guard >= 0) for_each_result(in, read);  // what lanes keep that it skips
+      for_each_result(in, [&](int reg) { now_[reg] = static_cast<Value>(node); });
     }
-    return emit(nodes);
+  }
+
+  // The values that can be read at a place of the order instead of `value`: itself once it is made, else what it is
+  // made of, for what vanished.
+  void resolve(Value value, std::size_t place, std::vector<Value>& out) {
+    constexpr std::size_t kMost = 64;  // of what vanished one after the other
+    const std::size_t start = out.size();
+    std::vector<Value> open{value};
+    for (std::size_t at = 0; at < open.size() && at < kMost; ++at) {
+      const Value v = open[at];
+      if (v < 0) {
+        if (slot_of_[static_cast<std::size_t>(~v)] != kReady) out.push_back(v);
+      } else if (made_at_[static_cast<std::size_t>(v)] < place) {
+        out.push_back(v);
+      } else {
+        for (const Value source : sources_[static_cast<std::size_t>(v)]) {
+          if (std::find(open.begin(), open.end(), source) == open.end()) open.push_back(source);
+        }
+      }
+    }
+    std::sort(out.begin() + static_cast<std::ptrdiff_t>(start), out.end());
+    out.erase(std::unique(out.begin() + static_cast<std::ptrdiff_t>(start), out.end()), out.end());
+  }
+
+  // Which operation makes each value: the memory access, or the last one of its PTX instruction before anything reads
+  // it.
+  void find_makers(const std::vector<Item>& items) {
+    std::vector<std::vector<std::size_t>> places(sources_.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (items[i].node != kNowhere) places[static_cast<std::size_t>(items[i].node)].push_back(i);
+    }
+    made_at_.assign(sources_.size(), kNever);
+    std::vector<std::size_t> first_read(sources_.size(), kNever);
+    for (std::size_t node = sources_.size(); node-- > 0;) {
+      for (const std::size_t place : places[node]) {
+        if (made_at_[node] == kNever || place < first_read[node]) made_at_[node] = place;
+        if (items[place].op.memory >= 0) {
+          made_at_[node] = place;
+          break;
+        }
+      }
+      const std::size_t reads = places[node].empty() ? first_read[node] : places[node].front();
+      for (const Value source : sources_[node]) {
+        if (source >= 0)
+          first_read[static_cast<std::size_t>(source)] = std::min(first_read[static_cast<std::size_t>(source)], reads);
+      }
+    }
+  }
+
+  struct Links {
+    std::vector<Value> sources;
+    Value result = kNoValue;
+  };
+
+  // What each operation reads and makes.
+  std::vector<Links> link(const std::vector<Item>& items) {
+    find_makers(items);
+    std::vector<Links> links(items.size());
+    std::vector<Value> handed(sources_.size(), kNoValue);  // by node: what its last operation so far made
+    std::vector<bool> has_read(sources_.size());
+    Value next = static_cast<Value>(sources_.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (items[i].node == kNowhere) continue;
+      const auto node = static_cast<std::size_t>(items[i].node);
+      const bool maker = made_at_[node] == i;
+      if (made_at_[node] < i) continue;  // comes too late to matter
+      if (handed[node] != kNoValue) links[i].sources.push_back(handed[node]);
+      if (!has_read[node] && (!items[i].constant || maker)) {
+        has_read[node] = true;
+        for (const Value source : sources_[node]) resolve(source, i, links[i].sources);
+      }
+      handed[node] = links[i].result = maker ? static_cast<Value>(node) : next++;
+    }
+    values_ = static_cast<std::size_t>(next);
+    return links;
   }
 
   // Gives every value a slot and writes the operations down.
-  Schedule emit(std::vector<Node>& nodes) {
-    constexpr std::size_t kNever = ~std::size_t{0};
-    std::vector<std::size_t> last_read(values_.size(), kNever);
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      for (const Value value : nodes[i].sources) last_read[value] = i;
+  Schedule emit(const std::vector<Item>& items) {
+    const std::vector<Links> links = link(items);
+    std::vector<std::size_t> last_read(values_, kNever);
+    std::map<int, std::size_t> needed_until;  // by register: the last read of what it holds at the start
+    const auto read = [&](Value value, std::size_t place) {
+      if (value < 0) {
+        needed_until[~value] = place;
+      } else {
+        last_read[static_cast<std::size_t>(value)] = place;
+      }
+    };
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      for (const Value value : links[i].sources) read(value, i);
     }
-    // At the end, the slot of a register must hold its last value.
-    std::map<Value, std::uint16_t> wanted;  // one of the slots that a value ends in
-    std::vector<std::pair<std::uint16_t, Value>> ends;
-    std::sort(written_.begin(), written_.end());
-    written_.erase(std::unique(written_.begin(), written_.end()), written_.end());
-    std::map<std::uint16_t, std::size_t> free_after;  // slot of a live-in value: its last read
-    for (Value value = 1; value < values_.size(); ++value) {
-      if (values_[value].slot != kReady && last_read[value] != kNever)
-        free_after[values_[value].slot] = last_read[value];
-    }
-    for (const int reg : written_) {
-      if (slot_of_[reg] == kReady) continue;
-      ends.emplace_back(slot_of_[reg], now_[reg]);
-      wanted.emplace(now_[reg], slot_of_[reg]);
-    }
-    for (const auto& [slot, value] : ends) {
-      if (values_[value].slot != kReady) free_after[values_[value].slot] = nodes.size();  // moved at the end
+    // What each register holds at the end: the latest of what its value is made of.
+    std::map<int, Value> ends;
+    std::map<Value, std::vector<int>> ends_of;
+    for (const auto& [reg, value] : now_) {
+      if (slot_of_[static_cast<std::size_t>(reg)] == kReady) continue;
+      std::vector<Value> made;
+      resolve(value, kNever, made);
+      Value latest = kNoValue;
+      for (const Value v : made) {
+        if (latest == kNoValue || latest < 0 ||
+            (v >= 0 && made_at_[static_cast<std::size_t>(v)] > made_at_[static_cast<std::size_t>(latest)]))
+          latest = v;
+      }
+      if (latest == ~reg) continue;
+      ends[reg] = latest;
+      if (latest != kNoValue) ends_of[latest].push_back(reg);
+      if (latest != kNoValue && latest < 0) read(latest, items.size());
     }
 
     Schedule out;
-    std::vector<std::uint16_t> unused;
+    std::vector<std::uint16_t> slots(values_, kReady), unused;
+    const auto slot_now = [&](Value value) {
+      return value < 0 ? slot_of_[static_cast<std::size_t>(~value)] : slots[static_cast<std::size_t>(value)];
+    };
     std::uint32_t next = shared_slots_;
-    std::vector<std::vector<std::uint16_t>> freed(nodes.size() + 1);
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      Node& node = nodes[i];
+    std::vector<std::vector<std::uint16_t>> freed(items.size() + 2);
+    std::map<int, bool> in_place;  // registers whose last value was written straight to their slot
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      TimedOp op = items[i].op;
       unused.insert(unused.end(), freed[i].begin(), freed[i].end());
-      node.op.first_operand = static_cast<std::uint32_t>(out.operands.size());
-      for (const Value value : node.results) {
-        const auto want = wanted.find(value);
-        if (want == wanted.end() && last_read[value] == kNever) continue;
-        std::uint16_t slot = kReady;
-        if (want != wanted.end()) {
-          const auto busy = free_after.find(want->second);
-          if (busy == free_after.end() || busy->second <= i) slot = want->second;
+      op.first_operand = static_cast<std::uint32_t>(out.operands.size());
+      if (const Value value = links[i].result; value != kNoValue) {
+        const auto number = static_cast<std::size_t>(value);
+        const auto wanted = ends_of.find(value);
+        if (wanted != ends_of.end()) {
+          for (const int reg : wanted->second) {
+            const auto until = needed_until.find(reg);
+            if (until != needed_until.end() && until->second > i) continue;
+            in_place[reg] = true;
+            out.operands.push_back(slot_of_[static_cast<std::size_t>(reg)]);
+            ++op.result_count;
+            if (slots[number] == kReady) slots[number] = out.operands.back();
+          }
         }
-        if (slot == kReady) {
+        const bool kept = wanted != ends_of.end() || last_read[number] != kNever;
+        if (slots[number] == kReady && kept) {
           if (!unused.empty()) {
-            slot = unused.back();
+            slots[number] = unused.back();
             unused.pop_back();
           } else if (next < kMaxSlots) {
-            slot = static_cast<std::uint16_t>(next++);
+            slots[number] = static_cast<std::uint16_t>(next++);
           }
-          if (want == wanted.end() && slot != kReady) freed[last_read[value] + 1].push_back(slot);
+          if (wanted == ends_of.end() && slots[number] != kReady) freed[last_read[number] + 1].push_back(slots[number]);
+          out.operands.push_back(slots[number]);
+          ++op.result_count;
         }
-        values_[value].slot = slot;
-        out.operands.push_back(slot);
-        ++node.op.result_count;
       }
-      for (const Value value : node.sources) {
-        if (values_[value].slot == kReady) continue;
-        out.operands.push_back(values_[value].slot);
-        ++node.op.source_count;
+      for (const Value value : links[i].sources) {
+        if (slot_now(value) == kReady) continue;
+        out.operands.push_back(slot_now(value));
+        ++op.source_count;
       }
-      out.ops.push_back(node.op);
+      out.ops.push_back(op);
     }
     std::vector<std::pair<std::uint16_t, std::uint16_t>> moves;
-    for (const auto& [slot, value] : ends) {
-      if (values_[value].slot != slot) moves.emplace_back(slot, values_[value].slot);
+    for (const auto& [reg, value] : ends) {
+      const std::uint16_t from = value == kNoValue ? kReady : slot_now(value);
+      if (!in_place.contains(reg)) moves.emplace_back(slot_of_[static_cast<std::size_t>(reg)], from);
     }
     out.renames = in_sequence(std::move(moves), next);
     slots_ = std::max(slots_, next);
@@ -369,35 +728,27 @@ class Scheduler {
     return out;
   }
 
-  struct Held {
-    std::uint16_t slot = kReady;
-  };
+  static constexpr std::size_t kNever = ~std::size_t{0};
+  static constexpr Value kNoValue = std::numeric_limits<Value>::min();
 
   const Machine& machine_;
   const Program& program_;
+  std::span<const MachineOp> machine_code_;
   std::vector<std::uint16_t> slot_of_;  // by register: where it lies between blocks
   std::uint32_t slots_ = 1, shared_slots_ = 1;
-  std::vector<Held> values_;
-  std::map<int, Value> now_;
-  std::vector<int> written_;
+
+  const BasicBlock* block_ = nullptr;        // the one in hand
+  std::vector<std::vector<Value>> sources_;  // by node
+  std::map<int, Value> now_;                 // by register: its value at the end
+  std::vector<std::size_t> made_at_;         // by node: place of the operation that makes it
+  std::size_t values_ = 0;
+  std::vector<bool> folded_, scaled_;  // by PTX instruction: vanishes into others; takes a product in
 };
 
 }  // namespace
 
-bool has_outcome(const Instruction& in) {
-  switch (ptx::info(in.opcode).form) {
-    case Form::load:
-    case Form::store:
-    case Form::atomic:
-    case Form::reduction:
-      return in.space != Space::param && in.space != Space::constant;
-    default:
-      return false;
-  }
-}
-
-ProgramSchedule schedule(const Machine& machine, const Program& program, int, std::span<const std::uint32_t>) {
-  return Scheduler(machine, program).run();
+ProgramSchedule schedule(const Machine& machine, const Program& program, std::span<const MachineOp> code) {
+  return Scheduler(machine, program, code).run();
 }
 
 }  // namespace roofwalk::vgpu

@@ -1,6 +1,7 @@
-// The order in which hardware would run a basic block: a copy of its PTX in which address arithmetic is folded, moves
-// are gone, independent loads are hoisted and loops are unrolled as ptxas does. Only the clock uses it; counts stay on
-// the PTX.
+// The order in which hardware runs a basic block. It is that of the code which ptxas made of the kernel: address
+// arithmetic is folded, moves are gone, independent loads are hoisted, loops are unrolled, divisions are sequences, as
+// they are there; PTX says what depends on what. Where that code is not known (PTX written by hand), a few rules stand
+// for ptxas. Only the clock uses it; counts stay on the PTX.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +25,13 @@ enum class TimedKind : std::uint8_t {
   atomic,      // with or without a result
   async_copy,  // cp.async
   async_commit,
-  async_wait,  // until at most `groups` committed groups are in flight; 255: until none is and uncommitted ones too
+  async_wait,  // until at most `groups` committed groups are in flight; kAllGroups: until no copy is
   barrier,
   branch,
   leave
 };
+
+inline constexpr std::uint8_t kAllGroups = 255;  // async_wait
 
 struct TimedOp {
   TimedKind kind = TimedKind::compute;
@@ -44,10 +47,6 @@ struct TimedOp {
   std::uint32_t pc = 0;             // PTX instruction that it stands for
 };
 
-// Whether a PTX instruction has an outcome in the trace (trace.h): what loads, stores or updates memory, other than
-// parameters and constants.
-bool has_outcome(const ptx::Instruction& instruction);
-
 // One basic block, or `copies` iterations of a loop that is a single basic block, in the order of issue.
 struct Schedule {
   std::uint32_t copies = 1;
@@ -59,11 +58,18 @@ struct Schedule {
 struct ProgramSchedule {
   // By basic block: its schedules, most copies first, the last with one copy.
   std::vector<std::vector<Schedule>> blocks;
-  std::uint32_t slots = 0;  // scoreboard slots of a warp: the PTX registers, then what renaming needs
+  std::uint32_t slots = 0;  // scoreboard slots of a warp; slot 0 is always ready
 };
 
-// `unroll` says how often ptxas unrolled the loop that a basic block is, by basic block; empty: never.
-ProgramSchedule schedule(const Machine& machine, const Program& program, int registers_per_thread,
-                         std::span<const std::uint32_t> unroll = {});
+// One instruction of the code that ptxas made of a kernel, in order.
+struct MachineOp {
+  std::uint32_t ptx_line = 0;   // that it was made for; 0 unknown
+  std::uint16_t operation = 0;  // low nine bits of the encoding
+  std::int32_t target = -1;     // of a branch: place in the code; -1 none
+};
+
+// `code` is empty where it is not known. Never fails: code that does not fit the PTX gives a schedule with less in it,
+// but never one in which an operation reads what comes later.
+ProgramSchedule schedule(const Machine& machine, const Program& program, std::span<const MachineOp> code = {});
 
 }  // namespace roofwalk::vgpu

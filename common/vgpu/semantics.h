@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "common/vgpu/half.h"
 #include "common/vgpu/int128.h"
 #include "common/vgpu/math.h"
 
@@ -31,19 +32,28 @@ using Unsigned = std::make_unsigned_t<T>;
 struct Add {
   template <class T>
   static T apply(T a, T b) {
-    return static_cast<T>(wrap(a) + wrap(b));
+    if constexpr (kIsNarrow<T>)
+      return narrow<T>(widen(a) + widen(b));
+    else
+      return static_cast<T>(wrap(a) + wrap(b));
   }
 };
 struct Sub {
   template <class T>
   static T apply(T a, T b) {
-    return static_cast<T>(wrap(a) - wrap(b));
+    if constexpr (kIsNarrow<T>)
+      return narrow<T>(widen(a) - widen(b));
+    else
+      return static_cast<T>(wrap(a) - wrap(b));
   }
 };
 struct Mul {  // integers: .lo
   template <class T>
   static T apply(T a, T b) {
-    return static_cast<T>(wrap(a) * wrap(b));
+    if constexpr (kIsNarrow<T>)
+      return narrow<T>(widen(a) * widen(b));
+    else
+      return static_cast<T>(wrap(a) * wrap(b));
   }
 };
 struct Mad {  // integers: .lo; floats: one rounding, as mad.rn on sm_20 and later
@@ -58,7 +68,10 @@ struct Mad {  // integers: .lo; floats: one rounding, as mad.rn on sm_20 and lat
 struct Fma {
   template <class T>
   static T apply(T a, T b, T c) {
-    return std::fma(a, b, c);
+    if constexpr (kIsNarrow<T>)
+      return fused(a, b, c);
+    else
+      return std::fma(a, b, c);
   }
 };
 struct MulHi {
@@ -108,7 +121,9 @@ struct Rem {
 struct Abs {
   template <class T>
   static T apply(T a) {
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (kIsNarrow<T>)
+      return T{static_cast<std::uint16_t>(a.bits & 0x7fffu)};
+    else if constexpr (std::is_floating_point_v<T>)
       return std::fabs(a);
     else
       return a < 0 ? Sub::apply(T{0}, a) : a;
@@ -117,7 +132,9 @@ struct Abs {
 struct Neg {
   template <class T>
   static T apply(T a) {
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (kIsNarrow<T>)
+      return T{static_cast<std::uint16_t>(a.bits ^ 0x8000u)};
+    else if constexpr (std::is_floating_point_v<T>)
       return -a;
     else
       return Sub::apply(T{0}, a);
@@ -127,7 +144,9 @@ struct Neg {
 struct Min {
   template <class T>
   static T apply(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (kIsNarrow<T>) {
+      return narrow<T>(apply(widen(a), widen(b)));
+    } else if constexpr (std::is_floating_point_v<T>) {
       if (a != a) return b;
       if (b != b) return a;
       return a < b || (a == b && std::signbit(a)) ? a : b;
@@ -139,7 +158,9 @@ struct Min {
 struct Max {
   template <class T>
   static T apply(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (kIsNarrow<T>) {
+      return narrow<T>(apply(widen(a), widen(b)));
+    } else if constexpr (std::is_floating_point_v<T>) {
       if (a != a) return b;
       if (b != b) return a;
       return a > b || (a == b && !std::signbit(a)) ? a : b;

@@ -18,7 +18,6 @@
 namespace roofwalk::vgpu {
 
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max() / 4;
-inline constexpr std::uint8_t kAllGroups = 255;  // async_wait
 
 inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycles - 1e-9)); }
 
@@ -110,7 +109,7 @@ class Simulation {
       case Unit::memory:
         return lanes(m_.memory_lanes_per_sm);
       case Unit::tensor:  // of one FMA
-        return m_.schedulers_per_sm / m_.tensor_fmas_per_clock;
+        return m_.schedulers_per_sm / (m_.tensor_fmas_per_clock * m_.mma_sync_share);
       case Unit::control:
         return 1;
     }

@@ -26,6 +26,7 @@ std::size_t result_count(const Instruction& in) {
     case Form::shuffle:
       return 2;
     case Form::store:
+    case Form::async_copy:
     case Form::reduction:
     case Form::branch:
     case Form::barrier:
@@ -42,8 +43,8 @@ std::size_t result_count(const Instruction& in) {
 
 bool is_load(const Instruction& in) {
   const Form form = ptx::info(in.opcode).form;
-  return (form == Form::load && in.space != Space::param && in.space != Space::constant) || form == Form::atomic ||
-         form == Form::shuffle;
+  return (form == Form::load && in.space != Space::param && in.space != Space::constant) || form == Form::matrix_load ||
+         in.async == ptx::AsyncMode::copy || form == Form::atomic || form == Form::shuffle;
 }
 
 BlockCost cost_of(const Machine& machine, const Program& program, const BasicBlock& block) {

@@ -1,4 +1,5 @@
-// roofwalk machines: the GPUs that can be modelled, with their roofs.
+// roofwalk machines [NAME]: the GPUs that can be modelled with their roofs; one of them with every number and its
+// source.
 #include <fmt/format.h>
 
 #include "common/roofline/si.h"
@@ -7,28 +8,83 @@
 namespace roofwalk {
 namespace {
 
-int machines(Session& session) {
+constexpr std::size_t kColumns = 80;
+
+int list_machines(Session& session) {
   Json rows = Json::array();
-  std::string text = fmt::format("{:<14} {:>14} {:>11} {:>11} {:>12}\n", "machine", "FP32 peak", "DRAM", "L2", "ridge");
+  std::string text = fmt::format("{:<12} {:>4} {:>12} {:>12} {:>10} {:>10}  {}\n", "machine", "SMs", "FP32 peak",
+                                 "tensor peak", "DRAM", "L2", "ridges");
   for (const std::string& name : machine_names()) {
     const Machine machine = value_or_fail(load_machine(name));
-    rows.push_back({{"name", machine.name},
-                    {"title", machine.title},
-                    {"peak_fp32_flops_per_s", machine.peak_fp32_flops_per_s()},
-                    {"dram_bytes_per_s", machine.dram_bytes_per_s},
-                    {"l2_bytes_per_s", machine.l2_bytes_per_s()},
-                    {"l1_bytes_per_s", machine.l1_bytes_per_s()},
-                    {"ridge_flops_per_byte", machine.ridge_flops_per_byte()}});
-    text += fmt::format("{:<14} {:>14} {:>11} {:>11} {:>12}  {}\n", machine.name,
-                        si_text(machine.peak_fp32_flops_per_s(), "FLOP/s"), si_text(machine.dram_bytes_per_s, "B/s"),
-                        si_text(machine.l2_bytes_per_s(), "B/s"), si_text(machine.ridge_flops_per_byte(), "FLOP/B"),
-                        machine.title);
+    rows.push_back(to_json(machine));
+    text += fmt::format("{:<12} {:>4} {:>12} {:>12} {:>10} {:>10}  {} / {}\n", machine.name, machine.sms,
+                        si_text(machine.peak_fp32_flops_per_s(), "FLOP/s"),
+                        si_text(machine.peak_tensor_flops_per_s(), "FLOP/s"), si_text(machine.dram_bytes_per_s, "B/s"),
+                        si_text(machine.l2_bytes_per_s(), "B/s"), number_text(machine.ridge_flops_per_byte()),
+                        number_text(machine.tensor_ridge_flops_per_byte()));
   }
   if (session.options.json) {
     print_json(Json{{"schema", "roofwalk.machines/1"}, {"machines", rows}});
   } else {
-    print(text + "use one with --device virtual:NAME\n");
+    print(text +
+          "ridges: FP32 / tensor, FLOP per DRAM byte\n"
+          "every number with its source: ./roofwalk machines NAME\n"
+          "use one with --device virtual:NAME; a file of your own is virtual:FILE.toml\n");
   }
+  return kAccepted;
+}
+
+// 1.98e9 -> "1.98 GHz", 52428800 -> "52,428,800 bytes", 0.91 -> "0.91 of the data sheet".
+std::string value_text(const MachineFigure& figure) {
+  if (figure.value.is_string()) return figure.value.get<std::string>();
+  const auto value = figure.value.get<double>();
+  if (figure.value.is_number_float() && value >= 1e6)
+    return si_text(value, figure.unit == "bytes/s" ? "B/s" : figure.unit);
+  return (figure.value.is_number_float() ? fmt::format("{}", value) : grouped(value)) + " " + figure.unit;
+}
+
+std::string roofs_text(const Machine& m) {
+  const auto row = [](std::string_view name, const std::string& value, const std::string& note) {
+    return fmt::format("  {:<14} {:>12}{}\n", name, value, note.empty() ? "" : "   " + note);
+  };
+  const auto flops = [](double v) { return si_text(v, "FLOP/s"); };
+  const auto bytes = [](double v) { return si_text(v, "B/s"); };
+  const auto ridge = [](double v) { return "ridge at DRAM " + si_text(v, "FLOP/B"); };
+  return row("FP32", flops(m.peak_fp32_flops_per_s()), ridge(m.ridge_flops_per_byte())) +
+         row("half", flops(m.peak_half_flops_per_s()), "packed in pairs (half2)") +
+         row("tensor, f16", flops(m.peak_tensor_flops_per_s()), ridge(m.tensor_ridge_flops_per_byte())) +
+         row("  by mma.sync", flops(m.peak_mma_sync_flops_per_s()), "") +
+         row("DRAM", bytes(m.dram_bytes_per_s),
+             fmt::format("{} are sustained", bytes(m.dram_bytes_per_s * m.dram_sustained_share))) +
+         row("L2", bytes(m.l2_bytes_per_s()), "") + row("L1", bytes(m.l1_bytes_per_s()), "") +
+         row("shared memory", bytes(m.shared_bytes_per_s()), "");
+}
+
+int show_machine(Session& session, const std::string& name) {
+  const MachineFile file = value_or_fail(load_machine_file(session.machine_name(name)), kUsage);
+  if (session.options.json) {
+    Json json = to_json(file.machine);
+    json["schema"] = "roofwalk.machine/1";
+    for (const MachineFigure& figure : file.figures) {
+      json["figures"][figure.key] = {{"value", figure.value}, {"unit", figure.unit}, {"source", figure.source}};
+    }
+    json["sources"] = Json::object();
+    for (const auto& [key, meaning] : file.sources) json["sources"][key] = meaning;
+    print_json(json);
+    return kAccepted;
+  }
+  std::string text =
+      fmt::format("{} (virtual:{})\n\n{}\n", file.machine.title, file.machine.name, roofs_text(file.machine));
+  for (const MachineFigure& figure : file.figures) {
+    text += fmt::format("{:<34} {}\n", figure.key, value_text(figure));
+    for (const std::string& line : wrapped(figure.source, kColumns - 4)) text += "    " + line + "\n";
+  }
+  if (!file.sources.empty()) text += "\nsources:\n";
+  for (const auto& [key, meaning] : file.sources) {
+    text += key + "\n";
+    for (const std::string& line : wrapped(meaning, kColumns - 4)) text += "    " + line + "\n";
+  }
+  print(text);
   return kAccepted;
 }
 
@@ -36,7 +92,11 @@ int machines(Session& session) {
 
 void add_machines_command(CLI::App& app, Session& session, int& exit_code) {
   auto* command = app.add_subcommand("machines", "Show the GPUs that can be modelled, with peaks and ridges");
-  command->callback([&] { exit_code = machines(session); });
+  auto name = std::make_shared<std::string>();
+  command->add_option("name", *name, "one machine, or a FILE.toml: every number with its source");
+  command->callback([name, &session, &exit_code] {
+    exit_code = name->empty() ? list_machines(session) : show_machine(session, *name);
+  });
 }
 
 }  // namespace roofwalk

@@ -28,7 +28,7 @@ int plot(Session& session, const PlotCommand& command) {
   if (const auto why = not_offered(chapter, bench.machine)) throw Failure{{*why}, kSkipped};
   const Exercise* exercise = find_exercise(chapter.name);
   ROOFWALK_CHECK(exercise != nullptr);
-  const Size& size = chapter.measured_size(bench.machine.name);
+  const Size size = measured_size(chapter, bench.machine);
   const auto dots = session.dots(chapter);
   const Dot* best = best_dot(dots);
   const Grade goal_for = best != nullptr && best->grade != Grade::none ? Grade::ace : Grade::pass;

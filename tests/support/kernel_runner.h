@@ -42,10 +42,11 @@ struct Buffer {
   std::vector<float> values;  // in: what the kernel finds; out: what it leaves
 };
 
-// Device, buffers and argument bytes for one artifact. Scalars are int or float.
+// Device, buffers and argument bytes for one artifact. Scalars are int or float; a DeviceBuffer is the caller's own,
+// allocated and filled through device().
 class Runner {
  public:
-  using Argument = std::variant<Buffer*, int, float>;
+  using Argument = std::variant<Buffer*, DeviceBuffer, int, float>;
 
   explicit Runner(std::string device_name = "virtual:classroom") {
     auto opened = open_device(device_name);
@@ -65,6 +66,8 @@ class Runner {
         device_->write(on_device, 0, as_bytes((*buffer)->values));
         bytes.push_back(raw(on_device.address));
         buffers_.emplace_back(*buffer, on_device);
+      } else if (const auto* own = std::get_if<DeviceBuffer>(&argument)) {
+        bytes.push_back(raw(own->address));
       } else if (const int* number = std::get_if<int>(&argument)) {
         bytes.push_back(raw(*number));
       } else {

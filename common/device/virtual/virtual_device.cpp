@@ -1,6 +1,7 @@
 #include "common/device/virtual/virtual_device.h"
 
 #include <cstring>
+#include <map>
 
 #include "common/vgpu/counting.h"
 #include "common/vgpu/gpu.h"
@@ -16,7 +17,7 @@ class VirtualDevice final : public Device {
   using Region = vgpu::Memory::Region;
 
   const Machine& do_machine() const override { return gpu_.machine(); }
-  bool do_supports(Counter counter) const override { return vgpu::can_count(counter); }
+  bool do_supports(Counter) const override { return true; }
 
   Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes,
                                    std::uint32_t element_bytes) override {
@@ -34,6 +35,12 @@ class VirtualDevice final : public Device {
   Status do_load(const Artifact& artifact) override {
     ROOFWALK_TRY(ptx::Module module, ptx::parse(artifact.ptx, artifact.source_name));
     resources_ = artifact.kernels;
+    code_.clear();
+    for (const KernelResources& kernel : resources_) {
+      for (const MachineInstruction& in : kernel.code) {
+        code_[kernel.name].push_back({in.ptx_line, in.operation, in.target});
+      }
+    }
     return gpu_.load(std::move(module), artifact.source_name, artifact.source_path);
   }
 
@@ -61,17 +68,19 @@ class VirtualDevice final : public Device {
 
   vgpu::KernelCall call_of(const KernelLaunch& launch) const {
     vgpu::KernelCall call{
-        launch.kernel, launch.grid, launch.block, launch.dynamic_shared_bytes, launch.arguments, launch.line, 0, 0};
+        launch.kernel, launch.grid, launch.block, launch.dynamic_shared_bytes, launch.arguments, launch.line, 0, 0, {}};
     for (const KernelResources& kernel : resources_) {
       if (kernel.name != launch.kernel) continue;
       call.registers_per_thread = kernel.registers_per_thread;
       call.local_bytes_per_thread = static_cast<std::uint32_t>(kernel.local_bytes_per_thread);
+      if (const auto code = code_.find(kernel.name); code != code_.end()) call.code = code->second;
     }
     return call;
   }
 
   vgpu::Gpu gpu_;
   std::vector<KernelResources> resources_;
+  std::map<std::string, std::vector<vgpu::MachineOp>> code_;  // by kernel
 };
 
 }  // namespace

@@ -94,6 +94,8 @@ TEST_F(Build, GivesPtxAndResourcesAndTheCacheGivesTheSame) {
   EXPECT_EQ(cached->ptx, artifact->ptx);
   EXPECT_EQ(cached->source_path, copy.string());
   EXPECT_EQ(cached->kernels[0].registers_per_thread, artifact->kernels[0].registers_per_thread);
+  EXPECT_FALSE(artifact->kernels[0].code.empty());
+  EXPECT_EQ(cached->kernels[0].code, artifact->kernels[0].code);
 
   // A damaged entry counts as absent: a toolkit that is not there cannot make it again.
   for (const auto& entry : fs::directory_iterator(folder_.path() / "cache")) {

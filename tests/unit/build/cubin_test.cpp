@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
+#include <sstream>
 
 #include "common/base/rng.h"
 #include "common/base/subprocess.h"
@@ -52,6 +54,7 @@ extern "C" __global__ void recurses(float* c, int n) { c[0] = recursive(n); }
 
 struct Compiled {
   std::string cubin;
+  std::string ptx;
   std::string report;  // what `ptxas -v` says of it
 };
 
@@ -68,9 +71,11 @@ const Compiled& compiled() {
       EXPECT_EQ(result->exit_code, 0) << result->output;
       return result->output;
     };
-    run({bin + "/nvcc", "-ptx", "-rdc=true", "-arch=compute_80", "k.cu", "-o", "k.ptx"});
+    run({bin + "/nvcc", "-ptx", "-rdc=true", "-lineinfo", "-arch=compute_80", "k.cu", "-o", "k.ptx"});
     const std::string report = run({bin + "/ptxas", "-v", "-c", "-arch=sm_80", "k.ptx", "-o", "k.cubin"});
-    return Compiled{.cubin = read_file(folder.path() / "k.cubin", 1 << 20).value_or(""), .report = report};
+    return Compiled{.cubin = read_file(folder.path() / "k.cubin", 1 << 20).value_or(""),
+                    .ptx = read_file(folder.path() / "k.ptx", 1 << 20).value_or(""),
+                    .report = report};
   }();
   return made;
 }
@@ -111,6 +116,31 @@ TEST(Cubin, HoldsWhatTheAssemblerAndTheLinkerReport) {
   for (const char* name : {"calls", "recurses"}) {
     EXPECT_GE(find(*kernels, name).registers_per_thread, reported_registers(name)) << name;
   }
+}
+
+// Loads, stores, barriers, branches and exits stand for PTX lines that say so.
+TEST(Cubin, TellsThePtxLineOfEveryInstruction) {
+  std::vector<std::string> lines{""};
+  std::istringstream text(compiled().ptx);
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  const std::map<int, const char*> words{
+      {0x181, "ld.global"}, {0x186, "st.global"}, {0x188, "st.shared"}, {0x11d, "bar.sync"}, {0x14d, "ret"}};
+  std::map<int, int> seen;
+  const auto kernels = read_cubin(cubin());
+  ASSERT_TRUE(kernels.ok());
+  for (const KernelResources& kernel : *kernels) {
+    ASSERT_FALSE(kernel.code.empty()) << kernel.name;
+    for (const MachineInstruction& in : kernel.code) {
+      ASSERT_LT(in.ptx_line, lines.size());
+      ASSERT_LT(in.target, static_cast<int>(kernel.code.size()));
+      const auto word = words.find(in.operation);
+      if (word == words.end()) continue;
+      ++seen[in.operation];
+      EXPECT_THAT(lines[in.ptx_line], testing::HasSubstr(word->second)) << kernel.name;
+    }
+  }
+  EXPECT_EQ(seen.size(), words.size());
+  EXPECT_EQ(find(*kernels, "plain").code.back().operation, 0x14d);  // without the padding behind it
 }
 
 TEST(Cubin, CutAtEveryByteIsAnErrorOrLess) {

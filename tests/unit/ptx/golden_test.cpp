@@ -68,7 +68,11 @@ void rewrite(const std::filesystem::path& path, std::string_view key, const std:
 
 // The words of ptxas about a file; empty where it accepts. Nothing where there is no ptxas.
 std::optional<std::string> ptxas_complaint(const std::filesystem::path& path) {
-  const std::string target = read_file(path).find("sm_100") == std::string::npos ? "sm_80" : "sm_100";
+  const std::string text = read_file(path);
+  const auto names = [&text](std::string_view target) {
+    return text.find(fmt::format("\n.target {}\n", target)) != std::string::npos;
+  };
+  const std::string target = names("sm_100") ? "sm_100" : names("sm_90") ? "sm_90" : "sm_80";
   const auto result =
       run_command({.arguments = {"ptxas", "-c", "-arch=" + target, path.string(), "-o", "/dev/null"}, .timeout_s = 30});
   if (!result) return std::nullopt;

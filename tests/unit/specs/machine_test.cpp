@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -22,10 +23,10 @@ std::string read_text(const fs::path& file) {
 std::string classroom_text() { return read_text(fs::path(ROOFWALK_SOURCE_DIR) / "common/specs/classroom.toml"); }
 
 // Writes a machine file and loads it.
-class MachineFile : public testing::Test {
+class MachineFileTest : public testing::Test {
  protected:
-  MachineFile() { fs::create_directories(folder_); }
-  ~MachineFile() override { fs::remove_all(folder_); }
+  MachineFileTest() { fs::create_directories(folder_); }
+  ~MachineFileTest() override { fs::remove_all(folder_); }
 
   Result<Machine> load(const std::string& text) {
     std::ofstream(file_) << text;
@@ -88,6 +89,67 @@ TEST(Machines, EveryFileOfTheProjectLoads) {
   }
 }
 
+// What NVIDIA's data sheets and white papers promise, dense.
+struct DataSheet {
+  const char* name;
+  double fp32_flops_per_s, half_flops_per_s, tensor_flops_per_s, dram_bytes_per_s;
+};
+constexpr DataSheet kDataSheets[] = {{"a100-80", 19.5e12, 78e12, 312e12, 2039e9},
+                                     {"h100-sxm", 66.9e12, 133.8e12, 989e12, 3350e9},
+                                     {"rtx4090", 82.6e12, 82.6e12, 165.2e12, 1008e9}};
+
+TEST(Machines, PeaksAreThoseOfTheDataSheets) {
+  for (const DataSheet& sheet : kDataSheets) {
+    SCOPED_TRACE(sheet.name);
+    const Machine machine = *load_machine(sheet.name);
+    const auto near = [](double value, double wanted) { EXPECT_NEAR(value / wanted, 1, 0.02); };
+    near(machine.peak_fp32_flops_per_s(), sheet.fp32_flops_per_s);
+    near(machine.peak_half_flops_per_s(), sheet.half_flops_per_s);
+    near(machine.peak_tensor_flops_per_s(), sheet.tensor_flops_per_s);
+    near(machine.dram_bytes_per_s, sheet.dram_bytes_per_s);
+  }
+}
+
+// What must hold on any chip for its roofs to be within reach.
+TEST(Machines, FiguresOfAFileFitEachOther) {
+  for (const std::string& name : machine_names()) {
+    SCOPED_TRACE(name);
+    const Machine m = *load_machine(name);
+    EXPECT_LT(m.dram_bytes_per_s, m.l2_bytes_per_s());
+    EXPECT_LT(m.l2_bytes_per_s(), m.l1_bytes_per_s());
+    EXPECT_LE(m.l1_bytes_per_s(), m.shared_bytes_per_s());
+    EXPECT_GE(m.l2_port_bytes_per_clock * m.sms, m.l2_bytes_per_clock);
+    EXPECT_LT(m.peak_fp32_flops_per_s(), m.peak_tensor_flops_per_s());
+    EXPECT_LE(m.max_threads_per_sm * 32, m.registers_per_sm);  // at full occupancy a thread keeps 32
+    EXPECT_LT(m.launch_ns, 10000);
+    // Little's law: what an SM may have in flight covers its share of L2 and of DRAM.
+    constexpr double kSectorBytes = 32;
+    EXPECT_GE(m.sectors_in_flight_per_sm * kSectorBytes, m.l2_bytes_per_clock / m.sms * m.l2_latency_cycles);
+    EXPECT_GE(m.sectors_in_flight_per_sm * kSectorBytes,
+              m.dram_bytes_per_s / m.clock_hz / m.sms * m.dram_latency_cycles);
+  }
+}
+
+TEST(Machines, AFileTellsWhereItsFiguresComeFrom) {
+  for (const std::string& name : machine_names()) {
+    SCOPED_TRACE(name);
+    const MachineFile file = *load_machine_file(name);
+    ASSERT_FALSE(file.figures.empty());
+    EXPECT_EQ(file.figures.front().key, "arch");
+    EXPECT_EQ(file.figures.back().key, "launch_ns");
+    EXPECT_EQ(file.figures.back().unit, "ns");
+    EXPECT_EQ(file.figures.back().value, to_json(file.machine)["launch_ns"]);
+    for (const MachineFigure& figure : file.figures) EXPECT_THAT(figure.source, testing::Not(testing::IsEmpty()));
+    // No short name is explained that nothing uses.
+    for (const auto& [source, meaning] : file.sources) {
+      const bool used = std::any_of(file.figures.begin(), file.figures.end(), [&, name = source](const auto& figure) {
+        return figure.source.find(name) != std::string::npos;
+      });
+      EXPECT_TRUE(used) << source;
+    }
+  }
+}
+
 TEST(Machines, AnUnknownNameSaysWhichThereAre) {
   for (const char* name : {"clasroom", "", "../specs/classroom"}) {
     const auto machine = load_machine(name);
@@ -103,10 +165,10 @@ TEST(Machines, JsonHoldsEveryFigure) {
   EXPECT_EQ(json["ridge_flops_per_byte"], 16.0);
 }
 
-TEST_F(MachineFile, TheUnchangedFileLoads) { EXPECT_TRUE(load(classroom_text()).ok()); }
+TEST_F(MachineFileTest, TheUnchangedFileLoads) { EXPECT_TRUE(load(classroom_text()).ok()); }
 
 // Each line of figures in turn without its source, then without the line.
-TEST_F(MachineFile, EveryFigureNeedsItsKeyAndItsSource) {
+TEST_F(MachineFileTest, EveryFigureNeedsItsKeyAndItsSource) {
   std::istringstream in(classroom_text());
   std::string line;
   int figures = 0;
@@ -120,16 +182,16 @@ TEST_F(MachineFile, EveryFigureNeedsItsKeyAndItsSource) {
     expect_error(with_line(key, before + ", source = \"  \" }"), "'" + key + "' has no source");
     expect_error(with_line(key, ""), "the key '" + key + "' is missing", /*has_line=*/false);
   }
-  EXPECT_EQ(figures, 46);
+  EXPECT_EQ(figures, 47);
 }
 
-TEST_F(MachineFile, UnitsMustBeThoseOfTheCode) {
+TEST_F(MachineFileTest, UnitsMustBeThoseOfTheCode) {
   expect_error(with_line("dram_bytes_per_s", R"(dram_bytes_per_s = { value = 128, unit = "GB/s", source = "x" })"),
                "'dram_bytes_per_s' must have the unit \"bytes/s\"");
   expect_error(with_line("sms", R"(sms = { value = 8, source = "x" })"), "must have the unit");
 }
 
-TEST_F(MachineFile, FiguresMustBeSane) {
+TEST_F(MachineFileTest, FiguresMustBeSane) {
   for (const char* value : {"0", "-8", "100000"}) {
     expect_error(with_line("sms", std::string("sms = { value = ") + value + R"(, unit = "SMs", source = "x" })"),
                  "'sms' is " + std::string(value));
@@ -145,7 +207,7 @@ TEST_F(MachineFile, FiguresMustBeSane) {
   }
 }
 
-TEST_F(MachineFile, FiguresMustAgreeWithEachOther) {
+TEST_F(MachineFileTest, FiguresMustAgreeWithEachOther) {
   const auto number = [](const std::string& key, const std::string& value, const std::string& unit) {
     return key + " = { value = " + value + ", unit = \"" + unit + "\", source = \"x\" }";
   };
@@ -155,12 +217,13 @@ TEST_F(MachineFile, FiguresMustAgreeWithEachOther) {
   expect_error(with_line("max_shared_bytes_per_block", number("max_shared_bytes_per_block", "65536", "bytes")),
                "more than 'shared_bytes_per_sm'");
   expect_error(with_line("fp32_lanes_per_sm", number("fp32_lanes_per_sm", "256", "lanes")), "can feed");
+  expect_error(with_line("special_lanes_per_sm", number("special_lanes_per_sm", "129", "lanes")), "can feed");
   expect_error(with_line("l1_bytes", number("l1_bytes", "65000", "bytes")), "'l1_bytes' must be whole sets");
   expect_error(with_line("l2_bytes", number("l2_bytes", "262143", "bytes")), "'l2_bytes' must be whole sets");
   expect_error(with_line("l1_latency_cycles", number("l1_latency_cycles", "206", "cycles")), "latencies must grow");
 }
 
-TEST_F(MachineFile, UnknownKeysAreRefusedWithTheirLine) {
+TEST_F(MachineFileTest, UnknownKeysAreRefusedWithTheirLine) {
   const auto machine = load("smss = 8\n" + classroom_text());
   ASSERT_FALSE(machine.ok());
   EXPECT_EQ(machine.error().text(), file_.string() + ":1: unknown key 'smss'");
@@ -168,7 +231,7 @@ TEST_F(MachineFile, UnknownKeysAreRefusedWithTheirLine) {
                "unknown key 'note'");
 }
 
-TEST_F(MachineFile, OtherShapesAreRefused) {
+TEST_F(MachineFileTest, OtherShapesAreRefused) {
   expect_error(with_line("sms", "sms = 8"), "'sms' must be { value = ...");
   expect_error(with_line("sms", R"(sms = { unit = "SMs", source = "x" })"), "'sms' must be { value = ...");
   expect_error(with_line("title", "title = 3"), "'title'");
@@ -179,14 +242,28 @@ TEST_F(MachineFile, OtherShapesAreRefused) {
   EXPECT_TRUE(load(with_line("arch", R"(arch = { value = "compute_90a", source = "x" })")).ok());
 }
 
-TEST_F(MachineFile, WhatIsNotTomlIsAnErrorWithItsLine) {
+TEST_F(MachineFileTest, SourcesAreATableOfTexts) {
+  expect_error(with_line("\"gpu-benches\"", "\"gpu-benches\" = 3"), "'gpu-benches' in [sources] must be a text");
+  expect_error("sources = 3\n" + classroom_text().substr(0, classroom_text().find("[sources]")),
+               "'sources' must be a table");
+}
+
+TEST_F(MachineFileTest, ItsNameIsItsOwn) {
+  for (const char* name : {"classroom.toml", "a b.toml", "\033[2J.toml", ".toml"}) {
+    std::ofstream(folder_ / name) << classroom_text();
+    EXPECT_FALSE(load_machine((folder_ / name).string()).ok()) << name;
+  }
+  EXPECT_TRUE(load_machine((fs::path(ROOFWALK_SOURCE_DIR) / "common/specs/classroom.toml").string()).ok());
+}
+
+TEST_F(MachineFileTest, WhatIsNotTomlIsAnErrorWithItsLine) {
   expect_error("\n\nsms = = 8\n", "");
   expect_error(std::string("\0\1\2", 3), "");
   expect_error(classroom_text() + "\nsms = 8\n", "");
   expect_error("", "missing", /*has_line=*/false);
 }
 
-TEST_F(MachineFile, AMissingFileOrAFolderIsAnError) {
+TEST_F(MachineFileTest, AMissingFileOrAFolderIsAnError) {
   EXPECT_FALSE(load_machine((folder_ / "none.toml").string()).ok());
   fs::create_directory(folder_ / "folder.toml");
   EXPECT_FALSE(load_machine((folder_ / "folder.toml").string()).ok());

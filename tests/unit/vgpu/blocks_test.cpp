@@ -38,6 +38,16 @@ TEST(Blocks, EarlyReturnNeverMeets) {
   EXPECT_EQ(find_blocks(module.functions[0])[0].reconvergence, kExitBlock);
 }
 
+TEST(Blocks, TrapInOneArmKeepsNoneFromMeeting) {
+  const ptx::Module module = parse(
+      "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra B;\nbra T;\n"
+      "A:\nmov.u32 %r1, 2;\nbra M;\nB:\nmov.u32 %r1, 3;\nbra M;\nT:\ntrap;\nM:\nret;\n");
+  const auto blocks = find_blocks(module.functions[0]);
+  ASSERT_EQ(blocks.size(), 7u);
+  EXPECT_EQ(blocks[0].reconvergence, 6u);
+  EXPECT_EQ(blocks[1].reconvergence, 6u);
+}
+
 TEST(Blocks, EndlessLoopIsNoTrouble) {
   const ptx::Module module = parse("L:\nadd.u32 %r1, %r1, 1;\nbra L;\n");
   const auto blocks = find_blocks(module.functions[0]);

@@ -4,7 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
+#include <set>
+
+#include "common/base/rng.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -54,11 +59,11 @@ std::unique_ptr<Scheduled> scheduled(const std::string& body) {
                         .address_of = [](const std::string&) { return std::uint64_t{0}; }});
   EXPECT_TRUE(program.ok()) << (program ? "" : program.error().text());
   out->program = std::move(*program);
-  out->schedule = schedule(machine(), out->program, 255);
+  out->schedule = schedule(machine(), out->program);
   return out;
 }
 
-TEST(Schedule, ParametersAndMovesVanish) {
+TEST(ScheduleByRules, ParametersAndMovesVanish) {
   const auto s = scheduled(
       "ld.param.u64 %rd1, [p];\ncvta.to.global.u64 %rd2, %rd1;\nld.global.f32 %f1, [%rd2];\nmov.f32 %f2, %f1;\n"
       "st.global.f32 [%rd2+4], %f2;\n");
@@ -69,6 +74,202 @@ TEST(Schedule, ParametersAndMovesVanish) {
   EXPECT_EQ(block.operands[block.ops[0].first_operand], block.operands[block.ops[1].first_operand]);
   EXPECT_EQ(block.ops[0].memory, 0);
   EXPECT_EQ(block.ops[1].memory, 1);
+}
+
+std::vector<Unit> units(const Schedule& s) {
+  std::vector<Unit> out;
+  for (const TimedOp& op : s.ops) out.push_back(op.unit);
+  return out;
+}
+
+TEST(ScheduleByRules, ProductsAndConstantsGoIntoAddresses) {
+  const auto s = scheduled(
+      "mul.wide.s32 %rd3, %r1, 4;\nadd.s64 %rd4, %rd2, %rd3;\nadd.s64 %rd5, %rd4, 16;\nld.global.f32 %f1, [%rd5];\n"
+      "st.global.f32 [%rd4], %f1;\nadd.s64 %rd6, %rd4, %rd7;\nst.global.u64 [%rd4], %rd6;\n");
+  const Schedule& block = s->schedule.blocks[0][0];
+  EXPECT_EQ(s->text(block), "add ld st add st ret");
+  EXPECT_EQ(block.ops[0].unit, Unit::multiply);
+  EXPECT_EQ(block.ops[0].issues, 1);
+  EXPECT_EQ(block.ops[3].issues, 2);        // 64 bits
+  ASSERT_EQ(block.ops[1].source_count, 1);  // through the addition that vanished
+  EXPECT_EQ(block.operands[block.ops[1].first_operand + 1], block.operands[block.ops[0].first_operand]);
+}
+
+TEST(ScheduleByRules, LoadsGoAheadOfWhatNeedsOthersButNotOfStores) {
+  const std::string plain =
+      "ld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f1;\nld.global.f32 %f3, [%rd1+4];\nadd.f32 %f4, %f3, %f2;\n"
+      "st.global.f32 [%rd2], %f4;\nld.global.f32 %f5, [%rd1+8];\nst.global.f32 [%rd2+4], %f5;\n";
+  std::string restricted = plain;
+  for (std::size_t at = 0; (at = restricted.find("ld.global.f32", at)) != std::string::npos; ++at)
+    restricted.replace(at, 13, "ld.global.nc.f32");
+  const auto a = scheduled(plain), b = scheduled(restricted);
+  EXPECT_EQ(a->text(a->schedule.blocks[0][0]), "ld ld add add st ld st ret");
+  EXPECT_EQ(b->text(b->schedule.blocks[0][0]), "ld ld ld add add st st ret");
+}
+
+TEST(ScheduleByRules, NoLoadPassesABarrierOrNeedsALoadOfItsRun) {
+  const auto s = scheduled(
+      "ld.global.u64 %rd2, [%rd1];\nld.global.f32 %f1, [%rd2];\nadd.f32 %f2, %f1, %f1;\nbar.sync 1;\n"
+      "ld.global.nc.f32 %f3, [%rd1];\nst.global.f32 [%rd1], %f3;\nst.global.f32 [%rd1], %f2;\n");
+  const Schedule& block = s->schedule.blocks[0][0];
+  EXPECT_EQ(s->text(block), "ld ld add bar ld st st ret");
+  EXPECT_EQ(block.ops[3].kind, TimedKind::barrier);
+  EXPECT_EQ(block.ops[3].groups, 1);
+}
+
+TEST(ScheduleByRules, EveryOperationHasItsUnitAndLatency) {
+  const auto s = scheduled(
+      "add.f32 %f1, %f2, %f3;\nadd.s32 %r1, %r2, %r3;\nmul.lo.s32 %r4, %r2, %r3;\nex2.approx.f32 %f4, %f1;\n"
+      "cvt.rn.f32.s32 %f5, %r1;\nshfl.sync.bfly.b32 %r5, %r1, 1, 31, -1;\n");
+  const Schedule& block = s->schedule.blocks[0][0];
+  EXPECT_THAT(units(block), testing::ElementsAre(Unit::fp32, Unit::integer, Unit::multiply, Unit::special,
+                                                 Unit::special, Unit::memory, Unit::control));
+  EXPECT_EQ(block.ops[0].latency_cycles, 4);
+  EXPECT_EQ(block.ops[3].latency_cycles, 18);
+  EXPECT_EQ(block.ops[5].latency_cycles, 23);
+}
+
+// A loop of one basic block; the lines of its PTX are counted from the entry's body.
+constexpr const char* kLoop =
+    "L:\nld.global.f32 %f1, [%rd1];\nfma.rn.f32 %f2, %f1, %f1, %f2;\nadd.s64 %rd1, %rd1, 4;\nadd.s32 %r1, %r1, -1;\n"
+    "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\nst.global.f32 [%rd2], %f2;\n";
+constexpr std::uint16_t kLoad = 0x181, kStore = 0x186, kFma = 0x023, kAdd = 0x010, kCompare = 0x00c, kBranch = 0x147,
+                        kExit = 0x14d, kMove = 0x002;
+
+std::vector<MachineOp> at_lines(const Scheduled& s, const std::vector<MachineOp>& by_pc) {
+  std::vector<MachineOp> out = by_pc;
+  for (MachineOp& op : out)
+    op.ptx_line = static_cast<std::uint32_t>(s.program.function->instructions[op.ptx_line].ptx_line);
+  return out;
+}
+
+TEST(ScheduleByCode, UnrolledLoopsHaveCopiesWhoseLoadsGoAhead) {
+  const auto s = scheduled(kLoop);
+  // Two copies, then one; each register of the PTX loop is written once for both copies, at the end.
+  const auto code = at_lines(*s, {{0, kLoad, -1},
+                                  {0, kLoad, -1},
+                                  {1, kFma, -1},
+                                  {2, kAdd, -1},
+                                  {3, kAdd, -1},
+                                  {1, kFma, -1},
+                                  {4, kCompare, -1},
+                                  {5, kBranch, 0},
+                                  {0, kLoad, -1},
+                                  {1, kFma, -1},
+                                  {5, kBranch, -1},
+                                  {6, kStore, -1},
+                                  {7, kExit, -1}});
+  const auto schedule = vgpu::schedule(machine(), s->program, code);
+  ASSERT_EQ(schedule.blocks[0].size(), 2u);
+  const Schedule& two = schedule.blocks[0][0];
+  const Schedule& one = schedule.blocks[0][1];
+  EXPECT_EQ(two.copies, 2u);
+  EXPECT_EQ(one.copies, 1u);
+  EXPECT_EQ(s->text(two), "ld ld fma add add fma setp bra");
+  EXPECT_EQ(s->text(one), "ld fma bra");
+  EXPECT_EQ(two.ops[0].copy, 0);
+  EXPECT_EQ(two.ops[1].copy, 1);
+  const auto result = [&](int op) { return two.operands[two.ops[op].first_operand]; };
+  const auto sources = [&](int op) {
+    const auto from = two.operands.begin() + two.ops[op].first_operand + two.ops[op].result_count;
+    return std::vector<std::uint16_t>(from, from + two.ops[op].source_count);
+  };
+  EXPECT_NE(result(0), result(1));  // the second load does not clobber what the first FMA reads
+  EXPECT_THAT(sources(2), testing::Contains(result(0)));
+  EXPECT_THAT(sources(5), testing::Contains(result(1)));
+  EXPECT_THAT(sources(5), testing::Contains(result(2)));
+  EXPECT_THAT(sources(7), testing::Contains(result(6)));
+}
+
+TEST(ScheduleByCode, WhatHoldsNoPtxLineOfABlockStillIssuesThere) {
+  const auto s = scheduled(kLoop);
+  auto code = at_lines(*s, {{0, kMove, -1},
+                            {0, kLoad, -1},
+                            {1, kFma, -1},
+                            {6, kMove, -1},
+                            {5, kBranch, 0},
+                            {6, kStore, -1},
+                            {7, kExit, -1}});
+  code[3].ptx_line = 0;
+  const auto schedule = vgpu::schedule(machine(), s->program, code);
+  EXPECT_EQ(schedule.blocks[0][0].ops.size(), 5u);
+  EXPECT_EQ(schedule.blocks[1][0].ops.size(), 2u);
+}
+
+TEST(ScheduleByCode, WhatWasHoistedOutOfALoopIsNotInIt) {
+  const auto s = scheduled(kLoop);
+  const auto code = at_lines(
+      *s,
+      {{2, kMove, -1}, {0, kLoad, -1}, {1, kFma, -1}, {3, kAdd, -1}, {5, kBranch, 1}, {6, kStore, -1}, {7, kExit, -1}});
+  const auto schedule = vgpu::schedule(machine(), s->program, code);
+  EXPECT_EQ(s->text(schedule.blocks[0][0]), "ld fma add bra");
+}
+
+// Code that fits no PTX must give schedules that the clock can run.
+TEST(ScheduleByCode, AnyCodeGivesASoundSchedule) {
+  const auto s = scheduled(std::string("bar.sync 0;\n") + kLoop + "bar.sync 0;\n");
+  const auto& instructions = s->program.function->instructions;
+  Rng rng(1, "schedule");
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<MachineOp> code(1 + rng.next() % 40);
+    for (MachineOp& op : code) {
+      const auto& in = instructions[rng.next() % instructions.size()];
+      op.ptx_line =
+          rng.next() % 8 == 0 ? static_cast<std::uint32_t>(rng.next()) : static_cast<std::uint32_t>(in.ptx_line);
+      op.operation = static_cast<std::uint16_t>(rng.next() % 3 == 0    ? rng.next() % 512
+                                                : in.ptx_line % 2 == 0 ? kLoad
+                                                                       : kBranch);
+      op.target = rng.next() % 3 == 0 ? static_cast<std::int32_t>(rng.next() % 50) - 4 : -1;
+    }
+    const auto schedule = vgpu::schedule(machine(), s->program, code);
+    ASSERT_EQ(schedule.blocks.size(), s->program.blocks.size());
+    for (std::size_t b = 0; b < schedule.blocks.size(); ++b) {
+      ASSERT_FALSE(schedule.blocks[b].empty());
+      ASSERT_EQ(schedule.blocks[b].back().copies, 1u);
+      for (const Schedule& form : schedule.blocks[b]) {
+        std::set<std::pair<int, int>> accesses;
+        std::uint32_t barriers = 0, wanted = 0;
+        for (const TimedOp& op : form.ops) {
+          ASSERT_LE(op.first_operand + op.result_count + op.source_count, form.operands.size());
+          ASSERT_LT(op.pc, instructions.size());
+          ASSERT_LT(op.copy, form.copies);
+          ASSERT_LT(op.memory, static_cast<int>(s->program.blocks[b].memory.size()));
+          if (op.memory >= 0) {
+            ASSERT_TRUE(accesses.insert({op.memory, op.copy}).second);
+          }
+          const bool access = op.kind == TimedKind::load || op.kind == TimedKind::store || op.kind == TimedKind::atomic;
+          ASSERT_EQ(access, op.memory >= 0);
+          barriers += op.kind == TimedKind::barrier;
+        }
+        const BasicBlock& block = s->program.blocks[b];
+        for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc)
+          wanted += ptx::info(instructions[pc].opcode).form == ptx::Form::barrier;
+        ASSERT_EQ(barriers, wanted * form.copies);
+        for (const std::uint16_t slot : form.operands) ASSERT_LT(slot, schedule.slots);
+        for (const auto& [to, from] : form.renames) ASSERT_LT(std::max(to, from), schedule.slots);
+      }
+    }
+  }
+}
+
+TEST(ScheduleByCode, FiveThousandInstructionsTakeNoTime) {
+  std::string body;
+  for (int i = 0; i < 5000; ++i)
+    body +=
+        i % 8 == 0 ? "ld.global.f32 %f1, [%rd1+" + std::to_string(4 * i) + "];\n" : "fma.rn.f32 %f2, %f1, %f1, %f2;\n";
+  const auto s = scheduled(body);
+  std::vector<MachineOp> code;
+  for (const auto& in : s->program.function->instructions)
+    code.push_back({static_cast<std::uint32_t>(in.ptx_line), is_memory(in) ? kLoad : kFma, -1});
+  double best_ms = 1e9;
+  for (int round = 0; round < 3; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto schedule = vgpu::schedule(machine(), s->program, code);
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    best_ms = std::min(best_ms, took.count());
+    ASSERT_EQ(schedule.blocks[0][0].ops.size(), 5001u);
+  }
+  EXPECT_LT(best_ms, 20);
 }
 
 }  // namespace

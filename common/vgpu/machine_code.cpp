@@ -1,0 +1,398 @@
+#include "common/vgpu/machine_code.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Form;
+using ptx::Instruction;
+using ptx::Type;
+
+constexpr std::uint32_t kNone = ~0u;
+constexpr std::size_t kOperations = 512;
+constexpr std::uint32_t kMaxCopies = 64;  // ptxas unrolls less
+
+using Class = Operation::Class;
+
+struct Row {
+  std::uint16_t operation;
+  Unit unit;
+  Class kind;
+};
+
+// The low nine bits of encodings, for compute capability 8.0 to 9.0: found by assembling kernels of every kind and
+// naming their code with NVIDIA's disassembler (nvdisasm 13.2). What is not here is integer work.
+constexpr Row kRows[] = {
+    // fp32: FMUL, FADD, FFMA, FSWZADD
+    {0x020, Unit::fp32, Class::other},
+    {0x021, Unit::fp32, Class::other},
+    {0x023, Unit::fp32, Class::other},
+    {0x022, Unit::fp32, Class::other},
+    // IMAD, IMAD.WIDE, IDP, IMAD.HI
+    {0x024, Unit::multiply, Class::other},
+    {0x025, Unit::multiply, Class::other},
+    {0x026, Unit::multiply, Class::other},
+    {0x027, Unit::multiply, Class::other},
+    // DMUL, DADD, DSETP, DFMA
+    {0x028, Unit::fp64, Class::other},
+    {0x029, Unit::fp64, Class::other},
+    {0x02a, Unit::fp64, Class::other},
+    {0x02b, Unit::fp64, Class::other},
+    // HADD2, HFMA2, HMUL2, HSET2, HSETP2, HFMA2.MMA, HMNMX2
+    {0x030, Unit::half, Class::other},
+    {0x031, Unit::half, Class::other},
+    {0x032, Unit::half, Class::other},
+    {0x033, Unit::half, Class::other},
+    {0x034, Unit::half, Class::other},
+    {0x035, Unit::half, Class::constant},
+    {0x040, Unit::half, Class::other},
+    // IMMA, HMMA, BMMA, DMMA
+    {0x037, Unit::tensor, Class::other},
+    {0x03c, Unit::tensor, Class::other},
+    {0x03d, Unit::tensor, Class::other},
+    {0x03f, Unit::tensor, Class::other},
+    // MOV, CS2R, UMOV, ULDC
+    {0x002, Unit::integer, Class::constant},
+    {0x005, Unit::integer, Class::constant},
+    {0x082, Unit::integer, Class::constant},
+    {0x0b9, Unit::integer, Class::constant},
+    // FLO, BREV, FCHK, F2I, I2F, FRND, MUFU, POPC, F2F, F2I and I2F of 64 bits, S2R, S2UR, REDUX
+    {0x100, Unit::special, Class::other},
+    {0x101, Unit::special, Class::other},
+    {0x102, Unit::special, Class::other},
+    {0x105, Unit::special, Class::other},
+    {0x106, Unit::special, Class::other},
+    {0x107, Unit::special, Class::other},
+    {0x108, Unit::special, Class::other},
+    {0x109, Unit::special, Class::other},
+    {0x110, Unit::special, Class::other},
+    {0x111, Unit::special, Class::other},
+    {0x112, Unit::special, Class::other},
+    {0x119, Unit::special, Class::other},
+    {0x1c3, Unit::special, Class::other},
+    {0x1c4, Unit::special, Class::other},
+    // NOP, DEPBAR, BAR, BSYNC, CALL, BSSY, YIELD, BRA, WARPSYNC, BRX, JMP, BREAK, EXIT, RET, BPT, NANOSLEEP
+    {0x118, Unit::control, Class::other},
+    {0x11a, Unit::control, Class::async_wait},
+    {0x11d, Unit::control, Class::barrier},
+    {0x141, Unit::control, Class::other},
+    {0x142, Unit::control, Class::other},
+    {0x143, Unit::control, Class::call},
+    {0x144, Unit::control, Class::call},
+    {0x145, Unit::control, Class::other},
+    {0x146, Unit::control, Class::other},
+    {0x147, Unit::control, Class::branch},
+    {0x148, Unit::control, Class::other},
+    {0x149, Unit::control, Class::branch},
+    {0x14a, Unit::control, Class::branch},
+    {0x14d, Unit::control, Class::branch},
+    {0x150, Unit::control, Class::branch},
+    {0x15c, Unit::control, Class::other},
+    {0x15d, Unit::control, Class::other},
+    // LDSM, LD, LDG, LDC, LDL, LDS, ST, STG, STL, STS, SHFL, ATOM, ATOM.CAS, ATOMS, ATOMS.CAS, RED
+    {0x03b, Unit::memory, Class::memory},
+    {0x180, Unit::memory, Class::memory},
+    {0x181, Unit::memory, Class::memory},
+    {0x182, Unit::memory, Class::constant},
+    {0x183, Unit::memory, Class::memory},
+    {0x184, Unit::memory, Class::memory},
+    {0x185, Unit::memory, Class::memory},
+    {0x186, Unit::memory, Class::memory},
+    {0x187, Unit::memory, Class::memory},
+    {0x188, Unit::memory, Class::memory},
+    {0x189, Unit::memory, Class::shuffle},
+    {0x18a, Unit::memory, Class::memory},
+    {0x18b, Unit::memory, Class::memory},
+    {0x18c, Unit::memory, Class::memory},
+    {0x18d, Unit::memory, Class::memory},
+    {0x18e, Unit::memory, Class::memory},
+    // CCTL, MEMBAR, ATOMG, ERRBAR, LDGSTS, LDGDEPBAR
+    {0x18f, Unit::memory, Class::other},
+    {0x192, Unit::memory, Class::other},
+    {0x1a3, Unit::memory, Class::memory},
+    {0x1a6, Unit::memory, Class::memory},
+    {0x1a8, Unit::memory, Class::memory},
+    {0x1a9, Unit::memory, Class::memory},
+    {0x1ab, Unit::control, Class::other},
+    {0x1ae, Unit::memory, Class::memory},
+    {0x1af, Unit::memory, Class::async_commit},
+};
+
+constexpr auto kOperationTable = [] {
+  std::array<Operation, kOperations> table{};
+  for (const Row& row : kRows) table[row.operation] = {row.unit, row.kind};
+  return table;
+}();
+
+// Instructions that ptxas turns into exactly one of its own in every copy of a loop body.
+bool is_countable(const Instruction& in) {
+  const Form form = ptx::info(in.opcode).form;
+  if (form == Form::load || form == Form::store) return is_memory(in);
+  if (form != Form::alu || in.type != Type::f32) return false;
+  return in.opcode == ptx::Opcode::Add || in.opcode == ptx::Opcode::Mul || in.opcode == ptx::Opcode::Fma;
+}
+
+class CodeMap {
+ public:
+  CodeMap(const Program& program, std::span<const MachineOp> code) : program_(program), code_(code) {}
+
+  std::vector<std::vector<BlockCode>> run() {
+    cut();
+    find_ptx_loops();
+    assign();
+    for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) find_versions(b);
+    place_extras();
+    std::vector<std::vector<BlockCode>> out;
+    for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) out.push_back(forms_of(b));
+    return out;
+  }
+
+ private:
+  // The code of a basic block, or several copies of it, in pieces of machine code that follow each other.
+  struct Version {
+    std::vector<std::uint32_t> ops;  // places in the code
+    std::uint32_t copies = 1;
+    std::size_t countable = 0;
+    int depth = 0;  // loops around it
+  };
+
+  const std::vector<Instruction>& ptx() const { return program_.function->instructions; }
+  Class class_at(std::size_t i) const { return operation_info(code_[i].operation).kind; }
+
+  // Pieces: the basic blocks of the machine code, and how many loops lie around each instruction.
+  void cut() {
+    std::vector<bool> starts(code_.size() + 1);
+    std::vector<int> change(code_.size() + 1);
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      const Class kind = class_at(i);
+      if (kind == Class::branch || kind == Class::call) starts[i + 1] = true;
+      if (code_[i].target < 0 || static_cast<std::size_t>(code_[i].target) >= code_.size()) continue;
+      const auto target = static_cast<std::size_t>(code_[i].target);
+      starts[target] = true;
+      if (target <= i) ++change[target], --change[i + 1];
+    }
+    piece_.resize(code_.size());
+    depth_.resize(code_.size());
+    std::uint32_t piece = 0;
+    int depth = 0;
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (starts[i] && i > 0) ++piece;
+      depth += change[i];
+      piece_[i] = piece;
+      depth_[i] = depth;
+    }
+    pieces_ = piece + 1;
+  }
+
+  // How many loops lie around each basic block in PTX.
+  void find_ptx_loops() {
+    const auto& blocks = program_.blocks;
+    std::vector<int> change(blocks.size() + 1);
+    for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+      for (const std::uint32_t to : blocks[b].successors) {
+        if (to <= b) ++change[to], --change[b + 1];
+      }
+    }
+    int depth = 0;
+    for (std::size_t b = 0; b < blocks.size(); ++b) ptx_depth_.push_back(depth += change[b]);
+  }
+
+  // Finds the PTX instruction of each machine instruction.
+  void assign() {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> lines;  // PTX line, instruction
+    for (std::uint32_t pc = 0; pc < ptx().size(); ++pc)
+      lines.emplace_back(static_cast<std::uint32_t>(ptx()[pc].ptx_line), pc);
+    std::sort(lines.begin(), lines.end());
+    std::vector<std::uint32_t> block_of(ptx().size(), kNone);
+    for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) {
+      const BasicBlock& block = program_.blocks[b];
+      std::fill_n(block_of.begin() + block.first, block.count, b);
+    }
+    pc_.assign(code_.size(), kNone);
+    by_block_.resize(program_.blocks.size());
+    std::vector<bool> rare(pieces_);
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      auto at = std::lower_bound(lines.begin(), lines.end(), std::pair{code_[i].ptx_line, 0u});
+      // Several instructions on a line, of inline assembly: the one that fits.
+      for (; at != lines.end() && at->first == code_[i].ptx_line; ++at) {
+        if (pc_[i] == kNone || fits(i, at->second)) pc_[i] = at->second;
+        if (fits(i, at->second)) break;
+      }
+      // A call for arithmetic leads to the rare cases of a division or a root.
+      if (class_at(i) == Class::call && pc_[i] != kNone && ptx::info(ptx()[pc_[i]].opcode).form == Form::alu)
+        rare[piece_[i]] = true;
+    }
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      // Behind such a call stands, by itself, the way back.
+      const bool way_back = class_at(i) == Class::branch && piece_[i] > 0 && rare[piece_[i] - 1] &&
+                            (i + 1 == code_.size() || piece_[i + 1] != piece_[i]) && piece_[i - 1] != piece_[i];
+      if (way_back) rare[piece_[i]] = true;
+      if (pc_[i] != kNone && !rare[piece_[i]]) by_block_[block_of[pc_[i]]].push_back(static_cast<std::uint32_t>(i));
+    }
+    rare_ = std::move(rare);
+  }
+
+  bool fits(std::size_t i, std::uint32_t pc) const {
+    const Instruction& in = ptx()[pc];
+    const Class kind = class_at(i);
+    if (is_memory(in)) return kind == Class::memory;
+    const Form form = ptx::info(in.opcode).form;
+    if (form == Form::branch || form == Form::leave) return kind == Class::branch;
+    return kind != Class::memory && kind != Class::branch;
+  }
+
+  // Whether an instruction tells copies apart: it is the one that its PTX instruction must become in each.
+  bool counts(std::size_t i, bool all) const {
+    if (all) return true;
+    const Instruction& in = ptx()[pc_[i]];
+    if (!is_countable(in)) return false;
+    return is_memory(in) ? class_at(i) == Class::memory : operation_info(code_[i].operation).unit == Unit::fp32;
+  }
+
+  // Splits a basic block's instructions where one that must be there once a copy comes again in a later piece.
+  void find_versions(std::uint32_t b) {
+    const BasicBlock& block = program_.blocks[b];
+    const auto begin = ptx().begin() + block.first;
+    const bool all = std::none_of(begin, begin + block.count, is_countable);
+    std::vector<Version> versions;
+    std::vector<std::uint32_t> seen(block.count, kNone);  // the last version with it
+    std::vector<std::uint32_t>& ops = by_block_[b];
+    // What lies in a loop that PTX does not have around it is there by chance, but for the retries of atomics.
+    std::erase_if(ops, [&](std::uint32_t i) {
+      return depth_[i] > ptx_depth_[b] && ptx::info(ptx()[pc_[i]].opcode).form != Form::atomic;
+    });
+    for (std::size_t from = 0, to = 0; from < ops.size(); from = to) {
+      while (to < ops.size() && piece_[ops[to]] == piece_[ops[from]]) ++to;
+      bool again = versions.empty();
+      for (std::size_t i = from; i < to; ++i) {
+        const std::uint32_t pc = pc_[ops[i]];
+        again = again || (counts(ops[i], all) && seen[pc - block.first] == versions.size());
+      }
+      if (again) versions.emplace_back();
+      for (std::size_t i = from; i < to; ++i) {
+        if (counts(ops[i], all)) seen[pc_[ops[i]] - block.first] = static_cast<std::uint32_t>(versions.size());
+        versions.back().ops.push_back(ops[i]);
+      }
+    }
+    for (Version& version : versions) measure(version, all);
+    versions_.push_back(std::move(versions));
+  }
+
+  // Keeps what lies as deep in loops as most of it does, and counts its copies.
+  void measure(Version& version, bool all) {
+    std::map<int, std::size_t> depths;
+    for (const std::uint32_t i : version.ops) depths[depth_[i]] += counts(i, all) ? 1000 : 1;
+    version.depth = std::max_element(depths.begin(), depths.end(), [](const auto& a, const auto& b) {
+                      return a.second < b.second;
+                    })->first;
+    std::erase_if(version.ops, [&](std::uint32_t i) { return depth_[i] != version.depth; });
+    std::map<std::uint32_t, std::uint32_t> times;  // by PTX instruction
+    for (const std::uint32_t i : version.ops) {
+      if (counts(i, all)) ++times[pc_[i]], ++version.countable;
+    }
+    std::map<std::uint32_t, std::size_t> votes;
+    for (const auto& [pc, count] : times) ++votes[count];
+    std::size_t most = 0;
+    for (const auto& [count, pcs] : votes) {
+      if (pcs >= most) most = pcs, version.copies = count;
+    }
+  }
+
+  // Instructions that lie in a piece without belonging to any basic block there still issue: with the basic block that
+  // most of the piece belongs to.
+  void place_extras() {
+    std::vector<bool> placed(code_.size());
+    std::map<std::uint32_t, std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t>> owners;
+    for (std::uint32_t b = 0; b < versions_.size(); ++b) {
+      for (std::uint32_t v = 0; v < versions_[b].size(); ++v) {
+        for (const std::uint32_t i : versions_[b][v].ops) {
+          placed[i] = true;
+          ++owners[piece_[i]][{b, v}];
+        }
+      }
+    }
+    extra_.assign(code_.size(), false);
+    std::vector<Version*> grown;
+    for (std::uint32_t i = 0; i < code_.size(); ++i) {
+      const auto found = owners.find(piece_[i]);
+      if (placed[i] || rare_[piece_[i]] || found == owners.end()) continue;
+      const auto owner = std::max_element(found->second.begin(), found->second.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+      Version& version = versions_[owner->first.first][owner->first.second];
+      extra_[i] = true;
+      version.ops.push_back(i);
+      grown.push_back(&version);
+    }
+    for (Version* version : grown) std::sort(version->ops.begin(), version->ops.end());
+  }
+
+  std::vector<BlockCode> forms_of(std::uint32_t b) const {
+    const BasicBlock& block = program_.blocks[b];
+    const bool loop = std::find(block.successors.begin(), block.successors.end(), b) != block.successors.end();
+    std::map<std::uint32_t, const Version*, std::greater<>> best;  // by copies
+    for (const Version& version : versions_[b]) {
+      const std::uint32_t copies = loop && version.copies <= kMaxCopies ? version.copies : 1;
+      const Version*& chosen = best[copies];
+      const auto rank = [](const Version& v) { return std::tuple(v.countable, v.depth, v.ops.size()); };
+      if (chosen == nullptr || rank(version) > rank(*chosen)) chosen = &version;
+    }
+    std::vector<BlockCode> out;
+    for (const auto& [copies, version] : best) out.push_back(form(*version, copies));
+    if (best.empty()) {
+      out.push_back({});
+    } else if (!best.contains(1)) {
+      out.push_back(form(*best.rbegin()->second, 1));
+    }
+    return out;
+  }
+
+  // All of a version, or its share for one copy: the first of what is there several times.
+  BlockCode form(const Version& version, std::uint32_t copies) const {
+    BlockCode out;
+    out.copies = copies;
+    const std::uint32_t parts = std::max(version.copies / copies, 1u);
+    std::map<std::pair<std::uint32_t, bool>, std::uint32_t> left;
+    for (const std::uint32_t i : version.ops) ++left[{extra_[i] ? kNone : pc_[i], extra_[i]}];
+    for (auto& [key, count] : left) count = (count + parts / 2) / parts;
+    for (const std::uint32_t i : version.ops) {
+      std::uint32_t& more = left[{extra_[i] ? kNone : pc_[i], extra_[i]}];
+      if (more == 0) continue;
+      --more;
+      out.ops.push_back({pc_[i], code_[i].operation, static_cast<bool>(extra_[i])});
+    }
+    // What belongs to no instruction at all is charged to the one before it.
+    std::uint32_t last = kNone;
+    for (const BlockOp& op : out.ops) {
+      if (last == kNone && op.pc != kNone) last = op.pc;
+    }
+    for (BlockOp& op : out.ops) {
+      if (op.pc == kNone) op.pc = last;
+      last = op.pc;
+    }
+    return out;
+  }
+
+  const Program& program_;
+  std::span<const MachineOp> code_;
+  std::vector<std::uint32_t> piece_, pc_;  // by machine instruction
+  std::vector<int> depth_;                 // by machine instruction: loops around it
+  std::vector<int> ptx_depth_;             // by basic block
+  std::vector<bool> extra_, rare_;         // by machine instruction; by piece
+  std::uint32_t pieces_ = 0;
+  std::vector<std::vector<std::uint32_t>> by_block_;
+  std::vector<std::vector<Version>> versions_;
+};
+
+}  // namespace
+
+Operation operation_info(std::uint16_t operation) { return kOperationTable[operation % kOperations]; }
+
+std::vector<std::vector<BlockCode>> find_block_code(const Program& program, std::span<const MachineOp> code) {
+  return CodeMap(program, code).run();
+}
+
+}  // namespace roofwalk::vgpu

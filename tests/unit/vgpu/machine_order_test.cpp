@@ -1,0 +1,214 @@
+// Schedules against the code that ptxas really made: every chapter's starter and solution steps, and kernels of kinds
+// that chapters will need. The cubins are read by a reader of the tests' own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "common/base/subprocess.h"
+#include "common/build/build.h"
+#include "common/build/files.h"
+#include "common/vgpu/schedule.h"
+#include "tests/support/sass.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+namespace fs = std::filesystem;
+using test::SassInstruction;
+using test::SassLoop;
+
+fs::path root() { return ROOFWALK_TEST_SOURCE_DIR; }
+
+const Toolkit& toolkit() {
+  static const auto found = find_toolkit(root());
+  EXPECT_TRUE(found.ok()) << (found ? "" : found.error().text());
+  return *found;
+}
+
+struct Compiled {
+  Artifact artifact;
+  ptx::Module module;
+  std::map<std::string, std::vector<SassInstruction>> sass;
+};
+
+std::unique_ptr<Compiled> compiled(const fs::path& source, const std::string& chip) {
+  const fs::path folder = fs::path(ROOFWALK_TEST_BINARY_DIR) / "test-kernels";
+  fs::create_directories(folder);
+  auto artifact = build(
+      toolkit(),
+      {.source = source, .arch = "compute_" + chip, .include = root() / "common/include", .cache = folder / "cache"});
+  EXPECT_TRUE(artifact.ok()) << (artifact ? "" : artifact.error().text());
+  auto out = std::make_unique<Compiled>();
+  out->artifact = std::move(*artifact);
+  auto module = ptx::parse(out->artifact.ptx, out->artifact.source_name);
+  EXPECT_TRUE(module.ok()) << (module ? "" : module.error().text());
+  out->module = std::move(*module);
+  const fs::path name = folder / ("order-" + std::to_string(getpid()));
+  EXPECT_TRUE(write_file(name.string() + ".ptx", out->artifact.ptx));
+  const auto run = run_command({.arguments = {(toolkit().root / "bin/ptxas").string(), "-c", "-arch=sm_" + chip,
+                                              name.string() + ".ptx", "-o", name.string() + ".cubin"},
+                                .working_directory = folder});
+  EXPECT_TRUE(run.ok() && run->exit_code == 0);
+  out->sass = test::read_sass(read_file(name.string() + ".cubin", 64 << 20).value_or(""), chip != "80");
+  fs::remove(name.string() + ".ptx");
+  fs::remove(name.string() + ".cubin");
+  return out;
+}
+
+Machine machine() {
+  Machine m;
+  m.alu_latency_cycles = 4;
+  m.fp64_latency_cycles = 5;
+  m.special_latency_cycles = 18;
+  m.shuffle_latency_cycles = 23;
+  m.shared_latency_cycles = 23;
+  return m;
+}
+
+struct Kernel {
+  const KernelResources& resources;
+  Program program;
+  ProgramSchedule schedule;
+};
+
+Kernel scheduled(const Compiled& from, const KernelResources& resources) {
+  const ptx::Function* function = from.module.find_function(resources.name);
+  static const std::vector<std::uint8_t> arguments(4096);
+  auto program = lower({.module = &from.module,
+                        .function = function,
+                        .grid = {1, 1, 1},
+                        .block = {32, 1, 1},
+                        .dynamic_shared_bytes = 0,
+                        .arguments = std::span(arguments).first(parameter_layout(*function).size_bytes),
+                        .address_of = [](const std::string&) { return std::uint64_t{0}; }});
+  EXPECT_TRUE(program.ok()) << (program ? "" : program.error().text());
+  std::vector<MachineOp> code;
+  for (const MachineInstruction& in : resources.code) code.push_back({in.ptx_line, in.operation, in.target});
+  Kernel out{resources, std::move(*program), {}};
+  out.schedule = schedule(machine(), out.program, code);
+  return out;
+}
+
+bool reads_result_of(const Schedule& s, const TimedOp& op, const std::set<std::uint16_t>& slots) {
+  for (std::uint32_t i = 0; i < op.source_count; ++i) {
+    if (slots.contains(s.operands[op.first_operand + op.result_count + i])) return true;
+  }
+  return false;
+}
+
+int loads_before_use(const Schedule& s) {
+  std::set<std::uint16_t> loaded;
+  int loads = 0;
+  for (const TimedOp& op : s.ops) {
+    if (reads_result_of(s, op, loaded)) return loads;
+    for (std::uint32_t i = 0; i < op.result_count; ++i) {
+      const std::uint16_t slot = s.operands[op.first_operand + i];
+      if (op.kind == TimedKind::load)
+        loaded.insert(slot);
+      else
+        loaded.erase(slot);
+    }
+    loads += op.kind == TimedKind::load;
+  }
+  return loads;
+}
+
+int issues(const Schedule& s) {
+  int sum = 0;
+  for (const TimedOp& op : s.ops) sum += op.issues;
+  return sum;
+}
+
+// The basic blocks of the PTX loop whose branch stands on a line.
+std::vector<std::size_t> loop_at(const Program& program, int line) {
+  for (std::size_t b = 0; b < program.blocks.size(); ++b) {
+    const BasicBlock& block = program.blocks[b];
+    if (block.count == 0 || program.function->instructions[block.first + block.count - 1].ptx_line != line) continue;
+    std::vector<std::size_t> out;
+    for (std::size_t in = block.successors[0]; in <= b; ++in) out.push_back(in);
+    return out;
+  }
+  return {};
+}
+
+std::vector<fs::path> sources() {
+  std::vector<fs::path> out;
+  for (const char* folder : {"chapters", "solutions", "tests/unit/vgpu/kernels"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root() / folder)) {
+      if (entry.path().extension() == ".cu") out.push_back(entry.path());
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+class MachineOrder : public testing::TestWithParam<std::tuple<fs::path, std::string>> {};
+
+// Every loop that is one straight piece of code has a schedule of the same length, with the same loads before the first
+// use of one of them. Where PTX has several basic blocks in the loop (ptxas made the branches between them vanish),
+// their schedules together have its length.
+TEST_P(MachineOrder, StraightLoopsAreAsInTheCubin) {
+  const auto from = compiled(std::get<0>(GetParam()), std::get<1>(GetParam()));
+  for (const KernelResources& resources : from->artifact.kernels) {
+    const Kernel kernel = scheduled(*from, resources);
+    const auto& code = from->sass.at(resources.name);
+    ASSERT_FALSE(resources.code.empty());
+    for (const SassLoop& loop : test::straight_loops(code)) {
+      const auto line = static_cast<int>(resources.code[loop.last].ptx_line);
+      const int wanted = static_cast<int>(loop.last - loop.first + 1), loads = test::loads_before_use(code, loop);
+      std::ostringstream table;
+      table << resources.name << ", SASS " << loop.first << " to " << loop.last << ", PTX line " << line
+            << "\n  of         instructions  loads before use\n  cubin      " << wanted << "  " << loads << "\n";
+      const std::vector<std::size_t> blocks = loop_at(kernel.program, line);
+      ASSERT_FALSE(blocks.empty()) << table.str();
+      bool same = false;
+      if (blocks.size() == 1) {
+        for (const Schedule& s : kernel.schedule.blocks[blocks[0]]) {
+          table << "  " << s.copies << " copies   " << issues(s) << "  " << loads_before_use(s) << "\n";
+          same = same || (issues(s) == wanted && loads_before_use(s) == loads);
+        }
+      } else {
+        int sum = 0;
+        for (const std::size_t b : blocks) sum += issues(kernel.schedule.blocks[b].front());
+        table << "  " << blocks.size() << " blocks   " << sum << "\n";
+        same = std::abs(sum - wanted) <= std::max(2, wanted / 10);
+      }
+      EXPECT_TRUE(same) << table.str();
+    }
+  }
+}
+
+// The same unrolled loop: only where pointers are __restrict__ may its loads pass its stores.
+TEST(MachineOrderOfAliases, RestrictChangesTheOrderOfLoads) {
+  const auto from = compiled(root() / "tests/unit/vgpu/kernels/aliases.cu", "80");
+  std::map<std::string, int> loads;
+  for (const KernelResources& resources : from->artifact.kernels) {
+    const Kernel kernel = scheduled(*from, resources);
+    for (const auto& forms : kernel.schedule.blocks)
+      loads[resources.name] = std::max(loads[resources.name], loads_before_use(forms.front()));
+  }
+  EXPECT_EQ(loads.at("_Z5plainPKfS0_Pfi"), 2);
+  EXPECT_EQ(loads.at("_Z10restrictedPKfS0_Pfi"), 8);
+  EXPECT_EQ(loads.at("_Z12stream_plainPKfPfi"), 1);
+  EXPECT_EQ(loads.at("_Z15stream_restrictPKfPfi"), 4);
+}
+
+std::string name_of(const testing::TestParamInfo<std::tuple<fs::path, std::string>>& test) {
+  const fs::path& path = std::get<0>(test.param);
+  std::string name = path.parent_path().filename().string() + "_" + path.stem().string();
+  for (char& c : name) {
+    if (!isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return name + "_" + std::get<1>(test.param);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, MachineOrder,
+                         testing::Combine(testing::ValuesIn(sources()), testing::Values("80", "90a")), name_of);
+
+}  // namespace
+}  // namespace roofwalk::vgpu
