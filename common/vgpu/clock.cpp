@@ -1,26 +1,42 @@
 #include "common/vgpu/clock.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "common/vgpu/simulation.h"
 
 namespace roofwalk::vgpu {
 namespace {
 
-// A grid of at most so many PTX instructions is replayed as a whole, on all SMs. Beyond, one SM with its share of L2
-// and DRAM stands for all, and runs at least so many instructions and so many rounds of what it holds at once.
+// A grid of at most so many PTX instructions is replayed as a whole, on all SMs. Beyond, a few SMs with their share of
+// L2 and DRAM stand for all; together they run about so many instructions, but each SM so many rounds of what it holds
+// at once.
 constexpr std::uint64_t kWholeGridInstructions = 150'000, kSampleInstructions = 60'000, kSampleRounds = 3;
 
-ClockReading reading_of(const Simulation& simulation, double cycles, double scale) {
-  ClockReading out;
-  out.cycles = cycles;
-  out.by_instruction = simulation.waits();
-  for (WarpCycles& waits : out.by_instruction) {
-    for (double& value : waits.cycles) value *= scale;
-    out.waits.add(waits);
+// What a block asks of the SM and of the memory behind it: to tell typical blocks from odd ones.
+double cost_of(const BlockTrace& block) {
+  std::uint64_t sectors = 0;
+  for (const WarpTrace& warp : block.warps) {
+    for (const Outcome& o : warp.outcomes) {
+      sectors += std::uint64_t{o.lines} + o.l2_read_sectors + o.l2_write_sectors + o.dram_read_sectors +
+                 o.dram_write_sectors + o.shared_wavefronts;
+    }
   }
-  out.waits[Wait::tail] += simulation.tail() * scale;
-  return out;
+  return static_cast<double>(block.instructions + sectors);
+}
+
+// `count` of the traced blocks that stand for all: spread evenly over their costs, in the order of the grid.
+std::vector<std::uint32_t> representatives(const GridTrace& trace, std::uint64_t count) {
+  std::vector<std::uint32_t> order(trace.blocks.size());
+  std::iota(order.begin(), order.end(), 0u);
+  if (count >= order.size()) return order;
+  std::vector<double> costs;
+  for (const BlockTrace& block : trace.blocks) costs.push_back(cost_of(block));
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return costs[a] < costs[b]; });
+  std::vector<std::uint32_t> chosen;
+  for (std::uint64_t i = 0; i < count; ++i) chosen.push_back(order[(2 * i + 1) * order.size() / (2 * count)]);
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
 }
 
 }  // namespace
@@ -28,7 +44,7 @@ ClockReading reading_of(const Simulation& simulation, double cycles, double scal
 ClockReading read_clock(const ClockInput& input) {
   const auto& blocks = input.trace.blocks;
   if (blocks.empty()) return {};
-  const auto sms = static_cast<std::uint64_t>(input.machine.sms);
+  const auto sms = std::min(static_cast<std::uint64_t>(input.machine.sms), input.grid_blocks);
   const auto slots = static_cast<std::uint64_t>(input.blocks_per_sm);
   std::uint64_t recorded = 0, executed = 0;
   for (const BlockTrace& block : blocks) {
@@ -37,33 +53,43 @@ ClockReading read_clock(const ClockInput& input) {
   }
   const bool whole =
       input.trace.complete && executed == recorded && (input.unsampled || recorded <= kWholeGridInstructions);
-  if (whole) {
-    Simulation simulation(input, static_cast<int>(std::min(sms, input.grid_blocks)), 1, input.grid_blocks);
-    simulation.run();
-    return reading_of(simulation, simulation.end(), 1);
+  std::uint64_t running = sms, simulated = input.grid_blocks;  // SMs; blocks
+  std::uint64_t of_grid = simulated;                           // the blocks that those SMs get
+  if (!whole) {
+    const std::uint64_t busiest = (input.grid_blocks + sms - 1) / sms;
+    const std::uint64_t a_block = std::max<std::uint64_t>(recorded / blocks.size(), 1);
+    const std::uint64_t rounds = std::max(kSampleRounds, kSampleInstructions / (a_block * slots) + 1);
+    // Whole rounds, and what the last one would be.
+    const std::uint64_t an_sm = std::min(busiest, rounds * slots + busiest % slots);
+    running = std::clamp<std::uint64_t>(kSampleInstructions / (an_sm * a_block), 1, sms);
+    simulated = running * an_sm;
+    of_grid = running * busiest;
   }
-
-  // One SM with its share of L2 and DRAM, and the most blocks that any SM gets.
-  const std::uint64_t busiest = (input.grid_blocks + sms - 1) / sms;
-  const double share = 1.0 / static_cast<double>(std::min(sms, input.grid_blocks));
-  const std::uint64_t a_block = std::max<std::uint64_t>(recorded / blocks.size(), 1);
-  const std::uint64_t rounds = std::max(kSampleRounds, kSampleInstructions / (a_block * slots) + 1);
-  // Whole rounds, and what the last one would be.
-  const std::uint64_t simulated = std::min(busiest, rounds * slots + busiest % slots);
-  Simulation simulation(input, 1, share, simulated);
+  const double share = static_cast<double>(running) / static_cast<double>(sms);
+  Simulation simulation(input, representatives(input.trace, simulated), static_cast<int>(running), share, simulated);
   simulation.run();
   double cycles = simulation.end();
-  if (simulated < busiest) {
+  if (simulated < of_grid) {
     // The rest goes at the pace of the rounds after the first.
     const auto& starts = simulation.starts();
-    const std::uint64_t first = slots, last = first + (simulated - 1 - first) / slots * slots;
+    const std::uint64_t a_round = running * slots;
+    const std::uint64_t first = a_round, last = first + (simulated - 1 - first) / a_round * a_round;
     const double pace = static_cast<double>(starts[last] - starts[first]) / static_cast<double>(last - first);
-    cycles += pace * static_cast<double>(busiest - simulated);
+    cycles += pace * static_cast<double>(of_grid - simulated);
   }
   // Traces that were cut off stand for their whole blocks.
   const double cut = recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded);
-  const double scale = static_cast<double>(input.grid_blocks) / static_cast<double>(simulated);
-  return reading_of(simulation, cycles * cut, scale * cut);
+  ClockReading out;
+  out.cycles = cycles * cut;
+  out.by_instruction = simulation.waits();
+  const double scale = static_cast<double>(input.grid_blocks) / static_cast<double>(simulated) * cut;
+  for (WarpCycles& waits : out.by_instruction) {
+    for (double& value : waits.cycles) value *= scale;
+    out.waits.add(waits);
+  }
+  const double places = static_cast<double>(sms * slots * blocks.front().warps.size());
+  out.waits[Wait::tail] = std::max(0.0, places * out.cycles - out.waits.total());
+  return out;
 }
 
 }  // namespace roofwalk::vgpu

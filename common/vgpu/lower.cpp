@@ -10,6 +10,7 @@
 #include "common/vgpu/half.h"
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/launch.h"
+#include "common/vgpu/operands.h"
 #include "common/vgpu/program.h"
 
 namespace roofwalk::vgpu {
@@ -107,22 +108,60 @@ class Lowering {
     program_.local_bytes = at;
   }
 
+  // Registers that carry values between basic blocks have a slot of their own; those within one share slots, each from
+  // its first write until its last read. So unrolled code needs little more than what lives at once.
   void lay_out_registers() {
-    registers_.reserve(function_.registers.size());
-    std::uint32_t at = 0;
-    for (const ptx::Register& reg : function_.registers) {
-      const auto bytes = static_cast<std::uint32_t>(std::max(ptx::size_bytes(reg.type), 1) * kWarpSize);
-      if (reg.type == Type::pred) {
-        registers_.push_back(kNoSlot);
-        continue;
+    const auto& registers = function_.registers;
+    const std::vector<bool> crosses = registers_across_blocks(function_, program_.blocks);
+    registers_.assign(registers.size(), kNoSlot);
+    for (std::size_t r = 0; r < registers.size(); ++r) {
+      if (crosses[r]) registers_[r] = next_slot(bytes_of(registers[r]));
+    }
+    std::map<std::uint32_t, std::vector<Slot>> unused;  // by size
+    for (const BasicBlock& block : program_.blocks) {
+      std::map<int, std::uint32_t> last;  // by register: the last instruction that touches it
+      for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
+        const auto touch = [&](int reg) {
+          if (!crosses[static_cast<std::size_t>(reg)]) last[reg] = pc;
+        };
+        for_each_source(function_.instructions[pc], touch);
+        for_each_result(function_.instructions[pc], touch);
       }
-      registers_.push_back(slot(Base::registers, at));
-      at += round_up(bytes, kSlotAlign);
+      for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
+        const Instruction& in = function_.instructions[pc];
+        for_each_result(in, [&](int reg) {
+          const auto r = static_cast<std::size_t>(reg);
+          if (registers_[r] != kNoSlot) return;
+          auto& free = unused[bytes_of(registers[r])];
+          if (free.empty()) free.push_back(next_slot(bytes_of(registers[r])));
+          registers_[r] = free.back();
+          free.pop_back();
+        });
+        // Only now: an instruction may become several operations, whose first writes before the others read.
+        const auto end = [&](int reg) {
+          const auto found = last.find(reg);
+          if (found == last.end() || found->second != pc) return;
+          const auto r = static_cast<std::size_t>(reg);
+          unused[bytes_of(registers[r])].push_back(registers_[r]);
+          last.erase(found);
+        };
+        for_each_source(in, end);
+        for_each_result(in, end);
+      }
     }
-    for (std::size_t i = 0; i < registers_.size(); ++i) {
-      if (registers_[i] == kNoSlot) registers_[i] = slot(Base::registers, at), at += sizeof(std::uint32_t);
-    }
-    program_.register_bytes = round_up(at, kSlotAlign);
+  }
+
+  // A predicate is one bit a lane.
+  static std::uint32_t bytes_of(const ptx::Register& reg) {
+    if (reg.type == Type::pred) return sizeof(std::uint32_t);
+    return static_cast<std::uint32_t>(std::max(ptx::size_bytes(reg.type), 1) * kWarpSize);
+  }
+
+  Slot next_slot(std::uint32_t bytes) {
+    if (bytes >= kSlotAlign) program_.register_bytes = round_up(program_.register_bytes, kSlotAlign);
+    const Slot out = slot(Base::registers, program_.register_bytes);
+    program_.register_bytes += bytes >= kSlotAlign ? round_up(bytes, kSlotAlign) : bytes;
+    return out;
   }
 
   Slot new_register(std::uint32_t bytes) {

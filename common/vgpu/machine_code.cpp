@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace roofwalk::vgpu {
@@ -123,18 +124,39 @@ constexpr Row kRows[] = {
 };
 
 constexpr auto kOperationTable = [] {
-  std::array<Operation, kOperations> table{};
+  std::array<Operation, kOperations> table;
+  table.fill(Operation{Unit::integer, Class::other});
   for (const Row& row : kRows) table[row.operation] = {row.unit, row.kind};
   return table;
 }();
 
-// Instructions that ptxas turns into exactly one of its own in every copy of a loop body.
-bool is_countable(const Instruction& in) {
-  const Form form = ptx::info(in.opcode).form;
-  if (form == Form::load || form == Form::store) return is_memory(in);
-  if (form != Form::alu || in.type != Type::f32) return false;
-  return in.opcode == ptx::Opcode::Add || in.opcode == ptx::Opcode::Mul || in.opcode == ptx::Opcode::Fma;
+// Instructions that ptxas turns into exactly one of its own in every copy of a loop body: what that one is.
+std::optional<Operation> single_operation(const Instruction& in) {
+  switch (ptx::info(in.opcode).form) {
+    case Form::load:
+    case Form::store:
+    case Form::matrix_load:
+    case Form::async_copy:
+      if (is_memory(in)) return Operation{Unit::memory, Class::memory};
+      return std::nullopt;
+    case Form::shuffle:
+      return Operation{Unit::memory, Class::shuffle};
+    case Form::matrix_multiply:
+      return Operation{Unit::tensor, Class::other};
+    case Form::alu:
+      break;
+    default:
+      return std::nullopt;
+  }
+  using ptx::Opcode;
+  const bool single = in.opcode == Opcode::Add || in.opcode == Opcode::Mul || in.opcode == Opcode::Fma;
+  if (!single) return std::nullopt;
+  if (in.type == Type::f32) return Operation{Unit::fp32, Class::other};
+  if (in.type == Type::f64) return Operation{Unit::fp64, Class::other};
+  if ((ptx::bit(in.type) & ptx::kHalf) != 0) return Operation{Unit::half, Class::other};
+  return std::nullopt;
 }
+bool is_countable(const Instruction& in) { return single_operation(in).has_value(); }
 
 class CodeMap {
  public:
@@ -142,8 +164,9 @@ class CodeMap {
 
   std::vector<std::vector<BlockCode>> run() {
     cut();
-    find_ptx_loops();
     assign();
+    find_loops();
+    find_ptx_loops();
     for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) find_versions(b);
     place_extras();
     std::vector<std::vector<BlockCode>> out;
@@ -157,35 +180,44 @@ class CodeMap {
     std::vector<std::uint32_t> ops;  // places in the code
     std::uint32_t copies = 1;
     std::size_t countable = 0;
-    int depth = 0;  // loops around it
+    std::size_t covered = 0;  // PTX instructions with an operation of their own that tells copies apart
+    int depth = 0;            // loops around it
   };
 
   const std::vector<Instruction>& ptx() const { return program_.function->instructions; }
   Class class_at(std::size_t i) const { return operation_info(code_[i].operation).kind; }
 
-  // Pieces: the basic blocks of the machine code, and how many loops lie around each instruction.
+  // Pieces: the basic blocks of the machine code.
   void cut() {
     std::vector<bool> starts(code_.size() + 1);
-    std::vector<int> change(code_.size() + 1);
     for (std::size_t i = 0; i < code_.size(); ++i) {
       const Class kind = class_at(i);
       if (kind == Class::branch || kind == Class::call) starts[i + 1] = true;
-      if (code_[i].target < 0 || static_cast<std::size_t>(code_[i].target) >= code_.size()) continue;
-      const auto target = static_cast<std::size_t>(code_[i].target);
-      starts[target] = true;
-      if (target <= i) ++change[target], --change[i + 1];
+      if (has_target(i)) starts[static_cast<std::size_t>(code_[i].target)] = true;
     }
     piece_.resize(code_.size());
-    depth_.resize(code_.size());
     std::uint32_t piece = 0;
-    int depth = 0;
     for (std::size_t i = 0; i < code_.size(); ++i) {
       if (starts[i] && i > 0) ++piece;
-      depth += change[i];
       piece_[i] = piece;
-      depth_[i] = depth;
     }
     pieces_ = piece + 1;
+  }
+
+  bool has_target(std::size_t i) const {
+    return code_[i].target >= 0 && static_cast<std::size_t>(code_[i].target) < code_.size();
+  }
+
+  // How many loops lie around each machine instruction. The way back from what is rare is none.
+  void find_loops() {
+    std::vector<int> change(code_.size() + 1);
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (!has_target(i) || rare_[piece_[i]]) continue;
+      const auto target = static_cast<std::size_t>(code_[i].target);
+      if (target <= i) ++change[target], --change[i + 1];
+    }
+    int depth = 0;
+    for (std::size_t i = 0; i < code_.size(); ++i) depth_.push_back(depth += change[i]);
   }
 
   // How many loops lie around each basic block in PTX.
@@ -222,15 +254,24 @@ class CodeMap {
         if (pc_[i] == kNone || fits(i, at->second)) pc_[i] = at->second;
         if (fits(i, at->second)) break;
       }
-      // A call for arithmetic leads to the rare cases of a division or a root.
-      if (class_at(i) == Class::call && pc_[i] != kNone && ptx::info(ptx()[pc_[i]].opcode).form == Form::alu)
-        rare[piece_[i]] = true;
+      // A call that PTX does not have leads to what is rare: odd operands of a division, a warp that has come apart.
+      // (Some branches become calls too: the way out of a loop.)
+      if (class_at(i) == Class::call && pc_[i] != kNone) {
+        const Form form = ptx::info(ptx()[pc_[i]].opcode).form;
+        rare[piece_[i]] = rare[piece_[i]] || form == Form::alu || form == Form::shuffle || form == Form::vote;
+      }
+    }
+    // Behind such a call stands the way back: what belongs to the same PTX instruction, up to a branch.
+    for (std::size_t i = 0; i < code_.size();) {
+      std::size_t end = i;
+      while (end < code_.size() && piece_[end] == piece_[i]) ++end;
+      const bool follows = i > 0 && rare[piece_[i - 1]] && class_at(end - 1) == Class::branch;
+      bool same = follows;
+      for (std::size_t j = i; j < end && same; ++j) same = pc_[j] == pc_[i - 1];
+      if (same) rare[piece_[i]] = true;
+      i = end;
     }
     for (std::size_t i = 0; i < code_.size(); ++i) {
-      // Behind such a call stands, by itself, the way back.
-      const bool way_back = class_at(i) == Class::branch && piece_[i] > 0 && rare[piece_[i] - 1] &&
-                            (i + 1 == code_.size() || piece_[i + 1] != piece_[i]) && piece_[i - 1] != piece_[i];
-      if (way_back) rare[piece_[i]] = true;
       if (pc_[i] != kNone && !rare[piece_[i]]) by_block_[block_of[pc_[i]]].push_back(static_cast<std::uint32_t>(i));
     }
     rare_ = std::move(rare);
@@ -248,9 +289,15 @@ class CodeMap {
   // Whether an instruction tells copies apart: it is the one that its PTX instruction must become in each.
   bool counts(std::size_t i, bool all) const {
     if (all) return true;
-    const Instruction& in = ptx()[pc_[i]];
-    if (!is_countable(in)) return false;
-    return is_memory(in) ? class_at(i) == Class::memory : operation_info(code_[i].operation).unit == Unit::fp32;
+    const auto single = single_operation(ptx()[pc_[i]]);
+    if (!single) return false;
+    const Operation found = operation_info(code_[i].operation);
+    return found.unit == single->unit && (single->unit != Unit::memory || found.kind == single->kind);
+  }
+
+  // What comes once in a copy: a PTX instruction, or where none tells copies apart, each kind of operation of it.
+  std::pair<std::uint32_t, std::uint32_t> key(std::size_t i, bool all) const {
+    return {pc_[i], all ? code_[i].operation : 0u};
   }
 
   // Splits a basic block's instructions where one that must be there once a copy comes again in a later piece.
@@ -259,7 +306,7 @@ class CodeMap {
     const auto begin = ptx().begin() + block.first;
     const bool all = std::none_of(begin, begin + block.count, is_countable);
     std::vector<Version> versions;
-    std::vector<std::uint32_t> seen(block.count, kNone);  // the last version with it
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> seen;  // by key: how many versions there were then
     std::vector<std::uint32_t>& ops = by_block_[b];
     // What lies in a loop that PTX does not have around it is there by chance, but for the retries of atomics.
     std::erase_if(ops, [&](std::uint32_t i) {
@@ -269,12 +316,12 @@ class CodeMap {
       while (to < ops.size() && piece_[ops[to]] == piece_[ops[from]]) ++to;
       bool again = versions.empty();
       for (std::size_t i = from; i < to; ++i) {
-        const std::uint32_t pc = pc_[ops[i]];
-        again = again || (counts(ops[i], all) && seen[pc - block.first] == versions.size());
+        const auto found = counts(ops[i], all) ? seen.find(key(ops[i], all)) : seen.end();
+        again = again || (found != seen.end() && found->second == versions.size());
       }
       if (again) versions.emplace_back();
       for (std::size_t i = from; i < to; ++i) {
-        if (counts(ops[i], all)) seen[pc_[ops[i]] - block.first] = static_cast<std::uint32_t>(versions.size());
+        if (counts(ops[i], all)) seen[key(ops[i], all)] = versions.size();
         versions.back().ops.push_back(ops[i]);
       }
     }
@@ -290,12 +337,13 @@ class CodeMap {
                       return a.second < b.second;
                     })->first;
     std::erase_if(version.ops, [&](std::uint32_t i) { return depth_[i] != version.depth; });
-    std::map<std::uint32_t, std::uint32_t> times;  // by PTX instruction
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> times;  // by key
     for (const std::uint32_t i : version.ops) {
-      if (counts(i, all)) ++times[pc_[i]], ++version.countable;
+      if (counts(i, all)) ++times[key(i, all)], ++version.countable;
     }
+    version.covered = times.size();
     std::map<std::uint32_t, std::size_t> votes;
-    for (const auto& [pc, count] : times) ++votes[count];
+    for (const auto& [of, count] : times) ++votes[count];
     std::size_t most = 0;
     for (const auto& [count, pcs] : votes) {
       if (pcs >= most) most = pcs, version.copies = count;
@@ -334,7 +382,10 @@ class CodeMap {
     const BasicBlock& block = program_.blocks[b];
     const bool loop = std::find(block.successors.begin(), block.successors.end(), b) != block.successors.end();
     std::map<std::uint32_t, const Version*, std::greater<>> best;  // by copies
+    std::size_t most = 0;
+    for (const Version& version : versions_[b]) most = std::max(most, version.covered);
     for (const Version& version : versions_[b]) {
+      if (2 * version.covered < most) continue;  // a piece of a copy at most
       const std::uint32_t copies = loop && version.copies <= kMaxCopies ? version.copies : 1;
       const Version*& chosen = best[copies];
       const auto rank = [](const Version& v) { return std::tuple(v.countable, v.depth, v.ops.size()); };

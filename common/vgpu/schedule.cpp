@@ -6,6 +6,7 @@
 #include <map>
 
 #include "common/vgpu/machine_code.h"
+#include "common/vgpu/operands.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -19,53 +20,6 @@ using ptx::Type;
 
 constexpr std::uint16_t kReady = 0;  // the slot of what is there from the start: constants, parameters
 constexpr std::size_t kMaxSlots = 60'000;
-
-template <class Visit>
-void for_each_register(const Operand& operand, Visit&& visit) {
-  if (operand.index >= 0 && (operand.kind == Operand::Kind::reg || operand.kind == Operand::Kind::address))
-    visit(operand.index);
-  for (const Operand& element : operand.elements) for_each_register(element, visit);
-}
-
-// How many of the operands are results; an address is always read.
-std::size_t result_count(const Instruction& in) {
-  switch (ptx::info(in.opcode).form) {
-    case Form::compare:
-    case Form::shuffle:
-      return 2;
-    case Form::barrier:
-      return in.barrier == ptx::BarrierMode::red_popc || in.barrier == ptx::BarrierMode::red_and ||
-                     in.barrier == ptx::BarrierMode::red_or
-                 ? 1
-                 : 0;
-    case Form::store:
-    case Form::reduction:
-    case Form::branch:
-    case Form::leave:
-    case Form::trap:
-    case Form::fence:
-    case Form::prefetch:
-    case Form::call:
-    case Form::async_copy:
-      return 0;
-    default:
-      return 1;
-  }
-}
-
-template <class Visit>
-void for_each_result(const Instruction& in, Visit&& visit) {
-  for (std::size_t i = 0; i < std::min(result_count(in), in.operands.size()); ++i)
-    for_each_register(in.operands[i], visit);
-  for (const Operand& operand : in.call_results) for_each_register(operand, visit);
-}
-
-template <class Visit>
-void for_each_source(const Instruction& in, Visit&& visit) {
-  for (std::size_t i = result_count(in); i < in.operands.size(); ++i) for_each_register(in.operands[i], visit);
-  for (const Operand& operand : in.call_arguments) for_each_register(operand, visit);
-  if (in.guard >= 0) visit(in.guard);
-}
 
 bool is_wide(Type type) { return ptx::size_bytes(type) == 8; }
 
@@ -251,23 +205,8 @@ class Scheduler {
 
   // Registers that carry a value from one block to another have a slot of their own.
   void find_slots() {
-    const std::size_t count = program_.function->registers.size();
-    std::vector<std::uint32_t> home(count, kExitBlock);  // the only block that touches it, so far
-    std::vector<bool> crosses(count);
-    for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) {
-      const BasicBlock& block = program_.blocks[b];
-      for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
-        const auto read = [&](int reg) {
-          if (home[reg] != b) crosses[reg] = true;
-        };
-        for_each_source(code()[pc], read);
-        if (code()[pc].guard >= 0) for_each_result(code()[pc], read);  // what lanes keep that it skips
-        for_each_result(code()[pc], [&](int reg) {
-          if (home[reg] != kExitBlock && home[reg] != b) crosses[reg] = true;
-          home[reg] = b;
-        });
-      }
-    }
+    const std::vector<bool> crosses = registers_across_blocks(*program_.function, program_.blocks);
+    const std::size_t count = crosses.size();
     slot_of_.assign(count, kReady);
     slots_ = 1;
     for (std::size_t reg = 0; reg < count; ++reg) {
@@ -317,9 +256,12 @@ class Scheduler {
       if (!op.extra) {
         const std::uint32_t i = op.pc - block_->first;
         const std::uint32_t copy = copy_of(op.pc, done[i]++, total[i], form.copies);
-        item.node = static_cast<std::int32_t>(copy * block_->count + i);
-        item.constant = info.kind == Operation::Class::constant;
         const Instruction& in = code()[op.pc];
+        // Around a matrix product or a shuffle stand operands and padding.
+        const bool beside = (form_of(in) == Form::matrix_multiply && info.unit != Unit::tensor) ||
+                            (form_of(in) == Form::shuffle && info.kind != Operation::Class::shuffle);
+        if (!beside) item.node = static_cast<std::int32_t>(copy * block_->count + i);
+        item.constant = info.kind == Operation::Class::constant;
         const bool is_main = kind_of(in) != TimedKind::compute && info.kind == class_of(kind_of(in));
         if (is_main && !has_main[static_cast<std::size_t>(item.node)]) {
           has_main[static_cast<std::size_t>(item.node)] = true;

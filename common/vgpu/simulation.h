@@ -23,8 +23,11 @@ inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycle
 
 class Simulation {
  public:
-  Simulation(const ClockInput& input, int sms, double share_of_memory, std::uint64_t blocks)
-      : in_(input), m_(input.machine), blocks_(blocks) {
+  // Runs `blocks` blocks on `sms` SMs that have their share of L2 and DRAM; `traces` (places in the input's) are taken
+  // in turn.
+  Simulation(const ClockInput& input, std::vector<std::uint32_t> traces, int sms, double share_of_memory,
+             std::uint64_t blocks)
+      : in_(input), m_(input.machine), traces_(std::move(traces)), blocks_(blocks) {
     dram_sector_full_ = kSectorBytes * m_.clock_hz / (m_.dram_bytes_per_s * m_.dram_sustained_share);
     l2_sector_full_ = kSectorBytes / m_.l2_bytes_per_clock;
     dram_sector_ = dram_sector_full_ / share_of_memory;
@@ -63,7 +66,6 @@ class Simulation {
   double end() const { return end_; }
   const std::vector<Cycle>& starts() const { return starts_; }
   const std::vector<WarpCycles>& waits() const { return waits_; }
-  double tail() const { return tail_; }
   std::uint64_t instructions() const { return instructions_; }  // of the PTX that ran
 
  private:
@@ -122,7 +124,7 @@ class Simulation {
 
   void start_block(SimSm& sm, SimBlock& block, Cycle now) {
     if (starts_.size() == blocks_) return;
-    const BlockTrace& trace = in_.trace.blocks[starts_.size() % in_.trace.blocks.size()];
+    const BlockTrace& trace = in_.trace.blocks[traces_[starts_.size() % traces_.size()]];
     instructions_ += trace.instructions;
     starts_.push_back(now);
     ++live_blocks_;
@@ -136,7 +138,6 @@ class Simulation {
       warp.free_since = now;
       warp.blocked = {now, 0, Wait::dependency, 0};
       warp.barrier = -1;
-      tail_ += static_cast<double>(now);
       warp.open_copies = {};
       warp.copy_groups.clear();
       std::fill(warp.scores.begin(), warp.scores.end(), Score{});
@@ -169,7 +170,8 @@ class Simulation {
     return unit == static_cast<std::uint8_t>(Unit::memory) ? std::max(opens, path_opens(sm)) : opens;
   }
 
-  // The place of the warp to issue from: the last one again, else the first in order; -1 where none can.
+  // The place of the warp to issue from: the last one again, else the one whose last issue is longest ago; -1 where
+  // none can. So a warp runs on while it can, and none starves.
   int choose(const SimSm& sm, Scheduler& scheduler) const {
     const double soon = static_cast<double>(now_) + 1;
     const auto can = [&](std::size_t place) {
@@ -177,13 +179,17 @@ class Simulation {
     };
     if (scheduler.warps.empty()) return -1;
     if (can(scheduler.last)) return static_cast<int>(scheduler.last);
+    int oldest = -1;
+    Cycle since = kNever;
     for (std::size_t place = 0; place < scheduler.ready.size(); ++place) {
-      if (can(place)) {
-        scheduler.last = place;
-        return static_cast<int>(place);
-      }
+      if (!can(place)) continue;
+      const Cycle free_since = sm.warps[scheduler.warps[place]].free_since;
+      if (free_since >= since) continue;
+      since = free_since;
+      oldest = static_cast<int>(place);
     }
-    return -1;
+    if (oldest >= 0) scheduler.last = static_cast<std::size_t>(oldest);
+    return oldest;
   }
 
   Cycle next_event(const SimSm& sm, const Scheduler& scheduler) const {
@@ -309,7 +315,7 @@ class Simulation {
         }
       }
       const double until = o.l2_read_sectors != 0 || op.kind == TimedKind::atomic ? past + delay + latency : accepted;
-      sm.in_flight.push_back({until, sectors});
+      sm.in_flight.emplace(until, sectors);
       sm.sectors_in_flight += sectors;
     } else if (o.shared_wavefronts != 0 && o.lines == 0) {
       score.cause = Wait::shared;
@@ -337,10 +343,10 @@ class Simulation {
 
   double place_in_flight(SimSm& sm, double start, std::uint32_t sectors) {
     const auto limit = static_cast<std::uint32_t>(m_.sectors_in_flight_per_sm);
-    while (!sm.in_flight.empty() && (sm.in_flight.front().first <= start || sm.sectors_in_flight + sectors > limit)) {
-      start = std::max(start, sm.in_flight.front().first);
-      sm.sectors_in_flight -= sm.in_flight.front().second;
-      sm.in_flight.pop_front();
+    while (!sm.in_flight.empty() && (sm.in_flight.top().first <= start || sm.sectors_in_flight + sectors > limit)) {
+      start = std::max(start, sm.in_flight.top().first);
+      sm.sectors_in_flight -= sm.in_flight.top().second;
+      sm.in_flight.pop();
     }
     return start;
   }
@@ -414,7 +420,6 @@ class Simulation {
   void end_warp(SimSm& sm, SimWarp& warp) {
     hold(sm, warp);
     warp.schedule = nullptr;
-    tail_ -= static_cast<double>(warp.free_since);
     SimBlock& block = sm.blocks[warp.sim_block];
     sm.end = std::max(sm.end, static_cast<double>(warp.free_since));
     if (--block.live == 0) {
@@ -432,7 +437,6 @@ class Simulation {
     for (const SimSm& sm : sms_) {
       path += sm.path_cycles;
       conflicts += sm.conflict_cycles;
-      tail_ += static_cast<double>(sm.warps.size()) * end_;
     }
     const double share = path == 0 ? 0 : conflicts / path;
     for (std::size_t pc = 0; pc < waits_.size(); ++pc) {
@@ -443,6 +447,7 @@ class Simulation {
 
   const ClockInput& in_;
   const Machine& m_;
+  std::vector<std::uint32_t> traces_;
   std::uint64_t blocks_;                                                              // to run
   double dram_sector_full_, l2_sector_full_, dram_sector_, l2_sector_, port_sector_;  // cycles
   double interval_[kUnitCount];
@@ -452,7 +457,7 @@ class Simulation {
   std::vector<Cycle> starts_;  // of the blocks, in order
   std::uint64_t live_blocks_ = 0;
   Cycle now_ = 0;
-  double end_ = 0, tail_ = 0;
+  double end_ = 0;
   std::uint64_t instructions_ = 0;
   std::vector<WarpCycles> waits_;   // by PTX instruction
   std::vector<double> path_waits_;  // for the memory path, by PTX instruction

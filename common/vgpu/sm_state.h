@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
+#include <functional>
+#include <queue>
 #include <utility>
 #include <vector>
 
@@ -69,8 +70,9 @@ struct SimSm {
   std::vector<SimWarp> warps;
   std::vector<Scheduler> schedulers;
   Server memory_path, port_in, port_out;
-  double path_cycles = 0, conflict_cycles = 0;             // of the memory path so far
-  std::deque<std::pair<double, std::uint32_t>> in_flight;  // sectors asked of L2: until when, how many
+  double path_cycles = 0, conflict_cycles = 0;        // of the memory path so far
+  using InFlight = std::pair<double, std::uint32_t>;  // sectors asked of L2: until when, how many
+  std::priority_queue<InFlight, std::vector<InFlight>, std::greater<>> in_flight;
   std::uint32_t sectors_in_flight = 0;
   double end = 0;
   Cycle next = 0;
