@@ -65,7 +65,8 @@ ClockReading read_clock(const ClockInput& input) {
     simulated = running * an_sm;
     of_grid = running * busiest;
   }
-  const double share = static_cast<double>(running) / static_cast<double>(sms);
+  // Where blocks do not divide evenly, the SMs with most of them also get more of L2 and DRAM.
+  const double share = static_cast<double>(of_grid) / static_cast<double>(input.grid_blocks);
   Simulation simulation(input, representatives(input.trace, simulated), static_cast<int>(running), share, simulated);
   simulation.run();
   double cycles = simulation.end();

@@ -36,7 +36,49 @@ struct Server {
   }
 };
 
+// A resource that many share. Requests come as SMs get to them, not in the order in which they arrive, so what is free
+// before the latest is given to who comes later. Kept in bins of a few cycles.
+class SharedServer {
+ public:
+  double serve(double at, double busy) {  // returns the start
+    auto bin = next_free(static_cast<std::size_t>(at / kBin));
+    const double start = std::max(at, static_cast<double>(bin) * kBin + used_[bin]);
+    while (busy > 0) {
+      const double part = std::min(busy, kBin - used_[bin]);
+      used_[bin] += part;
+      busy -= part;
+      end_ = std::max(end_, std::max(at, static_cast<double>(bin) * kBin) + part);
+      if (used_[bin] >= kBin) next_[bin] = static_cast<std::uint32_t>(bin + 1);
+      if (busy > 0) bin = next_free(bin + 1);
+    }
+    return start;
+  }
+  double end() const { return end_; }  // of the last service
+
+ private:
+  static constexpr double kBin = 16;  // cycles
+
+  // The first bin from `bin` on that is not full.
+  std::size_t next_free(std::size_t bin) {
+    std::size_t last = bin;
+    for (;; last = next_[last]) {
+      for (std::size_t more = next_.size(); more <= last; ++more) {
+        next_.push_back(static_cast<std::uint32_t>(more));
+        used_.push_back(0);
+      }
+      if (next_[last] == last) break;
+    }
+    while (next_[bin] != last && bin != last) bin = std::exchange(next_[bin], static_cast<std::uint32_t>(last));
+    return last;
+  }
+
+  std::vector<double> used_;         // cycles, by bin
+  std::vector<std::uint32_t> next_;  // by bin: itself, or where to look on from a full one
+  double end_ = 0;
+};
+
 struct SimBlock {
+  std::size_t number = 0;  // in the order of starts
   std::uint32_t first_warp = 0, live = 0;
   std::uint32_t arrived[kBarriers] = {};
 };
@@ -69,11 +111,16 @@ struct SimSm {
   std::vector<SimBlock> blocks;
   std::vector<SimWarp> warps;
   std::vector<Scheduler> schedulers;
+  std::size_t first_scheduler = 0;  // whose turn comes first
   Server memory_path, port_in, port_out;
+  double path_closed_until = 0;                       // for want of room among the sectors in flight
   double path_cycles = 0, conflict_cycles = 0;        // of the memory path so far
   using InFlight = std::pair<double, std::uint32_t>;  // sectors asked of L2: until when, how many
-  std::priority_queue<InFlight, std::vector<InFlight>, std::greater<>> in_flight;
-  std::uint32_t sectors_in_flight = 0;
+  struct Outstanding {
+    std::priority_queue<InFlight, std::vector<InFlight>, std::greater<>> requests;
+    std::uint32_t sectors = 0;
+  };
+  Outstanding reads, writes;
   double end = 0;
   Cycle next = 0;
 };
