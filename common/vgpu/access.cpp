@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -50,6 +51,82 @@ void misaligned(Launch& launch, const Warp& warp, const Op* op, std::uint64_t ad
   if (buffer != nullptr) launch.fault->buffer = buffer->name;
 }
 
+bool resolve_anew(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb,
+                  Pointers& out) {
+  const ptx::Form form = ptx::info(op->instruction->opcode).form;
+  const bool constant_load = op->instruction->space == ptx::Space::constant;
+  const bool touches_constants = access.high >= Memory::kConstantBase && access.low < Memory::kConstantEnd;
+  const bool only_constants = access.low >= Memory::kConstantBase && access.high < Memory::kConstantEnd;
+  const bool only_reads = form == ptx::Form::load || form == ptx::Form::async_copy;
+  if ((constant_load && !only_constants) || (!only_reads && touches_constants)) {
+    launch.stop(warp, op, FaultKind::out_of_bounds, -1,
+                constant_load ? "out of bounds: reads constant memory where no __constant__ variable lies"
+                              : "out of bounds: writes constant memory, which a kernel can only read");
+    return false;
+  }
+  const std::uint64_t end = access.high + access.bytes;
+  BufferMemo& memo = launch.buffer_memos[op->pc];
+  const std::uint32_t align = access.align_bytes != 0 ? access.align_bytes : access.bytes;
+  if (align > 1) {
+    std::uint64_t bits = access.low;
+    if (!access.implied) {
+      for (const std::uint64_t address : access.address) bits |= address;
+    } else {
+      bits = access.first | access.stride;
+    }
+    if ((bits & (align - 1)) != 0) {
+      for (int l = 0; l < kWarpSize; ++l) {
+        if ((access.mask >> l & 1u) == 0 || access.of(l) % align == 0) continue;
+        misaligned(launch, warp, op, access.of(l), align, l, verb);
+        return false;
+      }
+    }
+  }
+  if (access.low < memo.low || end > memo.high || end < access.high) {
+    const Buffer* buffer = launch.memory.find(access.low);
+    if (buffer == nullptr || !buffer->contains(access.low, end - access.low)) {
+      for (int l = 0; l < kWarpSize; ++l) {
+        if ((access.mask >> l & 1u) == 0) continue;
+        const Buffer* own = launch.memory.find(access.of(l));
+        if (own == nullptr || !own->contains(access.of(l), access.bytes)) {
+          describe(launch, warp, op, access.of(l), access.bytes, l, verb);
+          return false;
+        }
+        out.lane[l] = own->data + (access.of(l) - own->address);
+      }
+      for (int l = 0; l < kWarpSize; ++l) {
+        if ((access.mask >> l & 1u) == 0) out.lane[l] = out.lane[std::countr_zero(access.mask)];
+      }
+      return true;
+    }
+    memo = {buffer->address, buffer->address + buffer->size_bytes, buffer->data};
+  }
+  out.base = memo.data;
+  out.low_address = memo.low;
+  return true;
+}
+
+void end_request(Multiprocessor& sm, const Warp& warp, const Op* op, L2Log::Kind kind) {
+  sm.l2_log.end_request(kind, op->pc, warp.trace, warp.first_outcome + op->memory);
+}
+
+// What stores and atomics count alike.
+void count_write(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  Site& site = launch.sites[op->pc];
+  ++site.requests;
+  site.sectors += access.total_sectors;
+  site.lines += static_cast<std::uint64_t>(access.lines);
+  site.l2_write_sectors += access.total_sectors;
+  launch.sm->l1_lines += static_cast<std::uint64_t>(access.lines);
+  launch.sm->l1_sectors += access.total_sectors;
+  if (warp.trace != nullptr) {
+    Outcome& outcome = warp.outcome(op);
+    add_to(outcome.lines, static_cast<std::uint64_t>(access.lines));
+    add_to(outcome.sectors, access.total_sectors);
+    add_to(outcome.l2_write_sectors, access.total_sectors);
+  }
+}
+
 }  // namespace
 
 void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t signed_offset, bool wide_address,
@@ -59,24 +136,29 @@ void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t sig
   out.implied = false;
   const auto offset = static_cast<std::uint64_t>(signed_offset);
   if (at == kNoSlot) {
-    out.low = out.high = offset;
+    out.low = out.high = out.first = offset;
+    out.stride = 0;
     out.uniform = out.implied = true;
     out.contiguous = false;
     return;
   }
   if (wide_address && mask == kAllLanes) {
-    // The two usual shapes are found, and kept, without writing 32 addresses.
+    // The usual shapes, equal steps from lane to lane, are found and kept without writing 32 addresses.
     const auto* base = warp.lanes<std::uint64_t>(at);
-    const std::uint64_t first = base[0];
-    std::uint64_t differs = 0, gap = 0;
-    for (int l = 0; l < kWarpSize; ++l) differs |= base[l] ^ first;
-    for (int l = 0; l < kWarpSize; ++l) gap |= base[l] ^ (first + static_cast<std::uint64_t>(l) * bytes);
-    out.uniform = differs == 0;
-    out.contiguous = gap == 0;
-    if (out.uniform || out.contiguous) {
+    const std::uint64_t first = base[0] + offset, stride = base[1] - base[0];
+    std::uint64_t gap = 0;
+    for (int l = 0; l < kWarpSize; ++l) gap |= (base[l] + offset) ^ (first + static_cast<std::uint64_t>(l) * stride);
+    constexpr std::uint64_t kFar = 1ull << 32;  // steps that no buffer holds may wrap around
+    const std::uint64_t last = first + (kWarpSize - 1) * stride;
+    const bool upwards = stride < kFar;
+    if (gap == 0 && (upwards ? last >= first : 0 - stride < kFar && last < first)) {
       out.implied = true;
-      out.low = first + offset;
-      out.high = out.uniform ? out.low : out.low + (kWarpSize - 1) * std::uint64_t{bytes};
+      out.first = first;
+      out.stride = stride;
+      out.low = upwards ? first : last;
+      out.high = upwards ? last : first;
+      out.uniform = stride == 0;
+      out.contiguous = stride == bytes;
       return;
     }
   }
@@ -110,6 +192,7 @@ void coalesce(Access& access) {
   const auto line_of = [](std::uint64_t address) { return address / kLineBytes; };
   if (access.uniform) {
     access.lines = 1;
+    access.total_sectors = 1;
     access.line[0] = line_of(access.low);
     access.sectors[0] = static_cast<std::uint8_t>(1u << sector_of(access.low));
     return;
@@ -118,6 +201,7 @@ void coalesce(Access& access) {
     const std::uint64_t last = access.high + access.bytes - 1;
     const std::uint64_t first_line = line_of(access.low), last_line = line_of(last);
     access.lines = static_cast<int>(last_line - first_line + 1);
+    access.total_sectors = last / kSectorBytes - access.low / kSectorBytes + 1;
     for (int i = 0; i < access.lines; ++i) {
       access.line[i] = first_line + static_cast<std::uint64_t>(i);
       access.sectors[i] = 0xf;
@@ -127,9 +211,22 @@ void coalesce(Access& access) {
         static_cast<std::uint8_t>(access.sectors[access.lines - 1] & ((2u << sector_of(last)) - 1));
     return;
   }
+  const bool upwards = static_cast<std::int64_t>(access.stride) > 0;
+  if (access.implied && (upwards ? access.stride : 0 - access.stride) >= kLineBytes) {
+    access.lines = kWarpSize;  // one of its own for each lane
+    access.total_sectors = kWarpSize;
+    for (int l = 0; l < kWarpSize; ++l) {
+      const std::uint64_t address = access.first + static_cast<std::uint64_t>(l) * access.stride;
+      access.line[l] = line_of(address);
+      access.sectors[l] = static_cast<std::uint8_t>(1u << sector_of(address));
+    }
+    return;
+  }
+  access.spell_out();
   // Lanes usually walk upwards: the newest line is tried first, and a line above all others is new without a search.
   int lines = 0;
   std::uint64_t highest = 0;
+  std::uint64_t sectors = 0;
   for (int l = 0; l < kWarpSize; ++l) {
     const std::uint64_t line = line_of(access.address[l]);
     const auto bit = static_cast<std::uint8_t>(1u << sector_of(access.address[l]));
@@ -137,6 +234,7 @@ void coalesce(Access& access) {
       int i = lines - 1;
       while (i >= 0 && access.line[i] != line) --i;
       if (i >= 0) {
+        sectors += (access.sectors[i] & bit) == 0;
         access.sectors[i] = static_cast<std::uint8_t>(access.sectors[i] | bit);
         continue;
       }
@@ -144,45 +242,58 @@ void coalesce(Access& access) {
     highest = std::max(highest, line);
     access.line[lines] = line;
     access.sectors[lines++] = bit;
+    ++sectors;
   }
   access.lines = lines;
+  access.total_sectors = sectors;
 }
 
 void count_load(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool past_l1) {
-  L1Cache& l1 = launch.sm->l1;
-  const SiteId id = launch.first_site + op->pc;
-  std::uint64_t sectors = 0, missed = 0, from_dram = 0;
-  for (int i = 0; i < access.lines; ++i) {
-    sectors += static_cast<std::uint64_t>(std::popcount(access.sectors[i]));
-    const unsigned missing = past_l1 ? access.sectors[i] : l1.read(access.line[i], access.sectors[i]);
-    if (missing == 0) continue;
-    missed += static_cast<std::uint64_t>(std::popcount(missing));
-    from_dram += static_cast<std::uint64_t>(std::popcount(launch.l2.read(access.line[i], missing, id, launch.traffic)));
+  Multiprocessor& sm = *launch.sm;
+  std::uint64_t missed = 0;
+  const auto miss = [&](int i, unsigned sectors) {
+    missed += static_cast<std::uint64_t>(std::popcount(sectors));
+    sm.l2_log.read(access.line[i], sectors);
+  };
+  if (past_l1) {
+    for (int i = 0; i < access.lines; ++i) miss(i, access.sectors[i]);
+  } else if (access.lines != L1Cache::kGroupLines) {
+    for (int i = 0; i < access.lines; ++i) {
+      if (const unsigned missing = sm.l1.read(access.line[i], access.sectors[i]); missing != 0) miss(i, missing);
+    }
+  } else if (!sm.l1.read_again(access.line, access.sectors)) {
+    std::uint8_t missing[L1Cache::kGroupLines];
+    sm.l1.read_group(access.line, access.sectors, missing);
+    for (int i = 0; i < access.lines; ++i) {
+      if (missing[i] != 0) miss(i, missing[i]);
+    }
   }
   Site& site = launch.sites[op->pc];
   ++site.requests;
-  site.sectors += sectors;
+  site.sectors += access.total_sectors;
   site.lines += static_cast<std::uint64_t>(access.lines);
-  site.hit_sectors += sectors - missed;
+  site.hit_sectors += access.total_sectors - missed;
   site.l2_read_sectors += missed;
-  site.l2_hit_sectors += missed - from_dram;
-  ++(missed == 0 ? site.served_by_l1 : from_dram == 0 ? site.served_by_l2 : site.served_by_dram);
-  launch.sm->l1_lines += static_cast<std::uint64_t>(access.lines);
-  launch.sm->l1_sectors += sectors;
+  sm.l1_lines += static_cast<std::uint64_t>(access.lines);
+  sm.l1_sectors += access.total_sectors;
+  if (missed == 0) {
+    ++site.served_by_l1;
+  } else {
+    end_request(sm, warp, op, L2Log::Kind::load);
+  }
   if (warp.trace != nullptr) {
     Outcome& outcome = warp.outcome(op);
     add_to(outcome.lines, static_cast<std::uint64_t>(access.lines));
-    add_to(outcome.sectors, sectors);
+    add_to(outcome.sectors, access.total_sectors);
     add_to(outcome.l2_read_sectors, missed);
-    add_to(outcome.dram_read_sectors, from_dram);
   }
 }
 
 void count_store(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
-  const SiteId id = launch.first_site + op->pc;
-  std::uint64_t sectors = 0, dirtied = 0;
+  Multiprocessor& sm = *launch.sm;
+  const auto ones = static_cast<std::uint32_t>((1ull << access.bytes) - 1);
   for (int i = 0; i < access.lines; ++i) {
-    std::uint32_t written[4] = {0, 0, 0, 0};
+    WrittenBytes written;
     if (access.contiguous) {
       // Bytes [low, high + bytes) cut to this line.
       const std::uint64_t start = std::max(access.low, access.line[i] * kLineBytes) - access.line[i] * kLineBytes;
@@ -191,112 +302,95 @@ void count_store(Launch& launch, const Warp& warp, const Op* op, const Access& a
       for (unsigned s = 0; s < 4; ++s) {
         const std::uint64_t from = std::max<std::uint64_t>(start, s * 32),
                             to = std::min<std::uint64_t>(end, s * 32 + 32);
-        if (from < to) written[s] = static_cast<std::uint32_t>(((1ull << (to - from)) - 1) << (from - s * 32));
+        if (from < to)
+          written.of_sector[s] = static_cast<std::uint32_t>(((1ull << (to - from)) - 1) << (from - s * 32));
       }
+    } else if (access.lines == kWarpSize) {
+      // One lane a line, for no line is without a lane.
+      written.of_sector[sector_of(access.of(i))] = ones << access.of(i) % kSectorBytes;
     } else {
-      const auto ones = static_cast<std::uint32_t>((1ull << access.bytes) - 1);
       for (int l = 0; l < kWarpSize; ++l) {
         const std::uint64_t address = access.of(l);
-        if (address / kLineBytes == access.line[i]) written[sector_of(address)] |= ones << address % kSectorBytes;
+        if (address / kLineBytes == access.line[i])
+          written.of_sector[sector_of(address)] |= ones << address % kSectorBytes;
       }
     }
-    sectors += static_cast<std::uint64_t>(std::popcount(access.sectors[i]));
-    dirtied += static_cast<std::uint64_t>(std::popcount(launch.l2.write(access.line[i], written, id, launch.traffic)));
+    sm.l2_log.write(access.line[i], written);
   }
-  Site& site = launch.sites[op->pc];
-  ++site.requests;
-  site.sectors += sectors;
-  site.lines += static_cast<std::uint64_t>(access.lines);
-  site.l2_write_sectors += sectors;
-  launch.sm->l1_lines += static_cast<std::uint64_t>(access.lines);
-  launch.sm->l1_sectors += sectors;
-  if (warp.trace != nullptr) {
-    Outcome& outcome = warp.outcome(op);
-    add_to(outcome.lines, static_cast<std::uint64_t>(access.lines));
-    add_to(outcome.sectors, sectors);
-    add_to(outcome.l2_write_sectors, sectors);
-    add_to(outcome.dram_write_sectors, dirtied);
-  }
+  count_write(launch, warp, op, access);
+  end_request(sm, warp, op, L2Log::Kind::store);
 }
 
 void count_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
-  const SiteId id = launch.first_site + op->pc;
-  std::uint64_t sectors = 0, from_dram = 0, dirtied = 0;
+  Multiprocessor& sm = *launch.sm;
   for (int i = 0; i < access.lines; ++i) {
-    sectors += static_cast<std::uint64_t>(std::popcount(access.sectors[i]));
-    launch.sm->l1.drop(access.line[i]);
-    const L2Cache::Updated updated = launch.l2.update(access.line[i], access.sectors[i], id, launch.traffic);
-    from_dram += static_cast<std::uint64_t>(std::popcount(updated.missed));
-    dirtied += static_cast<std::uint64_t>(std::popcount(updated.dirtied));
+    sm.l1.drop(access.line[i]);
+    sm.l2_log.update(access.line[i], access.sectors[i]);
   }
-  Site& site = launch.sites[op->pc];
-  ++site.requests;
-  site.sectors += sectors;
-  site.lines += static_cast<std::uint64_t>(access.lines);
-  site.l2_write_sectors += sectors;
-  ++(from_dram != 0 ? site.served_by_dram : site.served_by_l2);
-  launch.sm->l1_lines += static_cast<std::uint64_t>(access.lines);
-  launch.sm->l1_sectors += sectors;
-  if (warp.trace != nullptr) {
-    Outcome& outcome = warp.outcome(op);
-    add_to(outcome.lines, static_cast<std::uint64_t>(access.lines));
-    add_to(outcome.sectors, sectors);
-    add_to(outcome.l2_write_sectors, sectors);
-    add_to(outcome.dram_read_sectors, from_dram);
-    add_to(outcome.dram_write_sectors, dirtied);
-  }
+  count_write(launch, warp, op, access);
+  end_request(sm, warp, op, L2Log::Kind::atomic);
 }
 
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out) {
-  const ptx::Form form = ptx::info(op->instruction->opcode).form;
-  const bool constant_load = op->instruction->space == ptx::Space::constant;
-  const bool touches_constants = access.high >= Memory::kConstantBase && access.low < Memory::kConstantEnd;
-  const bool only_constants = access.low >= Memory::kConstantBase && access.high < Memory::kConstantEnd;
-  const bool only_reads = form == ptx::Form::load || form == ptx::Form::async_copy;
-  if ((constant_load && !only_constants) || (!only_reads && touches_constants)) {
-    launch.stop(warp, op, FaultKind::out_of_bounds, -1,
-                constant_load ? "out of bounds: reads constant memory where no __constant__ variable lies"
-                              : "out of bounds: writes constant memory, which a kernel can only read");
-    return false;
-  }
+  // What the instruction touched last has passed the checks of what it may touch.
+  const BufferMemo& memo = launch.buffer_memos[op->pc];
   const std::uint64_t end = access.high + access.bytes;
-  BufferMemo& memo = launch.buffer_memos[op->pc];
   const std::uint32_t align = access.align_bytes != 0 ? access.align_bytes : access.bytes;
-  if (align > 1) {
-    std::uint64_t bits = access.low;
-    if (!access.implied) {
-      for (const std::uint64_t address : access.address) bits |= address;
-    }
-    if ((bits & (align - 1)) != 0) {
-      for (int l = 0; l < kWarpSize; ++l) {
-        if ((access.mask >> l & 1u) == 0 || access.of(l) % align == 0) continue;
-        misaligned(launch, warp, op, access.of(l), align, l, verb);
-        return false;
-      }
-    }
+  if (access.implied && access.low >= memo.low && end <= memo.high && end >= access.high &&
+      ((access.first | access.stride) & (align - 1)) == 0) {
+    out.base = memo.data;
+    out.low_address = memo.low;
+    return true;
   }
-  if (access.low < memo.low || end > memo.high || end < access.high) {
-    const Buffer* buffer = launch.memory.find(access.low);
-    if (buffer == nullptr || !buffer->contains(access.low, end - access.low)) {
-      for (int l = 0; l < kWarpSize; ++l) {
-        if ((access.mask >> l & 1u) == 0) continue;
-        const Buffer* own = launch.memory.find(access.of(l));
-        if (own == nullptr || !own->contains(access.of(l), access.bytes)) {
-          describe(launch, warp, op, access.of(l), access.bytes, l, verb);
-          return false;
-        }
-        out.lane[l] = own->data + (access.of(l) - own->address);
-      }
-      for (int l = 0; l < kWarpSize; ++l) {
-        if ((access.mask >> l & 1u) == 0) out.lane[l] = out.lane[std::countr_zero(access.mask)];
-      }
-      return true;
-    }
-    memo = {buffer->address, buffer->address + buffer->size_bytes, buffer->data};
-  }
-  out.base = memo.data;
-  out.low_address = memo.low;
+  return resolve_anew(launch, warp, op, access, verb, out);
+}
+
+bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out) {
+  if (!resolve(launch, warp, op, access, "reads", out)) return false;
+  coalesce(access);
+  count_load(launch, warp, op, access);
   return true;
+}
+
+bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out) {
+  if (!resolve(launch, warp, op, access, "writes", out)) return false;
+  coalesce(access);
+  count_store(launch, warp, op, access);
+  return true;
+}
+
+Pointers LaneBytes::pointers(const Access& access) {
+  Pointers out;
+  if (access.contiguous) {
+    out.base = bytes;
+    out.low_address = access.low;
+  } else {
+    for (int l = 0; l < kWarpSize; ++l) out.lane[l] = lane(l, access.bytes);
+  }
+  return out;
+}
+
+void overlay_stores(const Launch& launch, const Access& access, Pointers& at, LaneBytes& bytes) {
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((access.mask >> l & 1u) == 0) continue;
+    std::memcpy(bytes.lane(l), at.of(access, l), access.bytes);
+    launch.sm->stores.overlay(access.of(l), access.bytes, bytes.lane(l));
+  }
+  at.base = nullptr;
+  const int some = std::countr_zero(access.mask);
+  for (int l = 0; l < kWarpSize; ++l) at.lane[l] = bytes.lane((access.mask >> l & 1u) != 0 ? l : some);
+}
+
+void keep_stores(Launch& launch, const Access& access, const Pointers& at, LaneBytes& bytes) {
+  StoreLog& stores = launch.sm->stores;
+  if (access.contiguous) {
+    stores.write(access.low, bytes.bytes, kWarpSize * access.bytes, at.of(access, 0));
+    return;
+  }
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((access.mask >> l & 1u) == 0) continue;
+    stores.write(access.of(l), bytes.lane(l, access.bytes), access.bytes, at.of(access, l));
+  }
 }
 
 }  // namespace roofwalk::vgpu

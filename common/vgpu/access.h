@@ -10,7 +10,8 @@ namespace roofwalk::vgpu {
 // Byte addresses of the 32 lanes. Inactive lanes repeat an active one, so that ranges and patterns hold for all.
 struct Access {
   alignas(64) std::uint64_t address[kWarpSize];  // not filled while `implied` holds
-  bool implied = false;                          // uniform or contiguous: low says it all
+  bool implied = false;                          // address[l] = first + l * stride
+  std::uint64_t first = 0, stride = 0;           // may run downwards, modulo 2^64
   std::uint32_t mask = 0;
   std::uint32_t bytes = 0;          // a lane, 1 to 16
   std::uint32_t align_bytes = 0;    // what addresses must be multiples of; 0: `bytes`
@@ -18,9 +19,7 @@ struct Access {
   bool uniform = false;             // one address for all
   bool contiguous = false;          // address[l] = address[0] + l * bytes, all lanes active
 
-  std::uint64_t of(int l) const {
-    return !implied ? address[l] : uniform ? low : low + static_cast<std::uint64_t>(l) * bytes;
-  }
+  std::uint64_t of(int l) const { return implied ? first + static_cast<std::uint64_t>(l) * stride : address[l]; }
   // Fills `address` where only the pattern was kept.
   void spell_out() {
     if (!implied) return;
@@ -30,8 +29,9 @@ struct Access {
 
   // The lines that it touches, in the order of the lanes that first do.
   int lines = 0;
-  std::uint64_t line[kWarpSize];
-  std::uint8_t sectors[kWarpSize];  // 4-bit masks
+  std::uint64_t total_sectors = 0;
+  alignas(64) std::uint64_t line[kWarpSize];
+  alignas(32) std::uint8_t sectors[kWarpSize];  // 4-bit masks
 };
 
 // Reads the addresses of the lanes in `mask` (slot `at`, kNoSlot for 0, plus offset; 32 or 64 bits by register width)
@@ -57,11 +57,40 @@ void count_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& 
 struct Pointers {
   std::uint8_t* base = nullptr;  // + address - low_address, when not null
   std::uint64_t low_address = 0;
-  std::uint8_t* lane[kWarpSize] = {};  // filled only where base is null
+  std::uint8_t* lane[kWarpSize];  // filled only where base is null
   std::uint8_t* of(const Access& access, int l) const {
     return base != nullptr ? base + (access.of(l) - low_address) : lane[l];
   }
 };
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out);
+
+// A load or store of global memory up to where the data move: shape, bounds, counts. False as `resolve`.
+bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out);
+bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out);
+
+// Room for the lanes' bytes.
+struct LaneBytes {
+  alignas(64) std::uint8_t bytes[kWarpSize * 16];
+  std::uint8_t* lane(int l, std::uint32_t spacing_bytes = 16) {
+    return bytes + static_cast<std::uint32_t>(l) * spacing_bytes;
+  }
+  // Pointers into it for a store, lane after lane without a gap.
+  Pointers pointers(const Access& access);
+};
+// Whether this SM stored, in this round, what the access may read.
+inline bool may_be_stored(const Launch& launch, const Access& access) {
+  return launch.sm->stores.may_hold(access.low, access.high + access.bytes);
+}
+// Turns the pointers of a load's active lanes towards `bytes`, filled with what they are to read; the others' follow.
+void overlay_stores(const Launch& launch, const Access& access, Pointers& at, LaneBytes& bytes);
+// Puts the bytes of a store into the SM's log; `at` is where they shall go.
+void keep_stores(Launch& launch, const Access& access, const Pointers& at, LaneBytes& bytes);
+
+// Where a turn goes on after a memory instruction: with the next one, or, where the SM's log is full, a round later.
+inline const Op* after_memory(const Launch& launch, Warp& warp, const Op* op) {
+  if (!launch.sm->l2_log.full()) return op + 1;
+  warp.next = op + 1;
+  return nullptr;
+}
 
 }  // namespace roofwalk::vgpu

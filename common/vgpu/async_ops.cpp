@@ -25,6 +25,7 @@ struct Source {
   std::uint32_t bytes[kWarpSize] = {};
   const std::uint8_t* at[kWarpSize] = {};
   std::uint32_t reading = 0;  // lanes that read at least one byte
+  LaneBytes stored;           // what was stored only in this round is read from here
 };
 
 // The lanes of `mask`, all of which read `read` of the `bytes` that they copy. False with the fault recorded.
@@ -35,6 +36,7 @@ bool resolve_source(Launch& launch, const Warp& warp, const Op* op, std::uint32_
   access.align_bytes = bytes;
   Pointers at;
   if (!resolve(launch, warp, op, access, "reads", at)) return false;
+  if (may_be_stored(launch, access)) overlay_stores(launch, access, at, out.stored);
   for (int l = 0; l < kWarpSize; ++l) {
     if ((mask >> l & 1u) == 0) continue;
     out.bytes[l] = read;
@@ -89,7 +91,7 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
       if (source.bytes[l] != 0) std::memcpy(d, source.at[l], source.bytes[l]);
     }
   }
-  return op + 1;
+  return after_memory(launch, warp, op);
 }
 
 }  // namespace

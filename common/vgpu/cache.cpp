@@ -34,15 +34,48 @@ void L1Cache::invalidate() {
   std::fill(valid_.begin(), valid_.end(), std::uint8_t{0});
   std::fill(hints_.begin(), hints_.end(), 0u);
   clock_ = 0;
+  group_ = {};
+}
+
+void L1Cache::read_group(const std::uint64_t (&lines)[kGroupLines], const std::uint8_t (&sectors)[kGroupLines],
+                         std::uint8_t (&missing)[kGroupLines]) {
+  forget_group();
+  for (int i = 0; i < kGroupLines; ++i) {
+    const std::uint32_t slot = locate(lines[i]);
+    used_[slot] = ++clock_;
+    missing[i] = static_cast<std::uint8_t>(sectors[i] & ~valid_[slot]);
+    valid_[slot] |= sectors[i];
+    group_.line[i] = lines[i];
+    group_.slot[i] = slot;
+  }
+  // Of no use where one of them had to make room for another.
+  for (int i = 0; i < kGroupLines; ++i) {
+    if (tags_[group_.slot[i]] != lines[i]) return;
+  }
+  group_.used = 1;
+  for (int i = 0; i < kGroupLines; ++i) {
+    std::uint8_t& valid = valid_[group_.slot[i]];
+    group_.valid[i] = valid;
+    valid |= kInGroup;
+  }
+}
+
+void L1Cache::forget_group() {
+  if (group_.used == 0) return;
+  settle_group();
+  group_.used = 0;
+  for (const std::uint32_t slot : group_.slot) valid_[slot] = static_cast<std::uint8_t>(valid_[slot] & ~kInGroup);
 }
 
 std::uint32_t L1Cache::find_or_allocate(std::uint64_t line) {
   const std::size_t first = set_of(line) * ways_;
+  settle_group();
   std::size_t victim = first;
   for (std::size_t i = first; i < first + ways_; ++i) {
     if (tags_[i] == line) return static_cast<std::uint32_t>(i);
     victim = used_[i] < used_[victim] ? i : victim;
   }
+  if ((valid_[victim] & kInGroup) != 0) forget_group();
   tags_[victim] = line;
   valid_[victim] = 0;
   return static_cast<std::uint32_t>(victim);
@@ -51,7 +84,9 @@ std::uint32_t L1Cache::find_or_allocate(std::uint64_t line) {
 void L1Cache::drop(std::uint64_t line) {
   const std::size_t first = set_of(line) * ways_;
   for (std::size_t i = first; i < first + ways_; ++i) {
-    if (tags_[i] == line) valid_[i] = 0;
+    if (tags_[i] != line) continue;
+    if ((valid_[i] & kInGroup) != 0) forget_group();
+    valid_[i] = 0;
   }
 }
 

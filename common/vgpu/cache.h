@@ -88,14 +88,30 @@ class L1Cache {
 
   // Looks up and fills `sectors` of a line; returns the mask of misses.
   unsigned read(std::uint64_t line, unsigned sectors) {
-    ++clock_;
-    // Where the line was last seen: right for nearly every hit, and cheaper than hash and search.
-    std::uint32_t& hint = hints_[line * 0x9e3779b97f4a7c15ull >> (64 - kHintBits)];
-    if (tags_[hint] != line) hint = find_or_allocate(line);
-    used_[hint] = clock_;
-    const unsigned missing = sectors & ~valid_[hint];
-    valid_[hint] = static_cast<std::uint8_t>(valid_[hint] | sectors);
+    const std::uint32_t slot = locate(line);
+    if ((valid_[slot] & kInGroup) != 0) settle_group();
+    used_[slot] = ++clock_;
+    const unsigned missing = sectors & ~valid_[slot];
+    valid_[slot] = static_cast<std::uint8_t>(valid_[slot] | sectors);
     return missing;
+  }
+
+  // Warps that walk along rows ask for the same kGroupLines lines many times in a row. `read_group` reads such lines
+  // one by one and keeps where they are; while they stay there, `read_again` does at once what reading them would do.
+  // False where it cannot: other lines, or sectors that were not there.
+  static constexpr int kGroupLines = 32;
+  void read_group(const std::uint64_t (&lines)[kGroupLines], const std::uint8_t (&sectors)[kGroupLines],
+                  std::uint8_t (&missing)[kGroupLines]);
+  bool read_again(const std::uint64_t (&lines)[kGroupLines], const std::uint8_t (&sectors)[kGroupLines]) {
+    std::uint64_t differs = group_.used ^ 1u;
+    for (int i = 0; i < kGroupLines; ++i) differs |= lines[i] ^ group_.line[i];
+    if (differs != 0) return false;
+    std::uint8_t missing = 0;
+    for (int i = 0; i < kGroupLines; ++i) missing |= static_cast<std::uint8_t>(sectors[i] & ~group_.valid[i]);
+    if (missing != 0) return false;
+    clock_ += kGroupLines;
+    group_.touched = clock_;
+    return true;
   }
 
   // Drops a line: an atomic changed it behind L1's back.
@@ -104,6 +120,32 @@ class L1Cache {
  private:
   static constexpr int kHintBits = 11;
 
+  static constexpr std::uint8_t kInGroup = 0x80;  // of valid_: the line belongs to group_
+
+  // The lines of one request, and where they are. Their stamps are written only when somebody may look at them.
+  struct Group {
+    std::uint64_t used = 0;     // 1: holds a request
+    std::uint64_t touched = 0;  // what the clock was after the newest request, if stamps are still to be written
+    alignas(64) std::uint64_t line[kGroupLines] = {};
+    std::uint8_t valid[kGroupLines] = {};  // sectors, at least
+    std::uint32_t slot[kGroupLines] = {};
+  };
+
+  // Where the line is, or will be from now on.
+  std::uint32_t locate(std::uint64_t line) {
+    // Where it was last seen: right for nearly every hit, and cheaper than hash and search.
+    std::uint32_t& hint = hints_[line * 0x9e3779b97f4a7c15ull >> (64 - kHintBits)];
+    if (tags_[hint] != line) hint = find_or_allocate(line);
+    return hint;
+  }
+  // Writes the stamps that the group's lines have earned.
+  void settle_group() {
+    if (group_.touched == 0) return;
+    const std::uint64_t first = group_.touched - kGroupLines + 1;
+    for (int i = 0; i < kGroupLines; ++i) used_[group_.slot[i]] = first + static_cast<std::uint64_t>(i);
+    group_.touched = 0;
+  }
+  void forget_group();
   std::uint32_t find_or_allocate(std::uint64_t line);
   std::size_t set_of(std::uint64_t line) const {
     return static_cast<std::size_t>((static_cast<UInt128>(mix(line)) * sets_) >> 64);
@@ -114,8 +156,9 @@ class L1Cache {
   std::uint64_t clock_ = 0;
   std::vector<std::uint64_t> tags_;
   std::vector<std::uint64_t> used_;
-  std::vector<std::uint8_t> valid_;
+  std::vector<std::uint8_t> valid_;   // sector masks, and kInGroup
   std::vector<std::uint32_t> hints_;  // index into tags_, by a hash of the line
+  Group group_;
 };
 
 }  // namespace roofwalk::vgpu

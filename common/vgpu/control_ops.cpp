@@ -76,9 +76,7 @@ const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op) {
     if (warp.stack.back().block != op->block) return enter_block(launch, warp, warp.stack.back().block);
   }
   if (launch.instructions_left < op->count) {
-    return launch.stop(warp, op + 1, FaultKind::runaway, -1,
-                       "runs too long: the kernel is still running after its budget of instructions; is this loop "
-                       "endless?");
+    return launch.stop(warp, op + 1, FaultKind::runaway, -1, kOutOfBudget);
   }
   launch.instructions_left -= op->count;
   launch.clock += op->count;
@@ -170,6 +168,24 @@ const Op* op_nothing(Launch&, Warp&, const Op* op) { return op + 1; }
 
 const Op* op_trap(Launch& launch, Warp& warp, const Op* op) {
   return launch.stop(warp, op, FaultKind::trap, -1, "the kernel executed a trap");
+}
+
+void Site::add(const Site& other) {
+  requests += other.requests;
+  sectors += other.sectors;
+  lines += other.lines;
+  hit_sectors += other.hit_sectors;
+  l2_read_sectors += other.l2_read_sectors;
+  l2_write_sectors += other.l2_write_sectors;
+  l2_hit_sectors += other.l2_hit_sectors;
+  served_by_l1 += other.served_by_l1;
+  served_by_l2 += other.served_by_l2;
+  served_by_dram += other.served_by_dram;
+  bytes += other.bytes;
+  wavefronts += other.wavefronts;
+  conflicts += other.conflicts;
+  predicated_off += other.predicated_off;
+  divergent += other.divergent;
 }
 
 const Op* Launch::stop(const Warp& warp, const Op* op, FaultKind kind, int lane, std::string message) {

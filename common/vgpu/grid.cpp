@@ -1,11 +1,13 @@
 #include "common/vgpu/grid.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <memory>
 
 #include "common/vgpu/handlers.h"
+#include "common/vgpu/team.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -24,15 +26,51 @@ Bytes allocate_zeroed(std::size_t bytes) {
 }
 
 constexpr std::uint64_t kBlockCost = 32;  // of the budget of instructions
+// A round of fewer instructions is over before a second thread has woken up.
+constexpr std::uint64_t kTeamInstructions = 2000;
+
+// Whether SMs must see each other's accesses as they happen, one after another: where blocks talk to each other, and
+// where the clock is read.
+bool runs_alone(const Program& program) {
+  for (const ptx::Instruction& in : program.function->instructions) {
+    const bool reaches_others = in.space == ptx::Space::global || in.space == ptx::Space::generic;
+    switch (ptx::info(in.opcode).form) {
+      case ptx::Form::atomic:
+      case ptx::Form::reduction:
+        if (reaches_others) return true;
+        break;
+      case ptx::Form::load:
+      case ptx::Form::store:
+        if (reaches_others && in.is_volatile) return true;
+        break;
+      case ptx::Form::fence:
+      case ptx::Form::call:
+        return true;
+      default:
+        break;
+    }
+    for (const ptx::Operand& operand : in.operands) {
+      if (operand.kind != ptx::Operand::Kind::special) continue;
+      if (operand.special == ptx::SpecialRegister::clock || operand.special == ptx::SpecialRegister::clock64 ||
+          operand.special == ptx::SpecialRegister::globaltimer)
+        return true;
+    }
+  }
+  return false;
+}
 
 class GridRunner {
  public:
-  GridRunner(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, const TraceLimits& traces)
+  GridRunner(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, const RunLimits& limits)
       : launch_(launch),
         program_(launch.program),
         shape_(shape),
         sms_(sms),
-        sample_(traces, shape.grid.count(), shape.blocks_per_sm) {
+        sample_(limits.traces, shape.grid.count(), shape.blocks_per_sm),
+        alone_(runs_alone(launch.program)),
+        threads_(alone_ ? 1 : std::clamp<int>(limits.threads, 1, static_cast<int>(sms.size()))),
+        budget_(limits.warp_instructions) {
+    launch_.stores_wait = !alone_;
     warps_per_block_ = static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize);
     const std::uint64_t total = shape.grid.count();
     // Slots beyond the grid would only cost memory.
@@ -71,62 +109,59 @@ class GridRunner {
 
   void run(double seconds) {
     const auto start = std::chrono::steady_clock::now();
-    fill();
+    for (std::size_t slot = 0; !sms_.empty() && slot < sms_[0].blocks.size(); ++slot) {
+      for (Multiprocessor& sm : sms_) dispatch(sm, sm.blocks[slot]);
+    }
     while (active_blocks_ != 0) {
-      bool moved = false;
-      for (Multiprocessor& sm : sms_) {
-        launch_.sm = &sm;
-        moved |= turn(sm);
-        if (launch_.fault || launch_.refusal) return;
-      }
-      if (!moved) return report_deadlock();
+      play_round();
+      if (!settle_round()) return;
       hold_trace_limits();
       if (++rounds_ % 256 == 0 && std::chrono::steady_clock::now() - start > std::chrono::duration<double>(seconds)) {
-        const Warp& warp = *first_active();
-        launch_.stop(warp, warp.next != nullptr ? warp.next : &program_.ops[0], FaultKind::runaway, 0,
-                     "runs too long: the kernel did not end within the time limit; is a loop endless?");
-        return;
+        return report_runaway(*first_active(sms_[0]),
+                              "runs too long: the kernel did not end within the time limit; is a loop endless?");
       }
     }
+    for (const auto& helper : helpers_) gather(*helper);
   }
 
+  std::uint64_t budget_left() const { return budget_; }
   GridTrace take_trace() { return sample_.take(); }
 
  private:
-  void fill() {
-    for (std::size_t slot = 0; !sms_.empty() && slot < sms_[0].blocks.size(); ++slot) {
-      for (Multiprocessor& sm : sms_) start_next(sm, sm.blocks[slot]);
-    }
+  // Gives the slot the next block of the grid, if there is one. Its SM lays it out at its next turn.
+  void dispatch(Multiprocessor& sm, ResidentBlock& block) {
+    block.active = block.is_new = next_block_ < shape_.grid.count();
+    if (!block.active) return;
+    block.linear_index = next_block_++;
+    // Starting a block takes the host time as well: a grid of billions of empty blocks ends by the budget too.
+    budget_ -= std::min(budget_, kBlockCost);
+    ++active_blocks_;
+    block.trace = sample_.start(block.linear_index, warps_per_block_);
+    if (block.trace != nullptr) sm.traced.bytes += warps_per_block_ * kWarpTraceBytes;
   }
 
-  void start_next(Multiprocessor& sm, ResidentBlock& block) {
-    block.active = next_block_ < shape_.grid.count();
-    if (!block.active) return;
-    const std::uint64_t linear = next_block_++;
-    // Starting a block takes the host time as well: a grid of billions of empty blocks ends by the budget too.
-    launch_.instructions_left -= std::min<std::uint64_t>(launch_.instructions_left, kBlockCost);
-    ++active_blocks_;
+  void lay_out(Multiprocessor& sm, ResidentBlock& block) {
+    block.is_new = false;
     ++sm.blocks_run;
     sm.warps_run += warps_per_block_;
     const Dim3 grid = shape_.grid;
+    const std::uint64_t linear = block.linear_index;
     block.index = {static_cast<std::uint32_t>(linear % grid.x), static_cast<std::uint32_t>(linear / grid.x % grid.y),
                    static_cast<std::uint32_t>(linear / grid.x / grid.y)};
-    block.linear_index = linear;
-    block.trace = sample_.start(linear, warps_per_block_);
-    if (block.trace != nullptr) sm.traced.bytes += warps_per_block_ * kWarpTraceBytes;
     block.live_warps = warps_per_block_;
     std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
     std::fill(std::begin(block.expected), std::end(block.expected), 0u);
     // NaN in every shared float: a read before any write shows instead of finding a lucky zero.
     std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
     const std::uint64_t threads = shape_.block.count();
+    const bool traced = block.trace != nullptr && !sample_.ended();
     const std::uint32_t ctaid[] = {block.index.x, block.index.y, block.index.z};
     for (Warp& warp : block.warps) {
       const std::uint64_t left = threads - std::uint64_t{warp.index} * kWarpSize;
       warp.live = left >= kWarpSize ? kAllLanes : (1u << left) - 1;
       warp.mask = warp.live;
       warp.executed = 0;
-      warp.trace = block.trace == nullptr ? nullptr : &block.trace->warps[warp.index];
+      warp.trace = traced ? &block.trace->warps[warp.index] : nullptr;
       warp.state = Warp::State::ready;
       warp.stack.assign(1, {warp.live, 0, kExitBlock});
       warp.next = &program_.ops[program_.blocks[0].first_op];
@@ -139,30 +174,109 @@ class GridRunner {
     if (at != kNoSlot) std::fill_n(warp.lanes<std::uint32_t>(at), kWarpSize, value);
   }
 
-  bool turn(Multiprocessor& sm) {
-    bool moved = false;
-    for (ResidentBlock& block : sm.blocks) {
-      if (!block.active) continue;
-      for (Warp& warp : block.warps) {
-        if (warp.state != Warp::State::ready) continue;
-        moved = true;
-        for (const Op* op = warp.next; op != nullptr;) op = op->run(launch_, warp, op);
-        if (launch_.fault || launch_.refusal) return true;
+  // One turn for each warp of each SM, on as many threads as are worth it.
+  void play_round() {
+    if (threads_ == 1 || instructions_ < kTeamInstructions) {
+      for (Multiprocessor& sm : sms_) {
+        turn(launch_, sm);
+        if (sm.fault || launch_.refusal) return;
       }
-      if (block.live_warps == 0) {
-        std::uint64_t longest = 0, all = 0;
-        for (const Warp& warp : block.warps) {
-          longest = std::max(longest, warp.executed);
-          all += warp.executed;
-        }
-        sm.longest_warps += longest;
-        if (block.trace != nullptr) sample_.finish(*block.trace, all);
-        block.trace = nullptr;
-        --active_blocks_;
-        start_next(sm, block);
-      }
+      return;
     }
+    if (!team_) {
+      for (int member = 1; member < threads_; ++member) {
+        helpers_.push_back(std::make_unique<Launch>(launch_.machine, program_, launch_.memory, launch_.l2,
+                                                    launch_.traffic, launch_.first_site));
+        helpers_.back()->block_dim = launch_.block_dim;
+        helpers_.back()->stores_wait = launch_.stores_wait;
+      }
+      claimed_ = std::vector<std::atomic<std::uint64_t>>(sms_.size());
+      team_ = std::make_unique<Team>(threads_);
+    }
+    team_->run([this](int member) {
+      // Its own SMs first, whose state it may still have in its caches, then what others have not come to.
+      Launch& launch = member == 0 ? launch_ : *helpers_[static_cast<std::size_t>(member) - 1];
+      for (int step = 0; step < threads_; ++step) {
+        for (auto i = static_cast<std::size_t>((member + step) % threads_); i < sms_.size();
+             i += static_cast<std::size_t>(threads_)) {
+          if (claimed_[i].exchange(rounds_ + 1, std::memory_order_relaxed) != rounds_ + 1) turn(launch, sms_[i]);
+        }
+      }
+    });
+  }
+
+  // The turns of one SM's warps. Touches nothing of another SM.
+  void turn(Launch& launch, Multiprocessor& sm) {
+    launch.sm = &sm;
+    launch.instructions_left = budget_;
+    sm.moved = false;
+    for (std::uint32_t slot = 0; slot < sm.blocks.size(); ++slot) {
+      ResidentBlock& block = sm.blocks[slot];
+      if (!block.active) continue;
+      if (block.is_new) lay_out(sm, block);
+      for (Warp& warp : block.warps) {
+        if (warp.state != Warp::State::ready || sm.l2_log.full()) continue;
+        sm.moved = true;
+        for (const Op* op = warp.next; op != nullptr;) op = op->run(launch, warp, op);
+        if (launch.refusal) return;
+        if (launch.fault) {
+          std::swap(sm.fault, launch.fault);
+          sm.fault_pc = launch.fault_pc;
+          return;
+        }
+      }
+      if (block.live_warps == 0) sm.ended.push_back(slot);
+    }
+    sm.instructions = budget_ - launch.instructions_left;
+  }
+
+  // What SMs share follows, SM by SM. False where the launch is over before its time.
+  bool settle_round() {
+    if (launch_.refusal) return false;
+    bool moved = false;
+    instructions_ = 0;
+    for (Multiprocessor& sm : sms_) {
+      if (sm.fault) {
+        launch_.fault = std::move(sm.fault);
+        launch_.fault_pc = sm.fault_pc;
+        return false;
+      }
+      if (sm.instructions > budget_) {
+        if (const Warp* warp = first_active(sm)) {
+          report_runaway(*warp, kOutOfBudget);
+          return false;
+        }
+      }
+      budget_ -= std::min(budget_, sm.instructions);
+      instructions_ += sm.instructions;
+      moved |= sm.moved;
+      sm.l2_log.replay(launch_.l2, launch_.sites, launch_.first_site, launch_.traffic);
+      sm.stores.apply();
+    }
+    for (Multiprocessor& sm : sms_) {
+      for (const std::uint32_t slot : sm.ended) finish(sm, sm.blocks[slot]);
+      sm.ended.clear();
+    }
+    if (!moved) report_deadlock();
     return moved;
+  }
+
+  void finish(Multiprocessor& sm, ResidentBlock& block) {
+    std::uint64_t longest = 0, all = 0;
+    for (const Warp& warp : block.warps) {
+      longest = std::max(longest, warp.executed);
+      all += warp.executed;
+    }
+    sm.longest_warps += longest;
+    if (block.trace != nullptr) sample_.finish(*block.trace, all);
+    block.trace = nullptr;
+    --active_blocks_;
+    dispatch(sm, block);
+  }
+
+  void gather(const Launch& helper) {
+    for (std::size_t i = 0; i < launch_.sites.size(); ++i) launch_.sites[i].add(helper.sites[i]);
+    for (std::size_t i = 0; i < launch_.block_threads.size(); ++i) launch_.block_threads[i] += helper.block_threads[i];
   }
 
   void hold_trace_limits() {
@@ -182,19 +296,31 @@ class GridRunner {
     }
   }
 
-  Warp* first_active() {
-    for (Multiprocessor& sm : sms_) {
+  // A warp that has not ended, of this SM if it has one.
+  const Warp* first_active(Multiprocessor& preferred) {
+    const auto of = [this](Multiprocessor& sm) -> const Warp* {
       for (ResidentBlock& block : sm.blocks) {
-        for (Warp& warp : block.warps) {
-          if (block.active && warp.state != Warp::State::done) return &warp;
+        if (!block.active) continue;
+        if (block.is_new) lay_out(sm, block);
+        for (const Warp& warp : block.warps) {
+          if (warp.state != Warp::State::done) return &warp;
         }
       }
+      return nullptr;
+    };
+    if (const Warp* warp = of(preferred)) return warp;
+    for (Multiprocessor& sm : sms_) {
+      if (const Warp* warp = of(sm)) return warp;
     }
     return nullptr;
   }
 
+  void report_runaway(const Warp& warp, const char* message) {
+    launch_.stop(warp, warp.next != nullptr ? warp.next : &program_.ops[0], FaultKind::runaway, -1, message);
+  }
+
   void report_deadlock() {
-    const Warp& warp = *first_active();
+    const Warp& warp = *first_active(sms_[0]);
     launch_.stop(warp, warp.next - 1, FaultKind::barrier_deadlock, -1,
                  "barrier deadlock: these threads wait at a barrier that others of their block never reach");
   }
@@ -204,6 +330,13 @@ class GridRunner {
   GridShape shape_;
   std::vector<Multiprocessor>& sms_;
   Sample sample_;
+  bool alone_;
+  int threads_;
+  std::uint64_t budget_;                             // warp instructions
+  std::uint64_t instructions_ = 0;                   // of the last round
+  std::vector<std::unique_ptr<Launch>> helpers_;     // of the team's other members
+  std::vector<std::atomic<std::uint64_t>> claimed_;  // by SM: 1 + the round in which somebody played it last
+  std::unique_ptr<Team> team_;
   std::uint32_t warps_per_block_ = 0;
   std::uint64_t next_block_ = 0, active_blocks_ = 0, rounds_ = 0;
   Bytes registers_, local_, constants_, warp_constants_;
@@ -213,10 +346,9 @@ class GridRunner {
 
 GridTrace run_grid(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, RunLimits& limits) {
   launch.block_dim = shape.block;
-  launch.instructions_left = limits.warp_instructions;
-  GridRunner runner(launch, shape, sms, limits.traces);
+  GridRunner runner(launch, shape, sms, limits);
   runner.run(limits.seconds);
-  limits.warp_instructions = launch.instructions_left;
+  limits.warp_instructions = runner.budget_left();
   return runner.take_trace();
 }
 

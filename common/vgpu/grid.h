@@ -1,9 +1,14 @@
 // Runs all blocks of one launch and leaves exact counts.
 //
 // Order, fixed so that counts repeat: blocks go to SMs in order as slots free up, first round-robin over the SMs until
-// all slots are full. Then rounds: each SM in order gives each of its resident warps, in order, one turn; a turn ends
-// at a barrier, at a taken loop back-edge or with the warp. A block that ends frees its slot for the next block at
-// once.
+// all slots are full. Then rounds: each SM gives each of its resident warps, in order, one turn; a turn ends at a
+// barrier, at a taken loop back-edge or with the warp. What SMs share follows at the end of the round, in the order of
+// the SMs: L2 answers, blocks that ended make room for the next ones, the budget is charged. So SMs may run side by
+// side, and no figure depends on the number of threads.
+//
+// An SM sees its own stores to global memory at once and those of others from the next round on, whichever ran first:
+// kernels that race give the same results, too, on any number of threads. Where blocks talk to each other (atomics,
+// fences, volatile accesses) or read the clock, SMs run in order on one thread and see each other's stores at once.
 #pragma once
 
 #include <vector>
@@ -22,12 +27,13 @@ struct RunLimits {
   std::uint64_t warp_instructions = 0;
   double seconds = 0;
   TraceLimits traces = {};
+  int threads = 1;     // at most; no figure depends on it
   bool clock = false;  // times by the clock instead of by bounds (timing.h)
 };
 
 // Runs until the grid is done or the launch has a fault or refusal. `sms` come back with their counters; their L1 is
-// cold at the start. Instructions that ran are taken off `limits.warp_instructions`. Returns the traces of the blocks
-// that were sampled; of no use after a fault.
+// cold at the start. Instructions that ran are taken off `limits.warp_instructions`; a fault ends the round of its SM,
+// and the one of the first SM counts. Returns the traces of the blocks that were sampled; of no use after a fault.
 GridTrace run_grid(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, RunLimits& limits);
 
 }  // namespace roofwalk::vgpu

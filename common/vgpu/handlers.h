@@ -5,6 +5,10 @@
 
 namespace roofwalk::vgpu {
 
+// Of the runaway fault that a spent budget of instructions is.
+inline constexpr const char* kOutOfBudget =
+    "runs too long: the kernel is still running after its budget of instructions; is this loop endless?";
+
 // control_ops.cpp
 const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op);
 const Op* op_fall_through(Launch& launch, Warp& warp, const Op* op);

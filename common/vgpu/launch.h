@@ -11,9 +11,11 @@
 #include "common/record/run_record.h"
 #include "common/specs/machine.h"
 #include "common/vgpu/cache.h"
+#include "common/vgpu/l2_log.h"
 #include "common/vgpu/memory.h"
 #include "common/vgpu/program.h"
 #include "common/vgpu/sample.h"
+#include "common/vgpu/store_log.h"
 
 namespace roofwalk::vgpu {
 
@@ -31,6 +33,8 @@ struct Site {  // counters of one memory or predicated instruction
   std::uint64_t bytes = 0, wavefronts = 0, conflicts = 0;                // shared memory
   std::uint64_t predicated_off = 0;                                      // thread instructions that a guard left out
   std::uint64_t divergent = 0;                                           // branches that split a warp
+
+  void add(const Site& other);
 };
 
 struct ReconvergenceEntry {
@@ -71,6 +75,7 @@ inline constexpr int kBarriers = 16;
 
 struct ResidentBlock {
   bool active = false;
+  bool is_new = false;  // has yet to be laid out
   Dim3 index{0, 0, 0};
   std::uint64_t linear_index = 0;  // within the grid
   BlockTrace* trace = nullptr;     // where its warps are recorded, if they are
@@ -81,7 +86,7 @@ struct ResidentBlock {
   std::uint32_t expected[kBarriers] = {};  // 0: all live warps
 };
 
-struct Multiprocessor {
+struct alignas(64) Multiprocessor {
   explicit Multiprocessor(const Machine& machine) : l1(machine.l1_bytes, machine.l1_ways) {}
   int index = 0;
   L1Cache l1;
@@ -91,6 +96,15 @@ struct Multiprocessor {
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0;
   TraceSize traced;  // recorded, dropped traces included
+
+  // Of the round that runs now.
+  L2Log l2_log;
+  StoreLog stores;
+  std::uint64_t instructions = 0;
+  bool moved = false;                // some warp had a turn
+  std::vector<std::uint32_t> ended;  // slots whose block ended
+  std::optional<Fault> fault;        // and with it the SM's round
+  std::uint32_t fault_pc = 0;
 };
 
 // The last buffer that an instruction touched: most stay with one.
@@ -110,6 +124,7 @@ struct SharedMemo {  // the last pattern of shared addresses of an instruction
 using CallHook = std::function<Result<std::uint64_t>(const ptx::Instruction& call,
                                                      const std::vector<std::vector<std::uint8_t>>& arguments)>;
 
+// What the handlers of one thread work on. All threads of a launch share the machine, the program and the memory.
 class Launch {
  public:
   Launch(const Machine& machine_in, const Program& program_in, Memory& memory_in, L2Cache& l2_in,
@@ -139,7 +154,8 @@ class Launch {
   std::vector<SharedMemo> shared_memos;
   std::vector<std::uint64_t> block_threads;  // active lanes summed over entries of each basic block
 
-  std::uint64_t instructions_left = 0;  // of the budget
+  bool stores_wait = false;             // global stores go to the SM's log: other SMs may run meanwhile
+  std::uint64_t instructions_left = 0;  // of the budget, for the turns of `sm` in this round
   std::uint64_t clock = 0;              // what %clock reads: warp instructions so far
   CallHook call_hook;
   std::optional<Fault> fault;  // without kernel, file and line, which whoever owns the module adds

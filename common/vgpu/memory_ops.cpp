@@ -43,6 +43,10 @@ void move_in(const Warp& warp, const Op* op, const Access& access, const Pointer
       } else if (access.contiguous) {
         constexpr int kStride = sizeof(M) * vector;
         for_lanes(d, warp.mask, [&](int l) { return extend<R, M>(base + access.low + l * kStride); });
+      } else if (access.implied) {
+        for_lanes(d, warp.mask, [&](int l) {
+          return extend<R, M>(base + access.first + static_cast<std::uint64_t>(l) * access.stride);
+        });
       } else {
         for_lanes(d, warp.mask, [&](int l) { return extend<R, M>(base + access.address[l]); });
       }
@@ -105,12 +109,25 @@ const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Move&& move) {
   Pointers at;
   switch (where) {
     case Where::global:
-      if (!resolve(launch, warp, op, access, kVerb, at)) return nullptr;
-      if constexpr (space != Space::constant) {
-        coalesce(access);
-        store ? count_store(launch, warp, op, access) : count_load(launch, warp, op, access);
+      if constexpr (space == Space::constant) {
+        if (!resolve(launch, warp, op, access, kVerb, at)) return nullptr;
+        break;
+      } else if constexpr (store) {
+        if (!begin_store(launch, warp, op, access, at)) return nullptr;
+        if (launch.stores_wait) {
+          LaneBytes data;
+          move(access, data.pointers(access));
+          keep_stores(launch, access, at, data);
+        } else {
+          move(access, at);
+        }
+      } else {
+        if (!begin_load(launch, warp, op, access, at)) return nullptr;
+        LaneBytes data;
+        if (may_be_stored(launch, access)) overlay_stores(launch, access, at, data);
+        move(access, at);
       }
-      break;
+      return after_memory(launch, warp, op);
     case Where::shared:
       if (!resolve_shared(launch, warp, op, access, kVerb, at)) return nullptr;
       count_shared(launch, warp, op, access);
@@ -321,7 +338,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     std::memcpy(at.of(access, l), &value, sizeof value);
     if (d != nullptr) d[l] = old;
   }
-  return op + 1;
+  return after_memory(launch, warp, op);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ const Op* access_local(Launch& launch, Warp& warp, const Op* op, Access& access,
   for (int l = 0; l < kWarpSize; ++l) at.lane[l] = bytes[l];
   move(at);
   if constexpr (store) scatter_local(warp, access, bytes);
-  return op + 1;
+  return after_memory(launch, warp, op);
 }
 
 }  // namespace roofwalk::vgpu

@@ -1,0 +1,72 @@
+#include "common/vgpu/l2_log.h"
+
+#include <bit>
+
+#include "common/vgpu/launch.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+constexpr std::uint32_t kWholeSector = ~0u;
+
+std::uint64_t count(unsigned sectors) { return static_cast<std::uint64_t>(std::popcount(sectors)); }
+
+}  // namespace
+
+void L2Log::write(std::uint64_t line, const WrittenBytes& bytes) {
+  unsigned sectors = 0;
+  bool partial = false;
+  for (unsigned s = 0; s < 4; ++s) {
+    if (bytes.of_sector[s] == 0) continue;
+    sectors |= 1u << s;
+    partial |= bytes.of_sector[s] != kWholeSector;
+  }
+  lines_.push_back({line, static_cast<std::uint8_t>(sectors), partial});
+  if (partial) partial_.push_back(bytes);
+}
+
+void L2Log::replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std::vector<SiteTraffic>& traffic) {
+  std::size_t at = 0, next_partial = 0;
+  for (const Request& request : requests_) {
+    const SiteId id = first_site + request.pc;
+    Site& site = sites[request.pc];
+    std::uint64_t read = 0, from_dram = 0, dirtied = 0;
+    for (; at < request.end; ++at) {
+      const Line& line = lines_[at];
+      switch (request.kind) {
+        case Kind::load:
+          read += count(line.sectors);
+          from_dram += count(l2.read(line.line, line.sectors, id, traffic));
+          break;
+        case Kind::store: {
+          WrittenBytes bytes;
+          if (line.partial) {
+            bytes = partial_[next_partial++];
+          } else {
+            for (unsigned s = 0; s < 4; ++s) bytes.of_sector[s] = (line.sectors >> s & 1u) != 0 ? kWholeSector : 0;
+          }
+          dirtied += count(l2.write(line.line, bytes.of_sector, id, traffic));
+          break;
+        }
+        case Kind::atomic: {
+          const L2Cache::Updated updated = l2.update(line.line, line.sectors, id, traffic);
+          from_dram += count(updated.missed);
+          dirtied += count(updated.dirtied);
+          break;
+        }
+      }
+    }
+    site.l2_hit_sectors += read - (request.kind == Kind::load ? from_dram : 0);
+    if (request.kind != Kind::store) ++(from_dram != 0 ? site.served_by_dram : site.served_by_l2);
+    if (request.trace != nullptr) {
+      Outcome& outcome = request.trace->outcomes[request.outcome];
+      add_to(outcome.dram_read_sectors, from_dram);
+      add_to(outcome.dram_write_sectors, dirtied);
+    }
+  }
+  lines_.clear();
+  partial_.clear();
+  requests_.clear();
+}
+
+}  // namespace roofwalk::vgpu

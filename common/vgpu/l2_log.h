@@ -1,0 +1,59 @@
+// What one SM asks of L2 in a round, kept until the round is over. So SMs run side by side, and L2 still sees their
+// requests in one order: SM by SM, each SM's in the order in which it made them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/vgpu/cache.h"
+#include "common/vgpu/trace.h"
+
+namespace roofwalk::vgpu {
+
+struct Site;
+
+// Of a line: one 32-bit mask a sector.
+struct WrittenBytes {
+  std::uint32_t of_sector[4] = {0, 0, 0, 0};
+};
+
+class L2Log {
+ public:
+  // The lines of a request, then the request itself.
+  void read(std::uint64_t line, unsigned sectors) { lines_.push_back({line, static_cast<std::uint8_t>(sectors), {}}); }
+  void write(std::uint64_t line, const WrittenBytes& bytes);
+  void update(std::uint64_t line, unsigned sectors) { read(line, sectors); }
+  // `trace`, if not null, gets what the request costs DRAM in its outcome of that number.
+  enum class Kind : std::uint8_t { load, store, atomic };
+  void end_request(Kind kind, std::uint32_t pc, WarpTrace* trace, std::size_t outcome) {
+    requests_.push_back(
+        {trace, static_cast<std::uint32_t>(outcome), pc, static_cast<std::uint32_t>(lines_.size()), kind});
+  }
+
+  // Long straight code asks for much in one turn: an SM with a full log waits for the next round.
+  bool full() const { return lines_.size() >= kMostLines; }
+
+  // Asks L2 for everything and forgets it. `sites` are the launch's, `first_site` is where they lie in `traffic`.
+  void replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std::vector<SiteTraffic>& traffic);
+
+ private:
+  static constexpr std::size_t kMostLines = std::size_t{1} << 18;
+
+  struct Line {
+    std::uint64_t line = 0;
+    std::uint8_t sectors = 0;
+    bool partial = false;  // a store that leaves bytes of its sectors: its masks are the next of partial_
+  };
+  struct Request {
+    WarpTrace* trace = nullptr;
+    std::uint32_t outcome = 0, pc = 0;
+    std::uint32_t end = 0;  // of its lines
+    Kind kind = Kind::load;
+  };
+
+  std::vector<Line> lines_;
+  std::vector<WrittenBytes> partial_;
+  std::vector<Request> requests_;
+};
+
+}  // namespace roofwalk::vgpu

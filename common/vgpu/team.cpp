@@ -1,0 +1,56 @@
+#include "common/vgpu/team.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+constexpr int kWatches = 2000;  // some 50 microseconds
+
+inline void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Returns once `value` is no longer `old`.
+void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+  for (int i = 0; i < kWatches; ++i) {
+    if (value.load(std::memory_order_acquire) != old) return;
+    pause();
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+}  // namespace
+
+Team::Team(int members) {
+  for (int member = 1; member < members; ++member) threads_.emplace_back([this, member] { serve(member); });
+}
+
+Team::~Team() {
+  work_ = nullptr;
+  pieces_.fetch_add(1, std::memory_order_release);
+  pieces_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Team::serve(int member) {
+  for (std::uint32_t seen = 0;; ++seen) {
+    wait_for_change(pieces_, seen);
+    if (work_ == nullptr) return;
+    (*work_)(member);
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+  }
+}
+
+void Team::run(const std::function<void(int)>& work) {
+  work_ = &work;
+  busy_.store(static_cast<std::uint32_t>(threads_.size()), std::memory_order_relaxed);
+  pieces_.fetch_add(1, std::memory_order_release);
+  pieces_.notify_all();
+  work(0);
+  for (std::uint32_t left; (left = busy_.load(std::memory_order_acquire)) != 0;) wait_for_change(busy_, left);
+}
+
+}  // namespace roofwalk::vgpu
