@@ -110,6 +110,20 @@ void end_request(Multiprocessor& sm, const Warp& warp, const Op* op, L2Log::Kind
   sm.l2_log.end_request(kind, op->pc, warp.trace, warp.first_outcome + op->memory);
 }
 
+// For the trace of a load through L1: which line it waits for, if one was fetched in this round, by itself or another.
+void note_arrival(Multiprocessor& sm, const Warp& warp, const Op* op, const Access& access, std::uint64_t missed,
+                  Outcome& outcome) {
+  for (int i = 0; i < access.lines; ++i) {
+    if (!sm.l1.came_this_round(access.line[i])) continue;
+    outcome.line = static_cast<std::uint16_t>(mix(access.line[i]));
+    if (missed == 0) {
+      sm.l2_log.read(access.line[i], 0);
+      end_request(sm, warp, op, L2Log::Kind::arriving);
+    }
+    return;
+  }
+}
+
 // What stores and atomics count alike.
 void count_write(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   Site& site = launch.sites[op->pc];
@@ -286,6 +300,7 @@ void count_load(Launch& launch, const Warp& warp, const Op* op, const Access& ac
     add_to(outcome.lines, static_cast<std::uint64_t>(access.lines));
     add_to(outcome.sectors, access.total_sectors);
     add_to(outcome.l2_read_sectors, missed);
+    if (!past_l1) note_arrival(sm, warp, op, access, missed, outcome);
   }
 }
 

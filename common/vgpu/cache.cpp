@@ -24,6 +24,7 @@ L1Cache::L1Cache(std::int64_t size_bytes, int ways)
       tags_(sets_ * ways),
       used_(sets_ * ways),
       valid_(sets_ * ways),
+      read_in_(sets_ * ways),
       hints_(std::size_t{1} << kHintBits) {
   invalidate();
 }
@@ -32,6 +33,7 @@ void L1Cache::invalidate() {
   std::fill(tags_.begin(), tags_.end(), ~0ull);
   std::fill(used_.begin(), used_.end(), std::uint64_t{0});
   std::fill(valid_.begin(), valid_.end(), std::uint8_t{0});
+  std::fill(read_in_.begin(), read_in_.end(), 0u);
   std::fill(hints_.begin(), hints_.end(), 0u);
   clock_ = 0;
   group_ = {};
@@ -44,6 +46,7 @@ void L1Cache::read_group(const std::uint64_t (&lines)[kGroupLines], const std::u
     const std::uint32_t slot = locate(lines[i]);
     used_[slot] = ++clock_;
     missing[i] = static_cast<std::uint8_t>(sectors[i] & ~valid_[slot]);
+    if (missing[i] != 0) read_in_[slot] = round_;
     valid_[slot] |= sectors[i];
     group_.line[i] = lines[i];
     group_.slot[i] = slot;
@@ -116,8 +119,7 @@ void L2Cache::write_back_all(std::vector<SiteTraffic>& traffic) {
 }
 
 std::size_t L2Cache::find_or_allocate(std::uint64_t line, std::vector<SiteTraffic>& traffic) {
-  const auto set = static_cast<std::size_t>((static_cast<UInt128>(mix(line)) * sets_) >> 64);
-  const std::size_t first = set * ways_;
+  const std::size_t first = set_of(line) * ways_;
   const std::uint64_t now = ++clock_;
   for (std::size_t i = first; i < first + ways_; ++i) {
     if (tags_[i] == line) {
@@ -139,8 +141,17 @@ unsigned L2Cache::read(std::uint64_t line, unsigned sectors, SiteId site, std::v
   Line& entry = lines_[find_or_allocate(line, traffic)];
   const unsigned missing = sectors & ~entry.valid;
   traffic[site].dram_read_sectors += std::popcount(missing);
+  if (missing != 0) entry.read_in = round_;
   entry.valid = static_cast<std::uint8_t>(entry.valid | sectors);
   return missing;
+}
+
+bool L2Cache::came_this_round(std::uint64_t line) const {
+  const std::size_t first = set_of(line) * ways_;
+  for (std::size_t i = first; i < first + ways_; ++i) {
+    if (tags_[i] == line) return lines_[i].read_in == round_;
+  }
+  return false;
 }
 
 unsigned L2Cache::write(std::uint64_t line, const std::uint32_t (&bytes)[4], SiteId site,

@@ -44,6 +44,11 @@ class L2Cache {
   // Forgets everything: the state at the start of a plan.
   void invalidate();
 
+  // What comes from DRAM from now on belongs to another round than what came before.
+  void begin_round() { ++round_; }
+  // Whether a line that L2 holds, or part of it, was read from DRAM in this round.
+  bool came_this_round(std::uint64_t line) const;
+
   // Reads `sectors` (4-bit mask) of a line; returns the mask of those that L2 did not hold.
   unsigned read(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
 
@@ -67,15 +72,21 @@ class L2Cache {
     std::uint32_t written[4] = {0, 0, 0, 0};  // bytes that stores wrote into sectors that are not valid
     std::uint8_t valid = 0, dirty = 0;        // sector masks; a partly written sector is dirty and not valid
     SiteId writer = 0;                        // of the newest store: pays for the write-back
+    std::uint32_t read_in = 0;                // the round of its newest read from DRAM
   };
   static constexpr std::uint64_t kNoTag = ~0ull;
 
   std::size_t find_or_allocate(std::uint64_t line, std::vector<SiteTraffic>& traffic);
   static void write_back(Line& line, std::vector<SiteTraffic>& traffic);
 
+  std::size_t set_of(std::uint64_t line) const {
+    return static_cast<std::size_t>((static_cast<UInt128>(mix(line)) * sets_) >> 64);
+  }
+
   std::size_t sets_;
   int ways_;
   std::uint64_t clock_ = 0;
+  std::uint32_t round_ = 1;
   std::vector<Line> lines_;
   std::vector<std::uint64_t> tags_;  // beside lines_, for the search
   std::vector<std::uint64_t> used_;  // stamp of the last use
@@ -93,8 +104,14 @@ class L1Cache {
     used_[slot] = ++clock_;
     const unsigned missing = sectors & ~valid_[slot];
     valid_[slot] = static_cast<std::uint8_t>(valid_[slot] | sectors);
+    if (missing != 0) read_in_[slot] = round_;
     return missing;
   }
+
+  // What is fetched from now on belongs to another round than what was before.
+  void begin_round() { ++round_; }
+  // Whether a line that L1 holds, or part of it, was fetched in this round.
+  bool came_this_round(std::uint64_t line) { return read_in_[locate(line)] == round_; }
 
   // Warps that walk along rows ask for the same kGroupLines lines many times in a row. `read_group` reads such lines
   // one by one and keeps where they are; while they stay there, `read_again` does at once what reading them would do.
@@ -156,7 +173,9 @@ class L1Cache {
   std::uint64_t clock_ = 0;
   std::vector<std::uint64_t> tags_;
   std::vector<std::uint64_t> used_;
-  std::vector<std::uint8_t> valid_;   // sector masks, and kInGroup
+  std::vector<std::uint8_t> valid_;     // sector masks, and kInGroup
+  std::vector<std::uint32_t> read_in_;  // the round of the newest miss
+  std::uint32_t round_ = 1;
   std::vector<std::uint32_t> hints_;  // index into tags_, by a hash of the line
   Group group_;
 };

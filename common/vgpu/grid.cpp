@@ -208,6 +208,7 @@ class GridRunner {
   // The turns of one SM's warps. Touches nothing of another SM.
   void turn(Launch& launch, Multiprocessor& sm) {
     launch.sm = &sm;
+    sm.l1.begin_round();
     launch.instructions_left = budget_;
     sm.moved = false;
     for (std::uint32_t slot = 0; slot < sm.blocks.size(); ++slot) {
@@ -233,6 +234,7 @@ class GridRunner {
   // What SMs share follows, SM by SM. False where the launch is over before its time.
   bool settle_round() {
     if (launch_.refusal) return false;
+    launch_.l2.begin_round();
     bool moved = false;
     instructions_ = 0;
     for (Multiprocessor& sm : sms_) {

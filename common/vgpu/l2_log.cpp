@@ -31,12 +31,17 @@ void L2Log::replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std
     const SiteId id = first_site + request.pc;
     Site& site = sites[request.pc];
     std::uint64_t read = 0, from_dram = 0, dirtied = 0;
+    bool arriving = false;  // at L2, from DRAM
     for (; at < request.end; ++at) {
       const Line& line = lines_[at];
       switch (request.kind) {
         case Kind::load:
           read += count(line.sectors);
+          if (request.trace != nullptr) arriving |= l2.came_this_round(line.line);
           from_dram += count(l2.read(line.line, line.sectors, id, traffic));
+          break;
+        case Kind::arriving:
+          arriving |= l2.came_this_round(line.line);
           break;
         case Kind::store: {
           WrittenBytes bytes;
@@ -56,12 +61,17 @@ void L2Log::replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std
         }
       }
     }
+    if (request.kind == Kind::arriving) {
+      request.trace->outcomes[request.outcome].arrives = arriving ? Arrival::from_dram : Arrival::from_l2;
+      continue;
+    }
     site.l2_hit_sectors += read - (request.kind == Kind::load ? from_dram : 0);
     if (request.kind != Kind::store) ++(from_dram != 0 ? site.served_by_dram : site.served_by_l2);
     if (request.trace != nullptr) {
       Outcome& outcome = request.trace->outcomes[request.outcome];
       add_to(outcome.dram_read_sectors, from_dram);
       add_to(outcome.dram_write_sectors, dirtied);
+      if (arriving && from_dram == 0) outcome.arrives = Arrival::from_dram;
     }
   }
   lines_.clear();

@@ -24,7 +24,8 @@ class L2Log {
   void write(std::uint64_t line, const WrittenBytes& bytes);
   void update(std::uint64_t line, unsigned sectors) { read(line, sectors); }
   // `trace`, if not null, gets what the request costs DRAM in its outcome of that number.
-  enum class Kind : std::uint8_t { load, store, atomic };
+  // `arriving`: asks for nothing; its trace learns where the line comes from that its SM fetched in this round.
+  enum class Kind : std::uint8_t { load, store, atomic, arriving };
   void end_request(Kind kind, std::uint32_t pc, WarpTrace* trace, std::size_t outcome) {
     requests_.push_back(
         {trace, static_cast<std::uint32_t>(outcome), pc, static_cast<std::uint32_t>(lines_.size()), kind});

@@ -19,6 +19,8 @@ namespace roofwalk::vgpu {
 
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max() / 4;
 
+inline constexpr std::size_t kLineHashes = 4096;
+
 inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycles - 1e-9)); }
 
 class Simulation {
@@ -74,6 +76,7 @@ class Simulation {
     sms_.resize(static_cast<std::size_t>(sms));
     for (SimSm& sm : sms_) {
       sm.schedulers.resize(static_cast<std::size_t>(m_.schedulers_per_sm));
+      sm.arriving.resize(kLineHashes);
       sm.blocks.resize(static_cast<std::size_t>(in_.blocks_per_sm));
       sm.warps.resize(sm.blocks.size() * warps);
       for (std::uint32_t w = 0; w < sm.warps.size(); ++w) {
@@ -356,6 +359,10 @@ class Simulation {
           latency = m_.dram_latency_cycles;
         }
       }
+      if (o.arrives == Arrival::from_dram && o.dram_read_sectors == 0) {  // in L2 it is still on its way
+        score.cause = Wait::dram;
+        latency = m_.dram_latency_cycles;
+      }
       const double until = o.l2_read_sectors != 0 || op.kind == TimedKind::atomic ? past + delay + latency : accepted;
       const auto put = [&](SimSm::Outstanding& in_flight, std::uint32_t count) {
         if (count == 0) return;
@@ -380,12 +387,35 @@ class Simulation {
           static_cast<float>(std::min(1.0, (queued * share + o.shared_conflicts * wavefront) / (done - now)));
     }
     score.ready = round_up(done);
+    if (o.line != 0) wait_for_line(sm, o, score);
     sm.end = std::max(sm.end, op.kind == TimedKind::load || op.kind == TimedKind::atomic ? done : start + path);
     if (op.kind == TimedKind::async_copy) {
       if (score.ready > warp.open_copies.ready) warp.open_copies = score;
     } else {
       set_results(warp, op, score);
     }
+  }
+
+  // Who fetches a line tells when it comes; who finds it on its way waits for it. Where nobody in the simulation has
+  // asked for it yet, the first one waits as long as who asks does, and the others for the first.
+  void wait_for_line(SimSm& sm, const Outcome& o, Score& score) const {
+    SimSm::Arriving& line = sm.arriving[o.line % kLineHashes];
+    if (o.l2_read_sectors != 0) {
+      if (line.hash != o.line || score.ready > line.ready) line = {score.ready, score.cause, o.line};
+      return;
+    }
+    // Long past, it was another time that the line came.
+    constexpr double kLatencies = 64;
+    const bool past = static_cast<double>(line.ready) + kLatencies * m_.dram_latency_cycles < static_cast<double>(now_);
+    if (line.hash != o.line || past) {
+      const bool dram = o.arrives == Arrival::from_dram;
+      const double latency = dram ? m_.dram_latency_cycles : m_.l2_latency_cycles;
+      line = {now_ + round_up(latency), dram ? Wait::dram : Wait::l2, o.line};
+    }
+    if (line.ready <= score.ready) return;
+    score.ready = line.ready;
+    score.cause = line.cause;
+    score.conflict_share = 0;
   }
 
   void arrive(SimSm& sm, SimWarp& warp, const TimedOp& op) {

@@ -113,6 +113,13 @@ struct SimSm {
   std::vector<Scheduler> schedulers;
   std::size_t first_scheduler = 0;  // whose turn comes first
   Server memory_path, port_in, port_out;
+  // When the line with this hash was, or will be, there; and what those who wait for it wait for.
+  struct Arriving {
+    Cycle ready = 0;
+    Wait cause = Wait::l2;
+    std::uint16_t hash = 0;
+  };
+  std::vector<Arriving> arriving;
   double path_closed_until = 0;                       // for want of room among the sectors in flight
   double path_cycles = 0, conflict_cycles = 0;        // of the memory path so far
   using InFlight = std::pair<double, std::uint32_t>;  // sectors asked of L2: until when, how many

@@ -8,12 +8,18 @@
 
 namespace roofwalk::vgpu {
 
+// What a load finds in a cache although it is only on its way there: somebody else asked for it in the same round of
+// turns (grid.h), which hardware runs at the same time.
+enum class Arrival : std::uint8_t { none, from_l2, from_dram };
+
 // One memory instruction of one entry of a basic block. All zero where its guard was off in every lane.
 struct Outcome {
   std::uint8_t lines = 0, sectors = 0;                         // at L1: 128-byte lines looked up, 32-byte sectors
   std::uint8_t l2_read_sectors = 0, l2_write_sectors = 0;      // what went on to L2
   std::uint8_t dram_read_sectors = 0, dram_write_sectors = 0;  // reads that L2 lacked; sectors that it newly owes DRAM
   std::uint8_t shared_wavefronts = 0, shared_conflicts = 0;    // shared memory: turns, and those beyond the fewest
+  Arrival arrives = Arrival::none;  // a load: what it must wait for besides what it asks for itself
+  std::uint16_t line = 0;           // a load: a hash of the first line that was not in L1, or is on its way there
   bool operator==(const Outcome&) const = default;
 };
 
@@ -21,7 +27,7 @@ struct Outcome {
 inline void add_to(std::uint8_t& field, std::uint64_t more) {
   field = static_cast<std::uint8_t>(std::min<std::uint64_t>(field + more, 255));
 }
-static_assert(sizeof(Outcome) == 8);
+static_assert(sizeof(Outcome) == 12);
 
 struct WarpTrace {
   std::vector<std::uint32_t> blocks;  // basic blocks in the order of entry

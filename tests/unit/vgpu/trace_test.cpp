@@ -14,8 +14,11 @@ std::string addresses(int stride) {
          ";\nadd.s64 %rd3, %rd1, %rd9;\nadd.s64 %rd4, %rd2, %rd9;\n";
 }
 
-const std::vector<Outcome>& outcomes(const GridTrace& trace, std::size_t block = 0, std::size_t warp = 0) {
-  return trace.blocks.at(block).warps.at(warp).outcomes;
+// Without the hashes of lines, which nobody works out by hand.
+std::vector<Outcome> outcomes(const GridTrace& trace, std::size_t block = 0, std::size_t warp = 0) {
+  std::vector<Outcome> out = trace.blocks.at(block).warps.at(warp).outcomes;
+  for (Outcome& o : out) o.line = 0;
+  return out;
 }
 
 TEST(Trace, CoalescedLoadThatMissesThenHitsAndItsStore) {
@@ -29,7 +32,7 @@ TEST(Trace, CoalescedLoadThatMissesThenHitsAndItsStore) {
   EXPECT_EQ(got.trace.blocks[0].executed, got.trace.blocks[0].instructions);
   const std::vector<Outcome> wanted{
       {.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4},
-      {.lines = 1, .sectors = 4},
+      {.lines = 1, .sectors = 4, .arrives = Arrival::from_dram},  // the first one's
       {.lines = 1, .sectors = 4, .l2_write_sectors = 4, .dram_write_sectors = 4},
       {.lines = 1, .sectors = 4, .l2_write_sectors = 4},  // dirty already
   };
@@ -48,7 +51,7 @@ TEST(Trace, AnotherSmFindsItInL2) {
   const auto got = run(kernel, {}, 1);
   ASSERT_EQ(got.trace.blocks.size(), 2u);
   const Outcome first{.lines = 1, .sectors = 1, .l2_read_sectors = 1, .dram_read_sectors = 1};
-  const Outcome second{.lines = 1, .sectors = 1, .l2_read_sectors = 1};
+  const Outcome second{.lines = 1, .sectors = 1, .l2_read_sectors = 1, .arrives = Arrival::from_dram};
   EXPECT_EQ(outcomes(got.trace, 0), std::vector{first});
   EXPECT_EQ(outcomes(got.trace, 1), std::vector{second});
 }

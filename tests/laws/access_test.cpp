@@ -1,0 +1,77 @@
+// What the shape of an access costs: strides, bank conflicts, and loads that may or may not pass a store.
+#include "tests/laws/law.h"
+
+namespace roofwalk::test {
+namespace {
+
+class Access : public Law {};
+
+TEST_P(Access, TimeFollowsTheSectorsOfAStride) {
+  constexpr int kThreads = 64, kLoads = 16;
+  const double rate = dram_stream_bytes_per_clock(1);
+  for (const int stride : {1, 2, 4, 8, 16, 32}) {
+    const int sectors = std::min(32, 4 * stride);
+    const double block_bytes = 1.0 * kThreads / 32 * kLoads * sectors * 32;
+    const double of_an_sm = 20 * rate * machine_.dram_latency_cycles / machine_.sms;
+    const int blocks = machine_.sms * (static_cast<int>(of_an_sm / block_bytes) + 1);
+    const std::size_t floats = static_cast<std::size_t>(blocks) * kThreads * kLoads * static_cast<unsigned>(stride);
+    Buffer a{"a", std::vector<float>(floats, 1.0f)}, c{"c", {0}};
+    const RunRecord record = run("strides", {&a, &c, stride, blocks, kThreads});
+    const auto requests = static_cast<std::uint64_t>(blocks) * kThreads / 32 * kLoads;
+    EXPECT_EQ(count(record, Counter::global_load_requests), requests);
+    EXPECT_EQ(count(record, Counter::l1_read_sectors), requests * static_cast<unsigned>(sectors));
+    EXPECT_EQ(count(record, Counter::dram_read_bytes), requests * static_cast<unsigned>(sectors) * 32);
+    // Lines are looked up one by one: a bound of its own where a line brings one sector.
+    const double lines = std::min(32, stride) / machine_.l1_lines_per_clock;
+    const double expected = std::max(block_bytes * blocks / rate, static_cast<double>(requests) / machine_.sms * lines);
+    expect_within(cycles(record), machine_.dram_latency_cycles + expected, 0.1,
+                  "stride " + std::to_string(stride) + ", cycles");
+  }
+}
+
+TEST_P(Access, BankConflictsOfKLanesCostKWavefronts) {
+  constexpr int kTurns = 16, kReads = 32;
+  const int threads = most_threads(), blocks = few_sms();
+  Buffer c{"c", std::vector<float>(static_cast<std::size_t>(blocks) * threads)};
+  for (const int ways : {1, 2, 4, 8, 16, 32}) {
+    const auto of = [&](int turns) { return run("shared", {&c, ways, blocks, threads, turns}); };
+    const RunRecord few = of(2), many = of(2 + kTurns);
+    const double reads = 1.0 * kTurns * kReads * threads / 32;  // of an SM
+    const auto more = [&](Counter counter) { return static_cast<double>(count(many, counter) - count(few, counter)); };
+    EXPECT_EQ(more(Counter::shared_wavefronts), reads * blocks * ways);
+    EXPECT_EQ(more(Counter::shared_bank_conflicts), reads * blocks * (ways - 1));
+    const double each = std::max(ways * 128 / machine_.shared_bytes_per_clock, memory_interval());
+    // A read comes with an addition, and a turn with a dozen instructions of its own.
+    const double issue = (2.0 + 12.0 / kReads) / machine_.schedulers_per_sm;
+    const double add = 32.0 / machine_.fp32_lanes_per_sm;
+    expect_within((cycles(many) - cycles(few)) / reads, std::max({each, issue, add}), kRateTolerance,
+                  std::to_string(ways) + " ways, cycles a read and SM");
+  }
+}
+
+// One warp, so that nothing hides a latency. ptxas hoists all eight loads of the four unrolled steps where it may
+// (LDG x 8, then FADD and STG four times), and keeps LDG LDG FADD STG four times where a store may change what comes
+// next (read with nvdisasm). So four steps take one latency, or four.
+TEST_P(Access, LoadsThatMayNotPassAStoreWaitForIt) {
+  constexpr int kTurns = 256, kUnroll = 4;
+  Buffer a{"a", std::vector<float>(kTurns * 32, 1.0f)}, b{"b", std::vector<float>(kTurns * 32, 2.0f)};
+  double time[2];
+  for (const int is_restrict : {0, 1}) {
+    Buffer c{"c", std::vector<float>(kTurns * 32)};
+    const auto of = [&](int turns) { return cycles(run("restrict", {&a, &b, &c, is_restrict, 1, 32, turns})); };
+    time[is_restrict] = (of(kTurns) - of(kTurns / 2)) / (kTurns / 2 / kUnroll);
+    EXPECT_EQ(c.values, std::vector<float>(kTurns * 32, 3.0f));
+  }
+  // Beyond the latency: an addition, the store, and what a turn of the loop computes, in the order of issue.
+  const double slack =
+      6 * machine_.alu_latency_cycles + 2 * kUnroll * std::max(memory_interval(), 128 / machine_.l1_bytes_per_clock);
+  EXPECT_GE(time[0], kUnroll * machine_.dram_latency_cycles);
+  EXPECT_LE(time[0], kUnroll * (machine_.dram_latency_cycles + slack));
+  EXPECT_GE(time[1], machine_.dram_latency_cycles);
+  EXPECT_LE(time[1], machine_.dram_latency_cycles + kUnroll * slack);
+}
+
+ROOFWALK_ON_ALL_MACHINES(Access);
+
+}  // namespace
+}  // namespace roofwalk::test

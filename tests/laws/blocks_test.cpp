@@ -1,0 +1,137 @@
+// What blocks and launches cost: divergence, waves and their tail, launches, barriers and double buffering.
+#include "tests/laws/law.h"
+
+namespace roofwalk::test {
+namespace {
+
+class Blocks : public Law {
+ protected:
+  // Cycles of `blocks` blocks that do nothing but wait for one FMA after another, `resident` of them on an SM at once.
+  RunRecord wave(int blocks, int resident, int turns) {
+    Buffer in{"in", {0.5f, 1, 1, 2, 3, 4, 5, 6, 7, 8}};
+    Buffer out{"out", std::vector<float>(static_cast<std::size_t>(blocks) * threads(1))};
+    const RunRecord record = run("arithmetic", {&in, &out, static_cast<int>(Chain::fma), 1, blocks, threads(1),
+                                                shared_bytes_for(resident), turns});
+    EXPECT_EQ(record.kernels[0].resident_blocks_per_sm, resident);
+    return record;
+  }
+};
+
+TEST_P(Blocks, LanesThatGoNWaysTakeNTimes) {
+  // Enough warps to fill the FP32 pipe, whose work the ways are.
+  const int threads = most_threads(), blocks = few_sms();
+  Buffer in{"in", {0.5f, 1, 1, 2, 3, 4, 5, 6, 7, 8}};
+  Buffer out{"out", std::vector<float>(static_cast<std::size_t>(blocks) * threads)};
+  double alone = 0;
+  for (const int ways : {1, 2, 4}) {
+    const auto of = [&](int turns) { return run("divergence", {&in, &out, ways, blocks, threads, turns}); };
+    const RunRecord few = of(4), many = of(20);
+    const auto more = [&](Counter counter) { return static_cast<double>(count(many, counter) - count(few, counter)); };
+    expect_within(more(Counter::thread_instructions) / more(Counter::warp_instructions), 32.0 / ways, 0.01, "lanes");
+    EXPECT_EQ(more(Counter::flops_f32), 2.0 * 16 * 64 * threads * blocks);
+    const double time = cycles(many) - cycles(few);
+    if (ways == 1) {
+      alone = time;
+      const double fmas = 16.0 * 64 * threads / machine_.fp32_lanes_per_sm;
+      expect_within(time, fmas, 2 * kRateTolerance, "cycles of one way");
+    }
+    expect_within(time, ways * alone, kRateTolerance, std::to_string(ways) + " ways, cycles");
+  }
+}
+
+TEST_P(Blocks, WavesAddUpAndATailIsAWave) {
+  constexpr int kResident = 2, kTurns = 4;
+  const int wave_blocks = kResident * machine_.sms;
+  const double one = cycles(wave(wave_blocks, kResident, kTurns));
+  const double expected = kTurns * 256 * machine_.alu_latency_cycles;
+  EXPECT_GE(one, expected);
+  EXPECT_LE(one, expected * (1 + kRateTolerance) + 2 * machine_.dram_latency_cycles) << "first, loads from DRAM";
+  for (const int waves : {2, 3, 5}) {
+    // Later waves find `in` in L2 or L1, so they are a little shorter.
+    const double time = cycles(wave(waves * wave_blocks, kResident, kTurns));
+    EXPECT_LE(time, waves * one * 1.02) << waves;
+    EXPECT_GE(time, waves * expected) << waves;
+  }
+  const double tail = cycles(wave(wave_blocks + 1, kResident, kTurns));
+  EXPECT_GE(tail, 2 * expected);
+  EXPECT_LE(tail, 2 * one * 1.02);
+}
+
+TEST_P(Blocks, ALaunchCostsItsLaunch) {
+  const double one = run("launch", {1, 1, 32}).elapsed_ns;
+  EXPECT_GE(one, machine_.launch_ns);
+  EXPECT_LE(one, machine_.launch_ns * (1 + kRateTolerance));
+  const RunRecord many = run("launch", {20, 1, 32});
+  EXPECT_EQ(many.kernels.size(), 20u);
+  expect_within(many.elapsed_ns, 20 * one, 1e-9, "ns");
+}
+
+// The same JSON, to the byte, from another machine of the same file.
+TEST_P(Blocks, TimeIsTheSameEveryTime) {
+  std::string text[2];
+  for (std::string& json : text) {
+    const std::vector<float> values(16384, 1.0f);
+    Buffer a{"a", values}, b{"b", values}, c{"c", values};
+    json = to_json(run("streams", {&a, &b, &c, 3, 4096})).dump();
+    runner_ = std::make_unique<Runner>(device());
+  }
+  EXPECT_EQ(text[0], text[1]);
+}
+
+// A block brings a tile, waits, works on it for as long as DRAM takes, and so on. Alone on its SM it gains from having
+// the next tile on its way; among others, which work while it waits, it does not.
+TEST_P(Blocks, DoubleBufferingPaysWhereNothingElseHidesLatency) {
+  constexpr int kWarps = 2, kFmasPerStep = 32, kFew = 8, kMany = 24;
+  const int threads = this->threads(kWarps);
+  const int crowd = std::min(6, machine_.max_threads_per_sm / threads);
+  ASSERT_GE(crowd, 4);
+  // Four chains in each of two warps a scheduler fill the pipe.
+  const double fma = std::max(interval(machine_.fp32_lanes_per_sm), machine_.alu_latency_cycles / (4 * kWarps));
+  // Whole turns of the loop that nvcc unrolls four times.
+  const int steps = (static_cast<int>(machine_.dram_latency_cycles / (kWarps * kFmasPerStep * fma)) / 4 + 1) * 4;
+  const double work = steps * kWarps * kFmasPerStep * fma;
+  const double around = machine_.barrier_latency_cycles + machine_.shared_latency_cycles;
+  struct Reading {
+    double cycles_per_tile, dram, barrier;  // the waits as parts of the warps' cycles
+  };
+  const auto of = [&](int buffers, int resident) {
+    const int blocks = machine_.sms * resident;
+    Buffer a{"a", std::vector<float>(static_cast<std::size_t>(blocks) * threads * kMany, 1.0f)};
+    Buffer out{"out", std::vector<float>(static_cast<std::size_t>(blocks) * threads)};
+    const auto tiles = [&](int n) {
+      return run("double_buffer", {&a, &out, buffers, blocks, threads, shared_bytes_for(resident), n, steps});
+    };
+    const RunRecord few = tiles(kFew), many = tiles(kMany);
+    EXPECT_EQ(many.kernels[0].resident_blocks_per_sm, resident);
+    const KernelRecord& kernel = many.kernels[0];
+    return Reading{(cycles(many) - cycles(few)) / (kMany - kFew), share(kernel, Wait::dram),
+                   share(kernel, Wait::barrier)};
+  };
+  const Reading one = of(1, 1), two = of(2, 1), one_of_many = of(1, crowd), two_of_many = of(2, crowd);
+
+  // The loop's own instructions come on top.
+  const auto expect_little_above = [](double value, double expected, const char* what) {
+    EXPECT_GE(value, 0.98 * expected) << what;
+    EXPECT_LE(value, 1.35 * expected) << what;
+  };
+  // Alone: latency and work add up; with the next tile under way they overlap.
+  expect_little_above(one.cycles_per_tile,
+                      machine_.dram_latency_cycles + work + around + machine_.barrier_latency_cycles, "one, alone");
+  expect_little_above(two.cycles_per_tile, std::max(machine_.dram_latency_cycles, work) + around, "two, alone");
+  EXPECT_GE(one.cycles_per_tile / two.cycles_per_tile, 1.5);
+  // In a crowd the pipe is busy either way.
+  expect_little_above(one_of_many.cycles_per_tile, crowd * work, "one, in a crowd");
+  expect_little_above(two_of_many.cycles_per_tile, crowd * work, "two, in a crowd");
+  EXPECT_LE(one_of_many.cycles_per_tile / two_of_many.cycles_per_tile, 1.15);
+  // Why: alone with one buffer, the latency's part of a tile is spent waiting; with two, only barriers are left.
+  const double latency_part =
+      (machine_.dram_latency_cycles + 2 * machine_.barrier_latency_cycles) / one.cycles_per_tile;
+  EXPECT_GE(one.dram + one.barrier, latency_part - 0.05) << "those that came through wait for those that did not";
+  EXPECT_GE(one.dram, latency_part / 2);
+  EXPECT_LE(two.dram, one.dram / 4);
+}
+
+ROOFWALK_ON_ALL_MACHINES(Blocks);
+
+}  // namespace
+}  // namespace roofwalk::test

@@ -1,0 +1,66 @@
+// Chains of addresses: a load names the next one, so that a warp has exactly kChains loads in flight, each exactly one
+// latency long. A node is 32 addresses, one a lane. In `nodes` the addresses are ready; in shared memory the kernel
+// writes its own.
+#include <roofwalk.cuh>
+
+using Address = unsigned long long;
+
+__device__ Address next(Address at) {
+    Address to;
+    asm volatile("ld.global.u64 %0, [%1];" : "=l"(to) : "l"(at));
+    return to;
+}
+
+// Chain number i starts at node i. ends[...] is the node that each lane came to, summed over its chains.
+template <int kChains>
+__global__ void chase(const Address* nodes, float* ends, int hops) {
+    const int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    Address at[kChains];
+#pragma unroll
+    for (int j = 0; j < kChains; ++j) {
+        at[j] = reinterpret_cast<Address>(nodes + (thread / 32 * kChains + j) * 32 + thread % 32);
+    }
+    for (int hop = 0; hop < hops; hop += 8) {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+#pragma unroll
+            for (int j = 0; j < kChains; ++j) at[j] = next(at[j]);
+        }
+    }
+    float sum = 0;
+#pragma unroll
+    for (int j = 0; j < kChains; ++j) {
+        sum += static_cast<float>((at[j] - reinterpret_cast<Address>(nodes)) / 256);
+    }
+    ends[thread] = sum;
+}
+
+__device__ unsigned next_shared(unsigned at) {
+    unsigned to;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(to) : "r"(at));
+    return to;
+}
+
+// A ring of 64 words. One warp, all lanes alike.
+__global__ void chase_shared(float* ends, int hops) {
+    __shared__ unsigned ring[64];
+    for (int i = threadIdx.x; i < 64; i += 32) {
+        ring[i] = static_cast<unsigned>(__cvta_generic_to_shared(&ring[(i + 1) % 64]));
+    }
+    __syncthreads();
+    const unsigned first = static_cast<unsigned>(__cvta_generic_to_shared(ring));
+    unsigned at = first;
+    for (int hop = 0; hop < hops; hop += 8) {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) at = next_shared(at);
+    }
+    ends[threadIdx.x] = static_cast<float>((at - first) / 4);
+}
+
+// chains 0: in shared memory.
+SOLVE(const Address* nodes, float* ends, int chains, int blocks, int threads, int shared_bytes, int hops) {
+    if (chains == 0) chase_shared<<<1, 32>>>(ends, hops);
+    if (chains == 1) chase<1><<<blocks, threads, shared_bytes>>>(nodes, ends, hops);
+    if (chains == 2) chase<2><<<blocks, threads, shared_bytes>>>(nodes, ends, hops);
+    if (chains == 4) chase<4><<<blocks, threads, shared_bytes>>>(nodes, ends, hops);
+}

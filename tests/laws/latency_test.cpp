@@ -1,0 +1,67 @@
+// One thing after another takes its latency each time.
+#include "tests/laws/law.h"
+
+namespace roofwalk::test {
+namespace {
+
+class Latency : public Law {
+ protected:
+  // Cycles a hop of one thread around a ring of `count` nodes, once the first `warm` hops are done.
+  double hop(std::uint32_t count, int warm, int hops) {
+    const DeviceBuffer ring = nodes(count, 1);
+    const auto of = [&](int n) { return cycles(chase(ring, 1, 1, 1, 0, n)); };
+    return (of(warm + hops) - of(warm)) / hops;
+  }
+  double step(Chain chain) { return cycles_per_turn(chain, 1, 1, 32) / 256; }
+};
+
+TEST_P(Latency, L1) { expect_within(hop(16, 16, 512), machine_.l1_latency_cycles, kRateTolerance, "cycles"); }
+
+TEST_P(Latency, L2) {
+  // A node has one sector in use, in one line. Twice as many lines as L1 holds.
+  const int lines = 2 * machine_.l1_bytes / 128;
+  expect_within(hop(static_cast<std::uint32_t>(lines), lines, 512), machine_.l2_latency_cycles, kRateTolerance,
+                "cycles");
+}
+
+TEST_P(Latency, Dram) { expect_within(hop(1024, 64, 512), machine_.dram_latency_cycles, kRateTolerance, "cycles"); }
+
+TEST_P(Latency, SharedMemory) {
+  const DeviceBuffer none = nodes(1, 1);
+  const auto of = [&](int hops) { return cycles(chase(none, 0, 1, 32, 0, hops)); };
+  expect_within((of(576) - of(64)) / 512, machine_.shared_latency_cycles, kRateTolerance, "cycles");
+}
+
+TEST_P(Latency, Fma) { expect_within(step(Chain::fma), machine_.alu_latency_cycles, kRateTolerance, "cycles"); }
+TEST_P(Latency, FunnelShift) {
+  expect_within(step(Chain::funnel_shift), machine_.alu_latency_cycles, kRateTolerance, "cycles");
+}
+TEST_P(Latency, FmaOfDoubles) {
+  const double fp64 = std::max(machine_.fp64_latency_cycles, interval(machine_.fp64_lanes_per_sm));
+  expect_within(step(Chain::fma_double), fp64, kRateTolerance, "cycles");
+}
+TEST_P(Latency, Special) {
+  expect_within(step(Chain::exp2), machine_.special_latency_cycles, kRateTolerance, "cycles");
+}
+TEST_P(Latency, Shuffle) {
+  expect_within(step(Chain::shuffle), machine_.shuffle_latency_cycles, kRateTolerance, "cycles");
+}
+
+TEST_P(Latency, Barrier) {
+  const double cycles = cycles_per_turn(Chain::barrier, 1, 1, 32) / 32;
+  expect_within(cycles, machine_.barrier_latency_cycles, 2 * kRateTolerance, "cycles");
+}
+
+TEST_P(Latency, TensorProduct) {
+  Buffer out{"out", std::vector<float>(32)};
+  const auto of = [&](int turns) { return cycles(run("tensor", {&out, 1, 1, 32, turns})); };
+  // Of m16n8k16; where few tensor cores take longer than that, what they take.
+  const double busy =
+      16 * 8 * 16 / (machine_.tensor_fmas_per_clock * machine_.mma_sync_share / machine_.schedulers_per_sm);
+  expect_within((of(5) - of(1)) / (4 * 32), std::max(machine_.tensor_latency_cycles, busy), kRateTolerance, "cycles");
+}
+
+ROOFWALK_ON_ALL_MACHINES(Latency);
+
+}  // namespace
+}  // namespace roofwalk::test

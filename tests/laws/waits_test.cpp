@@ -1,0 +1,76 @@
+// Where warps' cycles went, for kernels that can only wait for one thing.
+#include "tests/laws/law.h"
+
+namespace roofwalk::test {
+namespace {
+
+class Waits : public Law {
+ protected:
+  KernelRecord kernel(Chain chain, int chains, int blocks, int block_threads, int shared_bytes = 0) {
+    Buffer in{"in", {0.5f, 1, 1, 2, 3, 4, 5, 6, 7, 8}};
+    Buffer out{"out", std::vector<float>(static_cast<std::size_t>(blocks) * block_threads)};
+    return run("arithmetic", {&in, &out, static_cast<int>(chain), chains, blocks, block_threads, shared_bytes, 8})
+        .kernels.at(0);
+  }
+};
+
+TEST_P(Waits, OfOneChainAreForItsResults) {
+  const KernelRecord record = kernel(Chain::fma, 1, few_sms(), threads(1));
+  const double issued = 1 / machine_.alu_latency_cycles;
+  EXPECT_NEAR(share(record, Wait::issued), issued, 0.05);
+  // 2048 steps, and the first loads.
+  EXPECT_NEAR(share(record, Wait::dependency), 1 - issued,
+              0.05 + machine_.dram_latency_cycles / (2048 * machine_.alu_latency_cycles));
+}
+
+TEST_P(Waits, OfAFullPipeAreForThePipeOrATurn) {
+  const KernelRecord record = kernel(Chain::fma, 8, few_sms(), most_threads());
+  EXPECT_GE(share(record, Wait::pipe) + share(record, Wait::issue) + share(record, Wait::issued), 0.9);
+  EXPECT_GE(share(kernel(Chain::exp2, 8, few_sms(), most_threads()), Wait::pipe), 0.8);
+}
+
+TEST_P(Waits, OfAChainOfAddressesAreForItsLevel) {
+  const int lines = 2 * machine_.l1_bytes / 128;
+  const auto of = [&](std::uint32_t count, int hops) { return chase(nodes(count, 1), 1, 1, 1, 0, hops).kernels.at(0); };
+  EXPECT_GE(share(of(16, 2048), Wait::l1), 0.8);
+  EXPECT_GE(share(of(512, 256), Wait::dram), 0.9);
+  // The first time round is DRAM's.
+  const KernelRecord l2 = of(static_cast<std::uint32_t>(lines), 4 * lines);
+  const double dram = machine_.dram_latency_cycles, rest = 3 * machine_.l2_latency_cycles;
+  EXPECT_NEAR(share(l2, Wait::l2), rest / (dram + rest), 0.05);
+  EXPECT_GE(share(chase(nodes(1, 1), 0, 1, 32, 0, 2048).kernels.at(0), Wait::shared), 0.8);
+}
+
+TEST_P(Waits, OfBankConflictsAreTold) {
+  const int threads = most_threads();
+  Buffer c{"c", std::vector<float>(static_cast<std::size_t>(threads))};
+  const auto of = [&](int ways) { return run("shared", {&c, ways, 1, threads, 20}).kernels.at(0); };
+  EXPECT_EQ(share(of(1), Wait::bank_conflict), 0);
+  // Of the turns at a 32-way conflict, 31 of 32 are the conflict's.
+  EXPECT_GE(share(of(32), Wait::bank_conflict), 0.8);
+}
+
+TEST_P(Waits, OfBarriersAreForBarriers) {
+  EXPECT_GE(share(kernel(Chain::barrier, 1, few_sms(), threads(2)), Wait::barrier), 0.8);
+}
+
+// Two places on each SM; the last wave fills one of them all.
+TEST_P(Waits, OfATailAreItsEmptyPlaces) {
+  const int places = 2 * machine_.sms;
+  const KernelRecord record = kernel(Chain::fma, 1, places + 1, threads(1), shared_bytes_for(2));
+  const double empty = (places - 1) / (2.0 * places);
+  EXPECT_NEAR(record.waits[Wait::tail] / record.waits.total(), empty, 0.05);
+}
+
+// Each place for a warp is accounted for, every cycle.
+TEST_P(Waits, AddUpToThePlacesTimesTheCycles) {
+  const int threads = most_threads();
+  const KernelRecord record = kernel(Chain::fma, 8, machine_.sms, threads);
+  expect_within(record.waits.total(), threads / 32.0 * record.resident_blocks_per_sm * machine_.sms * cycles(record),
+                0.05, "warp cycles");
+}
+
+ROOFWALK_ON_ALL_MACHINES(Waits);
+
+}  // namespace
+}  // namespace roofwalk::test
