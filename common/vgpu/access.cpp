@@ -141,6 +141,24 @@ void count_write(Launch& launch, const Warp& warp, const Op* op, const Access& a
   }
 }
 
+// A load whose lanes are at the same place of 32 sectors reads them from copies.
+void read_copies(Launch& launch, Access& access, Pointers& at) {
+  SectorCopies& copies = launch.sector_copies;
+  const std::uint64_t offset = access.first % kSectorBytes, first = access.first - offset;
+  if (copies.first != first || copies.stride != access.stride || copies.round != launch.round) {
+    copies.first = first;
+    copies.stride = access.stride;
+    copies.round = launch.round;
+    const std::uint8_t* from = at.base + (first - at.low_address);
+    for (int l = 0; l < kWarpSize; ++l) {
+      std::memcpy(copies.bytes + l * kSectorBytes, from + static_cast<std::uint64_t>(l) * access.stride, kSectorBytes);
+    }
+  }
+  at.base = copies.bytes;
+  at.low_address = access.low = access.first = offset;
+  access.stride = kSectorBytes;
+}
+
 }  // namespace
 
 void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t signed_offset, bool wide_address,
@@ -360,10 +378,15 @@ bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& acces
   return resolve_anew(launch, warp, op, access, verb, out);
 }
 
-bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out) {
+bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes) {
   if (!resolve(launch, warp, op, access, "reads", out)) return false;
   coalesce(access);
   count_load(launch, warp, op, access);
+  if (may_be_stored(launch, access)) {
+    overlay_stores(launch, access, out, bytes);
+  } else if (access.implied && access.lines == kWarpSize && access.stride % kSectorBytes == 0 && launch.stores_wait) {
+    read_copies(launch, access, out);
+  }
   return true;
 }
 

@@ -64,10 +64,6 @@ struct Pointers {
 };
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out);
 
-// A load or store of global memory up to where the data move: shape, bounds, counts. False as `resolve`.
-bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out);
-bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out);
-
 // Room for the lanes' bytes.
 struct LaneBytes {
   alignas(64) std::uint8_t bytes[kWarpSize * 16];
@@ -85,6 +81,11 @@ inline bool may_be_stored(const Launch& launch, const Access& access) {
 void overlay_stores(const Launch& launch, const Access& access, Pointers& at, LaneBytes& bytes);
 // Puts the bytes of a store into the SM's log; `at` is where they shall go.
 void keep_stores(Launch& launch, const Access& access, const Pointers& at, LaneBytes& bytes);
+
+// A load or store of global memory up to where the data move: bounds and counts. False as `resolve`. A load may turn
+// `access` and the pointers towards copies of what it reads, `bytes` among them.
+bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes);
+bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out);
 
 // Where a turn goes on after a memory instruction: with the next one, or, where the SM's log is full, a round later.
 inline const Op* after_memory(const Launch& launch, Warp& warp, const Op* op) {

@@ -209,6 +209,7 @@ class GridRunner {
   void turn(Launch& launch, Multiprocessor& sm) {
     launch.sm = &sm;
     sm.l1.begin_round();
+    launch.round = rounds_ + 1;
     launch.instructions_left = budget_;
     sm.moved = false;
     for (std::uint32_t slot = 0; slot < sm.blocks.size(); ++slot) {

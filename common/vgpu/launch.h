@@ -113,6 +113,14 @@ struct BufferMemo {
   std::uint8_t* data = nullptr;  // data + address - low
 };
 
+// A copy of one sector for each lane, as loads that walk along 32 rows want them: neighbours here, far apart in memory,
+// where they would evict each other from the host's caches. Global memory stands still within a round.
+struct SectorCopies {
+  std::uint64_t first = 1, stride = 0;  // address of lane 0's sector, and from lane to lane
+  std::uint64_t round = 0;
+  alignas(64) std::uint8_t bytes[kWarpSize * kSectorBytes];
+};
+
 struct SharedMemo {  // the last pattern of shared addresses of an instruction
   std::uint32_t mask = 0;
   std::uint16_t wavefronts = 0, conflicts = 0;
@@ -152,8 +160,10 @@ class Launch {
   std::vector<Site> sites;  // by PTX instruction
   std::vector<BufferMemo> buffer_memos;
   std::vector<SharedMemo> shared_memos;
+  SectorCopies sector_copies;
   std::vector<std::uint64_t> block_threads;  // active lanes summed over entries of each basic block
 
+  std::uint64_t round = 0;              // the one that runs now, from 1
   bool stores_wait = false;             // global stores go to the SM's log: other SMs may run meanwhile
   std::uint64_t instructions_left = 0;  // of the budget, for the turns of `sm` in this round
   std::uint64_t clock = 0;              // what %clock reads: warp instructions so far

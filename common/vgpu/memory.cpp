@@ -15,13 +15,17 @@ constexpr std::uint64_t kRegionBase[] = {0x5000'0000'0000, 0x7000'0000'0000, Mem
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// mmap: zero pages cost nothing until touched, and the last bytes of a huge buffer cost nothing at all.
-constexpr std::uint64_t mapped_bytes(std::uint64_t size_bytes) { return (size_bytes + 4095) / 4096 * 4096 + 64; }
+// mmap: zero pages cost nothing until touched, and the last bytes of a huge buffer cost nothing at all. A buffer of
+// huge pages starts at one of them; what lies before is never touched.
+constexpr std::uint64_t kHugePageBytes = 2u << 20;
+std::uint64_t mapped_bytes(std::uint64_t size_bytes) {
+  return round_up(size_bytes, 4096) + 64 + (size_bytes >= kHugePageBytes ? kHugePageBytes : 0);
+}
 
 }  // namespace
 
 Memory::~Memory() {
-  for (const auto& entry : entries_) munmap(entry->buffer.data, mapped_bytes(entry->buffer.size_bytes));
+  for (const auto& entry : entries_) munmap(entry->mapped, mapped_bytes(entry->buffer.size_bytes));
 }
 
 Result<int> Memory::allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes,
@@ -42,11 +46,18 @@ Result<int> Memory::allocate(std::string_view name, std::uint64_t size_bytes, st
     address = round_up(other.address + other.size_bytes + kGapBytes, kAlignBytes);
     place = it + 1;
   }
-  void* data = mmap(nullptr, mapped_bytes(size_bytes), PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (data == MAP_FAILED) return Error{.message = fmt::format("no memory for `{}` ({} bytes)", name, size_bytes)};
+  void* mapped = mmap(nullptr, mapped_bytes(size_bytes), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return Error{.message = fmt::format("no memory for `{}` ({} bytes)", name, size_bytes)};
+  auto* data = static_cast<std::uint8_t*>(mapped);
+  if (size_bytes >= kHugePageBytes) {
+    // Kernels walk down columns: with small pages, every lane would need another entry of the host's TLB.
+    data += (kHugePageBytes - reinterpret_cast<std::uintptr_t>(data) % kHugePageBytes) % kHugePageBytes;
+    madvise(data, round_up(size_bytes, 4096), MADV_HUGEPAGE);  // a wish; all is well without
+  }
   auto entry = std::make_unique<Entry>();
-  entry->buffer = {next_id_++, std::string(name), address, size_bytes, element_bytes, static_cast<std::uint8_t*>(data)};
+  entry->mapped = mapped;
+  entry->buffer = {next_id_++, std::string(name), address, size_bytes, element_bytes, data};
   entry->region = region;
   used_bytes_ += size_bytes;
   const int id = entry->buffer.id;
@@ -58,7 +69,7 @@ void Memory::release(int id) {
   const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e->buffer.id == id; });
   ROOFWALK_CHECK(it != entries_.end());
   used_bytes_ -= (*it)->buffer.size_bytes;
-  munmap((*it)->buffer.data, mapped_bytes((*it)->buffer.size_bytes));
+  munmap((*it)->mapped, mapped_bytes((*it)->buffer.size_bytes));
   entries_.erase(it);
 }
 

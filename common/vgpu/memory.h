@@ -57,6 +57,7 @@ class Memory {
   struct Entry {
     Buffer buffer;
     Region region;
+    void* mapped = nullptr;  // where the host memory of `buffer` starts, or some bytes before it
   };
 
   std::uint64_t capacity_bytes_;

@@ -122,9 +122,8 @@ const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Move&& move) {
           move(access, at);
         }
       } else {
-        if (!begin_load(launch, warp, op, access, at)) return nullptr;
         LaneBytes data;
-        if (may_be_stored(launch, access)) overlay_stores(launch, access, at, data);
+        if (!begin_load(launch, warp, op, access, at, data)) return nullptr;
         move(access, at);
       }
       return after_memory(launch, warp, op);
