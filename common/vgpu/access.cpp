@@ -146,6 +146,7 @@ void read_copies(Launch& launch, Access& access, Pointers& at) {
   SectorCopies& copies = launch.sector_copies;
   const std::uint64_t offset = access.first % kSectorBytes, first = access.first - offset;
   if (copies.first != first || copies.stride != access.stride || copies.round != launch.round) {
+    copies.gathered = 0;
     copies.first = first;
     copies.stride = access.stride;
     copies.round = launch.round;
@@ -154,9 +155,24 @@ void read_copies(Launch& launch, Access& access, Pointers& at) {
       std::memcpy(copies.bytes + l * kSectorBytes, from + static_cast<std::uint64_t>(l) * access.stride, kSectorBytes);
     }
   }
-  at.base = copies.bytes;
-  at.low_address = access.low = access.first = offset;
-  access.stride = kSectorBytes;
+  at.low_address = 0;
+  if (access.bytes != 4) {
+    at.base = copies.bytes;
+    access.low = access.first = offset;
+    access.stride = kSectorBytes;
+    return;
+  }
+  const std::uint64_t word = offset / 4;
+  if ((copies.gathered >> word & 1u) == 0) {
+    copies.gathered |= 1u << word;
+    for (int l = 0; l < kWarpSize; ++l) {
+      std::memcpy(&copies.words[word][l], copies.bytes + static_cast<std::uint64_t>(l) * kSectorBytes + offset, 4);
+    }
+  }
+  at.base = reinterpret_cast<std::uint8_t*>(copies.words[word]);
+  access.low = access.first = 0;
+  access.stride = 4;
+  access.contiguous = true;
 }
 
 }  // namespace
@@ -247,6 +263,12 @@ void coalesce(Access& access) {
   if (access.implied && (upwards ? access.stride : 0 - access.stride) >= kLineBytes) {
     access.lines = kWarpSize;  // one of its own for each lane
     access.total_sectors = kWarpSize;
+    if (access.stride % kLineBytes == 0) {
+      access.line[0] = line_of(access.first);
+      access.sectors[0] = static_cast<std::uint8_t>(1u << sector_of(access.first));
+      access.line_step = static_cast<std::uint64_t>(static_cast<std::int64_t>(access.stride) / kLineBytes);
+      return;
+    }
     for (int l = 0; l < kWarpSize; ++l) {
       const std::uint64_t address = access.first + static_cast<std::uint64_t>(l) * access.stride;
       access.line[l] = line_of(address);
@@ -280,14 +302,16 @@ void coalesce(Access& access) {
   access.total_sectors = sectors;
 }
 
-void count_load(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool past_l1) {
+void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, bool past_l1) {
   Multiprocessor& sm = *launch.sm;
   std::uint64_t missed = 0;
   const auto miss = [&](int i, unsigned sectors) {
     missed += static_cast<std::uint64_t>(std::popcount(sectors));
     sm.l2_log.read(access.line[i], sectors);
   };
-  if (past_l1) {
+  if (access.line_step != 0 && !past_l1 && sm.l1.read_again(access.line[0], access.line_step, access.sectors[0])) {
+    // All there.
+  } else if (access.spell_out_lines(); past_l1) {
     for (int i = 0; i < access.lines; ++i) miss(i, access.sectors[i]);
   } else if (access.lines != L1Cache::kGroupLines) {
     for (int i = 0; i < access.lines; ++i) {
@@ -322,8 +346,9 @@ void count_load(Launch& launch, const Warp& warp, const Op* op, const Access& ac
   }
 }
 
-void count_store(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access) {
   Multiprocessor& sm = *launch.sm;
+  access.spell_out_lines();
   const auto ones = static_cast<std::uint32_t>((1ull << access.bytes) - 1);
   for (int i = 0; i < access.lines; ++i) {
     WrittenBytes written;
@@ -354,8 +379,9 @@ void count_store(Launch& launch, const Warp& warp, const Op* op, const Access& a
   end_request(sm, warp, op, L2Log::Kind::store);
 }
 
-void count_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access) {
   Multiprocessor& sm = *launch.sm;
+  access.spell_out_lines();
   for (int i = 0; i < access.lines; ++i) {
     sm.l1.drop(access.line[i]);
     sm.l2_log.update(access.line[i], access.sectors[i]);

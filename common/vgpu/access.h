@@ -27,11 +27,21 @@ struct Access {
     implied = false;
   }
 
-  // The lines that it touches, in the order of the lanes that first do.
+  // The lines that it touches, in the order of the lanes that first do. Where `line_step` is not 0, lane l touches
+  // the same sector of line[0] + l * line_step, and the others are not filled.
   int lines = 0;
+  std::uint64_t line_step = 0;
   std::uint64_t total_sectors = 0;
   alignas(64) std::uint64_t line[kWarpSize];
   alignas(32) std::uint8_t sectors[kWarpSize];  // 4-bit masks
+  void spell_out_lines() {
+    if (line_step == 0) return;
+    for (int l = 1; l < kWarpSize; ++l) {
+      line[l] = line[0] + static_cast<std::uint64_t>(l) * line_step;
+      sectors[l] = sectors[0];
+    }
+    line_step = 0;
+  }
 };
 
 // Reads the addresses of the lanes in `mask` (slot `at`, kNoSlot for 0, plus offset; 32 or 64 bits by register width)
@@ -48,9 +58,9 @@ void coalesce(Access& access);
 
 // Counts a load through L1 (or past it, straight from L2), L2 and DRAM, a store to L2, an atomic at L2. `access` must
 // be coalesced.
-void count_load(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool past_l1 = false);
-void count_store(Launch& launch, const Warp& warp, const Op* op, const Access& access);
-void count_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access);
+void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, bool past_l1 = false);
+void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access);
+void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access);
 
 // Host pointers of the lanes' bytes: one base for all when they lie in one buffer, else by lane. False, with the fault
 // recorded, where a lane is outside every buffer or misaligned.

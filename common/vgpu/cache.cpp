@@ -9,11 +9,40 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr std::uint32_t kWholeSector = ~0u;
+constexpr int kWayBits = 10;  // more ways than any cache has
 
 std::size_t sets_of(std::int64_t size_bytes, int ways) {
   const std::int64_t sets = size_bytes / (std::int64_t{kLineBytes} * ways);
-  ROOFWALK_CHECK(sets > 0);
+  ROOFWALK_CHECK(sets > 0 && ways < 1 << kWayBits);
   return static_cast<std::size_t>(sets);
+}
+
+// Where among the tags of a set a line is; -1: nowhere. Without branches, so that compilers make it vector code for the
+// usual numbers of ways.
+template <int known_ways = 0>
+inline int way_of(const std::uint64_t* tags, int ways, std::uint64_t line) {
+  std::uint64_t found = 0;
+  for (int i = 0; i < (known_ways != 0 ? known_ways : ways); ++i) {
+    found |= tags[i] == line ? static_cast<std::uint64_t>(i + 1) : 0;
+  }
+  return static_cast<int>(found) - 1;
+}
+
+// The way with the smallest stamp, the first of them.
+template <int known_ways = 0>
+inline int oldest_way(const std::uint64_t* used, int ways) {
+  std::uint64_t oldest = ~0ull;
+  for (int i = 0; i < (known_ways != 0 ? known_ways : ways); ++i) {
+    oldest = std::min(oldest, used[i] << kWayBits | static_cast<std::uint64_t>(i));
+  }
+  return static_cast<int>(oldest & ((1u << kWayBits) - 1));
+}
+
+int find_way(const std::uint64_t* tags, int ways, std::uint64_t line) {
+  return ways == 16 ? way_of<16>(tags, ways, line) : way_of(tags, ways, line);
+}
+int find_oldest(const std::uint64_t* used, int ways) {
+  return ways == 16 ? oldest_way<16>(used, ways) : oldest_way(used, ways);
 }
 
 }  // namespace
@@ -56,10 +85,14 @@ void L1Cache::read_group(const std::uint64_t (&lines)[kGroupLines], const std::u
     if (tags_[group_.slot[i]] != lines[i]) return;
   }
   group_.used = 1;
+  group_.all_valid = 0xf;
+  group_.step = lines[1] - lines[0];
   for (int i = 0; i < kGroupLines; ++i) {
     std::uint8_t& valid = valid_[group_.slot[i]];
     group_.valid[i] = valid;
+    group_.all_valid &= valid;
     valid |= kInGroup;
+    if (lines[i] != lines[0] + static_cast<std::uint64_t>(i) * group_.step) group_.step = 0;
   }
 }
 
@@ -72,12 +105,11 @@ void L1Cache::forget_group() {
 
 std::uint32_t L1Cache::find_or_allocate(std::uint64_t line) {
   const std::size_t first = set_of(line) * ways_;
-  settle_group();
-  std::size_t victim = first;
-  for (std::size_t i = first; i < first + ways_; ++i) {
-    if (tags_[i] == line) return static_cast<std::uint32_t>(i);
-    victim = used_[i] < used_[victim] ? i : victim;
+  if (const int way = find_way(&tags_[first], ways_, line); way >= 0) {
+    return static_cast<std::uint32_t>(first + static_cast<std::size_t>(way));
   }
+  settle_group();
+  const std::size_t victim = first + static_cast<std::size_t>(find_oldest(&used_[first], ways_));
   if ((valid_[victim] & kInGroup) != 0) forget_group();
   tags_[victim] = line;
   valid_[victim] = 0;
@@ -121,14 +153,11 @@ void L2Cache::write_back_all(std::vector<SiteTraffic>& traffic) {
 std::size_t L2Cache::find_or_allocate(std::uint64_t line, std::vector<SiteTraffic>& traffic) {
   const std::size_t first = set_of(line) * ways_;
   const std::uint64_t now = ++clock_;
-  for (std::size_t i = first; i < first + ways_; ++i) {
-    if (tags_[i] == line) {
-      used_[i] = now;
-      return i;
-    }
+  if (const int way = find_way(&tags_[first], ways_, line); way >= 0) {
+    used_[first + static_cast<std::size_t>(way)] = now;
+    return first + static_cast<std::size_t>(way);
   }
-  std::size_t victim = first;
-  for (std::size_t i = first + 1; i < first + ways_; ++i) victim = used_[i] < used_[victim] ? i : victim;
+  const std::size_t victim = first + static_cast<std::size_t>(find_oldest(&used_[first], ways_));
   write_back(lines_[victim], traffic);
   lines_[victim] = Line{};
   lines_[victim].tag = line;

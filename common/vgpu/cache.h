@@ -126,8 +126,14 @@ class L1Cache {
     std::uint8_t missing = 0;
     for (int i = 0; i < kGroupLines; ++i) missing |= static_cast<std::uint8_t>(sectors[i] & ~group_.valid[i]);
     if (missing != 0) return false;
-    clock_ += kGroupLines;
-    group_.touched = clock_;
+    read_group_again();
+    return true;
+  }
+  // The same for lines of equal distance and one sector of each.
+  bool read_again(std::uint64_t first, std::uint64_t step, unsigned sector) {
+    if (group_.used == 0 || group_.line[0] != first || group_.step != step || (sector & ~group_.all_valid) != 0)
+      return false;
+    read_group_again();
     return true;
   }
 
@@ -145,8 +151,15 @@ class L1Cache {
     std::uint64_t touched = 0;  // what the clock was after the newest request, if stamps are still to be written
     alignas(64) std::uint64_t line[kGroupLines] = {};
     std::uint8_t valid[kGroupLines] = {};  // sectors, at least
+    std::uint64_t step = 0;                // from line to line; 0: not always the same
+    unsigned all_valid = 0;                // sectors that all lines have
     std::uint32_t slot[kGroupLines] = {};
   };
+
+  void read_group_again() {
+    clock_ += kGroupLines;
+    group_.touched = clock_;
+  }
 
   // Where the line is, or will be from now on.
   std::uint32_t locate(std::uint64_t line) {

@@ -118,7 +118,9 @@ struct BufferMemo {
 struct SectorCopies {
   std::uint64_t first = 1, stride = 0;  // address of lane 0's sector, and from lane to lane
   std::uint64_t round = 0;
+  std::uint32_t gathered = 0;  // bit w: words[w] is filled
   alignas(64) std::uint8_t bytes[kWarpSize * kSectorBytes];
+  alignas(64) std::uint32_t words[kSectorBytes / 4][kWarpSize];  // of all sectors: the first, the second...
 };
 
 struct SharedMemo {  // the last pattern of shared addresses of an instruction
