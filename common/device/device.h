@@ -25,10 +25,9 @@ struct RunOptions {
   std::uint64_t max_warp_instructions = 20'000'000'000;  // a run past this is a `runaway` fault
   double max_seconds = 300;                              // of wall time; the same fault
   int threads = 0;  // of the virtual GPU, at most; 0: as many as the machine has. No figure depends on it
-  // The virtual GPU's time: `bounds` joins what each part of the machine needs; `clock` replays sampled blocks on a
-  // model of the SMs, which also tells what warps waited for; `whole_clock` replays every block.
-  enum class Time { bounds, clock, whole_clock };
-  Time time = Time::bounds;
+  // The virtual GPU's time: `clock` replays sampled blocks on a model of the SMs; `whole_clock` replays every block.
+  enum class Time { clock, whole_clock };
+  Time time = Time::clock;
 };
 
 class Device {

@@ -170,6 +170,14 @@ std::optional<Diagnosis> executed_over_useful(const Facts& f) {
                    0};
 }
 
+// ", and warps wait for DRAM 63 % of their time (line 12)"; empty where it is not known.
+std::string main_wait(const Facts& f) {
+  if (f.in.waiting.empty()) return {};
+  const auto& most = f.in.waiting.front();
+  return fmt::format(", and warps wait for {} {} of their time{}", most.what, percent(most.share),
+                     most.line > 0 ? fmt::format(" (line {})", most.line) : "");
+}
+
 // Coalesced, yet the same bytes again and again through the level that takes the time.
 std::optional<Diagnosis> no_reuse(const Facts& f) {
   if (f.in.compulsory_bytes <= 0 || !f.bound_by({Part::dram, Part::l2, Part::l1, Part::latency})) return std::nullopt;
@@ -196,18 +204,11 @@ std::optional<Diagnosis> no_reuse(const Facts& f) {
   });
   return Diagnosis{
       "no_reuse",
-      fmt::format("{} moves {} for {} of data, each byte {} times{}. {}.", level->name, si_text(level->bytes, "B"),
+      fmt::format("{} moves {} for {} of data, each byte {} times{}{}. {}.", level->name, si_text(level->bytes, "B"),
                   si_text(f.in.compulsory_bytes, "B"), number_text(level->bytes / f.in.compulsory_bytes),
-                  line ? fmt::format(", most of it at line {}", line->line) : "", level->lever),
+                  line ? fmt::format(", most of it at line {}", line->line) : "", waits ? main_wait(f) : "",
+                  level->lever),
       number_of(line)};
-}
-
-// ", and warps wait for DRAM 63 % of their time (line 12)"; empty where it is not known.
-std::string main_wait(const Facts& f) {
-  if (f.in.waiting.empty()) return {};
-  const auto& most = f.in.waiting.front();
-  return fmt::format(", and warps wait for {} {} of their time{}", most.what, percent(most.share),
-                     most.line > 0 ? fmt::format(" (line {})", most.line) : "");
 }
 
 // Every warp of a block stands still together, and nothing else runs meanwhile.

@@ -10,8 +10,9 @@ namespace {
 
 // A grid of at most so many PTX instructions is replayed as a whole, on all SMs. Beyond, a few SMs with their share of
 // L2 and DRAM stand for all; together they run about so many instructions, but each SM so many rounds of what it holds
-// at once.
-constexpr std::uint64_t kWholeGridInstructions = 150'000, kSampleInstructions = 60'000, kSampleRounds = 3;
+// at once. Several SMs come before more rounds: what one leaves idle, others use.
+constexpr std::uint64_t kWholeGridInstructions = 150'000, kSampleInstructions = 60'000, kSampleRounds = 3,
+                        kSampleSms = 8;
 
 // What a block asks of the SM and of the memory behind it: to tell typical blocks from odd ones.
 double cost_of(const BlockTrace& block) {
@@ -39,6 +40,16 @@ std::vector<std::uint32_t> representatives(const GridTrace& trace, std::uint64_t
   return chosen;
 }
 
+// Cycles between one block and the next when all places are taken, from the starts of blocks after the first round.
+// Each start is compared with the one whole rounds later: blocks may start one by one or all together.
+double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
+  const std::uint64_t rounds = starts.size() / a_round - 2;
+  double sum = 0;
+  for (std::uint64_t i = a_round; i < 2 * a_round; ++i)
+    sum += static_cast<double>(starts[i + rounds * a_round] - starts[i]);
+  return sum / static_cast<double>(a_round) / static_cast<double>(rounds * a_round);
+}
+
 }  // namespace
 
 ClockReading read_clock(const ClockInput& input) {
@@ -58,10 +69,11 @@ ClockReading read_clock(const ClockInput& input) {
   if (!whole) {
     const std::uint64_t busiest = (input.grid_blocks + sms - 1) / sms;
     const std::uint64_t a_block = std::max<std::uint64_t>(recorded / blocks.size(), 1);
-    const std::uint64_t rounds = std::max(kSampleRounds, kSampleInstructions / (a_block * slots) + 1);
+    const std::uint64_t a_round = slots * a_block, least = std::min(busiest, kSampleRounds * slots) * a_block;
+    running = std::clamp<std::uint64_t>(kSampleInstructions / least, 1, std::min(sms, kSampleSms));
+    const std::uint64_t rounds = std::max(kSampleRounds, kSampleInstructions / (running * a_round) + 1);
     // Whole rounds, and what the last one would be.
     const std::uint64_t an_sm = std::min(busiest, rounds * slots + busiest % slots);
-    running = std::clamp<std::uint64_t>(kSampleInstructions / (an_sm * a_block), 1, sms);
     simulated = running * an_sm;
     of_grid = running * busiest;
   }
@@ -71,12 +83,7 @@ ClockReading read_clock(const ClockInput& input) {
   simulation.run();
   double cycles = simulation.end();
   if (simulated < of_grid) {
-    // The rest goes at the pace of the rounds after the first.
-    const auto& starts = simulation.starts();
-    const std::uint64_t a_round = running * slots;
-    const std::uint64_t first = a_round, last = first + (simulated - 1 - first) / a_round * a_round;
-    const double pace = static_cast<double>(starts[last] - starts[first]) / static_cast<double>(last - first);
-    cycles += pace * static_cast<double>(of_grid - simulated);
+    cycles += pace(simulation.starts(), running * slots) * static_cast<double>(of_grid - simulated);
   }
   // Traces that were cut off stand for their whole blocks.
   const double cut = recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded);

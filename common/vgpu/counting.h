@@ -11,7 +11,7 @@
 #include "common/vgpu/cache.h"
 #include "common/vgpu/clock.h"
 #include "common/vgpu/launch.h"
-#include "common/vgpu/timing.h"
+#include "common/vgpu/least_time.h"
 
 namespace roofwalk::vgpu {
 

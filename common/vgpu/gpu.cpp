@@ -30,7 +30,7 @@ struct Gpu::Step {
   Occupancy occupancy;
   std::optional<Program> program;  // empty for memsets and copies
   LaunchTotals totals;
-  ProgramSchedule schedule;
+  const ProgramSchedule* schedule = nullptr;  // null where there is no program
   ClockReading reading;
   std::vector<std::uint64_t> block_threads;
   SiteId first_site = 0;  // into traffic_; as many as totals.sites
@@ -47,6 +47,7 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
   memory_.release_all(Memory::Region::globals);
   memory_.release_all(Memory::Region::constants);
   addresses_.clear();
+  schedules_.clear();
   module_ = std::move(module);
   source_name_ = std::move(source_name);
   source_path_ = std::move(source_path);
@@ -84,7 +85,6 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
 
 void Gpu::begin_plan(const RunLimits& limits) {
   limits_ = limits;
-  if (!limits_.clock) limits_.traces.instructions = 0;  // nobody would read them
   plan_operations_ = 0;
   traffic_.clear();
   steps_.clear();
@@ -181,20 +181,20 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   step->totals.sites = std::move(launch.sites);
   step->block_threads = std::move(launch.block_threads);
   for (Multiprocessor& sm : sms) {
-    step->totals.sms.push_back({std::move(sm.block_executions), sm.longest_warps, sm.blocks_run, sm.warps_run,
-                                sm.l1_lines, sm.l1_sectors, sm.shared_wavefronts});
+    step->totals.sms.push_back({std::move(sm.block_executions), sm.blocks_run, sm.warps_run, sm.l1_lines, sm.l1_sectors,
+                                sm.shared_wavefronts});
   }
-  step->totals.blocks_per_sm = step->occupancy.blocks_per_sm;
-  if (limits_.clock) {
-    step->schedule = schedule(machine_, *step->program, call.code);
-    step->reading = read_clock({.machine = machine_,
-                                .program = *step->program,
-                                .schedule = step->schedule,
-                                .trace = trace,
-                                .grid_blocks = call.grid.count(),
-                                .blocks_per_sm = step->occupancy.blocks_per_sm,
-                                .unsampled = limits_.traces.complete});
-  }
+  // The order does not depend on the launch: its basic blocks are the kernel's.
+  auto [at, is_new] = schedules_.try_emplace(call.kernel);
+  if (is_new) at->second = schedule(machine_, *step->program, call.code);
+  step->schedule = &at->second;
+  step->reading = read_clock({.machine = machine_,
+                              .program = *step->program,
+                              .schedule = *step->schedule,
+                              .trace = trace,
+                              .grid_blocks = call.grid.count(),
+                              .blocks_per_sm = step->occupancy.blocks_per_sm,
+                              .unsampled = limits_.traces.complete});
   steps_.push_back(std::move(step));
   return true;
 }
@@ -321,21 +321,12 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
   }
   step.totals.dram_bytes = *out.counters[Counter::dram_read_bytes] + *out.counters[Counter::dram_write_bytes];
   step.totals.l2_sectors = *out.counters[Counter::l2_read_sectors] + *out.counters[Counter::l2_write_sectors];
-  if (limits_.clock) {
-    out.parts = least_time(machine_, step.schedule, step.totals);
-    const double busiest = busiest_ns(out.parts), clock_ns = step.reading.cycles / machine_.clock_hz * 1e9;
-    out.parts.latency_ns = std::max(0.0, clock_ns - busiest);
-    out.parts.launch_ns = machine_.launch_ns;
-    out.elapsed_ns = out.parts.launch_ns + std::max(busiest, clock_ns);
-  } else if (step.program) {
-    out.parts = model_time(machine_, *step.program, step.totals);
-    out.elapsed_ns = total_ns(out.parts);
-  } else {
-    out.parts.dram_ns = static_cast<double>(step.totals.dram_bytes) / machine_.dram_bytes_per_s * 1e9;
-    out.parts.l2_ns = static_cast<double>(step.totals.l2_sectors) * kSectorBytes / machine_.l2_bytes_per_s() * 1e9;
-    out.parts.launch_ns = machine_.launch_ns;
-    out.elapsed_ns = total_ns(out.parts);
-  }
+  static const ProgramSchedule kNone;
+  out.parts = least_time(machine_, step.schedule != nullptr ? *step.schedule : kNone, step.totals);
+  const double busiest = busiest_ns(out.parts), clock_ns = step.reading.cycles / machine_.clock_hz * 1e9;
+  out.parts.latency_ns = std::max(0.0, clock_ns - busiest);
+  out.parts.launch_ns = machine_.launch_ns;
+  out.elapsed_ns = out.parts.launch_ns + std::max(busiest, clock_ns);
   for (std::size_t i = 0; i < kCounterCount; ++i) {
     const auto counter = static_cast<Counter>(i);
     if (const auto value = out.counters[counter]) total.add(counter, *value);

@@ -14,10 +14,10 @@
 #include "common/specs/machine.h"
 #include "common/vgpu/cache.h"
 #include "common/vgpu/grid.h"
+#include "common/vgpu/least_time.h"
 #include "common/vgpu/memory.h"
 #include "common/vgpu/program.h"
 #include "common/vgpu/schedule.h"
-#include "common/vgpu/timing.h"
 
 namespace roofwalk::vgpu {
 
@@ -71,7 +71,8 @@ class Gpu {
   L2Cache l2_;
   std::optional<ptx::Module> module_;
   std::string source_name_, source_path_;
-  std::map<std::string, std::uint64_t> addresses_;  // of module variables
+  std::map<std::string, std::uint64_t> addresses_;    // of module variables
+  std::map<std::string, ProgramSchedule> schedules_;  // of the kernels launched so far
 
   RunLimits limits_;
   std::uint64_t plan_operations_ = 0;  // lowered, over all launches of the plan

@@ -265,13 +265,11 @@ class GridRunner {
   }
 
   void finish(Multiprocessor& sm, ResidentBlock& block) {
-    std::uint64_t longest = 0, all = 0;
-    for (const Warp& warp : block.warps) {
-      longest = std::max(longest, warp.executed);
-      all += warp.executed;
+    if (block.trace != nullptr) {
+      std::uint64_t executed = 0;
+      for (const Warp& warp : block.warps) executed += warp.executed;
+      sample_.finish(*block.trace, executed);
     }
-    sm.longest_warps += longest;
-    if (block.trace != nullptr) sample_.finish(*block.trace, all);
     block.trace = nullptr;
     --active_blocks_;
     dispatch(sm, block);

@@ -27,8 +27,7 @@ struct RunLimits {
   std::uint64_t warp_instructions = 0;
   double seconds = 0;
   TraceLimits traces = {};
-  int threads = 1;     // at most; no figure depends on it
-  bool clock = false;  // times by the clock instead of by bounds (timing.h)
+  int threads = 1;  // at most; no figure depends on it
 };
 
 // Runs until the grid is done or the launch has a fault or refusal. `sms` come back with their counters; their L1 is

@@ -92,7 +92,6 @@ struct alignas(64) Multiprocessor {
   L1Cache l1;
   std::vector<ResidentBlock> blocks;
   std::vector<std::uint64_t> block_executions;  // warps that entered each basic block
-  std::uint64_t longest_warps = 0;              // instructions of each block's longest warp, summed over the blocks
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0;
   TraceSize traced;  // recorded, dropped traces included

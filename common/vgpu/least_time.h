@@ -2,12 +2,27 @@
 // it takes; it is never below these.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "common/record/run_record.h"
 #include "common/specs/machine.h"
+#include "common/vgpu/launch.h"
 #include "common/vgpu/schedule.h"
-#include "common/vgpu/timing.h"
 
 namespace roofwalk::vgpu {
+
+// What one SM did in a launch.
+struct SmTotals {
+  std::vector<std::uint64_t> block_executions;
+  std::uint64_t blocks_run = 0, warps_run = 0, l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0;
+};
+
+struct LaunchTotals {
+  std::vector<Site> sites;  // by PTX instruction
+  std::vector<SmTotals> sms;
+  std::uint64_t dram_bytes = 0, l2_sectors = 0;
+};
 
 // Fills all parts but latency_ns and launch_ns. Issue slots and pipes are those of the schedule, on the busiest SM.
 TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals);

@@ -1,4 +1,4 @@
-// step 2: right x16.5 (l1), up x26.1: a thread computes four rows of its column, so that a value of b serves four FMAs
+// step 2: right x16.5 (l1), up x10.2: a thread computes four rows of its column, so that a value of b serves four FMAs
 #include <roofwalk.cuh>
 
 constexpr int kRows = 4;  // of c for each thread, one below the other
@@ -15,7 +15,9 @@ __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int
         a_row[r] = a + min(row + r, m - 1) * k;
     }
 
+    // Unrolled further than nvcc would: the loads of eight turns are on their way at once.
     float sum[kRows] = {};
+#pragma unroll 8
     for (int i = 0; i < k; ++i) {
         const float value = b[i * n + column];
 #pragma unroll

@@ -148,9 +148,7 @@ RunRecord Law::run(const std::string& name, const std::vector<Runner::Argument>&
     if (!artifact) throw std::runtime_error(artifact.error().text());
     known = artifacts_.emplace(name, std::move(*artifact)).first;
   }
-  RunOptions options;
-  options.time = RunOptions::Time::clock;
-  auto record = runner_->run(known->second, arguments, options);
+  auto record = runner_->run(known->second, arguments);
   if (!record) throw std::runtime_error(record.error().text());
   if (record->fault) throw std::runtime_error(record->fault->message);
   return std::move(*record);

@@ -48,7 +48,6 @@ class VirtualDevice final : public Device {
   Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) override {
     vgpu::RunLimits limits{options.max_warp_instructions, options.max_seconds};
     limits.threads = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
-    limits.clock = options.time != RunOptions::Time::bounds;
     limits.traces.complete = options.time == RunOptions::Time::whole_clock;
     gpu_.begin_plan(limits);
     for (const PlanStep& step : plan.steps) {

@@ -73,7 +73,7 @@ TEST(Classroom, IsTheMachineOfTheDesign) {
   EXPECT_EQ(machine->shared_bytes_per_sm, 64 << 10);
   EXPECT_EQ(machine->l2_bytes, 256 << 10);
   EXPECT_EQ(machine->dram_bytes_per_s, 128e9);
-  EXPECT_EQ(machine->dram_latency_cycles, 450);
+  EXPECT_EQ(machine->dram_latency_cycles, 750);
   EXPECT_EQ(machine->launch_ns, 2500);
   // 8 SMs x 128 lanes x 2 FLOP x 1 GHz over 128 GB/s.
   EXPECT_EQ(machine->peak_fp32_flops_per_s(), 2.048e12);
