@@ -1,8 +1,26 @@
 #include "grader/bench.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/hash.h"
 #include "common/measure/roofs.h"
 
 namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Tells one build of this program from another without reading all of it.
+std::string program_identity() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const auto written = fs::last_write_time(self, error).time_since_epoch().count();
+  return fmt::format("{} {} {}", ROOFWALK_VERSION, fs::file_size(self, error), written);
+}
+
+}  // namespace
 
 Result<Bench> open_bench(const Course& course, const std::string& device, int threads, Store* store) {
   Bench bench;
@@ -17,14 +35,34 @@ Result<Bench> open_bench(const Course& course, const std::string& device, int th
   bench.threads = threads;
   bench.store = store;
   std::error_code error;
-  bench.toolkit = find_toolkit(std::filesystem::absolute(course.root / ".", error).lexically_normal());
+  bench.toolkit = find_toolkit(fs::absolute(course.root / ".", error).lexically_normal());
   return bench;
 }
 
-Result<Artifact> build_for(const Bench& bench, const std::filesystem::path& source) {
+Result<Artifact> build_for(const Bench& bench, const fs::path& source) {
   if (!bench.toolkit) return bench.toolkit.error();
   return build(*bench.toolkit,
                {.source = source, .arch = bench.machine.arch, .include = bench.include, .cache = bench.cache});
+}
+
+std::string folder_hash(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
+    if (entry.is_regular_file(error)) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::string all;
+  for (const fs::path& file : files) {
+    all += fmt::format("{} {}\n", file.lexically_relative(folder).string(), sha256_hex(file_text(file)));
+  }
+  return sha256_hex(all);
+}
+
+std::string identity(const Bench& bench) {
+  return sha256_hex(fmt::format("{}\n{}\n{}\n{}", folder_hash(bench.include), to_json(bench.machine).dump(),
+                                bench.device_name(),
+                                program_identity() + (bench.toolkit ? bench.toolkit->version : "")));
 }
 
 }  // namespace roofwalk

@@ -19,7 +19,7 @@ struct Bench {
   DeviceFactory open;  // a fresh device at each call; may be called from several threads
   Machine machine;
   std::string device_kind;  // "virtual", "cuda"
-  Roofs roofs;
+  Roofs roofs;              // the data sheet's, until use_measured_roofs() (grader/roofs.h)
   int threads = 1;
   Store* store = nullptr;  // where starters' dots are kept; nullptr: measured each time
 
@@ -30,5 +30,12 @@ struct Bench {
 Result<Bench> open_bench(const Course& course, const std::string& device, int threads, Store* store);
 
 Result<Artifact> build_for(const Bench& bench, const std::filesystem::path& source);
+
+// A hash of names and contents of all files below a folder.
+std::string folder_hash(const std::filesystem::path& folder);
+
+// A hash of what every figure depends on, whatever the kernel: the kernel header, the machine, this program, the
+// toolkit.
+std::string identity(const Bench& bench);
 
 }  // namespace roofwalk

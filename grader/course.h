@@ -21,6 +21,8 @@ struct Course {
     return root / "my" / "plots" / (chapter.name + extension);
   }
   std::filesystem::path include() const { return root / "common" / "include"; }
+  std::filesystem::path roof_kernels() const { return root / "common" / "roofs"; }
+  std::filesystem::path kept_roofs() const { return root / ".cache" / "roofs"; }
   std::filesystem::path cache() const { return root / ".cache" / "artifacts"; }
 
   // Errors: no such chapter, with the names that come near.

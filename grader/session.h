@@ -41,6 +41,7 @@ class Session {
   const Chapter& chapter(const std::string& name);
   Store& store();
   const Bench& bench();
+  const Bench& measured_bench();  // with measured roofs: for whatever judges or draws
 
   std::vector<Dot> dots(const Chapter& chapter);
   const Chapter* next_chapter();  // the first that is not passed; nullptr when all are
@@ -56,6 +57,7 @@ class Session {
   std::optional<Course> course_;
   std::optional<Store> store_;
   std::optional<Bench> bench_;
+  bool has_measured_roofs_ = false;
 };
 
 // The value, or its error thrown as a Failure.

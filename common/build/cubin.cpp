@@ -18,6 +18,8 @@ constexpr std::uint32_t kTypeSymbols = 2, kTypeRela = 4, kTypeRel = 9;
 constexpr std::uint8_t kSymbolIsEntry = 0x10;            // in st_other
 constexpr std::uint8_t kFormatSized = 4;                 // an .nv.info record whose payload has a 16-bit size
 constexpr std::uint8_t kAttributeFrameSize = 0x11;       // payload: symbol, bytes
+constexpr std::uint8_t kAttributeRegisters = 0x2f;       // payload: symbol, registers a thread
+constexpr std::uint32_t kMostRegisters = 255;            // what an instruction can name
 constexpr std::uint32_t kGraphCalls = 0xffffffff;        // what follows in .nv.callgraph: direct calls ...
 constexpr std::uint32_t kGraphFirstMarker = 0xfffffff0;  // ... until the next marker of this kind
 constexpr std::size_t kMaxFunctions = 4096;
@@ -77,7 +79,7 @@ class CubinReader {
   bool read_sections();
   bool read_symbols();
   bool read_functions();
-  bool read_frames();
+  bool read_info();
   bool read_calls();
   bool read_shared_variables();
   void read_code();
@@ -166,7 +168,6 @@ bool CubinReader::read_functions() {
     Function function{.name = sections_[i].name.substr(kText.size()),
                       .symbol = sections_[i].info & 0xffffff,
                       .section = i,
-                      .registers = static_cast<int>(sections_[i].info >> 24),
                       .callees = {},
                       .shared_variables = {},
                       .code = {}};
@@ -185,7 +186,7 @@ Function* CubinReader::function_of(std::uint32_t symbol) {
   return found != by_symbol_.end() ? &functions_[found->second] : nullptr;
 }
 
-bool CubinReader::read_frames() {
+bool CubinReader::read_info() {
   const Section* info = section(".nv.info");
   if (info == nullptr) return functions_.empty();
   const std::string_view bytes = info->bytes;
@@ -193,10 +194,14 @@ bool CubinReader::read_frames() {
     const auto format = read<std::uint8_t>(bytes, at), attribute = read<std::uint8_t>(bytes, at + 1);
     const auto size = read<std::uint16_t>(bytes, at + 2);
     if (!format || !attribute || !size) return false;
-    if (*format == kFormatSized && *attribute == kAttributeFrameSize) {
-      const auto symbol = read<std::uint32_t>(bytes, at + 4), frame = read<std::uint32_t>(bytes, at + 8);
-      if (!symbol || !frame) return false;
-      if (Function* function = function_of(*symbol)) function->frame_bytes = *frame;
+    if (*format == kFormatSized && (*attribute == kAttributeFrameSize || *attribute == kAttributeRegisters)) {
+      const auto symbol = read<std::uint32_t>(bytes, at + 4), value = read<std::uint32_t>(bytes, at + 8);
+      if (!symbol || !value) return false;
+      Function* function = function_of(*symbol);
+      if (function != nullptr && *attribute == kAttributeFrameSize) function->frame_bytes = *value;
+      if (function != nullptr && *attribute == kAttributeRegisters) {
+        function->registers = static_cast<int>(std::min(*value, kMostRegisters));
+      }
     }
     at += 4u + (*format == kFormatSized ? *size : 0u);
   }
@@ -322,7 +327,7 @@ Result<std::vector<KernelResources>> read_cubin(std::string_view bytes) {
     return Error{.message = "ptxas wrote a file that is not a whole cubin"};
   }
   if (reader.too_many_functions()) return Error{.message = "the file holds more than 4096 functions"};
-  if (!reader.read_frames() || !reader.read_calls() || !reader.read_shared_variables()) {
+  if (!reader.read_info() || !reader.read_calls() || !reader.read_shared_variables()) {
     return Error{.message = "ptxas wrote a cubin that contradicts itself"};
   }
   reader.read_code();

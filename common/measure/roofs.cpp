@@ -3,17 +3,35 @@
 #include <algorithm>
 
 namespace roofwalk {
+namespace {
 
-Roofs roofs_of(const Machine& machine) {
-  constexpr auto kSource = "data sheet";
+constexpr auto kDataSheet = "data sheet", kMeasured = "measured";
+
+MemoryRoof memory_roof(const char* level, double data_sheet, std::optional<double> measured) {
+  if (!measured) return {level, data_sheet, kDataSheet, std::nullopt};
+  return {level, *measured, kMeasured, data_sheet};
+}
+
+ComputeRoof compute_roof(const char* name, double data_sheet, std::optional<double> measured) {
+  if (!measured) return {name, data_sheet, kDataSheet, std::nullopt};
+  return {name, *measured, kMeasured, data_sheet};
+}
+
+}  // namespace
+
+Roofs roofs_of(const Machine& machine) { return roofs_of(machine, RoofRates{}); }
+
+Roofs roofs_of(const Machine& machine, const RoofRates& measured) {
   Roofs roofs;
-  roofs.memory = {{"dram", machine.dram_bytes_per_s, kSource},
-                  {"l2", machine.l2_bytes_per_s(), kSource},
-                  {"l1", machine.l1_bytes_per_s(), kSource},
-                  {"shared", machine.shared_bytes_per_s(), kSource}};
+  roofs.memory = {memory_roof("dram", machine.dram_bytes_per_s, measured.dram_bytes_per_s()),
+                  memory_roof("l2", machine.l2_bytes_per_s(), measured[Roof::l2]),
+                  memory_roof("l1", machine.l1_bytes_per_s(), measured[Roof::l1]),
+                  memory_roof("shared", machine.shared_bytes_per_s(), measured[Roof::shared])};
+  // By the data sheet, so that L1 and shared memory keep their order whichever a microkernel found a little faster.
+  const auto promised = [](const MemoryRoof& roof) { return roof.data_sheet_bytes_per_s.value_or(roof.bytes_per_s); };
   std::stable_sort(roofs.memory.begin(), roofs.memory.end(),
-                   [](const MemoryRoof& a, const MemoryRoof& b) { return a.bytes_per_s < b.bytes_per_s; });
-  roofs.compute = {{"fp32", machine.peak_fp32_flops_per_s(), kSource}};
+                   [&](const MemoryRoof& a, const MemoryRoof& b) { return promised(a) < promised(b); });
+  roofs.compute = {compute_roof("fp32", machine.peak_fp32_flops_per_s(), measured[Roof::fp32])};
   return roofs;
 }
 

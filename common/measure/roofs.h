@@ -1,11 +1,16 @@
-// The roofs that a machine's data sheet promises.
+// The roofs of a machine as a chart draws them: DRAM, L2, L1 and shared memory, and the FP32 peak.
 #pragma once
 
+#include "common/measure/roof_rates.h"
 #include "common/roofline/roofline.h"
 #include "common/specs/machine.h"
 
 namespace roofwalk {
 
+// As its data sheet promises them.
 Roofs roofs_of(const Machine& machine);
+
+// As they were measured, with the data sheet's figure beside each. A roof that was not measured is the data sheet's.
+Roofs roofs_of(const Machine& machine, const RoofRates& measured);
 
 }  // namespace roofwalk

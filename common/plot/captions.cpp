@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/plot/frame.h"
+#include "common/roofline/si.h"
 
 namespace roofwalk {
 
@@ -23,15 +24,23 @@ std::string subtitle(const Chart& chart, const DrawnWalk& walk) {
   return text;
 }
 
-std::string roof_sources(const Chart& chart) {
+std::string roof_sources(const Chart& chart, bool has_promises) {
   std::vector<std::pair<std::string, std::string>> sources;
   for (const auto& roof : chart.roofs.memory) sources.emplace_back(upper_case(roof.level), roof.source);
   for (const auto& roof : chart.roofs.compute) sources.emplace_back(upper_case(roof.name), roof.source);
   const bool same = std::all_of(sources.begin(), sources.end(), [&](auto& s) { return s.second == sources[0].second; });
-  if (same) return sources[0].second.empty() ? "" : "roofs: " + sources[0].second;
   std::string text;
-  for (const auto& [name, source] : sources) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, source);
-  return text;
+  if (same) {
+    text = sources[0].second.empty() ? "" : "roofs: " + sources[0].second;
+  } else {
+    for (const auto& [name, source] : sources) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, source);
+  }
+  return has_promises ? text + "; dashed: what the data sheet promises" : text;
+}
+
+std::string promise(double rate, std::optional<double> data_sheet, std::string_view unit) {
+  if (!data_sheet || si_text(rate, unit) == si_text(*data_sheet, unit)) return {};
+  return fmt::format(" (data sheet {})", si_text(*data_sheet, unit));
 }
 
 }  // namespace roofwalk

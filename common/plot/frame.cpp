@@ -71,7 +71,10 @@ Frame frame_of(const Chart& chart, const std::vector<PlotPoint>& points) {
   }
   if (chart.algorithmic_ai && *chart.algorithmic_ai > 0) hold_x(*chart.algorithmic_ai);
   if (chart.goal && chart.goal->min_ai > 0) hold_x(chart.goal->min_ai);
-  for (const ComputeRoof& roof : chart.roofs.compute) hold_y(roof.flops_per_s);
+  for (const ComputeRoof& roof : chart.roofs.compute) {
+    hold_y(roof.flops_per_s);
+    hold_y(roof.data_sheet_flops_per_s.value_or(roof.flops_per_s));
+  }
 
   double x_low = std::floor(std::log10(x_least) - kMarginDecades);
   double x_high = std::ceil(std::log10(x_most) + kMarginDecades);

@@ -27,6 +27,7 @@ constexpr double kManyShrink = 0.75;
 constexpr double kRim = 2.2;
 constexpr double kPointSizeToPixels = 4.887;  // radius of a circle at point size 1 in gnuplot's svg at this font size
 constexpr double kHead = 10;                  // length of an arrow's head
+constexpr double kApart = 2.5;                // lines that are closer look like one
 
 // Dots that share a place.
 struct Dot {
@@ -173,7 +174,8 @@ class Script {
     plots_.push_back(fmt::format("$ridge using 1:2 with lines dt 3 lw 1.5 lc rgb '{}'", kQuiet));
     avoid({knee, frame_.y_low}, {knee, peak(chart_)}, 3, 2);
 
-    // Thin roofs first, the chart's own over them.
+    // What the data sheet promises first, then thin roofs, the chart's own over them.
+    add_promises();
     for (std::size_t i = chart_.roofs.compute.size(); i-- > 1;) {
       const double flops_per_s = chart_.roofs.compute[i].flops_per_s;
       add_roof(fmt::format("compute{}", i),
@@ -190,10 +192,37 @@ class Script {
     add_roof(chart_.level, slanted(bandwidth(chart_)), 3, roof_style(chart_.level).line);
   }
 
-  // From the frame's left or lower edge to the compute roof.
-  std::vector<Point> slanted(double bytes_per_s) const {
+  // From the frame's left or lower edge to a compute roof.
+  std::vector<Point> slanted(double bytes_per_s, double flops_per_s) const {
     const double left = std::max(frame_.x_low, frame_.y_low / bytes_per_s);
-    return {{left, left * bytes_per_s}, {peak(chart_) / bytes_per_s, peak(chart_)}};
+    return {{left, left * bytes_per_s}, {flops_per_s / bytes_per_s, flops_per_s}};
+  }
+  std::vector<Point> slanted(double bytes_per_s) const { return slanted(bytes_per_s, peak(chart_)); }
+
+  // The data sheet's roofs, dashed and thin, where they lie apart from those that are drawn.
+  void add_promises() {
+    const auto add = [&](const std::string& name, const std::vector<Point>& ends, const char* colour) {
+      block("promise_" + name, ends);
+      plots_.push_back(fmt::format("$promise_{} using 1:2 with lines dt 2 lw 1 lc rgb '{}'", name, colour));
+      has_promises_ = true;
+    };
+    const ComputeRoof& compute = chart_.roofs.compute.front();
+    const double top = std::max(compute.flops_per_s, compute.data_sheet_flops_per_s.value_or(0));
+    double first_knee = frame_.x_high;
+    for (const MemoryRoof& roof : chart_.roofs.memory) {
+      const double slope = roof.data_sheet_bytes_per_s.value_or(roof.bytes_per_s);
+      first_knee = std::min(first_knee, top / slope);
+      if (gap(roof) >= kApart) add(roof.level, slanted(slope, top), roof_style(roof.level).line);
+    }
+    if (std::abs(pixel(1, top).y - pixel(1, compute.flops_per_s).y) >= kApart) {
+      add("peak", {{first_knee, top}, {frame_.x_high, top}}, kInk);
+    }
+  }
+
+  // How far the data sheet's roof lies above the one that is drawn, in pixels across both.
+  double gap(const MemoryRoof& roof) const {
+    const double up = pixel(1, roof.data_sheet_bytes_per_s.value_or(roof.bytes_per_s)).y - pixel(1, roof.bytes_per_s).y;
+    return up * std::cos(roof_angle_deg() * std::numbers::pi / 180);
   }
 
   void add_roof(const std::string& name, const std::vector<Point>& ends, double width, const char* colour) {
@@ -295,20 +324,25 @@ class Script {
     const double rise = kLineHeight * 0.72;
     const double radians = angle_deg * std::numbers::pi / 180;
     for (const MemoryRoof& roof : chart_.roofs.memory) {
-      const std::string text = upper_case(roof.level) + " " + si_text(roof.bytes_per_s, "B/s");
+      std::string text = upper_case(roof.level) + " " + si_text(roof.bytes_per_s, "B/s");
+      if (roof.level == chart_.level) text += promise(roof.bytes_per_s, roof.data_sheet_bytes_per_s, "B/s");
+      // Above the data sheet's line too, where there is no room for a text between the two.
+      const double between = gap(roof);
+      const double above = rise + (between >= kApart && between < kLineHeight * 1.25 ? between : 0);
       const std::vector<Point> ends = slanted(roof.bytes_per_s);
       const Pixel from = pixel(ends[0]), to = pixel(ends[1]);
       const double half = text_width(text, kFont) / 2 / std::hypot(to.x - from.x, to.y - from.y);
       std::vector<Pixel> centers;
       for (double share = half + 0.02; share < 1 - half || centers.empty(); share += 0.04) {
-        centers.push_back({from.x + share * (to.x - from.x) - rise * std::sin(radians),
-                           from.y + share * (to.y - from.y) + rise * std::cos(radians)});
+        centers.push_back({from.x + share * (to.x - from.x) - above * std::sin(radians),
+                           from.y + share * (to.y - from.y) + above * std::cos(radians)});
       }
       text_in_free_place(text, centers, roof_style(roof.level).text, kFont, angle_deg);
     }
     for (std::size_t i = 0; i < chart_.roofs.compute.size(); ++i) {
       const ComputeRoof& roof = chart_.roofs.compute[i];
-      const std::string text = upper_case(roof.name) + " " + si_text(roof.flops_per_s, "FLOP/s");
+      const std::string text = upper_case(roof.name) + " " + si_text(roof.flops_per_s, "FLOP/s") +
+                               promise(roof.flops_per_s, roof.data_sheet_flops_per_s, "FLOP/s");
       const double y = pixel(1, roof.flops_per_s).y + rise;
       const double right = kWidth - kRight - text_width(text, kFont) / 2;
       text_in_free_place(text, {{right, y}, {right - 100, y}, {right, y - 2 * rise}}, kInk, kFont);
@@ -380,7 +414,7 @@ class Script {
   void add_titles() {
     text_at({kLeft, kHeight - 24}, chart_.title, Align::left, kInk, 18);
     text_at({kLeft, kHeight - 48}, subtitle(chart_, walk_), Align::left, kQuiet, 12);
-    text_at({kWidth - kRight, 10}, roof_sources(chart_), Align::right, kQuiet, 11);
+    text_at({kWidth - kRight, 10}, roof_sources(chart_, has_promises_), Align::right, kQuiet, 11);
   }
 
   // A modelled dot is a disc with a white one on it, so that its rim is equally thick everywhere.
@@ -410,6 +444,7 @@ class Script {
   std::vector<Dot> dots_;
   std::string out_, blocks_;
   std::vector<std::string> plots_;
+  bool has_promises_ = false;  // dashed roofs are drawn
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/plot/captions.h"
 #include "common/plot/frame.h"
 #include "common/plot/plot.h"
 #include "common/plot/walk.h"
@@ -186,7 +187,8 @@ class TextPlot {
            Paint::roof);
     }
     const ComputeRoof& roof = chart_.roofs.compute.front();
-    const std::string label = upper_case(roof.name) + " " + si_text(roof.flops_per_s, "FLOP/s");
+    const std::string label = upper_case(roof.name) + " " + si_text(roof.flops_per_s, "FLOP/s") +
+                              promise(roof.flops_per_s, roof.data_sheet_flops_per_s, "FLOP/s");
     canvas_.write(kLeft + width() - static_cast<int>(label.size()), row_of(roof.flops_per_s) - 1, label, Paint::roof);
   }
 
@@ -210,7 +212,9 @@ class TextPlot {
       for (int d = 0; is_number && !touches && d < length; ++d) digits.push_back({column + d, row});
       canvas_.write(column, row, text, text == "*" ? Paint::newest : Paint::walk);
     }
-    label_roof(*chart_.roofs.memory_roof(chart_.level), true);
+    const MemoryRoof& own = *chart_.roofs.memory_roof(chart_.level);
+    const std::string more = promise(own.bytes_per_s, own.data_sheet_bytes_per_s, "B/s");
+    if (more.empty() || !label_roof(own, true, more)) label_roof(own, true);
   }
 
   // Dotted, where nothing else is; a roof that finds no room for its name is left to the drawn chart.
@@ -225,9 +229,10 @@ class TextPlot {
     }
   }
 
-  // The chart's own roof has its name right below it or above it, another one in its line; false where none is free.
-  bool label_roof(const MemoryRoof& roof, bool own) {
-    const std::string label = upper_case(roof.level) + " " + si_text(roof.bytes_per_s, "B/s");
+  // The chart's own roof has its name right below it or above it (a long one only below: above, it would reach into
+  // other roofs), another one in its line or left of it; false where no place is free.
+  bool label_roof(const MemoryRoof& roof, bool own, const std::string& more = {}) {
+    const std::string label = upper_case(roof.level) + " " + si_text(roof.bytes_per_s, "B/s") + more;
     const int length = static_cast<int>(label.size());
     const int knee = column_of(peak(chart_) / roof.bytes_per_s);
     // `anchor` is the column where the text is nearest to the roof; a roof rises.
@@ -237,13 +242,14 @@ class TextPlot {
       canvas_.write(column, row, label, own ? Paint::roof : Paint::quiet);
       return true;
     };
-    for (int column = kLeft + 1; column + length < knee; ++column) {
-      if (write_at(column, own ? column : column + length / 2, own ? 1 : 0)) return true;
-    }
-    for (int column = kLeft + 1; own && column + length < knee; ++column) {
-      if (write_at(column, column + length, -1)) return true;
-    }
-    return false;
+    const auto write_along = [&](int from_start, int rows_below) {
+      for (int column = kLeft + 1; column + length < knee; ++column) {
+        if (write_at(column, column + from_start, rows_below)) return true;
+      }
+      return false;
+    };
+    if (own) return write_along(0, 1) || (more.empty() && write_along(length, -1));
+    return write_along(length / 2, 0) || write_along(length, 0);
   }
 
   std::string mark(std::size_t i) const {
@@ -285,6 +291,7 @@ class TextPlot {
     if (walk_.has_starter) legend = "S starter";
     if (walk_.points.size() > (walk_.has_starter ? 1u : 0u)) legend += "  * attempt " + walk_.points.back().label;
     if (!goal_label_.empty()) legend += "  ~ " + goal_label_ + " from here";
+    if (chart_.roofs.compute.front().data_sheet_flops_per_s) legend += "  roofs measured";
     if (walk_.skipped + walk_.unplaced > 0) legend += fmt::format("  {} not drawn", walk_.skipped + walk_.unplaced);
     legend += hidden_labels();
     canvas_.write(0, rows_ - 1, legend.substr(std::min(legend.find_first_not_of(' '), legend.size())), Paint::none);

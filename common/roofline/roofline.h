@@ -1,6 +1,7 @@
 // The roofline model: pure arithmetic on FLOP/s, bytes/s and FLOP/byte. It knows no device, no file and no chapter.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,8 @@ namespace roofwalk {
 struct MemoryRoof {
   std::string level;  // "dram", "l2", "l1", "shared"
   double bytes_per_s = 0;
-  std::string source;  // "data sheet", "measured 2026-11-02"
+  std::string source;                                 // "data sheet", "measured"
+  std::optional<double> data_sheet_bytes_per_s = {};  // where the roof is not the data sheet's own
 };
 
 // A flat roof: a compute peak.
@@ -19,10 +21,11 @@ struct ComputeRoof {
   std::string name;  // "fp32"
   double flops_per_s = 0;
   std::string source;
+  std::optional<double> data_sheet_flops_per_s = {};  // where the roof is not the data sheet's own
 };
 
 struct Roofs {
-  std::vector<MemoryRoof> memory;    // slowest first
+  std::vector<MemoryRoof> memory;    // slowest first, by the data sheet
   std::vector<ComputeRoof> compute;  // the one that applies first
 
   const MemoryRoof* memory_roof(std::string_view level) const;  // nullptr where there is none

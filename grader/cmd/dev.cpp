@@ -3,6 +3,7 @@
 
 #include "grader/check/chapter_check.h"
 #include "grader/cmd/verbs.h"
+#include "grader/roofs.h"
 
 namespace roofwalk {
 namespace {
@@ -17,6 +18,7 @@ int check(Session& session, const std::string& only) {
   // Nothing here touches the learner's own folder, store included.
   auto bench = open_bench(session.course(), session.options.device, session.options.threads, nullptr);
   if (!bench) throw Failure{bench.error(), session.options.device.starts_with("cuda") ? kSkipped : kUsage};
+  value_or_fail(use_measured_roofs(*bench));
   const Colors colors = colors_for(session.options);
   Json json = Json::array();
   std::size_t held = 0, all = 0;

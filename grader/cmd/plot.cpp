@@ -11,6 +11,24 @@ struct PlotCommand {
   bool png = false;
 };
 
+Json roofs_json(const Roofs& roofs) {
+  const auto or_null = [](std::optional<double> value) { return value ? Json(*value) : Json(nullptr); };
+  Json json = Json::array();
+  for (const MemoryRoof& roof : roofs.memory) {
+    json.push_back({{"name", roof.level},
+                    {"bytes_per_s", roof.bytes_per_s},
+                    {"source", roof.source},
+                    {"data_sheet_bytes_per_s", or_null(roof.data_sheet_bytes_per_s)}});
+  }
+  for (const ComputeRoof& roof : roofs.compute) {
+    json.push_back({{"name", roof.name},
+                    {"flops_per_s", roof.flops_per_s},
+                    {"source", roof.source},
+                    {"data_sheet_flops_per_s", or_null(roof.data_sheet_flops_per_s)}});
+  }
+  return json;
+}
+
 Json json_of(const Chart& chart, const std::string& chapter, const std::string& path) {
   Json walk = Json::array();
   for (const PlotPoint& point : chart.walk) {
@@ -19,13 +37,14 @@ Json json_of(const Chart& chart, const std::string& chapter, const std::string& 
                     {"flops_per_s", point.point.flops_per_s},
                     {"accepted", point.accepted}});
   }
-  return {{"schema", "roofwalk.plot/1"}, {"chapter", chapter}, {"level", chart.level}, {"walk", walk}, {"plot", path}};
+  return {{"schema", "roofwalk.plot/1"},      {"chapter", chapter}, {"level", chart.level},
+          {"roofs", roofs_json(chart.roofs)}, {"walk", walk},       {"plot", path}};
 }
 
 int plot(Session& session, const PlotCommand& command) {
   const Chapter& chapter = session.chapter(command.name);
-  const Bench& bench = session.bench();
-  if (const auto why = not_offered(chapter, bench.machine)) throw Failure{{*why}, kSkipped};
+  if (const auto why = not_offered(chapter, session.bench().machine)) throw Failure{{*why}, kSkipped};
+  const Bench& bench = session.measured_bench();
   const Exercise* exercise = find_exercise(chapter.name);
   ROOFWALK_CHECK(exercise != nullptr);
   const Size size = measured_size(chapter, bench.machine);

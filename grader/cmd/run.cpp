@@ -41,8 +41,7 @@ const Chapter& chosen_chapter(Session& session, const std::string& name) {
 
 int run_one(Session& session, const RunCommand& command) {
   const Chapter& chapter = chosen_chapter(session, command.name);
-  const Bench& bench = session.bench();
-  if (const auto why = not_offered(chapter, bench.machine)) throw Failure{{*why}, kSkipped};
+  if (const auto why = not_offered(chapter, session.bench().machine)) throw Failure{{*why}, kSkipped};
   Request request;
   request.chapter = &chapter;
   request.seed = session.options.seed;
@@ -55,6 +54,7 @@ int run_one(Session& session, const RunCommand& command) {
       throw Failure{{fmt::format("there is no file {}", printable(request.file.string()))}, kUsage};
     }
   }
+  const Bench& bench = session.measured_bench();
   Attempt attempt = value_or_fail(run_attempt(bench, request));
   const bool joins = command.kernel.empty() || command.save;
   const WalkNews news = value_or_fail(record(bench, chapter, session.store(), joins, attempt));
@@ -68,7 +68,7 @@ int run_one(Session& session, const RunCommand& command) {
 
 // Every chapter that the learner has a file for: one line each.
 int run_all(Session& session) {
-  const Bench& bench = session.bench();
+  const Bench& bench = session.measured_bench();
   Json attempts = Json::array();
   bool all_pass = true;
   std::string text;

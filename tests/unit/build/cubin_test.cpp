@@ -58,9 +58,11 @@ struct Compiled {
   std::string report;  // what `ptxas -v` says of it
 };
 
-// One real cubin for all tests here.
-const Compiled& compiled() {
-  static const Compiled made = [] {
+// Real cubins, one an architecture ("80"), made once.
+const Compiled& compiled(const std::string& architecture = "80") {
+  static std::map<std::string, Compiled> all;
+  if (const auto known = all.find(architecture); known != all.end()) return known->second;
+  return all[architecture] = [&] {
     const TemporaryFolder folder;
     folder.write("k.cu", kSource);
     const auto toolkit = find_toolkit(ROOFWALK_SOURCE_DIR);
@@ -71,20 +73,19 @@ const Compiled& compiled() {
       EXPECT_EQ(result->exit_code, 0) << result->output;
       return result->output;
     };
-    run({bin + "/nvcc", "-ptx", "-rdc=true", "-lineinfo", "-arch=compute_80", "k.cu", "-o", "k.ptx"});
-    const std::string report = run({bin + "/ptxas", "-v", "-c", "-arch=sm_80", "k.ptx", "-o", "k.cubin"});
+    run({bin + "/nvcc", "-ptx", "-rdc=true", "-lineinfo", "-arch=compute_" + architecture, "k.cu", "-o", "k.ptx"});
+    const std::string report = run({bin + "/ptxas", "-v", "-c", "-arch=sm_" + architecture, "k.ptx", "-o", "k.cubin"});
     return Compiled{.cubin = read_file(folder.path() / "k.cubin", 1 << 20).value_or(""),
                     .ptx = read_file(folder.path() / "k.ptx", 1 << 20).value_or(""),
                     .report = report};
   }();
-  return made;
 }
 
 const std::string& cubin() { return compiled().cubin; }
 
 // The registers that `ptxas -v` reports for a kernel alone.
-int reported_registers(const std::string& kernel) {
-  const std::string& report = compiled().report;
+int reported_registers(const std::string& kernel, const std::string& architecture = "80") {
+  const std::string& report = compiled(architecture).report;
   const std::size_t used = report.find("Used ", report.find("entry function '" + kernel + "'"));
   return used != std::string::npos ? std::stoi(report.substr(used + 5)) : -1;
 }
@@ -115,6 +116,18 @@ TEST(Cubin, HoldsWhatTheAssemblerAndTheLinkerReport) {
   }
   for (const char* name : {"calls", "recurses"}) {
     EXPECT_GE(find(*kernels, name).registers_per_thread, reported_registers(name)) << name;
+  }
+}
+
+TEST(Cubin, HoldsTheRegistersOnEveryArchitecture) {
+  for (const char* architecture : {"80", "89", "90a"}) {
+    const auto kernels = read_cubin(compiled(architecture).cubin);
+    ASSERT_TRUE(kernels.ok()) << kernels.error().text();
+    for (const char* name : {"plain", "tile", "frame"}) {
+      EXPECT_GT(reported_registers(name, architecture), 0) << architecture;
+      EXPECT_EQ(find(*kernels, name).registers_per_thread, reported_registers(name, architecture))
+          << name << " for sm_" << architecture;
+    }
   }
 }
 

@@ -58,6 +58,31 @@ TEST(GnuplotScript, NamesEachRoofsSourceWhereTheyDiffer) {
               HasSubstr("'DRAM: measured 2026-11-02, L2: data sheet, L1: data sheet, FP32: data sheet'"));
 }
 
+TEST(GnuplotScript, DrawsWhatTheDataSheetPromisesDashed) {
+  Chart chart = vector_add_chart();
+  EXPECT_THAT(gnuplot_script(chart, "a.svg", "svg"), Not(HasSubstr("promise")));  // it is all there is
+  chart.roofs = measured_roofs();
+  const std::string script = gnuplot_script(chart, "a.svg", "svg");
+  EXPECT_THAT(script, AllOf(HasSubstr("$promise_dram << EOD\n0.01 1.28e+09\n16 2.048e+12\nEOD"),
+                            HasSubstr("$promise_dram using 1:2 with lines dt 2 lw 1"), HasSubstr("$promise_l2 using"),
+                            HasSubstr("$promise_peak << EOD\n2 2.048e+12\n")));
+  EXPECT_THAT(script, Not(HasSubstr("promise_l1")));  // 0.4 % apart: the two lines would look like one
+  EXPECT_THAT(script, HasSubstr("$roof_dram << EOD\n0.01 1.1e+09\n16.3636 1.8e+12\nEOD"));
+  EXPECT_THAT(script, AllOf(HasSubstr("'DRAM 110 GB/s (data sheet 128 GB/s)'"), HasSubstr("'L2 250 GB/s'"),
+                            HasSubstr("'FP32 1.8 TFLOP/s (data sheet 2.05 TFLOP/s)'")));
+  EXPECT_THAT(script, HasSubstr("'roofs: measured; dashed: what the data sheet promises'"));
+}
+
+TEST(GnuplotScript, LeavesOutDataSheetRoofsThatLieOnTheMeasuredOnes) {
+  Chart chart = vector_add_chart();
+  chart.roofs = measured_roofs();
+  for (MemoryRoof& roof : chart.roofs.memory) roof.bytes_per_s = 0.999 * *roof.data_sheet_bytes_per_s;
+  for (ComputeRoof& roof : chart.roofs.compute) roof.flops_per_s = 0.999 * *roof.data_sheet_flops_per_s;
+  const std::string script = gnuplot_script(chart, "a.svg", "svg");
+  EXPECT_THAT(script, Not(HasSubstr("promise")));
+  EXPECT_THAT(script, AllOf(HasSubstr("'DRAM 128 GB/s'"), HasSubstr("'roofs: measured'")));
+}
+
 TEST(GnuplotScript, MergesDotsInOnePlace) {
   Chart chart = vector_add_chart();
   chart.walk[1].point = chart.walk[0].point;

@@ -47,6 +47,31 @@ S starter  * attempt 2  ~ pass from here  under *: 1
 )PLOT" + 1);
 }
 
+TEST(TextPlot, OfMeasuredRoofsNamesTheDataSheetsWhereTheyDiffer) {
+  Chart chart = vector_add_chart();
+  chart.roofs = measured_roofs();
+  EXPECT_EQ(trimmed(text_plot(chart, 72, 18, false)), R"PLOT(
+vector-add on virtual:classroom (n=1048576)               times modelled
+      |                      FP32 1.8 TFLOP/s (data sheet 2.05 TFLOP/s)
+      |                                  .         .    __=============
+  1 T +                            . . .     . . .__--""  :
+      |                      . . .     . . .__--""        :
+100 G +                . . .     . . ___--""              :
+      |   L1 1.02 TB/s     . . __--""                     :
+      | L2 250 GB/s. . . __--""                           :
+ 10 G +. .   . . . __-*""                                 :
+      |. . . __--""~~~| DRAM 110 GB/s                     :
+  1 G +__--""~~~      |                                   :
+      |~~~            S                                   :
+      |               |                                   :
+100 M +               |                                   :
+      +----------------+---------------+--------------+---------------+
+     0.01             0.1              1             10              100
+FLOP/s over FLOP/DRAM byte   : ridge 16.4   | algorithmic AI 0.0833
+S starter  * attempt 2  ~ pass from here  roofs measured  under *: 1
+)PLOT" + 1);
+}
+
 TEST(TextPlot, OfNaiveGemm) {
   EXPECT_EQ(trimmed(text_plot(gemm_chart(), 72, 18, false)), R"PLOT(
 naive-gemm on virtual:classroom (m=n=k=512)               times modelled

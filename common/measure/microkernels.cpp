@@ -1,0 +1,235 @@
+#include "common/measure/microkernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+namespace roofwalk {
+namespace {
+
+constexpr std::int64_t kVectorBytes = 16;
+constexpr double kSectorBytes = 32;
+constexpr int kRepeats = 5;             // of a run whose time is measured
+constexpr double kLongEnough_ns = 1e6;  // a difference of measured times; a GPU's events tell half a microsecond
+constexpr int kGrowth = 4;              // from one length to the next
+constexpr int kMostLengths = 7;         // until the difference is long enough
+constexpr int kStreamGrain = 1024;      // vectors a block: kThreads * kInFlight of memory.cu
+constexpr int kMostThreads = 1024;      // a block, as both files have it
+constexpr int kTensorCapability = 80;   // of the m16n8k16 in arithmetic.cu
+
+// The parameters of SOLVE in common/roofs, buffers by their size.
+struct Call {
+  std::int64_t a_vectors = 0, b_vectors = 0, c_vectors = 0;
+  int kernel = 0;  // as the file numbers them
+  int vectors = 0, windows = 1, blocks = 0, threads = 0, turns = 0;
+};
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// One block an SM, with so many warps for each scheduler, or as many as a block may have; each thread leaves a float.
+Call one_wave(const Machine& m, int kernel, int warps, int turns) {
+  const int unit = 32 * m.schedulers_per_sm;
+  const int most = std::min({m.max_threads_per_block, m.max_threads_per_sm, kMostThreads, warps * unit});
+  Call call{.kernel = kernel, .blocks = m.sms, .threads = std::max(most / unit * unit, 32), .turns = turns};
+  call.c_vectors = rounded_up(std::int64_t{call.blocks} * call.threads, 4) / 4;
+  return call;
+}
+
+// A stream's shortest length, over all its arrays: the L2, fifty times what DRAM has under way at once, 16 MiB. The
+// next one is several times the L2.
+Call stream(const Machine& m, int kernel, int reads, int writes, int length) {
+  constexpr double kFewestBytes = 16 << 20;
+  const double under_way_bytes = m.dram_bytes_per_s / m.clock_hz * m.dram_latency_cycles;
+  const double bytes = std::max({static_cast<double>(m.l2_bytes), 50 * under_way_bytes, kFewestBytes}) * length;
+  const auto vectors = rounded_up(static_cast<std::int64_t>(bytes / (reads + writes)) / kVectorBytes, kStreamGrain);
+  return {.a_vectors = reads > 0 ? vectors : 0,
+          .b_vectors = reads > 1 ? vectors : 0,
+          .c_vectors = writes > 0 ? vectors : 0,
+          .kernel = kernel,
+          .blocks = static_cast<int>(vectors / kStreamGrain)};
+}
+
+// A window of one and a half times the L1; windows for half of the L2, so that it keeps them.
+std::optional<Call> l2_reads(const Machine& m, int length) {
+  Call call = one_wave(m, 4, 4, 2 * length);
+  const std::int64_t window = rounded_up(std::int64_t{m.l1_bytes} * 3 / 2 / kVectorBytes, 4 * call.threads);
+  const std::int64_t windows = std::min<std::int64_t>(m.l2_bytes / 2 / kVectorBytes / window, m.sms);
+  if (windows == 0) return std::nullopt;
+  call.a_vectors = window * windows;
+  call.vectors = static_cast<int>(window);
+  call.windows = static_cast<int>(windows);
+  return call;
+}
+
+std::optional<Call> l1_reads(const Machine& m, int length) {
+  constexpr int kVectors = 1024;  // as memory.cu has it
+  if (m.l1_bytes < 2 * kVectors * kVectorBytes) return std::nullopt;
+  Call call = one_wave(m, 5, 8, 8 * length);
+  call.a_vectors = kVectors;
+  return call;
+}
+
+// `length` 1 is the shortest run. Nothing where the machine has no such part.
+std::optional<Call> call_of(const Machine& m, Roof roof, int length) {
+  switch (roof) {
+    case Roof::dram_read:
+      return stream(m, 0, 1, 0, length);
+    case Roof::dram_write:
+      return stream(m, 1, 0, 1, length);
+    case Roof::dram_copy:
+      return stream(m, 2, 1, 1, length);
+    case Roof::dram_triad:
+      return stream(m, 3, 2, 1, length);
+    case Roof::l2:
+      return l2_reads(m, length);
+    case Roof::l1:
+      return l1_reads(m, length);
+    case Roof::shared:
+      return one_wave(m, 6, 8, 8 * length);
+    case Roof::fp32:
+      return one_wave(m, 0, 4, 2 * length);
+    case Roof::half2:
+      return one_wave(m, 1, 4, 4 * length);
+    case Roof::mma:
+      if (m.compute_capability < kTensorCapability) return std::nullopt;
+      return one_wave(m, 2, 4, 2 * length);
+  }
+  return std::nullopt;
+}
+
+bool is_arithmetic(Roof roof) { return roof == Roof::fp32 || roof == Roof::half2 || roof == Roof::mma; }
+
+// The bytes or FLOPs that the roof is about; nothing where the device does not count them.
+std::optional<double> amount_of(const Counters& counters, Roof roof) {
+  const auto sum = [&](std::initializer_list<Counter> parts, double scale) -> std::optional<double> {
+    double total = 0;
+    for (const Counter part : parts) {
+      if (!counters[part]) return std::nullopt;
+      total += static_cast<double>(*counters[part]);
+    }
+    return total * scale;
+  };
+  switch (roof) {
+    case Roof::dram_read:
+    case Roof::dram_write:
+    case Roof::dram_copy:
+    case Roof::dram_triad:
+      return sum({Counter::dram_read_bytes, Counter::dram_write_bytes}, 1);
+    case Roof::l2:
+      return sum({Counter::l2_read_sectors}, kSectorBytes);
+    case Roof::l1:
+      return sum({Counter::l1_read_sectors}, kSectorBytes);
+    case Roof::shared:
+      return sum({Counter::shared_bytes}, 1);
+    case Roof::fp32:
+      return sum({Counter::flops_f32}, 1);
+    case Roof::half2:
+      return sum({Counter::flops_f16}, 1);
+    case Roof::mma:
+      return sum({Counter::flops_tensor}, 1);
+  }
+  return std::nullopt;
+}
+
+template <class T>
+ArgumentBytes bytes_of(const T& value) {
+  ArgumentBytes bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+// The buffers of one call; released at its end.
+class Buffers {
+ public:
+  explicit Buffers(Device& device) : device_(device) {}
+  ~Buffers() {
+    for (const DeviceBuffer& buffer : buffers_) device_.release(buffer);
+  }
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
+
+  // Floats that are all 1. Where the call has no use for the buffer, a small one.
+  Result<ArgumentBytes> make(std::string_view name, std::int64_t vectors) {
+    constexpr std::int64_t kFewest = 16;
+    constexpr std::uint64_t kPiece = 1 << 20;
+    const auto bytes = static_cast<std::uint64_t>(std::max(vectors, kFewest) * kVectorBytes);
+    ROOFWALK_TRY(const DeviceBuffer buffer, device_.allocate(name, bytes, sizeof(float)));
+    buffers_.push_back(buffer);
+    const std::vector<float> ones(std::min(bytes, kPiece) / sizeof(float), 1.0f);
+    const std::span data(reinterpret_cast<const std::uint8_t*>(ones.data()), ones.size() * sizeof(float));
+    for (std::uint64_t at = 0; at < bytes; at += data.size()) {
+      device_.write(buffer, at, data.first(std::min<std::uint64_t>(data.size(), bytes - at)));
+    }
+    return bytes_of(buffer.address);
+  }
+
+ private:
+  Device& device_;
+  std::vector<DeviceBuffer> buffers_;
+};
+
+// Once where time is modelled, else the fastest of several. The record may hold a fault.
+Result<RunRecord> run(Device& device, const Artifact& artifact, const Call& call) {
+  Buffers buffers(device);
+  std::vector<ArgumentBytes> arguments(3);
+  ROOFWALK_TRY(arguments[0], buffers.make("a", call.a_vectors));
+  ROOFWALK_TRY(arguments[1], buffers.make("b", call.b_vectors));
+  ROOFWALK_TRY(arguments[2], buffers.make("c", call.c_vectors));
+  for (const int number : {call.kernel, call.vectors, call.windows, call.blocks, call.threads, call.turns}) {
+    arguments.push_back(bytes_of(number));
+  }
+  const auto no_scratch = [](std::uint64_t) -> Result<std::uint64_t> { return Error{"microkernels use no scratch"}; };
+  ROOFWALK_TRY(const Plan plan, make_plan(artifact, arguments, no_scratch));
+  RunOptions options;
+  options.time = RunOptions::Time::clock;
+  options.threads = 1;  // roofs may be measured side by side
+  ROOFWALK_TRY(RunRecord best, device.run(plan, options));
+  for (int i = 1; i < kRepeats && !best.time_is_modelled && !best.fault; ++i) {
+    ROOFWALK_TRY(RunRecord again, device.run(plan, options));
+    if (again.fault || again.elapsed_ns < best.elapsed_ns) best = std::move(again);
+  }
+  return best;
+}
+
+bool fits(const Call& call, const Machine& m) {
+  return (call.a_vectors + call.b_vectors + call.c_vectors) * kVectorBytes <= m.memory_bytes / 2;
+}
+
+Error trouble(const Machine& machine, const Fault& fault) {
+  return {.message = fmt::format("a roof of {} cannot be measured: {}", machine.name, fault.message),
+          .file = fault.file,
+          .line = fault.line};
+}
+
+}  // namespace
+
+Result<std::optional<double>> measure_roof(Device& device, const Microkernels& kernels, Roof roof) {
+  const Machine& machine = device.machine();
+  const Artifact& artifact = is_arithmetic(roof) ? kernels.arithmetic : kernels.memory;
+  std::optional<double> rate;
+  std::optional<RunRecord> shorter;
+  ROOFWALK_TRY_STATUS(device.load(artifact));
+  for (int i = 0, length = 1; i < kMostLengths; ++i, length *= kGrowth) {
+    const auto call = call_of(machine, roof, length);
+    if (!call || !fits(*call, machine)) break;
+    ROOFWALK_TRY(RunRecord longer, run(device, artifact, *call));
+    if (longer.fault && longer.fault->kind == FaultKind::resource) break;  // not on this machine
+    if (longer.fault) return trouble(machine, *longer.fault);
+    const auto more = amount_of(longer.counters, roof);
+    if (!more) break;
+    if (shorter) {
+      const double amount = *more - *amount_of(shorter->counters, roof);
+      const double elapsed_ns = longer.elapsed_ns - shorter->elapsed_ns;
+      if (amount > 0 && elapsed_ns > 0) rate = amount / elapsed_ns * 1e9;
+      if (longer.time_is_modelled || elapsed_ns >= kLongEnough_ns) break;
+    }
+    shorter = std::move(longer);
+  }
+  return rate;
+}
+
+}  // namespace roofwalk

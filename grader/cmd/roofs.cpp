@@ -1,0 +1,61 @@
+// roofwalk roofs: what the device delivers, measured by microkernels, beside what its data sheet promises.
+#include "grader/roofs.h"
+
+#include <fmt/format.h>
+
+#include "common/roofline/si.h"
+#include "grader/cmd/verbs.h"
+
+namespace roofwalk {
+namespace {
+
+Json json_of(const Bench& bench, const RoofRates& measured, const RoofRates& promised) {
+  Json json = {{"schema", "roofwalk.roofs/1"},
+               {"device", bench.device_name()},
+               {"time_is_modelled", bench.device_kind == "virtual"}};
+  json.update(to_json(measured));
+  json["data_sheet"] = to_json(promised);
+  return json;
+}
+
+std::string table_of(const Bench& bench, const RoofRates& measured, const RoofRates& promised) {
+  std::string text =
+      fmt::format("The roofs of {}{}\n\n{:<18} {:>14} {:>14} {:>8}\n", bench.device_name(),
+                  bench.device_kind == "virtual" ? " (times are modelled)" : "", "", "measured", "data sheet", "share");
+  for (const Roof roof : kRoofs) {
+    const auto rate = measured[roof];
+    const double promise = *promised[roof];
+    text += fmt::format("{:<18} {:>14} {:>14} {:>8}\n", roof_title(roof),
+                        rate ? si_text(*rate, roof_unit(roof)) : "not measured", si_text(promise, roof_unit(roof)),
+                        rate ? fmt::format("{:.1f} %", 100 * *rate / promise) : "");
+  }
+  return text +
+         "\n"
+         "Measured by the kernels in common/roofs: what a program on this device can get.\n"
+         "Goals and charts use the measured figures, the best of the four for DRAM. They\n"
+         "are kept until the machine, the toolkit or this program changes; --fresh\n"
+         "measures them anew.\n";
+}
+
+int roofs(Session& session, bool fresh) {
+  const Bench& bench = session.bench();
+  const RoofRates measured = value_or_fail(measured_roofs(bench, fresh));
+  const RoofRates promised = data_sheet_rates(bench.machine);
+  if (session.options.json) {
+    print_json(json_of(bench, measured, promised));
+  } else {
+    print(table_of(bench, measured, promised));
+  }
+  return kAccepted;
+}
+
+}  // namespace
+
+void add_roofs_command(CLI::App& app, Session& session, int& exit_code) {
+  auto fresh = std::make_shared<bool>(false);
+  auto* command = app.add_subcommand("roofs", "Measure what the device delivers, beside its data sheet");
+  command->add_flag("--fresh", *fresh, "measure anew, whatever is kept");
+  command->callback([fresh, &session, &exit_code] { exit_code = roofs(session, *fresh); });
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,89 @@
+#include "grader/roofs.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "common/base/hash.h"
+#include "common/measure/microkernels.h"
+#include "common/measure/roofs.h"
+#include "grader/workers.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path kept_file(const Bench& bench) {
+  const std::string key = sha256_hex(identity(bench) + folder_hash(bench.course->roof_kernels()));
+  return bench.course->kept_roofs() / fmt::format("{}-{}.json", bench.machine.name, key.substr(0, 32));
+}
+
+std::optional<RoofRates> kept_roofs(const fs::path& file) {
+  const Json json = Json::parse(file_text(file), nullptr, false);
+  return json.is_object() ? roof_rates_from_json(json) : std::nullopt;
+}
+
+// Whole or not at all, whoever else writes or reads it now.
+void keep(const RoofRates& rates, const fs::path& file) {
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  const fs::path fresh = file.string() + fmt::format(".new-{}", getpid());
+  std::ofstream out(fresh, std::ios::binary);
+  out << to_json(rates).dump(2) << '\n';
+  out.close();
+  if (out) fs::rename(fresh, file, error);
+  fs::remove(fresh, error);
+}
+
+Result<Microkernels> build_microkernels(const Bench& bench) {
+  const fs::path folder = bench.course->roof_kernels();
+  auto arithmetic = start(bench.threads, [&] { return build_for(bench, folder / "arithmetic.cu"); });
+  auto memory = build_for(bench, folder / "memory.cu");
+  Microkernels kernels;
+  ROOFWALK_TRY(kernels.arithmetic, arithmetic.get());
+  ROOFWALK_TRY(kernels.memory, std::move(memory));
+  return kernels;
+}
+
+Result<RoofRates> measure_all(const Bench& bench) {
+  ROOFWALK_TRY(const Microkernels kernels, build_microkernels(bench));
+  // A real device does one thing at a time, lest the kernels share it.
+  const int threads = bench.device_kind == "virtual" ? bench.threads : 1;
+  std::vector<std::optional<Result<std::optional<double>>>> found(kRoofs.size());
+  parallel_for(kRoofs.size(), threads, [&](std::size_t i) {
+    found[i] = [&]() -> Result<std::optional<double>> {
+      ROOFWALK_TRY(const auto device, bench.open());
+      return measure_roof(*device, kernels, kRoofs[i]);
+    }();
+  });
+  RoofRates rates;
+  for (std::size_t i = 0; i < kRoofs.size(); ++i) {
+    ROOFWALK_TRY(const auto rate, *std::move(found[i]));
+    rates.set(kRoofs[i], rate);
+  }
+  return rates;
+}
+
+}  // namespace
+
+Result<RoofRates> measured_roofs(const Bench& bench, bool fresh) {
+  if (!bench.toolkit) return bench.toolkit.error();
+  const fs::path file = kept_file(bench);
+  if (!fresh) {
+    if (const auto rates = kept_roofs(file)) return *rates;
+  }
+  ROOFWALK_TRY(const RoofRates rates, measure_all(bench));
+  keep(rates, file);
+  return rates;
+}
+
+Status use_measured_roofs(Bench& bench) {
+  if (!bench.toolkit) return kOk;
+  ROOFWALK_TRY(const RoofRates rates, measured_roofs(bench));
+  bench.roofs = roofs_of(bench.machine, rates);
+  return kOk;
+}
+
+}  // namespace roofwalk
