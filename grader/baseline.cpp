@@ -14,7 +14,8 @@ std::string baseline_key(const Bench& bench, const Chapter& chapter, const Size&
 Result<LevelPoints> measure_starter(const Bench& bench, const Chapter& chapter, const Problem& problem,
                                     const Work& work) {
   ROOFWALK_TRY(const Artifact artifact, build_for(bench, chapter.starter()));
-  ROOFWALK_TRY(const Trial trial, run_trial(bench.open, artifact, problem, "starter", kMeasuredTrial, nullptr));
+  ROOFWALK_TRY(const Trial trial,
+               run_trial(bench.open, artifact, problem, "starter", measured_trial(bench.threads), nullptr));
   if (trial.refusal) return *trial.refusal;
   if (trial.record.fault) return Error{trial.record.fault->message, trial.record.fault->file, trial.record.fault->line};
   return points_of(measure(trial.record, work, bench.roofs));

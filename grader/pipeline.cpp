@@ -164,7 +164,8 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
 
   ROOFWALK_TRY(const Trial trial,
                run_trial(bench.open, *artifact, measured->problem, case_name(measured->size, request.seed),
-                         kMeasuredTrial, [&]() -> const std::vector<Expected>& { return measured->expected.get(); }));
+                         measured_trial(bench.threads),
+                         [&]() -> const std::vector<Expected>& { return measured->expected.get(); }));
   note_errors(trial, measured->size, attempt);
   add_to_evidence(trial, *artifact, evidence);
   if (trial.refusal || trial.record.fault) return judged();

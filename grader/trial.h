@@ -30,8 +30,11 @@ std::string case_name(const Size& size, std::uint64_t seed);
 
 // How long a trial may run: a small shape is over in a moment, whatever the kernel. Counted in instructions first, so
 // that an endless loop gets the same answer on every machine.
+// Small trials run side by side, each on one thread; the measured one may have all.
 inline constexpr RunOptions kSmallTrial{.max_warp_instructions = 20'000'000, .max_seconds = 60, .threads = 1};
-inline constexpr RunOptions kMeasuredTrial{.max_warp_instructions = 2'000'000'000, .max_seconds = 300};
+inline constexpr RunOptions measured_trial(int threads) {
+  return {.max_warp_instructions = 2'000'000'000, .max_seconds = 300, .threads = threads};
+}
 
 // Without `expected` nothing is compared. Errors are the harness's own trouble.
 Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,

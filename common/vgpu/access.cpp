@@ -6,6 +6,10 @@
 
 #include <fmt/format.h>
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include "common/vgpu/handlers.h"
 
 namespace roofwalk::vgpu {
@@ -51,8 +55,8 @@ void misaligned(Launch& launch, const Warp& warp, const Op* op, std::uint64_t ad
   if (buffer != nullptr) launch.fault->buffer = buffer->name;
 }
 
-bool resolve_anew(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb,
-                  Pointers& out) {
+[[gnu::noinline]] bool resolve_anew(Launch& launch, const Warp& warp, const Op* op, const Access& access,
+                                    const char* verb, Pointers& out) {
   const ptx::Form form = ptx::info(op->instruction->opcode).form;
   const bool constant_load = op->instruction->space == ptx::Space::constant;
   const bool touches_constants = access.high >= Memory::kConstantBase && access.low < Memory::kConstantEnd;
@@ -111,8 +115,9 @@ void end_request(Multiprocessor& sm, const Warp& warp, const Op* op, L2Log::Kind
 }
 
 // For the trace of a load through L1: which line it waits for, if one was fetched in this round, by itself or another.
-void note_arrival(Multiprocessor& sm, const Warp& warp, const Op* op, const Access& access, std::uint64_t missed,
+void note_arrival(Multiprocessor& sm, const Warp& warp, const Op* op, Access& access, std::uint64_t missed,
                   Outcome& outcome) {
+  access.spell_out_lines();
   for (int i = 0; i < access.lines; ++i) {
     if (!sm.l1.came_this_round(access.line[i])) continue;
     outcome.line = static_cast<std::uint16_t>(mix(access.line[i]));
@@ -175,6 +180,26 @@ void read_copies(Launch& launch, Access& access, Pointers& at) {
   access.contiguous = true;
 }
 
+// base[l] == base[0] + l * stride for all lanes.
+inline bool has_even_steps(const std::uint64_t* base, std::uint64_t stride) {
+  typedef std::uint64_t Eight __attribute__((vector_size(64)));
+  const Eight lanes = {0, 1, 2, 3, 4, 5, 6, 7};
+  Eight expected = base[0] + lanes * stride, gaps = {};
+  for (int l = 0; l < kWarpSize; l += 8) {
+    Eight found;
+    std::memcpy(&found, base + l, sizeof found);
+    gaps |= found ^ expected;
+    expected += 8 * stride;
+  }
+#ifdef __AVX512F__
+  return _mm512_test_epi64_mask(reinterpret_cast<__m512i>(gaps), reinterpret_cast<__m512i>(gaps)) == 0;
+#else
+  std::uint64_t any = 0;
+  for (int i = 0; i < 8; ++i) any |= gaps[i];
+  return any == 0;
+#endif
+}
+
 }  // namespace
 
 void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t signed_offset, bool wide_address,
@@ -194,12 +219,11 @@ void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t sig
     // The usual shapes, equal steps from lane to lane, are found and kept without writing 32 addresses.
     const auto* base = warp.lanes<std::uint64_t>(at);
     const std::uint64_t first = base[0] + offset, stride = base[1] - base[0];
-    std::uint64_t gap = 0;
-    for (int l = 0; l < kWarpSize; ++l) gap |= (base[l] + offset) ^ (first + static_cast<std::uint64_t>(l) * stride);
+    const bool even = has_even_steps(base, stride);
     constexpr std::uint64_t kFar = 1ull << 32;  // steps that no buffer holds may wrap around
     const std::uint64_t last = first + (kWarpSize - 1) * stride;
     const bool upwards = stride < kFar;
-    if (gap == 0 && (upwards ? last >= first : 0 - stride < kFar && last < first)) {
+    if (even && (upwards ? last >= first : 0 - stride < kFar && last < first)) {
       out.implied = true;
       out.first = first;
       out.stride = stride;
@@ -250,13 +274,13 @@ void coalesce(Access& access) {
     const std::uint64_t first_line = line_of(access.low), last_line = line_of(last);
     access.lines = static_cast<int>(last_line - first_line + 1);
     access.total_sectors = last / kSectorBytes - access.low / kSectorBytes + 1;
-    for (int i = 0; i < access.lines; ++i) {
+    const unsigned from_first = 0xfu << sector_of(access.low), to_last = (2u << sector_of(last)) - 1;
+    access.line[0] = first_line;
+    access.sectors[0] = static_cast<std::uint8_t>((access.lines == 1 ? to_last : 0xfu) & from_first);
+    for (int i = 1; i < access.lines; ++i) {
       access.line[i] = first_line + static_cast<std::uint64_t>(i);
-      access.sectors[i] = 0xf;
+      access.sectors[i] = static_cast<std::uint8_t>(i + 1 == access.lines ? to_last : 0xfu);
     }
-    access.sectors[0] = static_cast<std::uint8_t>(access.sectors[0] & (0xfu << sector_of(access.low)));
-    access.sectors[access.lines - 1] =
-        static_cast<std::uint8_t>(access.sectors[access.lines - 1] & ((2u << sector_of(last)) - 1));
     return;
   }
   const bool upwards = static_cast<std::int64_t>(access.stride) > 0;
@@ -414,6 +438,12 @@ bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
     read_copies(launch, access, out);
   }
   return true;
+}
+
+[[gnu::flatten]] bool load_global(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& access,
+                                  Pointers& out, LaneBytes& data) {
+  make_access(warp, op, true, bytes, access);
+  return begin_load(launch, warp, op, access, out, data);
 }
 
 bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out) {

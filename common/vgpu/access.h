@@ -95,6 +95,9 @@ void keep_stores(Launch& launch, const Access& access, const Pointers& at, LaneB
 // A load or store of global memory up to where the data move: bounds and counts. False as `resolve`. A load may turn
 // `access` and the pointers towards copies of what it reads, `bytes` among them.
 bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes);
+// The same from the very start, for instructions that name global memory: most of what kernels do.
+bool load_global(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& access, Pointers& out,
+                 LaneBytes& data);
 bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out);
 
 // Where a turn goes on after a memory instruction: with the next one, or, where the SM's log is full, a round later.

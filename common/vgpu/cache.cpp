@@ -9,11 +9,11 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr std::uint32_t kWholeSector = ~0u;
-constexpr int kWayBits = 10;  // more ways than any cache has
+constexpr int kWayBits = 11;  // for up to 1,024 ways, the most a machine file may ask for
 
 std::size_t sets_of(std::int64_t size_bytes, int ways) {
   const std::int64_t sets = size_bytes / (std::int64_t{kLineBytes} * ways);
-  ROOFWALK_CHECK(sets > 0 && ways < 1 << kWayBits);
+  ROOFWALK_CHECK(sets > 0 && ways <= 1 << kWayBits);
   return static_cast<std::size_t>(sets);
 }
 
@@ -28,12 +28,12 @@ inline int way_of(const std::uint64_t* tags, int ways, std::uint64_t line) {
   return static_cast<int>(found) - 1;
 }
 
-// The way with the smallest stamp, the first of them.
+// The way with the smallest stamp, the first of them. Stamps start `shift` bits up.
 template <int known_ways = 0>
-inline int oldest_way(const std::uint64_t* used, int ways) {
+inline int oldest_way(const std::uint64_t* used, int ways, int shift) {
   std::uint64_t oldest = ~0ull;
   for (int i = 0; i < (known_ways != 0 ? known_ways : ways); ++i) {
-    oldest = std::min(oldest, used[i] << kWayBits | static_cast<std::uint64_t>(i));
+    oldest = std::min(oldest, used[i] >> shift << kWayBits | static_cast<std::uint64_t>(i));
   }
   return static_cast<int>(oldest & ((1u << kWayBits) - 1));
 }
@@ -41,8 +41,8 @@ inline int oldest_way(const std::uint64_t* used, int ways) {
 int find_way(const std::uint64_t* tags, int ways, std::uint64_t line) {
   return ways == 16 ? way_of<16>(tags, ways, line) : way_of(tags, ways, line);
 }
-int find_oldest(const std::uint64_t* used, int ways) {
-  return ways == 16 ? oldest_way<16>(used, ways) : oldest_way(used, ways);
+int find_oldest(const std::uint64_t* used, int ways, int shift = 0) {
+  return ways == 16 ? oldest_way<16>(used, ways, shift) : oldest_way(used, ways, shift);
 }
 
 }  // namespace
@@ -51,8 +51,7 @@ L1Cache::L1Cache(std::int64_t size_bytes, int ways)
     : sets_(sets_of(size_bytes, ways)),
       ways_(ways),
       tags_(sets_ * ways),
-      used_(sets_ * ways),
-      valid_(sets_ * ways),
+      states_(sets_ * ways),
       read_in_(sets_ * ways),
       hints_(std::size_t{1} << kHintBits) {
   invalidate();
@@ -60,8 +59,7 @@ L1Cache::L1Cache(std::int64_t size_bytes, int ways)
 
 void L1Cache::invalidate() {
   std::fill(tags_.begin(), tags_.end(), ~0ull);
-  std::fill(used_.begin(), used_.end(), std::uint64_t{0});
-  std::fill(valid_.begin(), valid_.end(), std::uint8_t{0});
+  std::fill(states_.begin(), states_.end(), std::uint64_t{0});
   std::fill(read_in_.begin(), read_in_.end(), 0u);
   std::fill(hints_.begin(), hints_.end(), 0u);
   clock_ = 0;
@@ -73,10 +71,10 @@ void L1Cache::read_group(const std::uint64_t (&lines)[kGroupLines], const std::u
   forget_group();
   for (int i = 0; i < kGroupLines; ++i) {
     const std::uint32_t slot = locate(lines[i]);
-    used_[slot] = ++clock_;
-    missing[i] = static_cast<std::uint8_t>(sectors[i] & ~valid_[slot]);
+    const std::uint64_t valid = states_[slot] & kFlags;
+    states_[slot] = ++clock_ << kStampShift | valid | sectors[i];
+    missing[i] = static_cast<std::uint8_t>(sectors[i] & ~valid);
     if (missing[i] != 0) read_in_[slot] = round_;
-    valid_[slot] |= sectors[i];
     group_.line[i] = lines[i];
     group_.slot[i] = slot;
   }
@@ -88,10 +86,10 @@ void L1Cache::read_group(const std::uint64_t (&lines)[kGroupLines], const std::u
   group_.all_valid = 0xf;
   group_.step = lines[1] - lines[0];
   for (int i = 0; i < kGroupLines; ++i) {
-    std::uint8_t& valid = valid_[group_.slot[i]];
-    group_.valid[i] = valid;
-    group_.all_valid &= valid;
-    valid |= kInGroup;
+    std::uint64_t& state = states_[group_.slot[i]];
+    group_.valid[i] = static_cast<std::uint8_t>(state & kFlags);
+    group_.all_valid &= group_.valid[i];
+    state |= kInGroup;
     if (lines[i] != lines[0] + static_cast<std::uint64_t>(i) * group_.step) group_.step = 0;
   }
 }
@@ -100,7 +98,7 @@ void L1Cache::forget_group() {
   if (group_.used == 0) return;
   settle_group();
   group_.used = 0;
-  for (const std::uint32_t slot : group_.slot) valid_[slot] = static_cast<std::uint8_t>(valid_[slot] & ~kInGroup);
+  for (const std::uint32_t slot : group_.slot) states_[slot] &= ~kInGroup;
 }
 
 std::uint32_t L1Cache::find_or_allocate(std::uint64_t line) {
@@ -109,19 +107,25 @@ std::uint32_t L1Cache::find_or_allocate(std::uint64_t line) {
     return static_cast<std::uint32_t>(first + static_cast<std::size_t>(way));
   }
   settle_group();
-  const std::size_t victim = first + static_cast<std::size_t>(find_oldest(&used_[first], ways_));
-  if ((valid_[victim] & kInGroup) != 0) forget_group();
+  const std::size_t victim = first + static_cast<std::size_t>(find_oldest(&states_[first], ways_, kStampShift));
+  if ((states_[victim] & kInGroup) != 0) forget_group();
   tags_[victim] = line;
-  valid_[victim] = 0;
+  states_[victim] = 0;
   return static_cast<std::uint32_t>(victim);
+}
+
+bool L1Cache::came_this_round(std::uint64_t line) const {
+  const std::size_t first = set_of(line) * ways_;
+  const int way = find_way(&tags_[first], ways_, line);
+  return way >= 0 && read_in_[first + static_cast<std::size_t>(way)] == round_;
 }
 
 void L1Cache::drop(std::uint64_t line) {
   const std::size_t first = set_of(line) * ways_;
   for (std::size_t i = first; i < first + ways_; ++i) {
     if (tags_[i] != line) continue;
-    if ((valid_[i] & kInGroup) != 0) forget_group();
-    valid_[i] = 0;
+    if ((states_[i] & kInGroup) != 0) forget_group();
+    states_[i] = states_[i] >> kStampShift << kStampShift;
   }
 }
 
@@ -177,10 +181,8 @@ unsigned L2Cache::read(std::uint64_t line, unsigned sectors, SiteId site, std::v
 
 bool L2Cache::came_this_round(std::uint64_t line) const {
   const std::size_t first = set_of(line) * ways_;
-  for (std::size_t i = first; i < first + ways_; ++i) {
-    if (tags_[i] == line) return lines_[i].read_in == round_;
-  }
-  return false;
+  const int way = find_way(&tags_[first], ways_, line);
+  return way >= 0 && lines_[first + static_cast<std::size_t>(way)].read_in == round_;
 }
 
 unsigned L2Cache::write(std::uint64_t line, const std::uint32_t (&bytes)[4], SiteId site,

@@ -100,18 +100,18 @@ class L1Cache {
   // Looks up and fills `sectors` of a line; returns the mask of misses.
   unsigned read(std::uint64_t line, unsigned sectors) {
     const std::uint32_t slot = locate(line);
-    if ((valid_[slot] & kInGroup) != 0) settle_group();
-    used_[slot] = ++clock_;
-    const unsigned missing = sectors & ~valid_[slot];
-    valid_[slot] = static_cast<std::uint8_t>(valid_[slot] | sectors);
+    if ((states_[slot] & kInGroup) != 0) settle_group();
+    const auto flags = static_cast<unsigned>(states_[slot] & kFlags);
+    states_[slot] = ++clock_ << kStampShift | flags | sectors;
+    const unsigned missing = sectors & ~flags;
     if (missing != 0) read_in_[slot] = round_;
     return missing;
   }
 
   // What is fetched from now on belongs to another round than what was before.
   void begin_round() { ++round_; }
-  // Whether a line that L1 holds, or part of it, was fetched in this round.
-  bool came_this_round(std::uint64_t line) { return read_in_[locate(line)] == round_; }
+  // Whether L1 holds the line, and fetched it, or part of it, in this round.
+  bool came_this_round(std::uint64_t line) const;
 
   // Warps that walk along rows ask for the same kGroupLines lines many times in a row. `read_group` reads such lines
   // one by one and keeps where they are; while they stay there, `read_again` does at once what reading them would do.
@@ -142,8 +142,9 @@ class L1Cache {
 
  private:
   static constexpr int kHintBits = 11;
-
-  static constexpr std::uint8_t kInGroup = 0x80;  // of valid_: the line belongs to group_
+  // What states_ holds of a line: the stamp of its last use, whether it belongs to group_, and its valid sectors.
+  static constexpr int kStampShift = 8;
+  static constexpr std::uint64_t kFlags = 0xff, kInGroup = 0x80;
 
   // The lines of one request, and where they are. Their stamps are written only when somebody may look at them.
   struct Group {
@@ -172,7 +173,10 @@ class L1Cache {
   void settle_group() {
     if (group_.touched == 0) return;
     const std::uint64_t first = group_.touched - kGroupLines + 1;
-    for (int i = 0; i < kGroupLines; ++i) used_[group_.slot[i]] = first + static_cast<std::uint64_t>(i);
+    for (int i = 0; i < kGroupLines; ++i) {
+      std::uint64_t& state = states_[group_.slot[i]];
+      state = (first + static_cast<std::uint64_t>(i)) << kStampShift | (state & kFlags);
+    }
     group_.touched = 0;
   }
   void forget_group();
@@ -185,8 +189,7 @@ class L1Cache {
   int ways_;
   std::uint64_t clock_ = 0;
   std::vector<std::uint64_t> tags_;
-  std::vector<std::uint64_t> used_;
-  std::vector<std::uint8_t> valid_;     // sector masks, and kInGroup
+  std::vector<std::uint64_t> states_;
   std::vector<std::uint32_t> read_in_;  // the round of the newest miss
   std::uint32_t round_ = 1;
   std::vector<std::uint32_t> hints_;  // index into tags_, by a hash of the line

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "common/vgpu/handlers.h"
+#include "common/vgpu/pace.h"
 #include "common/vgpu/team.h"
 
 namespace roofwalk::vgpu {
@@ -112,6 +113,7 @@ class GridRunner {
     for (std::size_t slot = 0; !sms_.empty() && slot < sms_[0].blocks.size(); ++slot) {
       for (Multiprocessor& sm : sms_) dispatch(sm, sm.blocks[slot]);
     }
+    instructions_ = active_blocks_ * warps_per_block_ * program_.function->instructions.size();  // a guess
     while (active_blocks_ != 0) {
       play_round();
       if (!settle_round()) return;
@@ -176,13 +178,7 @@ class GridRunner {
 
   // One turn for each warp of each SM, on as many threads as are worth it.
   void play_round() {
-    if (threads_ == 1 || instructions_ < kTeamInstructions) {
-      for (Multiprocessor& sm : sms_) {
-        turn(launch_, sm);
-        if (sm.fault || launch_.refusal) return;
-      }
-      return;
-    }
+    if (threads_ == 1 || instructions_ < kTeamInstructions) return play_alone();
     if (!team_) {
       for (int member = 1; member < threads_; ++member) {
         helpers_.push_back(std::make_unique<Launch>(launch_.machine, program_, launch_.memory, launch_.l2,
@@ -193,6 +189,22 @@ class GridRunner {
       claimed_ = std::vector<std::atomic<std::uint64_t>>(sms_.size());
       team_ = std::make_unique<Team>(threads_);
     }
+    const auto start = std::chrono::steady_clock::now();
+    pace_.team() ? play_together() : play_alone();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    std::uint64_t played = 0;
+    for (const Multiprocessor& sm : sms_) played += sm.instructions;
+    pace_.note(took.count(), played);
+  }
+
+  void play_alone() {
+    for (Multiprocessor& sm : sms_) {
+      turn(launch_, sm);
+      if (sm.fault || launch_.refusal) return;
+    }
+  }
+
+  void play_together() {
     team_->run([this](int member) {
       // Its own SMs first, whose state it may still have in its caches, then what others have not come to.
       Launch& launch = member == 0 ? launch_ : *helpers_[static_cast<std::size_t>(member) - 1];
@@ -338,6 +350,7 @@ class GridRunner {
   std::vector<std::unique_ptr<Launch>> helpers_;     // of the team's other members
   std::vector<std::atomic<std::uint64_t>> claimed_;  // by SM: 1 + the round in which somebody played it last
   std::unique_ptr<Team> team_;
+  Pace pace_;
   std::uint32_t warps_per_block_ = 0;
   std::uint64_t next_block_ = 0, active_blocks_ = 0, rounds_ = 0;
   Bytes registers_, local_, constants_, warp_constants_;

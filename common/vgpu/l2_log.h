@@ -38,7 +38,7 @@ class L2Log {
   void replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std::vector<SiteTraffic>& traffic);
 
  private:
-  static constexpr std::size_t kMostLines = std::size_t{1} << 18;
+  static constexpr std::size_t kMostLines = std::size_t{1} << 17;
 
   struct Line {
     std::uint64_t line = 0;

@@ -143,6 +143,14 @@ const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Move&& move) {
 
 template <class R, class M, int vector, Space space>
 const Op* op_load(Launch& launch, Warp& warp, const Op* op) {
+  if constexpr (space == Space::global) {
+    Access access;
+    Pointers at;
+    LaneBytes data;
+    if (!load_global(launch, warp, op, sizeof(M) * vector, access, at, data)) return nullptr;
+    move_in<R, M, vector>(warp, op, access, at);
+    return after_memory(launch, warp, op);
+  }
   return access_memory<false, sizeof(M) * vector, space>(
       launch, warp, op, [&](const Access& access, const Pointers& at) { move_in<R, M, vector>(warp, op, access, at); });
 }

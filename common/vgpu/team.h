@@ -12,13 +12,13 @@ namespace roofwalk::vgpu {
 
 class Team {
  public:
-  // `members` counts the caller, who is member 0.
+  // `members` counts the caller, who is member 0. Fewer where the system gives no more threads.
   explicit Team(int members);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  // Calls work(0) ... work(members - 1), each on its own thread, and waits for all. The work must not throw.
+  // Calls work(0), work(1) ... for all members, each on its own thread, and waits for all. The work must not throw.
   void run(const std::function<void(int)>& work);
 
  private:

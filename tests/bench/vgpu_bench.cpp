@@ -1,4 +1,4 @@
-// Functional execution with counting on one core, in warp instructions a second.
+// Execution with counting, in warp instructions a second: on one thread without a clock, and whole runs with it.
 #include <benchmark/benchmark.h>
 
 #include "tests/support/kernel_runner.h"
@@ -6,7 +6,8 @@
 namespace roofwalk::test {
 namespace {
 
-void run_on(benchmark::State& state, const std::filesystem::path& source, bool gemm, int n) {
+void run_on(benchmark::State& state, const std::filesystem::path& source, bool gemm, int n,
+            const RunOptions& options = {.threads = 1}) {
   std::ifstream in(source_root() / source);
   const std::string text((std::istreambuf_iterator<char>(in)), {});
   const auto artifact = compile(text);
@@ -20,7 +21,7 @@ void run_on(benchmark::State& state, const std::filesystem::path& source, bool g
   if (!plan) return state.SkipWithError(plan.error().text().c_str());
   std::uint64_t instructions = 0;
   for (auto _ : state) {
-    const auto record = runner.device().run(*plan);
+    const auto record = runner.device().run(*plan, options);
     if (!record || record->fault) return state.SkipWithError("the kernel failed");
     instructions += *record->counters[Counter::warp_instructions];
   }
@@ -36,9 +37,22 @@ void naive_gemm_coalesced(benchmark::State& state) {
   run_on(state, "solutions/02-naive-gemm/step1_neighbours_share_a_row.cu", true, 256);
 }
 
+// Argument: threads, 0 as many as there are.
+RunOptions timed(const benchmark::State& state) {
+  return {.threads = static_cast<int>(state.range(0)), .time = RunOptions::Time::clock};
+}
+void timed_vector_add(benchmark::State& state) {
+  run_on(state, "solutions/01-vector-add/step1_fill_the_machine.cu", false, 1 << 20, timed(state));
+}
+void timed_naive_gemm_1024(benchmark::State& state) {
+  run_on(state, "chapters/02-naive-gemm/kernel.cu", true, 1024, timed(state));
+}
+
 BENCHMARK(vector_add)->Unit(benchmark::kMillisecond);
 BENCHMARK(naive_gemm_starter)->Unit(benchmark::kMillisecond);
 BENCHMARK(naive_gemm_coalesced)->Unit(benchmark::kMillisecond);
+BENCHMARK(timed_vector_add)->Arg(1)->Arg(0)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(timed_naive_gemm_1024)->Arg(1)->Arg(0)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace roofwalk::test

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/rng.h"
+
 namespace roofwalk::vgpu {
 namespace {
 
@@ -42,6 +44,60 @@ TEST(L1, PowerOfTwoStridesSpreadOverTheSets) {
     for (std::uint64_t i = 0; i < 256; ++i) missed += cache.read(i * stride, 1) != 0;
     EXPECT_LE(missed, 26) << stride;
   }
+}
+
+TEST(L1, AskingWhetherALineCameChangesNothing) {
+  L1Cache cache(2 * kLineBytes, 2);
+  cache.read(1, 1);
+  cache.begin_round();
+  cache.read(2, 1);
+  EXPECT_FALSE(cache.came_this_round(1));
+  EXPECT_TRUE(cache.came_this_round(2));
+  EXPECT_FALSE(cache.came_this_round(3));
+  EXPECT_EQ(cache.read(1, 1), 0u);
+  EXPECT_EQ(cache.read(2, 1), 0u);
+}
+
+TEST(L1, GroupsAreReadAsTheirLinesWouldBe) {
+  // Random requests, some of 32 lines at equal or other distances, against a cache that reads line by line.
+  Rng rng(7);
+  L1Cache cache(64 * kLineBytes, 4), plain(64 * kLineBytes, 4);
+  std::uint64_t lines[L1Cache::kGroupLines] = {};
+  std::uint8_t sectors[L1Cache::kGroupLines] = {};
+  std::uint64_t step = 1;
+  int again = 0;
+  for (int request = 0; request < 20000; ++request) {
+    const std::uint64_t kind = rng.next() % 16;
+    if (kind < 4) {
+      const std::uint64_t line = rng.next() % 96;
+      const auto mask = static_cast<unsigned>(rng.next() % 15 + 1);
+      EXPECT_EQ(cache.read(line, mask), plain.read(line, mask));
+      continue;
+    }
+    if (kind == 4) {
+      const std::uint64_t line = rng.next() % 96;
+      cache.drop(line);
+      plain.drop(line);
+      continue;
+    }
+    if (kind == 5 || request == 0) {
+      step = rng.next() % 3 + 1;
+      lines[0] = rng.next() % 8;
+      for (int i = 1; i < L1Cache::kGroupLines; ++i) lines[i] = lines[i - 1] + step;
+      if (rng.next() % 2 == 0) std::swap(lines[3], lines[9]), step = 0;
+    }
+    const bool equal = step != 0 && kind % 2 == 0;
+    for (std::uint8_t& mask : sectors)
+      mask = static_cast<std::uint8_t>(equal ? 1u << request / 64 % 4 : rng.next() % 2 + 1);
+    std::uint8_t missing[L1Cache::kGroupLines] = {};
+    if (equal ? cache.read_again(lines[0], step, sectors[0]) : cache.read_again(lines, sectors)) {
+      ++again;
+    } else {
+      cache.read_group(lines, sectors, missing);
+    }
+    for (int i = 0; i < L1Cache::kGroupLines; ++i) EXPECT_EQ(missing[i], plain.read(lines[i], sectors[i]));
+  }
+  EXPECT_GT(again, 1000);
 }
 
 TEST(L2, WholeSectorStoresAreWrittenOnceAndFillNothing) {

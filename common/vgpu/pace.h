@@ -1,0 +1,47 @@
+// Whether a team is faster than one thread just now: where other programs want the processors too, it need not be.
+// Tries both from time to time and stays with the faster one. What it decides changes nothing but how long a launch
+// takes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace roofwalk::vgpu {
+
+class Pace {
+ public:
+  // Which of the two the next round shall be played by.
+  bool team() const { return team_; }
+
+  // What that round took, for so many instructions.
+  void note(double seconds, std::uint64_t instructions) {
+    seconds_ += seconds;
+    instructions_ += static_cast<double>(instructions);
+    if (--left_ > 0) return;
+    rate_[team_ ? 1 : 0] = instructions_ / std::max(seconds_, 1e-9);
+    seconds_ = instructions_ = 0;
+    if (rate_[team_ ? 0 : 1] == 0 || !trying_) {  // the other one's turn, to be compared
+      trying_ = true;
+      team_ = !team_;
+      left_ = kTryRounds;
+      return;
+    }
+    trying_ = false;
+    const bool team_is_faster = rate_[1] > rate_[0];
+    stay_ =
+        team_is_faster == team_ ? kStayRounds : std::min(stay_ * 2, kMostStayRounds);  // a new winner, or the old one
+    team_ = team_is_faster;
+    left_ = stay_;
+  }
+
+ private:
+  static constexpr int kTryRounds = 8, kStayRounds = 128, kMostStayRounds = 4096;
+
+  bool team_ = true;
+  bool trying_ = true;  // in a short stretch, to be compared with the one before
+  int left_ = kTryRounds, stay_ = kStayRounds;
+  double seconds_ = 0, instructions_ = 0;  // of this stretch
+  double rate_[2] = {0, 0};                // instructions a second of the newest stretch of one thread, of the team
+};
+
+}  // namespace roofwalk::vgpu

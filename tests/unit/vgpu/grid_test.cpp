@@ -1,0 +1,83 @@
+// What SMs see of each other within a launch, and when.
+#include "tests/unit/vgpu/grid_runner.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using test::run;
+
+// Two rounds of two blocks, each on its own SM: a[block] = 7, then b[2 * block + round] = what a[`from`] holds.
+test::Kernel exchange(const std::string& from, const std::string& store = "st.global.u32 [%rd3], %r6;\n") {
+  test::Kernel kernel{
+      "mul.wide.u32 %rd9, %r2, 4;\nadd.s64 %rd3, %rd1, %rd9;\nsub.u32 %r5, 1, %r2;\nmul.wide.u32 %rd10, %r5, "
+      "4;\nadd.s64 %rd4, %rd1, %rd10;\nmul.wide.u32 %rd11, %r2, 8;\nadd.s64 %rd5, %rd2, %rd11;\nmov.u32 %r6, "
+      "7;\nmov.u32 %r7, 0;\nL:\n" +
+      store + "ld.global.u32 %r8, [" + from +
+      "];\nst.global.u32 [%rd5], %r8;\nadd.s64 %rd5, %rd5, 4;\nadd.u32 %r7, %r7, 1;\nsetp.lt.u32 %p1, %r7, 2;\n@%p1 "
+      "bra L;\n"};
+  kernel.grid = {2, 1, 1};
+  return kernel;
+}
+
+std::vector<std::uint32_t> first_words(const std::vector<std::uint32_t>& all) { return {all.begin(), all.begin() + 4}; }
+
+TEST(Grid, AnSmSeesItsOwnStoresAtOnce) {
+  EXPECT_EQ(first_words(run(exchange("%rd3"), {}, 1).b), (std::vector<std::uint32_t>{7, 7, 7, 7}));
+}
+
+TEST(Grid, AnSmSeesTheStoresOfOthersFromTheNextRoundOn) {
+  EXPECT_EQ(first_words(run(exchange("%rd4"), {}, 1).b), (std::vector<std::uint32_t>{0, 7, 0, 7}));
+}
+
+TEST(Grid, BlocksThatTalkSeeEachOtherInOrder) {
+  const std::string atomic = "atom.global.add.u32 %r9, [%rd3], %r6;\n";  // of 32 lanes
+  EXPECT_EQ(first_words(run(exchange("%rd4", atomic), {}, 1).b),
+            (std::vector<std::uint32_t>{0, 7 * 32, 7 * 32, 7 * 64}));
+}
+
+TEST(Grid, PartlyStoredElementsAreReadWhole) {
+  // Every byte by another store; read back as one word, and as parts of two.
+  const auto got =
+      run({"mul.wide.u32 %rd9, %r1, 16;\nadd.s64 %rd3, %rd1, %rd9;\nadd.s64 %rd4, %rd2, %rd9;\nst.global.u32 [%rd3], "
+           "%r1;\nadd.u32 %r3, %r1, 100;\nst.global.u8 [%rd3+1], %r3;\nst.global.u16 [%rd3+6], %r3;\nld.global.v4.u32 "
+           "{%r4, %r5, %r6, %r7}, [%rd3];\nst.global.v4.u32 [%rd4], {%r4, %r5, %r6, %r7};\n"});
+  for (std::uint32_t thread = 0; thread < 32; ++thread) {
+    EXPECT_EQ(got.b[thread * 4], thread | (thread + 100) << 8);
+    EXPECT_EQ(got.b[thread * 4 + 1], (thread + 100) << 16);
+    EXPECT_EQ(got.a[thread * 4 + 1], (thread + 100) << 16);
+  }
+}
+
+TEST(Grid, StridedLoadsSeeEveryRoundsStores) {
+  // Lanes 128 bytes apart load the same word in every round, after another block has changed it in the one before.
+  test::Kernel kernel{
+      "mul.wide.u32 %rd9, %r1, 128;\nadd.s64 %rd3, %rd1, %rd9;\nmul.wide.u32 %rd10, %r1, 4;\nadd.s64 %rd4, %rd2, "
+      "%rd10;\nsetp.eq.u32 %p2, %r2, 0;\nmov.u32 %r7, 0;\nL:\nadd.u32 %r7, %r7, 1;\n@%p2 st.global.u32 [%rd3], "
+      "%r7;\n@!%p2 ld.global.u32 %r8, [%rd3];\n@!%p2 st.global.u32 [%rd4], %r8;\nadd.s64 %rd4, %rd4, 128;\nsetp.lt.u32 "
+      "%p1, %r7, 4;\n@%p1 bra L;\n"};
+  kernel.grid = {2, 1, 1};
+  const auto got = run(kernel, {}, 1);
+  for (std::uint32_t round = 0; round < 4; ++round) {
+    for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(got.b[round * 32 + lane], round);
+  }
+}
+
+TEST(Grid, LongStraightCodeCountsWhatItAsksFor) {
+  // More lines than an SM keeps in a round.
+  std::string body = "mul.wide.u32 %rd9, %r1, 128;\nand.b64 %rd9, %rd9, 4095;\nadd.s64 %rd3, %rd1, %rd9;\n";
+  for (int i = 0; i < 300; ++i) body += "st.global.u32 [%rd3], %r1;\n";
+  test::Kernel kernel{body};
+  kernel.block = {1024, 1, 1};
+  kernel.grid = {2, 1, 1};
+  const auto got = run(kernel, {}, 1);
+  std::uint64_t requests = 0, sectors = 0;
+  for (const Site& site : got.sites) {
+    requests += site.requests;
+    sectors += site.l2_write_sectors;
+  }
+  EXPECT_EQ(requests, 300u * 64);
+  EXPECT_EQ(sectors, 300u * 64 * 32);
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,31 @@
+#include "common/vgpu/pace.h"
+
+#include <gtest/gtest.h>
+
+namespace roofwalk::vgpu {
+namespace {
+
+// Rounds that the team played of so many, where it takes `team_seconds` a round and one thread takes 1.
+int team_rounds(Pace& pace, int rounds, double team_seconds) {
+  int out = 0;
+  for (int i = 0; i < rounds; ++i) {
+    out += pace.team();
+    pace.note(pace.team() ? team_seconds : 1.0, 1000);
+  }
+  return out;
+}
+
+TEST(Pace, StaysWithTheFasterOneAndNoticesChanges) {
+  Pace pace;
+  EXPECT_GT(team_rounds(pace, 10'000, 0.6), 9'800);
+  EXPECT_LT(team_rounds(pace, 20'000, 3.0), 5'000);  // some thousand rounds until it looks again
+  EXPECT_GT(team_rounds(pace, 20'000, 0.6), 15'000);
+}
+
+TEST(Pace, SlowTeamsCostLittle) {
+  Pace pace;
+  EXPECT_LT(team_rounds(pace, 1'000, 10.0), 60);
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu
