@@ -45,8 +45,14 @@ std::string value(const Quantity& quantity) {
 
 std::string count(const Quantity& quantity) { return quantity.known() ? grouped(quantity.value) : "unknown"; }
 
+// "up x3", or "down x3" for a third.
+std::string direction(double times, const char* forward, const char* back) {
+  return times > 0 && times < 1 ? fmt::format("{} {}", back, factor(1 / times))
+                                : fmt::format("{} {}", forward, factor(times));
+}
+
 std::string moved(const Movement& movement) {
-  return fmt::format("right {}, up {}", factor(movement.right), factor(movement.up));
+  return direction(movement.right, "right", "left") + ", " + direction(movement.up, "up", "down");
 }
 
 std::string headline(const Attempt& attempt, const Colors& colors) {
