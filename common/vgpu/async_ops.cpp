@@ -80,7 +80,7 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
     coalesce(from);
     count_load(launch, warp, op, from, past_l1);
   }
-  count_shared(launch, warp, op, to);
+  count_shared(launch, warp, op, to, SharedUse::store);
   for (int l = 0; l < kWarpSize; ++l) {
     if ((warp.mask >> l & 1u) == 0) continue;
     std::uint8_t* const d = shared.of(to, l);

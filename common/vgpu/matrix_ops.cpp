@@ -34,7 +34,7 @@ const Op* op_load_matrix(Launch& launch, Warp& warp, const Op* op) {
   rows.spell_out();
   Pointers at;
   if (!resolve_shared(launch, warp, op, rows, "reads", at)) return nullptr;
-  count_shared(launch, warp, op, rows);
+  count_shared(launch, warp, op, rows, SharedUse::rows);
   for (int m = 0; m < matrices; ++m) {
     std::uint32_t* const d = warp.lanes<std::uint32_t>(op->s[m]);
     std::uint16_t matrix[kRows][kRows];

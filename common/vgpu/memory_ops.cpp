@@ -129,7 +129,7 @@ const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Move&& move) {
       return after_memory(launch, warp, op);
     case Where::shared:
       if (!resolve_shared(launch, warp, op, access, kVerb, at)) return nullptr;
-      count_shared(launch, warp, op, access);
+      count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
       break;
     default:
       return access_local<store>(launch, warp, op, access, space != Space::param, [&](const Pointers& p) {
@@ -328,7 +328,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   }
   if (where == Where::shared) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
-    count_shared_atomic(launch, warp, op, access);
+    count_shared(launch, warp, op, access, SharedUse::atomic);
   } else {
     if (!resolve(launch, warp, op, access, "updates", at)) return nullptr;
     coalesce(access);

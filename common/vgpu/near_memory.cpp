@@ -36,8 +36,18 @@ struct Turns {
   std::uint16_t wavefronts, conflicts;
 };
 
-Turns turns_of(const Access& access, bool each) {
-  const int lanes = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;  // a phase
+// Whether each active lane reads what the lane beside it (`step` 1), or the one after that (2), reads.
+bool in_pairs(const Access& access, int step) {
+  for (int l = 0; l < kWarpSize; ++l) {
+    if (active(access, l) && active(access, l ^ step) && access.address[l] != access.address[l ^ step]) return false;
+  }
+  return true;
+}
+
+Turns turns_of(const Access& access, SharedUse use) {
+  int lanes = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;  // a phase
+  if (lanes < 32 && use == SharedUse::load && (in_pairs(access, 1) || in_pairs(access, 2))) lanes *= 2;
+  const bool each = use == SharedUse::atomic;
   int wavefronts = 0, phases = 0;
   for (int first = 0; first < kWarpSize; first += lanes) {
     const int turns = bank_turns(access, first, first + lanes, each);
@@ -101,7 +111,11 @@ bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& acce
   return true;
 }
 
-void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use) {
+  if (use == SharedUse::atomic) {
+    const Turns turns = turns_of(access, use);
+    return add_turns(launch, warp, op, access, turns.wavefronts, turns.conflicts);
+  }
   // Moving all addresses together turns the banks but changes no conflict, so the last pattern usually still holds.
   SharedMemo& memo = launch.shared_memos[op->pc];
   const std::uint64_t first = access.address[0];
@@ -110,18 +124,13 @@ void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
     differs |= memo.relative[l] ^ static_cast<std::uint32_t>(access.address[l] - first);
   // Accesses under 4 bytes share words, so their place within a word matters as well.
   if (differs != 0 || access.bytes < 4 || memo.mask == 0) {
-    const Turns turns = turns_of(access, false);
+    const Turns turns = turns_of(access, use);
     memo.mask = access.mask;
     memo.wavefronts = turns.wavefronts;
     memo.conflicts = turns.conflicts;
     for (int l = 0; l < kWarpSize; ++l) memo.relative[l] = static_cast<std::uint32_t>(access.address[l] - first);
   }
   add_turns(launch, warp, op, access, memo.wavefronts, memo.conflicts);
-}
-
-void count_shared_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
-  const Turns turns = turns_of(access, true);
-  add_turns(launch, warp, op, access, turns.wavefronts, turns.conflicts);
 }
 
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb) {

@@ -10,11 +10,14 @@ namespace roofwalk::vgpu {
 // As `resolve`, within the block's shared memory. Turns generic addresses into offsets.
 bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb, Pointers& out);
 
+enum class SharedUse { load, store, rows, atomic };  // rows: of ldmatrix, a matrix a turn
+
 // Wavefronts of 32 banks of 4 bytes: distinct words of one bank take turns; 8- and 16-byte accesses go by half and
-// quarter warps; lanes with the same word share one.
-void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access);
-// Atomics: lanes with the same word take turns too.
-void count_shared_atomic(Launch& launch, const Warp& warp, const Op* op, const Access& access);
+// quarter warps; lanes with the same word share one, but take turns with atomics. Where neighbouring lanes load in
+// pairs (n and n ^ 1 of all lanes the same, or n and n ^ 2), wide loads take half as many turns: 128 bytes a turn come
+// back, which pairs share (NVIDIA developer forum, "Unexpected shared memory bank conflict", for 7.x; taken for later
+// chips).
+void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use);
 
 // Bounds of local memory (and of .param locals, which live there); false with the fault recorded.
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);

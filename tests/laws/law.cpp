@@ -141,14 +141,14 @@ Law::~Law() {
   if (!folder_.empty()) fs::remove_all(folder_);
 }
 
-RunRecord Law::run(const std::string& name, const std::vector<Runner::Argument>& arguments) {
+RunRecord Law::run(const std::string& name, const std::vector<Runner::Argument>& arguments, const RunOptions& options) {
   auto known = artifacts_.find(name);
   if (known == artifacts_.end()) {
     auto artifact = compile(text_of(source_root() / "tests/laws/kernels" / (name + ".cu")));
     if (!artifact) throw std::runtime_error(artifact.error().text());
     known = artifacts_.emplace(name, std::move(*artifact)).first;
   }
-  auto record = runner_->run(known->second, arguments);
+  auto record = runner_->run(known->second, arguments, options);
   if (!record) throw std::runtime_error(record.error().text());
   if (record->fault) throw std::runtime_error(record->fault->message);
   return std::move(*record);

@@ -34,7 +34,8 @@ class Law : public testing::TestWithParam<std::string> {
   const std::string& device() const { return device_; }
 
   // Runs kernels/`name`.cu; throws what went wrong.
-  RunRecord run(const std::string& name, const std::vector<Runner::Argument>& arguments);
+  RunRecord run(const std::string& name, const std::vector<Runner::Argument>& arguments,
+                const RunOptions& options = {});
 
   // Cycles of one launch, the launch itself left out.
   double cycles(const KernelRecord& kernel) const {

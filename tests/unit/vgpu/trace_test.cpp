@@ -68,6 +68,32 @@ TEST(Trace, SharedMemoryTakesWavefrontsAndNoSectors) {
   EXPECT_EQ(outcomes(got.trace), wanted);
 }
 
+// %r1 is the lane. Stores of the same shape take the turns of their width.
+TEST(Trace, WideLoadsInPairsTakeHalfTheTurns) {
+  struct Case {
+    const char* lane;  // makes %r5 of it: whose 16, and 8, bytes are read
+    std::uint8_t wide, half_wide;
+  };
+  const Case cases[] = {
+      {"mov.u32 %r5, 0;\n", 2, 1},        //
+      {"shr.u32 %r5, %r1, 1;\n", 2, 1},   // 0 0 1 1 2 2
+      {"and.b32 %r5, %r1, 5;\n", 2, 1},   // 0 1 0 1 4 5
+      {"and.b32 %r5, %r1, 15;\n", 4, 2},  // the other half warp's: no neighbours
+      {"and.b32 %r5, %r1, 27;\n", 4, 2},  // 0 1 2 3 0 1 2 3
+  };
+  for (const Case& c : cases) {
+    const auto got = run({std::string(c.lane) + "mad.lo.u32 %r6, %r5, 8, %r11;\nmad.lo.u32 %r5, %r5, 16, %r11;\n" +
+                          "ld.shared.v4.u32 {%r7, %r8, %r9, %r10}, [%r5];\nld.shared.v2.u32 {%r7, %r8}, [%r6];\n"
+                          "st.shared.v4.u32 [%r5], {%r7, %r8, %r9, %r10};\n"});
+    const auto outcome = outcomes(got.trace);
+    ASSERT_EQ(outcome.size(), 3u) << c.lane;
+    EXPECT_EQ(outcome[0].shared_wavefronts, c.wide) << c.lane;
+    EXPECT_EQ(outcome[1].shared_wavefronts, c.half_wide) << c.lane;
+    EXPECT_EQ(outcome[2].shared_wavefronts, 4) << c.lane;
+    for (const Outcome& o : outcome) EXPECT_EQ(o.shared_conflicts, 0) << c.lane;
+  }
+}
+
 TEST(Trace, GuardedOffIsAllZeroAndKeepsItsPlace) {
   const auto got =
       run({addresses(1) + "setp.gt.u32 %p1, %r1, 40;\nsetp.gt.u32 %p2, %r1, 23;\n@%p1 ld.global.u32 %r3, [%rd3];\n"

@@ -1,0 +1,133 @@
+// The ladder that every course on CUDA climbs: six ways to multiply two matrices, each with one idea more than the
+// last. Bytes are worked out by hand; of times only the order is claimed, which is that of published ladders.
+#include <fmt/format.h>
+
+#include "tests/laws/law.h"
+
+namespace roofwalk::test {
+namespace {
+
+struct Shape {
+  int m = 0, n = 0, k = 0;  // c is m x n
+  double products() const { return 1.0 * m * n * k; }
+};
+
+struct Step {
+  const char* name;  // kernels/gemm_<name>.cu
+  // For how many products L1 is asked for a value of a, and of b. It is asked for whole sectors of eight.
+  double uses_of_a, uses_of_b;
+  double conflicts;               // of banks, for each product
+  bool right_at_l1, right_at_l2;  // what the step claims, beside being faster
+  // On an RTX A6000 at 4096-cubed (siboehm/SGEMM_CUDA, README: naive, GMEM coalescing, SMEM caching, 2D blocktiling,
+  // vectorized); 0: not published.
+  double published_gflops;
+};
+
+// For 32 products, a warp of the first step asks for 32 sectors of a and one of b; of the second, for one of a and four
+// of b. Then come tiles of 32 x 32, and of 64 x 128. The fourth step's neighbours read 16 bytes out of every 32 of b,
+// so that each quarter warp takes two turns: four conflicts a read, and two reads for 32 x 64 products.
+const Step kSteps[] = {
+    {"uncoalesced", 4.0 / 32, 4, 0, false, false, 309},          //
+    {"coalesced", 4, 1, 0, true, false, 1986.5},                 //
+    {"shared_tile", 32, 32, 0, true, true, 2980.3},              //
+    {"register_tile", 128, 64, 1.0 / 256, true, true, 15971.7},  //
+    {"wide", 128, 64, 0, false, false, 18237.3},                 //
+    {"async", 128, 64, 0, false, false, 0},
+};
+constexpr double kTileValues = 64 * 128;  // of c, a block of the last three steps
+
+class Ladder : public Law {
+ protected:
+  // With tiles of 64 x 128 and four blocks an SM, one wave that fills (nearly) all places.
+  Shape shape() const {
+    if (GetParam() == "classroom") return {512, 512, 512};   // 32 blocks, 32 places
+    if (GetParam() == "a100-80") return {1728, 2048, 2048};  // 432 of 432; 2048 rows would need a second wave
+    return {2048, 2048, 2048};                               // 512 of 528 on an H100
+  }
+
+  RunRecord multiply(const Step& step, const Shape& s, Buffer& a, Buffer& b, Buffer& c) {
+    return run(std::string("gemm_") + step.name, {&a, &b, &c, s.m, s.n, s.k}, {.max_seconds = 3600});
+  }
+};
+
+TEST_P(Ladder, StepsComputeTheProduct) {
+  const Shape s{128, 256, 64};
+  Buffer a{"a", numbers(static_cast<std::size_t>(s.m) * s.k, 7)},
+      b{"b", numbers(static_cast<std::size_t>(s.k) * s.n, 11)};
+  std::vector<float> product(static_cast<std::size_t>(s.m) * s.n);
+  for (int row = 0; row < s.m; ++row) {
+    for (int i = 0; i < s.k; ++i) {
+      for (int column = 0; column < s.n; ++column) {
+        product[static_cast<std::size_t>(row * s.n + column)] +=
+            a.values[static_cast<std::size_t>(row * s.k + i)] * b.values[static_cast<std::size_t>(i * s.n + column)];
+      }
+    }
+  }
+  for (const Step& step : kSteps) {
+    Buffer c{"c", std::vector<float>(product.size())};
+    multiply(step, s, a, b, c);
+    EXPECT_TRUE(c.values == product) << step.name;
+  }
+}
+
+TEST_P(Ladder, EveryStepMovesAsItClaims) {
+  const Shape s = shape();
+  const auto size = [](int rows, int columns) {
+    return static_cast<std::size_t>(rows) * static_cast<unsigned>(columns);
+  };
+  Buffer a{"a", numbers(size(s.m, s.k), 7)}, b{"b", numbers(size(s.k, s.n), 11)};
+  const double peak = 2.0 * machine_.fp32_lanes_per_sm * machine_.sms * machine_.clock_hz;
+  std::vector<float> product;
+  double l1_before = 0, l2_before = 0, ns_before = 0, published_before = 0;
+  for (const Step& step : kSteps) {
+    SCOPED_TRACE(step.name);
+    Buffer c{"c", std::vector<float>(size(s.m, s.n))};
+    const RunRecord record = multiply(step, s, a, b, c);
+    if (product.empty()) product = c.values;
+    EXPECT_TRUE(c.values == product);
+
+    EXPECT_EQ(static_cast<double>(count(record, Counter::flops_f32)), 2 * s.products());
+    const auto l1 = static_cast<double>(count(record, Counter::l1_read_sectors));
+    const auto l2 = static_cast<double>(count(record, Counter::l2_read_sectors));
+    EXPECT_EQ(l1, s.products() / 8 * (1 / step.uses_of_a + 1 / step.uses_of_b));
+    EXPECT_EQ(static_cast<double>(count(record, Counter::shared_bank_conflicts)), s.products() * step.conflicts);
+    EXPECT_LE(l2, l1);
+    EXPECT_GE(l2, (1.0 * s.m * s.k + 1.0 * s.k * s.n) / 8);
+    const KernelRecord& kernel = record.kernels.at(0);
+    const double flops_per_s = 2 * s.products() / kernel.elapsed_ns * 1e9;
+    EXPECT_LT(flops_per_s, peak);
+    if (ns_before != 0) {
+      EXPECT_TRUE(!step.right_at_l1 || l1 < l1_before) << l1 << " sectors at L1, before " << l1_before;
+      EXPECT_TRUE(!step.right_at_l2 || l2 < l2_before) << l2 << " sectors at L2, before " << l2_before;
+      EXPECT_LT(kernel.elapsed_ns, ns_before) << "up";
+    }
+    // For --gtest_output=xml: how the gains compare with those of the published ladder.
+    std::string note = fmt::format("{:.0f} us, {:.2f} TFLOP/s, {:.1f} % of the peak", kernel.elapsed_ns / 1e3,
+                                   flops_per_s / 1e12, 100 * flops_per_s / peak);
+    if (ns_before != 0) note += fmt::format(", x {:.2f}", ns_before / kernel.elapsed_ns);
+    if (published_before != 0 && step.published_gflops != 0) {
+      note += fmt::format(" (published on an RTX A6000: x {:.2f})", step.published_gflops / published_before);
+    }
+    RecordProperty(step.name, note);
+
+    l1_before = l1;
+    l2_before = l2;
+    ns_before = kernel.elapsed_ns;
+    published_before = step.published_gflops;
+    if (&step == &kSteps[0]) {
+      // A warp's load of a touches 32 lines, which L1 looks up one after the other; b's a further one.
+      const double lines = s.products() / 32 * 33 / machine_.sms;
+      expect_within(cycles(record), lines / machine_.l1_lines_per_clock, 0.1, "cycles of the first step");
+    }
+    if (step.uses_of_a == 128) {
+      const double blocks = s.m * s.n / kTileValues, places = 1.0 * machine_.sms * kernel.resident_blocks_per_sm;
+      EXPECT_LE(blocks, places);
+      EXPECT_GE(blocks, 0.95 * places);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Ladder, testing::Values("classroom", "a100-80", "h100-sxm"), name_of_machine);
+
+}  // namespace
+}  // namespace roofwalk::test
