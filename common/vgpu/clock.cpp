@@ -26,6 +26,15 @@ double cost_of(const BlockTrace& block) {
   return static_cast<double>(block.instructions + sectors);
 }
 
+std::uint64_t longest_warp_of(const BlockTrace& block) {
+  std::uint64_t longest = 0;
+  for (const WarpTrace& warp : block.warps) longest = std::max(longest, warp.instructions);
+  // Of a trace that was cut off, as if it went on alike.
+  const double cut =
+      block.instructions == 0 ? 1 : static_cast<double>(block.executed) / static_cast<double>(block.instructions);
+  return static_cast<std::uint64_t>(static_cast<double>(longest) * cut);
+}
+
 // `count` of the traced blocks that stand for all: spread evenly over their costs, in the order of the grid.
 std::vector<std::uint32_t> representatives(const GridTrace& trace, std::uint64_t count) {
   std::vector<std::uint32_t> order(trace.blocks.size());
@@ -48,6 +57,35 @@ double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   for (std::uint64_t i = a_round; i < 2 * a_round; ++i)
     sum += static_cast<double>(starts[i + rounds * a_round] - starts[i]);
   return sum / static_cast<double>(a_round) / static_cast<double>(rounds * a_round);
+}
+
+// A block that runs far longer than those that stand for all is alone at the end, and the grid waits for it. Where it
+// was traced it is replayed by itself. Where not, it takes its instructions at the pace of the others and its part of
+// the grid's loads, a few of them at once.
+double straggler_cycles(const ClockInput& input, const std::vector<std::uint32_t>& chosen,
+                        double cycles_per_instruction) {
+  constexpr std::uint64_t kFarLonger = 2;
+  constexpr double kLoadsAtOnce = 8;
+  std::uint64_t replayed = 0, traced = 0;
+  std::uint32_t longest_block = 0;
+  for (const std::uint32_t i : chosen) replayed = std::max(replayed, longest_warp_of(input.trace.blocks[i]));
+  for (std::uint32_t i = 0; i < input.trace.blocks.size(); ++i) {
+    const std::uint64_t own = longest_warp_of(input.trace.blocks[i]);
+    if (own > traced) traced = own, longest_block = i;
+  }
+  double cycles = 0;
+  if (traced > kFarLonger * replayed) {
+    const BlockTrace& block = input.trace.blocks[longest_block];
+    Simulation alone(input, {longest_block}, 1, 1, 1);
+    alone.run();
+    cycles = alone.end() * static_cast<double>(block.executed) / static_cast<double>(block.instructions);
+  }
+  if (input.trace.longest_warp <= kFarLonger * std::max(replayed, traced) || input.instructions == 0) return cycles;
+  const auto longest = static_cast<double>(input.trace.longest_warp);
+  const double waits = static_cast<double>(input.loads_from_l2) * input.machine.l2_latency_cycles +
+                       static_cast<double>(input.loads_from_dram) * input.machine.dram_latency_cycles;
+  return std::max(cycles, longest * cycles_per_instruction +
+                              longest / static_cast<double>(input.instructions) * waits / kLoadsAtOnce);
 }
 
 }  // namespace
@@ -79,12 +117,14 @@ ClockReading read_clock(const ClockInput& input) {
   }
   // Where blocks do not divide evenly, the SMs with most of them also get more of L2 and DRAM.
   const double share = static_cast<double>(of_grid) / static_cast<double>(input.grid_blocks);
-  Simulation simulation(input, representatives(input.trace, simulated), static_cast<int>(running), share, simulated);
+  const std::vector<std::uint32_t> chosen = representatives(input.trace, simulated);
+  Simulation simulation(input, chosen, static_cast<int>(running), share, simulated);
   simulation.run();
   double cycles = simulation.end();
   if (simulated < of_grid) {
     cycles += pace(simulation.starts(), running * slots) * static_cast<double>(of_grid - simulated);
   }
+  cycles = std::max(cycles, straggler_cycles(input, chosen, simulation.cycles_per_instruction()));
   // Traces that were cut off stand for their whole blocks.
   const double cut = recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded);
   ClockReading out;

@@ -25,6 +25,8 @@ struct ClockInput {
   std::uint64_t grid_blocks = 0;
   int blocks_per_sm = 1;
   bool unsampled = false;  // every block of a complete trace, however many
+  // Of the whole grid: PTX instructions of all warps, and load requests by the level that served them.
+  std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0;
 };
 
 struct ClockReading {

@@ -188,13 +188,25 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   auto [at, is_new] = schedules_.try_emplace(call.kernel);
   if (is_new) at->second = schedule(machine_, *step->program, call.code);
   step->schedule = &at->second;
+  std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0;
+  for (const SmTotals& sm : step->totals.sms) {
+    for (std::size_t b = 0; b < step->program->blocks.size(); ++b)
+      instructions += sm.block_executions[b] * step->program->blocks[b].count;
+  }
+  for (const Site& site : step->totals.sites) {
+    loads_from_l2 += site.served_by_l2;
+    loads_from_dram += site.served_by_dram;
+  }
   step->reading = read_clock({.machine = machine_,
                               .program = *step->program,
                               .schedule = *step->schedule,
                               .trace = trace,
                               .grid_blocks = call.grid.count(),
                               .blocks_per_sm = step->occupancy.blocks_per_sm,
-                              .unsampled = limits_.traces.complete});
+                              .unsampled = limits_.traces.complete,
+                              .instructions = instructions,
+                              .loads_from_l2 = loads_from_l2,
+                              .loads_from_dram = loads_from_dram});
   steps_.push_back(std::move(step));
   return true;
 }
@@ -321,6 +333,10 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
   }
   step.totals.dram_bytes = *out.counters[Counter::dram_read_bytes] + *out.counters[Counter::dram_write_bytes];
   step.totals.l2_sectors = *out.counters[Counter::l2_read_sectors] + *out.counters[Counter::l2_write_sectors];
+  step.totals.flops_f32 = *out.counters[Counter::flops_f32];
+  step.totals.flops_f16 = *out.counters[Counter::flops_f16];
+  step.totals.flops_f64 = *out.counters[Counter::flops_f64];
+  step.totals.flops_tensor = *out.counters[Counter::flops_tensor];
   static const ProgramSchedule kNone;
   out.parts = least_time(machine_, step.schedule != nullptr ? *step.schedule : kNone, step.totals);
   const double busiest = busiest_ns(out.parts), clock_ns = step.reading.cycles / machine_.clock_hz * 1e9;

@@ -127,7 +127,11 @@ class GridRunner {
   }
 
   std::uint64_t budget_left() const { return budget_; }
-  GridTrace take_trace() { return sample_.take(); }
+  GridTrace take_trace() {
+    GridTrace out = sample_.take();
+    out.longest_warp = longest_warp_;
+    return out;
+  }
 
  private:
   // Gives the slot the next block of the grid, if there is one. Its SM lays it out at its next turn.
@@ -277,11 +281,12 @@ class GridRunner {
   }
 
   void finish(Multiprocessor& sm, ResidentBlock& block) {
-    if (block.trace != nullptr) {
-      std::uint64_t executed = 0;
-      for (const Warp& warp : block.warps) executed += warp.executed;
-      sample_.finish(*block.trace, executed);
+    std::uint64_t executed = 0;
+    for (const Warp& warp : block.warps) {
+      executed += warp.executed;
+      longest_warp_ = std::max(longest_warp_, warp.executed);
     }
+    if (block.trace != nullptr) sample_.finish(*block.trace, executed);
     block.trace = nullptr;
     --active_blocks_;
     dispatch(sm, block);
@@ -352,6 +357,7 @@ class GridRunner {
   std::unique_ptr<Team> team_;
   Pace pace_;
   std::uint32_t warps_per_block_ = 0;
+  std::uint64_t longest_warp_ = 0;  // instructions
   std::uint64_t next_block_ = 0, active_blocks_ = 0, rounds_ = 0;
   Bytes registers_, local_, constants_, warp_constants_;
 };

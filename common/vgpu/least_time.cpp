@@ -60,6 +60,14 @@ TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, co
     parts.l1_ns = std::max(parts.l1_ns, l1 * ns_per_cycle);
     parts.shared_ns = std::max(parts.shared_ns, shared * ns_per_cycle);
   }
+  // Whatever the schedule holds, each FLOP was counted: two a lane and clock at best, four of 16-bit pairs.
+  const auto at_peak = [&](std::uint64_t flops, double a_clock) {
+    return a_clock > 0 ? static_cast<double>(flops) / (machine.sms * a_clock) * ns_per_cycle : 0.0;
+  };
+  parts.flops_ns = std::max({parts.flops_ns, at_peak(totals.flops_f32, 2.0 * machine.fp32_lanes_per_sm),
+                             at_peak(totals.flops_f16, 4.0 * machine.half2_lanes_per_sm),
+                             at_peak(totals.flops_f64, 2.0 * machine.fp64_lanes_per_sm),
+                             at_peak(totals.flops_tensor, 2.0 * machine.tensor_fmas_per_clock)});
   return parts;
 }
 

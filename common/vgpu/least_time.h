@@ -22,6 +22,7 @@ struct LaunchTotals {
   std::vector<Site> sites;  // by PTX instruction
   std::vector<SmTotals> sms;
   std::uint64_t dram_bytes = 0, l2_sectors = 0;
+  std::uint64_t flops_f32 = 0, flops_f16 = 0, flops_f64 = 0, flops_tensor = 0;
 };
 
 // Fills all parts but latency_ns and launch_ns. Issue slots and pipes are those of the schedule, on the busiest SM.

@@ -247,12 +247,21 @@ class CodeMap {
     pc_.assign(code_.size(), kNone);
     by_block_.resize(program_.blocks.size());
     std::vector<bool> rare(pieces_);
+    std::map<std::uint32_t, std::size_t> next_on_line;
     for (std::size_t i = 0; i < code_.size(); ++i) {
-      auto at = std::lower_bound(lines.begin(), lines.end(), std::pair{code_[i].ptx_line, 0u});
-      // Several instructions on a line, of inline assembly: the one that fits.
-      for (; at != lines.end() && at->first == code_[i].ptx_line; ++at) {
-        if (pc_[i] == kNone || fits(i, at->second)) pc_[i] = at->second;
-        if (fits(i, at->second)) break;
+      const auto first = std::lower_bound(lines.begin(), lines.end(), std::pair{code_[i].ptx_line, 0u});
+      auto end = first;
+      while (end != lines.end() && end->first == code_[i].ptx_line) ++end;
+      // Several instructions on a line, of inline assembly: the next one that fits, and from the start again.
+      const auto count = static_cast<std::size_t>(end - first);
+      std::size_t& turn = next_on_line[code_[i].ptx_line];
+      for (std::size_t k = 0; k < count; ++k) {
+        const std::uint32_t pc = first[static_cast<std::ptrdiff_t>((turn + k) % count)].second;
+        if (pc_[i] == kNone) pc_[i] = pc;
+        if (!fits(i, pc)) continue;
+        pc_[i] = pc;
+        turn = (turn + k + 1) % count;
+        break;
       }
       // A call that PTX does not have leads to what is rare: odd operands of a division, a warp that has come apart.
       // (Some branches become calls too: the way out of a loop.)
@@ -283,6 +292,7 @@ class CodeMap {
     if (is_memory(in)) return kind == Class::memory;
     const Form form = ptx::info(in.opcode).form;
     if (form == Form::branch || form == Form::leave) return kind == Class::branch;
+    if (const auto single = single_operation(in)) return operation_info(code_[i].operation).unit == single->unit;
     return kind != Class::memory && kind != Class::branch;
   }
 

@@ -78,7 +78,8 @@ void Sample::drop_others() {
 bool Sample::hold_limits(const TraceSize& recorded) {
   bool changed = false;
   while (!ended_ && !limits_.complete) {
-    const bool too_large = recorded.bytes - dropped_.bytes > limits_.bytes;
+    const bool too_large = recorded.bytes - dropped_.bytes > limits_.bytes ||
+                           recorded.instructions - dropped_.instructions > limits_.most_instructions;
     const bool too_many = recorded.instructions - dropped_.instructions > limits_.instructions;
     if (too_large ? may_halve(1) : too_many && may_halve(minimum_blocks_)) {
       ++halvings_;

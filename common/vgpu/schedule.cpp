@@ -228,7 +228,7 @@ class Scheduler {
     op.unit = cost_of(code()[pc]).unit;
     op.copy = static_cast<std::uint8_t>(copy);
     op.pc = pc;
-    op.memory = static_cast<std::int16_t>(memory_of(pc));
+    op.memory = memory_of(pc);
     if (op.kind == TimedKind::barrier) op.groups = barrier_of(code()[pc]);
     if (op.kind == TimedKind::async_wait) op.groups = groups_of(code()[pc]);
     if (op.kind == TimedKind::branch || op.kind == TimedKind::leave)

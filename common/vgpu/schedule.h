@@ -40,7 +40,7 @@ struct TimedOp {
   std::uint8_t groups = 0;           // async_wait; barrier: its number
   std::uint16_t issues = 1;          // warp instructions that hardware needs for it (a 64-bit add is two)
   std::uint16_t latency_cycles = 0;  // compute: from the last issue until its results can be read
-  std::int16_t memory = -1;          // ordinal among the memory instructions of the basic block
+  std::int32_t memory = -1;          // ordinal among the memory instructions of the basic block
   std::uint16_t result_count = 0, source_count = 0;
   std::uint32_t first_operand = 0;  // into Schedule::operands: results, then sources
   std::uint32_t tensor_fmas = 0;    // tensor: multiply-adds of the whole warp

@@ -49,8 +49,13 @@ class Simulation {
       for (SimSm& sm : sms_) start_block(sm, sm.blocks[slot], 0);
     }
     for (std::uint32_t i = 0; i < sms_.size(); ++i) events.push({0, i});
+    std::uint32_t turns = 0;
     while (!events.empty()) {
       const auto [now, index] = events.top();
+      if (++turns % 1024 == 0) {
+        l2_.forget_before(now);
+        dram_.forget_before(now);
+      }
       events.pop();
       SimSm& sm = sms_[index];
       // While nobody else's turn comes first, this SM goes on.
@@ -58,6 +63,9 @@ class Simulation {
       Cycle next = step(sm, now);
       while (next < until) next = step(sm, next);
       if (next < kNever) events.push({next, index});
+      if (events.empty()) {
+        for (const std::uint32_t stuck : release_stuck()) events.push({now_ + 1, stuck});
+      }
     }
     ROOFWALK_CHECK(live_blocks_ == 0);
     for (const SimSm& sm : sms_) end_ = std::max({end_, sm.end, sm.memory_path.free});
@@ -68,7 +76,8 @@ class Simulation {
   double end() const { return end_; }
   const std::vector<Cycle>& starts() const { return starts_; }
   const std::vector<WarpCycles>& waits() const { return waits_; }
-  std::uint64_t instructions() const { return instructions_; }  // of the PTX that ran
+  // Cycles that warps take for a PTX instruction of theirs, waits included.
+  double cycles_per_instruction() const { return instructions_ == 0 ? 0 : lived_ / static_cast<double>(instructions_); }
 
  private:
   void lay_out(int sms) {
@@ -442,6 +451,25 @@ class Simulation {
     }
   }
 
+  // A trace does not tell every barrier in full: which warps a guard kept out, how many a register counts, who comes
+  // where recording ended. Where so nothing moves any more, all barriers open; the run that was traced came through.
+  std::vector<std::uint32_t> release_stuck() {
+    std::vector<std::uint32_t> moved;
+    for (std::uint32_t i = 0; i < sms_.size(); ++i) {
+      SimSm& sm = sms_[i];
+      bool waits = false;
+      for (SimBlock& block : sm.blocks) {
+        for (int barrier = 0; block.live != 0 && barrier < kBarriers; ++barrier) {
+          if (block.arrived[barrier] == 0) continue;
+          waits = true;
+          open_barrier(sm, block, barrier);
+        }
+      }
+      if (waits) moved.push_back(i);
+    }
+    return moved;
+  }
+
   void hold(SimSm& sm, SimWarp& warp) { sm.schedulers[warp.scheduler].ready[warp.place] = kNever; }
 
   // Finds the warp's next operation and when its operands are there; ends the warp where none is left.
@@ -485,6 +513,7 @@ class Simulation {
   }
 
   void end_warp(SimSm& sm, SimWarp& warp) {
+    lived_ += static_cast<double>(warp.free_since - starts_[sm.blocks[warp.sim_block].number]);
     hold(sm, warp);
     warp.schedule = nullptr;
     SimBlock& block = sm.blocks[warp.sim_block];
@@ -524,7 +553,7 @@ class Simulation {
   std::vector<Cycle> starts_;  // of the blocks, in order
   std::uint64_t live_blocks_ = 0;
   Cycle now_ = 0;
-  double end_ = 0;
+  double end_ = 0, lived_ = 0;  // lived_: cycles of all warps, from start to end
   std::uint64_t instructions_ = 0;
   std::vector<WarpCycles> waits_;   // by PTX instruction
   std::vector<double> path_waits_;  // for the memory path, by PTX instruction

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <queue>
 #include <utility>
@@ -41,39 +42,52 @@ struct Server {
 class SharedServer {
  public:
   double serve(double at, double busy) {  // returns the start
-    auto bin = next_free(static_cast<std::size_t>(at / kBin));
-    const double start = std::max(at, static_cast<double>(bin) * kBin + used_[bin]);
+    std::uint64_t bin = next_free(std::max(static_cast<std::uint64_t>(at / kBin), first_));
+    const double start = std::max(at, static_cast<double>(bin) * kBin + bins_[bin - first_].used);
     while (busy > 0) {
-      const double part = std::min(busy, kBin - used_[bin]);
-      used_[bin] += part;
+      Bin& now = bins_[bin - first_];
+      const double part = std::min(busy, kBin - now.used);
+      now.used += part;
       busy -= part;
       end_ = std::max(end_, std::max(at, static_cast<double>(bin) * kBin) + part);
-      if (used_[bin] >= kBin) next_[bin] = static_cast<std::uint32_t>(bin + 1);
+      if (now.used >= kBin) now.next = bin + 1;
       if (busy > 0) bin = next_free(bin + 1);
     }
     return start;
   }
   double end() const { return end_; }  // of the last service
 
+  // Nobody asks for anything before `now` any more.
+  void forget_before(std::int64_t now) {
+    const auto bin = static_cast<std::uint64_t>(now) / static_cast<std::uint64_t>(kBin);
+    while (first_ < bin && !bins_.empty()) {
+      bins_.pop_front();
+      ++first_;
+    }
+    if (bins_.empty()) first_ = std::max(first_, bin);
+  }
+
  private:
   static constexpr double kBin = 16;  // cycles
 
+  struct Bin {
+    double used = 0;         // cycles
+    std::uint64_t next = 0;  // itself, or where to look on from a full one
+  };
+
   // The first bin from `bin` on that is not full.
-  std::size_t next_free(std::size_t bin) {
-    std::size_t last = bin;
-    for (;; last = next_[last]) {
-      for (std::size_t more = next_.size(); more <= last; ++more) {
-        next_.push_back(static_cast<std::uint32_t>(more));
-        used_.push_back(0);
-      }
-      if (next_[last] == last) break;
+  std::uint64_t next_free(std::uint64_t bin) {
+    std::uint64_t last = bin;
+    for (;; last = bins_[last - first_].next) {
+      while (first_ + bins_.size() <= last) bins_.push_back({0, first_ + bins_.size()});
+      if (bins_[last - first_].next == last) break;
     }
-    while (next_[bin] != last && bin != last) bin = std::exchange(next_[bin], static_cast<std::uint32_t>(last));
+    while (bin != last) bin = std::exchange(bins_[bin - first_].next, last);
     return last;
   }
 
-  std::vector<double> used_;         // cycles, by bin
-  std::vector<std::uint32_t> next_;  // by bin: itself, or where to look on from a full one
+  std::deque<Bin> bins_;
+  std::uint64_t first_ = 0;  // the number of the first that is kept
   double end_ = 0;
 };
 

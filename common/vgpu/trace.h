@@ -46,6 +46,7 @@ struct BlockTrace {
 struct GridTrace {
   std::vector<BlockTrace> blocks;  // ascending by index
   bool complete = false;           // every block of the grid
+  std::uint64_t longest_warp = 0;  // PTX instructions of the grid's warp with most, traced or not
 };
 
 }  // namespace roofwalk::vgpu

@@ -131,6 +131,17 @@ TEST_P(Blocks, DoubleBufferingPaysWhereNothingElseHidesLatency) {
   EXPECT_LE(two.dram, one.dram / 4);
 }
 
+// A block with all the work among thousands that leave at once: the grid waits for it, in the sample or not.
+TEST_P(Blocks, EmptyBlocksHideNoSlowOne) {
+  constexpr int n = 1 << 18;
+  Buffer a{"a", std::vector<float>(n, 1.0f)}, c{"c", std::vector<float>(n)};
+  const auto of = [&](int blocks, int worker) { return cycles(run("straggler", {&a, &c, n, blocks, worker})); };
+  const double alone = of(1, 0);
+  for (const int blocks : {3000, 20000}) {
+    for (const int worker : {0, 1, 2}) EXPECT_GE(of(blocks, worker), 0.2 * alone) << blocks << ' ' << worker;
+  }
+}
+
 ROOFWALK_ON_ALL_MACHINES(Blocks);
 
 }  // namespace

@@ -80,5 +80,48 @@ TEST(Clock, IsNeverBelowWhatTheCountsNeed) {
   EXPECT_GE(record.elapsed_ns, parts.launch_ns + parts.dram_ns);
 }
 
+// Barriers that a trace does not tell in full: a count in a register, a guard that keeps a warp out.
+TEST(Clock, ComesThroughEveryBarrierThatTheKernelCameThrough) {
+  constexpr const char* kText = R"(#include <roofwalk.cuh>
+__global__ void k(float* c, int half) {
+  const int t = threadIdx.x;
+  if (t < 64) asm volatile("bar.sync 1, %0;" :: "r"(half) : "memory");
+  asm volatile("{ .reg .pred p; setp.lt.s32 p, %0, 64; @p bar.sync 2, 64; }" :: "r"(t) : "memory");
+  __syncthreads();
+  c[t] = t;
+}
+SOLVE(float* c, int half) { k<<<1, 128>>>(c, half); }
+)";
+  Buffer c{"c", std::vector<float>(128)};
+  Runner runner;
+  const auto record = runner.run(kText, {&c, 64});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_FALSE(record->fault.has_value());
+  EXPECT_GT(record->elapsed_ns, 2500);
+  EXPECT_EQ(c.values[127], 127);
+}
+
+// Several instructions on a line of inline assembly cost what they cost on lines of their own.
+TEST(Clock, ALineOfManyInstructionsIsNoDiscount) {
+  const auto time_of = [](const char* separator) {
+    std::string body;
+    for (int i = 0; i < 16; ++i) body += std::string("fma.rn.f32 %0, %0, %1, %1;") + separator;
+    const std::string text =
+        "#include <roofwalk.cuh>\n__global__ void k(float* c, int n) {\n  float x = c[threadIdx.x];\n"
+        "  for (int i = 0; i < n; ++i) asm volatile(\"" +
+        body + "\" : \"+f\"(x) : \"f\"(0.5f));\n  c[threadIdx.x] = x;\n}\n" +
+        "SOLVE(float* c, int n) { k<<<8, 1024>>>(c, n); }\n";
+    Buffer c{"c", std::vector<float>(1024)};
+    Runner runner;
+    const auto record = runner.run(text, {&c, 256});
+    EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+    return record->elapsed_ns;
+  };
+  const double apart = time_of("\\n"), together = time_of(" ");
+  EXPECT_NEAR(together / apart, 1, 0.05);
+  // 8 SMs of 128 lanes.
+  EXPECT_GE(together, 256 * 16 * 1024 / 128.0);
+}
+
 }  // namespace
 }  // namespace roofwalk::test
