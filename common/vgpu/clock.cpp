@@ -124,13 +124,17 @@ ClockReading read_clock(const ClockInput& input) {
   if (simulated < of_grid) {
     cycles += pace(simulation.starts(), running * slots) * static_cast<double>(of_grid - simulated);
   }
-  cycles = std::max(cycles, straggler_cycles(input, chosen, simulation.cycles_per_instruction()));
-  // Traces that were cut off stand for their whole blocks.
-  const double cut = recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded);
+  // Traces that were cut off stand for their whole blocks; a sample whose blocks do less than the grid's on the
+  // average, by chance or on purpose, stands for as much more.
+  double more = recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded);
+  if (!whole && executed != 0) {
+    const double of_grid_block = static_cast<double>(input.instructions) / static_cast<double>(input.grid_blocks);
+    more *= std::max(1.0, of_grid_block * static_cast<double>(blocks.size()) / static_cast<double>(executed));
+  }
   ClockReading out;
-  out.cycles = cycles * cut;
+  out.cycles = std::max(cycles * more, straggler_cycles(input, chosen, simulation.cycles_per_instruction()));
   out.by_instruction = simulation.waits();
-  const double scale = static_cast<double>(input.grid_blocks) / static_cast<double>(simulated) * cut;
+  const double scale = static_cast<double>(input.grid_blocks) / static_cast<double>(simulated) * more;
   for (WarpCycles& waits : out.by_instruction) {
     for (double& value : waits.cycles) value *= scale;
     out.waits.add(waits);

@@ -142,6 +142,17 @@ TEST_P(Blocks, EmptyBlocksHideNoSlowOne) {
   }
 }
 
+// Blocks that know which of them are sampled, and idle there, win nothing. One block on an SM at a time, so that no
+// pipe is full and only the sample tells the time.
+TEST_P(Blocks, IdlingWhereItIsSampledHidesNoWork) {
+  constexpr int kBlocks = 1024, kTurns = 20000;  // so much that one block in 32 is sampled, or fewer
+  Buffer c{"c", std::vector<float>(32)};
+  const auto of = [&](int idle) {
+    return cycles(run("knows_the_sample", {&c, kBlocks, shared_bytes_for(1), kTurns, idle}));
+  };
+  EXPECT_GE(of(1), 0.8 * of(0));
+}
+
 ROOFWALK_ON_ALL_MACHINES(Blocks);
 
 }  // namespace
