@@ -130,6 +130,7 @@ void goals(const Attempt& attempt, const Colors& colors, Page& page) {
              fmt::format("{} {}, {} wants {}: {}", goal_value(row.goal, *row.reached), goal_phrase(row.goal),
                          grade_name(row.wanted_for), goal_value(row.goal, row.wanted), how));
   }
+  for (const std::string& sentence : attempt.goals_left_out) page.prose("no goal", sentence, 3);
 }
 
 void advice(const Attempt& attempt, Page& page) {

@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "grader/baseline.h"
+#include "grader/goals.h"
 #include "grader/workers.h"
 
 namespace roofwalk {
@@ -20,13 +21,13 @@ LevelPoints stored_points(const Json& attempt) {
   return points;
 }
 
-GoalRegion region_of(const Chapter& chapter, const std::string& level, double algorithmic_ai,
+GoalRegion region_of(const std::vector<Goal>& goals, const std::string& level, double algorithmic_ai,
                      const LevelPoints& starter, Grade grade) {
   GoalRegion region;
   region.label = grade_name(grade);
   const auto from = starter.find(level);
   const Point start = from == starter.end() ? Point{} : from->second;
-  for (const Goal& goal : chapter.goals) {
+  for (const Goal& goal : goals) {
     const auto wanted = grade == Grade::ace && goal.ace ? goal.ace : goal.pass;
     // Another level's bytes have no place on this axis; FLOP/s are the same on all.
     if (!wanted || (goal.level != level && goal.what != Goal::What::flops_over_starter)) continue;
@@ -82,7 +83,7 @@ Chart walk_chart(const Bench& bench, const Chapter& chapter, const Size& size, c
   chart.time_is_modelled = bench.device_kind == "virtual";
   const double ai = static_cast<double>(work.useful_flops) / static_cast<double>(work.compulsory_bytes);
   chart.algorithmic_ai = ai;
-  chart.goal = region_of(chapter, chart.level, ai, starter, goal_for);
+  chart.goal = region_of(goals_on(bench.machine, chapter, work).asked, chart.level, ai, starter, goal_for);
   const auto add = [&](const std::string& label, const LevelPoints& points, bool accepted) {
     const auto point = points.find(chart.level);
     if (point != points.end()) chart.walk.push_back({label, point->second, chart.time_is_modelled, accepted});
