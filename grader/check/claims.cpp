@@ -20,7 +20,7 @@ Result<StepClaim> parse_step_claim(const std::string& first_line) {
   return claim;
 }
 
-Result<StepClaim> step_claim_on(std::string_view machine, const std::string& source) {
+Result<StepClaim> step_claim_on(const std::string& machine, const std::string& source) {
   static const std::regex kLine(
       R"(// on ([a-z0-9-]+): (?:right x([0-9.]+)(?: \((dram|l2|l1)\))?)?(?:, )?(?:up x([0-9.]+))?)");
   std::istringstream lines(source);

@@ -32,7 +32,7 @@ Result<StepClaim> parse_step_claim(const std::string& first_line);
 // What a solution step claims on a machine. Its first line speaks of the course's machine; comment lines right below
 // may speak of others, "// on h100-sxm: right x20 (l1), up x3.9". On a machine that no line speaks of there are no
 // factors.
-Result<StepClaim> step_claim_on(std::string_view machine, const std::string& source);
+Result<StepClaim> step_claim_on(const std::string& machine, const std::string& source);
 
 Result<WrongClaim> parse_wrong_claim(const std::string& first_line);
 
