@@ -129,6 +129,8 @@ Json to_json(const Attempt& attempt) {
   json["worst_place"] = text_or_null(attempt.worst_place);
   json["fault"] = attempt.fault ? to_json(*attempt.fault) : Json(nullptr);
   json["diagnosis"] = attempt.finding ? finding_json(*attempt.finding) : Json(nullptr);
+  json["bound"] = attempt.bound ? to_json(*attempt.bound) : Json(nullptr);
+  json["prediction"] = to_json(attempt.prediction);
   return json;
 }
 
