@@ -171,17 +171,17 @@ std::optional<double> ai_from_text(std::string_view text) {
 
 Prediction ask_prediction(const std::string& level, Prediction known, std::istream& in, std::ostream& out) {
   if (const auto ai = ask(
-          fmt::format("1  Its arithmetic intensity at {}, in FLOP/byte", level), "a number such as 0.25 or 1/12",
+          fmt::format("1  What is its AI at {}, in FLOP/byte? [a number]", level), "a number such as 0.25 or 1/12",
           [](const std::string& line) { return ai_from_text(line); }, in, out)) {
     known.ai = ai;
   }
   if (const auto bound = ask(
-          "2  What takes its time: memory, compute, or latency (waiting, launching)", "m, c or l",
+          "2  What takes its time? [memory, compute, latency (waiting or launching)]", "m, c or l",
           [](const std::string& line) { return begun<Bound>(kBounds, line); }, in, out)) {
     known.bound = bound;
   }
   if (const auto moves = ask(
-          "3  Where will the chapter's idea move the dot: right, up or both", "r, u or b",
+          "3  Where will the chapter's idea move the dot? [right, up, both]", "r, u or b",
           [](const std::string& line) { return begun<Direction>(kDirections, line); }, in, out)) {
     known.moves = moves;
   }

@@ -143,10 +143,12 @@ void Session::predict_first(const Chapter& chapter) {
                        std::getenv("ROOFWALK_YES") == nullptr;
   if (!can_ask || prediction(chapter)) return;
   if (!value_or_fail(store().history(chapter.name, bench().device_name())).empty()) return;
-  std::cout << fmt::format(
-      "Predict first: three questions about the starter of {}, before it is measured.\n"
-      "{} helps. A guess is fine, and Enter skips a question.\n\n",
+  const std::string intro = fmt::format(
+      "Predict first: three questions about the starter of {}, before it is measured. The lesson ({}) has all that it "
+      "takes. A guess is fine, and Enter skips a question.",
       chapter.name, chapter.lesson().string());
+  for (const std::string& line : wrapped(intro, 80)) std::cout << line << "\n";
+  std::cout << "\n";
   keep_prediction(chapter, ask_prediction(level_title(walk_level(chapter)), {}, std::cin, std::cout));
   std::cout << "\n" << std::flush;
 }

@@ -111,7 +111,8 @@ Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store
   }
 
   const auto has_moved = [&](const Dot& dot) {
-    const auto from = attempt.starter.find(attempt.walk_level), to = dot.points.find(attempt.walk_level);
+    const auto from = attempt.starter.find(attempt.walk_level);
+    const auto to = dot.points.find(attempt.walk_level);
     return from != attempt.starter.end() && to != dot.points.end() && direction_of(movement(from->second, to->second));
   };
   news.first_move = joins && has_dot && !attempt.is_starter && attempt.moved && direction_of(*attempt.moved) &&

@@ -10,7 +10,7 @@ namespace {
 constexpr int kCardColumns = 80;
 constexpr int kFewestPlotColumns = 50, kMostPlotColumns = 110;
 constexpr int kFewestPlotRows = 13, kMostPlotRows = 36;
-constexpr int kFewestCardRows = 6;  // who, verdict, two goals, the beginning of the advice
+constexpr int kFewestCardRows = 7;  // who, verdict, two goals, the advice
 
 using Lines = std::vector<std::string>;
 

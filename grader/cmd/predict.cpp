@@ -18,7 +18,7 @@ struct PredictCommand {
 struct Known {
   std::optional<double> ai;
   std::optional<MeasuredBound> bound;
-  std::optional<Movement> moved;
+  std::optional<Direction> moves;
 };
 
 Known known_of(Session& session, const Chapter& chapter) {
@@ -31,9 +31,8 @@ Known known_of(Session& session, const Chapter& chapter) {
     if (stored.is_starter) {
       known.ai = point->ai;
       known.bound = bound_from_json(attempt.value("bound", Json()));
-    } else if (const Json moved = attempt.value("moved", Json()); !known.moved && moved.is_object()) {
-      const Movement movement{moved.value("right", 1.0), moved.value("up", 1.0)};
-      if (direction_of(movement)) known.moved = movement;
+    } else if (const Json moved = attempt.value("moved", Json()); !known.moves && moved.is_object()) {
+      known.moves = direction_of({moved.value("right", 1.0), moved.value("up", 1.0)});
     }
   }
   return known;
@@ -51,7 +50,6 @@ Prediction told(const PredictCommand& command, Prediction prediction) {
 }
 
 Json json_of(const Chapter& chapter, const Prediction& said, const Known& known) {
-  const auto moved = known.moved ? direction_of(*known.moved) : std::nullopt;
   return {{"schema", "roofwalk.prediction/1"},
           {"chapter", chapter.name},
           {"level", walk_level(chapter)},
@@ -59,7 +57,7 @@ Json json_of(const Chapter& chapter, const Prediction& said, const Known& known)
           {"measured",
            {{"ai", known.ai ? Json(*known.ai) : Json(nullptr)},
             {"bound", known.bound ? Json(bound_name(known.bound->bound)) : Json(nullptr)},
-            {"moves", moved ? Json(direction_name(*moved)) : Json(nullptr)}}}};
+            {"moves", known.moves ? Json(direction_name(*known.moves)) : Json(nullptr)}}}};
 }
 
 std::string table(const Chapter& chapter, const Prediction& said, const Known& known) {
@@ -68,17 +66,16 @@ std::string table(const Chapter& chapter, const Prediction& said, const Known& k
   const auto row = [&](const std::string& what, const std::string& mine, const std::string& theirs) {
     text += fmt::format("  {:<36} {:<12} {}\n", what, mine.empty() ? "-" : mine, theirs.empty() ? "not yet" : theirs);
   };
-  const auto moved = known.moved ? direction_of(*known.moved) : std::nullopt;
   row(fmt::format("AI of the starter at {}, FLOP/B", level), said.ai ? number_text(*said.ai) : "",
       known.ai ? number_text(*known.ai) : "");
   row("what takes the starter's time", said.bound ? std::string(bound_name(*said.bound)) : "",
       known.bound ? std::string(bound_name(known.bound->bound)) : "");
   row("where the idea moves the dot", said.moves ? std::string(direction_name(*said.moves)) : "",
-      moved ? std::string(direction_name(*moved)) : "");
+      known.moves ? std::string(direction_name(*known.moves)) : "");
   std::vector<std::string> words;
   if (said.ai && known.ai) words.push_back(compare_ai(*said.ai, *known.ai, level));
   if (said.bound && known.bound) words.push_back(compare_bound(*said.bound, *known.bound));
-  if (said.moves && moved) words.push_back(compare_moves(*said.moves, *moved));
+  if (said.moves && known.moves) words.push_back(compare_moves(*said.moves, *known.moves));
   for (const std::string& sentence : words) {
     for (const std::string& line : wrapped(sentence, 80)) text += line + "\n";
   }

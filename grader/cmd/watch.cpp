@@ -256,7 +256,7 @@ class WatchLoop {
         std::erase_if(view.card, [](const CardLine& line) { return line.worth == Worth::next; });
       }
       if (outcome_->news.chart) view.chart = &*outcome_->news.chart;
-      view.status = colors_.faint(fmt::format("checked in {}; save to check again", time_text(elapsed_ns_)));
+      view.status = colors_.faint(fmt::format("took {}; save to check again", time_text(elapsed_ns_)));
     }
     const WatchScreen screen = watch_screen(view, terminal_size(), colors_.on());
     has_plot_ = screen.has_plot;

@@ -1,46 +1,18 @@
 // Walks the transcripts beside it. ROOFWALK_REWRITE=1 rewrites what no longer fits.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "common/base/subprocess.h"
+#include "tests/e2e/temporary_course.h"
 #include "tests/e2e/transcript.h"
 
 namespace roofwalk::e2e {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A course of its own: the real chapters, nobody's attempts. Compiled kernels are shared, since they depend on nothing
-// but their text.
-class TemporaryCourse {
- public:
-  TemporaryCourse() {
-    std::string name = (fs::temp_directory_path() / "roofwalk-e2e-XXXXXX").string();
-    root_ = mkdtemp(name.data());
-    const fs::path source = E2E_SOURCE_DIR;
-    for (const char* part :
-         {"chapters", "solutions", "tests/grader", "common/include", "common/roofs", "common/specs"}) {
-      fs::create_directories((root_ / part).parent_path());
-      fs::create_directory_symlink(source / part, root_ / part);
-    }
-    fs::create_directories(E2E_CACHE);
-    fs::create_directory_symlink(E2E_CACHE, root_ / ".cache");
-  }
-  ~TemporaryCourse() {
-    std::error_code error;
-    fs::remove_all(root_, error);
-  }
-  TemporaryCourse(const TemporaryCourse&) = delete;
-  TemporaryCourse& operator=(const TemporaryCourse&) = delete;
-  const fs::path& root() const { return root_; }
-
- private:
-  fs::path root_;
-};
 
 class TranscriptTest : public ::testing::Test {
  public:
