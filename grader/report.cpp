@@ -203,8 +203,8 @@ void what_next(const Attempt& attempt, const WalkNews& news, Page& page) {
     page.row("next", fmt::format("edit the file and run again; `./roofwalk hint {}` helps", attempt.chapter));
     return;
   }
-  page.row("solutions", fmt::format("`./roofwalk solution {}` shows them, now that you passed", attempt.chapter));
-  page.row("next", news.next_chapter.empty() ? "every chapter is passed; `./roofwalk list` shows where an ace is left"
+  page.row("solutions", fmt::format("`./roofwalk solution {}` shows the steps", attempt.chapter));
+  page.row("next", news.next_chapter.empty() ? "every chapter is passed; `./roofwalk list` shows the grades"
                                              : fmt::format("{}: `./roofwalk next` says how", news.next_chapter));
 }
 

@@ -1,8 +1,12 @@
 // roofwalk run [NAME]: build, check, measure, judge, draw.
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "grader/cmd/verbs.h"
 #include "grader/report.h"
+#include "grader/terminal.h"
 
 namespace roofwalk {
 namespace {
@@ -15,6 +19,17 @@ struct RunCommand {
   bool save = false;
   bool all = false;
 };
+
+// The plot below a card of so many lines, on a terminal where both are seen at once; `./roofwalk plot` shows it
+// anywhere.
+std::string plot_below(const std::string& card, const Outcome& outcome, const Colors& colors) {
+  constexpr int kFewestRows = 14, kMostRows = 26, kPrompt = 2;
+  if (isatty(STDOUT_FILENO) != 1 || !outcome.news.chart) return {};
+  const TerminalSize size = terminal_size();
+  const int rows = size.rows - static_cast<int>(std::count(card.begin(), card.end(), '\n')) - kPrompt - 1;
+  if (rows < kFewestRows) return {};
+  return "\n" + text_plot(*outcome.news.chart, std::min(size.columns, 100), std::min(rows, kMostRows), colors.on());
+}
 
 int run_one(Session& session, const RunCommand& command) {
   const Chapter& chapter = session.chapter_or_next(command.name);
@@ -31,7 +46,9 @@ int run_one(Session& session, const RunCommand& command) {
   if (session.options.json) {
     print_json(to_json(outcome.attempt));
   } else {
-    print(report(outcome.attempt, outcome.news, colors_for(session.options)));
+    const Colors colors = colors_for(session.options);
+    const std::string card = report(outcome.attempt, outcome.news, colors);
+    print(card + plot_below(card, outcome, colors));
   }
   return outcome.attempt.judgement.verdict == Verdict::pass ? kAccepted : kNotAccepted;
 }
