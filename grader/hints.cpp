@@ -22,11 +22,11 @@ constexpr CauseHints kVerdictHints[] = {
       "SOLVE decides what runs, from sizes alone: it cannot look at the data and cannot wait for results.",
       "Move whatever reads or computes into a kernel, and leave launches, scratch memory and copies in SOLVE."}},
     {"fault",
-     {"The card names the thread, the line and the index. Which extent of the problem should have stopped it?",
+     {"The card names the line, the buffer and the index. Which extent of the problem should have stopped that thread?",
       "The sizes are odd on purpose: the last block has threads with nothing to do, and a vector load may reach over "
       "the end.",
-      "Compute the index by hand for the block and thread on the card, and add the guard that it lacks, such as "
-      "if (i < n). After a guard, no thread may miss a __syncthreads()."}},
+      "Compute the index by hand for the last thread of the grid at the size on the card, and add the guard that it "
+      "lacks, such as if (i < n). After a guard, no thread may miss a __syncthreads()."}},
     {"incorrect",
      {"The card names the element and the size at which it went wrong. Which thread should have written it?",
       "Wrong at small odd sizes only: a guard or a tail. Wrong everywhere: an index or a missing __syncthreads(). "

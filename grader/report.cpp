@@ -192,7 +192,8 @@ void advice(const Attempt& attempt, Page& page) {
 void places(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.section(Worth::places);
   if (!attempt.plot.empty()) {
-    page.row("plot", printable(attempt.plot) + (attempt.is_starter ? "; in the terminal: ./roofwalk plot NAME" : ""));
+    page.row("plot", printable(attempt.plot) +
+                         (attempt.is_starter && news.joined ? "; in the terminal: ./roofwalk plot NAME" : ""));
   }
   if (!news.plot_trouble.empty()) page.prose("plot", "none: " + news.plot_trouble, 2);
 }

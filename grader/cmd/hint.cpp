@@ -13,9 +13,12 @@ struct HintCommand {
   bool again = false;
 };
 
+void print_about(const OfferedHint& hint) {
+  if (!hint.cause.empty()) print("about your last attempt:\n");
+}
+
 void print_hint(const OfferedHint& hint, std::size_t number, std::size_t of) {
   const std::string label = fmt::format("{}/{} ", number, of);
-  if (!hint.cause.empty()) print("about your last attempt:\n");
   for (const std::string& line : paragraphs(hint.text, 80 - label.size())) {
     print((number > 0 ? label : std::string(label.size(), ' ')) + line + "\n");
     number = 0;
@@ -39,10 +42,16 @@ int hint(Session& session, const HintCommand& command) {
     return kAccepted;
   }
   if (command.all) {
-    for (std::size_t i = 0; i < offered.size(); ++i) print_hint(offered[i], i + 1, offered.size());
+    for (std::size_t i = 0; i < offered.size(); ++i) {
+      if (i == 0 || offered[i].cause != offered[i - 1].cause) print_about(offered[i]);
+      print_hint(offered[i], i + 1, offered.size());
+    }
     return kAccepted;
   }
-  if (next != nullptr) print_hint(*next, hints.given(), offered.size());
+  if (next != nullptr) {
+    print_about(*next);
+    print_hint(*next, hints.given(), offered.size());
+  }
   if (hints.given() < offered.size()) {
     print("ask again for one more\n");
   } else {

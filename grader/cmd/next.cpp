@@ -39,9 +39,9 @@ int next(Session& session) {
   print(fmt::format("  read  {}\n", chapter->lesson().string()));
   print(fmt::format("  edit  {}{}\n", file.string(),
                     std::filesystem::exists(file) ? "" : "   (made from the starter when you first run it)"));
-  print(
-      fmt::format("  type  ./roofwalk run {0}     or, to check at every save: ./roofwalk watch {0}\n", chapter->name));
-  if (progress.attempts > 0) print(fmt::format("  stuck ./roofwalk hint {}\n", chapter->name));
+  print(fmt::format("  type  ./roofwalk run {0}\n        ./roofwalk watch {0}   (checks at every save)\n",
+                    chapter->name));
+  if (progress.attempts > 0) print(fmt::format("        ./roofwalk hint {}    (when stuck)\n", chapter->name));
   return kAccepted;
 }
 
