@@ -59,17 +59,26 @@ class WatchLoop {
       : session_(session), colors_(colors_for(session.options)), watched_(session, chapter) {}
 
   int run() {
-    start_check();
-    while (!ends_) wait();
-    terminal_.pause();
-    print("\n");
-    std::fflush(stdout);
+    try {
+      start_check();
+      while (!ends_) wait();
+    } catch (...) {
+      leave_screen();  // whoever catches it has something to say, on a line of its own
+      throw;
+    }
+    leave_screen();
     // A check that goes on is left: what it started ends with it, and the record bears it.
     if (running_.valid()) std::_Exit(kAccepted);
     return kAccepted;
   }
 
  private:
+  void leave_screen() {
+    terminal_.pause();
+    print("\n");
+    std::fflush(stdout);
+  }
+
   void wait() {
     pollfd news[] = {{terminal_.signal_descriptor(), POLLIN, 0},
                      {STDIN_FILENO, POLLIN, 0},
@@ -236,7 +245,7 @@ class WatchLoop {
                          kept_name(session_.course(), watched_.chapter()).string());
     }
     const auto key = [&](const char* name, const char* what) { return colors_.strong(name) + " " + what + "  "; };
-    return key("h", "hint") + key("p", "plot") + (has_passed_ ? key("n", "next chapter") : "") + key("r", "reset") +
+    return key("h", "hint") + key("p", "plot") + (has_passed_ ? key("n", "next") : "") + key("r", "reset") +
            key("q", "quit");
   }
 

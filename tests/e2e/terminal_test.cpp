@@ -188,7 +188,7 @@ TEST_F(TerminalTest, ASaveIsCheckedAndKeysAreHeard) {
   watch.screen_with({"there is no dot to draw"});
 
   save(step1_);
-  screen = watch.screen_with({"PASS", "n next chapter", "q quit"});
+  screen = watch.screen_with({"PASS", "n next", "q quit"});
   watch.type("q");
   const int status = watch.ended();
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
@@ -244,7 +244,7 @@ TEST_F(TerminalTest, ResetAsksFirstAndSaysWhereTheFileIs) {
   watch.screen_with({"PASS", "q quit"});
   EXPECT_FALSE(fs::exists(course_.root() / "my" / "old"));
   watch.type("ry");
-  watch.screen_with({"NOT YET", "my/old/vector-add-1.cu", "Your grade stays", "n next chapter"});
+  watch.screen_with({"NOT YET", "my/old/vector-add-1.cu", "Your grade stays", "n next"});
   EXPECT_TRUE(fs::exists(course_.root() / "my" / "old" / "vector-add-1.cu"));
 }
 
@@ -252,7 +252,7 @@ TEST_F(TerminalTest, NextGoesOnWithTheNextChapter) {
   fs::create_directories(course_.root() / "my");
   save(step1_);
   OnTerminal watch(course_.root(), {"watch", "vector-add", "--no-ask"}, 80, 24);
-  watch.screen_with({"PASS", "n next chapter"});
+  watch.screen_with({"PASS", "n next"});
   watch.type("n");
   watch.screen_with({"naive-gemm on", "NOT YET", "lesson.md"});
 }
