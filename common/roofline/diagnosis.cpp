@@ -24,6 +24,29 @@ constexpr double kRedundant = 1.25;      // bytes at a level over compulsory byt
 constexpr double kVeryRedundant = 8;
 constexpr double kLowOccupancy = 0.5;
 
+constexpr std::string_view kCauses[] = {
+    "over_roof",             // more bytes or FLOPs a second than the machine has: a wrong measurement or skipped work
+    "low_precision",         // computed in fewer bits than asked
+    "launch_bound",          // the launches take the time: many, or one with next to nothing to do
+    "few_blocks",            // a grid that does not fill the GPU
+    "tail",                  // a last wave that is nearly empty
+    "spills",                // registers that ran out and live in memory
+    "over_fetch",            // sectors fetched of which little is used
+    "bank_conflicts",        // shared-memory accesses that take turns
+    "divergence",            // the lanes of a warp go different ways
+    "executed_over_useful",  // FLOPs nobody asked for
+    "unfused",               // intermediates that go through DRAM between kernels
+    "redundant_loads",       // every block fetches what other blocks fetched before
+    "no_reuse",              // threads of a block load the same bytes again and again
+    "low_occupancy",         // too few resident warps to hide the waiting
+    "barriers",              // whole blocks stand still until their loads are there
+    "dependency",            // each instruction waits for the one before it
+    "latency",               // too few bytes in flight
+    "shared_traffic",        // shared memory takes the time, without conflicts
+    "instruction_bound",     // issue slots go to anything but arithmetic
+    "fp_bound",              // the arithmetic itself takes the time
+};
+
 constexpr std::string_view kBarrierWait = "a barrier";
 
 enum class Part { unknown, dram, l2, l1, shared, issue, flops, latency };
@@ -272,6 +295,8 @@ std::optional<Diagnosis> pipes(const Facts& f) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> diagnosis_causes() { return kCauses; }
 
 Diagnosis diagnose(const DiagnosisInput& input) {
   const Facts facts(input);

@@ -1,7 +1,9 @@
 // From counts to one plain sentence: what holds the dot back, and what to change. Pure arithmetic and words.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/roofline/roofline.h"
@@ -42,12 +44,14 @@ struct DiagnosisInput {
 };
 
 struct Diagnosis {
-  // A short id: none, near_roof, launch_bound, few_blocks, over_fetch, bank_conflicts, divergence,
-  // executed_over_useful, no_reuse, low_occupancy, barriers, latency, shared_traffic, instruction_bound, fp_bound.
-  std::string cause;
-  std::string text;  // one or two sentences for the learner, lever included
-  int line = 0;      // the line to look at; 0 none
+  std::string cause;  // one of diagnosis_causes(), or "none"
+  std::string text;   // one or two sentences for the learner, lever included
+  int line = 0;       // the line to look at; 0 none
 };
+
+// Every cause that a diagnosis can have, as ids that stay: hints name them (`for` in exercise.toml). "none" is no
+// cause.
+std::span<const std::string_view> diagnosis_causes();
 
 // The first rule that fits, the most costly disease first: a cure is worth naming only where it would move the dot.
 Diagnosis diagnose(const DiagnosisInput& input);
