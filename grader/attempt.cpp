@@ -67,6 +67,17 @@ Json kernel_json(const KernelRecord& kernel) {
   return json;
 }
 
+Json diagnoses_json(const std::vector<Diagnosis>& diagnoses) {
+  Json rows = Json::array();
+  for (const Diagnosis& diagnosis : diagnoses) {
+    rows.push_back({{"cause", diagnosis.cause},
+                    {"text", diagnosis.text},
+                    {"line", diagnosis.line > 0 ? Json(diagnosis.line) : Json(nullptr)},
+                    {"share", diagnosis.share > 0 ? Json(diagnosis.share) : Json(nullptr)}});
+  }
+  return rows;
+}
+
 Json finding_json(const Finding& finding) {
   Json json;
   json["cause"] = finding.diagnosis.cause;
@@ -129,6 +140,7 @@ Json to_json(const Attempt& attempt) {
   json["worst_place"] = text_or_null(attempt.worst_place);
   json["fault"] = attempt.fault ? to_json(*attempt.fault) : Json(nullptr);
   json["diagnosis"] = attempt.finding ? finding_json(*attempt.finding) : Json(nullptr);
+  json["diagnoses"] = attempt.finding ? diagnoses_json(attempt.finding->diagnoses) : Json(nullptr);
   return json;
 }
 

@@ -134,7 +134,7 @@ void goals(const Attempt& attempt, const Colors& colors, Page& page) {
 
 void advice(const Attempt& attempt, Page& page) {
   const Finding& finding = *attempt.finding;
-  page.prose("look at", finding.diagnosis.text, 4);
+  page.prose("look at", finding.diagnosis.text, 6);
   if (finding.traffic_line > 0) {
     const std::string text = fmt::format("{}:{}: {}", attempt.file, finding.traffic_line, finding.traffic_source);
     page.row("most bytes", shortened(printable(text), kColumns - kLabel));
