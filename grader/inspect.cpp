@@ -141,7 +141,7 @@ Finding inspect_wrong(const Correctness& correctness, int suspect_line) {
 void settle(Finding& finding) {
   if (finding.diagnoses.empty()) return;
   const std::string limit = finding.diagnoses.front().text;
-  std::erase_if(finding.diagnoses, [](const Diagnosis& d) { return d.cause != "spills"; });
+  std::erase_if(finding.diagnoses, [](const Diagnosis& d) { return d.cause != cause::kSpills; });
   finding.diagnosis = finding.diagnoses.empty()
                           ? Diagnosis{"none", "Every goal of this chapter is met. What limits the kernel now: " + limit}
                           : finding.diagnoses.front();

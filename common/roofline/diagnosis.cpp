@@ -220,8 +220,15 @@ Words low_occupancy(const DiagnosisInput& in) {
 }
 
 Words barriers(const DiagnosisInput& in) {
+  constexpr double kOthersToRun = 2;
   const auto* wait = wait_of(in, "barrier");
   const int line = wait ? wait->line : 0;
+  if (in.resident_blocks_per_sm > kOthersToRun) {
+    return {fmt::format("warps stand at barriers {} of their time{}, until the slowest of their block is there. Use "
+                        "fewer barriers: what stays within a warp needs none (__shfl_down_sync).",
+                        percent(wait ? wait->share : 0), place(line)),
+            line};
+  }
   return {fmt::format("at its barriers{} the whole block waits for the slowest load, and hardly another block has work "
                       "meanwhile. Start the next tile's loads before computing on this one (cp.async, two buffers), "
                       "or let more blocks share an SM.",
@@ -259,10 +266,11 @@ Words shared_traffic(const DiagnosisInput& in) {
 
 Words instruction_bound(const DiagnosisInput& in) {
   const Line* line = worst_line(in.lines, [](const Line& l) { return l.warp_instructions; });
+  constexpr double kFlopsOfFma = 64;  // of a warp
   return {
-      fmt::format("instructions other than the arithmetic asked for take {} of the {}{}. Use wider accesses, unroll, "
-                  "and take index arithmetic out of the loop.",
-                  time_text(std::max(in.issue_ns, in.flops_ns)), time_text(in.elapsed_ns),
+      fmt::format("the kernel issues {} warp instructions, where its FLOPs as fused multiply-adds are {}{}. Use wider "
+                  "accesses, unroll, and take index arithmetic out of the loop.",
+                  si_text(in.warp_instructions, ""), si_text(in.useful_flops / kFlopsOfFma, ""),
                   line ? fmt::format(", most at line {}", line->line) : ""),
       number_of(line)};
 }

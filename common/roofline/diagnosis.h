@@ -80,8 +80,7 @@ struct Diagnosis {
   double share = 0;   // of the time that a cure might save, estimated; 0 where the time is not what is wrong
 };
 
-// Every cause that a diagnosis can have, as ids that stay: hints name them (`for` in exercise.toml). "none" is no
-// cause.
+// Every cause that a diagnosis can have; "none" is no cause.
 std::span<const std::string_view> diagnosis_causes();
 
 // All causes worth curing, the most costly first: each would save a good part of the time on its own. Empty where there

@@ -155,16 +155,32 @@ class Ledger {
     add(cause::kLaunchBound, in_.launches > 1 ? in_.launch_ns * (1 - 1 / in_.launches) : in_.launch_ns);
   }
 
+  // Share of the warps' cycles that any of them waits, places for warps that stand empty left out.
+  double waiting() const {
+    double all = 0;
+    for (const auto& wait : in_.waiting) all += wait.id == "tail" ? 0 : wait.share;
+    return all;
+  }
+
+  // Whether the line that waits most for memory is one that over-fetches: a scattered store is waited for by nobody.
+  bool waits_for_scattered() const {
+    for (const auto& wait : in_.waiting) {
+      if (wait.id != "dram" && wait.id != "l2" && wait.id != "l1") continue;
+      for (const auto& line : in_.lines) {
+        if (line.line == wait.line) return line.l1_sectors >= kOverFetch * line.ideal_l1_sectors;
+      }
+    }
+    return true;
+  }
+
   // What waits for memory: the cause that makes it wait.
   std::string_view memory_cause() const {
-    if (over_fetches()) return cause::kOverFetch;
-    const double barrier = wait_share(in_, "barrier");
-    double waits = 0;
-    for (const auto& waiting : in_.waiting) waits += waiting.id == "tail" ? 0 : waiting.share;
+    if (over_fetches() && waits_for_scattered()) return cause::kOverFetch;
     // A load is waited for by one warp and, at the barrier behind it, by all others.
-    if (barrier >= kBarrierShare * waits && barrier > 0 && in_.resident_blocks_per_sm <= kFewBlocksToSwitchTo) {
-      return cause::kBarriers;
-    }
+    const double barrier = wait_share(in_, "barrier");
+    const double memory = wait_share(in_, "dram") + wait_share(in_, "l2") + wait_share(in_, "l1");
+    const bool nobody_else = in_.resident_blocks_per_sm <= kFewBlocksToSwitchTo && barrier >= kBarrierShare * waiting();
+    if (barrier > 0 && (nobody_else || barrier >= memory)) return cause::kBarriers;
     // A wait is the wait for these very bytes, unless they are few or moving them would take far less time.
     for (const Part level : {kDram, kL2, kL1}) {
       const bool is_slowest = parts_[level] == std::max({parts_[kDram], parts_[kL2], parts_[kL1]});
@@ -195,8 +211,7 @@ class Ledger {
     const double empty = std::min(latency, wait_share(in_, "tail") * (in_.elapsed_ns - in_.launch_ns));
     add(cause::kTail, empty);
     latency -= empty;
-    double all = 0;
-    for (const auto& waiting : in_.waiting) all += waiting.id == "tail" ? 0 : waiting.share;
+    const double all = waiting();
     if (all <= 0) return add(memory_cause(), latency);
     for (const auto& waiting : in_.waiting) {
       if (waiting.id != "tail") add(cause_of_wait(waiting.id), latency * waiting.share / all);
