@@ -216,7 +216,7 @@ Words low_occupancy(const DiagnosisInput& in) {
   return {fmt::format("only {} of the warps that an SM can hold are there to hide the waiting for memory{}. Use fewer "
                       "registers or less shared memory a block, or have more loads in flight a thread.",
                       percent(in.occupancy), place(wait ? wait->line : 0)),
-          wait && wait->line > 0 ? wait->line : in.launch_line};
+          in.launch_line};
 }
 
 Words barriers(const DiagnosisInput& in) {

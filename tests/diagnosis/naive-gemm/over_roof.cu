@@ -1,4 +1,4 @@
-// diagnosis: over_roof, line 55
+// diagnosis: over_roof, line 54
 #include <roofwalk.cuh>
 
 // Strassen's algorithm, one step of it where all extents are even: seven products of half the size for eight. Right,

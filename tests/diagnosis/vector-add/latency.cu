@@ -1,4 +1,4 @@
-// diagnosis: latency, line 9
+// diagnosis: latency, line 8
 #include <roofwalk.cuh>
 
 // All places for warps are taken, but a thread waits for a[i] before it asks for b[i].

@@ -1,4 +1,4 @@
-// diagnosis: low_occupancy, line 6
+// diagnosis: low_occupancy, line 14
 #include <roofwalk.cuh>
 
 // Half of an SM's shared memory a block, for nothing: two blocks fit, eight warps of 32.

@@ -1,4 +1,4 @@
-// diagnosis: shared_traffic, line 10
+// diagnosis: shared_traffic, line 12
 #include <roofwalk.cuh>
 
 // The sums go to shared memory and come back, again and again, each warp to 32 banks at once.

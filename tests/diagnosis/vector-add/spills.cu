@@ -1,7 +1,7 @@
-// diagnosis: spills, line 6
+// diagnosis: spills, line 23
 #include <roofwalk.cuh>
 
-// 48 values at once, where 1024 threads a block leave each thread 32 registers with two blocks an SM.
+// 96 values at once, where blocks of 1024 threads leave each of them 64 registers.
 template <int kEach>
 __global__ void __launch_bounds__(1024, 1) add(const float* a, const float* b, float* c, int n) {
     const int first = blockIdx.x * kEach * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// diagnosis: tail, line 18
+// diagnosis: tail, line 14
 #include <roofwalk.cuh>
 
 // 40 blocks of equal work where 32 fit: eight are left over and run alone.

@@ -1,4 +1,4 @@
-// diagnosis: unfused, line 34
+// diagnosis: unfused, line 35
 #include <roofwalk.cuh>
 
 constexpr int kEach = 8;  // elements of a thread, a block's width apart: all of them on their way at once

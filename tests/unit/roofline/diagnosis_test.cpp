@@ -209,6 +209,7 @@ TEST(Diagnose, LowOccupancyIsWhyMemoryIsWaitedFor) {
   in.occupancy = 0.25;
   const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "low_occupancy");
+  EXPECT_EQ(found.line, 12);
   EXPECT_THAT(found.text, HasSubstr("25 % of the warps"));
 }
 
