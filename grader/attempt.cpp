@@ -53,6 +53,7 @@ Json kernel_json(const KernelRecord& kernel) {
   json["elapsed_ns"] = kernel.elapsed_ns;
   json["line"] = kernel.line;
   json["local_bytes"] = kernel.local_bytes_per_thread;
+  json["spilled_bytes"] = kernel.spilled_bytes_per_thread;
   json["resident_blocks_per_sm"] = kernel.resident_blocks_per_sm;
   const TimeParts& p = kernel.parts;
   json["parts_ns"] = {{"dram", p.dram_ns},   {"l2", p.l2_ns},       {"l1", p.l1_ns},           {"shared", p.shared_ns},

@@ -44,6 +44,7 @@ TEST(Inspect, FallsBackToSectorsAtL1) {
 TEST(Inspect, FindsScatteredAccessesButNotWideOnes) {
   RunRecord record = vector_add_record();
   record.kernels[0].parts = {};
+  record.elapsed_ns = 240'000;
   LineCounters line{10, {}};
   line.counters.set(Counter::global_load_requests, 1000);
   line.counters.set(Counter::l1_read_sectors, 32'000);
@@ -60,6 +61,7 @@ TEST(Inspect, FindsScatteredAccessesButNotWideOnes) {
 TEST(Inspect, WholeLinesThatNoWarpCanUseAreScattered) {
   RunRecord record = vector_add_record();
   record.kernels[0].parts = {};
+  record.elapsed_ns = 240'000;
   LineCounters line{10, {}};
   line.counters.set(Counter::global_load_requests, 1000);
   line.counters.set(Counter::l1_read_sectors, 32'000);
