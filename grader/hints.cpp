@@ -50,12 +50,13 @@ void add_general(std::span<const CauseHints> table, const std::string& trouble, 
 }  // namespace
 
 std::string trouble_of(const Json& attempt) {
-  const std::string verdict = attempt.value("verdict", "");
-  for (const CauseHints& row : kVerdictHints) {
-    if (verdict == row.cause) return verdict;
-  }
   const auto diagnosis = attempt.find("diagnosis");
-  return diagnosis != attempt.end() && diagnosis->is_object() ? diagnosis->value("cause", "none") : "none";
+  const bool is_known = diagnosis != attempt.end() && diagnosis->is_object();
+  if (const std::string cause = is_known ? diagnosis->value("cause", "none") : "none"; cause != "none") return cause;
+  const std::string verdict = attempt.value("verdict", "");
+  const bool is_wrong = std::any_of(std::begin(kVerdictHints), std::end(kVerdictHints),
+                                    [&](const CauseHints& row) { return row.cause == verdict; });
+  return is_wrong ? verdict : "none";
 }
 
 std::vector<OfferedHint> hints_for(const Chapter& chapter, const std::string& trouble) {

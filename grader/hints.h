@@ -17,8 +17,8 @@ struct OfferedHint {
   std::string cause;  // the diagnosis or verdict that it is for; empty: any attempt
 };
 
-// What an attempt suffers from: its verdict where that is not about speed ("fault"), else its diagnosis; "none" where
-// nothing stands out.
+// What an attempt suffers from: its diagnosis; without one its verdict, where that is not about speed ("fault"); "none"
+// where nothing stands out.
 std::string trouble_of(const Json& attempt);
 
 // Everything that helps with `trouble`, in order: the chapter's hints for it, or the general words for it where the

@@ -11,6 +11,7 @@ namespace roofwalk {
 namespace {
 
 constexpr std::size_t kColumns = 80;
+constexpr std::size_t kAdviceLines = 6;
 constexpr std::size_t kLabel = 13;  // columns before a row's text
 
 class Page {
@@ -180,7 +181,7 @@ void predictions(const Attempt& attempt, const WalkNews& news, Page& page) {
 void advice(const Attempt& attempt, Page& page) {
   page.section(Worth::advice);
   const Finding& finding = *attempt.finding;
-  page.prose("look at", finding.diagnosis.text, 4);
+  page.prose("look at", finding.diagnosis.text, kAdviceLines);
   page.section(Worth::details);
   if (finding.traffic_line > 0) {
     const std::string text = fmt::format("{}:{}: {}", attempt.file, finding.traffic_line, finding.traffic_source);
@@ -204,6 +205,7 @@ void what_next(const Attempt& attempt, const WalkNews& news, Page& page) {
     page.row("next", fmt::format("edit the file and run again; `./roofwalk hint {}` helps", attempt.chapter));
     return;
   }
+  if (!news.joined && !news.unchanged) return;  // a file beside the course: nothing was reached by it
   page.row("solutions", fmt::format("`./roofwalk solution {}` shows the steps", attempt.chapter));
   page.row("next", news.next_chapter.empty() ? "every chapter is passed; `./roofwalk list` shows the grades"
                                              : fmt::format("{}: `./roofwalk next` says how", news.next_chapter));
@@ -221,6 +223,7 @@ std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const C
   if (!attempt.measurement || attempt.judgement.verdict == Verdict::not_graded) {
     for (const std::string& reason : attempt.judgement.reasons) page.prose("", reason, 12);
   }
+  if (!attempt.measurement && attempt.finding) page.prose("look at", attempt.finding->diagnosis.text, kAdviceLines);
   if (attempt.measurement) {
     correctness(attempt, page);
     figures(attempt, news, page);

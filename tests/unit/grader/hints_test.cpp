@@ -53,10 +53,11 @@ TEST(Hints, ACauseWithoutWordsInTheChapterGetsThoseOfTheTable) {
   EXPECT_THAT(texts(hints_for(chapter_with_hints(), "none")), ElementsAre("general", "general too"));
 }
 
-TEST(Hints, TroubleIsTheVerdictUnlessSpeedIsTheMatter) {
+TEST(Hints, TroubleIsTheDiagnosisOrElseTheVerdict) {
   const Json diagnosis = {{"cause", "tail"}};
   EXPECT_EQ(trouble_of({{"verdict", "fail"}, {"diagnosis", diagnosis}}), "tail");
   EXPECT_EQ(trouble_of({{"verdict", "pass"}, {"diagnosis", diagnosis}}), "tail");
+  EXPECT_EQ(trouble_of({{"verdict", "incorrect"}, {"diagnosis", {{"cause", "low_precision"}}}}), "low_precision");
   EXPECT_EQ(trouble_of({{"verdict", "fault"}, {"diagnosis", nullptr}}), "fault");
   EXPECT_EQ(trouble_of({{"verdict", "fail"}, {"diagnosis", nullptr}}), "none");
 }
