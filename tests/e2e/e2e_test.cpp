@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "common/base/subprocess.h"
-#include "tests/e2e/temporary_course.h"
 #include "tests/e2e/transcript.h"
+#include "tests/support/temporary_course.h"
 
 namespace roofwalk::e2e {
 namespace {
@@ -19,7 +19,7 @@ class TranscriptTest : public ::testing::Test {
   explicit TranscriptTest(fs::path file) : file_(std::move(file)) {}
 
   void TestBody() override {
-    const TemporaryCourse course;
+    const test::TemporaryCourse course(E2E_SOURCE_DIR, E2E_CACHE);
     setenv("ROOFWALK_ROOT", course.root().c_str(), 1);
     std::vector<Step> steps = read_transcript(file_);
     bool all_fit = true;
@@ -28,7 +28,7 @@ class TranscriptTest : public ::testing::Test {
   }
 
  private:
-  bool run_step(const TemporaryCourse& course, Step& step) const {
+  bool run_step(const test::TemporaryCourse& course, Step& step) const {
     for (const auto& [from, to] : step.copies) {
       fs::create_directories((course.root() / to).parent_path());
       fs::copy_file(course.root() / from, course.root() / to, fs::copy_options::overwrite_existing);
@@ -64,7 +64,7 @@ TEST(Transcript, RewritingKeepsThePatternsThatStillFit) {
 
 // Every figure repeats to the bit, whatever the number of threads: ten runs print the same bytes.
 TEST(Repeats, JsonOfTenRunsIsByteEqual) {
-  const TemporaryCourse course;
+  const test::TemporaryCourse course(E2E_SOURCE_DIR, E2E_CACHE);
   setenv("ROOFWALK_ROOT", course.root().c_str(), 1);
   std::string first;
   for (const char* threads : {"1", "2", "3", "8", "1", "2", "3", "8", "2", "1"}) {

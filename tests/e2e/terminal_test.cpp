@@ -14,7 +14,7 @@
 #include <sstream>
 #include <vector>
 
-#include "tests/e2e/temporary_course.h"
+#include "tests/support/temporary_course.h"
 
 namespace roofwalk::e2e {
 namespace {
@@ -160,7 +160,7 @@ class TerminalTest : public ::testing::Test {
     return static_cast<int>(std::count(screen.begin(), screen.end(), '\n')) + 1;
   }
 
-  TemporaryCourse course_;
+  test::TemporaryCourse course_{E2E_SOURCE_DIR, E2E_CACHE};
   const std::string step1_ = "solutions/01-vector-add/step1_fill_the_machine.cu";
   const std::string not_cuda_ = "tests/grader/wrong/01-vector-add/not_cuda.cu";
 };
