@@ -51,8 +51,8 @@ Error misuse(const CLI::App& app, const CLI::ParseError& error) {
   }
   const CLI::App* verb = app.get_subcommands().back();
   while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().back();
-  const bool lacks_name =
-      dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && error.what() == std::string("name is required");
+  const bool lacks_name = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr &&
+                          std::string_view(error.what()).starts_with("name");  // the one name, or several
   if (lacks_name) {
     return {.message = fmt::format("`{}` needs the name of a chapter", verb->get_name()),
             .advice = "`./roofwalk list` shows them"};
