@@ -7,6 +7,8 @@
 namespace roofwalk {
 namespace {
 
+constexpr double kSectorBytes = 32;
+
 double count(const Counters& counters, Counter counter) { return static_cast<double>(counters[counter].value_or(0)); }
 
 // Sectors that the same accesses would touch, had the bytes used lain side by side. A request whose 128-byte lines are
@@ -36,11 +38,13 @@ std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record) {
       DiagnosisInput::Line& line = by_line[of_line.line];
       const double loads = count(c, Counter::global_load_requests);
       const double stores = count(c, Counter::global_store_requests) + count(c, Counter::atomic_requests);
-      const double sectors = count(c, Counter::l1_read_sectors) + count(c, Counter::l1_write_sectors);
+      const double local = count(c, Counter::local_sectors);
+      const double sectors = count(c, Counter::l1_read_sectors) + count(c, Counter::l1_write_sectors) - local;
       line.line = of_line.line;
       line.load_requests += loads;
       line.store_requests += stores;
       line.l1_sectors += sectors;
+      line.local_sectors += local;
       line.ideal_l1_sectors += ideal_sectors(sectors, count(c, Counter::l1_lines), loads + stores);
       line.dram_bytes += dram_bytes_of(c);
       line.flops += flops_of(c);
@@ -87,7 +91,7 @@ std::vector<DiagnosisInput::Waiting> waiting_in(const RunRecord& record) {
 // Kernels that stream: a good part of the plan's bytes, none of them twice. Where there are several of them and more
 // bytes than compulsory, one kernel passes arrays on to the next.
 double streaming_kernels(const RunRecord& record, double dram_bytes) {
-  constexpr double kGoodPart = 0.1, kHardlyTwice = 1.5, kSectorBytes = 32;
+  constexpr double kGoodPart = 0.1, kHardlyTwice = 1.5;
   double streaming = 0;
   for (const KernelRecord& kernel : record.kernels) {
     const double bytes = dram_bytes_of(kernel.counters);
@@ -109,6 +113,7 @@ void add_spills(const RunRecord& record, const Machine& machine, DiagnosisInput&
     const double bytes_per_s = on_sm <= machine.l1_bytes                 ? machine.l1_bytes_per_s()
                                : on_sm * machine.sms <= machine.l2_bytes ? machine.l2_bytes_per_s()
                                                                          : machine.dram_bytes_per_s;
+    in.local_bytes += kSectorBytes * count(kernel.counters, Counter::local_sectors);
     in.spilled_bytes_per_thread = std::max(in.spilled_bytes_per_thread, spilled);
     if (bytes > 0) in.spill_ns += bytes / bytes_per_s * 1e9;
   }

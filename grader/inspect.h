@@ -13,7 +13,7 @@ Finding inspect(const RunRecord& record, const Measurement& measurement, const M
 Finding inspect_wrong(const Correctness& correctness, int suspect_line);
 
 // Of an attempt that met every goal: its chapter asks for no more, so what limits the dot now is no disease to be cured
-// here. What the dot does not show stays.
+// here. Spills stay: they are nobody's lesson, and the virtual GPU's dot does not show all of them.
 void settle(Finding& finding);
 
 // Line `line` (from 1) of a text, spaces at both ends taken off; empty where there is none.

@@ -23,7 +23,7 @@ constexpr std::string_view kCauses[] = {
     cause::kLaunchBound,         // the launches take the time: many, or one with next to nothing to do
     cause::kFewBlocks,           // a grid that does not fill the GPU
     cause::kTail,                // a last wave that is nearly empty, or blocks of very different length
-    cause::kSpills,              // registers that ran out and live in memory
+    cause::kSpills,              // values of a thread that live in memory: registers that ran out, or arrays
     cause::kOverFetch,           // sectors fetched of which little is used
     cause::kBankConflicts,       // shared-memory accesses that take turns
     cause::kDivergence,          // the lanes of a warp go different ways
@@ -122,6 +122,17 @@ Words spills(const DiagnosisInput& in) {
                       "values at once, or allow more registers (__launch_bounds__){}.",
                       in.spilled_bytes_per_thread, time_text(in.spill_ns), place(in.launch_line)),
           in.launch_line};
+}
+
+Words local_array(const DiagnosisInput& in) {
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.local_sectors; });
+  return {
+      fmt::format("{} of the {} at L1 are local memory, a thread's own arrays that cannot live in registers since "
+                  "their indices are known only as it runs{}. Give loops over them constant bounds and unroll them, "
+                  "or keep them in shared memory.",
+                  percent(in.local_bytes / in.l1_bytes), si_text(in.l1_bytes, "B"),
+                  line ? fmt::format(" (line {})", line->line) : ""),
+      number_of(line)};
 }
 
 Words over_fetch(const DiagnosisInput& in) {
@@ -288,7 +299,7 @@ Words words_for(std::string_view id, const DiagnosisInput& in) {
   constexpr std::pair<std::string_view, Speaker> kSpeakers[] = {{cause::kLaunchBound, launch_bound},
                                                                 {cause::kFewBlocks, few_blocks},
                                                                 {cause::kTail, tail},
-                                                                {cause::kSpills, spills},
+                                                                {cause::kSpills, local_array},
                                                                 {cause::kOverFetch, over_fetch},
                                                                 {cause::kBankConflicts, bank_conflicts},
                                                                 {cause::kDivergence, divergence},

@@ -35,6 +35,7 @@ struct DiagnosisInput {
   // Registers that ptxas had to keep in memory. The virtual GPU runs PTX, which has none of it: spill_ns is what moving
   // them once out and once back would take, and is not in elapsed_ns.
   double spilled_bytes_per_thread = 0, spill_ns = 0;
+  double local_bytes = 0;  // at L1, of arrays that a kernel itself keeps in local memory: counted, part of l1_bytes
 
   bool is_impossible = false;    // implausible() says so (roofline.h)
   bool looks_like_half = false;  // the answer is wrong, by as much as 16-bit arithmetic would be
@@ -45,7 +46,7 @@ struct DiagnosisInput {
     double load_requests = 0, store_requests = 0;  // warp instructions on global memory
     double l1_sectors = 0;                         // 32-byte sectors that they asked L1 for
     double ideal_l1_sectors = 0;                   // the same, had the bytes used lain side by side
-    double dram_bytes = 0;
+    double dram_bytes = 0, local_sectors = 0;
     double flops = 0, warp_instructions = 0;
     double shared_wavefronts = 0, shared_bank_conflicts = 0, divergent_branches = 0;
   };

@@ -67,7 +67,15 @@ class Ledger {
   bool executes_too_much() const {
     return in_.useful_flops > 0 && in_.executed_flops >= kExtraFlops * in_.useful_flops;
   }
-  bool has_few_blocks() const { return in_.blocks > 0 && in_.blocks < in_.resident_blocks; }
+  // Half of the places empty, or whole SMs.
+  bool has_few_blocks() const {
+    return in_.blocks > 0 &&
+           (in_.blocks <= in_.resident_blocks / 2 || in_.blocks * in_.resident_blocks_per_sm < in_.resident_blocks);
+  }
+  double blocks_on_sm() const {
+    if (in_.resident_blocks <= 0) return in_.resident_blocks_per_sm;
+    return in_.resident_blocks_per_sm * std::min(1.0, in_.blocks / in_.resident_blocks);
+  }
 
   double bytes_at(Part level) const {
     return level == kDram ? in_.dram_bytes : level == kL2 ? in_.l2_bytes : in_.l1_bytes;
@@ -93,6 +101,13 @@ class Ledger {
 
   // The parts of the machine work at the same time: a cure saves what the slowest of them is faster afterwards.
   void cure_parts() {
+    // Local memory goes the way of everything else, and its part of the traffic is the same at each level.
+    for (const Part level : {kDram, kL2, kL1}) {
+      if (in_.local_bytes > 0) {
+        claim(cause::kSpills, level,
+              std::min(parts_[level] * in_.local_bytes / in_.l1_bytes, parts_[level] - compulsory_ns(level)));
+      }
+    }
     for (const Part level : {kDram, kL2, kL1}) {
       const double floor = level == kL1 ? 0 : compulsory_ns(level);
       if (over_fetches())
@@ -179,7 +194,7 @@ class Ledger {
     // A load is waited for by one warp and, at the barrier behind it, by all others.
     const double barrier = wait_share(in_, "barrier");
     const double memory = wait_share(in_, "dram") + wait_share(in_, "l2") + wait_share(in_, "l1");
-    const bool nobody_else = in_.resident_blocks_per_sm <= kFewBlocksToSwitchTo && barrier >= kBarrierShare * waiting();
+    const bool nobody_else = blocks_on_sm() <= kFewBlocksToSwitchTo && barrier >= kBarrierShare * waiting();
     if (barrier > 0 && (nobody_else || barrier >= memory)) return cause::kBarriers;
     // A wait is the wait for these very bytes, unless they are few or moving them would take far less time.
     for (const Part level : {kDram, kL2, kL1}) {

@@ -70,6 +70,28 @@ TEST(Inspect, WholeLinesThatNoWarpCanUseAreScattered) {
   EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "over_fetch");
 }
 
+// Local memory has sectors without requests on global memory: it is no scattered access.
+TEST(Inspect, LocalMemoryIsToldFromGlobal) {
+  RunRecord record = vector_add_record();
+  KernelRecord& kernel = record.kernels[0];
+  kernel.parts.latency_ns = 0;
+  kernel.parts.dram_ns = 480'000;
+  record.elapsed_ns = kernel.elapsed_ns = 482'500;
+  for (Counters* counters : {&kernel.counters, &record.counters}) {
+    counters->set(Counter::l1_read_sectors, 4 * 262'144);
+    counters->set(Counter::local_sectors, 3 * 262'144);
+  }
+  LineCounters line{12, {}};
+  line.counters.set(Counter::l1_read_sectors, 3 * 262'144);
+  line.counters.set(Counter::local_sectors, 3 * 262'144);
+  line.counters.set(Counter::l1_lines, 3 * 262'144);
+  kernel.lines.push_back(line);
+  record.counters.set(Counter::dram_read_bytes, 44 << 20);
+  const Finding finding = inspect_record(record, "");
+  EXPECT_EQ(finding.diagnosis.cause, "spills") << finding.diagnosis.text;
+  EXPECT_EQ(finding.diagnosis.line, 12);
+}
+
 TEST(Inspect, SpillsCostWhatTheNearestLevelThatHoldsThemCosts) {
   RunRecord record = vector_add_record();
   record.kernels[0].parts.latency_ns = 0;

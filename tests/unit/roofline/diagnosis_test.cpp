@@ -108,6 +108,19 @@ TEST(Diagnose, FewBlocksExplainAllWaiting) {
   EXPECT_THAT(found.text, HasSubstr("Launch more blocks"));
 }
 
+TEST(Diagnose, AGridThatLeavesSomePlacesEmptyIsNotSmall) {
+  DiagnosisInput in = vector_add(300000);
+  for (const double blocks : {17.0, 31.0, 4096.0}) {
+    in.blocks = blocks;
+    EXPECT_THAT(causes(in), ElementsAre("latency")) << blocks;
+  }
+  in.blocks = 16;  // half of the places
+  EXPECT_THAT(causes(in), ElementsAre("few_blocks"));
+  in.resident_blocks_per_sm = 1, in.resident_blocks = 8;
+  in.blocks = 7;  // an SM has none
+  EXPECT_THAT(causes(in), ElementsAre("few_blocks"));
+}
+
 TEST(Diagnose, ATailIsTheShareOfPlacesThatStandEmpty) {
   DiagnosisInput in = vector_add(64000);
   in.blocks = 40;
@@ -316,6 +329,17 @@ TEST(Diagnose, SpillsAreSaidThoughTheTimeDoesNotShowThem) {
   EXPECT_EQ(found.cause, "spills");
   EXPECT_THAT(found.text, HasSubstr("320 bytes of each thread"));
   EXPECT_THAT(found.text, HasSubstr("the virtual GPU's time does not show"));
+}
+
+TEST(Diagnose, ArraysInLocalMemoryCostTheBytesTheyMove) {
+  DiagnosisInput in = redundant();
+  in.local_bytes = in.l1_bytes * 7 / 8;
+  in.lines.push_back({.line = 11, .local_sectors = in.local_bytes / 32});
+  const Diagnosis found = only(in);
+  EXPECT_EQ(found.cause, "spills");
+  EXPECT_EQ(found.line, 11);
+  EXPECT_NEAR(found.share, 7.0 / 8, 0.02);
+  EXPECT_THAT(found.text, HasSubstr("88 % of the 101 MB at L1 are local memory"));
 }
 
 TEST(Diagnose, AnImpossibleDotIsNothingElse) {
