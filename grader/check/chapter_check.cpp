@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/roofline/diagnosis.h"
 #include "grader/baseline.h"
 #include "grader/check/claims.h"
 #include "grader/check/figures.h"
@@ -53,6 +54,16 @@ void check_words(const Chapter& chapter, Lines& lines) {
       std::none_of(chapter.hints.begin(), chapter.hints.end(), [&](const Hint& hint) { return is_blank(hint.text); });
   lines.add("there are hints, and each says something", !chapter.hints.empty() && all_speak,
             fmt::format("{} hints", chapter.hints.size()));
+  const auto known = diagnosis_causes();
+  std::string unknown;
+  for (const Hint& hint : chapter.hints) {
+    for (const std::string& cause : hint.causes) {
+      if (std::find(known.begin(), known.end(), cause) == known.end()) unknown += " " + cause;
+    }
+  }
+  lines.add("hints are for diagnoses that there are", unknown.empty(),
+            unknown.empty() ? "all known"
+                            : fmt::format("no such diagnosis:{}; there are {}", unknown, fmt::join(known, ", ")));
 }
 
 void check_starter(const Attempt& starter, Lines& lines) {
