@@ -1,4 +1,4 @@
-// step 2: right x3 (dram), up x4: each value is loaded once and stays in a register; warps add up by shuffles
+// step 2: right x3 (dram), up x3.9: each value is loaded once and stays in a register; warps add up by shuffles
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;  // of each block; block r works on row r

@@ -1,5 +1,5 @@
-// verdict: incorrect, is NaN
-// A row of equal values: zero times infinity.
+// verdict: incorrect, it should be
+// Rows that hardly vary tell: and where all values are equal, zero meets infinity.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;

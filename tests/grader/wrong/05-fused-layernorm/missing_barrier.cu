@@ -1,4 +1,4 @@
-// verdict: fault, race
+// verdict: incorrect, it should be
 // The second sum is put where some threads still read the first.
 #include <roofwalk.cuh>
 

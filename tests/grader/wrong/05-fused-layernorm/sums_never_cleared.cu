@@ -1,4 +1,4 @@
-// verdict: fault, uninitialised
+// verdict: incorrect, is NaN
 // Scratch memory holds no zeros: somebody must put them there.
 #include <roofwalk.cuh>
 
