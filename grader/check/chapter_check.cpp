@@ -100,10 +100,11 @@ void check_step(const fs::path& file, const Attempt& attempt, bool is_last, Line
     lines.add(name + ": the last step meets every goal", attempt.judgement.grade == Grade::ace, outcome(attempt));
 }
 
-void check_wrong(const fs::path& file, const Attempt& attempt, Lines& lines) {
+void check_wrong(const fs::path& file, const Attempt& attempt, const std::string& machine, Lines& lines) {
   const std::string name = file.filename().string();
   const auto claim = parse_wrong_claim(first_line(file));
   if (!claim) return lines.add(name + ": states its verdict", false, claim.error().text());
+  if (!claim->machine.empty() && claim->machine != machine) return;
   const auto& reasons = attempt.judgement.reasons;
   const bool says_so =
       claim->text.empty() || std::any_of(reasons.begin(), reasons.end(), [&](const std::string& reason) {
@@ -169,7 +170,7 @@ Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& 
     } else if (is_step) {
       check_step(files[i], attempt, i == steps.size(), lines);
     } else {
-      check_wrong(files[i], attempt, lines);
+      check_wrong(files[i], attempt, bench.machine.name, lines);
     }
   }
   auto all = lines.take();

@@ -1,4 +1,4 @@
-// verdict: fail, right
+// verdict on classroom: fail, right
 // A warp a row and no barrier, but the row is read three times: 32 rows at once are twice what L1 holds.
 #include <roofwalk.cuh>
 
