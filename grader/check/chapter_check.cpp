@@ -100,11 +100,20 @@ void check_step(const fs::path& file, const Attempt& attempt, bool is_last, Line
     lines.add(name + ": the last step meets every goal", attempt.judgement.grade == Grade::ace, outcome(attempt));
 }
 
-void check_wrong(const fs::path& file, const Attempt& attempt, const std::string& machine, Lines& lines) {
+// The wrong solutions that say something about this machine. One whose first line cannot be read stays, to be told of.
+std::vector<fs::path> wrong_solutions_on(const Chapter& chapter, const std::string& machine) {
+  std::vector<fs::path> files = chapter.wrong_solutions();
+  std::erase_if(files, [&](const fs::path& file) {
+    const auto claim = parse_wrong_claim(first_line(file));
+    return claim && !claim->machine.empty() && claim->machine != machine;
+  });
+  return files;
+}
+
+void check_wrong(const fs::path& file, const Attempt& attempt, Lines& lines) {
   const std::string name = file.filename().string();
   const auto claim = parse_wrong_claim(first_line(file));
   if (!claim) return lines.add(name + ": states its verdict", false, claim.error().text());
-  if (!claim->machine.empty() && claim->machine != machine) return;
   const auto& reasons = attempt.judgement.reasons;
   const bool says_so =
       claim->text.empty() || std::any_of(reasons.begin(), reasons.end(), [&](const std::string& reason) {
@@ -132,7 +141,7 @@ Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& 
   const Exercise* exercise = find_exercise(chapter.name);
   if (exercise == nullptr) return Error{fmt::format("chapter `{}` has no exercise in this program", chapter.name)};
   const auto steps = chapter.solution_steps();
-  const auto wrong = chapter.wrong_solutions();
+  const auto wrong = wrong_solutions_on(chapter, bench.machine.name);
   std::vector<fs::path> files = {chapter.starter()};
   files.insert(files.end(), steps.begin(), steps.end());
   files.insert(files.end(), wrong.begin(), wrong.end());
@@ -170,7 +179,7 @@ Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& 
     } else if (is_step) {
       check_step(files[i], attempt, i == steps.size(), lines);
     } else {
-      check_wrong(files[i], attempt, bench.machine.name, lines);
+      check_wrong(files[i], attempt, lines);
     }
   }
   auto all = lines.take();

@@ -1,4 +1,4 @@
-// verdict: fail, up
+// verdict on classroom: fail, up
 // Blocks of 1024 threads: one fits on an SM, and when it waits at a barrier nobody else loads.
 #include <roofwalk.cuh>
 
