@@ -10,15 +10,17 @@
 
 #include "common/base/json.h"
 #include "common/roofline/diagnosis.h"
+#include "grader/prediction.h"
 #include "grader/verdict.h"
 
 namespace roofwalk {
 
-// The line of the learner's file that moves most bytes, and the sentence that goes with the attempt.
+// What an attempt suffers from, and the line of the learner's file that moves most bytes.
 struct Finding {
-  Diagnosis diagnosis;
-  int traffic_line = 0;        // 0 unknown
-  std::string traffic_source;  // that line's text, as the learner wrote it
+  std::vector<Diagnosis> diagnoses;  // the most costly first; empty where there is nothing to cure
+  Diagnosis diagnosis;               // the first of them, or "none" and what can be said of the dot
+  int traffic_line = 0;              // 0 unknown
+  std::string traffic_source;        // that line's text, as the learner wrote it
 };
 
 struct Attempt {
@@ -46,8 +48,10 @@ struct Attempt {
   LevelPoints starter;
   std::vector<KernelRecord> kernels;
   std::optional<Finding> finding;
+  std::optional<MeasuredBound> bound;
   std::optional<Fault> fault;
-  std::string plot;  // the picture's path; empty where nothing could be drawn
+  std::string plot;       // the picture's path; empty where nothing could be drawn
+  Prediction prediction;  // what the learner said beforehand
 };
 
 Json to_json(const Attempt& attempt);

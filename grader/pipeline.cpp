@@ -87,6 +87,7 @@ void add_measurement(const Bench& bench, const Trial& trial, const Artifact& art
   attempt.bytes_are_modelled = trial.record.bytes_are_modelled;
   attempt.kernels = trial.record.kernels;
   attempt.finding = inspect(trial.record, *attempt.measurement, bench.machine, bench.roofs, artifact.source_text);
+  attempt.bound = bound_of(attempt.kernels, *attempt.measurement, bench.roofs);
   const auto point = attempt.measurement->point(attempt.walk_level);
   const auto starter = evidence.starter.find(attempt.walk_level);
   if (point && starter != evidence.starter.end()) attempt.moved = movement(starter->second, *point);
@@ -148,6 +149,10 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   const auto judged = [&] {
     attempt.judgement = judge(evidence);
     attempt.fault = evidence.fault;
+    if (evidence.outcome && evidence.outcome->correctness.looks_like_half) {
+      attempt.finding = inspect_wrong(evidence.outcome->correctness, evidence.outcome->line);
+    }
+    if (attempt.finding && attempt.judgement.grade == Grade::ace) settle(*attempt.finding);
     return attempt;
   };
 
