@@ -132,6 +132,7 @@ Json to_json(const Attempt& attempt) {
                    {"up", attempt.moved ? Json(attempt.moved->up) : Json(nullptr)},
                    {"level", attempt.walk_level}};
   json["goals"] = goals_json(attempt.judgement.goals);
+  json["goals_left_out"] = attempt.goals_left_out;
   json["kernels"] = Json::array();
   for (const KernelRecord& kernel : attempt.kernels) json["kernels"].push_back(kernel_json(kernel));
   json["plot"] = text_or_null(attempt.plot);

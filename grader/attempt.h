@@ -34,6 +34,7 @@ struct Attempt {
   bool is_starter = false;    // the file is the starter, unchanged
 
   Judgement judgement;
+  std::vector<std::string> goals_left_out;  // the chapter's goals that make no sense on this machine, and why
   std::optional<bool> correct;
   std::optional<double> worst_error;
   std::string worst_place;  // "c[12], n=33"; empty where there is no error

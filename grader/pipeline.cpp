@@ -6,6 +6,7 @@
 
 #include "common/base/hash.h"
 #include "grader/baseline.h"
+#include "grader/goals.h"
 #include "grader/inspect.h"
 #include "grader/workers.h"
 
@@ -142,7 +143,9 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
 
   Attempt attempt = blank(bench, request, measured->size);
   Evidence evidence;
-  evidence.goals = chapter.goals;
+  MachineGoals goals = goals_on(bench.machine, chapter, measured->work);
+  evidence.goals = std::move(goals.asked);
+  attempt.goals_left_out = std::move(goals.left_out);
   const auto judged = [&] {
     attempt.judgement = judge(evidence);
     attempt.fault = evidence.fault;

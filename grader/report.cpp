@@ -161,6 +161,7 @@ void goals(const Attempt& attempt, const Colors& colors, Page& page) {
              fmt::format("{} {}, {} wants {}: {}", goal_value(row.goal, *row.reached), goal_phrase(row.goal),
                          grade_name(row.wanted_for), goal_value(row.goal, row.wanted), goal_outcome(row, colors)));
   }
+  for (const std::string& sentence : attempt.goals_left_out) page.prose("no goal", sentence, 3);
 }
 
 // What was said beforehand, at the moment when it can be told whether it was so.

@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "grader/baseline.h"
+#include "grader/goals.h"
 #include "grader/workers.h"
 
 namespace roofwalk {
@@ -20,13 +21,13 @@ LevelPoints stored_points(const Json& attempt) {
   return points;
 }
 
-GoalRegion region_of(const Chapter& chapter, const std::string& level, double algorithmic_ai,
+GoalRegion region_of(const std::vector<Goal>& goals, const std::string& level, double algorithmic_ai,
                      const LevelPoints& starter, Grade grade) {
   GoalRegion region;
   region.label = grade_name(grade);
   const auto from = starter.find(level);
   const Point start = from == starter.end() ? Point{} : from->second;
-  for (const Goal& goal : chapter.goals) {
+  for (const Goal& goal : goals) {
     const auto wanted = grade == Grade::ace && goal.ace ? goal.ace : goal.pass;
     // Another level's bytes have no place on this axis; FLOP/s are the same on all.
     if (!wanted || (goal.level != level && goal.what != Goal::What::flops_over_starter)) continue;
@@ -92,7 +93,8 @@ const Dot* best_dot(const std::vector<Dot>& dots) {
 Chart walk_chart(const Bench& bench, const Chapter& chapter, const std::string& level, const Size& size,
                  const Work& work, const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for) {
   Chart chart = empty_chart(bench, chapter.name, level, size, work);
-  chart.goal = region_of(chapter, chart.level, *chart.algorithmic_ai, starter, goal_for);
+  chart.goal =
+      region_of(goals_on(bench.machine, chapter, work).asked, chart.level, *chart.algorithmic_ai, starter, goal_for);
   add_dot("starter", starter, false, chart);
   for (const Dot& dot : dots) add_dot(dot.label, dot.points, dot.grade != Grade::none, chart);
   return chart;

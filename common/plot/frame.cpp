@@ -20,13 +20,10 @@ std::vector<double> decades_between(double low, double high) {
 
 double share(double value, double low, double high) { return std::log10(value / low) / std::log10(high / low); }
 
-// Above the lower of the two bounds that are set; the bottom of the frame where none is.
+// The higher of the bounds that are set, since all goals must be met; the bottom of the frame where none is.
 double goal_floor(const Chart& chart, const Frame& frame, double ai) {
   const GoalRegion& goal = *chart.goal;
-  double floor = 0;
-  if (goal.share_of_roof > 0) floor = goal.share_of_roof * roof_at(chart, ai);
-  if (goal.min_flops_per_s > 0) floor = floor > 0 ? std::min(floor, goal.min_flops_per_s) : goal.min_flops_per_s;
-  return std::max(floor, frame.y_low);
+  return std::max({goal.share_of_roof * roof_at(chart, ai), goal.min_flops_per_s, frame.y_low});
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct PlotPoint {
   bool accepted = false;  // met its goals
 };
 
-// The region that meets the goals: everything right of min_ai and above the lower of share x roof(ai) and min_flops.
+// The region that meets the goals: everything right of min_ai and above both share x roof(ai) and min_flops.
 struct GoalRegion {
   double min_ai = 0;           // 0: no bound
   double share_of_roof = 0;    // 0: no bound

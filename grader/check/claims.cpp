@@ -1,6 +1,7 @@
 #include "grader/check/claims.h"
 
 #include <regex>
+#include <sstream>
 
 namespace roofwalk {
 
@@ -16,6 +17,29 @@ Result<StepClaim> parse_step_claim(const std::string& first_line) {
   if (match[2].matched) claim.right = std::stod(match[2]);
   if (match[3].matched) claim.level = match[3];
   if (match[4].matched) claim.up = std::stod(match[4]);
+  return claim;
+}
+
+Result<StepClaim> step_claim_on(const std::string& machine, const std::string& source) {
+  static const std::regex kLine(
+      R"(// on ([a-z0-9-]+): (?:right x([0-9.]+)(?: \((dram|l2|l1)\))?)?(?:, )?(?:up x([0-9.]+))?)");
+  std::istringstream lines(source);
+  std::string line;
+  std::getline(lines, line);
+  ROOFWALK_TRY(StepClaim claim, parse_step_claim(line));
+  if (machine == kCourseMachine) return claim;
+  claim.right.reset();
+  claim.up.reset();
+  std::smatch match;
+  while (std::getline(lines, line) && line.starts_with("// on ")) {
+    if (!std::regex_match(line, match, kLine) || (!match[2].matched && !match[4].matched)) {
+      return Error{.message = "a line about another machine must read `// on MACHINE: right xR (LEVEL), up xU`"};
+    }
+    if (match[1] != machine) continue;
+    if (match[2].matched) claim.right = std::stod(match[2]);
+    if (match[3].matched) claim.level = match[3];
+    if (match[4].matched) claim.up = std::stod(match[4]);
+  }
   return claim;
 }
 

@@ -31,6 +31,28 @@ TEST(StepClaim, WithoutAFactorOrWordsIsAnError) {
   }
 }
 
+TEST(StepClaim, OfAnotherMachineStandsBelow) {
+  const std::string source =
+      "// step 2: right x6.6 (l1), up x10: words\n"
+      "// on h100-sxm: right x7 (l2), up x0.9\n"
+      "// on rtx4090: up x3\n"
+      "#include <x>\n"
+      "// on a100-80: up x5\n";
+  const auto classroom = step_claim_on("classroom", source), h100 = step_claim_on("h100-sxm", source);
+  const auto rtx = step_claim_on("rtx4090", source), a100 = step_claim_on("a100-80", source);
+  ASSERT_TRUE(classroom && h100 && rtx && a100);
+  EXPECT_EQ(classroom->up, 10);
+  EXPECT_EQ(h100->step, 2);
+  EXPECT_EQ(h100->right, 7);
+  EXPECT_EQ(h100->level, "l2");
+  EXPECT_EQ(h100->up, 0.9);
+  EXPECT_FALSE(rtx->right);
+  EXPECT_EQ(rtx->up, 3);
+  EXPECT_FALSE(a100->right || a100->up);  // below the code nothing is a claim
+  EXPECT_FALSE(step_claim_on("h100-sxm", "// step 2: up x2: words\n// on h100-sxm: fast\n"));
+  EXPECT_FALSE(step_claim_on("h100-sxm", "// no step\n"));
+}
+
 TEST(WrongClaim, IsAVerdictAndWords) {
   const auto claim = parse_wrong_claim("// verdict: incorrect, was never written");
   ASSERT_TRUE(claim);

@@ -137,6 +137,24 @@ TEST_F(Pipeline, GradesNothingAboveTheRoof) {
   EXPECT_EQ(run("mini-double").judgement.verdict, Verdict::not_graded);
 }
 
+TEST_F(Pipeline, LeavesOutGoalsThatMakeNoSenseOnTheMachineAndSaysSo) {
+  device_that_multiplies_by(2, 0.6);
+  Chapter chapter = **course_.find("mini-double");
+  chapter.goals.push_back({Goal::Axis::right, "dram", Goal::What::ai_over_starter, 2.0, 3.0});  // nobody can reach it
+  const auto run_on_l2_of = [&](std::int64_t bytes) {
+    bench_.machine.l2_bytes = bytes;
+    return *run_attempt(bench_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
+  };
+  const Attempt asked = run_on_l2_of(8 * 4096 / 4);  // 4096 doublings, 8 bytes each
+  EXPECT_EQ(asked.judgement.verdict, Verdict::fail);
+  EXPECT_TRUE(asked.goals_left_out.empty());
+  const Attempt left_out = run_on_l2_of(8 * 4096 / 4 + 1);
+  EXPECT_EQ(left_out.judgement.verdict, Verdict::pass);
+  EXPECT_EQ(left_out.judgement.goals.size(), 1u);
+  EXPECT_THAT(left_out.goals_left_out, ElementsAre(HasSubstr("right at DRAM is not asked for on classroom")));
+  EXPECT_EQ(to_json(left_out)["goals_left_out"], Json(left_out.goals_left_out));
+}
+
 TEST_F(Pipeline, ReportsAFaultWithItsPlace) {
   script([](FakeMemory&, const Plan& plan) -> Result<RunRecord> {
     RunRecord record;

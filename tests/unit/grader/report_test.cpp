@@ -52,6 +52,13 @@ TEST(Report, OfACompileErrorStaysWithinAScreen) {
   expect_fits_a_screen(report(attempt_that_ended_with(evidence), {}, Colors(false)));
 }
 
+TEST(Report, SaysWhichGoalTheMachineLeavesOut) {
+  Attempt attempt = measured_attempt();
+  attempt.goals_left_out = {"right at DRAM is not asked for on mini."};
+  EXPECT_THAT(report(attempt, {}, Colors(false)),
+              HasSubstr("\n  no goal    right at DRAM is not asked for on mini.\n"));
+}
+
 TEST(Report, MakesWhatALearnerWroteHarmless) {
   Attempt attempt = measured_attempt();
   attempt.finding->traffic_source = "c[i] = a[i]; // \x1b]0;owned\x07";

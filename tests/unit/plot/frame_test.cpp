@@ -68,12 +68,18 @@ TEST(GoalOutlineTest, HasACornerAtTheRidgeAndStartsWhereTheRoofReachesTheGoal) {
   EXPECT_DOUBLE_EQ(outline->upper[2].flops_per_s, 2.048e12);
 }
 
-TEST(GoalOutlineTest, TakesTheLowerOfTwoBounds) {
+TEST(GoalOutlineTest, TakesTheHigherOfTwoBounds) {
   Chart chart = gemm_chart();
   chart.goal->share_of_roof = 0.5;
+  chart.goal->min_flops_per_s = 200e9;
   const auto outline = goal_outline(chart, frame_of(chart, chart.walk));
   ASSERT_TRUE(outline);
-  for (const Point& point : outline->lower) EXPECT_DOUBLE_EQ(point.flops_per_s, 40e9);
+  ASSERT_EQ(outline->lower.size(), 4u);  // from min_ai, where the bounds cross, at the ridge, at the algorithm's AI
+  EXPECT_DOUBLE_EQ(outline->lower[0].flops_per_s, 200e9);
+  EXPECT_DOUBLE_EQ(outline->lower[1].ai, 200e9 / (0.5 * 1024e9));
+  EXPECT_DOUBLE_EQ(outline->lower[1].flops_per_s, 200e9);
+  EXPECT_DOUBLE_EQ(outline->lower[2].flops_per_s, 0.5 * 2.048e12);
+  EXPECT_DOUBLE_EQ(outline->lower[3].flops_per_s, 0.5 * 2.048e12);
 }
 
 TEST(GoalOutlineTest, IsNotDrawnWhereNoKernelCanReachIt) {

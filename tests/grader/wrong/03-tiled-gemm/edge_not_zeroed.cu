@@ -1,0 +1,30 @@
+// verdict: incorrect, c[
+// What lies outside the matrices is skipped, so that the last tile keeps values of the one before.
+#include <roofwalk.cuh>
+
+constexpr int kTile = 32;
+
+__global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
+    __shared__ float a_tile[kTile][kTile], b_tile[kTile][kTile];
+    const int x = threadIdx.x, y = threadIdx.y;
+    const int row = blockIdx.y * kTile + y, column = blockIdx.x * kTile + x;
+
+    float sum = 0.0f;
+    for (int from = 0; from < k; from += kTile) {
+        if (row < m && from + x < k) a_tile[y][x] = a[row * k + from + x];
+        if (from + y < k && column < n) b_tile[y][x] = b[(from + y) * n + column];
+        __syncthreads();
+
+        for (int i = 0; i < kTile; ++i) {
+            sum += a_tile[y][i] * b_tile[i][x];
+        }
+        __syncthreads();
+    }
+    if (row < m && column < n) c[row * n + column] = sum;
+}
+
+SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
+    const dim3 block(kTile, kTile);
+    const dim3 grid(ceil_div(n, kTile), ceil_div(m, kTile));
+    gemm<<<grid, block>>>(a, b, c, m, n, k);
+}

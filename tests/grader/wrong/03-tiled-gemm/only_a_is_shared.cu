@@ -1,0 +1,29 @@
+// verdict: fail, right
+// A tile of a alone: every value of b is still loaded by each of the 32 rows.
+#include <roofwalk.cuh>
+
+constexpr int kTile = 32;
+
+__global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
+    __shared__ float a_tile[kTile][kTile];
+    const int x = threadIdx.x, y = threadIdx.y;
+    const int row = blockIdx.y * kTile + y, column = blockIdx.x * kTile + x;
+
+    float sum = 0.0f;
+    for (int from = 0; from < k; from += kTile) {
+        a_tile[y][x] = row < m && from + x < k ? a[row * k + from + x] : 0.0f;
+        __syncthreads();
+
+        for (int i = 0; i < kTile && from + i < k; ++i) {
+            if (column < n) sum += a_tile[y][i] * b[(from + i) * n + column];
+        }
+        __syncthreads();
+    }
+    if (row < m && column < n) c[row * n + column] = sum;
+}
+
+SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
+    const dim3 block(kTile, kTile);
+    const dim3 grid(ceil_div(n, kTile), ceil_div(m, kTile));
+    gemm<<<grid, block>>>(a, b, c, m, n, k);
+}

@@ -1,0 +1,21 @@
+// verdict: fail, right
+// Loads that pass L1 by still ask for the same sectors.
+#include <roofwalk.cuh>
+
+__global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= m || column >= n) return;
+
+    float sum = 0.0f;
+    for (int i = 0; i < k; ++i) {
+        sum += __ldcg(&a[row * k + i]) * __ldcg(&b[i * n + column]);
+    }
+    c[row * n + column] = sum;
+}
+
+SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
+    const dim3 block(32, 8);
+    const dim3 grid(ceil_div(n, 32), ceil_div(m, 8));
+    gemm<<<grid, block>>>(a, b, c, m, n, k);
+}

@@ -1,0 +1,73 @@
+// verdict: not_graded, work was skipped
+// Seven products of halves instead of eight: right, but another algorithm, with fewer FLOPs than are asked for.
+#include <roofwalk.cuh>
+
+constexpr int kTile = 32;
+
+// to = x + factor y, all n x n; the rows of x and y begin `stride` apart.
+__global__ void combine(float* to, const float* x, float factor, const float* y, int n, int stride) {
+    const int row = blockIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (column < n) to[row * n + column] = x[row * stride + column] + factor * y[row * stride + column];
+}
+
+// c = a b, with rows that begin a_stride, b_stride and n apart.
+__global__ void gemm(const float* a, int a_stride, const float* b, int b_stride, float* c, int m, int n, int k) {
+    __shared__ float a_tile[kTile][kTile], b_tile[kTile][kTile];
+    const int x = threadIdx.x, y = threadIdx.y;
+    const int row = blockIdx.y * kTile + y, column = blockIdx.x * kTile + x;
+
+    float sum = 0.0f;
+    for (int from = 0; from < k; from += kTile) {
+        a_tile[y][x] = row < m && from + x < k ? a[row * a_stride + from + x] : 0.0f;
+        b_tile[y][x] = from + y < k && column < n ? b[(from + y) * b_stride + column] : 0.0f;
+        __syncthreads();
+
+        for (int i = 0; i < kTile; ++i) {
+            sum += a_tile[y][i] * b_tile[i][x];
+        }
+        __syncthreads();
+    }
+    if (row < m && column < n) c[row * n + column] = sum;
+}
+
+// The quarters of c from the seven products, each h x h.
+__global__ void assemble(const float* p, float* c, int h) {
+    const int size = h * h, i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= size) return;
+    float* to = c + i / h * 2 * h + i % h;
+    to[0] = p[i] + p[i + 3 * size] - p[i + 4 * size] + p[i + 6 * size];
+    to[h] = p[i + 2 * size] + p[i + 4 * size];
+    to[2 * h * h] = p[i + size] + p[i + 3 * size];
+    to[2 * h * h + h] = p[i] - p[i + size] + p[i + 2 * size] + p[i + 5 * size];
+}
+
+SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
+    const dim3 block(kTile, kTile);
+    if (m != n || n != k || n % 2 != 0) {
+        gemm<<<dim3(ceil_div(n, kTile), ceil_div(m, kTile)), block>>>(a, k, b, n, c, m, n, k);
+        return;
+    }
+    const int h = n / 2, size = h * h;
+    const dim3 grid(ceil_div(h, kTile), ceil_div(h, kTile)), line(ceil_div(h, 256), h);
+    const float *a11 = a, *a12 = a + h, *a21 = a + h * n, *a22 = a21 + h;
+    const float *b11 = b, *b12 = b + h, *b21 = b + h * n, *b22 = b21 + h;
+    float *left = scratch<float>(size), *right = scratch<float>(size), *p = scratch<float>(7 * size);
+    combine<<<line, 256>>>(left, a11, 1, a22, h, n);
+    combine<<<line, 256>>>(right, b11, 1, b22, h, n);
+    gemm<<<grid, block>>>(left, h, right, h, p, h, h, h);
+    combine<<<line, 256>>>(left, a21, 1, a22, h, n);
+    gemm<<<grid, block>>>(left, h, b11, n, p + size, h, h, h);
+    combine<<<line, 256>>>(right, b12, -1, b22, h, n);
+    gemm<<<grid, block>>>(a11, n, right, h, p + 2 * size, h, h, h);
+    combine<<<line, 256>>>(right, b21, -1, b11, h, n);
+    gemm<<<grid, block>>>(a22, n, right, h, p + 3 * size, h, h, h);
+    combine<<<line, 256>>>(left, a11, 1, a12, h, n);
+    gemm<<<grid, block>>>(left, h, b22, n, p + 4 * size, h, h, h);
+    combine<<<line, 256>>>(left, a21, -1, a11, h, n);
+    combine<<<line, 256>>>(right, b11, 1, b12, h, n);
+    gemm<<<grid, block>>>(left, h, right, h, p + 5 * size, h, h, h);
+    combine<<<line, 256>>>(left, a12, -1, a22, h, n);
+    combine<<<line, 256>>>(right, b21, 1, b22, h, n);
+    gemm<<<grid, block>>>(left, h, right, h, p + 6 * size, h, h, h);
+    assemble<<<ceil_div(size, 256), 256>>>(p, c, h);
+}

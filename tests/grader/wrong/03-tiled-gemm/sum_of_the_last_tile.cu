@@ -1,0 +1,30 @@
+// verdict: incorrect, it should be
+// Each tile overwrites what the one before has left in c.
+#include <roofwalk.cuh>
+
+constexpr int kTile = 32;
+
+__global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
+    __shared__ float a_tile[kTile][kTile], b_tile[kTile][kTile];
+    const int x = threadIdx.x, y = threadIdx.y;
+    const int row = blockIdx.y * kTile + y, column = blockIdx.x * kTile + x;
+
+    for (int from = 0; from < k; from += kTile) {
+        a_tile[y][x] = row < m && from + x < k ? a[row * k + from + x] : 0.0f;
+        b_tile[y][x] = from + y < k && column < n ? b[(from + y) * n + column] : 0.0f;
+        __syncthreads();
+
+        float sum = 0.0f;
+        for (int i = 0; i < kTile; ++i) {
+            sum += a_tile[y][i] * b_tile[i][x];
+        }
+        if (row < m && column < n) c[row * n + column] = sum;
+        __syncthreads();
+    }
+}
+
+SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
+    const dim3 block(kTile, kTile);
+    const dim3 grid(ceil_div(n, kTile), ceil_div(m, kTile));
+    gemm<<<grid, block>>>(a, b, c, m, n, k);
+}
