@@ -1,4 +1,4 @@
-// step 1: up x2.5: while a block computes with one pair of tiles, the next pair is on its way to a second buffer
+// step 1: right x1 (l1), up x2.5: while a block computes with one pair of tiles, the next is on its way
 #include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 
@@ -16,6 +16,7 @@ __device__ void ask(float* to, const float* matrix, int rows, int columns, int r
 __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b, float* c, int m, int n, int k) {
     __shared__ __align__(16) float a_tile[2][kRows][kDepth], b_tile[2][kDepth][kColumns];
     const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns;
+    // A thread has rows y, y + kDown, ... and columns x, x + kAcross, ...: neighbours have neighbouring columns.
     const int thread = threadIdx.x, x = thread % kAcross, y = thread / kAcross;
 
     const auto ask_for_tiles = [&](int buffer, int from) {

@@ -1,4 +1,4 @@
-// step 2: up x2.9: 16 bytes in each access to b, c and the tiles, and no two threads of a warp at one bank
+// step 2: right x1 (l1), up x2.9: 16 bytes at a time, laid out so that no bank is asked for two words
 #include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 
@@ -6,8 +6,7 @@ constexpr int kRows = 128, kColumns = 256;  // of c, for each block
 constexpr int kDepth = 8;                   // a block's tiles are kRows x kDepth of a and kDepth x kColumns of b
 constexpr int kTall = 8, kWide = 16;        // of c, for each thread, kept in registers
 constexpr int kAcross = kColumns / kWide, kDown = kRows / kTall, kThreads = kAcross * kDown;
-
-constexpr int kPad = 4;                     // floats after each row of a's tile, so that its columns spread over the banks
+constexpr int kPad = 4;                     // floats after each row of a's tile, so that columns spread over the banks
 
 // Asks for kFloats elements of a matrix in a row, or zeros outside of it, and does not wait.
 template <int kFloats>
@@ -22,7 +21,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
     __shared__ __align__(16) float a_tile[2][kDepth][kRows + kPad], b_tile[2][kDepth][kColumns];
     const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns;
     const int thread = threadIdx.x, x = thread % kAcross * 4, y = thread / kAcross * 4;
-    // A thread's rows and columns come by fours: 128 bits in a row. Neighbours have neighbouring fours.
+    // A thread's rows and columns come by fours, which are read at once. Neighbours have neighbouring fours.
     const auto row_of = [=](int i) { return y + i / 4 * 4 * kDown + i % 4; };
     const auto column_of = [=](int j) { return x + j / 4 * 4 * kAcross + j % 4; };
 

@@ -16,7 +16,7 @@ __device__ float element(const float* matrix, int rows, int columns, int row, in
 __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b, float* c, int m, int n, int k) {
     __shared__ __half a_tile[kRows][kDepth], b_tile[kDepth][kColumns];
     const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns;
-    // A thread has the rows y, y + kDown, ... and the columns x, x + kAcross, ...: neighbours have neighbouring columns.
+    // A thread has rows y, y + kDown, ... and columns x, x + kAcross, ...: neighbours have neighbouring columns.
     const int thread = threadIdx.x, x = thread % kAcross, y = thread / kAcross;
 
     float sum[kTall][kWide] = {};

@@ -16,6 +16,7 @@ __device__ void ask(float* to, const float* matrix, int rows, int columns, int r
 __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b, float* c, int m, int n, int k) {
     __shared__ __align__(16) float a_tile[2][kRows][kDepth], b_tile[2][kDepth][kColumns];
     const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns;
+    // A thread has rows y, y + kDown, ... and columns x, x + kAcross, ...: neighbours have neighbouring columns.
     const int thread = threadIdx.x, x = thread % kAcross, y = thread / kAcross;
 
     const auto ask_for_tiles = [&](int buffer, int from) {

@@ -6,9 +6,8 @@ constexpr int kRows = 128, kColumns = 256;  // of c, for each block
 constexpr int kDepth = 8;                   // a block's tiles are kRows x kDepth of a and kDepth x kColumns of b
 constexpr int kTall = 8, kWide = 16;        // of c, for each thread, kept in registers
 constexpr int kAcross = kColumns / kWide, kDown = kRows / kTall, kThreads = kAcross * kDown;
-
 constexpr int kBuffers = 3;                 // pairs of tiles: one in use, two on their way
-constexpr int kPad = 1;                     // floats after each row of a's tile, so that its columns spread over the banks
+constexpr int kPad = 1;                     // floats after each row of a's tile, so that columns spread over the banks
 
 // Asks for kFloats elements in a row, or zeros where they are not inside of the matrix, and does not wait.
 template <int kFloats>
@@ -30,9 +29,10 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
     __shared__ __align__(16) Tiles buffers[kBuffers];
     const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns;
     const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-    // A warp is 8 threads wide and 4 down, two of a column side by side, so that it reads few different words.
+    // A warp is 8 threads wide and 4 high. Lanes i and i ^ 1 read the same of b, lanes i and i ^ 2 the same of a: such
+    // pairs share a turn at shared memory.
     const int x = (warp % 2 * 8 + lane / 2 % 8) * 4, y = (warp / 2 * 4 + lane / 16 * 2 + lane % 2) * 4;
-    // A thread's rows and columns come by fours: 128 bits in a row. Neighbours have neighbouring fours.
+    // A thread's rows and columns come by fours, which are read at once. Neighbours have neighbouring fours.
     const auto row_of = [=](int i) { return y + i / 4 * 4 * kDown + i % 4; };
     const auto column_of = [=](int j) { return x + j / 4 * 4 * kAcross + j % 4; };
 
