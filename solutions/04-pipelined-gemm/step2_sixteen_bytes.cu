@@ -1,4 +1,4 @@
-// step 2: right x1 (l1), up x2.9: 16 bytes at a time, laid out so that no bank is asked for two words
+// step 2: right x1 (l1), up x2.82: 16 bytes at a time, laid out so that no bank is asked for two words
 #include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 
@@ -6,7 +6,6 @@ constexpr int kRows = 128, kColumns = 256;  // of c, for each block
 constexpr int kDepth = 8;                   // a block's tiles are kRows x kDepth of a and kDepth x kColumns of b
 constexpr int kTall = 8, kWide = 16;        // of c, for each thread, kept in registers
 constexpr int kAcross = kColumns / kWide, kDown = kRows / kTall, kThreads = kAcross * kDown;
-constexpr int kPad = 4;                     // floats after each row of a's tile, so that columns spread over the banks
 
 // Asks for kFloats elements of a matrix in a row, or zeros outside of it, and does not wait.
 template <int kFloats>
@@ -18,18 +17,17 @@ __device__ void ask(float* to, const float* matrix, int rows, int columns, int r
 // kFloats is 4 where n is a multiple of 4, so that 16 bytes of b and c never cross the end of a row; 1 elsewhere.
 template <int kFloats>
 __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b, float* c, int m, int n, int k) {
-    __shared__ __align__(16) float a_tile[2][kDepth][kRows + kPad], b_tile[2][kDepth][kColumns];
+    __shared__ __align__(16) float a_tile[2][kRows][kDepth], b_tile[2][kDepth][kColumns];
     const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns;
-    const int thread = threadIdx.x, x = thread % kAcross * 4, y = thread / kAcross * 4;
-    // A thread's rows and columns come by fours, which are read at once. Neighbours have neighbouring fours.
-    const auto row_of = [=](int i) { return y + i / 4 * 4 * kDown + i % 4; };
+    const int thread = threadIdx.x, x = thread % kAcross * 4, y = thread / kAcross;
+    // A thread's columns come by fours, which are read at once. Neighbours have neighbouring fours.
     const auto column_of = [=](int j) { return x + j / 4 * 4 * kAcross + j % 4; };
 
     const auto ask_for_tiles = [&](int buffer, int from) {
 #pragma unroll
         for (int i = 0; i < kRows * kDepth; i += kThreads) {
             const int row = (i + thread) / kDepth, step = (i + thread) % kDepth;
-            ask<1>(&a_tile[buffer][step][row], a, m, k, first_row + row, from + step);
+            ask<1>(&a_tile[buffer][row][step], a, m, k, first_row + row, from + step);
         }
 #pragma unroll
         for (int i = 0; i < kDepth * kColumns; i += kThreads * kFloats) {
@@ -50,7 +48,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
         for (int step = 0; step < kDepth; ++step) {
             float left[kTall], right[kWide];
 #pragma unroll
-            for (int i = 0; i < kTall; ++i) left[i] = a_tile[now][step][row_of(i)];
+            for (int i = 0; i < kTall; ++i) left[i] = a_tile[now][y + i * kDown][step];
 #pragma unroll
             for (int j = 0; j < kWide; ++j) right[j] = b_tile[now][step][column_of(j)];
 #pragma unroll
@@ -65,7 +63,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
     for (int i = 0; i < kTall; ++i) {
 #pragma unroll
         for (int j = 0; j < kWide; j += kFloats) {
-            const int row = first_row + row_of(i), column = first_column + column_of(j);
+            const int row = first_row + y + i * kDown, column = first_column + column_of(j);
             if (row >= m || column >= n) continue;
             float* const to = &c[row * n + column];
             if (kFloats == 4) *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(&sum[i][j]);
