@@ -10,10 +10,7 @@ namespace {
 
 class VectorAdd final : public Exercise {
  public:
-  Work work(const Size& size) const override {
-    const std::int64_t n = size["n"];
-    return {.useful_flops = n, .compulsory_bytes = 3 * 4 * n};  // a and b in, c out
-  }
+  Work work(const Size& size) const override { return elementwise_work(size["n"], 1, 2, 1, sizeof(float)); }
 
   Problem problem(const Size& size, std::uint64_t seed) const override {
     const std::int64_t n = size["n"];

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/roofline/operations.h"
 
 namespace roofwalk {
 
@@ -27,11 +28,6 @@ class Size {
 
  private:
   std::vector<std::pair<std::string, std::int64_t>> values_;
-};
-
-struct Work {
-  std::int64_t useful_flops = 0;
-  std::int64_t compulsory_bytes = 0;  // each input read once, each output written once
 };
 
 // One parameter of SOLVE, in its order.
