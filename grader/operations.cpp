@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "common/base/hash.h"
@@ -21,6 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr double kDiffers = 0.05;    // a share by which two intensities differ enough to be explained
 constexpr double kWellPlaced = 0.8;  // of the roof: less is explained
+constexpr double kManyMore = 2;      // times the useful FLOPs
 constexpr double kLow = 0.5;         // of the roof: less is neither memory nor arithmetic
 
 constexpr std::pair<const char*, double OperationRun::*> kFigures[] = {
@@ -29,8 +31,16 @@ constexpr std::pair<const char*, double OperationRun::*> kFigures[] = {
     {"dram_read_bytes", &OperationRun::dram_read_bytes},
     {"dram_write_bytes", &OperationRun::dram_write_bytes},
     {"l2_bytes", &OperationRun::l2_bytes},
+    {"l1_bytes", &OperationRun::l1_bytes},
     {"result_bytes", &OperationRun::result_bytes},
     {"worst_error", &OperationRun::worst_error},
+    {"dram_ns", &OperationRun::dram_ns},
+    {"l2_ns", &OperationRun::l2_ns},
+    {"l1_ns", &OperationRun::l1_ns},
+    {"shared_ns", &OperationRun::shared_ns},
+    {"issue_ns", &OperationRun::issue_ns},
+    {"flops_ns", &OperationRun::flops_ns},
+    {"launch_ns", &OperationRun::launch_ns},
 };
 
 fs::path kept_file(const Bench& bench, const Operation& operation) {
@@ -42,8 +52,7 @@ fs::path kept_file(const Bench& bench, const Operation& operation) {
 Json to_json(const OperationRun& run) {
   Json json = Json::object();
   for (const auto& [name, figure] : kFigures) json[name] = run.*figure;
-  json["cause"] = run.cause;
-  json["held_back_by"] = run.held_back_by;
+  json["is_scattered"] = run.is_scattered;
   return json;
 }
 
@@ -53,8 +62,7 @@ std::optional<OperationRun> run_from_json(const Json& json) {
     if (!json.is_object() || !json.contains(name) || !json[name].is_number()) return std::nullopt;
     run.*figure = json[name];
   }
-  run.cause = json.value("cause", "");
-  run.held_back_by = json.value("held_back_by", "");
+  run.is_scattered = json.value("is_scattered", false);
   return run;
 }
 
@@ -95,7 +103,7 @@ std::string traffic_remark(const OperationResult& result, const Machine& machine
   std::string text =
       fmt::format("DRAM moved {}, {} as much as it must:", si_text(moved, "B"), factor(moved / compulsory));
   if (read_twice > kDiffers * compulsory) {
-    text += run.cause == "over_fetch"
+    text += run.is_scattered
                 ? fmt::format(" it read {} of sectors that are used in part", si_text(read_twice, "B"))
                 : fmt::format(" {} were read again after the L2 of {} had let them go", si_text(read_twice, "B"),
                               si_text(static_cast<double>(machine.l2_bytes), "B"));
@@ -105,6 +113,28 @@ std::string traffic_remark(const OperationResult& result, const Machine& machine
                         si_text(written_twice, "B"));
   }
   return text + ".";
+}
+
+// Which parts of the machine the time went through, slowest first.
+std::string time_remark(const OperationResult& result) {
+  constexpr double kWorthNaming = 0.25;
+  const OperationRun& run = result.run;
+  std::vector<std::pair<double, std::string>> parts = {{run.dram_ns, "DRAM"},
+                                                       {run.l2_ns, "L2"},
+                                                       {run.l1_ns, "L1"},
+                                                       {run.shared_ns, "shared memory"},
+                                                       {run.issue_ns, "the schedulers"},
+                                                       {run.flops_ns, "the arithmetic"}};
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string needs;
+  for (const auto& [part_ns, name] : parts) {
+    if (part_ns >= kWorthNaming * run.elapsed_ns)
+      needs += fmt::format("{} alone would need {}, ", name, time_text(part_ns));
+  }
+  return fmt::format(
+      "At {} of its roof. In {} the launch takes {}; {}.", percent(result.share_of_roof), time_text(run.elapsed_ns),
+      time_text(run.launch_ns),
+      needs.empty() ? "no part of the chip is busy for long" : needs + "and they do not overlap in full");
 }
 
 std::vector<std::string> remarks_on(const OperationResult& result, const Machine& machine) {
@@ -118,19 +148,21 @@ std::vector<std::string> remarks_on(const OperationResult& result, const Machine
     }
     if (std::fabs(result.dram_ai / algorithmic - 1) > kDiffers) remarks.push_back(traffic_remark(result, machine));
   }
-  if (result.l2_ai < (1 - kDiffers) * result.dram_ai) {
-    remarks.push_back(
-        fmt::format("It asks L2 for {} as many bytes as DRAM moves (AI {} there): what is read again comes "
-                    "from L2.",
-                    factor(result.dram_ai / result.l2_ai), number_text(result.l2_ai)));
+  if (result.l1_ai < (1 - kDiffers) * result.dram_ai) {
+    const bool l1_helps = result.l1_ai < (1 - kDiffers) * result.l2_ai;
+    const bool l2_helps = result.l2_ai < (1 - kDiffers) * result.dram_ai;
+    remarks.push_back(fmt::format(
+        "Its threads ask for {} as many bytes as DRAM moves (AI {} at L1, {} at L2): what is read again comes from {}.",
+        factor(result.dram_ai / result.l1_ai), number_text(result.l1_ai), number_text(result.l2_ai),
+        l1_helps && l2_helps ? "L1 and L2"
+        : l1_helps           ? "L1"
+                             : "L2"));
   }
-  if (result.run.executed_flops > (1 + kDiffers) * static_cast<double>(result.work.useful_flops)) {
+  if (result.run.executed_flops > kManyMore * static_cast<double>(result.work.useful_flops)) {
     remarks.push_back(fmt::format("It executes {} the useful FLOPs, which does not move the dot.",
                                   factor(result.run.executed_flops / static_cast<double>(result.work.useful_flops))));
   }
-  if (result.share_of_roof < kWellPlaced && !result.run.held_back_by.empty()) {
-    remarks.push_back(fmt::format("At {} of its roof: {}", percent(result.share_of_roof), result.run.held_back_by));
-  }
+  if (result.share_of_roof < kWellPlaced && result.run.launch_ns > 0) remarks.push_back(time_remark(result));
   return remarks;
 }
 
@@ -164,19 +196,30 @@ Result<OperationRun> run_operation(const Bench& bench, const Operation& operatio
   const Roofs roofs = roofs_over(operation, bench.machine, rates);
   const Measurement m = measure(trial.record, operation.exercise->work(size), roofs);
   const auto dram_bytes = m.level("dram").bytes;
-  if (!m.elapsed_ns.known() || !dram_bytes.known() || !m.l2_bytes.known()) {
+  if (!m.elapsed_ns.known() || !dram_bytes.known() || !m.l2_bytes.known() || !m.l1_bytes.known()) {
     return wrong(operation, size, "this device counts no bytes or no time");
   }
-  const Finding finding = inspect(trial.record, m, bench.machine, roofs, artifact.source_text);
-  return OperationRun{.elapsed_ns = m.elapsed_ns.value,
-                      .executed_flops = m.executed_flops.value,
-                      .dram_read_bytes = m.dram_read_bytes.value,
-                      .dram_write_bytes = m.dram_write_bytes.value,
-                      .l2_bytes = m.l2_bytes.value,
-                      .result_bytes = result_bytes_of(problem),
-                      .worst_error = trial.correctness->worst_error,
-                      .cause = finding.diagnosis.cause,
-                      .held_back_by = finding.diagnosis.text};
+  OperationRun run;
+  run.elapsed_ns = m.elapsed_ns.value;
+  run.executed_flops = m.executed_flops.value;
+  run.dram_read_bytes = m.dram_read_bytes.value;
+  run.dram_write_bytes = m.dram_write_bytes.value;
+  run.l2_bytes = m.l2_bytes.value;
+  run.l1_bytes = m.l1_bytes.value;
+  run.result_bytes = result_bytes_of(problem);
+  run.worst_error = trial.correctness->worst_error;
+  for (const KernelRecord& kernel : trial.record.kernels) {
+    run.dram_ns += kernel.parts.dram_ns;
+    run.l2_ns += kernel.parts.l2_ns;
+    run.l1_ns += kernel.parts.l1_ns;
+    run.shared_ns += kernel.parts.shared_ns;
+    run.issue_ns += kernel.parts.issue_ns;
+    run.flops_ns += kernel.parts.flops_ns;
+    run.launch_ns += kernel.parts.launch_ns;
+  }
+  run.is_scattered =
+      inspect(trial.record, m, bench.machine, roofs, artifact.source_text).diagnosis.cause == "over_fetch";
+  return run;
 }
 
 OperationResult result_of(const Operation& operation, const OperationRun& run, const Machine& machine,
@@ -190,6 +233,7 @@ OperationResult result_of(const Operation& operation, const OperationRun& run, c
   const double bandwidth = roofs.memory_roof("dram")->bytes_per_s, peak = roofs.compute.front().flops_per_s;
   result.dram_ai = flops / (run.dram_read_bytes + run.dram_write_bytes);
   result.l2_ai = flops / run.l2_bytes;
+  result.l1_ai = flops / run.l1_bytes;
   result.flops_per_s = flops / (run.elapsed_ns * 1e-9);
   result.ridge = ridge_flops_per_byte(bandwidth, peak);
   result.share_of_roof = 1 / vertical_gap(result.point(), bandwidth, peak);
@@ -243,9 +287,10 @@ Json to_json(const OperationResult& result) {
           {"dram_read_bytes", result.run.dram_read_bytes},
           {"dram_write_bytes", result.run.dram_write_bytes},
           {"l2_bytes", result.run.l2_bytes},
+          {"l1_bytes", result.run.l1_bytes},
           {"textbook_ai", operation.textbook_ai},
           {"algorithmic_ai", result.work.ai()},
-          {"observed_ai", {{"dram", result.dram_ai}, {"l2", result.l2_ai}}},
+          {"observed_ai", {{"dram", result.dram_ai}, {"l2", result.l2_ai}, {"l1", result.l1_ai}}},
           {"ridge", result.ridge},
           {"bound", result.bound},
           {"share_of_roof", result.share_of_roof},

@@ -11,25 +11,27 @@
 
 namespace roofwalk {
 
-// What one run told. Bytes at DRAM and L2, whole sectors.
+// What one run told. Bytes at each level, whole sectors.
 struct OperationRun {
   double elapsed_ns = 0, executed_flops = 0;
-  double dram_read_bytes = 0, dram_write_bytes = 0, l2_bytes = 0;
-  double result_bytes = 0;          // compulsory bytes that are written
-  double worst_error = 0;           // largest |value - reference|
-  std::string cause, held_back_by;  // what the diagnosis says: a short id, sentences
+  double dram_read_bytes = 0, dram_write_bytes = 0, l2_bytes = 0, l1_bytes = 0;
+  double result_bytes = 0;  // compulsory bytes that are written
+  double worst_error = 0;   // largest |value - reference|
+  // What each part of the machine would need alone, where time is modelled; else 0.
+  double dram_ns = 0, l2_ns = 0, l1_ns = 0, shared_ns = 0, issue_ns = 0, flops_ns = 0, launch_ns = 0;
+  bool is_scattered = false;  // accesses ask for sectors of which they use a part
 };
 
 struct OperationResult {
   const Operation* operation = nullptr;
   Work work;
   OperationRun run;
-  double dram_ai = 0, l2_ai = 0;     // useful FLOPs over bytes
-  double flops_per_s = 0;            // useful
-  double ridge = 0;                  // FLOP/B, at DRAM
-  double share_of_roof = 0;          // of the lower of both roofs at its AI
-  std::string bound;                 // "memory", "compute"; "latency" where it is below half of both
-  std::vector<std::string> remarks;  // why it differs from the textbook, or stays below its roof
+  double dram_ai = 0, l2_ai = 0, l1_ai = 0;  // useful FLOPs over bytes
+  double flops_per_s = 0;                    // useful
+  double ridge = 0;                          // FLOP/B, at DRAM
+  double share_of_roof = 0;                  // of the lower of both roofs at its AI
+  std::string bound;                         // "memory", "compute"; "latency" where it is below half of both
+  std::vector<std::string> remarks;          // why it differs from the textbook, or stays below its roof
 
   Point point() const { return {dram_ai, flops_per_s}; }
 };

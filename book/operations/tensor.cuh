@@ -6,6 +6,14 @@
 
 #include <cstdint>
 
+// Whether a block may have 227 KiB of shared memory. Elsewhere the kernels are content with the 63 KiB that all chips
+// from compute capability 8.0 on have to give.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200
+constexpr bool kHasMuchShared = true;
+#else
+constexpr bool kHasMuchShared = false;
+#endif
+
 __device__ inline unsigned shared_address(const void* at) { return static_cast<unsigned>(__cvta_generic_to_shared(at)); }
 
 // Asks for 16 bytes; nothing is read, and zeros are stored, where `exists` is false.
