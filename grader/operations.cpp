@@ -117,7 +117,7 @@ std::string traffic_remark(const OperationResult& result, const Machine& machine
 
 // Which parts of the machine the time went through, slowest first.
 std::string time_remark(const OperationResult& result) {
-  constexpr double kWorthNaming = 0.25;
+  constexpr double kWorthNaming = 0.25, kLongLaunch = 0.02;  // of the time
   const OperationRun& run = result.run;
   std::vector<std::pair<double, std::string>> parts = {{run.dram_ns, "DRAM"},
                                                        {run.l2_ns, "L2"},
@@ -128,13 +128,14 @@ std::string time_remark(const OperationResult& result) {
   std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string needs;
   for (const auto& [part_ns, name] : parts) {
-    if (part_ns >= kWorthNaming * run.elapsed_ns)
-      needs += fmt::format("{} alone would need {}, ", name, time_text(part_ns));
+    if (part_ns < kWorthNaming * run.elapsed_ns) continue;
+    needs += fmt::format("{}{} {}", needs.empty() ? "" : ", ", name, time_text(part_ns));
   }
-  return fmt::format(
-      "At {} of its roof. In {} the launch takes {}; {}.", percent(result.share_of_roof), time_text(run.elapsed_ns),
-      time_text(run.launch_ns),
-      needs.empty() ? "no part of the chip is busy for long" : needs + "and they do not overlap in full");
+  const bool names_launch = run.launch_ns > kLongLaunch * run.elapsed_ns;
+  return fmt::format("At {} of its roof, in {}{}: {}.", percent(result.share_of_roof), time_text(run.elapsed_ns),
+                     names_launch ? fmt::format(", {} of them the launch", time_text(run.launch_ns)) : "",
+                     needs.empty() ? "no part of the chip is busy for long"
+                                   : fmt::format("alone it would take {}, and they do not overlap in full", needs));
 }
 
 std::vector<std::string> remarks_on(const OperationResult& result, const Machine& machine) {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
+
 #include "common/roofline/si.h"
 #include "grader/cmd/verbs.h"
 #include "grader/roofs.h"
@@ -39,17 +41,23 @@ std::vector<const Operation*> wanted_operations(const std::vector<std::string>& 
   return wanted;
 }
 
+std::string table_row(const std::array<std::string, 8>& cells) {
+  std::string row = fmt::format("{:<10} {:<4} {:<23} {:>8} {:>7} {:<7} {:>5} {:>7}", cells[0], cells[1], cells[2],
+                                cells[3], cells[4], cells[5], cells[6], cells[7]);
+  row.erase(row.find_last_not_of(' ') + 1);
+  return row + "\n";
+}
+
 std::string operations_table(const Bench& bench, const std::vector<OperationResult>& results) {
-  constexpr auto kRow = "{:<10} {:<4} {:<23} {:>8} {:>7} {:<7} {:>5} {:>7}\n";
   std::string text = fmt::format("Everyday operations on {}{}\n\n", bench.device_name(),
                                  bench.device_kind == "virtual" ? " (times are modelled)" : "");
-  text += fmt::format(fmt::runtime(kRow), "", "", "", "textbook", "at", "", "of", "");
-  text += fmt::format(fmt::runtime(kRow), "operation", "type", "size", "AI", "DRAM", "bound", "roof", "time");
+  text += table_row({"", "", "", "textbook", "at", "", "of", ""});
+  text += table_row({"operation", "type", "size", "AI", "DRAM", "bound", "roof", "time"});
   for (const OperationResult& result : results) {
     const Operation& operation = *result.operation;
-    text += fmt::format(fmt::runtime(kRow), operation.name, operation.type, operation.size.text(),
-                        number_text(operation.textbook_ai), number_text(result.dram_ai), result.bound,
-                        fmt::format("{:.0f} %", 100 * result.share_of_roof), time_text(result.run.elapsed_ns));
+    text += table_row({operation.name, operation.type, operation.size.text(), number_text(operation.textbook_ai),
+                       number_text(result.dram_ai), result.bound, fmt::format("{:.0f} %", 100 * result.share_of_roof),
+                       time_text(result.run.elapsed_ns)});
   }
   for (const OperationResult& result : results) {
     std::string start = fmt::format("\n{}\n", result.operation->name);

@@ -22,8 +22,8 @@ class TemporaryCourse {
     std::string name = (fs::temp_directory_path() / "roofwalk-e2e-XXXXXX").string();
     root_ = mkdtemp(name.data());
     const fs::path source = E2E_SOURCE_DIR;
-    for (const char* part :
-         {"chapters", "solutions", "tests/grader", "common/include", "common/roofs", "common/specs"}) {
+    for (const char* part : {"chapters", "solutions", "tests/grader", "common/include", "common/roofs", "common/specs",
+                             "book/operations"}) {
       fs::create_directories((root_ / part).parent_path());
       fs::create_directory_symlink(source / part, root_ / part);
     }
