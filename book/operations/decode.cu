@@ -1,6 +1,6 @@
-// Decode attention: one new query a head against the keys and values of all tokens before it. A block takes a head. Half
-// a warp takes a key at a time: every lane holds eight of the 128 numbers of a key, of the query and of the sum. The
-// softmax runs along (largest value and sum so far), so that keys and values are read once.
+// Decode attention: one new query a head against the keys and values of all tokens before it. A block takes a head.
+// Half a warp takes a key at a time: every lane holds eight of the 128 numbers of a key, of the query and of the sum.
+// The softmax runs along (largest value and sum so far), so that keys and values are read once.
 #include <roofwalk.cuh>
 
 #include "halves.cuh"
@@ -24,9 +24,9 @@ struct Running {
     }
 };
 
-__global__ void __launch_bounds__(kThreads) decode(const Halves* __restrict__ queries, const Halves* __restrict__ keys,
-                                                   const Halves* __restrict__ values, Halves* __restrict__ out,
-                                                   int count, float scale) {
+__global__ void __launch_bounds__(kThreads)
+    decode(const Halves* __restrict__ queries, const Halves* __restrict__ keys, const Halves* __restrict__ values,
+           Halves* __restrict__ out, int count, float scale) {
     __shared__ float largest_of[kGroups], sum_of[kGroups], value_of[kGroups][kWidth];
     const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
     const long long head = blockIdx.x;

@@ -21,8 +21,8 @@ __device__ int place(int row, int piece) { return (piece ^ row % kPieces) * kPie
 
 // kDown x kAcross warps, each with its part of kRows x kColumns.
 template <int kRows, int kColumns, int kDown, int kAcross, int kStages>
-__global__ void __launch_bounds__(32 * kDown * kAcross) gemm(const __half* __restrict__ x, const __half* __restrict__ w,
-                                                             __half* __restrict__ y, int m, int n, int k) {
+__global__ void __launch_bounds__(32 * kDown * kAcross)
+    gemm(const __half* __restrict__ x, const __half* __restrict__ w, __half* __restrict__ y, int m, int n, int k) {
     constexpr int kThreads = 32 * kDown * kAcross;
     constexpr int kTurns = (kRows + kColumns) * kPieces / kThreads;  // of all threads, a copy each, for a tile
     constexpr int kWarpRows = kRows / kDown / 16, kWarpColumns = kColumns / kAcross / 16;  // in pieces of 16
@@ -95,7 +95,8 @@ __global__ void __launch_bounds__(32 * kDown * kAcross) gemm(const __half* __res
                 const int c = first_column + column - kRows + j * 16 + part / 2 * 8 + lane % 4 * 2;
                 const float* two = &sum[i][j][part / 2][part % 2 * 2];
                 if (r < m && c < n) {
-                    *reinterpret_cast<__half2*>(y + static_cast<long long>(r) * n + c) = __floats2half2_rn(two[0], two[1]);
+                    *reinterpret_cast<__half2*>(y + static_cast<long long>(r) * n + c) =
+                        __floats2half2_rn(two[0], two[1]);
                 }
             }
         }
@@ -111,8 +112,12 @@ __device__ void launch(const __half* x, const __half* w, __half* y, int m, int n
 
 // n and k are multiples of 8.
 SOLVE(const __half* x, const __half* w, __half* y, int batch, int n, int k) {
-    if (batch <= 16) launch<16, 64, 1, 4, 4>(x, w, y, batch, n, k);
-    else if (batch <= 32) launch<32, 64, 1, 4, 4>(x, w, y, batch, n, k);
-    else if (kHasMuchShared) launch<256, 96, 4, 2, 4>(x, w, y, batch, n, k);
-    else launch<128, 64, 2, 2, 2>(x, w, y, batch, n, k);
+    if (batch <= 16)
+        launch<16, 64, 1, 4, 4>(x, w, y, batch, n, k);
+    else if (batch <= 32)
+        launch<32, 64, 1, 4, 4>(x, w, y, batch, n, k);
+    else if (kHasMuchShared)
+        launch<256, 96, 4, 2, 4>(x, w, y, batch, n, k);
+    else
+        launch<128, 64, 2, 2, 2>(x, w, y, batch, n, k);
 }

@@ -5,8 +5,8 @@
 
 constexpr int kThreads = 256;
 
-__global__ void __launch_bounds__(kThreads) gemv(const Halves* __restrict__ w, const Halves* __restrict__ x,
-                                                 __half* __restrict__ y, int rows, int vectors) {
+__global__ void __launch_bounds__(kThreads)
+    gemv(const Halves* __restrict__ w, const Halves* __restrict__ x, __half* __restrict__ y, int rows, int vectors) {
     const int row = (blockIdx.x * kThreads + threadIdx.x) / 32;
     if (row >= rows) return;
     w += static_cast<long long>(row) * vectors;
@@ -24,5 +24,6 @@ __global__ void __launch_bounds__(kThreads) gemv(const Halves* __restrict__ w, c
 }
 
 SOLVE(const Halves* x, const Halves* w, __half* y, int batch, int n, int k) {
-    for (int i = 0; i < batch; ++i) gemv<<<ceil_div(n, kThreads / 32), kThreads>>>(w, x + i * (k / kWide), y + i * n, n, k / kWide);
+    for (int i = 0; i < batch; ++i)
+        gemv<<<ceil_div(n, kThreads / 32), kThreads>>>(w, x + i * (k / kWide), y + i * n, n, k / kWide);
 }

@@ -20,9 +20,9 @@ __device__ float block_sum(float value) {
 }
 
 template <int kVectors>
-__global__ void __launch_bounds__(kThreads) layernorm(const Halves* __restrict__ x, const Halves* __restrict__ gamma,
-                                                      const Halves* __restrict__ beta, Halves* __restrict__ y,
-                                                      int vectors, float epsilon) {
+__global__ void __launch_bounds__(kThreads)
+    layernorm(const Halves* __restrict__ x, const Halves* __restrict__ gamma, const Halves* __restrict__ beta,
+              Halves* __restrict__ y, int vectors, float epsilon) {
     x += static_cast<long long>(blockIdx.x) * vectors;
     y += static_cast<long long>(blockIdx.x) * vectors;
     const float count = static_cast<float>(vectors * kWide);
@@ -62,7 +62,10 @@ __global__ void __launch_bounds__(kThreads) layernorm(const Halves* __restrict__
 
 SOLVE(const Halves* x, const Halves* gamma, const Halves* beta, Halves* y, int rows, int columns, float epsilon) {
     const int vectors = columns / kWide;
-    if (vectors <= kThreads) layernorm<1><<<rows, kThreads>>>(x, gamma, beta, y, vectors, epsilon);
-    else if (vectors <= 2 * kThreads) layernorm<2><<<rows, kThreads>>>(x, gamma, beta, y, vectors, epsilon);
-    else layernorm<kMostVectors><<<rows, kThreads>>>(x, gamma, beta, y, vectors, epsilon);
+    if (vectors <= kThreads)
+        layernorm<1><<<rows, kThreads>>>(x, gamma, beta, y, vectors, epsilon);
+    else if (vectors <= 2 * kThreads)
+        layernorm<2><<<rows, kThreads>>>(x, gamma, beta, y, vectors, epsilon);
+    else
+        layernorm<kMostVectors><<<rows, kThreads>>>(x, gamma, beta, y, vectors, epsilon);
 }

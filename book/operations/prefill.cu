@@ -1,21 +1,22 @@
-// Prefill attention: every token of a prompt against every other, on tensor cores, in the way of FlashAttention. A block
-// keeps 64 queries in registers and walks over all keys and values, 32 or 64 at a time; scores never leave the registers.
+// Prefill attention: every token of a prompt against every other, on tensor cores, in the way of FlashAttention. A
+// block keeps 64 queries in registers and walks over all keys and values, 32 or 64 at a time; scores never leave the
+// registers.
 #include <roofwalk.cuh>
 
 #include "tensor.cuh"
 
 constexpr int kWidth = 128;
-constexpr int kStride = kWidth + 8;  // of a row in shared memory: eight rows side by side meet all banks
-constexpr int kQueries = 64;         // of a block
+constexpr int kStride = kWidth + 8;              // of a row in shared memory: eight rows side by side meet all banks
+constexpr int kQueries = 64;                     // of a block
 constexpr int kKeys = kHasMuchShared ? 64 : 32;  // of a tile
-constexpr int kThreads = 128;        // a warp has 16 queries
+constexpr int kThreads = 128;                    // a warp has 16 queries
 constexpr float kNone = -1e30f;
 
 struct Shared {
     __half queries[kQueries][kStride], keys[2][kKeys][kStride], values[2][kKeys][kStride];
 };
 
-constexpr int kPieces = kWidth / 8;                  // of a row: what one copy brings
+constexpr int kPieces = kWidth / 8;                 // of a row: what one copy brings
 constexpr int kTurns = kKeys * kPieces / kThreads;  // of all threads, a copy each, for a tile
 
 // Asks for turns `from` to `to` of the tile whose first row is `first`; zeros stand for rows past the end.
@@ -42,9 +43,9 @@ __device__ float row_sum(float value) {
     return value + __shfl_xor_sync(0xffffffff, value, 2);
 }
 
-__global__ void __launch_bounds__(kThreads) prefill(const __half* __restrict__ queries, const __half* __restrict__ keys,
-                                                    const __half* __restrict__ values, __half* __restrict__ out,
-                                                    int count, float scale) {
+__global__ void __launch_bounds__(kThreads)
+    prefill(const __half* __restrict__ queries, const __half* __restrict__ keys, const __half* __restrict__ values,
+            __half* __restrict__ out, int count, float scale) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, first_query = blockIdx.x * kQueries;
@@ -75,7 +76,8 @@ __global__ void __launch_bounds__(kThreads) prefill(const __half* __restrict__ q
         for (int step = 0; step < kWidth / 16; ++step) {
             constexpr int kSteps = kWidth / 16;
             if (next < count) {
-                bring(shared.keys[1 - now], keys + head, next, count, step * kTurns / kSteps, (step + 1) * kTurns / kSteps);
+                bring(shared.keys[1 - now], keys + head, next, count, step * kTurns / kSteps,
+                      (step + 1) * kTurns / kSteps);
             }
 #pragma unroll
             for (int j = 0; j < kKeys / 16; ++j) {
@@ -122,7 +124,8 @@ __global__ void __launch_bounds__(kThreads) prefill(const __half* __restrict__ q
         for (int step = 0; step < kKeys / 16; ++step) {
             constexpr int kSteps = kKeys / 16;
             if (next < count) {
-                bring(shared.values[1 - now], values + head, next, count, step * kTurns / kSteps, (step + 1) * kTurns / kSteps);
+                bring(shared.values[1 - now], values + head, next, count, step * kTurns / kSteps,
+                      (step + 1) * kTurns / kSteps);
             }
             const float(&left)[4] = score[2 * step], (&right)[4] = score[2 * step + 1];
             const unsigned weight[4] = {two_halves(left[0], left[1]), two_halves(left[2], left[3]),
@@ -151,5 +154,6 @@ __global__ void __launch_bounds__(kThreads) prefill(const __half* __restrict__ q
 }
 
 SOLVE(const __half* queries, const __half* keys, const __half* values, __half* out, int heads, int count, float scale) {
-    prefill<<<dim3(ceil_div(count, kQueries), heads), kThreads, sizeof(Shared)>>>(queries, keys, values, out, count, scale);
+    prefill<<<dim3(ceil_div(count, kQueries), heads), kThreads, sizeof(Shared)>>>(queries, keys, values, out, count,
+                                                                                  scale);
 }

@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(kThreads) softmax(const Halves* __restrict__ x
 #pragma unroll
     for (int warp = 0; warp < kThreads / 32; ++warp) row_largest = fmaxf(row_largest, largest_of[warp]);
 #pragma unroll
-    for (int warp = 0; warp < kThreads / 32; ++warp) row_sum += sum_of[warp] * exponential(largest_of[warp] - row_largest);
+    for (int warp = 0; warp < kThreads / 32; ++warp)
+        row_sum += sum_of[warp] * exponential(largest_of[warp] - row_largest);
     const float scale = 1 / row_sum;
 #pragma unroll 4
     for (int i = threadIdx.x; i < vectors; i += kThreads) {
