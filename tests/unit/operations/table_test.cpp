@@ -34,7 +34,9 @@ TEST(OperationsTable, StandsBesideTheTextbooks) {
     EXPECT_LT(result.share_of_roof, 1);
     const bool differs = std::fabs(result.dram_ai / result.operation->textbook_ai - 1) > 0.05;
     EXPECT_EQ(differs, result.operation->name == "gemm-256");
-    if (differs) EXPECT_THAT(result.remarks, ::testing::Contains(::testing::HasSubstr("leaves out the activations")));
+    if (differs) {
+      EXPECT_THAT(result.remarks, ::testing::Contains(::testing::HasSubstr("leaves out the activations")));
+    }
   }
 }
 
