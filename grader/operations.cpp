@@ -200,6 +200,7 @@ Result<OperationRun> run_operation(const Bench& bench, const Operation& operatio
   if (!m.elapsed_ns.known() || !dram_bytes.known() || !m.l2_bytes.known() || !m.l1_bytes.known()) {
     return wrong(operation, size, "this device counts no bytes or no time");
   }
+  if (const auto reasons = implausible(m, roofs); !reasons.empty()) return wrong(operation, size, reasons.front());
   OperationRun run;
   run.elapsed_ns = m.elapsed_ns.value;
   run.executed_flops = m.executed_flops.value;

@@ -43,7 +43,7 @@ Result<std::vector<OperationResult>> measured_operations(const Bench& bench,
                                                          const std::vector<const Operation*>& wanted,
                                                          bool fresh = false);
 
-// One operation at a size: a fault or a wrong result is an Error that says where.
+// One operation at a size: a fault, a wrong result or an impossible dot is an Error that says why.
 Result<OperationRun> run_operation(const Bench& bench, const Operation& operation, const Size& size,
                                    const RoofRates& rates);
 

@@ -108,5 +108,31 @@ TEST(Kernels, ThatAreWrongAreNotMeasured) {
   }
 }
 
+// A layer that counts each of its FLOPs twice.
+class Boaster final : public Exercise {
+ public:
+  Work work(const Size& size) const override {
+    Work work = honest().work(size);
+    work.useful_flops *= 2;
+    return work;
+  }
+  Problem problem(const Size& size, std::uint64_t seed) const override { return honest().problem(size, seed); }
+  std::vector<Expected> reference(const Size& size, const Problem& problem) const override {
+    return honest().reference(size, problem);
+  }
+
+ private:
+  static const Exercise& honest() { return *operation("gemv").exercise; }
+};
+
+TEST(Kernels, WhoseDotIsImpossibleAreNotMeasured) {
+  const OperationsBench bench("classroom");
+  Operation boastful = operation("gemv");
+  boastful.exercise = std::make_shared<Boaster>();
+  const auto result = run(bench, boastful, Size({{"batch", 1}, {"n", 256}, {"k", 512}}));
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, AllOf(HasSubstr("gemv at batch=1 n=256 k=512: "), HasSubstr("work was skipped")));
+}
+
 }  // namespace
 }  // namespace roofwalk
