@@ -53,6 +53,7 @@ Json kernel_json(const KernelRecord& kernel) {
   json["elapsed_ns"] = kernel.elapsed_ns;
   json["line"] = kernel.line;
   json["local_bytes"] = kernel.local_bytes_per_thread;
+  json["spilled_bytes"] = kernel.spilled_bytes_per_thread;
   json["resident_blocks_per_sm"] = kernel.resident_blocks_per_sm;
   const TimeParts& p = kernel.parts;
   json["parts_ns"] = {{"dram", p.dram_ns},   {"l2", p.l2_ns},       {"l1", p.l1_ns},           {"shared", p.shared_ns},
@@ -65,6 +66,17 @@ Json kernel_json(const KernelRecord& kernel) {
         {{"line", line.line}, {"counters", to_json(line.counters)}, {"warp_cycles", to_json(line.waits)}});
   }
   return json;
+}
+
+Json diagnoses_json(const std::vector<Diagnosis>& diagnoses) {
+  Json rows = Json::array();
+  for (const Diagnosis& diagnosis : diagnoses) {
+    rows.push_back({{"cause", diagnosis.cause},
+                    {"text", diagnosis.text},
+                    {"line", diagnosis.line > 0 ? Json(diagnosis.line) : Json(nullptr)},
+                    {"share", diagnosis.share > 0 ? Json(diagnosis.share) : Json(nullptr)}});
+  }
+  return rows;
 }
 
 Json finding_json(const Finding& finding) {
@@ -129,6 +141,7 @@ Json to_json(const Attempt& attempt) {
   json["worst_place"] = text_or_null(attempt.worst_place);
   json["fault"] = attempt.fault ? to_json(*attempt.fault) : Json(nullptr);
   json["diagnosis"] = attempt.finding ? finding_json(*attempt.finding) : Json(nullptr);
+  json["diagnoses"] = attempt.finding ? diagnoses_json(attempt.finding->diagnoses) : Json(nullptr);
   return json;
 }
 

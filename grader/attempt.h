@@ -14,11 +14,12 @@
 
 namespace roofwalk {
 
-// The line of the learner's file that moves most bytes, and the sentence that goes with the attempt.
+// What an attempt suffers from, and the line of the learner's file that moves most bytes.
 struct Finding {
-  Diagnosis diagnosis;
-  int traffic_line = 0;        // 0 unknown
-  std::string traffic_source;  // that line's text, as the learner wrote it
+  std::vector<Diagnosis> diagnoses;  // the most costly first; empty where there is nothing to cure
+  Diagnosis diagnosis;               // the first of them, or "none" and what can be said of the dot
+  int traffic_line = 0;              // 0 unknown
+  std::string traffic_source;        // that line's text, as the learner wrote it
 };
 
 struct Attempt {

@@ -17,8 +17,8 @@ struct Course {
   std::filesystem::path my_file(const Chapter& chapter) const { return root / "my" / (chapter.name + ".cu"); }
   std::filesystem::path old_files() const { return root / "my" / "old"; }
   std::filesystem::path database() const { return root / "my" / "roofwalk.db"; }
-  std::filesystem::path plot(const Chapter& chapter, const std::string& extension) const {
-    return root / "my" / "plots" / (chapter.name + extension);
+  std::filesystem::path plot(const std::string& name, const std::string& ending) const {
+    return root / "my" / "plots" / (name + ending);
   }
   std::filesystem::path include() const { return root / "common" / "include"; }
   std::filesystem::path roof_kernels() const { return root / "common" / "roofs"; }

@@ -7,14 +7,27 @@
 namespace roofwalk {
 namespace {
 
+constexpr double kSectorBytes = 32;
+
 double count(const Counters& counters, Counter counter) { return static_cast<double>(counters[counter].value_or(0)); }
 
 // Sectors that the same accesses would touch, had the bytes used lain side by side. A request whose 128-byte lines are
-// all used in full is as good as it gets, however wide it is; a scattered one is held against 4 bytes a thread.
+// all used in full is as good as it gets, unless it has more sectors than 32 threads with 16 bytes each can use; a
+// scattered one is held against 4 bytes a thread.
 double ideal_sectors(double sectors, double lines, double requests) {
-  constexpr double kSectorsPerLine = 4;
+  constexpr double kSectorsPerLine = 4, kMostSectors = 16;
   const bool lines_are_full = lines > 0 && sectors >= 0.9 * kSectorsPerLine * lines;
-  return lines_are_full ? sectors : std::min(sectors, kSectorsPerLine * requests);
+  const bool can_use_all = sectors <= kMostSectors * requests;
+  return lines_are_full && can_use_all ? sectors : std::min(sectors, kSectorsPerLine * requests);
+}
+
+double flops_of(const Counters& c) {
+  return count(c, Counter::flops_f16) + count(c, Counter::flops_f32) + count(c, Counter::flops_f64) +
+         count(c, Counter::flops_tensor);
+}
+
+double dram_bytes_of(const Counters& c) {
+  return count(c, Counter::dram_read_bytes) + count(c, Counter::dram_write_bytes);
 }
 
 std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record) {
@@ -25,13 +38,18 @@ std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record) {
       DiagnosisInput::Line& line = by_line[of_line.line];
       const double loads = count(c, Counter::global_load_requests);
       const double stores = count(c, Counter::global_store_requests) + count(c, Counter::atomic_requests);
-      const double sectors = count(c, Counter::l1_read_sectors) + count(c, Counter::l1_write_sectors);
+      const double local = count(c, Counter::local_sectors);
+      const double sectors = count(c, Counter::l1_read_sectors) + count(c, Counter::l1_write_sectors) - local;
       line.line = of_line.line;
       line.load_requests += loads;
       line.store_requests += stores;
       line.l1_sectors += sectors;
+      line.local_sectors += local;
       line.ideal_l1_sectors += ideal_sectors(sectors, count(c, Counter::l1_lines), loads + stores);
-      line.dram_bytes += count(c, Counter::dram_read_bytes) + count(c, Counter::dram_write_bytes);
+      line.dram_bytes += dram_bytes_of(c);
+      line.flops += flops_of(c);
+      line.warp_instructions += count(c, Counter::warp_instructions);
+      line.shared_wavefronts += count(c, Counter::shared_wavefronts);
       line.shared_bank_conflicts += count(c, Counter::shared_bank_conflicts);
       line.divergent_branches += count(c, Counter::divergent_branches);
     }
@@ -49,7 +67,8 @@ constexpr std::pair<Wait, const char*> kWaitWords[] = {{Wait::dram, "DRAM"},
                                                        {Wait::bank_conflict, "bank conflicts"},
                                                        {Wait::barrier, "a barrier"},
                                                        {Wait::dependency, "the result of the instruction before"},
-                                                       {Wait::pipe, "a busy pipe"}};
+                                                       {Wait::pipe, "a busy pipe"},
+                                                       {Wait::tail, "work"}};
 
 std::vector<DiagnosisInput::Waiting> waiting_in(const RunRecord& record) {
   WarpCycles all;
@@ -63,10 +82,41 @@ std::vector<DiagnosisInput::Waiting> waiting_in(const RunRecord& record) {
   for (const auto& [wait, words] : kWaitWords) {
     const auto most = std::max_element(lines.begin(), lines.end(),
                                        [w = wait](const auto& a, const auto& b) { return a.second[w] < b.second[w]; });
-    waiting.push_back({words, all[wait] / all.total(), most == lines.end() ? 0 : most->first});
+    waiting.push_back({wait_name(wait), words, all[wait] / all.total(), most == lines.end() ? 0 : most->first});
   }
   std::stable_sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
   return waiting;
+}
+
+// Kernels that stream: a good part of the plan's bytes, none of them twice. Where there are several of them and more
+// bytes than compulsory, one kernel passes arrays on to the next.
+double streaming_kernels(const RunRecord& record, double dram_bytes) {
+  constexpr double kGoodPart = 0.1, kHardlyTwice = 1.5;
+  double streaming = 0;
+  for (const KernelRecord& kernel : record.kernels) {
+    const double bytes = dram_bytes_of(kernel.counters);
+    const double at_l1 = kSectorBytes * (count(kernel.counters, Counter::l1_read_sectors) +
+                                         count(kernel.counters, Counter::l1_write_sectors));
+    if (bytes >= kGoodPart * dram_bytes && at_l1 <= kHardlyTwice * bytes) ++streaming;
+  }
+  return streaming;
+}
+
+// What spilled registers would cost, moved once out and once back, from the nearest level that holds those of all
+// resident threads.
+void add_spills(const RunRecord& record, const Machine& machine, DiagnosisInput& in) {
+  for (const KernelRecord& kernel : record.kernels) {
+    const auto spilled = static_cast<double>(kernel.spilled_bytes_per_thread);
+    const auto block = static_cast<double>(kernel.block.count());
+    const double on_sm = spilled * block * kernel.resident_blocks_per_sm;
+    const double bytes = 2 * spilled * block * static_cast<double>(kernel.grid.count());
+    const double bytes_per_s = on_sm <= machine.l1_bytes                 ? machine.l1_bytes_per_s()
+                               : on_sm * machine.sms <= machine.l2_bytes ? machine.l2_bytes_per_s()
+                                                                         : machine.dram_bytes_per_s;
+    in.local_bytes += kSectorBytes * count(kernel.counters, Counter::local_sectors);
+    in.spilled_bytes_per_thread = std::max(in.spilled_bytes_per_thread, spilled);
+    if (bytes > 0) in.spill_ns += bytes / bytes_per_s * 1e9;
+  }
 }
 
 // Most bytes at DRAM; where a device does not count those by line, most sectors at L1.
@@ -83,11 +133,30 @@ int busiest_line(const std::vector<DiagnosisInput::Line>& lines) {
 
 }  // namespace
 
+Finding inspect_wrong(const Correctness& correctness, int suspect_line) {
+  DiagnosisInput in;
+  in.looks_like_half = correctness.looks_like_half;
+  in.suspect_line = suspect_line;
+  Finding finding;
+  finding.diagnoses = diagnose(in);
+  finding.diagnosis = first_diagnosis(in, finding.diagnoses);
+  return finding;
+}
+
+void settle(Finding& finding) {
+  if (finding.diagnoses.empty()) return;
+  const std::string limit = finding.diagnoses.front().text;
+  std::erase_if(finding.diagnoses, [](const Diagnosis& d) { return d.cause != cause::kSpills; });
+  finding.diagnosis = finding.diagnoses.empty()
+                          ? Diagnosis{"none", "Every goal of this chapter is met. What limits the kernel now: " + limit}
+                          : finding.diagnoses.front();
+}
+
 Finding inspect(const RunRecord& record, const Measurement& m, const Machine& machine, const Roofs& roofs,
                 const std::string& source_text) {
   DiagnosisInput in;
   in.useful_flops = m.useful_flops.value;
-  in.executed_flops = m.executed_flops.value;
+  in.executed_flops = m.executed_flops.get().value_or(m.useful_flops.value);
   in.compulsory_bytes = m.compulsory_bytes.value;
   in.dram_bytes = m.level("dram").bytes.value;
   in.l1_bytes = m.l1_bytes.value;
@@ -114,7 +183,9 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
     if (longest == nullptr || kernel.elapsed_ns > longest->elapsed_ns) longest = &kernel;
   }
   if (longest != nullptr) {
+    in.launch_line = longest->line;
     in.occupancy = longest->occupancy;
+    in.resident_blocks_per_sm = longest->resident_blocks_per_sm;
     in.blocks = static_cast<double>(longest->grid.count());
     in.resident_blocks = static_cast<double>(longest->resident_blocks_per_sm) * machine.sms;
   }
@@ -122,10 +193,19 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
   in.shared_bank_conflicts = count(record.counters, Counter::shared_bank_conflicts);
   in.branches = count(record.counters, Counter::branches);
   in.divergent_branches = count(record.counters, Counter::divergent_branches);
+  in.warp_instructions = count(record.counters, Counter::warp_instructions);
+  in.thread_instructions = count(record.counters, Counter::thread_instructions);
+  in.launches = static_cast<double>(record.kernels.size());
+  in.streaming_kernels = streaming_kernels(record, in.dram_bytes);
+  add_spills(record, machine, in);
+  in.is_impossible = !implausible(m, roofs).empty();
   in.lines = lines_of(record);
   in.waiting = waiting_in(record);
 
-  Finding finding{diagnose(in), busiest_line(in.lines), {}};
+  Finding finding;
+  finding.diagnoses = diagnose(in);
+  finding.diagnosis = first_diagnosis(in, finding.diagnoses);
+  finding.traffic_line = busiest_line(in.lines);
   finding.traffic_source = source_line(source_text, finding.traffic_line);
   return finding;
 }

@@ -62,7 +62,9 @@ std::optional<OperationRun> run_from_json(const Json& json) {
     if (!json.is_object() || !json.contains(name) || !json[name].is_number()) return std::nullopt;
     run.*figure = json[name];
   }
-  run.is_scattered = json.value("is_scattered", false);
+  const Finding finding = inspect(trial.record, m, bench.machine, roofs, artifact.source_text);
+  run.is_scattered = std::any_of(finding.diagnoses.begin(), finding.diagnoses.end(),
+                                 [](const Diagnosis& diagnosis) { return diagnosis.cause == cause::kOverFetch; });
   return run;
 }
 

@@ -145,6 +145,10 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   const auto judged = [&] {
     attempt.judgement = judge(evidence);
     attempt.fault = evidence.fault;
+    if (evidence.outcome && evidence.outcome->correctness.looks_like_half) {
+      attempt.finding = inspect_wrong(evidence.outcome->correctness, evidence.outcome->line);
+    }
+    if (attempt.finding && attempt.judgement.grade == Grade::ace) settle(*attempt.finding);
     return attempt;
   };
 

@@ -10,6 +10,7 @@ namespace roofwalk {
 namespace {
 
 constexpr std::size_t kColumns = 80;
+constexpr std::size_t kAdviceLines = 6;
 constexpr std::size_t kLabel = 13;  // columns before a row's text
 
 class Page {
@@ -134,7 +135,7 @@ void goals(const Attempt& attempt, const Colors& colors, Page& page) {
 
 void advice(const Attempt& attempt, Page& page) {
   const Finding& finding = *attempt.finding;
-  page.prose("look at", finding.diagnosis.text, 4);
+  page.prose("look at", finding.diagnosis.text, kAdviceLines);
   if (finding.traffic_line > 0) {
     const std::string text = fmt::format("{}:{}: {}", attempt.file, finding.traffic_line, finding.traffic_source);
     page.row("most bytes", shortened(printable(text), kColumns - kLabel));
@@ -151,6 +152,7 @@ std::string report(const Attempt& attempt, const WalkNews& news, const Colors& c
   if (!attempt.measurement || attempt.judgement.verdict == Verdict::not_graded) {
     for (const std::string& reason : attempt.judgement.reasons) page.prose("", reason, 12);
   }
+  if (!attempt.measurement && attempt.finding) page.prose("look at", attempt.finding->diagnosis.text, kAdviceLines);
   if (attempt.measurement) {
     correctness(attempt, page);
     figures(attempt, news, page);

@@ -48,6 +48,22 @@ GoalRegion region_of(const Chapter& chapter, const std::string& level, double al
   return region;
 }
 
+Chart empty_chart(const Bench& bench, const std::string& names, const std::string& level, const Size& size,
+                  const Work& work) {
+  Chart chart;
+  chart.title = fmt::format("{} on {} ({})", names, bench.device_name(), size.text());
+  chart.level = level;
+  chart.roofs = bench.roofs;
+  chart.time_is_modelled = bench.device_kind == "virtual";
+  chart.algorithmic_ai = static_cast<double>(work.useful_flops) / static_cast<double>(work.compulsory_bytes);
+  return chart;
+}
+
+void add_dot(const std::string& label, const LevelPoints& points, bool accepted, Chart& chart) {
+  const auto point = points.find(chart.level);
+  if (point != points.end()) chart.walk.push_back({label, point->second, chart.time_is_modelled, accepted});
+}
+
 bool is_graded(const Attempt& attempt) {
   return attempt.judgement.verdict == Verdict::pass || attempt.judgement.verdict == Verdict::fail;
 }
@@ -73,22 +89,25 @@ const Dot* best_dot(const std::vector<Dot>& dots) {
   return best == dots.end() ? nullptr : &*best;
 }
 
-Chart walk_chart(const Bench& bench, const Chapter& chapter, const Size& size, const Work& work,
-                 const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for) {
-  Chart chart;
-  chart.title = fmt::format("{} on {} ({})", chapter.name, bench.device_name(), size.text());
-  chart.level = walk_level(chapter);
-  chart.roofs = bench.roofs;
-  chart.time_is_modelled = bench.device_kind == "virtual";
-  const double ai = static_cast<double>(work.useful_flops) / static_cast<double>(work.compulsory_bytes);
-  chart.algorithmic_ai = ai;
-  chart.goal = region_of(chapter, chart.level, ai, starter, goal_for);
-  const auto add = [&](const std::string& label, const LevelPoints& points, bool accepted) {
-    const auto point = points.find(chart.level);
-    if (point != points.end()) chart.walk.push_back({label, point->second, chart.time_is_modelled, accepted});
-  };
-  add("starter", starter, false);
-  for (const Dot& dot : dots) add(dot.label, dot.points, dot.grade != Grade::none);
+Chart walk_chart(const Bench& bench, const Chapter& chapter, const std::string& level, const Size& size,
+                 const Work& work, const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for) {
+  Chart chart = empty_chart(bench, chapter.name, level, size, work);
+  chart.goal = region_of(chapter, chart.level, *chart.algorithmic_ai, starter, goal_for);
+  add_dot("starter", starter, false, chart);
+  for (const Dot& dot : dots) add_dot(dot.label, dot.points, dot.grade != Grade::none, chart);
+  return chart;
+}
+
+Chart joint_chart(const Bench& bench, const std::string& level, const Size& size, const Work& work,
+                  const LevelPoints& starter, const std::vector<ChapterWalk>& chapters) {
+  std::string names;
+  for (const ChapterWalk& chapter : chapters) names += (names.empty() ? "" : ", ") + chapter.name;
+  Chart chart = empty_chart(bench, names, level, size, work);
+  add_dot("starter", starter, false, chart);
+  for (const ChapterWalk& chapter : chapters) {
+    const Dot* best = best_dot(chapter.dots);
+    if (best != nullptr) add_dot(chapter.name, best->points, best->grade != Grade::none, chart);
+  }
   return chart;
 }
 
@@ -111,8 +130,8 @@ Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store
 
   std::future<Status> picture;
   const std::string own_name = chapter.name + "-" + std::filesystem::path(attempt.file).stem().string();
-  const auto path = joins ? bench.course->plot(chapter, ".svg")
-                          : bench.course->plot(chapter, ".svg").replace_filename(own_name + ".svg");
+  const auto path = joins ? bench.course->plot(chapter.name, ".svg")
+                          : bench.course->plot(chapter.name, ".svg").replace_filename(own_name + ".svg");
   if (has_dot) {
     if (!attempt.is_starter) {
       dots.push_back({joins ? fmt::format("{}", dots.size() + 1) : std::filesystem::path(attempt.file).stem().string(),
@@ -122,11 +141,13 @@ Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store
     const Grade goal_for = best != nullptr && best->grade != Grade::none ? Grade::ace : Grade::pass;
     const Work work{static_cast<std::int64_t>(attempt.measurement->useful_flops.value),
                     static_cast<std::int64_t>(attempt.measurement->compulsory_bytes.value)};
-    picture = start(2, [chart = walk_chart(bench, chapter, attempt.size, work, attempt.starter, dots, goal_for), path] {
-      std::error_code error;
-      std::filesystem::create_directories(path.parent_path(), error);
-      return write_plot(chart, path);
-    });
+    picture = start(
+        2, [chart = walk_chart(bench, chapter, attempt.walk_level, attempt.size, work, attempt.starter, dots, goal_for),
+            path] {
+          std::error_code error;
+          std::filesystem::create_directories(path.parent_path(), error);
+          return write_plot(chart, path);
+        });
     attempt.plot = path.string();
   }
   if (news.joined) {

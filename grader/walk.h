@@ -24,9 +24,20 @@ std::vector<Dot> dots_of(const std::vector<StoredAttempt>& stored);
 // The best dot: the highest grade, then the most FLOP/s; nullptr in an empty walk.
 const Dot* best_dot(const std::vector<Dot>& dots);
 
-// `goal_for`: the grade whose region is marked.
-Chart walk_chart(const Bench& bench, const Chapter& chapter, const Size& size, const Work& work,
-                 const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for);
+// `level` names the axis. `goal_for`: the grade whose region is marked.
+Chart walk_chart(const Bench& bench, const Chapter& chapter, const std::string& level, const Size& size,
+                 const Work& work, const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for);
+
+// One chapter's part of a chart that shows several.
+struct ChapterWalk {
+  std::string name;
+  std::vector<Dot> dots;
+};
+
+// Chapters that do the same work as one walk: the first one's starter, then the best dot of each, by its name. One that
+// has no dot yet is left out.
+Chart joint_chart(const Bench& bench, const std::string& level, const Size& size, const Work& work,
+                  const LevelPoints& starter, const std::vector<ChapterWalk>& chapters);
 
 // What recording an attempt told about the walk.
 struct WalkNews {

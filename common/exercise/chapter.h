@@ -27,6 +27,7 @@ std::string goal_what_name(Goal::What what);  // as in exercise.toml: "ai_over_s
 
 struct Hint {
   std::string text;
+  std::vector<std::string> causes;  // the diagnoses that it helps with (`for` in exercise.toml); empty: any attempt
 };
 
 struct Chapter {

@@ -196,14 +196,31 @@ class ManifestReader {
     return kOk;
   }
 
+  // for = ["over_fetch", "no_reuse"]: ids of diagnoses. Which ids there are is the roofline's business; `dev check`
+  // holds them against its list.
+  Result<std::vector<std::string>> causes_of_hint(const toml::table& table) const {
+    std::vector<std::string> causes;
+    const toml::node* node = table.get("for");
+    if (node == nullptr) return causes;
+    const toml::array* values = node->as_array();
+    if (values == nullptr || values->empty()) return error(*node, "`for` must be a list of diagnoses");
+    for (const toml::node& value : *values) {
+      const auto cause = value.value_exact<std::string>();
+      if (!cause || cause->empty()) return error(value, "`for` must be a list of diagnoses");
+      causes.push_back(*cause);
+    }
+    return causes;
+  }
+
   Status read_hints(const toml::table& root) {
     const toml::node* node = root.get("hint");
     if (node == nullptr || !node->is_array_of_tables()) return error(root, "a chapter needs a [[hint]]");
     for (const toml::node& entry : *node->as_array()) {
       const toml::table& table = *entry.as_table();
-      ROOFWALK_TRY_STATUS(only_keys(table, {"text"}));
+      ROOFWALK_TRY_STATUS(only_keys(table, {"text", "for"}));
       ROOFWALK_TRY(std::string words, text(table, "text"));
-      chapter_.hints.push_back({std::move(words)});
+      ROOFWALK_TRY(std::vector<std::string> causes, causes_of_hint(table));
+      chapter_.hints.push_back({std::move(words), std::move(causes)});
     }
     return kOk;
   }

@@ -40,6 +40,7 @@ Json to_json(const KernelRecord& kernel) {
           {"registers", kernel.registers_per_thread},
           {"shared_bytes", kernel.shared_bytes},
           {"local_bytes_per_thread", kernel.local_bytes_per_thread},
+          {"spilled_bytes_per_thread", kernel.spilled_bytes_per_thread},
           {"resident_blocks_per_sm", kernel.resident_blocks_per_sm},
           {"occupancy", kernel.occupancy},
           {"elapsed_ns", kernel.elapsed_ns},

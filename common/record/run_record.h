@@ -37,7 +37,8 @@ struct Dim3 {
   X(l1_read_sectors)  /* 32-byte sectors that global and local loads ask L1 for */ \
   X(l1_write_sectors) /* the same for stores and atomics */                        \
   X(l1_read_hit_sectors)                                                           \
-  X(l1_lines) /* 128-byte lines that requests touch */                             \
+  X(l1_lines)      /* 128-byte lines that requests touch */                        \
+  X(local_sectors) /* of the L1 sectors read and written, local memory's */        \
   X(l2_read_sectors)                                                               \
   X(l2_write_sectors)                                                              \
   X(l2_read_hit_sectors)                                                           \
@@ -130,8 +131,9 @@ struct KernelRecord {
   Dim3 grid, block;
   int line = 0;  // of the launch
   int registers_per_thread = 0;
-  std::uint32_t shared_bytes = 0;  // a block, static and dynamic
-  std::uint64_t local_bytes_per_thread = 0;
+  std::uint32_t shared_bytes = 0;              // a block, static and dynamic
+  std::uint64_t local_bytes_per_thread = 0;    // as ptxas reports it: the kernel's own arrays and spilled registers
+  std::uint64_t spilled_bytes_per_thread = 0;  // of it, what is not the kernel's own: PTX has no spills to count
   int resident_blocks_per_sm = 0;
   double occupancy = 0;  // resident warps over the most an SM holds
   double elapsed_ns = 0;

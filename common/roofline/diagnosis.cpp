@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <cctype>
 
+#include "common/roofline/losses.h"
 #include "common/roofline/si.h"
 
 namespace roofwalk {
@@ -12,57 +13,31 @@ namespace {
 
 using Line = DiagnosisInput::Line;
 
-constexpr double kNearRoof = 1.1;        // a vertical gap up to this leaves nothing worth naming
-constexpr double kWellPlaced = 1.25;     // 80 % of the roof: well optimized
-constexpr double kOverFetch = 1.5;       // sectors asked for over sectors needed; 1.25 is mere misalignment
-constexpr double kDominates = 1.5;       // one part of the time against every other one
-constexpr double kLaunchShare = 0.3;     // of the time
-constexpr double kConflictShare = 0.25;  // of the shared-memory wavefronts
-constexpr double kDivergentShare = 0.1;  // of the branches
-constexpr double kExtraFlops = 1.25;     // executed over useful
-constexpr double kRedundant = 1.25;      // bytes at a level over compulsory bytes
-constexpr double kVeryRedundant = 8;
-constexpr double kLowOccupancy = 0.5;
+constexpr double kWorthCuring = 0.15;  // of the time
+constexpr double kWellPlaced = 1.25;   // 80 % of the roof at the algorithm's AI: well optimized
+constexpr double kNearRoof = 1.1;      // nothing left to name
 
-constexpr std::string_view kBarrierWait = "a barrier";
-
-enum class Part { unknown, dram, l2, l1, shared, issue, flops, latency };
-
-// The input and what several rules ask of it.
-struct Facts {
-  const DiagnosisInput& in;
-  Part bound = Part::unknown;  // the part that takes most of the time
-  double bound_ns = 0;
-  double traffic_ns = 0;  // the slowest memory level
-  double work_ns = 0;     // the slowest part that is not waiting
-  double sectors = 0, ideal_sectors = 0;
-
-  explicit Facts(const DiagnosisInput& input) : in(input) {
-    const auto consider = [&](Part part, double ns) {
-      if (ns > bound_ns) {
-        bound = part;
-        bound_ns = ns;
-      }
-    };
-    consider(Part::dram, in.dram_ns);
-    consider(Part::l2, in.l2_ns);
-    consider(Part::l1, in.l1_ns);
-    consider(Part::shared, in.shared_ns);
-    consider(Part::issue, in.issue_ns);
-    consider(Part::flops, in.flops_ns);
-    consider(Part::latency, in.latency_ns);
-    traffic_ns = std::max({in.dram_ns, in.l2_ns, in.l1_ns});
-    work_ns = std::max({traffic_ns, in.shared_ns, in.issue_ns, in.flops_ns});
-    for (const Line& line : in.lines) {
-      sectors += line.l1_sectors;
-      ideal_sectors += line.ideal_l1_sectors;
-    }
-  }
-
-  bool bound_by(std::initializer_list<Part> parts) const {
-    return bound == Part::unknown || std::find(parts.begin(), parts.end(), bound) != parts.end();
-  }
-  bool over_fetches() const { return ideal_sectors > 0 && sectors >= kOverFetch * ideal_sectors; }
+constexpr std::string_view kCauses[] = {
+    cause::kOverRoof,            // more bytes or FLOPs a second than the machine has: skipped work, or a wrong roof
+    cause::kLowPrecision,        // computed in fewer bits than asked
+    cause::kLaunchBound,         // the launches take the time: many, or one with next to nothing to do
+    cause::kFewBlocks,           // a grid that does not fill the GPU
+    cause::kTail,                // a last wave that is nearly empty, or blocks of very different length
+    cause::kSpills,              // values of a thread that live in memory: registers that ran out, or arrays
+    cause::kOverFetch,           // sectors fetched of which little is used
+    cause::kBankConflicts,       // shared-memory accesses that take turns
+    cause::kDivergence,          // the lanes of a warp go different ways
+    cause::kExecutedOverUseful,  // FLOPs that nobody asked for
+    cause::kUnfused,             // intermediates that go through DRAM between kernels
+    cause::kRedundantLoads,      // every block fetches what other blocks fetched before
+    cause::kNoReuse,             // threads of a block load the same bytes again and again
+    cause::kLowOccupancy,        // too few resident warps to hide the waiting
+    cause::kBarriers,            // whole blocks stand still until their loads are there
+    cause::kDependency,          // each instruction waits for the one before it
+    cause::kLatency,             // too few bytes in flight
+    cause::kSharedTraffic,       // shared memory takes the time, without conflicts
+    cause::kInstructionBound,    // issue slots go to anything but arithmetic
+    cause::kFpBound,             // the arithmetic itself takes the time
 };
 
 // The line with the most of something; nullptr where no line has any.
@@ -77,216 +52,355 @@ const Line* worst_line(const std::vector<Line>& lines, Amount amount) {
 
 int number_of(const Line* line) { return line ? line->line : 0; }
 
-// "Line 14 has", or "The kernel has" where no line is known.
-std::string subject(const Line* line) { return line ? fmt::format("Line {}", line->line) : "The kernel"; }
-
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-// On a roof, with nothing to gain along the other axis.
-std::optional<Diagnosis> near_roof(const Facts& f) {
-  if (f.in.vertical_gap <= 0 || f.in.vertical_gap > kWellPlaced) return std::nullopt;
-  const std::string share = percent(1 / f.in.vertical_gap);
-  const bool close = f.in.vertical_gap <= kNearRoof;
-  if (f.in.observed_ai >= f.in.ridge) {
-    return Diagnosis{close ? "none" : "near_roof",
-                     fmt::format("The dot is at {} of the compute roof: {}", share,
-                                 close ? "well placed. Only another algorithm or a lower precision goes further."
-                                       : "little is left. More independent arithmetic a thread may give the rest."),
-                     0};
+// " (line 12)", or nothing.
+std::string place(int line) { return line > 0 ? fmt::format(" (line {})", line) : std::string(); }
+
+const DiagnosisInput::Waiting* wait_of(const DiagnosisInput& in, std::string_view id) {
+  const auto found = std::find_if(in.waiting.begin(), in.waiting.end(), [&](const auto& w) { return w.id == id; });
+  return found == in.waiting.end() ? nullptr : &*found;
+}
+
+// The line where warps wait most for memory; 0 unknown.
+const DiagnosisInput::Waiting* wait_for_memory(const DiagnosisInput& in) {
+  for (const auto& waiting : in.waiting) {
+    if (waiting.id == "dram" || waiting.id == "l2" || waiting.id == "l1") return &waiting;
   }
-  if (f.in.horizontal_gap > kNearRoof) return std::nullopt;
-  return Diagnosis{close ? "none" : "near_roof",
-                   fmt::format("The dot is at {} of the memory roof and moves hardly a byte too many: {}", share,
-                               close ? "well placed. Only fusion with a neighbouring kernel goes further."
-                                     : "little is left. 128-bit accesses (float4) may give the rest."),
-                   0};
+  return nullptr;
 }
 
-std::optional<Diagnosis> launch_bound(const Facts& f) {
-  if (f.in.launch_ns <= 0 || f.in.launch_ns < kLaunchShare * f.in.elapsed_ns) return std::nullopt;
-  return Diagnosis{"launch_bound",
-                   fmt::format("Launching takes {} of the {}, more than the work deserves. Put more work into fewer "
-                               "launches.",
-                               time_text(f.in.launch_ns), time_text(f.in.elapsed_ns)),
-                   0};
-}
+// One cause in words, with its figures and its lever, and the line to look at.
+struct Words {
+  std::string text;
+  int line = 0;
+};
 
-std::optional<Diagnosis> few_blocks(const Facts& f) {
-  if (f.in.blocks <= 0 || f.in.blocks >= f.in.resident_blocks || !f.bound_by({Part::latency})) return std::nullopt;
-  if (f.bound == Part::latency && f.in.latency_ns < kDominates * f.work_ns) return std::nullopt;
-  const bool one = f.in.blocks == 1;
-  return Diagnosis{"few_blocks",
-                   fmt::format("The grid has {:.0f} block{} where {:.0f} fit on the GPU at once, so most of it idles "
-                               "while a few warps wait for memory. Launch more blocks, each with less to do.",
-                               f.in.blocks, one ? "" : "s", f.in.resident_blocks),
-                   0};
-}
-
-std::optional<Diagnosis> over_fetch(const Facts& f) {
-  if (!f.over_fetches() || !f.bound_by({Part::dram, Part::l2, Part::l1, Part::latency})) return std::nullopt;
-  const Line* line = worst_line(f.in.lines, [](const Line& l) { return l.l1_sectors - l.ideal_l1_sectors; });
-  if (!line) return std::nullopt;
-  const double requests = line->load_requests + line->store_requests;
-  const char* access = line->store_requests == 0 ? "a load" : line->load_requests == 0 ? "a store" : "an access";
-  return Diagnosis{"over_fetch",
-                   fmt::format("{} asks for {} sectors {} where {} would do: the threads of a warp touch addresses "
-                               "far apart. Let neighbouring threads (threadIdx.x) touch neighbouring elements.",
-                               subject(line), number_text(line->l1_sectors / requests), access,
-                               number_text(line->ideal_l1_sectors / requests)),
-                   line->line};
-}
-
-std::optional<Diagnosis> bank_conflicts(const Facts& f) {
-  if (f.in.shared_bank_conflicts <= 0 || !f.bound_by({Part::shared, Part::latency})) return std::nullopt;
-  if (f.in.shared_bank_conflicts < kConflictShare * f.in.shared_wavefronts) return std::nullopt;
-  const Line* line = worst_line(f.in.lines, [](const Line& l) { return l.shared_bank_conflicts; });
-  return Diagnosis{"bank_conflicts",
-                   fmt::format("{}{} of the shared-memory wavefronts are bank conflicts: threads of a warp hit the "
-                               "same bank. Pad the tile's rows by one element, or swizzle them.",
-                               line ? subject(line) + " is the worst: " : "",
-                               percent(f.in.shared_bank_conflicts / f.in.shared_wavefronts)),
-                   number_of(line)};
-}
-
-std::optional<Diagnosis> divergence(const Facts& f) {
-  if (f.in.divergent_branches <= 0 || !f.bound_by({Part::issue, Part::flops, Part::latency})) return std::nullopt;
-  if (f.in.divergent_branches < kDivergentShare * f.in.branches) return std::nullopt;
-  const Line* line = worst_line(f.in.lines, [](const Line& l) { return l.divergent_branches; });
-  return Diagnosis{"divergence",
-                   fmt::format("{} of the branches split their warp, and each side then runs alone{}. Let all 32 "
-                               "threads of a warp take the same side.",
-                               percent(f.in.divergent_branches / f.in.branches),
-                               line ? fmt::format(" (line {} most)", line->line) : ""),
-                   number_of(line)};
-}
-
-std::optional<Diagnosis> executed_over_useful(const Facts& f) {
-  if (f.in.useful_flops <= 0 || !f.bound_by({Part::issue, Part::flops})) return std::nullopt;
-  if (f.in.executed_flops < kExtraFlops * f.in.useful_flops) return std::nullopt;
-  return Diagnosis{"executed_over_useful",
-                   fmt::format("The kernel executes {} FLOPs for each useful one. Compute nothing twice and nothing "
-                               "that is thrown away.",
-                               number_text(f.in.executed_flops / f.in.useful_flops)),
-                   0};
-}
-
-// ", and warps wait for DRAM 63 % of their time (line 12)"; empty where it is not known.
-std::string main_wait(const Facts& f) {
-  if (f.in.waiting.empty()) return {};
-  const auto& most = f.in.waiting.front();
-  return fmt::format(", and warps wait for {} {} of their time{}", most.what, percent(most.share),
-                     most.line > 0 ? fmt::format(" (line {})", most.line) : "");
-}
-
-// Coalesced, yet the same bytes again and again through the level that takes the time.
-std::optional<Diagnosis> no_reuse(const Facts& f) {
-  if (f.in.compulsory_bytes <= 0 || !f.bound_by({Part::dram, Part::l2, Part::l1, Part::latency})) return std::nullopt;
-  struct Level {
-    const char* name;
-    double bytes, ns;
-    const char* lever;
-  };
-  const Level levels[] = {
-      {"L1", f.in.l1_bytes, f.in.l1_ns, "Keep a tile in shared memory or registers and reuse it"},
-      {"L2", f.in.l2_bytes, f.in.l2_ns, "Let each block reuse more of what it loads: larger tiles"},
-      {"DRAM", f.in.dram_bytes, f.in.dram_ns, "Let each block reuse more of what it loads: larger tiles"},
-  };
-  const Level* level = &levels[0];
-  for (const Level& candidate : levels) {
-    if (candidate.ns > level->ns) level = &candidate;
+Words launch_bound(const DiagnosisInput& in) {
+  if (in.launches > 1) {
+    return {fmt::format("{:.0f} launches take {} of the {}. Put the work into one launch, or a few.", in.launches,
+                        time_text(in.launch_ns), time_text(in.elapsed_ns)),
+            in.launch_line};
   }
-  // A wait is the wait for these very bytes, unless they are few or moving them would take far less time.
-  const bool waits = f.bound == Part::latency;
-  if (level->bytes < (waits ? kVeryRedundant : kRedundant) * f.in.compulsory_bytes) return std::nullopt;
-  if (waits && f.traffic_ns < 0.5 * f.bound_ns) return std::nullopt;
-  const Line* line = worst_line(f.in.lines, [&](const Line& l) {
-    return level->ns == f.in.dram_ns && l.dram_bytes > 0 ? l.dram_bytes : l.l1_sectors;
-  });
-  return Diagnosis{
-      "no_reuse",
-      fmt::format("{} moves {} for {} of data, each byte {} times{}{}. {}.", level->name, si_text(level->bytes, "B"),
-                  si_text(f.in.compulsory_bytes, "B"), number_text(level->bytes / f.in.compulsory_bytes),
-                  line ? fmt::format(", most of it at line {}", line->line) : "", waits ? main_wait(f) : "",
-                  level->lever),
+  return {fmt::format("the launch alone takes {} of the {}, more than the work does. Give one launch more to do.",
+                      time_text(in.launch_ns), time_text(in.elapsed_ns)),
+          in.launch_line};
+}
+
+Words few_blocks(const DiagnosisInput& in) {
+  return {
+      fmt::format("the grid has {:.0f} block{} where {:.0f} fit on the GPU at once, so most of it idles while a few "
+                  "warps wait. Launch more blocks, each with less to do{}.",
+                  in.blocks, in.blocks == 1 ? "" : "s", in.resident_blocks, place(in.launch_line)),
+      in.launch_line};
+}
+
+Words tail(const DiagnosisInput& in) {
+  const double waves = in.resident_blocks > 0 ? in.blocks / in.resident_blocks : 0;
+  const double whole = static_cast<double>(static_cast<std::int64_t>(waves));
+  const double left = in.blocks - whole * in.resident_blocks;
+  const auto* empty = wait_of(in, "tail");
+  const std::string idle =
+      empty ? fmt::format(", and {} of the places for warps stand empty", percent(empty->share)) : "";
+  constexpr double kManyWaves = 8;
+  if (left > 0 && waves < kManyWaves) {
+    return {
+        fmt::format("{:.0f} blocks fit at once and the grid has {:.0f}: the last {:.0f} run on a GPU that is nearly "
+                    "idle{}. Cut the work into a multiple of {:.0f} equal blocks, or into many small ones{}.",
+                    in.resident_blocks, in.blocks, left, idle, in.resident_blocks, place(in.launch_line)),
+        in.launch_line};
+  }
+  return {fmt::format("some blocks run far longer than the others{}. Share the work out evenly{}.", idle,
+                      place(in.launch_line)),
+          in.launch_line};
+}
+
+Words spills(const DiagnosisInput& in) {
+  return {fmt::format("The compiler (ptxas) ran out of registers and keeps {:.0f} bytes of each thread in local "
+                      "memory: moving them "
+                      "once out and back would take about {}, which the virtual GPU's time does not show. Hold fewer "
+                      "values at once, or allow more registers (__launch_bounds__){}.",
+                      in.spilled_bytes_per_thread, time_text(in.spill_ns), place(in.launch_line)),
+          in.launch_line};
+}
+
+Words local_array(const DiagnosisInput& in) {
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.local_sectors; });
+  return {
+      fmt::format("{} of the {} at L1 are local memory, a thread's own arrays that cannot live in registers since "
+                  "their indices are known only as it runs{}. Give loops over them constant bounds and unroll them, "
+                  "or keep them in shared memory.",
+                  percent(in.local_bytes / in.l1_bytes), si_text(in.l1_bytes, "B"),
+                  line ? fmt::format(" (line {})", line->line) : ""),
       number_of(line)};
 }
 
-// Every warp of a block stands still together, and nothing else runs meanwhile.
-std::optional<Diagnosis> barriers(const Facts& f) {
-  if (f.bound != Part::latency || f.in.waiting.empty() || f.in.waiting.front().what != kBarrierWait)
-    return std::nullopt;
-  const auto& most = f.in.waiting.front();
-  return Diagnosis{"barriers",
-                   fmt::format("Warps wait at barriers {} of their time{}: all stand still until the slowest load of "
-                               "the block is there. Start the next tile's loads before computing on this one "
-                               "(cp.async, two buffers), or let more blocks share an SM.",
-                               percent(most.share), most.line > 0 ? fmt::format(", most at line {}", most.line) : ""),
-                   most.line};
+Words over_fetch(const DiagnosisInput& in) {
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.l1_sectors - l.ideal_l1_sectors; });
+  if (!line) return {"more sectors are fetched than needed.", 0};
+  const double requests = line->load_requests + line->store_requests;
+  const char* access = line->store_requests == 0 ? "a load" : line->load_requests == 0 ? "a store" : "an access";
+  return {
+      fmt::format("line {} asks for {} sectors {} where {} would do, since the threads of a warp touch addresses far "
+                  "apart. Let neighbouring threads (threadIdx.x) touch neighbouring elements.",
+                  line->line, number_text(line->l1_sectors / requests), access,
+                  number_text(line->ideal_l1_sectors / requests)),
+      line->line};
 }
 
-// Waiting, with too little on its way.
-std::optional<Diagnosis> latency(const Facts& f) {
-  const bool left_of_ridge = f.in.observed_ai < f.in.ridge;
-  if (f.bound != Part::latency && !(f.bound == Part::unknown && left_of_ridge)) return std::nullopt;
-  if (f.bound == Part::unknown && f.in.vertical_gap <= kWellPlaced) return std::nullopt;
-  if (f.in.occupancy > 0 && f.in.occupancy < kLowOccupancy) {
-    return Diagnosis{"low_occupancy",
-                     fmt::format("Only {} of the warps that an SM can hold are there to hide the waiting for memory. "
-                                 "Use fewer registers or less shared memory a block, or more loads in flight a thread.",
-                                 percent(f.in.occupancy)),
-                     0};
-  }
-  const std::string times = f.bound == Part::latency && f.traffic_ns > 0
-                                ? fmt::format(": waiting takes {}, moving the bytes {}{}", time_text(f.in.latency_ns),
-                                              time_text(f.traffic_ns), main_wait(f))
-                                : std::string();
-  return Diagnosis{"latency",
-                   fmt::format("Too few bytes are in flight{}. Use 128-bit accesses (float4) and several independent "
-                               "loads a thread.",
-                               times),
-                   f.in.waiting.empty() ? 0 : f.in.waiting.front().line};
+Words bank_conflicts(const DiagnosisInput& in) {
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.shared_bank_conflicts; });
+  return {fmt::format("{} of the shared-memory wavefronts are bank conflicts, where threads of a warp hit the same "
+                      "bank{}. Pad the tile's rows by one element, or swizzle them.",
+                      percent(in.shared_bank_conflicts / in.shared_wavefronts),
+                      line ? fmt::format(", most at line {}", line->line) : ""),
+          number_of(line)};
 }
 
-std::optional<Diagnosis> pipes(const Facts& f) {
-  if (f.bound == Part::shared) {
-    return Diagnosis{"shared_traffic",
-                     fmt::format("Shared memory takes {} of the {}, without many conflicts. Keep operands in "
-                                 "registers: several outputs a thread.",
-                                 time_text(f.in.shared_ns), time_text(f.in.elapsed_ns)),
-                     0};
+Words divergence(const DiagnosisInput& in) {
+  const Line* branch = worst_line(in.lines, [](const Line& l) { return l.divergent_branches; });
+  return {
+      fmt::format("{} of the branches split their warp{}, and each side then runs alone: {} of 32 lanes work on the "
+                  "average. Let all threads of a warp take the same side.",
+                  percent(in.divergent_branches / in.branches),
+                  branch ? fmt::format(", most at line {}", branch->line) : "",
+                  number_text(in.thread_instructions / in.warp_instructions)),
+      number_of(branch)};
+}
+
+Words executed_over_useful(const DiagnosisInput& in) {
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.flops; });
+  return {fmt::format("the kernel executes {} FLOPs for each useful one{}. Compute nothing twice and nothing that is "
+                      "thrown away.",
+                      number_text(in.executed_flops / in.useful_flops),
+                      line ? fmt::format(", most at line {}", line->line) : ""),
+          number_of(line)};
+}
+
+Words unfused(const DiagnosisInput& in) {
+  return {fmt::format("{:.0f} kernels pass whole arrays on to each other through DRAM, which moves {} where {} are "
+                      "compulsory. Fuse them: what one kernel computes, the next should find in registers{}.",
+                      in.streaming_kernels, si_text(in.dram_bytes, "B"), si_text(in.compulsory_bytes, "B"),
+                      place(in.launch_line)),
+          in.launch_line};
+}
+
+// The level at which redundant bytes take most time.
+struct Level {
+  const char* name;
+  double bytes, ns;
+};
+Level slowest_level(const DiagnosisInput& in) {
+  Level slowest{"L1", in.l1_bytes, in.l1_ns};
+  for (const Level& level : {Level{"L2", in.l2_bytes, in.l2_ns}, Level{"DRAM", in.dram_bytes, in.dram_ns}}) {
+    if (level.ns > slowest.ns) slowest = level;
   }
-  if (f.bound == Part::issue) {
-    return Diagnosis{"instruction_bound",
-                     fmt::format("Issuing instructions takes {} of the {}, more than the arithmetic needs. Use wider "
-                                 "accesses, unroll, and take index arithmetic out of the loop.",
-                                 time_text(f.in.issue_ns), time_text(f.in.elapsed_ns)),
-                     0};
+  return slowest;
+}
+
+// "DRAM moves 106 MB for 12.6 MB of data, each byte 8.46 times".
+std::string redundancy(const DiagnosisInput& in, const Level& level) {
+  return fmt::format("{} moves {} for {} of data, each byte {} times", level.name, si_text(level.bytes, "B"),
+                     si_text(in.compulsory_bytes, "B"), number_text(level.bytes / in.compulsory_bytes));
+}
+
+Words redundant_loads(const DiagnosisInput& in) {
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.dram_bytes > 0 ? l.dram_bytes : l.l1_sectors; });
+  return {
+      fmt::format("{}, though hardly a block asks twice: every block fetches what others fetched before{}. Let each "
+                  "block do more with what it loads (a larger tile), or run blocks that share data side by side.",
+                  redundancy(in, slowest_level(in)), line ? fmt::format(", most at line {}", line->line) : ""),
+      number_of(line)};
+}
+
+Words no_reuse(const DiagnosisInput& in) {
+  const Level level = slowest_level(in);
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.l1_sectors; });
+  return {fmt::format("{}{}: threads of a block load the same values again and again. Keep a tile in shared memory or "
+                      "registers and reuse it.",
+                      redundancy(in, level), line ? fmt::format(", most of it at line {}", line->line) : ""),
+          number_of(line)};
+}
+
+Words low_occupancy(const DiagnosisInput& in) {
+  const auto* wait = wait_for_memory(in);
+  return {fmt::format("only {} of the warps that an SM can hold are there to hide the waiting for memory{}. Use fewer "
+                      "registers or less shared memory a block, or have more loads in flight a thread.",
+                      percent(in.occupancy), place(wait ? wait->line : 0)),
+          in.launch_line};
+}
+
+Words barriers(const DiagnosisInput& in) {
+  constexpr double kOthersToRun = 2;
+  const auto* wait = wait_of(in, "barrier");
+  const int line = wait ? wait->line : 0;
+  if (in.resident_blocks_per_sm > kOthersToRun) {
+    return {fmt::format("warps stand at barriers {} of their time{}, until the slowest of their block is there. Use "
+                        "fewer barriers: what stays within a warp needs none (__shfl_down_sync).",
+                        percent(wait ? wait->share : 0), place(line)),
+            line};
   }
-  if (f.bound == Part::flops || (f.bound == Part::unknown && f.in.vertical_gap > kWellPlaced)) {
-    return Diagnosis{"fp_bound",
-                     "The arithmetic itself takes the time. Use fused multiply-adds, fewer divisions and special "
-                     "functions, and several independent accumulators a thread.",
-                     0};
+  return {fmt::format("at its barriers{} the whole block waits for the slowest load, and hardly another block has work "
+                      "meanwhile. Start the next tile's loads before computing on this one (cp.async, two buffers), "
+                      "or let more blocks share an SM.",
+                      place(line)),
+          line};
+}
+
+Words dependency(const DiagnosisInput& in) {
+  const auto* wait = wait_of(in, "dependency");
+  const int line = wait ? wait->line : 0;
+  return {fmt::format("warps spend {} of their time waiting for the result of the instruction before{}, with too few "
+                      "others to step in. Break the chain: several independent results a thread.",
+                      percent(wait ? wait->share : 0), place(line)),
+          line};
+}
+
+Words latency(const DiagnosisInput& in) {
+  const auto* wait = wait_for_memory(in);
+  return {fmt::format("too few bytes are in flight{}. Use 128-bit accesses (float4) and several independent loads a "
+                      "thread.",
+                      wait && in.latency_ns > 0 ? fmt::format(", and warps wait for {} {} of their time{}", wait->what,
+                                                              percent(wait->share), place(wait->line))
+                                                : ""),
+          wait ? wait->line : 0};
+}
+
+Words shared_traffic(const DiagnosisInput& in) {
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.shared_wavefronts; });
+  return {fmt::format("shared memory takes {} of the {}{}, without many conflicts. Keep operands in registers: several "
+                      "outputs a thread.",
+                      time_text(in.shared_ns), time_text(in.elapsed_ns),
+                      line ? fmt::format(", most at line {}", line->line) : ""),
+          number_of(line)};
+}
+
+Words instruction_bound(const DiagnosisInput& in) {
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.warp_instructions; });
+  constexpr double kFlopsOfFma = 64;  // of a warp
+  return {
+      fmt::format("the kernel issues {} warp instructions, where its FLOPs as fused multiply-adds are {}{}. Use wider "
+                  "accesses, unroll, and take index arithmetic out of the loop.",
+                  si_text(in.warp_instructions, ""), si_text(in.useful_flops / kFlopsOfFma, ""),
+                  line ? fmt::format(", most at line {}", line->line) : ""),
+      number_of(line)};
+}
+
+Words fp_bound(const DiagnosisInput& in) {
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.flops; });
+  return {fmt::format("the arithmetic itself takes the time{}. Use fused multiply-adds, fewer divisions and special "
+                      "functions.",
+                      line ? fmt::format(", most at line {}", line->line) : ""),
+          number_of(line)};
+}
+
+Words words_for(std::string_view id, const DiagnosisInput& in) {
+  using Speaker = Words (*)(const DiagnosisInput&);
+  constexpr std::pair<std::string_view, Speaker> kSpeakers[] = {{cause::kLaunchBound, launch_bound},
+                                                                {cause::kFewBlocks, few_blocks},
+                                                                {cause::kTail, tail},
+                                                                {cause::kSpills, local_array},
+                                                                {cause::kOverFetch, over_fetch},
+                                                                {cause::kBankConflicts, bank_conflicts},
+                                                                {cause::kDivergence, divergence},
+                                                                {cause::kExecutedOverUseful, executed_over_useful},
+                                                                {cause::kUnfused, unfused},
+                                                                {cause::kRedundantLoads, redundant_loads},
+                                                                {cause::kNoReuse, no_reuse},
+                                                                {cause::kLowOccupancy, low_occupancy},
+                                                                {cause::kBarriers, barriers},
+                                                                {cause::kDependency, dependency},
+                                                                {cause::kLatency, latency},
+                                                                {cause::kSharedTraffic, shared_traffic},
+                                                                {cause::kInstructionBound, instruction_bound},
+                                                                {cause::kFpBound, fp_bound}};
+  const auto found =
+      std::find_if(std::begin(kSpeakers), std::end(kSpeakers), [&](const auto& s) { return s.first == id; });
+  return found->second(in);
+}
+
+// Which gap, then why: "The dot is x4.3 too low: ...".
+std::string with_gap(const DiagnosisInput& in, bool is_bytes, const std::string& why) {
+  const double gap = is_bytes ? in.horizontal_gap : in.vertical_gap;
+  if (gap < kNearRoof) return static_cast<char>(std::toupper(static_cast<unsigned char>(why.front()))) + why.substr(1);
+  return fmt::format("The dot is x{} too {}: {}", number_text(gap), is_bytes ? "far left" : "low", why);
+}
+
+Diagnosis low_precision(const DiagnosisInput& in) {
+  return {std::string(cause::kLowPrecision),
+          fmt::format("The errors are of the size that 16-bit floats make{}, and 32 bits were asked for. Keep values "
+                      "and sums in float: a lower precision is another exercise, with another roof.",
+                      place(in.suspect_line)),
+          in.suspect_line};
+}
+
+Diagnosis over_roof(const DiagnosisInput& in) {
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.flops; });
+  if (in.executed_flops < kLeastOfUsefulFlops * in.useful_flops) {
+    return {
+        std::string(cause::kOverRoof),
+        fmt::format("The dot stands where no dot can: {} were executed where the algorithm has {}, so it counts work "
+                    "that was not done. Do all of it, as the chapter describes it{}.",
+                    si_text(in.executed_flops, "FLOP"), si_text(in.useful_flops, "FLOP"), place(number_of(line))),
+        number_of(line)};
   }
-  return std::nullopt;
+  if (in.dram_bytes < kLeastOfCompulsoryBytes * in.compulsory_bytes) {
+    return {
+        std::string(cause::kOverRoof),
+        fmt::format("The dot stands right of where any can: {} were moved where {} are compulsory. Part of the data "
+                    "was not read, or a cache still held it: read every input and write every output.",
+                    si_text(in.dram_bytes, "B"), si_text(in.compulsory_bytes, "B"))};
+  }
+  return {std::string(cause::kOverRoof),
+          fmt::format("The dot is {} above its roof, which cannot be. The data came from a cache, whose roof is "
+                      "higher, or work was skipped: measure with a size that no cache holds.",
+                      percent(1 / in.vertical_gap - 1))};
+}
+
+// What can be said of a dot without a disease.
+std::string standing(const DiagnosisInput& in) {
+  const std::string share = percent(1 / std::max(1.0, in.vertical_gap));
+  if (in.vertical_gap <= 0 || total_gap(in) > kWellPlaced) {
+    return fmt::format("No single cause stands out at {} of the roof.", share);
+  }
+  const bool close = in.vertical_gap <= kNearRoof;
+  if (in.observed_ai >= in.ridge) {
+    return fmt::format("The dot is at {} of the compute roof: {}", share,
+                       close ? "well placed. Only another algorithm or a lower precision goes further."
+                             : "little is left. More independent arithmetic a thread may give the rest.");
+  }
+  return fmt::format("The dot is at {} of the memory roof and moves hardly a byte too many: {}", share,
+                     close ? "well placed. Only fusion with a neighbouring kernel goes further."
+                           : "little is left. 128-bit accesses (float4) may give the rest.");
 }
 
 }  // namespace
 
-Diagnosis diagnose(const DiagnosisInput& input) {
-  const Facts facts(input);
-  if (input.vertical_gap <= kNearRoof) {
-    if (auto found = near_roof(facts)) return *found;
+std::span<const std::string_view> diagnosis_causes() { return kCauses; }
+
+std::vector<Diagnosis> diagnose(const DiagnosisInput& in) {
+  if (in.looks_like_half) return {low_precision(in)};
+  if (in.elapsed_ns <= 0) return {};
+  if (in.is_impossible) return {over_roof(in)};
+  std::vector<Diagnosis> found;
+  if (const double share = in.spill_ns / (in.elapsed_ns + in.spill_ns); share >= kWorthCuring) {
+    auto [text, line] = spills(in);
+    found.push_back({std::string(cause::kSpills), std::move(text), line, share});
   }
-  using Rule = std::optional<Diagnosis> (*)(const Facts&);
-  constexpr Rule kRules[] = {launch_bound, few_blocks, over_fetch, bank_conflicts, divergence, executed_over_useful,
-                             no_reuse,     barriers,   latency,    pipes,          near_roof};
-  for (const Rule rule : kRules) {
-    if (auto found = rule(facts)) return *found;
+  if (total_gap(in) > kWellPlaced) {
+    for (const Loss& loss : losses(in)) {
+      const double share = loss.ns / in.elapsed_ns;
+      if (share < kWorthCuring) continue;
+      auto [text, line] = words_for(loss.cause, in);
+      found.push_back({std::string(loss.cause), with_gap(in, loss.is_bytes, text), line, share});
+    }
   }
-  return {"none",
-          fmt::format("No single cause stands out at {} of the roof.", percent(1 / std::max(1.0, input.vertical_gap))),
-          0};
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  return found;
+}
+
+Diagnosis first_diagnosis(const DiagnosisInput& in, const std::vector<Diagnosis>& found) {
+  return found.empty() ? Diagnosis{"none", standing(in)} : found.front();
 }
 
 }  // namespace roofwalk

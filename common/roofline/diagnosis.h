@@ -1,7 +1,10 @@
-// From counts to one plain sentence: what holds the dot back, and what to change. Pure arithmetic and words.
+// From counts and times to plain sentences: what holds the dot back, why, and what to change. Pure arithmetic and
+// words.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/roofline/roofline.h"
@@ -9,47 +12,83 @@
 namespace roofwalk {
 
 // Facts about one measured attempt, all from counters. Times in ns; what is not known stays 0. The parts of the time
-// (dram_ns ... launch_ns) are known where it is modelled; without them the rules go by counts and gaps alone. AI, ridge
-// and gaps all belong to one level, DRAM or another.
+// (dram_ns ... launch_ns) are known where it is modelled: the slowest of them, latency_ns and launch_ns add up to
+// elapsed_ns. Without them the rules go by counts and gaps alone. AI, ridge and gaps all belong to one level.
 struct DiagnosisInput {
   double useful_flops = 0, executed_flops = 0;
   double compulsory_bytes = 0, dram_bytes = 0, l1_bytes = 0, l2_bytes = 0;
   double observed_ai = 0, algorithmic_ai = 0, ridge = 0;
   double elapsed_ns = 0, vertical_gap = 0, horizontal_gap = 0;
   double dram_ns = 0, l2_ns = 0, l1_ns = 0, shared_ns = 0, issue_ns = 0, flops_ns = 0, latency_ns = 0, launch_ns = 0;
-  double occupancy = 0;                    // of the kernel that takes most time
-  double blocks = 0, resident_blocks = 0;  // of that kernel: in the grid; at once on the whole GPU
+  double warp_instructions = 0, thread_instructions = 0;  // the latter times active lanes
   double shared_wavefronts = 0, shared_bank_conflicts = 0;
   double branches = 0, divergent_branches = 0;
+  double launches = 0;
+  double streaming_kernels = 0;  // launches that have a good part of the bytes, each byte once; see inspect.cpp
+
+  // Of the kernel that takes most time.
+  double occupancy = 0;                    // resident warps over the most that fit
+  double blocks = 0, resident_blocks = 0;  // in the grid; at once on the whole GPU
+  double resident_blocks_per_sm = 0;
+  int launch_line = 0;  // 0 unknown
+
+  // Registers that ptxas had to keep in memory. The virtual GPU runs PTX, which has none of it: spill_ns is what moving
+  // them once out and once back would take, and is not in elapsed_ns.
+  double spilled_bytes_per_thread = 0, spill_ns = 0;
+  double local_bytes = 0;  // at L1, of arrays that a kernel itself keeps in local memory: counted, part of l1_bytes
+
+  bool is_impossible = false;    // implausible() says so (roofline.h)
+  bool looks_like_half = false;  // the answer is wrong, by as much as 16-bit arithmetic would be
+  int suspect_line = 0;          // that stored it; 0 unknown
 
   struct Line {
     int line = 0;
     double load_requests = 0, store_requests = 0;  // warp instructions on global memory
     double l1_sectors = 0;                         // 32-byte sectors that they asked L1 for
     double ideal_l1_sectors = 0;                   // the same, had the bytes used lain side by side
-    double dram_bytes = 0;
-    double shared_bank_conflicts = 0, divergent_branches = 0;
+    double dram_bytes = 0, local_sectors = 0;
+    double flops = 0, warp_instructions = 0;
+    double shared_wavefronts = 0, shared_bank_conflicts = 0, divergent_branches = 0;
   };
   std::vector<Line> lines;
 
-  // What warps waited for, as shares of their cycles, most first: words that follow "wait for". Empty where unknown.
+  // What warps waited for, as shares of all their cycles, most first. Empty where unknown.
   struct Waiting {
-    std::string what;  // "DRAM", "a barrier"
+    std::string_view id;    // "dram", "l2", "l1", "shared", "bank_conflict", "barrier", "dependency", "pipe", "tail"
+    std::string_view what;  // words that follow "wait for": "a barrier"
     double share = 0;
     int line = 0;  // where most of it is; 0 unknown
   };
   std::vector<Waiting> waiting;
 };
 
+// Ids that stay: hints name them (`for` in exercise.toml), and so does the JSON.
+namespace cause {
+inline constexpr std::string_view kOverRoof = "over_roof", kLowPrecision = "low_precision",
+                                  kLaunchBound = "launch_bound", kFewBlocks = "few_blocks", kTail = "tail",
+                                  kSpills = "spills", kOverFetch = "over_fetch", kBankConflicts = "bank_conflicts",
+                                  kDivergence = "divergence", kExecutedOverUseful = "executed_over_useful",
+                                  kUnfused = "unfused", kRedundantLoads = "redundant_loads", kNoReuse = "no_reuse",
+                                  kLowOccupancy = "low_occupancy", kBarriers = "barriers", kDependency = "dependency",
+                                  kLatency = "latency", kSharedTraffic = "shared_traffic",
+                                  kInstructionBound = "instruction_bound", kFpBound = "fp_bound";
+}  // namespace cause
+
 struct Diagnosis {
-  // A short id: none, near_roof, launch_bound, few_blocks, over_fetch, bank_conflicts, divergence,
-  // executed_over_useful, no_reuse, low_occupancy, barriers, latency, shared_traffic, instruction_bound, fp_bound.
-  std::string cause;
-  std::string text;  // one or two sentences for the learner, lever included
-  int line = 0;      // the line to look at; 0 none
+  std::string cause;  // one of diagnosis_causes(), or "none"
+  std::string text;   // two or three sentences for the learner: gap, cause, lever
+  int line = 0;       // the line to look at; 0 none
+  double share = 0;   // of the time that a cure might save, estimated; 0 where the time is not what is wrong
 };
 
-// The first rule that fits, the most costly disease first: a cure is worth naming only where it would move the dot.
-Diagnosis diagnose(const DiagnosisInput& input);
+// Every cause that a diagnosis can have; "none" is no cause.
+std::span<const std::string_view> diagnosis_causes();
+
+// All causes worth curing, the most costly first: each would save a good part of the time on its own. Empty where there
+// is none, or no single one. Time that one cause explains is not put down to another as well.
+std::vector<Diagnosis> diagnose(const DiagnosisInput& input);
+
+// The first of them; where there is none, "none" and what can be said of the dot.
+Diagnosis first_diagnosis(const DiagnosisInput& input, const std::vector<Diagnosis>& found);
 
 }  // namespace roofwalk

@@ -7,16 +7,6 @@
 #include "common/roofline/si.h"
 
 namespace roofwalk {
-namespace {
-
-// How far a sound measurement may stray: clocks and counters are not perfect, and on a real chip up to an L2 of dirty
-// output may stay cached after the run.
-constexpr double kMostOfRoof = 1.02;
-constexpr double kLeastOfCompulsoryBytes = 0.9;
-constexpr double kLeastOfUsefulFlops = 0.99;
-
-}  // namespace
-
 const MemoryRoof* Roofs::memory_roof(std::string_view level) const {
   const auto found = std::find_if(memory.begin(), memory.end(), [&](const MemoryRoof& r) { return r.level == level; });
   return found == memory.end() ? nullptr : &*found;

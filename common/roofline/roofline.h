@@ -56,7 +56,9 @@ struct Movement {
 Movement movement(const Point& from, const Point& to);
 
 // Is the point possible? Empty when it is; else the reason, for people: above the roof, fewer bytes than compulsory,
-// less arithmetic than useful. Margins: 1.02 x roof, 0.9 x compulsory bytes, 0.99 x useful FLOPs.
+// less arithmetic than useful. How far a sound measurement may stray: clocks and counters are not perfect, and on a
+// real chip up to an L2 of dirty output may stay cached after the run.
+inline constexpr double kMostOfRoof = 1.02, kLeastOfCompulsoryBytes = 0.9, kLeastOfUsefulFlops = 0.99;
 struct SanityInput {
   Point point;
   double bytes = 0, compulsory_bytes = 0;

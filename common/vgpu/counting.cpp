@@ -55,6 +55,7 @@ void add_memory(const Instruction& in, const Site& site, Counters& out) {
     out.add(load ? Counter::shared_load_requests : Counter::shared_store_requests, site.requests);
     return;
   }
+  if (in.space == Space::local) out.add(Counter::local_sectors, site.sectors);
   if (load) {
     out.add(Counter::l1_read_sectors, site.sectors);
     out.add(Counter::l1_read_hit_sectors, site.hit_sectors);

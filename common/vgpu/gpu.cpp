@@ -324,6 +324,8 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
   const std::span traffic(traffic_.data() + step.first_site, step.totals.sites.size());
   if (step.program) {
     out.shared_bytes = step.program->shared_bytes;
+    out.spilled_bytes_per_thread =
+        step.local_bytes_per_thread - std::min(step.local_bytes_per_thread, step.program->local_bytes);
     out.resident_blocks_per_sm = step.occupancy.blocks_per_sm;
     out.occupancy = step.occupancy.warps_share;
     count_kernel({*step.program, step.totals, step.block_threads, traffic, step.reading, *module_, source_name_}, out);

@@ -113,6 +113,8 @@ class GridRunner {
     for (std::size_t slot = 0; !sms_.empty() && slot < sms_[0].blocks.size(); ++slot) {
       for (Multiprocessor& sm : sms_) dispatch(sm, sm.blocks[slot]);
     }
+    for (Multiprocessor& sm : sms_) working_.push_back(&sm);
+    drop_idle_sms();
     instructions_ = active_blocks_ * warps_per_block_ * program_.function->instructions.size();  // a guess
     while (active_blocks_ != 0) {
       play_round();
@@ -197,14 +199,14 @@ class GridRunner {
     pace_.team() ? play_together() : play_alone();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     std::uint64_t played = 0;
-    for (const Multiprocessor& sm : sms_) played += sm.instructions;
+    for (const Multiprocessor* sm : working_) played += sm->instructions;
     pace_.note(took.count(), played);
   }
 
   void play_alone() {
-    for (Multiprocessor& sm : sms_) {
-      turn(launch_, sm);
-      if (sm.fault || launch_.refusal) return;
+    for (Multiprocessor* sm : working_) {
+      turn(launch_, *sm);
+      if (sm->fault || launch_.refusal) return;
     }
   }
 
@@ -213,9 +215,9 @@ class GridRunner {
       // Its own SMs first, whose state it may still have in its caches, then what others have not come to.
       Launch& launch = member == 0 ? launch_ : *helpers_[static_cast<std::size_t>(member) - 1];
       for (int step = 0; step < threads_; ++step) {
-        for (auto i = static_cast<std::size_t>((member + step) % threads_); i < sms_.size();
+        for (auto i = static_cast<std::size_t>((member + step) % threads_); i < working_.size();
              i += static_cast<std::size_t>(threads_)) {
-          if (claimed_[i].exchange(rounds_ + 1, std::memory_order_relaxed) != rounds_ + 1) turn(launch, sms_[i]);
+          if (claimed_[i].exchange(rounds_ + 1, std::memory_order_relaxed) != rounds_ + 1) turn(launch, *working_[i]);
         }
       }
     });
@@ -254,30 +256,40 @@ class GridRunner {
     launch_.l2.begin_round();
     bool moved = false;
     instructions_ = 0;
-    for (Multiprocessor& sm : sms_) {
-      if (sm.fault) {
-        launch_.fault = std::move(sm.fault);
-        launch_.fault_pc = sm.fault_pc;
+    for (Multiprocessor* sm : working_) {
+      if (sm->fault) {
+        launch_.fault = std::move(sm->fault);
+        launch_.fault_pc = sm->fault_pc;
         return false;
       }
-      if (sm.instructions > budget_) {
-        if (const Warp* warp = first_active(sm)) {
+      if (sm->instructions > budget_) {
+        if (const Warp* warp = first_active(*sm)) {
           report_runaway(*warp, kOutOfBudget);
           return false;
         }
       }
-      budget_ -= std::min(budget_, sm.instructions);
-      instructions_ += sm.instructions;
-      moved |= sm.moved;
-      sm.l2_log.replay(launch_.l2, launch_.sites, launch_.first_site, launch_.traffic);
-      sm.stores.apply();
+      budget_ -= std::min(budget_, sm->instructions);
+      instructions_ += sm->instructions;
+      moved |= sm->moved;
+      sm->l2_log.replay(launch_.l2, launch_.sites, launch_.first_site, launch_.traffic);
+      sm->stores.apply();
     }
-    for (Multiprocessor& sm : sms_) {
-      for (const std::uint32_t slot : sm.ended) finish(sm, sm.blocks[slot]);
-      sm.ended.clear();
+    bool ended = false;
+    for (Multiprocessor* sm : working_) {
+      for (const std::uint32_t slot : sm->ended) finish(*sm, sm->blocks[slot]);
+      ended |= !sm->ended.empty();
+      sm->ended.clear();
     }
+    if (ended) drop_idle_sms();
     if (!moved) report_deadlock();
     return moved;
+  }
+
+  // An SM without a block never gets one again: a kernel of one block on a large chip costs one SM a round.
+  void drop_idle_sms() {
+    std::erase_if(working_, [](const Multiprocessor* sm) {
+      return std::none_of(sm->blocks.begin(), sm->blocks.end(), [](const ResidentBlock& b) { return b.active; });
+    });
   }
 
   void finish(Multiprocessor& sm, ResidentBlock& block) {
@@ -347,13 +359,15 @@ class GridRunner {
   const Program& program_;
   GridShape shape_;
   std::vector<Multiprocessor>& sms_;
+  std::vector<Multiprocessor*> working_;  // those with a block, in order
   Sample sample_;
   bool alone_;
   int threads_;
-  std::uint64_t budget_;                             // warp instructions
-  std::uint64_t instructions_ = 0;                   // of the last round
-  std::vector<std::unique_ptr<Launch>> helpers_;     // of the team's other members
-  std::vector<std::atomic<std::uint64_t>> claimed_;  // by SM: 1 + the round in which somebody played it last
+  std::uint64_t budget_;                          // warp instructions
+  std::uint64_t instructions_ = 0;                // of the last round
+  std::vector<std::unique_ptr<Launch>> helpers_;  // of the team's other members
+  std::vector<std::atomic<std::uint64_t>>
+      claimed_;  // by place in `working_`: 1 + the round in which somebody played it last
   std::unique_ptr<Team> team_;
   Pace pace_;
   std::uint32_t warps_per_block_ = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/roofline/diagnosis.h"
 #include "grader/baseline.h"
 #include "grader/check/claims.h"
 #include "grader/check/figures.h"
@@ -53,13 +54,32 @@ void check_words(const Chapter& chapter, Lines& lines) {
       std::none_of(chapter.hints.begin(), chapter.hints.end(), [&](const Hint& hint) { return is_blank(hint.text); });
   lines.add("there are hints, and each says something", !chapter.hints.empty() && all_speak,
             fmt::format("{} hints", chapter.hints.size()));
+  const auto known = diagnosis_causes();
+  std::string unknown;
+  for (const Hint& hint : chapter.hints) {
+    for (const std::string& cause : hint.causes) {
+      if (std::find(known.begin(), known.end(), cause) == known.end()) unknown += " " + cause;
+    }
+  }
+  lines.add("hints are for diagnoses that there are", unknown.empty(),
+            unknown.empty() ? "all known"
+                            : fmt::format("no such diagnosis:{}; there are {}", unknown, fmt::join(known, ", ")));
+}
+
+// The roof over the algorithm's own AI, over what was reached: how far a dot can go, right and up together.
+double gap_to_algorithm(const Measurement& measurement, const Roofs& roofs) {
+  const MemoryRoof* dram = roofs.memory_roof("dram");
+  ROOFWALK_CHECK(dram != nullptr && !roofs.compute.empty());
+  return attainable_flops_per_s(measurement.algorithmic_ai.value, dram->bytes_per_s,
+                                roofs.compute.front().flops_per_s) /
+         measurement.achieved_flops_per_s.value;
 }
 
 void check_starter(const Attempt& starter, Lines& lines) {
   lines.add("the starter is correct and misses a goal", starter.judgement.verdict == Verdict::fail, outcome(starter));
-  const double gap = starter.measurement ? starter.measurement->vertical_gap.value : 0;
-  lines.add(fmt::format("the starter is at least x{} below its roof", kLeastStarterGap), gap >= kLeastStarterGap,
-            factor(gap));
+  const double gap = starter.measurement ? gap_to_algorithm(*starter.measurement, starter.roofs) : 0;
+  lines.add(fmt::format("the starter is at least x{} below what its algorithm allows", kLeastStarterGap),
+            gap >= kLeastStarterGap, factor(gap));
 }
 
 void check_factor(const std::string& what, double claimed, std::optional<double> found, Lines& lines) {
@@ -89,6 +109,16 @@ void check_step(const fs::path& file, const Attempt& attempt, bool is_last, Line
   if (claim->up) check_factor(fmt::format("{}: up x{}", name, *claim->up), *claim->up, part(&Movement::up), lines);
   if (is_last)
     lines.add(name + ": the last step meets every goal", attempt.judgement.grade == Grade::ace, outcome(attempt));
+}
+
+// The wrong solutions that say something about this machine. One whose first line cannot be read stays, to be told of.
+std::vector<fs::path> wrong_solutions_on(const Chapter& chapter, const std::string& machine) {
+  std::vector<fs::path> files = chapter.wrong_solutions();
+  std::erase_if(files, [&](const fs::path& file) {
+    const auto claim = parse_wrong_claim(first_line(file));
+    return claim && !claim->machine.empty() && claim->machine != machine;
+  });
+  return files;
 }
 
 void check_wrong(const fs::path& file, const Attempt& attempt, Lines& lines) {
@@ -122,7 +152,7 @@ Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& 
   const Exercise* exercise = find_exercise(chapter.name);
   if (exercise == nullptr) return Error{fmt::format("chapter `{}` has no exercise in this program", chapter.name)};
   const auto steps = chapter.solution_steps();
-  const auto wrong = chapter.wrong_solutions();
+  const auto wrong = wrong_solutions_on(chapter, bench.machine.name);
   std::vector<fs::path> files = {chapter.starter()};
   files.insert(files.end(), steps.begin(), steps.end());
   files.insert(files.end(), wrong.begin(), wrong.end());

@@ -20,12 +20,14 @@ Result<StepClaim> parse_step_claim(const std::string& first_line) {
 }
 
 Result<WrongClaim> parse_wrong_claim(const std::string& first_line) {
-  static const std::regex kLine(R"(// verdict: ([a-z_]+)(?:, (.+))?)");
+  static const std::regex kLine(R"(// verdict(?: on ([a-z0-9-]+))?: ([a-z_]+)(?:, (.+))?)");
   std::smatch match;
   if (!std::regex_match(first_line, match, kLine)) {
-    return Error{.message = "the first line must read `// verdict: VERDICT, words of its reason`"};
+    return Error{.message =
+                     "the first line must read `// verdict: VERDICT, words of its reason` or `// verdict on "
+                     "MACHINE: ...`"};
   }
-  return WrongClaim{match[1], match[2].matched ? match[2].str() : std::string()};
+  return WrongClaim{.verdict = match[2], .text = match[3], .machine = match[1]};
 }
 
 }  // namespace roofwalk

@@ -16,10 +16,12 @@ struct StepClaim {
   std::string level = "dram";  // whose AI `right` speaks of
 };
 
-// "// verdict: incorrect, was never written": the verdict, and words that its reason must hold.
+// "// verdict: incorrect, was never written": the verdict, and words that its reason must hold. "// verdict on
+// classroom: fail, right" speaks of one machine: a larger cache may mend what is wrong.
 struct WrongClaim {
   std::string verdict;
-  std::string text;  // may be empty
+  std::string text;          // may be empty
+  std::string machine = {};  // empty for all
 };
 
 // Errors say what the line should look like.

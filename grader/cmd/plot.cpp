@@ -1,4 +1,4 @@
-// roofwalk plot NAME: the walk so far, as a picture and in the terminal.
+// roofwalk plot NAME...: the walk so far, as a picture and in the terminal; of several chapters as one.
 #include <fmt/format.h>
 
 #include "grader/cmd/verbs.h"
@@ -7,7 +7,8 @@ namespace roofwalk {
 namespace {
 
 struct PlotCommand {
-  std::string name;
+  std::vector<std::string> names;
+  std::string level;
   bool png = false;
 };
 
@@ -41,24 +42,67 @@ Json json_of(const Chart& chart, const std::string& chapter, const std::string& 
           {"roofs", roofs_json(chart.roofs)}, {"walk", walk},       {"plot", path}};
 }
 
-int plot(Session& session, const PlotCommand& command) {
-  const Chapter& chapter = session.chapter(command.name);
-  if (const auto why = not_offered(chapter, session.bench().machine)) throw Failure{{*why}, kSkipped};
-  const Bench& bench = session.measured_bench();
+// What a chapter computes at its measured size.
+struct Task {
+  Size size;
+  Work work;
+};
+
+Task task_of(const Chapter& chapter, const Machine& machine) {
   const Exercise* exercise = find_exercise(chapter.name);
   ROOFWALK_CHECK(exercise != nullptr);
-  const Size size = measured_size(chapter, bench.machine);
-  const auto dots = session.dots(chapter);
-  const Dot* best = best_dot(dots);
-  const Grade goal_for = best != nullptr && best->grade != Grade::none ? Grade::ace : Grade::pass;
-  const Chart chart =
-      walk_chart(bench, chapter, size, exercise->work(size), value_or_fail(starter_of(bench, chapter)), dots, goal_for);
-  const auto path = session.course().plot(chapter, command.png ? ".png" : ".svg");
+  const Size size = measured_size(chapter, machine);
+  return {size, exercise->work(size)};
+}
+
+// Other work has another algorithmic AI: the dots of both on one chart would compare nothing.
+void check_same_work(const Chapter& first, const Task& task, const Chapter& other, const Machine& machine) {
+  const Task its = task_of(other, machine);
+  if (its.size == task.size && its.work.useful_flops == task.work.useful_flops &&
+      its.work.compulsory_bytes == task.work.compulsory_bytes)
+    return;
+  throw Failure{{.message = fmt::format("{} and {} do not compute the same ({}; {})", first.name, other.name,
+                                        task.size.text(), its.size.text()),
+                 .advice = "plot them one by one"},
+                kUsage};
+}
+
+Chart chart_of(Session& session, const std::vector<const Chapter*>& chapters, const std::string& wanted_level) {
+  const Bench& bench = session.measured_bench();
+  const Chapter& first = *chapters.front();
+  const Task task = task_of(first, bench.machine);
+  const LevelPoints starter = value_or_fail(starter_of(bench, first));
+  const std::string level = wanted_level.empty() ? walk_level(first) : wanted_level;
+  if (chapters.size() == 1) {
+    const auto dots = session.dots(first);
+    const Dot* best = best_dot(dots);
+    const Grade goal_for = best != nullptr && best->grade != Grade::none ? Grade::ace : Grade::pass;
+    return walk_chart(bench, first, level, task.size, task.work, starter, dots, goal_for);
+  }
+  std::vector<ChapterWalk> walks;
+  for (const Chapter* chapter : chapters) {
+    check_same_work(first, task, *chapter, bench.machine);
+    walks.push_back({chapter->name, session.dots(*chapter)});
+  }
+  return joint_chart(bench, level, task.size, task.work, starter, walks);
+}
+
+int plot(Session& session, const PlotCommand& command) {
+  std::vector<const Chapter*> chapters;
+  std::string names;
+  for (const std::string& name : command.names) {
+    chapters.push_back(&session.chapter(name));
+    names += (names.empty() ? "" : "+") + name;
+    if (const auto why = not_offered(*chapters.back(), session.bench().machine)) throw Failure{{*why}, kSkipped};
+  }
+  const Chart chart = chart_of(session, chapters, command.level);
+  const std::string ending = (command.level.empty() ? "" : "-" + command.level) + (command.png ? ".png" : ".svg");
+  const auto path = session.course().plot(names, ending);
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
   value_or_fail(write_plot(chart, path));
   if (session.options.json) {
-    print_json(json_of(chart, chapter.name, path.string()));
+    print_json(json_of(chart, names, path.string()));
   } else {
     print(text_plot(chart, 80, 22, colors_for(session.options).on()));
     print(fmt::format("plot: {}\n", path.string()));
@@ -70,8 +114,11 @@ int plot(Session& session, const PlotCommand& command) {
 
 void add_plot_command(CLI::App& app, Session& session, int& exit_code) {
   auto options = std::make_shared<PlotCommand>();
-  auto* command = app.add_subcommand("plot", "Draw a chapter's walk");
-  command->add_option("name", options->name, "chapter")->required();
+  auto* command = app.add_subcommand("plot", "Draw a chapter's walk, or that of several as one");
+  command->add_option("name", options->names, "chapter; several that compute the same: the best dot of each")
+      ->required();
+  command->add_option("--level", options->level, "whose bytes make the AI; default: the chapter's own")
+      ->check(CLI::IsMember({"dram", "l2", "l1"}));
   command->add_flag("--png", options->png, "a PNG instead of an SVG");
   command->callback([options, &session, &exit_code] { exit_code = plot(session, *options); });
 }

@@ -1,53 +1,25 @@
 // Walks the transcripts beside it. ROOFWALK_REWRITE=1 rewrites what no longer fits.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "common/base/subprocess.h"
 #include "tests/e2e/transcript.h"
+#include "tests/support/temporary_course.h"
 
 namespace roofwalk::e2e {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A course of its own: the real chapters, nobody's attempts. Compiled kernels are shared, since they depend on nothing
-// but their text.
-class TemporaryCourse {
- public:
-  TemporaryCourse() {
-    std::string name = (fs::temp_directory_path() / "roofwalk-e2e-XXXXXX").string();
-    root_ = mkdtemp(name.data());
-    const fs::path source = E2E_SOURCE_DIR;
-    for (const char* part : {"chapters", "solutions", "tests/grader", "common/include", "common/roofs", "common/specs",
-                             "book/operations"}) {
-      fs::create_directories((root_ / part).parent_path());
-      fs::create_directory_symlink(source / part, root_ / part);
-    }
-    fs::create_directories(E2E_CACHE);
-    fs::create_directory_symlink(E2E_CACHE, root_ / ".cache");
-  }
-  ~TemporaryCourse() {
-    std::error_code error;
-    fs::remove_all(root_, error);
-  }
-  TemporaryCourse(const TemporaryCourse&) = delete;
-  TemporaryCourse& operator=(const TemporaryCourse&) = delete;
-  const fs::path& root() const { return root_; }
-
- private:
-  fs::path root_;
-};
-
 class TranscriptTest : public ::testing::Test {
  public:
   explicit TranscriptTest(fs::path file) : file_(std::move(file)) {}
 
   void TestBody() override {
-    const TemporaryCourse course;
+    const test::TemporaryCourse course(E2E_SOURCE_DIR, E2E_CACHE);
     setenv("ROOFWALK_ROOT", course.root().c_str(), 1);
     std::vector<Step> steps = read_transcript(file_);
     bool all_fit = true;
@@ -56,7 +28,7 @@ class TranscriptTest : public ::testing::Test {
   }
 
  private:
-  bool run_step(const TemporaryCourse& course, Step& step) const {
+  bool run_step(const test::TemporaryCourse& course, Step& step) const {
     for (const auto& [from, to] : step.copies) {
       fs::create_directories((course.root() / to).parent_path());
       fs::copy_file(course.root() / from, course.root() / to, fs::copy_options::overwrite_existing);
@@ -85,7 +57,7 @@ class TranscriptTest : public ::testing::Test {
 
 // Every figure repeats to the bit, whatever the number of threads: ten runs print the same bytes.
 TEST(Repeats, JsonOfTenRunsIsByteEqual) {
-  const TemporaryCourse course;
+  const test::TemporaryCourse course(E2E_SOURCE_DIR, E2E_CACHE);
   setenv("ROOFWALK_ROOT", course.root().c_str(), 1);
   std::string first;
   for (const char* threads : {"1", "2", "3", "8", "1", "2", "3", "8", "2", "1"}) {

@@ -48,6 +48,15 @@ SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
 }
 )";
 
+constexpr const char* kOwnArray = R"(#include <roofwalk.cuh>
+__global__ void pick(const float* a, const float* b, float* c, int n) {
+  float values[4];
+  for (unsigned i = 0; i < 4; ++i) values[(i + n) % 4] = a[threadIdx.x];
+  c[threadIdx.x] = values[(threadIdx.x + n) % 4];
+}
+SOLVE(const float* a, const float* b, float* c, int n) { pick<<<1, 32>>>(a, b, c, n); }
+)";
+
 void expect_product(const Buffer& a, const Buffer& b, const Buffer& c, int n) {
   for (int i = 0; i < n; i += 5) {
     for (int j = 0; j < n; ++j) {
@@ -86,6 +95,20 @@ TEST(Counts, TailOfVectorAdd) {
   // The last sector of c is written in part: leaving L2 costs one fill read.
   EXPECT_EQ(count(*record, Counter::dram_read_bytes), 32u * (2 * 5 + 1));
   EXPECT_EQ(count(*record, Counter::dram_write_bytes), 32u * 5);
+}
+
+// Each thread writes the words of an array of its own and reads one. Global accesses are whole warps, four sectors
+// each.
+TEST(Counts, LocalMemoryIsCountedApart) {
+  constexpr int n = 32;
+  Buffer a{"a", numbers(n)}, b{"b", numbers(n)}, c{"c", std::vector<float>(n)};
+  const auto record = Runner().run(kOwnArray, {&a, &b, &c, n});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  const auto all = count(*record, Counter::l1_read_sectors) + count(*record, Counter::l1_write_sectors);
+  const auto global = count(*record, Counter::global_load_requests) + count(*record, Counter::global_store_requests);
+  EXPECT_GT(count(*record, Counter::local_sectors), 0u);
+  EXPECT_EQ(count(*record, Counter::local_sectors), all - 4 * global);
+  EXPECT_EQ(record->kernels[0].spilled_bytes_per_thread, 0u);  // the array is the kernel's own
 }
 
 TEST(Counts, NaiveGemmCoalesced) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <ostream>
@@ -166,6 +167,89 @@ TEST(NaiveGemm, ASequentialSumInFloatPasses) {
   EXPECT_TRUE(compare(fused, expected).correct);
   EXPECT_TRUE(compare(separate, expected).correct);
   EXPECT_EQ(exercise.work(size).useful_flops, 2 * m * n * k);
+}
+
+// Mean and variance of a row in float, one value after the other.
+struct FloatMoments {
+  float mean = 0, variance = 0;
+};
+using FloatMomentsOf = FloatMoments (*)(const float* x, std::int64_t cols);
+
+FloatMoments two_passes(const float* x, std::int64_t cols) {
+  const auto n = static_cast<float>(cols);
+  float sum = 0, squares = 0;
+  for (std::int64_t c = 0; c < cols; ++c) sum += x[c];
+  const float mean = sum / n;
+  for (std::int64_t c = 0; c < cols; ++c) squares = std::fma(x[c] - mean, x[c] - mean, squares);
+  return {mean, squares / n};
+}
+
+FloatMoments welford(const float* x, std::int64_t cols) {
+  float mean = 0, squares = 0;
+  for (std::int64_t c = 0; c < cols; ++c) {
+    const float d = x[c] - mean;
+    mean += d / static_cast<float>(c + 1);
+    squares += d * (x[c] - mean);
+  }
+  return {mean, squares / static_cast<float>(cols)};
+}
+
+FloatMoments shifted_one_pass(const float* x, std::int64_t cols) {
+  const auto n = static_cast<float>(cols);
+  float sum = 0, squares = 0;
+  for (std::int64_t c = 0; c < cols; ++c) {
+    sum += x[c] - x[0];
+    squares += (x[c] - x[0]) * (x[c] - x[0]);
+  }
+  return {x[0] + sum / n, std::max(squares / n - (sum / n) * (sum / n), 0.0f)};
+}
+
+FloatMoments one_pass(const float* x, std::int64_t cols) {
+  const auto n = static_cast<float>(cols);
+  float sum = 0, squares = 0;
+  for (std::int64_t c = 0; c < cols; ++c) {
+    sum += x[c];
+    squares += x[c] * x[c];
+  }
+  return {sum / n, std::max(squares / n - (sum / n) * (sum / n), 0.0f)};
+}
+
+Correctness layernorm_in_float(FloatMomentsOf moments_of, std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+  const Exercise& exercise = *find_exercise("fused-layernorm");
+  const Size size({{"rows", rows}, {"cols", cols}});
+  const Problem problem = exercise.problem(size, seed);
+  const float epsilon = std::get<float>(std::get<Scalar>(problem.parameters.back()).value);
+  std::vector<float> y;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const float* x = problem.input("x").data() + row * cols;
+    const FloatMoments m = moments_of(x, cols);
+    const float scale = 1 / std::sqrt(m.variance + epsilon);
+    for (std::int64_t c = 0; c < cols; ++c) {
+      const auto i = static_cast<std::size_t>(c);
+      y.push_back((x[c] - m.mean) * scale * problem.input("gamma")[i] + problem.input("beta")[i]);
+    }
+  }
+  return compare(y, exercise.reference(size, problem)[0]);
+}
+
+TEST(FusedLayernorm, SoundSumsInFloatPassAndSumsOfSquaresDoNot) {
+  for (const std::int64_t cols : {1, 2, 3, 33, 257, 1024, 4099}) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      SCOPED_TRACE(testing::Message() << cols << " columns, seed " << seed);
+      for (const FloatMomentsOf sound : {two_passes, welford, shifted_one_pass}) {
+        const Correctness result = layernorm_in_float(sound, 20, cols, seed);
+        EXPECT_TRUE(result.correct) << result.reason;
+      }
+      const bool naive_passes = layernorm_in_float(one_pass, 20, cols, seed).correct;
+      EXPECT_EQ(naive_passes, cols == 1);  // the variance of one value is zero either way
+    }
+  }
+}
+
+TEST(FusedLayernorm, CountsFiveFlopsAnElementAndTwoPasses) {
+  const Work work = find_exercise("fused-layernorm")->work(Size({{"rows", 3}, {"cols", 7}}));
+  EXPECT_EQ(work.useful_flops, 105);
+  EXPECT_EQ(work.compulsory_bytes, 4 * (21 + 7 + 7 + 21));
 }
 
 }  // namespace

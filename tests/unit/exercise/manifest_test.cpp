@@ -9,7 +9,9 @@
 namespace roofwalk {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 constexpr const char* kSound = R"(name = "tiny-gemm"
 title = "Tiny"
@@ -36,6 +38,7 @@ ace = 0.9
 text = "first"
 [[hint]]
 text = "second"
+for = ["over_fetch", "no_reuse"]
 )";
 
 // The sound manifest with its one occurrence of `from` replaced.
@@ -67,6 +70,8 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(chapter->goals[1].pass, std::nullopt);
   ASSERT_EQ(chapter->hints.size(), 2u);
   EXPECT_EQ(chapter->hints[1].text, "second");
+  EXPECT_THAT(chapter->hints[0].causes, IsEmpty());
+  EXPECT_THAT(chapter->hints[1].causes, ElementsAre("over_fetch", "no_reuse"));
 }
 
 struct Mistake {
@@ -90,27 +95,30 @@ TEST_P(ManifestMistake, IsNamedWithItsLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, ManifestMistake,
-    testing::Values(Mistake{"not_toml", "title = ", "title ", 2, "is not TOML"},
-                    Mistake{"no_name", "name = \"tiny-gemm\"", "", 1, "`name` is missing"},
-                    Mistake{"capital_name", "tiny-gemm", "Tiny", 1, "not a chapter's name"},
-                    Mistake{"long_name", "tiny-gemm", "a-name-of-thirty-three-characters", 1, "not a chapter's name"},
-                    Mistake{"empty_title", "\"Tiny\"", "\"\"", 2, "`title` must be a text"},
-                    Mistake{"capability", "75", "7.5", 3, "75 for 7.5"},
-                    Mistake{"unknown_key", "min_compute_capability", "minimum", 3, "unknown key `minimum`"},
-                    Mistake{"uneven_lists", "k = [2, 33]", "k = [2]", 6, "`k` has 1 values, the extent before it 2"},
-                    Mistake{"zero_extent", "a = [3, 35]", "a = [3, 0]", 7, "`a` must be a whole number from 1"},
-                    Mistake{"no_default", "default", "other", 8, "a size called `default`"},
-                    Mistake{"missing_extent", "m = 8, k = 9", "m = 8", 9, "`classroom` lacks the extent `k`"},
-                    Mistake{"extra_extent", "m = 8, k = 9", "m = 8, k = 9, z = 1", 9, "does not have"},
-                    Mistake{"axis", "\"right\"", "\"left\"", 12, "`axis` is"},
-                    Mistake{"level", "\"l1\"", "\"l3\"", 13, "`level` is"},
-                    Mistake{"what_of_the_other_axis", "\"ai_over_starter\"", "\"share_of_roof\"", 14,
-                            "`what` of a goal right"},
-                    Mistake{"negative_goal", "pass = 4", "pass = -4", 15, "`pass` must be a ratio above 0"},
-                    Mistake{"ace_below_pass", "ace = 6.5", "ace = 3", 11, "`ace` asks for less"},
-                    Mistake{"misspelt_goal", "ace = 0.9", "aces = 0.9", 21, "unknown key `aces`"},
-                    Mistake{"goal_of_nothing", "ace = 0.9", "", 17, "needs `pass`, `ace` or both"},
-                    Mistake{"empty_hint", "\"second\"", "\"\"", 25, "`text` must be a text"}),
+    testing::Values(
+        Mistake{"not_toml", "title = ", "title ", 2, "is not TOML"},
+        Mistake{"no_name", "name = \"tiny-gemm\"", "", 1, "`name` is missing"},
+        Mistake{"capital_name", "tiny-gemm", "Tiny", 1, "not a chapter's name"},
+        Mistake{"long_name", "tiny-gemm", "a-name-of-thirty-three-characters", 1, "not a chapter's name"},
+        Mistake{"empty_title", "\"Tiny\"", "\"\"", 2, "`title` must be a text"},
+        Mistake{"capability", "75", "7.5", 3, "75 for 7.5"},
+        Mistake{"unknown_key", "min_compute_capability", "minimum", 3, "unknown key `minimum`"},
+        Mistake{"uneven_lists", "k = [2, 33]", "k = [2]", 6, "`k` has 1 values, the extent before it 2"},
+        Mistake{"zero_extent", "a = [3, 35]", "a = [3, 0]", 7, "`a` must be a whole number from 1"},
+        Mistake{"no_default", "default", "other", 8, "a size called `default`"},
+        Mistake{"missing_extent", "m = 8, k = 9", "m = 8", 9, "`classroom` lacks the extent `k`"},
+        Mistake{"extra_extent", "m = 8, k = 9", "m = 8, k = 9, z = 1", 9, "does not have"},
+        Mistake{"axis", "\"right\"", "\"left\"", 12, "`axis` is"},
+        Mistake{"level", "\"l1\"", "\"l3\"", 13, "`level` is"},
+        Mistake{"what_of_the_other_axis", "\"ai_over_starter\"", "\"share_of_roof\"", 14, "`what` of a goal right"},
+        Mistake{"negative_goal", "pass = 4", "pass = -4", 15, "`pass` must be a ratio above 0"},
+        Mistake{"ace_below_pass", "ace = 6.5", "ace = 3", 11, "`ace` asks for less"},
+        Mistake{"misspelt_goal", "ace = 0.9", "aces = 0.9", 21, "unknown key `aces`"},
+        Mistake{"goal_of_nothing", "ace = 0.9", "", 17, "needs `pass`, `ace` or both"},
+        Mistake{"empty_hint", "\"second\"", "\"\"", 25, "`text` must be a text"},
+        Mistake{"hint_for_no_list", "[\"over_fetch\", \"no_reuse\"]", "\"over_fetch\"", 26, "`for` must be"},
+        Mistake{"hint_for_nothing", "[\"over_fetch\", \"no_reuse\"]", "[]", 26, "`for` must be"},
+        Mistake{"hint_for_a_number", "\"no_reuse\"", "7", 26, "`for` must be"}),
     [](const auto& mistake) { return mistake.param.name; });
 
 }  // namespace

@@ -28,6 +28,15 @@ TEST(AttemptJson, OfAMeasuredAttemptIsTheGoldenOne) {
   testing::expect_golden(TEST_GOLDEN_DIR "/measured.json", json_text(to_json(measured_attempt())) + "\n");
 }
 
+TEST(AttemptJson, TellsEveryDiagnosisInItsOrder) {
+  Attempt attempt = measured_attempt();
+  attempt.finding->diagnoses = {{"over_fetch", "Far apart.", 17, 0.75}, {"spills", "Too many.", 0, 0}};
+  const Json json = to_json(attempt);
+  ASSERT_EQ(json["diagnoses"].size(), 2u);
+  EXPECT_EQ(json["diagnoses"][0].dump(), R"({"cause":"over_fetch","text":"Far apart.","line":17,"share":0.75})");
+  EXPECT_EQ(json["diagnoses"][1].dump(), R"({"cause":"spills","text":"Too many.","line":null,"share":null})");
+}
+
 TEST(AttemptJson, OfACompileErrorIsTheGoldenOne) {
   testing::expect_golden(TEST_GOLDEN_DIR "/compile_error.json",
                          json_text(to_json(attempt_that_ended_with(compile_error()))) + "\n");

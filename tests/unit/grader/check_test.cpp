@@ -33,8 +33,18 @@ TEST(WrongClaim, IsAVerdictAndWords) {
   ASSERT_TRUE(claim);
   EXPECT_EQ(claim->verdict, "incorrect");
   EXPECT_EQ(claim->text, "was never written");
+  EXPECT_EQ(claim->machine, "");
   EXPECT_TRUE(parse_wrong_claim("// verdict: fault"));
   EXPECT_FALSE(parse_wrong_claim("// incorrect"));
+}
+
+TEST(WrongClaim, MaySpeakOfOneMachine) {
+  const auto claim = parse_wrong_claim("// verdict on h100-sxm: fail, right");
+  ASSERT_TRUE(claim);
+  EXPECT_EQ(claim->machine, "h100-sxm");
+  EXPECT_EQ(claim->verdict, "fail");
+  EXPECT_EQ(claim->text, "right");
+  EXPECT_FALSE(parse_wrong_claim("// verdict on : fail"));
 }
 
 }  // namespace

@@ -4,298 +4,413 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <utility>
+#include <set>
+
+#include "common/roofline/losses.h"
 
 namespace roofwalk {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 constexpr double kPairs = 1 << 20;
+constexpr double kIdealNs = 98304;  // of 12 MiB at classroom's 128 GB/s
+constexpr double kLaunchNs = 2500;
 
-// Vector add of 2^20 elements on classroom, coalesced, a grid that fills the machine many times.
-DiagnosisInput vector_add() {
+// Sets the time and the gap that follow from the parts.
+void settle_time(DiagnosisInput& in, double ideal_ns) {
+  in.elapsed_ns =
+      std::max({in.dram_ns, in.l2_ns, in.l1_ns, in.shared_ns, in.issue_ns, in.flops_ns}) + in.latency_ns + in.launch_ns;
+  in.vertical_gap = in.elapsed_ns / ideal_ns / std::max(1.0, in.horizontal_gap);
+}
+
+// Vector add of 2^20 elements on classroom, coalesced, a grid that fills the machine many times, `latency_ns` of
+// waiting.
+DiagnosisInput vector_add(double latency_ns) {
   DiagnosisInput in;
   in.useful_flops = in.executed_flops = kPairs;
   in.compulsory_bytes = in.dram_bytes = in.l1_bytes = in.l2_bytes = 12 * kPairs;
   in.observed_ai = in.algorithmic_ai = 1.0 / 12;
   in.ridge = 16;
   in.horizontal_gap = 1;
-  in.dram_ns = 98304;
-  in.l2_ns = 30000;
+  in.dram_ns = kIdealNs;
+  in.l2_ns = 44000;
   in.l1_ns = 12288;
-  in.issue_ns = 9000;
-  in.flops_ns = 1024;
-  in.launch_ns = 2500;
+  in.issue_ns = in.flops_ns = 16400;
+  in.launch_ns = kLaunchNs;
+  in.latency_ns = latency_ns;
+  in.launches = in.streaming_kernels = 1;
+  in.launch_line = 12;
   in.occupancy = 1;
   in.blocks = 4096;
   in.resident_blocks = 32;
+  in.resident_blocks_per_sm = 4;
+  in.branches = 32768;
+  in.warp_instructions = 720896;
+  in.thread_instructions = 32 * in.warp_instructions;
   in.lines = {{.line = 7,
                .load_requests = 65536,
                .store_requests = 32768,
                .l1_sectors = 393216,
                .ideal_l1_sectors = 393216,
-               .dram_bytes = 12 * kPairs}};
+               .dram_bytes = 12 * kPairs,
+               .flops = kPairs,
+               .warp_instructions = 720896}};
+  in.waiting = {{"dram", "DRAM", 0.91, 7}, {"dependency", "the result of the instruction before", 0.04, 6}};
+  settle_time(in, kIdealNs);
   return in;
 }
 
-void set_latency(DiagnosisInput& in, double latency_ns) {
-  in.latency_ns = latency_ns;
-  in.elapsed_ns = std::max({in.dram_ns, in.l1_ns, in.shared_ns, in.issue_ns, in.flops_ns, latency_ns}) + in.launch_ns;
-  in.vertical_gap = in.elapsed_ns / 98304;
+std::vector<std::string> causes(const DiagnosisInput& in) {
+  std::vector<std::string> names;
+  for (const Diagnosis& diagnosis : diagnose(in)) names.push_back(diagnosis.cause);
+  return names;
 }
 
-// A 512-cubed GEMM on classroom, judged at L1: rows on threadIdx.x, or columns.
-DiagnosisInput gemm(bool coalesced) {
-  DiagnosisInput in;
-  in.useful_flops = in.executed_flops = 268435456;
-  in.compulsory_bytes = 3145728;
-  in.dram_bytes = 4e6;
-  in.l2_bytes = 2e8;
-  const double requests = 512.0 * 512 * 512 / 32;  // of a warp, to A and to B alike
-  const double a_sectors = requests * (coalesced ? 1 : 32), b_sectors = requests * (coalesced ? 4 : 1);
-  in.l1_bytes = 32 * (a_sectors + b_sectors);
-  in.observed_ai = in.useful_flops / in.l1_bytes;
-  in.algorithmic_ai = 85.3;
-  in.horizontal_gap = in.algorithmic_ai / in.observed_ai;
-  in.ridge = 2;
-  in.dram_ns = 31000;
-  in.l2_ns = 400000;
-  in.l1_ns = coalesced ? 1048576 : 17301504;
-  in.issue_ns = 524288;
-  in.flops_ns = 131072;
-  in.latency_ns = 900000;
-  in.elapsed_ns = in.l1_ns + 2500;
-  in.vertical_gap = 1.6;
-  in.launch_ns = 2500;
-  in.occupancy = 1;
-  in.blocks = 1024;
-  in.resident_blocks = 32;
-  in.lines = {{.line = 14, .load_requests = requests, .l1_sectors = a_sectors, .ideal_l1_sectors = 4 * requests},
-              {.line = 15, .load_requests = requests, .l1_sectors = b_sectors, .ideal_l1_sectors = 4 * requests},
-              {.line = 17, .store_requests = 8192, .l1_sectors = 32768, .ideal_l1_sectors = 32768}};
-  return in;
+// The diagnosis of a kernel that has only one.
+Diagnosis only(const DiagnosisInput& in) {
+  const auto found = diagnose(in);
+  EXPECT_EQ(found.size(), 1u) << testing::PrintToString(causes(in));
+  return first_diagnosis(in, found);
 }
 
-// A kernel with nothing wrong but what its test breaks: tiled, right of the ridge, four times below the compute roof.
-DiagnosisInput tiled() {
-  DiagnosisInput in = gemm(true);
-  in.l1_bytes = in.l2_bytes = in.dram_bytes = in.compulsory_bytes;
-  in.lines.clear();
-  in.observed_ai = in.algorithmic_ai;
-  in.horizontal_gap = 1;
-  in.vertical_gap = 4;
-  in.l1_ns = in.l2_ns = in.latency_ns = 20000;
-  in.elapsed_ns = 526788;
-  in.branches = 10000;
-  in.shared_wavefronts = 1e6;
-  return in;
+TEST(Diagnose, AFullGridThatWaitsWantsMoreBytesInFlight) {
+  const Diagnosis found = only(vector_add(110000));
+  EXPECT_EQ(found.cause, "latency");
+  EXPECT_EQ(found.line, 7);
+  EXPECT_NEAR(found.share, 0.5, 0.05);
+  EXPECT_THAT(found.text, HasSubstr("The dot is x2.14 too low: too few bytes are in flight"));
+  EXPECT_THAT(found.text, HasSubstr("wait for DRAM 91 % of their time (line 7)"));
+  EXPECT_THAT(found.text, HasSubstr("128-bit"));
 }
 
-TEST(Diagnose, VectorAddStarterHasTooFewBlocks) {
-  DiagnosisInput in = vector_add();
+TEST(Diagnose, NothingIsNamedCloseToTheRoof) {
+  for (const double latency_ns : {0.0, 13000.0}) {
+    const DiagnosisInput in = vector_add(latency_ns);
+    EXPECT_THAT(causes(in), IsEmpty());
+    const Diagnosis none = first_diagnosis(in, {});
+    EXPECT_EQ(none.cause, "none");
+    EXPECT_THAT(none.text, HasSubstr(latency_ns > 0 ? "86 % of the memory roof" : "98 % of the memory roof"));
+    EXPECT_THAT(none.text, HasSubstr(latency_ns > 0 ? "128-bit" : "well placed"));
+  }
+}
+
+TEST(Diagnose, FewBlocksExplainAllWaiting) {
+  DiagnosisInput in = vector_add(3e6);
   in.blocks = 1;
-  set_latency(in, 1900000);
-  const Diagnosis found = diagnose(in);
+  in.waiting.insert(in.waiting.begin(), {"tail", "work", 0.75, 0});
+  const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "few_blocks");
+  EXPECT_EQ(found.line, 12);
   EXPECT_THAT(found.text, HasSubstr("1 block where 32 fit"));
   EXPECT_THAT(found.text, HasSubstr("Launch more blocks"));
 }
 
-TEST(Diagnose, VectorAddPlainGridWantsMoreBytesInFlight) {
-  DiagnosisInput in = vector_add();
-  set_latency(in, 131072);
-  const Diagnosis found = diagnose(in);
-  EXPECT_EQ(found.cause, "latency");
-  EXPECT_THAT(found.text, HasSubstr("waiting takes 131 us, moving the bytes 98.3 us"));
-  EXPECT_THAT(found.text, HasSubstr("128-bit"));
+TEST(Diagnose, AGridThatLeavesSomePlacesEmptyIsNotSmall) {
+  DiagnosisInput in = vector_add(300000);
+  for (const double blocks : {17.0, 31.0, 4096.0}) {
+    in.blocks = blocks;
+    EXPECT_THAT(causes(in), ElementsAre("latency")) << blocks;
+  }
+  in.blocks = 16;  // half of the places
+  EXPECT_THAT(causes(in), ElementsAre("few_blocks"));
+  in.resident_blocks_per_sm = 1, in.resident_blocks = 8;
+  in.blocks = 7;  // an SM has none
+  EXPECT_THAT(causes(in), ElementsAre("few_blocks"));
 }
 
-TEST(Diagnose, VectorAddPlainGridCloseToTheRoofHearsOfWideAccesses) {
-  DiagnosisInput in = vector_add();
-  set_latency(in, 50000);
-  in.vertical_gap = 1.2;
-  const Diagnosis found = diagnose(in);
-  EXPECT_EQ(found.cause, "near_roof");
-  EXPECT_THAT(found.text, HasSubstr("83 %"));
-  EXPECT_THAT(found.text, HasSubstr("128-bit"));
+TEST(Diagnose, ATailIsTheShareOfPlacesThatStandEmpty) {
+  DiagnosisInput in = vector_add(64000);
+  in.blocks = 40;
+  in.waiting.push_back({"tail", "work", 0.37, 0});
+  const Diagnosis found = only(in);
+  EXPECT_EQ(found.cause, "tail");
+  EXPECT_THAT(found.text, HasSubstr("the grid has 40: the last 8 run"));
+  in.blocks = 4096;  // many waves: what is left over is nothing, so blocks must differ
+  EXPECT_THAT(only(in).text, HasSubstr("some blocks run far longer"));
+  in.latency_ns = 5000;  // places stand empty, but nobody waits for it
+  settle_time(in, kIdealNs);
+  EXPECT_THAT(causes(in), IsEmpty());
 }
 
-TEST(Diagnose, VectorAddContiguousChunksOverFetch) {
-  DiagnosisInput in = vector_add();
-  in.lines[0].l1_sectors = 8 * in.lines[0].ideal_l1_sectors;
-  in.dram_bytes *= 2;
-  in.dram_ns *= 2;
-  in.observed_ai /= 2;
-  in.horizontal_gap = 2;
-  set_latency(in, 400000);
-  const Diagnosis found = diagnose(in);
+TEST(Diagnose, ScatteredAccessesExplainTheBytesTheyCost) {
+  DiagnosisInput in = vector_add(0);
+  in.lines[0].l1_sectors *= 8;
+  in.dram_bytes *= 8, in.dram_ns *= 8, in.l2_bytes *= 6, in.l2_ns *= 6, in.l1_bytes *= 8, in.l1_ns *= 8;
+  in.observed_ai /= 8;
+  in.horizontal_gap = 8;
+  settle_time(in, kIdealNs);
+  const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "over_fetch");
   EXPECT_EQ(found.line, 7);
-  EXPECT_THAT(found.text, HasSubstr("32 sectors an access where 4 would do"));
+  EXPECT_NEAR(found.share, 7.0 / 8, 0.02);
+  EXPECT_THAT(found.text,
+              HasSubstr("The dot is x8 too far left: line 7 asks for 32 sectors an access where 4 would do"));
 }
 
-TEST(Diagnose, VectorAddLastStepIsWellPlaced) {
-  DiagnosisInput in = vector_add();
-  set_latency(in, 20000);
-  const Diagnosis found = diagnose(in);
-  EXPECT_EQ(found.cause, "none");
-  EXPECT_THAT(found.text, HasSubstr("98 % of the memory roof"));
+TEST(Diagnose, AScatteredStoreIsNoReasonToWaitForLoads) {
+  DiagnosisInput in = vector_add(110000);
+  in.lines.push_back({.line = 20, .store_requests = 65536, .l1_sectors = 2e6, .ideal_l1_sectors = 262144});
+  EXPECT_THAT(causes(in), ElementsAre("latency"));
+  in.lines[0].l1_sectors *= 8;
+  EXPECT_THAT(causes(in), ElementsAre("over_fetch"));
 }
 
-TEST(Diagnose, NaiveGemmStarterOverFetchesA) {
-  const Diagnosis found = diagnose(gemm(false));
-  EXPECT_EQ(found.cause, "over_fetch");
-  EXPECT_EQ(found.line, 14);
-  EXPECT_THAT(found.text, HasSubstr("Line 14 asks for 32 sectors a load where 4 would do"));
-  EXPECT_THAT(found.text, HasSubstr("threadIdx.x"));
+// Eight times the bytes, all of each sector used: who asks twice?
+DiagnosisInput redundant() {
+  DiagnosisInput in = vector_add(0);
+  in.dram_bytes *= 8, in.dram_ns *= 8, in.l2_bytes *= 8, in.l2_ns *= 8, in.l1_bytes *= 8, in.l1_ns *= 8;
+  in.observed_ai /= 8;
+  in.horizontal_gap = 8;
+  settle_time(in, kIdealNs);
+  return in;
 }
 
-TEST(Diagnose, OverFetchNamesTheLineWithTheMostExcess) {
-  DiagnosisInput in = gemm(false);
-  std::swap(in.lines[0].line, in.lines[1].line);
-  std::swap(in.lines[0], in.lines[1]);
-  EXPECT_EQ(diagnose(in).line, 15);
+TEST(Diagnose, RedundantBytesAreToldApart) {
+  DiagnosisInput in = redundant();
+  const Diagnosis between = only(in);
+  EXPECT_EQ(between.cause, "redundant_loads");
+  EXPECT_THAT(between.text, HasSubstr("The dot is x8 too far left: DRAM moves 101 MB for 12.6 MB of data"));
+  in.streaming_kernels = in.launches = 5;
+  const Diagnosis unfused = only(in);
+  EXPECT_EQ(unfused.cause, "unfused");
+  EXPECT_THAT(unfused.text, HasSubstr("5 kernels pass whole arrays on"));
+  in.streaming_kernels = 1;
+  in.l1_bytes *= 10;
+  const Diagnosis within = only(in);
+  EXPECT_EQ(within.cause, "no_reuse");
+  EXPECT_THAT(within.text, HasSubstr("shared memory"));
 }
 
-TEST(Diagnose, OneBlockOfContiguousChunksHearsOfItsBlocksFirst) {
-  DiagnosisInput in = vector_add();
-  in.blocks = 1;
-  in.lines[0].l1_sectors = 8 * in.lines[0].ideal_l1_sectors;
-  set_latency(in, 1900000);
-  EXPECT_EQ(diagnose(in).cause, "few_blocks");
-}
-
-TEST(Diagnose, OverFetchIsFoundWhereA_AndB_ShareALine) {
-  DiagnosisInput in = gemm(false);
-  in.lines[0].load_requests += in.lines[1].load_requests;
-  in.lines[0].l1_sectors += in.lines[1].l1_sectors;
-  in.lines[0].ideal_l1_sectors += in.lines[1].ideal_l1_sectors;
-  in.lines.erase(in.lines.begin() + 1);
-  const Diagnosis found = diagnose(in);
-  EXPECT_EQ(found.cause, "over_fetch");
-  EXPECT_THAT(found.text, HasSubstr("16.5 sectors a load"));
-}
-
-TEST(Diagnose, NaiveGemmCoalescedLacksReuse) {
-  for (const double latency_ns : {0.0, 900000.0, 1500000.0}) {
-    DiagnosisInput in = gemm(true);
-    in.latency_ns = latency_ns;
-    const Diagnosis found = diagnose(in);
-    EXPECT_EQ(found.cause, "no_reuse") << latency_ns;
-    EXPECT_EQ(found.line, 15);
-    EXPECT_THAT(found.text, HasSubstr("L1 moves 671 MB for 3.15 MB of data, each byte 213 times"));
-    EXPECT_THAT(found.text, HasSubstr("shared memory"));
-  }
-}
-
-// At DRAM the same GEMMs lie right of the ridge, far below the compute roof: the causes stay the same.
-TEST(Diagnose, NaiveGemmJudgedAtDram) {
-  for (const bool coalesced : {false, true}) {
-    DiagnosisInput in = gemm(coalesced);
-    in.observed_ai = 67;
-    in.ridge = 16;
-    in.horizontal_gap = 1.27;
-    in.vertical_gap = coalesced ? 8 : 130;
-    EXPECT_EQ(diagnose(in).cause, coalesced ? "no_reuse" : "over_fetch");
-  }
-}
-
-TEST(Diagnose, RereadsOfDramNameLargerTiles) {
-  DiagnosisInput in = tiled();
-  in.dram_ns = 600000;
-  in.dram_bytes = 8 * in.compulsory_bytes;
-  const Diagnosis found = diagnose(in);
+TEST(Diagnose, WaitingForRedundantBytesIsCuredWithThem) {
+  DiagnosisInput in = redundant();
+  in.streaming_kernels = 0;
+  in.l1_bytes *= 10;
+  in.latency_ns = in.dram_ns;
+  settle_time(in, kIdealNs);
+  const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "no_reuse");
-  EXPECT_THAT(found.text, HasSubstr("DRAM moves"));
-  EXPECT_THAT(found.text, HasSubstr("larger tiles"));
+  EXPECT_GT(found.share, 0.9);
+  in.latency_ns = 3 * in.dram_ns;  // the bytes are not what it waits for
+  settle_time(in, kIdealNs);
+  EXPECT_THAT(causes(in), ElementsAre("latency", "no_reuse"));
 }
 
-TEST(Diagnose, TinyKernelIsBoundByItsLaunch) {
-  DiagnosisInput in = vector_add();
-  in.dram_ns = 1000;
-  set_latency(in, 1800);
-  in.l2_ns = in.l1_ns = in.issue_ns = 500;
-  in.elapsed_ns = 4300;
-  in.vertical_gap = 4.3;
-  in.blocks = 4;
-  const Diagnosis found = diagnose(in);
-  EXPECT_EQ(found.cause, "launch_bound");
-  EXPECT_THAT(found.text, HasSubstr("2.5 us of the 4.3 us"));
+TEST(Diagnose, OneLaunchOrMany) {
+  DiagnosisInput in = vector_add(60000);
+  in.launches = 64;
+  in.launch_ns = 64 * kLaunchNs;
+  settle_time(in, kIdealNs);
+  const Diagnosis many = only(in);
+  EXPECT_EQ(many.cause, "launch_bound");
+  EXPECT_EQ(many.line, 12);
+  EXPECT_THAT(many.text, HasSubstr("64 launches take 160 us"));
+  DiagnosisInput tiny = vector_add(800);
+  tiny.dram_ns = 1000;
+  tiny.l2_ns = tiny.l1_ns = tiny.issue_ns = tiny.flops_ns = 500;
+  tiny.blocks = 4;
+  settle_time(tiny, 1000);
+  const Diagnosis one = only(tiny);
+  EXPECT_EQ(one.cause, "launch_bound");
+  EXPECT_THAT(one.text, HasSubstr("the launch alone takes 2.5 us of the 4.3 us"));
 }
 
-TEST(Diagnose, BankConflictsNameTheirLine) {
-  DiagnosisInput in = tiled();
+TEST(Diagnose, LowOccupancyIsWhyMemoryIsWaitedFor) {
+  DiagnosisInput in = vector_add(300000);
+  in.occupancy = 0.25;
+  const Diagnosis found = only(in);
+  EXPECT_EQ(found.cause, "low_occupancy");
+  EXPECT_EQ(found.line, 12);
+  EXPECT_THAT(found.text, HasSubstr("25 % of the warps"));
+}
+
+TEST(Diagnose, BarriersWhereNoOtherBlockRuns) {
+  DiagnosisInput in = vector_add(110000);
+  in.waiting = {{"dram", "DRAM", 0.72, 9}, {"barrier", "a barrier", 0.19, 10}};
+  EXPECT_THAT(causes(in), ElementsAre("latency"));  // four blocks an SM: others run meanwhile
+  in.resident_blocks_per_sm = 1;
+  const Diagnosis found = only(in);
+  EXPECT_EQ(found.cause, "barriers");
+  EXPECT_EQ(found.line, 10);
+  EXPECT_THAT(found.text, HasSubstr("cp.async"));
+}
+
+TEST(Diagnose, ManyBarriersAreSaidToBeMany) {
+  DiagnosisInput in = vector_add(110000);
+  in.waiting = {{"barrier", "a barrier", 0.5, 10}, {"dram", "DRAM", 0.4, 9}};
+  const Diagnosis found = only(in);
+  EXPECT_EQ(found.cause, "barriers");
+  EXPECT_THAT(found.text, HasSubstr("50 % of their time (line 10)"));
+  EXPECT_THAT(found.text, HasSubstr("__shfl_down_sync"));
+}
+
+TEST(Diagnose, AChainWaitsForItself) {
+  DiagnosisInput in = vector_add(700000);
+  in.waiting = {{"dependency", "the result of the instruction before", 0.85, 21}, {"dram", "DRAM", 0.08, 9}};
+  const Diagnosis found = only(in);
+  EXPECT_EQ(found.cause, "dependency");
+  EXPECT_EQ(found.line, 21);
+  EXPECT_THAT(found.text, HasSubstr("85 % of their time"));
+}
+
+TEST(Diagnose, SharedMemoryWithAndWithoutConflicts) {
+  DiagnosisInput in = vector_add(20000);
   in.shared_ns = 900000;
-  in.shared_bank_conflicts = 0.75e6;
-  in.lines = {{.line = 21, .shared_bank_conflicts = 1e5}, {.line = 22, .shared_bank_conflicts = 6e5}};
-  const Diagnosis found = diagnose(in);
-  EXPECT_EQ(found.cause, "bank_conflicts");
-  EXPECT_EQ(found.line, 22);
-  EXPECT_THAT(found.text, HasSubstr("75 %"));
-  EXPECT_THAT(found.text, HasSubstr("Pad"));
+  in.shared_wavefronts = 1e6;
+  in.shared_bank_conflicts = 0.9e6;
+  in.lines.push_back({.line = 22, .shared_wavefronts = 1e6, .shared_bank_conflicts = 0.9e6});
+  settle_time(in, kIdealNs);
+  const Diagnosis conflicts = only(in);
+  EXPECT_EQ(conflicts.cause, "bank_conflicts");
+  EXPECT_EQ(conflicts.line, 22);
+  EXPECT_THAT(conflicts.text, HasSubstr("90 %"));
+  EXPECT_THAT(conflicts.text, HasSubstr("Pad"));
+  in.shared_bank_conflicts = 0;
+  const Diagnosis traffic = only(in);
+  EXPECT_EQ(traffic.cause, "shared_traffic");
+  EXPECT_EQ(traffic.line, 22);
 }
 
-TEST(Diagnose, SharedMemoryWithoutConflictsWantsRegisters) {
-  DiagnosisInput in = tiled();
-  in.shared_ns = 900000;
-  EXPECT_EQ(diagnose(in).cause, "shared_traffic");
+// A kernel whose instructions take 600 us.
+DiagnosisInput busy() {
+  DiagnosisInput in = vector_add(5000);
+  in.issue_ns = in.flops_ns = 600000;
+  in.warp_instructions = 2e7;
+  in.thread_instructions = 32 * in.warp_instructions;
+  settle_time(in, kIdealNs);
+  return in;
 }
 
 TEST(Diagnose, Divergence) {
-  DiagnosisInput in = tiled();
+  DiagnosisInput in = busy();
+  in.branches = 10000;
   in.divergent_branches = 5000;
-  in.lines = {{.line = 9, .divergent_branches = 5000}};
-  const Diagnosis found = diagnose(in);
+  in.thread_instructions = 4 * in.warp_instructions;
+  in.lines[0].divergent_branches = 5000;
+  const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "divergence");
-  EXPECT_EQ(found.line, 9);
-  EXPECT_THAT(found.text, HasSubstr("50 % of the branches"));
+  EXPECT_EQ(found.line, 7);
+  EXPECT_THAT(found.text, HasSubstr("50 % of the branches split their warp"));
+  EXPECT_THAT(found.text, HasSubstr("4 of 32 lanes"));
 }
 
-TEST(Diagnose, ExtraArithmetic) {
-  DiagnosisInput in = tiled();
-  in.executed_flops = 3 * in.useful_flops;
-  const Diagnosis found = diagnose(in);
+TEST(Diagnose, ArithmeticThatNobodyAskedFor) {
+  DiagnosisInput in = busy();
+  in.executed_flops = 64 * in.warp_instructions;
+  const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "executed_over_useful");
-  EXPECT_THAT(found.text, HasSubstr("3 FLOPs for each useful one"));
+  EXPECT_THAT(found.text, HasSubstr("1221 FLOPs for each useful one"));
 }
 
-TEST(Diagnose, LowOccupancyIsTheReasonForWaiting) {
-  DiagnosisInput in = tiled();
-  in.latency_ns = 2e6;
-  in.occupancy = 0.125;
-  const Diagnosis found = diagnose(in);
-  EXPECT_EQ(found.cause, "low_occupancy");
-  EXPECT_THAT(found.text, HasSubstr("12 %"));
+TEST(Diagnose, InstructionsThatAreNoArithmetic) {
+  const Diagnosis found = only(busy());
+  EXPECT_EQ(found.cause, "instruction_bound");
+  EXPECT_THAT(found.text, HasSubstr("20 M warp instructions, where its FLOPs as fused multiply-adds are 16.4 k"));
 }
 
-TEST(Diagnose, IssueAndArithmeticArePipesOfTheirOwn) {
-  DiagnosisInput in = tiled();
-  EXPECT_EQ(diagnose(in).cause, "instruction_bound");
-  in.flops_ns = 1e6;
-  EXPECT_EQ(diagnose(in).cause, "fp_bound");
+TEST(Diagnose, ArithmeticThatTakesLongerThanItMust) {
+  DiagnosisInput in = busy();
+  in.issue_ns = 90000;
+  in.useful_flops = in.executed_flops = 32 * in.warp_instructions;  // no two of them fused
+  const Diagnosis found = only(in);
+  EXPECT_EQ(found.cause, "fp_bound");
+  EXPECT_THAT(found.text, HasSubstr("fused multiply-adds"));
 }
 
-TEST(Diagnose, OnTheComputeRoofIsWellPlaced) {
-  DiagnosisInput in = tiled();
-  in.vertical_gap = 1.05;
-  const Diagnosis found = diagnose(in);
-  EXPECT_EQ(found.cause, "none");
-  EXPECT_THAT(found.text, HasSubstr("95 % of the compute roof"));
+TEST(Diagnose, SpillsAreSaidThoughTheTimeDoesNotShowThem) {
+  DiagnosisInput in = vector_add(0);
+  in.spilled_bytes_per_thread = 320;
+  in.spill_ns = 5000;
+  EXPECT_THAT(causes(in), IsEmpty());
+  in.spill_ns = 100000;
+  const Diagnosis found = only(in);
+  EXPECT_EQ(found.cause, "spills");
+  EXPECT_THAT(found.text, HasSubstr("320 bytes of each thread"));
+  EXPECT_THAT(found.text, HasSubstr("the virtual GPU's time does not show"));
+}
+
+TEST(Diagnose, ArraysInLocalMemoryCostTheBytesTheyMove) {
+  DiagnosisInput in = redundant();
+  in.local_bytes = in.l1_bytes * 7 / 8;
+  in.lines.push_back({.line = 11, .local_sectors = in.local_bytes / 32});
+  const Diagnosis found = only(in);
+  EXPECT_EQ(found.cause, "spills");
+  EXPECT_EQ(found.line, 11);
+  EXPECT_NEAR(found.share, 7.0 / 8, 0.02);
+  EXPECT_THAT(found.text, HasSubstr("88 % of the 101 MB at L1 are local memory"));
+}
+
+TEST(Diagnose, AnImpossibleDotIsNothingElse) {
+  DiagnosisInput in = vector_add(110000);
+  in.is_impossible = true;
+  in.vertical_gap = 0.5;
+  EXPECT_EQ(only(in).cause, "over_roof");
+  EXPECT_THAT(only(in).text, HasSubstr("100 % above its roof"));
+  in.dram_bytes /= 2;
+  EXPECT_THAT(only(in).text, HasSubstr("6.29 MB were moved where 12.6 MB are compulsory"));
+  in.executed_flops /= 2;
+  EXPECT_THAT(only(in).text, HasSubstr("work that was not done"));
+}
+
+TEST(Diagnose, AWrongAnswerInHalfPrecision) {
+  DiagnosisInput in;
+  EXPECT_THAT(causes(in), IsEmpty());
+  in.looks_like_half = true;
+  in.suspect_line = 8;
+  const Diagnosis found = only(in);
+  EXPECT_EQ(found.cause, "low_precision");
+  EXPECT_EQ(found.line, 8);
+}
+
+// The starter of the GEMM chapters, 17 ms at L1: 16.5 sectors a load, and even side by side each value is loaded by
+// all.
+TEST(Diagnose, TwoDiseasesAreRankedByWhatTheirCureSaves) {
+  DiagnosisInput in = vector_add(0);
+  in.useful_flops = in.executed_flops = 268435456;
+  in.compulsory_bytes = 3145728;
+  in.dram_bytes = 35.7e6, in.l2_bytes = 78.8e6, in.l1_bytes = 4.44e9;
+  in.dram_ns = 278500, in.l2_ns = 275000, in.l1_ns = 17334300, in.issue_ns = 615700, in.flops_ns = 283100;
+  in.observed_ai = 7.53, in.algorithmic_ai = 85.3, in.horizontal_gap = 11.3;
+  in.streaming_kernels = 0;
+  in.lines = {{.line = 17, .load_requests = 8388608, .l1_sectors = 138412032, .ideal_l1_sectors = 33554432}};
+  in.elapsed_ns = 17336800;
+  in.vertical_gap = 62.3;
+  const auto found = diagnose(in);
+  ASSERT_THAT(causes(in), ElementsAre("over_fetch", "no_reuse"));
+  EXPECT_THAT(found[0].text, HasSubstr("The dot is x62.3 too low: line 17 asks for 16.5 sectors a load where 4"));
+  EXPECT_NEAR(found[0].share, 0.76, 0.01);
+  EXPECT_NEAR(found[0].share + found[1].share, 1, 0.05);  // no nanosecond twice
+  EXPECT_EQ(first_diagnosis(in, found).text, found[0].text);
 }
 
 // A real GPU reports counts and a time, but no parts of it.
 TEST(Diagnose, WorksWithoutModelledParts) {
-  DiagnosisInput starter = gemm(false), coalesced = gemm(true), plain = vector_add();
-  set_latency(plain, 200000);
-  for (DiagnosisInput* in : {&starter, &coalesced, &plain}) {
-    in->dram_ns = in->l2_ns = in->l1_ns = in->issue_ns = in->flops_ns = in->latency_ns = in->launch_ns = 0;
-  }
-  EXPECT_EQ(diagnose(starter).cause, "over_fetch");
-  EXPECT_EQ(diagnose(coalesced).cause, "no_reuse");
-  EXPECT_EQ(diagnose(plain).cause, "latency");
-  plain.blocks = 1;
-  EXPECT_EQ(diagnose(plain).cause, "few_blocks");
+  DiagnosisInput in = vector_add(110000);
+  in.dram_ns = in.l2_ns = in.l1_ns = in.shared_ns = in.issue_ns = in.flops_ns = in.latency_ns = in.launch_ns = 0;
+  in.waiting.clear();
+  EXPECT_THAT(causes(in), ElementsAre("latency"));
+  in.occupancy = 0.25;
+  EXPECT_THAT(causes(in), ElementsAre("low_occupancy"));
+  in.l1_bytes = 40 * in.compulsory_bytes;
+  EXPECT_THAT(causes(in), ElementsAre("no_reuse"));
+  in.executed_flops = 10 * in.useful_flops;
+  EXPECT_THAT(causes(in), ElementsAre("executed_over_useful"));
+  in.divergent_branches = in.branches;
+  EXPECT_THAT(causes(in), ElementsAre("divergence"));
+  in.shared_wavefronts = 100, in.shared_bank_conflicts = 50;
+  EXPECT_THAT(causes(in), ElementsAre("bank_conflicts"));
+  in.lines[0].l1_sectors *= 8;
+  EXPECT_THAT(causes(in), ElementsAre("over_fetch"));
+  in.blocks = 1;
+  EXPECT_THAT(causes(in), ElementsAre("few_blocks"));
+}
+
+TEST(DiagnosisCauses, AreDifferentAndNoneIsNotOne) {
+  const std::set<std::string_view> all(diagnosis_causes().begin(), diagnosis_causes().end());
+  EXPECT_EQ(all.size(), diagnosis_causes().size());
+  EXPECT_EQ(all.count("none"), 0u);
 }
 
 }  // namespace

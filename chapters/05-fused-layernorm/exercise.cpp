@@ -1,0 +1,131 @@
+// Each row of x becomes (x - mean) / sqrt(variance + epsilon) * gamma + beta: five FLOPs for eight bytes.
+#include "common/exercise/exercise.h"
+
+#include <array>
+#include <cmath>
+
+#include "common/exercise/inputs.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr double kUnitRoundoff = 0x1p-24;  // of a 32-bit float
+
+// What rows look like, by turns. At most a third of a shape's rows have a mean that dominates: there, an honest float
+// errs as much as half precision does elsewhere, and the others must tell the two apart.
+constexpr std::int64_t kKinds = 5;
+
+// One value of a row of that kind, from a number uniform in [-1, 1).
+float value_of_kind(std::int64_t kind, float sign, float uniform) {
+  switch (kind) {
+    case 0:  // mean near zero
+      return uniform;
+    case 1:  // a mean of 1000 deviations: 998.5, 999 ... 1001.5. Half precision holds these, so only sums can lose them
+      return sign * 1000 + 0.5f * (std::floor(3.5f * (uniform + 1)) - 3);
+    case 2:  // so flat that epsilon is felt
+      return uniform / 64;
+    case 3:  // a mean of ten deviations
+      return 5.75f * sign + uniform;
+    default:  // all values equal: the variance is zero
+      return sign / 64;
+  }
+}
+
+std::vector<float> rows_of_kinds(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+  std::vector<float> x = random_values(rows * cols, seed, "x");
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const float sign = row / kKinds % 2 == 0 ? 1 : -1;
+    for (std::int64_t c = 0; c < cols; ++c) {
+      float& value = x[static_cast<std::size_t>(row * cols + c)];
+      value = value_of_kind(row % kKinds, sign, value);
+    }
+  }
+  return x;
+}
+
+// Around 1, so that no column is scaled away.
+std::vector<float> scales(std::int64_t cols, std::uint64_t seed) {
+  std::vector<float> gamma = random_values(cols, seed, "gamma");
+  for (float& value : gamma) value = 1 + value / 2;
+  return gamma;
+}
+
+// Two values, so that a kernel with one of its own is found out. Machines are measured with even rows.
+float epsilon_for(std::int64_t rows) { return rows % 2 == 0 ? 1e-5f : 1e-3f; }
+
+struct Moments {
+  double mean = 0, variance = 0;
+};
+
+// Two passes in double. Four sums at a time, so that an addition need not wait for the one before.
+Moments moments(const float* x, std::int64_t cols) {
+  const auto mean_of = [&](auto value) {
+    std::array<double, 4> sums{};
+    std::int64_t c = 0;
+    for (; c + 4 <= cols; c += 4) {
+      for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += value(x[c + static_cast<std::int64_t>(lane)]);
+    }
+    for (; c < cols; ++c) sums[0] += value(x[c]);
+    return (sums[0] + sums[1] + (sums[2] + sums[3])) / static_cast<double>(cols);
+  };
+  Moments row;
+  row.mean = mean_of([](double value) { return value; });
+  row.variance = mean_of([&](double value) { return (value - row.mean) * (value - row.mean); });
+  return row;
+}
+
+// SOLVE(const float* x, const float* gamma, const float* beta, float* y, int rows, int cols, float epsilon). Extents
+// "rows" and "cols", each at least 1.
+class LayerNorm final : public Exercise {
+ public:
+  // An element takes five: one addition for the mean, one subtraction of it, a multiplication and an addition for the
+  // variance, a multiplication by 1 / sqrt(variance + epsilon). That is the literature's count. It leaves out gamma and
+  // beta, which take two more, and what a row takes once (the root and the divisions).
+  Work work(const Size& size) const override {
+    const std::int64_t rows = size["rows"], cols = size["cols"];
+    return {.useful_flops = 5 * rows * cols,
+            .compulsory_bytes = 4 * (2 * rows * cols + 2 * cols)};  // x, gamma and beta in, y out
+  }
+
+  Problem problem(const Size& size, std::uint64_t seed) const override {
+    const std::int64_t rows = size["rows"], cols = size["cols"];
+    return {.parameters = {InputBuffer{"x", rows_of_kinds(rows, cols, seed)}, InputBuffer{"gamma", scales(cols, seed)},
+                           InputBuffer{"beta", random_values(cols, seed, "beta")}, OutputBuffer{"y", rows * cols},
+                           Scalar{"rows", static_cast<std::int32_t>(rows)},
+                           Scalar{"cols", static_cast<std::int32_t>(cols)}, Scalar{"epsilon", epsilon_for(rows)}}};
+  }
+
+  // Sums of `cols` values in float walk at random, by sqrt(cols) / 4 roundings of their largest value and a few more;
+  // three times sqrt(cols) is never seen. The mean errs by as much and moves all of its row, by roundings of |mean|
+  // where x itself is summed and of |x - mean| where something near the mean was subtracted before. The sum of squares
+  // errs by as much of itself. A handful of roundings follow. The mean of x^2 less mean^2 errs by roundings of mean^2,
+  // which in rows whose mean is 1000 deviations is a million times more.
+  std::vector<Expected> reference(const Size& size, const Problem& problem) const override {
+    const std::int64_t rows = size["rows"], cols = size["cols"];
+    const double epsilon = epsilon_for(rows);
+    const std::vector<float>&x = problem.input("x"), &gamma = problem.input("gamma"), &beta = problem.input("beta");
+    Expected y{.name = "y", .values = {}, .tolerances = {}, .row_length = cols};
+    y.values.reserve(x.size());
+    y.tolerances.reserve(x.size());
+    const double walk = std::sqrt(static_cast<double>(cols));
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const float* const values = x.data() + row * cols;
+      const Moments m = moments(values, cols);
+      const double scale = 1 / std::sqrt(m.variance + epsilon);
+      const double deviation = std::sqrt(m.variance);
+      for (std::int64_t c = 0; c < cols; ++c) {
+        const double weight = gamma[static_cast<std::size_t>(c)], shift = beta[static_cast<std::size_t>(c)];
+        const double d = values[c] - m.mean, spread = std::fabs(d) + deviation;
+        const double roundings = std::fabs(weight) * scale * (3 * walk * (std::fabs(m.mean) + spread) + 8 * spread);
+        y.values.push_back(d * scale * weight + shift);
+        y.tolerances.push_back(kUnitRoundoff * (roundings + 2 * std::fabs(shift)));
+      }
+    }
+    return {std::move(y)};
+  }
+};
+
+ROOFWALK_EXERCISE("fused-layernorm", LayerNorm);
+
+}  // namespace
+}  // namespace roofwalk

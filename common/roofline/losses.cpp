@@ -1,0 +1,283 @@
+#include "common/roofline/losses.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+namespace roofwalk {
+namespace {
+
+constexpr double kOverFetch = 1.5;       // sectors over sectors needed; 1.25 is mere misalignment
+constexpr double kConflictShare = 0.25;  // of the shared-memory wavefronts
+constexpr double kDivergentShare = 0.1;  // of the branches
+constexpr double kExtraFlops = 1.25;     // executed over useful
+constexpr double kRedundant = 1.25;      // bytes at a level over compulsory bytes
+constexpr double kVeryRedundant = 8;     // the same, where waiting for them takes longer than moving them
+constexpr double kReuseInL1 = 2;         // bytes at L1 over bytes at L2: more, and blocks reuse what they fetched
+constexpr double kLowOccupancy = 0.5;
+constexpr double kLaunchShare = 0.25;       // of the time: from here on launches are too short to hide their ends
+constexpr double kBarrierShare = 0.1;       // of the waiting
+constexpr double kFewBlocksToSwitchTo = 2;  // on an SM: when one stands at a barrier, hardly another has work
+constexpr double kFlopsOfFma = 64;          // of a warp
+
+enum Part { kDram, kL2, kL1, kShared, kIssue, kFlops, kParts };
+
+class Ledger {
+ public:
+  explicit Ledger(const DiagnosisInput& input)
+      : in_(input),
+        parts_{input.dram_ns, input.l2_ns, input.l1_ns, input.shared_ns, input.issue_ns, input.flops_ns},
+        ideal_ns_(input.elapsed_ns / total_gap(input)),
+        ratio_(sector_ratio(input)) {
+    rest_ = parts_;
+    busiest_ns_ = *std::max_element(parts_.begin(), parts_.end());
+  }
+
+  std::vector<Loss> take() {
+    if (busiest_ns_ > 0) {
+      cure_parts();
+      cure_launches();
+      cure_waiting();
+    } else {
+      add(first_that_fits(), in_.elapsed_ns - ideal_ns_);
+    }
+    std::vector<Loss> losses;
+    const double most = std::max(0.0, in_.elapsed_ns - ideal_ns_);
+    for (const auto& [cause, ns] : lost_) {
+      const auto bytes = lost_bytes_.find(cause);
+      losses.push_back({cause, std::min(ns, most), bytes != lost_bytes_.end() && bytes->second > ns / 2});
+    }
+    std::stable_sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.ns > b.ns; });
+    return losses;
+  }
+
+ private:
+  void add(std::optional<std::string_view> cause, double ns) {
+    if (cause && ns > 0) lost_[*cause] += ns;
+  }
+
+  bool over_fetches() const { return ratio_ >= kOverFetch; }
+  bool conflicts() const {
+    return in_.shared_bank_conflicts > 0 && in_.shared_bank_conflicts >= kConflictShare * in_.shared_wavefronts;
+  }
+  bool diverges() const {
+    return in_.divergent_branches > 0 && in_.divergent_branches >= kDivergentShare * in_.branches;
+  }
+  bool executes_too_much() const {
+    return in_.useful_flops > 0 && in_.executed_flops >= kExtraFlops * in_.useful_flops;
+  }
+  // Half of the places empty, or whole SMs.
+  bool has_few_blocks() const {
+    return in_.blocks > 0 &&
+           (in_.blocks <= in_.resident_blocks / 2 || in_.blocks * in_.resident_blocks_per_sm < in_.resident_blocks);
+  }
+  double blocks_on_sm() const {
+    if (in_.resident_blocks <= 0) return in_.resident_blocks_per_sm;
+    return in_.resident_blocks_per_sm * std::min(1.0, in_.blocks / in_.resident_blocks);
+  }
+
+  double bytes_at(Part level) const {
+    return level == kDram ? in_.dram_bytes : level == kL2 ? in_.l2_bytes : in_.l1_bytes;
+  }
+
+  // What a level would need for the compulsory bytes alone.
+  double compulsory_ns(Part level) const {
+    return bytes_at(level) > 0 ? parts_[level] * std::min(1.0, in_.compulsory_bytes / bytes_at(level)) : 0;
+  }
+
+  // Why the same bytes move again and again, each time all of the sectors used.
+  std::string_view reuse_cause() const {
+    if (in_.streaming_kernels > 1) return cause::kUnfused;
+    return in_.l1_bytes <= kReuseInL1 * in_.l2_bytes ? cause::kRedundantLoads : cause::kNoReuse;
+  }
+
+  // Takes `ns` of one part's time off, for one cause. No nanosecond is taken twice.
+  void claim(std::string_view cause, Part part, double ns) {
+    ns = std::clamp(ns, 0.0, rest_[part]);
+    rest_[part] -= ns;
+    removed_[cause][part] += ns;
+  }
+
+  // The parts of the machine work at the same time: a cure saves what the slowest of them is faster afterwards.
+  void cure_parts() {
+    // Local memory goes the way of everything else, and its part of the traffic is the same at each level.
+    for (const Part level : {kDram, kL2, kL1}) {
+      if (in_.local_bytes > 0) {
+        claim(cause::kSpills, level,
+              std::min(parts_[level] * in_.local_bytes / in_.l1_bytes, parts_[level] - compulsory_ns(level)));
+      }
+    }
+    for (const Part level : {kDram, kL2, kL1}) {
+      const double floor = level == kL1 ? 0 : compulsory_ns(level);
+      if (over_fetches())
+        claim(cause::kOverFetch, level, std::min(parts_[level] * (1 - 1 / ratio_), parts_[level] - floor));
+    }
+    for (const Part level : {kDram, kL2, kL1}) {
+      if (bytes_at(level) >= kRedundant * in_.compulsory_bytes) {
+        claim(reuse_cause(), level, rest_[level] - compulsory_ns(level));
+      }
+    }
+    if (conflicts()) {
+      claim(cause::kBankConflicts, kShared, parts_[kShared] * in_.shared_bank_conflicts / in_.shared_wavefronts);
+    }
+    claim(cause::kSharedTraffic, kShared, rest_[kShared]);
+    // Of the instructions, at least so many are arithmetic on floats, at most twice as many.
+    const double arithmetic =
+        in_.warp_instructions > 0 ? std::min(1.0, in_.executed_flops / kFlopsOfFma / in_.warp_instructions) : 1;
+    const double active = in_.warp_instructions > 0 ? in_.thread_instructions / (32 * in_.warp_instructions) : 1;
+    for (const Part part : {kIssue, kFlops}) {
+      if (executes_too_much()) {
+        claim(cause::kExecutedOverUseful, part,
+              parts_[part] * arithmetic * (1 - in_.useful_flops / in_.executed_flops));
+      }
+      if (diverges()) claim(cause::kDivergence, part, parts_[part] * (1 - active));
+    }
+    claim(cause::kInstructionBound, kIssue, rest_[kIssue]);
+    claim(2 * arithmetic < 0.5 ? cause::kInstructionBound : cause::kFpBound, kFlops, rest_[kFlops]);
+
+    cure_one_by_one();
+  }
+
+  double slowest_without(const std::array<double, kParts>& parts, const std::array<double, kParts>& removed) const {
+    double slowest = ideal_ns_;
+    for (int part = 0; part < kParts; ++part) slowest = std::max(slowest, parts[part] - removed[part]);
+    return slowest;
+  }
+
+  // The best cure first. Each of the others saves what it adds to those before it, but no more than it would alone:
+  // what shows only when something else is cured is that one's successor, not a disease of this kernel.
+  void cure_one_by_one() {
+    auto parts = parts_;
+    double now = busiest_ns_;
+    while (!removed_.empty()) {
+      const auto best = std::min_element(removed_.begin(), removed_.end(), [&](const auto& a, const auto& b) {
+        return slowest_without(parts, a.second) < slowest_without(parts, b.second);
+      });
+      const auto& [cause, removed] = *best;
+      const double after = std::min(now, slowest_without(parts, removed));
+      const double saved = std::min(now - after, busiest_ns_ - std::min(busiest_ns_, slowest_without(parts_, removed)));
+      add(cause, saved);
+      if (saved > 0 && parts_[kDram] == busiest_ns_) lost_bytes_[cause] = saved;
+      if (saved > 0 && !main_) main_ = cause;
+      for (int part = 0; part < kParts; ++part) parts[part] -= removed[part];
+      now = after;
+      removed_.erase(best);
+    }
+  }
+
+  void cure_launches() {
+    add(cause::kLaunchBound, in_.launches > 1 ? in_.launch_ns * (1 - 1 / in_.launches) : in_.launch_ns);
+  }
+
+  // Share of the warps' cycles that any of them waits, places for warps that stand empty left out.
+  double waiting() const {
+    double all = 0;
+    for (const auto& wait : in_.waiting) all += wait.id == "tail" ? 0 : wait.share;
+    return all;
+  }
+
+  // Whether the line that waits most for memory is one that over-fetches: a scattered store is waited for by nobody.
+  bool waits_for_scattered() const {
+    for (const auto& wait : in_.waiting) {
+      if (wait.id != "dram" && wait.id != "l2" && wait.id != "l1") continue;
+      for (const auto& line : in_.lines) {
+        if (line.line == wait.line) return line.l1_sectors >= kOverFetch * line.ideal_l1_sectors;
+      }
+    }
+    return true;
+  }
+
+  // What waits for memory: the cause that makes it wait.
+  std::string_view memory_cause() const {
+    if (over_fetches() && waits_for_scattered()) return cause::kOverFetch;
+    // A load is waited for by one warp and, at the barrier behind it, by all others.
+    const double barrier = wait_share(in_, "barrier");
+    const double memory = wait_share(in_, "dram") + wait_share(in_, "l2") + wait_share(in_, "l1");
+    const bool nobody_else = blocks_on_sm() <= kFewBlocksToSwitchTo && barrier >= kBarrierShare * waiting();
+    if (barrier > 0 && (nobody_else || barrier >= memory)) return cause::kBarriers;
+    // A wait is the wait for these very bytes, unless they are few or moving them would take far less time.
+    for (const Part level : {kDram, kL2, kL1}) {
+      const bool is_slowest = parts_[level] == std::max({parts_[kDram], parts_[kL2], parts_[kL1]});
+      if (is_slowest && parts_[level] >= in_.latency_ns / 2 &&
+          bytes_at(level) >= kVeryRedundant * in_.compulsory_bytes) {
+        return reuse_cause();
+      }
+    }
+    return in_.occupancy > 0 && in_.occupancy < kLowOccupancy ? cause::kLowOccupancy : cause::kLatency;
+  }
+
+  std::optional<std::string_view> cause_of_wait(std::string_view id) const {
+    if (id == "dram" || id == "l2" || id == "l1") return memory_cause();
+    if (id == "shared") return cause::kSharedTraffic;
+    if (id == "bank_conflict") return cause::kBankConflicts;
+    if (id == "barrier") return cause::kBarriers;
+    if (id == "dependency") {
+      if (main_ == cause::kDivergence || main_ == cause::kExecutedOverUseful) return main_;
+      return cause::kDependency;
+    }
+    return main_;  // a queue in front of what takes the time anyway
+  }
+
+  void cure_waiting() {
+    double latency = in_.latency_ns;
+    if (in_.launch_ns >= kLaunchShare * in_.elapsed_ns) return add(cause::kLaunchBound, latency);
+    if (has_few_blocks()) return add(cause::kFewBlocks, latency);
+    const double empty = std::min(latency, wait_share(in_, "tail") * (in_.elapsed_ns - in_.launch_ns));
+    add(cause::kTail, empty);
+    latency -= empty;
+    const double all = waiting();
+    if (all <= 0) return add(memory_cause(), latency);
+    for (const auto& waiting : in_.waiting) {
+      if (waiting.id != "tail") add(cause_of_wait(waiting.id), latency * waiting.share / all);
+    }
+  }
+
+  // A real GPU tells counts and one time.
+  std::optional<std::string_view> first_that_fits() const {
+    if (has_few_blocks()) return cause::kFewBlocks;
+    if (over_fetches()) return cause::kOverFetch;
+    if (conflicts()) return cause::kBankConflicts;
+    if (diverges()) return cause::kDivergence;
+    if (executes_too_much()) return cause::kExecutedOverUseful;
+    if (in_.dram_bytes >= kRedundant * in_.compulsory_bytes || in_.l1_bytes >= kVeryRedundant * in_.compulsory_bytes) {
+      return reuse_cause();
+    }
+    return in_.observed_ai < in_.ridge ? memory_cause() : cause::kFpBound;
+  }
+
+  const DiagnosisInput& in_;
+  std::array<double, kParts> parts_{}, rest_{};
+  double ideal_ns_, ratio_, busiest_ns_ = 0;
+  std::map<std::string_view, std::array<double, kParts>> removed_;
+  std::map<std::string_view, double> lost_, lost_bytes_;
+  std::optional<std::string_view> main_;  // whose cure saves most of the slowest part
+};
+
+}  // namespace
+
+double total_gap(const DiagnosisInput& in) {
+  if (in.vertical_gap <= 0 || in.observed_ai <= 0 || in.ridge <= 0) return 1;
+  const double roof = std::min(in.ridge, in.observed_ai), best = std::min(in.ridge, in.algorithmic_ai);
+  return std::max(1.0, in.vertical_gap * std::max(1.0, best / roof));
+}
+
+double sector_ratio(const DiagnosisInput& in) {
+  double sectors = 0, ideal = 0;
+  for (const auto& line : in.lines) {
+    sectors += line.l1_sectors;
+    ideal += line.ideal_l1_sectors;
+  }
+  return ideal > 0 ? sectors / ideal : 1;
+}
+
+double wait_share(const DiagnosisInput& in, std::string_view id) {
+  for (const auto& waiting : in.waiting) {
+    if (waiting.id == id) return waiting.share;
+  }
+  return 0;
+}
+
+std::vector<Loss> losses(const DiagnosisInput& input) { return Ledger(input).take(); }
+
+}  // namespace roofwalk

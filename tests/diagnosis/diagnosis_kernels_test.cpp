@@ -1,0 +1,142 @@
+// CHAPTER/*.cu: kernels with one disease each. The first line says which diagnosis it must get, first and alone, and
+// the line that is to be looked at: `// diagnosis: over_fetch, line 9`. The last step of every chapter gets none.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "common/roofline/diagnosis.h"
+#include "grader/pipeline.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Course& course() {
+  static const Course course = *open_course(TEST_SOURCE_DIR);
+  return course;
+}
+
+const Bench& bench() {
+  static const Bench bench = [] {
+    Bench opened = *open_bench(course(), "virtual:classroom", 1, nullptr);
+    opened.cache = TEST_CACHE_DIR;
+    return opened;
+  }();
+  return bench;
+}
+
+// Any starter will do where the verdict is not asked for.
+Attempt attempt_with(const Chapter& chapter, const fs::path& file, std::optional<LevelPoints> starter) {
+  auto attempt = run_attempt(bench(), {&chapter, file, kPublicSeed, nullptr, std::move(starter)});
+  EXPECT_TRUE(attempt) << attempt.error().text();
+  return attempt ? *attempt : Attempt{};
+}
+
+struct Disease {
+  fs::path file;  // tests/diagnosis/CHAPTER/NAME.cu
+  std::string name;
+};
+
+void PrintTo(const Disease& disease, std::ostream* out) { *out << disease.name; }
+
+std::string test_name(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '-' || c == '/'; }, '_');
+  return text;
+}
+
+std::vector<Disease> diseases() {
+  std::vector<Disease> found;
+  const fs::path root = fs::path(TEST_SOURCE_DIR) / "tests" / "diagnosis";
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    if (entry.path().extension() != ".cu") continue;
+    found.push_back({entry.path(), test_name((entry.path().parent_path().filename() / entry.path().stem()).string())});
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return found;
+}
+
+// What the first line promises.
+struct Claim {
+  std::string cause;
+  int line = 0;
+};
+
+Claim claim_of(const fs::path& file) {
+  std::ifstream in(file);
+  std::string first;
+  std::getline(in, first);
+  std::smatch match;
+  EXPECT_TRUE(std::regex_match(first, match, std::regex("// diagnosis: ([a-z_]+), line (\\d+)"))) << first;
+  return match.empty() ? Claim{} : Claim{match[1], std::stoi(match[2])};
+}
+
+std::vector<std::string> causes_of(const Attempt& attempt) {
+  std::vector<std::string> causes;
+  if (!attempt.finding) return causes;
+  for (const Diagnosis& diagnosis : attempt.finding->diagnoses) causes.push_back(diagnosis.cause);
+  return causes;
+}
+
+class DiseasedKernel : public testing::TestWithParam<Disease> {};
+
+TEST_P(DiseasedKernel, GetsItsDiagnosisAndNoOther) {
+  const fs::path& file = GetParam().file;
+  const Claim claim = claim_of(file);
+  const auto chapter = course().find(file.parent_path().filename().string());
+  ASSERT_TRUE(chapter) << chapter.error().text();
+  const Attempt attempt = attempt_with(**chapter, file, LevelPoints{});
+  ASSERT_THAT(causes_of(attempt), testing::ElementsAre(claim.cause))
+      << (attempt.judgement.reasons.empty() ? "" : attempt.judgement.reasons.front());
+  const Diagnosis& diagnosis = attempt.finding->diagnoses.front();
+  EXPECT_EQ(diagnosis.line, claim.line) << diagnosis.text;
+  EXPECT_EQ(attempt.finding->diagnosis.text, diagnosis.text);
+  // Gap or cause, and lever: two or three sentences.
+  const auto sentences = std::count(diagnosis.text.begin(), diagnosis.text.end(), '.');
+  EXPECT_GE(sentences, 2) << diagnosis.text;
+  EXPECT_LT(diagnosis.text.size(), 400u) << diagnosis.text;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DiseasedKernel, testing::ValuesIn(diseases()),
+                         [](const auto& disease) { return disease.param.name; });
+
+TEST(DiseasedKernels, ThereIsOneForEachCause) {
+  std::set<std::string> with_kernel;
+  for (const Disease& disease : diseases()) with_kernel.insert(claim_of(disease.file).cause);
+  for (const std::string_view cause : diagnosis_causes()) {
+    // Only a kernel with nothing else wrong at all is bound by its arithmetic: a unit test has its figures.
+    if (cause == "fp_bound") continue;
+    EXPECT_EQ(with_kernel.count(std::string(cause)), 1u) << cause;
+  }
+}
+
+class LastStep : public testing::TestWithParam<std::string> {};
+
+TEST_P(LastStep, HasNothingLeftToCure) {
+  const Chapter& chapter = **course().find(GetParam());
+  const auto steps = chapter.solution_steps();
+  ASSERT_FALSE(steps.empty());
+  const Attempt attempt = attempt_with(chapter, steps.back(), std::nullopt);
+  ASSERT_TRUE(attempt.finding);
+  EXPECT_THAT(causes_of(attempt), testing::IsEmpty()) << attempt.finding->diagnosis.text;
+  EXPECT_EQ(attempt.finding->diagnosis.cause, "none");
+}
+
+std::vector<std::string> chapter_names() {
+  std::vector<std::string> names;
+  for (const Chapter& chapter : course().chapters) names.push_back(chapter.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LastStep, testing::ValuesIn(chapter_names()),
+                         [](const auto& name) { return test_name(name.param); });
+
+}  // namespace
+}  // namespace roofwalk

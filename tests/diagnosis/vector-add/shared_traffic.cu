@@ -1,0 +1,20 @@
+// diagnosis: shared_traffic, line 12
+#include <roofwalk.cuh>
+
+// The sums go to shared memory and come back, again and again, each warp to 32 banks at once.
+__global__ void add(const float* a, const float* b, float* c, int n) {
+    __shared__ volatile float sums[256];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float sum = a[i] + b[i];
+#pragma unroll
+    for (int k = 0; k < 64; ++k) {
+        sums[threadIdx.x] = sum;
+        sum = sums[threadIdx.x];
+    }
+    c[i] = sum;
+}
+
+SOLVE(const float* a, const float* b, float* c, int n) {
+    add<<<ceil_div(n, 256), 256>>>(a, b, c, n);
+}
