@@ -62,9 +62,7 @@ std::optional<OperationRun> run_from_json(const Json& json) {
     if (!json.is_object() || !json.contains(name) || !json[name].is_number()) return std::nullopt;
     run.*figure = json[name];
   }
-  const Finding finding = inspect(trial.record, m, bench.machine, roofs, artifact.source_text);
-  run.is_scattered = std::any_of(finding.diagnoses.begin(), finding.diagnoses.end(),
-                                 [](const Diagnosis& diagnosis) { return diagnosis.cause == cause::kOverFetch; });
+  run.is_scattered = json.value("is_scattered", false);
   return run;
 }
 
@@ -221,8 +219,9 @@ Result<OperationRun> run_operation(const Bench& bench, const Operation& operatio
     run.flops_ns += kernel.parts.flops_ns;
     run.launch_ns += kernel.parts.launch_ns;
   }
-  run.is_scattered =
-      inspect(trial.record, m, bench.machine, roofs, artifact.source_text).diagnosis.cause == "over_fetch";
+  const Finding finding = inspect(trial.record, m, bench.machine, roofs, artifact.source_text);
+  run.is_scattered = std::any_of(finding.diagnoses.begin(), finding.diagnoses.end(),
+                                 [](const Diagnosis& diagnosis) { return diagnosis.cause == cause::kOverFetch; });
   return run;
 }
 
