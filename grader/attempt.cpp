@@ -142,6 +142,8 @@ Json to_json(const Attempt& attempt) {
   json["fault"] = attempt.fault ? to_json(*attempt.fault) : Json(nullptr);
   json["diagnosis"] = attempt.finding ? finding_json(*attempt.finding) : Json(nullptr);
   json["diagnoses"] = attempt.finding ? diagnoses_json(attempt.finding->diagnoses) : Json(nullptr);
+  json["bound"] = attempt.bound ? to_json(*attempt.bound) : Json(nullptr);
+  json["prediction"] = to_json(attempt.prediction);
   return json;
 }
 

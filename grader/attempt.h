@@ -10,6 +10,7 @@
 
 #include "common/base/json.h"
 #include "common/roofline/diagnosis.h"
+#include "grader/prediction.h"
 #include "grader/verdict.h"
 
 namespace roofwalk {
@@ -46,8 +47,10 @@ struct Attempt {
   LevelPoints starter;
   std::vector<KernelRecord> kernels;
   std::optional<Finding> finding;
+  std::optional<MeasuredBound> bound;
   std::optional<Fault> fault;
-  std::string plot;  // the picture's path; empty where nothing could be drawn
+  std::string plot;       // the picture's path; empty where nothing could be drawn
+  Prediction prediction;  // what the learner said beforehand
 };
 
 Json to_json(const Attempt& attempt);

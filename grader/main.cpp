@@ -39,6 +39,32 @@ Error unknown_verb(const CLI::App& app, const std::string& typed) {
                                  : fmt::format("did you mean {}?", fmt::join(near, " or "))};
 }
 
+// What CLI11 found wrong, in one line.
+Error misuse(const CLI::App& app, const CLI::ParseError& error) {
+  if (app.get_subcommands().empty()) {
+    if (!app.remaining().empty()) return unknown_verb(app, app.remaining().front());
+    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+      return {.message = "say what to do",
+              .advice = "`./roofwalk next` is a good beginning, `./roofwalk --help` lists all"};
+    }
+    return {.message = error.what(), .advice = "`./roofwalk --help` lists what there is"};
+  }
+  const CLI::App* verb = app.get_subcommands().back();
+  while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().back();
+  const bool lacks_name = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr &&
+                          std::string_view(error.what()).starts_with("name");  // the one name, or several
+  if (lacks_name) {
+    return {.message = fmt::format("`{}` needs the name of a chapter", verb->get_name()),
+            .advice = "`./roofwalk list` shows them"};
+  }
+  std::string path = verb->get_name();
+  for (const CLI::App* above = verb->get_parent(); above != nullptr && above != &app; above = above->get_parent()) {
+    path = above->get_name() + " " + path;
+  }
+  return {.message = printable(error.what()),
+          .advice = fmt::format("`./roofwalk {} --help` lists what it takes", path)};
+}
+
 int run_program(int argc, char** argv) {
   Session session(std::filesystem::current_path());
   session.options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -46,21 +72,22 @@ int run_program(int argc, char** argv) {
   CLI::App app("Make CUDA kernels fast and watch each attempt walk across a roofline.", "roofwalk");
   app.set_version_flag("--version", std::string("roofwalk ") + ROOFWALK_VERSION);
   app.require_subcommand(1);
+  app.footer("./roofwalk test proves that everything works; ./roofwalk next says where to begin.");
   app.fallthrough();  // `run NAME --format json` and `--format json run NAME` are the same
   add_options(app, session.options);
   for (const auto add :
-       {add_list_command, add_next_command, add_run_command, add_plot_command, add_hint_command, add_reset_command,
-        add_machines_command, add_roofs_command, add_operations_command, add_doctor_command, add_dev_command}) {
+       {add_list_command, add_next_command, add_run_command, add_watch_command, add_predict_command, add_hint_command,
+        add_plot_command, add_solution_command, add_reset_command, add_machines_command, add_roofs_command,
+        add_operations_command, add_doctor_command, add_dev_command}) {
     add(app, session, exit_code);
   }
   std::filesystem::current_path(find_root());  // paths in messages are short, and the same wherever one stands
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    if (app.get_subcommands().empty() && !app.remaining().empty()) {
-      throw Failure{unknown_verb(app, app.remaining().front()), kUsage};
-    }
-    return app.exit(error) == 0 ? kAccepted : kUsage;
+    throw Failure{misuse(app, error), kUsage};
   }
   return exit_code;
 }

@@ -86,6 +86,7 @@ void add_measurement(const Bench& bench, const Trial& trial, const Artifact& art
   attempt.bytes_are_modelled = trial.record.bytes_are_modelled;
   attempt.kernels = trial.record.kernels;
   attempt.finding = inspect(trial.record, *attempt.measurement, bench.machine, bench.roofs, artifact.source_text);
+  attempt.bound = bound_of(attempt.kernels, *attempt.measurement, bench.roofs);
   const auto point = attempt.measurement->point(attempt.walk_level);
   const auto starter = evidence.starter.find(attempt.walk_level);
   if (point && starter != evidence.starter.end()) attempt.moved = movement(starter->second, *point);

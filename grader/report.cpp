@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "common/roofline/si.h"
@@ -15,7 +16,10 @@ constexpr std::size_t kLabel = 13;  // columns before a row's text
 
 class Page {
  public:
-  void line(const std::string& text = {}) { text_ += text + "\n"; }
+  // What follows is worth this much.
+  void section(Worth worth) { worth_ = worth; }
+
+  void line(const std::string& text = {}) { lines_.push_back({text, worth_}); }
 
   // "  label     text": `text` may hold colours and is taken as it is.
   void row(std::string_view label, const std::string& text) { line(fmt::format("  {:<11}{}", label, text)); }
@@ -33,10 +37,11 @@ class Page {
     }
   }
 
-  const std::string& text() const { return text_; }
+  std::vector<CardLine> lines() && { return std::move(lines_); }
 
  private:
-  std::string text_;
+  std::vector<CardLine> lines_;
+  Worth worth_ = Worth::verdict;
 };
 
 std::string value(const Quantity& quantity) {
@@ -80,18 +85,38 @@ std::string headline(const Attempt& attempt, const Colors& colors) {
 }
 
 void correctness(const Attempt& attempt, Page& page) {
+  page.section(Worth::details);
   const bool exact = attempt.worst_error.value_or(0) == 0;
   const std::string where = exact ? std::string() : fmt::format(" ({})", attempt.worst_place);
   page.row("correct", fmt::format("yes: {} sizes, seed {}, worst error {:.3g}{}", attempt.cases, attempt.seed,
                                   attempt.worst_error.value_or(0), where));
 }
 
+// At DRAM, and at the level that the chart is drawn for.
+void gaps(const Attempt& attempt, Page& page) {
+  const Measurement& m = *attempt.measurement;
+  const auto words = [](double vertical, double horizontal) {
+    return fmt::format("{} below the roof, {} left of the algorithm's AI", factor(vertical), factor(horizontal));
+  };
+  if (m.vertical_gap.known() && m.horizontal_gap.known()) {
+    page.row("gaps", words(m.vertical_gap.value, m.horizontal_gap.value));
+  }
+  const LevelMeasurement& level = m.level(attempt.walk_level);
+  const auto point = m.point(attempt.walk_level);
+  if (attempt.walk_level == "dram" || !point || !level.roof.known()) return;
+  page.row(
+      "", fmt::format("at {} {}", level_title(attempt.walk_level),
+                      words(level.roof.value / point->flops_per_s, horizontal_gap(point->ai, m.algorithmic_ai.value))));
+}
+
 void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   const Measurement& m = *attempt.measurement;
   const LevelMeasurement& dram = m.level("dram");
+  page.section(Worth::figures);
   page.row("time",
            fmt::format("{}{}, {} of the roof's {}", m.elapsed_ns.known() ? time_text(m.elapsed_ns.value) : "unknown",
                        attempt.time_is_modelled ? " (modelled)" : "", value(m.achieved_flops_per_s), value(dram.roof)));
+  page.section(Worth::details);
   const bool has_both = m.executed_flops.known() && m.useful_flops.value > 0;
   page.row("FLOPs", fmt::format("{} useful, {} executed{}", count(m.useful_flops), count(m.executed_flops),
                                 has_both ? fmt::format(" ({})", factor(m.executed_flops.value / m.useful_flops.value))
@@ -99,15 +124,14 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.row("DRAM", fmt::format("{} bytes{}, {} compulsory{}", count(dram.bytes),
                                attempt.bytes_are_modelled ? " (modelled)" : "", count(m.compulsory_bytes),
                                m.horizontal_gap.known() ? fmt::format(" ({})", factor(m.horizontal_gap.value)) : ""));
+  page.section(Worth::figures);
   std::string at_level;
   if (attempt.walk_level != "dram") {
     at_level = fmt::format(", {} at {}", value(m.level(attempt.walk_level).ai), level_title(attempt.walk_level));
   }
   page.row("AI", fmt::format("{} observed, {} algorithmic{}", value(dram.ai), value(m.algorithmic_ai), at_level));
-  if (m.vertical_gap.known() && m.horizontal_gap.known()) {
-    page.row("gaps", fmt::format("{} below the roof, {} left of the algorithm's AI", factor(m.vertical_gap.value),
-                                 factor(m.horizontal_gap.value)));
-  }
+  gaps(attempt, page);
+  page.section(Worth::movement);
   const std::string axis = attempt.walk_level == "dram" ? "" : fmt::format(" (at {})", level_title(attempt.walk_level));
   if (attempt.is_starter) {
     page.row("moved", "not yet: this is the starter");
@@ -121,33 +145,80 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   }
 }
 
+// A goal that is missed is told in red only where the pass depends on it.
+std::string goal_outcome(const GoalResult& row, const Colors& colors) {
+  if (row.met) return colors.good("met");
+  const std::string by = *row.reached > 0 ? factor(row.wanted / *row.reached) : std::string();
+  if (row.wanted_for == Grade::ace) return by.empty() ? "to go" : by + " to go";
+  return colors.bad(by.empty() ? "missed" : "missed by " + by);
+}
+
 void goals(const Attempt& attempt, const Colors& colors, Page& page) {
+  page.section(Worth::verdict);
   for (const GoalResult& row : attempt.judgement.goals) {
     if (!row.reached) continue;
-    const std::string how = row.met            ? colors.good("met")
-                            : *row.reached > 0 ? colors.bad("missed by " + factor(row.wanted / *row.reached))
-                                               : colors.bad("missed");
     page.row("goal " + goal_axis_name(row.goal.axis),
              fmt::format("{} {}, {} wants {}: {}", goal_value(row.goal, *row.reached), goal_phrase(row.goal),
-                         grade_name(row.wanted_for), goal_value(row.goal, row.wanted), how));
+                         grade_name(row.wanted_for), goal_value(row.goal, row.wanted), goal_outcome(row, colors)));
   }
 }
 
+// What was said beforehand, at the moment when it can be told whether it was so.
+void predictions(const Attempt& attempt, const WalkNews& news, Page& page) {
+  page.section(Worth::movement);
+  const Prediction& said = attempt.prediction;
+  const auto point = attempt.measurement->point(attempt.walk_level);
+  std::vector<std::string> lines;
+  if (attempt.is_starter) {
+    if (said.ai && point) lines.push_back(compare_ai(*said.ai, point->ai, level_title(attempt.walk_level)));
+    if (said.bound && attempt.bound) lines.push_back(compare_bound(*said.bound, *attempt.bound));
+  } else if (news.first_move && said.moves) {
+    lines.push_back(compare_moves(*said.moves, *direction_of(*attempt.moved)));
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) page.prose(i == 0 ? "predicted" : "", lines[i], 2);
+}
+
 void advice(const Attempt& attempt, Page& page) {
+  page.section(Worth::advice);
   const Finding& finding = *attempt.finding;
   page.prose("look at", finding.diagnosis.text, kAdviceLines);
+  page.section(Worth::details);
   if (finding.traffic_line > 0) {
     const std::string text = fmt::format("{}:{}: {}", attempt.file, finding.traffic_line, finding.traffic_source);
     page.row("most bytes", shortened(printable(text), kColumns - kLabel));
   }
 }
 
+// Where the picture is; the first time, also how to see it without another program.
+void places(const Attempt& attempt, const WalkNews& news, Page& page) {
+  page.section(Worth::places);
+  if (!attempt.plot.empty()) {
+    page.row("plot", printable(attempt.plot) +
+                         (attempt.is_starter && news.joined ? "; in the terminal: ./roofwalk plot NAME" : ""));
+  }
+  if (!news.plot_trouble.empty()) page.prose("plot", "none: " + news.plot_trouble, 2);
+}
+
+void what_next(const Attempt& attempt, const WalkNews& news, Page& page) {
+  page.section(Worth::next);
+  if (attempt.judgement.verdict != Verdict::pass) {
+    page.row("next", fmt::format("edit the file and run again; `./roofwalk hint {}` helps", attempt.chapter));
+    return;
+  }
+  if (!news.joined && !news.unchanged) return;  // a file beside the course: nothing was reached by it
+  page.row("solutions", fmt::format("`./roofwalk solution {}` shows the steps", attempt.chapter));
+  page.row("next", news.next_chapter.empty() ? "every chapter is passed; `./roofwalk list` shows the grades"
+                                             : fmt::format("{}: `./roofwalk next` says how", news.next_chapter));
+}
+
 }  // namespace
 
-std::string report(const Attempt& attempt, const WalkNews& news, const Colors& colors) {
+std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const Colors& colors) {
   Page page;
+  page.section(Worth::advice);
   page.line(fmt::format("{} on {}, {}: {}", colors.strong(attempt.chapter), attempt.device, attempt.size.text(),
                         printable(attempt.file)));
+  page.section(Worth::verdict);
   page.line(headline(attempt, colors));
   if (!attempt.measurement || attempt.judgement.verdict == Verdict::not_graded) {
     for (const std::string& reason : attempt.judgement.reasons) page.prose("", reason, 12);
@@ -157,14 +228,27 @@ std::string report(const Attempt& attempt, const WalkNews& news, const Colors& c
     correctness(attempt, page);
     figures(attempt, news, page);
     goals(attempt, colors, page);
+    predictions(attempt, news, page);
     if (attempt.finding) advice(attempt, page);
   }
-  if (!attempt.plot.empty()) page.row("plot", printable(attempt.plot));
-  if (!news.plot_trouble.empty()) page.prose("plot", "none: " + news.plot_trouble, 2);
-  if (attempt.judgement.verdict != Verdict::pass) {
-    page.row("next", fmt::format("edit the file and run again; `./roofwalk hint {}` helps", attempt.chapter));
+  places(attempt, news, page);
+  what_next(attempt, news, page);
+  return std::move(page).lines();
+}
+
+std::vector<CardLine> fitted(std::vector<CardLine> lines, std::size_t rows) {
+  while (lines.size() > rows) {
+    const auto least = std::max_element(lines.rbegin(), lines.rend(),
+                                        [](const CardLine& a, const CardLine& b) { return a.worth < b.worth; });
+    lines.erase(std::next(least).base());
   }
-  return page.text();
+  return lines;
+}
+
+std::string report(const Attempt& attempt, const WalkNews& news, const Colors& colors) {
+  std::string text;
+  for (const CardLine& line : card(attempt, news, colors)) text += line.text + "\n";
+  return text;
 }
 
 }  // namespace roofwalk

@@ -8,6 +8,7 @@
 
 #include "grader/bench.h"
 #include "grader/pipeline.h"
+#include "grader/prediction.h"
 #include "grader/text.h"
 #include "grader/walk.h"
 
@@ -21,12 +22,27 @@ struct Options {
   std::uint64_t seed = kPublicSeed;
   int threads = 1;
   bool json = false;
+  bool no_ask = false;
 };
 
 // What a verb could not do, and the exit code that says whose fault it is.
 struct Failure {
   Error error;
   ExitCode exit_code = kOurFault;
+};
+
+// How far a chapter is on a device, over all walks: a reset takes nothing away.
+struct Progress {
+  std::string state;  // "not started", "started", "passed", "not offered"
+  Grade grade = Grade::none;
+  std::optional<Point> best;  // at the chapter's level
+  std::size_t attempts = 0;   // dots
+};
+
+// An attempt, and what it told about the walk.
+struct Outcome {
+  Attempt attempt;
+  WalkNews news;
 };
 
 class Session {
@@ -39,12 +55,32 @@ class Session {
   // Each throws a Failure, which main turns into a message and an exit code.
   const Course& course();
   const Chapter& chapter(const std::string& name);
+  const Chapter& chapter_or_next(const std::string& name);  // an empty name: the next; one that this machine offers
   Store& store();
   const Bench& bench();
   const Bench& measured_bench();  // with measured roofs: for whatever judges or draws
 
   std::vector<Dot> dots(const Chapter& chapter);
+  Progress progress(const Chapter& chapter);
   const Chapter* next_chapter();  // the first that is not passed; nullptr when all are
+
+  // Runs a file and records it. `measured` may serve several calls for one chapter.
+  Outcome check(const Chapter& chapter, const std::filesystem::path& file, bool joins,
+                std::shared_ptr<const Measured> measured = nullptr);
+
+  // What was said of a chapter on this device; nothing where nobody was asked. Skipped questions are absent.
+  std::optional<Prediction> prediction(const Chapter& chapter);
+  void keep_prediction(const Chapter& chapter, const Prediction& prediction);
+
+  // Makes my/NAME.cu where there is none, and says so.
+  void provide_file(const Chapter& chapter);
+
+  // Puts the starter in its place, and begins a new walk and the hints anew. Where the old file is kept.
+  std::optional<std::filesystem::path> reset(const Chapter& chapter);
+
+  // Asks on the terminal, before the first measurement of a chapter on this device. Never where there is no terminal,
+  // nor with --format json, --no-ask or --yes.
+  void predict_first(const Chapter& chapter);
 
   // A path as typed, seen from the course's root where it lies inside.
   std::filesystem::path from_caller(const std::filesystem::path& typed) const;

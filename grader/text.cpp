@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <sstream>
 
 #include "common/roofline/si.h"
 
@@ -26,6 +27,13 @@ std::size_t distance(std::string_view a, std::string_view b) {
     }
   }
   return row.back();
+}
+
+// Of the escape sequence that a text begins with, as Colors and the text plot write them; 0 where there is none.
+std::size_t color_length(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
 }  // namespace
@@ -79,6 +87,57 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
   }
   if (!line.empty()) lines.push_back(std::move(line));
   return lines;
+}
+
+std::vector<std::string> paragraphs(const std::string& text, std::size_t columns) {
+  std::vector<std::string> lines;
+  std::string paragraph;
+  const auto end_paragraph = [&] {
+    for (std::string& line : wrapped(paragraph, columns)) lines.push_back(std::move(line));
+    paragraph.clear();
+  };
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with(' ')) {
+      end_paragraph();
+      lines.push_back(printable(line));
+    } else {
+      paragraph += printable(line) + ' ';
+    }
+  }
+  end_paragraph();
+  return lines;
+}
+
+std::size_t shown_columns(std::string_view line) {
+  std::size_t columns = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (const std::size_t length = color_length(line.substr(i)); length > 0) {
+      i += length - 1;
+    } else if ((static_cast<unsigned char>(line[i]) & 0xc0) != 0x80) {  // a character of UTF-8 begins
+      ++columns;
+    }
+  }
+  return columns;
+}
+
+std::string cut_to(std::string_view line, std::size_t columns) {
+  std::string out;
+  std::size_t used = 0;
+  bool colored = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (const std::size_t length = color_length(line.substr(i)); length > 0) {
+      out += line.substr(i, length);
+      colored = true;
+      i += length - 1;
+      continue;
+    }
+    if ((static_cast<unsigned char>(line[i]) & 0xc0) != 0x80 && ++used > columns) {
+      return colored ? out + "\x1b[0m" : out;
+    }
+    out += line[i];
+  }
+  return out;
 }
 
 std::string shortened(std::string_view text, std::size_t columns) {

@@ -20,6 +20,16 @@ std::string factor(double value);
 // Lines of at most `columns` characters, broken at spaces; a longer word stays whole.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
+// Text of several lines, made harmless: indented lines are code and stay as they are, the others are paragraphs,
+// wrapped afresh.
+std::vector<std::string> paragraphs(const std::string& text, std::size_t columns);
+
+// Columns that a line takes on a terminal: colours take none.
+std::size_t shown_columns(std::string_view line);
+
+// A line cut to `columns`; colours stay whole, and none goes on behind the cut.
+std::string cut_to(std::string_view line, std::size_t columns);
+
 // At most `columns` characters, the last three dots where something was cut.
 std::string shortened(std::string_view text, std::size_t columns);
 

@@ -115,6 +115,7 @@ Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store
   WalkNews news;
   ROOFWALK_TRY(const auto stored, store.walk(chapter.name, attempt.device));
   attempt.plot.clear();  // the stored record does not depend on where pictures lie
+  attempt.prediction = {};
   const Json json = to_json(attempt);
   news.unchanged = joins && !stored.empty() && stored.back().attempt == json;
   news.joined = joins && !news.unchanged;
@@ -127,6 +128,14 @@ Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store
     const auto point = attempt.measurement->point(attempt.walk_level);
     if (point && last != dots.back().points.end()) news.since_last = movement(last->second, *point);
   }
+
+  const auto has_moved = [&](const Dot& dot) {
+    const auto from = attempt.starter.find(attempt.walk_level);
+    const auto to = dot.points.find(attempt.walk_level);
+    return from != attempt.starter.end() && to != dot.points.end() && direction_of(movement(from->second, to->second));
+  };
+  news.first_move = joins && has_dot && !attempt.is_starter && attempt.moved && direction_of(*attempt.moved) &&
+                    std::none_of(dots.begin(), dots.end(), has_moved);
 
   std::future<Status> picture;
   const std::string own_name = chapter.name + "-" + std::filesystem::path(attempt.file).stem().string();
@@ -141,13 +150,12 @@ Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store
     const Grade goal_for = best != nullptr && best->grade != Grade::none ? Grade::ace : Grade::pass;
     const Work work{static_cast<std::int64_t>(attempt.measurement->useful_flops.value),
                     static_cast<std::int64_t>(attempt.measurement->compulsory_bytes.value)};
-    picture = start(
-        2, [chart = walk_chart(bench, chapter, attempt.walk_level, attempt.size, work, attempt.starter, dots, goal_for),
-            path] {
-          std::error_code error;
-          std::filesystem::create_directories(path.parent_path(), error);
-          return write_plot(chart, path);
-        });
+    news.chart = walk_chart(bench, chapter, attempt.walk_level, attempt.size, work, attempt.starter, dots, goal_for);
+    picture = start(2, [chart = *news.chart, path] {
+      std::error_code error;
+      std::filesystem::create_directories(path.parent_path(), error);
+      return write_plot(chart, path);
+    });
     attempt.plot = path.string();
   }
   if (news.joined) {

@@ -44,11 +44,15 @@ struct WalkNews {
   bool joined = false;                 // a new dot of the walk
   bool unchanged = false;              // the attempt is the last one over again
   std::optional<Movement> since_last;  // against the last dot before this one
+  bool first_move = false;             // the walk's first dot that went anywhere from the starter
+  std::optional<Chart> chart;          // the walk with this attempt's dot, where it has one
+  std::string next_chapter;            // once this one is passed: the course's next; empty: none is left
   std::string plot_trouble;            // why there is no picture; empty where there is one, or nothing to draw
 };
 
 // Puts the attempt into the store and draws the walk with it, both at once. Sets attempt.plot. An attempt that does
-// not join the walk is only drawn, into a picture of its own.
+// not join the walk is only drawn, into a picture of its own. What is stored holds no prediction: those are notes of
+// their own, and may change.
 Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store, bool joins, Attempt& attempt);
 
 // The starter's dot for a chart without an attempt: from the store, else measured.

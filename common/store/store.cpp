@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kBusyMs = 30'000;
-constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::int64_t kSchemaVersion = 2;
 
 // For every connection. Without recursive triggers, INSERT OR REPLACE would slip past the triggers below.
 constexpr const char* kSettings = R"sql(
@@ -43,7 +43,6 @@ constexpr const char* kSchema = R"sql(
     is_starter INTEGER NOT NULL CHECK (is_starter IN (0, 1)),
     attempt TEXT NOT NULL CHECK (json_valid(attempt))
   ) STRICT;
-  CREATE INDEX attempts_by_walk ON attempts (walk, device, id);
   CREATE TABLE cache (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TRIGGER walks_are_kept BEFORE DELETE ON walks BEGIN SELECT RAISE(ABORT, 'walks are never deleted'); END;
   CREATE TRIGGER walks_stay BEFORE UPDATE ON walks BEGIN SELECT RAISE(ABORT, 'walks are never changed'); END;
@@ -51,7 +50,17 @@ constexpr const char* kSchema = R"sql(
     BEGIN SELECT RAISE(ABORT, 'attempts are never deleted'); END;
   CREATE TRIGGER attempts_stay BEFORE UPDATE ON attempts
     BEGIN SELECT RAISE(ABORT, 'attempts are never changed'); END;
-  PRAGMA user_version = 1;
+  CREATE INDEX attempts_by_chapter ON attempts (chapter, device, id);
+  CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = 2;
+)sql";
+
+// From schema 1, which had no notes.
+constexpr const char* kUpgrade = R"sql(
+  DROP INDEX attempts_by_walk;
+  CREATE INDEX attempts_by_chapter ON attempts (chapter, device, id);
+  CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = 2;
 )sql";
 
 constexpr const char* kNow = "SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')";
@@ -119,17 +128,17 @@ bool use_write_ahead_log(Database& database) {
   return true;
 }
 
-Status create_schema(Database& database, const fs::path& file) {
+Status bring_up_to_date(Database& database, const fs::path& file) {
   Transaction transaction(database);
   if (!transaction.is_open()) return failure(database, file);
   const std::int64_t version = database.number("PRAGMA user_version", -1);
   if (version == kSchemaVersion) return kOk;  // another process was first
-  if (version != 0) return failure(database, file);
-  if (database.number("SELECT count(*) FROM sqlite_schema", -1) != 0) {
+  if (version != 0 && version != 1) return failure(database, file);
+  if (version == 0 && database.number("SELECT count(*) FROM sqlite_schema", -1) != 0) {
     return Error{
         .message = "this is a database of some other program", .file = file.string(), .advice = "move it away"};
   }
-  if (!database.run(kSchema) || !transaction.commit()) return failure(database, file);
+  if (!database.run(version == 0 ? kSchema : kUpgrade) || !transaction.commit()) return failure(database, file);
   return kOk;
 }
 
@@ -144,7 +153,7 @@ Status prepare(Database& database, const fs::path& file) {
                  .advice = "update this checkout, or move the file away"};
   }
   if (!use_write_ahead_log(database)) return failure(database, file);
-  if (version == 0) return create_schema(database, file);
+  if (version < kSchemaVersion) return bring_up_to_date(database, file);
   // Any query makes SQLite read the schema, which tells a damaged file.
   return database.number("SELECT count(*) FROM walks WHERE id < 0", -1) == 0 ? Status(kOk) : failure(database, file);
 }
@@ -193,6 +202,20 @@ struct Store::Impl {
   std::string now() {
     Statement statement(database, kNow);
     return statement.step() ? statement.text(0) : std::string();
+  }
+
+  // The first column of the first row of a query with one parameter.
+  std::optional<std::string> value(const char* query, const std::string& key) const {
+    Statement select(database, query);
+    if (!select.bind(key).step()) return std::nullopt;
+    return select.text(0);
+  }
+
+  Status put(const char* command, const std::string& key, const std::string& value) {
+    Statement insert(database, command);
+    insert.bind(key).bind(value);
+    if (insert.step() || !insert.done()) return failed();
+    return kOk;
   }
 
   Error failed() const { return failure(database, file); }
@@ -249,12 +272,18 @@ Result<std::int64_t> Store::add(const StoredAttempt& attempt) {
 }
 
 Result<std::vector<StoredAttempt>> Store::walk(const std::string& chapter, const std::string& device) const {
+  ROOFWALK_TRY(auto attempts, history(chapter, device));
+  std::erase_if(attempts, [](const StoredAttempt& attempt) { return attempt.is_starter || !attempt.is_in_walk; });
+  return attempts;
+}
+
+Result<std::vector<StoredAttempt>> Store::history(const std::string& chapter, const std::string& device) const {
   const std::int64_t walk = impl_->current_walk(chapter);
   if (walk < 0) return impl_->failed();
   Statement select(impl_->database,
-                   "SELECT id, chapter, device, created_at, source_sha256, attempt FROM attempts "
-                   "WHERE walk = ? AND device = ? AND is_starter = 0 ORDER BY id");
-  select.bind(walk).bind(device);
+                   "SELECT id, chapter, device, created_at, source_sha256, is_starter, walk = ?, attempt FROM attempts "
+                   "WHERE chapter = ? AND device = ? ORDER BY id");
+  select.bind(walk).bind(chapter).bind(device);
   std::vector<StoredAttempt> attempts;
   while (select.step()) {
     StoredAttempt attempt{.id = select.number(0),
@@ -262,8 +291,9 @@ Result<std::vector<StoredAttempt>> Store::walk(const std::string& chapter, const
                           .device = select.text(2),
                           .created_at = select.text(3),
                           .source_sha256 = select.text(4),
-                          .is_starter = false,
-                          .attempt = Json::parse(select.text(5), nullptr, /*allow_exceptions=*/false)};
+                          .is_starter = select.number(5) != 0,
+                          .is_in_walk = select.number(6) != 0,
+                          .attempt = Json::parse(select.text(7), nullptr, /*allow_exceptions=*/false)};
     if (attempt.attempt.is_discarded()) {
       return Error{.message = fmt::format("attempt {} in the record is damaged", attempt.id),
                    .file = impl_->file.string()};
@@ -274,17 +304,20 @@ Result<std::vector<StoredAttempt>> Store::walk(const std::string& chapter, const
   return attempts;
 }
 
+std::optional<std::string> Store::note(const std::string& key) const {
+  return impl_->value("SELECT value FROM notes WHERE key = ?", key);
+}
+
+Status Store::set_note(const std::string& key, const std::string& value) {
+  return impl_->put("INSERT OR REPLACE INTO notes (key, value) VALUES (?, ?)", key, value);
+}
+
 std::optional<std::string> Store::cached(const std::string& key) const {
-  Statement select(impl_->database, "SELECT value FROM cache WHERE key = ?");
-  if (!select.bind(key).step()) return std::nullopt;
-  return select.text(0);
+  return impl_->value("SELECT value FROM cache WHERE key = ?", key);
 }
 
 Status Store::cache(const std::string& key, const std::string& value) {
-  Statement insert(impl_->database, "INSERT OR REPLACE INTO cache (key, value) VALUES (?, ?)");
-  insert.bind(key).bind(value);
-  if (insert.step() || !insert.done()) return impl_->failed();
-  return kOk;
+  return impl_->put("INSERT OR REPLACE INTO cache (key, value) VALUES (?, ?)", key, value);
 }
 
 Status Store::start_new_walk(const std::string& chapter) {

@@ -19,7 +19,8 @@ struct StoredAttempt {
   std::string created_at;  // UTC, ISO 8601; `add` fills in the time where it is empty
   std::string source_sha256;
   bool is_starter = false;
-  Json attempt;  // roofwalk.attempt/1
+  bool is_in_walk = true;  // false: it belongs to an earlier walk, from before a reset; `add` ignores it
+  Json attempt;            // roofwalk.attempt/1
 };
 
 // Several processes may use one file at once; each waits for the others, up to half a minute.
@@ -37,6 +38,13 @@ class Store {
 
   // The walk of a chapter on a device, oldest first, starter measurements left out.
   Result<std::vector<StoredAttempt>> walk(const std::string& chapter, const std::string& device) const;
+
+  // Every attempt at a chapter on a device, oldest first: of all walks, starter measurements included.
+  Result<std::vector<StoredAttempt>> history(const std::string& chapter, const std::string& device) const;
+
+  // What a person said, or has been told, by key: a prediction, the hints given. Kept like attempts.
+  std::optional<std::string> note(const std::string& key) const;
+  Status set_note(const std::string& key, const std::string& value);
 
   // Values kept to save work, by key (a hash of all they depend on). Losing them loses only time.
   std::optional<std::string> cached(const std::string& key) const;

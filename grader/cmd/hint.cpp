@@ -1,9 +1,8 @@
-// roofwalk hint NAME: one more hint each time.
+// roofwalk hint NAME: one more hint each time, about the last attempt where possible.
 #include <fmt/format.h>
 
-#include <sstream>
-
 #include "grader/cmd/verbs.h"
+#include "grader/hints.h"
 
 namespace roofwalk {
 namespace {
@@ -11,52 +10,54 @@ namespace {
 struct HintCommand {
   std::string name;
   bool all = false;
+  bool again = false;
 };
 
-std::size_t hints_seen(const Store& store, const std::string& key) {
-  const auto seen = store.cached(key);
-  return seen ? static_cast<std::size_t>(std::strtoul(seen->c_str(), nullptr, 10)) : 0;
+void print_about(const OfferedHint& hint) {
+  if (!hint.cause.empty()) print("about your last attempt:\n");
 }
 
-// Indented lines are code and stay as they are; the others are one paragraph, wrapped afresh.
-void print_hint(std::string label, const std::string& text) {
-  std::string paragraph;
-  const auto put = [&](const std::string& line) {
-    print(label + line + "\n");
-    label.assign(label.size(), ' ');
-  };
-  const auto end_paragraph = [&] {
-    for (const std::string& line : wrapped(paragraph, 80 - label.size())) put(line);
-    paragraph.clear();
-  };
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with(' ')) {
-      end_paragraph();
-      put(printable(line));
-    } else {
-      paragraph += printable(line) + ' ';
-    }
+void print_hint(const OfferedHint& hint, std::size_t number, std::size_t of) {
+  const std::string label = fmt::format("{}/{} ", number, of);
+  for (const std::string& line : paragraphs(hint.text, 80 - label.size())) {
+    print((number > 0 ? label : std::string(label.size(), ' ')) + line + "\n");
+    number = 0;
   }
-  end_paragraph();
 }
 
 int hint(Session& session, const HintCommand& command) {
   const Chapter& chapter = session.chapter(command.name);
-  const std::string key = "hints " + chapter.name;
-  const std::size_t all = chapter.hints.size();
-  const std::size_t shown = command.all ? all : std::min(hints_seen(session.store(), key) + 1, all);
-  value_or_fail(session.store().cache(key, fmt::format("{}", shown)));
+  HintGiver hints(session.store(), chapter, session.bench().device_name());
+  const auto& offered = hints.offered();
+  if (command.again) value_or_fail(hints.forget());
+  if (command.all) value_or_fail(hints.give_all());
+  const OfferedHint* next = command.all ? nullptr : value_or_fail(hints.next());
   if (session.options.json) {
-    Json hints = Json::array();
-    for (std::size_t i = 0; i < shown; ++i) hints.push_back(chapter.hints[i].text);
-    print_json(Json{{"schema", "roofwalk.hint/1"}, {"chapter", chapter.name}, {"hints", hints}, {"of", all}});
+    Json given = Json::array();
+    for (const OfferedHint& hint : offered) {
+      if (hints.was_given(hint)) given.push_back(hint.text);
+    }
+    print_json(
+        Json{{"schema", "roofwalk.hint/1"}, {"chapter", chapter.name}, {"hints", given}, {"of", offered.size()}});
     return kAccepted;
   }
-  for (std::size_t i = 0; i < shown; ++i) print_hint(fmt::format("{}/{} ", i + 1, all), chapter.hints[i].text);
-  print(shown < all ? "ask again for one more\n"
-                    : fmt::format("that was the last one; the steps are in solutions/{}\n",
-                                  chapter.folder.filename().string()));
+  if (command.all) {
+    for (std::size_t i = 0; i < offered.size(); ++i) {
+      if (i == 0 || offered[i].cause != offered[i - 1].cause) print_about(offered[i]);
+      print_hint(offered[i], i + 1, offered.size());
+    }
+    return kAccepted;
+  }
+  if (next != nullptr) {
+    print_about(*next);
+    print_hint(*next, hints.given(), offered.size());
+  }
+  if (hints.given() < offered.size()) {
+    print("ask again for one more\n");
+  } else {
+    print(fmt::format("{}; `./roofwalk hint {} --again` begins again\n",
+                      next != nullptr ? "that was the last one" : "you have had all of them", chapter.name));
+  }
   return kAccepted;
 }
 
@@ -67,6 +68,7 @@ void add_hint_command(CLI::App& app, Session& session, int& exit_code) {
   auto* command = app.add_subcommand("hint", "Give one more hint each time");
   command->add_option("name", options->name, "chapter")->required();
   command->add_flag("--all", options->all, "all hints at once");
+  command->add_flag("--again", options->again, "begin again with the gentlest");
   command->callback([options, &session, &exit_code] { exit_code = hint(session, *options); });
 }
 

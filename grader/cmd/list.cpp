@@ -7,43 +7,18 @@
 namespace roofwalk {
 namespace {
 
-struct Row {
-  const Chapter* chapter = nullptr;
-  std::string state;
-  std::optional<Point> best;
-  Grade grade = Grade::none;
-  std::size_t attempts = 0;
-};
-
-Row row_of(Session& session, const Chapter& chapter) {
-  Row row{&chapter, "not started", std::nullopt, Grade::none, 0};
-  const auto dots = session.dots(chapter);
-  row.attempts = dots.size();
-  if (const Dot* best = best_dot(dots)) {
-    row.grade = best->grade;
-    const auto point = best->points.find(walk_level(chapter));
-    if (point != best->points.end()) row.best = point->second;
-  }
-  if (row.grade != Grade::none) {
-    row.state = "passed";
-  } else if (!dots.empty() || std::filesystem::exists(session.course().my_file(chapter))) {
-    row.state = "started";
-  }
-  if (not_offered(chapter, session.bench().machine)) row.state = "not offered";
-  return row;
-}
-
-Json json_of(const Row& row) {
+Json json_of(const Chapter& chapter, const Progress& progress) {
   Json json;
-  json["chapter"] = row.chapter->name;
-  json["number"] = row.chapter->number;
-  json["title"] = row.chapter->title;
-  json["state"] = row.state;
-  json["grade"] = grade_name(row.grade);
-  json["attempts"] = row.attempts;
+  json["chapter"] = chapter.name;
+  json["number"] = chapter.number;
+  json["title"] = chapter.title;
+  json["state"] = progress.state;
+  json["grade"] = grade_name(progress.grade);
+  json["attempts"] = progress.attempts;
   json["best"] = nullptr;
-  if (row.best) {
-    json["best"] = {{"level", walk_level(*row.chapter)}, {"ai", row.best->ai}, {"flops_per_s", row.best->flops_per_s}};
+  if (progress.best) {
+    json["best"] = {
+        {"level", walk_level(chapter)}, {"ai", progress.best->ai}, {"flops_per_s", progress.best->flops_per_s}};
   }
   return json;
 }
@@ -52,8 +27,8 @@ int list(Session& session) {
   Json rows = Json::array();
   std::string text = fmt::format("{:<3} {:<20} {:<12} {:<6} {}\n", "", "chapter", "state", "grade", "best dot");
   for (const Chapter& chapter : session.course().chapters) {
-    const Row row = row_of(session, chapter);
-    rows.push_back(json_of(row));
+    const Progress row = session.progress(chapter);
+    rows.push_back(json_of(chapter, row));
     const std::string best = row.best ? fmt::format("{} at {} ({})", si_text(row.best->flops_per_s, "FLOP/s"),
                                                     si_text(row.best->ai, "FLOP/B"), walk_level(chapter))
                                       : std::string("-");

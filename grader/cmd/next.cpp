@@ -1,16 +1,29 @@
 // roofwalk next: the first chapter that is not passed, and what to do about it.
 #include <fmt/format.h>
 
+#include "common/roofline/si.h"
 #include "grader/cmd/verbs.h"
 
 namespace roofwalk {
 namespace {
 
+Json json_of(const Course& course, const Chapter* chapter, const Progress& progress) {
+  Json json;
+  json["schema"] = "roofwalk.next/1";
+  json["chapter"] = chapter != nullptr ? Json(chapter->name) : Json(nullptr);
+  if (chapter == nullptr) return json;
+  json["title"] = chapter->title;
+  json["state"] = progress.state;
+  json["lesson"] = chapter->lesson().string();
+  json["file"] = course.my_file(*chapter).string();
+  return json;
+}
+
 int next(Session& session) {
   const Chapter* chapter = session.next_chapter();
+  const Progress progress = chapter != nullptr ? session.progress(*chapter) : Progress{};
   if (session.options.json) {
-    print_json(
-        Json{{"schema", "roofwalk.next/1"}, {"chapter", chapter != nullptr ? Json(chapter->name) : Json(nullptr)}});
+    print_json(json_of(session.course(), chapter, progress));
     return kAccepted;
   }
   if (chapter == nullptr) {
@@ -18,13 +31,17 @@ int next(Session& session) {
     return kAccepted;
   }
   const auto file = session.course().my_file(*chapter);
-  const bool started = std::filesystem::exists(file);
-  print(fmt::format("next: {}: {}\n", chapter->name, printable(chapter->title)));
+  print(fmt::format("next: {}: {}, {}\n", chapter->name, printable(chapter->title), progress.state));
+  if (progress.best) {
+    print(fmt::format("  best  {} at {} ({})\n", si_text(progress.best->flops_per_s, "FLOP/s"),
+                      si_text(progress.best->ai, "FLOP/B"), walk_level(*chapter)));
+  }
   print(fmt::format("  read  {}\n", chapter->lesson().string()));
-  if (started) print(fmt::format("  edit  {}\n", file.string()));
-  print(fmt::format("  run   ./roofwalk run {}{}\n", chapter->name,
-                    started ? "" : fmt::format("   (it makes {} from the starter)", file.string())));
-  if (started) print(fmt::format("  hint  ./roofwalk hint {}\n", chapter->name));
+  print(fmt::format("  edit  {}{}\n", file.string(),
+                    std::filesystem::exists(file) ? "" : "   (made from the starter when you first run it)"));
+  print(fmt::format("  type  ./roofwalk run {0}\n        ./roofwalk watch {0}   (checks at every save)\n",
+                    chapter->name));
+  if (progress.attempts > 0) print(fmt::format("        ./roofwalk hint {}    (when stuck)\n", chapter->name));
   return kAccepted;
 }
 

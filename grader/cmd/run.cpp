@@ -1,10 +1,12 @@
 // roofwalk run [NAME]: build, check, measure, judge, draw.
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <cstdio>
+#include <algorithm>
 
 #include "grader/cmd/verbs.h"
 #include "grader/report.h"
+#include "grader/terminal.h"
 
 namespace roofwalk {
 namespace {
@@ -18,52 +20,37 @@ struct RunCommand {
   bool all = false;
 };
 
-// Makes my/NAME.cu from the starter where there is none. Never writes over a file.
-void provide_file(const Session& session, const Course& course, const Chapter& chapter) {
-  const fs::path file = course.my_file(chapter);
-  if (fs::exists(file)) return;
-  std::error_code error;
-  fs::create_directories(file.parent_path(), error);
-  fs::copy_file(chapter.starter(), file, fs::copy_options::none, error);
-  if (error) throw Failure{{fmt::format("cannot make {}: {}", file.string(), error.message())}, kOurFault};
-  fs::permissions(file, fs::perms::owner_write, fs::perm_options::add, error);
-  const std::string note = fmt::format("Made {} from the starter: it is the file to edit.\nThe lesson is {}.\n\n",
-                                       file.string(), chapter.lesson().string());
-  std::fputs(note.c_str(), session.options.json ? stderr : stdout);
-}
-
-const Chapter& chosen_chapter(Session& session, const std::string& name) {
-  if (!name.empty()) return session.chapter(name);
-  const Chapter* next = session.next_chapter();
-  if (next == nullptr) throw Failure{{"every chapter is passed; say which one to run"}, kUsage};
-  return *next;
+// The plot below a card of so many lines, on a terminal where both are seen at once; `./roofwalk plot` shows it
+// anywhere.
+std::string plot_below(const std::string& card, const Outcome& outcome, const Colors& colors) {
+  constexpr int kFewestRows = 14, kMostRows = 26, kPrompt = 2;
+  if (isatty(STDOUT_FILENO) != 1 || !outcome.news.chart) return {};
+  const TerminalSize size = terminal_size();
+  const int rows = size.rows - static_cast<int>(std::count(card.begin(), card.end(), '\n')) - kPrompt - 1;
+  if (rows < kFewestRows) return {};
+  return "\n" + text_plot(*outcome.news.chart, std::min(size.columns, 100), std::min(rows, kMostRows), colors.on());
 }
 
 int run_one(Session& session, const RunCommand& command) {
-  const Chapter& chapter = chosen_chapter(session, command.name);
-  if (const auto why = not_offered(chapter, session.bench().machine)) throw Failure{{*why}, kSkipped};
-  Request request;
-  request.chapter = &chapter;
-  request.seed = session.options.seed;
+  const Chapter& chapter = session.chapter_or_next(command.name);
+  fs::path file = session.course().my_file(chapter);
   if (command.kernel.empty()) {
-    provide_file(session, session.course(), chapter);
-    request.file = session.course().my_file(chapter);
+    session.provide_file(chapter);
+    session.predict_first(chapter);
   } else {
-    request.file = session.from_caller(command.kernel);
-    if (!fs::is_regular_file(request.file)) {
-      throw Failure{{fmt::format("there is no file {}", printable(request.file.string()))}, kUsage};
-    }
+    file = session.from_caller(command.kernel);
+    if (!fs::is_regular_file(file))
+      throw Failure{{fmt::format("there is no file {}", printable(file.string()))}, kUsage};
   }
-  const Bench& bench = session.measured_bench();
-  Attempt attempt = value_or_fail(run_attempt(bench, request));
-  const bool joins = command.kernel.empty() || command.save;
-  const WalkNews news = value_or_fail(record(bench, chapter, session.store(), joins, attempt));
+  const Outcome outcome = session.check(chapter, file, command.kernel.empty() || command.save);
   if (session.options.json) {
-    print_json(to_json(attempt));
+    print_json(to_json(outcome.attempt));
   } else {
-    print(report(attempt, news, colors_for(session.options)));
+    const Colors colors = colors_for(session.options);
+    const std::string card = report(outcome.attempt, outcome.news, colors);
+    print(card + plot_below(card, outcome, colors));
   }
-  return attempt.judgement.verdict == Verdict::pass ? kAccepted : kNotAccepted;
+  return outcome.attempt.judgement.verdict == Verdict::pass ? kAccepted : kNotAccepted;
 }
 
 // Every chapter that the learner has a file for: one line each.
@@ -75,8 +62,7 @@ int run_all(Session& session) {
   for (const Chapter& chapter : session.course().chapters) {
     const fs::path file = session.course().my_file(chapter);
     if (!fs::exists(file) || not_offered(chapter, bench.machine)) continue;
-    Attempt attempt = value_or_fail(run_attempt(bench, {&chapter, file, session.options.seed}));
-    value_or_fail(record(bench, chapter, session.store(), true, attempt));
+    const Attempt attempt = session.check(chapter, file, true).attempt;
     all_pass = all_pass && attempt.judgement.verdict == Verdict::pass;
     const std::string reason = attempt.judgement.reasons.empty() ? "" : attempt.judgement.reasons.front();
     const std::string verdict =
@@ -101,6 +87,7 @@ void add_run_command(CLI::App& app, Session& session, int& exit_code) {
   auto* name = command->add_option("name", options->name, "chapter; default: the next one that is not passed");
   auto* kernel = command->add_option("--kernel", options->kernel, "measure this file instead of my/NAME.cu");
   command->add_flag("--save", options->save, "with --kernel: let the dot join the walk")->needs(kernel);
+  command->add_flag("--no-ask", session.options.no_ask, "do not ask for a prediction");
   command->add_flag("--all", options->all, "run every chapter that my/ holds a file for")->excludes(name, kernel);
   command->callback(
       [options, &session, &exit_code] { exit_code = options->all ? run_all(session) : run_one(session, *options); });

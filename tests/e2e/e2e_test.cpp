@@ -55,6 +55,13 @@ class TranscriptTest : public ::testing::Test {
   fs::path file_;
 };
 
+TEST(Transcript, RewritingKeepsThePatternsThatStillFit) {
+  EXPECT_EQ(rewritten({"a", "[...]", "z [..]", "end"}, {"a", "b", "c", "z 1", "END", "more"}),
+            (std::vector<std::string>{"a", "[...]", "z [..]", "END", "more"}));
+  EXPECT_EQ(rewritten({"head", "1 old", "[...]"}, {"head", "1 new", "2", "3"}),
+            (std::vector<std::string>{"head", "1 new", "[...]"}));
+}
+
 // Every figure repeats to the bit, whatever the number of threads: ten runs print the same bytes.
 TEST(Repeats, JsonOfTenRunsIsByteEqual) {
   const test::TemporaryCourse course(E2E_SOURCE_DIR, E2E_CACHE);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -92,11 +93,48 @@ bool output_matches(const std::vector<std::string>& patterns, const std::vector<
   return lines_match(patterns, 0, lines, 0);
 }
 
+// The alignment that keeps most of the patterns: score[p][l] is the best that patterns from p on can make of lines from
+// l on. A kept line counts most, a line that `[...]` stands for a little.
 std::vector<std::string> rewritten(const std::vector<std::string>& patterns, const std::vector<std::string>& lines) {
-  if (output_matches(patterns, lines)) return patterns;
-  std::vector<std::string> out = lines;
-  for (std::size_t i = 0; i < out.size() && i < patterns.size() && patterns[i] != kAnyLines; ++i) {
-    if (line_matches(patterns[i], out[i])) out[i] = patterns[i];
+  constexpr int kKept = 1'000'000, kReplaced = 1'000, kCovered = 1;
+  const std::size_t count = patterns.size(), length = lines.size();
+  std::vector<std::vector<int>> score(count + 1, std::vector<int>(length + 1));
+  const auto kept = [&](std::size_t p, std::size_t l) {
+    return l < length && patterns[p] != kAnyLines && line_matches(patterns[p], lines[l]) ? kKept + score[p + 1][l + 1]
+                                                                                         : -1;
+  };
+  const auto covered = [&](std::size_t p, std::size_t l) {
+    return l < length && patterns[p] == kAnyLines ? kCovered + score[p][l + 1] : -1;
+  };
+  const auto replaced = [&](std::size_t p, std::size_t l) {
+    return l < length && patterns[p] != kAnyLines ? kReplaced + score[p + 1][l + 1] : -1;
+  };
+  for (std::size_t p = count; p-- > 0;) {
+    for (std::size_t l = length + 1; l-- > 0;) {
+      score[p][l] =
+          std::max({score[p + 1][l], l < length ? score[p][l + 1] : 0, kept(p, l), replaced(p, l), covered(p, l)});
+    }
+  }
+  std::vector<std::string> out;
+  std::size_t p = 0, l = 0;
+  for (bool in_hole = false; p < count || l < length;) {
+    if (p < count && kept(p, l) == score[p][l]) {
+      out.push_back(patterns[p++]);
+      ++l;
+    } else if (p < count && replaced(p, l) == score[p][l]) {
+      out.push_back(lines[l++]);
+      ++p;
+    } else if (p < count && covered(p, l) == score[p][l]) {
+      if (!in_hole) out.push_back(kAnyLines);
+      in_hole = true;
+      ++l;
+      continue;
+    } else if (p < count && score[p + 1][l] == score[p][l]) {
+      ++p;
+    } else {
+      out.push_back(lines[l++]);
+    }
+    in_hole = false;
   }
   return out;
 }

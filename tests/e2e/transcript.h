@@ -31,7 +31,7 @@ void write_transcript(const std::filesystem::path& file, const std::vector<Step>
 bool line_matches(const std::string& pattern, const std::string& line);
 bool output_matches(const std::vector<std::string>& patterns, const std::vector<std::string>& lines);
 
-// `lines`, with patterns that still fit in place of what they stand for.
+// `lines`, with patterns that still fit in place of what they stand for, wherever they stand.
 std::vector<std::string> rewritten(const std::vector<std::string>& patterns, const std::vector<std::string>& lines);
 
 std::vector<std::string> split(const std::string& text, char separator);

@@ -208,9 +208,49 @@ TEST_F(StoreTest, AFileCutShortIsKeptAsWell) {
   EXPECT_TRUE(fs::exists(file_.string() + ".corrupt-1")) << store.error().text();
 }
 
+TEST_F(StoreTest, HistoryReachesBackBeyondAReset) {
+  Store store = open();
+  add(store, attempt(1, true));
+  add(store, attempt(2));
+  ASSERT_TRUE(store.start_new_walk("vector-add"));
+  add(store, attempt(3));
+  const auto history = store.history("vector-add", "virtual:classroom");
+  ASSERT_TRUE(history) << history.error().text();
+  ASSERT_EQ(history->size(), 3u);
+  EXPECT_TRUE((*history)[0].is_starter);
+  EXPECT_FALSE((*history)[1].is_in_walk);
+  EXPECT_TRUE((*history)[2].is_in_walk);
+  EXPECT_EQ((*history)[2].attempt["number"], 3);
+  EXPECT_TRUE(store.history("vector-add", "virtual:other")->empty());
+}
+
+TEST_F(StoreTest, NotesStay) {
+  {
+    Store store = open();
+    EXPECT_EQ(store.note("prediction"), std::nullopt);
+    ASSERT_TRUE(store.set_note("prediction", "right"));
+    ASSERT_TRUE(store.set_note("prediction", "up"));
+  }
+  EXPECT_EQ(open().note("prediction"), "up");
+}
+
+TEST_F(StoreTest, ARecordOfTheFirstSchemaIsBroughtUpToDate) {
+  {
+    Store store = open();
+    add(store, attempt(1));
+  }
+  EXPECT_EQ(run_sql("DROP TABLE notes; DROP INDEX attempts_by_chapter; "
+                    "CREATE INDEX attempts_by_walk ON attempts (walk, device, id); PRAGMA user_version = 1"),
+            "");
+  Store store = open();
+  EXPECT_EQ(numbers(store), std::vector<int>({1}));
+  EXPECT_TRUE(store.set_note("prediction", "up"));
+  EXPECT_EQ(add(store, attempt(2)), 2);
+}
+
 TEST_F(StoreTest, ANewerSchemaIsLeftAlone) {
   { open(); }
-  EXPECT_EQ(run_sql("PRAGMA user_version = 2"), "");
+  EXPECT_EQ(run_sql("PRAGMA user_version = 3"), "");
   const auto store = Store::open(file_);
   ASSERT_FALSE(store.ok());
   EXPECT_THAT(store.error().message, HasSubstr("newer roofwalk"));

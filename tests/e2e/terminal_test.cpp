@@ -1,0 +1,296 @@
+// The program as somebody sees it who sits in front of it: on a pseudo-terminal, typing keys and saving files.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "tests/support/temporary_course.h"
+
+namespace roofwalk::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kClear = "\x1b[H\x1b[2J";
+constexpr std::chrono::seconds kPatience{120};  // for a machine that is busy with other tests
+
+// One program on a terminal of its own.
+class OnTerminal {
+ public:
+  OnTerminal(const fs::path& root, std::vector<std::string> arguments, unsigned short columns, unsigned short rows) {
+    const winsize size{rows, columns, 0, 0};
+    EXPECT_EQ(::openpty(&master_, &slave_, nullptr, nullptr, &size), 0);
+    EXPECT_EQ(::tcgetattr(slave_, &before_), 0);
+    arguments.insert(arguments.begin(), E2E_PROGRAM);
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    child_ = ::fork();
+    if (child_ != 0) return;
+    ::setsid();
+    ::ioctl(slave_, TIOCSCTTY, 0);
+    for (const int fd : {0, 1, 2}) ::dup2(slave_, fd);
+    ::close_range(3, ~0u, 0);
+    ::setenv("ROOFWALK_ROOT", root.c_str(), 1);
+    ::setenv("TERM", "xterm", 1);
+    ::setenv("NO_COLOR", "1", 1);
+    ::unsetenv("ROOFWALK_YES");
+    if (::chdir(root.c_str()) == 0) ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  ~OnTerminal() {
+    if (child_ > 0) {
+      ::kill(child_, SIGKILL);
+      ::waitpid(child_, nullptr, 0);
+    }
+    ::close(master_);
+    ::close(slave_);
+  }
+  OnTerminal(const OnTerminal&) = delete;
+  OnTerminal& operator=(const OnTerminal&) = delete;
+
+  void type(const std::string& keys) {
+    EXPECT_EQ(::write(master_, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
+  }
+
+  void resize(unsigned short columns, unsigned short rows) {
+    const winsize size{rows, columns, 0, 0};
+    EXPECT_EQ(::ioctl(master_, TIOCSWINSZ, &size), 0);
+  }
+
+  // Waits until the screen shows all of this, and returns what it shows then.
+  std::string screen_with(const std::vector<std::string>& wanted) {
+    const auto shows = [&] {
+      const std::string now = screen();
+      return std::all_of(wanted.begin(), wanted.end(), [&](auto& text) { return now.find(text) != std::string::npos; });
+    };
+    const auto end = Clock::now() + kPatience;
+    while (!shows() && Clock::now() < end && read_more(200)) {
+    }
+    while (read_more(50) && Clock::now() < end) {  // the rest of the screen that is being drawn
+      if (!grew_) break;
+    }
+    EXPECT_TRUE(shows()) << "the screen lacks " << wanted.front() << ":\n" << screen();
+    return screen();
+  }
+
+  // What was written since the screen was last cleared, lines ended by \n alone.
+  std::string screen() const {
+    const auto cleared = output_.rfind(kClear);
+    std::string text = cleared == std::string::npos ? output_ : output_.substr(cleared + std::string(kClear).size());
+    std::erase(text, '\r');
+    return text;
+  }
+
+  int times_shown(const std::string& text) const {
+    int times = 0;
+    for (auto at = output_.find(text); at != std::string::npos; at = output_.find(text, at + 1)) ++times;
+    return times;
+  }
+
+  // The status of wait(2), once the program has ended.
+  int ended() {
+    const auto end = Clock::now() + kPatience;
+    int status = 0;
+    while (Clock::now() < end) {
+      read_more(20);
+      if (::waitpid(child_, &status, WNOHANG) == child_) {
+        child_ = -1;
+        return status;
+      }
+    }
+    ADD_FAILURE() << "it goes on:\n" << screen();
+    return -1;
+  }
+
+  // Whether lines are echoed and end with Enter, as before the program.
+  bool is_sane() const {
+    termios now{};
+    return ::tcgetattr(slave_, &now) == 0 && now.c_lflag == before_.c_lflag && now.c_iflag == before_.c_iflag &&
+           now.c_oflag == before_.c_oflag;
+  }
+  bool echoes() const {
+    termios now{};
+    return ::tcgetattr(slave_, &now) == 0 && (now.c_lflag & ECHO) != 0;
+  }
+
+ private:
+  bool read_more(int wait_ms) {
+    pollfd news{master_, POLLIN, 0};
+    grew_ = false;
+    if (::poll(&news, 1, wait_ms) <= 0) return true;
+    char buffer[8192];
+    const ssize_t count = ::read(master_, buffer, sizeof buffer);
+    if (count <= 0) return false;
+    output_.append(buffer, static_cast<std::size_t>(count));
+    grew_ = true;
+    return true;
+  }
+
+  int master_ = -1, slave_ = -1;
+  pid_t child_ = -1;
+  termios before_{};
+  std::string output_;
+  bool grew_ = false;
+};
+
+class TerminalTest : public ::testing::Test {
+ protected:
+  // Saves as editors do: a new file that is moved into place.
+  void save(const std::string& source) {
+    const fs::path file = course_.root() / "my" / "vector-add.cu", next = course_.root() / "my" / "4913";
+    fs::copy_file(fs::path(E2E_SOURCE_DIR) / source, next, fs::copy_options::overwrite_existing);
+    fs::rename(next, file);
+  }
+
+  static int lines_of(const std::string& screen) {
+    return static_cast<int>(std::count(screen.begin(), screen.end(), '\n')) + 1;
+  }
+
+  test::TemporaryCourse course_{E2E_SOURCE_DIR, E2E_CACHE};
+  const std::string step1_ = "solutions/01-vector-add/step1_fill_the_machine.cu";
+  const std::string not_cuda_ = "tests/grader/wrong/01-vector-add/not_cuda.cu";
+};
+
+TEST_F(TerminalTest, ASaveIsCheckedAndKeysAreHeard) {
+  OnTerminal watch(course_.root(), {"watch", "vector-add", "--no-ask"}, 80, 24);
+  std::string screen = watch.screen_with({"NOT YET", "goal up", "look at", "q quit"});
+  EXPECT_EQ(lines_of(screen), 24);
+  EXPECT_THAT(screen, Not(HasSubstr("n next")));
+  EXPECT_THAT(screen, Not(HasSubstr("FLOP/s over FLOP/DRAM byte")));
+  EXPECT_FALSE(watch.echoes());
+
+  watch.type("h");
+  screen = watch.screen_with({"hint 1/", "NOT YET", "goal up"});
+  EXPECT_EQ(lines_of(screen), 24);
+  watch.type("p");
+  screen = watch.screen_with({"FLOP/s over FLOP/DRAM byte", "NOT YET", "goal up"});
+  EXPECT_EQ(lines_of(screen), 24);
+  watch.type("p");
+  EXPECT_THAT(watch.screen_with({"NOT YET", "compulsory"}), Not(HasSubstr("FLOP/s over FLOP/DRAM byte")));
+
+  save(not_cuda_);
+  screen = watch.screen_with({"DOES NOT COMPILE", "my/vector-add.cu:", "q quit"});
+  watch.type("p");
+  watch.screen_with({"there is no dot to draw"});
+
+  save(step1_);
+  screen = watch.screen_with({"PASS", "n next", "q quit"});
+  watch.type("q");
+  const int status = watch.ended();
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_TRUE(watch.is_sane());
+}
+
+TEST_F(TerminalTest, ANewSizeIsDrawnAtOnce) {
+  OnTerminal watch(course_.root(), {"watch", "vector-add", "--no-ask"}, 80, 24);
+  watch.screen_with({"NOT YET", "q quit"});
+  watch.resize(200, 60);
+  EXPECT_EQ(lines_of(watch.screen_with({"FLOP/s over FLOP/DRAM byte"})), 60);
+  watch.resize(60, 12);
+  EXPECT_EQ(lines_of(watch.screen_with({"NOT YET", "goal up"})), 12);
+  watch.type("\x04");  // Ctrl-D
+  EXPECT_TRUE(WIFEXITED(watch.ended()));
+}
+
+TEST_F(TerminalTest, SavesDuringACheckAreOneMoreCheck) {
+  OnTerminal watch(course_.root(), {"watch", "vector-add", "--no-ask"}, 80, 24);
+  watch.screen_with({"NOT YET", "q quit"});
+  const int before = watch.times_shown("checking my/");
+  save(step1_);
+  watch.screen_with({"checking my/"});
+  for (int i = 0; i < 3; ++i) save(not_cuda_);
+  watch.screen_with({"DOES NOT COMPILE"});
+  EXPECT_EQ(watch.times_shown("checking my/"), before + 2);
+}
+
+TEST_F(TerminalTest, CtrlCLeavesTheTerminalAsItWas) {
+  for (const bool during_a_check : {false, true}) {
+    OnTerminal watch(course_.root(), {"watch", "vector-add", "--no-ask"}, 80, 24);
+    watch.screen_with({"NOT YET"});
+    if (during_a_check) {
+      save(step1_);
+      watch.screen_with({"checking my/"});
+    }
+    EXPECT_FALSE(watch.is_sane());
+    watch.type("\x03");
+    const int status = watch.ended();
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
+    EXPECT_TRUE(watch.is_sane());
+  }
+}
+
+TEST_F(TerminalTest, ResetAsksFirstAndSaysWhereTheFileIs) {
+  fs::create_directories(course_.root() / "my");
+  save(step1_);
+  OnTerminal watch(course_.root(), {"watch", "vector-add", "--no-ask"}, 80, 24);
+  watch.screen_with({"PASS", "q quit"});
+  watch.type("r");
+  watch.screen_with({"my/old/vector-add-1.cu (y/n)"});
+  watch.type("x");
+  watch.screen_with({"PASS", "q quit"});
+  EXPECT_FALSE(fs::exists(course_.root() / "my" / "old"));
+  watch.type("ry");
+  watch.screen_with({"NOT YET", "my/old/vector-add-1.cu", "Your grade stays", "n next"});
+  EXPECT_TRUE(fs::exists(course_.root() / "my" / "old" / "vector-add-1.cu"));
+}
+
+TEST_F(TerminalTest, NextGoesOnWithTheNextChapter) {
+  fs::create_directories(course_.root() / "my");
+  save(step1_);
+  OnTerminal watch(course_.root(), {"watch", "vector-add", "--no-ask"}, 80, 24);
+  watch.screen_with({"PASS", "n next"});
+  watch.type("n");
+  watch.screen_with({"naive-gemm on", "NOT YET", "lesson.md"});
+}
+
+TEST_F(TerminalTest, RunAsksForAPredictionAndComesBackToIt) {
+  OnTerminal run(course_.root(), {"run", "vector-add"}, 80, 24);
+  run.screen_with({"Predict first", "1  "});
+  run.type("a lot\n1/6\n");
+  run.screen_with({"2  "});
+  run.type("l\n");
+  run.screen_with({"3  "});
+  run.type("r\n");
+  run.screen_with({"you said AI 0.167, it is 0.0833 at DRAM: x2 too high", "latency, as you said"});
+  EXPECT_EQ(WEXITSTATUS(run.ended()), 1);
+
+  save(step1_);
+  OnTerminal again(course_.root(), {"run", "vector-add"}, 80, 24);
+  EXPECT_EQ(WEXITSTATUS(again.ended()), 0);
+  EXPECT_THAT(again.screen(), Not(HasSubstr("Predict first")));
+  EXPECT_THAT(again.screen(), HasSubstr("you said the dot would go right, it went up"));
+}
+
+TEST_F(TerminalTest, NobodyIsAskedWhoDoesNotWantToBe) {
+  OnTerminal run(course_.root(), {"run", "vector-add", "--no-ask"}, 80, 24);
+  EXPECT_EQ(WEXITSTATUS(run.ended()), 1);
+  EXPECT_THAT(run.screen(), Not(HasSubstr("Predict first")));
+}
+
+TEST_F(TerminalTest, AsJsonEachSaveIsALine) {
+  fs::create_directories(course_.root() / "my");
+  save(step1_);
+  OnTerminal watch(course_.root(), {"watch", "vector-add", "--format", "json"}, 80, 24);
+  watch.screen_with({"\"verdict\":\"pass\"", "\n"});
+  save(not_cuda_);
+  const std::string lines = watch.screen_with({"\"verdict\":\"compile_error\"", "\n"});
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2);
+  EXPECT_THAT(lines, Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace roofwalk::e2e

@@ -1,0 +1,117 @@
+#include "grader/hints.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "common/roofline/cause_hints.h"
+#include "common/roofline/diagnosis.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAreArray;
+
+Chapter chapter_with_hints() {
+  Chapter chapter;
+  chapter.name = "mini";
+  chapter.hints = {{"general", {}}, {"for rows", {"over_fetch"}}, {"general too", {}}};
+  return chapter;
+}
+
+std::vector<std::string> texts(const std::vector<OfferedHint>& hints) {
+  std::vector<std::string> texts;
+  for (const OfferedHint& hint : hints) texts.push_back(hint.text);
+  return texts;
+}
+
+TEST(CauseHints, EveryCauseHasThreeDegrees) {
+  std::vector<std::string_view> causes;
+  for (const CauseHints& row : cause_hints()) {
+    causes.push_back(row.cause);
+    EXPECT_THAT(row.degrees, Each(::testing::SizeIs(::testing::Gt(20u)))) << row.cause;
+  }
+  const auto known = diagnosis_causes();
+  EXPECT_THAT(causes, UnorderedElementsAreArray(known.begin(), known.end()));
+}
+
+TEST(Hints, OnesOwnWordsComeBeforeTheGeneralOnes) {
+  EXPECT_THAT(texts(hints_for(chapter_with_hints(), "over_fetch")), ElementsAre("for rows", "general", "general too"));
+}
+
+TEST(Hints, ACauseWithoutWordsInTheChapterGetsThoseOfTheTable) {
+  const auto hints = hints_for(chapter_with_hints(), "tail");
+  ASSERT_EQ(hints.size(), 5u);
+  EXPECT_EQ(hints[0].cause, "tail");
+  EXPECT_EQ(hints[3].text, "general");
+  EXPECT_EQ(hints_for(chapter_with_hints(), "fault").size(), 5u);
+  EXPECT_THAT(texts(hints_for(chapter_with_hints(), "none")), ElementsAre("general", "general too"));
+}
+
+TEST(Hints, TroubleIsTheDiagnosisOrElseTheVerdict) {
+  const Json diagnosis = {{"cause", "tail"}};
+  EXPECT_EQ(trouble_of({{"verdict", "fail"}, {"diagnosis", diagnosis}}), "tail");
+  EXPECT_EQ(trouble_of({{"verdict", "pass"}, {"diagnosis", diagnosis}}), "tail");
+  EXPECT_EQ(trouble_of({{"verdict", "incorrect"}, {"diagnosis", {{"cause", "low_precision"}}}}), "low_precision");
+  EXPECT_EQ(trouble_of({{"verdict", "fault"}, {"diagnosis", nullptr}}), "fault");
+  EXPECT_EQ(trouble_of({{"verdict", "fail"}, {"diagnosis", nullptr}}), "none");
+}
+
+class HintGiverTest : public ::testing::Test {
+ protected:
+  HintGiverTest() : store_(*Store::open(folder_ / "roofwalk.db")) {}
+  ~HintGiverTest() override { fs::remove_all(folder_); }
+
+  void attempt(const std::string& cause) {
+    ASSERT_TRUE(store_.add({.chapter = "mini",
+                            .device = "virtual:test",
+                            .created_at = "",
+                            .source_sha256 = "a",
+                            .is_starter = true,
+                            .attempt = {{"verdict", "fail"}, {"diagnosis", {{"cause", cause}}}}}));
+  }
+  std::string next() {
+    HintGiver giver(store_, chapter_, "virtual:test");
+    const auto hint = giver.next();
+    EXPECT_TRUE(hint) << hint.error().text();
+    return *hint != nullptr ? (*hint)->text : "";
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / ("roofwalk-hints-" + std::to_string(::getpid()));
+  Store store_;
+  Chapter chapter_ = chapter_with_hints();
+};
+
+TEST_F(HintGiverTest, GivesEachOnce) {
+  EXPECT_EQ(next(), "general");
+  EXPECT_EQ(next(), "general too");
+  EXPECT_EQ(next(), "");
+  ASSERT_TRUE(HintGiver(store_, chapter_, "virtual:test").forget());
+  EXPECT_EQ(next(), "general");
+}
+
+TEST_F(HintGiverTest, ANewDiagnosisBringsItsOwnFirst) {
+  EXPECT_EQ(next(), "general");
+  attempt("over_fetch");
+  EXPECT_EQ(next(), "for rows");
+  EXPECT_EQ(next(), "general too");
+  attempt("tail");
+  HintGiver giver(store_, chapter_, "virtual:test");
+  EXPECT_EQ(giver.given(), 2u);
+  EXPECT_EQ(giver.offered().size(), 5u);
+  EXPECT_EQ(next(), giver.offered()[0].text);
+}
+
+TEST_F(HintGiverTest, WhatCameBeforeAResetIsForgotten) {
+  attempt("over_fetch");
+  ASSERT_TRUE(store_.start_new_walk("mini"));
+  EXPECT_EQ(next(), "general");
+}
+
+}  // namespace
+}  // namespace roofwalk
