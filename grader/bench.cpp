@@ -39,10 +39,13 @@ Result<Bench> open_bench(const Course& course, const std::string& device, int th
   return bench;
 }
 
-Result<Artifact> build_for(const Bench& bench, const fs::path& source) {
+Result<Artifact> build_for(const Bench& bench, const fs::path& source, const fs::path& headers) {
   if (!bench.toolkit) return bench.toolkit.error();
-  return build(*bench.toolkit,
-               {.source = source, .arch = bench.machine.arch, .include = bench.include, .cache = bench.cache});
+  return build(*bench.toolkit, {.source = source,
+                                .arch = bench.machine.arch,
+                                .include = bench.include,
+                                .cache = bench.cache,
+                                .headers = headers});
 }
 
 std::string folder_hash(const fs::path& folder) {

@@ -29,7 +29,9 @@ struct Bench {
 // `device` is what --device says. Errors: no such device.
 Result<Bench> open_bench(const Course& course, const std::string& device, int threads, Store* store);
 
-Result<Artifact> build_for(const Bench& bench, const std::filesystem::path& source);
+// `headers`: a folder of headers that the kernel includes beside roofwalk.cuh; empty: none.
+Result<Artifact> build_for(const Bench& bench, const std::filesystem::path& source,
+                           const std::filesystem::path& headers = {});
 
 // A hash of names and contents of all files below a folder.
 std::string folder_hash(const std::filesystem::path& folder);

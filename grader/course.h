@@ -23,6 +23,8 @@ struct Course {
   std::filesystem::path include() const { return root / "common" / "include"; }
   std::filesystem::path roof_kernels() const { return root / "common" / "roofs"; }
   std::filesystem::path kept_roofs() const { return root / ".cache" / "roofs"; }
+  std::filesystem::path operation_kernels() const { return root / "book" / "operations"; }
+  std::filesystem::path kept_operations() const { return root / ".cache" / "operations"; }
   std::filesystem::path cache() const { return root / ".cache" / "artifacts"; }
 
   // Errors: no such chapter, with the names that come near.

@@ -75,9 +75,10 @@ int run_program(int argc, char** argv) {
   app.footer("./roofwalk test proves that everything works; ./roofwalk next says where to begin.");
   app.fallthrough();  // `run NAME --format json` and `--format json run NAME` are the same
   add_options(app, session.options);
-  for (const auto add : {add_list_command, add_next_command, add_run_command, add_watch_command, add_predict_command,
-                         add_hint_command, add_plot_command, add_solution_command, add_reset_command,
-                         add_machines_command, add_roofs_command, add_doctor_command, add_dev_command}) {
+  for (const auto add :
+       {add_list_command, add_next_command, add_run_command, add_watch_command, add_predict_command, add_hint_command,
+        add_plot_command, add_solution_command, add_reset_command, add_machines_command, add_roofs_command,
+        add_operations_command, add_doctor_command, add_dev_command}) {
     add(app, session, exit_code);
   }
   std::filesystem::current_path(find_root());  // paths in messages are short, and the same wherever one stands

@@ -1,13 +1,11 @@
 #include "grader/roofs.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "common/base/hash.h"
 #include "common/measure/microkernels.h"
 #include "common/measure/roofs.h"
+#include "grader/kept.h"
 #include "grader/workers.h"
 
 namespace roofwalk {
@@ -21,20 +19,8 @@ fs::path kept_file(const Bench& bench) {
 }
 
 std::optional<RoofRates> kept_roofs(const fs::path& file) {
-  const Json json = Json::parse(file_text(file), nullptr, false);
+  const Json json = kept_json(file);
   return json.is_object() ? roof_rates_from_json(json) : std::nullopt;
-}
-
-// Whole or not at all, whoever else writes or reads it now.
-void keep(const RoofRates& rates, const fs::path& file) {
-  std::error_code error;
-  fs::create_directories(file.parent_path(), error);
-  const fs::path fresh = file.string() + fmt::format(".new-{}", getpid());
-  std::ofstream out(fresh, std::ios::binary);
-  out << to_json(rates).dump(2) << '\n';
-  out.close();
-  if (out) fs::rename(fresh, file, error);
-  fs::remove(fresh, error);
 }
 
 Result<Microkernels> build_microkernels(const Bench& bench) {
@@ -75,7 +61,7 @@ Result<RoofRates> measured_roofs(const Bench& bench, bool fresh) {
     if (const auto rates = kept_roofs(file)) return *rates;
   }
   ROOFWALK_TRY(const RoofRates rates, measure_all(bench));
-  keep(rates, file);
+  keep_json(to_json(rates), file);
   return rates;
 }
 

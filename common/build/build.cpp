@@ -65,12 +65,14 @@ Result<std::string> read_source(const BuildRequest& request) {
 Result<Headers> read_headers(const BuildRequest& request) {
   Headers headers;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(request.include, error)) {
-    const std::string extension = entry.path().extension();
-    if (extension != ".cuh" && extension != ".h") continue;
-    auto text = read_file(entry.path(), kMaxHeaderBytes);
-    if (!text) return Error{.message = "the header cannot be read", .file = entry.path().string()};
-    headers[entry.path().filename()] = *std::move(text);
+  for (const fs::path& folder : {request.include, request.headers}) {
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".cuh" && extension != ".h") continue;
+      auto text = read_file(entry.path(), kMaxHeaderBytes);
+      if (!text) return Error{.message = "the header cannot be read", .file = entry.path().string()};
+      headers[entry.path().filename()] = *std::move(text);
+    }
   }
   if (headers.empty()) {
     return Error{.message = "there is no header in this folder", .file = request.include.string()};

@@ -20,11 +20,12 @@ struct Toolkit {
 Result<Toolkit> find_toolkit(const std::filesystem::path& project_root);
 
 struct BuildRequest {
-  std::filesystem::path source;   // my/vector-add.cu
-  std::string arch;               // "compute_80"
-  std::filesystem::path include;  // the folder of roofwalk.cuh
-  std::filesystem::path cache;    // folder of artifacts by content
-  double timeout_s = 60;          // for each of the two compilers
+  std::filesystem::path source;        // my/vector-add.cu
+  std::string arch;                    // "compute_80"
+  std::filesystem::path include;       // the folder of roofwalk.cuh
+  std::filesystem::path cache;         // folder of artifacts by content
+  double timeout_s = 60;               // for each of the two compilers
+  std::filesystem::path headers = {};  // a folder of more headers, for kernels of our own; empty: none
 };
 
 // Compiles, or takes the artifact from the cache (under a millisecond). The source is copied under a fixed name to a

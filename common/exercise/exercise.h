@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/roofline/operations.h"
 
 namespace roofwalk {
 
@@ -29,19 +30,20 @@ class Size {
   std::vector<std::pair<std::string, std::int64_t>> values_;
 };
 
-struct Work {
-  std::int64_t useful_flops = 0;
-  std::int64_t compulsory_bytes = 0;  // each input read once, each output written once
-};
+// What a buffer holds on the device. On the host its values are floats, whichever it is.
+enum class Element { f32, f16 };
+constexpr std::uint32_t element_bytes(Element element) { return element == Element::f16 ? 2 : 4; }
 
 // One parameter of SOLVE, in its order.
 struct InputBuffer {
   std::string name;
-  std::vector<float> values;
+  std::vector<float> values;  // each one that the element holds exactly
+  Element element = Element::f32;
 };
 struct OutputBuffer {
   std::string name;
-  std::int64_t count = 0;  // floats
+  std::int64_t count = 0;  // elements
+  Element element = Element::f32;
 };
 struct Scalar {
   std::string name;

@@ -49,8 +49,7 @@ void multiply_rows(const Shape& shape, const float* a, const float* b, double* s
 
 Work Gemm::work(const Size& size) const {
   const auto [m, n, k] = shape_of(size);
-  return {.useful_flops = 2 * m * n * k,                     // one multiplication and one addition a product
-          .compulsory_bytes = 4 * (m * k + k * n + m * n)};  // a and b in, c out
+  return gemm_work(m, n, k, sizeof(float));
 }
 
 Problem Gemm::problem(const Size& size, std::uint64_t seed) const {

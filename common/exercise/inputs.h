@@ -11,4 +11,7 @@ namespace roofwalk {
 // half precision. Each stream ("a", "b") is independent of the others for the same seed.
 std::vector<float> random_values(std::int64_t count, std::uint64_t seed, std::string_view stream);
 
+// The same, multiples of 2^-10: a half holds each of them exactly, and eight times each.
+std::vector<float> random_halves(std::int64_t count, std::uint64_t seed, std::string_view stream);
+
 }  // namespace roofwalk

@@ -19,6 +19,12 @@ ComputeRoof compute_roof(const char* name, double data_sheet, std::optional<doub
 
 }  // namespace
 
+ComputeRoof compute_roof_of(const Machine& machine, const RoofRates& measured, Roof roof) {
+  ROOFWALK_CHECK(roof == Roof::fp32 || roof == Roof::half2 || roof == Roof::mma);
+  const char* name = roof == Roof::fp32 ? "fp32" : roof == Roof::half2 ? "half" : "tensor";
+  return compute_roof(name, *data_sheet_rates(machine)[roof], measured[roof]);
+}
+
 Roofs roofs_of(const Machine& machine) { return roofs_of(machine, RoofRates{}); }
 
 Roofs roofs_of(const Machine& machine, const RoofRates& measured) {
@@ -31,7 +37,7 @@ Roofs roofs_of(const Machine& machine, const RoofRates& measured) {
   const auto promised = [](const MemoryRoof& roof) { return roof.data_sheet_bytes_per_s.value_or(roof.bytes_per_s); };
   std::stable_sort(roofs.memory.begin(), roofs.memory.end(),
                    [&](const MemoryRoof& a, const MemoryRoof& b) { return promised(a) < promised(b); });
-  roofs.compute = {compute_roof("fp32", machine.peak_fp32_flops_per_s(), measured[Roof::fp32])};
+  roofs.compute = {compute_roof_of(machine, measured, Roof::fp32)};
   return roofs;
 }
 

@@ -13,4 +13,7 @@ Roofs roofs_of(const Machine& machine);
 // As they were measured, with the data sheet's figure beside each. A roof that was not measured is the data sheet's.
 Roofs roofs_of(const Machine& machine, const RoofRates& measured);
 
+// The peak of one kind of arithmetic (fp32, half2 or mma), measured where it was.
+ComputeRoof compute_roof_of(const Machine& machine, const RoofRates& measured, Roof roof);
+
 }  // namespace roofwalk

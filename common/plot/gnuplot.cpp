@@ -54,7 +54,7 @@ class Script {
     set_terminal(output_name, terminal);
     set_axes();
     add_curves();
-    add_arrows();
+    if (chart_.is_walk) add_arrows();
     avoid_dots();
     label_roofs();
     label_lines();
@@ -91,8 +91,8 @@ class Script {
         return std::hypot(d.place.x - place.x, d.place.y - place.y) < 3;
       });
       Dot dot{.shown = point, .place = place, .labels = {}};
-      dot.starter = i == 0 && walk_.has_starter;
-      dot.newest = i + 1 == walk_.points.size();
+      dot.starter = chart_.is_walk && i == 0 && walk_.has_starter;
+      dot.newest = chart_.is_walk && i + 1 == walk_.points.size();
       if (same != dots_.end()) {
         dot.labels = same->labels;
         dots_.erase(same);
@@ -105,7 +105,8 @@ class Script {
     for (std::size_t i = 0; i < dots_.size(); ++i) {
       Dot& dot = dots_[i];
       const char* base = dot.shown.accepted ? kGoal : dot.starter ? kQuiet : kWalk;
-      const double age = static_cast<double>(dots_.size() - 1 - i) / static_cast<double>(dots_.size());
+      const double age =
+          chart_.is_walk ? static_cast<double>(dots_.size() - 1 - i) / static_cast<double>(dots_.size()) : 0;
       dot.colour = dot.newest || dot.starter ? rgb(base) : lighter(base, 0.5 * age);
     }
   }

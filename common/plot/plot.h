@@ -37,6 +37,7 @@ struct Chart {
   std::optional<GoalRegion> goal;
   std::vector<PlotPoint> walk;  // in order; the first is the starter
   bool time_is_modelled = true;
+  bool is_walk = true;  // else dots without an order: a picture without arrows, each dot as good as the others
 };
 
 // The whole gnuplot script, data inside; needs no gnuplot to make, and is the same on every machine. It writes to

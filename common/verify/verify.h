@@ -17,6 +17,7 @@ namespace roofwalk {
 
 // The poison that an output holds before a run: a quiet NaN with a payload that no arithmetic makes.
 inline constexpr std::uint32_t kPoison = 0x7fd0'0f1eu;
+inline constexpr std::uint16_t kHalfPoison = 0x7fd0;  // the same in a buffer of halves
 
 // Bytes of guard on each side of a buffer, for a device that does not check bounds itself.
 inline constexpr std::uint64_t kGuardBytes = 4096;

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
+#include "common/base/half.h"
 #include "common/verify/workspace_impl.h"
 
 namespace roofwalk {
@@ -22,9 +24,19 @@ ArgumentBytes bytes_of(const T& value) {
   return bytes;
 }
 
-std::span<const std::uint8_t> bytes_of(const std::vector<float>& values) {
-  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(float)};
+template <class T>
+std::span<const std::uint8_t> bytes_of(const std::vector<T>& values) {
+  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(T)};
 }
+
+std::vector<std::uint16_t> as_halves(const std::vector<float>& values) {
+  std::vector<std::uint16_t> halves(values.size());
+  std::transform(values.begin(), values.end(), halves.begin(), half_bits);
+  return halves;
+}
+
+// A half that was never written reads like a float that was not.
+float from_half(std::uint16_t bits) { return bits == kHalfPoison ? std::bit_cast<float>(kPoison) : half_value(bits); }
 
 }  // namespace
 
@@ -33,9 +45,10 @@ Workspace::Impl::~Impl() {
   for (const Buffer& buffer : buffers) device.release(buffer.memory);
 }
 
-Result<Workspace::Impl::Buffer> Workspace::Impl::allocate(const std::string& name, std::uint64_t data_bytes) {
-  ROOFWALK_TRY(const DeviceBuffer memory, device.allocate(name, data_bytes + 2 * guard_bytes, sizeof(float)));
-  return Buffer{name, memory, data_bytes, nullptr};
+Result<Workspace::Impl::Buffer> Workspace::Impl::allocate(const std::string& name, std::uint64_t data_bytes,
+                                                          Element element) {
+  ROOFWALK_TRY(const DeviceBuffer memory, device.allocate(name, data_bytes + 2 * guard_bytes, element_bytes(element)));
+  return Buffer{name, memory, data_bytes, element, nullptr};
 }
 
 void Workspace::Impl::refresh(const Buffer& buffer) {
@@ -44,8 +57,14 @@ void Workspace::Impl::refresh(const Buffer& buffer) {
     device.write(buffer.memory, 0, guard);
     device.write(buffer.memory, guard_bytes + buffer.data_bytes, guard);
   }
-  if (buffer.input != nullptr) {
+  const bool halves = buffer.element == Element::f16;
+  if (buffer.input != nullptr && halves) {
+    device.write(buffer.memory, guard_bytes, bytes_of(as_halves(buffer.input->values)));
+  } else if (buffer.input != nullptr) {
     device.write(buffer.memory, guard_bytes, bytes_of(buffer.input->values));
+  } else if (halves) {
+    const std::vector<std::uint16_t> poison(buffer.data_bytes / sizeof(std::uint16_t), kHalfPoison);
+    device.write(buffer.memory, guard_bytes, bytes_of(poison));
   } else {
     device.write(buffer.memory, guard_bytes, poison_bytes(buffer.data_bytes));
   }
@@ -59,7 +78,7 @@ void Workspace::Impl::release_scratch() {
 Result<std::uint64_t> Workspace::Impl::allocate_scratch(std::uint64_t size_bytes) {
   // A device allocates no empty buffer; one byte still faults on every float.
   const std::uint64_t data_bytes = std::max<std::uint64_t>(size_bytes, 1);
-  ROOFWALK_TRY(Buffer buffer, allocate(fmt::format("scratch {}", scratch.size() + 1), data_bytes));
+  ROOFWALK_TRY(Buffer buffer, allocate(fmt::format("scratch {}", scratch.size() + 1), data_bytes, Element::f32));
   scratch.push_back(buffer);
   refresh(buffer);
   return data_address(buffer);
@@ -81,10 +100,11 @@ std::optional<Correctness> Workspace::Impl::check_guards() const {
         Correctness result;
         result.wrong = Wrong::guard_changed;
         result.buffer = buffer.name;
-        result.index = behind ? offset / 4 : -((3 - offset) / 4);
+        const std::int64_t size = element_bytes(buffer.element);
+        result.index = behind ? offset / size : -((size - 1 - offset) / size);
         result.wrong_count = 1;
         result.reason = fmt::format("{}[{}] was written: that is out of bounds ({} holds {} elements)", buffer.name,
-                                    result.index, buffer.name, buffer.data_bytes / sizeof(float));
+                                    result.index, buffer.name, buffer.data_bytes / element_bytes(buffer.element));
         return result;
       }
     }
@@ -113,7 +133,13 @@ std::optional<Correctness> Workspace::Impl::check_inputs() const {
 }
 
 std::vector<float> Workspace::Impl::read_data(const Buffer& buffer) const {
-  std::vector<float> values(buffer.data_bytes / sizeof(float));
+  std::vector<float> values(buffer.data_bytes / element_bytes(buffer.element));
+  if (buffer.element == Element::f16) {
+    std::vector<std::uint16_t> halves(values.size());
+    device.read(buffer.memory, guard_bytes, {reinterpret_cast<std::uint8_t*>(halves.data()), buffer.data_bytes});
+    std::transform(halves.begin(), halves.end(), values.begin(), from_half);
+    return values;
+  }
   device.read(buffer.memory, guard_bytes, {reinterpret_cast<std::uint8_t*>(values.data()), buffer.data_bytes});
   return values;
 }
@@ -134,8 +160,9 @@ Result<Workspace> Workspace::make(Device& device, Problem problem, std::uint64_t
     const auto* input = std::get_if<InputBuffer>(&parameter);
     const auto* output = std::get_if<OutputBuffer>(&parameter);
     const std::uint64_t count = input != nullptr ? input->values.size() : static_cast<std::uint64_t>(output->count);
-    ROOFWALK_TRY(Impl::Buffer buffer,
-                 impl->allocate(input != nullptr ? input->name : output->name, count * sizeof(float)));
+    const Element element = input != nullptr ? input->element : output->element;
+    ROOFWALK_TRY(Impl::Buffer buffer, impl->allocate(input != nullptr ? input->name : output->name,
+                                                     count * element_bytes(element), element));
     buffer.input = input;
     impl->arguments.push_back(bytes_of(impl->data_address(buffer)));
     impl->buffers.push_back(std::move(buffer));

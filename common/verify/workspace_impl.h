@@ -16,6 +16,7 @@ struct Workspace::Impl {
     std::string name;
     DeviceBuffer memory;
     std::uint64_t data_bytes = 0;
+    Element element = Element::f32;
     const InputBuffer* input = nullptr;  // of `problem`; null for outputs and scratch
   };
 
@@ -25,7 +26,7 @@ struct Workspace::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  Result<Buffer> allocate(const std::string& name, std::uint64_t data_bytes);
+  Result<Buffer> allocate(const std::string& name, std::uint64_t data_bytes, Element element);
   std::uint64_t data_address(const Buffer& buffer) const { return buffer.memory.address + guard_bytes; }
   void refresh(const Buffer& buffer);  // guards and contents as before a run
   void release_scratch();

@@ -5,9 +5,6 @@
 
 namespace roofwalk {
 
-// The nearest value of IEEE binary16, ties to even; infinite beyond its range.
-float half_rounded(double value);
-
 // What a kernel that keeps its inputs and outputs in half precision, and makes no other error, would leave behind.
 std::vector<std::vector<float>> half_answer(const Exercise& exercise, const Size& size, const Problem& problem);
 

@@ -19,6 +19,7 @@ void add_solution_command(CLI::App& app, Session& session, int& exit_code);
 void add_reset_command(CLI::App& app, Session& session, int& exit_code);
 void add_machines_command(CLI::App& app, Session& session, int& exit_code);
 void add_roofs_command(CLI::App& app, Session& session, int& exit_code);
+void add_operations_command(CLI::App& app, Session& session, int& exit_code);
 void add_doctor_command(CLI::App& app, Session& session, int& exit_code);
 void add_dev_command(CLI::App& app, Session& session, int& exit_code);
 

@@ -142,11 +142,22 @@ Law::~Law() {
 }
 
 RunRecord Law::run(const std::string& name, const std::vector<Runner::Argument>& arguments, const RunOptions& options) {
-  auto known = artifacts_.find(name);
+  return run_file("tests/laws/kernels/" + name + ".cu", arguments, options);
+}
+
+RunRecord Law::run_roof(const std::string& name, Buffer& a, Buffer& b, Buffer& c, const RoofKernel& call) {
+  constexpr int kWindows = 1;
+  return run_file("common/roofs/" + name + ".cu",
+                  {&a, &b, &c, call.kernel, call.vectors, kWindows, call.blocks, call.threads, call.turns}, {});
+}
+
+RunRecord Law::run_file(const fs::path& file, const std::vector<Runner::Argument>& arguments,
+                        const RunOptions& options) {
+  auto known = artifacts_.find(file.string());
   if (known == artifacts_.end()) {
-    auto artifact = compile(text_of(source_root() / "tests/laws/kernels" / (name + ".cu")));
+    auto artifact = compile(text_of(source_root() / file));
     if (!artifact) throw std::runtime_error(artifact.error().text());
-    known = artifacts_.emplace(name, std::move(*artifact)).first;
+    known = artifacts_.emplace(file.string(), std::move(*artifact)).first;
   }
   auto record = runner_->run(known->second, arguments, options);
   if (!record) throw std::runtime_error(record.error().text());

@@ -37,6 +37,12 @@ class Law : public testing::TestWithParam<std::string> {
   RunRecord run(const std::string& name, const std::vector<Runner::Argument>& arguments,
                 const RunOptions& options = {});
 
+  // Runs a kernel of common/roofs/`name`.cu, by its number there: what measures the roofs obeys the laws too.
+  struct RoofKernel {
+    int kernel = 0, vectors = 0, blocks = 0, threads = 0, turns = 0;
+  };
+  RunRecord run_roof(const std::string& name, Buffer& a, Buffer& b, Buffer& c, const RoofKernel& call);
+
   // Cycles of one launch, the launch itself left out.
   double cycles(const KernelRecord& kernel) const {
     return (kernel.elapsed_ns - machine_.launch_ns) * machine_.clock_hz / 1e9;
@@ -87,6 +93,9 @@ class Law : public testing::TestWithParam<std::string> {
   std::unique_ptr<Runner> runner_;
 
  private:
+  RunRecord run_file(const std::filesystem::path& file, const std::vector<Runner::Argument>& arguments,
+                     const RunOptions& options);
+
   std::string device_;
   std::filesystem::path folder_;
   std::map<std::string, Artifact> artifacts_;

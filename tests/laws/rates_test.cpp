@@ -14,7 +14,10 @@ class Rates : public Law {
     expect_within(lanes_reached, lanes, kRateTolerance, "lanes a clock");
   }
 
-  // float4 for resident.cu: more than L1 holds, so that a block finds nothing there when it comes round again, and few
+  // Where room for what is in flight bounds a rate, every wait on the way counts.
+  static double tolerance(bool bound_by_room) { return bound_by_room ? 3 * kRateTolerance : kRateTolerance; }
+
+  // float4 for read_l2: more than L1 holds, so that a block finds nothing there when it comes round again, and few
   // enough for L2.
   int beyond_l1(int threads) const {
     const int chunk = 4 * threads;
@@ -22,11 +25,17 @@ class Rates : public Law {
     EXPECT_LE(vectors * 16, machine_.l2_bytes / 2);
     return vectors;
   }
+
+  // Every SM reads the same vectors: once, and in a second launch so many times.
+  RunRecord read_l2(Buffer& a, Buffer& c, int vectors, int threads, int passes) {
+    return run_roof("memory", a, a, c,
+                    {.kernel = 4, .vectors = vectors, .blocks = machine_.sms, .threads = threads, .turns = passes});
+  }
 };
 
 struct Stream {
   const char* name;
-  int which, reads, writes;  // as streams.cu numbers them; bytes read and written, in arrays
+  int which, reads, writes;  // as memory.cu numbers them; bytes read and written, in arrays
 };
 
 TEST_P(Rates, DramStreams) {
@@ -39,15 +48,13 @@ TEST_P(Rates, DramStreams) {
     const int n = blocks * kVectorsPerBlock;
     const std::vector<float> values(static_cast<std::size_t>(n) * 4, 1.0f);
     Buffer a{"a", values}, b{"b", values}, c{"c", values};
-    const RunRecord record = run("streams", {&a, &b, &c, s.which, n});
+    const RunRecord record = run_roof("memory", a, b, c, {.kernel = s.which, .blocks = blocks});
     const double bytes = 16.0 * n * arrays;
     EXPECT_EQ(count(record, Counter::dram_read_bytes), 16ull * static_cast<unsigned>(n * s.reads)) << s.name;
     EXPECT_EQ(count(record, Counter::dram_write_bytes), 16ull * static_cast<unsigned>(n * s.writes)) << s.name;
     const double rate = dram_stream_bytes_per_clock(static_cast<double>(s.reads) / arrays);
-    // Where room for what is in flight bounds the rate, every wait on the way counts.
     const bool bound_by_room = rate < std::min(dram_bytes_per_clock(), machine_.l2_bytes_per_clock);
-    expect_within(bytes / cycles(record), rate, bound_by_room ? 3 * kRateTolerance : kRateTolerance,
-                  std::string(s.name) + ", bytes a clock");
+    expect_within(bytes / cycles(record), rate, tolerance(bound_by_room), std::string(s.name) + ", bytes a clock");
   }
 }
 
@@ -55,7 +62,7 @@ TEST_P(Rates, L2ResidentData) {
   const int threads = this->threads(4), vectors = beyond_l1(threads);
   Buffer a{"a", std::vector<float>(static_cast<std::size_t>(vectors) * 4, 1.0f)};
   Buffer c{"c", std::vector<float>(static_cast<std::size_t>(machine_.sms) * threads)};
-  const auto of = [&](int passes) { return run("resident", {&a, &c, vectors, machine_.sms, threads, passes, 1}); };
+  const auto of = [&](int passes) { return read_l2(a, c, vectors, threads, passes); };
   const RunRecord few = of(2), many = of(6);
   const double bytes = 4.0 * 16 * vectors * machine_.sms;
   // Sets are chosen by a hash, so a few lines find room in L1 or lose theirs in L2.
@@ -63,14 +70,18 @@ TEST_P(Rates, L2ResidentData) {
       static_cast<double>(count(many, Counter::l2_read_sectors) - count(few, Counter::l2_read_sectors)) * 32;
   expect_within(from_l2, bytes, 0.1, "bytes from L2");
   EXPECT_LE(count(many, Counter::dram_read_bytes), 1.05 * 16 * vectors);
-  expect_within(from_l2 / (cycles(many) - cycles(few)), l2_read_bytes_per_clock(), kRateTolerance, "bytes a clock");
+  // The first launch of each only brings the data.
+  const double spent = cycles(many.kernels.at(1)) - cycles(few.kernels.at(1));
+  const double rate = l2_read_bytes_per_clock();
+  const bool bound_by_room = rate < std::min(machine_.l2_bytes_per_clock, ports_bytes_per_clock());
+  expect_within(from_l2 / spent, rate, tolerance(bound_by_room), "bytes a clock");
 }
 
 TEST_P(Rates, TheSecondLaunchFindsItsDataInL2) {
   const int threads = this->threads(4), vectors = beyond_l1(threads);
   Buffer a{"a", std::vector<float>(static_cast<std::size_t>(vectors) * 4, 1.0f)};
   Buffer c{"c", std::vector<float>(static_cast<std::size_t>(machine_.sms) * threads)};
-  const RunRecord record = run("resident", {&a, &c, vectors, machine_.sms, threads, 1, 2});
+  const RunRecord record = read_l2(a, c, vectors, threads, 1);
   const auto dram = [&](int i) { return *record.kernels.at(i).counters[Counter::dram_read_bytes]; };
   EXPECT_GE(dram(0), 16ull * static_cast<unsigned>(vectors));
   EXPECT_LE(dram(1), 16ull * static_cast<unsigned>(vectors) / 50);
@@ -83,7 +94,9 @@ TEST_P(Rates, L1ResidentData) {
   ASSERT_LE(kVectors * 16, machine_.l1_bytes / 2);
   Buffer a{"a", std::vector<float>(kVectors * 4, 1.0f)};
   Buffer c{"c", std::vector<float>(static_cast<std::size_t>(blocks) * threads)};
-  const auto of = [&](int turns) { return run("resident", {&a, &c, 0, blocks, threads, turns, 1}); };
+  const auto of = [&](int turns) {
+    return run_roof("memory", a, a, c, {.kernel = 5, .blocks = blocks, .threads = threads, .turns = turns});
+  };
   const RunRecord few = of(20), many = of(36);  // long after the data came
   EXPECT_EQ(count(many, Counter::l2_read_sectors), count(few, Counter::l2_read_sectors));
   // A request of a warp is 512 bytes in four lines.
@@ -127,7 +140,10 @@ TEST_P(Rates, HalfFma) {
   const int threads = most_threads();
   Buffer in{"in", {0.5f, 1, 1, 2, 3, 4, 5, 6, 7, 8}};
   Buffer out{"out", std::vector<float>(static_cast<std::size_t>(machine_.sms) * threads)};
-  const auto of = [&](int turns) { return run("half", {&in, &out, machine_.sms, threads, turns}); };
+  const auto of = [&](int turns) {
+    return run_roof("arithmetic", in, in, out,
+                    {.kernel = 1, .blocks = machine_.sms, .threads = threads, .turns = turns});
+  };
   const RunRecord few = of(1), many = of(5);
   EXPECT_EQ(count(many, Counter::flops_f16) - count(few, Counter::flops_f16),
             4ull * 4 * 256 * static_cast<unsigned>(machine_.sms * threads));

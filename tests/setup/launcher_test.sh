@@ -11,7 +11,7 @@ tools=$folder/bin
 export CALLS=$folder/calls
 failures=0
 
-mkdir -p "$root"/{common,grader,chapters,tests,solutions} "$tools"
+mkdir -p "$root"/{common,grader,chapters,book/operations,tests,solutions} "$tools"
 cp -r "$project"/{roofwalk,tools} "$root"
 touch "$root"/{CMakeLists.txt,CMakePresets.json} "$root/grader/main.cpp"
 

@@ -16,8 +16,8 @@ class TemporaryCourse {
     namespace fs = std::filesystem;
     std::string name = (fs::temp_directory_path() / "roofwalk-course-XXXXXX").string();
     root_ = mkdtemp(name.data());
-    for (const char* part :
-         {"chapters", "solutions", "tests/grader", "common/include", "common/roofs", "common/specs"}) {
+    for (const char* part : {"chapters", "solutions", "tests/grader", "common/include", "common/roofs", "common/specs",
+                             "book/operations"}) {
       fs::create_directories((root_ / part).parent_path());
       fs::create_directory_symlink(source / part, root_ / part);
     }

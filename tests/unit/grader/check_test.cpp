@@ -1,9 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "grader/check/claims.h"
-#include "grader/check/half.h"
 
 namespace roofwalk {
 namespace {
@@ -70,19 +67,6 @@ TEST(WrongClaim, MaySpeakOfOneMachine) {
   EXPECT_EQ(claim->verdict, "fail");
   EXPECT_EQ(claim->text, "right");
   EXPECT_FALSE(parse_wrong_claim("// verdict on : fail"));
-}
-
-TEST(HalfRounded, KeepsElevenBitsTiesToEven) {
-  EXPECT_EQ(half_rounded(0), 0.0f);
-  EXPECT_EQ(half_rounded(1), 1.0f);
-  EXPECT_EQ(half_rounded(1 + 0x1p-11), 1.0f);             // halfway: to even
-  EXPECT_EQ(half_rounded(1 + 3 * 0x1p-11), 1 + 0x1p-9f);  // halfway: to even
-  EXPECT_EQ(half_rounded(1 + 0x1.1p-11), 1 + 0x1p-10f);
-  EXPECT_EQ(half_rounded(-0.1), -0x1.998p-4f);
-  EXPECT_EQ(half_rounded(65504), 65504.0f);
-  EXPECT_TRUE(std::isinf(half_rounded(1e6)));
-  EXPECT_EQ(half_rounded(0x1p-24), 0x1p-24f);  // the smallest subnormal
-  EXPECT_EQ(half_rounded(0x1p-26), 0.0f);
 }
 
 }  // namespace

@@ -81,6 +81,21 @@ TEST(RoofsOf, HoldTheMeasuredRateAndTheDataSheetsBesideIt) {
   EXPECT_EQ(l2.data_sheet_bytes_per_s, std::nullopt);
 }
 
+TEST(RoofsOf, KnowEachKindOfArithmetic) {
+  RoofRates measured;
+  measured.set(Roof::mma, 12e12);
+  const ComputeRoof tensor = compute_roof_of(test_machine(), measured, Roof::mma);
+  EXPECT_EQ(tensor.name, "tensor");
+  EXPECT_EQ(tensor.source, "measured");
+  EXPECT_EQ(tensor.flops_per_s, 12e12);
+  EXPECT_EQ(tensor.data_sheet_flops_per_s, test_machine().peak_tensor_flops_per_s());
+  const ComputeRoof half = compute_roof_of(test_machine(), measured, Roof::half2);
+  EXPECT_EQ(half.source, "data sheet");
+  EXPECT_EQ(half.flops_per_s, test_machine().peak_half_flops_per_s());
+  EXPECT_EQ(compute_roof_of(test_machine(), measured, Roof::fp32).flops_per_s,
+            roofs_of(test_machine()).compute[0].flops_per_s);
+}
+
 TEST(RoofsOf, KeepTheirOrderWhicheverIsALittleFaster) {
   RoofRates measured;
   measured.set(Roof::l1, 1010e9);

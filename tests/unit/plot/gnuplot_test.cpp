@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,6 +82,18 @@ TEST(GnuplotScript, LeavesOutDataSheetRoofsThatLieOnTheMeasuredOnes) {
   const std::string script = gnuplot_script(chart, "a.svg", "svg");
   EXPECT_THAT(script, Not(HasSubstr("promise")));
   EXPECT_THAT(script, AllOf(HasSubstr("'DRAM 128 GB/s'"), HasSubstr("'roofs: measured'")));
+}
+
+// No arrow leads from one to the next, and none is the starter's or the newest: all rows of the dots end alike.
+TEST(GnuplotScript, OfDotsWithoutAnOrderHasNoArrows) {
+  Chart chart = gemm_chart();
+  EXPECT_THAT(gnuplot_script(chart, "x.svg", "svg"), HasSubstr("set arrow"));
+  chart.is_walk = false;
+  for (PlotPoint& point : chart.walk) point.accepted = point.modelled = false;
+  const std::string script = gnuplot_script(chart, "x.svg", "svg");
+  EXPECT_THAT(script, Not(HasSubstr("set arrow")));
+  const std::string first = fmt::format(" {} {}\n", 7, 0xd55e00);
+  EXPECT_THAT(script, AllOf(HasSubstr("0.0606 1.56e+10 1.23" + first), HasSubstr("0.4 2.56e+11 1.23" + first)));
 }
 
 TEST(GnuplotScript, MergesDotsInOnePlace) {

@@ -174,6 +174,26 @@ TEST_F(WorkspaceTest, AnInputWhoseZeroChangesSignIsOverwritten) {
             Wrong::input_changed);
 }
 
+// SOLVE(x, y) with y = x, in halves.
+TEST_F(WorkspaceTest, HalvesLieBesideEachOther) {
+  auto workspace = Workspace::make(
+      device_, {.parameters = {InputBuffer{"x", {1, -2, 0.5}, Element::f16}, OutputBuffer{"y", 3, Element::f16}}},
+      kGuard);
+  ASSERT_TRUE(workspace.ok());
+  std::memcpy(&x_, workspace->arguments()[0].data(), 8);
+  std::memcpy(&y_, workspace->arguments()[1].data(), 8);
+  const auto reason_after = [&](std::uint64_t to, int bytes) {
+    script([this, to, bytes] { std::copy_n(&device_.arena[x_], bytes, &device_.arena[to]); });
+    EXPECT_TRUE(workspace->run_planned({}, no_scratch()).ok());
+    return workspace->check({{.name = "y", .values = {1, -2, 0.5}, .tolerances = {0, 0, 0}}}).reason;
+  };
+  EXPECT_EQ(reason_after(y_, 6), "");
+  EXPECT_EQ(reason_after(y_, 4), "y[2] was never written (1 of 3 elements)");
+  EXPECT_EQ(reason_after(x_ + 2, 2), "the input x[1] was overwritten (1 of 3 elements)");
+  EXPECT_EQ(reason_after(y_ + 6, 2), "y[3] was written: that is out of bounds (y holds 3 elements)");
+  EXPECT_EQ(reason_after(y_ - 2, 2), "y[-1] was written: that is out of bounds (y holds 3 elements)");
+}
+
 TEST_F(WorkspaceTest, InputsAreFreshInEveryRun) {
   Workspace workspace = make();
   script([this] { device_.put(x_, 100); });

@@ -1,0 +1,37 @@
+// Everyday operations: small kernels of the kind that people meet, with the arithmetic intensity that textbooks give
+// for them. `roofwalk operations` measures every one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/exercise/exercise.h"
+#include "common/measure/roof_rates.h"
+
+namespace roofwalk {
+
+struct Operation {
+  std::string name;    // "gemm-32": what people type
+  std::string kernel;  // its file in this folder: "gemm.cu"
+  std::string type;    // of its values: "fp16"
+  Roof compute_roof;   // the peak that its arithmetic could reach
+  Size size;           // measured
+  double textbook_ai = 0;
+  std::string rule;      // how the textbook comes to it: "2 batch / bytes of a weight"
+  std::string left_out;  // bytes that the rule leaves out: "the activations, in and out"; empty where none
+  std::shared_ptr<const Exercise> exercise;
+  std::vector<Size> small_sizes;  // odd ones, for tests of the kernel
+};
+
+// In the order in which they are shown.
+const std::vector<Operation>& operations();
+
+// Shapes by their extents:
+std::unique_ptr<Exercise> make_layernorm();  // rows, columns: SOLVE(x, gamma, beta, y, rows, columns, epsilon)
+std::unique_ptr<Exercise> make_softmax();    // rows, columns: SOLVE(x, y, rows, columns)
+std::unique_ptr<Exercise> make_linear();     // batch, n, k: y = x w^T, SOLVE(x, w, y, batch, n, k)
+std::unique_ptr<Exercise> make_decode();     // heads, keys: SOLVE(queries, keys, values, out, heads, keys, scale)
+std::unique_ptr<Exercise> make_prefill();    // heads, tokens: SOLVE(queries, keys, values, out, heads, tokens, scale)
+
+}  // namespace roofwalk

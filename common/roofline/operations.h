@@ -1,0 +1,48 @@
+// What everyday operations cost: useful FLOPs and compulsory bytes from their shapes alone, and the arithmetic
+// intensities that textbooks give for them. `element_bytes` may be a fraction: 0.5 for 4-bit values.
+#pragma once
+
+#include <cstdint>
+
+namespace roofwalk {
+
+struct Work {
+  std::int64_t useful_flops = 0;
+  std::int64_t compulsory_bytes = 0;  // each input read once, each output written once
+
+  double ai() const { return static_cast<double>(useful_flops) / static_cast<double>(compulsory_bytes); }
+};
+
+// `arrays_in` arrays of so many elements read, `arrays_out` written. Where a text leaves stores out, arrays_out is 0.
+Work elementwise_work(std::int64_t elements, std::int64_t flops_per_element, int arrays_in, int arrays_out,
+                      double element_bytes);
+
+// Of an element of a row. Layernorm: an addition for the mean, a product and an addition for the variance, a difference
+// and a product for the result. Softmax: a difference, an exponential, an addition, a product; finding the largest
+// compares, which is no FLOP.
+inline constexpr std::int64_t kLayernormFlops = 5;
+inline constexpr std::int64_t kSoftmaxFlops = 4;
+
+// c (m x n) = a (m x k) b (k x n). A multiplication and an addition a product.
+struct GemmElementBytes {
+  double a = 0, b = 0, c = 0;
+};
+Work gemm_work(std::int64_t m, std::int64_t n, std::int64_t k, const GemmElementBytes& element_bytes);
+Work gemm_work(std::int64_t m, std::int64_t n, std::int64_t k, double element_bytes);
+
+// The same product counted to the letter: a sum of k products takes k - 1 additions. It matters for tiny k only.
+std::int64_t gemm_flops_to_the_letter(std::int64_t m, std::int64_t n, std::int64_t k);
+
+// A GEMM that fetches the rows and columns of each tile_m x tile_n piece of c anew: FLOPs over the bytes fetched,
+// stores left out. A tile of 1 x 1 is the naive kernel without any cache.
+double gemm_tile_ai(std::int64_t tile_m, std::int64_t tile_n, double element_bytes);
+
+// A product of a few rows with many weights, or of a few queries with many keys and values, when the weights (keys and
+// values) are as good as all the bytes: 2 x rows / bytes of a weight.
+double weights_only_ai(double rows, double weight_bytes);
+
+// One head: `queries` of width `width` against `keys` keys and values of the same width. Two products, softmax's own
+// FLOPs left out; queries, keys and values in, as many outputs as queries out.
+Work attention_work(std::int64_t queries, std::int64_t keys, std::int64_t width, double element_bytes);
+
+}  // namespace roofwalk
