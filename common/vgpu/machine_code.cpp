@@ -25,6 +25,10 @@ struct Row {
   Class kind;
 };
 
+// From compute capability 9.0 on, a warp that has come apart exchanges values apart from the rest of the code, in
+// pieces that this ends (ENDCOLLECTIVE).
+constexpr std::uint16_t kEndCollective = 0x11b;
+
 // The low nine bits of encodings, for compute capability 8.0 to 9.0: found by assembling kernels of every kind and
 // naming their code with NVIDIA's disassembler (nvdisasm 13.2). What is not here is integer work.
 constexpr Row kRows[] = {
@@ -76,9 +80,11 @@ constexpr Row kRows[] = {
     {0x119, Unit::special, Class::other},
     {0x1c3, Unit::special, Class::other},
     {0x1c4, Unit::special, Class::other},
-    // NOP, DEPBAR, BAR, BSYNC, CALL, BSSY, YIELD, BRA, WARPSYNC, BRX, JMP, BREAK, EXIT, RET, BPT, NANOSLEEP
+    // NOP, DEPBAR, ENDCOLLECTIVE, BAR, BSYNC, CALL, BSSY, YIELD, BRA, WARPSYNC, BRX, JMP, BREAK, EXIT, RET, BPT,
+    // NANOSLEEP
     {0x118, Unit::control, Class::other},
     {0x11a, Unit::control, Class::async_wait},
+    {kEndCollective, Unit::control, Class::other},
     {0x11d, Unit::control, Class::barrier},
     {0x141, Unit::control, Class::other},
     {0x142, Unit::control, Class::other},
@@ -185,6 +191,7 @@ class CodeMap {
   };
 
   const std::vector<Instruction>& ptx() const { return program_.function->instructions; }
+  std::uint16_t operation(std::size_t i) const { return code_[i].operation % kOperations; }
   Class class_at(std::size_t i) const { return operation_info(code_[i].operation).kind; }
 
   // Pieces: the basic blocks of the machine code.
@@ -263,6 +270,7 @@ class CodeMap {
         turn = (turn + k + 1) % count;
         break;
       }
+      if (operation(i) == kEndCollective) rare[piece_[i]] = true;
       // A call that PTX does not have leads to what is rare: odd operands of a division, a warp that has come apart.
       // (Some branches become calls too: the way out of a loop.)
       if (class_at(i) == Class::call && pc_[i] != kNone) {

@@ -239,10 +239,11 @@ class Scheduler {
   // ---- From ptxas' code -----------------------------------------------------------------------------------------
 
   std::vector<Item> items_of(const BlockCode& form) const {
-    std::vector<std::uint32_t> total(block_->count), done(block_->count), products(block_->count);
+    std::vector<std::uint32_t> total(block_->count), done(block_->count), products(block_->count), mains(block_->count);
     for (const BlockOp& op : form.ops) {
       if (op.extra) continue;
       ++total[op.pc - block_->first];
+      mains[op.pc - block_->first] += is_main(op);
       products[op.pc - block_->first] += operation_info(op.operation).unit == Unit::tensor;
     }
     std::vector<bool> has_main(static_cast<std::size_t>(block_->count) * form.copies);
@@ -255,15 +256,19 @@ class Scheduler {
       item.op.latency_cycles = latency_of(info);
       if (!op.extra) {
         const std::uint32_t i = op.pc - block_->first;
-        const std::uint32_t copy = copy_of(op.pc, done[i]++, total[i], form.copies);
         const Instruction& in = code()[op.pc];
+        const bool main = is_main(op);
+        // Where one operation is the instruction, it tells the copies apart: what else was made for it stands before.
+        const std::uint32_t copy = mains[i] == 0
+                                       ? copy_of(op.pc, done[i]++, total[i], form.copies)
+                                       : copy_of(op.pc, std::min(done[i], mains[i] - 1), mains[i], form.copies);
+        if (main) ++done[i];
         // Around a matrix product or a shuffle stand operands and padding.
         const bool beside = (form_of(in) == Form::matrix_multiply && info.unit != Unit::tensor) ||
                             (form_of(in) == Form::shuffle && info.kind != Operation::Class::shuffle);
         if (!beside) item.node = static_cast<std::int32_t>(copy * block_->count + i);
         item.constant = info.kind == Operation::Class::constant;
-        const bool is_main = kind_of(in) != TimedKind::compute && info.kind == class_of(kind_of(in));
-        if (is_main && !has_main[static_cast<std::size_t>(item.node)]) {
+        if (main && !has_main[static_cast<std::size_t>(item.node)]) {
           has_main[static_cast<std::size_t>(item.node)] = true;
           item.op = main_op(op.pc, copy);
         }
@@ -274,6 +279,11 @@ class Scheduler {
     }
     add_missing_waits(form.copies, has_main, items);
     return items;
+  }
+
+  bool is_main(const BlockOp& op) const {
+    const TimedKind kind = kind_of(code()[op.pc]);
+    return kind != TimedKind::compute && operation_info(op.operation).kind == class_of(kind);
   }
 
   // The machine instruction that stands for an operation of this kind; others that were made with it only issue.
