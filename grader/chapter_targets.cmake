@@ -34,5 +34,12 @@ foreach(folder IN LISTS chapter_folders)
     PROPERTIES LABELS ${name})
   add_test(NAME dev_check/${name} COMMAND roofwalk dev check ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(dev_check/${name} PROPERTIES LABELS "dev_check;${name}" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR})
+  # The same on profiles of real chips, with all tests. Kernels there are up to 128 times larger, and so is the memory.
+  foreach(machine h100-sxm rtx4090)
+    add_test(NAME dev_check/${name}/${machine}
+      COMMAND roofwalk dev check ${name} --device virtual:${machine} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(dev_check/${name}/${machine} PROPERTIES
+      LABELS "dev_check-long" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR} TIMEOUT 5400 RUN_SERIAL ON)
+  endforeach()
 endforeach()
 add_custom_target(grade COMMAND roofwalk run --all WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
