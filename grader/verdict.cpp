@@ -155,7 +155,8 @@ std::string goal_phrase(const Goal& goal) {
     case Goal::What::share_of_algorithmic_ai:
       return fmt::format("of the algorithm's AI (at {})", level_title(goal.level));
     case Goal::What::share_of_roof:
-      return fmt::format("of the {} roof", level_title(goal.level));
+      // At L1 and L2 it is often the compute roof that lies over the dot.
+      return goal.level == "dram" ? "of the DRAM roof" : fmt::format("of the roof (at {})", level_title(goal.level));
     case Goal::What::flops_over_starter:
       return "the starter's FLOP/s";
   }

@@ -1,4 +1,4 @@
-// verdict: fail, right: 0.29
+// verdict: fail, right
 // The starter's one block, hidden behind memsets that keep DRAM busy: the roof at so low an AI is easy to reach.
 #include <roofwalk.cuh>
 
