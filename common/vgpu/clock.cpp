@@ -1,6 +1,7 @@
 #include "common/vgpu/clock.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "common/vgpu/simulation.h"
@@ -35,18 +36,72 @@ std::uint64_t longest_warp_of(const BlockTrace& block) {
   return static_cast<std::uint64_t>(static_cast<double>(longest) * cut);
 }
 
-// `count` of the traced blocks that stand for all: spread evenly over their costs, in the order of the grid.
-std::vector<std::uint32_t> representatives(const GridTrace& trace, std::uint64_t count) {
-  std::vector<std::uint32_t> order(trace.blocks.size());
-  std::iota(order.begin(), order.end(), 0u);
-  if (count >= order.size()) return order;
+std::vector<double> costs_of(const GridTrace& trace) {
   std::vector<double> costs;
   for (const BlockTrace& block : trace.blocks) costs.push_back(cost_of(block));
+  return costs;
+}
+
+// The traced blocks that work, by cost. A grid may hold many that leave at once, because it is larger than the problem:
+// all together they do next to nothing, and what one leaves free is taken by the next.
+std::vector<std::uint32_t> working_blocks(const std::vector<double>& costs) {
+  constexpr double kIdleShare = 0.05, kIdleCost = 0.125;  // of all that is done; of an average block that works
+  std::vector<std::uint32_t> order(costs.size());
+  std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return costs[a] < costs[b]; });
-  std::vector<std::uint32_t> chosen;
-  for (std::uint64_t i = 0; i < count; ++i) chosen.push_back(order[(2 * i + 1) * order.size() / (2 * count)]);
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
+  const double all = std::accumulate(costs.begin(), costs.end(), 0.0);
+  std::size_t idle = 0;
+  double done = 0;
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    done += costs[order[i]];
+    if (done > kIdleShare * all) break;
+    const double average = (all - done) / static_cast<double>(order.size() - i - 1);
+    if (costs[order[i]] < kIdleCost * average) idle = i + 1;
+  }
+  order.erase(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(idle));
+  return order;
+}
+
+// How many blocks that work do what the grid does. Where those of the sample do less than the grid's, by chance or on
+// purpose, they are more than the grid has.
+std::uint64_t working_in_grid(const ClockInput& input, const std::vector<std::uint32_t>& working,
+                              std::uint64_t executed) {
+  if (executed == 0) return input.grid_blocks;
+  const auto blocks = input.trace.blocks.size();
+  std::uint64_t by_working = 0;
+  for (const std::uint32_t i : working) by_working += input.trace.blocks[i].executed;
+  const double working_block = static_cast<double>(by_working) / static_cast<double>(working.size());
+  const double idle_block = blocks == working.size() ? 0
+                                                     : static_cast<double>(executed - by_working) /
+                                                           static_cast<double>(blocks - working.size());
+  // Where it is bytes and not instructions that tell them apart.
+  if (working_block < 2 * idle_block) {
+    return (input.grid_blocks * working.size() + blocks - 1) / blocks;
+  }
+  const double beyond_idling =
+      static_cast<double>(input.instructions) - static_cast<double>(input.grid_blocks) * idle_block;
+  return static_cast<std::uint64_t>(std::max(1.0, std::round(beyond_idling / (working_block - idle_block))));
+}
+
+// `count` of the blocks (by cost) that stand for all: spread evenly over their costs. In the order of the grid where
+// they are alike; else a golden section apart, so that any few that follow each other are as mixed as all.
+std::vector<std::uint32_t> representatives(const std::vector<std::uint32_t>& by_cost, const std::vector<double>& costs,
+                                           std::uint64_t count) {
+  constexpr double kAlike = 2;
+  std::vector<std::uint32_t> chosen = by_cost;
+  if (count < by_cost.size()) {
+    chosen.clear();
+    for (std::uint64_t i = 0; i < count; ++i) chosen.push_back(by_cost[(2 * i + 1) * by_cost.size() / (2 * count)]);
+  }
+  if (costs[chosen.back()] <= kAlike * costs[chosen.front()]) {
+    std::sort(chosen.begin(), chosen.end());
+    return chosen;
+  }
+  auto step = std::max<std::size_t>(static_cast<std::size_t>(0.618 * static_cast<double>(chosen.size())), 1);
+  while (std::gcd(step, chosen.size()) != 1) ++step;
+  std::vector<std::uint32_t> mixed;
+  for (std::size_t i = 0; i < chosen.size(); ++i) mixed.push_back(chosen[i * step % chosen.size()]);
+  return mixed;
 }
 
 // Cycles between one block and the next when all places are taken, from the starts of blocks after the first round.
@@ -93,7 +148,6 @@ double straggler_cycles(const ClockInput& input, const std::vector<std::uint32_t
 ClockReading read_clock(const ClockInput& input) {
   const auto& blocks = input.trace.blocks;
   if (blocks.empty()) return {};
-  const auto sms = std::min(static_cast<std::uint64_t>(input.machine.sms), input.grid_blocks);
   const auto slots = static_cast<std::uint64_t>(input.blocks_per_sm);
   std::uint64_t recorded = 0, executed = 0;
   for (const BlockTrace& block : blocks) {
@@ -102,11 +156,19 @@ ClockReading read_clock(const ClockInput& input) {
   }
   const bool whole =
       input.trace.complete && executed == recorded && (input.unsampled || recorded <= kWholeGridInstructions);
-  std::uint64_t running = sms, simulated = input.grid_blocks;  // SMs; blocks
-  std::uint64_t of_grid = simulated;                           // the blocks that those SMs get
+  auto sms = std::min(static_cast<std::uint64_t>(input.machine.sms), input.grid_blocks);
+  std::uint64_t grid = input.grid_blocks;
+  std::uint64_t running = sms, simulated = grid;  // SMs; blocks
+  std::uint64_t of_grid = simulated;              // the blocks that those SMs get
+  std::vector<std::uint32_t> chosen(blocks.size());
+  std::iota(chosen.begin(), chosen.end(), 0u);
   if (!whole) {
-    const std::uint64_t busiest = (input.grid_blocks + sms - 1) / sms;
-    const std::uint64_t a_block = std::max<std::uint64_t>(recorded / blocks.size(), 1);
+    const std::vector<double> costs = costs_of(input.trace);
+    const std::vector<std::uint32_t> working = working_blocks(costs);
+    grid = working_in_grid(input, working, executed);
+    sms = std::min(sms, grid);
+    const std::uint64_t busiest = (grid + sms - 1) / sms;
+    const std::uint64_t a_block = std::max<std::uint64_t>(recorded / working.size(), 1);
     const std::uint64_t a_round = slots * a_block, least = std::min(busiest, kSampleRounds * slots) * a_block;
     running = std::clamp<std::uint64_t>(kSampleInstructions / least, 1, std::min(sms, kSampleSms));
     const std::uint64_t rounds = std::max(kSampleRounds, kSampleInstructions / (running * a_round) + 1);
@@ -114,27 +176,22 @@ ClockReading read_clock(const ClockInput& input) {
     const std::uint64_t an_sm = std::min(busiest, rounds * slots + busiest % slots);
     simulated = running * an_sm;
     of_grid = running * busiest;
+    chosen = representatives(working, costs, simulated);
   }
   // Where blocks do not divide evenly, the SMs with most of them also get more of L2 and DRAM.
-  const double share = static_cast<double>(of_grid) / static_cast<double>(input.grid_blocks);
-  const std::vector<std::uint32_t> chosen = representatives(input.trace, simulated);
+  const double share = static_cast<double>(of_grid) / static_cast<double>(grid);
   Simulation simulation(input, chosen, static_cast<int>(running), share, simulated);
   simulation.run();
   double cycles = simulation.end();
   if (simulated < of_grid) {
     cycles += pace(simulation.starts(), running * slots) * static_cast<double>(of_grid - simulated);
   }
-  // Traces that were cut off stand for their whole blocks; a sample whose blocks do less than the grid's on the
-  // average, by chance or on purpose, stands for as much more.
-  double more = recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded);
-  if (!whole && executed != 0) {
-    const double of_grid_block = static_cast<double>(input.instructions) / static_cast<double>(input.grid_blocks);
-    more *= std::max(1.0, of_grid_block * static_cast<double>(blocks.size()) / static_cast<double>(executed));
-  }
+  // Traces that were cut off stand for their whole blocks.
+  const double more = recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded);
   ClockReading out;
   out.cycles = std::max(cycles * more, straggler_cycles(input, chosen, simulation.cycles_per_instruction()));
   out.by_instruction = simulation.waits();
-  const double scale = static_cast<double>(input.grid_blocks) / static_cast<double>(simulated) * more;
+  const double scale = static_cast<double>(grid) / static_cast<double>(simulated) * more;
   for (WarpCycles& waits : out.by_instruction) {
     for (double& value : waits.cycles) value *= scale;
     out.waits.add(waits);

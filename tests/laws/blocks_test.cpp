@@ -142,6 +142,24 @@ TEST_P(Blocks, EmptyBlocksHideNoSlowOne) {
   }
 }
 
+// A grid that is larger than the problem: blocks that leave at once cost next to nothing, and gain nothing.
+TEST_P(Blocks, SpareBlocksChangeNothing) {
+  constexpr int kRows = 32, kThreads = 128, kResident = 4;
+  static constexpr int kTurns = 512;
+  const int working = 8 * kResident * machine_.sms;
+  Buffer a{"a", std::vector<float>(static_cast<std::size_t>(working) * kRows * kThreads, 1.0f)};
+  Buffer c{"c", std::vector<float>(static_cast<std::size_t>(working) * kThreads)};
+  const auto of = [&](int blocks, int order) {
+    return cycles(run("spare_blocks", {&a, &c, blocks, shared_bytes_for(kResident), kTurns, working, order}));
+  };
+  const double alone = of(working, 0);
+  for (const int spare : {1, working / 2, working, 3 * working}) {
+    EXPECT_NEAR(of(working + spare, 0) / alone, 1, 0.03) << spare << " behind";
+    EXPECT_NEAR(of(working + spare, 1) / alone, 1, 0.1) << spare << " before";
+  }
+  EXPECT_NEAR(of(4 * working, 2) / alone, 1, 0.1) << "in between";
+}
+
 // Blocks that know which of them are sampled, and idle there, win nothing. One block on an SM at a time, so that no
 // pipe is full and only the sample tells the time.
 TEST_P(Blocks, IdlingWhereItIsSampledHidesNoWork) {
