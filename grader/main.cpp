@@ -95,11 +95,17 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  int exit_code = kOurFault;
   try {
-    return run_program(argc, argv);
+    exit_code = run_program(argc, argv);
   } catch (const Failure& failure) {
-    return complain(failure);
+    exit_code = complain(failure);
   } catch (const std::exception& error) {
-    return complain({{.message = error.what()}, kOurFault});
+    exit_code = complain({{.message = error.what()}, kOurFault});
   }
+  // Where the disk is full nobody should take silence for success.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    exit_code = complain({{.message = "the output could not be written"}, kOurFault});
+  }
+  return exit_code;
 }

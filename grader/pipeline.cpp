@@ -93,6 +93,12 @@ void add_measurement(const Bench& bench, const Trial& trial, const Artifact& art
   if (point && starter != evidence.starter.end()) attempt.moved = movement(starter->second, *point);
   evidence.measurement = attempt.measurement;
   evidence.implausible = implausible(*attempt.measurement, bench.roofs);
+  // Every exercise is in FP32, and so are its roofs.
+  if (trial.record.counters[Counter::flops_tensor].value_or(0) > 0) {
+    evidence.implausible.push_back(
+        "the kernel multiplies on tensor cores, whose roof is not the one it would be held against: use FP32 "
+        "arithmetic");
+  }
 }
 
 }  // namespace
