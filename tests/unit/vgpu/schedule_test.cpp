@@ -167,8 +167,8 @@ TEST(ScheduleByCode, UnrolledLoopsHaveCopiesWhoseLoadsGoAhead) {
   EXPECT_EQ(one.copies, 1u);
   EXPECT_EQ(s->text(two), "ld ld fma add add fma setp bra");
   EXPECT_EQ(s->text(one), "ld fma bra");
-  EXPECT_EQ(two.ops[0].copy, 0);
-  EXPECT_EQ(two.ops[1].copy, 1);
+  EXPECT_EQ(two.ops[0].part, 0);
+  EXPECT_EQ(two.ops[1].part, 1);
   const auto result = [&](int op) { return two.operands[two.ops[op].first_operand]; };
   const auto sources = [&](int op) {
     const auto from = two.operands.begin() + two.ops[op].first_operand + two.ops[op].result_count;
@@ -232,10 +232,10 @@ TEST(ScheduleByCode, AnyCodeGivesASoundSchedule) {
         for (const TimedOp& op : form.ops) {
           ASSERT_LE(op.first_operand + op.result_count + op.source_count, form.operands.size());
           ASSERT_LT(op.pc, instructions.size());
-          ASSERT_LT(op.copy, form.copies);
+          ASSERT_LT(op.part, form.copies);
           ASSERT_LT(op.memory, static_cast<int>(s->program.blocks[b].memory.size()));
           if (op.memory >= 0) {
-            ASSERT_TRUE(accesses.insert({op.memory, op.copy}).second);
+            ASSERT_TRUE(accesses.insert({op.memory, op.part}).second);
           }
           const bool access = op.kind == TimedKind::load || op.kind == TimedKind::store || op.kind == TimedKind::atomic;
           ASSERT_EQ(access, op.memory >= 0);
