@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace roofwalk::vgpu {
@@ -136,32 +135,6 @@ constexpr auto kOperationTable = [] {
   return table;
 }();
 
-// Instructions that ptxas turns into exactly one of its own in every copy of a loop body: what that one is.
-std::optional<Operation> single_operation(const Instruction& in) {
-  switch (ptx::info(in.opcode).form) {
-    case Form::load:
-    case Form::store:
-    case Form::matrix_load:
-    case Form::async_copy:
-      if (is_memory(in)) return Operation{Unit::memory, Class::memory};
-      return std::nullopt;
-    case Form::shuffle:
-      return Operation{Unit::memory, Class::shuffle};
-    case Form::matrix_multiply:
-      return Operation{Unit::tensor, Class::other};
-    case Form::alu:
-      break;
-    default:
-      return std::nullopt;
-  }
-  using ptx::Opcode;
-  const bool single = in.opcode == Opcode::Add || in.opcode == Opcode::Mul || in.opcode == Opcode::Fma;
-  if (!single) return std::nullopt;
-  if (in.type == Type::f32) return Operation{Unit::fp32, Class::other};
-  if (in.type == Type::f64) return Operation{Unit::fp64, Class::other};
-  if ((ptx::bit(in.type) & ptx::kHalf) != 0) return Operation{Unit::half, Class::other};
-  return std::nullopt;
-}
 bool is_countable(const Instruction& in) { return single_operation(in).has_value(); }
 
 class CodeMap {
@@ -482,6 +455,32 @@ class CodeMap {
 };
 
 }  // namespace
+
+std::optional<Operation> single_operation(const Instruction& in) {
+  switch (ptx::info(in.opcode).form) {
+    case Form::load:
+    case Form::store:
+    case Form::matrix_load:
+    case Form::async_copy:
+      if (is_memory(in)) return Operation{Unit::memory, Class::memory};
+      return std::nullopt;
+    case Form::shuffle:
+      return Operation{Unit::memory, Class::shuffle};
+    case Form::matrix_multiply:
+      return Operation{Unit::tensor, Class::other};
+    case Form::alu:
+      break;
+    default:
+      return std::nullopt;
+  }
+  using ptx::Opcode;
+  const bool single = in.opcode == Opcode::Add || in.opcode == Opcode::Mul || in.opcode == Opcode::Fma;
+  if (!single) return std::nullopt;
+  if (in.type == Type::f32) return Operation{Unit::fp32, Class::other};
+  if (in.type == Type::f64) return Operation{Unit::fp64, Class::other};
+  if ((ptx::bit(in.type) & ptx::kHalf) != 0) return Operation{Unit::half, Class::other};
+  return std::nullopt;
+}
 
 Operation operation_info(std::uint16_t operation) { return kOperationTable[operation % kOperations]; }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct Operation {
   Class kind = Class::other;  // constant: makes a value of nothing (or copies one)
 };
 Operation operation_info(std::uint16_t operation);
+
+// Instructions that ptxas turns into exactly one of its own in every copy of a loop body: what that one is.
+std::optional<Operation> single_operation(const ptx::Instruction& in);
 
 struct BlockOp {
   std::uint32_t pc = 0;  // PTX instruction that it was made for

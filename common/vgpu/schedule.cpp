@@ -305,15 +305,20 @@ class Scheduler {
 
   std::vector<Item> items_of(const BlockCode& form) const {
     std::vector<std::uint32_t> total(block_->count), done(block_->count), products(block_->count), mains(block_->count);
-    for (const BlockOp& op : form.ops) {
+    std::vector<std::size_t> first_own(block_->count, kNever);  // place of the first operation that is the instruction
+    for (std::size_t place = form.ops.size(); place-- > 0;) {
+      const BlockOp& op = form.ops[place];
       if (op.extra) continue;
+      const auto single = single_operation(code()[op.pc]);
+      if (single && operation_info(op.operation).unit == single->unit) first_own[op.pc - block_->first] = place;
       ++total[op.pc - block_->first];
       mains[op.pc - block_->first] += is_main(op);
       products[op.pc - block_->first] += operation_info(op.operation).unit == Unit::tensor;
     }
     std::vector<bool> has_main(static_cast<std::size_t>(block_->count) * form.copies);
     std::vector<Item> items;
-    for (const BlockOp& op : form.ops) {
+    for (std::size_t place = 0; place < form.ops.size(); ++place) {
+      const BlockOp& op = form.ops[place];
       const Operation info = operation_info(op.operation);
       Item item;
       item.op.pc = op.pc;
@@ -328,9 +333,12 @@ class Scheduler {
                                        ? copy_of(op.pc, done[i]++, total[i], form.copies)
                                        : copy_of(op.pc, std::min(done[i], mains[i] - 1), mains[i], form.copies);
         if (main) ++done[i];
-        // Around a matrix product or a shuffle stand operands and padding.
+        // Around a matrix product or a shuffle stand operands and padding; before other arithmetic, constants; and what
+        // prepares for warps to come apart reads nothing, wherever it stands.
+        const bool early = ptx::info(in.opcode).form == Form::alu && first_own[i] != kNever && place < first_own[i];
         const bool beside = (form_of(in) == Form::matrix_multiply && info.unit != Unit::tensor) ||
-                            (form_of(in) == Form::shuffle && info.kind != Operation::Class::shuffle);
+                            (form_of(in) == Form::shuffle && info.kind != Operation::Class::shuffle) || early ||
+                            (info.unit == Unit::control && info.kind == Operation::Class::other);
         if (!beside) item.node = static_cast<std::int32_t>(copy * block_->count + i);
         item.constant = info.kind == Operation::Class::constant;
         if (main && !has_main[static_cast<std::size_t>(item.node)]) {
