@@ -142,40 +142,16 @@ class CodeMap {
   CodeMap(const ptx::Function& function, std::span<const BasicBlock> blocks, std::span<const MachineOp> code)
       : ptx_(function.instructions), blocks_(blocks), code_(code) {}
 
-  std::vector<std::vector<BlockCode>> run() {
+  FoundCode run() {
     cut();
     assign();
     find_loops();
     find_ptx_loops();
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) find_versions(b);
     place_extras();
-    std::vector<std::vector<BlockCode>> out;
-    for (std::uint32_t b = 0; b < blocks_.size(); ++b) out.push_back(forms_of(b));
-    return out;
-  }
-
-  std::vector<bool> branches() {
-    cut();
-    assign();
-    std::vector<std::uint32_t> branches(ptx_.size()), accesses(ptx_.size());
-    for (std::size_t i = 0; i < code_.size(); ++i) {
-      if (rare_[piece_[i]] || pc_[i] == kNone) continue;
-      // Some only lead around what is rare, the call for odd operands of a division.
-      const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
-      const bool odd = form == Form::alu || form == Form::shuffle || form == Form::vote;
-      branches[pc_[i]] += class_at(i) == Class::branch && !odd;
-      accesses[pc_[i]] += class_at(i) == Class::memory;
-    }
-    std::vector<bool> out(ptx_.size());
-    for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      // The accesses beside a branch tell how often its code was copied.
-      std::uint32_t copies = 0;
-      for (std::size_t near = b; near < std::min(b + 2, blocks_.size()); ++near) {
-        for (const std::uint32_t pc : blocks_[near].memory) copies = std::max(copies, accesses[pc]);
-      }
-      for (std::uint32_t pc = blocks_[b].first; pc < blocks_[b].first + blocks_[b].count; ++pc)
-        out[pc] = branches[pc] != 0 && 2 * branches[pc] >= copies;
-    }
+    FoundCode out;
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) out.forms.push_back(forms_of(b));
+    out.branches = find_branches();
     return out;
   }
 
@@ -313,6 +289,29 @@ class CodeMap {
   // What comes once in a copy: a PTX instruction, or where none tells copies apart, each kind of operation of it.
   std::pair<std::uint32_t, std::uint32_t> key(std::size_t i, bool all) const {
     return {pc_[i], all ? code_[i].operation : 0u};
+  }
+
+  std::vector<bool> find_branches() const {
+    std::vector<std::uint32_t> branches(ptx_.size()), accesses(ptx_.size());
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (rare_[piece_[i]] || pc_[i] == kNone) continue;
+      // Some only lead around what is rare, the call for odd operands of a division.
+      const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
+      const bool odd = form == Form::alu || form == Form::shuffle || form == Form::vote;
+      branches[pc_[i]] += class_at(i) == Class::branch && !odd;
+      accesses[pc_[i]] += class_at(i) == Class::memory;
+    }
+    std::vector<bool> out(ptx_.size());
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      // The accesses beside a branch tell how often its code was copied.
+      std::uint32_t copies = 0;
+      for (std::size_t near = b; near < std::min(b + 2, blocks_.size()); ++near) {
+        for (const std::uint32_t pc : blocks_[near].memory) copies = std::max(copies, accesses[pc]);
+      }
+      for (std::uint32_t pc = blocks_[b].first; pc < blocks_[b].first + blocks_[b].count; ++pc)
+        out[pc] = branches[pc] != 0 && 2 * branches[pc] >= copies;
+    }
+    return out;
   }
 
   // Splits a basic block's instructions where one that must be there once a copy comes again in a later piece.
@@ -484,14 +483,9 @@ std::optional<Operation> single_operation(const Instruction& in) {
 
 Operation operation_info(std::uint16_t operation) { return kOperationTable[operation % kOperations]; }
 
-std::vector<std::vector<BlockCode>> find_block_code(const ptx::Function& function, std::span<const BasicBlock> blocks,
-                                                    std::span<const MachineOp> code) {
+FoundCode find_block_code(const ptx::Function& function, std::span<const BasicBlock> blocks,
+                          std::span<const MachineOp> code) {
   return CodeMap(function, blocks, code).run();
-}
-
-std::vector<bool> find_branches(const ptx::Function& function, std::span<const BasicBlock> blocks,
-                                std::span<const MachineOp> code) {
-  return CodeMap(function, blocks, code).branches();
 }
 
 }  // namespace roofwalk::vgpu

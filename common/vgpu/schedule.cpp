@@ -189,12 +189,11 @@ class Scheduler {
         out.blocks[b].push_back(emit(items_by_rules()));
       }
     } else {
-      const ptx::Function& function = *program_.function;
-      const auto code = find_block_code(function, program_.blocks, machine_code_);
+      const FoundCode code = find_block_code(*program_.function, program_.blocks, machine_code_);
       add_merged(code, out);
       for (std::uint32_t b = 0; b < out.blocks.size(); ++b) {
         hold({b, 1, program_.blocks[b]});
-        for (const BlockCode& form : code[b]) add(form, out);
+        for (const BlockCode& form : code.forms[b]) add(form, out);
       }
     }
     out.slots = slots_;
@@ -222,22 +221,20 @@ class Scheduler {
   }
 
   // Basic blocks that run as one. `alone`: the code of each by itself.
-  void add_merged(const std::vector<std::vector<BlockCode>>& alone, ProgramSchedule& out) {
-    const ptx::Function& function = *program_.function;
-    const std::vector<MergedBlock> merged =
-        merge_blocks(program_, find_branches(function, program_.blocks, machine_code_));
+  void add_merged(const FoundCode& alone, ProgramSchedule& out) {
+    const std::vector<MergedBlock> merged = merge_blocks(program_, alone.branches);
     if (merged.size() == program_.blocks.size()) return;
     std::vector<BasicBlock> blocks;
     for (const MergedBlock& each : merged) blocks.push_back(each.block);
-    const auto code = find_block_code(function, blocks, machine_code_);
+    const FoundCode code = find_block_code(*program_.function, blocks, machine_code_);
     for (std::size_t i = 0; i < merged.size(); ++i) {
       if (merged[i].members == 1) continue;
       std::set<std::uint32_t> wanted;
       for (std::uint32_t b = merged[i].first; b < merged[i].first + merged[i].members; ++b) {
-        for (const BlockCode& form : alone[b]) wanted.merge(accesses_of(form));
+        for (const BlockCode& form : alone.forms[b]) wanted.merge(accesses_of(form));
       }
       hold(merged[i]);
-      for (const BlockCode& form : code[i]) {
+      for (const BlockCode& form : code.forms[i]) {
         if (accesses_of(form) == wanted && is_straight(form)) add(form, out);
       }
     }

@@ -240,7 +240,9 @@ class Simulation {
     scheduler.free = issued;
     warp.free_since = issued;
     const auto unit = static_cast<std::size_t>(op.unit);
-    const double work = op.unit == Unit::tensor ? op.tensor_fmas : op.issues;
+    // A memory instruction whose guard is off in every lane takes its turn to issue and nothing else.
+    const bool off = op.memory >= 0 && outcome_of(warp, op) == Outcome{};
+    const double work = off ? 0 : op.unit == Unit::tensor ? op.tensor_fmas : op.issues;
     scheduler.units[unit] = std::max(scheduler.units[unit], static_cast<double>(now_)) + interval_[unit] * work;
 
     Cycle ready = issued;  // of the warp's next operation, operands apart

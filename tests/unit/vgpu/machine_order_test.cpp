@@ -200,6 +200,26 @@ TEST(MachineOrderOfAliases, RestrictChangesTheOrderOfLoads) {
   EXPECT_EQ(loads.at("_Z15stream_restrictPKfPfi"), 4);
 }
 
+// Where ptxas made guards into predicates, basic blocks run as one, and their loads stand before the first use of one.
+TEST(MachineOrderOfGuards, GuardedLoadsGoTogether) {
+  for (const char* chip : {"80", "90a"}) {
+    const auto from = compiled(root() / "tests/unit/vgpu/kernels/guards.cu", chip);
+    std::map<std::string, std::pair<std::uint32_t, int>> most;  // members; loads before one is used
+    for (const KernelResources& resources : from->artifact.kernels) {
+      const Kernel kernel = scheduled(*from, resources);
+      for (const auto& forms : kernel.schedule.blocks) {
+        const Schedule& first = forms.front();
+        most[resources.name] = std::max(most[resources.name], {first.members, loads_before_use(first)});
+      }
+    }
+    EXPECT_EQ(most.at("_Z4tilePKfPfii"), std::pair(9u, 4)) << chip;
+    EXPECT_EQ(most.at("_Z6nestedPKfPfii"), std::pair(9u, 4)) << chip;
+    EXPECT_EQ(most.at("_Z6maskedPKfPKiPfi").first, 9u) << chip;
+    EXPECT_EQ(most.at("_Z6eitherPKfS0_PKiPfi").first, 13u) << chip;
+    EXPECT_EQ(most.at("_Z6any_ofPKfPfii"), std::pair(9u, 4)) << chip;
+  }
+}
+
 std::string name_of(const testing::TestParamInfo<std::tuple<fs::path, std::string>>& test) {
   const fs::path& path = std::get<0>(test.param);
   std::string name = path.parent_path().filename().string() + "_" + path.stem().string();
