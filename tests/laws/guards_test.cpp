@@ -49,13 +49,6 @@ TEST_P(Guards, WhatIsOffIssuesAndAsksForNothing) {
   EXPECT_LT(cycles(off), cycles(on));
 }
 
-// Half of the lanes of each warp are off: both ways are one piece of code, and the half that is on asks.
-TEST_P(Guards, AWarpThatDivergesIssuesOnce) {
-  const RunRecord all = load(true, all_rows(), kTile), half = load(true, all_rows(), kTile / 2);
-  EXPECT_EQ(count(half, Counter::l1_read_sectors) * 2, count(all, Counter::l1_read_sectors));
-  EXPECT_DOUBLE_EQ(issued(half), issued(all));
-}
-
 ROOFWALK_ON_ALL_MACHINES(Guards);
 
 }  // namespace
