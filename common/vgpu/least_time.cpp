@@ -35,9 +35,10 @@ double arithmetic_cycles(const Machine& machine, const double (&units)[kUnitCoun
 }  // namespace
 
 TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals) {
-  // The schedule with most copies asks least.
-  std::vector<BlockWork> works;
-  for (const auto& block : schedule.blocks) works.push_back(work_of(block.front()));
+  // The schedule with most copies asks least. What runs as one with the basic blocks before it is among their work.
+  std::vector<BlockWork> works(schedule.blocks.size());
+  for (std::size_t b = 0; b < works.size(); b += schedule.blocks[b].front().members)
+    works[b] = work_of(schedule.blocks[b].front());
 
   const double ns_per_cycle = 1e9 / machine.clock_hz;
   TimeParts parts;

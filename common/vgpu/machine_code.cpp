@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace roofwalk::vgpu {
@@ -136,47 +135,23 @@ constexpr auto kOperationTable = [] {
   return table;
 }();
 
-// Instructions that ptxas turns into exactly one of its own in every copy of a loop body: what that one is.
-std::optional<Operation> single_operation(const Instruction& in) {
-  switch (ptx::info(in.opcode).form) {
-    case Form::load:
-    case Form::store:
-    case Form::matrix_load:
-    case Form::async_copy:
-      if (is_memory(in)) return Operation{Unit::memory, Class::memory};
-      return std::nullopt;
-    case Form::shuffle:
-      return Operation{Unit::memory, Class::shuffle};
-    case Form::matrix_multiply:
-      return Operation{Unit::tensor, Class::other};
-    case Form::alu:
-      break;
-    default:
-      return std::nullopt;
-  }
-  using ptx::Opcode;
-  const bool single = in.opcode == Opcode::Add || in.opcode == Opcode::Mul || in.opcode == Opcode::Fma;
-  if (!single) return std::nullopt;
-  if (in.type == Type::f32) return Operation{Unit::fp32, Class::other};
-  if (in.type == Type::f64) return Operation{Unit::fp64, Class::other};
-  if ((ptx::bit(in.type) & ptx::kHalf) != 0) return Operation{Unit::half, Class::other};
-  return std::nullopt;
-}
 bool is_countable(const Instruction& in) { return single_operation(in).has_value(); }
 
 class CodeMap {
  public:
-  CodeMap(const Program& program, std::span<const MachineOp> code) : program_(program), code_(code) {}
+  CodeMap(const ptx::Function& function, std::span<const BasicBlock> blocks, std::span<const MachineOp> code)
+      : ptx_(function.instructions), blocks_(blocks), code_(code) {}
 
-  std::vector<std::vector<BlockCode>> run() {
+  FoundCode run() {
     cut();
     assign();
     find_loops();
     find_ptx_loops();
-    for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) find_versions(b);
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) find_versions(b);
     place_extras();
-    std::vector<std::vector<BlockCode>> out;
-    for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) out.push_back(forms_of(b));
+    FoundCode out;
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) out.forms.push_back(forms_of(b));
+    out.branches = find_branches();
     return out;
   }
 
@@ -190,7 +165,6 @@ class CodeMap {
     int depth = 0;            // loops around it
   };
 
-  const std::vector<Instruction>& ptx() const { return program_.function->instructions; }
   std::uint16_t operation(std::size_t i) const { return code_[i].operation % kOperations; }
   Class class_at(std::size_t i) const { return operation_info(code_[i].operation).kind; }
 
@@ -229,30 +203,29 @@ class CodeMap {
 
   // How many loops lie around each basic block in PTX.
   void find_ptx_loops() {
-    const auto& blocks = program_.blocks;
-    std::vector<int> change(blocks.size() + 1);
-    for (std::uint32_t b = 0; b < blocks.size(); ++b) {
-      for (const std::uint32_t to : blocks[b].successors) {
+    std::vector<int> change(blocks_.size() + 1);
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      for (const std::uint32_t to : blocks_[b].successors) {
         if (to <= b) ++change[to], --change[b + 1];
       }
     }
     int depth = 0;
-    for (std::size_t b = 0; b < blocks.size(); ++b) ptx_depth_.push_back(depth += change[b]);
+    for (std::size_t b = 0; b < blocks_.size(); ++b) ptx_depth_.push_back(depth += change[b]);
   }
 
   // Finds the PTX instruction of each machine instruction.
   void assign() {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> lines;  // PTX line, instruction
-    for (std::uint32_t pc = 0; pc < ptx().size(); ++pc)
-      lines.emplace_back(static_cast<std::uint32_t>(ptx()[pc].ptx_line), pc);
+    for (std::uint32_t pc = 0; pc < ptx_.size(); ++pc)
+      lines.emplace_back(static_cast<std::uint32_t>(ptx_[pc].ptx_line), pc);
     std::sort(lines.begin(), lines.end());
-    std::vector<std::uint32_t> block_of(ptx().size(), kNone);
-    for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) {
-      const BasicBlock& block = program_.blocks[b];
+    std::vector<std::uint32_t> block_of(ptx_.size(), kNone);
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      const BasicBlock& block = blocks_[b];
       std::fill_n(block_of.begin() + block.first, block.count, b);
     }
     pc_.assign(code_.size(), kNone);
-    by_block_.resize(program_.blocks.size());
+    by_block_.resize(blocks_.size());
     std::vector<bool> rare(pieces_);
     std::map<std::uint32_t, std::size_t> next_on_line;
     for (std::size_t i = 0; i < code_.size(); ++i) {
@@ -274,7 +247,7 @@ class CodeMap {
       // A call that PTX does not have leads to what is rare: odd operands of a division, a warp that has come apart.
       // (Some branches become calls too: the way out of a loop.)
       if (class_at(i) == Class::call && pc_[i] != kNone) {
-        const Form form = ptx::info(ptx()[pc_[i]].opcode).form;
+        const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
         rare[piece_[i]] = rare[piece_[i]] || form == Form::alu || form == Form::shuffle || form == Form::vote;
       }
     }
@@ -295,7 +268,7 @@ class CodeMap {
   }
 
   bool fits(std::size_t i, std::uint32_t pc) const {
-    const Instruction& in = ptx()[pc];
+    const Instruction& in = ptx_[pc];
     const Class kind = class_at(i);
     if (is_memory(in)) return kind == Class::memory;
     const Form form = ptx::info(in.opcode).form;
@@ -307,7 +280,7 @@ class CodeMap {
   // Whether an instruction tells copies apart: it is the one that its PTX instruction must become in each.
   bool counts(std::size_t i, bool all) const {
     if (all) return true;
-    const auto single = single_operation(ptx()[pc_[i]]);
+    const auto single = single_operation(ptx_[pc_[i]]);
     if (!single) return false;
     const Operation found = operation_info(code_[i].operation);
     return found.unit == single->unit && (single->unit != Unit::memory || found.kind == single->kind);
@@ -318,17 +291,40 @@ class CodeMap {
     return {pc_[i], all ? code_[i].operation : 0u};
   }
 
+  std::vector<bool> find_branches() const {
+    std::vector<std::uint32_t> branches(ptx_.size()), accesses(ptx_.size());
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (rare_[piece_[i]] || pc_[i] == kNone) continue;
+      // Some only lead around what is rare, the call for odd operands of a division.
+      const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
+      const bool odd = form == Form::alu || form == Form::shuffle || form == Form::vote;
+      branches[pc_[i]] += class_at(i) == Class::branch && !odd;
+      accesses[pc_[i]] += class_at(i) == Class::memory;
+    }
+    std::vector<bool> out(ptx_.size());
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      // The accesses beside a branch tell how often its code was copied.
+      std::uint32_t copies = 0;
+      for (std::size_t near = b; near < std::min(b + 2, blocks_.size()); ++near) {
+        for (const std::uint32_t pc : blocks_[near].memory) copies = std::max(copies, accesses[pc]);
+      }
+      for (std::uint32_t pc = blocks_[b].first; pc < blocks_[b].first + blocks_[b].count; ++pc)
+        out[pc] = branches[pc] != 0 && 2 * branches[pc] >= copies;
+    }
+    return out;
+  }
+
   // Splits a basic block's instructions where one that must be there once a copy comes again in a later piece.
   void find_versions(std::uint32_t b) {
-    const BasicBlock& block = program_.blocks[b];
-    const auto begin = ptx().begin() + block.first;
+    const BasicBlock& block = blocks_[b];
+    const auto begin = ptx_.begin() + block.first;
     const bool all = std::none_of(begin, begin + block.count, is_countable);
     std::vector<Version> versions;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> seen;  // by key: how many versions there were then
     std::vector<std::uint32_t>& ops = by_block_[b];
     // What lies in a loop that PTX does not have around it is there by chance, but for the retries of atomics.
     std::erase_if(ops, [&](std::uint32_t i) {
-      return depth_[i] > ptx_depth_[b] && ptx::info(ptx()[pc_[i]].opcode).form != Form::atomic;
+      return depth_[i] > ptx_depth_[b] && ptx::info(ptx_[pc_[i]].opcode).form != Form::atomic;
     });
     for (std::size_t from = 0, to = 0; from < ops.size(); from = to) {
       while (to < ops.size() && piece_[ops[to]] == piece_[ops[from]]) ++to;
@@ -397,7 +393,7 @@ class CodeMap {
   }
 
   std::vector<BlockCode> forms_of(std::uint32_t b) const {
-    const BasicBlock& block = program_.blocks[b];
+    const BasicBlock& block = blocks_[b];
     const bool loop = std::find(block.successors.begin(), block.successors.end(), b) != block.successors.end();
     std::map<std::uint32_t, const Version*, std::greater<>> best;  // by copies
     std::size_t most = 0;
@@ -445,7 +441,8 @@ class CodeMap {
     return out;
   }
 
-  const Program& program_;
+  const std::vector<Instruction>& ptx_;
+  std::span<const BasicBlock> blocks_;
   std::span<const MachineOp> code_;
   std::vector<std::uint32_t> piece_, pc_;  // by machine instruction
   std::vector<int> depth_;                 // by machine instruction: loops around it
@@ -458,10 +455,37 @@ class CodeMap {
 
 }  // namespace
 
+std::optional<Operation> single_operation(const Instruction& in) {
+  switch (ptx::info(in.opcode).form) {
+    case Form::load:
+    case Form::store:
+    case Form::matrix_load:
+    case Form::async_copy:
+      if (is_memory(in)) return Operation{Unit::memory, Class::memory};
+      return std::nullopt;
+    case Form::shuffle:
+      return Operation{Unit::memory, Class::shuffle};
+    case Form::matrix_multiply:
+      return Operation{Unit::tensor, Class::other};
+    case Form::alu:
+      break;
+    default:
+      return std::nullopt;
+  }
+  using ptx::Opcode;
+  const bool single = in.opcode == Opcode::Add || in.opcode == Opcode::Mul || in.opcode == Opcode::Fma;
+  if (!single) return std::nullopt;
+  if (in.type == Type::f32) return Operation{Unit::fp32, Class::other};
+  if (in.type == Type::f64) return Operation{Unit::fp64, Class::other};
+  if ((ptx::bit(in.type) & ptx::kHalf) != 0) return Operation{Unit::half, Class::other};
+  return std::nullopt;
+}
+
 Operation operation_info(std::uint16_t operation) { return kOperationTable[operation % kOperations]; }
 
-std::vector<std::vector<BlockCode>> find_block_code(const Program& program, std::span<const MachineOp> code) {
-  return CodeMap(program, code).run();
+FoundCode find_block_code(const ptx::Function& function, std::span<const BasicBlock> blocks,
+                          std::span<const MachineOp> code) {
+  return CodeMap(function, blocks, code).run();
 }
 
 }  // namespace roofwalk::vgpu

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct Operation {
 };
 Operation operation_info(std::uint16_t operation);
 
+// Instructions that ptxas turns into exactly one of its own in every copy of a loop body: what that one is.
+std::optional<Operation> single_operation(const ptx::Instruction& in);
+
 struct BlockOp {
   std::uint32_t pc = 0;  // PTX instruction that it was made for
   std::uint16_t operation = 0;
@@ -30,9 +34,15 @@ struct BlockCode {
   std::vector<BlockOp> ops;
 };
 
-// By basic block: the forms that its code takes, most copies first, the last with one copy. Basic blocks that are a
-// loop of their own may have several copies; of others that were copied with a loop around them, one copy is kept. What
-// was hoisted out of a loop is not in it.
-std::vector<std::vector<BlockCode>> find_block_code(const Program& program, std::span<const MachineOp> code);
+struct FoundCode {
+  // By basic block: the forms that its code takes, most copies first, the last with one copy. Basic blocks that are a
+  // loop of their own may have several copies; of others that were copied with a loop around them, one copy is kept.
+  // What was hoisted out of a loop is not in it.
+  std::vector<std::vector<BlockCode>> forms;
+  // By PTX instruction: whether most copies of its code have a branch that warps take now and then.
+  std::vector<bool> branches;
+};
+FoundCode find_block_code(const ptx::Function& function, std::span<const BasicBlock> blocks,
+                          std::span<const MachineOp> code);
 
 }  // namespace roofwalk::vgpu

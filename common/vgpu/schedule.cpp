@@ -4,8 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "common/vgpu/machine_code.h"
+#include "common/vgpu/merge.h"
 #include "common/vgpu/operands.h"
 
 namespace roofwalk::vgpu {
@@ -180,20 +183,17 @@ class Scheduler {
     out.blocks.resize(program_.blocks.size());
     if (machine_code_.empty()) {
       find_folded();
-      for (std::size_t b = 0; b < out.blocks.size(); ++b) {
-        block_ = &program_.blocks[b];
+      for (std::uint32_t b = 0; b < out.blocks.size(); ++b) {
+        hold({b, 1, program_.blocks[b]});
         find_sources(1);
         out.blocks[b].push_back(emit(items_by_rules()));
       }
     } else {
-      const auto code = find_block_code(program_, machine_code_);
-      for (std::size_t b = 0; b < out.blocks.size(); ++b) {
-        block_ = &program_.blocks[b];
-        for (const BlockCode& form : code[b]) {
-          find_sources(form.copies);
-          out.blocks[b].push_back(emit(items_of(form)));
-          out.blocks[b].back().copies = form.copies;
-        }
+      const FoundCode code = find_block_code(*program_.function, program_.blocks, machine_code_);
+      add_merged(code, out);
+      for (std::uint32_t b = 0; b < out.blocks.size(); ++b) {
+        hold({b, 1, program_.blocks[b]});
+        for (const BlockCode& form : code.forms[b]) add(form, out);
       }
     }
     out.slots = slots_;
@@ -201,7 +201,61 @@ class Scheduler {
   }
 
  private:
+  // A value for each register that has been written; more than one where it depends on the way which it is.
+  using State = std::map<int, std::vector<Value>>;
+
   const std::vector<Instruction>& code() const { return program_.function->instructions; }
+
+  void hold(MergedBlock merged) {
+    merged_ = std::move(merged);
+    block_ = &merged_.block;
+  }
+
+  void add(const BlockCode& form, ProgramSchedule& out) {
+    find_sources(form.copies);
+    Schedule schedule = emit(items_of(form));
+    schedule.copies = form.copies;
+    schedule.members = merged_.members;
+    out.parts = std::max(out.parts, form.copies * merged_.members);
+    out.blocks[merged_.first].push_back(std::move(schedule));
+  }
+
+  // Basic blocks that run as one. `alone`: the code of each by itself.
+  void add_merged(const FoundCode& alone, ProgramSchedule& out) {
+    const std::vector<MergedBlock> merged = merge_blocks(program_, alone.branches);
+    if (merged.size() == program_.blocks.size()) return;
+    std::vector<BasicBlock> blocks;
+    for (const MergedBlock& each : merged) blocks.push_back(each.block);
+    const FoundCode code = find_block_code(*program_.function, blocks, machine_code_);
+    for (std::size_t i = 0; i < merged.size(); ++i) {
+      if (merged[i].members == 1) continue;
+      std::set<std::uint32_t> wanted;
+      for (std::uint32_t b = merged[i].first; b < merged[i].first + merged[i].members; ++b) {
+        for (const BlockCode& form : alone.forms[b]) wanted.merge(accesses_of(form));
+      }
+      hold(merged[i]);
+      for (const BlockCode& form : code.forms[i]) {
+        if (accesses_of(form) == wanted && is_straight(form)) add(form, out);
+      }
+    }
+  }
+
+  // Whether no branch in it leads past a part of it.
+  bool is_straight(const BlockCode& form) const {
+    const std::uint32_t end = block_->first + block_->count - 1;
+    return std::none_of(form.ops.begin(), form.ops.end(), [&](const BlockOp& op) {
+      return !op.extra && op.pc != end && is_main(op) && is_branch(op.pc);
+    });
+  }
+  bool is_branch(std::uint32_t pc) const { return kind_of(code()[pc]) == TimedKind::branch; }
+
+  std::set<std::uint32_t> accesses_of(const BlockCode& form) const {
+    std::set<std::uint32_t> out;
+    for (const BlockOp& op : form.ops) {
+      if (!op.extra && is_memory(code()[op.pc]) && is_main(op)) out.insert(op.pc);
+    }
+    return out;
+  }
 
   // Registers that carry a value from one block to another have a slot of their own.
   void find_slots() {
@@ -215,8 +269,16 @@ class Scheduler {
     shared_slots_ = slots_;
   }
 
+  // Which of the members an instruction stands in.
+  std::uint32_t member_of(std::uint32_t pc) const {
+    const auto begin = program_.blocks.begin() + merged_.first;
+    const auto behind = std::upper_bound(begin, begin + merged_.members, pc,
+                                         [](std::uint32_t at, const BasicBlock& block) { return at < block.first; });
+    return static_cast<std::uint32_t>(behind - begin) - 1;
+  }
+
   int memory_of(std::uint32_t pc) const {
-    const auto& memory = block_->memory;
+    const auto& memory = program_.blocks[merged_.first + member_of(pc)].memory;
     const auto found = std::lower_bound(memory.begin(), memory.end(), pc);
     return found != memory.end() && *found == pc ? static_cast<int>(found - memory.begin()) : kNowhere;
   }
@@ -226,7 +288,7 @@ class Scheduler {
     TimedOp op;
     op.kind = kind_of(code()[pc]);
     op.unit = cost_of(code()[pc]).unit;
-    op.copy = static_cast<std::uint8_t>(copy);
+    op.part = static_cast<std::uint16_t>(copy * merged_.members + member_of(pc));
     op.pc = pc;
     op.memory = memory_of(pc);
     if (op.kind == TimedKind::barrier) op.groups = barrier_of(code()[pc]);
@@ -240,15 +302,20 @@ class Scheduler {
 
   std::vector<Item> items_of(const BlockCode& form) const {
     std::vector<std::uint32_t> total(block_->count), done(block_->count), products(block_->count), mains(block_->count);
-    for (const BlockOp& op : form.ops) {
+    std::vector<std::size_t> first_own(block_->count, kNever);  // place of the first operation that is the instruction
+    for (std::size_t place = form.ops.size(); place-- > 0;) {
+      const BlockOp& op = form.ops[place];
       if (op.extra) continue;
+      const auto single = single_operation(code()[op.pc]);
+      if (single && operation_info(op.operation).unit == single->unit) first_own[op.pc - block_->first] = place;
       ++total[op.pc - block_->first];
       mains[op.pc - block_->first] += is_main(op);
       products[op.pc - block_->first] += operation_info(op.operation).unit == Unit::tensor;
     }
     std::vector<bool> has_main(static_cast<std::size_t>(block_->count) * form.copies);
     std::vector<Item> items;
-    for (const BlockOp& op : form.ops) {
+    for (std::size_t place = 0; place < form.ops.size(); ++place) {
+      const BlockOp& op = form.ops[place];
       const Operation info = operation_info(op.operation);
       Item item;
       item.op.pc = op.pc;
@@ -263,9 +330,12 @@ class Scheduler {
                                        ? copy_of(op.pc, done[i]++, total[i], form.copies)
                                        : copy_of(op.pc, std::min(done[i], mains[i] - 1), mains[i], form.copies);
         if (main) ++done[i];
-        // Around a matrix product or a shuffle stand operands and padding.
+        // Around a matrix product or a shuffle stand operands and padding; before other arithmetic, constants; and what
+        // prepares for warps to come apart reads nothing, wherever it stands.
+        const bool early = ptx::info(in.opcode).form == Form::alu && first_own[i] != kNever && place < first_own[i];
         const bool beside = (form_of(in) == Form::matrix_multiply && info.unit != Unit::tensor) ||
-                            (form_of(in) == Form::shuffle && info.kind != Operation::Class::shuffle);
+                            (form_of(in) == Form::shuffle && info.kind != Operation::Class::shuffle) || early ||
+                            (info.unit == Unit::control && info.kind == Operation::Class::other);
         if (!beside) item.node = static_cast<std::int32_t>(copy * block_->count + i);
         item.constant = info.kind == Operation::Class::constant;
         if (main && !has_main[static_cast<std::size_t>(item.node)]) {
@@ -476,19 +546,55 @@ class Scheduler {
 
   // ---- Dependencies and slots -----------------------------------------------------------------------------------
 
-  // Runs the basic block on the numbers of values, in PTX order.
+  // Runs the basic blocks on the numbers of values, in PTX order.
   void find_sources(std::uint32_t copies) {
     sources_.assign(static_cast<std::size_t>(copies) * block_->count, {});
     now_.clear();
-    for (std::uint32_t node = 0; node < sources_.size(); ++node) {
-      const Instruction& in = instruction(node % block_->count);
-      const auto read = [&](int reg) {
-        const auto found = now_.find(reg);
-        sources_[node].push_back(found != now_.end() ? found->second : ~reg);
-      };
-      for_each_source(in, read);
-      if (in.guard >= 0) for_each_result(in, read);  // what lanes keep that it skips
-      for_each_result(in, [&](int reg) { now_[reg] = static_cast<Value>(node); });
+    const auto ways = ways_within(program_, merged_);
+    std::vector<State> left(merged_.members);  // what registers hold where each member ends
+    for (std::uint32_t copy = 0; copy < copies; ++copy) {
+      for (std::uint32_t member = 0; member < merged_.members; ++member) {
+        const BasicBlock& block = program_.blocks[merged_.first + member];
+        const std::uint32_t first_node = copy * block_->count + block.first - block_->first;
+        Value choice = kNoValue;  // the branch whose predicate its accesses have
+        for (std::size_t i = 0; i < ways[member].size(); ++i) {
+          const std::uint32_t from = ways[member][i];
+          i == 0 ? void(now_ = left[from]) : join(left[from], now_);
+          const BasicBlock& before = program_.blocks[merged_.first + from];
+          if (ways[member].size() == 1 && before.successors.size() > 1)
+            choice = static_cast<Value>(copy * block_->count + before.first + before.count - 1 - block_->first);
+        }
+        for (std::uint32_t node = first_node; node < first_node + block.count; ++node) {
+          if (choice != kNoValue && memory_of(block_->first + node % block_->count) != kNowhere)
+            sources_[node].push_back(choice);
+          run_node(node);
+        }
+        if (merged_.members > 1) left[member] = now_;
+      }
+    }
+  }
+
+  void run_node(std::uint32_t node) {
+    const Instruction& in = instruction(node % block_->count);
+    const auto read = [&](int reg) {
+      const auto found = now_.find(reg);
+      if (found == now_.end()) return sources_[node].push_back(~reg);
+      sources_[node].insert(sources_[node].end(), found->second.begin(), found->second.end());
+    };
+    for_each_source(in, read);
+    if (in.guard >= 0) for_each_result(in, read);  // what lanes keep that it skips
+    for_each_result(in, [&](int reg) { now_[reg].assign(1, static_cast<Value>(node)); });
+  }
+
+  // Adds what registers hold that come another way.
+  static void join(const State& other, State& state) {
+    for (const auto& [reg, values] : other) state.try_emplace(reg, 1, ~reg);
+    for (auto& [reg, values] : state) {
+      const auto found = other.find(reg);
+      const std::vector<Value> more = found == other.end() ? std::vector<Value>{~reg} : found->second;
+      for (const Value value : more) {
+        if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+      }
     }
   }
 
@@ -585,10 +691,10 @@ class Scheduler {
     // What each register holds at the end: the latest of what its value is made of.
     std::map<int, Value> ends;
     std::map<Value, std::vector<int>> ends_of;
-    for (const auto& [reg, value] : now_) {
+    for (const auto& [reg, values] : now_) {
       if (slot_of_[static_cast<std::size_t>(reg)] == kReady) continue;
       std::vector<Value> made;
-      resolve(value, kNever, made);
+      for (const Value value : values) resolve(value, kNever, made);
       Value latest = kNoValue;
       for (const Value v : made) {
         if (latest == kNoValue || latest < 0 ||
@@ -689,9 +795,10 @@ class Scheduler {
   std::vector<std::uint16_t> slot_of_;  // by register: where it lies between blocks
   std::uint32_t slots_ = 1, shared_slots_ = 1;
 
-  const BasicBlock* block_ = nullptr;        // the one in hand
+  MergedBlock merged_;                       // the one in hand
+  const BasicBlock* block_ = nullptr;        // all of it
   std::vector<std::vector<Value>> sources_;  // by node
-  std::map<int, Value> now_;                 // by register: its value at the end
+  State now_;                                // at the end
   std::vector<std::size_t> made_at_;         // by node: place of the operation that makes it
   std::size_t values_ = 0;
   std::vector<bool> folded_, scaled_;  // by PTX instruction: vanishes into others; takes a product in

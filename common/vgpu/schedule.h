@@ -36,29 +36,33 @@ inline constexpr std::uint8_t kAllGroups = 255;  // async_wait
 struct TimedOp {
   TimedKind kind = TimedKind::compute;
   Unit unit = Unit::integer;
-  std::uint8_t copy = 0;             // which copy of the basic block it belongs to, in an unrolled schedule
   std::uint8_t groups = 0;           // async_wait; barrier: its number
+  std::uint16_t part = 0;            // which part of the schedule it belongs to: see there
   std::uint16_t issues = 1;          // warp instructions that hardware needs for it (a 64-bit add is two)
   std::uint16_t latency_cycles = 0;  // compute: from the last issue until its results can be read
-  std::int32_t memory = -1;          // ordinal among the memory instructions of the basic block
+  std::int32_t memory = -1;          // ordinal among the memory instructions of its basic block
   std::uint16_t result_count = 0, source_count = 0;
   std::uint32_t first_operand = 0;  // into Schedule::operands: results, then sources
   std::uint32_t tensor_fmas = 0;    // tensor: multiply-adds of the whole warp
   std::uint32_t pc = 0;             // PTX instruction that it stands for
 };
 
-// One basic block, or `copies` iterations of a loop that is a single basic block, in the order of issue.
+// One basic block, or several in a row that run as one under predicates (merge.h); once, or `copies` iterations of a
+// loop that is nothing else; in the order of issue. A part is one basic block of one copy: their number is copy *
+// members
+// + place among the members. What belongs to a part that a warp does not enter only issues.
 struct Schedule {
-  std::uint32_t copies = 1;
+  std::uint32_t copies = 1, members = 1;
   std::vector<TimedOp> ops;
   std::vector<std::uint16_t> operands;                           // scoreboard slots
   std::vector<std::pair<std::uint16_t, std::uint16_t>> renames;  // at the end: slot `first` takes over `second`'s state
 };
 
 struct ProgramSchedule {
-  // By basic block: its schedules, most copies first, the last with one copy.
+  // By basic block: the schedules that start with it, longest first, the last of it alone and with one copy.
   std::vector<std::vector<Schedule>> blocks;
   std::uint32_t slots = 0;  // scoreboard slots of a warp; slot 0 is always ready
+  std::uint32_t parts = 1;  // most of a schedule
 };
 
 // One instruction of the code that ptxas made of a kernel, in order.

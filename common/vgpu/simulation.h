@@ -91,6 +91,7 @@ class Simulation {
       for (std::uint32_t w = 0; w < sm.warps.size(); ++w) {
         SimWarp& warp = sm.warps[w];
         warp.scores.resize(in_.schedule.slots);
+        warp.parts.resize(in_.schedule.parts);
         warp.sim_block = static_cast<std::uint32_t>(w / warps);
         warp.scheduler = static_cast<std::uint32_t>(w % sm.schedulers.size());
         Scheduler& scheduler = sm.schedulers[warp.scheduler];
@@ -239,7 +240,9 @@ class Simulation {
     scheduler.free = issued;
     warp.free_since = issued;
     const auto unit = static_cast<std::size_t>(op.unit);
-    const double work = op.unit == Unit::tensor ? op.tensor_fmas : op.issues;
+    // A memory instruction whose guard is off in every lane takes its turn to issue and nothing else.
+    const bool off = op.memory >= 0 && outcome_of(warp, op) == Outcome{};
+    const double work = off ? 0 : op.unit == Unit::tensor ? op.tensor_fmas : op.issues;
     scheduler.units[unit] = std::max(scheduler.units[unit], static_cast<double>(now_)) + interval_[unit] * work;
 
     Cycle ready = issued;  // of the warp's next operation, operands apart
@@ -254,6 +257,7 @@ class Simulation {
         access(sm, warp, op);
         break;
       case TimedKind::async_commit: {
+        if (!entered(warp, op)) break;
         Score group = warp.open_copies;
         if (!warp.copy_groups.empty() && warp.copy_groups.back().ready > group.ready) group = warp.copy_groups.back();
         warp.copy_groups.push_back(group);
@@ -263,6 +267,7 @@ class Simulation {
       case TimedKind::async_wait:
         break;  // operands() waited
       case TimedKind::barrier:
+        if (!entered(warp, op)) break;
         ++warp.op;
         return arrive(sm, warp, op);
       case TimedKind::branch:
@@ -299,9 +304,12 @@ class Simulation {
     set_results(*warp.schedule, warp, op, score);
   }
 
-  const Outcome& outcome_of(const SimWarp& warp, const TimedOp& op) const {
-    return warp.trace
-        ->outcomes[warp.outcome + op.copy * memory_ops_[warp.basic_block] + static_cast<std::size_t>(op.memory)];
+  static bool entered(const SimWarp& warp, const TimedOp& op) { return warp.parts[op.part] != kNotEntered; }
+
+  static const Outcome& outcome_of(const SimWarp& warp, const TimedOp& op) {
+    static constexpr Outcome kNothing;
+    return entered(warp, op) ? warp.trace->outcomes[warp.parts[op.part] + static_cast<std::size_t>(op.memory)]
+                             : kNothing;
   }
 
   // Whether there is room among the sectors in flight for what the warp asks next; else the memory path is closed until
@@ -472,26 +480,42 @@ class Simulation {
 
   void hold(SimSm& sm, SimWarp& warp) { sm.schedulers[warp.scheduler].ready[warp.place] = kNever; }
 
+  // Whether what the warp runs next is what a schedule holds; if so, takes it up.
+  bool enter(SimWarp& warp, const Schedule& schedule) const {
+    const auto& path = warp.trace->blocks;
+    const std::uint32_t first = path[warp.entry];
+    std::size_t entry = warp.entry, outcome = warp.outcome;
+    for (std::size_t part = 0; part < std::size_t{schedule.copies} * schedule.members; part += schedule.members) {
+      const auto parts = warp.parts.begin() + static_cast<std::ptrdiff_t>(part);
+      std::fill_n(parts, schedule.members, kNotEntered);
+      if (entry == path.size() || path[entry] != first) return false;
+      // Each way leads from the first to the last. A warp that comes apart may take one after the other, but what it
+      // runs twice is no longer one piece of code.
+      while (parts[schedule.members - 1] == kNotEntered) {
+        if (entry == path.size()) return false;
+        const std::uint32_t member = path[entry] - first;
+        if (member >= schedule.members || parts[member] != kNotEntered) return false;
+        parts[member] = outcome;
+        outcome += memory_ops_[path[entry++]];
+      }
+    }
+    warp.schedule = &schedule;
+    warp.entry = entry;
+    warp.outcome = outcome;
+    warp.op = 0;
+    return true;
+  }
+
   // Finds the warp's next operation and when its operands are there; ends the warp where none is left.
   void advance(SimSm& sm, SimWarp& warp) {
     while (warp.schedule == nullptr || warp.op == warp.schedule->ops.size()) {
       if (warp.schedule != nullptr) {
         for (const auto& [to, from] : warp.schedule->renames) warp.scores[to] = warp.scores[from];
-        warp.outcome += warp.schedule->copies * memory_ops_[warp.basic_block];
       }
-      const auto& path = warp.trace->blocks;
-      if (warp.entry == path.size()) return end_warp(sm, warp);
-      warp.basic_block = path[warp.entry];
-      std::size_t run = 1;
-      for (const Schedule& schedule : in_.schedule.blocks[warp.basic_block]) {
-        while (run < schedule.copies && warp.entry + run < path.size() && path[warp.entry + run] == warp.basic_block)
-          ++run;
-        if (run < schedule.copies) continue;
-        warp.schedule = &schedule;
-        break;
+      if (warp.entry == warp.trace->blocks.size()) return end_warp(sm, warp);
+      for (const Schedule& schedule : in_.schedule.blocks[warp.trace->blocks[warp.entry]]) {
+        if (enter(warp, schedule)) break;
       }
-      warp.entry += warp.schedule->copies;
-      warp.op = 0;
     }
     const TimedOp& op = warp.schedule->ops[warp.op];
     Score blocked = warp.blocked;
@@ -499,7 +523,7 @@ class Simulation {
       const Score& score = warp.scores[warp.schedule->operands[op.first_operand + op.result_count + i]];
       if (score.ready > blocked.ready) blocked = score;
     }
-    if (op.kind == TimedKind::async_wait) {
+    if (op.kind == TimedKind::async_wait && entered(warp, op)) {
       const std::size_t groups = warp.copy_groups.size();
       if (op.groups == kAllGroups && warp.open_copies.ready > blocked.ready) blocked = warp.open_copies;
       const std::size_t may_fly = op.groups == kAllGroups ? 0 : op.groups;

@@ -97,11 +97,13 @@ struct SimBlock {
   std::uint32_t arrived[kBarriers] = {};
 };
 
+inline constexpr std::size_t kNotEntered = ~std::size_t{0};
+
 struct SimWarp {
   const WarpTrace* trace = nullptr;
-  std::size_t entry = 0, outcome = 0;  // in the trace: next basic block; first outcome of the current one
+  std::size_t entry = 0, outcome = 0;  // in the trace: next basic block; its first outcome
   const Schedule* schedule = nullptr;
-  std::uint32_t basic_block = 0;
+  std::vector<std::size_t> parts;  // of the schedule: first outcome of each, kNotEntered where the warp did not come
   std::uint32_t op = 0;
   std::uint32_t sim_block = 0, scheduler = 0, place = 0;  // place: among the scheduler's warps
   Score blocked;                                          // what the next operation waits for

@@ -47,11 +47,12 @@ inline SassInstruction read_sass_instruction(const char* at, int place, bool hop
     // Control, and what works on uniform registers only.
     const bool control =
         (in.operation >= 0x11a && in.operation < 0x180) || (in.operation >= 0x080 && in.operation < 0x0c0);
+    const bool compare = in.operation == 0x00b || in.operation == 0x00c || in.operation == 0x02a;  // makes predicates
     if (!control) {
-      add(in.results, field(16), 1);
+      if (!compare) add(in.results, field(16), 1);
       add(in.sources, field(24), 1);
       if (form == 1) add(in.sources, field(32), 1);
-      if (!memory) add(in.sources, field(64), 1);
+      if (!memory && !compare) add(in.sources, field(64), 1);
     }
   }
   if (in.operation == 0x147) {
@@ -105,7 +106,8 @@ inline std::vector<SassLoop> straight_loops(const std::vector<SassInstruction>& 
   return loops;
 }
 
-// Loads before the first instruction that reads what one of them brought.
+// Loads before the first instruction that reads what one of them brought. A load to nowhere is none: ptxas puts some
+// before a copy to shared memory.
 inline int loads_before_use(const std::vector<SassInstruction>& code, const SassLoop& loop) {
   std::set<int> loaded;
   int loads = 0;
@@ -119,7 +121,7 @@ inline int loads_before_use(const std::vector<SassInstruction>& code, const Sass
       else
         loaded.erase(result);
     }
-    loads += code[i].is_load();
+    loads += code[i].is_load() && !code[i].results.empty();
   }
   return loads;
 }

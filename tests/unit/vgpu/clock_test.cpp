@@ -86,6 +86,82 @@ class Clock : public testing::Test {
 
 constexpr Outcome kFromDram{.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4};
 
+// One load or another: a basic block that loads, two that lanes choose from and that load too, and one that adds; run
+// as one, and one by one.
+class GuardedClock : public Clock {
+ protected:
+  GuardedClock() {
+    add(TimedKind::load, Unit::memory, 1, {});
+    add(TimedKind::load, Unit::memory, 2, {});
+    add(TimedKind::load, Unit::memory, 3, {});
+    fma(4, {1, 2, 3});
+    for (std::uint16_t part = 0; part < kParts; ++part) {
+      schedule_.ops[part].part = part;
+      schedule_.ops[part].memory = part < 3 ? 0 : -1;
+      Schedule alone = schedule_;
+      alone.ops = {schedule_.ops[part]};
+      alone.ops[0].part = 0;
+      schedules_.blocks.push_back({alone});
+    }
+    schedule_.members = kParts;
+    schedules_.blocks[0].insert(schedules_.blocks[0].begin(), schedule_);
+    schedules_.slots = 64;
+    schedules_.parts = kParts;
+  }
+
+  // One warp that takes this path.
+  ClockReading run_path(const std::vector<std::uint32_t>& path, const std::vector<Outcome>& outcomes) {
+    ptx::Function function;
+    function.instructions.resize(kParts);
+    Program program;
+    program.function = &function;
+    program.blocks.resize(kParts);
+    for (std::uint32_t b = 0; b < 3; ++b) program.blocks[b].memory = {b};
+    GridTrace trace;
+    trace.complete = true;
+    trace.blocks.push_back({0, {{path, outcomes, path.size()}}, path.size(), path.size()});
+    return read_clock({machine_, program, schedules_, trace, 1, 1, true});
+  }
+
+  static constexpr std::uint16_t kParts = 4;
+  ProgramSchedule schedules_;
+};
+
+constexpr Outcome kFromL1{.lines = 1, .sectors = 4};
+
+TEST_F(GuardedClock, WhatAWarpEntersIsOnItsWayTogether) {
+  const ClockReading reading = run_path({0, 1, 3}, {kFromDram, kFromDram});
+  EXPECT_LT(reading.cycles, 600);
+  EXPECT_EQ(reading.waits[Wait::issued], 4);
+}
+
+TEST_F(GuardedClock, WhatAWarpDoesNotEnterOnlyIssues) {
+  const ClockReading reading = run_path({0, 3}, {kFromL1});
+  EXPECT_EQ(reading.waits[Wait::issued], 4);
+  EXPECT_EQ(reading.waits[Wait::dram], 0);
+  EXPECT_LT(reading.cycles, 40);
+}
+
+TEST_F(GuardedClock, OutcomesGoToTheLoadsThatTheyAreOf) {
+  const ClockReading reading = run_path({0, 3, 0, 1, 3, 0, 3}, {kFromL1, kFromL1, kFromDram, kFromL1});
+  EXPECT_EQ(reading.by_instruction[0][Wait::dram], 0);
+  EXPECT_GT(reading.by_instruction[1][Wait::dram], 450);
+  EXPECT_EQ(reading.waits[Wait::issued], 12);
+}
+
+// The lanes that branch go first, whichever arm stands first.
+TEST_F(GuardedClock, AWarpThatComesApartIssuesBothArmsOnce) {
+  const ClockReading reading = run_path({0, 2, 1, 3}, {kFromL1, kFromL1, kFromDram});
+  EXPECT_GT(reading.by_instruction[1][Wait::dram], 450);
+  EXPECT_EQ(reading.by_instruction[2][Wait::dram], 0);
+  EXPECT_EQ(reading.waits[Wait::issued], 4);
+}
+
+TEST_F(GuardedClock, WhatAWarpRunsTwiceOrNotToTheEndRunsOneByOne) {
+  EXPECT_EQ(run_path({0, 1, 1, 3}, {kFromL1, kFromL1, kFromL1}).waits[Wait::issued], 4);
+  EXPECT_EQ(run_path({0, 1}, {kFromL1, kFromL1}).waits[Wait::issued], 2);
+}
+
 TEST_F(Clock, AChainWaitsForEachResult) {
   for (int i = 0; i < 10; ++i) fma(1, {1});
   const ClockReading reading = run(1);

@@ -62,5 +62,17 @@ TEST(LeastTime, OfEveryPart) {
   EXPECT_DOUBLE_EQ(busiest_ns(parts), 5000);
 }
 
+TEST(LeastTime, BasicBlocksThatRunAsOneCountOnce) {
+  Schedule all, head, arm;
+  all.members = 2;
+  all.ops = {on(Unit::fp32, 8)};
+  head.ops = arm.ops = {on(Unit::fp32, 4)};
+  ProgramSchedule schedule;
+  schedule.blocks = {{all, head}, {arm}};
+  LaunchTotals totals;
+  totals.sms.push_back({.block_executions = {10, 7}, .blocks_run = 1, .warps_run = 10});
+  EXPECT_DOUBLE_EQ(least_time(machine(), schedule, totals).issue_ns, 20);  // 10 entries x 8 issues / 4 schedulers
+}
+
 }  // namespace
 }  // namespace roofwalk::vgpu

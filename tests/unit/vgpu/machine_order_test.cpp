@@ -150,8 +150,8 @@ std::vector<fs::path> sources() {
 class MachineOrder : public testing::TestWithParam<std::tuple<fs::path, std::string>> {};
 
 // Every loop that is one straight piece of code has a schedule of the same length, with the same loads before the first
-// use of one of them. Where PTX has several basic blocks in the loop (ptxas made the branches between them vanish),
-// their schedules together have its length.
+// use of one of them, also where PTX has several basic blocks in it (ptxas made the branches between them vanish).
+// Where only a part of those run as one, their schedules together have its length.
 TEST_P(MachineOrder, StraightLoopsAreAsInTheCubin) {
   const auto from = compiled(std::get<0>(GetParam()), std::get<1>(GetParam()));
   for (const KernelResources& resources : from->artifact.kernels) {
@@ -167,14 +167,16 @@ TEST_P(MachineOrder, StraightLoopsAreAsInTheCubin) {
       const std::vector<std::size_t> blocks = loop_at(kernel.program, line);
       ASSERT_FALSE(blocks.empty()) << table.str();
       bool same = false;
-      if (blocks.size() == 1) {
+      if (kernel.schedule.blocks[blocks[0]].front().members == blocks.size()) {
         for (const Schedule& s : kernel.schedule.blocks[blocks[0]]) {
+          if (s.members != blocks.size()) continue;
           table << "  " << s.copies << " copies   " << issues(s) << "  " << loads_before_use(s) << "\n";
           same = same || (issues(s) == wanted && loads_before_use(s) == loads);
         }
       } else {
         int sum = 0;
-        for (const std::size_t b : blocks) sum += issues(kernel.schedule.blocks[b].front());
+        for (std::size_t b = blocks.front(); b <= blocks.back(); b += kernel.schedule.blocks[b].front().members)
+          sum += issues(kernel.schedule.blocks[b].front());
         table << "  " << blocks.size() << " blocks   " << sum << "\n";
         same = std::abs(sum - wanted) <= std::max(2, wanted / 10);
       }
@@ -196,6 +198,26 @@ TEST(MachineOrderOfAliases, RestrictChangesTheOrderOfLoads) {
   EXPECT_EQ(loads.at("_Z10restrictedPKfS0_Pfi"), 8);
   EXPECT_EQ(loads.at("_Z12stream_plainPKfPfi"), 1);
   EXPECT_EQ(loads.at("_Z15stream_restrictPKfPfi"), 4);
+}
+
+// Where ptxas made guards into predicates, basic blocks run as one, and their loads stand before the first use of one.
+TEST(MachineOrderOfGuards, GuardedLoadsGoTogether) {
+  for (const char* chip : {"80", "90a"}) {
+    const auto from = compiled(root() / "tests/unit/vgpu/kernels/guards.cu", chip);
+    std::map<std::string, std::pair<std::uint32_t, int>> most;  // members; loads before one is used
+    for (const KernelResources& resources : from->artifact.kernels) {
+      const Kernel kernel = scheduled(*from, resources);
+      for (const auto& forms : kernel.schedule.blocks) {
+        const Schedule& first = forms.front();
+        most[resources.name] = std::max(most[resources.name], {first.members, loads_before_use(first)});
+      }
+    }
+    EXPECT_EQ(most.at("_Z4tilePKfPfii"), std::pair(9u, 4)) << chip;
+    EXPECT_EQ(most.at("_Z6nestedPKfPfii"), std::pair(9u, 4)) << chip;
+    EXPECT_EQ(most.at("_Z6maskedPKfPKiPfi").first, 9u) << chip;
+    EXPECT_EQ(most.at("_Z6eitherPKfS0_PKiPfi").first, 13u) << chip;
+    EXPECT_EQ(most.at("_Z6any_ofPKfPfii"), std::pair(9u, 4)) << chip;
+  }
 }
 
 std::string name_of(const testing::TestParamInfo<std::tuple<fs::path, std::string>>& test) {

@@ -134,7 +134,7 @@ constexpr const char* kLoop =
     "L:\nld.global.f32 %f1, [%rd1];\nfma.rn.f32 %f2, %f1, %f1, %f2;\nadd.s64 %rd1, %rd1, 4;\nadd.s32 %r1, %r1, -1;\n"
     "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\nst.global.f32 [%rd2], %f2;\n";
 constexpr std::uint16_t kLoad = 0x181, kStore = 0x186, kFma = 0x023, kAdd = 0x010, kCompare = 0x00c, kBranch = 0x147,
-                        kExit = 0x14d, kMove = 0x002;
+                        kExit = 0x14d, kMove = 0x002, kFloatAdd = 0x021;
 
 std::vector<MachineOp> at_lines(const Scheduled& s, const std::vector<MachineOp>& by_pc) {
   std::vector<MachineOp> out = by_pc;
@@ -167,8 +167,8 @@ TEST(ScheduleByCode, UnrolledLoopsHaveCopiesWhoseLoadsGoAhead) {
   EXPECT_EQ(one.copies, 1u);
   EXPECT_EQ(s->text(two), "ld ld fma add add fma setp bra");
   EXPECT_EQ(s->text(one), "ld fma bra");
-  EXPECT_EQ(two.ops[0].copy, 0);
-  EXPECT_EQ(two.ops[1].copy, 1);
+  EXPECT_EQ(two.ops[0].part, 0);
+  EXPECT_EQ(two.ops[1].part, 1);
   const auto result = [&](int op) { return two.operands[two.ops[op].first_operand]; };
   const auto sources = [&](int op) {
     const auto from = two.operands.begin() + two.ops[op].first_operand + two.ops[op].result_count;
@@ -205,9 +205,59 @@ TEST(ScheduleByCode, WhatWasHoistedOutOfALoopIsNotInIt) {
   EXPECT_EQ(s->text(schedule.blocks[0][0]), "ld fma add bra");
 }
 
+// Two guarded loads and a sum: %f1 and %f2 are 0 where %p1 and %p2 are.
+constexpr const char* kGuards =
+    "mov.f32 %f1, 0f00000000;\n@%p1 bra L1;\nld.global.f32 %f1, [%rd1];\nL1:\nmov.f32 %f2, 0f00000000;\n"
+    "@%p2 bra L2;\nld.global.f32 %f2, [%rd2];\nL2:\nadd.f32 %f3, %f1, %f2;\nst.global.f32 [%rd3], %f3;\n";
+
+TEST(ScheduleByCode, BasicBlocksWithoutABranchBetweenThemRunAsOne) {
+  const auto s = scheduled(kGuards);
+  const std::vector<MachineOp> code = at_lines(*s, {{0, kMove, -1},
+                                                    {3, kMove, -1},
+                                                    {2, kLoad, -1},
+                                                    {5, kLoad, -1},
+                                                    {6, kFloatAdd, -1},
+                                                    {7, kStore, -1},
+                                                    {8, kExit, -1}});
+  const auto schedule = vgpu::schedule(machine(), s->program, code);
+  ASSERT_EQ(schedule.blocks.size(), 5u);
+  ASSERT_EQ(schedule.blocks[0].size(), 2u);
+  const Schedule& all = schedule.blocks[0][0];
+  EXPECT_EQ(all.members, 5u);
+  EXPECT_EQ(schedule.parts, 5u);
+  EXPECT_EQ(s->text(all), "mov mov ld ld add st ret");
+  EXPECT_EQ(all.ops[2].part, 1);
+  EXPECT_EQ(all.ops[3].part, 3);
+  EXPECT_EQ(all.ops[5].part, 4);
+  EXPECT_EQ(all.ops[3].memory, 0);  // of its own basic block
+  // The sum waits for what both ways bring.
+  const TimedOp& sum = all.ops[4];
+  const auto from = all.operands.begin() + sum.first_operand + sum.result_count;
+  const std::vector<std::uint16_t> sources(from, from + sum.source_count);
+  for (const int way : {0, 1, 2, 3}) EXPECT_THAT(sources, testing::Contains(all.operands[all.ops[way].first_operand]));
+  // Each basic block also has its own.
+  for (const auto& forms : schedule.blocks) EXPECT_EQ(forms.back().members, 1u);
+}
+
+TEST(ScheduleByCode, ABranchThatIsThereKeepsBasicBlocksApart) {
+  const auto s = scheduled(kGuards);
+  const std::vector<MachineOp> code = at_lines(*s, {{0, kMove, -1},
+                                                    {1, kBranch, 3},
+                                                    {2, kLoad, -1},
+                                                    {3, kMove, -1},
+                                                    {5, kLoad, -1},
+                                                    {6, kFloatAdd, -1},
+                                                    {7, kStore, -1},
+                                                    {8, kExit, -1}});
+  const auto schedule = vgpu::schedule(machine(), s->program, code);
+  EXPECT_EQ(schedule.blocks[0].size(), 1u);
+  EXPECT_EQ(schedule.blocks[1].size(), 1u);
+  EXPECT_EQ(schedule.blocks[2].front().members, 3u);
+}
+
 // Code that fits no PTX must give schedules that the clock can run.
 TEST(ScheduleByCode, AnyCodeGivesASoundSchedule) {
-  const auto s = scheduled(std::string("bar.sync 0;\n") + kLoop + "bar.sync 0;\n");
+  const auto s = scheduled(std::string("bar.sync 0;\n") + kLoop + kGuards + "bar.sync 0;\n");
   const auto& instructions = s->program.function->instructions;
   Rng rng(1, "schedule");
   for (int round = 0; round < 2000; ++round) {
@@ -232,17 +282,19 @@ TEST(ScheduleByCode, AnyCodeGivesASoundSchedule) {
         for (const TimedOp& op : form.ops) {
           ASSERT_LE(op.first_operand + op.result_count + op.source_count, form.operands.size());
           ASSERT_LT(op.pc, instructions.size());
-          ASSERT_LT(op.copy, form.copies);
-          ASSERT_LT(op.memory, static_cast<int>(s->program.blocks[b].memory.size()));
+          ASSERT_LT(op.part, form.copies * form.members);
+          ASSERT_LE(form.copies * form.members, schedule.parts);
+          const BasicBlock& own = s->program.blocks[b + op.part % form.members];
+          ASSERT_LT(op.memory, static_cast<int>(own.memory.size()));
           if (op.memory >= 0) {
-            ASSERT_TRUE(accesses.insert({op.memory, op.copy}).second);
+            ASSERT_TRUE(accesses.insert({op.memory, op.part}).second);
           }
           const bool access = op.kind == TimedKind::load || op.kind == TimedKind::store || op.kind == TimedKind::atomic;
           ASSERT_EQ(access, op.memory >= 0);
           barriers += op.kind == TimedKind::barrier;
         }
-        const BasicBlock& block = s->program.blocks[b];
-        for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc)
+        const BasicBlock &block = s->program.blocks[b], &last = s->program.blocks[b + form.members - 1];
+        for (std::uint32_t pc = block.first; pc < last.first + last.count; ++pc)
           wanted += ptx::info(instructions[pc].opcode).form == ptx::Form::barrier;
         ASSERT_EQ(barriers, wanted * form.copies);
         for (const std::uint16_t slot : form.operands) ASSERT_LT(slot, schedule.slots);
