@@ -99,9 +99,10 @@ void correctness(const Attempt& attempt, Page& page) {
 
 // Wrong everywhere, or only where a guard is missing?
 void small_sizes(const Attempt& attempt, Page& page) {
-  page.row("", attempt.wrong_small_sizes > 0 ? fmt::format("wrong at {} of the {} small sizes that ran",
-                                                           attempt.wrong_small_sizes, attempt.small_sizes)
-                                             : fmt::format("right at all {} small sizes", attempt.small_sizes));
+  const int wrong = attempt.wrong_small_sizes, all = attempt.small_sizes;
+  page.row("", wrong == 0     ? fmt::format("right at all {} small sizes", all)
+               : wrong == all ? fmt::format("wrong at all {} small sizes that ran", all)
+                              : fmt::format("wrong at {} of the {} small sizes that ran", wrong, all));
 }
 
 // At DRAM, and at the level that the chart is drawn for.

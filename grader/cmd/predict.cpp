@@ -139,7 +139,7 @@ int predict(Session& session, const PredictCommand& command) {
   print((asks ? "\n" : "") + table(chapter, kept.prediction, known));
   if (known.ai && !kept.prediction.empty()) {
     print(fmt::format("answered {} the starter was measured{}\n", kept.prediction.after_measuring ? "after" : "before",
-                      kept.kept_first ? ": that stays; --again puts new answers in its place" : ""));
+                      kept.kept_first ? "; that stays (--again answers anew)" : ""));
   }
   return kAccepted;
 }
