@@ -139,6 +139,7 @@ Json to_json(const Attempt& attempt) {
   json["file"] = attempt.file;
   json["source_sha256"] = text_or_null(attempt.source_sha256);
   json["cases"] = attempt.cases;
+  json["small_sizes"] = {{"ran", attempt.small_sizes}, {"wrong", attempt.wrong_small_sizes}};
   json["worst_place"] = text_or_null(attempt.worst_place);
   json["fault"] = attempt.fault ? to_json(*attempt.fault) : Json(nullptr);
   json["diagnosis"] = attempt.finding ? finding_json(*attempt.finding) : Json(nullptr);

@@ -38,7 +38,8 @@ struct Attempt {
   std::optional<bool> correct;
   std::optional<double> worst_error;
   std::string worst_place;  // "c[12], n=33"; empty where there is no error
-  int cases = 0;            // correctness cases that ran, the measured shape included
+  int cases = 0;            // correctness cases up to the first wrong one, the measured shape included
+  int small_sizes = 0, wrong_small_sizes = 0;  // that ran: all of them, or up to one at which the kernel was stopped
 
   std::optional<Measurement> measurement;
   bool time_is_modelled = false, bytes_are_modelled = false;

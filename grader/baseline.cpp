@@ -13,11 +13,17 @@ std::string baseline_key(const Bench& bench, const Chapter& chapter, const Size&
 
 Result<LevelPoints> measure_starter(const Bench& bench, const Chapter& chapter, const Problem& problem,
                                     const Work& work) {
-  ROOFWALK_TRY(const Artifact artifact, build_for(bench, chapter.starter()));
+  const auto ours = [&](const std::string& what) {
+    return Error{.message = fmt::format("the course's own starter of {} could not be measured on {}: {}", chapter.name,
+                                        bench.device_name(), what),
+                 .advice = "your file is not to blame; ./roofwalk doctor looks at the set-up"};
+  };
+  const auto artifact = build_for(bench, chapter.starter());
+  if (!artifact) return artifact.error().file.empty() ? artifact.error() : ours(artifact.error().text());
   ROOFWALK_TRY(const Trial trial,
-               run_trial(bench.open, artifact, problem, "starter", measured_trial(bench.threads), nullptr));
-  if (trial.refusal) return *trial.refusal;
-  if (trial.record.fault) return Error{trial.record.fault->message, trial.record.fault->file, trial.record.fault->line};
+               run_trial(bench.open, *artifact, problem, "starter", starter_trial(bench.threads), nullptr));
+  if (trial.refusal) return ours(trial.refusal->text());
+  if (trial.record.fault) return ours(trial.record.fault->message);
   return points_of(measure(trial.record, work, bench.roofs));
 }
 

@@ -20,17 +20,33 @@ std::string program_identity() {
   return fmt::format("{} {} {}", ROOFWALK_VERSION, fs::file_size(self, error), written);
 }
 
+// A machine's name or file, without what makes it a device.
+std::optional<Error> lacks_kind(const std::string& device) {
+  const auto known = machine_names();
+  const bool is_machine = std::find(known.begin(), known.end(), device) != known.end() || device.ends_with(".toml");
+  if (!is_machine || device.find(':') != std::string::npos) return std::nullopt;
+  return Error{.message = fmt::format("unknown device `{}`", device),
+               .advice = fmt::format("did you mean virtual:{}?", device)};
+}
+
 }  // namespace
 
+fs::path Bench::picture(const std::string& name, const std::string& ending) const {
+  return course->plot(is_usual ? name : fmt::format("{}-{}", name, machine.name), ending);
+}
+
 Result<Bench> open_bench(const Course& course, const std::string& device, int threads, Store* store) {
+  if (const auto error = lacks_kind(device)) return *error;
   Bench bench;
   bench.course = &course;
   bench.include = course.include();
   bench.cache = course.cache();
   bench.open = [device] { return open_device(device); };
+  ROOFWALK_TRY(const auto usual, open_device("auto"));
   ROOFWALK_TRY(const auto opened, bench.open());
   bench.machine = opened->machine();
   bench.device_kind = device.starts_with("cuda") ? "cuda" : "virtual";
+  bench.is_usual = bench.device_kind == "virtual" && bench.machine.name == usual->machine().name;
   bench.roofs = roofs_of(bench.machine);
   bench.threads = threads;
   bench.store = store;

@@ -23,7 +23,12 @@ struct Bench {
   int threads = 1;
   Store* store = nullptr;  // where starters' dots are kept; nullptr: measured each time
 
+  bool is_usual = false;  // the device that serves where nobody names one
+
   std::string device_name() const { return device_kind + ":" + machine.name; }
+
+  // Where the picture of a walk goes. Another machine's has a name of its own: neither overwrites the other.
+  std::filesystem::path picture(const std::string& name, const std::string& ending) const;
 };
 
 // `device` is what --device says. Errors: no such device.

@@ -22,12 +22,20 @@ bool holds_course(const std::filesystem::path& folder) {
   return false;
 }
 
+// "5", "05".
+bool is_number_of(const Chapter& chapter, const std::string& typed) {
+  const auto plain = [](const std::string& number) {
+    return number.substr(std::min(number.find_first_not_of('0'), number.size()));
+  };
+  return !typed.empty() && plain(typed) == plain(chapter.number);
+}
+
 }  // namespace
 
 Result<const Chapter*> Course::find(const std::string& name) const {
   std::vector<std::string> names;
   for (const Chapter& chapter : chapters) {
-    if (chapter.name == name) return &chapter;
+    if (chapter.name == name || is_number_of(chapter, name)) return &chapter;
     names.push_back(chapter.name);
   }
   const auto near = near_names(name, names);

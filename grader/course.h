@@ -27,7 +27,7 @@ struct Course {
   std::filesystem::path kept_operations() const { return root / ".cache" / "operations"; }
   std::filesystem::path cache() const { return root / ".cache" / "artifacts"; }
 
-  // Errors: no such chapter, with the names that come near.
+  // By its name or its number. Errors: no such chapter, with the names that come near.
   Result<const Chapter*> find(const std::string& name) const;
 };
 

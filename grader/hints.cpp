@@ -38,12 +38,24 @@ constexpr CauseHints kVerdictHints[] = {
       "Go back to the last attempt that was graded, and change one thing at a time."}},
 };
 
+bool is_verdict(const std::string& kind) {
+  return std::any_of(std::begin(kVerdictHints), std::end(kVerdictHints),
+                     [&](const CauseHints& row) { return row.cause == kind; });
+}
+
 void add_general(std::span<const CauseHints> table, const std::string& trouble, std::vector<OfferedHint>& offered) {
   for (const CauseHints& row : table) {
     if (row.cause != trouble) continue;
     for (std::size_t i = 0; i < row.degrees.size(); ++i) {
       offered.push_back({fmt::format("{} {}", trouble, i + 1), std::string(row.degrees[i]), trouble});
     }
+  }
+}
+
+void number(std::vector<OfferedHint>& kind) {
+  for (std::size_t i = 0; i < kind.size(); ++i) {
+    kind[i].number = i + 1;
+    kind[i].of = kind.size();
   }
 }
 
@@ -54,51 +66,67 @@ std::string trouble_of(const Json& attempt) {
   const bool is_known = diagnosis != attempt.end() && diagnosis->is_object();
   if (const std::string cause = is_known ? diagnosis->value("cause", "none") : "none"; cause != "none") return cause;
   const std::string verdict = attempt.value("verdict", "");
-  const bool is_wrong = std::any_of(std::begin(kVerdictHints), std::end(kVerdictHints),
-                                    [&](const CauseHints& row) { return row.cause == verdict; });
-  return is_wrong ? verdict : "none";
+  return is_verdict(verdict) ? verdict : "none";
 }
 
-std::vector<OfferedHint> hints_for(const Chapter& chapter, const std::string& trouble) {
-  std::vector<OfferedHint> offered;
-  const auto add_own = [&](bool fitting) {
-    for (std::size_t i = 0; i < chapter.hints.size(); ++i) {
-      const auto& causes = chapter.hints[i].causes;
-      const bool fits = std::find(causes.begin(), causes.end(), trouble) != causes.end();
-      if (fitting ? !fits : !causes.empty()) continue;
-      offered.push_back({fmt::format("chapter {}", i + 1), chapter.hints[i].text, fitting ? trouble : std::string()});
+bool is_wrong(const Json& attempt) { return is_verdict(attempt.value("verdict", "")); }
+
+std::vector<OfferedHint> hints_for(const Chapter& chapter, const Situation& situation) {
+  std::vector<OfferedHint> fitting, own;
+  for (std::size_t i = 0; i < chapter.hints.size(); ++i) {
+    const auto& causes = chapter.hints[i].causes;
+    const std::string id = fmt::format("chapter {}", i + 1);
+    if (std::find(causes.begin(), causes.end(), situation.trouble) != causes.end()) {
+      fitting.push_back({id, chapter.hints[i].text, situation.trouble});
+    } else if (causes.empty() && !situation.is_wrong) {
+      own.push_back({id, chapter.hints[i].text, ""});
     }
-  };
-  add_own(true);
-  if (offered.empty()) {
-    add_general(cause_hints(), trouble, offered);
-    add_general(kVerdictHints, trouble, offered);
   }
-  add_own(false);
+  if (fitting.empty()) {
+    add_general(cause_hints(), situation.trouble, fitting);
+    add_general(kVerdictHints, situation.trouble, fitting);
+  }
+  number(fitting);
+  number(own);
+  std::vector<OfferedHint> offered;
+  if (situation.has_passed && !own.empty()) {
+    offered.push_back(std::move(own.back()));
+    offered.back().leads_on = true;
+    own.pop_back();
+  }
+  offered.insert(offered.end(), fitting.begin(), fitting.end());
+  offered.insert(offered.end(), own.begin(), own.end());
   return offered;
 }
 
 HintGiver::HintGiver(Store& store, const Chapter& chapter, const std::string& device)
     : store_(store), key_("hints " + chapter.name) {
-  std::string trouble = "none";
   if (const auto history = store.history(chapter.name, device)) {
-    const auto last = std::find_if(history->rbegin(), history->rend(), [](const auto& a) { return a.is_in_walk; });
-    if (last != history->rend()) trouble = trouble_of(last->attempt);
+    for (const StoredAttempt& stored : *history) {
+      if (!stored.is_in_walk) continue;
+      situation_.trouble = trouble_of(stored.attempt);
+      situation_.is_wrong = is_wrong(stored.attempt);
+      situation_.has_passed |= stored.attempt.value("verdict", "") == verdict_name(Verdict::pass);
+      last_attempt_ = stored.id;
+      if (!situation_.is_wrong) last_correct_ = stored.id;
+    }
   }
-  offered_ = hints_for(chapter, trouble);
-  const Json kept = Json::parse(store.note(key_).value_or("[]"), nullptr, /*allow_exceptions=*/false);
-  for (const Json& id : kept) {
-    if (id.is_string()) given_.push_back(id.get<std::string>());
+  offered_ = hints_for(chapter, situation_);
+  const Json kept = Json::parse(store.note(key_).value_or("{}"), nullptr, /*allow_exceptions=*/false);
+  if (!kept.is_object()) return;
+  for (const auto& [id, attempt] : kept.items()) {
+    if (attempt.is_number_integer()) given_[id] = attempt.get<std::int64_t>();
   }
 }
 
+// A kernel that was correct since has got over what a wrong one was told: the next wrong one hears it anew.
 bool HintGiver::was_given(const OfferedHint& hint) const {
-  return std::find(given_.begin(), given_.end(), hint.id) != given_.end();
+  const auto given = given_.find(hint.id);
+  return given != given_.end() && (!is_verdict(hint.cause) || given->second >= last_correct_);
 }
 
-std::size_t HintGiver::given() const {
-  return static_cast<std::size_t>(
-      std::count_if(offered_.begin(), offered_.end(), [&](const auto& hint) { return was_given(hint); }));
+bool HintGiver::all_given() const {
+  return std::all_of(offered_.begin(), offered_.end(), [&](const auto& hint) { return was_given(hint); });
 }
 
 Status HintGiver::keep() { return store_.set_note(key_, Json(given_).dump()); }
@@ -107,15 +135,13 @@ Result<const OfferedHint*> HintGiver::next() {
   const auto found =
       std::find_if(offered_.begin(), offered_.end(), [&](const OfferedHint& hint) { return !was_given(hint); });
   if (found == offered_.end()) return nullptr;
-  given_.push_back(found->id);
+  note(*found);
   ROOFWALK_TRY_STATUS(keep());
   return &*found;
 }
 
 Status HintGiver::give_all() {
-  for (const OfferedHint& hint : offered_) {
-    if (!was_given(hint)) given_.push_back(hint.id);
-  }
+  for (const OfferedHint& hint : offered_) note(hint);
   return keep();
 }
 

@@ -26,27 +26,27 @@ Attempt blank(const Bench& bench, const Request& request, const Size& size) {
   return attempt;
 }
 
-// All small, odd sizes, in the manifest's order. Fewer than all only where one went wrong: it is the last.
+// All small, odd sizes, in the manifest's order. Fewer than all only where one was stopped: it is the last.
 Result<std::vector<Trial>> small_trials(const Bench& bench, const Chapter& chapter, const Exercise& exercise,
                                         const Artifact& artifact, std::uint64_t seed) {
   std::vector<std::optional<Result<Trial>>> results(chapter.correctness_sizes.size());
-  std::atomic<std::size_t> first_wrong{results.size()};
+  std::atomic<std::size_t> first_stopped{results.size()};
   parallel_for(results.size(), bench.threads, [&](std::size_t i) {
-    if (i > first_wrong) return;  // the first one that went wrong is what counts, whoever finds it
+    if (i > first_stopped) return;  // an endless loop is waited for once; values may be wrong at any number of sizes
     const Size& size = chapter.correctness_sizes[i];
     const Problem problem = exercise.problem(size, seed);
     const std::vector<Expected> expected = exercise.reference(size, problem);
     results[i] = run_trial(bench.open, artifact, problem, case_name(size, seed), kSmallTrial,
                            [&]() -> const std::vector<Expected>& { return expected; });
-    if (results[i]->ok() && !(*results[i])->went_wrong()) return;
-    for (std::size_t before = first_wrong; i < before && !first_wrong.compare_exchange_weak(before, i);) {
+    if (results[i]->ok() && !(*results[i])->was_stopped()) return;
+    for (std::size_t before = first_stopped; i < before && !first_stopped.compare_exchange_weak(before, i);) {
     }
   });
   std::vector<Trial> trials;
   for (auto& result : results) {
     ROOFWALK_TRY(Trial trial, *std::move(result));
     trials.push_back(std::move(trial));
-    if (trials.back().went_wrong()) break;
+    if (trials.back().was_stopped()) break;
   }
   return trials;
 }
@@ -172,13 +172,17 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   attempt.is_starter = artifact->source_sha256 == sha256_hex(file_text(chapter.starter()));
 
   ROOFWALK_TRY(const auto trials, small_trials(bench, chapter, *exercise, *artifact, request.seed));
-  for (std::size_t i = 0; i < trials.size(); ++i) note_errors(trials[i], chapter.correctness_sizes[i], attempt);
-  if (!trials.empty()) add_to_evidence(trials.back(), *artifact, evidence);
-  if (!trials.empty() && trials.back().went_wrong()) return judged();
+  attempt.small_sizes = static_cast<int>(trials.size());
+  for (const Trial& trial : trials) attempt.wrong_small_sizes += trial.went_wrong() ? 1 : 0;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    note_errors(trials[i], chapter.correctness_sizes[i], attempt);
+    add_to_evidence(trials[i], *artifact, evidence);
+    if (trials[i].went_wrong()) return judged();  // the first one is what the card is about
+  }
 
   ROOFWALK_TRY(const Trial trial,
                run_trial(bench.open, *artifact, measured->problem, case_name(measured->size, request.seed),
-                         measured_trial(bench.threads),
+                         attempt.is_starter ? starter_trial(bench.threads) : measured_trial(bench.threads),
                          [&]() -> const std::vector<Expected>& { return measured->expected.get(); }));
   note_errors(trial, measured->size, attempt);
   add_to_evidence(trial, *artifact, evidence);

@@ -44,19 +44,26 @@ std::optional<Enum> named(const std::array<std::string_view, 3>& names, std::str
   return found == names.end() ? std::nullopt : std::optional(static_cast<Enum>(found - names.begin()));
 }
 
-// A word or the beginning of one: "l", "lat", "latency".
-template <class Enum>
-std::optional<Enum> begun(const std::array<std::string_view, 3>& names, std::string_view text) {
-  for (std::size_t i = 0; i < names.size() && !text.empty(); ++i) {
-    if (names[i].starts_with(text)) return static_cast<Enum>(i);
-  }
-  return std::nullopt;
-}
-
 std::string trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return {};
   return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
+}
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// A word or the beginning of one: "l", "lat", "latency".
+template <class Enum>
+std::optional<Enum> begun(const std::array<std::string_view, 3>& names, std::string_view typed) {
+  const std::string text = lower_case(trimmed(typed));
+  for (std::size_t i = 0; i < names.size() && !text.empty(); ++i) {
+    if (names[i].starts_with(text)) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
 }
 
 std::optional<double> number(std::string_view text) {
@@ -72,7 +79,7 @@ std::optional<double> number(std::string_view text) {
 
 // Asks until the answer can be read or is empty.
 template <class Read>
-auto ask(const std::string& question, const char* again, Read read, std::istream& in, std::ostream& out)
+auto ask(const std::string& question, const std::string& again, Read read, std::istream& in, std::ostream& out)
     -> decltype(read(std::string())) {
   out << question;
   while (true) {
@@ -84,8 +91,6 @@ auto ask(const std::string& question, const char* again, Read read, std::istream
     }
     line = trimmed(line);
     if (line.empty()) return std::nullopt;
-    std::transform(line.begin(), line.end(), line.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (auto answer = read(line)) return answer;
     out << "   " << again << ", or Enter to skip";
   }
@@ -97,6 +102,9 @@ std::string_view bound_name(Bound bound) { return kBounds[static_cast<std::size_
 std::optional<Bound> bound_from_name(std::string_view name) { return named<Bound>(kBounds, name); }
 std::string_view direction_name(Direction direction) { return kDirections[static_cast<std::size_t>(direction)]; }
 std::optional<Direction> direction_from_name(std::string_view name) { return named<Direction>(kDirections, name); }
+
+std::optional<Bound> bound_from_text(std::string_view text) { return begun<Bound>(kBounds, text); }
+std::optional<Direction> direction_from_text(std::string_view text) { return begun<Direction>(kDirections, text); }
 
 std::optional<MeasuredBound> bound_of(const std::vector<KernelRecord>& kernels, const Measurement& measurement,
                                       const Roofs& roofs) {
@@ -128,6 +136,7 @@ Json to_json(const Prediction& prediction) {
   json["ai"] = prediction.ai ? Json(*prediction.ai) : Json(nullptr);
   json["bound"] = prediction.bound ? Json(bound_name(*prediction.bound)) : Json(nullptr);
   json["moves"] = prediction.moves ? Json(direction_name(*prediction.moves)) : Json(nullptr);
+  json["after_measuring"] = prediction.after_measuring;
   return json;
 }
 
@@ -147,6 +156,9 @@ Prediction prediction_from_json(const Json& json) {
   if (const auto ai = json.find("ai"); ai != json.end() && ai->is_number()) prediction.ai = ai->get<double>();
   prediction.bound = bound_from_name(text("bound"));
   prediction.moves = direction_from_name(text("moves"));
+  if (const auto after = json.find("after_measuring"); after != json.end() && after->is_boolean()) {
+    prediction.after_measuring = after->get<bool>();
+  }
   return prediction;
 }
 
@@ -171,18 +183,19 @@ std::optional<double> ai_from_text(std::string_view text) {
 
 Prediction ask_prediction(const std::string& level, Prediction known, std::istream& in, std::ostream& out) {
   if (const auto ai = ask(
-          fmt::format("1  What is its AI at {}, in FLOP/byte? [a number]", level), "a number such as 0.25 or 1/12",
-          [](const std::string& line) { return ai_from_text(line); }, in, out)) {
+          fmt::format("1  What is its arithmetic intensity (FLOPs for each byte) at {}? [a number]", level),
+          fmt::format("a number such as {}", kAiExample), [](const std::string& line) { return ai_from_text(line); },
+          in, out)) {
     known.ai = ai;
   }
   if (const auto bound = ask(
           "2  What takes its time? [memory, compute, latency (waiting or launching)]", "m, c or l",
-          [](const std::string& line) { return begun<Bound>(kBounds, line); }, in, out)) {
+          [](const std::string& line) { return bound_from_text(line); }, in, out)) {
     known.bound = bound;
   }
   if (const auto moves = ask(
           "3  Where will the chapter's idea move the dot? [right, up, both]", "r, u or b",
-          [](const std::string& line) { return begun<Direction>(kDirections, line); }, in, out)) {
+          [](const std::string& line) { return direction_from_text(line); }, in, out)) {
     known.moves = moves;
   }
   return known;

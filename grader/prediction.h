@@ -24,6 +24,10 @@ enum class Direction { right, up, both };
 std::string_view direction_name(Direction direction);
 std::optional<Direction> direction_from_name(std::string_view name);
 
+// As people type them: "memory", "mem", "M".
+std::optional<Bound> bound_from_text(std::string_view text);
+std::optional<Direction> direction_from_text(std::string_view text);
+
 struct MeasuredBound {
   Bound bound = Bound::latency;
   std::string part;  // as in TimeParts: "l1", "issue", "launch"; empty where the device gives no parts
@@ -39,6 +43,7 @@ struct Prediction {
   std::optional<double> ai;        // of the starter at the chapter's level, in FLOP/B
   std::optional<Bound> bound;      // of the starter
   std::optional<Direction> moves;  // where the chapter's idea takes the dot
+  bool after_measuring = false;    // one of them was said when a run had told it already
 
   bool empty() const { return !ai && !bound && !moves; }
 };
@@ -49,7 +54,10 @@ Json to_json(const MeasuredBound& bound);
 Prediction prediction_from_json(const Json& json);
 std::optional<MeasuredBound> bound_from_json(const Json& json);
 
-// "0.25", "1/12", "0,25"; nothing where it is no number above 0.
+// How an AI may be written, for people: no chapter's answer.
+inline constexpr std::string_view kAiExample = "0.9 or 3/5";
+
+// "0.9", "3/5", "0,9"; nothing where it is no number above 0.
 std::optional<double> ai_from_text(std::string_view text);
 
 // Asks the three questions. Enter, or the end of the input, skips one. `level`: "DRAM". Keeps what it is given where a

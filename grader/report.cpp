@@ -57,8 +57,13 @@ std::string direction(double times, const char* forward, const char* back) {
                                 : fmt::format("{} {}", forward, factor(times));
 }
 
+// A factor that shows as x1 is no move.
 std::string moved(const Movement& movement) {
-  return direction(movement.right, "right", "left") + ", " + direction(movement.up, "up", "down");
+  const bool same_ai = factor(movement.right) == factor(1), same_speed = factor(movement.up) == factor(1);
+  if (same_ai && same_speed) return "nowhere";
+  if (same_ai) return direction(movement.up, "up", "down") + " at the same AI";
+  const std::string across = direction(movement.right, "right", "left");
+  return across + (same_speed ? " at the same FLOP/s" : ", " + direction(movement.up, "up", "down"));
 }
 
 std::string headline(const Attempt& attempt, const Colors& colors) {
@@ -90,6 +95,14 @@ void correctness(const Attempt& attempt, Page& page) {
   const std::string where = exact ? std::string() : fmt::format(" ({})", attempt.worst_place);
   page.row("correct", fmt::format("yes: {} sizes, seed {}, worst error {:.3g}{}", attempt.cases, attempt.seed,
                                   attempt.worst_error.value_or(0), where));
+}
+
+// Wrong everywhere, or only where a guard is missing?
+void small_sizes(const Attempt& attempt, Page& page) {
+  const int wrong = attempt.wrong_small_sizes, all = attempt.small_sizes;
+  page.row("", wrong == 0     ? fmt::format("right at all {} small sizes", all)
+               : wrong == all ? fmt::format("wrong at all {} small sizes that ran", all)
+                              : fmt::format("wrong at {} of the {} small sizes that ran", wrong, all));
 }
 
 // At DRAM, and at the level that the chart is drawn for.
@@ -149,13 +162,18 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
 std::string goal_outcome(const GoalResult& row, const Colors& colors) {
   if (row.met) return colors.good("met");
   const std::string by = *row.reached > 0 ? factor(row.wanted / *row.reached) : std::string();
-  if (row.wanted_for == Grade::ace) return by.empty() ? "to go" : by + " to go";
+  if (row.wanted_for == Grade::ace) return colors.faint(by.empty() ? "to go" : by + " to go");
   return colors.bad(by.empty() ? "missed" : "missed by " + by);
 }
 
+// Before a pass, the goals that it depends on come first.
 void goals(const Attempt& attempt, const Colors& colors, Page& page) {
   page.section(Worth::verdict);
-  for (const GoalResult& row : attempt.judgement.goals) {
+  std::vector<GoalResult> rows = attempt.judgement.goals;
+  if (attempt.judgement.verdict == Verdict::fail) {
+    std::stable_partition(rows.begin(), rows.end(), [](const auto& row) { return row.wanted_for == Grade::pass; });
+  }
+  for (const GoalResult& row : rows) {
     if (!row.reached) continue;
     page.row("goal " + goal_axis_name(row.goal.axis),
              fmt::format("{} {}, {} wants {}: {}", goal_value(row.goal, *row.reached), goal_phrase(row.goal),
@@ -194,8 +212,10 @@ void advice(const Attempt& attempt, Page& page) {
 void places(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.section(Worth::places);
   if (!attempt.plot.empty()) {
-    page.row("plot", printable(attempt.plot) +
-                         (attempt.is_starter && news.joined ? "; in the terminal: ./roofwalk plot NAME" : ""));
+    page.row("plot", printable(attempt.plot));
+    if (attempt.is_starter && news.joined) page.row("", "in the terminal: ./roofwalk plot " + attempt.chapter);
+  } else if (news.is_beside) {
+    page.row("plot", "none of a file beside the course: add --save, and it joins your walk");
   }
   if (!news.plot_trouble.empty()) page.prose("plot", "none: " + news.plot_trouble, 2);
 }
@@ -223,6 +243,7 @@ std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const C
   page.line(headline(attempt, colors));
   if (!attempt.measurement || attempt.judgement.verdict == Verdict::not_graded) {
     for (const std::string& reason : attempt.judgement.reasons) page.prose("", reason, 12);
+    if (attempt.judgement.verdict == Verdict::incorrect && attempt.small_sizes > 0) small_sizes(attempt, page);
   }
   if (!attempt.measurement && attempt.finding) page.prose("look at", attempt.finding->diagnosis.text, kAdviceLines);
   if (attempt.measurement) {

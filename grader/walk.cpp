@@ -140,9 +140,6 @@ Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store
                     std::none_of(dots.begin(), dots.end(), has_moved);
 
   std::future<Status> picture;
-  const std::string own_name = chapter.name + "-" + std::filesystem::path(attempt.file).stem().string();
-  const auto path = joins ? bench.course->plot(chapter.name, ".svg")
-                          : bench.course->plot(chapter.name, ".svg").replace_filename(own_name + ".svg");
   if (has_dot) {
     if (!attempt.is_starter) {
       dots.push_back({joins ? fmt::format("{}", dots.size() + 1) : std::filesystem::path(attempt.file).stem().string(),
@@ -153,6 +150,10 @@ Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store
     const Work work{static_cast<std::int64_t>(attempt.measurement->useful_flops.value),
                     static_cast<std::int64_t>(attempt.measurement->compulsory_bytes.value)};
     news.chart = walk_chart(bench, chapter, attempt.walk_level, attempt.size, work, attempt.starter, dots, goal_for);
+    news.is_beside = !joins;
+  }
+  if (has_dot && joins) {
+    const auto path = bench.picture(chapter.name, ".svg");
     picture = start(2, [chart = *news.chart, path] {
       std::error_code error;
       std::filesystem::create_directories(path.parent_path(), error);

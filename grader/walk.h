@@ -42,6 +42,7 @@ Chart joint_chart(const Bench& bench, const std::string& level, const Size& size
 // What recording an attempt told about the walk.
 struct WalkNews {
   bool joined = false;                 // a new dot of the walk
+  bool is_beside = false;              // it was measured, and does not join the walk
   bool unchanged = false;              // the attempt is the last one over again
   std::optional<Movement> since_last;  // against the last dot before this one
   bool first_move = false;             // the walk's first dot that went anywhere from the starter
@@ -51,8 +52,8 @@ struct WalkNews {
 };
 
 // Puts the attempt into the store and draws the walk with it, both at once. Sets attempt.plot. An attempt that does
-// not join the walk is only drawn, into a picture of its own. What is stored holds no prediction: those are notes of
-// their own, and may change.
+// not join the walk has its chart in the news, and neither record nor picture. What is stored holds no prediction:
+// those are notes of their own, and may change.
 Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store, bool joins, Attempt& attempt);
 
 // The starter's dot for a chart without an attempt: from the store, else measured.

@@ -58,6 +58,10 @@ class Canvas {
     }
     return true;
   }
+  bool shows(char c, Paint paint) const {
+    return std::any_of(cells_.begin(), cells_.end(),
+                       [&](const Cell& cell) { return cell.c == c && cell.paint == paint; });
+  }
   bool inside(int column, int row) const { return column >= 0 && column < columns_ && row >= 0 && row < rows_; }
 
   std::string text(bool color) const {
@@ -159,7 +163,6 @@ class TextPlot {
              '~', Paint::goal);
       }
     }
-    goal_label_ = chart_.goal->label;
   }
 
   void plot(int column, int row, char c, Paint paint) {
@@ -262,17 +265,26 @@ class TextPlot {
     return std::find(places_.begin() + static_cast<std::ptrdiff_t>(i) + 1, places_.end(), places_[i]) != places_.end();
   }
 
-  // "  under *: 1, 2" for dots that a later one hides.
-  std::string hidden_labels() const {
-    std::string text;
+  // "under *: 1, 2" for dots that a later one hides; "under *: 7 dots" where the row has no room for their names.
+  void add_hidden(std::string& legend) const {
     for (std::size_t top = 0; top < places_.size(); ++top) {
       std::vector<std::string> labels;
       for (std::size_t i = 0; i < top && !hidden(top); ++i) {
         if (places_[i] == places_[top]) labels.push_back(walk_.points[i].label);
       }
-      if (!labels.empty()) text += fmt::format("  under {}: {}", mark(top), joined_labels(labels));
+      if (labels.empty()) continue;
+      const std::string under = fmt::format("under {}: ", mark(top));
+      if (!add_part(under + joined_labels(labels), legend))
+        add_part(fmt::format("{}{} dots", under, labels.size()), legend);
     }
-    return text;
+  }
+
+  // False where the row has no room for it: half a word explains nothing.
+  bool add_part(const std::string& part, std::string& legend) const {
+    const std::string longer = legend.empty() ? part : legend + "  " + part;
+    if (longer.size() > static_cast<std::size_t>(columns_)) return false;
+    legend = longer;
+    return true;
   }
 
   void add_texts() {
@@ -288,13 +300,14 @@ class TextPlot {
     canvas_.write(0, rows_ - 2, axis, Paint::none);
 
     std::string legend;
-    if (walk_.has_starter) legend = "S starter";
-    if (walk_.points.size() > (walk_.has_starter ? 1u : 0u)) legend += "  * attempt " + walk_.points.back().label;
-    if (!goal_label_.empty()) legend += "  ~ " + goal_label_ + " from here";
-    if (chart_.roofs.compute.front().data_sheet_flops_per_s) legend += "  roofs measured";
-    if (walk_.skipped + walk_.unplaced > 0) legend += fmt::format("  {} not drawn", walk_.skipped + walk_.unplaced);
-    legend += hidden_labels();
-    canvas_.write(0, rows_ - 1, legend.substr(std::min(legend.find_first_not_of(' '), legend.size())), Paint::none);
+    if (walk_.has_starter) add_part("S starter", legend);
+    if (walk_.points.size() > (walk_.has_starter ? 1u : 0u)) add_part("* attempt " + walk_.points.back().label, legend);
+    if (canvas_.shows('~', Paint::goal)) add_part("~ " + chart_.goal->label + " from here", legend);
+    add_hidden(legend);
+    if (walk_.skipped + walk_.unplaced > 0)
+      add_part(fmt::format("{} not drawn", walk_.skipped + walk_.unplaced), legend);
+    if (chart_.roofs.compute.front().data_sheet_flops_per_s) add_part("roofs measured", legend);
+    canvas_.write(0, rows_ - 1, legend, Paint::none);
   }
 
   const Chart& chart_;
@@ -302,7 +315,6 @@ class TextPlot {
   const Frame frame_;
   int columns_, rows_;
   Canvas canvas_;
-  std::string goal_label_;
   std::vector<std::pair<int, int>> places_;  // column and row of each dot
 };
 

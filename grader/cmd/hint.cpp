@@ -14,15 +14,27 @@ struct HintCommand {
 };
 
 void print_about(const OfferedHint& hint) {
-  if (!hint.cause.empty()) print("about your last attempt:\n");
+  print(hint.leads_on        ? "you passed; what follows leads on to the ace:\n"
+        : hint.cause.empty() ? "about the chapter:\n"
+                             : "about your last attempt:\n");
 }
 
-void print_hint(const OfferedHint& hint, std::size_t number, std::size_t of) {
-  const std::string label = fmt::format("{}/{} ", number, of);
+void print_hint(const OfferedHint& hint) {
+  std::string label = fmt::format("{}/{} ", hint.number, hint.of);
   for (const std::string& line : paragraphs(hint.text, 80 - label.size())) {
-    print((number > 0 ? label : std::string(label.size(), ' ')) + line + "\n");
-    number = 0;
+    print(label + line + "\n");
+    label.assign(label.size(), ' ');
   }
+}
+
+// What asking again would bring.
+std::string closing(const HintGiver& hints, const OfferedHint* given, const std::string& chapter) {
+  if (!hints.all_given()) return "ask again for one more\n";
+  const std::string again = fmt::format("`./roofwalk hint {} --again` begins again\n", chapter);
+  std::string text =
+      fmt::format("{}; {}", given != nullptr ? "that was the last one" : "you have had all of them", again);
+  if (hints.situation().is_wrong) text += "the chapter's own hints go on once the kernel is correct\n";
+  return text;
 }
 
 int hint(Session& session, const HintCommand& command) {
@@ -43,21 +55,17 @@ int hint(Session& session, const HintCommand& command) {
   }
   if (command.all) {
     for (std::size_t i = 0; i < offered.size(); ++i) {
-      if (i == 0 || offered[i].cause != offered[i - 1].cause) print_about(offered[i]);
-      print_hint(offered[i], i + 1, offered.size());
+      const bool is_next = i > 0 && offered[i].cause == offered[i - 1].cause && !offered[i - 1].leads_on;
+      if (!is_next) print_about(offered[i]);
+      print_hint(offered[i]);
     }
     return kAccepted;
   }
   if (next != nullptr) {
     print_about(*next);
-    print_hint(*next, hints.given(), offered.size());
+    print_hint(*next);
   }
-  if (hints.given() < offered.size()) {
-    print("ask again for one more\n");
-  } else {
-    print(fmt::format("{}; `./roofwalk hint {} --again` begins again\n",
-                      next != nullptr ? "that was the last one" : "you have had all of them", chapter.name));
-  }
+  print(closing(hints, next, chapter.name));
   return kAccepted;
 }
 

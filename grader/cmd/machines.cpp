@@ -61,7 +61,9 @@ std::string roofs_text(const Machine& m) {
 }
 
 int show_machine(Session& session, const std::string& name) {
-  const MachineFile file = value_or_fail(load_machine_file(session.machine_name(name)), kUsage);
+  constexpr std::string_view kVirtual = "virtual:";
+  const std::string plain = name.starts_with(kVirtual) ? name.substr(kVirtual.size()) : name;
+  const MachineFile file = value_or_fail(load_machine_file(session.machine_name(plain)), kUsage);
   if (session.options.json) {
     Json json = to_json(file.machine);
     json["schema"] = "roofwalk.machine/1";

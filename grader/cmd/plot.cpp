@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "grader/cmd/verbs.h"
+#include "grader/waiting.h"
 
 namespace roofwalk {
 namespace {
@@ -92,12 +93,15 @@ int plot(Session& session, const PlotCommand& command) {
   std::string names;
   for (const std::string& name : command.names) {
     chapters.push_back(&session.chapter(name));
-    names += (names.empty() ? "" : "+") + name;
+    names += (names.empty() ? "" : "+") + chapters.back()->name;
     if (const auto why = not_offered(*chapters.back(), session.bench().machine)) throw Failure{{*why}, kSkipped};
   }
-  const Chart chart = chart_of(session, chapters, command.level);
+  const Chart chart = [&] {
+    const Waiting waiting(fmt::format("measuring {} on {}", names, session.bench().machine.name));
+    return chart_of(session, chapters, command.level);
+  }();
   const std::string ending = (command.level.empty() ? "" : "-" + command.level) + (command.png ? ".png" : ".svg");
-  const auto path = session.course().plot(names, ending);
+  const auto path = session.bench().picture(names, ending);
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
   value_or_fail(write_plot(chart, path));

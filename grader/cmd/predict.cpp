@@ -12,6 +12,9 @@ namespace {
 
 struct PredictCommand {
   std::string name, ai, bound, moves;
+  bool again = false;
+
+  bool says() const { return !ai.empty() || !bound.empty() || !moves.empty(); }
 };
 
 // What runs have told so far about the same three questions.
@@ -38,15 +41,49 @@ Known known_of(Session& session, const Chapter& chapter) {
   return known;
 }
 
-// The prediction with what the command line says in place of what was said before.
-Prediction told(const PredictCommand& command, Prediction prediction) {
+// What the command line says.
+Prediction told(const PredictCommand& command) {
+  const auto failure = [](const char* option, std::string_view takes) {
+    return Failure{{fmt::format("{} takes {}", option, takes)}, kUsage};
+  };
+  Prediction said;
   if (!command.ai.empty()) {
-    prediction.ai = ai_from_text(command.ai);
-    if (!prediction.ai) throw Failure{{"--ai takes a number above 0, such as 0.25 or 1/12"}, kUsage};
+    said.ai = ai_from_text(command.ai);
+    if (!said.ai) throw failure("--ai", fmt::format("a number above 0, such as {}", kAiExample));
   }
-  if (!command.bound.empty()) prediction.bound = bound_from_name(command.bound);
-  if (!command.moves.empty()) prediction.moves = direction_from_name(command.moves);
-  return prediction;
+  if (!command.bound.empty()) {
+    said.bound = bound_from_text(command.bound);
+    if (!said.bound) throw failure("--bound", "memory, compute or latency");
+  }
+  if (!command.moves.empty()) {
+    said.moves = direction_from_text(command.moves);
+    if (!said.moves) throw failure("--moves", "right, up or both");
+  }
+  return said;
+}
+
+// The answers with the new ones among them. What was answered before a run told it stays, unless `again`: a prediction
+// is worth something only as the first thought.
+struct Kept {
+  Prediction prediction;
+  bool kept_first = false;  // a new answer was left out
+};
+
+Kept with(const Prediction& before, const Prediction& said, const Known& known, bool again) {
+  Kept kept{before, false};
+  const auto take = [&](auto& answer, const auto& now, bool is_measured) {
+    if (!now || now == answer) return;
+    if (answer && is_measured && !again) {
+      kept.kept_first = true;
+      return;
+    }
+    answer = now;
+    kept.prediction.after_measuring |= is_measured;
+  };
+  take(kept.prediction.ai, said.ai, known.ai.has_value());
+  take(kept.prediction.bound, said.bound, known.bound.has_value());
+  take(kept.prediction.moves, said.moves, known.moves.has_value());
+  return kept;
 }
 
 Json json_of(const Chapter& chapter, const Prediction& said, const Known& known) {
@@ -87,16 +124,22 @@ std::string table(const Chapter& chapter, const Prediction& said, const Known& k
 int predict(Session& session, const PredictCommand& command) {
   const Chapter& chapter = session.chapter(command.name);
   const Prediction before = session.prediction(chapter).value_or(Prediction{});
-  Prediction said = told(command, before);
-  const bool says = !command.ai.empty() || !command.bound.empty() || !command.moves.empty();
-  const bool asks = !says && !session.options.json && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
-  if (asks) said = ask_prediction(level_title(walk_level(chapter)), said, std::cin, std::cout);
-  if (says || asks) session.keep_prediction(chapter, said);
   const Known known = known_of(session, chapter);
+  const bool is_terminal = !session.options.json && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
+  const bool is_settled = known.ai && !before.empty() && !command.again;
+  const bool asks = !command.says() && is_terminal && !is_settled;
+  const Prediction said =
+      asks ? ask_prediction(level_title(walk_level(chapter)), before, std::cin, std::cout) : told(command);
+  const Kept kept = with(before, said, known, command.again);
+  if (asks || command.says()) session.keep_prediction(chapter, kept.prediction);
   if (session.options.json) {
-    print_json(json_of(chapter, said, known));
-  } else {
-    print((asks ? "\n" : "") + table(chapter, said, known));
+    print_json(json_of(chapter, kept.prediction, known));
+    return kAccepted;
+  }
+  print((asks ? "\n" : "") + table(chapter, kept.prediction, known));
+  if (known.ai && !kept.prediction.empty()) {
+    print(fmt::format("answered {} the starter was measured{}\n", kept.prediction.after_measuring ? "after" : "before",
+                      kept.kept_first ? "; that stays (--again answers anew)" : ""));
   }
   return kAccepted;
 }
@@ -108,11 +151,11 @@ void add_predict_command(CLI::App& app, Session& session, int& exit_code) {
   auto* command =
       app.add_subcommand("predict", "Say what you expect of a chapter, and see it beside what was measured");
   command->add_option("name", options->name, "chapter")->required();
-  command->add_option("--ai", options->ai, "AI of the starter at the chapter's level, such as 0.25 or 1/12");
-  command->add_option("--bound", options->bound, "what takes the starter's time")
-      ->check(CLI::IsMember({"memory", "compute", "latency"}));
-  command->add_option("--moves", options->moves, "where the chapter's idea moves the dot")
-      ->check(CLI::IsMember({"right", "up", "both"}));
+  command->add_option("--ai", options->ai,
+                      fmt::format("AI of the starter at the chapter's level, such as {}", kAiExample));
+  command->add_option("--bound", options->bound, "what takes the starter's time: memory, compute or latency");
+  command->add_option("--moves", options->moves, "where the chapter's idea moves the dot: right, up or both");
+  command->add_flag("--again", options->again, "answer anew, though the starter is measured");
   command->callback([options, &session, &exit_code] { exit_code = predict(session, *options); });
 }
 

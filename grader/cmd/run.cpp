@@ -7,6 +7,7 @@
 #include "grader/cmd/verbs.h"
 #include "grader/report.h"
 #include "grader/terminal.h"
+#include "grader/waiting.h"
 
 namespace roofwalk {
 namespace {
@@ -31,6 +32,11 @@ std::string plot_below(const std::string& card, const Outcome& outcome, const Co
   return "\n" + text_plot(*outcome.news.chart, std::min(size.columns, 100), std::min(rows, kMostRows), colors.on());
 }
 
+Outcome check_with_patience(Session& session, const Chapter& chapter, const fs::path& file, bool joins) {
+  const Waiting waiting(fmt::format("measuring {} on {}", chapter.name, session.bench().machine.name));
+  return session.check(chapter, file, joins);
+}
+
 int run_one(Session& session, const RunCommand& command) {
   const Chapter& chapter = session.chapter_or_next(command.name);
   fs::path file = session.course().my_file(chapter);
@@ -42,7 +48,7 @@ int run_one(Session& session, const RunCommand& command) {
     if (!fs::is_regular_file(file))
       throw Failure{{fmt::format("there is no file {}", printable(file.string()))}, kUsage};
   }
-  const Outcome outcome = session.check(chapter, file, command.kernel.empty() || command.save);
+  const Outcome outcome = check_with_patience(session, chapter, file, command.kernel.empty() || command.save);
   if (session.options.json) {
     print_json(to_json(outcome.attempt));
   } else {
@@ -62,7 +68,7 @@ int run_all(Session& session) {
   for (const Chapter& chapter : session.course().chapters) {
     const fs::path file = session.course().my_file(chapter);
     if (!fs::exists(file) || not_offered(chapter, bench.machine)) continue;
-    const Attempt attempt = session.check(chapter, file, true).attempt;
+    const Attempt attempt = check_with_patience(session, chapter, file, true).attempt;
     all_pass = all_pass && attempt.judgement.verdict == Verdict::pass;
     const std::string reason = attempt.judgement.reasons.empty() ? "" : attempt.judgement.reasons.front();
     const std::string verdict =
@@ -86,7 +92,7 @@ void add_run_command(CLI::App& app, Session& session, int& exit_code) {
   auto* command = app.add_subcommand("run", "Build, check, measure and judge your kernel, and draw its dot");
   auto* name = command->add_option("name", options->name, "chapter; default: the next one that is not passed");
   auto* kernel = command->add_option("--kernel", options->kernel, "measure this file instead of my/NAME.cu");
-  command->add_flag("--save", options->save, "with --kernel: let the dot join the walk")->needs(kernel);
+  command->add_flag("--save", options->save, "with --kernel: let the dot join the walk, and draw it")->needs(kernel);
   command->add_flag("--no-ask", session.options.no_ask, "do not ask for a prediction");
   command->add_flag("--all", options->all, "run every chapter that my/ holds a file for")->excludes(name, kernel);
   command->callback(

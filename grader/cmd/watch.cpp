@@ -180,11 +180,12 @@ class WatchLoop {
     HintGiver hints(session_.store(), watched_.chapter(), session_.bench().device_name());
     const OfferedHint* hint = value_or_fail(hints.next());
     if (hint == nullptr) {
-      tell(fmt::format("you have had all {} hints; `./roofwalk hint {} --again` begins again", hints.offered().size(),
+      tell(fmt::format("you have had all hints about this; `./roofwalk hint {} --again` begins again",
                        watched_.chapter().name));
       return;
     }
-    const std::string label = fmt::format("hint {}/{}  ", hints.given(), hints.offered().size());
+    const std::string label =
+        fmt::format("{} {}/{}  ", hint->leads_on ? "for the ace, hint" : "hint", hint->number, hint->of);
     note_.clear();
     for (const std::string& line : paragraphs(hint->text, note_columns() - label.size())) {
       note_.push_back((note_.empty() ? label : std::string(label.size(), ' ')) + line);

@@ -28,6 +28,10 @@ TEST(Course, FindsItsChaptersInOrder) {
 TEST(Course, SuggestsNamesThatComeNear) {
   const Course course = mini_course();
   EXPECT_TRUE(course.find("mini-sum"));
+  EXPECT_EQ((*course.find("1"))->name, "mini-double");
+  EXPECT_EQ((*course.find("01"))->name, "mini-double");
+  EXPECT_FALSE(course.find("9"));
+  EXPECT_FALSE(course.find(""));
   EXPECT_THAT(course.find("minidouble").error().text(), HasSubstr("did you mean mini-double"));
   EXPECT_THAT(course.find("zzzzzzzzzzzz").error().text(), HasSubstr("the chapters are: mini-double, mini-sum"));
   EXPECT_THAT(course.find("\x1b[31m").error().text(), HasSubstr("\\x1b[31m"));

@@ -41,16 +41,41 @@ TEST(CauseHints, EveryCauseHasThreeDegrees) {
 }
 
 TEST(Hints, OnesOwnWordsComeBeforeTheGeneralOnes) {
-  EXPECT_THAT(texts(hints_for(chapter_with_hints(), "over_fetch")), ElementsAre("for rows", "general", "general too"));
+  EXPECT_THAT(texts(hints_for(chapter_with_hints(), {"over_fetch"})),
+              ElementsAre("for rows", "general", "general too"));
 }
 
 TEST(Hints, ACauseWithoutWordsInTheChapterGetsThoseOfTheTable) {
-  const auto hints = hints_for(chapter_with_hints(), "tail");
+  const auto hints = hints_for(chapter_with_hints(), {"tail"});
   ASSERT_EQ(hints.size(), 5u);
   EXPECT_EQ(hints[0].cause, "tail");
   EXPECT_EQ(hints[3].text, "general");
-  EXPECT_EQ(hints_for(chapter_with_hints(), "fault").size(), 5u);
-  EXPECT_THAT(texts(hints_for(chapter_with_hints(), "none")), ElementsAre("general", "general too"));
+  EXPECT_THAT(texts(hints_for(chapter_with_hints(), {})), ElementsAre("general", "general too"));
+}
+
+TEST(Hints, AreCountedWithinTheirKind) {
+  const auto hints = hints_for(chapter_with_hints(), {"tail"});
+  ASSERT_EQ(hints.size(), 5u);
+  EXPECT_EQ(hints[2].number, 3u);
+  EXPECT_EQ(hints[2].of, 3u);
+  EXPECT_EQ(hints[3].number, 1u);
+  EXPECT_EQ(hints[3].of, 2u);
+}
+
+TEST(Hints, AWrongKernelHearsNothingOfSpeed) {
+  const auto hints = hints_for(chapter_with_hints(), {.trouble = "fault", .is_wrong = true});
+  ASSERT_EQ(hints.size(), 3u);
+  for (const OfferedHint& hint : hints) EXPECT_EQ(hint.cause, "fault");
+  EXPECT_TRUE(is_wrong({{"verdict", "incorrect"}}));
+  EXPECT_FALSE(is_wrong({{"verdict", "fail"}}));
+}
+
+TEST(Hints, AfterAPassTheLastOneComesFirst) {
+  const auto hints = hints_for(chapter_with_hints(), {.trouble = "over_fetch", .has_passed = true});
+  EXPECT_THAT(texts(hints), ElementsAre("general too", "for rows", "general"));
+  EXPECT_TRUE(hints[0].leads_on);
+  EXPECT_EQ(hints[0].number, 2u);
+  EXPECT_EQ(hints[2].number, 1u);
 }
 
 TEST(Hints, TroubleIsTheDiagnosisOrElseTheVerdict) {
@@ -67,6 +92,13 @@ class HintGiverTest : public ::testing::Test {
   HintGiverTest() : store_(*Store::open(folder_ / "roofwalk.db")) {}
   ~HintGiverTest() override { fs::remove_all(folder_); }
 
+  void wrong_attempt() {
+    ASSERT_TRUE(store_.add({.chapter = "mini",
+                            .device = "virtual:test",
+                            .created_at = "",
+                            .source_sha256 = "b",
+                            .attempt = {{"verdict", "incorrect"}, {"diagnosis", nullptr}}}));
+  }
   void attempt(const std::string& cause) {
     ASSERT_TRUE(store_.add({.chapter = "mini",
                             .device = "virtual:test",
@@ -102,9 +134,25 @@ TEST_F(HintGiverTest, ANewDiagnosisBringsItsOwnFirst) {
   EXPECT_EQ(next(), "general too");
   attempt("tail");
   HintGiver giver(store_, chapter_, "virtual:test");
-  EXPECT_EQ(giver.given(), 2u);
   EXPECT_EQ(giver.offered().size(), 5u);
+  EXPECT_FALSE(giver.all_given());
   EXPECT_EQ(next(), giver.offered()[0].text);
+}
+
+TEST_F(HintGiverTest, ANewMistakeIsToldAllAnewOnceTheKernelWasCorrect) {
+  wrong_attempt();
+  const std::string first = next();
+  wrong_attempt();
+  const std::string second = next();
+  EXPECT_NE(second, first);
+  next();
+  EXPECT_EQ(next(), "");
+  attempt("over_fetch");
+  EXPECT_EQ(next(), "for rows");
+  wrong_attempt();
+  EXPECT_EQ(next(), first);
+  attempt("over_fetch");
+  EXPECT_EQ(next(), "general");
 }
 
 TEST_F(HintGiverTest, WhatCameBeforeAResetIsForgotten) {

@@ -21,6 +21,14 @@ TEST(Prediction, ReadsNumbersAsPeopleWriteThem) {
   }
 }
 
+TEST(Prediction, ABeginningIsEnough) {
+  EXPECT_EQ(bound_from_text("mem"), Bound::memory);
+  EXPECT_EQ(bound_from_text(" L"), Bound::latency);
+  EXPECT_EQ(bound_from_text("memories"), std::nullopt);
+  EXPECT_EQ(bound_from_text(""), std::nullopt);
+  EXPECT_EQ(direction_from_text("b"), Direction::both);
+}
+
 TEST(Prediction, AsksUntilItUnderstandsAndEnterSkips) {
   std::istringstream in("many\n1/12\n\nU\n");
   std::ostringstream out;
@@ -28,7 +36,7 @@ TEST(Prediction, AsksUntilItUnderstandsAndEnterSkips) {
   EXPECT_EQ(said.ai, 1.0 / 12);
   EXPECT_EQ(said.bound, std::nullopt);
   EXPECT_EQ(said.moves, Direction::up);
-  EXPECT_THAT(out.str(), HasSubstr("AI at L1"));
+  EXPECT_THAT(out.str(), HasSubstr("(FLOPs for each byte) at L1"));
   EXPECT_THAT(out.str(), HasSubstr("a number such as"));
 }
 
@@ -41,11 +49,12 @@ TEST(Prediction, TheEndOfTheInputKeepsWhatWasSaid) {
 }
 
 TEST(Prediction, SurvivesItsJson) {
-  const Prediction said{.ai = 0.125, .bound = Bound::latency, .moves = Direction::both};
+  const Prediction said{.ai = 0.125, .bound = Bound::latency, .moves = Direction::both, .after_measuring = true};
   const Prediction back = prediction_from_json(Json::parse(to_json(said).dump()));
   EXPECT_EQ(back.ai, said.ai);
   EXPECT_EQ(back.bound, said.bound);
   EXPECT_EQ(back.moves, said.moves);
+  EXPECT_TRUE(back.after_measuring);
   EXPECT_TRUE(to_json(Prediction{}).is_null());
   EXPECT_TRUE(prediction_from_json(Json::parse(R"({"ai": "x", "bound": 3, "moves": "sideways"})")).empty());
 }

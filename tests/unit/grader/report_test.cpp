@@ -44,6 +44,34 @@ TEST(Report, OfAnIncorrectAttemptSaysWhereAndGivesNoNumbers) {
   expect_fits_a_screen(text);
 }
 
+TEST(Report, OfAnIncorrectAttemptSaysAtHowManySizes) {
+  Evidence evidence;
+  evidence.outcome = testing::correct_outcome();
+  evidence.outcome->correctness.correct = false;
+  Attempt attempt = attempt_that_ended_with(evidence);
+  const auto text = [&](int ran, int wrong) {
+    attempt.small_sizes = ran;
+    attempt.wrong_small_sizes = wrong;
+    return report(attempt, {}, Colors(false));
+  };
+  EXPECT_THAT(text(9, 4), HasSubstr("wrong at 4 of the 9 small sizes that ran\n"));
+  EXPECT_THAT(text(9, 9), HasSubstr("wrong at all 9 small sizes that ran\n"));
+  EXPECT_THAT(text(9, 0), HasSubstr("right at all 9 small sizes\n"));
+}
+
+TEST(Report, ListsTheGoalsOfAPassFirstWhileItIsMissed) {
+  Attempt attempt = measured_attempt();
+  ASSERT_EQ(attempt.judgement.goals.size(), 2u);
+  attempt.judgement.verdict = Verdict::fail;
+  GoalResult& first = attempt.judgement.goals[0];
+  first.wanted_for = Grade::ace;
+  attempt.judgement.goals[1].wanted_for = Grade::pass;
+  const auto place = [&](Grade grade) {
+    return report(attempt, {}, Colors(false)).find(std::string(grade_name(grade)) + " wants");
+  };
+  EXPECT_LT(place(Grade::pass), place(Grade::ace));
+}
+
 TEST(Report, OfACompileErrorStaysWithinAScreen) {
   Evidence evidence;
   std::string message;

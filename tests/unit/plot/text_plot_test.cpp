@@ -47,6 +47,24 @@ S starter  * attempt 2  ~ pass from here  under *: 1
 )PLOT" + 1);
 }
 
+TEST(TextPlot, TheLegendIsNeverCutInTheMiddleOfAWord) {
+  Chart chart = vector_add_chart();
+  const PlotPoint last = chart.walk.back();
+  for (int i = 3; i < 10; ++i) {
+    chart.walk.push_back(last);
+    chart.walk.back().label = i % 2 == 0 ? "0" : std::to_string(i);
+  }
+  EXPECT_THAT(lines_of(text_plot(chart, 120, 18, false)).back(), HasSubstr("under *: 1, 2, 3, 0, 5, 0, 7, 0"));
+  EXPECT_THAT(trimmed(text_plot(chart, 60, 18, false)), testing::EndsWith("  ~ pass from here  under *: 8 dots\n"));
+}
+
+TEST(TextPlot, ExplainsAGoalOnlyWhereItIsSeen) {
+  Chart chart = vector_add_chart();
+  EXPECT_THAT(text_plot(chart, 72, 18, false), HasSubstr("~ pass from here"));
+  chart.goal->min_ai = 2 * *chart.algorithmic_ai;
+  EXPECT_THAT(text_plot(chart, 72, 18, false), Not(HasSubstr("~")));
+}
+
 TEST(TextPlot, OfMeasuredRoofsNamesTheDataSheetsWhereTheyDiffer) {
   Chart chart = vector_add_chart();
   chart.roofs = measured_roofs();
@@ -68,7 +86,7 @@ vector-add on virtual:classroom (n=1048576)               times modelled
       +----------------+---------------+--------------+---------------+
      0.01             0.1              1             10              100
 FLOP/s over FLOP/DRAM byte   : ridge 16.4   | algorithmic AI 0.0833
-S starter  * attempt 2  ~ pass from here  roofs measured  under *: 1
+S starter  * attempt 2  ~ pass from here  under *: 1  roofs measured
 )PLOT" + 1);
 }
 
