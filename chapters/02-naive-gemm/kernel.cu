@@ -20,7 +20,7 @@ __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int
 }
 
 SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
-    const dim3 block(32, 8);  // threadIdx.x runs to 32: each row of the block is one warp
+    const dim3 block(32, 8);  // threadIdx.x runs from 0 to 31: each row of the block is one warp
     const dim3 grid(ceil_div(m, 32), ceil_div(n, 8));
     gemm<<<grid, block>>>(a, b, c, m, n, k);
 }
