@@ -61,11 +61,11 @@ TEST(Report, OfAnIncorrectAttemptSaysAtHowManySizes) {
 
 TEST(Report, ListsTheGoalsOfAPassFirstWhileItIsMissed) {
   Attempt attempt = measured_attempt();
-  ASSERT_EQ(attempt.judgement.goals.size(), 2u);
   attempt.judgement.verdict = Verdict::fail;
-  GoalResult& first = attempt.judgement.goals[0];
-  first.wanted_for = Grade::ace;
-  attempt.judgement.goals[1].wanted_for = Grade::pass;
+  GoalResult row = attempt.judgement.goals.front();
+  row.wanted_for = Grade::ace;
+  attempt.judgement.goals = {row, row};
+  attempt.judgement.goals.back().wanted_for = Grade::pass;
   const auto place = [&](Grade grade) {
     return report(attempt, {}, Colors(false)).find(std::string(grade_name(grade)) + " wants");
   };

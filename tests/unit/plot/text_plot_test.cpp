@@ -54,7 +54,7 @@ TEST(TextPlot, TheLegendIsNeverCutInTheMiddleOfAWord) {
     chart.walk.push_back(last);
     chart.walk.back().label = i % 2 == 0 ? "0" : std::to_string(i);
   }
-  EXPECT_THAT(lines_of(text_plot(chart, 120, 18, false)).back(), HasSubstr("under *: 1, 2, 3, 0, 5, 0, 7, 0"));
+  EXPECT_THAT(lines_of(text_plot(chart, 120, 18, false)).back(), HasSubstr("under *: 1-3, 0, 5, 0, 7, 0"));
   EXPECT_THAT(trimmed(text_plot(chart, 60, 18, false)), testing::EndsWith("  ~ pass from here  under *: 8 dots\n"));
 }
 
