@@ -208,11 +208,13 @@ Words executed_over_useful(const DiagnosisInput& in) {
 }
 
 Words unfused(const DiagnosisInput& in) {
-  return {fmt::format("{:.0f} kernels pass whole arrays on to each other through DRAM, which moves {} where {} are "
-                      "compulsory. Fuse them: what one kernel reads or computes, the next should find in registers{}.",
-                      std::max(in.streaming_kernels, in.chained_kernels), si_text(in.dram_bytes, "B"),
-                      si_text(in.compulsory_bytes, "B"), place(in.launch_line)),
-          in.launch_line};
+  return {
+      fmt::format(
+          "{:.0f} kernels pass whole arrays on to each other through DRAM, or fetch the same ones again: {} "
+          "where {} are compulsory. Fuse them: what one kernel reads or computes, the next should find in registers{}.",
+          std::max(in.streaming_kernels, in.chained_kernels), si_text(in.dram_bytes, "B"),
+          si_text(in.compulsory_bytes, "B"), place(in.launch_line)),
+      in.launch_line};
 }
 
 // The level at which redundant bytes take most time.
@@ -275,11 +277,14 @@ Words barriers(const DiagnosisInput& in) {
   const auto* load = wait_for_memory(in);
   const bool is_load = load && load->line > 0 && load->share > (wait ? wait->share : 0);
   const int line = is_load ? load->line : barrier_line;
-  return {fmt::format("{}{} the whole block waits for the slowest load, and hardly another block has work "
-                      "meanwhile. Start the next tile's loads before computing on this one (cp.async, two buffers), "
-                      "or let more blocks share an SM.",
-                      is_load ? "behind its loads" : "at its barriers", place(line)),
-          line};
+  const std::string waits =
+      is_load ? fmt::format("at its barriers the whole block waits for the loads of line {}", line)
+              : fmt::format("at its barriers{} the whole block waits for the slowest load", place(line));
+  return {
+      fmt::format("{}, and hardly another block has work meanwhile. Start the next tile's loads before computing on "
+                  "this one (cp.async, two buffers), or let more blocks share an SM.",
+                  waits),
+      line};
 }
 
 Words dependency(const DiagnosisInput& in) {

@@ -87,8 +87,8 @@ struct Diagnosis {
 // Every cause that a diagnosis can have; "none" is no cause.
 std::span<const std::string_view> diagnosis_causes();
 
-// All causes worth curing, the most costly first: each would save a good part of the time on its own. Empty where there
-// is none, or no single one. Time that one cause explains is not put down to another as well.
+// All causes worth curing, spills first and then the most costly first: each would save a good part of the time on its
+// own. Empty where there is none, or no single one. Time that one cause explains is not put down to another as well.
 std::vector<Diagnosis> diagnose(const DiagnosisInput& input);
 
 // The first of them; where there is none, "none" and what can be said of the dot.

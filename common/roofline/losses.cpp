@@ -289,8 +289,10 @@ double sector_ratio(const DiagnosisInput& in) {
 double repeats_of_work(const DiagnosisInput& in) {
   if (in.useful_flops <= 0 || in.executed_flops < kRepeats * in.useful_flops) return 1;
   // A result that is computed again where it is needed again is stored once; a repeated one is stored each time.
+  // Scattered stores count for what they would be side by side.
   const double once = std::min(in.compulsory_bytes, in.dram_write_bytes);
-  return in.l1_write_bytes >= kStoredAgain * once && once > 0 ? in.executed_flops / in.useful_flops : 1;
+  return in.l1_write_bytes / sector_ratio(in) >= kStoredAgain * once && once > 0 ? in.executed_flops / in.useful_flops
+                                                                                 : 1;
 }
 
 double wait_share(const DiagnosisInput& in, std::string_view id) {

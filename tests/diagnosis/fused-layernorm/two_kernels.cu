@@ -1,7 +1,7 @@
-// diagnosis: unfused, line 53
+// diagnosis: unfused, line 54
 #include <roofwalk.cuh>
 
-constexpr int kWarps = 8;  // of each block; each warp works on a row of its own
+constexpr int kWarps = 2;  // of each block; each warp works on a row of its own
 constexpr int kEach = 8;   // values that a lane asks for before it uses one
 
 __device__ float warp_sum(float value) {

@@ -238,7 +238,7 @@ TEST(Diagnose, BarriersWhereNoOtherBlockRuns) {
   const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "barriers");
   EXPECT_EQ(found.line, 9);  // whose loads they wait for
-  EXPECT_THAT(found.text, HasSubstr("behind its loads (line 9)"));
+  EXPECT_THAT(found.text, HasSubstr("waits for the loads of line 9"));
   EXPECT_THAT(found.text, HasSubstr("cp.async"));
   in.waiting = {{"barrier", "a barrier", 0.46, 10}, {"dram", "DRAM", 0.45, 9}};
   EXPECT_THAT(only(in).text, HasSubstr("at its barriers (line 10)"));
