@@ -29,9 +29,9 @@ constexpr std::string_view kCauses[] = {
     cause::kOverFetch,           // sectors fetched of which little is used
     cause::kBankConflicts,       // shared-memory accesses that take turns
     cause::kDivergence,          // the lanes of a warp go different ways
-    cause::kExecutedOverUseful,  // FLOPs that nobody asked for
-    cause::kUnfused,             // intermediates that go through DRAM between kernels
-    cause::kRedundantLoads,      // every block fetches what other blocks fetched before
+    cause::kExecutedOverUseful,  // FLOPs that nobody asked for, or the whole work again
+    cause::kUnfused,             // arrays that go through DRAM from kernel to kernel
+    cause::kRedundantLoads,      // blocks fetch what others, or they themselves, fetched before
     cause::kNoReuse,             // threads of a block load the same bytes again and again
     cause::kLowOccupancy,        // too few resident warps to hide the waiting
     cause::kBarriers,            // whole blocks stand still until their loads are there

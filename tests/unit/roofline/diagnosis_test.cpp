@@ -452,6 +452,7 @@ TEST(Diagnose, WorksWithoutModelledParts) {
   in.executed_flops = 10 * in.useful_flops;
   EXPECT_THAT(causes(in), ElementsAre("executed_over_useful"));
   in.divergent_branches = in.branches;
+  EXPECT_THAT(causes(in), ElementsAre("executed_over_useful"));  // they split, and no lane is lost
   in.thread_instructions /= 2;
   EXPECT_THAT(causes(in), ElementsAre("divergence"));
   in.shared_wavefronts = 100, in.shared_bank_conflicts = 50;
