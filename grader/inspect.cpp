@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 
 namespace roofwalk {
@@ -44,6 +45,7 @@ std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record) {
       line.load_requests += loads;
       line.store_requests += stores;
       line.l1_sectors += sectors;
+      line.l1_lines += count(c, Counter::l1_lines);
       line.local_sectors += local;
       line.ideal_l1_sectors += ideal_sectors(sectors, count(c, Counter::l1_lines), loads + stores);
       line.dram_bytes += dram_bytes_of(c);
@@ -100,6 +102,20 @@ double streaming_kernels(const RunRecord& record, double dram_bytes) {
     if (bytes >= kGoodPart * dram_bytes && at_l1 <= kHardlyTwice * bytes) ++streaming;
   }
   return streaming;
+}
+
+// Different kernels that have a good part of the plan's bytes and none of which alone moves far more than is
+// compulsory: where there are several and more bytes than compulsory, one fetches what one before it had, or wrote.
+// Launches of the same kernel may be pieces of one step.
+double chained_kernels(const RunRecord& record, double dram_bytes, double compulsory_bytes) {
+  constexpr double kGoodPart = 0.1, kLittleMore = 1.1;
+  std::set<std::string_view> chained;
+  for (const KernelRecord& kernel : record.kernels) {
+    const double bytes = dram_bytes_of(kernel.counters);
+    if (bytes > kLittleMore * compulsory_bytes) return 0;
+    if (bytes >= kGoodPart * dram_bytes) chained.insert(kernel.name);
+  }
+  return static_cast<double>(chained.size());
 }
 
 // What spilled registers would cost, moved once out and once back, from the nearest level that holds those of all
@@ -197,6 +213,9 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
   in.thread_instructions = count(record.counters, Counter::thread_instructions);
   in.launches = static_cast<double>(record.kernels.size());
   in.streaming_kernels = streaming_kernels(record, in.dram_bytes);
+  in.chained_kernels = chained_kernels(record, in.dram_bytes, in.compulsory_bytes);
+  in.l1_write_bytes = kSectorBytes * count(record.counters, Counter::l1_write_sectors);
+  in.dram_write_bytes = count(record.counters, Counter::dram_write_bytes);
   add_spills(record, machine, in);
   in.is_impossible = !implausible(m, roofs).empty();
   in.lines = lines_of(record);

@@ -13,9 +13,11 @@ namespace {
 
 using Line = DiagnosisInput::Line;
 
-constexpr double kWorthCuring = 0.15;  // of the time
-constexpr double kWellPlaced = 1.25;   // 80 % of the roof at the algorithm's AI: well optimized
-constexpr double kNearRoof = 1.1;      // nothing left to name
+constexpr double kWorthCuring = 0.15;     // of the time
+constexpr double kMostlyBusy = 0.9;       // of the time
+constexpr double kWellPlaced = 1.25;      // 80 % of the roof at the algorithm's AI: well optimized
+constexpr double kNearRoof = 1.1;         // nothing left to name
+constexpr double kManySpilledBytes = 64;  // of a thread: 16 values without a register are no accident at a loop's end
 
 constexpr std::string_view kCauses[] = {
     cause::kOverRoof,            // more bytes or FLOPs a second than the machine has: skipped work, or a wrong roof
@@ -27,9 +29,9 @@ constexpr std::string_view kCauses[] = {
     cause::kOverFetch,           // sectors fetched of which little is used
     cause::kBankConflicts,       // shared-memory accesses that take turns
     cause::kDivergence,          // the lanes of a warp go different ways
-    cause::kExecutedOverUseful,  // FLOPs that nobody asked for
-    cause::kUnfused,             // intermediates that go through DRAM between kernels
-    cause::kRedundantLoads,      // every block fetches what other blocks fetched before
+    cause::kExecutedOverUseful,  // FLOPs that nobody asked for, or the whole work again
+    cause::kUnfused,             // arrays that go through DRAM from kernel to kernel
+    cause::kRedundantLoads,      // blocks fetch what others, or they themselves, fetched before
     cause::kNoReuse,             // threads of a block load the same bytes again and again
     cause::kLowOccupancy,        // too few resident warps to hide the waiting
     cause::kBarriers,            // whole blocks stand still until their loads are there
@@ -118,8 +120,9 @@ Words tail(const DiagnosisInput& in) {
 Words spills(const DiagnosisInput& in) {
   return {fmt::format("The compiler (ptxas) ran out of registers and keeps {:.0f} bytes of each thread in local "
                       "memory: moving them "
-                      "once out and back would take about {}, which the virtual GPU's time does not show. Hold fewer "
-                      "values at once, or allow more registers (__launch_bounds__){}.",
+                      "once out and back would take about {}, which the virtual GPU's time does not show; in a loop "
+                      "each turn may move them. Hold fewer values at once, or allow more registers "
+                      "(__launch_bounds__){}.",
                       in.spilled_bytes_per_thread, time_text(in.spill_ns), place(in.launch_line)),
           in.launch_line};
 }
@@ -140,18 +143,24 @@ Words over_fetch(const DiagnosisInput& in) {
   if (!line) return {"more sectors are fetched than needed.", 0};
   const double requests = line->load_requests + line->store_requests;
   const char* access = line->store_requests == 0 ? "a load" : line->load_requests == 0 ? "a store" : "an access";
-  return {
-      fmt::format("line {} asks for {} sectors {} where {} would do, since the threads of a warp touch addresses far "
-                  "apart. Let neighbouring threads (threadIdx.x) touch neighbouring elements.",
-                  line->line, number_text(line->l1_sectors / requests), access,
-                  number_text(line->ideal_l1_sectors / requests)),
-      line->line};
+  // L1 answers a line at a time: with many of them a request it is busy long before its bandwidth is used up.
+  const bool l1_is_busy = in.l1_ns >= kMostlyBusy * in.elapsed_ns && line->l1_lines > requests;
+  const std::string busy =
+      l1_is_busy ? fmt::format(" L1 is busy {} of the time, answering {} lines {}.", percent(in.l1_ns / in.elapsed_ns),
+                               number_text(line->l1_lines / requests), access)
+                 : std::string();
+  return {fmt::format("line {} asks for {} sectors {} on average where {} would do, since the threads of a warp touch "
+                      "addresses far apart.{} Let neighbouring threads (threadIdx.x) touch neighbouring elements.",
+                      line->line, number_text(line->l1_sectors / requests), access,
+                      number_text(line->ideal_l1_sectors / requests), busy),
+          line->line};
 }
 
 Words bank_conflicts(const DiagnosisInput& in) {
   const Line* line = worst_line(in.lines, [](const Line& l) { return l.shared_bank_conflicts; });
   return {fmt::format("{} of the shared-memory wavefronts are bank conflicts, where threads of a warp hit the same "
-                      "bank{}. Pad the tile's rows by one element, or swizzle them.",
+                      "bank{}. Let neighbouring threads read neighbouring words, or pad or swizzle the tile's rows: "
+                      "by one float for float accesses, by four for float4.",
                       percent(in.shared_bank_conflicts / in.shared_wavefronts),
                       line ? fmt::format(", most at line {}", line->line) : ""),
           number_of(line)};
@@ -168,7 +177,28 @@ Words divergence(const DiagnosisInput& in) {
       number_of(branch)};
 }
 
+// The same results computed, and stored, again and again.
+Words repeated_work(const DiagnosisInput& in) {
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.flops > 0 ? l.store_requests : 0; });
+  if (line == nullptr) line = worst_line(in.lines, [](const Line& l) { return l.store_requests; });
+  const double repeats = repeats_of_work(in);
+  constexpr double kNearlyAll = 0.5;
+  if (in.blocks > 1 && repeats >= kNearlyAll * in.blocks) {
+    return {fmt::format("every block does all the elements: {:.0f} blocks execute {} FLOPs for each useful one, and "
+                        "store each result again. blockIdx is missing in the index{}: give each block a part of its "
+                        "own.",
+                        in.blocks, number_text(repeats), place(number_of(line))),
+            number_of(line)};
+  }
+  return {fmt::format("each result is computed {} times over and stored each time{}. Several threads or blocks have "
+                      "the same index: compare the grid{} with what one block computes, one block for each piece.",
+                      number_text(repeats), place(number_of(line)),
+                      in.launch_line > 0 ? fmt::format(" of line {}", in.launch_line) : ""),
+          number_of(line)};
+}
+
 Words executed_over_useful(const DiagnosisInput& in) {
+  if (repeats_of_work(in) > 1) return repeated_work(in);
   const Line* line = worst_line(in.lines, [](const Line& l) { return l.flops; });
   return {fmt::format("the kernel executes {} FLOPs for each useful one{}. Compute nothing twice and nothing that is "
                       "thrown away.",
@@ -178,11 +208,13 @@ Words executed_over_useful(const DiagnosisInput& in) {
 }
 
 Words unfused(const DiagnosisInput& in) {
-  return {fmt::format("{:.0f} kernels pass whole arrays on to each other through DRAM, which moves {} where {} are "
-                      "compulsory. Fuse them: what one kernel computes, the next should find in registers{}.",
-                      in.streaming_kernels, si_text(in.dram_bytes, "B"), si_text(in.compulsory_bytes, "B"),
-                      place(in.launch_line)),
-          in.launch_line};
+  return {
+      fmt::format(
+          "{:.0f} kernels pass whole arrays on to each other through DRAM, or fetch the same ones again: {} "
+          "where {} are compulsory. Fuse them: what one kernel reads or computes, the next should find in registers{}.",
+          std::max(in.streaming_kernels, in.chained_kernels), si_text(in.dram_bytes, "B"),
+          si_text(in.compulsory_bytes, "B"), place(in.launch_line)),
+      in.launch_line};
 }
 
 // The level at which redundant bytes take most time.
@@ -206,11 +238,11 @@ std::string redundancy(const DiagnosisInput& in, const Level& level) {
 
 Words redundant_loads(const DiagnosisInput& in) {
   const Line* line = worst_line(in.lines, [](const Line& l) { return l.dram_bytes > 0 ? l.dram_bytes : l.l1_sectors; });
-  return {
-      fmt::format("{}, though hardly a block asks twice: every block fetches what others fetched before{}. Let each "
-                  "block do more with what it loads (a larger tile), or run blocks that share data side by side.",
-                  redundancy(in, slowest_level(in)), line ? fmt::format(", most at line {}", line->line) : ""),
-      number_of(line)};
+  return {fmt::format("{}{}: the same bytes come again, from another block or from the same one after its cache lost "
+                      "them. Where blocks share data, let each do more with what it loads (a larger tile); where one "
+                      "reads its own again, keep it in registers or shared memory.",
+                      redundancy(in, slowest_level(in)), line ? fmt::format(", most at line {}", line->line) : ""),
+          number_of(line)};
 }
 
 Words no_reuse(const DiagnosisInput& in) {
@@ -233,18 +265,26 @@ Words low_occupancy(const DiagnosisInput& in) {
 Words barriers(const DiagnosisInput& in) {
   constexpr double kOthersToRun = 2;
   const auto* wait = wait_of(in, "barrier");
-  const int line = wait ? wait->line : 0;
+  const int barrier_line = wait ? wait->line : 0;
   if (in.resident_blocks_per_sm > kOthersToRun) {
     return {fmt::format("warps stand at barriers {} of their time{}, until the slowest of their block is there. Use "
                         "fewer barriers: what stays within a warp needs none (__shfl_down_sync).",
-                        percent(wait ? wait->share : 0), place(line)),
-            line};
+                        percent(wait ? wait->share : 0), place(barrier_line)),
+            barrier_line};
   }
-  return {fmt::format("at its barriers{} the whole block waits for the slowest load, and hardly another block has work "
-                      "meanwhile. Start the next tile's loads before computing on this one (cp.async, two buffers), "
-                      "or let more blocks share an SM.",
-                      place(line)),
-          line};
+  // Those that wait at the barrier wait for a warp whose load is on its way: where loads are waited for longer than
+  // barriers, the load is the place to begin.
+  const auto* load = wait_for_memory(in);
+  const bool is_load = load && load->line > 0 && load->share > (wait ? wait->share : 0);
+  const int line = is_load ? load->line : barrier_line;
+  const std::string waits =
+      is_load ? fmt::format("at its barriers the whole block waits for the loads of line {}", line)
+              : fmt::format("at its barriers{} the whole block waits for the slowest load", place(line));
+  return {
+      fmt::format("{}, and hardly another block has work meanwhile. Start the next tile's loads before computing on "
+                  "this one (cp.async, two buffers), or let more blocks share an SM.",
+                  waits),
+      line};
 }
 
 Words dependency(const DiagnosisInput& in) {
@@ -268,21 +308,21 @@ Words latency(const DiagnosisInput& in) {
 
 Words shared_traffic(const DiagnosisInput& in) {
   const Line* line = worst_line(in.lines, [](const Line& l) { return l.shared_wavefronts; });
-  return {fmt::format("shared memory takes {} of the {}{}, without many conflicts. Keep operands in registers: several "
-                      "outputs a thread.",
+  return {fmt::format("shared memory takes {} of the {}{}, without many conflicts. Keep operands in registers: a "
+                      "thread with a square of r x s outputs reads 1/r + 1/s values for each multiply-add.",
                       time_text(in.shared_ns), time_text(in.elapsed_ns),
                       line ? fmt::format(", most at line {}", line->line) : ""),
           number_of(line)};
 }
 
 Words instruction_bound(const DiagnosisInput& in) {
-  const Line* line = worst_line(in.lines, [](const Line& l) { return l.warp_instructions; });
   constexpr double kFlopsOfFma = 64;  // of a warp
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.warp_instructions - l.flops / kFlopsOfFma; });
   return {
       fmt::format("the kernel issues {} warp instructions, where its FLOPs as fused multiply-adds are {}{}. Use wider "
                   "accesses, unroll, and take index arithmetic out of the loop.",
                   si_text(in.warp_instructions, ""), si_text(in.useful_flops / kFlopsOfFma, ""),
-                  line ? fmt::format(", most at line {}", line->line) : ""),
+                  line ? fmt::format("; most of the others are at line {}", line->line) : ""),
       number_of(line)};
 }
 
@@ -383,19 +423,22 @@ std::vector<Diagnosis> diagnose(const DiagnosisInput& in) {
   if (in.elapsed_ns <= 0) return {};
   if (in.is_impossible) return {over_roof(in)};
   std::vector<Diagnosis> found;
-  if (const double share = in.spill_ns / (in.elapsed_ns + in.spill_ns); share >= kWorthCuring) {
-    auto [text, line] = spills(in);
-    found.push_back({std::string(cause::kSpills), std::move(text), line, share});
-  }
-  if (total_gap(in) > kWellPlaced) {
-    for (const Loss& loss : losses(in)) {
-      const double share = loss.ns / in.elapsed_ns;
-      if (share < kWorthCuring) continue;
-      auto [text, line] = words_for(loss.cause, in);
-      found.push_back({std::string(loss.cause), with_gap(in, loss.is_bytes, text), line, share});
-    }
+  const bool has_gap = total_gap(in) > kWellPlaced;
+  for (const Loss& loss : losses(in)) {
+    const double share = loss.ns / in.elapsed_ns;
+    // Close to the roof only fusion goes further.
+    if (share < kWorthCuring || (!has_gap && loss.cause != cause::kUnfused)) continue;
+    auto [text, line] = words_for(loss.cause, in);
+    found.push_back({std::string(loss.cause), with_gap(in, loss.is_bytes, text), line, share});
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  // First, whatever its share: how often a loop moves spilled values nobody has counted, and every other figure is of a
+  // kernel without them.
+  const double spilled = in.spill_ns / (in.elapsed_ns + in.spill_ns);
+  if (spilled >= kWorthCuring || (has_gap && in.spilled_bytes_per_thread >= kManySpilledBytes)) {
+    auto [text, line] = spills(in);
+    found.insert(found.begin(), {std::string(cause::kSpills), std::move(text), line, spilled});
+  }
   return found;
 }
 

@@ -25,6 +25,8 @@ struct DiagnosisInput {
   double branches = 0, divergent_branches = 0;
   double launches = 0;
   double streaming_kernels = 0;  // launches that have a good part of the bytes, each byte once; see inspect.cpp
+  double chained_kernels = 0;    // different ones that each move the compulsory bytes at most; see inspect.cpp
+  double l1_write_bytes = 0, dram_write_bytes = 0;
 
   // Of the kernel that takes most time.
   double occupancy = 0;                    // resident warps over the most that fit
@@ -45,6 +47,7 @@ struct DiagnosisInput {
     int line = 0;
     double load_requests = 0, store_requests = 0;  // warp instructions on global memory
     double l1_sectors = 0;                         // 32-byte sectors that they asked L1 for
+    double l1_lines = 0;                           // 128-byte lines that they touched
     double ideal_l1_sectors = 0;                   // the same, had the bytes used lain side by side
     double dram_bytes = 0, local_sectors = 0;
     double flops = 0, warp_instructions = 0;
@@ -84,8 +87,8 @@ struct Diagnosis {
 // Every cause that a diagnosis can have; "none" is no cause.
 std::span<const std::string_view> diagnosis_causes();
 
-// All causes worth curing, the most costly first: each would save a good part of the time on its own. Empty where there
-// is none, or no single one. Time that one cause explains is not put down to another as well.
+// All causes worth curing, spills first and then the most costly first: each would save a good part of the time on its
+// own. Empty where there is none, or no single one. Time that one cause explains is not put down to another as well.
 std::vector<Diagnosis> diagnose(const DiagnosisInput& input);
 
 // The first of them; where there is none, "none" and what can be said of the dot.

@@ -11,6 +11,9 @@ namespace {
 constexpr double kOverFetch = 1.5;       // sectors over sectors needed; 1.25 is mere misalignment
 constexpr double kConflictShare = 0.25;  // of the shared-memory wavefronts
 constexpr double kDivergentShare = 0.1;  // of the branches
+constexpr double kLanesLost = 0.15;      // of all lanes that instructions were issued for
+constexpr double kRepeats = 1.9;         // executed over useful FLOPs: nearly twice, so that sums in passes are none
+constexpr double kStoredAgain = 1.5;     // bytes stored over those that reach DRAM, or over all compulsory ones
 constexpr double kExtraFlops = 1.25;     // executed over useful
 constexpr double kRedundant = 1.25;      // bytes at a level over compulsory bytes
 constexpr double kVeryRedundant = 8;     // the same, where waiting for them takes longer than moving them
@@ -29,7 +32,8 @@ class Ledger {
       : in_(input),
         parts_{input.dram_ns, input.l2_ns, input.l1_ns, input.shared_ns, input.issue_ns, input.flops_ns},
         ideal_ns_(input.elapsed_ns / total_gap(input)),
-        ratio_(sector_ratio(input)) {
+        ratio_(sector_ratio(input)),
+        repeats_(repeats_of_work(input)) {
     rest_ = parts_;
     busiest_ns_ = *std::max_element(parts_.begin(), parts_.end());
   }
@@ -62,7 +66,12 @@ class Ledger {
     return in_.shared_bank_conflicts > 0 && in_.shared_bank_conflicts >= kConflictShare * in_.shared_wavefronts;
   }
   bool diverges() const {
-    return in_.divergent_branches > 0 && in_.divergent_branches >= kDivergentShare * in_.branches;
+    return in_.divergent_branches > 0 && in_.divergent_branches >= kDivergentShare * in_.branches &&
+           active_lanes() <= 1 - kLanesLost;
+  }
+  // Share of the lanes that work, over all instructions.
+  double active_lanes() const {
+    return in_.warp_instructions > 0 ? in_.thread_instructions / (32 * in_.warp_instructions) : 1;
   }
   bool executes_too_much() const {
     return in_.useful_flops > 0 && in_.executed_flops >= kExtraFlops * in_.useful_flops;
@@ -87,8 +96,8 @@ class Ledger {
   }
 
   // Why the same bytes move again and again, each time all of the sectors used.
-  std::string_view reuse_cause() const {
-    if (in_.streaming_kernels > 1) return cause::kUnfused;
+  std::string_view reuse_cause(Part level) const {
+    if (in_.streaming_kernels > 1 || (level == kDram && in_.chained_kernels > 1)) return cause::kUnfused;
     return in_.l1_bytes <= kReuseInL1 * in_.l2_bytes ? cause::kRedundantLoads : cause::kNoReuse;
   }
 
@@ -101,6 +110,10 @@ class Ledger {
 
   // The parts of the machine work at the same time: a cure saves what the slowest of them is faster afterwards.
   void cure_parts() {
+    // Whoever does the work once moves, computes and waits that much less.
+    for (int part = 0; part < kParts; ++part) {
+      claim(cause::kExecutedOverUseful, static_cast<Part>(part), parts_[part] * (1 - 1 / repeats_));
+    }
     // Local memory goes the way of everything else, and its part of the traffic is the same at each level.
     for (const Part level : {kDram, kL2, kL1}) {
       if (in_.local_bytes > 0) {
@@ -115,7 +128,7 @@ class Ledger {
     }
     for (const Part level : {kDram, kL2, kL1}) {
       if (bytes_at(level) >= kRedundant * in_.compulsory_bytes) {
-        claim(reuse_cause(), level, rest_[level] - compulsory_ns(level));
+        claim(reuse_cause(level), level, rest_[level] - compulsory_ns(level));
       }
     }
     if (conflicts()) {
@@ -125,13 +138,12 @@ class Ledger {
     // Of the instructions, at least so many are arithmetic on floats, at most twice as many.
     const double arithmetic =
         in_.warp_instructions > 0 ? std::min(1.0, in_.executed_flops / kFlopsOfFma / in_.warp_instructions) : 1;
-    const double active = in_.warp_instructions > 0 ? in_.thread_instructions / (32 * in_.warp_instructions) : 1;
     for (const Part part : {kIssue, kFlops}) {
       if (executes_too_much()) {
         claim(cause::kExecutedOverUseful, part,
               parts_[part] * arithmetic * (1 - in_.useful_flops / in_.executed_flops));
       }
-      if (diverges()) claim(cause::kDivergence, part, parts_[part] * (1 - active));
+      if (diverges()) claim(cause::kDivergence, part, parts_[part] * (1 - active_lanes()));
     }
     claim(cause::kInstructionBound, kIssue, rest_[kIssue]);
     claim(2 * arithmetic < 0.5 ? cause::kInstructionBound : cause::kFpBound, kFlops, rest_[kFlops]);
@@ -201,7 +213,7 @@ class Ledger {
       const bool is_slowest = parts_[level] == std::max({parts_[kDram], parts_[kL2], parts_[kL1]});
       if (is_slowest && parts_[level] >= in_.latency_ns / 2 &&
           bytes_at(level) >= kVeryRedundant * in_.compulsory_bytes) {
-        return reuse_cause();
+        return reuse_cause(level);
       }
     }
     return in_.occupancy > 0 && in_.occupancy < kLowOccupancy ? cause::kLowOccupancy : cause::kLatency;
@@ -222,6 +234,8 @@ class Ledger {
   void cure_waiting() {
     double latency = in_.latency_ns;
     if (in_.launch_ns >= kLaunchShare * in_.elapsed_ns) return add(cause::kLaunchBound, latency);
+    add(cause::kExecutedOverUseful, latency * (1 - 1 / repeats_));
+    latency /= repeats_;
     if (has_few_blocks()) return add(cause::kFewBlocks, latency);
     const double empty = std::min(latency, wait_share(in_, "tail") * (in_.elapsed_ns - in_.launch_ns));
     add(cause::kTail, empty);
@@ -235,20 +249,21 @@ class Ledger {
 
   // A real GPU tells counts and one time.
   std::optional<std::string_view> first_that_fits() const {
+    if (repeats_ > 1) return cause::kExecutedOverUseful;
     if (has_few_blocks()) return cause::kFewBlocks;
     if (over_fetches()) return cause::kOverFetch;
     if (conflicts()) return cause::kBankConflicts;
     if (diverges()) return cause::kDivergence;
     if (executes_too_much()) return cause::kExecutedOverUseful;
     if (in_.dram_bytes >= kRedundant * in_.compulsory_bytes || in_.l1_bytes >= kVeryRedundant * in_.compulsory_bytes) {
-      return reuse_cause();
+      return reuse_cause(kDram);
     }
     return in_.observed_ai < in_.ridge ? memory_cause() : cause::kFpBound;
   }
 
   const DiagnosisInput& in_;
   std::array<double, kParts> parts_{}, rest_{};
-  double ideal_ns_, ratio_, busiest_ns_ = 0;
+  double ideal_ns_, ratio_, repeats_, busiest_ns_ = 0;
   std::map<std::string_view, std::array<double, kParts>> removed_;
   std::map<std::string_view, double> lost_, lost_bytes_;
   std::optional<std::string_view> main_;  // whose cure saves most of the slowest part
@@ -269,6 +284,15 @@ double sector_ratio(const DiagnosisInput& in) {
     ideal += line.ideal_l1_sectors;
   }
   return ideal > 0 ? sectors / ideal : 1;
+}
+
+double repeats_of_work(const DiagnosisInput& in) {
+  if (in.useful_flops <= 0 || in.executed_flops < kRepeats * in.useful_flops) return 1;
+  // A result that is computed again where it is needed again is stored once; a repeated one is stored each time.
+  // Scattered stores count for what they would be side by side.
+  const double once = std::min(in.compulsory_bytes, in.dram_write_bytes);
+  return in.l1_write_bytes / sector_ratio(in) >= kStoredAgain * once && once > 0 ? in.executed_flops / in.useful_flops
+                                                                                 : 1;
 }
 
 double wait_share(const DiagnosisInput& in, std::string_view id) {

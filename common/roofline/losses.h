@@ -23,6 +23,9 @@ double total_gap(const DiagnosisInput& input);
 // Sectors asked of L1 over those that the same bytes need side by side; 1 where unknown.
 double sector_ratio(const DiagnosisInput& input);
 
+// How many times the whole work is done: FLOPs come again and so do the stores of their results; 1 where once.
+double repeats_of_work(const DiagnosisInput& input);
+
 // Share of the warps' cycles spent on one wait.
 double wait_share(const DiagnosisInput& input, std::string_view id);
 

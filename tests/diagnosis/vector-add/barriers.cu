@@ -1,4 +1,4 @@
-// diagnosis: barriers, line 10
+// diagnosis: barriers, line 9
 #include <roofwalk.cuh>
 
 // One block of 1024 threads an SM; two barriers a step, and at each all wait for the slowest load.

@@ -114,6 +114,10 @@ TEST(Inspect, KernelsThatPassArraysOnAreUnfused) {
   EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "unfused");
   for (KernelRecord& kernel : record.kernels) kernel.counters.set(Counter::l1_read_sectors, 4 << 20);
   EXPECT_NE(inspect_record(record, "").diagnosis.cause, "unfused");  // each kernel asks again and again
+  record.kernels[1].name = "apply";  // another one: what the first fetched it fetches again
+  EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "unfused");
+  record.kernels[1].counters.set(Counter::dram_read_bytes, 24 << 20);  // it alone reads too much
+  EXPECT_NE(inspect_record(record, "").diagnosis.cause, "unfused");
 }
 
 TEST(Inspect, AWrongAnswerMayShowItsPrecision) {

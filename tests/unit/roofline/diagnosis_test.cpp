@@ -147,7 +147,7 @@ TEST(Diagnose, ScatteredAccessesExplainTheBytesTheyCost) {
   EXPECT_EQ(found.line, 7);
   EXPECT_NEAR(found.share, 7.0 / 8, 0.02);
   EXPECT_THAT(found.text,
-              HasSubstr("The dot is x8 too far left: line 7 asks for 32 sectors an access where 4 would do"));
+              HasSubstr("The dot is x8 too far left: line 7 asks for 32 sectors an access on average where 4 would"));
 }
 
 TEST(Diagnose, AScatteredStoreIsNoReasonToWaitForLoads) {
@@ -173,11 +173,15 @@ TEST(Diagnose, RedundantBytesAreToldApart) {
   const Diagnosis between = only(in);
   EXPECT_EQ(between.cause, "redundant_loads");
   EXPECT_THAT(between.text, HasSubstr("The dot is x8 too far left: DRAM moves 101 MB for 12.6 MB of data"));
+  EXPECT_THAT(between.text, HasSubstr("from another block or from the same one"));
   in.streaming_kernels = in.launches = 5;
   const Diagnosis unfused = only(in);
   EXPECT_EQ(unfused.cause, "unfused");
   EXPECT_THAT(unfused.text, HasSubstr("5 kernels pass whole arrays on"));
   in.streaming_kernels = 1;
+  in.chained_kernels = 2;  // one of them asks twice for what its caches hold
+  EXPECT_THAT(only(in).text, HasSubstr("2 kernels pass whole arrays on"));
+  in.chained_kernels = 0;
   in.l1_bytes *= 10;
   const Diagnosis within = only(in);
   EXPECT_EQ(within.cause, "no_reuse");
@@ -233,8 +237,11 @@ TEST(Diagnose, BarriersWhereNoOtherBlockRuns) {
   in.resident_blocks_per_sm = 1;
   const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "barriers");
-  EXPECT_EQ(found.line, 10);
+  EXPECT_EQ(found.line, 9);  // whose loads they wait for
+  EXPECT_THAT(found.text, HasSubstr("waits for the loads of line 9"));
   EXPECT_THAT(found.text, HasSubstr("cp.async"));
+  in.waiting = {{"barrier", "a barrier", 0.46, 10}, {"dram", "DRAM", 0.45, 9}};
+  EXPECT_THAT(only(in).text, HasSubstr("at its barriers (line 10)"));
 }
 
 TEST(Diagnose, ManyBarriersAreSaidToBeMany) {
@@ -266,11 +273,12 @@ TEST(Diagnose, SharedMemoryWithAndWithoutConflicts) {
   EXPECT_EQ(conflicts.cause, "bank_conflicts");
   EXPECT_EQ(conflicts.line, 22);
   EXPECT_THAT(conflicts.text, HasSubstr("90 %"));
-  EXPECT_THAT(conflicts.text, HasSubstr("Pad"));
+  EXPECT_THAT(conflicts.text, HasSubstr("by four for float4"));
   in.shared_bank_conflicts = 0;
   const Diagnosis traffic = only(in);
   EXPECT_EQ(traffic.cause, "shared_traffic");
   EXPECT_EQ(traffic.line, 22);
+  EXPECT_THAT(traffic.text, HasSubstr("1/r + 1/s"));
 }
 
 // A kernel whose instructions take 600 us.
@@ -294,6 +302,30 @@ TEST(Diagnose, Divergence) {
   EXPECT_EQ(found.line, 7);
   EXPECT_THAT(found.text, HasSubstr("50 % of the branches split their warp"));
   EXPECT_THAT(found.text, HasSubstr("4 of 32 lanes"));
+  in.thread_instructions = 28 * in.warp_instructions;  // branches split, and hardly a lane is lost
+  EXPECT_THAT(causes(in), ElementsAre("instruction_bound"));
+}
+
+// Each of 64 blocks adds and stores all the elements; what is fetched comes from L2, and little is waited for.
+TEST(Diagnose, WorkThatIsDoneAgainIsNothingElse) {
+  DiagnosisInput in = vector_add(0);
+  in.blocks = 64;
+  in.executed_flops *= 64, in.issue_ns *= 64, in.flops_ns *= 64;
+  in.dram_bytes *= 2, in.dram_ns *= 2, in.l2_bytes *= 64, in.l2_ns *= 64, in.l1_bytes *= 64, in.l1_ns *= 64;
+  in.dram_write_bytes = 4 * kPairs;
+  in.l1_write_bytes = 64 * in.dram_write_bytes;
+  in.latency_ns = 2e6;
+  in.horizontal_gap = 2, in.observed_ai /= 2;
+  settle_time(in, kIdealNs);
+  const Diagnosis all = only(in);
+  EXPECT_EQ(all.cause, "executed_over_useful");
+  EXPECT_EQ(all.line, 7);
+  EXPECT_THAT(all.text, HasSubstr("every block does all the elements: 64 blocks execute 64 FLOPs for each useful one"));
+  EXPECT_THAT(all.text, HasSubstr("blockIdx is missing in the index (line 7)"));
+  in.blocks = 4096;
+  EXPECT_THAT(only(in).text, HasSubstr("each result is computed 64 times over and stored each time (line 7)"));
+  in.l1_write_bytes = in.dram_write_bytes;  // computed again where it is needed again: no work done twice
+  EXPECT_EQ(repeats_of_work(in), 1);
 }
 
 TEST(Diagnose, ArithmeticThatNobodyAskedFor) {
@@ -308,6 +340,12 @@ TEST(Diagnose, InstructionsThatAreNoArithmetic) {
   const Diagnosis found = only(busy());
   EXPECT_EQ(found.cause, "instruction_bound");
   EXPECT_THAT(found.text, HasSubstr("20 M warp instructions, where its FLOPs as fused multiply-adds are 16.4 k"));
+}
+
+TEST(Diagnose, TheLineOfInstructionsThatAreNoArithmetic) {
+  DiagnosisInput in = busy();
+  in.lines = {{.line = 8, .flops = 64 * 9e6, .warp_instructions = 9e6}, {.line = 9, .warp_instructions = 5e6}};
+  EXPECT_EQ(only(in).line, 9);
 }
 
 TEST(Diagnose, ArithmeticThatTakesLongerThanItMust) {
@@ -329,6 +367,16 @@ TEST(Diagnose, SpillsAreSaidThoughTheTimeDoesNotShowThem) {
   EXPECT_EQ(found.cause, "spills");
   EXPECT_THAT(found.text, HasSubstr("320 bytes of each thread"));
   EXPECT_THAT(found.text, HasSubstr("the virtual GPU's time does not show"));
+}
+
+TEST(Diagnose, SpillsComeFirstWhereMuchIsWrong) {
+  DiagnosisInput in = vector_add(3e6);
+  in.blocks = 1;
+  in.spilled_bytes_per_thread = 8;  // two values, once
+  in.spill_ns = 100;
+  EXPECT_THAT(causes(in), ElementsAre("few_blocks"));
+  in.spilled_bytes_per_thread = 320;  // in a loop they may move each turn
+  EXPECT_THAT(causes(in), ElementsAre("spills", "few_blocks"));
 }
 
 TEST(Diagnose, ArraysInLocalMemoryCostTheBytesTheyMove) {
@@ -374,12 +422,18 @@ TEST(Diagnose, TwoDiseasesAreRankedByWhatTheirCureSaves) {
   in.dram_ns = 278500, in.l2_ns = 275000, in.l1_ns = 17334300, in.issue_ns = 615700, in.flops_ns = 283100;
   in.observed_ai = 7.53, in.algorithmic_ai = 85.3, in.horizontal_gap = 11.3;
   in.streaming_kernels = 0;
-  in.lines = {{.line = 17, .load_requests = 8388608, .l1_sectors = 138412032, .ideal_l1_sectors = 33554432}};
+  in.lines = {{.line = 17,
+               .load_requests = 8388608,
+               .l1_sectors = 138412032,
+               .l1_lines = 134217728,
+               .ideal_l1_sectors = 33554432}};
   in.elapsed_ns = 17336800;
   in.vertical_gap = 62.3;
   const auto found = diagnose(in);
   ASSERT_THAT(causes(in), ElementsAre("over_fetch", "no_reuse"));
-  EXPECT_THAT(found[0].text, HasSubstr("The dot is x62.3 too low: line 17 asks for 16.5 sectors a load where 4"));
+  EXPECT_THAT(found[0].text,
+              HasSubstr("The dot is x62.3 too low: line 17 asks for 16.5 sectors a load on average where 4"));
+  EXPECT_THAT(found[0].text, HasSubstr("L1 is busy 100 % of the time, answering 16 lines a load."));
   EXPECT_NEAR(found[0].share, 0.76, 0.01);
   EXPECT_NEAR(found[0].share + found[1].share, 1, 0.05);  // no nanosecond twice
   EXPECT_EQ(first_diagnosis(in, found).text, found[0].text);
@@ -398,6 +452,8 @@ TEST(Diagnose, WorksWithoutModelledParts) {
   in.executed_flops = 10 * in.useful_flops;
   EXPECT_THAT(causes(in), ElementsAre("executed_over_useful"));
   in.divergent_branches = in.branches;
+  EXPECT_THAT(causes(in), ElementsAre("executed_over_useful"));  // they split, and no lane is lost
+  in.thread_instructions /= 2;
   EXPECT_THAT(causes(in), ElementsAre("divergence"));
   in.shared_wavefronts = 100, in.shared_bank_conflicts = 50;
   EXPECT_THAT(causes(in), ElementsAre("bank_conflicts"));

@@ -1,0 +1,67 @@
+// diagnosis: executed_over_useful, line 58
+#include <roofwalk.cuh>
+
+constexpr int kTile = 128;              // a block computes kTile x kTile elements of c
+constexpr int kDepth = 8;               // columns of a, and rows of b, that are in shared memory at a time
+constexpr int kRows = 8, kColumns = 8;  // of c, a thread
+constexpr int kDown = kTile / kRows, kAcross = kTile / kColumns, kThreads = kAcross * kDown;
+constexpr int kLoads = kTile * kDepth / kThreads;  // of each matrix, a thread and tile
+
+// The grid is twice as wide and twice as high as there are tiles: four blocks compute each of them.
+__global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
+    __shared__ float a_tile[kTile][kDepth], b_tile[kDepth][kTile];
+    const int x = threadIdx.x, y = threadIdx.y;  // rows y, y + kDown ... of columns x, x + kAcross ...
+    const int row = blockIdx.y / 2 * kTile, column = blockIdx.x / 2 * kTile, thread = y * kAcross + x;
+
+    float sum[kRows][kColumns] = {};
+    for (int from = 0; from < k; from += kDepth) {
+        // What lies outside a or b counts as zero, and adds nothing. All loads are on their way before the first is
+        // waited for.
+        float from_a[kLoads], from_b[kLoads];
+#pragma unroll
+        for (int j = 0; j < kLoads; ++j) {
+            const int i = j * kThreads + thread;  // of the tile's elements: neighbours bring neighbours
+            const int a_row = row + i / kDepth, a_column = from + i % kDepth;
+            const int b_row = from + i / kTile, b_column = column + i % kTile;
+            from_a[j] = a_row < m && a_column < k ? a[a_row * k + a_column] : 0.0f;
+            from_b[j] = b_row < k && b_column < n ? b[b_row * n + b_column] : 0.0f;
+        }
+#pragma unroll
+        for (int j = 0; j < kLoads; ++j) {
+            const int i = j * kThreads + thread;
+            a_tile[i / kDepth][i % kDepth] = from_a[j];
+            b_tile[i / kTile][i % kTile] = from_b[j];
+        }
+        __syncthreads();  // the tiles are complete
+
+#pragma unroll
+        for (int i = 0; i < kDepth; ++i) {
+            float left[kRows], right[kColumns];
+#pragma unroll
+            for (int r = 0; r < kRows; ++r) left[r] = a_tile[y + r * kDown][i];
+#pragma unroll
+            for (int s = 0; s < kColumns; ++s) right[s] = b_tile[i][x + s * kAcross];
+#pragma unroll
+            for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+                for (int s = 0; s < kColumns; ++s) sum[r][s] += left[r] * right[s];
+            }
+        }
+        __syncthreads();  // nobody needs them any more
+    }
+
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+        for (int s = 0; s < kColumns; ++s) {
+            const int to_row = row + y + r * kDown, to_column = column + x + s * kAcross;
+            if (to_row < m && to_column < n) c[to_row * n + to_column] = sum[r][s];
+        }
+    }
+}
+
+SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
+    const dim3 block(kAcross, kDown);
+    const dim3 grid(2 * ceil_div(n, kTile), 2 * ceil_div(m, kTile));
+    gemm<<<grid, block>>>(a, b, c, m, n, k);
+}
