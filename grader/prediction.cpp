@@ -30,8 +30,8 @@ struct PartWords {
 constexpr PartWords kParts[] = {
     {"dram", Bound::memory, &TimeParts::dram_ns, "moving bytes through DRAM"},
     {"l2", Bound::memory, &TimeParts::l2_ns, "moving bytes through L2"},
-    {"l1", Bound::memory, &TimeParts::l1_ns, "moving bytes through L1"},
-    {"shared", Bound::memory, &TimeParts::shared_ns, "moving bytes through shared memory"},
+    {"l1", Bound::memory, &TimeParts::l1_ns, "answering requests in L1"},
+    {"shared", Bound::memory, &TimeParts::shared_ns, "answering requests in shared memory"},
     {"issue", Bound::compute, &TimeParts::issue_ns, "issuing instructions"},
     {"flops", Bound::compute, &TimeParts::flops_ns, "arithmetic"},
     {"latency", Bound::latency, &TimeParts::latency_ns, "waiting, with nothing else to do,"},

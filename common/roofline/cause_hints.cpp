@@ -34,21 +34,22 @@ constexpr CauseHints kHints[] = {
      {"Take the line on the card and write down the addresses that threads 0, 1 and 2 of a warp touch. How many bytes "
       "lie between them?",
       "Memory comes in sectors of 32 bytes. Eight neighbouring floats that a warp wants together cost one sector; "
-      "eight "
-      "scattered ones cost eight.",
+      "eight scattered ones cost eight.",
       "Let threadIdx.x count the index that is consecutive in memory, or fetch the tile row by row into shared memory "
       "and read it from there in any order."}},
     {"bank_conflicts",
      {"Shared memory has 32 banks, one float wide. Which bank does each thread of the warp ask on that line?",
       "Threads that want different words of one bank take turns. A column of a tile that is 32 floats wide lies in a "
       "single bank.",
-      "Make the rows one element longer (tile[32][33]), or swizzle the column index by the row."}},
+      "Let neighbouring threads read neighbouring words. For columns make the rows one float longer (tile[32][33]), "
+      "four where float4 is read; or swizzle the column index by the row."}},
     {"divergence",
      {"Which condition differs between the threads of one warp?",
       "The 32 threads of a warp share one instruction stream. Where they part, both sides run one after the other.",
       "Let the condition depend on the warp or the block instead of the thread, or compute both sides and select."}},
     {"executed_over_useful",
-     {"The card shows executed and useful FLOPs. Which results are computed and not used?",
+     {"The card shows executed and useful FLOPs. Which results are computed twice, or not used? Is blockIdx in the "
+      "index?",
       "Arithmetic on padding, or the same value computed by several threads, takes time and moves no dot.",
       "Guard what lies outside the problem, and compute what several threads share once, into shared memory."}},
     {"unfused",
@@ -56,9 +57,11 @@ constexpr CauseHints kHints[] = {
       "What one kernel writes and the next one reads crosses DRAM twice. Inside one kernel it could stay on the chip.",
       "Compute the next step while the values are in registers or shared memory: one kernel, one pass over the data."}},
     {"redundant_loads",
-     {"Two neighbouring blocks: which of the bytes that they load are the same?",
-      "Blocks share nothing but L2. Whatever each of them needs is loaded once by each.",
-      "Let a block compute a larger piece of the result, so that fewer blocks load the same data."}},
+     {"Which bytes come a second time: for a neighbouring block, or for the same one after its cache lost them?",
+      "Blocks share nothing but L2: what several of them need is loaded by each. And what one reads again comes from "
+      "DRAM again where L1 and L2 hold too little.",
+      "Let a block compute a larger piece of the result, so that fewer blocks load the same data; keep what a thread "
+      "needs again in registers or shared memory."}},
     {"no_reuse",
      {"How often is one element of the input needed, and how often is it loaded?",
       "Data that many threads of a block need can be loaded once into shared memory; data that one thread needs again "

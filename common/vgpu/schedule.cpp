@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "common/vgpu/instruction_cost.h"
 #include "common/vgpu/machine_code.h"
 #include "common/vgpu/merge.h"
 #include "common/vgpu/operands.h"
@@ -18,148 +19,11 @@ using ptx::Form;
 using ptx::Instruction;
 using ptx::Opcode;
 using ptx::Operand;
-using ptx::Space;
-using ptx::Type;
 
 constexpr std::uint16_t kReady = 0;  // the slot of what is there from the start: constants, parameters
 constexpr std::size_t kMaxSlots = 60'000;
 
-bool is_wide(Type type) { return ptx::size_bytes(type) == 8; }
-
-// What an operation costs on hardware, as ptxas 13 expands it for sm_80 and sm_90.
-struct Cost {
-  Unit unit = Unit::integer;
-  int issues = 1;  // 0: it vanishes, its result is its source
-};
-
-Cost cost_of(const Instruction& in) {
-  const auto& info = ptx::info(in.opcode);
-  const bool f32 = in.type == Type::f32, f64 = in.type == Type::f64;
-  const bool half = in.type == Type::f16 || in.type == Type::f16x2 || in.type == Type::bf16 || in.type == Type::bf16x2;
-  const int words = is_wide(in.type) ? 2 : 1;
-  switch (info.form) {
-    case Form::move:
-    case Form::cvta: {
-      const Operand& from = in.operands.back();
-      if (from.kind != Operand::Kind::special) return {Unit::integer, 0};
-      const bool in_constant_bank =
-          from.special == ptx::SpecialRegister::ntid || from.special == ptx::SpecialRegister::nctaid;
-      return in_constant_bank ? Cost{Unit::integer, 0} : Cost{Unit::special, 1};
-    }
-    case Form::convert: {
-      const bool to_float = ptx::is_float(in.type), from_float = ptx::is_float(in.source_type);
-      if (f64 || in.source_type == Type::f64) return {Unit::fp64, 1};
-      if (to_float != from_float) return {Unit::special, 1};
-      if (to_float) return {f32 && in.source_type == Type::f16 ? Unit::half : Unit::integer, 1};
-      const int to = ptx::size_bytes(in.type), from = ptx::size_bytes(in.source_type);
-      const bool sign = in.source_type == Type::s32 || in.source_type == Type::s16 || in.source_type == Type::s8;
-      return {Unit::integer, to > from ? (sign ? 1 : 0) : to >= 4 ? 0 : 1};
-    }
-    case Form::load:
-    case Form::store:
-    case Form::atomic:
-    case Form::reduction:
-    case Form::prefetch:
-    case Form::shuffle:
-    case Form::matrix_load:
-      return {Unit::memory, in.space == Space::param ? 0 : 1};
-    case Form::matrix_multiply:
-      return {Unit::tensor, 1};
-    case Form::async_copy:
-      return {in.async == ptx::AsyncMode::copy ? Unit::memory : Unit::control, 1};
-    case Form::branch:
-    case Form::leave:
-    case Form::trap:
-    case Form::fence:
-    case Form::barrier:
-    case Form::call:
-      return {Unit::control, 1};
-    case Form::compare:
-      return f64 ? Cost{Unit::fp64, 1} : Cost{Unit::integer, words};
-    default:
-      break;
-  }
-  if (half && info.pipe != ptx::Pipe::special) return {Unit::half, 1};
-  switch (in.opcode) {
-    case Opcode::Add:
-    case Opcode::Sub:
-      return {f32 ? Unit::fp32 : f64 ? Unit::fp64 : Unit::integer, f64 ? 1 : words};
-    case Opcode::Fma:
-      return {f32 ? Unit::fp32 : Unit::fp64, 1};
-    case Opcode::Mul:
-    case Opcode::Mad:
-      if (f32) return {Unit::fp32, 1};
-      if (f64) return {Unit::fp64, 1};
-      return {Unit::multiply, words == 2 ? 4 : 1};
-    case Opcode::Abs:
-    case Opcode::Neg:
-      if (ptx::is_float(in.type)) return {Unit::fp32, 0};  // a modifier of what reads it
-      return {Unit::integer, words};
-    case Opcode::Div:
-    case Opcode::Rem:
-    case Opcode::Sqrt:
-    case Opcode::Rcp:
-      return {Unit::special, 1};
-    default:
-      if (info.pipe == ptx::Pipe::special) return {Unit::special, 1};
-      return {Unit::integer, f64 ? 2 : words};
-  }
-}
-
-TimedKind kind_of(const Instruction& in) {
-  switch (in.async) {
-    case ptx::AsyncMode::none:
-      break;
-    case ptx::AsyncMode::copy:
-      return TimedKind::async_copy;
-    case ptx::AsyncMode::commit_group:
-      return TimedKind::async_commit;
-    case ptx::AsyncMode::wait_group:
-    case ptx::AsyncMode::wait_all:
-      return TimedKind::async_wait;
-  }
-  switch (ptx::info(in.opcode).form) {
-    case Form::matrix_load:
-      return TimedKind::load;
-    case Form::load:
-      return in.space == Space::constant ? TimedKind::compute : TimedKind::load;
-    case Form::store:
-      return in.space == Space::param ? TimedKind::compute : TimedKind::store;
-    case Form::atomic:
-    case Form::reduction:
-      return TimedKind::atomic;
-    case Form::barrier:
-      return in.barrier == ptx::BarrierMode::warp_sync ? TimedKind::compute : TimedKind::barrier;
-    case Form::branch:
-      return TimedKind::branch;
-    case Form::leave:
-    case Form::trap:
-      return TimedKind::leave;
-    default:
-      return TimedKind::compute;
-  }
-}
-
-// Multiply-adds of a matrix product, as those of 16-bit factors: tensor cores take 32-bit ones at half their rate (A100
-// white paper: 312 TFLOP/s of FP16, 156 of TF32; H100 data sheet: 989 and 494).
-double tensor_fmas(const Instruction& in) {
-  return in.shape.m * in.shape.n * in.shape.k * (in.source_type == Type::tf32 ? 2.0 : 1.0);
-}
-
-// How many committed copies may be left in flight.
-std::uint8_t groups_of(const Instruction& in) {
-  if (in.async == ptx::AsyncMode::wait_all) return kAllGroups;
-  return static_cast<std::uint8_t>(std::min<std::uint64_t>(in.operands.at(0).bits, kAllGroups - 1));
-}
-
 std::uint16_t cycles(double of_machine) { return static_cast<std::uint16_t>(std::lround(of_machine)); }
-
-// The number of a barrier, 0 where a register holds it.
-std::uint8_t barrier_of(const Instruction& in) {
-  if (in.operands.size() <= result_count(in)) return 0;
-  const Operand& number = in.operands[result_count(in)];
-  return number.kind == Operand::Kind::immediate ? static_cast<std::uint8_t>(number.bits & 15) : 0;
-}
 
 // Values are numbers. The result of the PTX instruction i of copy c in a basic block of n is c * n + i; further numbers
 // are what operations of one PTX instruction hand to each other; what registers hold at the start is ~register.
@@ -443,7 +307,9 @@ class Scheduler {
     scaled_.assign(code().size(), false);
     enum : std::uint8_t { address = 1, addition = 2, other = 4 };
     std::vector<std::uint8_t> uses(program_.function->registers.size());
-    const auto is_addition = [](const Instruction& in) { return in.opcode == Opcode::Add && is_wide(in.type); };
+    const auto is_addition = [](const Instruction& in) {
+      return in.opcode == Opcode::Add && ptx::size_bytes(in.type) == 8;
+    };
     const auto has_constant = [](const Instruction& in) {
       return in.operands.size() == 3 && in.operands[2].kind == Operand::Kind::immediate;
     };

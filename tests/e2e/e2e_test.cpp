@@ -86,6 +86,19 @@ TEST(Repeats, JsonOfTenRunsIsByteEqual) {
   }
 }
 
+// Silence would look like success.
+TEST(Output, ThatCannotBeWrittenIsAnError) {
+  const test::TemporaryCourse course(E2E_SOURCE_DIR, E2E_CACHE);
+  setenv("ROOFWALK_ROOT", course.root().c_str(), 1);
+  Command command;
+  command.arguments = {"sh", "-c", "\"$0\" list > /dev/full", E2E_PROGRAM};
+  command.working_directory = course.root();
+  const auto result = run_command(command);
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_EQ(result->exit_code, 3);
+  EXPECT_EQ(result->output, "roofwalk: the output could not be written\n");
+}
+
 }  // namespace
 }  // namespace roofwalk::e2e
 

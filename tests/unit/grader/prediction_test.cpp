@@ -68,7 +68,7 @@ TEST(Prediction, WithinATenthIsRight) {
 
 TEST(Prediction, SaysWhatTakesTheTime) {
   const MeasuredBound measured{Bound::memory, "l1", 0.98};
-  EXPECT_THAT(compare_bound(Bound::memory, measured), HasSubstr("as you said: moving bytes through L1 takes 98 %"));
+  EXPECT_THAT(compare_bound(Bound::memory, measured), HasSubstr("as you said: answering requests in L1 takes 98 %"));
   EXPECT_THAT(compare_bound(Bound::compute, measured), HasSubstr("you said compute, it is memory"));
 }
 

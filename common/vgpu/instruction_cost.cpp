@@ -1,0 +1,145 @@
+#include "common/vgpu/instruction_cost.h"
+
+#include <algorithm>
+
+#include "common/vgpu/operands.h"
+
+namespace roofwalk::vgpu {
+
+using ptx::Form;
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+
+namespace {
+
+bool is_wide(Type type) { return ptx::size_bytes(type) == 8; }
+
+}  // namespace
+
+Cost cost_of(const Instruction& in) {
+  const auto& info = ptx::info(in.opcode);
+  const bool f32 = in.type == Type::f32, f64 = in.type == Type::f64;
+  const bool half = in.type == Type::f16 || in.type == Type::f16x2 || in.type == Type::bf16 || in.type == Type::bf16x2;
+  const int words = is_wide(in.type) ? 2 : 1;
+  switch (info.form) {
+    case Form::move:
+    case Form::cvta: {
+      const Operand& from = in.operands.back();
+      if (from.kind != Operand::Kind::special) return {Unit::integer, 0};
+      const bool in_constant_bank =
+          from.special == ptx::SpecialRegister::ntid || from.special == ptx::SpecialRegister::nctaid;
+      return in_constant_bank ? Cost{Unit::integer, 0} : Cost{Unit::special, 1};
+    }
+    case Form::convert: {
+      const bool to_float = ptx::is_float(in.type), from_float = ptx::is_float(in.source_type);
+      if (f64 || in.source_type == Type::f64) return {Unit::fp64, 1};
+      if (to_float != from_float) return {Unit::special, 1};
+      if (to_float) return {f32 && in.source_type == Type::f16 ? Unit::half : Unit::integer, 1};
+      const int to = ptx::size_bytes(in.type), from = ptx::size_bytes(in.source_type);
+      const bool sign = in.source_type == Type::s32 || in.source_type == Type::s16 || in.source_type == Type::s8;
+      return {Unit::integer, to > from ? (sign ? 1 : 0) : to >= 4 ? 0 : 1};
+    }
+    case Form::load:
+    case Form::store:
+    case Form::atomic:
+    case Form::reduction:
+    case Form::prefetch:
+    case Form::shuffle:
+    case Form::matrix_load:
+      return {Unit::memory, in.space == Space::param ? 0 : 1};
+    case Form::matrix_multiply:
+      return {Unit::tensor, 1};
+    case Form::async_copy:
+      return {in.async == ptx::AsyncMode::copy ? Unit::memory : Unit::control, 1};
+    case Form::branch:
+    case Form::leave:
+    case Form::trap:
+    case Form::fence:
+    case Form::barrier:
+    case Form::call:
+      return {Unit::control, 1};
+    case Form::compare:
+      return f64 ? Cost{Unit::fp64, 1} : Cost{Unit::integer, words};
+    default:
+      break;
+  }
+  if (half && info.pipe != ptx::Pipe::special) return {Unit::half, 1};
+  switch (in.opcode) {
+    case Opcode::Add:
+    case Opcode::Sub:
+      return {f32 ? Unit::fp32 : f64 ? Unit::fp64 : Unit::integer, f64 ? 1 : words};
+    case Opcode::Fma:
+      return {f32 ? Unit::fp32 : Unit::fp64, 1};
+    case Opcode::Mul:
+    case Opcode::Mad:
+      if (f32) return {Unit::fp32, 1};
+      if (f64) return {Unit::fp64, 1};
+      return {Unit::multiply, words == 2 ? 4 : 1};
+    case Opcode::Abs:
+    case Opcode::Neg:
+      if (ptx::is_float(in.type)) return {Unit::fp32, 0};  // a modifier of what reads it
+      return {Unit::integer, words};
+    case Opcode::Div:
+    case Opcode::Rem:
+    case Opcode::Sqrt:
+    case Opcode::Rcp:
+      return {Unit::special, 1};
+    default:
+      if (info.pipe == ptx::Pipe::special) return {Unit::special, 1};
+      return {Unit::integer, f64 ? 2 : words};
+  }
+}
+
+TimedKind kind_of(const Instruction& in) {
+  switch (in.async) {
+    case ptx::AsyncMode::none:
+      break;
+    case ptx::AsyncMode::copy:
+      return TimedKind::async_copy;
+    case ptx::AsyncMode::commit_group:
+      return TimedKind::async_commit;
+    case ptx::AsyncMode::wait_group:
+    case ptx::AsyncMode::wait_all:
+      return TimedKind::async_wait;
+  }
+  switch (ptx::info(in.opcode).form) {
+    case Form::matrix_load:
+      return TimedKind::load;
+    case Form::load:
+      return in.space == Space::constant ? TimedKind::compute : TimedKind::load;
+    case Form::store:
+      return in.space == Space::param ? TimedKind::compute : TimedKind::store;
+    case Form::atomic:
+    case Form::reduction:
+      return TimedKind::atomic;
+    case Form::barrier:
+      return in.barrier == ptx::BarrierMode::warp_sync ? TimedKind::compute : TimedKind::barrier;
+    case Form::branch:
+      return TimedKind::branch;
+    case Form::leave:
+    case Form::trap:
+      return TimedKind::leave;
+    default:
+      return TimedKind::compute;
+  }
+}
+
+double tensor_fmas(const Instruction& in) {
+  return in.shape.m * in.shape.n * in.shape.k * (in.source_type == Type::tf32 ? 2.0 : 1.0);
+}
+
+std::uint8_t groups_of(const Instruction& in) {
+  if (in.async == ptx::AsyncMode::wait_all) return kAllGroups;
+  return static_cast<std::uint8_t>(std::min<std::uint64_t>(in.operands.at(0).bits, kAllGroups - 1));
+}
+
+std::uint8_t barrier_of(const Instruction& in) {
+  if (in.operands.size() <= result_count(in)) return 0;
+  const Operand& number = in.operands[result_count(in)];
+  return number.kind == Operand::Kind::immediate ? static_cast<std::uint8_t>(number.bits & 15) : 0;
+}
+
+}  // namespace roofwalk::vgpu
