@@ -171,7 +171,9 @@ std::vector<MachineInstruction> read_machine_code(std::string_view text, int arc
     std::memcpy(&low, text.data() + address, sizeof low);
     std::memcpy(&high, text.data() + address + sizeof low, sizeof high);
     code[i].ptx_line = row > 0 ? rows[row - 1].line : 0;
-    code[i].operation = low & 0x1ff;
+    // ptxas puts instructions under a guard that is never on beside asynchronous copies: they only take their turn.
+    constexpr std::uint64_t kGuard = 0xf000, kNeverOn = 0xf000;
+    code[i].operation = (low & kGuard) == kNeverOn ? kNop : low & 0x1ff;
     if (code[i].operation != kBranch) continue;
     const std::int64_t target = branch_target(low, high, address, architecture);
     if (target < 0 || static_cast<std::uint64_t>(target) >= text.size() || target % kInstructionBytes != 0) continue;

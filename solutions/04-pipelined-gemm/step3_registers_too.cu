@@ -1,4 +1,4 @@
-// step 3: right x1 (l1), up x3: while one step is computed, registers take in the values of the next
+// step 3: right x1 (l1), up x3.1: while one step is computed, registers take in the values of the next
 #include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 

@@ -50,6 +50,20 @@ extern "C" __global__ void calls(float* c) {
   c[0] = frame_in_callee(threadIdx.x) + q[c != 0];
 }
 extern "C" __global__ void recurses(float* c, int n) { c[0] = recursive(n); }
+extern "C" __global__ void copies(const float* a, float* c, int n) {
+  __shared__ float t[256];
+  const unsigned to = __cvta_generic_to_shared(&t[threadIdx.x]);
+  float sum = 0;
+#pragma unroll 1
+  for (int i = 0; i < n; ++i) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to), "l"(a + i) : "memory");
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    sum += t[threadIdx.x ^ 1];
+    __syncthreads();
+  }
+  c[threadIdx.x] = sum;
+}
 )cu";
 
 struct Compiled {
@@ -102,7 +116,7 @@ const KernelResources& find(const std::vector<KernelResources>& kernels, const s
 TEST(Cubin, HoldsWhatTheAssemblerAndTheLinkerReport) {
   const auto kernels = read_cubin(cubin());
   ASSERT_TRUE(kernels.ok()) << kernels.error().text();
-  EXPECT_EQ(kernels->size(), 5u);  // the three functions are not kernels
+  EXPECT_EQ(kernels->size(), 6u);  // the three functions are not kernels
   EXPECT_EQ(find(*kernels, "plain").static_shared_bytes, 0);
   EXPECT_EQ(find(*kernels, "plain").local_bytes_per_thread, 0);
   EXPECT_EQ(find(*kernels, "tile").static_shared_bytes, 1024);
@@ -154,6 +168,19 @@ TEST(Cubin, TellsThePtxLineOfEveryInstruction) {
   }
   EXPECT_EQ(seen.size(), words.size());
   EXPECT_EQ(find(*kernels, "plain").code.back().operation, 0x14d);  // without the padding behind it
+}
+
+// Beside asynchronous copies ptxas puts loads of shared memory whose guard is never on. They are no loads.
+TEST(Cubin, WhatNeverRunsTakesItsTurnOnly) {
+  constexpr std::uint16_t kNop = 0x118, kLoadShared = 0x184;
+  for (const char* architecture : {"80", "89", "90a"}) {
+    const auto kernels = read_cubin(compiled(architecture).cubin);
+    ASSERT_TRUE(kernels.ok());
+    std::map<int, int> seen;
+    for (const MachineInstruction& in : find(*kernels, "copies").code) ++seen[in.operation];
+    EXPECT_EQ(seen[kLoadShared], 1) << architecture;
+    EXPECT_GE(seen[kNop], 3) << architecture;
+  }
 }
 
 TEST(Cubin, CutAtEveryByteIsAnErrorOrLess) {
