@@ -20,8 +20,8 @@ void run_benchmark(benchmark::State& state, const Bench& bench, const Chapter& c
   const Work work = exercise->work(size);
   Measurement measurement;
   for ([[maybe_unused]] auto iteration : state) {
-    const auto trial =
-        run_trial(bench.open, *artifact, problem, case_name(size, kPublicSeed), measured_trial(bench.threads), nullptr);
+    const auto trial = run_trial(bench.open, *artifact, problem, case_name(size, kPublicSeed),
+                                 measured_trial(work, bench.threads), nullptr);
     if (!trial) return state.SkipWithError(trial.error().text().c_str());
     if (trial->refusal) return state.SkipWithError(trial->refusal->text().c_str());
     if (trial->record.fault) return state.SkipWithError(trial->record.fault->message.c_str());

@@ -185,17 +185,19 @@ Result<OperationRun> run_operation(const Bench& bench, const Operation& operatio
   const fs::path folder = bench.course->operation_kernels();
   ROOFWALK_TRY(const Artifact artifact, build_for(bench, folder / operation.kernel, folder));
   const Problem problem = operation.exercise->problem(size, kPublicSeed);
+  const Work work = operation.exercise->work(size);
   std::vector<Expected> expected;
-  ROOFWALK_TRY(const Trial trial, run_trial(
-                                      bench.open, artifact, problem, operation.name, measured_trial(1), [&]() -> auto& {
-                                        expected = operation.exercise->reference(size, problem);
-                                        return expected;
-                                      }));
+  ROOFWALK_TRY(const Trial trial,
+               run_trial(
+                   bench.open, artifact, problem, operation.name, measured_trial(work, 1), [&]() -> auto& {
+                     expected = operation.exercise->reference(size, problem);
+                     return expected;
+                   }));
   if (trial.refusal) return *trial.refusal;
   if (trial.record.fault) return wrong(operation, size, trial.record.fault->message);
   if (!trial.correctness->correct) return wrong(operation, size, trial.correctness->reason);
   const Roofs roofs = roofs_over(operation, bench.machine, rates);
-  const Measurement m = measure(trial.record, operation.exercise->work(size), roofs);
+  const Measurement m = measure(trial.record, work, roofs);
   const auto dram_bytes = m.level("dram").bytes;
   if (!m.elapsed_ns.known() || !dram_bytes.known() || !m.l2_bytes.known() || !m.l1_bytes.known()) {
     return wrong(operation, size, "this device counts no bytes or no time");

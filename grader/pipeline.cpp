@@ -180,10 +180,11 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
     if (trials[i].went_wrong()) return judged();  // the first one is what the card is about
   }
 
-  ROOFWALK_TRY(const Trial trial,
-               run_trial(bench.open, *artifact, measured->problem, case_name(measured->size, request.seed),
-                         attempt.is_starter ? starter_trial(bench.threads) : measured_trial(bench.threads),
-                         [&]() -> const std::vector<Expected>& { return measured->expected.get(); }));
+  ROOFWALK_TRY(
+      const Trial trial,
+      run_trial(bench.open, *artifact, measured->problem, case_name(measured->size, request.seed),
+                attempt.is_starter ? starter_trial(bench.threads) : measured_trial(measured->work, bench.threads),
+                [&]() -> const std::vector<Expected>& { return measured->expected.get(); }));
   note_errors(trial, measured->size, attempt);
   add_to_evidence(trial, *artifact, evidence);
   if (trial.refusal || trial.record.fault) return judged();

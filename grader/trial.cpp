@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace roofwalk {
 namespace {
 
@@ -29,6 +31,17 @@ int suspect_line(const RunRecord& record, Wrong wrong) {
 }  // namespace
 
 std::string case_name(const Size& size, std::uint64_t seed) { return fmt::format("{}, seed {}", size.text(), seed); }
+
+RunOptions measured_trial(const Work& work, int threads) {
+  constexpr std::uint64_t kAlways = 2'000'000'000, kForEachFma = 32;
+  constexpr double kAlwaysSeconds = 300;
+  constexpr std::uint64_t kFlopsOfAWarp = 64;
+  const std::uint64_t fmas = static_cast<std::uint64_t>(work.useful_flops) / kFlopsOfAWarp;
+  const std::uint64_t instructions = std::max(kAlways, kForEachFma * fmas);
+  return {.max_warp_instructions = instructions,
+          .max_seconds = kAlwaysSeconds * static_cast<double>(instructions) / static_cast<double>(kAlways),
+          .threads = threads};
+}
 
 Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,
                         const RunOptions& limits, const ExpectedValues& expected) {

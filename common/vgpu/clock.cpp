@@ -10,10 +10,11 @@ namespace roofwalk::vgpu {
 namespace {
 
 // A grid of at most so many PTX instructions is replayed as a whole, on all SMs. Beyond, a few SMs with their share of
-// L2 and DRAM stand for all; together they run about so many instructions, but each SM so many rounds of what it holds
-// at once. Several SMs come before more rounds: what one leaves idle, others use.
-constexpr std::uint64_t kWholeGridInstructions = 150'000, kSampleInstructions = 60'000, kSampleRounds = 3,
-                        kSampleSms = 8;
+// L2 and DRAM stand for all: together they run an eighth of the grid's instructions, between two limits, and each so
+// many rounds of what it holds at once. Several SMs come before more rounds: what one leaves idle, others use. Rounds
+// are wanted too: blocks start all together, and only after a while is each somewhere else.
+constexpr std::uint64_t kWholeGridInstructions = 150'000, kLeastSample = 60'000, kMostSample = 600'000,
+                        kSampleRounds = 4, kSampleSms = 8;
 
 // What a block asks of the SM and of the memory behind it: to tell typical blocks from odd ones.
 double cost_of(const BlockTrace& block) {
@@ -83,25 +84,15 @@ std::uint64_t working_in_grid(const ClockInput& input, const std::vector<std::ui
   return static_cast<std::uint64_t>(std::max(1.0, std::round(beyond_idling / (working_block - idle_block))));
 }
 
-// `count` of the blocks (by cost) that stand for all: spread evenly over their costs. In the order of the grid where
-// they are alike; else a golden section apart, so that any few that follow each other are as mixed as all.
-std::vector<std::uint32_t> representatives(const std::vector<std::uint32_t>& by_cost, const std::vector<double>& costs,
-                                           std::uint64_t count) {
-  constexpr double kAlike = 2;
+// `count` of the blocks (by cost) that stand for all: spread evenly over their costs, in the order of the grid.
+std::vector<std::uint32_t> representatives(const std::vector<std::uint32_t>& by_cost, std::uint64_t count) {
   std::vector<std::uint32_t> chosen = by_cost;
   if (count < by_cost.size()) {
     chosen.clear();
     for (std::uint64_t i = 0; i < count; ++i) chosen.push_back(by_cost[(2 * i + 1) * by_cost.size() / (2 * count)]);
   }
-  if (costs[chosen.back()] <= kAlike * costs[chosen.front()]) {
-    std::sort(chosen.begin(), chosen.end());
-    return chosen;
-  }
-  auto step = std::max<std::size_t>(static_cast<std::size_t>(0.618 * static_cast<double>(chosen.size())), 1);
-  while (std::gcd(step, chosen.size()) != 1) ++step;
-  std::vector<std::uint32_t> mixed;
-  for (std::size_t i = 0; i < chosen.size(); ++i) mixed.push_back(chosen[i * step % chosen.size()]);
-  return mixed;
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
 }
 
 // Cycles between one block and the next when all places are taken, from the starts of blocks after the first round.
@@ -163,20 +154,20 @@ ClockReading read_clock(const ClockInput& input) {
   std::vector<std::uint32_t> chosen(blocks.size());
   std::iota(chosen.begin(), chosen.end(), 0u);
   if (!whole) {
-    const std::vector<double> costs = costs_of(input.trace);
-    const std::vector<std::uint32_t> working = working_blocks(costs);
+    const std::vector<std::uint32_t> working = working_blocks(costs_of(input.trace));
     grid = working_in_grid(input, working, executed);
     sms = std::min(sms, grid);
     const std::uint64_t busiest = (grid + sms - 1) / sms;
     const std::uint64_t a_block = std::max<std::uint64_t>(recorded / working.size(), 1);
     const std::uint64_t a_round = slots * a_block, least = std::min(busiest, kSampleRounds * slots) * a_block;
-    running = std::clamp<std::uint64_t>(kSampleInstructions / least, 1, std::min(sms, kSampleSms));
-    const std::uint64_t rounds = std::max(kSampleRounds, kSampleInstructions / (running * a_round) + 1);
+    const std::uint64_t sample = std::clamp(input.instructions / 8, kLeastSample, kMostSample);
+    running = std::clamp<std::uint64_t>(sample / least, 1, std::min(sms, kSampleSms));
+    const std::uint64_t rounds = std::max(kSampleRounds, sample / (running * a_round) + 1);
     // Whole rounds, and what the last one would be.
     const std::uint64_t an_sm = std::min(busiest, rounds * slots + busiest % slots);
     simulated = running * an_sm;
     of_grid = running * busiest;
-    chosen = representatives(working, costs, simulated);
+    chosen = representatives(working, simulated);
   }
   // Where blocks do not divide evenly, the SMs with most of them also get more of L2 and DRAM.
   const double share = static_cast<double>(of_grid) / static_cast<double>(grid);

@@ -1,4 +1,4 @@
-// step 1: right x19.4 (l1), up x1.41: a block brings tiles of a and b to shared memory, and 32 threads use each value
+// step 1: right x19.4 (l1), up x1.47: a block brings tiles of a and b to shared memory, and 32 threads use each value
 // on h100-sxm: right x19.9 (l1), up x0.9
 // on rtx4090: right x19.9 (l1), up x0.764
 #include <roofwalk.cuh>

@@ -115,10 +115,11 @@ TEST_P(Blocks, DoubleBufferingPaysWhereNothingElseHidesLatency) {
     EXPECT_LE(value, 1.35 * expected) << what;
   };
   // Alone: latency and work add up; with the next tile under way they overlap.
-  expect_little_above(one.cycles_per_tile,
-                      machine_.dram_latency_cycles + work + around + machine_.barrier_latency_cycles, "one, alone");
-  expect_little_above(two.cycles_per_tile, std::max(machine_.dram_latency_cycles, work) + around, "two, alone");
-  EXPECT_GE(one.cycles_per_tile / two.cycles_per_tile, 1.5);
+  const double in_turn = machine_.dram_latency_cycles + work + around + machine_.barrier_latency_cycles;
+  const double at_once = std::max(machine_.dram_latency_cycles, work) + around;
+  expect_little_above(one.cycles_per_tile, in_turn, "one, alone");
+  expect_little_above(two.cycles_per_tile, at_once, "two, alone");
+  EXPECT_GE(one.cycles_per_tile / two.cycles_per_tile, 0.9 * in_turn / at_once);
   // In a crowd the pipe is busy either way.
   expect_little_above(one_of_many.cycles_per_tile, crowd * work, "one, in a crowd");
   expect_little_above(two_of_many.cycles_per_tile, crowd * work, "two, in a crowd");
@@ -154,7 +155,7 @@ TEST_P(Blocks, SpareBlocksChangeNothing) {
   };
   const double alone = of(working, 0);
   for (const int spare : {1, working / 2, working, 3 * working}) {
-    EXPECT_NEAR(of(working + spare, 0) / alone, 1, 0.03) << spare << " behind";
+    EXPECT_NEAR(of(working + spare, 0) / alone, 1, 0.05) << spare << " behind";  // both are of samples
     EXPECT_NEAR(of(working + spare, 1) / alone, 1, 0.1) << spare << " before";
   }
   EXPECT_NEAR(of(4 * working, 2) / alone, 1, 0.1) << "in between";

@@ -1,6 +1,8 @@
 // The clock on real kernels: sampled as unsampled, and every warp cycle with a cause and a line.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {
@@ -49,11 +51,64 @@ void expect_sample_of_the_whole(const std::string& file, Run run) {
   EXPECT_NEAR(sampled / whole, 1, 0.03) << file;
 }
 
-TEST(Clock, SampledTimeIsTheTimeOfTheWholeGrid) {
-  for (const std::string& file : kernels_of("01-vector-add"))
-    expect_sample_of_the_whole(file, [](const auto& f, RunOptions::Time time) { return vector_add(f, time); });
-  for (const std::string& file : kernels_of("02-naive-gemm"))
-    expect_sample_of_the_whole(file, [](const auto& f, RunOptions::Time time) { return gemm(f, time, 256); });
+RunRecord layernorm(const std::string& file, RunOptions::Time time) {
+  constexpr int kRows = 2048, kCols = 1024;
+  Buffer x{"x", numbers(kRows * kCols)}, gamma{"gamma", numbers(kCols, 3)}, beta{"beta", numbers(kCols, 5)};
+  Buffer y{"y", std::vector<float>(kRows * kCols)};
+  return run_file(file, {&x, &gamma, &beta, &y, kRows, kCols, 1e-5f}, time);
+}
+
+struct Chapter {
+  const char* name;
+  RunRecord (*run)(const std::string& file, RunOptions::Time time);
+};
+void PrintTo(const Chapter& chapter, std::ostream* out) { *out << chapter.name; }
+
+class EveryChapter : public testing::TestWithParam<Chapter> {};
+
+TEST_P(EveryChapter, SampledTimeIsTheTimeOfTheWholeGrid) {
+  for (const std::string& file : kernels_of(GetParam().name)) expect_sample_of_the_whole(file, GetParam().run);
+}
+
+constexpr Chapter kChapters[] = {
+    {"01-vector-add", [](const auto& file, auto time) { return vector_add(file, time); }},
+    {"02-naive-gemm", [](const auto& file, auto time) { return gemm(file, time, 256); }},
+    {"03-tiled-gemm", [](const auto& file, auto time) { return gemm(file, time, 512); }},
+    {"04-pipelined-gemm", [](const auto& file, auto time) { return gemm(file, time, 1024); }},
+    {"05-fused-layernorm", layernorm},
+};
+INSTANTIATE_TEST_SUITE_P(Clock, EveryChapter, testing::ValuesIn(kChapters), [](const auto& each) {
+  std::string name = each.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// Blocks of very different cost, in an order that puts the dear ones first, last or here and there.
+TEST(Clock, SampledTimeOfUnevenBlocksIsThatOfTheWholeGrid) {
+  constexpr const char* kText = R"(#include <roofwalk.cuh>
+__global__ void k(float* c, int order) {
+  const int blocks = gridDim.x, block = blockIdx.x;
+  const bool dear = order == 0 ? block < blocks / 4 : order == 1 ? block >= blocks - blocks / 4 : block % 4 == 1;
+  float x = block;
+  for (int i = 0; i < (dear ? 3200 : 400); ++i) x = fmaf(x, 0.5f, 1.0f);
+  c[block * blockDim.x + threadIdx.x] = x;
+}
+SOLVE(float* c, int blocks, int order) { k<<<blocks, 128>>>(c, order); }
+)";
+  constexpr int kBlocks = 4096;
+  for (const int order : {0, 1, 2}) {
+    const auto time_of = [&](RunOptions::Time time) {
+      Buffer c{"c", std::vector<float>(kBlocks * 128)};
+      Runner runner;
+      RunOptions options;
+      options.time = time;
+      const auto record = runner.run(kText, {&c, kBlocks, order}, options);
+      EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+      return record->elapsed_ns;
+    };
+    const double sampled = time_of(RunOptions::Time::clock), whole = time_of(RunOptions::Time::whole_clock);
+    EXPECT_NEAR(sampled / whole, 1, 0.05) << order;
+  }
 }
 
 TEST(Clock, RepeatsToTheBit) {
