@@ -6,6 +6,7 @@
 
 #include "grader/goals.h"
 #include "grader/pipeline.h"
+#include "grader/trial.h"
 
 namespace roofwalk {
 namespace {
@@ -49,6 +50,20 @@ TEST(Sizes, EveryMachineStillAsksForAPassAndAnAce) {
       };
       EXPECT_TRUE(any(&Goal::pass));
       EXPECT_TRUE(any(&Goal::ace));
+    }
+  }
+}
+
+// A kernel that issues ten times as many instructions as it has multiply-adds is slow and no endless loop.
+TEST(Sizes, OfEveryMachineLeaveTimeForSlowKernels) {
+  constexpr double kSlow = 10, kFlopsOfAWarp = 64;
+  for (const Chapter& chapter : chapters()) {
+    for (const std::string& name : machine_names()) {
+      const Work work = find_exercise(chapter.name)->work(measured_size(chapter, *load_machine(name)));
+      const RunOptions limits = measured_trial(work, 1);
+      EXPECT_GE(static_cast<double>(limits.max_warp_instructions),
+                kSlow * static_cast<double>(work.useful_flops) / kFlopsOfAWarp)
+          << chapter.name << " on " << name;
     }
   }
 }
