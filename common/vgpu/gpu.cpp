@@ -173,6 +173,9 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   std::vector<Multiprocessor> sms;
   for (int i = 0; i < machine_.sms; ++i) sms.emplace_back(machine_).index = i;
   Launch launch(machine_, *step->program, memory_, l2_, traffic_, step->first_site);
+  launch.line_of = [this, function](std::uint32_t pc) {
+    return module_->line_in(function->instructions[pc], source_name_);
+  };
   const GridTrace trace = run_grid(launch, {call.grid, call.block, step->occupancy.blocks_per_sm}, sms, limits_);
   if (launch.fault) {
     add_fault(std::move(*launch.fault), step->name, *function, launch.fault_pc);

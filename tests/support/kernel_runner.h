@@ -44,6 +44,9 @@ struct Buffer {
 
 // Device, buffers and argument bytes for one artifact. Scalars are int or float; a DeviceBuffer is the caller's own,
 // allocated and filled through device().
+// What runs in tests is sanitized, unless they ask for something else: no kernel of theirs races.
+inline const RunOptions kSanitized{.sanitize = true};
+
 class Runner {
  public:
   using Argument = std::variant<Buffer*, DeviceBuffer, int, float>;
@@ -86,7 +89,7 @@ class Runner {
 
   // Plans, runs, reads the buffers back and frees them.
   Result<RunRecord> run(const Artifact& artifact, const std::vector<Argument>& arguments,
-                        const RunOptions& options = {}) {
+                        const RunOptions& options = kSanitized) {
     auto planned = plan(artifact, arguments);
     if (!planned) {
       release();
@@ -103,7 +106,7 @@ class Runner {
   }
 
   Result<RunRecord> run(const std::string& text, const std::vector<Argument>& arguments,
-                        const RunOptions& options = {}) {
+                        const RunOptions& options = kSanitized) {
     ROOFWALK_TRY(const Artifact artifact, compile(text));
     return run(artifact, arguments, options);
   }
