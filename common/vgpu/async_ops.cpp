@@ -37,6 +37,7 @@ bool resolve_source(Launch& launch, const Warp& warp, const Op* op, std::uint32_
   access.align_bytes = bytes;
   Pointers at;
   if (!resolve(launch, warp, op, access, "reads", at)) return false;
+  if (!check_defined(launch, warp, op, access, "reads")) return false;
   if (may_be_stored(launch, access)) overlay_stores(launch, access, at, out.stored);
   for (int l = 0; l < kWarpSize; ++l) {
     if ((mask >> l & 1u) == 0) continue;

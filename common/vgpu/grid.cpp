@@ -70,9 +70,10 @@ class GridRunner {
         sms_(sms),
         sample_(limits.traces, shape.grid.count(), shape.blocks_per_sm),
         alone_(runs_alone(launch.program)),
-        threads_(alone_ ? 1 : std::clamp<int>(limits.threads, 1, static_cast<int>(sms.size()))),
+        threads_(alone_ || limits.sanitize ? 1 : std::clamp<int>(limits.threads, 1, static_cast<int>(sms.size()))),
         budget_(limits.warp_instructions) {
     launch_.stores_wait = !alone_;
+    launch_.sanitized = limits.sanitize;
     warps_per_block_ = static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize);
     const std::uint64_t total = shape.grid.count();
     // Slots beyond the grid would only cost memory.

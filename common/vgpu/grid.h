@@ -28,7 +28,7 @@ struct RunLimits {
   double seconds = 0;
   TraceLimits traces = {};
   int threads = 1;        // at most; no figure depends on it
-  bool sanitize = false;  // look for what shared_shadow.h finds
+  bool sanitize = false;  // look for races, missing waits, reads of what was never written; on one thread
 };
 
 // Runs until the grid is done or the launch has a fault or refusal. `sms` come back with their counters; their L1 is

@@ -360,6 +360,8 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (!check_shared(launch, warp, op, access, touch)) return nullptr;
   } else {
     if (!resolve(launch, warp, op, access, "updates", at)) return nullptr;
+    if (in.atomic != ptx::AtomicOp::exch && !check_defined(launch, warp, op, access, "updates")) return nullptr;
+    define(launch, access);
     coalesce(access);
     count_atomic(launch, warp, op, access);
   }

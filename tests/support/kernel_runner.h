@@ -40,13 +40,14 @@ inline Result<Artifact> compile(const std::string& text) {
 struct Buffer {
   std::string name;
   std::vector<float> values;  // in: what the kernel finds; out: what it leaves
+  bool undefined = false;     // what it finds is not to be read
 };
 
-// Device, buffers and argument bytes for one artifact. Scalars are int or float; a DeviceBuffer is the caller's own,
-// allocated and filled through device().
 // What runs in tests is sanitized, unless they ask for something else: no kernel of theirs races.
 inline const RunOptions kSanitized{.sanitize = true};
 
+// Device, buffers and argument bytes for one artifact. Scalars are int or float; a DeviceBuffer is the caller's own,
+// allocated and filled through device().
 class Runner {
  public:
   using Argument = std::variant<Buffer*, DeviceBuffer, int, float>;
@@ -67,6 +68,7 @@ class Runner {
       if (auto* const* buffer = std::get_if<Buffer*>(&argument)) {
         ROOFWALK_TRY(DeviceBuffer on_device, device_->allocate((*buffer)->name, (*buffer)->values.size() * 4, 4));
         device_->write(on_device, 0, as_bytes((*buffer)->values));
+        if ((*buffer)->undefined) device_->forget(on_device, 0, on_device.size_bytes);
         bytes.push_back(raw(on_device.address));
         buffers_.emplace_back(*buffer, on_device);
       } else if (const auto* own = std::get_if<DeviceBuffer>(&argument)) {
@@ -81,6 +83,7 @@ class Runner {
         artifact, bytes,
         [this](std::uint64_t size) -> Result<std::uint64_t> {
           ROOFWALK_TRY(DeviceBuffer scratch, device_->allocate("scratch " + std::to_string(++scratch_count_), size, 4));
+          device_->forget(scratch, 0, size);
           buffers_.emplace_back(nullptr, scratch);
           return scratch.address;
         },

@@ -33,6 +33,10 @@ class VirtualDevice final : public Device {
     if (!data.empty()) std::memcpy(data.data(), gpu_.memory().buffer(buffer.id).data + offset_bytes, data.size());
   }
 
+  void do_forget(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::uint64_t size_bytes) override {
+    gpu_.memory().forget(buffer.id, offset_bytes, size_bytes);
+  }
+
   Status do_load(const Artifact& artifact) override {
     ROOFWALK_TRY(ptx::Module module, ptx::parse(artifact.ptx, artifact.source_name));
     resources_ = artifact.kernels;

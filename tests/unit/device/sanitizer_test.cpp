@@ -1,4 +1,4 @@
-// The sanitizer of shared memory: planted faults are found with their line, and honest kernels are left alone.
+// The sanitizer: planted faults are found with their line, and honest kernels are left alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -291,6 +291,58 @@ TEST_P(HonestKernel, IsLeftAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sanitizer, HonestKernel, testing::ValuesIn(kHonest),
+                         [](const auto& each) { return each.param.name; });
+
+// Of global memory: `c` holds nothing that anybody wrote. The kernel and what SOLVE does.
+struct Unwritten {
+  const char* name;
+  const char* kernel;
+  const char* solve;
+  const char* says;  // nullptr: nothing is wrong
+};
+const Unwritten kUnwritten[] = {
+    {"sum_into_the_output", "c[t] += a[t];  // @", "k<<<2, 64>>>(a, c, c);",
+     "uninitialized: reads c[0], which nothing has written"},
+    {"atomic_sum", "atomicAdd(&c[t / 32], a[t]);  // @", "k<<<2, 64>>>(a, c, c);", "uninitialized: updates c[0]"},
+    {"after_a_memset", "atomicAdd(&c[t / 32], a[t]);", "cudaMemset(c, 0, 512);\n  k<<<2, 64>>>(a, c, c);", nullptr},
+    {"scratch", "c[t] = s[t];  // @", "k<<<2, 64>>>(a, c, scratch<float>(128));", "uninitialized: reads scratch 1[0]"},
+    {"one_element_missing", "if (t != 77) s[t] = a[t]; __syncthreads(); c[t] = s[t];  // @",
+     "k<<<2, 64>>>(a, c, scratch<float>(128));", "uninitialized: reads scratch 1[77]"},
+    {"written_by_the_kernel_before", "if (s == a) c[t] = a[t]; else c[t] = s[t] + c[t];",
+     "k<<<2, 64>>>(a, c, a);\n  k<<<2, 64>>>(a, c, c);", nullptr},
+    {"copied", "c[t] = s[t];  // @",
+     "float* const s = scratch<float>(128);\n  float* const u = scratch<float>(128);\n"
+     "  cudaMemcpy(s, u, 512, cudaMemcpyDeviceToDevice);\n  k<<<2, 64>>>(a, c, s);",
+     "uninitialized: reads scratch 1[0]"},
+    {"asynchronously", R"(__shared__ float buffer[64];
+  __pipeline_memcpy_async(&buffer[threadIdx.x], &s[t], 4);  // @
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  c[t] = buffer[threadIdx.x];)",
+     "k<<<2, 64>>>(a, c, scratch<float>(128));", "uninitialized: reads scratch 1[0]"},
+};
+void PrintTo(const Unwritten& unwritten, std::ostream* out) { *out << unwritten.name; }
+class UnwrittenMemory : public testing::TestWithParam<Unwritten> {};
+
+TEST_P(UnwrittenMemory, IsNotRead) {
+  const std::string text =
+      std::string(
+          "#include <cuda_pipeline.h>\n#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, "
+          "float* s) {\n  const int t = blockIdx.x * 64 + threadIdx.x;\n  ") +
+      GetParam().kernel + "\n}\nSOLVE(float* a, float* c) {\n  " + GetParam().solve + "\n}\n";
+  for (const bool sanitize : {true, false}) {
+    Buffer a{"a", std::vector<float>(128, 1.0f)}, c{"c", std::vector<float>(128), /*undefined=*/true};
+    const auto record = Runner().run(text, {&a, &c}, {.sanitize = sanitize});
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    ASSERT_EQ(record->fault.has_value(), sanitize && GetParam().says != nullptr);
+    if (!record->fault) continue;
+    EXPECT_EQ(record->fault->kind, FaultKind::uninitialized);
+    EXPECT_EQ(record->fault->line, line_of_mark(text));
+    EXPECT_THAT(record->fault->message, testing::HasSubstr(GetParam().says));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, UnwrittenMemory, testing::ValuesIn(kUnwritten),
                          [](const auto& each) { return each.param.name; });
 
 // Deep inside: a function template that is inlined, the second kernel of a plan, the last warp that is not full.
