@@ -24,7 +24,8 @@ struct DeviceBuffer {
 struct RunOptions {
   std::uint64_t max_warp_instructions = 20'000'000'000;  // a run past this is a `runaway` fault
   double max_seconds = 300;                              // of wall time; the same fault
-  int threads = 0;  // of the virtual GPU, at most; 0: as many as the machine has. No figure depends on it
+  int threads = 0;        // of the virtual GPU, at most; 0: as many as the machine has. No figure depends on it
+  bool sanitize = false;  // of the virtual GPU: races and reads of what was never written are faults
   // The virtual GPU's time: `clock` replays sampled blocks on a model of the SMs; `whole_clock` replays every block.
   enum class Time { clock, whole_clock };
   Time time = Time::clock;
@@ -54,6 +55,12 @@ class Device {
     do_read(buffer, offset_bytes, data);
   }
 
+  // Nobody knows what these bytes hold. A sanitized run of the virtual GPU finds kernels that read them first.
+  void forget(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::uint64_t size_bytes) {
+    ROOFWALK_CHECK(offset_bytes + size_bytes <= buffer.size_bytes);
+    do_forget(buffer, offset_bytes, size_bytes);
+  }
+
   // Compiles or lowers the PTX. Errors name the PTX construct and the learner's line. Replaces the loaded module and
   // resets its globals.
   Status load(const Artifact& artifact) { return do_load(artifact); }
@@ -70,6 +77,7 @@ class Device {
   virtual void do_release(const DeviceBuffer& buffer) = 0;
   virtual void do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) = 0;
   virtual void do_read(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<std::uint8_t> data) const = 0;
+  virtual void do_forget(const DeviceBuffer&, std::uint64_t, std::uint64_t) {}
   virtual Status do_load(const Artifact& artifact) = 0;
   virtual Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) = 0;
 };

@@ -68,6 +68,12 @@ std::string_view fault_name(FaultKind kind) {
       return "out of bounds";
     case FaultKind::misaligned:
       return "misaligned";
+    case FaultKind::uninitialized:
+      return "uninitialized";
+    case FaultKind::race:
+      return "race";
+    case FaultKind::missing_wait:
+      return "missing wait";
     case FaultKind::runaway:
       return "runs too long";
     case FaultKind::barrier_deadlock:

@@ -143,7 +143,18 @@ struct KernelRecord {
   std::vector<LineCounters> lines;  // by line, ascending; only lines with something to report
 };
 
-enum class FaultKind { out_of_bounds, misaligned, runaway, barrier_deadlock, trap, unsupported, resource };
+enum class FaultKind {
+  out_of_bounds,
+  misaligned,
+  uninitialized,
+  race,
+  missing_wait,
+  runaway,
+  barrier_deadlock,
+  trap,
+  unsupported,
+  resource
+};
 
 std::string_view fault_name(FaultKind kind);
 

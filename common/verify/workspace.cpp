@@ -68,6 +68,7 @@ void Workspace::Impl::refresh(const Buffer& buffer) {
   } else {
     device.write(buffer.memory, guard_bytes, poison_bytes(buffer.data_bytes));
   }
+  if (buffer.input == nullptr) device.forget(buffer.memory, guard_bytes, buffer.data_bytes);
 }
 
 void Workspace::Impl::release_scratch() {

@@ -428,8 +428,34 @@ bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& acces
   return resolve_anew(launch, warp, op, access, verb, out);
 }
 
+bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb) {
+  if (!launch.sanitized) return true;
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((access.mask >> l & 1u) == 0) continue;
+    const auto undefined = launch.memory.first_undefined(access.of(l), access.bytes);
+    if (!undefined) continue;
+    const Buffer& buffer = *launch.memory.find(*undefined);
+    const std::uint64_t index = (*undefined - buffer.address) / buffer.element_bytes;
+    launch.stop(warp, op, FaultKind::uninitialized, l,
+                fmt::format("uninitialized: {} {}[{}], which nothing has written", verb, buffer.name, index));
+    launch.fault->buffer = buffer.name;
+    launch.fault->index = static_cast<std::int64_t>(index);
+    launch.fault->extent = buffer.size_bytes / buffer.element_bytes;
+    return false;
+  }
+  return true;
+}
+
+void define(Launch& launch, const Access& access) {
+  if (!launch.sanitized) return;
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((access.mask >> l & 1u) != 0) launch.memory.define(access.of(l), access.bytes);
+  }
+}
+
 bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes) {
   if (!resolve(launch, warp, op, access, "reads", out)) return false;
+  if (!check_defined(launch, warp, op, access, "reads")) return false;
   coalesce(access);
   count_load(launch, warp, op, access);
   if (may_be_stored(launch, access)) {
@@ -448,6 +474,7 @@ bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
 
 bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out) {
   if (!resolve(launch, warp, op, access, "writes", out)) return false;
+  define(launch, access);
   coalesce(access);
   count_store(launch, warp, op, access);
   return true;

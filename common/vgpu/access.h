@@ -74,6 +74,10 @@ struct Pointers {
 };
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out);
 
+// Of a sanitized run: whether all that the lanes read was written; false with the fault recorded. And a store's part.
+bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb);
+void define(Launch& launch, const Access& access);
+
 // Room for the lanes' bytes.
 struct LaneBytes {
   alignas(64) std::uint8_t bytes[kWarpSize * 16];

@@ -16,6 +16,7 @@
 #include "common/vgpu/access.h"
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/near_memory.h"
+#include "common/vgpu/shared_shadow.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -36,6 +37,7 @@ bool resolve_source(Launch& launch, const Warp& warp, const Op* op, std::uint32_
   access.align_bytes = bytes;
   Pointers at;
   if (!resolve(launch, warp, op, access, "reads", at)) return false;
+  if (!check_defined(launch, warp, op, access, "reads")) return false;
   if (may_be_stored(launch, access)) overlay_stores(launch, access, at, out.stored);
   for (int l = 0; l < kWarpSize; ++l) {
     if ((mask >> l & 1u) == 0) continue;
@@ -81,6 +83,7 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
     count_load(launch, warp, op, from, past_l1);
   }
   count_shared(launch, warp, op, to, SharedUse::store);
+  if (!check_shared(launch, warp, op, to, SharedTouch::copy)) return nullptr;
   for (int l = 0; l < kWarpSize; ++l) {
     if ((warp.mask >> l & 1u) == 0) continue;
     std::uint8_t* const d = shared.of(to, l);
@@ -94,7 +97,38 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
+// The copies are made at once: only the sanitizer minds what is closed and waited for.
+const Op* op_commit_copies(Launch&, Warp& warp, const Op* op) {
+  if (warp.block->shadow != nullptr) warp.block->shadow->commit_copies(warp.index);
+  return op + 1;
+}
+
+const Op* op_wait_for_copies(Launch&, Warp& warp, const Op* op) {
+  if (warp.block->shadow != nullptr) {
+    warp.block->shadow->wait_for_copies(warp.index, static_cast<std::uint32_t>(op->offset));
+  }
+  return op + 1;
+}
+
+const Op* op_wait_for_all_copies(Launch&, Warp& warp, const Op* op) {
+  if (warp.block->shadow != nullptr) warp.block->shadow->wait_for_all_copies(warp.index);
+  return op + 1;
+}
+
 }  // namespace
+
+Handler async_group_handler(const ptx::Instruction& in) {
+  switch (in.async) {
+    case ptx::AsyncMode::commit_group:
+      return op_commit_copies;
+    case ptx::AsyncMode::wait_group:
+      return op_wait_for_copies;
+    case ptx::AsyncMode::wait_all:
+      return op_wait_for_all_copies;
+    default:
+      return nullptr;
+  }
+}
 
 Handler async_copy_handler(const ptx::Instruction& in) {
   if (in.cache == ptx::CacheHint::cg) return op_async_copy<16, true>;

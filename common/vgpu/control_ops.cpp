@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "common/vgpu/handlers.h"
+#include "common/vgpu/shared_shadow.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -23,7 +24,18 @@ std::uint32_t guard_mask(const Warp& warp, const Op* op) {
   return op->guard_negated ? ~predicate : predicate;
 }
 
+// For the sanitizer: who has come to the barrier, and who has ended, which counts as coming where all must.
+void note_meeting(ResidentBlock& block, int barrier) {
+  std::vector<std::uint32_t> came, gone;
+  for (const Warp& warp : block.warps) {
+    if (warp.state == Warp::State::waiting && warp.barrier == barrier) came.push_back(warp.index);
+    if (warp.state == Warp::State::done && block.expected[barrier] == 0) gone.push_back(warp.index);
+  }
+  block.shadow->meet(came, gone);
+}
+
 void release_barrier(ResidentBlock& block, int barrier) {
+  if (block.shadow != nullptr) note_meeting(block, barrier);
   block.arrived[barrier] = 0;
   block.expected[barrier] = 0;
   for (Warp& warp : block.warps) {
@@ -154,17 +166,19 @@ const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
     block.expected[barrier] = (threads + kWarpSize - 1) / kWarpSize;
   }
   ++block.arrived[barrier];
-  if (barrier_is_full(block, barrier)) {
-    release_barrier(block, barrier);
-  } else {
-    warp.state = Warp::State::waiting;
-    warp.barrier = barrier;
-  }
+  warp.state = Warp::State::waiting;
+  warp.barrier = barrier;
+  if (barrier_is_full(block, barrier)) release_barrier(block, barrier);
   warp.next = op + 1;
   return nullptr;
 }
 
 const Op* op_nothing(Launch&, Warp&, const Op* op) { return op + 1; }
+
+const Op* op_meet_in_warp(Launch&, Warp& warp, const Op* op) {
+  meet_in_warp(warp);
+  return op + 1;
+}
 
 const Op* op_trap(Launch& launch, Warp& warp, const Op* op) {
   return launch.stop(warp, op, FaultKind::trap, -1, "the kernel executed a trap");
@@ -195,7 +209,7 @@ const Op* Launch::stop(const Warp& warp, const Op* op, FaultKind kind, int lane,
   fault.emplace();
   fault->kind = kind;
   fault->block = warp.block->index;
-  fault->thread = {linear % block_dim.x, linear / block_dim.x % block_dim.y, linear / block_dim.x / block_dim.y};
+  fault->thread = thread_of(linear);
   fault->message = std::move(message);
   fault_pc = op->pc;
   return nullptr;

@@ -90,6 +90,7 @@ void Gpu::begin_plan(const RunLimits& limits) {
   steps_.clear();
   fault_.reset();
   l2_.invalidate();
+  memory_.watch(limits.sanitize);
 }
 
 void Gpu::add_fault(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) {
@@ -173,6 +174,9 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   std::vector<Multiprocessor> sms;
   for (int i = 0; i < machine_.sms; ++i) sms.emplace_back(machine_).index = i;
   Launch launch(machine_, *step->program, memory_, l2_, traffic_, step->first_site);
+  launch.line_of = [this, function](std::uint32_t pc) {
+    return module_->line_in(function->instructions[pc], source_name_);
+  };
   const GridTrace trace = run_grid(launch, {call.grid, call.block, step->occupancy.blocks_per_sm}, sms, limits_);
   if (launch.fault) {
     add_fault(std::move(*launch.fault), step->name, *function, launch.fault_pc);
@@ -281,6 +285,7 @@ bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t si
   if (!check_range(address, size_bytes, "memset", line) || !charge(size_bytes, "memset", line)) return false;
   const Buffer* buffer = memory_.find(address);
   std::memset(buffer->data + (address - buffer->address), value, size_bytes);
+  memory_.define(address, size_bytes);
   auto step = std::make_unique<Step>();
   step->name = "memset";
   step->line = line;
@@ -300,6 +305,7 @@ bool Gpu::copy_memory(std::uint64_t destination, std::uint64_t source, std::uint
     return false;
   const Buffer* to = memory_.find(destination);
   const Buffer* from = memory_.find(source);
+  memory_.copy_defined(destination, source, size_bytes);
   std::memmove(to->data + (destination - to->address), from->data + (source - from->address), size_bytes);
   auto step = std::make_unique<Step>();
   step->name = "memcpy";

@@ -8,6 +8,7 @@
 
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/pace.h"
+#include "common/vgpu/shared_shadow.h"
 #include "common/vgpu/team.h"
 
 namespace roofwalk::vgpu {
@@ -69,9 +70,10 @@ class GridRunner {
         sms_(sms),
         sample_(limits.traces, shape.grid.count(), shape.blocks_per_sm),
         alone_(runs_alone(launch.program)),
-        threads_(alone_ ? 1 : std::clamp<int>(limits.threads, 1, static_cast<int>(sms.size()))),
+        threads_(alone_ || limits.sanitize ? 1 : std::clamp<int>(limits.threads, 1, static_cast<int>(sms.size()))),
         budget_(limits.warp_instructions) {
     launch_.stores_wait = !alone_;
+    launch_.sanitized = limits.sanitize;
     warps_per_block_ = static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize);
     const std::uint64_t total = shape.grid.count();
     // Slots beyond the grid would only cost memory.
@@ -86,6 +88,7 @@ class GridRunner {
     std::memcpy(constants_.get(), program_.constants.data(), program_.constants.size());
     warp_constants_ = allocate_zeroed(program_.warp_constants.size());
     std::memcpy(warp_constants_.get(), program_.warp_constants.data(), program_.warp_constants.size());
+    const std::uint32_t word_bytes = shared_word_bytes(*program_.function);
     std::size_t next = 0;
     for (Multiprocessor& sm : sms_) {
       sm.block_executions.assign(program_.blocks.size(), 0);
@@ -93,6 +96,9 @@ class GridRunner {
       std::uint32_t slot_in_sm = 0;
       for (ResidentBlock& block : sm.blocks) {
         block.shared.assign(program_.shared_bytes + 16, 0);
+        if (limits.sanitize && program_.shared_bytes != 0) {
+          block.shadow = std::make_shared<SharedShadow>(program_.shared_bytes, word_bytes, warps_per_block_);
+        }
         block.warps.resize(warps_per_block_);
         for (std::uint32_t w = 0; w < warps_per_block_; ++w, ++next, ++slot_in_sm) {
           Warp& warp = block.warps[w];
@@ -161,6 +167,7 @@ class GridRunner {
     std::fill(std::begin(block.expected), std::end(block.expected), 0u);
     // NaN in every shared float: a read before any write shows instead of finding a lucky zero.
     std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
+    if (block.shadow != nullptr) block.shadow->begin_block();
     const std::uint64_t threads = shape_.block.count();
     const bool traced = block.trace != nullptr && !sample_.ended();
     const std::uint32_t ctaid[] = {block.index.x, block.index.y, block.index.z};
@@ -191,6 +198,7 @@ class GridRunner {
                                                     launch_.traffic, launch_.first_site));
         helpers_.back()->block_dim = launch_.block_dim;
         helpers_.back()->stores_wait = launch_.stores_wait;
+        helpers_.back()->line_of = launch_.line_of;
       }
       claimed_ = std::vector<std::atomic<std::uint64_t>>(sms_.size());
       team_ = std::make_unique<Team>(threads_);

@@ -27,7 +27,8 @@ struct RunLimits {
   std::uint64_t warp_instructions = 0;
   double seconds = 0;
   TraceLimits traces = {};
-  int threads = 1;  // at most; no figure depends on it
+  int threads = 1;        // at most; no figure depends on it
+  bool sanitize = false;  // look for races, missing waits, reads of what was never written; on one thread
 };
 
 // Runs until the grid is done or the launch has a fault or refusal. `sms` come back with their counters; their L1 is

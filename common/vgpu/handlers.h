@@ -17,6 +17,7 @@ const Op* op_exit(Launch& launch, Warp& warp, const Op* op);
 const Op* op_guard(Launch& launch, Warp& warp, const Op* op);
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op);
 const Op* op_nothing(Launch& launch, Warp& warp, const Op* op);
+const Op* op_meet_in_warp(Launch& launch, Warp& warp, const Op* op);  // __syncwarp
 const Op* op_trap(Launch& launch, Warp& warp, const Op* op);
 
 // alu_ops.cpp: arithmetic and logic, lane by lane. s[0] the result, s[1]... the sources.
@@ -49,6 +50,8 @@ Handler matrix_multiply_handler(const ptx::Instruction& instruction);  // mma: `
 // async_ops.cpp: cp.async. s[4] and offset: the global address; s[5] and, as a signed number, target: the shared one,
 // whose register has `count` bytes; s[0]: how many bytes to read, kNoSlot: all.
 Handler async_copy_handler(const ptx::Instruction& instruction);
+// Closing a group of copies, and waiting: `offset` groups may stay under way.
+Handler async_group_handler(const ptx::Instruction& instruction);
 
 // call_ops.cpp: an extern that a plan calls.
 const Op* op_call(Launch& launch, Warp& warp, const Op* op);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +45,7 @@ struct ReconvergenceEntry {
 };
 
 struct ResidentBlock;
+class SharedShadow;
 
 struct alignas(64) Warp {
   std::uint8_t* bases[3] = {};
@@ -80,6 +82,7 @@ struct ResidentBlock {
   std::uint64_t linear_index = 0;  // within the grid
   BlockTrace* trace = nullptr;     // where its warps are recorded, if they are
   std::vector<std::uint8_t> shared;
+  std::shared_ptr<SharedShadow> shadow;  // where the run is sanitized
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;
   std::uint32_t arrived[kBarriers] = {};   // warps at each barrier
@@ -165,13 +168,20 @@ class Launch {
   std::vector<std::uint64_t> block_threads;  // active lanes summed over entries of each basic block
 
   std::uint64_t round = 0;              // the one that runs now, from 1
+  bool sanitized = false;               // reads of global memory that nothing has written are faults
   bool stores_wait = false;             // global stores go to the SM's log: other SMs may run meanwhile
   std::uint64_t instructions_left = 0;  // of the budget, for the turns of `sm` in this round
   std::uint64_t clock = 0;              // what %clock reads: warp instructions so far
   CallHook call_hook;
-  std::optional<Fault> fault;  // without kernel, file and line, which whoever owns the module adds
+  std::function<int(std::uint32_t pc)> line_of;  // in the learner's file, 0 unknown; for faults
+  std::optional<Fault> fault;                    // without kernel, file and line, which whoever owns the module adds
   std::uint32_t fault_pc = 0;
   std::optional<Error> refusal;  // from the call hook
+
+  // Of a thread's number in its block.
+  Dim3 thread_of(std::uint32_t linear) const {
+    return {linear % block_dim.x, linear / block_dim.x % block_dim.y, linear / block_dim.x / block_dim.y};
+  }
 
   // Records the first fault and ends the warp's turn. `lane` names the thread, -1 the first active one.
   const Op* stop(const Warp& warp, const Op* op, FaultKind kind, int lane, std::string message);

@@ -92,6 +92,7 @@ class Lowering {
   void lay_out_memory() {
     shared_ = shared_layout(*input_.module, function_);
     program_.static_shared_bytes = shared_.static_bytes;
+    for (const auto& [name, offset] : shared_.offsets) program_.shared_variables.emplace(offset, name);
     program_.shared_bytes = shared_.static_bytes;
     if (input_.dynamic_shared_bytes != 0) {
       const std::uint64_t wanted = std::uint64_t{round_up(shared_.static_bytes, 16)} + input_.dynamic_shared_bytes;
@@ -399,8 +400,7 @@ class Lowering {
       case Form::matrix_multiply:
         return lower_matrix_multiply(in, op);
       case Form::async_copy:
-        // The copies are made at once, so that nothing is left to commit or to wait for.
-        return in.async == ptx::AsyncMode::copy ? lower_async_copy(in, op) : emit_ok(op, op_nothing);
+        return in.async == ptx::AsyncMode::copy ? lower_async_copy(in, op) : lower_async_group(in, op);
       case Form::atomic:
       case Form::reduction:
         return lower_atomic(in, op);
@@ -726,7 +726,7 @@ class Lowering {
   }
 
   Status lower_barrier(const Instruction& in, Op op) {
-    if (in.barrier == ptx::BarrierMode::warp_sync) return emit_ok(op, op_nothing);
+    if (in.barrier == ptx::BarrierMode::warp_sync) return emit_ok(op, op_meet_in_warp);
     const bool known = in.barrier == ptx::BarrierMode::sync && !in.operands.empty() &&
                        in.operands[0].kind == Operand::Kind::immediate && in.operands[0].bits < kBarriers;
     if (!known) return unsupported(in, "in this form");
@@ -734,6 +734,11 @@ class Lowering {
     if (in.operands.size() > 1) op.s[0] = source(in.operands[1], 4);
     emit(op, op_barrier);
     return kOk;
+  }
+
+  Status lower_async_group(const Instruction& in, Op op) {
+    if (in.async == ptx::AsyncMode::wait_group) op.offset = static_cast<std::int64_t>(in.operands.at(0).bits);
+    return emit_ok(op, async_group_handler(in));
   }
 
   Status lower_shuffle(const Instruction& in, Op op) {

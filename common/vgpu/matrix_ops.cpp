@@ -10,6 +10,7 @@
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/lanes.h"
 #include "common/vgpu/near_memory.h"
+#include "common/vgpu/shared_shadow.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -35,6 +36,7 @@ const Op* op_load_matrix(Launch& launch, Warp& warp, const Op* op) {
   Pointers at;
   if (!resolve_shared(launch, warp, op, rows, "reads", at)) return nullptr;
   count_shared(launch, warp, op, rows, SharedUse::rows);
+  if (!check_shared(launch, warp, op, rows, SharedTouch::read)) return nullptr;
   for (int m = 0; m < matrices; ++m) {
     std::uint32_t* const d = warp.lanes<std::uint32_t>(op->s[m]);
     std::uint16_t matrix[kRows][kRows];

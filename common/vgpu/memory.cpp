@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -79,18 +80,67 @@ void Memory::release_all(Region region) {
   }
 }
 
-const Buffer& Memory::buffer(int id) const {
+Memory::Entry& Memory::entry(int id) const {
   const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e->buffer.id == id; });
   ROOFWALK_CHECK(it != entries_.end());
-  return (*it)->buffer;
+  return **it;
 }
 
-const Buffer* Memory::find(std::uint64_t address) const {
+Memory::Entry* Memory::entry_at(std::uint64_t address) const {
   const auto it = std::upper_bound(entries_.begin(), entries_.end(), address,
                                    [](std::uint64_t at, const auto& e) { return at < e->buffer.address; });
   if (it == entries_.begin()) return nullptr;
-  const Buffer& candidate = (*(it - 1))->buffer;
-  return candidate.contains(address, 1) ? &candidate : nullptr;
+  Entry& candidate = **(it - 1);
+  return candidate.buffer.contains(address, 1) ? &candidate : nullptr;
+}
+
+void Memory::forget(int id, std::uint64_t offset_bytes, std::uint64_t size_bytes) {
+  Entry& own = entry(id);
+  ROOFWALK_CHECK(offset_bytes + size_bytes <= own.buffer.size_bytes);
+  own.forgotten_offset = offset_bytes;
+  own.forgotten_bytes = size_bytes;
+}
+
+void Memory::watch(bool on) {
+  for (const auto& own : entries_) {
+    own->undefined.clear();
+    if (on && own->forgotten_bytes != 0) {
+      own->undefined.resize(own->buffer.size_bytes);
+      std::memset(own->undefined.data() + own->forgotten_offset, 1, own->forgotten_bytes);
+    }
+    own->forgotten_bytes = 0;
+  }
+}
+
+std::optional<std::uint64_t> Memory::first_undefined(std::uint64_t address, std::uint64_t size_bytes) const {
+  const Entry* own = entry_at(address);
+  if (own == nullptr || own->undefined.empty()) return std::nullopt;
+  const std::uint8_t* const first = own->undefined.data() + (address - own->buffer.address);
+  const void* const found = std::memchr(first, 1, size_bytes);
+  if (found == nullptr) return std::nullopt;
+  return address + static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(found) - first);
+}
+
+void Memory::define(std::uint64_t address, std::uint64_t size_bytes) {
+  Entry* own = entry_at(address);
+  if (own == nullptr || own->undefined.empty()) return;
+  std::memset(own->undefined.data() + (address - own->buffer.address), 0, size_bytes);
+}
+
+void Memory::copy_defined(std::uint64_t to, std::uint64_t from, std::uint64_t size_bytes) {
+  const Entry* source = entry_at(from);
+  Entry* target = entry_at(to);
+  if (source == nullptr || target == nullptr || source->undefined.empty()) return define(to, size_bytes);
+  target->undefined.resize(target->buffer.size_bytes);
+  std::memmove(target->undefined.data() + (to - target->buffer.address),
+               source->undefined.data() + (from - source->buffer.address), size_bytes);
+}
+
+const Buffer& Memory::buffer(int id) const { return entry(id).buffer; }
+
+const Buffer* Memory::find(std::uint64_t address) const {
+  const Entry* own = entry_at(address);
+  return own != nullptr ? &own->buffer : nullptr;
 }
 
 const Buffer* Memory::nearest(std::uint64_t address) const {

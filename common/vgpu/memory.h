@@ -43,6 +43,15 @@ class Memory {
   void release(int id);
   void release_all(Region region);
 
+  // Nobody knows what these bytes hold: a plan that is watched finds kernels that read them before they are written.
+  void forget(int id, std::uint64_t offset_bytes, std::uint64_t size_bytes);
+  // A plan begins: whether it is watched. Forgotten bytes are forgotten for this plan only.
+  void watch(bool on);
+  // Of a watched plan; the bytes must lie in one buffer. Where nothing has written all of them: the first that is not.
+  std::optional<std::uint64_t> first_undefined(std::uint64_t address, std::uint64_t size_bytes) const;
+  void define(std::uint64_t address, std::uint64_t size_bytes);
+  void copy_defined(std::uint64_t to, std::uint64_t from, std::uint64_t size_bytes);
+
   const Buffer& buffer(int id) const;
   // The buffer that holds the address; nullptr where none does.
   const Buffer* find(std::uint64_t address) const;
@@ -58,7 +67,12 @@ class Memory {
     Buffer buffer;
     Region region;
     void* mapped = nullptr;  // where the host memory of `buffer` starts, or some bytes before it
+    std::uint64_t forgotten_offset = 0, forgotten_bytes = 0;
+    std::vector<std::uint8_t> undefined;  // by byte, 1 where nothing was written; empty where all is defined
   };
+
+  Entry& entry(int id) const;
+  Entry* entry_at(std::uint64_t address) const;  // nullptr where no buffer holds it
 
   std::uint64_t capacity_bytes_;
   std::uint64_t used_bytes_ = 0;

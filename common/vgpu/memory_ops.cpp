@@ -8,6 +8,7 @@
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/lanes.h"
 #include "common/vgpu/near_memory.h"
+#include "common/vgpu/shared_shadow.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -92,6 +93,29 @@ const Op* mixed_windows(Launch& launch, const Warp& warp, const Op* op) {
                      "virtual GPU does not support");
 }
 
+// A load or store of shared memory under the sanitizer's eyes. It looks at stores when they are done: whether they
+// changed anything.
+template <bool store, class Move>
+const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& access, const Pointers& at,
+                       Move&& move) {
+  const bool is_volatile = op->instruction->is_volatile;
+  if constexpr (!store) {
+    if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::acquire : SharedTouch::read)) return nullptr;
+    move(access, at);
+  } else {
+    LaneBytes before;
+    for (int l = 0; l < kWarpSize; ++l) std::memcpy(before.lane(l), at.of(access, l), access.bytes);
+    move(access, at);
+    std::uint32_t unchanged = 0;
+    for (int l = 0; l < kWarpSize; ++l) {
+      unchanged |= std::memcmp(before.lane(l), at.of(access, l), access.bytes) == 0 ? 1u << l : 0u;
+    }
+    if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::publish : SharedTouch::write, unchanged))
+      return nullptr;
+  }
+  return op + 1;
+}
+
 // One load or store: finds the memory that it means, checks, counts, and lets `move` exchange the data.
 template <bool store, std::uint32_t bytes, Space space, class Move>
 const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Move&& move) {
@@ -130,6 +154,7 @@ const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Move&& move) {
     case Where::shared:
       if (!resolve_shared(launch, warp, op, access, kVerb, at)) return nullptr;
       count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
+      if (warp.block->shadow != nullptr) return move_checked<store>(launch, warp, op, access, at, move);
       break;
     default:
       return access_local<store>(launch, warp, op, access, space != Space::param, [&](const Pointers& p) {
@@ -329,8 +354,14 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   if (where == Where::shared) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
     count_shared(launch, warp, op, access, SharedUse::atomic);
+    const SharedTouch touch = in.atomic == ptx::AtomicOp::cas    ? SharedTouch::lock
+                              : in.atomic == ptx::AtomicOp::exch ? SharedTouch::publish
+                                                                 : SharedTouch::atomic;
+    if (!check_shared(launch, warp, op, access, touch)) return nullptr;
   } else {
     if (!resolve(launch, warp, op, access, "updates", at)) return nullptr;
+    if (in.atomic != ptx::AtomicOp::exch && !check_defined(launch, warp, op, access, "updates")) return nullptr;
+    define(launch, access);
     coalesce(access);
     count_atomic(launch, warp, op, access);
   }

@@ -8,6 +8,7 @@
 #include "common/vgpu/lanes.h"
 #include "common/vgpu/math.h"
 #include "common/vgpu/semantics.h"
+#include "common/vgpu/shared_shadow.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -599,6 +600,7 @@ Handler set_handler(const Instruction& in) {
 }
 
 const Op* op_shuffle(Launch&, Warp& warp, const Op* op) {
+  meet_in_warp(warp);
   std::array<std::uint32_t, kWarpSize> values;
   std::memcpy(values.data(), warp.lanes<std::uint32_t>(op->s[2]), sizeof values);
   const std::uint32_t* b = warp.lanes<std::uint32_t>(op->s[3]);
@@ -637,6 +639,7 @@ const Op* op_shuffle(Launch&, Warp& warp, const Op* op) {
 }
 
 const Op* op_vote(Launch&, Warp& warp, const Op* op) {
+  meet_in_warp(warp);
   const std::uint32_t members = *warp.lanes<std::uint32_t>(op->s[2]) & warp.mask;
   const std::uint32_t bits = (warp.predicate(op->s[1]) ^ (op->offset != 0 ? kAllLanes : 0u)) & members;
   switch (op->instruction->vote) {

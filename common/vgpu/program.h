@@ -73,14 +73,15 @@ struct Program {
   const ptx::Function* function = nullptr;
   std::vector<BasicBlock> blocks;
   std::vector<Op> ops;
-  std::uint32_t register_bytes = 0;          // of one warp
-  std::vector<Slot> matrix_slots;            // of mma, which has more operands than an Op: d, a, b, c
-  std::vector<std::uint8_t> constants;       // broadcast to 32 lanes each
-  std::vector<std::uint8_t> warp_constants;  // thread indices and the like, one run a warp of the block
-  std::uint32_t warp_constant_bytes = 0;     // a warp's share
-  std::uint32_t static_shared_bytes = 0;     // dynamic shared memory starts here, 16-byte aligned
-  std::uint32_t shared_bytes = 0;            // all of it
-  std::uint32_t local_bytes = 0;             // a thread
+  std::uint32_t register_bytes = 0;                       // of one warp
+  std::vector<Slot> matrix_slots;                         // of mma, which has more operands than an Op: d, a, b, c
+  std::vector<std::uint8_t> constants;                    // broadcast to 32 lanes each
+  std::vector<std::uint8_t> warp_constants;               // thread indices and the like, one run a warp of the block
+  std::uint32_t warp_constant_bytes = 0;                  // a warp's share
+  std::uint32_t static_shared_bytes = 0;                  // dynamic shared memory starts here, 16-byte aligned
+  std::uint32_t shared_bytes = 0;                         // all of it
+  std::map<std::uint32_t, std::string> shared_variables;  // where each begins: its mangled name
+  std::uint32_t local_bytes = 0;                          // a thread
   // Slots that are written when a block starts: ctaid.{x,y,z} and smid, kNoSlot where the kernel does not ask.
   std::array<Slot, 3> ctaid_slots{kNoSlot, kNoSlot, kNoSlot};
   Slot smid_slot = kNoSlot;

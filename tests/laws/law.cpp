@@ -159,7 +159,9 @@ RunRecord Law::run_file(const fs::path& file, const std::vector<Runner::Argument
     if (!artifact) throw std::runtime_error(artifact.error().text());
     known = artifacts_.emplace(file.string(), std::move(*artifact)).first;
   }
-  auto record = runner_->run(known->second, arguments, options);
+  RunOptions sanitized = options;  // no microkernel races
+  sanitized.sanitize = true;
+  auto record = runner_->run(known->second, arguments, sanitized);
   if (!record) throw std::runtime_error(record.error().text());
   if (record->fault) throw std::runtime_error(record->fault->message);
   return std::move(*record);

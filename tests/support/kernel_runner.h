@@ -40,7 +40,11 @@ inline Result<Artifact> compile(const std::string& text) {
 struct Buffer {
   std::string name;
   std::vector<float> values;  // in: what the kernel finds; out: what it leaves
+  bool undefined = false;     // what it finds is not to be read
 };
+
+// What runs in tests is sanitized, unless they ask for something else: no kernel of theirs races.
+inline const RunOptions kSanitized{.sanitize = true};
 
 // Device, buffers and argument bytes for one artifact. Scalars are int or float; a DeviceBuffer is the caller's own,
 // allocated and filled through device().
@@ -64,6 +68,7 @@ class Runner {
       if (auto* const* buffer = std::get_if<Buffer*>(&argument)) {
         ROOFWALK_TRY(DeviceBuffer on_device, device_->allocate((*buffer)->name, (*buffer)->values.size() * 4, 4));
         device_->write(on_device, 0, as_bytes((*buffer)->values));
+        if ((*buffer)->undefined) device_->forget(on_device, 0, on_device.size_bytes);
         bytes.push_back(raw(on_device.address));
         buffers_.emplace_back(*buffer, on_device);
       } else if (const auto* own = std::get_if<DeviceBuffer>(&argument)) {
@@ -78,6 +83,7 @@ class Runner {
         artifact, bytes,
         [this](std::uint64_t size) -> Result<std::uint64_t> {
           ROOFWALK_TRY(DeviceBuffer scratch, device_->allocate("scratch " + std::to_string(++scratch_count_), size, 4));
+          device_->forget(scratch, 0, size);
           buffers_.emplace_back(nullptr, scratch);
           return scratch.address;
         },
@@ -86,7 +92,7 @@ class Runner {
 
   // Plans, runs, reads the buffers back and frees them.
   Result<RunRecord> run(const Artifact& artifact, const std::vector<Argument>& arguments,
-                        const RunOptions& options = {}) {
+                        const RunOptions& options = kSanitized) {
     auto planned = plan(artifact, arguments);
     if (!planned) {
       release();
@@ -103,7 +109,7 @@ class Runner {
   }
 
   Result<RunRecord> run(const std::string& text, const std::vector<Argument>& arguments,
-                        const RunOptions& options = {}) {
+                        const RunOptions& options = kSanitized) {
     ROOFWALK_TRY(const Artifact artifact, compile(text));
     return run(artifact, arguments, options);
   }

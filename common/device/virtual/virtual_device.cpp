@@ -33,6 +33,10 @@ class VirtualDevice final : public Device {
     if (!data.empty()) std::memcpy(data.data(), gpu_.memory().buffer(buffer.id).data + offset_bytes, data.size());
   }
 
+  void do_forget(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::uint64_t size_bytes) override {
+    gpu_.memory().forget(buffer.id, offset_bytes, size_bytes);
+  }
+
   Status do_load(const Artifact& artifact) override {
     ROOFWALK_TRY(ptx::Module module, ptx::parse(artifact.ptx, artifact.source_name));
     resources_ = artifact.kernels;
@@ -47,6 +51,7 @@ class VirtualDevice final : public Device {
 
   Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) override {
     vgpu::RunLimits limits{options.max_warp_instructions, options.max_seconds};
+    limits.sanitize = options.sanitize;
     limits.threads = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
     limits.traces.complete = options.time == RunOptions::Time::whole_clock;
     gpu_.begin_plan(limits);

@@ -1,4 +1,4 @@
-// verdict: incorrect, c[0]
+// verdict: fault, uninitialized
 // c holds no zeros before the call.
 #include <roofwalk.cuh>
 

@@ -1,4 +1,4 @@
-// verdict: incorrect, c[
+// verdict: fault, uninitialized
 // Each tile adds its part to c, which holds no zeros before the call.
 #include <roofwalk.cuh>
 

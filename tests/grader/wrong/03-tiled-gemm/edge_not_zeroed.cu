@@ -1,4 +1,4 @@
-// verdict: incorrect, c[
+// verdict: fault, uninitialized
 // What lies outside the matrices is skipped, so that the last tile keeps values of the one before.
 #include <roofwalk.cuh>
 

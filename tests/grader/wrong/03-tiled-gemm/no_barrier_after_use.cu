@@ -1,4 +1,4 @@
-// verdict: incorrect, c[
+// verdict: fault, race
 // Between the use of a tile and the next one there is no barrier: a fast warp overwrites what slower ones still read.
 #include <roofwalk.cuh>
 

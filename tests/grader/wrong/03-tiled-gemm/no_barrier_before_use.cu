@@ -1,4 +1,4 @@
-// verdict: incorrect, c[
+// verdict: fault, race
 // The first barrier is missing: a warp reads what the others have not brought yet.
 #include <roofwalk.cuh>
 

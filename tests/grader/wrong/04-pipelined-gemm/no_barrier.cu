@@ -1,4 +1,4 @@
-// verdict: incorrect
+// verdict: fault, race
 #include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 

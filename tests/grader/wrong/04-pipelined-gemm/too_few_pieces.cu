@@ -1,4 +1,4 @@
-// verdict: incorrect
+// verdict: fault, uninitialized
 #include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 

@@ -1,4 +1,4 @@
-// verdict: incorrect
+// verdict: fault, missing wait
 #include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 

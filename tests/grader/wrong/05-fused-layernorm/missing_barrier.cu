@@ -1,4 +1,4 @@
-// verdict: incorrect, it should be
+// verdict: fault, race
 // The second sum is put where some threads still read the first.
 #include <roofwalk.cuh>
 

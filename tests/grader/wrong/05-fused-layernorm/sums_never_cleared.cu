@@ -1,4 +1,4 @@
-// verdict: incorrect, is NaN
+// verdict: fault, uninitialized
 // Scratch memory holds no zeros: somebody must put them there.
 #include <roofwalk.cuh>
 

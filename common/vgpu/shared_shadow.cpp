@@ -1,0 +1,194 @@
+#include "common/vgpu/shared_shadow.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/vgpu/gpu.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+bool is_atomic(SharedTouch touch) { return touch >= SharedTouch::atomic; }
+bool is_of_lock(SharedTouch touch) { return touch >= SharedTouch::lock; }
+bool reads_only(SharedTouch touch) { return touch == SharedTouch::read || touch == SharedTouch::acquire; }
+
+void join(std::vector<std::uint32_t>& into, const std::vector<std::uint32_t>& from) {
+  for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
+}
+
+}  // namespace
+
+SharedShadow::SharedShadow(std::uint32_t bytes, std::uint32_t word_bytes, std::uint32_t warps)
+    : word_bytes_(word_bytes), words_((bytes + word_bytes - 1) / word_bytes), warps_(warps) {
+  begin_block();
+}
+
+void SharedShadow::begin_block() {
+  std::fill(words_.begin(), words_.end(), Word{});
+  for (WarpClocks& warp : warps_) warp = {.known = std::vector<Clock>(warps_.size()), .waited = {}};
+  locks_.clear();
+}
+
+bool SharedShadow::is_under_way(const Record& record) const {
+  return record.touch == SharedTouch::copy && record.clock > warps_[record.thread / kWarpSize].waited.size();
+}
+
+bool SharedShadow::is_before(const Record& record, std::uint32_t warp, int lane) const {
+  const std::uint32_t other = record.thread / kWarpSize;
+  const Clock clock = record.touch == SharedTouch::copy ? warps_[other].waited[record.clock - 1] : record.clock;
+  if (other == warp) return record.thread % kWarpSize == lane || clock < warps_[warp].met;
+  return clock <= warps_[warp].known[other];
+}
+
+std::optional<SharedShadow::Finding> SharedShadow::check(Word& word, std::uint32_t warp, int lane, SharedTouch touch,
+                                                         bool unchanged, std::uint32_t pc) const {
+  const auto found = [&](Finding::Kind kind, const Record& record) {
+    return Finding{.kind = kind, .lane = lane, .thread = record.thread, .pc = record.pc, .touch = record.touch};
+  };
+  const Record& write = word.write;
+  const bool reads = reads_only(touch) || touch == SharedTouch::atomic || touch == SharedTouch::lock;
+  if (write.clock == 0 && reads) return found(Finding::Kind::uninitialized, write);
+  if (write.clock != 0) {
+    if (is_under_way(write)) return found(Finding::Kind::missing_wait, write);
+    // Lanes of one instruction that write one word: who wins is not told, but it is no matter of order.
+    const bool together = write.pc == pc && write.thread / kWarpSize == warp && touch != SharedTouch::read;
+    const bool harmless = together || unchanged || (is_atomic(touch) && is_atomic(write.touch));
+    if (!harmless && !is_before(write, warp, lane)) return found(Finding::Kind::race, write);
+  }
+  if (reads_only(touch)) return std::nullopt;
+  for (const Record& read : word.reads) {
+    if (read.clock != 0 && !is_before(read, warp, lane)) return found(Finding::Kind::race, read);
+  }
+  return std::nullopt;
+}
+
+void SharedShadow::record(Word& word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc) {
+  if (touch == SharedTouch::acquire) return;  // races with nothing that is to come
+  const WarpClocks& clocks = warps_[warp];
+  const Record now{.clock = touch == SharedTouch::copy ? clocks.committed + 1 : clocks.now,
+                   .pc = pc,
+                   .thread = static_cast<std::uint16_t>(warp * kWarpSize + static_cast<std::uint32_t>(lane)),
+                   .touch = touch};
+  if (touch != SharedTouch::read) {
+    word.write = now;
+    word.reads[0] = word.reads[1] = {};
+    return;
+  }
+  // A read that is before this one races only with what this one races with.
+  if (word.reads[0].clock != 0 && !is_before(word.reads[0], warp, lane)) word.reads[1] = word.reads[0];
+  word.reads[0] = now;
+}
+
+void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word) {
+  WarpClocks& clocks = warps_[warp];
+  std::vector<Clock>& lock = locks_.try_emplace(word, warps_.size()).first->second;
+  join(clocks.known, lock);
+  lock = clocks.known;
+  lock[warp] = clocks.now++;
+}
+
+std::optional<SharedShadow::Finding> SharedShadow::touch(std::uint32_t warp, std::uint32_t pc, const Access& access,
+                                                         SharedTouch touch, std::uint32_t unchanged) {
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    if ((access.mask >> lane & 1u) == 0) continue;
+    const std::size_t first = access.of(lane) / word_bytes_;
+    const std::size_t last = (access.of(lane) + access.bytes - 1) / word_bytes_;
+    if (is_of_lock(touch)) order_by_lock(warp, first);
+    for (std::size_t i = first; i <= last; ++i) {
+      if (auto finding = check(words_[i], warp, lane, touch, (unchanged >> lane & 1u) != 0, pc)) {
+        finding->byte = i * word_bytes_;
+        return finding;
+      }
+      record(words_[i], warp, lane, touch, pc);
+    }
+  }
+  return std::nullopt;
+}
+
+void SharedShadow::meet(std::span<const std::uint32_t> warps, std::span<const std::uint32_t> gone) {
+  std::vector<Clock> known(warps_.size());
+  for (const auto group : {warps, gone}) {
+    for (const std::uint32_t warp : group) {
+      join(known, warps_[warp].known);
+      known[warp] = std::max(known[warp], warps_[warp].now);
+    }
+  }
+  for (const std::uint32_t warp : warps) {
+    warps_[warp].known = known;
+    meet_in_warp(warp);
+  }
+}
+
+void SharedShadow::meet_in_warp(std::uint32_t warp) { warps_[warp].met = ++warps_[warp].now; }
+
+void SharedShadow::commit_copies(std::uint32_t warp) { ++warps_[warp].committed; }
+
+void SharedShadow::wait_for_copies(std::uint32_t warp, std::uint32_t left) {
+  WarpClocks& clocks = warps_[warp];
+  while (clocks.waited.size() + left < clocks.committed) clocks.waited.push_back(clocks.now);
+}
+
+void SharedShadow::wait_for_all_copies(std::uint32_t warp) {
+  commit_copies(warp);
+  wait_for_copies(warp, 0);
+}
+
+std::uint32_t shared_word_bytes(const ptx::Function& function) {
+  std::uint32_t bytes = 4;
+  for (const ptx::Instruction& in : function.instructions) {
+    const bool reaches = in.space == ptx::Space::shared || in.space == ptx::Space::generic;
+    const ptx::Form form = ptx::info(in.opcode).form;
+    if (!reaches || (form != ptx::Form::load && form != ptx::Form::store)) continue;
+    bytes = std::min(bytes, static_cast<std::uint32_t>(std::max(ptx::size_bytes(in.type), 1)));
+  }
+  return bytes;
+}
+
+std::string shared_place(const Program& program, std::uint64_t byte) {
+  auto variable = program.shared_variables.upper_bound(static_cast<std::uint32_t>(byte));
+  if (variable == program.shared_variables.begin()) return fmt::format("byte {} of shared memory", byte);
+  --variable;
+  const std::string name = display_name(variable->second);
+  const std::size_t scope = name.rfind("::");
+  return fmt::format("byte {} of {}", byte - variable->first,
+                     scope == std::string::npos ? name : name.substr(scope + 2));
+}
+
+bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
+                  std::uint32_t unchanged) {
+  if (warp.block->shadow == nullptr) return true;
+  const auto finding = warp.block->shadow->touch(warp.index, op->pc, access, touch, unchanged);
+  if (!finding) return true;
+  const auto verb = [](SharedTouch t) {
+    if (reads_only(t)) return "reads";
+    if (t == SharedTouch::copy) return "copies into";
+    return t == SharedTouch::atomic || t == SharedTouch::lock ? "updates" : "writes";
+  };
+  const std::string place = shared_place(launch.program, finding->byte);
+  if (finding->kind == SharedShadow::Finding::Kind::uninitialized) {
+    launch.stop(
+        warp, op, FaultKind::uninitialized, finding->lane,
+        fmt::format("uninitialized: {} {}, shared memory that no thread of the block has written", verb(touch), place));
+    return false;
+  }
+  const Dim3 other = launch.thread_of(finding->thread);
+  const int line = launch.line_of ? launch.line_of(finding->pc) : 0;
+  const std::string at = line > 0 ? fmt::format(" at line {}", line) : "";
+  const std::string they = fmt::format("thread ({}, {}, {})", other.x, other.y, other.z);
+  if (finding->kind == SharedShadow::Finding::Kind::missing_wait) {
+    launch.stop(warp, op, FaultKind::missing_wait, finding->lane,
+                fmt::format("missing wait: {} {}, where a copy that {} asked for{} may still be under way: wait with "
+                            "__pipeline_wait_prior(), then __syncthreads()",
+                            verb(touch), place, they, at));
+    return false;
+  }
+  launch.stop(warp, op, FaultKind::race, finding->lane,
+              fmt::format("race: {} {}, which {} {}{}, and nothing says who comes first: put {} between the two",
+                          verb(touch), place, they, verb(finding->touch), at,
+                          finding->thread / kWarpSize == warp.index ? "a __syncthreads(), or a __syncwarp(),"
+                                                                    : "a __syncthreads()"));
+  return false;
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,107 @@
+// What the sanitizer knows of a block's shared memory: who touched each word last, and whether the threads have met
+// since. Kept only where a run asks for it; counts and results are the same with it and without.
+//
+// Found: words that are read before anybody wrote them; two threads that touch a word, one of them writing, with no
+// barrier, __syncwarp, shuffle or vote between them; and reads of what an asynchronous copy may still be writing. Two
+// writes of one value are no race.
+//
+// Not found: two lanes that write one word in the same instruction; more than two readers of a word at a time, where
+// the third is the one that races; a __syncwarp, shuffle or vote of some lanes counts as one of the whole warp. Atomics
+// and volatile accesses do not race with each other.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/vgpu/access.h"
+
+namespace roofwalk::vgpu {
+
+// copy: by an asynchronous copy. The last three do not race among themselves, and those of locks and flags order what
+// lies around them: `lock` compares and swaps, `publish` exchanges or is a volatile store, `acquire` a volatile load.
+enum class SharedTouch : std::uint8_t { read, write, copy, atomic, lock, publish, acquire };
+
+class SharedShadow {
+ public:
+  // Accesses are told apart in words of `word_bytes`: 1, 2 or 4.
+  SharedShadow(std::uint32_t bytes, std::uint32_t word_bytes, std::uint32_t warps);
+
+  void begin_block();
+
+  struct Finding {
+    enum class Kind { uninitialized, race, missing_wait } kind = Kind::race;
+    int lane = 0;
+    std::uint64_t byte = 0;    // of shared memory
+    std::uint32_t thread = 0;  // the other one's number in the block; of no meaning for `uninitialized`
+    std::uint32_t pc = 0;      // what the other one did
+    SharedTouch touch = SharedTouch::read;
+  };
+  // A warp touches shared memory, within its bounds. `unchanged`: lanes that write what is there already. The first
+  // lane with trouble, if there is one.
+  std::optional<Finding> touch(std::uint32_t warp, std::uint32_t pc, const Access& access, SharedTouch touch,
+                               std::uint32_t unchanged = 0);
+
+  // Warps meet at a barrier; those in `gone` have ended and count as having come.
+  void meet(std::span<const std::uint32_t> warps, std::span<const std::uint32_t> gone);
+  // The lanes of a warp meet.
+  void meet_in_warp(std::uint32_t warp);
+
+  // Asynchronous copies of a warp: the open group is closed; all but the last `left` closed groups are waited for.
+  void commit_copies(std::uint32_t warp);
+  void wait_for_copies(std::uint32_t warp, std::uint32_t left);
+  void wait_for_all_copies(std::uint32_t warp);
+
+ private:
+  // Time is counted for each warp; it goes on where the warp meets others.
+  using Clock = std::uint32_t;
+
+  struct Record {
+    Clock clock = 0;  // 0: nobody yet. Of a copy: the number of its group
+    std::uint32_t pc = 0;
+    std::uint16_t thread = 0;
+    SharedTouch touch = SharedTouch::read;
+  };
+  struct Word {
+    Record write, reads[2];  // the latest read, and one before it that may race with a write as well
+  };
+  struct WarpClocks {
+    Clock now = 1;
+    Clock met = 0;                // the warp's lanes know of each other what came before
+    std::vector<Clock> known;     // by warp: what has happened there for sure, up to this time
+    std::vector<Clock> waited;    // by group of copies: when it was waited for
+    std::uint32_t committed = 0;  // groups
+  };
+
+  bool is_under_way(const Record& record) const;
+  bool is_before(const Record& record, std::uint32_t warp, int lane) const;
+  std::optional<Finding> check(Word& word, std::uint32_t warp, int lane, SharedTouch touch, bool unchanged,
+                               std::uint32_t pc) const;
+  void record(Word& word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc);
+  void order_by_lock(std::uint32_t warp, std::size_t word);
+
+  std::uint32_t word_bytes_;
+  std::vector<Word> words_;
+  std::vector<WarpClocks> warps_;
+  std::map<std::size_t, std::vector<Clock>> locks_;  // by word: what is known to who takes it next
+};
+
+// The widest words that tell all accesses of a kernel to shared memory apart. In bytes.
+std::uint32_t shared_word_bytes(const ptx::Function& function);
+
+// As SharedShadow::touch of the warp's block, if it keeps one; false with the fault recorded.
+bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
+                  std::uint32_t unchanged = 0);
+
+// Where a byte of shared memory lies: "byte 4 of tile".
+std::string shared_place(const Program& program, std::uint64_t byte);
+
+// The lanes of the warp meet, if the run is sanitized.
+inline void meet_in_warp(const Warp& warp) {
+  if (warp.block->shadow != nullptr) warp.block->shadow->meet_in_warp(warp.index);
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,377 @@
+// The sanitizer: planted faults are found with their line, and honest kernels are left alone.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+// A kernel's body between `__shared__ float s[256];` and the end; 64 threads, two blocks. `// @` marks the line of the
+// fault.
+struct Planted {
+  const char* name;
+  const char* body;
+  FaultKind kind;
+  const char* says;
+};
+
+const Planted kPlanted[] = {
+    {"never_written", R"(
+  if (t != 7) s[t] = t;
+  __syncthreads();
+  c[t] = s[t];  // @
+)",
+     FaultKind::uninitialized,
+     "uninitialized: reads byte 28 of s, shared memory that no thread of the block has written"},
+    {"of_the_block_before", R"(
+  if (blockIdx.x == 0) s[t] = t;
+  __syncthreads();
+  c[t] = s[t];  // @
+)",
+     FaultKind::uninitialized, "uninitialized: reads byte 0 of s"},
+    {"across_warps", R"(
+  s[t] = t;
+  c[t] = s[t ^ 32];  // @
+)",
+     FaultKind::uninitialized, "uninitialized: reads byte 128 of s"},
+    {"write_then_read", R"(
+  s[t] = t;
+  __syncthreads();
+  if (t < 32) s[t] = c[t];
+  if (t >= 32) c[t] = s[t - 32];  // @
+)",
+     FaultKind::race, "race: reads byte 0 of s, which thread (0, 0, 0) writes at line 7, "},
+    {"read_then_write", R"(
+  s[t] = t;
+  __syncthreads();
+  const float x = s[(t + 40) % 64];
+  s[t] = x;  // @
+)",
+     FaultKind::race, "race: writes byte 0 of s, which thread (24, 0, 0) reads at line 7, "},
+    {"two_writers", R"(
+  s[t % 32] = t;  // @
+  __syncthreads();
+  c[t] = s[t % 32];
+)",
+     FaultKind::race, "race: writes byte 0 of s, which thread (0, 0, 0) writes at line 5, "},
+    {"within_a_warp", R"(
+  s[t] = t;
+  const float x = s[t ^ 1];  // @
+  c[t] = x;
+)",
+     FaultKind::race, "put a __syncthreads(), or a __syncwarp(), between the two"},
+    {"halving_without_syncwarp", R"(
+  s[t] = t;
+  __syncthreads();
+  if (t < 32) {
+    for (int w = 16; w > 0; w /= 2) {
+      if (t < w) s[t] += s[t + w];  // @
+    }
+  }
+  __syncthreads();
+  c[t] = s[0];
+)",
+     FaultKind::race, "race: "},
+    {"barrier_of_one_warp", R"(
+  s[t] = t;
+  __syncthreads();
+  s[t] = 2 * t;
+  asm volatile("bar.sync %0, 32;" :: "n"(1) : "memory");
+  c[t] = s[t ^ 32];  // @
+)",
+     FaultKind::race, "race: "},
+    {"atomic_and_plain", R"(
+  if (t == 0) s[0] = 0;
+  __syncthreads();
+  atomicAdd(&s[0], 1.0f);
+  c[t] = s[0];  // @
+)",
+     FaultKind::race, "updates at line 7"},
+    {"copy_not_waited_for", R"(
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  __pipeline_commit();
+  __syncthreads();
+  c[t] = s[t];  // @
+)",
+     FaultKind::missing_wait,
+     "missing wait: reads byte 0 of s, where a copy that thread (0, 0, 0) asked for at line 5 may still be under way: "
+     "wait with __pipeline_wait_prior(), then __syncthreads()"},
+    {"copy_waited_for_too_little", R"(
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  __pipeline_commit();
+  __pipeline_memcpy_async(&s[t + 64], &c[t], 4);
+  __pipeline_commit();
+  __pipeline_wait_prior(1);
+  __syncthreads();
+  c[t] = s[t] + s[t + 64];  // @
+)",
+     FaultKind::missing_wait, "missing wait: reads byte 256 of s"},
+    {"copy_without_barrier", R"(
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  c[t] = s[t ^ 1];  // @
+)",
+     FaultKind::race, "which thread (1, 0, 0) copies into at line 5"},
+    {"copy_over_what_is_read", R"(
+  s[t] = t;
+  __syncthreads();
+  if (t < 32) c[t] = s[t];
+  if (t >= 32) __pipeline_memcpy_async(&s[t - 32], &c[t], 4);  // @
+)",
+     FaultKind::race, "race: copies into byte 0 of s, which thread (0, 0, 0) reads at line 7"},
+    {"bytes_of_a_word", R"(
+  unsigned char* const b = reinterpret_cast<unsigned char*>(s);
+  b[t] = t;
+  __syncthreads();
+  b[t] = t + 1;
+  c[t] = b[t ^ 1];  // @
+)",
+     FaultKind::race, "race: reads byte 1 of s"},
+};
+
+std::string text_of(const std::string& body, const std::string& prefix = "") {
+  return "#include <cuda_pipeline.h>\n#include <roofwalk.cuh>\n" + prefix +
+         "__global__ void k(float* c) { __shared__ float s[256];\n  const int t = threadIdx.x;" + body +
+         "}\nSOLVE(float* c) { k<<<2, 64>>>(c); }\n";
+}
+
+int line_of_mark(const std::string& text) {
+  const auto mark = text.find("// @");
+  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(mark), '\n'));
+}
+
+RunRecord run(const std::string& text, const RunOptions& options = kSanitized) {
+  Buffer c{"c", std::vector<float>(128, 1.0f)};
+  Runner runner;
+  auto record = runner.run(text, {&c}, options);
+  EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+  return record.ok() ? std::move(*record) : RunRecord{};
+}
+
+void PrintTo(const Planted& planted, std::ostream* out) { *out << planted.name; }
+class PlantedFault : public testing::TestWithParam<Planted> {};
+
+TEST_P(PlantedFault, IsFoundWithItsLine) {
+  const std::string text = text_of(GetParam().body);
+  const RunRecord record = run(text);
+  ASSERT_TRUE(record.fault.has_value());
+  EXPECT_EQ(record.fault->kind, GetParam().kind);
+  EXPECT_EQ(record.fault->line, line_of_mark(text));
+  EXPECT_EQ(record.fault->kernel, "k");
+  EXPECT_THAT(record.fault->message, testing::HasSubstr(GetParam().says));
+}
+
+// Off, the same kernel runs to its end: speed runs have no time for this.
+TEST_P(PlantedFault, IsNotLookedForWhereNobodyAsks) {
+  EXPECT_FALSE(run(text_of(GetParam().body), {}).fault.has_value());
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, PlantedFault, testing::ValuesIn(kPlanted),
+                         [](const auto& each) { return each.param.name; });
+
+struct Honest {
+  const char* name;
+  const char* body;
+};
+const Honest kHonest[] = {
+    {"one_value_by_all", R"(
+  s[0] = 1;
+  __syncthreads();
+  c[t] = s[0];
+)"},
+    {"halving_with_syncwarp", R"(
+  s[t] = t;
+  __syncthreads();
+  for (int w = 32; w > 0; w /= 2) {
+    float x = 0;
+    if (t < w) x = s[t] + s[t + w];
+    __syncthreads();
+    if (t < w) s[t] = x;
+    __syncthreads();
+  }
+  c[t] = s[0];
+)"},
+    {"lanes_by_shuffle", R"(
+  s[t] = t;
+  const float x = __shfl_sync(~0u, c[t], 0);
+  c[t] = x + s[t ^ 1];
+)"},
+    {"lanes_by_vote", R"(
+  s[t] = t;
+  if (__any_sync(~0u, t == 3)) c[t] = s[t ^ 1];
+)"},
+    {"named_barrier", R"(
+  s[t] = t;
+  asm volatile("bar.sync 1, 64;" ::: "memory");
+  c[t] = s[t ^ 32];
+)"},
+    {"those_who_left", R"(
+  s[t] = t;
+  if (t >= 32) return;
+  __syncthreads();
+  c[t] = s[t + 32];
+)"},
+    {"lock", R"(
+  int* const lock = reinterpret_cast<int*>(&s[1]);
+  if (t == 0) s[0] = 0, *lock = 0;
+  __syncthreads();
+  if (t % 32 == 0) {
+    while (atomicCAS(lock, 0, 1) != 0) {}
+    __threadfence_block();
+    s[0] += 1;
+    __threadfence_block();
+    atomicExch(lock, 0);
+  }
+  __syncthreads();
+  c[t] = s[0];
+)"},
+    {"flag", R"(
+  volatile float* const flag = &s[1];
+  if (t == 0) s[1] = 0;
+  __syncthreads();
+  if (t == 32) {
+    s[0] = 5;
+    __threadfence_block();
+    *flag = 1;
+  }
+  if (t == 0) {
+    while (*flag == 0) {}
+    __threadfence_block();
+    c[0] = s[0];
+  }
+)"},
+    {"histogram", R"(
+  s[t] = 0;
+  __syncthreads();
+  atomicAdd(&s[t % 5], 1.0f);
+  __syncthreads();
+  c[t] = s[t];
+)"},
+    {"two_groups_of_copies", R"(
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  __pipeline_commit();
+  __pipeline_memcpy_async(&s[t + 64], &c[t], 4);
+  __pipeline_commit();
+  __pipeline_wait_prior(1);
+  __syncthreads();
+  float x = s[t ^ 33];
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  c[t] = x + s[64 + (t ^ 33)];
+)"},
+    {"own_copy_needs_no_barrier", R"(
+  __pipeline_memcpy_async(&s[t], &c[t], 4);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  c[t] = s[t];
+)"},
+    {"neighbouring_bytes", R"(
+  unsigned char* const b = reinterpret_cast<unsigned char*>(s);
+  b[t] = t;
+  c[t] = b[t];
+)"},
+    {"every_block_anew", R"(
+  s[t] = blockIdx.x;
+  __syncthreads();
+  c[t] = s[t ^ 32];
+)"},
+};
+void PrintTo(const Honest& honest, std::ostream* out) { *out << honest.name; }
+class HonestKernel : public testing::TestWithParam<Honest> {};
+
+// And nothing that is counted or timed differs.
+TEST_P(HonestKernel, IsLeftAlone) {
+  const RunRecord sanitized = run(text_of(GetParam().body)), plain = run(text_of(GetParam().body), {});
+  ASSERT_FALSE(sanitized.fault.has_value()) << sanitized.fault->line << ": " << sanitized.fault->message;
+  EXPECT_EQ(to_json(sanitized), to_json(plain));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, HonestKernel, testing::ValuesIn(kHonest),
+                         [](const auto& each) { return each.param.name; });
+
+// Of global memory: `c` holds nothing that anybody wrote. The kernel and what SOLVE does.
+struct Unwritten {
+  const char* name;
+  const char* kernel;
+  const char* solve;
+  const char* says;  // nullptr: nothing is wrong
+};
+const Unwritten kUnwritten[] = {
+    {"sum_into_the_output", "c[t] += a[t];  // @", "k<<<2, 64>>>(a, c, c);",
+     "uninitialized: reads c[0], which nothing has written"},
+    {"atomic_sum", "atomicAdd(&c[t / 32], a[t]);  // @", "k<<<2, 64>>>(a, c, c);", "uninitialized: updates c[0]"},
+    {"after_a_memset", "atomicAdd(&c[t / 32], a[t]);", "cudaMemset(c, 0, 512);\n  k<<<2, 64>>>(a, c, c);", nullptr},
+    {"scratch", "c[t] = s[t];  // @", "k<<<2, 64>>>(a, c, scratch<float>(128));", "uninitialized: reads scratch 1[0]"},
+    {"one_element_missing", "if (t != 77) s[t] = a[t]; __syncthreads(); c[t] = s[t];  // @",
+     "k<<<2, 64>>>(a, c, scratch<float>(128));", "uninitialized: reads scratch 1[77]"},
+    {"written_by_the_kernel_before", "if (s == a) c[t] = a[t]; else c[t] = s[t] + c[t];",
+     "k<<<2, 64>>>(a, c, a);\n  k<<<2, 64>>>(a, c, c);", nullptr},
+    {"copied", "c[t] = s[t];  // @",
+     "float* const s = scratch<float>(128);\n  float* const u = scratch<float>(128);\n"
+     "  cudaMemcpy(s, u, 512, cudaMemcpyDeviceToDevice);\n  k<<<2, 64>>>(a, c, s);",
+     "uninitialized: reads scratch 1[0]"},
+    {"asynchronously", R"(__shared__ float buffer[64];
+  __pipeline_memcpy_async(&buffer[threadIdx.x], &s[t], 4);  // @
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  c[t] = buffer[threadIdx.x];)",
+     "k<<<2, 64>>>(a, c, scratch<float>(128));", "uninitialized: reads scratch 1[0]"},
+};
+void PrintTo(const Unwritten& unwritten, std::ostream* out) { *out << unwritten.name; }
+class UnwrittenMemory : public testing::TestWithParam<Unwritten> {};
+
+TEST_P(UnwrittenMemory, IsNotRead) {
+  const std::string text =
+      std::string(
+          "#include <cuda_pipeline.h>\n#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, "
+          "float* s) {\n  const int t = blockIdx.x * 64 + threadIdx.x;\n  ") +
+      GetParam().kernel + "\n}\nSOLVE(float* a, float* c) {\n  " + GetParam().solve + "\n}\n";
+  for (const bool sanitize : {true, false}) {
+    Buffer a{"a", std::vector<float>(128, 1.0f)}, c{"c", std::vector<float>(128), /*undefined=*/true};
+    const auto record = Runner().run(text, {&a, &c}, {.sanitize = sanitize});
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    ASSERT_EQ(record->fault.has_value(), sanitize && GetParam().says != nullptr);
+    if (!record->fault) continue;
+    EXPECT_EQ(record->fault->kind, FaultKind::uninitialized);
+    EXPECT_EQ(record->fault->line, line_of_mark(text));
+    EXPECT_THAT(record->fault->message, testing::HasSubstr(GetParam().says));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sanitizer, UnwrittenMemory, testing::ValuesIn(kUnwritten),
+                         [](const auto& each) { return each.param.name; });
+
+// Deep inside: a function template that is inlined, the second kernel of a plan, the last warp that is not full.
+TEST(Sanitizer, FindsWhatLiesDeep) {
+  const std::string text = R"(#include <roofwalk.cuh>
+template <int step>
+__device__ float beside(float* s, int t) {
+  return s[t ^ step];  // @
+}
+__global__ void first(float* c) { c[threadIdx.x] = 1; }
+__global__ void second(float* c) {
+  __shared__ float s[70];
+  const int t = threadIdx.x;
+  s[t] = c[t];
+  if (t >= 64) c[t] = beside<1>(s, t);
+}
+SOLVE(float* c) {
+  first<<<1, 70>>>(c);
+  second<<<1, 70>>>(c);
+}
+)";
+  const RunRecord record = run(text);
+  ASSERT_TRUE(record.fault.has_value());
+  EXPECT_EQ(record.fault->kind, FaultKind::race);
+  EXPECT_EQ(record.fault->kernel, "second");
+  EXPECT_EQ(record.fault->line, line_of_mark(text));
+  EXPECT_EQ(record.fault->thread, (Dim3{64, 0, 0}));
+  EXPECT_THAT(record.fault->message, testing::HasSubstr("which thread (65, 0, 0) writes at line 10"));
+}
+
+}  // namespace
+}  // namespace roofwalk::test
