@@ -437,7 +437,8 @@ bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access&
     const Buffer& buffer = *launch.memory.find(*undefined);
     const std::uint64_t index = (*undefined - buffer.address) / buffer.element_bytes;
     launch.stop(warp, op, FaultKind::uninitialized, l,
-                fmt::format("uninitialized: {} {}[{}], which nothing has written", verb, buffer.name, index));
+                fmt::format("uninitialized: {} {}[{}], which nothing has written: memory is not zero by itself", verb,
+                            buffer.name, index));
     launch.fault->buffer = buffer.name;
     launch.fault->index = static_cast<std::int64_t>(index);
     launch.fault->extent = buffer.size_bytes / buffer.element_bytes;

@@ -167,9 +167,10 @@ bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
   };
   const std::string place = shared_place(launch.program, finding->byte);
   if (finding->kind == SharedShadow::Finding::Kind::uninitialized) {
-    launch.stop(
-        warp, op, FaultKind::uninitialized, finding->lane,
-        fmt::format("uninitialized: {} {}, shared memory that no thread of the block has written", verb(touch), place));
+    launch.stop(warp, op, FaultKind::uninitialized, finding->lane,
+                fmt::format("uninitialized: {} {}, shared memory that no thread of the block has written: is a barrier "
+                            "missing, or an edge not filled?",
+                            verb(touch), place));
     return false;
   }
   const Dim3 other = launch.thread_of(finding->thread);
