@@ -31,7 +31,7 @@ root=$(git -C "$(dirname -- "${BASH_SOURCE[0]}")" rev-parse --show-toplevel)
 folder=$(mktemp -d "${TMPDIR:-/tmp}/roofwalk-$system.XXXXXX")
 machine=$folder/root
 clean_up() {
-  umount "$machine/proc" "$machine/dev" 2>/dev/null || true
+  umount "$machine/proc" "$machine/dev/pts" "$machine/dev" 2>/dev/null || true
   if [[ -z ${KEEP:-} ]]; then rm -rf --one-file-system "$folder"; else echo "kept: $folder"; fi
 }
 trap clean_up EXIT
@@ -61,6 +61,7 @@ fi
 if [[ -f /etc/pip.conf ]]; then grep -vE '^ *cert *=' /etc/pip.conf >"$machine/etc/pip.conf" || true; fi
 mount --bind /proc "$machine/proc"
 mount --bind /dev "$machine/dev"
+mount --bind /dev/pts "$machine/dev/pts"  # terminals
 
 system_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 # inside PATH COMMAND: a shell command in the clone, with nothing of the host's environment but the network settings.
