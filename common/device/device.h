@@ -25,6 +25,7 @@ struct RunOptions {
   std::uint64_t max_warp_instructions = 20'000'000'000;  // a run past this is a `runaway` fault
   double max_seconds = 300;                              // of wall time; the same fault
   int threads = 0;        // of the virtual GPU, at most; 0: as many as the machine has. No figure depends on it
+  bool lockstep = true;   // of the virtual GPU: whole warps run as one (vgpu/lockstep.h). No figure depends on it
   bool sanitize = false;  // of the virtual GPU: races and reads of what was never written are faults
   // The virtual GPU's time: `clock` replays sampled blocks on a model of the SMs; `whole_clock` replays every block.
   enum class Time { clock, whole_clock };

@@ -158,6 +158,7 @@ void read_copies(Launch& launch, Access& access, Pointers& at) {
     const std::uint8_t* from = at.base + (first - at.low_address);
     for (int l = 0; l < kWarpSize; ++l) {
       std::memcpy(copies.bytes + l * kSectorBytes, from + static_cast<std::uint64_t>(l) * access.stride, kSectorBytes);
+      __builtin_prefetch(from + static_cast<std::uint64_t>(l) * access.stride + 64, 0, 1);
     }
   }
   at.low_address = 0;
@@ -198,6 +199,26 @@ inline bool has_even_steps(const std::uint64_t* base, std::uint64_t stride) {
   for (int i = 0; i < 8; ++i) any |= gaps[i];
   return any == 0;
 #endif
+}
+
+// Turns the addresses of inactive lanes towards an active one's and finds what shape they have.
+void settle(Access& out) {
+  if (out.mask != kAllLanes) {
+    const std::uint64_t some = out.address[std::countr_zero(out.mask)];
+    for (int l = 0; l < kWarpSize; ++l) out.address[l] = (out.mask >> l & 1u) != 0 ? out.address[l] : some;
+  }
+  std::uint64_t low = ~0ull, high = 0, gap = 0;
+  const std::uint64_t first = out.address[0];
+  for (int l = 0; l < kWarpSize; ++l) {
+    const std::uint64_t a = out.address[l];
+    low = a < low ? a : low;
+    high = a > high ? a : high;
+    gap |= a ^ (first + static_cast<std::uint64_t>(l) * out.bytes);
+  }
+  out.low = low;
+  out.high = high;
+  out.uniform = low == high;
+  out.contiguous = gap == 0 && out.mask == kAllLanes;
 }
 
 }  // namespace
@@ -242,22 +263,15 @@ void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t sig
     const auto narrow = static_cast<std::uint32_t>(offset);
     for (int l = 0; l < kWarpSize; ++l) out.address[l] = static_cast<std::uint32_t>(base[l] + narrow);
   }
-  if (mask != kAllLanes) {
-    const std::uint64_t some = out.address[std::countr_zero(mask)];
-    for (int l = 0; l < kWarpSize; ++l) out.address[l] = (mask >> l & 1u) != 0 ? out.address[l] : some;
-  }
-  std::uint64_t low = ~0ull, high = 0, gap = 0;
-  const std::uint64_t first = out.address[0];
-  for (int l = 0; l < kWarpSize; ++l) {
-    const std::uint64_t a = out.address[l];
-    low = a < low ? a : low;
-    high = a > high ? a : high;
-    gap |= a ^ (first + static_cast<std::uint64_t>(l) * bytes);
-  }
-  out.low = low;
-  out.high = high;
-  out.uniform = low == high;
-  out.contiguous = gap == 0 && mask == kAllLanes;
+  settle(out);
+}
+
+void make_access(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask, std::uint32_t bytes, Access& out) {
+  out.mask = mask;
+  out.bytes = bytes;
+  out.implied = false;
+  std::memcpy(out.address, lanes, sizeof out.address);
+  settle(out);
 }
 
 void coalesce(Access& access) {

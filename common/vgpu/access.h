@@ -53,6 +53,9 @@ inline void make_access(const Warp& warp, const Op* op, bool wide_address, std::
   make_access(warp, warp.mask, op->s[4], op->offset, wide_address, bytes, out);
 }
 
+// From the addresses themselves.
+void make_access(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask, std::uint32_t bytes, Access& out);
+
 // Finds the lines and sectors. Each lane's bytes lie within one sector (accesses are aligned).
 void coalesce(Access& access);
 
@@ -104,11 +107,29 @@ bool load_global(Launch& launch, const Warp& warp, const Op* op, std::uint32_t b
                  LaneBytes& data);
 bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out);
 
+// A store of global memory, once its access is made; `move(access, pointers)` brings the lanes' bytes to where they go.
+template <class Move>
+const Op* store_global(Launch& launch, Warp& warp, const Op* op, Access& access, Move&& move);
+
 // Where a turn goes on after a memory instruction: with the next one, or, where the SM's log is full, a round later.
 inline const Op* after_memory(const Launch& launch, Warp& warp, const Op* op) {
   if (!launch.sm->l2_log.full()) return op + 1;
   warp.next = op + 1;
   return nullptr;
+}
+
+template <class Move>
+const Op* store_global(Launch& launch, Warp& warp, const Op* op, Access& access, Move&& move) {
+  Pointers at;
+  if (!begin_store(launch, warp, op, access, at)) return nullptr;
+  if (launch.stores_wait) {
+    LaneBytes data;
+    move(access, data.pointers(access));
+    keep_stores(launch, access, at, data);
+  } else {
+    move(access, at);
+  }
+  return after_memory(launch, warp, op);
 }
 
 }  // namespace roofwalk::vgpu

@@ -70,6 +70,26 @@ const Op* op_plain(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
+// The same for lane 0 alone.
+template <class Sem, class T, int sources>
+const Op* op_plain_of_lane_0(Launch&, Warp& warp, const Op* op) {
+  const auto a = *warp.lanes<Source<Sem, T, 0>>(op->s[1]);
+  if constexpr (sources == 1) {
+    using R = decltype(Sem::apply(T{}));
+    *warp.lanes<R>(op->s[0]) = finish<Sem>(Sem::apply(a));
+  } else if constexpr (sources == 2) {
+    *warp.lanes<T>(op->s[0]) = finish<Sem>(Sem::apply(a, *warp.lanes<Source<Sem, T, 1>>(op->s[2])));
+  } else if constexpr (sources == 3) {
+    *warp.lanes<T>(op->s[0]) =
+        finish<Sem>(Sem::apply(a, *warp.lanes<Source<Sem, T, 1>>(op->s[2]), *warp.lanes<Source<Sem, T, 2>>(op->s[3])));
+  } else {
+    *warp.lanes<T>(op->s[0]) =
+        finish<Sem>(Sem::apply(a, *warp.lanes<Source<Sem, T, 1>>(op->s[2]), *warp.lanes<Source<Sem, T, 2>>(op->s[3]),
+                               *warp.lanes<Source<Sem, T, 3>>(op->s[4])));
+  }
+  return op + 1;
+}
+
 // .ftz, .sat and directed roundings of f32: rare, so one handler looks at the instruction for each lane.
 template <class Sem>
 float directed(float a, float b, float c, Direction direction) {
@@ -177,6 +197,20 @@ const Op* op_mad_wide(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
+template <class T, class Wide>
+const Op* op_mul_wide_of_lane_0(Launch&, Warp& warp, const Op* op) {
+  *warp.lanes<Wide>(op->s[0]) =
+      sem::Mul::apply(static_cast<Wide>(*warp.lanes<T>(op->s[1])), static_cast<Wide>(*warp.lanes<T>(op->s[2])));
+  return op + 1;
+}
+template <class T, class Wide>
+const Op* op_mad_wide_of_lane_0(Launch&, Warp& warp, const Op* op) {
+  *warp.lanes<Wide>(op->s[0]) =
+      sem::Mad::apply(static_cast<Wide>(*warp.lanes<T>(op->s[1])), static_cast<Wide>(*warp.lanes<T>(op->s[2])),
+                      *warp.lanes<Wide>(op->s[3]));
+  return op + 1;
+}
+
 template <class Sem, class T, int sources>
 concept Applies = (sources == 1 && requires(T x) { Sem::apply(x); }) ||
                   (sources == 2 && requires(T x, Source<Sem, T, 1> y) { Sem::apply(x, y); }) ||
@@ -199,6 +233,41 @@ Handler pick() {
     return op_plain<Sem, T, sources>;
   else
     return nullptr;
+}
+template <class Sem, class T, int sources, ptx::TypeSet types, Type type>
+Handler pick_of_lane_0() {
+  if constexpr ((types & ptx::bit(type)) != 0 && Applies<Sem, T, sources>)
+    return op_plain_of_lane_0<Sem, T, sources>;
+  else
+    return nullptr;
+}
+
+// Of lane 0 there are whole numbers, which addresses and counters are.
+template <class Sem, int sources, ptx::TypeSet types>
+Handler handler_of_lane_0(const Instruction& in) {
+  if (in.sat) return nullptr;
+  switch (in.type) {
+    case Type::u16:
+      return pick_of_lane_0<Sem, std::uint16_t, sources, types, Type::u16>();
+    case Type::s16:
+      return pick_of_lane_0<Sem, std::int16_t, sources, types, Type::s16>();
+    case Type::b16:
+      return pick_of_lane_0<Sem, std::uint16_t, sources, types, Type::b16>();
+    case Type::u32:
+      return pick_of_lane_0<Sem, std::uint32_t, sources, types, Type::u32>();
+    case Type::s32:
+      return pick_of_lane_0<Sem, std::int32_t, sources, types, Type::s32>();
+    case Type::b32:
+      return pick_of_lane_0<Sem, std::uint32_t, sources, types, Type::b32>();
+    case Type::u64:
+      return pick_of_lane_0<Sem, std::uint64_t, sources, types, Type::u64>();
+    case Type::s64:
+      return pick_of_lane_0<Sem, std::int64_t, sources, types, Type::s64>();
+    case Type::b64:
+      return pick_of_lane_0<Sem, std::uint64_t, sources, types, Type::b64>();
+    default:
+      return nullptr;
+  }
 }
 
 // The handler of one row for a type. Bit types compute as unsigned integers.
@@ -298,6 +367,32 @@ Handler alu_handler(const Instruction& in) {
 #define PTX_ALU(Id, mnemonic, types, sources, pipe, flops, semantics) \
   case Opcode::Id:                                                    \
     return handler_for<sem::semantics, sources, (types)>(in);
+#define PTX_OP(Id, ...)
+#include "common/ptx/opcodes.def"
+#undef PTX_ALU
+#undef PTX_OP
+    default:
+      return nullptr;
+  }
+}
+
+Handler alu_handler_of_lane_0(const Instruction& in) {
+  if (in.mul == MulMode::wide) {
+    const bool mad = in.opcode == Opcode::Mad;
+    if (in.type == Type::u32)
+      return mad ? op_mad_wide_of_lane_0<std::uint32_t, std::uint64_t>
+                 : op_mul_wide_of_lane_0<std::uint32_t, std::uint64_t>;
+    if (in.type == Type::s32)
+      return mad ? op_mad_wide_of_lane_0<std::int32_t, std::int64_t>
+                 : op_mul_wide_of_lane_0<std::int32_t, std::int64_t>;
+    return nullptr;
+  }
+  if (in.mul == MulMode::hi || in.opcode == Opcode::Shf) return nullptr;
+  using namespace ptx;
+  switch (in.opcode) {
+#define PTX_ALU(Id, mnemonic, types, sources, pipe, flops, semantics) \
+  case Opcode::Id:                                                    \
+    return handler_of_lane_0<sem::semantics, sources, (types)>(in);
 #define PTX_OP(Id, ...)
 #include "common/ptx/opcodes.def"
 #undef PTX_ALU

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "common/vgpu/handlers.h"
+#include "common/vgpu/lockstep.h"
 #include "common/vgpu/shared_shadow.h"
 
 namespace roofwalk::vgpu {
@@ -75,7 +76,7 @@ void record_entry(Multiprocessor& sm, Warp& warp, const Op* op) {
 }  // namespace
 
 const Op* enter_block(Launch& launch, Warp& warp, std::uint32_t block) {
-  if (block != kExitBlock) return &launch.program.ops[launch.program.blocks[block].first_op];
+  if (block != kExitBlock) return first_op_of(launch.program, warp.in_lockstep, block);
   // The lanes that come here leave; others may still wait for their turn.
   warp.live &= ~warp.mask;
   return resume_top(warp) ? enter_block(launch, warp, warp.stack.back().block) : finish_warp(warp);
@@ -86,6 +87,7 @@ const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op) {
     warp.stack.pop_back();
     if (!resume_top(warp)) return finish_warp(warp);
     if (warp.stack.back().block != op->block) return enter_block(launch, warp, warp.stack.back().block);
+    if (come_together(launch, warp, op->block)) op = first_op_of(launch.program, true, op->block);
   }
   if (launch.instructions_left < op->count) {
     return launch.stop(warp, op + 1, FaultKind::runaway, -1, kOutOfBudget);
@@ -109,6 +111,7 @@ const Op* op_branch(Launch& launch, Warp& warp, const Op* op) {
   std::uint32_t go = op->target;
   if (taken != warp.mask) {
     ++launch.sites[op->pc].divergent;
+    if (warp.in_lockstep) come_apart(launch, warp, launch.program.lockstep.leaving[op->block]);
     const std::uint32_t others = warp.mask & ~taken;
     if (op->meet == warp.stack.back().reconvergence) {
       warp.stack.pop_back();  // the lanes meet where this entry would have ended anyway
@@ -133,6 +136,7 @@ const Op* op_exit(Launch& launch, Warp& warp, const Op* op) {
   const std::uint32_t leaving = warp.mask & guard_mask(warp, op);
   warp.live &= ~leaving;
   if (leaving != warp.mask) {
+    if (warp.in_lockstep && leaving != 0) come_apart(launch, warp, launch.program.lockstep.leaving[op->block]);
     warp.mask &= ~leaving;
     return op + 1;
   }

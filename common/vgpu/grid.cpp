@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "common/vgpu/handlers.h"
+#include "common/vgpu/lockstep.h"
 #include "common/vgpu/pace.h"
 #include "common/vgpu/shared_shadow.h"
 #include "common/vgpu/team.h"
@@ -74,6 +75,7 @@ class GridRunner {
         budget_(limits.warp_instructions) {
     launch_.stores_wait = !alone_;
     launch_.sanitized = limits.sanitize;
+    lockstep_ = limits.lockstep && !limits.sanitize && !program_.lockstep.ops.empty();
     warps_per_block_ = static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize);
     const std::uint64_t total = shape.grid.count();
     // Slots beyond the grid would only cost memory.
@@ -179,7 +181,10 @@ class GridRunner {
       warp.trace = traced ? &block.trace->warps[warp.index] : nullptr;
       warp.state = Warp::State::ready;
       warp.stack.assign(1, {warp.live, 0, kExitBlock});
-      warp.next = &program_.ops[program_.blocks[0].first_op];
+      warp.in_lockstep = lockstep_ && warp.live == kAllLanes;
+      warp.came_apart = lockstep_ ? 0 : kMostPartings;
+      warp.together_since = 0;
+      warp.next = first_op_of(program_, warp.in_lockstep, 0);
       for (int d = 0; d < 3; ++d) broadcast(warp, program_.ctaid_slots[d], ctaid[d]);
       broadcast(warp, program_.smid_slot, static_cast<std::uint32_t>(sm.index));
     }
@@ -370,6 +375,7 @@ class GridRunner {
   std::vector<Multiprocessor*> working_;  // those with a block, in order
   Sample sample_;
   bool alone_;
+  bool lockstep_ = false;
   int threads_;
   std::uint64_t budget_;                          // warp instructions
   std::uint64_t instructions_ = 0;                // of the last round

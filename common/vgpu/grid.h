@@ -29,6 +29,7 @@ struct RunLimits {
   TraceLimits traces = {};
   int threads = 1;        // at most; no figure depends on it
   bool sanitize = false;  // look for races, missing waits, reads of what was never written; on one thread
+  bool lockstep = true;   // lockstep code (lockstep.h), where not sanitized; no figure depends on it
 };
 
 // Runs until the grid is done or the launch has a fault or refusal. `sms` come back with their counters; their L1 is

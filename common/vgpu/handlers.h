@@ -37,6 +37,14 @@ const Op* op_vote(Launch& launch, Warp& warp, const Op* op);
 const Op* op_active_mask(Launch& launch, Warp& warp, const Op* op);
 const Op* op_clock(Launch& launch, Warp& warp, const Op* op);
 
+// The same for lane 0 alone, where all lanes run and the others follow from it; nullptr: there is none.
+Handler alu_handler_of_lane_0(const ptx::Instruction& instruction);
+Handler convert_handler_of_lane_0(const ptx::Instruction& instruction, int result_bytes, int source_bytes);
+Handler move_handler_of_lane_0(int size_bytes);
+Handler select_handler_of_lane_0(int size_bytes);
+Handler compare_handler_of_lane_0(const ptx::Instruction& instruction);
+Handler add_offset_handler_of_lane_0(int size_bytes);
+
 // memory_ops.cpp and shared_ops.cpp: s[0..3] the data, s[4] the address (kNoSlot: absolute), offset added to it.
 Handler load_handler(const ptx::Instruction& instruction, int register_bytes);
 Handler store_handler(const ptx::Instruction& instruction, int register_bytes);

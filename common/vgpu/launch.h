@@ -53,10 +53,13 @@ struct alignas(64) Warp {
   std::uint32_t live = 0;  // lanes that have not left
   const Op* next = nullptr;
   enum class State : std::uint8_t { ready, waiting, done } state = State::done;
-  int barrier = 0;             // the one that it waits at
-  std::uint32_t index = 0;     // in its block
-  std::uint32_t slot = 0;      // on its multiprocessor: where its local memory lies
-  std::uint64_t executed = 0;  // instructions
+  bool in_lockstep = false;          // runs Program::lockstep, where some registers keep lane 0 only
+  std::uint8_t came_apart = 0;       // how often soon after it had come together (lockstep.h)
+  std::uint64_t together_since = 0;  // what `executed` was then
+  int barrier = 0;                   // the one that it waits at
+  std::uint32_t index = 0;           // in its block
+  std::uint32_t slot = 0;            // on its multiprocessor: where its local memory lies
+  std::uint64_t executed = 0;        // instructions
   ResidentBlock* block = nullptr;
   std::uint8_t* local = nullptr;  // [word][lane]
   std::vector<ReconvergenceEntry> stack;
@@ -129,6 +132,9 @@ struct SharedMemo {  // the last pattern of shared addresses of an instruction
   std::uint32_t mask = 0;
   std::uint16_t wavefronts = 0, conflicts = 0;
   std::uint32_t relative[kWarpSize] = {};
+  // In lockstep the pattern of an instruction never changes: what its steps cost, once somebody has looked.
+  bool steps_known = false;
+  std::uint16_t steps_wavefronts = 0, steps_conflicts = 0;
 };
 
 // Calls of extern functions, which only a plan may make: receives the arguments' bytes, leaves the result's bytes.

@@ -10,6 +10,7 @@
 #include "common/vgpu/half.h"
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/launch.h"
+#include "common/vgpu/lockstep.h"
 #include "common/vgpu/operands.h"
 #include "common/vgpu/program.h"
 
@@ -85,6 +86,8 @@ class Lowering {
     for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
     program_.register_bytes = round_up(std::max(program_.register_bytes, kSlotAlign), kSlotAlign);
     fill_warp_constants();
+    program_.register_slots = std::move(registers_);
+    program_.lockstep = make_lockstep_code(program_);
     return std::move(program_);
   }
 

@@ -6,7 +6,7 @@
 
 #include "common/vgpu/access.h"
 #include "common/vgpu/handlers.h"
-#include "common/vgpu/lanes.h"
+#include "common/vgpu/memory_moves.h"
 #include "common/vgpu/near_memory.h"
 #include "common/vgpu/shared_shadow.h"
 
@@ -16,64 +16,6 @@ namespace {
 using ptx::Instruction;
 using ptx::Space;
 using ptx::Type;
-
-// How a value of memory type M lands in a register of type R: as it is, or zero- or sign-extended.
-template <class R, class M>
-inline R extend(const std::uint8_t* from) {
-  M value;
-  std::memcpy(&value, from, sizeof value);
-  return static_cast<R>(value);
-}
-
-template <class R, class M, int vector>
-void move_in(const Warp& warp, const Op* op, const Access& access, const Pointers& at) {
-  for (int part = 0; part < vector; ++part) {
-    if (op->s[part] == kNoSlot) continue;
-    R* const d = warp.lanes<R>(op->s[part]);
-    if (at.base != nullptr) {
-      const std::uint8_t* const base = at.base - at.low_address + part * sizeof(M);
-      if constexpr (vector == 1 && sizeof(R) == sizeof(M)) {
-        if (access.contiguous) {
-          std::memcpy(d, base + access.low, kWarpSize * sizeof(M));
-          continue;
-        }
-      }
-      if (access.uniform) {
-        const R value = extend<R, M>(base + access.low);
-        for_lanes(d, warp.mask, [&](int) { return value; });
-      } else if (access.contiguous) {
-        constexpr int kStride = sizeof(M) * vector;
-        for_lanes(d, warp.mask, [&](int l) { return extend<R, M>(base + access.low + l * kStride); });
-      } else if (access.implied) {
-        for_lanes(d, warp.mask, [&](int l) {
-          return extend<R, M>(base + access.first + static_cast<std::uint64_t>(l) * access.stride);
-        });
-      } else {
-        for_lanes(d, warp.mask, [&](int l) { return extend<R, M>(base + access.address[l]); });
-      }
-    } else {
-      for_lanes(d, warp.mask, [&](int l) { return extend<R, M>(at.lane[l] + part * sizeof(M)); });
-    }
-  }
-}
-
-template <class R, class M, int vector>
-void move_out(const Warp& warp, const Op* op, const Access& access, const Pointers& at) {
-  for (int part = 0; part < vector; ++part) {
-    const R* const v = warp.lanes<R>(op->s[part]);
-    if constexpr (vector == 1 && sizeof(R) == sizeof(M)) {
-      if (at.base != nullptr && access.contiguous) {
-        std::memcpy(at.base + (access.low - at.low_address), v, kWarpSize * sizeof(M));
-        continue;
-      }
-    }
-    for (int l = 0; l < kWarpSize; ++l) {
-      if ((warp.mask >> l & 1u) == 0) continue;
-      const M value = static_cast<M>(v[l]);
-      std::memcpy(at.of(access, l) + part * sizeof(M), &value, sizeof value);
-    }
-  }
-}
 
 // Generic addresses: one window for all lanes, or the caller's fault.
 enum class Where { global, shared, local, mixed };
@@ -137,14 +79,7 @@ const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Move&& move) {
         if (!resolve(launch, warp, op, access, kVerb, at)) return nullptr;
         break;
       } else if constexpr (store) {
-        if (!begin_store(launch, warp, op, access, at)) return nullptr;
-        if (launch.stores_wait) {
-          LaneBytes data;
-          move(access, data.pointers(access));
-          keep_stores(launch, access, at, data);
-        } else {
-          move(access, at);
-        }
+        return store_global(launch, warp, op, access, move);
       } else {
         LaneBytes data;
         if (!begin_load(launch, warp, op, access, at, data)) return nullptr;
@@ -187,115 +122,47 @@ const Op* op_store(Launch& launch, Warp& warp, const Op* op) {
       [&](const Access& access, const Pointers& at) { move_out<R, M, vector>(warp, op, access, at); });
 }
 
-// Chooses by register type, memory type, vector length and space.
+// By space: the load or store of a form.
 template <class R, class M, int vector>
-Handler load_in(Space space) {
-  switch (space) {
-    case Space::global:
-      return op_load<R, M, vector, Space::global>;
-    case Space::constant:
-      return op_load<R, M, vector, Space::constant>;
-    case Space::shared:
-      return op_load<R, M, vector, Space::shared>;
-    case Space::local:
-      return op_load<R, M, vector, Space::local>;
-    case Space::param:
-      return op_load<R, M, vector, Space::param>;
-    case Space::generic:
-      return op_load<R, M, vector, Space::generic>;
+struct Loads {
+  static Handler in(Space space) {
+    switch (space) {
+      case Space::global:
+        return op_load<R, M, vector, Space::global>;
+      case Space::constant:
+        return op_load<R, M, vector, Space::constant>;
+      case Space::shared:
+        return op_load<R, M, vector, Space::shared>;
+      case Space::local:
+        return op_load<R, M, vector, Space::local>;
+      case Space::param:
+        return op_load<R, M, vector, Space::param>;
+      case Space::generic:
+        return op_load<R, M, vector, Space::generic>;
+    }
+    return nullptr;
   }
-  return nullptr;
-}
-
+};
 template <class R, class M, int vector>
-Handler store_in(Space space) {
-  switch (space) {
-    case Space::global:
-      return op_store<R, M, vector, Space::global>;
-    case Space::shared:
-      return op_store<R, M, vector, Space::shared>;
-    case Space::local:
-      return op_store<R, M, vector, Space::local>;
-    case Space::param:
-      return op_store<R, M, vector, Space::param>;
-    case Space::generic:
-      return op_store<R, M, vector, Space::generic>;
-    case Space::constant:
-      return nullptr;
-  }
-  return nullptr;
-}
-
-template <class R, class M, bool store>
-Handler by_vector(const Instruction& in) {
-  constexpr bool kFitsFour = sizeof(M) <= 4;
-  switch (in.vector) {
-    case 1:
-      return store ? store_in<R, M, 1>(in.space) : load_in<R, M, 1>(in.space);
-    case 2:
-      return store ? store_in<R, M, 2>(in.space) : load_in<R, M, 2>(in.space);
-    case 4:
-      if constexpr (kFitsFour)
-        return store ? store_in<R, M, 4>(in.space) : load_in<R, M, 4>(in.space);
-      else
+struct Stores {
+  static Handler in(Space space) {
+    switch (space) {
+      case Space::global:
+        return op_store<R, M, vector, Space::global>;
+      case Space::shared:
+        return op_store<R, M, vector, Space::shared>;
+      case Space::local:
+        return op_store<R, M, vector, Space::local>;
+      case Space::param:
+        return op_store<R, M, vector, Space::param>;
+      case Space::generic:
+        return op_store<R, M, vector, Space::generic>;
+      case Space::constant:
         return nullptr;
-    default:
-      return nullptr;
+    }
+    return nullptr;
   }
-}
-
-template <class M, bool store>
-Handler by_register(const Instruction& in, int register_bytes) {
-  // Sign extension needs a signed register type; widths narrower than the memory type do not occur (validated).
-  constexpr bool kSigned = std::is_signed_v<M>;
-  switch (register_bytes) {
-    case 2:
-      if constexpr (sizeof(M) <= 2)
-        return by_vector<std::conditional_t<kSigned, std::int16_t, std::uint16_t>, M, store>(in);
-      else
-        return nullptr;
-    case 4:
-      if constexpr (sizeof(M) <= 4)
-        return by_vector<std::conditional_t<kSigned, std::int32_t, std::uint32_t>, M, store>(in);
-      else
-        return nullptr;
-    case 8:
-      return by_vector<std::conditional_t<kSigned, std::int64_t, std::uint64_t>, M, store>(in);
-    default:
-      return nullptr;
-  }
-}
-
-template <bool store>
-Handler memory_handler(const Instruction& in, int register_bytes) {
-  switch (in.type) {
-    case Type::s8:
-      return by_register<std::int8_t, store>(in, register_bytes);
-    case Type::b8:
-    case Type::u8:
-      return by_register<std::uint8_t, store>(in, register_bytes);
-    case Type::s16:
-      return by_register<std::int16_t, store>(in, register_bytes);
-    case Type::b16:
-    case Type::u16:
-    case Type::f16:
-      return by_register<std::uint16_t, store>(in, register_bytes);
-    case Type::s32:
-      return by_register<std::int32_t, store>(in, register_bytes);
-    case Type::b32:
-    case Type::u32:
-    case Type::f32:
-      return by_register<std::uint32_t, store>(in, register_bytes);
-    case Type::s64:
-      return by_register<std::int64_t, store>(in, register_bytes);
-    case Type::b64:
-    case Type::u64:
-    case Type::f64:
-      return by_register<std::uint64_t, store>(in, register_bytes);
-    default:
-      return nullptr;
-  }
-}
+};
 
 template <class T>
 T atomic_result(ptx::AtomicOp operation, T old, T b, T c) {
@@ -381,8 +248,8 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
 
 }  // namespace
 
-Handler load_handler(const Instruction& in, int register_bytes) { return memory_handler<false>(in, register_bytes); }
-Handler store_handler(const Instruction& in, int register_bytes) { return memory_handler<true>(in, register_bytes); }
+Handler load_handler(const Instruction& in, int register_bytes) { return by_form<Loads>(in, register_bytes); }
+Handler store_handler(const Instruction& in, int register_bytes) { return by_form<Stores>(in, register_bytes); }
 
 Handler atomic_handler(const Instruction& in) {
   if (in.space != Space::global && in.space != Space::shared && in.space != Space::generic) return nullptr;

@@ -76,6 +76,28 @@ const Op* op_add_offset(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
+// The same for lane 0 alone.
+template <class T>
+const Op* op_move_of_lane_0(Launch&, Warp& warp, const Op* op) {
+  *warp.lanes<T>(op->s[0]) = *warp.lanes<T>(op->s[1]);
+  return op + 1;
+}
+template <class T>
+const Op* op_select_of_lane_0(Launch&, Warp& warp, const Op* op) {
+  *warp.lanes<T>(op->s[0]) = *warp.lanes<T>((warp.predicate(op->s[3]) & 1u) != 0 ? op->s[1] : op->s[2]);
+  return op + 1;
+}
+template <class T>
+const Op* op_add_offset_of_lane_0(Launch&, Warp& warp, const Op* op) {
+  *warp.lanes<T>(op->s[0]) = *warp.lanes<T>(op->s[1]) + static_cast<T>(op->offset);
+  return op + 1;
+}
+template <class D, class S>
+const Op* op_cast_of_lane_0(Launch&, Warp& warp, const Op* op) {
+  *warp.lanes<D>(op->s[0]) = static_cast<D>(*warp.lanes<S>(op->s[1]));
+  return op + 1;
+}
+
 // Conversions between integers of two register widths, the usual ones: truncation, zero and sign extension.
 template <class D, class S>
 const Op* op_cast(Launch&, Warp& warp, const Op* op) {
@@ -383,6 +405,14 @@ struct SetPredicates {
   }
 };
 
+template <class C, class T, bool ftz>
+struct SetPredicatesByLane0 {
+  static const Op* run(Launch&, Warp& warp, const Op* op) {
+    const bool holds = compare<C, ftz>(*warp.lanes<T>(op->s[2]), *warp.lanes<T>(op->s[3]));
+    return put_predicates(warp, op, holds ? kAllLanes : 0u, holds ? 0u : kAllLanes);
+  }
+};
+
 // Of packed floats: the first result is of the lower halves, the second of the upper ones.
 template <class C, class T, bool>
 struct SetPairPredicates {
@@ -594,6 +624,67 @@ Handler set_handler(const Instruction& in) {
       return compare_for<SetPairValues, BFloat>(in.compare);
     case Type::f32:
       return compare_for<SetValues<std::uint32_t>::Of, float>(in.compare);
+    default:
+      return nullptr;
+  }
+}
+
+Handler move_handler_of_lane_0(int size_bytes) {
+  switch (size_bytes) {
+    case 2:
+      return op_move_of_lane_0<std::uint16_t>;
+    case 4:
+      return op_move_of_lane_0<std::uint32_t>;
+    case 8:
+      return op_move_of_lane_0<std::uint64_t>;
+    default:
+      return nullptr;
+  }
+}
+
+Handler select_handler_of_lane_0(int size_bytes) {
+  switch (size_bytes) {
+    case 2:
+      return op_select_of_lane_0<std::uint16_t>;
+    case 4:
+      return op_select_of_lane_0<std::uint32_t>;
+    case 8:
+      return op_select_of_lane_0<std::uint64_t>;
+    default:
+      return nullptr;
+  }
+}
+
+Handler add_offset_handler_of_lane_0(int size_bytes) {
+  return size_bytes == 8 ? op_add_offset_of_lane_0<std::uint64_t> : nullptr;
+}
+
+Handler convert_handler_of_lane_0(const Instruction& in, int result_bytes, int source_bytes) {
+  const TypeSet words = ptx::kU32 | ptx::kS32, double_words = ptx::kU64 | ptx::kS64;
+  const auto is = [](Type type, TypeSet set) { return (ptx::bit(type) & set) != 0; };
+  if (in.sat || !is(in.type, words | double_words) || !is(in.source_type, words | double_words)) return nullptr;
+  if (ptx::size_bytes(in.type) != result_bytes || ptx::size_bytes(in.source_type) != source_bytes) return nullptr;
+  if (is(in.type, words)) {
+    return is(in.source_type, words) ? op_move_of_lane_0<std::uint32_t>
+                                     : op_cast_of_lane_0<std::uint32_t, std::uint64_t>;
+  }
+  if (is(in.source_type, double_words)) return op_move_of_lane_0<std::uint64_t>;
+  return in.source_type == Type::s32 ? op_cast_of_lane_0<std::int64_t, std::int32_t>
+                                     : op_cast_of_lane_0<std::uint64_t, std::uint32_t>;
+}
+
+Handler compare_handler_of_lane_0(const Instruction& in) {
+  switch (in.type) {
+    case Type::u32:
+    case Type::b32:
+      return compare_for<SetPredicatesByLane0, std::uint32_t>(in.compare);
+    case Type::s32:
+      return compare_for<SetPredicatesByLane0, std::int32_t>(in.compare);
+    case Type::u64:
+    case Type::b64:
+      return compare_for<SetPredicatesByLane0, std::uint64_t>(in.compare);
+    case Type::s64:
+      return compare_for<SetPredicatesByLane0, std::int64_t>(in.compare);
     default:
       return nullptr;
   }

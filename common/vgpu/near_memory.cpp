@@ -57,21 +57,6 @@ Turns turns_of(const Access& access, SharedUse use) {
   return {static_cast<std::uint16_t>(wavefronts), static_cast<std::uint16_t>(wavefronts - phases)};
 }
 
-void add_turns(Launch& launch, const Warp& warp, const Op* op, const Access& access, std::uint16_t wavefronts,
-               std::uint16_t conflicts) {
-  Site& site = launch.sites[op->pc];
-  ++site.requests;
-  site.bytes += static_cast<std::uint64_t>(std::popcount(access.mask)) * access.bytes;
-  site.wavefronts += wavefronts;
-  site.conflicts += conflicts;
-  launch.sm->shared_wavefronts += wavefronts;
-  if (warp.trace != nullptr) {
-    Outcome& outcome = warp.outcome(op);
-    add_to(outcome.shared_wavefronts, wavefronts);
-    add_to(outcome.shared_conflicts, conflicts);
-  }
-}
-
 }  // namespace
 
 bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb, Pointers& out) {
@@ -112,9 +97,10 @@ bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& acce
 }
 
 void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use) {
+  const std::uint32_t bytes = static_cast<std::uint32_t>(std::popcount(access.mask)) * access.bytes;
   if (use == SharedUse::atomic) {
     const Turns turns = turns_of(access, use);
-    return add_turns(launch, warp, op, access, turns.wavefronts, turns.conflicts);
+    return add_shared_turns(launch, warp, op, bytes, turns.wavefronts, turns.conflicts);
   }
   // Moving all addresses together turns the banks but changes no conflict, so the last pattern usually still holds.
   SharedMemo& memo = launch.shared_memos[op->pc];
@@ -130,7 +116,7 @@ void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
     memo.conflicts = turns.conflicts;
     for (int l = 0; l < kWarpSize; ++l) memo.relative[l] = static_cast<std::uint32_t>(access.address[l] - first);
   }
-  add_turns(launch, warp, op, access, memo.wavefronts, memo.conflicts);
+  add_shared_turns(launch, warp, op, bytes, memo.wavefronts, memo.conflicts);
 }
 
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb) {

@@ -19,6 +19,22 @@ enum class SharedUse { load, store, rows, atomic };  // rows: of ldmatrix, a mat
 // chips).
 void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use);
 
+// The counts of a request whose turns are known; `bytes` of all its lanes.
+inline void add_shared_turns(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes,
+                             std::uint16_t wavefronts, std::uint16_t conflicts) {
+  Site& site = launch.sites[op->pc];
+  ++site.requests;
+  site.bytes += bytes;
+  site.wavefronts += wavefronts;
+  site.conflicts += conflicts;
+  launch.sm->shared_wavefronts += wavefronts;
+  if (warp.trace != nullptr) {
+    Outcome& outcome = warp.outcome(op);
+    add_to(outcome.shared_wavefronts, wavefronts);
+    add_to(outcome.shared_conflicts, conflicts);
+  }
+}
+
 // Bounds of local memory (and of .param locals, which live there); false with the fault recorded.
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);
 // Counts the request's words as global ones: word i of all lanes lies together.

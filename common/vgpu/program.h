@@ -49,6 +49,7 @@ struct Op {
   std::uint32_t target = 0;                       // branch: block of the taken lanes
   std::uint32_t next_block = 0;                   // branch and fall-through: block of the others
   std::uint32_t meet = 0;                         // branch: block where both meet again
+  std::uint32_t steps = 0;                        // lockstep code: which steps its address or register has
 };
 
 // A straight run of instructions: entered at the top, left at the bottom.
@@ -69,10 +70,40 @@ bool is_memory(const ptx::Instruction& instruction);
 // Basic blocks in program order with successors and immediate post-dominators.
 std::vector<BasicBlock> find_blocks(const ptx::Function& function);
 
+// How the lanes of a register differ from lane 0, in every warp of the block alike.
+struct Steps {
+  alignas(64) std::array<std::uint64_t, kWarpSize> of_lane{};  // modulo 2^64; those of 32-bit registers sign-extended
+  std::int64_t low = 0, high = 0;                              // the least and the greatest of them, as signed numbers
+  bool even = false;                                           // of_lane[l] = l * stride
+  std::uint64_t stride = 0;
+  std::uint64_t bits = 0;  // set in any of them: whether all are multiples of a power of two
+};
+Steps make_steps(const std::array<std::uint64_t, kWarpSize>& of_lane);
+
+// A register of which lockstep code may keep lane 0 only, or a predicate (0 bytes) that is the same for all lanes.
+struct LockstepRegister {
+  Slot slot = kNoSlot;
+  std::uint32_t bytes = 0;  // a lane
+  std::uint32_t steps = 0;  // which of LockstepCode::steps
+};
+
+// The program once more, for warps all of whose 32 lanes run together (lockstep.h).
+struct LockstepCode {
+  std::vector<Op> ops;                  // empty: none
+  std::vector<std::uint32_t> first_op;  // by basic block
+  std::vector<Steps> steps;             // number 0: all zero
+  // By basic block. Whose other lanes are to be filled where a warp comes apart at its end; what must hold for a warp
+  // to enter it in lockstep.
+  std::vector<std::vector<LockstepRegister>> leaving, entering;
+  std::vector<std::vector<LockstepRegister>> at_checks;  // by Op::offset of a check: whose lanes are to be filled there
+};
+
 struct Program {
   const ptx::Function* function = nullptr;
   std::vector<BasicBlock> blocks;
   std::vector<Op> ops;
+  LockstepCode lockstep;
+  std::vector<Slot> register_slots;                       // by PTX register
   std::uint32_t register_bytes = 0;                       // of one warp
   std::vector<Slot> matrix_slots;                         // of mma, which has more operands than an Op: d, a, b, c
   std::vector<std::uint8_t> constants;                    // broadcast to 32 lanes each

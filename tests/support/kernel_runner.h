@@ -22,6 +22,20 @@ inline const std::filesystem::path& source_root() {
   return root;
 }
 
+// Of a file of the source tree.
+inline std::string text_of(const std::string& file) {
+  std::ifstream in(source_root() / file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The starter and every solution step of a chapter.
+inline std::vector<std::string> kernels_of(const std::string& chapter) {
+  std::vector<std::string> files{"chapters/" + chapter + "/kernel.cu"};
+  for (const auto& entry : std::filesystem::directory_iterator(source_root() / "solutions" / chapter))
+    files.push_back(std::filesystem::relative(entry.path(), source_root()).string());
+  return files;
+}
+
 // The artifact of one CUDA text. Compiled code is kept between runs, by content, in the build folder.
 inline Result<Artifact> compile(const std::string& text) {
   static const auto toolkit = find_toolkit(source_root());

@@ -52,6 +52,7 @@ class VirtualDevice final : public Device {
   Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) override {
     vgpu::RunLimits limits{options.max_warp_instructions, options.max_seconds};
     limits.sanitize = options.sanitize;
+    limits.lockstep = options.lockstep;
     limits.threads = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
     limits.traces.complete = options.time == RunOptions::Time::whole_clock;
     gpu_.begin_plan(limits);

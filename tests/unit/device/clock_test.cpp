@@ -8,11 +8,6 @@
 namespace roofwalk::test {
 namespace {
 
-std::string text_of(const std::string& file) {
-  std::ifstream in(source_root() / file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 constexpr const char* kPlainGrid = "solutions/01-vector-add/step1_fill_the_machine.cu";
 constexpr const char* kFourAtATime = "solutions/01-vector-add/step2_four_at_a_time.cu";
 
@@ -34,14 +29,6 @@ RunRecord gemm(const std::string& file, RunOptions::Time time, int n) {
   const auto count = static_cast<std::size_t>(n) * n;
   Buffer a{"a", numbers(count)}, b{"b", numbers(count, 5)}, c{"c", std::vector<float>(count)};
   return run_file(file, {&a, &b, &c, n, n, n}, time);
-}
-
-// The starter and every solution step of a chapter.
-std::vector<std::string> kernels_of(const std::string& chapter) {
-  std::vector<std::string> files{"chapters/" + chapter + "/kernel.cu"};
-  for (const auto& entry : std::filesystem::directory_iterator(source_root() / "solutions" / chapter))
-    files.push_back(std::filesystem::relative(entry.path(), source_root()).string());
-  return files;
 }
 
 template <class Run>

@@ -1,0 +1,395 @@
+// Handlers of lockstep code: filling lanes, coming apart and together, loads and stores whose addresses are one number.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "common/vgpu/access.h"
+#include "common/vgpu/handlers.h"
+#include "common/vgpu/lockstep.h"
+#include "common/vgpu/memory_moves.h"
+#include "common/vgpu/near_memory.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Instruction;
+using ptx::Space;
+
+template <class T>
+void fill(T* lanes, const Steps& steps) {
+  const T first = lanes[0];
+  for (std::size_t l = 0; l < kWarpSize; ++l) lanes[l] = static_cast<T>(first + static_cast<T>(steps.of_lane[l]));
+}
+
+template <class T>
+bool holds(const T* lanes, const Steps& steps) {
+  T differs = 0;
+  for (std::size_t l = 0; l < kWarpSize; ++l) {
+    differs = static_cast<T>(differs | (lanes[l] ^ static_cast<T>(lanes[0] + static_cast<T>(steps.of_lane[l]))));
+  }
+  return differs == 0;
+}
+
+void fill(Warp& warp, const LockstepRegister& reg, const Steps& steps) {
+  switch (reg.bytes) {
+    case 2:
+      return fill(warp.lanes<std::uint16_t>(reg.slot), steps);
+    case 4:
+      return fill(warp.lanes<std::uint32_t>(reg.slot), steps);
+    default:
+      return fill(warp.lanes<std::uint64_t>(reg.slot), steps);
+  }
+}
+
+bool holds(const Warp& warp, const LockstepRegister& reg, const Steps& steps) {
+  switch (reg.bytes) {
+    case 0: {
+      const std::uint32_t predicate = warp.predicate(reg.slot);
+      return predicate == 0 || predicate == kAllLanes;
+    }
+    case 2:
+      return holds(warp.lanes<std::uint16_t>(reg.slot), steps);
+    case 4:
+      return holds(warp.lanes<std::uint32_t>(reg.slot), steps);
+    default:
+      return holds(warp.lanes<std::uint64_t>(reg.slot), steps);
+  }
+}
+
+template <class T, bool uniform>
+const Op* op_fill(Launch& launch, Warp& warp, const Op* op) {
+  T* const lanes = warp.lanes<T>(op->s[0]);
+  if constexpr (uniform) {
+    const T value = lanes[0];
+    for (int l = 0; l < kWarpSize; ++l) lanes[l] = value;
+  } else {
+    fill(lanes, launch.program.lockstep.steps[op->steps]);
+  }
+  return op + 1;
+}
+
+template <class T>
+const Op* op_check(Launch& launch, Warp& warp, const Op* op) {
+  const LockstepCode& code = launch.program.lockstep;
+  const Steps& steps = code.steps[op->steps];
+  const std::int64_t first = *warp.lanes<T>(op->s[1]);
+  if (first + steps.low >= std::numeric_limits<T>::min() && first + steps.high <= std::numeric_limits<T>::max())
+    return op + 1;
+  come_apart(launch, warp, code.at_checks[static_cast<std::size_t>(op->offset)]);
+  return &launch.program.ops[op->target];
+}
+
+std::uint64_t first_address(const Warp& warp, const Op* op) {
+  const auto offset = static_cast<std::uint64_t>(op->offset);
+  if (op->s[4] == kNoSlot) return offset;
+  return op->count == 8 ? *warp.lanes<std::uint64_t>(op->s[4]) + offset
+                        : static_cast<std::uint32_t>(*warp.lanes<std::uint32_t>(op->s[4]) + offset);
+}
+
+// As make_access, from lane 0's address.
+void make_access_from_lane_0(const Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& out) {
+  const Steps& steps = launch.program.lockstep.steps[op->steps];
+  const std::uint64_t first = first_address(warp, op);
+  const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
+  const std::uint64_t high = first + static_cast<std::uint64_t>(steps.high);
+  const bool narrow = op->s[4] != kNoSlot && op->count == 4;
+  const bool wraps = low > first || high < first || (narrow && high > ~0u);
+  constexpr std::int64_t kFar = 1ll << 32;
+  if (warp.mask == kAllLanes && steps.even && !wraps && steps.high < kFar && steps.low > -kFar) {
+    out.mask = kAllLanes;
+    out.bytes = bytes;
+    out.implied = true;
+    out.first = first;
+    out.stride = steps.stride;
+    out.low = low;
+    out.high = high;
+    out.uniform = steps.stride == 0;
+    out.contiguous = steps.stride == bytes;
+    return;
+  }
+  // Written out, as for any other instruction. The lanes of a register are not wanted for this.
+  alignas(64) std::uint64_t lanes[kWarpSize];
+  for (std::size_t l = 0; l < kWarpSize; ++l) {
+    lanes[l] = first + steps.of_lane[l];
+    if (narrow) lanes[l] &= ~0u;
+  }
+  make_access(lanes, warp.mask, bytes, out);
+}
+
+// A load of 32 lanes that finds everything as it nearly always is: within the buffer of the last time, aligned, not
+// stored to in this round, not traced. False: nothing is done yet.
+inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t low, std::uint64_t end,
+                     std::uint64_t bits, std::uint32_t bytes) {
+  const BufferMemo& memo = launch.buffer_memos[op->pc];
+  return low >= memo.low && end <= memo.high && low < end && (bits & (bytes - 1)) == 0 && warp.trace == nullptr &&
+         warp.mask == kAllLanes && !launch.sm->stores.may_hold(low, end);
+}
+
+// The counts of a load of `lines` lines and `sectors` sectors, of which L1 lacked `missed`.
+inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uint64_t sectors, std::uint64_t missed) {
+  Multiprocessor& sm = *launch.sm;
+  Site& site = launch.sites[op->pc];
+  ++site.requests;
+  site.sectors += sectors;
+  site.lines += lines;
+  site.hit_sectors += sectors - missed;
+  sm.l1_lines += lines;
+  sm.l1_sectors += sectors;
+  if (missed == 0) {
+    ++site.served_by_l1;
+  } else {
+    site.l2_read_sectors += missed;
+    sm.l2_log.end_request(L2Log::Kind::load, op->pc, nullptr, 0);
+  }
+}
+
+// Counts a load through L1 of `lines` lines from `line` on, `total` sectors together: masks of the first and last line.
+inline void count_usual(Launch& launch, const Op* op, std::uint64_t line, std::uint64_t lines, unsigned from_first,
+                        unsigned to_last, std::uint64_t total) {
+  Multiprocessor& sm = *launch.sm;
+  std::uint64_t missed = 0;
+  for (std::uint64_t i = 0; i < lines; ++i) {
+    const unsigned sectors = 0xfu & (i == 0 ? from_first : 0xfu) & (i + 1 == lines ? to_last : 0xfu);
+    if (const unsigned missing = sm.l1.read(line + i, sectors); missing != 0) {
+      missed += static_cast<std::uint64_t>(std::popcount(missing));
+      sm.l2_log.read(line + i, missing);
+    }
+  }
+  add_load(launch, op, lines, total, missed);
+}
+
+template <class R, class M, int vector>
+const Op* op_load_global(Launch& launch, Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = sizeof(M) * vector;
+  Access access;
+  Pointers at;
+  LaneBytes data;
+  make_access_from_lane_0(launch, warp, op, kBytes, access);
+  if (!begin_load(launch, warp, op, access, at, data)) return nullptr;
+  move_in<R, M, vector>(warp, op, access, at);
+  return after_memory(launch, warp, op);
+}
+
+// One address for all lanes.
+template <class R, class M, int vector, bool all_lanes>
+const Op* op_load_uniform(Launch& launch, Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = sizeof(M) * vector;
+  const std::uint64_t address = first_address(warp, op);
+  if (!is_usual(launch, warp, op, address, address + kBytes, address, kBytes))
+    return op_load_global<R, M, vector>(launch, warp, op);
+  const unsigned sector = 1u << (address / kSectorBytes % 4);
+  count_usual(launch, op, address / kLineBytes, 1, sector, sector, 1);
+  const BufferMemo& memo = launch.buffer_memos[op->pc];
+  for (int part = 0; part < vector; ++part) {
+    if (op->s[part] == kNoSlot) continue;
+    const R value = extend<R, M>(memo.data + (address - memo.low) + static_cast<std::size_t>(part) * sizeof(M));
+    R* const d = warp.lanes<R>(op->s[part]);
+    if constexpr (all_lanes) {
+      for_lanes(d, kAllLanes, [&](int) { return value; });
+    } else {
+      d[0] = value;
+    }
+  }
+  return after_memory(launch, warp, op);
+}
+
+// Lane after lane without a gap.
+template <class R, class M, int vector>
+const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = sizeof(M) * vector;
+  const std::uint64_t low = first_address(warp, op), end = low + kWarpSize * kBytes;
+  if (!is_usual(launch, warp, op, low, end, low, kBytes)) return op_load_global<R, M, vector>(launch, warp, op);
+  const std::uint64_t line = low / kLineBytes, last = end - 1;
+  count_usual(launch, op, line, last / kLineBytes - line + 1, 0xfu << (low / kSectorBytes % 4),
+              (2u << (last / kSectorBytes % 4)) - 1, last / kSectorBytes - low / kSectorBytes + 1);
+  const BufferMemo& memo = launch.buffer_memos[op->pc];
+  const std::uint8_t* const from = memo.data + (low - memo.low);
+  for (int part = 0; part < vector; ++part) {
+    if (op->s[part] == kNoSlot) continue;
+    R* const d = warp.lanes<R>(op->s[part]);
+    if constexpr (vector == 1 && sizeof(R) == sizeof(M)) {
+      std::memcpy(d, from, kWarpSize * sizeof(M));
+    } else {
+      for_lanes(d, kAllLanes, [&](int l) {
+        return extend<R, M>(from + static_cast<std::size_t>(l) * kBytes + static_cast<std::size_t>(part) * sizeof(M));
+      });
+    }
+  }
+  return after_memory(launch, warp, op);
+}
+
+// Lanes that walk along 32 rows: each at the same place of its own line. One look finds that L1 holds all 32, and the
+// words come from copies that lie side by side (SectorCopies).
+template <class R, class M, int vector>
+const Op* op_load_rows(Launch& launch, Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = sizeof(M) * vector;
+  if constexpr (vector == 1 && sizeof(M) == 4 && sizeof(R) == 4) {
+    const Steps& steps = launch.program.lockstep.steps[op->steps];
+    const std::uint64_t first = first_address(warp, op);
+    const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
+    const std::uint64_t end = first + static_cast<std::uint64_t>(steps.high) + kBytes;
+    const unsigned sector = 1u << (first / kSectorBytes % 4);
+    const SectorCopies& copies = launch.sector_copies;
+    const std::uint64_t offset = first % kSectorBytes;
+    if (copies.first == first - offset && copies.stride == steps.stride && copies.round == launch.round &&
+        (copies.gathered >> (offset / 4) & 1u) != 0 && launch.stores_wait &&
+        is_usual(launch, warp, op, low, end, first, kBytes) &&
+        launch.sm->l1.read_again(first / kLineBytes, steps.stride / kLineBytes, sector)) {
+      add_load(launch, op, kWarpSize, kWarpSize, 0);
+      std::memcpy(warp.lanes<R>(op->s[0]), copies.words[offset / 4], kWarpSize * sizeof(M));
+      return after_memory(launch, warp, op);
+    }
+  }
+  return op_load_global<R, M, vector>(launch, warp, op);
+}
+
+template <class R, class M, int vector>
+const Op* op_store_global(Launch& launch, Warp& warp, const Op* op) {
+  Access access;
+  make_access_from_lane_0(launch, warp, op, sizeof(M) * vector, access);
+  return store_global(launch, warp, op, access,
+                      [&](const Access& to, const Pointers& at) { move_out<R, M, vector>(warp, op, to, at); });
+}
+
+// Shared memory: within bounds and aligned, or the slow way, which finds the lane to blame.
+template <class R, class M, int vector, bool store>
+const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = sizeof(M) * vector;
+  const Steps& steps = launch.program.lockstep.steps[op->steps];
+  const std::uint64_t first = first_address(warp, op);
+  const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
+  const std::uint64_t high = first + static_cast<std::uint64_t>(steps.high);
+  const std::uint64_t extent = launch.program.shared_bytes;
+  SharedMemo& memo = launch.shared_memos[op->pc];
+  const bool inside = low <= first && high >= first && high < extent && kBytes <= extent - high;
+  if (warp.mask != kAllLanes || !inside || ((first | steps.bits) & (kBytes - 1)) != 0 || kBytes < 4 ||
+      !memo.steps_known) {
+    Access access;
+    make_access_from_lane_0(launch, warp, op, kBytes, access);
+    access.spell_out();
+    Pointers at;
+    if (!resolve_shared(launch, warp, op, access, store ? "writes" : "reads", at)) return nullptr;
+    count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
+    if (warp.mask == kAllLanes) {
+      memo.steps_known = true;
+      memo.steps_wavefronts = memo.wavefronts;
+      memo.steps_conflicts = memo.conflicts;
+    }
+    if constexpr (store)
+      move_out<R, M, vector>(warp, op, access, at);
+    else
+      move_in<R, M, vector>(warp, op, access, at);
+    return op + 1;
+  }
+  add_shared_turns(launch, warp, op, kWarpSize * kBytes, memo.steps_wavefronts, memo.steps_conflicts);
+  std::uint8_t* const base = warp.block->shared.data() + first;
+  for (int part = 0; part < vector; ++part) {
+    std::uint8_t* const at = base + static_cast<std::size_t>(part) * sizeof(M);
+    if (op->s[part] == kNoSlot) continue;
+    R* const lanes = warp.lanes<R>(op->s[part]);
+    if (vector == 1 && sizeof(R) == sizeof(M) && steps.even && steps.stride == kBytes) {
+      if constexpr (store)
+        std::memcpy(at, lanes, kWarpSize * sizeof(M));
+      else
+        std::memcpy(lanes, at, kWarpSize * sizeof(M));
+    } else if constexpr (store) {
+      for (std::size_t l = 0; l < kWarpSize; ++l) {
+        const M value = static_cast<M>(lanes[l]);
+        std::memcpy(at + static_cast<std::int64_t>(steps.of_lane[l]), &value, sizeof value);
+      }
+    } else if (steps.even && steps.stride == 0) {
+      const R value = extend<R, M>(at);
+      for_lanes(lanes, kAllLanes, [&](int) { return value; });
+    } else {
+      for_lanes(lanes, kAllLanes, [&](int l) {
+        return extend<R, M>(at + static_cast<std::int64_t>(steps.of_lane[static_cast<std::size_t>(l)]));
+      });
+    }
+  }
+  return op + 1;
+}
+
+enum class Addresses { uniform_lane_0, uniform, contiguous, rows, other };
+
+template <Addresses addresses>
+struct LockstepLoads {
+  template <class R, class M, int vector>
+  struct Of {
+    static Handler in(Space space) {
+      if (space == Space::shared) return op_shared<R, M, vector, false>;
+      switch (addresses) {
+        case Addresses::uniform_lane_0:
+          return op_load_uniform<R, M, vector, false>;
+        case Addresses::uniform:
+          return op_load_uniform<R, M, vector, true>;
+        case Addresses::contiguous:
+          return op_load_contiguous<R, M, vector>;
+        case Addresses::rows:
+          return op_load_rows<R, M, vector>;
+        case Addresses::other:
+          return op_load_global<R, M, vector>;
+      }
+      return nullptr;
+    }
+  };
+};
+
+template <class R, class M, int vector>
+struct LockstepStores {
+  static Handler in(Space space) {
+    return space == Space::shared ? op_shared<R, M, vector, true> : op_store_global<R, M, vector>;
+  }
+};
+
+}  // namespace
+
+void come_apart(const Launch& launch, Warp& warp, const std::vector<LockstepRegister>& registers) {
+  warp.in_lockstep = false;
+  if (warp.executed - warp.together_since < kSoon) ++warp.came_apart;
+  for (const LockstepRegister& reg : registers) fill(warp, reg, launch.program.lockstep.steps[reg.steps]);
+}
+
+bool come_together(const Launch& launch, Warp& warp, std::uint32_t block) {
+  if (warp.mask != kAllLanes || warp.came_apart >= kMostPartings) return false;
+  const LockstepCode& code = launch.program.lockstep;
+  for (const LockstepRegister& reg : code.entering[block]) {
+    if (holds(warp, reg, code.steps[reg.steps])) continue;
+    ++warp.came_apart;
+    return false;
+  }
+  warp.in_lockstep = true;
+  warp.together_since = warp.executed;
+  return true;
+}
+
+Handler fill_handler(std::uint32_t bytes, std::uint32_t steps) {
+  switch (bytes) {
+    case 2:
+      return steps == 0 ? op_fill<std::uint16_t, true> : op_fill<std::uint16_t, false>;
+    case 4:
+      return steps == 0 ? op_fill<std::uint32_t, true> : op_fill<std::uint32_t, false>;
+    default:
+      return steps == 0 ? op_fill<std::uint64_t, true> : op_fill<std::uint64_t, false>;
+  }
+}
+
+Handler check_handler(bool is_signed) { return is_signed ? op_check<std::int32_t> : op_check<std::uint32_t>; }
+
+Handler lockstep_load_handler(const Instruction& in, int register_bytes, const Steps& steps, bool all_lanes) {
+  const auto bytes = static_cast<std::uint64_t>(std::max(ptx::size_bytes(in.type), 1)) * in.vector;
+  if (steps.even && steps.stride == 0) {
+    return all_lanes ? by_form<LockstepLoads<Addresses::uniform>::Of>(in, register_bytes)
+                     : by_form<LockstepLoads<Addresses::uniform_lane_0>::Of>(in, register_bytes);
+  }
+  if (steps.even && steps.stride == bytes) return by_form<LockstepLoads<Addresses::contiguous>::Of>(in, register_bytes);
+  if (steps.even && steps.stride % kLineBytes == 0 && static_cast<std::int64_t>(steps.stride) > 0)
+    return by_form<LockstepLoads<Addresses::rows>::Of>(in, register_bytes);
+  return by_form<LockstepLoads<Addresses::other>::Of>(in, register_bytes);
+}
+
+Handler lockstep_store_handler(const Instruction& in, int register_bytes) {
+  return by_form<LockstepStores>(in, register_bytes);
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,143 @@
+// Between memory and the lanes of registers, and the choice of a handler by what a load or store moves.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "common/vgpu/access.h"
+#include "common/vgpu/lanes.h"
+
+namespace roofwalk::vgpu {
+
+// How a value of memory type M lands in a register of type R: as it is, or zero- or sign-extended.
+template <class R, class M>
+inline R extend(const std::uint8_t* from) {
+  M value;
+  std::memcpy(&value, from, sizeof value);
+  return static_cast<R>(value);
+}
+
+template <class R, class M, int vector>
+inline void move_in(const Warp& warp, const Op* op, const Access& access, const Pointers& at) {
+  for (int part = 0; part < vector; ++part) {
+    if (op->s[part] == kNoSlot) continue;
+    R* const d = warp.lanes<R>(op->s[part]);
+    if (at.base != nullptr) {
+      const std::uint8_t* const base = at.base - at.low_address + part * sizeof(M);
+      if constexpr (vector == 1 && sizeof(R) == sizeof(M)) {
+        if (access.contiguous) {
+          std::memcpy(d, base + access.low, kWarpSize * sizeof(M));
+          continue;
+        }
+      }
+      if (access.uniform) {
+        const R value = extend<R, M>(base + access.low);
+        for_lanes(d, warp.mask, [&](int) { return value; });
+      } else if (access.contiguous) {
+        constexpr int kStride = sizeof(M) * vector;
+        for_lanes(d, warp.mask, [&](int l) { return extend<R, M>(base + access.low + l * kStride); });
+      } else if (access.implied) {
+        for_lanes(d, warp.mask, [&](int l) {
+          return extend<R, M>(base + access.first + static_cast<std::uint64_t>(l) * access.stride);
+        });
+      } else {
+        for_lanes(d, warp.mask, [&](int l) { return extend<R, M>(base + access.address[l]); });
+      }
+    } else {
+      for_lanes(d, warp.mask, [&](int l) { return extend<R, M>(at.lane[l] + part * sizeof(M)); });
+    }
+  }
+}
+
+template <class R, class M, int vector>
+inline void move_out(const Warp& warp, const Op* op, const Access& access, const Pointers& at) {
+  for (int part = 0; part < vector; ++part) {
+    const R* const v = warp.lanes<R>(op->s[part]);
+    if constexpr (vector == 1 && sizeof(R) == sizeof(M)) {
+      if (at.base != nullptr && access.contiguous) {
+        std::memcpy(at.base + (access.low - at.low_address), v, kWarpSize * sizeof(M));
+        continue;
+      }
+    }
+    for (int l = 0; l < kWarpSize; ++l) {
+      if ((warp.mask >> l & 1u) == 0) continue;
+      const M value = static_cast<M>(v[l]);
+      std::memcpy(at.of(access, l) + part * sizeof(M), &value, sizeof value);
+    }
+  }
+}
+
+// Of<R, M, vector>::in(space) is the handler for registers of type R, memory of type M and 1, 2 or 4 elements a lane.
+template <template <class, class, int> class Of, class R, class M>
+Handler by_vector(const ptx::Instruction& in) {
+  constexpr bool kFitsFour = sizeof(M) <= 4;
+  switch (in.vector) {
+    case 1:
+      return Of<R, M, 1>::in(in.space);
+    case 2:
+      return Of<R, M, 2>::in(in.space);
+    case 4:
+      if constexpr (kFitsFour)
+        return Of<R, M, 4>::in(in.space);
+      else
+        return nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+template <template <class, class, int> class Of, class M>
+Handler by_register(const ptx::Instruction& in, int register_bytes) {
+  // Sign extension needs a signed register type; widths narrower than the memory type do not occur (validated).
+  constexpr bool kSigned = std::is_signed_v<M>;
+  switch (register_bytes) {
+    case 2:
+      if constexpr (sizeof(M) <= 2)
+        return by_vector<Of, std::conditional_t<kSigned, std::int16_t, std::uint16_t>, M>(in);
+      else
+        return nullptr;
+    case 4:
+      if constexpr (sizeof(M) <= 4)
+        return by_vector<Of, std::conditional_t<kSigned, std::int32_t, std::uint32_t>, M>(in);
+      else
+        return nullptr;
+    case 8:
+      return by_vector<Of, std::conditional_t<kSigned, std::int64_t, std::uint64_t>, M>(in);
+    default:
+      return nullptr;
+  }
+}
+
+template <template <class, class, int> class Of>
+Handler by_form(const ptx::Instruction& in, int register_bytes) {
+  using ptx::Type;
+  switch (in.type) {
+    case Type::s8:
+      return by_register<Of, std::int8_t>(in, register_bytes);
+    case Type::b8:
+    case Type::u8:
+      return by_register<Of, std::uint8_t>(in, register_bytes);
+    case Type::s16:
+      return by_register<Of, std::int16_t>(in, register_bytes);
+    case Type::b16:
+    case Type::u16:
+    case Type::f16:
+      return by_register<Of, std::uint16_t>(in, register_bytes);
+    case Type::s32:
+      return by_register<Of, std::int32_t>(in, register_bytes);
+    case Type::b32:
+    case Type::u32:
+    case Type::f32:
+      return by_register<Of, std::uint32_t>(in, register_bytes);
+    case Type::s64:
+      return by_register<Of, std::int64_t>(in, register_bytes);
+    case Type::b64:
+    case Type::u64:
+    case Type::f64:
+      return by_register<Of, std::uint64_t>(in, register_bytes);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,227 @@
+// Lockstep code leaves what a lane-by-lane run leaves, to the byte: records with times and waits, buffers, faults.
+#include <fmt/format.h>
+
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk {
+namespace {
+
+using test::Buffer;
+using test::numbers;
+using test::Runner;
+
+constexpr int kCount = 1 << 13;
+
+struct Case {
+  const char* name;
+  const char* code;    // __global__ void k(const float* a, float* b, int n)
+  const char* launch;  // <<<this>>>
+};
+
+const Case kCases[] = {
+    {"AffineAndUniformAddresses", R"(
+__global__ void k(const float* a, float* b, int n) {
+  const int row = blockIdx.x, column = threadIdx.x;
+  float sum = 0;
+  for (int i = 0; i < 64; ++i) sum += a[row * 64 + i] * a[i * 64 + column];
+  b[row * 64 + column] = sum;
+})",
+     "64, 64"},
+    {"BlocksOfTwoRowsAWarp", R"(
+__global__ void k(const float* a, float* b, int n) {
+  __shared__ float tile[16][17];
+  const int x = blockIdx.x % 4 * 16 + threadIdx.x, y = blockIdx.x / 4 * 16 + threadIdx.y;
+  tile[threadIdx.y][threadIdx.x] = a[y * 64 + x];
+  __syncthreads();
+  b[(x - threadIdx.x + threadIdx.y) * 64 + y - threadIdx.y + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+})",
+     "16, dim3(16, 16)"},
+    {"WarpsThatAreNotWhole", R"(
+__global__ void k(const float* a, float* b, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int j = i; j < n; j += gridDim.x * blockDim.x) b[j] = a[j] * 2 + j;
+})",
+     "7, 77"},
+    {"ThreeDimensions", R"(
+__global__ void k(const float* a, float* b, int n) {
+  const int i = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x + blockIdx.x * 192;
+  if (i < n) b[i] = a[n - 1 - i] + threadIdx.x + 10 * threadIdx.y + 100 * threadIdx.z;
+})",
+     "n / 192 + 1, dim3(8, 6, 4)"},
+    {"EachThreadItsOwnNumberOfTrips", R"(
+__global__ void k(const float* a, float* b, int n) {  // lanes that have left the loop keep their last pointer
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const float* p = a + i;
+  int trips = 0;
+  while (trips < (i * 7) % 23 && p < a + n) p += 32, ++trips;
+  b[i] = p - a + (p < a + n ? *p : -1.0f);
+})",
+     "n / 256, 256"},
+    {"SomeLanesLeaveEarly", R"(
+__global__ void k(const float* a, float* b, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i % 5 == 3) return;
+  float sum = 0;
+  for (int j = 0; j < 20; ++j) sum += a[(i + j * 32) % n];
+  b[i] = sum;
+})",
+     "n / 128, 128"},
+    {"ApartAndTogetherAgain", R"(
+__global__ void k(const float* a, float* b, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int j = 0; j < 12; ++j) {
+    int from = i + j * 32;
+    if (a[i] > j % 4) from = n - 1 - i;  // varies
+    float step = a[from % n];
+    for (int l = 0; l < 40; ++l) sum += a[(j * 40 + l) % n] * step;  // in lockstep long enough to come back to it
+    b[i] += sum;
+  }
+})",
+     "8, 128"},
+    {"IndexThatWrapsInSomeLanes", R"(
+__global__ void k(const float* a, float* b, int n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned near_the_end = 0xfffffff0u + i % 64 + n - kCount;  // the compiler must not know n
+  const unsigned long long wide = near_the_end;                     // before, and after it has wrapped around
+  const int at = 0x7ffffff8 + (int)(i % 32) + n - kCount;
+  const long long wide_signed = at;
+  b[i] = a[wide % n] + (wide > 0xffffffffull ? 1000 : 0) + (wide_signed < 0 ? 100 : 0) + a[(wide_signed & 1023)];
+})",
+     "n / 256, 256"},
+    {"PointersThatWalkDown", R"(
+__global__ void k(const float* a, float* b, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const float* p = a + n - 1 - i;
+  float* q = b + i;
+  for (int j = 0; j < 8; ++j, p -= 1024, q += 1024) *q = *p;
+})",
+     "4, 256"},
+    {"WideAndNarrowElements", R"(
+__global__ void k(const float* a, float* b, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const float4 four = reinterpret_cast<const float4*>(a)[i];
+  const float2 two = reinterpret_cast<const float2*>(a)[i + 1];
+  const unsigned char* bytes = reinterpret_cast<const unsigned char*>(a);
+  const short* halves = reinterpret_cast<const short*>(a);
+  reinterpret_cast<float4*>(b)[i] = make_float4(four.x + two.x, four.y + bytes[i], four.z + halves[i], four.w + two.y);
+})",
+     "n / 1024, 256"},
+    {"ChosenPointers", R"(
+__global__ void k(const float* a, float* b, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const float* p = n > 77 ? a : b;                       // known to all
+  const float* q = blockIdx.x % 2 != 0 ? a + i : a + n - 1 - i;  // one for the warp, of two steps
+  const float* r = threadIdx.x % 3 != 0 ? a : a + 5;     // of each lane
+  b[i] = p[i] + *q + r[i % 100] + (i + 1 < n ? a[i + 1] : 0.0f);
+})",
+     "n / 128, 128"},
+    {"SharedRows", R"(
+__global__ void k(const float* a, float* b, int n) {
+  __shared__ float s[33 * 32];
+  for (int row = threadIdx.x / 32; row < 32; row += blockDim.x / 32) s[row * 33 + threadIdx.x % 32] = a[row * 32 + threadIdx.x % 32];
+  __syncthreads();
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  float sum = 0;
+  for (int j = 0; j < 32; ++j) sum += s[lane * 33 + j] * s[warp * 33 + j] + s[j * 33];
+  b[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+})",
+     "8, 128"},
+    {"OutOfBoundsInOneLane", R"(
+__global__ void k(const float* a, float* b, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  b[i] = a[i + 7];
+})",
+     "n / 256, 256"},
+    {"SharedOutOfBounds", R"(
+__global__ void k(const float* a, float* b, int n) {
+  __shared__ float s[128];
+  s[threadIdx.x] = a[threadIdx.x];
+  __syncthreads();
+  for (int j = 0; j < n; j += 3) b[threadIdx.x] = s[threadIdx.x + j];
+})",
+     "1, 128"},
+    {"MisalignedInEveryLane", R"(
+__global__ void k(const float* a, float* b, int n) {
+  const int i = threadIdx.x;
+  b[i] = reinterpret_cast<const float2*>(a + n % 2 + 1)[i].x;
+})",
+     "1, 32"},
+};
+
+struct Outcome {
+  std::string record;
+  std::vector<std::vector<float>> buffers;
+};
+
+// Buffers of these sizes, then numbers.
+Outcome run(const Artifact& artifact, const std::vector<int>& sizes, const std::vector<Runner::Argument>& numbers_,
+            bool lockstep, RunOptions::Time time) {
+  std::vector<Buffer> buffers;
+  for (const int size : sizes)
+    buffers.push_back(
+        {fmt::format("buffer {}", buffers.size()), numbers(size, 5 + 2 * static_cast<int>(buffers.size()))});
+  std::vector<Runner::Argument> arguments;
+  for (Buffer& buffer : buffers) arguments.emplace_back(&buffer);
+  arguments.insert(arguments.end(), numbers_.begin(), numbers_.end());
+  RunOptions options;
+  options.max_warp_instructions = 30'000'000;
+  options.time = time;
+  options.lockstep = lockstep;
+  const auto record = Runner().run(artifact, arguments, options);
+  EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
+  Outcome out{to_json(*record).dump(), {}};
+  for (Buffer& buffer : buffers) out.buffers.push_back(std::move(buffer.values));
+  return out;
+}
+
+// Traced instructions take another way than those that are only counted: both times.
+void expect_the_same(const Artifact& artifact, const std::vector<int>& sizes,
+                     const std::vector<Runner::Argument>& numbers_) {
+  for (const auto time : {RunOptions::Time::clock, RunOptions::Time::whole_clock}) {
+    const Outcome wanted = run(artifact, sizes, numbers_, false, time),
+                  got = run(artifact, sizes, numbers_, true, time);
+    EXPECT_EQ(got.record, wanted.record);
+    EXPECT_TRUE(got.buffers == wanted.buffers);
+  }
+}
+
+void PrintTo(const Case& each, std::ostream* out) { *out << each.name; }
+
+class LockstepOf : public testing::TestWithParam<Case> {};
+
+TEST_P(LockstepOf, LeavesWhatALaneByLaneRunLeaves) {
+  const auto artifact =
+      test::compile(fmt::format("#include <roofwalk.cuh>\nconstexpr int kCount = {};\n{}\nSOLVE(const float* a, float* "
+                                "b, int n) {{ k<<<{}>>>(a, b, n); }}\n",
+                                kCount, GetParam().code, GetParam().launch));
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  expect_the_same(*artifact, {kCount, kCount}, {kCount});
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, LockstepOf, testing::ValuesIn(kCases),
+                         [](const auto& each) { return each.param.name; });
+
+void expect_the_same_of_chapter(const std::string& chapter, const std::vector<int>& sizes,
+                                const std::vector<Runner::Argument>& numbers_) {
+  for (const std::string& file : test::kernels_of(chapter)) {
+    SCOPED_TRACE(file);
+    const auto artifact = test::compile(test::text_of(file));
+    ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+    expect_the_same(*artifact, sizes, numbers_);
+  }
+}
+
+// Whole tiles and rows, and those that are not.
+TEST(Lockstep, LeavesTheSameOfEveryStarterAndStep) {
+  for (const int n : {1 << 14, 12345}) expect_the_same_of_chapter("01-vector-add", {n, n, n}, {n});
+  for (const char* chapter : {"02-naive-gemm", "03-tiled-gemm", "04-pipelined-gemm"}) {
+    for (const int n : {128, 75}) expect_the_same_of_chapter(chapter, {n * n, n * n, n * n}, {n, n, n});
+  }
+  for (const int columns : {1024, 333})
+    expect_the_same_of_chapter("05-fused-layernorm", {64 * columns, columns, columns, 64 * columns},
+                               {64, columns, 1e-5f});
+}
+
+}  // namespace
+}  // namespace roofwalk
