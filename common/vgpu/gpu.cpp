@@ -201,6 +201,10 @@ Result<bool> Gpu::launch(const KernelCall& call) {
     loads_from_l2 += site.served_by_l2;
     loads_from_dram += site.served_by_dram;
   }
+  if (trace.blocks.empty()) {
+    steps_.push_back(std::move(step));
+    return true;
+  }
   step->reading = read_clock({.machine = machine_,
                               .program = *step->program,
                               .schedule = *step->schedule,

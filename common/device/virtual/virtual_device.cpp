@@ -54,6 +54,7 @@ class VirtualDevice final : public Device {
     limits.sanitize = options.sanitize;
     limits.lockstep = options.lockstep;
     limits.threads = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
+    if (options.time == RunOptions::Time::least) limits.traces.instructions = 0;
     limits.traces.complete = options.time == RunOptions::Time::whole_clock;
     gpu_.begin_plan(limits);
     for (const PlanStep& step : plan.steps) {
