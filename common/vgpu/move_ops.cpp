@@ -526,12 +526,19 @@ Handler convert_handler(const Instruction& in, int result_bytes, int source_byte
   if (const Handler narrow = narrow_convert_handler(in, result_bytes, source_bytes)) return narrow;
   const TypeSet of_f32_only = ptx::kF16x2 | ptx::kBf16 | ptx::kBf16x2 | ptx::kTf32;
   if (((ptx::bit(in.type) | ptx::bit(in.source_type)) & of_f32_only) != 0) return nullptr;
-  if (!in.sat && in.type == Type::s64 && in.source_type == Type::s32) return op_cast<std::int64_t, std::int32_t>;
-  if (!in.sat && in.type == Type::u64 && in.source_type == Type::u32) return op_cast<std::uint64_t, std::uint32_t>;
+  const bool from_word = source_bytes == 4;  // a source may stand in a wider register
+  if (from_word && !in.sat && in.type == Type::s64 && in.source_type == Type::s32) {
+    return op_cast<std::int64_t, std::int32_t>;
+  }
+  if (from_word && !in.sat && in.type == Type::u64 && in.source_type == Type::u32) {
+    return op_cast<std::uint64_t, std::uint32_t>;
+  }
   if (!in.sat && in.type == Type::u32 && in.source_type == Type::u64 && result_bytes == 4) {
     return op_cast<std::uint32_t, std::uint64_t>;
   }
-  if (in.type == Type::f32 && in.source_type == Type::s32 && !in.sat && !directed) return op_cast<float, std::int32_t>;
+  if (from_word && in.type == Type::f32 && in.source_type == Type::s32 && !in.sat && !directed) {
+    return op_cast<float, std::int32_t>;
+  }
   switch (result_bytes) {
     case 2:
       return convert_from<std::uint16_t>(source_bytes);
