@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/int128.h"
@@ -160,7 +161,9 @@ std::uint64_t integer_from(double value, const Instruction& in) {
 std::uint64_t float_bits(double value, const Instruction& in) {
   value = round_to_integer(value, in.rounding);
   if (in.sat) value = value > 0 ? (value < 1 ? value : 1) : 0;
-  if (in.type == Type::f64) return std::bit_cast<std::uint64_t>(value);
+  if (in.type == Type::f64) {
+    return std::bit_cast<std::uint64_t>(value != value ? std::numeric_limits<double>::quiet_NaN() : value);
+  }
   if (in.type == Type::f16) return narrow_directed<Half>(value, direction_of(in.rounding)).bits;
   float narrowed = round_directed(value, 0, direction_of(in.rounding));
   if (in.ftz) narrowed = flush(narrowed);

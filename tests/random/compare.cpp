@@ -244,27 +244,33 @@ Program minimized(Program program, const Machine& machine, int attempts) {
     const Verdict verdict = compare(candidate, machine);
     return verdict.what == Verdict::What::differs && kind(verdict) == wanted;
   };
+  // What belongs together, such as a copy and its wait, would only make another fault.
+  const bool within_groups = wanted != "fault:";
+  const auto ids = [&] { return ids_of(program, within_groups); };
+  const auto keep = [&](std::optional<Program> candidate) {
+    if (!candidate || !still_differs(*candidate)) return false;
+    program = std::move(*candidate);
+    return true;
+  };
   for (bool smaller = true; smaller && attempts > 0;) {
     smaller = false;
-    for (std::size_t run = std::max<std::size_t>(ids_of(program).size() / 2, 1); run > 0; run /= 2) {
-      for (std::size_t from = 0; from < ids_of(program).size();) {
-        const std::vector<int> ids = ids_of(program);
-        const auto first = ids.begin() + static_cast<std::ptrdiff_t>(from);
-        const auto last = ids.begin() + static_cast<std::ptrdiff_t>(std::min(from + run, ids.size()));
-        Program candidate = without(program, {first, last});
-        if (still_differs(candidate)) {
-          program = std::move(candidate);
+    for (std::size_t run = std::max<std::size_t>(ids().size() / 2, 1); run > 0; run /= 2) {
+      for (std::size_t from = 0; from < ids().size();) {
+        const std::vector<int> all = ids();
+        const auto first = all.begin() + static_cast<std::ptrdiff_t>(from);
+        const auto last = all.begin() + static_cast<std::ptrdiff_t>(std::min(from + run, all.size()));
+        if (keep(without(program, {first, last})))
           smaller = true;
-        } else {
+        else
           from += run;
-        }
       }
     }
-    for (const int id : ids_of(program)) {
+    for (const int id : ids()) {
       Program candidate = unwrapped(program, {id});
-      if (instruction_count(candidate) >= instruction_count(program) || !still_differs(candidate)) continue;
-      program = std::move(candidate);
-      smaller = true;
+      if (instruction_count(candidate) < instruction_count(program)) smaller = keep(std::move(candidate)) || smaller;
+    }
+    for (const int id : ids()) {
+      for (std::size_t source = 0; source < 4; ++source) smaller = keep(with_number(program, id, source)) || smaller;
     }
   }
   return program;

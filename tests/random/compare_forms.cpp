@@ -141,7 +141,8 @@ void add_compare_forms(std::vector<Form>& out) {
     for (const std::string& compare : of.compares) {
       for (const char* operation : {"", "and", "or", "xor"}) {
         for (const bool two : {false, true}) {
-          if (two || !of.pair) add_setp(out, of, compare, operation, two);
+          const bool is_half = of.kind == Kind::b16 && !of.numbers;  // one result; pairs have two
+          if (of.pair ? two : !two || !is_half) add_setp(out, of, compare, operation, two);
         }
       }
       add_sets(out, of, compare);

@@ -141,10 +141,10 @@ void add_fields(Adder& add, int n) {
   const std::string width = std::to_string(n);
   for (const bool is_signed : {false, true}) {
     const std::string type = (is_signed ? "s" : "u") + width;
-    add.bits("bfe." + type, {kind}, {kind, Kind::b32, Kind::b32}, {type, "u32", "u32"},
+    add.bits("bfe." + type, {kind}, {kind, Kind::b32, Kind::b32}, {type, "u8", "u8"},
              [n, is_signed](const Bits* s, Bits* r) { r[0] = extracted(s[0], s[1], s[2], n, is_signed); });
   }
-  add.bits("bfi.b" + width, {kind}, {kind, kind, Kind::b32, Kind::b32}, {"b" + width, "b" + width, "u32", "u32"},
+  add.bits("bfi.b" + width, {kind}, {kind, kind, Kind::b32, Kind::b32}, {"b" + width, "b" + width, "u8", "u8"},
            [n](const Bits* s, Bits* r) { r[0] = inserted(s[0], s[1], s[2], s[3], n); });
   add.bits("brev.b" + width, {kind}, {kind}, {"b" + width}, [n](const Bits* s, Bits* r) {
     r[0] = 0;

@@ -197,13 +197,23 @@ std::string operands_text(const Instruction& in) {
   }
 }
 
-void collect(const std::vector<Statement>& statements, std::vector<int>& out) {
+void collect(const std::vector<Statement>& statements, bool within_groups, std::vector<int>& out) {
   for (const Statement& s : statements) {
     if (s.id >= 0) out.push_back(s.id);
-    if (s.what == Statement::What::group) continue;
-    collect(s.body, out);
-    collect(s.otherwise, out);
+    if (s.what == Statement::What::group && !within_groups) continue;
+    collect(s.body, within_groups, out);
+    collect(s.otherwise, within_groups, out);
   }
+}
+
+Statement* find(std::vector<Statement>& statements, int id) {
+  for (Statement& s : statements) {
+    if (s.id == id) return &s;
+    for (auto* inner : {&s.body, &s.otherwise}) {
+      if (Statement* found = find(*inner, id)) return found;
+    }
+  }
+  return nullptr;
 }
 
 std::vector<Statement> kept(const std::vector<Statement>& statements, const std::set<int>& ids) {
@@ -239,7 +249,7 @@ std::vector<Statement> spread(const std::vector<Statement>& statements, const st
 Code flatten(const Program& program) { return Flattener().run(program); }
 
 std::string text_of(const Program& program, const Code& code) {
-  std::string out = ".version 9.0\n.target sm_80\n.address_size 64\n";
+  std::string out = ".version 9.0\n.target sm_90\n.address_size 64\n";
   out += fmt::format(".const .align 16 .b8 table[{}] = {{", program.constants.size());
   for (std::size_t i = 0; i < program.constants.size(); ++i)
     out += (i == 0 ? "" : ",") + std::to_string(program.constants[i]);
@@ -263,9 +273,20 @@ std::string text_of(const Program& program, const Code& code) {
   return out + "}\n.file 1 \"random.cu\"\n";
 }
 
-std::vector<int> ids_of(const Program& program) {
+std::vector<int> ids_of(const Program& program, bool within_groups) {
   std::vector<int> out;
-  collect(program.statements, out);
+  collect(program.statements, within_groups, out);
+  return out;
+}
+
+std::optional<Program> with_number(const Program& program, int id, std::size_t source) {
+  Program out = program;
+  Statement* const statement = find(out.statements, id);
+  if (statement == nullptr || statement->what != Statement::What::code) return {};
+  Instruction& in = statement->code;
+  if (in.what != Do::form || source >= in.sources.size() || in.form->numbers[source].empty()) return {};
+  if (in.sources[source].what != Operand::What::reg) return {};
+  in.sources[source] = number(1, in.form->numbers[source]);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -142,8 +143,10 @@ std::string text_of(const Program& program, const Code& code);
 Program without(const Program& program, const std::set<int>& ids);
 // With the bodies of these choices and loops in their place.
 Program unwrapped(const Program& program, const std::set<int>& ids);
+// With the number 1 in place of a register that a computing instruction reads; nothing where there is none such.
+std::optional<Program> with_number(const Program& program, int id, std::size_t source);
 // Ids of all statements, outer ones before inner ones.
-std::vector<int> ids_of(const Program& program);
+std::vector<int> ids_of(const Program& program, bool within_groups);
 std::size_t instruction_count(const Program& program);
 
 }  // namespace roofwalk::random
