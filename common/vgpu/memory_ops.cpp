@@ -3,9 +3,12 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "common/vgpu/access.h"
 #include "common/vgpu/handlers.h"
+#include "common/vgpu/lanes.h"
+#include "common/vgpu/math.h"
 #include "common/vgpu/memory_moves.h"
 #include "common/vgpu/near_memory.h"
 #include "common/vgpu/shared_shadow.h"
@@ -165,13 +168,21 @@ struct Stores {
 };
 
 template <class T>
+T one_nan(T value) {
+  if constexpr (std::is_same_v<T, float>)
+    return value != value ? canonical_nan() : value;
+  else
+    return value != value ? std::numeric_limits<T>::quiet_NaN() : value;
+}
+
+template <class T>
 T atomic_result(ptx::AtomicOp operation, T old, T b, T c) {
   switch (operation) {
     case ptx::AtomicOp::add:
       if constexpr (std::is_integral_v<T>)
         return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(b));
       else
-        return old + b;
+        return one_nan(old + b);
     case ptx::AtomicOp::min:
       return std::min(old, b);
     case ptx::AtomicOp::max:
@@ -239,7 +250,15 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if ((warp.mask >> l & 1u) == 0) continue;
     T old;
     std::memcpy(&old, at.of(access, l), sizeof old);
-    const T value = atomic_result(in.atomic, old, b[l], c[l]);
+    T value;
+    if constexpr (std::is_same_v<T, float>) {
+      // PTX ISA: atom.add.f32 flushes subnormal numbers on global memory, not on shared.
+      value = where == Where::global && in.atomic == ptx::AtomicOp::add
+                  ? flush(atomic_result(in.atomic, flush(old), flush(b[l]), c[l]))
+                  : atomic_result(in.atomic, old, b[l], c[l]);
+    } else {
+      value = atomic_result(in.atomic, old, b[l], c[l]);
+    }
     std::memcpy(at.of(access, l), &value, sizeof value);
     if (d != nullptr) d[l] = old;
   }

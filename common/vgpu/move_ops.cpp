@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/int128.h"
@@ -182,7 +183,9 @@ std::uint64_t integer_from(double value, const Instruction& in) {
 std::uint64_t float_bits(double value, const Instruction& in) {
   value = round_to_integer(value, in.rounding);
   if (in.sat) value = value > 0 ? (value < 1 ? value : 1) : 0;
-  if (in.type == Type::f64) return std::bit_cast<std::uint64_t>(value);
+  if (in.type == Type::f64) {
+    return std::bit_cast<std::uint64_t>(value != value ? std::numeric_limits<double>::quiet_NaN() : value);
+  }
   if (in.type == Type::f16) return narrow_directed<Half>(value, direction_of(in.rounding)).bits;
   float narrowed = round_directed(value, 0, direction_of(in.rounding));
   if (in.ftz) narrowed = flush(narrowed);
@@ -556,12 +559,19 @@ Handler convert_handler(const Instruction& in, int result_bytes, int source_byte
   if (const Handler narrow = narrow_convert_handler(in, result_bytes, source_bytes)) return narrow;
   const TypeSet of_f32_only = ptx::kF16x2 | ptx::kBf16 | ptx::kBf16x2 | ptx::kTf32;
   if (((ptx::bit(in.type) | ptx::bit(in.source_type)) & of_f32_only) != 0) return nullptr;
-  if (!in.sat && in.type == Type::s64 && in.source_type == Type::s32) return op_cast<std::int64_t, std::int32_t>;
-  if (!in.sat && in.type == Type::u64 && in.source_type == Type::u32) return op_cast<std::uint64_t, std::uint32_t>;
+  const bool from_word = source_bytes == 4;  // a source may stand in a wider register
+  if (from_word && !in.sat && in.type == Type::s64 && in.source_type == Type::s32) {
+    return op_cast<std::int64_t, std::int32_t>;
+  }
+  if (from_word && !in.sat && in.type == Type::u64 && in.source_type == Type::u32) {
+    return op_cast<std::uint64_t, std::uint32_t>;
+  }
   if (!in.sat && in.type == Type::u32 && in.source_type == Type::u64 && result_bytes == 4) {
     return op_cast<std::uint32_t, std::uint64_t>;
   }
-  if (in.type == Type::f32 && in.source_type == Type::s32 && !in.sat && !directed) return op_cast<float, std::int32_t>;
+  if (from_word && in.type == Type::f32 && in.source_type == Type::s32 && !in.sat && !directed) {
+    return op_cast<float, std::int32_t>;
+  }
   switch (result_bytes) {
     case 2:
       return convert_from<std::uint16_t>(source_bytes);

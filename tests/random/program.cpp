@@ -1,0 +1,311 @@
+#include "tests/random/program.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace roofwalk::random {
+namespace {
+
+// What steps a loop.
+Form loop_form(Kind result, std::uint64_t (*apply)(std::uint64_t, std::uint64_t)) {
+  Form form;
+  form.results = {result};
+  form.sources = {Kind::b32, Kind::b32};
+  form.apply = [apply](const std::uint64_t* s, std::uint64_t* r) { r[0] = apply(s[0], s[1]); };
+  return form;
+}
+const Form kAddOne = loop_form(Kind::b32, [](std::uint64_t a, std::uint64_t b) { return (a + b) & 0xffff'ffff; });
+const Form kIsLess = loop_form(Kind::pred, [](std::uint64_t a, std::uint64_t b) {
+  return static_cast<std::uint64_t>(static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b));
+});
+
+class Flattener {
+ public:
+  Code run(const Program& program) {
+    all(program.statements);
+    put({.what = Do::leave, .text = "ret"});
+    return std::move(code_);
+  }
+
+ private:
+  void put(Instruction instruction) { code_.lines.push_back({std::move(instruction), loops_}); }
+  int new_label() {
+    code_.labels.push_back(-1);
+    return static_cast<int>(code_.labels.size()) - 1;
+  }
+  void place(int label) {
+    code_.labels[static_cast<std::size_t>(label)] = static_cast<int>(code_.lines.size());
+    put({.what = Do::label, .label = label});
+  }
+  void branch(int label, const Statement* on, bool when, bool uniform) {
+    Instruction out{.what = Do::branch, .text = uniform ? "bra.uni" : "bra", .label = label};
+    if (on != nullptr) {
+      out.guard = on->predicate.index;
+      out.guard_negated = on->negated == when;
+    }
+    put(std::move(out));
+  }
+
+  void all(const std::vector<Statement>& statements) {
+    for (const Statement& statement : statements) one(statement);
+  }
+
+  void step(const Statement& loop) {
+    put({.what = Do::form,
+         .text = "add.s32",
+         .form = &kAddOne,
+         .results = {of(loop.counter)},
+         .sources = {of(loop.counter), number(1, "s32")}});
+    put({.what = Do::form,
+         .text = "setp.lt.s32",
+         .form = &kIsLess,
+         .results = {of(loop.predicate)},
+         .sources = {of(loop.counter), of(loop.limit)}});
+  }
+
+  void one(const Statement& s) {
+    switch (s.what) {
+      case Statement::What::code:
+        return put(s.code);
+      case Statement::What::group:
+        return all(s.body);
+      case Statement::What::choice: {
+        const int otherwise = new_label(), end = s.otherwise.empty() ? otherwise : new_label();
+        branch(otherwise, &s, false, s.uniform);
+        all(s.body);
+        if (!s.otherwise.empty()) {
+          branch(end, nullptr, true, s.uniform);
+          place(otherwise);
+          all(s.otherwise);
+        }
+        return place(end);
+      }
+      case Statement::What::loop_bottom: {
+        const int loop = loops_made_++, top = new_label();
+        put({.what = Do::enter_loop, .loop = loop});
+        loops_.push_back(loop);
+        place(top);
+        put({.what = Do::next_iteration, .loop = loop});
+        all(s.body);
+        step(s);
+        branch(top, &s, true, s.uniform);
+        return loops_.pop_back();
+      }
+      case Statement::What::loop_top: {
+        const int loop = loops_made_++, top = new_label(), end = new_label();
+        put({.what = Do::enter_loop, .loop = loop});
+        loops_.push_back(loop);
+        place(top);
+        put({.what = Do::next_iteration, .loop = loop});
+        step(s);
+        branch(end, &s, false, s.uniform);
+        all(s.body);
+        branch(top, nullptr, true, s.uniform);
+        loops_.pop_back();
+        return place(end);
+      }
+      case Statement::What::scope: {
+        const int end = new_label();
+        scopes_.push_back(end);
+        all(s.body);
+        scopes_.pop_back();
+        return place(end);
+      }
+      case Statement::What::leave_scope:
+        if (!scopes_.empty()) branch(scopes_.back(), &s, true, false);
+        return;
+    }
+  }
+
+  Code code_;
+  std::vector<int> loops_, scopes_;
+  int loops_made_ = 0;
+};
+
+std::string name_of(Register reg) { return fmt::format("%{}{}", "phrd"[static_cast<int>(reg.kind)], reg.index); }
+
+std::string number_text(const Operand& operand) {
+  const std::string& type = operand.type;
+  if (type == "f32") return fmt::format("0f{:08X}", operand.bits);
+  if (type == "f64") return fmt::format("0d{:016X}", operand.bits);
+  if (type == "s16") return std::to_string(static_cast<std::int16_t>(operand.bits));
+  if (type == "s32") return std::to_string(static_cast<std::int32_t>(operand.bits));
+  if (type == "s64") return std::to_string(static_cast<std::int64_t>(operand.bits));
+  if (type[0] == 'b') return fmt::format("{:#x}", operand.bits);
+  return std::to_string(operand.bits);
+}
+
+std::string operand_text(const Operand& operand) {
+  switch (operand.what) {
+    case Operand::What::none:
+      return "_";
+    case Operand::What::reg:
+      return (operand.negated ? "!" : "") + name_of(operand.reg);
+    case Operand::What::number:
+      return number_text(operand);
+  }
+  return {};
+}
+
+std::string joined(const std::vector<Operand>& operands, const char* between = ", ") {
+  std::string out;
+  for (const Operand& operand : operands) out += (out.empty() ? "" : between) + operand_text(operand);
+  return out;
+}
+
+std::string braced(const std::vector<Operand>& operands) {
+  return operands.size() > 1 ? "{" + joined(operands) + "}" : joined(operands);
+}
+
+std::string offset_text(std::int64_t offset) { return offset == 0 ? std::string() : fmt::format("{:+}", offset); }
+
+std::string address_text(const Instruction& in) {
+  return "[" + (in.has_base ? name_of(in.base) : in.name) + offset_text(in.offset) + "]";
+}
+
+std::string operands_text(const Instruction& in) {
+  switch (in.what) {
+    case Do::form:
+      if (in.form->look == Form::Look::two_predicates) return joined(in.results, "|") + ", " + joined(in.sources);
+      if (in.form->look == Form::Look::pack) return joined(in.results) + ", {" + joined(in.sources) + "}";
+      if (in.form->look == Form::Look::unpack) return "{" + joined(in.results) + "}, " + joined(in.sources);
+      return joined(in.results) + ", " + joined(in.sources);
+    case Do::parameter:
+      return joined(in.results) + ", [" + in.name + "]";
+    case Do::special:
+    case Do::address:
+      return joined(in.results) + ", " + in.name;
+    case Do::load:
+      return braced(in.results) + ", " + address_text(in);
+    case Do::store:
+      return address_text(in) + ", " + braced(in.sources);
+    case Do::atomic:
+      return (in.results.empty() ? "" : joined(in.results) + ", ") + address_text(in) + ", " + joined(in.sources);
+    case Do::shuffle:
+      return joined(in.results, "|") + ", " + joined(in.sources);
+    case Do::copy:
+      return fmt::format("{}, [{}], {}", address_text(in), name_of(in.second_base), in.element_bytes);
+    case Do::branch:
+      return fmt::format("L{}", in.label);
+    case Do::active_mask:
+      return joined(in.results);
+    case Do::nothing:
+      return in.has_base ? address_text(in) : joined(in.sources);
+    default:
+      return joined(in.results) + (in.results.empty() || in.sources.empty() ? "" : ", ") + joined(in.sources);
+  }
+}
+
+void collect(const std::vector<Statement>& statements, bool within_groups, std::vector<int>& out) {
+  for (const Statement& s : statements) {
+    if (s.id >= 0) out.push_back(s.id);
+    if (s.what == Statement::What::group && !within_groups) continue;
+    collect(s.body, within_groups, out);
+    collect(s.otherwise, within_groups, out);
+  }
+}
+
+Statement* find(std::vector<Statement>& statements, int id) {
+  for (Statement& s : statements) {
+    if (s.id == id) return &s;
+    for (auto* inner : {&s.body, &s.otherwise}) {
+      if (Statement* found = find(*inner, id)) return found;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<Statement> kept(const std::vector<Statement>& statements, const std::set<int>& ids) {
+  std::vector<Statement> out;
+  for (const Statement& s : statements) {
+    if (ids.contains(s.id)) continue;
+    Statement copy = s;
+    copy.body = kept(s.body, ids);
+    copy.otherwise = kept(s.otherwise, ids);
+    out.push_back(std::move(copy));
+  }
+  return out;
+}
+
+std::vector<Statement> spread(const std::vector<Statement>& statements, const std::set<int>& ids) {
+  std::vector<Statement> out;
+  for (const Statement& s : statements) {
+    Statement copy = s;
+    copy.body = spread(s.body, ids);
+    copy.otherwise = spread(s.otherwise, ids);
+    if (!ids.contains(s.id)) {
+      out.push_back(std::move(copy));
+    } else {
+      for (auto* inner : {&copy.body, &copy.otherwise})
+        std::move(inner->begin(), inner->end(), std::back_inserter(out));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Code flatten(const Program& program) { return Flattener().run(program); }
+
+std::string text_of(const Program& program, const Code& code) {
+  std::string out = ".version 9.0\n.target sm_90\n.address_size 64\n";
+  out += fmt::format(".const .align 16 .b8 table[{}] = {{", program.constants.size());
+  for (std::size_t i = 0; i < program.constants.size(); ++i)
+    out += (i == 0 ? "" : ",") + std::to_string(program.constants[i]);
+  out += "};\n.visible .entry random(";
+  for (int b = 0; b < kBufferCount; ++b) out += fmt::format("{}.param .u64 {}", b == 0 ? "" : ", ", kBufferNames[b]);
+  out += ")\n{\n";
+  constexpr const char* kTypes[] = {".pred", ".b16", ".b32", ".b64"};
+  for (int k = 0; k < 4; ++k) {
+    if (program.registers[k] > 0) out += fmt::format(".reg {} %{}<{}>;\n", kTypes[k], "phrd"[k], program.registers[k]);
+  }
+  out += fmt::format(".shared .align 16 .b8 near[{}];\n", program.shared_bytes);
+  out += fmt::format(".local .align 16 .b8 own[{}];\n", program.local_bytes);
+  for (std::size_t i = 0; i < code.lines.size(); ++i) {
+    const Instruction& in = code.lines[i].code;
+    if (in.what == Do::label) out += fmt::format("L{}:\n", in.label);
+    if (!code.lines[i].in_text()) continue;
+    const std::string operands = operands_text(in);
+    const std::string guard = in.guard < 0 ? "" : fmt::format("@{}%p{} ", in.guard_negated ? "!" : "", in.guard);
+    out += fmt::format(".loc 1 {} 1\n{}{}{}{};\n", i + 1, guard, in.text, operands.empty() ? "" : " ", operands);
+  }
+  return out + "}\n.file 1 \"random.cu\"\n";
+}
+
+std::vector<int> ids_of(const Program& program, bool within_groups) {
+  std::vector<int> out;
+  collect(program.statements, within_groups, out);
+  return out;
+}
+
+std::optional<Program> with_number(const Program& program, int id, std::size_t source) {
+  Program out = program;
+  Statement* const statement = find(out.statements, id);
+  if (statement == nullptr || statement->what != Statement::What::code) return {};
+  Instruction& in = statement->code;
+  if (in.what != Do::form || source >= in.sources.size() || in.form->numbers[source].empty()) return {};
+  if (in.sources[source].what != Operand::What::reg) return {};
+  in.sources[source] = number(1, in.form->numbers[source]);
+  return out;
+}
+
+std::size_t instruction_count(const Program& program) {
+  std::size_t out = 0;
+  for (const Line& line : flatten(program).lines) out += line.in_text();
+  return out;
+}
+
+Program without(const Program& program, const std::set<int>& ids) {
+  Program out = program;
+  out.statements = kept(program.statements, ids);
+  return out;
+}
+
+Program unwrapped(const Program& program, const std::set<int>& ids) {
+  Program out = program;
+  out.statements = spread(program.statements, ids);
+  return out;
+}
+
+}  // namespace roofwalk::random

@@ -1,0 +1,98 @@
+// The machine against the reference over random programs, and the test of this test: a wrong instruction is found, and
+// every row of the opcode table is exercised.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "common/ptx/module.h"
+#include "tests/random/compare.h"
+
+namespace roofwalk::random {
+namespace {
+
+const Machine& machine() {
+  static const Machine out = small_machine();
+  return out;
+}
+
+const FormChoice& forms() {
+  static const FormChoice out(accepted_forms(all_forms(), machine()));
+  return out;
+}
+
+// What random programs do not contain, and what holds it instead.
+const std::map<std::string, std::string> kExempt = {
+    {"call", "calls of a kernel are inlined or refused; plans call, and tests/unit/plan holds them"},
+    {"ldmatrix", "tests/unit/device/matrix_test.cpp holds it against the layout of fragments"},
+    {"mma", "tests/unit/device/matrix_test.cpp holds it: the ISA leaves the order of its sums open"},
+    {"trap", "ends a run with a fault; tests/unit/device/faults_test.cpp"},
+};
+
+std::string mnemonic_of(const Instruction& in) { return in.text.substr(0, in.text.find('.')); }
+
+TEST(RandomPrograms, UseEveryRowOfTheOpcodeTable) {
+  std::set<std::string> seen;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    for (const Line& line : flatten(generate(seed, forms())).lines) {
+      if (line.in_text()) seen.insert(mnemonic_of(line.code));
+    }
+  }
+  for (const ptx::Opcode opcode : ptx::all_opcodes()) {
+    const std::string mnemonic(ptx::info(opcode).mnemonic);
+    EXPECT_NE(seen.contains(mnemonic), kExempt.contains(mnemonic))
+        << "`" << mnemonic << "` must be a row of tests/random/*_forms.cpp, made by generate.cpp, or exempt here";
+  }
+}
+
+// Rows that the table has no type for, or that the machine refuses, are left out of programs: not too many.
+TEST(RandomPrograms, UseEveryTypeOfAComputingRow) {
+  std::set<std::string> accepted;
+  for (const Form& form : forms().all()) accepted.insert(form.mnemonic + form.text.substr(form.text.rfind('.')));
+  for (const ptx::Opcode opcode : ptx::all_opcodes()) {
+    const ptx::OpcodeInfo& row = ptx::info(opcode);
+    if (row.form != ptx::Form::alu) continue;
+    for (int t = 0; t <= static_cast<int>(ptx::Type::f64); ++t) {
+      const auto type = static_cast<ptx::Type>(t);
+      if (type == ptx::Type::none || (row.types & ptx::bit(type)) == 0) continue;
+      const std::string name = std::string(row.mnemonic) + std::string(ptx::type_name(type));
+      EXPECT_TRUE(accepted.contains(name)) << name << " has no form in tests/random";
+    }
+  }
+}
+
+TEST(RandomPrograms, MatchTheReference) {
+  constexpr std::uint64_t kPrograms = 150;
+  for (std::uint64_t seed = 1; seed <= kPrograms; ++seed) {
+    const Program program = generate(seed, forms());
+    const Verdict verdict = compare(program, machine());
+    ASSERT_EQ(verdict.what, Verdict::What::same) << verdict.words << "\n"
+                                                 << report(minimized(program, machine()), machine());
+  }
+}
+
+// A reference that is wrong in one instruction differs, and what is left of the program shows which.
+TEST(RandomPrograms, AreShrunkToTheInstructionThatDiffers) {
+  std::vector<Form> wrong = forms().all();
+  for (Form& form : wrong) {
+    if (form.text != "prmt.b32") continue;
+    form.apply = [](const std::uint64_t*, std::uint64_t* results) { results[0] = 1; };
+  }
+  const FormChoice choice(std::move(wrong));
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Program program = generate(seed, choice);
+    if (compare(program, machine()).what != Verdict::What::differs) continue;
+    const Program small = minimized(program, machine());
+    EXPECT_LT(instruction_count(small), 45u) << report(small, machine());
+    EXPECT_LT(instruction_count(small), instruction_count(program) / 3);
+    const std::string words = report(small, machine());
+    EXPECT_NE(words.find("prmt.b32"), std::string::npos) << words;
+    EXPECT_NE(words.find("--seed " + std::to_string(seed)), std::string::npos) << words;
+    return;
+  }
+  FAIL() << "no program noticed";
+}
+
+}  // namespace
+}  // namespace roofwalk::random

@@ -1,0 +1,599 @@
+#include "tests/random/reference.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <stdexcept>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "tests/random/numbers.h"
+#include "tests/random/requests.h"
+
+namespace roofwalk::random {
+namespace {
+
+using Bits = std::uint64_t;
+
+constexpr int kLanes = 32;
+constexpr int kMostIterations = 64;  // so that those of eight loops and the line fit into a number
+constexpr std::uint64_t kMostInstructions = 4'000'000;
+constexpr std::uint64_t kSharedWindow = 1ull << 60;  // of generic addresses; the machine has its own
+
+struct Invalid : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Which threads touched a byte since the last barrier.
+struct Touch {
+  std::uint64_t phase = 0;
+  int writer = -1, reader = -1;  // -1 none, -2 several
+  bool atomic = false;
+};
+
+struct Thread {
+  int number = 0, global = 0;  // in its block and in the grid
+  Dimensions index;
+  std::size_t at = 0;  // the next line
+  bool done = false;
+  std::vector<Bits> registers[4];
+  std::vector<std::uint8_t> known[4];
+  std::vector<std::uint8_t> own;  // local memory
+  std::vector<std::uint8_t> own_known;
+  std::vector<int> iterations;  // by loop
+};
+
+class Reference {
+ public:
+  Reference(const Program& program, const Code& code, const std::array<std::uint64_t, kBufferCount>& addresses)
+      : program_(program), code_(code), addresses_(addresses) {
+    for (int b = 0; b < kBufferCount; ++b) {
+      out_.buffers[b] = program.buffers[b];
+      owners_[b].assign(out_.buffers[b].size(), -1);
+    }
+    out_.counts.resize(code.lines.size());
+    for (const Line& line : code.lines) loops_ = std::max(loops_, line.code.loop + 1);
+  }
+
+  ReferenceRun run() {
+    try {
+      for (std::uint32_t z = 0; z < program_.grid.z; ++z) {
+        for (std::uint32_t y = 0; y < program_.grid.y; ++y) {
+          for (std::uint32_t x = 0; x < program_.grid.x; ++x) run_block({x, y, z});
+        }
+      }
+    } catch (const Invalid& invalid) {
+      out_.invalid = invalid.what();
+    }
+    for (const auto& [key, approximated] : approximated_) out_.approximated.push_back(approximated);
+    return std::move(out_);
+  }
+
+ private:
+  // What all lanes of a warp did at one line, in the same iterations of all loops around it.
+  struct Meeting {
+    std::size_t line = 0;
+    std::uint32_t came = 0;  // lanes
+    std::uint32_t did = 0;   // of them, those whose guard held; of a branch, those that took it
+    std::array<std::uint64_t, kLanes> address{};
+    std::array<std::uint64_t, kLanes> second_address{};  // of cp.async, in global memory
+  };
+
+  void run_block(const Dimensions& block) {
+    block_ = block;
+    shared_.assign(program_.shared_bytes, 0);
+    shared_known_.assign(program_.shared_bytes, 0);
+    touches_.assign(program_.shared_bytes, {});
+    phase_ = 1;
+    make_threads();
+    meetings_.clear();
+    meetings_.resize((threads_.size() + kLanes - 1) / kLanes);
+    for (bool going = true; going;) {
+      for (Thread& thread : threads_) run_thread(thread);
+      going = meet();
+    }
+    for (const auto& warp : meetings_) {
+      for (const auto& [key, meeting] : warp) count(meeting.line, meeting);
+    }
+  }
+
+  void make_threads() {
+    const std::uint32_t number_of_block = block_.x + program_.grid.x * (block_.y + program_.grid.y * block_.z);
+    threads_.assign(program_.block.count(), {});
+    for (std::size_t t = 0; t < threads_.size(); ++t) {
+      Thread& thread = threads_[t];
+      thread.number = static_cast<int>(t);
+      thread.global = static_cast<int>(number_of_block * threads_.size() + t);
+      const auto linear = static_cast<std::uint32_t>(t);
+      const Dimensions& shape = program_.block;
+      thread.index = {linear % shape.x, linear / shape.x % shape.y, linear / shape.x / shape.y};
+      for (int k = 0; k < 4; ++k) {
+        thread.registers[k].assign(static_cast<std::size_t>(program_.registers[k]), 0);
+        thread.known[k].assign(static_cast<std::size_t>(program_.registers[k]), 0);
+      }
+      thread.own.assign(program_.local_bytes, 0);
+      thread.own_known.assign(program_.local_bytes, 0);
+      thread.iterations.assign(static_cast<std::size_t>(loops_), 0);
+    }
+  }
+
+  static bool waits_for_others(Do what) {
+    return what == Do::barrier || what == Do::shuffle || what == Do::vote || what == Do::active_mask ||
+           what == Do::meet;
+  }
+
+  void run_thread(Thread& thread) {
+    while (!thread.done && !waits_for_others(code_.lines[thread.at].code.what)) step(thread);
+  }
+
+  // --- Values.
+
+  Bits get(const Thread& thread, Register reg) {
+    const auto kind = static_cast<std::size_t>(reg.kind);
+    const auto index = static_cast<std::size_t>(reg.index);
+    if (thread.known[kind][index] == 0) throw Invalid("reads a register that nothing has written");
+    return thread.registers[kind][index];
+  }
+  Bits get(const Thread& thread, const Operand& operand) {
+    if (operand.what == Operand::What::number) return operand.bits;
+    const Bits value = get(thread, operand.reg);
+    return operand.negated ? value ^ 1u : value;
+  }
+  static void set(Thread& thread, const Operand& operand, Bits value) {
+    if (operand.what == Operand::What::none) return;
+    const auto kind = static_cast<std::size_t>(operand.reg.kind);
+    const auto index = static_cast<std::size_t>(operand.reg.index);
+    thread.registers[kind][index] = low_bits(value, bits_of(operand.reg.kind));
+    thread.known[kind][index] = 1;
+  }
+
+  bool guard_holds(const Thread& thread, const Instruction& in) {
+    return in.guard < 0 || (get(thread, Register{Kind::pred, in.guard}) != 0) != in.guard_negated;
+  }
+
+  Bits special(const Thread& thread, const std::string& name) const {
+    const auto of_three = [&](const std::string& what, const Dimensions& d) -> const std::uint32_t* {
+      if (!name.starts_with(what)) return nullptr;
+      return name.back() == 'x' ? &d.x : name.back() == 'y' ? &d.y : &d.z;
+    };
+    for (const auto& [what, dimensions] : {std::pair{"%tid.", &thread.index}, std::pair{"%ntid.", &program_.block},
+                                           std::pair{"%ctaid.", &block_}, std::pair{"%nctaid.", &program_.grid}}) {
+      if (const std::uint32_t* value = of_three(what, *dimensions)) return *value;
+    }
+    const unsigned lane = static_cast<unsigned>(thread.number) % kLanes;
+    if (name == "%laneid") return lane;
+    if (name == "%warpid") return static_cast<Bits>(thread.number / kLanes);
+    if (name == "%nwarpid") return (threads_.size() + kLanes - 1) / kLanes;
+    const Bits equal = Bits{1} << lane, less = equal - 1, all = 0xffff'ffff;
+    if (name == "%lanemask_eq") return equal;
+    if (name == "%lanemask_lt") return less;
+    if (name == "%lanemask_le") return less | equal;
+    if (name == "%lanemask_gt") return all & ~(less | equal);
+    if (name == "%lanemask_ge") return all & ~less;
+    throw Invalid("has no special register " + name);
+  }
+
+  // --- Memory.
+
+  struct Place {
+    std::uint8_t* bytes = nullptr;
+    std::uint8_t* known = nullptr;  // null: all are
+    int* owners = nullptr;          // of global bytes
+    Touch* touches = nullptr;       // of shared bytes
+    int buffer = -1;
+    std::uint64_t offset = 0;
+  };
+
+  std::uint64_t address_of(const Thread& thread, const Instruction& in) {
+    if (!in.has_base) return static_cast<std::uint64_t>(in.offset);  // into the variable, all of its space
+    const Bits base = get(thread, in.base);
+    const Bits sum = base + static_cast<Bits>(in.offset);
+    return in.base.kind == Kind::b32 ? low_bits(sum, 32) : sum;
+  }
+
+  Place place(Thread& thread, Space space, std::uint64_t address, std::uint64_t bytes) {
+    if (space == Space::generic_shared) {
+      if (address < kSharedWindow) throw Invalid("takes another address for one of shared memory");
+      address -= kSharedWindow;
+      space = Space::shared;
+    }
+    if (address % bytes != 0) throw Invalid("touches memory at a misaligned address");
+    const auto within = [&](std::size_t extent) {
+      if (address >= extent || bytes > extent - address) throw Invalid("touches memory out of bounds");
+    };
+    switch (space) {
+      case Space::shared:
+        within(shared_.size());
+        return {&shared_[address], &shared_known_[address], nullptr, &touches_[address], -1, address};
+      case Space::local:
+        within(thread.own.size());
+        return {&thread.own[address], &thread.own_known[address], nullptr, nullptr, -1, address};
+      case Space::constant:
+        within(program_.constants.size());
+        constants_ = program_.constants;
+        return {&constants_[address], nullptr, nullptr, nullptr, -1, address};
+      default:
+        break;
+    }
+    for (int b = 0; b < kBufferCount; ++b) {
+      if (address < addresses_[b] || address - addresses_[b] >= out_.buffers[b].size()) continue;
+      address -= addresses_[b];
+      within(out_.buffers[b].size());
+      return {&out_.buffers[b][address], nullptr, &owners_[b][address], nullptr, b, address};
+    }
+    throw Invalid("touches memory that no buffer has");
+  }
+
+  // No two threads may meet in a byte without a barrier between them, but in atomics.
+  void check(const Thread& thread, const Place& at, std::uint64_t bytes, bool writes, bool atomic) {
+    for (std::uint64_t i = 0; i < bytes; ++i) {
+      if (at.known != nullptr) {
+        if (writes) at.known[i] = 1;
+        if (at.known[i] == 0) throw Invalid("reads memory that nothing has written");
+      }
+      if (at.owners != nullptr && at.buffer != kInput && !(atomic && at.buffer == kSums)) {
+        if (at.buffer == kSums) throw Invalid("touches a sum but by an atomic");
+        if (at.owners[i] == -1) at.owners[i] = thread.global;
+        if (at.owners[i] != thread.global) throw Invalid("touches global memory of another thread");
+      }
+      if (at.buffer == kInput && writes) throw Invalid("writes to its input");
+      if (at.touches == nullptr) continue;
+      Touch& touch = at.touches[i];
+      if (touch.phase != phase_) touch = {phase_, -1, -1, false};
+      const bool both_atomic = atomic && touch.atomic;
+      const auto other = [&](int who) { return who != -1 && who != thread.number; };
+      if (!both_atomic && (other(touch.writer) || (writes && other(touch.reader)))) throw Invalid("races");
+      int& mark = writes ? touch.writer : touch.reader;
+      mark = mark == -1 || mark == thread.number ? thread.number : -2;
+      touch.atomic = touch.atomic || atomic;
+    }
+  }
+
+  void load(Thread& thread, const Instruction& in, std::uint64_t address) {
+    const auto element = static_cast<std::uint64_t>(in.element_bytes);
+    const std::uint64_t all = element * in.results.size();
+    const Place at = place(thread, in.space, address, all);
+    check(thread, at, all, false, false);
+    for (std::size_t i = 0; i < in.results.size(); ++i) {
+      Bits value = 0;
+      std::memcpy(&value, at.bytes + i * element, element);
+      const int n = 8 * in.element_bytes;
+      if (in.is_signed && (value >> (n - 1) & 1u) != 0) value |= ~low_bits(~Bits{0}, n);
+      set(thread, in.results[i], value);
+    }
+  }
+
+  void store(Thread& thread, const Instruction& in, std::uint64_t address) {
+    const auto element = static_cast<std::uint64_t>(in.element_bytes);
+    const std::uint64_t all = element * in.sources.size();
+    const Place at = place(thread, in.space, address, all);
+    check(thread, at, all, true, false);
+    for (std::size_t i = 0; i < in.sources.size(); ++i) {
+      const Bits value = get(thread, in.sources[i]);
+      std::memcpy(at.bytes + i * element, &value, element);
+    }
+    const auto pending = thread_approximations_.find({thread.global, in.sources[0].reg});
+    if (at.buffer == kApproximations && pending != thread_approximations_.end()) {
+      pending->second.offset = at.offset;
+      approximated_[at.offset] = pending->second;
+    }
+  }
+
+  static Bits atomic_result(const std::string& what, Bits old, Bits b, Bits c, bool global) {
+    const std::string operation = what.substr(0, what.find('.')), type = what.substr(what.find('.') + 1);
+    if (operation == "add") {
+      // The ISA: atom.add.f32 on global memory flushes subnormals, on shared memory it does not.
+      if (type == "f32") {
+        const auto in = [global](Bits x) { return global ? flushed(as<float>(x)) : as<float>(x); };
+        volatile float sum = in(old) + in(b);
+        return single(global ? flushed(sum) : float{sum});
+      }
+      if (type == "f64") return twice(as<double>(old) + as<double>(b));
+      return old + b;
+    }
+    if (operation == "and") return old & b;
+    if (operation == "or") return old | b;
+    if (operation == "xor") return old ^ b;
+    if (operation == "exch") return b;
+    if (operation == "cas") return old == b ? c : old;
+    if (operation == "inc") return old >= b ? 0 : old + 1;
+    if (operation == "dec") return old == 0 || old > b ? b : old - 1;
+    const IntegerType integer{"", std::stoi(type.substr(1)), type[0] == 's'};
+    const bool less = value_of(b, integer) < value_of(old, integer);
+    return less == (operation == "min") ? b : old;
+  }
+
+  void atomic(Thread& thread, const Instruction& in, std::uint64_t address) {
+    const auto bytes = static_cast<std::uint64_t>(in.element_bytes);
+    const Place at = place(thread, in.space, address, bytes);
+    check(thread, at, bytes, true, true);
+    Bits old = 0;
+    std::memcpy(&old, at.bytes, bytes);
+    const Bits b = get(thread, in.sources[0]), c = in.sources.size() > 1 ? get(thread, in.sources[1]) : 0;
+    const bool global = in.space == Space::global || in.space == Space::generic_global;
+    const Bits value = atomic_result(in.name, old, b, c, global);
+    std::memcpy(at.bytes, &value, bytes);
+    if (!in.results.empty()) set(thread, in.results[0], old);
+  }
+
+  void copy(Thread& thread, const Instruction& in, std::uint64_t address) {
+    const auto bytes = static_cast<std::uint64_t>(in.element_bytes);
+    const Place from = place(thread, Space::global, get(thread, in.second_base), bytes);
+    check(thread, from, bytes, false, false);
+    const Place to = place(thread, Space::shared, address, bytes);
+    check(thread, to, bytes, true, false);
+    std::memcpy(to.bytes, from.bytes, bytes);
+  }
+
+  // --- Steps.
+
+  Meeting& meeting(const Thread& thread, std::size_t line) {
+    std::uint64_t key = 0;
+    for (const int loop : code_.lines[line].loops) {
+      const int iteration = thread.iterations[static_cast<std::size_t>(loop)];
+      if (iteration >= kMostIterations) throw Invalid("loops too often");
+      key = key * kMostIterations + static_cast<std::uint64_t>(iteration);
+    }
+    Meeting& out =
+        meetings_[static_cast<std::size_t>(thread.number / kLanes)][key | static_cast<std::uint64_t>(line) << 48];
+    out.line = line;
+    const std::uint32_t lane = 1u << (thread.number % kLanes);
+    if ((out.came & lane) != 0) throw Invalid("comes twice to a place at once");
+    out.came |= lane;
+    return out;
+  }
+
+  void step(Thread& thread) {
+    const std::size_t line = thread.at++;
+    const Instruction& in = code_.lines[line].code;
+    switch (in.what) {
+      case Do::label:
+        return;
+      case Do::enter_loop:
+        thread.iterations[static_cast<std::size_t>(in.loop)] = 0;
+        return;
+      case Do::next_iteration:
+        ++thread.iterations[static_cast<std::size_t>(in.loop)];
+        return;
+      default:
+        break;
+    }
+    if (++out_.thread_instructions > kMostInstructions) throw Invalid("runs too long");
+    Meeting& all = meeting(thread, line);
+    if (!guard_holds(thread, in)) return;
+    const unsigned lane = static_cast<unsigned>(thread.number) % kLanes;
+    all.did |= 1u << lane;
+    switch (in.what) {
+      case Do::form:
+        return apply(thread, in);
+      case Do::special:
+        return set(thread, in.results[0], special(thread, in.name));
+      case Do::parameter:
+        for (int b = 0; b < kBufferCount; ++b) {
+          if (in.name == kBufferNames[b]) set(thread, in.results[0], addresses_[b]);
+        }
+        return;
+      case Do::address:
+        return set(thread, in.results[0], 0);
+      case Do::generic:
+        return set(thread, in.results[0], get(thread, in.sources[0]) + kSharedWindow);
+      case Do::branch:
+        thread.at = static_cast<std::size_t>(code_.labels[static_cast<std::size_t>(in.label)]);
+        return;
+      case Do::leave:
+        thread.done = true;
+        return;
+      case Do::load:
+      case Do::store:
+      case Do::atomic:
+      case Do::copy: {
+        const std::uint64_t address = address_of(thread, in);
+        all.address[lane] = address;
+        if (in.what == Do::copy) all.second_address[lane] = get(thread, in.second_base);
+        if (in.what == Do::load) return load(thread, in, address);
+        if (in.what == Do::store) return store(thread, in, address);
+        if (in.what == Do::atomic) return atomic(thread, in, address);
+        return copy(thread, in, address);
+      }
+      default:
+        return;
+    }
+  }
+
+  void apply(Thread& thread, const Instruction& in) {
+    std::array<Bits, 4> sources{}, results{};
+    for (std::size_t i = 0; i < in.sources.size(); ++i) sources[i] = get(thread, in.sources[i]);
+    if (in.form->accepts) {
+      thread_approximations_[{thread.global, in.results[0].reg}] = {in.form, sources, 0};
+      return set(thread, in.results[0], 0);
+    }
+    in.form->apply(sources.data(), results.data());
+    for (std::size_t i = 0; i < in.results.size(); ++i) set(thread, in.results[i], results[i]);
+  }
+
+  // All threads have ended or wait. Lets warps, or the block, go on together; false where all have ended.
+  bool meet() {
+    bool any = false, moved = false;
+    std::size_t waiting = 0, alive = 0, barrier_line = 0;
+    for (std::size_t first = 0; first < threads_.size(); first += kLanes) {
+      const std::size_t last = std::min(first + kLanes, threads_.size());
+      std::vector<Thread*> lanes;
+      for (std::size_t t = first; t < last; ++t) {
+        if (!threads_[t].done) lanes.push_back(&threads_[t]);
+      }
+      if (lanes.empty()) continue;
+      any = true;
+      alive += lanes.size();
+      const std::size_t line = lanes[0]->at;
+      for (const Thread* thread : lanes) {
+        if (thread->at != line) throw Invalid("lets a warp come apart where its threads must meet");
+      }
+      if (code_.lines[line].code.what == Do::barrier) {
+        if (waiting != 0 && line != barrier_line) throw Invalid("lets warps meet at different barriers");
+        waiting += lanes.size();
+        barrier_line = line;
+        continue;
+      }
+      exchange(lanes, code_.lines[line].code, line);
+      moved = true;
+    }
+    if (!any) return false;
+    if (moved) return true;
+    if (waiting != alive) throw Invalid("leaves threads behind at a barrier");
+    ++phase_;
+    for (Thread& thread : threads_) {
+      if (thread.done) continue;
+      meeting(thread, barrier_line).did |= 1u << (thread.number % kLanes);
+      ++out_.thread_instructions;
+      ++thread.at;
+    }
+    return true;
+  }
+
+  void exchange(const std::vector<Thread*>& lanes, const Instruction& in, std::size_t line) {
+    std::uint32_t active = 0, votes = 0;
+    std::array<Bits, kLanes> values{};
+    for (Thread* thread : lanes) {
+      const unsigned lane = static_cast<unsigned>(thread->number) % kLanes;
+      active |= 1u << lane;
+      meeting(*thread, line).did |= 1u << lane;
+      ++out_.thread_instructions;
+      if (in.what == Do::shuffle) values[lane] = get(*thread, in.sources[0]);
+      if (in.what == Do::vote && get(*thread, in.sources[0]) != 0) votes |= 1u << lane;
+    }
+    for (Thread* thread : lanes) {
+      ++thread->at;
+      if (in.what == Do::active_mask) set(*thread, in.results[0], active);
+      if (in.what == Do::vote) {
+        if (get(*thread, in.sources[1]) != active) throw Invalid("votes with threads that are not there");
+        const bool all = votes == active, none = votes == 0;
+        const Bits result = in.name == "ballot" ? votes
+                            : in.name == "all"  ? all
+                            : in.name == "any"  ? !none
+                                                : all || none;
+        set(*thread, in.results[0], result);
+      }
+    }
+    if (in.what != Do::shuffle) return;
+    std::vector<std::pair<Bits, bool>> results;
+    for (Thread* thread : lanes) results.push_back(shuffled(*thread, in, active, values));
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      set(*lanes[i], in.results[0], results[i].first);
+      if (in.results.size() > 1) set(*lanes[i], in.results[1], results[i].second);
+    }
+  }
+
+  // The ISA's own words: bval, cval, segmask, maxLane, minLane.
+  std::pair<Bits, bool> shuffled(const Thread& thread, const Instruction& in, std::uint32_t active,
+                                 const std::array<Bits, kLanes>& values) {
+    const Bits b = get(thread, in.sources[1]), c = get(thread, in.sources[2]);
+    if (get(thread, in.sources[3]) != active) throw Invalid("shuffles with threads that are not there");
+    const int lane = thread.number % kLanes, bval = static_cast<int>(b & 31), cval = static_cast<int>(c & 31);
+    const int segment = static_cast<int>(c >> 8 & 31);
+    const int max_lane = (lane & segment) | (cval & ~segment), min_lane = lane & segment;
+    int j = lane;
+    bool valid = false;
+    if (in.name == "up") j = lane - bval, valid = j >= max_lane;
+    if (in.name == "down") j = lane + bval, valid = j <= max_lane;
+    if (in.name == "bfly") j = lane ^ bval, valid = j <= max_lane;
+    if (in.name == "idx") j = min_lane | (bval & ~segment), valid = j <= max_lane;
+    if (!valid) j = lane;
+    if ((active >> j & 1u) == 0) throw Invalid("shuffles from a thread that is not there");
+    return {values[static_cast<std::size_t>(j)], valid};
+  }
+
+  // --- Counts.
+
+  void count(std::size_t line, const Meeting& meeting) {
+    const Instruction& in = code_.lines[line].code;
+    LineCounts& out = out_.counts[line];
+    ++out.warp_instructions;
+    const bool moves_on = in.what == Do::branch || in.what == Do::leave;  // whose guard is what it does
+    const auto threads = static_cast<std::uint64_t>(std::popcount(moves_on ? meeting.came : meeting.did));
+    out.thread_instructions += threads;
+    if (in.what == Do::barrier || in.what == Do::meet) ++out.barriers;
+    if (in.what == Do::branch) {
+      ++out.branches;
+      out.divergent_branches += meeting.did != 0 && meeting.did != meeting.came;
+    }
+    if (in.what == Do::form && in.form->flops != 0) {
+      std::uint64_t& flops = in.form->flops_of == Flops::f16   ? out.flops_f16
+                             : in.form->flops_of == Flops::f32 ? out.flops_f32
+                                                               : out.flops_f64;
+      flops += threads * static_cast<std::uint64_t>(in.form->flops);
+      if (in.form->special_function) out.special_functions += threads;
+    }
+    if (meeting.did != 0) count_request(in, meeting, out);
+  }
+
+  static void count_request(const Instruction& in, const Meeting& meeting, LineCounts& out) {
+    const auto request = [&](const std::array<std::uint64_t, kLanes>& address) {
+      const std::size_t elements = in.what == Do::load    ? in.results.size()
+                                   : in.what == Do::store ? in.sources.size()
+                                                          : 1;
+      Request made{static_cast<std::uint64_t>(in.element_bytes) * elements, {}};
+      for (int l = 0; l < kLanes; ++l) {
+        if ((meeting.did >> l & 1u) != 0) made.lanes.push_back({l, address[static_cast<std::size_t>(l)]});
+      }
+      return made;
+    };
+    switch (in.what) {
+      case Do::load:
+      case Do::store:
+      case Do::atomic:
+        return count_side(in.what, in.space, request(meeting.address), out);
+      case Do::copy:  // a load of global memory and a store to shared memory
+        count_side(Do::load, Space::global, request(meeting.second_address), out);
+        return count_side(Do::store, Space::shared, request(meeting.address), out);
+      default:
+        return;
+    }
+  }
+
+  static void count_side(Do what, Space space, const Request& request, LineCounts& out) {
+    const bool is_load = what == Do::load, is_atomic = what == Do::atomic;
+    if (space == Space::constant) return;
+    if (space == Space::shared || space == Space::generic_shared) {
+      const Turns turns = shared_turns(request, is_load, is_atomic);
+      ++(is_load ? out.shared_load_requests : out.shared_store_requests);
+      out.shared_bytes += request.bytes * request.lanes.size();
+      out.shared_wavefronts += turns.wavefronts;
+      out.shared_bank_conflicts += turns.conflicts;
+      return;
+    }
+    const Footprint footprint = space == Space::local ? local_footprint(request) : global_footprint(request);
+    (is_load ? out.l1_read_sectors : out.l1_write_sectors) += footprint.sectors;
+    out.l1_lines += footprint.lines;
+    if (space == Space::local)
+      out.local_sectors += footprint.sectors;
+    else
+      ++(is_load ? out.global_load_requests : is_atomic ? out.atomic_requests : out.global_store_requests);
+  }
+
+  const Program& program_;
+  const Code& code_;
+  const std::array<std::uint64_t, kBufferCount>& addresses_;
+  ReferenceRun out_;
+  std::array<std::vector<int>, kBufferCount> owners_;
+  int loops_ = 0;
+
+  Dimensions block_;
+  std::vector<Thread> threads_;
+  std::vector<std::uint8_t> shared_, shared_known_, constants_;
+  std::vector<Touch> touches_;
+  std::uint64_t phase_ = 1;
+  std::vector<std::unordered_map<std::uint64_t, Meeting>> meetings_;  // by warp; by line and iterations
+  std::map<std::pair<int, Register>, ReferenceRun::Approximated> thread_approximations_;
+  std::map<std::uint64_t, ReferenceRun::Approximated> approximated_;
+};
+
+}  // namespace
+
+ReferenceRun run_reference(const Program& program, const Code& code,
+                           const std::array<std::uint64_t, kBufferCount>& addresses) {
+  return Reference(program, code, addresses).run();
+}
+
+}  // namespace roofwalk::random

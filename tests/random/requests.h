@@ -1,0 +1,30 @@
+// What one request of a warp costs, counted the long way from the rules that CONTRIBUTING.md and near_memory.h state.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace roofwalk::random {
+
+struct Request {
+  std::uint64_t bytes = 0;  // of one thread
+  struct Lane {
+    int lane;
+    std::uint64_t address;
+  };
+  std::vector<Lane> lanes;  // that take part
+};
+
+struct Footprint {
+  std::uint64_t sectors = 0, lines = 0;
+};
+struct Turns {
+  std::uint64_t wavefronts = 0, conflicts = 0;
+};
+
+Footprint global_footprint(const Request& request);
+// Local memory lies word by word: the same word of all lanes side by side. Each word is asked for by itself.
+Footprint local_footprint(const Request& request);
+Turns shared_turns(const Request& request, bool is_load, bool is_atomic);
+
+}  // namespace roofwalk::random
