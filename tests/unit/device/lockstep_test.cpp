@@ -72,7 +72,7 @@ __global__ void k(const float* a, float* b, int n) {
   float sum = 0;
   for (int j = 0; j < 12; ++j) {
     int from = i + j * 32;
-    if (a[i] > j % 4) from = n - 1 - i;  // varies
+    if (a[i] > j % 4 - 2) from = n - 1 - i;  // varies
     float step = a[from % n];
     for (int l = 0; l < 40; ++l) sum += a[(j * 40 + l) % n] * step;  // in lockstep long enough to come back to it
     b[i] += sum;
@@ -95,7 +95,7 @@ __global__ void k(const float* a, float* b, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   float x = 1, y = 2;
   int z = i, w = 7;
-  asm volatile("{ .reg .pred p; setp.gt.f32 p, %4, 0f40000000; @p ld.global.f32 %0, [%5]; @p ld.global.f32 %1, [%6];"
+  asm volatile("{ .reg .pred p; setp.gt.f32 p, %4, 0f00000000; @p ld.global.f32 %0, [%5]; @p ld.global.f32 %1, [%6];"
                " @!p add.s32 %2, %2, 5; @p mov.u32 %3, 9; @p st.global.f32 [%7], %0; }"
                : "+f"(x), "+f"(y), "+r"(z), "+r"(w) : "f"(a[i]), "l"(a + i), "l"(a + blockIdx.x), "l"(b + i));
   b[i] += x + y + z + w;
@@ -127,7 +127,7 @@ __global__ void k(const float* a, float* b, int n) {  // what was one for all be
   bool odd = blockIdx.x % 2 != 0;
   const float* p = a + blockIdx.x;
   int step = 3;
-  if (a[i] > 3) {
+  if (a[i] > 0) {
     b[i] = 1;
     odd = !odd, p += 5, step = 4;
   }
@@ -137,6 +137,16 @@ __global__ void k(const float* a, float* b, int n) {  // what was one for all be
     if (odd) sum *= 0.5f, step += 1;
   }
   b[i] += sum;
+})",
+     "n / 128, 128"},
+    {"PredicatesThatOutliveABranch", R"(
+__global__ void k(const float* a, float* b, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int z = 0, w = 0;
+  asm volatile("{ .reg .pred p, q; setp.gt.f32 p, %2, 0f00000000; setp.gt.s32 q, %3, 2; @!p bra MEET;"
+               " not.pred q, q; MEET: @q add.s32 %0, %0, 7; selp.b32 %1, %0, %3, q; }"
+               : "+r"(z), "+r"(w) : "f"(a[i]), "r"((int)blockIdx.x));
+  b[i] += z + 100 * w;
 })",
      "n / 128, 128"},
     {"PointersThatWalkDown", R"(
