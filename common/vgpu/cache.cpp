@@ -115,6 +115,8 @@ std::uint32_t L1Cache::find_or_allocate(std::uint64_t line) {
 }
 
 bool L1Cache::came_this_round(std::uint64_t line) const {
+  const std::uint32_t hint = hints_[hint_of(line)];
+  if (tags_[hint] == line) return read_in_[hint] == round_;
   const std::size_t first = set_of(line) * ways_;
   const int way = find_way(&tags_[first], ways_, line);
   return way >= 0 && read_in_[first + static_cast<std::size_t>(way)] == round_;

@@ -44,6 +44,13 @@ class L2Cache {
   // Forgets everything: the state at the start of a plan.
   void invalidate();
 
+  // Brings what `read` and `write` of a line look at first into the host's caches.
+  void prefetch(std::uint64_t line) const {
+    const std::size_t first = set_of(line) * static_cast<std::size_t>(ways_);
+    __builtin_prefetch(&tags_[first]);
+    __builtin_prefetch(&used_[first]);
+  }
+
   // What comes from DRAM from now on belongs to another round than what came before.
   void begin_round() { ++round_; }
   // Whether a line that L2 holds, or part of it, was read from DRAM in this round.
@@ -162,10 +169,11 @@ class L1Cache {
     group_.touched = clock_;
   }
 
+  static std::size_t hint_of(std::uint64_t line) { return line * 0x9e3779b97f4a7c15ull >> (64 - kHintBits); }
   // Where the line is, or will be from now on.
   std::uint32_t locate(std::uint64_t line) {
     // Where it was last seen: right for nearly every hit, and cheaper than hash and search.
-    std::uint32_t& hint = hints_[line * 0x9e3779b97f4a7c15ull >> (64 - kHintBits)];
+    std::uint32_t& hint = hints_[hint_of(line)];
     if (tags_[hint] != line) hint = find_or_allocate(line);
     return hint;
   }

@@ -8,6 +8,7 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr std::uint32_t kWholeSector = ~0u;
+constexpr std::size_t kAhead = 8;  // lines whose sets are fetched before their turn
 
 std::uint64_t count(unsigned sectors) { return static_cast<std::uint64_t>(std::popcount(sectors)); }
 
@@ -34,6 +35,7 @@ void L2Log::replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std
     bool arriving = false;  // at L2, from DRAM
     for (; at < request.end; ++at) {
       const Line& line = lines_[at];
+      if (at + kAhead < lines_.size()) l2.prefetch(lines_[at + kAhead].line);
       switch (request.kind) {
         case Kind::load:
           read += count(line.sectors);
