@@ -151,6 +151,14 @@ int busiest_line(const std::vector<DiagnosisInput::Line>& lines) {
 
 }  // namespace
 
+std::string_view wait_words(Wait wait) {
+  if (wait == Wait::issue) return "its turn";
+  const auto found = std::find_if(std::begin(kWaitWords), std::end(kWaitWords),
+                                  [&](const auto& entry) { return entry.first == wait; });
+  ROOFWALK_CHECK(found != std::end(kWaitWords));
+  return found->second;
+}
+
 Finding inspect_wrong(const Correctness& correctness, int suspect_line) {
   DiagnosisInput in;
   in.looks_like_half = correctness.looks_like_half;
