@@ -11,6 +11,7 @@ namespace roofwalk {
 namespace {
 
 constexpr std::size_t kMark = 2;              // columns before the figures
+constexpr std::size_t kWidestProse = 100;     // longer lines are hard to read
 constexpr std::size_t kFewestDigits = 3;      // that a line's number has room for
 constexpr std::size_t kAlways = 3;            // columns of figures that are there at any width
 constexpr std::size_t kLeastSource = 40;      // columns of source that further figures may not take
@@ -59,14 +60,18 @@ std::vector<std::string> broken(const std::string& source, std::size_t width) {
   return pieces;
 }
 
+struct Titles {
+  std::vector<std::string> columns;
+  std::vector<std::string> groups = {};  // above columns; empty: none
+};
+
 // Rows of source with figures before them, all as wide as they are told.
 class Sheet {
  public:
-  Sheet(std::vector<std::string> titles, const std::vector<Row>& rows, std::size_t columns, bool has_signs,
-        const Colors& colors)
+  Sheet(Titles titles, const std::vector<Row>& rows, std::size_t columns, bool has_signs, const Colors& colors)
       : titles_(std::move(titles)), colors_(colors), sign_(has_signs ? 2 : 0) {
-    for (std::size_t c = 0; c < titles_.size(); ++c) {
-      std::size_t width = titles_[c].size();
+    for (std::size_t c = 0; c < titles_.columns.size(); ++c) {
+      std::size_t width = titles_.columns[c].size();
       for (const Row& row : rows) width = std::max(width, shown_columns(row.cells[c].text));
       widths_.push_back(width);
     }
@@ -77,10 +82,15 @@ class Sheet {
     source_ = columns > before + kLeastSource / 2 ? columns - before : kLeastSource / 2;
   }
 
-  std::string head() const {
-    std::string line(kMark, ' ');
-    for (std::size_t c = 0; c < titles_.size(); ++c) line += padded_left(titles_[c], widths_[c]) + ' ';
-    return colors_.faint(line);
+  std::vector<std::string> head() const {
+    std::vector<std::string> lines;
+    for (const auto* titles : {&titles_.groups, &titles_.columns}) {
+      if (titles->empty()) continue;
+      std::string line(kMark, ' ');
+      for (std::size_t c = 0; c < titles->size(); ++c) line += padded_left((*titles)[c], widths_[c]) + ' ';
+      lines.push_back(colors_.faint(line));
+    }
+    return lines;
   }
 
   std::vector<std::string> lines(const Row& row) const {
@@ -124,7 +134,7 @@ class Sheet {
     return row.is_hot() ? colors_.strong(text) : row.does_nothing ? colors_.faint(text) : signed_text(row, text);
   }
 
-  std::vector<std::string> titles_;
+  Titles titles_;
   const Colors& colors_;
   std::size_t sign_, digits_ = kFewestDigits, gutter_ = 0, source_ = 0;
   std::vector<std::size_t> widths_;
@@ -151,7 +161,8 @@ std::vector<std::vector<const Row*>> folded(const std::vector<Row>& rows) {
 }
 
 std::string sheet_text(const Sheet& sheet, const std::vector<Row>& rows) {
-  std::string text = sheet.head() + "\n";
+  std::string text;
+  for (const std::string& line : sheet.head()) text += line + "\n";
   const auto parts = folded(rows);
   for (std::size_t p = 0; p < parts.size(); ++p) {
     if (p > 0) text += sheet.gap() + "\n";
@@ -243,9 +254,9 @@ Columns chosen(const Profile& profile, std::size_t columns) {
   return taken;
 }
 
-std::vector<std::string> titles_of(const Columns& columns) {
-  std::vector<std::string> titles;
-  for (const FigureColumn* column : columns) titles.emplace_back(column->title);
+Titles titles_of(const Columns& columns) {
+  Titles titles;
+  for (const FigureColumn* column : columns) titles.columns.emplace_back(column->title);
   return titles;
 }
 
@@ -265,17 +276,23 @@ std::string legend(const Columns& columns, std::size_t width, const Colors& colo
     if (!column->meaning.empty()) text += ". " + std::string(column->meaning);
   }
   std::string out;
-  for (const std::string& line : wrapped(text + ".", width)) out += colors.faint(line) + "\n";
+  for (const std::string& line : wrapped(text + ".", std::min(width, kWidestProse))) out += colors.faint(line) + "\n";
   return out;
 }
 
 std::string said(const Profile& profile, std::size_t columns) {
-  constexpr std::size_t kWidest = 100;  // longer lines of prose are hard to read
   std::string text;
   for (const std::string& sentence : profile.says) text += (text.empty() ? "" : " ") + sentence;
   std::string out;
-  for (const std::string& line : wrapped(printable(text), std::min(columns, kWidest))) out += line + "\n";
+  for (const std::string& line : wrapped(printable(text), std::min(columns, kWidestProse))) out += line + "\n";
   return out;
+}
+
+// Without what would do, for want of room: what was and what is tell enough.
+FigureCell few_sectors_cell(const Profile& profile, const LineFigures& figures) {
+  FigureCell cell = sectors_cell(profile, figures);
+  cell.text = cell.text.substr(0, cell.text.find(' '));
+  return cell;
 }
 
 // Cells that take two figures each: of the line before, and now.
@@ -294,7 +311,7 @@ Row compared_row(const Profile& was, const Profile& now, const LinePair& pair) {
           .is_diagnosed = shown.is_diagnosed,
           .cells = {},
           .does_nothing = before != nullptr && after != nullptr && !before->figures && !after->figures};
-  for (const auto cell : {elapsed_cell, sectors_cell}) {
+  for (const auto cell : {elapsed_cell, few_sectors_cell}) {
     for (const auto& [profile, line] : {std::pair{&was, before}, std::pair{&now, after}}) {
       row.cells.push_back(line != nullptr && line->figures ? cell(*profile, *line->figures) : FigureCell{});
     }
@@ -302,37 +319,70 @@ Row compared_row(const Profile& was, const Profile& now, const LinePair& pair) {
   return row;
 }
 
-std::string stacked(const Profile& was, const Profile& now, std::size_t columns, const Colors& colors) {
+std::vector<Row> compared_rows(const Profile& was, const Profile& now, const std::vector<LinePair>& pairs) {
   std::vector<Row> rows;
-  for (const LinePair& pair : matched(was, now)) rows.push_back(compared_row(was, now, pair));
-  const Sheet sheet({"time was", "now", "sectors was", "now"}, rows, columns, /*has_signs=*/true, colors);
+  for (const LinePair& pair : pairs) rows.push_back(compared_row(was, now, pair));
+  return rows;
+}
+
+std::string stacked(const Profile& was, const Profile& now, std::size_t columns, const Colors& colors) {
+  const std::vector<Row> rows = compared_rows(was, now, matched(was, now));
+  const Sheet sheet({{"was", "now", "was", "now"}, {"time", "", "sectors", ""}}, rows, columns, /*has_signs=*/true,
+                    colors);
   return sheet_text(sheet, rows);
 }
 
-std::string side_by_side(const Profile& was, const Profile& now, std::size_t columns, const Colors& colors) {
-  constexpr FigureColumn kElapsed{"time", "", 0, elapsed_cell};
-  const std::size_t half = (columns - kBetween.size()) / 2;
+// Those that have something to tell of one of the two.
+Columns columns_side_by_side(const Profile& was, const Profile& now) {
+  static constexpr FigureColumn kElapsed{"time", "", 0, elapsed_cell};
   Columns shown{&kElapsed};
   for (const FigureColumn& column : figure_columns()) {
-    if (column.title == "sectors" || column.title == "ways" || column.title == "waits for") shown.push_back(&column);
+    if (column.title != "wait" && column.title != "sectors" && column.title != "ways") continue;
+    bool has_bad = false;
+    const bool tells = width_of(was, column, has_bad) + width_of(now, column, has_bad) > 0;
+    if (tells && (has_bad || column.title != "ways")) shown.push_back(&column);
   }
+  return shown;
+}
+
+std::string side_by_side(const Profile& was, const Profile& now, std::size_t columns, const Colors& colors) {
+  const std::size_t half = (columns - kBetween.size()) / 2;
+  const std::string between = colors.faint(kBetween);
+  const Columns shown = columns_side_by_side(was, now);
   std::vector<Row> left, right;
   for (const ProfileLine& line : was.lines) left.push_back(row_of(was, line, shown));
   for (const ProfileLine& line : now.lines) right.push_back(row_of(now, line, shown));
-  const Sheet left_sheet(titles_of(shown), left, half, false, colors);
-  const Sheet right_sheet(titles_of(shown), right, half, false, colors);
-  std::string text = padded(left_sheet.head(), half) + colors.faint(std::string(kBetween)) + right_sheet.head() + "\n";
+  const Sheet left_sheet(titles_of(shown), left, half, /*has_signs=*/false, colors);
+  const Sheet right_sheet(titles_of(shown), right, half, /*has_signs=*/false, colors);
+  const auto both = [&](const std::vector<std::string>& before, const std::vector<std::string>& after) {
+    std::string text;
+    for (std::size_t i = 0; i < std::max(before.size(), after.size()); ++i) {
+      text += padded(i < before.size() ? before[i] : "", half) + between + (i < after.size() ? after[i] : "") + "\n";
+    }
+    return text;
+  };
   const auto lines_of = [](const Sheet& sheet, const std::vector<Row>& rows, int number) {
     return number > 0 ? sheet.lines(rows[static_cast<std::size_t>(number) - 1]) : std::vector<std::string>{};
   };
-  for (const LinePair& pair : matched(was, now)) {
-    const auto before = lines_of(left_sheet, left, pair.was), after = lines_of(right_sheet, right, pair.now);
-    for (std::size_t i = 0; i < std::max(before.size(), after.size()); ++i) {
-      text += padded(i < before.size() ? before[i] : "", half) + colors.faint(std::string(kBetween)) +
-              (i < after.size() ? after[i] : "") + "\n";
+  const std::vector<LinePair> pairs = matched(was, now);
+  const std::vector<Row> rows = compared_rows(was, now, pairs);
+  std::string text = both(left_sheet.head(), right_sheet.head());
+  const auto parts = folded(rows);
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (p > 0) text += both({left_sheet.gap()}, {right_sheet.gap()});
+    for (const Row* row : parts[p]) {
+      const LinePair& pair = pairs[static_cast<std::size_t>(row - rows.data())];
+      text += both(lines_of(left_sheet, left, pair.was), lines_of(right_sheet, right, pair.now));
     }
   }
   return text;
+}
+
+// "  was  my/a.cu: 17.5 ms ...", on two lines where one is too short.
+std::string attempt_line(const char* which, const Profile& profile, const std::string& totals, std::size_t columns) {
+  const std::string file = printable(profile.attempt.file);
+  const bool fits = 9 + shown_columns(file) + shown_columns(totals) <= columns;
+  return fmt::format("  {}  {}:{}{}\n", which, file, fits ? " " : "\n       ", totals);
 }
 
 }  // namespace
@@ -347,10 +397,12 @@ std::string profile_text(const Profile& profile, std::size_t columns, const Colo
 }
 
 std::string comparison_text(const Profile& was, const Profile& now, std::size_t columns, const Colors& colors) {
+  const Attempt& attempt = now.attempt;
+  const std::string faster = colors.strong(speed_up(was, now));
   return without_trailing_spaces(
-      title_line(now, columns, colors) + fmt::format("  was  {}: {}\n", printable(was.attempt.file), totals_text(was)) +
-      fmt::format("  now  {}: {}, {}\n\n", printable(now.attempt.file), totals_text(now),
-                  colors.strong(speed_up(was, now))) +
+      fmt::format("{} on {}, {}\n", colors.strong(attempt.chapter), attempt.device, attempt.size.text()) +
+      attempt_line("was", was, totals_text(was), columns) +
+      attempt_line("now", now, fmt::format("{}, {}", totals_text(now), faster), columns) + "\n" +
       (columns < kSideBySide ? stacked(was, now, columns, colors) : side_by_side(was, now, columns, colors)) + "\n" +
       said(now, columns));
 }
