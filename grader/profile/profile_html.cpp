@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/roofline/si.h"
 #include "grader/profile/figure_columns.h"
 
@@ -27,7 +29,7 @@ p { margin: .25rem 0; max-width: 48rem; }
 .source, .number { font: .875rem/1.5 ui-monospace, monospace; }
 table { border-collapse: collapse; width: 100%; margin-top: 1rem; }
 caption { text-align: left; color: var(--quiet); padding-bottom: .5rem; }
-th, td { padding: .1rem .6rem; text-align: right; vertical-align: top; white-space: nowrap; font-size: .875rem; }
+th, td { padding: .1rem .45rem; text-align: right; vertical-align: top; white-space: nowrap; font-size: .875rem; }
 thead th { position: sticky; top: 0; background: var(--ground); border-bottom: 2px solid var(--rule);
   color: var(--quiet); font-weight: 600; }
 th.number { color: var(--quiet); font-weight: 400; }
@@ -48,18 +50,17 @@ dd { margin: 0 0 .25rem; }
   body { padding: 1rem; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table, tbody, caption { display: block; }
-  tr { display: flex; flex-wrap: wrap; column-gap: .75rem; border-bottom: 1px solid var(--rule); }
+  tr { display: flex; flex-wrap: wrap; column-gap: .75rem; position: relative; padding-left: 3.25rem;
+    border-bottom: 1px solid var(--rule); }
   tr.hot { background: var(--hot); }
   tr.new { background: var(--new); }
   tr.gone { background: var(--gone); }
   tr.idle { border-bottom: 0; }
-  th, td { padding: .1rem .25rem; }
-  td.source { flex: 1 0 calc(100% - 4rem); max-width: calc(100% - 4rem); }
-  th.number { width: 2.75rem; }
+  th, td { padding: .1rem 0; }
+  td.source { flex: 1 0 100%; max-width: 100%; }
+  th.number { position: absolute; left: 0; top: 0; bottom: 0; width: 2.75rem; padding-right: .25rem; }
   td.figure:empty, .bar { display: none; }
   td.figure::before { content: attr(data-name) " "; color: var(--quiet); font-weight: 400; }
-  td.figure { padding-left: 0; }
-  td.first { padding-left: 3.5rem; }
 }
 )";
 
@@ -111,42 +112,57 @@ std::string says(const Profile& profile) {
   return html + "</section>\n";
 }
 
-// The roles stand in words since browsers take them from tables that are laid out as blocks.
-std::string table(const std::string& caption, const std::vector<std::string>& names, const std::string& rows) {
-  std::string html = fmt::format(
-      "<table role=\"table\">\n<caption>{}</caption>\n<thead role=\"rowgroup\"><tr "
-      "role=\"row\"><th role=\"columnheader\" scope=\"col\" class=\"number\">line</th>"
-      "<th role=\"columnheader\" scope=\"col\" class=\"source\">source</th>",
-      escaped(caption));
-  for (const std::string& name : names) {
-    html += fmt::format("<th role=\"columnheader\" scope=\"col\">{}</th>", escaped(name));
-  }
-  return html + "</tr></thead>\n<tbody role=\"rowgroup\">\n" + rows + "</tbody>\n</table>\n";
-}
-
-struct PageCell {
-  FigureCell figure;
-  double bar = 0;  // share that is drawn below it
+struct PageRow {
+  std::string kind;  // "hot", "new", "gone", "idle"; empty: none of them
+  int number = 0;    // 0: no line of the file
+  std::string source, note;
+  std::vector<FigureCell> cells;  // one for each of figure_columns()
+  double time_share = 0;          // drawn as a bar
 };
 
-std::string row(const std::string& kind, const std::string& spoken, int number, const std::string& source,
-                const std::string& note, const std::vector<std::string>& names, const std::vector<PageCell>& cells) {
+// Said in words as well as by colour: a sign that is seen, or a word that is only read out.
+std::string spoken(const std::string& kind) {
+  if (kind == "new") return "<span aria-label=\"new\">+</span> ";
+  if (kind == "gone") return "<span aria-label=\"gone\">\u2212</span> ";
+  return kind == "hot" ? "<span class=\"apart\">hot </span>" : "";
+}
+
+std::string html_of(const PageRow& row, const std::vector<std::size_t>& shown) {
   std::string html = fmt::format(
-      "<tr role=\"row\" class=\"{}\"><th role=\"rowheader\" scope=\"row\" class=\"number\">"
-      "{}{}</th><td role=\"cell\" class=\"source\">{}{}</td>",
-      kind, number > 0 ? fmt::format("{}", number) : "",
-      spoken.empty() ? "" : fmt::format("<span class=\"apart\"> {}</span>", spoken), escaped(source),
-      note.empty() ? "" : fmt::format("<span class=\"note\">{}</span>", escaped(note)));
-  bool is_first = true;
-  for (std::size_t c = 0; c < cells.size(); ++c) {
-    const FigureCell& figure = cells[c].figure;
+      "<tr role=\"row\" class=\"{}\"><th role=\"rowheader\" scope=\"row\" class=\"number\">{}{}</th>"
+      "<td role=\"cell\" class=\"source\">{}{}</td>",
+      row.kind, spoken(row.kind), row.number > 0 ? fmt::format("{}", row.number) : "", escaped(row.source),
+      row.note.empty() ? "" : fmt::format("<span class=\"note\">{}</span>", escaped(row.note)));
+  for (const std::size_t c : shown) {
+    const FigureCell& cell = row.cells[c];
+    const bool has_bar = c == 0 && row.time_share >= kShownShare;
     html += fmt::format(
-        "<td role=\"cell\" class=\"figure{}{}\" data-name=\"{}\">{}{}</td>", figure.is_bad ? " bad" : "",
-        is_first && !figure.text.empty() ? " first" : "", escaped(names[c]), escaped(figure.text),
-        cells[c].bar > 0 ? fmt::format("<span class=\"bar\" style=\"width:{:.0f}%\"></span>", 100 * cells[c].bar) : "");
-    is_first = is_first && figure.text.empty();
+        "<td role=\"cell\" class=\"figure{}\" data-name=\"{}\">{}{}</td>", cell.is_bad ? " bad" : "",
+        figure_columns()[c].title, escaped(cell.text),
+        has_bar ? fmt::format("<span class=\"bar\" style=\"width:{:.0f}%\"></span>", 100 * row.time_share) : "");
   }
   return html + "</tr>\n";
+}
+
+// Columns that tell nothing of any line are left out. The roles stand in words since browsers take them from tables
+// that are laid out as blocks.
+std::string table(const std::string& caption, const std::vector<PageRow>& rows) {
+  std::vector<std::size_t> shown;
+  for (std::size_t c = 0; c < figure_columns().size(); ++c) {
+    const auto tells = [c](const PageRow& row) { return !row.cells[c].text.empty(); };
+    if (std::any_of(rows.begin(), rows.end(), tells)) shown.push_back(c);
+  }
+  std::string html = fmt::format(
+      "<table role=\"table\">\n<caption>{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">"
+      "<th role=\"columnheader\" scope=\"col\" class=\"number\">line</th>"
+      "<th role=\"columnheader\" scope=\"col\" class=\"source\">source</th>",
+      escaped(caption));
+  for (const std::size_t c : shown) {
+    html += fmt::format("<th role=\"columnheader\" scope=\"col\">{}</th>", figure_columns()[c].title);
+  }
+  html += "</tr></thead>\n<tbody role=\"rowgroup\">\n";
+  for (const PageRow& row : rows) html += html_of(row, shown);
+  return html + "</tbody>\n</table>\n";
 }
 
 std::string legend() {
@@ -157,82 +173,88 @@ std::string legend() {
   return html + "</section>\n";
 }
 
-std::vector<PageCell> cells_of(const Profile& profile, const std::optional<LineFigures>& figures) {
-  std::vector<PageCell> cells;
+std::vector<FigureCell> cells_of(const Profile& profile, const std::optional<LineFigures>& figures) {
+  std::vector<FigureCell> cells;
   for (const FigureColumn& column : figure_columns()) {
-    PageCell& cell = cells.emplace_back();
-    if (figures) cell.figure = column.cell(profile, *figures);
-    const bool is_time = cells.size() == 1;
-    if (is_time && !cell.figure.text.empty()) cell.bar = profile.share_of_time(*figures);
+    cells.push_back(figures ? column.cell(profile, *figures) : FigureCell{});
   }
   return cells;
 }
 
-const ProfileLine* line_in(const Profile& profile, int number) {
-  return number > 0 ? &profile.lines[static_cast<std::size_t>(number) - 1] : nullptr;
+PageRow row_of(const Profile& profile, const ProfileLine& line) {
+  return {.kind = line.is_hot()  ? "hot"
+                  : line.figures ? ""
+                                 : "idle",
+          .number = line.number,
+          .source = shown_source(line.source),
+          .note = line.note,
+          .cells = cells_of(profile, line.figures),
+          .time_share = line.figures ? profile.share_of_time(*line.figures) : 0};
+}
+
+// Shares of two different wholes would compare nothing, so the time is told in full.
+std::vector<FigureCell> compared_cells(const Profile& profile, const ProfileLine* line) {
+  if (line == nullptr || !line->figures) return std::vector<FigureCell>(figure_columns().size());
+  std::vector<FigureCell> cells = cells_of(profile, line->figures);
+  cells.front() = elapsed_cell(profile, *line->figures);
+  return cells;
 }
 
 FigureCell before_and_now(const FigureCell& before, const FigureCell& now) {
-  if (before.text.empty() && now.text.empty()) return {};
+  if (before.text == now.text) return now;
   const auto shown = [](const FigureCell& cell) { return cell.text.empty() ? "\u2013" : cell.text; };
   return {shown(before) + " \u2192 " + shown(now), now.is_bad};
+}
+
+PageRow compared_row(const Profile& was, const Profile& now, const LinePair& pair) {
+  const auto line_in = [](const Profile& profile, int number) {
+    return number > 0 ? &profile.lines[static_cast<std::size_t>(number) - 1] : nullptr;
+  };
+  const ProfileLine* before = line_in(was, pair.was);
+  const ProfileLine* after = line_in(now, pair.now);
+  if (before == nullptr || after == nullptr) {
+    PageRow row = before == nullptr ? row_of(now, *after) : row_of(was, *before);
+    row.kind = before == nullptr ? "new" : "gone";
+    row.cells = before == nullptr ? compared_cells(now, after) : compared_cells(was, before);
+    row.time_share = 0;
+    return row;
+  }
+  PageRow row = row_of(now, *after);
+  if (before->figures && row.kind == "idle") row.kind.clear();
+  row.time_share = 0;
+  row.cells = compared_cells(now, after);
+  const std::vector<FigureCell> cells = compared_cells(was, before);
+  for (std::size_t c = 0; c < cells.size(); ++c) row.cells[c] = before_and_now(cells[c], row.cells[c]);
+  return row;
 }
 
 }  // namespace
 
 std::string profile_page(const Profile& profile) {
-  std::vector<std::string> names;
-  for (const FigureColumn& column : figure_columns()) names.emplace_back(column.title);
-  std::string rows;
-  for (const ProfileLine& line : profile.lines) {
-    rows += row(line.is_hot()  ? "hot"
-                : line.figures ? ""
-                               : "idle",
-                line.is_hot() ? "hot" : "", line.number, shown_source(line.source), line.note, names,
-                cells_of(profile, line.figures));
-  }
+  std::vector<PageRow> rows;
+  for (const ProfileLine& line : profile.lines) rows.push_back(row_of(profile, line));
   if (profile.elsewhere) {
-    rows += row("", "", 0, elsewhere_text(*profile.elsewhere), "", names, cells_of(profile, profile.elsewhere));
+    rows.push_back(
+        row_of(profile, {.source = elsewhere_text(*profile.elsewhere), .figures = profile.elsewhere, .note = {}}));
   }
   return page(profile.attempt.chapter + ", line by line",
               heading(profile, fmt::format("<p>{}</p>\n", escaped(totals_text(profile)))) + says(profile) +
-                  table("Each line of the source, and what it did.", names, rows) + legend());
+                  table("Each line of the source, and what it did.", rows) + legend());
 }
 
 std::string comparison_page(const Profile& was, const Profile& now) {
-  std::vector<std::string> names{"time"};
-  for (const FigureColumn& column : figure_columns().subspan(1)) names.emplace_back(column.title);
-  std::string rows;
-  for (const LinePair& pair : matched(was, now)) {
-    const ProfileLine* before = line_in(was, pair.was);
-    const ProfileLine* after = line_in(now, pair.now);
-    const ProfileLine& shown = after != nullptr ? *after : *before;
-    std::vector<PageCell> cells;
-    bool is_idle = true;
-    for (const FigureColumn& column : figure_columns()) {
-      const auto figure = [&](const Profile& profile, const ProfileLine* line) {
-        if (line == nullptr || !line->figures) return FigureCell{};
-        return (cells.empty() ? elapsed_cell : column.cell)(profile, *line->figures);
-      };
-      const FigureCell old_figure = figure(was, before), new_figure = figure(now, after);
-      is_idle = is_idle && old_figure.text.empty() && new_figure.text.empty();
-      cells.push_back({before != nullptr && after != nullptr ? before_and_now(old_figure, new_figure)
-                       : after != nullptr                    ? new_figure
-                                                             : old_figure});
-    }
-    const char* kind = before == nullptr ? "new" : after == nullptr ? "gone" : shown.is_hot() ? "hot" : "";
-    rows += row(is_idle && *kind == '\0' ? "idle" : kind, kind, shown.number, shown_source(shown.source), shown.note,
-                names, cells);
-  }
+  std::vector<PageRow> rows;
+  for (const LinePair& pair : matched(was, now)) rows.push_back(compared_row(was, now, pair));
   const std::string facts =
       fmt::format("<p>was {}: {}</p>\n<p>now {}: {}, <strong>{}</strong></p>\n", escaped(was.attempt.file),
                   escaped(totals_text(was)), escaped(now.attempt.file), escaped(totals_text(now)), speed_up(was, now));
-  return page(now.attempt.chapter + ", two attempts line by line",
-              heading(now, facts) + says(now) +
-                  table("Each line of both files: what it did before, and now. Lines that are gone and lines that are "
-                        "new have figures of their own only.",
-                        names, rows) +
-                  legend());
+  return page(
+      now.attempt.chapter + ", two attempts line by line",
+      heading(now, facts) + says(now) +
+          table("Each line of both files, with its figures before and now. Lines that are gone (\u2212) and lines "
+                "that are new (+) have figures of one file only.",
+                rows) +
+          legend());
 }
 
 }  // namespace roofwalk
