@@ -35,6 +35,7 @@ thead th { position: sticky; top: 0; background: var(--ground); border-bottom: 2
 th.number { color: var(--quiet); font-weight: 400; }
 td.source, thead th.source { text-align: left; white-space: pre-wrap; overflow-wrap: anywhere; }
 td { font-variant-numeric: tabular-nums; }
+td.figure { white-space: normal; }
 tr.hot > * { background: var(--hot); }
 tr.hot > .number { color: var(--note); font-weight: 700; box-shadow: inset .25rem 0 var(--note); }
 tr.new > * { background: var(--new); }
@@ -50,7 +51,7 @@ dd { margin: 0 0 .25rem; }
   body { padding: 1rem; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table, tbody, caption { display: block; }
-  tr { display: flex; flex-wrap: wrap; column-gap: .75rem; position: relative; padding-left: 3.25rem;
+  tr { display: flex; flex-wrap: wrap; column-gap: .75rem; position: relative; padding-left: 3.25rem; min-height: 1.5rem;
     border-bottom: 1px solid var(--rule); }
   tr.hot { background: var(--hot); }
   tr.new { background: var(--new); }
@@ -173,10 +174,18 @@ std::string legend() {
   return html + "</section>\n";
 }
 
+// "4 of 4" stays on one line.
+FigureCell unbroken(FigureCell cell) {
+  std::string text;
+  for (const char c : cell.text) text += c == ' ' ? std::string("\u00a0") : std::string(1, c);
+  cell.text = std::move(text);
+  return cell;
+}
+
 std::vector<FigureCell> cells_of(const Profile& profile, const std::optional<LineFigures>& figures) {
   std::vector<FigureCell> cells;
   for (const FigureColumn& column : figure_columns()) {
-    cells.push_back(figures ? column.cell(profile, *figures) : FigureCell{});
+    cells.push_back(figures ? unbroken(column.cell(profile, *figures)) : FigureCell{});
   }
   return cells;
 }
@@ -196,14 +205,14 @@ PageRow row_of(const Profile& profile, const ProfileLine& line) {
 std::vector<FigureCell> compared_cells(const Profile& profile, const ProfileLine* line) {
   if (line == nullptr || !line->figures) return std::vector<FigureCell>(figure_columns().size());
   std::vector<FigureCell> cells = cells_of(profile, line->figures);
-  cells.front() = elapsed_cell(profile, *line->figures);
+  cells.front() = unbroken(elapsed_cell(profile, *line->figures));
   return cells;
 }
 
 FigureCell before_and_now(const FigureCell& before, const FigureCell& now) {
   if (before.text == now.text) return now;
   const auto shown = [](const FigureCell& cell) { return cell.text.empty() ? "\u2013" : cell.text; };
-  return {shown(before) + " \u2192 " + shown(now), now.is_bad};
+  return {shown(before) + " \u2192\u00a0" + shown(now), now.is_bad};
 }
 
 PageRow compared_row(const Profile& was, const Profile& now, const LinePair& pair) {
