@@ -104,18 +104,20 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
     const BasicBlock& block = input.program.blocks[b];
     std::uint64_t executions = 0;
     for (const SmTotals& sm : input.totals.sms) executions += sm.block_executions[b];
-    if (executions == 0) continue;
     for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
       const Instruction& in = code[pc];
       const Site& site = input.totals.sites[pc];
       const std::uint64_t threads = input.block_threads[b] - site.predicated_off;
+      // Under a predicate, machine code takes its turns in blocks that no warp enters.
+      const bool takes_turns = pc < input.reading.by_instruction.size() && input.reading.by_instruction[pc].total() > 0;
+      if (executions == 0 && !takes_turns) continue;
       const int line = input.module.line_in(in, input.source_name);
       auto [it, is_new] = lines.try_emplace(line);
       if (is_new) {
         it->second.line = line;
         set_all_to_zero(it->second.counters);
       }
-      if (pc < input.reading.by_instruction.size()) it->second.waits.add(input.reading.by_instruction[pc]);
+      if (takes_turns) it->second.waits.add(input.reading.by_instruction[pc]);
       for (Counters* counters : {&out.counters, &it->second.counters}) {
         counters->add(Counter::warp_instructions, executions);
         counters->add(Counter::thread_instructions, threads);

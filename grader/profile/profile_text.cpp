@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMark = 2;              // columns before the figures
 constexpr std::size_t kWidestProse = 100;     // longer lines are hard to read
 constexpr std::size_t kFewestDigits = 3;      // that a line's number has room for
-constexpr std::size_t kAlways = 3;            // columns of figures that are there at any width
+constexpr int kLastAlways = 3;                // rank of figures that are there at any width
 constexpr std::size_t kLeastSource = 40;      // columns of source that further figures may not take
 constexpr std::size_t kMostSource = 104;      // that they leave free where lines are longer
 constexpr std::size_t kLongestGap = 3;        // lines that do nothing in a row, between others, and are still shown
@@ -245,10 +245,10 @@ Columns chosen(const Profile& profile, std::size_t columns) {
   }
   std::size_t used = kMark + kFewestDigits + 2 + std::min(longest, kMostSource);
   Columns taken;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (i >= kAlways && used + candidates[i].width > columns) continue;
-    used += candidates[i].width;
-    taken.push_back(candidates[i].column);
+  for (const Candidate& candidate : candidates) {
+    if (candidate.rank > kLastAlways && used + candidate.width > columns) continue;
+    used += candidate.width;
+    taken.push_back(candidate.column);
   }
   std::sort(taken.begin(), taken.end());  // they lie in one array, in the order in which they stand
   return taken;
@@ -379,10 +379,13 @@ std::string side_by_side(const Profile& was, const Profile& now, std::size_t col
 }
 
 // "  was  my/a.cu: 17.5 ms ...", on two lines where one is too short.
-std::string attempt_line(const char* which, const Profile& profile, const std::string& totals, std::size_t columns) {
-  const std::string file = printable(profile.attempt.file);
-  const bool fits = 9 + shown_columns(file) + shown_columns(totals) <= columns;
-  return fmt::format("  {}  {}:{}{}\n", which, file, fits ? " " : "\n       ", totals);
+std::string attempt_line(const std::string& name, const Profile& profile, std::size_t columns) {
+  constexpr std::size_t kIndent = 7;
+  const std::string totals = totals_text(profile);
+  if (shown_columns(name) + 2 + totals.size() <= columns) return name + ": " + totals + "\n";
+  std::string text = name + ":\n";
+  for (const std::string& line : wrapped(totals, columns - kIndent)) text += std::string(kIndent, ' ') + line + "\n";
+  return text;
 }
 
 }  // namespace
@@ -398,11 +401,11 @@ std::string profile_text(const Profile& profile, std::size_t columns, const Colo
 
 std::string comparison_text(const Profile& was, const Profile& now, std::size_t columns, const Colors& colors) {
   const Attempt& attempt = now.attempt;
-  const std::string faster = colors.strong(speed_up(was, now));
+  const std::string before = "  was  " + printable(was.attempt.file), after = "  now  " + printable(attempt.file);
+  const std::string faster = ", " + colors.strong(speed_up(was, now));
   return without_trailing_spaces(
       fmt::format("{} on {}, {}\n", colors.strong(attempt.chapter), attempt.device, attempt.size.text()) +
-      attempt_line("was", was, totals_text(was), columns) +
-      attempt_line("now", now, fmt::format("{}, {}", totals_text(now), faster), columns) + "\n" +
+      attempt_line(before, was, columns) + attempt_line(after + faster, now, columns) + "\n" +
       (columns < kSideBySide ? stacked(was, now, columns, colors) : side_by_side(was, now, columns, colors)) + "\n" +
       said(now, columns));
 }

@@ -8,7 +8,7 @@
 
 namespace roofwalk {
 
-// At 80 columns the three figures that tell most; more of them where lines of code leave room.
+// At 80 columns the three or four figures that tell most; more of them where lines of code leave room.
 std::string profile_text(const Profile& profile, std::size_t columns, const Colors& colors);
 
 // Side by side where there is room for two sources, else one above the other, as a diff.
