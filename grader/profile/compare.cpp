@@ -26,7 +26,7 @@ std::vector<std::string> sources(const Profile& profile) {
 }  // namespace
 
 std::vector<LinePair> matched(const std::vector<std::string>& was, const std::vector<std::string>& now) {
-  constexpr std::size_t kMostCells = 64'000'000;
+  constexpr std::size_t kMostCells = 16'000'000;
   const auto same = [&](std::size_t i, std::size_t j) { return trimmed(was[i]) == trimmed(now[j]); };
   const auto pair = [](std::size_t i, std::size_t j) { return LinePair{static_cast<int>(i), static_cast<int>(j)}; };
   std::size_t first = 0, was_end = was.size(), now_end = now.size();

@@ -16,7 +16,7 @@ struct LinePair {
 
 // The longest common run of lines, indentation aside; between common lines, what is gone stands before what is new.
 // Every line of both files is there once, in the order of its file. Files so long and so different that comparing them
-// would take gigabytes share only what they begin and end with.
+// would take much memory share only what they begin and end with.
 std::vector<LinePair> matched(const std::vector<std::string>& was, const std::vector<std::string>& now);
 std::vector<LinePair> matched(const Profile& was, const Profile& now);
 

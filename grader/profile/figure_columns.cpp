@@ -44,17 +44,17 @@ FigureCell amount(double value, std::string_view unit) {
 
 constexpr FigureColumn kColumns[] = {
     {"time", "time: of the run; a wait counts at the line that is waited for", 0, time_cell},
-    {"wait", "wait: what most of that went to", 3, wait_cell},
+    {"wait", "wait: what most of that went to", 1, wait_cell},
     {"of it", "of it: how much of the line's time", 10, wait_share_cell},
-    {"sectors", "sectors: 32-byte pieces that a request moves, of as few as would do", 1, sectors_cell},
-    {"ways", "ways: turns that shared memory takes for one", 2, ways_cell},
-    {"lanes", "lanes: threads of a warp that work, of 32", 5, lanes_cell},
-    {"runs", "runs: warp instructions", 4,
+    {"sectors", "sectors: 32-byte pieces that a request moves, of as few as would do", 2, sectors_cell},
+    {"ways", "ways: turns that shared memory takes for one", 7, ways_cell},
+    {"lanes", "lanes: threads of a warp that work, of 32", 4, lanes_cell},
+    {"runs", "runs: warp instructions", 3,
      [](const Profile&, const LineFigures& f) { return amount(f.count(Counter::warp_instructions), ""); }},
-    {"L1", "L1, L2, DRAM: bytes moved there", 7,
+    {"L1", "L1, L2, DRAM: bytes moved there", 6,
      [](const Profile&, const LineFigures& f) { return amount(f.l1_bytes(), "B"); }},
     {"L2", "", 8, [](const Profile&, const LineFigures& f) { return amount(f.l2_bytes(), "B"); }},
-    {"DRAM", "", 6, [](const Profile&, const LineFigures& f) { return amount(f.dram_bytes(), "B"); }},
+    {"DRAM", "", 5, [](const Profile&, const LineFigures& f) { return amount(f.dram_bytes(), "B"); }},
     {"FLOPs", "FLOPs: executed", 9, [](const Profile&, const LineFigures& f) { return amount(f.flops(), ""); }},
 };
 

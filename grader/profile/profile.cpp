@@ -134,7 +134,9 @@ std::string where_the_time_goes(const Profile& profile) {
                                 parts.empty() ? " of the time" : "", all_alike ? "" : waiting(line)));
   }
   parts.front().front() = 'L';
-  return fmt::format("{}{}.", fmt::join(parts, "; "), all_alike ? waiting(lines.front()) : "");
+  std::string of_all = all_alike ? waiting(lines.front()) : "";
+  if (!of_all.empty() && lines.size() > 1) of_all.insert(1, " all");
+  return fmt::format("{}{}.", fmt::join(parts, "; "), of_all);
 }
 
 std::vector<std::string> sentences(const Profile& profile) {

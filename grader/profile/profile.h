@@ -74,6 +74,16 @@ struct Profile {
 Profile profile_of(Attempt attempt, const std::string& source_text);
 
 // "roofwalk.profile/1": stable as the attempt's is. Always the same keys; null where something is not known.
+// - As in "roofwalk.attempt/1": chapter, device, size, seed, file, source_sha256, verdict, grade, reasons, elapsed_ns,
+//   time_is_modelled, bytes_are_modelled, diagnosis, diagnoses.
+// - says: the sentences. lines: every line of the file in order, {line, source, hot, note, figures}; none of a kernel
+//   that was not measured. elsewhere, total: figures. page: where --html wrote it.
+// - figures: {kernels, elapsed_ns, time_share, launch_ns, waits_ns, main_wait, main_wait_share, warp_instructions,
+//   active_lanes, global_requests, sectors_per_request, ideal_sectors_per_request, l1_bytes, l2_bytes, dram_bytes,
+//   shared_requests, bank_conflict_ways, flops, counters}; null for a line that no instruction comes from. elapsed_ns
+//   is launch_ns and all of waits_ns. Lines and elsewhere add up to total: counts and bytes exactly.
+// - With --against: against, the same object of the other file, and pairs of {line, against_line} in reading order,
+//   null on the side that lacks the line.
 Json to_json(const Profile& profile);
 
 // What a line mostly waits for, in a word ("DRAM"), and as it follows "wait for" ("the result of the instruction

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMark = 2;              // columns before the figures
 constexpr std::size_t kWidestProse = 100;     // longer lines are hard to read
 constexpr std::size_t kFewestDigits = 3;      // that a line's number has room for
-constexpr int kLastAlways = 3;                // rank of figures that are there at any width
+constexpr int kLastAlways = 2;                // rank of figures that are there at any width
 constexpr std::size_t kLeastSource = 40;      // columns of source that further figures may not take
 constexpr std::size_t kMostSource = 104;      // that they leave free where lines are longer
 constexpr std::size_t kLongestGap = 3;        // lines that do nothing in a row, between others, and are still shown
@@ -210,21 +210,21 @@ std::vector<Row> rows_of(const Profile& profile, const Columns& columns) {
   return rows;
 }
 
-// What a column takes, the space before it included; 0 where it has nothing to tell.
+// What a column takes, the space before it included; 0 where it has nothing to tell. `has_bad`: of a hot line it has.
 std::size_t width_of(const Profile& profile, const FigureColumn& column, bool& has_bad) {
   std::size_t width = 0;
   for (const ProfileLine& line : profile.lines) {
     if (!line.figures) continue;
     const FigureCell cell = column.cell(profile, *line.figures);
     if (!cell.text.empty()) width = std::max({width, shown_columns(cell.text), column.title.size()});
-    has_bad = has_bad || cell.is_bad;
+    has_bad = has_bad || (cell.is_bad && line.is_hot());
   }
   return width == 0 ? 0 : width + 1;
 }
 
-// The columns that tell most, as many as leave room for the source. Without a conflict `ways` tells little.
+// The columns that tell most, as many as leave room for the source. `ways` and `lanes` are among them where a hot line
+// has conflicts, or idle lanes.
 Columns chosen(const Profile& profile, std::size_t columns) {
-  constexpr int kLittle = 100;
   struct Candidate {
     const FigureColumn* column;
     std::size_t width;
@@ -234,7 +234,7 @@ Columns chosen(const Profile& profile, std::size_t columns) {
   for (const FigureColumn& column : figure_columns()) {
     bool has_bad = false;
     const std::size_t width = width_of(profile, column, has_bad);
-    const int rank = column.title == "ways" && !has_bad ? kLittle : column.rank;
+    const int rank = has_bad ? std::min(column.rank, kLastAlways) : column.rank;
     if (width > 0) candidates.push_back({&column, width, rank});
   }
   std::stable_sort(candidates.begin(), candidates.end(),
