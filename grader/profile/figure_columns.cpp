@@ -1,6 +1,9 @@
 #include "grader/profile/figure_columns.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "common/roofline/si.h"
 #include "grader/text.h"
@@ -61,6 +64,20 @@ constexpr FigureColumn kColumns[] = {
 }  // namespace
 
 std::span<const FigureColumn> figure_columns() { return kColumns; }
+
+std::string meaning_of(const FigureColumn& column, const Profile& profile) {
+  if (column.cell != wait_cell) return std::string(column.meaning);
+  std::vector<std::string> words;
+  for (const ProfileLine& line : profile.lines) {
+    if (!line.figures || wait_cell(profile, *line.figures).text.empty()) continue;
+    const std::string_view brief = short_wait(*line.figures), in_full = long_wait(*line.figures);
+    const std::string word = fmt::format("{}: {}", brief, in_full);
+    if (in_full.ends_with(brief) || std::find(words.begin(), words.end(), word) != words.end()) continue;
+    words.push_back(word);
+  }
+  if (words.empty()) return std::string(column.meaning);
+  return fmt::format("{} ({})", column.meaning, fmt::join(words, "; "));
+}
 
 FigureCell elapsed_cell(const Profile& profile, const LineFigures& f) {
   if (!profile.attempt.time_is_modelled || f.elapsed_ns() <= 0 || profile.share_of_time(f) < kShownShare) return {};

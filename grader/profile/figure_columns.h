@@ -23,6 +23,10 @@ struct FigureColumn {
 // In the order in which they stand. The first is the time.
 std::span<const FigureColumn> figure_columns();
 
+// The column's phrase for a legend; of waits with the words that are used and do not explain themselves. Empty where it
+// has none.
+std::string meaning_of(const FigureColumn& column, const Profile& profile);
+
 // The time of a line in ns, for comparisons: shares of two different wholes would tell nothing.
 FigureCell elapsed_cell(const Profile& profile, const LineFigures& figures);
 

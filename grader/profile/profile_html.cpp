@@ -45,8 +45,6 @@ tr.idle > .source { color: var(--quiet); }
 .bad { color: var(--bad); font-weight: 600; }
 .bar { display: block; height: .25rem; background: var(--bar); margin-left: auto; }
 .apart { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-dt { font-weight: 600; float: left; clear: left; margin-right: .5rem; }
-dd { margin: 0 0 .25rem; }
 @media (max-width: 60rem) {
   body { padding: 1rem; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -123,8 +121,8 @@ struct PageRow {
 
 // Said in words as well as by colour: a sign that is seen, or a word that is only read out.
 std::string spoken(const std::string& kind) {
-  if (kind == "new") return "<span aria-label=\"new\">+</span> ";
-  if (kind == "gone") return "<span aria-label=\"gone\">\u2212</span> ";
+  if (kind == "new") return "<span role=\"img\" aria-label=\"new\">+</span> ";
+  if (kind == "gone") return "<span role=\"img\" aria-label=\"gone\">\u2212</span> ";
   return kind == "hot" ? "<span class=\"apart\">hot </span>" : "";
 }
 
@@ -166,10 +164,11 @@ std::string table(const std::string& caption, const std::vector<PageRow>& rows) 
   return html + "</tbody>\n</table>\n";
 }
 
-std::string legend() {
+std::string legend(const Profile& profile) {
   std::string html = "<section>\n<h2>The figures</h2>\n";
   for (const FigureColumn& column : figure_columns()) {
-    if (!column.meaning.empty()) html += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(column.meaning));
+    const std::string meaning = meaning_of(column, profile);
+    if (!meaning.empty()) html += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(meaning));
   }
   return html + "</section>\n";
 }
@@ -248,7 +247,7 @@ std::string profile_page(const Profile& profile) {
   }
   return page(profile.attempt.chapter + ", line by line",
               heading(profile, fmt::format("<p>{}</p>\n", escaped(totals_text(profile)))) + says(profile) +
-                  table("Each line of the source, and what it did.", rows) + legend());
+                  table("Each line of the source, and what it did.", rows) + legend(profile));
 }
 
 std::string comparison_page(const Profile& was, const Profile& now) {
@@ -263,7 +262,7 @@ std::string comparison_page(const Profile& was, const Profile& now) {
           table("Each line of both files, with its figures before and now. Lines that are gone (\u2212) and lines "
                 "that are new (+) have figures of one file only.",
                 rows) +
-          legend());
+          legend(now));
 }
 
 }  // namespace roofwalk

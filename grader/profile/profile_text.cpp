@@ -270,10 +270,11 @@ std::string title_line(const Profile& profile, std::size_t columns, const Colors
   return what + (fits ? " " : "\n  ") + file + "\n";
 }
 
-std::string legend(const Columns& columns, std::size_t width, const Colors& colors) {
+std::string legend(const Profile& profile, const Columns& columns, std::size_t width, const Colors& colors) {
   std::string text = "!: what to look at. >: where else the time goes";
   for (const FigureColumn* column : columns) {
-    if (!column->meaning.empty()) text += ". " + std::string(column->meaning);
+    const std::string meaning = meaning_of(*column, profile);
+    if (!meaning.empty()) text += ". " + meaning;
   }
   std::string out;
   for (const std::string& line : wrapped(text + ".", std::min(width, kWidestProse))) out += colors.faint(line) + "\n";
@@ -396,7 +397,7 @@ std::string profile_text(const Profile& profile, std::size_t columns, const Colo
   const Sheet sheet(titles_of(shown), rows, columns, /*has_signs=*/false, colors);
   return without_trailing_spaces(title_line(profile, columns, colors) + totals_text(profile) + "\n\n" +
                                  sheet_text(sheet, rows) + "\n" + said(profile, columns) + "\n" +
-                                 legend(shown, columns, colors));
+                                 legend(profile, shown, columns, colors));
 }
 
 std::string comparison_text(const Profile& was, const Profile& now, std::size_t columns, const Colors& colors) {
