@@ -12,9 +12,9 @@ constexpr double kSectorBytes = 32;
 
 double count(const Counters& counters, Counter counter) { return static_cast<double>(counters[counter].value_or(0)); }
 
-// Sectors that the same accesses would touch, had the bytes used lain side by side. A request whose 128-byte lines are
-// all used in full is as good as it gets, unless it has more sectors than 32 threads with 16 bytes each can use; a
-// scattered one is held against 4 bytes a thread.
+// Sectors that the same accesses would touch, had the bytes used lain side by side, where that is not counted. A
+// request whose 128-byte lines are all used in full is as good as it gets, unless it has more sectors than 32 threads
+// with 16 bytes each can use; a scattered one is held against 4 bytes a thread.
 double ideal_sectors(double sectors, double lines, double requests) {
   constexpr double kSectorsPerLine = 4, kMostSectors = 16;
   const bool lines_are_full = lines > 0 && sectors >= 0.9 * kSectorsPerLine * lines;
@@ -47,7 +47,9 @@ std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record) {
       line.l1_sectors += sectors;
       line.l1_lines += count(c, Counter::l1_lines);
       line.local_sectors += local;
-      line.ideal_l1_sectors += ideal_sectors(sectors, count(c, Counter::l1_lines), loads + stores);
+      const auto ideal = c[Counter::l1_ideal_sectors];
+      line.ideal_l1_sectors +=
+          ideal ? static_cast<double>(*ideal) : ideal_sectors(sectors, count(c, Counter::l1_lines), loads + stores);
       line.dram_bytes += dram_bytes_of(c);
       line.flops += flops_of(c);
       line.warp_instructions += count(c, Counter::warp_instructions);
@@ -148,6 +150,14 @@ int busiest_line(const std::vector<DiagnosisInput::Line>& lines) {
 }
 
 }  // namespace
+
+std::string_view wait_words(Wait wait) {
+  if (wait == Wait::issue) return "its turn";
+  const auto found = std::find_if(std::begin(kWaitWords), std::end(kWaitWords),
+                                  [&](const auto& entry) { return entry.first == wait; });
+  ROOFWALK_CHECK(found != std::end(kWaitWords));
+  return found->second;
+}
 
 Finding inspect_wrong(const Correctness& correctness, int suspect_line) {
   DiagnosisInput in;

@@ -16,6 +16,9 @@ Finding inspect_wrong(const Correctness& correctness, int suspect_line);
 // here. Spills stay: they are nobody's lesson, and the virtual GPU's dot does not show all of them.
 void settle(Finding& finding);
 
+// What follows "wait for": "a barrier". Not of Wait::issued, which is none.
+std::string_view wait_words(Wait wait);
+
 // Line `line` (from 1) of a text, spaces at both ends taken off; empty where there is none.
 std::string source_line(const std::string& text, int line);
 

@@ -77,8 +77,8 @@ int run_program(int argc, char** argv) {
   add_options(app, session.options);
   for (const auto add :
        {add_list_command, add_next_command, add_run_command, add_watch_command, add_predict_command, add_hint_command,
-        add_plot_command, add_solution_command, add_reset_command, add_machines_command, add_roofs_command,
-        add_operations_command, add_doctor_command, add_dev_command}) {
+        add_plot_command, add_profile_command, add_solution_command, add_reset_command, add_machines_command,
+        add_roofs_command, add_operations_command, add_doctor_command, add_dev_command}) {
     add(app, session, exit_code);
   }
   std::filesystem::current_path(find_root());  // paths in messages are short, and the same wherever one stands

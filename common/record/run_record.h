@@ -36,6 +36,7 @@ struct Dim3 {
   X(atomic_requests)  /* global atom and red */                                    \
   X(l1_read_sectors)  /* 32-byte sectors that global and local loads ask L1 for */ \
   X(l1_write_sectors) /* the same for stores and atomics */                        \
+  X(l1_ideal_sectors) /* global requests' sectors, had lanes asked side by side */ \
   X(l1_read_hit_sectors)                                                           \
   X(l1_lines)      /* 128-byte lines that requests touch */                        \
   X(local_sectors) /* of the L1 sectors read and written, local memory's */        \

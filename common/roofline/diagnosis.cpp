@@ -72,21 +72,22 @@ const DiagnosisInput::Waiting* wait_for_memory(const DiagnosisInput& in) {
   return nullptr;
 }
 
-// One cause in words, with its figures and its lever, and the line to look at.
+// One cause in words, with its figures and its lever, and the line to look at with a few words for it.
 struct Words {
   std::string text;
   int line = 0;
+  std::string brief;
 };
 
 Words launch_bound(const DiagnosisInput& in) {
   if (in.launches > 1) {
     return {fmt::format("{:.0f} launches take {} of the {}. Put the work into one launch, or a few.", in.launches,
                         time_text(in.launch_ns), time_text(in.elapsed_ns)),
-            in.launch_line};
+            in.launch_line, fmt::format("{:.0f} launches take {}", in.launches, time_text(in.launch_ns))};
   }
   return {fmt::format("the launch alone takes {} of the {}, more than the work does. Give one launch more to do.",
                       time_text(in.launch_ns), time_text(in.elapsed_ns)),
-          in.launch_line};
+          in.launch_line, "the launch takes longer than its work"};
 }
 
 Words few_blocks(const DiagnosisInput& in) {
@@ -94,7 +95,8 @@ Words few_blocks(const DiagnosisInput& in) {
       fmt::format("the grid has {:.0f} block{} where {:.0f} fit on the GPU at once, so most of it idles while a few "
                   "warps wait. Launch more blocks, each with less to do{}.",
                   in.blocks, in.blocks == 1 ? "" : "s", in.resident_blocks, place(in.launch_line)),
-      in.launch_line};
+      in.launch_line,
+      fmt::format("{:.0f} block{} where {:.0f} fit", in.blocks, in.blocks == 1 ? "" : "s", in.resident_blocks)};
 }
 
 Words tail(const DiagnosisInput& in) {
@@ -110,11 +112,11 @@ Words tail(const DiagnosisInput& in) {
         fmt::format("{:.0f} blocks fit at once and the grid has {:.0f}: the last {:.0f} run on a GPU that is nearly "
                     "idle{}. Cut the work into a multiple of {:.0f} equal blocks, or into many small ones{}.",
                     in.resident_blocks, in.blocks, left, idle, in.resident_blocks, place(in.launch_line)),
-        in.launch_line};
+        in.launch_line, fmt::format("the last {:.0f} of {:.0f} blocks run nearly alone", left, in.blocks)};
   }
   return {fmt::format("some blocks run far longer than the others{}. Share the work out evenly{}.", idle,
                       place(in.launch_line)),
-          in.launch_line};
+          in.launch_line, "some blocks run far longer than the others"};
 }
 
 Words spills(const DiagnosisInput& in) {
@@ -124,7 +126,7 @@ Words spills(const DiagnosisInput& in) {
                       "each turn may move them. Hold fewer values at once, or allow more registers "
                       "(__launch_bounds__){}.",
                       in.spilled_bytes_per_thread, time_text(in.spill_ns), place(in.launch_line)),
-          in.launch_line};
+          in.launch_line, fmt::format("registers ran out: {:.0f} bytes a thread spill", in.spilled_bytes_per_thread)};
 }
 
 Words local_array(const DiagnosisInput& in) {
@@ -135,12 +137,12 @@ Words local_array(const DiagnosisInput& in) {
                   "or keep them in shared memory.",
                   percent(in.local_bytes / in.l1_bytes), si_text(in.l1_bytes, "B"),
                   line ? fmt::format(" (line {})", line->line) : ""),
-      number_of(line)};
+      number_of(line), "a thread's own array, in local memory"};
 }
 
 Words over_fetch(const DiagnosisInput& in) {
   const Line* line = worst_line(in.lines, [](const Line& l) { return l.l1_sectors - l.ideal_l1_sectors; });
-  if (!line) return {"more sectors are fetched than needed.", 0};
+  if (!line) return {"more sectors are fetched than needed.", 0, ""};
   const double requests = line->load_requests + line->store_requests;
   const char* access = line->store_requests == 0 ? "a load" : line->load_requests == 0 ? "a store" : "an access";
   // L1 answers a line at a time: with many of them a request it is busy long before its bandwidth is used up.
@@ -153,17 +155,23 @@ Words over_fetch(const DiagnosisInput& in) {
                       "addresses far apart.{} Let neighbouring threads (threadIdx.x) touch neighbouring elements.",
                       line->line, number_text(line->l1_sectors / requests), access,
                       number_text(line->ideal_l1_sectors / requests), busy),
-          line->line};
+          line->line,
+          fmt::format("{} sectors {} where {} would do", number_text(line->l1_sectors / requests), access,
+                      number_text(line->ideal_l1_sectors / requests))};
 }
 
 Words bank_conflicts(const DiagnosisInput& in) {
   const Line* line = worst_line(in.lines, [](const Line& l) { return l.shared_bank_conflicts; });
-  return {fmt::format("{} of the shared-memory wavefronts are bank conflicts, where threads of a warp hit the same "
-                      "bank{}. Let neighbouring threads read neighbouring words, or pad or swizzle the tile's rows: "
-                      "by one float for float accesses, by four for float4.",
-                      percent(in.shared_bank_conflicts / in.shared_wavefronts),
-                      line ? fmt::format(", most at line {}", line->line) : ""),
-          number_of(line)};
+  return {
+      fmt::format("{} of the shared-memory wavefronts are bank conflicts, where threads of a warp hit the same "
+                  "bank{}. Let neighbouring threads read neighbouring words, or pad or swizzle the tile's rows: "
+                  "by one float for float accesses, by four for float4.",
+                  percent(in.shared_bank_conflicts / in.shared_wavefronts),
+                  line ? fmt::format(", most at line {}", line->line) : ""),
+      number_of(line),
+      line ? fmt::format("{}-way bank conflicts",
+                         number_text(line->shared_wavefronts / (line->shared_wavefronts - line->shared_bank_conflicts)))
+           : ""};
 }
 
 Words divergence(const DiagnosisInput& in) {
@@ -174,7 +182,7 @@ Words divergence(const DiagnosisInput& in) {
                   percent(in.divergent_branches / in.branches),
                   branch ? fmt::format(", most at line {}", branch->line) : "",
                   number_text(in.thread_instructions / in.warp_instructions)),
-      number_of(branch)};
+      number_of(branch), "splits its warps: each side runs alone"};
 }
 
 // The same results computed, and stored, again and again.
@@ -188,13 +196,13 @@ Words repeated_work(const DiagnosisInput& in) {
                         "store each result again. blockIdx is missing in the index{}: give each block a part of its "
                         "own.",
                         in.blocks, number_text(repeats), place(number_of(line))),
-            number_of(line)};
+            number_of(line), "every block does all the elements"};
   }
   return {fmt::format("each result is computed {} times over and stored each time{}. Several threads or blocks have "
                       "the same index: compare the grid{} with what one block computes, one block for each piece.",
                       number_text(repeats), place(number_of(line)),
                       in.launch_line > 0 ? fmt::format(" of line {}", in.launch_line) : ""),
-          number_of(line)};
+          number_of(line), fmt::format("computed and stored {} times over", number_text(repeats))};
 }
 
 Words executed_over_useful(const DiagnosisInput& in) {
@@ -204,7 +212,8 @@ Words executed_over_useful(const DiagnosisInput& in) {
                       "thrown away.",
                       number_text(in.executed_flops / in.useful_flops),
                       line ? fmt::format(", most at line {}", line->line) : ""),
-          number_of(line)};
+          number_of(line),
+          fmt::format("{} FLOPs executed for each useful one", number_text(in.executed_flops / in.useful_flops))};
 }
 
 Words unfused(const DiagnosisInput& in) {
@@ -214,7 +223,8 @@ Words unfused(const DiagnosisInput& in) {
           "where {} are compulsory. Fuse them: what one kernel reads or computes, the next should find in registers{}.",
           std::max(in.streaming_kernels, in.chained_kernels), si_text(in.dram_bytes, "B"),
           si_text(in.compulsory_bytes, "B"), place(in.launch_line)),
-      in.launch_line};
+      in.launch_line,
+      fmt::format("{:.0f} kernels pass arrays on through DRAM", std::max(in.streaming_kernels, in.chained_kernels))};
 }
 
 // The level at which redundant bytes take most time.
@@ -230,6 +240,12 @@ Level slowest_level(const DiagnosisInput& in) {
   return slowest;
 }
 
+// "each byte comes from DRAM 8.46 times": of the whole attempt, for the line that has most of it.
+std::string redundancy_in_brief(const DiagnosisInput& in) {
+  const Level level = slowest_level(in);
+  return fmt::format("each byte comes from {} {} times", level.name, number_text(level.bytes / in.compulsory_bytes));
+}
+
 // "DRAM moves 106 MB for 12.6 MB of data, each byte 8.46 times".
 std::string redundancy(const DiagnosisInput& in, const Level& level) {
   return fmt::format("{} moves {} for {} of data, each byte {} times", level.name, si_text(level.bytes, "B"),
@@ -242,7 +258,7 @@ Words redundant_loads(const DiagnosisInput& in) {
                       "them. Where blocks share data, let each do more with what it loads (a larger tile); where one "
                       "reads its own again, keep it in registers or shared memory.",
                       redundancy(in, slowest_level(in)), line ? fmt::format(", most at line {}", line->line) : ""),
-          number_of(line)};
+          number_of(line), redundancy_in_brief(in)};
 }
 
 Words no_reuse(const DiagnosisInput& in) {
@@ -251,7 +267,7 @@ Words no_reuse(const DiagnosisInput& in) {
   return {fmt::format("{}{}: threads of a block load the same values again and again. Keep a tile in shared memory or "
                       "registers and reuse it.",
                       redundancy(in, level), line ? fmt::format(", most of it at line {}", line->line) : ""),
-          number_of(line)};
+          number_of(line), redundancy_in_brief(in)};
 }
 
 Words low_occupancy(const DiagnosisInput& in) {
@@ -259,7 +275,7 @@ Words low_occupancy(const DiagnosisInput& in) {
   return {fmt::format("only {} of the warps that an SM can hold are there to hide the waiting for memory{}. Use fewer "
                       "registers or less shared memory a block, or have more loads in flight a thread.",
                       percent(in.occupancy), place(wait ? wait->line : 0)),
-          in.launch_line};
+          in.launch_line, fmt::format("only {} of the warps that an SM can hold", percent(in.occupancy))};
 }
 
 Words barriers(const DiagnosisInput& in) {
@@ -270,7 +286,7 @@ Words barriers(const DiagnosisInput& in) {
     return {fmt::format("warps stand at barriers {} of their time{}, until the slowest of their block is there. Use "
                         "fewer barriers: what stays within a warp needs none (__shfl_down_sync).",
                         percent(wait ? wait->share : 0), place(barrier_line)),
-            barrier_line};
+            barrier_line, fmt::format("warps stand here {} of their time", percent(wait ? wait->share : 0))};
   }
   // Those that wait at the barrier wait for a warp whose load is on its way: where loads are waited for longer than
   // barriers, the load is the place to begin.
@@ -284,7 +300,7 @@ Words barriers(const DiagnosisInput& in) {
       fmt::format("{}, and hardly another block has work meanwhile. Start the next tile's loads before computing on "
                   "this one (cp.async, two buffers), or let more blocks share an SM.",
                   waits),
-      line};
+      line, is_load ? "the whole block waits for this at its barrier" : "the whole block waits here for its loads"};
 }
 
 Words dependency(const DiagnosisInput& in) {
@@ -293,7 +309,7 @@ Words dependency(const DiagnosisInput& in) {
   return {fmt::format("warps spend {} of their time waiting for the result of the instruction before{}, with too few "
                       "others to step in. Break the chain: several independent results a thread.",
                       percent(wait ? wait->share : 0), place(line)),
-          line};
+          line, "each instruction waits for the one before it"};
 }
 
 Words latency(const DiagnosisInput& in) {
@@ -303,7 +319,7 @@ Words latency(const DiagnosisInput& in) {
                       wait && in.latency_ns > 0 ? fmt::format(", and warps wait for {} {} of their time{}", wait->what,
                                                               percent(wait->share), place(wait->line))
                                                 : ""),
-          wait ? wait->line : 0};
+          wait ? wait->line : 0, "too few bytes in flight"};
 }
 
 Words shared_traffic(const DiagnosisInput& in) {
@@ -312,7 +328,7 @@ Words shared_traffic(const DiagnosisInput& in) {
                       "thread with a square of r x s outputs reads 1/r + 1/s values for each multiply-add.",
                       time_text(in.shared_ns), time_text(in.elapsed_ns),
                       line ? fmt::format(", most at line {}", line->line) : ""),
-          number_of(line)};
+          number_of(line), "shared memory takes the time, without conflicts"};
 }
 
 Words instruction_bound(const DiagnosisInput& in) {
@@ -323,7 +339,7 @@ Words instruction_bound(const DiagnosisInput& in) {
                   "accesses, unroll, and take index arithmetic out of the loop.",
                   si_text(in.warp_instructions, ""), si_text(in.useful_flops / kFlopsOfFma, ""),
                   line ? fmt::format("; most of the others are at line {}", line->line) : ""),
-      number_of(line)};
+      number_of(line), "more instructions than arithmetic"};
 }
 
 Words fp_bound(const DiagnosisInput& in) {
@@ -331,7 +347,7 @@ Words fp_bound(const DiagnosisInput& in) {
   return {fmt::format("the arithmetic itself takes the time{}. Use fused multiply-adds, fewer divisions and special "
                       "functions.",
                       line ? fmt::format(", most at line {}", line->line) : ""),
-          number_of(line)};
+          number_of(line), "the arithmetic itself takes the time"};
 }
 
 Words words_for(std::string_view id, const DiagnosisInput& in) {
@@ -371,7 +387,7 @@ Diagnosis low_precision(const DiagnosisInput& in) {
           fmt::format("The errors are of the size that 16-bit floats make{}, and 32 bits were asked for. Keep values "
                       "and sums in float: a lower precision is another exercise, with another roof.",
                       place(in.suspect_line)),
-          in.suspect_line};
+          in.suspect_line, 0, "errors as large as 16-bit floats make"};
 }
 
 Diagnosis over_roof(const DiagnosisInput& in) {
@@ -382,7 +398,7 @@ Diagnosis over_roof(const DiagnosisInput& in) {
         fmt::format("The dot stands where no dot can: {} were executed where the algorithm has {}, so it counts work "
                     "that was not done. Do all of it, as the chapter describes it{}.",
                     si_text(in.executed_flops, "FLOP"), si_text(in.useful_flops, "FLOP"), place(number_of(line))),
-        number_of(line)};
+        number_of(line), 0, "counts work that was not done"};
   }
   if (in.dram_bytes < kLeastOfCompulsoryBytes * in.compulsory_bytes) {
     return {
@@ -428,16 +444,16 @@ std::vector<Diagnosis> diagnose(const DiagnosisInput& in) {
     const double share = loss.ns / in.elapsed_ns;
     // Close to the roof only fusion goes further.
     if (share < kWorthCuring || (!has_gap && loss.cause != cause::kUnfused)) continue;
-    auto [text, line] = words_for(loss.cause, in);
-    found.push_back({std::string(loss.cause), with_gap(in, loss.is_bytes, text), line, share});
+    auto [text, line, brief] = words_for(loss.cause, in);
+    found.push_back({std::string(loss.cause), with_gap(in, loss.is_bytes, text), line, share, std::move(brief)});
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
   // First, whatever its share: how often a loop moves spilled values nobody has counted, and every other figure is of a
   // kernel without them.
   const double spilled = in.spill_ns / (in.elapsed_ns + in.spill_ns);
   if (spilled >= kWorthCuring || (has_gap && in.spilled_bytes_per_thread >= kManySpilledBytes)) {
-    auto [text, line] = spills(in);
-    found.insert(found.begin(), {std::string(cause::kSpills), std::move(text), line, spilled});
+    auto [text, line, brief] = spills(in);
+    found.insert(found.begin(), {std::string(cause::kSpills), std::move(text), line, spilled, std::move(brief)});
   }
   return found;
 }

@@ -78,10 +78,11 @@ inline constexpr std::string_view kOverRoof = "over_roof", kLowPrecision = "low_
 }  // namespace cause
 
 struct Diagnosis {
-  std::string cause;  // one of diagnosis_causes(), or "none"
-  std::string text;   // two or three sentences for the learner: gap, cause, lever
-  int line = 0;       // the line to look at; 0 none
-  double share = 0;   // of the time that a cure might save, estimated; 0 where the time is not what is wrong
+  std::string cause;       // one of diagnosis_causes(), or "none"
+  std::string text;        // two or three sentences for the learner: gap, cause, lever
+  int line = 0;            // the line to look at; 0 none
+  double share = 0;        // of the time that a cure might save, estimated; 0 where the time is not what is wrong
+  std::string brief = {};  // the cause in a few words, to stand beside the line; empty for "none"
 };
 
 // Every cause that a diagnosis can have; "none" is no cause.

@@ -1,5 +1,6 @@
 #include "common/vgpu/counting.h"
 
+#include <algorithm>
 #include <map>
 
 namespace roofwalk::vgpu {
@@ -32,7 +33,21 @@ void add_traffic(const Site& site, const SiteTraffic& traffic, Counters& out) {
   out.add(Counter::dram_write_bytes, traffic.dram_write_sectors * kSectorBytes);
 }
 
-void add_memory(const Instruction& in, const Site& site, Counters& out) {
+// Bytes that each active lane of a request asks for.
+std::uint64_t lane_bytes(const Instruction& in) {
+  if (ptx::info(in.opcode).form == Form::async_copy) return in.operands[2].bits;
+  return static_cast<std::uint64_t>(ptx::size_bytes(in.type)) * in.vector;
+}
+
+// The fewest sectors that hold as many bytes as the lanes asked for. Lanes that ask for the same bytes need fewer, and
+// that is what they got; no request with a sector has less than one.
+std::uint64_t ideal_sectors(const Instruction& in, const Site& site, std::uint64_t requests, std::uint64_t threads) {
+  const std::uint64_t side_by_side = (threads * lane_bytes(in) + kSectorBytes - 1) / kSectorBytes;
+  return std::min(site.sectors, std::max(requests, side_by_side));
+}
+
+void add_memory(const Instruction& in, const Site& site, std::uint64_t threads, Counters& out) {
+  if (site.requests == 0) return;
   const Form form = ptx::info(in.opcode).form;
   const bool atomic = form == Form::atomic || form == Form::reduction;
   const bool load = form == Form::load || form == Form::matrix_load;
@@ -47,6 +62,7 @@ void add_memory(const Instruction& in, const Site& site, Counters& out) {
     out.add(Counter::shared_store_requests, site.requests - loads);
     out.add(Counter::l1_read_sectors, site.sectors);
     out.add(Counter::l1_read_hit_sectors, site.hit_sectors);
+    out.add(Counter::l1_ideal_sectors, ideal_sectors(in, site, loads, threads));
     return;
   }
   // A generic access may have gone to either memory: sectors tell which.
@@ -55,7 +71,11 @@ void add_memory(const Instruction& in, const Site& site, Counters& out) {
     out.add(load ? Counter::shared_load_requests : Counter::shared_store_requests, site.requests);
     return;
   }
-  if (in.space == Space::local) out.add(Counter::local_sectors, site.sectors);
+  if (in.space == Space::local) {
+    out.add(Counter::local_sectors, site.sectors);
+  } else {
+    out.add(Counter::l1_ideal_sectors, ideal_sectors(in, site, site.requests, threads));
+  }
   if (load) {
     out.add(Counter::l1_read_sectors, site.sectors);
     out.add(Counter::l1_read_hit_sectors, site.hit_sectors);
@@ -84,23 +104,25 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
     const BasicBlock& block = input.program.blocks[b];
     std::uint64_t executions = 0;
     for (const SmTotals& sm : input.totals.sms) executions += sm.block_executions[b];
-    if (executions == 0) continue;
     for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
       const Instruction& in = code[pc];
       const Site& site = input.totals.sites[pc];
       const std::uint64_t threads = input.block_threads[b] - site.predicated_off;
+      // Under a predicate, machine code takes its turns in blocks that no warp enters.
+      const bool takes_turns = pc < input.reading.by_instruction.size() && input.reading.by_instruction[pc].total() > 0;
+      if (executions == 0 && !takes_turns) continue;
       const int line = input.module.line_in(in, input.source_name);
       auto [it, is_new] = lines.try_emplace(line);
       if (is_new) {
         it->second.line = line;
         set_all_to_zero(it->second.counters);
       }
-      if (pc < input.reading.by_instruction.size()) it->second.waits.add(input.reading.by_instruction[pc]);
+      if (takes_turns) it->second.waits.add(input.reading.by_instruction[pc]);
       for (Counters* counters : {&out.counters, &it->second.counters}) {
         counters->add(Counter::warp_instructions, executions);
         counters->add(Counter::thread_instructions, threads);
         add_flops(in, threads, *counters);
-        add_memory(in, site, *counters);
+        add_memory(in, site, threads, *counters);
         add_traffic(site, input.traffic[pc], *counters);
         if (ptx::info(in.opcode).form == Form::branch) {
           counters->add(Counter::branches, executions);

@@ -15,6 +15,7 @@ void add_watch_command(CLI::App& app, Session& session, int& exit_code);
 void add_predict_command(CLI::App& app, Session& session, int& exit_code);
 void add_plot_command(CLI::App& app, Session& session, int& exit_code);
 void add_hint_command(CLI::App& app, Session& session, int& exit_code);
+void add_profile_command(CLI::App& app, Session& session, int& exit_code);
 void add_solution_command(CLI::App& app, Session& session, int& exit_code);
 void add_reset_command(CLI::App& app, Session& session, int& exit_code);
 void add_machines_command(CLI::App& app, Session& session, int& exit_code);

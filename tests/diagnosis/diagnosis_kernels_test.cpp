@@ -12,6 +12,7 @@
 
 #include "common/roofline/diagnosis.h"
 #include "grader/pipeline.h"
+#include "grader/profile/profile.h"
 
 namespace roofwalk {
 namespace {
@@ -102,6 +103,14 @@ TEST_P(DiseasedKernel, GetsItsDiagnosisAndNoOther) {
   const auto sentences = std::count(diagnosis.text.begin(), diagnosis.text.end(), '.');
   EXPECT_GE(sentences, 2) << diagnosis.text;
   EXPECT_LT(diagnosis.text.size(), 400u) << diagnosis.text;
+  // The profile marks the line with the same cause, in a few words.
+  EXPECT_FALSE(diagnosis.brief.empty());
+  EXPECT_LE(diagnosis.brief.size(), 50u) << diagnosis.brief;
+  const Profile profile = profile_of(attempt, file_text(file));
+  if (!profile.is_measured()) return;  // a wrong answer has no figures
+  const ProfileLine& line = profile.lines.at(static_cast<std::size_t>(claim.line) - 1);
+  EXPECT_EQ(line.note, diagnosis.brief);
+  EXPECT_TRUE(line.is_diagnosed);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DiseasedKernel, testing::ValuesIn(diseases()),

@@ -301,5 +301,15 @@ TEST_F(TerminalTest, AsJsonEachSaveIsALine) {
   EXPECT_THAT(lines, Not(HasSubstr("\x1b")));
 }
 
+// The width of the terminal decides how much there is beside the source.
+TEST_F(TerminalTest, ProfileUsesTheRoomThereIs) {
+  for (const auto& [columns, has_all] : {std::pair{80, false}, std::pair{200, true}}) {
+    OnTerminal profile(course_.root(), {"profile", "vector-add", "--no-ask"}, static_cast<unsigned short>(columns), 60);
+    EXPECT_EQ(profile.ended(), 0);
+    EXPECT_THAT(profile.screen(), HasSubstr("1 block where 32 fit"));
+    EXPECT_EQ(profile.times_shown("FLOPs") > 0, has_all) << profile.screen();
+  }
+}
+
 }  // namespace
 }  // namespace roofwalk::e2e

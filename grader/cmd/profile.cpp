@@ -1,0 +1,134 @@
+// roofwalk profile [NAME]: what each line of the kernel did, and which line to look at.
+#include "grader/profile/profile.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "common/base/hash.h"
+#include "grader/cmd/verbs.h"
+#include "grader/profile/compare.h"
+#include "grader/profile/profile_html.h"
+#include "grader/profile/profile_text.h"
+#include "grader/report.h"
+#include "grader/terminal.h"
+#include "grader/waiting.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ProfileCommand {
+  std::string name;
+  std::string kernel;
+  std::string against;
+  bool html = false;
+};
+
+fs::path existing_file(const Session& session, const std::string& typed) {
+  const fs::path file = session.from_caller(typed);
+  if (!fs::is_regular_file(file)) throw Failure{{fmt::format("there is no file {}", printable(file.string()))}, kUsage};
+  return file;
+}
+
+// Measures a file without adding to the walk.
+Outcome measured(Session& session, const Chapter& chapter, const fs::path& file) {
+  const Waiting waiting(fmt::format("measuring {} on {}", file.string(), session.bench().machine.name));
+  return session.check(chapter, file, /*joins=*/false);
+}
+
+Profile profile_of_file(Outcome& outcome, const fs::path& file) {
+  const std::string source = file_text(file);
+  Attempt& attempt = outcome.attempt;
+  if (attempt.measurement && sha256_hex(source) != attempt.source_sha256) {
+    throw Failure{{.message = "changed while it was measured", .file = file.string(), .advice = "run again"},
+                  kNotAccepted};
+  }
+  return profile_of(std::move(attempt), source);
+}
+
+std::string write_page(Session& session, const Chapter& chapter, const std::string& html) {
+  const fs::path path = session.bench().picture(chapter.name, "-profile.html");
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  std::ofstream out(path, std::ios::binary);
+  out << html;
+  if (!out.flush()) throw Failure{{fmt::format("{} could not be written", path.string())}, kOurFault};
+  return path.string();
+}
+
+std::size_t columns_of_terminal() {
+  constexpr int kFewest = 60, kMost = 240;
+  return static_cast<std::size_t>(std::clamp(terminal_size().columns, kFewest, kMost));
+}
+
+// There is nothing to show of a kernel that has no figures: the card says why.
+int not_measured(const Session& session, Outcome outcome, const Profile& profile) {
+  if (session.options.json) {
+    print_json(to_json(profile));
+  } else {
+    outcome.attempt = profile.attempt;
+    print(report(outcome.attempt, outcome.news, colors_for(session.options)));
+  }
+  return kNotAccepted;
+}
+
+int profile(Session& session, const ProfileCommand& command) {
+  const Chapter& chapter = session.chapter_or_next(command.name);
+  fs::path file = session.course().my_file(chapter);
+  const fs::path against = command.against.empty() ? fs::path() : existing_file(session, command.against);
+  if (command.kernel.empty()) {
+    session.provide_file(chapter);
+    session.predict_first(chapter);
+  } else {
+    file = existing_file(session, command.kernel);
+  }
+  Outcome outcome = measured(session, chapter, file);
+  const Profile now = profile_of_file(outcome, file);
+  if (!now.is_measured()) return not_measured(session, std::move(outcome), now);
+
+  std::optional<Profile> was;
+  if (!against.empty()) {
+    Outcome other = measured(session, chapter, against);
+    was = profile_of_file(other, against);
+    if (!was->is_measured()) {
+      const Judgement& judgement = was->attempt.judgement;
+      const std::string reason = judgement.reasons.empty() ? "" : judgement.reasons.front();
+      throw Failure{{.message = fmt::format("{} has no figures to compare with: {}{}{}", printable(against.string()),
+                                            verdict_name(judgement.verdict), reason.empty() ? "" : ": ",
+                                            printable(reason.substr(0, reason.find('\n'))))},
+                    kNotAccepted};
+    }
+  }
+  const std::string page =
+      command.html ? write_page(session, chapter, was ? comparison_page(*was, now) : profile_page(now)) : "";
+  if (session.options.json) {
+    Json json = was ? to_json(*was, now) : to_json(now);
+    if (!page.empty()) json["page"] = page;
+    print_json(json);
+    return kAccepted;
+  }
+  const Colors colors = colors_for(session.options);
+  const std::size_t columns = columns_of_terminal();
+  print(was ? comparison_text(*was, now, columns, colors) : profile_text(now, columns, colors));
+  if (!page.empty()) print(fmt::format("page: {}\n", printable(page)));
+  return kAccepted;
+}
+
+}  // namespace
+
+void add_profile_command(CLI::App& app, Session& session, int& exit_code) {
+  auto options = std::make_shared<ProfileCommand>();
+  auto* command = app.add_subcommand("profile", "Show what each line of your kernel did, and which one to look at");
+  command->add_option("name", options->name, "chapter; default: the next one that is not passed");
+  command->add_option("--kernel", options->kernel, "profile this file instead of my/NAME.cu");
+  command->add_option("--against", options->against, "show this file's figures beside those of your kernel");
+  command->add_flag("--html", options->html, "write a page to open in a browser, too");
+  command->add_flag("--no-ask", session.options.no_ask, "do not ask for a prediction");
+  command->callback([options, &session, &exit_code] { exit_code = profile(session, *options); });
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,268 @@
+#include "grader/profile/profile_html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/roofline/si.h"
+#include "grader/profile/figure_columns.h"
+
+namespace roofwalk {
+namespace {
+
+// Every pair of text and ground below has a contrast of 4.5 or more in both schemes (WCAG 2.1, 1.4.3). On a phone each
+// line becomes a block: its code, then its figures with their names.
+constexpr std::string_view kStyle = R"(
+:root { color-scheme: light dark; --ground: #ffffff; --ink: #1c2024; --quiet: #59636e; --rule: #d9dee3;
+  --hot: #fff1e2; --note: #8f3a00; --bar: #f2b27a; --bad: #b02a1a; --new: #e6f6ec; --gone: #fdeceb; }
+@media (prefers-color-scheme: dark) {
+  :root { --ground: #14171a; --ink: #e7eaed; --quiet: #a4aeb8; --rule: #343b42;
+    --hot: #3a2716; --note: #ffb987; --bar: #8a5420; --bad: #ff9d90; --new: #14301f; --gone: #3b1d1b; }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1.5rem; max-width: 110rem; background: var(--ground); color: var(--ink);
+  font: 1rem/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .25rem; }
+h2 { font-size: 1.1rem; margin: 1.5rem 0 .25rem; }
+p { margin: .25rem 0; max-width: 48rem; }
+.quiet { color: var(--quiet); }
+.source, .number { font: .875rem/1.5 ui-monospace, monospace; }
+table { border-collapse: collapse; width: 100%; margin-top: 1rem; }
+caption { text-align: left; color: var(--quiet); padding-bottom: .5rem; }
+th, td { padding: .1rem .45rem; text-align: right; vertical-align: top; white-space: nowrap; font-size: .875rem; }
+thead th { position: sticky; top: 0; background: var(--ground); border-bottom: 2px solid var(--rule);
+  color: var(--quiet); font-weight: 600; }
+th.number { color: var(--quiet); font-weight: 400; }
+td.source, thead th.source { text-align: left; white-space: pre-wrap; overflow-wrap: anywhere; }
+td { font-variant-numeric: tabular-nums; }
+td.figure { white-space: normal; }
+tr.hot > * { background: var(--hot); }
+tr.hot > .number { color: var(--note); font-weight: 700; box-shadow: inset .25rem 0 var(--note); }
+tr.new > * { background: var(--new); }
+tr.gone > * { background: var(--gone); }
+tr.idle > .source { color: var(--quiet); }
+.note { display: block; font: 600 .875rem/1.5 system-ui, sans-serif; color: var(--note); }
+.bad { color: var(--bad); font-weight: 600; }
+.bar { display: block; height: .25rem; background: var(--bar); margin-left: auto; }
+.apart { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+@media (max-width: 60rem) {
+  body { padding: 1rem; }
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  table, tbody, caption { display: block; }
+  tr { display: flex; flex-wrap: wrap; column-gap: .75rem; position: relative; padding-left: 3.25rem; min-height: 1.5rem;
+    border-bottom: 1px solid var(--rule); }
+  tr.hot { background: var(--hot); }
+  tr.new { background: var(--new); }
+  tr.gone { background: var(--gone); }
+  tr.idle { border-bottom: 0; }
+  th, td { padding: .1rem 0; }
+  td.source { flex: 1 0 100%; max-width: 100%; }
+  th.number { position: absolute; left: 0; top: 0; bottom: 0; width: 2.75rem; padding-right: .25rem; }
+  td.figure:empty, .bar { display: none; }
+  td.figure::before { content: attr(data-name) " "; color: var(--quiet); font-weight: 400; }
+}
+)";
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+// A file may hold bytes that are no UTF-8; the page says that it is UTF-8, as JSON does.
+std::string valid_utf8(const std::string& text) {
+  return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+}
+
+std::string page(const std::string& title, const std::string& body) {
+  return valid_utf8(
+      fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                  "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
+                  escaped(title), kStyle, body));
+}
+
+std::string heading(const Profile& profile, const std::string& facts) {
+  const Attempt& attempt = profile.attempt;
+  return fmt::format("<h1>{}, line by line</h1>\n<p class=\"quiet\">{} on {}, {}</p>\n{}", escaped(attempt.chapter),
+                     escaped(attempt.file), escaped(attempt.device), escaped(attempt.size.text()), facts);
+}
+
+std::string says(const Profile& profile) {
+  std::string html = "<section>\n<h2>What the hot lines say</h2>\n";
+  for (const std::string& sentence : profile.says) html += fmt::format("<p>{}</p>\n", escaped(sentence));
+  return html + "</section>\n";
+}
+
+struct PageRow {
+  std::string kind;  // "hot", "new", "gone", "idle"; empty: none of them
+  int number = 0;    // 0: no line of the file
+  std::string source, note;
+  std::vector<FigureCell> cells;  // one for each of figure_columns()
+  double time_share = 0;          // drawn as a bar
+};
+
+// Said in words as well as by colour: a sign that is seen, or a word that is only read out.
+std::string spoken(const std::string& kind) {
+  if (kind == "new") return "<span role=\"img\" aria-label=\"new\">+</span> ";
+  if (kind == "gone") return "<span role=\"img\" aria-label=\"gone\">\u2212</span> ";
+  return kind == "hot" ? "<span class=\"apart\">hot </span>" : "";
+}
+
+std::string html_of(const PageRow& row, const std::vector<std::size_t>& shown) {
+  std::string html = fmt::format(
+      "<tr role=\"row\" class=\"{}\"><th role=\"rowheader\" scope=\"row\" class=\"number\">{}{}</th>"
+      "<td role=\"cell\" class=\"source\">{}{}</td>",
+      row.kind, spoken(row.kind), row.number > 0 ? fmt::format("{}", row.number) : "", escaped(row.source),
+      row.note.empty() ? "" : fmt::format("<span class=\"note\">{}</span>", escaped(row.note)));
+  for (const std::size_t c : shown) {
+    const FigureCell& cell = row.cells[c];
+    const bool has_bar = c == 0 && row.time_share >= kShownShare;
+    html += fmt::format(
+        "<td role=\"cell\" class=\"figure{}\" data-name=\"{}\">{}{}</td>", cell.is_bad ? " bad" : "",
+        figure_columns()[c].title, escaped(cell.text),
+        has_bar ? fmt::format("<span class=\"bar\" style=\"width:{:.0f}%\"></span>", 100 * row.time_share) : "");
+  }
+  return html + "</tr>\n";
+}
+
+// Columns that tell nothing of any line are left out. The roles stand in words since browsers take them from tables
+// that are laid out as blocks.
+std::string table(const std::string& caption, const std::vector<PageRow>& rows) {
+  std::vector<std::size_t> shown;
+  for (std::size_t c = 0; c < figure_columns().size(); ++c) {
+    const auto tells = [c](const PageRow& row) { return !row.cells[c].text.empty(); };
+    if (std::any_of(rows.begin(), rows.end(), tells)) shown.push_back(c);
+  }
+  std::string html = fmt::format(
+      "<table role=\"table\">\n<caption>{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">"
+      "<th role=\"columnheader\" scope=\"col\" class=\"number\">line</th>"
+      "<th role=\"columnheader\" scope=\"col\" class=\"source\">source</th>",
+      escaped(caption));
+  for (const std::size_t c : shown) {
+    html += fmt::format("<th role=\"columnheader\" scope=\"col\">{}</th>", figure_columns()[c].title);
+  }
+  html += "</tr></thead>\n<tbody role=\"rowgroup\">\n";
+  for (const PageRow& row : rows) html += html_of(row, shown);
+  return html + "</tbody>\n</table>\n";
+}
+
+std::string legend(const Profile& profile) {
+  std::string html = "<section>\n<h2>The figures</h2>\n";
+  for (const FigureColumn& column : figure_columns()) {
+    const std::string meaning = meaning_of(column, profile);
+    if (!meaning.empty()) html += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(meaning));
+  }
+  return html + "</section>\n";
+}
+
+// "4 of 4" stays on one line.
+FigureCell unbroken(FigureCell cell) {
+  std::string text;
+  for (const char c : cell.text) text += c == ' ' ? std::string("\u00a0") : std::string(1, c);
+  cell.text = std::move(text);
+  return cell;
+}
+
+std::vector<FigureCell> cells_of(const Profile& profile, const std::optional<LineFigures>& figures) {
+  std::vector<FigureCell> cells;
+  for (const FigureColumn& column : figure_columns()) {
+    cells.push_back(figures ? unbroken(column.cell(profile, *figures)) : FigureCell{});
+  }
+  return cells;
+}
+
+PageRow row_of(const Profile& profile, const ProfileLine& line) {
+  return {.kind = line.is_hot()  ? "hot"
+                  : line.figures ? ""
+                                 : "idle",
+          .number = line.number,
+          .source = shown_source(line.source),
+          .note = line.note,
+          .cells = cells_of(profile, line.figures),
+          .time_share = line.figures ? profile.share_of_time(*line.figures) : 0};
+}
+
+// Shares of two different wholes would compare nothing, so the time is told in full.
+std::vector<FigureCell> compared_cells(const Profile& profile, const ProfileLine* line) {
+  if (line == nullptr || !line->figures) return std::vector<FigureCell>(figure_columns().size());
+  std::vector<FigureCell> cells = cells_of(profile, line->figures);
+  cells.front() = unbroken(elapsed_cell(profile, *line->figures));
+  return cells;
+}
+
+FigureCell before_and_now(const FigureCell& before, const FigureCell& now) {
+  if (before.text == now.text) return now;
+  const auto shown = [](const FigureCell& cell) { return cell.text.empty() ? "\u2013" : cell.text; };
+  return {shown(before) + " \u2192\u00a0" + shown(now), now.is_bad};
+}
+
+PageRow compared_row(const Profile& was, const Profile& now, const LinePair& pair) {
+  const auto line_in = [](const Profile& profile, int number) {
+    return number > 0 ? &profile.lines[static_cast<std::size_t>(number) - 1] : nullptr;
+  };
+  const ProfileLine* before = line_in(was, pair.was);
+  const ProfileLine* after = line_in(now, pair.now);
+  if (before == nullptr || after == nullptr) {
+    PageRow row = before == nullptr ? row_of(now, *after) : row_of(was, *before);
+    row.kind = before == nullptr ? "new" : "gone";
+    row.cells = before == nullptr ? compared_cells(now, after) : compared_cells(was, before);
+    row.time_share = 0;
+    return row;
+  }
+  PageRow row = row_of(now, *after);
+  if (before->figures && row.kind == "idle") row.kind.clear();
+  row.time_share = 0;
+  row.cells = compared_cells(now, after);
+  const std::vector<FigureCell> cells = compared_cells(was, before);
+  for (std::size_t c = 0; c < cells.size(); ++c) row.cells[c] = before_and_now(cells[c], row.cells[c]);
+  return row;
+}
+
+}  // namespace
+
+std::string profile_page(const Profile& profile) {
+  std::vector<PageRow> rows;
+  for (const ProfileLine& line : profile.lines) rows.push_back(row_of(profile, line));
+  if (profile.elsewhere) {
+    rows.push_back(
+        row_of(profile, {.source = elsewhere_text(*profile.elsewhere), .figures = profile.elsewhere, .note = {}}));
+  }
+  return page(profile.attempt.chapter + ", line by line",
+              heading(profile, fmt::format("<p>{}</p>\n", escaped(totals_text(profile)))) + says(profile) +
+                  table("Each line of the source, and what it did.", rows) + legend(profile));
+}
+
+std::string comparison_page(const Profile& was, const Profile& now) {
+  std::vector<PageRow> rows;
+  for (const LinePair& pair : matched(was, now)) rows.push_back(compared_row(was, now, pair));
+  const std::string facts =
+      fmt::format("<p>was {}: {}</p>\n<p>now {}: {}, <strong>{}</strong></p>\n", escaped(was.attempt.file),
+                  escaped(totals_text(was)), escaped(now.attempt.file), escaped(totals_text(now)), speed_up(was, now));
+  return page(
+      now.attempt.chapter + ", two attempts line by line",
+      heading(now, facts) + says(now) +
+          table("Each line of both files, with its figures before and now. Lines that are gone (\u2212) and lines "
+                "that are new (+) have figures of one file only.",
+                rows) +
+          legend(now));
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,17 @@
+// A profile on a terminal: the source with a narrow gutter of figures, hot lines marked, and what they say below.
+#pragma once
+
+#include <string>
+
+#include "grader/profile/compare.h"
+#include "grader/text.h"
+
+namespace roofwalk {
+
+// At 80 columns the three or four figures that tell most; more of them where lines of code leave room.
+std::string profile_text(const Profile& profile, std::size_t columns, const Colors& colors);
+
+// Side by side where there is room for two sources, else one above the other, as a diff.
+std::string comparison_text(const Profile& was, const Profile& now, std::size_t columns, const Colors& colors);
+
+}  // namespace roofwalk

@@ -1,0 +1,126 @@
+// Counters by source line, against counts by hand: one warp, so that each access is one request.
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+constexpr const char* kLook = R"(#include <roofwalk.cuh>
+__device__ float at_stride(const float* a, int stride) {
+  return a[threadIdx.x * stride];  // 3: in a function
+}
+template <int kStride>
+__device__ float from_bank(const float* s) {
+  return s[threadIdx.x * kStride];  // 7: in a template
+}
+__global__ void look(const float* a, float* c, int stride) {
+  __shared__ float s[32 * 32];
+  for (int i = threadIdx.x; i < 32 * 32; i += 32) s[i] = 1;
+  __syncthreads();
+  float sum = a[threadIdx.x];
+  sum += at_stride(a, stride);
+  sum += from_bank<32>(s);
+  sum += s[threadIdx.x * 2];
+  if (threadIdx.x < 8) {
+    sum = sum * a[threadIdx.x + 64];
+  }
+  sum += __shfl_xor_sync(0xffffffff, sum, 1);
+  const float4 wide = reinterpret_cast<const float4*>(a)[threadIdx.x * 2];
+  c[threadIdx.x] = sum + wide.x + wide.y + wide.z + wide.w;
+}
+SOLVE(const float* a, float* c, int stride) { look<<<1, 32>>>(a, c, stride); }
+)";
+
+class Lines : public ::testing::Test {
+ protected:
+  Lines() {
+    Buffer a{"a", numbers(1024)}, c{"c", std::vector<float>(32)};
+    auto record = Runner().run(kLook, {&a, &c, 8});
+    EXPECT_TRUE(record.ok()) << record.error().text();
+    if (record) kernel_ = record->kernels.at(0);
+  }
+
+  std::uint64_t count(int line, Counter counter) const {
+    for (const LineCounters& of_line : kernel_.lines) {
+      if (of_line.line == line) return of_line.counters[counter].value_or(0);
+    }
+    return 0;
+  }
+  std::uint64_t sectors(int line) const { return count(line, Counter::l1_read_sectors); }
+  std::uint64_t ideal(int line) const { return count(line, Counter::l1_ideal_sectors); }
+
+  KernelRecord kernel_;
+};
+
+TEST_F(Lines, ALoadSideBySideTakesTheFewestSectors) {
+  EXPECT_EQ(sectors(13), 4u);  // 32 x 4 bytes
+  EXPECT_EQ(ideal(13), 4u);
+}
+
+TEST_F(Lines, AStridedLoadCountsAtTheFunctionThatWasInlined) {
+  EXPECT_EQ(count(3, Counter::global_load_requests), 1u);
+  EXPECT_EQ(sectors(3), 32u);
+  EXPECT_EQ(ideal(3), 4u);
+  EXPECT_EQ(sectors(14), 0u);  // where it is called
+}
+
+TEST_F(Lines, AWideLoadIsHeldAgainstAllOfItsBytes) {
+  EXPECT_EQ(sectors(21), 32u);  // every second float4: half of each sector is used
+  EXPECT_EQ(ideal(21), 16u);
+}
+
+TEST_F(Lines, BankConflictsCountTheirWays) {
+  EXPECT_EQ(count(7, Counter::shared_wavefronts), 32u);
+  EXPECT_EQ(count(7, Counter::shared_bank_conflicts), 31u);
+  EXPECT_EQ(count(16, Counter::shared_wavefronts), 2u);
+  EXPECT_EQ(count(16, Counter::shared_bank_conflicts), 1u);
+  EXPECT_EQ(count(11, Counter::shared_wavefronts), 32u);  // 32 stores, one turn each
+  EXPECT_EQ(count(11, Counter::shared_bank_conflicts), 0u);
+}
+
+TEST_F(Lines, ADivergentBranchLeavesLanesIdleInItsBody) {
+  EXPECT_EQ(count(17, Counter::divergent_branches), 1u);
+  EXPECT_EQ(count(18, Counter::thread_instructions), 8 * count(18, Counter::warp_instructions));
+  EXPECT_EQ(count(18, Counter::flops_f32), 8u);
+  EXPECT_EQ(sectors(18), 1u);  // 8 x 4 bytes
+  EXPECT_EQ(ideal(18), 1u);
+  EXPECT_EQ(count(13, Counter::thread_instructions), 32 * count(13, Counter::warp_instructions));
+}
+
+TEST_F(Lines, CodeOfAHeaderCountsAtTheLineThatCallsIt) {
+  EXPECT_EQ(count(20, Counter::flops_f32), 32u);
+  EXPECT_GT(count(20, Counter::warp_instructions), 1u);  // the exchange stands in a header of the toolkit
+}
+
+TEST_F(Lines, AddUpToTheKernel) {
+  for (std::size_t i = 0; i < kCounterCount; ++i) {
+    const auto counter = static_cast<Counter>(i);
+    std::uint64_t all = 0;
+    for (const LineCounters& line : kernel_.lines) all += line.counters[counter].value_or(0);
+    EXPECT_EQ(all, kernel_.counters[counter].value_or(~0ull)) << counter_name(counter);
+  }
+  WarpCycles waits;
+  for (const LineCounters& line : kernel_.lines) waits.add(line.waits);
+  EXPECT_NEAR(waits.total(), kernel_.waits.total() - kernel_.waits[Wait::tail], 1e-6 * kernel_.waits.total());
+}
+
+// The global side of cp.async is held against the bytes that it copies, and its waiting is no request.
+TEST(LinesOfCopies, HaveTheirFewestSectorsToo) {
+  constexpr const char* kCopy = R"(#include <roofwalk.cuh>
+__global__ void copy(const float* a, float* c) {
+  __shared__ float s[32];
+  __pipeline_memcpy_async(&s[threadIdx.x], &a[threadIdx.x * 8], 4);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  c[threadIdx.x] = s[threadIdx.x];
+}
+SOLVE(const float* a, float* c) { copy<<<1, 32>>>(a, c); }
+)";
+  Buffer a{"a", numbers(256)}, c{"c", std::vector<float>(32)};
+  const auto record = Runner().run(std::string("#include <cuda_pipeline.h>\n") + kCopy, {&a, &c});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_EQ(record->counters[Counter::l1_read_sectors], 32u);
+  EXPECT_EQ(record->counters[Counter::l1_ideal_sectors], 4u + 4u);  // and the store of c
+}
+
+}  // namespace
+}  // namespace roofwalk::test

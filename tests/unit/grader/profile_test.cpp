@@ -1,0 +1,360 @@
+// What `profile` makes of an attempt: figures by line, notes, and how they look as text, JSON and a page.
+#include "grader/profile/profile.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <regex>
+#include <sstream>
+
+#include "grader/profile/compare.h"
+#include "grader/profile/profile_html.h"
+#include "grader/profile/profile_text.h"
+#include "tests/support/attempts.h"
+#include "tests/support/golden.h"
+
+namespace roofwalk {
+namespace {
+
+using testing::attempt_that_ended_with;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::measured_attempt;
+using ::testing::Not;
+
+constexpr const char* kSource = R"(// A comment at the head of the file,
+// which goes on
+// and on.
+#include <roofwalk.cuh>
+
+__global__ void scale(const float* a, float* c, int n) {
+    __shared__ float tile[1024];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    tile[threadIdx.x * 2 % 1024] = a[i * 32 % n] + a[(i + 1) * 32 % n] + a[(i + 2) * 32 % n];
+    __syncthreads();
+    if (i % 2 == 0) {
+        c[i] = 2 * tile[threadIdx.x];
+    }
+}
+
+SOLVE(const float* a, float* c, int n) {
+    scale<<<n / 256, 256>>>(a, c, n);
+}
+)";
+
+LineCounters line_of(int line, std::uint64_t warp_instructions, Wait wait, double cycles) {
+  LineCounters counters{line, {}};
+  for (std::size_t i = 0; i < kCounterCount; ++i) counters.counters.set(static_cast<Counter>(i), 0);
+  counters.counters.set(Counter::warp_instructions, warp_instructions);
+  counters.counters.set(Counter::thread_instructions, 32 * warp_instructions);
+  counters.waits[Wait::issued] = static_cast<double>(warp_instructions);
+  counters.waits[wait] += cycles;
+  return counters;
+}
+
+// One kernel of 1000 warps, with a strided load and a conflict in one line, and a divergent line; 100 us and a launch.
+KernelRecord scale_record() {
+  KernelRecord kernel;
+  kernel.name = "scale";
+  kernel.grid = {125, 1, 1};
+  kernel.block = {256, 1, 1};
+  kernel.line = 17;
+  kernel.elapsed_ns = 102'500;
+  kernel.parts.launch_ns = 2'500;
+  kernel.parts.l1_ns = 80'000;
+  LineCounters load = line_of(9, 20'000, Wait::dram, 700'000);
+  load.counters.set(Counter::global_load_requests, 3'000);
+  load.counters.set(Counter::l1_read_sectors, 96'000);
+  load.counters.set(Counter::l1_ideal_sectors, 12'000);
+  load.counters.set(Counter::l2_read_sectors, 96'000);
+  load.counters.set(Counter::dram_read_bytes, 3'072'000);
+  load.counters.set(Counter::shared_store_requests, 1'000);
+  load.counters.set(Counter::shared_wavefronts, 2'000);
+  load.counters.set(Counter::shared_bank_conflicts, 1'000);
+  load.counters.set(Counter::flops_f32, 64'000);
+  LineCounters store = line_of(12, 3'000, Wait::dependency, 30'000);
+  store.counters.set(Counter::thread_instructions, 16 * 3'000);
+  store.counters.set(Counter::global_store_requests, 1'000);
+  store.counters.set(Counter::l1_write_sectors, 4'000);
+  store.counters.set(Counter::l1_ideal_sectors, 2'000);
+  kernel.lines = {line_of(0, 500, Wait::issue, 0),
+                  line_of(6, 4'000, Wait::issue, 0),
+                  line_of(8, 5'000, Wait::issue, 0),
+                  load,
+                  line_of(10, 1'000, Wait::barrier, 200'000),
+                  store};
+  kernel.counters = {};
+  for (const LineCounters& line : kernel.lines) {
+    kernel.waits.add(line.waits);
+    for (std::size_t i = 0; i < kCounterCount; ++i) {
+      const auto counter = static_cast<Counter>(i);
+      kernel.counters.add(counter, *line.counters[counter]);
+    }
+  }
+  kernel.waits[Wait::tail] = 250'000;
+  return kernel;
+}
+
+Attempt scale_attempt() {
+  Attempt attempt = measured_attempt();
+  attempt.kernels = {scale_record()};
+  attempt.measurement->elapsed_ns.value = 102'500;
+  attempt.finding->diagnoses = {{"over_fetch", "The dot is x8 too low: line 9 asks for 32 sectors a load.", 9, 0.6,
+                                 "32 sectors a load where 4 would do"},
+                                {"tail", "Some blocks run longer.", 17, 0.2, "some blocks run far longer"}};
+  attempt.finding->diagnosis = attempt.finding->diagnoses.front();
+  return attempt;
+}
+
+Profile scale_profile() { return profile_of(scale_attempt(), kSource); }
+
+// The same, mended: no strided load any more, a line of its own for the guard, six times as fast.
+Profile mended_profile() {
+  Attempt attempt = scale_attempt();
+  attempt.file = "my/mended.cu";
+  KernelRecord& kernel = attempt.kernels.front();
+  kernel.elapsed_ns = 17'500;
+  attempt.measurement->elapsed_ns.value = 17'500;
+  kernel.line = 18;
+  for (LineCounters& line : kernel.lines) {
+    if (line.line == 9) line.counters.set(Counter::l1_read_sectors, 12'000);
+    if (line.line >= 9) ++line.line;
+  }
+  attempt.finding->diagnoses.clear();
+  attempt.finding->diagnosis = {"none", "The dot is well placed."};
+  std::string source = kSource;
+  source.insert(source.find("    tile["), "    if (i >= n) return;\n");
+  source.replace(source.find("i * 32 % n"), 10, "i");
+  return profile_of(attempt, source);
+}
+
+TEST(Profile, LinesAddUpToTheKernelsExactly) {
+  const Profile profile = scale_profile();
+  LineFigures sum = *profile.elsewhere;
+  for (const ProfileLine& line : profile.lines) {
+    if (line.figures) sum.add(*line.figures);
+  }
+  const Counters& of_kernel = profile.attempt.kernels.front().counters;
+  for (std::size_t i = 0; i < kCounterCount; ++i) {
+    const auto counter = static_cast<Counter>(i);
+    EXPECT_EQ(sum.counters[counter], of_kernel[counter]) << counter_name(counter);
+    EXPECT_EQ(profile.total.counters[counter], of_kernel[counter]) << counter_name(counter);
+  }
+  EXPECT_NEAR(sum.elapsed_ns(), 102'500, 1e-6);
+  EXPECT_NEAR(profile.total.elapsed_ns(), 102'500, 1e-6);
+}
+
+TEST(Profile, TimeIsSharedOutLikeTheCyclesOfWarpsAndTheLaunchStandsWhereItIs) {
+  const Profile profile = scale_profile();
+  const LineFigures& load = *profile.lines[8].figures;
+  const double cycles = 500 + 4'000 + 5'000 + 720'000 + 201'000 + 33'000;  // places without a warp left out
+  EXPECT_NEAR(load.elapsed_ns(), 1e5 * 720'000 / cycles, 1e-6);
+  EXPECT_EQ(load.main_wait(), Wait::dram);
+  EXPECT_NEAR(load.share_of(Wait::dram), 700.0 / 720, 1e-9);
+  EXPECT_EQ(profile.lines[16].figures->elapsed_ns(), 2'500);
+  EXPECT_EQ(profile.lines[16].figures->main_wait(), std::nullopt);
+}
+
+TEST(Profile, FiguresOfALineAreAverages) {
+  const Profile profile = scale_profile();
+  const LineFigures& load = *profile.lines[8].figures;
+  EXPECT_EQ(load.sectors_per_request(), 32);
+  EXPECT_EQ(load.ideal_sectors_per_request(), 4);
+  EXPECT_EQ(load.bank_conflict_ways(), 2);
+  EXPECT_EQ(load.active_lanes(), 32);
+  EXPECT_EQ(load.l1_bytes(), 32 * 96'000);
+  EXPECT_EQ(load.dram_bytes(), 3'072'000);
+  EXPECT_EQ(profile.lines[11].figures->active_lanes(), 16);
+  EXPECT_EQ(profile.lines[9].figures->sectors_per_request(), std::nullopt);
+  EXPECT_EQ(profile.lines[9].figures->bank_conflict_ways(), std::nullopt);
+  EXPECT_FALSE(profile.lines[4].figures);
+}
+
+TEST(Profile, MarksWhatTheDiagnosisNamesAndWhereTheTimeGoes) {
+  const Profile profile = scale_profile();
+  EXPECT_EQ(profile.lines[8].note, "32 sectors a load where 4 would do");
+  EXPECT_TRUE(profile.lines[8].is_diagnosed);
+  EXPECT_EQ(profile.lines[9].note, "waits for a barrier");
+  EXPECT_FALSE(profile.lines[9].is_diagnosed);
+  EXPECT_EQ(profile.lines[16].note, "some blocks run far longer");
+  EXPECT_EQ(profile.lines[11].note, "");  // 3 % of the time
+  EXPECT_THAT(profile.says,
+              ElementsAre("Line 9 takes 73 % of the time, mostly waiting for DRAM; line 10 takes 20 %, mostly waiting "
+                          "for a barrier.",
+                          "The dot is x8 too low: line 9 asks for 32 sectors a load.",
+                          "Then line 17: some blocks run far longer."));
+}
+
+TEST(Profile, ALineWithoutADiagnosisIsToldByItsOwnFigures) {
+  Attempt attempt = scale_attempt();
+  attempt.finding->diagnoses.clear();
+  EXPECT_EQ(profile_of(attempt, kSource).lines[8].note, "32 sectors a request where 4 would do; 2-way bank conflicts");
+}
+
+TEST(Profile, WorkWithoutWaitingIsNotMarked) {
+  Attempt attempt = scale_attempt();
+  attempt.finding->diagnoses.clear();
+  for (LineCounters& line : attempt.kernels.front().lines) {
+    if (line.line == 10) std::swap(line.waits[Wait::issued], line.waits[Wait::barrier]);
+  }
+  const Profile profile = profile_of(attempt, kSource);
+  EXPECT_GT(profile.share_of_time(*profile.lines[9].figures), 0.1);
+  EXPECT_FALSE(profile.lines[9].is_hot());
+}
+
+TEST(Profile, AKernelsLineThatTheFileDoesNotHaveIsToldApart) {
+  Attempt attempt = scale_attempt();
+  attempt.kernels.front().lines.back().line = 500;
+  const Profile profile = profile_of(attempt, kSource);
+  EXPECT_EQ(profile.elsewhere->count(Counter::warp_instructions), 500 + 3'000);
+}
+
+TEST(Profile, OfAnAttemptWithoutFiguresHasNoLines) {
+  Evidence evidence;
+  evidence.compile_error = Error{"expected a `;`", "my/vector-add.cu", 3};
+  const Profile profile = profile_of(attempt_that_ended_with(evidence), kSource);
+  EXPECT_FALSE(profile.is_measured());
+  const Json json = to_json(profile), whole = to_json(scale_profile());
+  EXPECT_EQ(json["verdict"], "compile_error");
+  EXPECT_TRUE(json["lines"].empty());
+  for (const auto& [key, value] : whole.items()) EXPECT_TRUE(json.contains(key)) << key;
+}
+
+TEST(ProfileJson, IsTheGoldenOne) {
+  testing::expect_golden(TEST_GOLDEN_DIR "/profile.json", json_text(to_json(scale_profile())) + "\n");
+}
+
+TEST(ProfileJson, PairsTheLinesOfTwoAttempts) {
+  const Json json = to_json(scale_profile(), mended_profile());
+  EXPECT_EQ(json["against"]["schema"], "roofwalk.profile/1");
+  EXPECT_EQ(json["pairs"][0].dump(), R"({"line":1,"against_line":1})");
+  EXPECT_EQ(json["pairs"].size(), 20u);
+}
+
+void expect_fits(const std::string& text, std::size_t columns) {
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    EXPECT_LE(shown_columns(line), columns) << line;
+    EXPECT_FALSE(line.ends_with(' ')) << line;
+  }
+}
+
+TEST(ProfileText, IsTheGoldenOne) {
+  for (const std::size_t columns : {std::size_t{80}, std::size_t{200}}) {
+    const std::string text = profile_text(scale_profile(), columns, Colors(false));
+    testing::expect_golden(fmt::format("{}/profile_{}.txt", TEST_GOLDEN_DIR, columns), text);
+    expect_fits(text, columns);
+  }
+}
+
+TEST(ProfileText, OfTwoAttemptsIsTheGoldenOne) {
+  for (const std::size_t columns : {std::size_t{80}, std::size_t{200}}) {
+    const std::string text = comparison_text(scale_profile(), mended_profile(), columns, Colors(false));
+    testing::expect_golden(fmt::format("{}/profile_against_{}.txt", TEST_GOLDEN_DIR, columns), text);
+    expect_fits(text, columns);
+  }
+}
+
+TEST(ProfileText, FitsAnyWidthAndColoursTakeNoRoom) {
+  for (std::size_t columns = 60; columns <= 240; columns += 7) {
+    expect_fits(profile_text(scale_profile(), columns, Colors(true)), columns);
+    expect_fits(comparison_text(scale_profile(), mended_profile(), columns, Colors(true)), columns);
+  }
+}
+
+// What a learner wrote can neither steer the terminal nor become part of the page.
+TEST(Profile, MakesSourceHarmless) {
+  std::string source = kSource;
+  source.insert(source.find("tile[threadIdx.x * 2"), "/* \x1b]0;owned\x07 <script>x</script> \xff */ ");
+  const Profile profile = profile_of(scale_attempt(), source);
+  EXPECT_THAT(profile_text(profile, 200, Colors(false)), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(profile_text(profile, 200, Colors(false)), HasSubstr("\\x1b]0;owned\\x07"));
+  const std::string page = profile_page(profile);
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, HasSubstr("&lt;script&gt;"));
+  EXPECT_NO_THROW(Json(page).dump());  // valid UTF-8
+}
+
+TEST(ProfilePage, NeedsNothingElse) {
+  for (const std::string& page : {profile_page(scale_profile()), comparison_page(scale_profile(), mended_profile())}) {
+    for (const char* request : {"http", "src=", "href", "url(", "@import", "<script", "<link"}) {
+      EXPECT_THAT(page, Not(HasSubstr(request)));
+    }
+    EXPECT_THAT(page, HasSubstr("<html lang=\"en\">"));
+    EXPECT_THAT(page, HasSubstr("name=\"viewport\""));
+    EXPECT_THAT(page, HasSubstr("prefers-color-scheme: dark"));
+    EXPECT_THAT(page, HasSubstr("<caption>"));
+    EXPECT_THAT(page, HasSubstr("scope=\"row\""));
+  }
+}
+
+TEST(ProfilePage, ShowsEveryLineWithItsFigures) {
+  const std::string page = profile_page(scale_profile());
+  std::size_t rows = 0;
+  for (std::size_t at = page.find("<tr "); at != std::string::npos; at = page.find("<tr ", at + 1)) ++rows;
+  EXPECT_EQ(rows, 1 + 18 + 1);  // the head, the lines, and what no line owns
+  EXPECT_THAT(page, HasSubstr("32 sectors a load where 4 would do"));
+  EXPECT_THAT(page, HasSubstr("32\u00a0of\u00a04"));
+  EXPECT_THAT(comparison_page(scale_profile(), mended_profile()), HasSubstr("x5.86 faster"));
+}
+
+double luminance(const std::string& hex) {
+  double sum = 0;
+  constexpr double kWeights[] = {0.2126, 0.7152, 0.0722};
+  for (int i = 0; i < 3; ++i) {
+    const double c = std::stoi(hex.substr(1 + 2 * static_cast<std::size_t>(i), 2), nullptr, 16) / 255.0;
+    sum += kWeights[i] * (c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4));
+  }
+  return sum;
+}
+
+// WCAG 2.1, 1.4.3: text that is not large needs 4.5.
+TEST(ProfilePage, HasTheContrastThatTextNeeds) {
+  const std::string page = profile_page(scale_profile());
+  const std::regex variables(R"(:root \{[^}]*\})"), variable(R"(--(\w+): (#[0-9a-f]{6}))");
+  int schemes = 0;
+  for (std::sregex_iterator it(page.begin(), page.end(), variables), end; it != end; ++it, ++schemes) {
+    std::map<std::string, std::string> colours;
+    const std::string text = it->str();
+    for (std::sregex_iterator v(text.begin(), text.end(), variable); v != end; ++v) colours[(*v)[1]] = (*v)[2];
+    for (const char* ground : {"ground", "hot", "new", "gone"}) {
+      for (const char* ink : {"ink", "quiet", "note", "bad"}) {
+        const double a = luminance(colours.at(ink)), b = luminance(colours.at(ground));
+        EXPECT_GE((std::max(a, b) + 0.05) / (std::min(a, b) + 0.05), 4.5) << ink << " on " << ground;
+      }
+    }
+  }
+  EXPECT_EQ(schemes, 2);
+}
+
+using Pairs = std::vector<LinePair>;
+using Lines = std::vector<std::string>;
+
+TEST(Matched, KeepsCommonLinesTogether) {
+  EXPECT_EQ(matched(Lines{"a", "b", "c"}, Lines{"a", "x", "c"}), (Pairs{{1, 1}, {2, 0}, {0, 2}, {3, 3}}));
+  EXPECT_EQ(matched(Lines{"a", "b"}, Lines{"a", "b"}), (Pairs{{1, 1}, {2, 2}}));
+  EXPECT_EQ(matched(Lines{}, Lines{"a"}), (Pairs{{0, 1}}));
+  EXPECT_EQ(matched(Lines{"a"}, Lines{}), (Pairs{{1, 0}}));
+  EXPECT_EQ(matched(Lines{}, Lines{}), Pairs{});
+  EXPECT_EQ(matched(Lines{"x", "a", "b", "y"}, Lines{"a", "b"}), (Pairs{{1, 0}, {2, 1}, {3, 2}, {4, 0}}));
+}
+
+TEST(Matched, ALineThatWasOnlyIndentedIsTheSame) {
+  EXPECT_EQ(matched(Lines{"f();", "g();"}, Lines{"if (x) {", "\tf();", "  g();  ", "}"}),
+            (Pairs{{0, 1}, {1, 2}, {2, 3}, {0, 4}}));
+}
+
+TEST(Matched, FilesThatAreTooLongShareTheirEnds) {
+  std::vector<std::string> was(9'000, "x"), now(9'000, "y");
+  was.front() = now.front() = "first";
+  was.back() = now.back() = "last";
+  const Pairs pairs = matched(was, now);
+  ASSERT_EQ(pairs.size(), 2u + 2 * 8'998);
+  EXPECT_EQ(pairs.front(), (LinePair{1, 1}));
+  EXPECT_EQ(pairs.back(), (LinePair{9'000, 9'000}));
+}
+
+}  // namespace
+}  // namespace roofwalk

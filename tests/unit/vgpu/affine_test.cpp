@@ -1,0 +1,141 @@
+// What the analysis of lanes knows of registers, and what lockstep code makes of it.
+#include "common/vgpu/affine.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "common/ptx/module.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using Kind = Shape::Kind;
+
+struct Lowered {
+  ptx::Module module;
+  Program program;
+
+  Shape shape(const std::string& name) const {
+    const auto& registers = module.functions[0].registers;
+    const auto it = std::find_if(registers.begin(), registers.end(), [&](const auto& r) { return r.name == name; });
+    EXPECT_NE(it, registers.end()) << name;
+    return AffineAnalysis(program).shape(static_cast<int>(it - registers.begin()));
+  }
+  // From lane to lane, in bytes or units.
+  std::int64_t stride(const std::string& name) const {
+    const AffineAnalysis analysis(program);
+    const Shape found = shape(name);
+    EXPECT_EQ(found.kind, Kind::affine) << name;
+    const Steps& steps = analysis.steps()[found.steps];
+    EXPECT_TRUE(steps.even) << name;
+    return static_cast<std::int64_t>(steps.stride);
+  }
+  Kind kind(const std::string& name) const { return shape(name).kind; }
+};
+
+// A kernel k(a, n) whose parameters are 4096 and 100.
+std::unique_ptr<Lowered> lowered(const std::string& body, Dim3 block = {256, 1, 1}) {
+  auto out = std::make_unique<Lowered>();
+  auto module = ptx::parse(
+      ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u32 n)\n{\n.reg .pred "
+      "%p<9>;\n.reg .b32 %r<19>;\n.reg .f32 %f<9>;\n.reg .b64 %rd<19>;\nld.param.u64 %rd1, [a];\nld.param.u32 %r1, "
+      "[n];\nmov.u32 %r2, %tid.x;\nmov.u32 %r3, %ctaid.x;\n" +
+          body + "\nret;\n}\n",
+      "kernel.cu");
+  EXPECT_TRUE(module.ok()) << (module ? "" : module.error().text());
+  out->module = std::move(*module);
+  std::vector<std::uint8_t> arguments(12);
+  arguments[1] = 16, arguments[8] = 100;
+  auto program = lower({.module = &out->module,
+                        .function = &out->module.functions[0],
+                        .grid = {4, 1, 1},
+                        .block = block,
+                        .dynamic_shared_bytes = 0,
+                        .arguments = arguments,
+                        .address_of = [](const std::string&) { return std::uint64_t{0}; }});
+  EXPECT_TRUE(program.ok()) << (program ? "" : program.error().text());
+  out->program = std::move(*program);
+  return out;
+}
+
+TEST(Affine, AnIndexTimesANumberIsAStride) {
+  const auto code = lowered(
+      "mad.lo.s32 %r4, %r3, 256, %r2;\n"  // ctaid * 256 + tid
+      "mul.wide.s32 %rd2, %r4, 4;\n"
+      "add.s64 %rd3, %rd1, %rd2;\n"  // a + 4 i
+      "mul.lo.s32 %r5, %r2, %r1;\n"  // tid * n
+      "mul.wide.s32 %rd4, %r5, 4;\n"
+      "sub.s64 %rd5, %rd1, %rd4;\n"
+      "shl.b32 %r6, %r2, 3;\n"
+      "sub.s32 %r7, %r4, %r2;\n");  // the steps cancel
+  EXPECT_EQ(code->kind("%r1"), Kind::constant);
+  EXPECT_EQ(code->shape("%r1").value, 100u);
+  EXPECT_EQ(code->kind("%r3"), Kind::uniform);
+  EXPECT_EQ(code->stride("%r2"), 1);
+  EXPECT_EQ(code->stride("%rd3"), 4);
+  EXPECT_EQ(code->stride("%rd5"), -400);
+  EXPECT_EQ(code->stride("%r6"), 8);
+  EXPECT_EQ(code->kind("%r7"), Kind::uniform);
+}
+
+TEST(Affine, LoopsKeepTheShapeThatAllTheirWaysShare) {
+  const auto code = lowered(
+      "mul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\nmov.u32 %r4, 0;\nmov.u32 %r5, %r2;\n"
+      "LOOP:\nadd.s64 %rd3, %rd3, 128;\nadd.s32 %r4, %r4, 1;\nadd.s32 %r5, %r5, %r5;\n"
+      "setp.lt.s32 %p1, %r4, 9;\n@%p1 bra LOOP;\n");
+  EXPECT_EQ(code->stride("%rd3"), 4);
+  EXPECT_EQ(code->kind("%r4"), Kind::uniform);
+  EXPECT_EQ(code->kind("%p1"), Kind::uniform);
+  EXPECT_EQ(code->kind("%r5"), Kind::varying);  // another stride with each trip
+}
+
+TEST(Affine, WhatLanesDecideVaries) {
+  const auto code = lowered(
+      "setp.lt.s32 %p1, %r2, 7;\nsetp.lt.s32 %p2, %r3, 2;\nmov.u32 %r4, 1;\n@%p1 mov.u32 %r4, 2;\nmov.u32 %r5, 1;\n"
+      "@%p2 mov.u32 %r5, 2;\nselp.b32 %r6, 1, 2, %p1;\nselp.b32 %r7, 1, 2, %p2;\nand.b32 %r8, %r2, 3;\n"
+      "ld.global.u32 %r9, [%rd1];\nmul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd2, %rd1, %rd2;\nld.global.u32 %r10, "
+      "[%rd2];\n");
+  for (const char* name : {"%p1", "%r4", "%r6", "%r8", "%r10"}) EXPECT_EQ(code->kind(name), Kind::varying) << name;
+  for (const char* name : {"%p2", "%r5", "%r7", "%r9"}) EXPECT_EQ(code->kind(name), Kind::uniform) << name;
+}
+
+TEST(Affine, ABlocksShapeDecidesOverItsIndices) {
+  const std::string body = "mov.u32 %r4, %tid.y;\n";
+  EXPECT_EQ(lowered(body, {32, 8, 1})->stride("%r2"), 1);
+  EXPECT_EQ(lowered(body, {32, 8, 1})->kind("%r4"), Kind::uniform);
+  EXPECT_EQ(lowered(body, {16, 16, 1})->kind("%r2"), Kind::affine);  // 0..15 twice
+  EXPECT_EQ(lowered(body, {16, 16, 1})->kind("%r4"), Kind::affine);  // one row, then the next
+  EXPECT_EQ(lowered(body, {24, 4, 1})->kind("%r2"), Kind::varying);  // each warp starts elsewhere in a row
+}
+
+// Registers of one number take one operation of lane 0, and no check where nothing is widened.
+TEST(Lockstep, WorksOnLane0WhereverOneNumberIsEnough) {
+  const auto code = lowered("add.s32 %r4, %r3, 5;\nadd.s32 %r5, %r4, %r1;\n");
+  const auto& ops = code->program.lockstep.ops;
+  ASSERT_EQ(ops.size(), code->program.ops.size());
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < ops.size(); ++i) changed += ops[i].run != code->program.ops[i].run;
+  EXPECT_EQ(changed, 6u);  // two parameters, two indices, two sums
+}
+
+// What others read lane by lane is filled in behind it.
+TEST(Lockstep, FillsWhatIsReadLaneByLane) {
+  const auto code = lowered(
+      "add.s32 %r4, %r3, 5;\ncvt.rn.f32.s32 %f1, %r4;\nmad.lo.s32 %r5, %r3, %r1, %r2;\n"
+      "st.global.u32 [%rd1], %r5;\n");
+  // ctaid has all its lanes (cvt wants %r4, which has them from it); so %r5 is computed once and filled.
+  EXPECT_GT(code->program.lockstep.ops.size(), code->program.ops.size());
+}
+
+TEST(Lockstep, LeavesFunctionsThatAreTooLargeAlone) {
+  std::string body;
+  for (int i = 0; i < 1100; ++i) body += ".reg .b32 %many" + std::to_string(i) + ";\n";
+  for (int i = 0; i < 1100; ++i)
+    body += "setp.eq.s32 %p1, %r2, " + std::to_string(i) + ";\n@%p1 bra L" + std::to_string(i) + ";\nL" +
+            std::to_string(i) + ":\n";
+  EXPECT_TRUE(lowered(body)->program.lockstep.ops.empty());
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu
