@@ -124,7 +124,6 @@ TEST(Lockstep, FillsWhatIsReadLaneByLane) {
   const auto code = lowered(
       "add.s32 %r4, %r3, 5;\ncvt.rn.f32.s32 %f1, %r4;\nmad.lo.s32 %r5, %r3, %r1, %r2;\n"
       "st.global.u32 [%rd1], %r5;\n");
-  // ctaid has all its lanes (cvt wants %r4, which has them from it); so %r5 is computed once and filled.
   EXPECT_GT(code->program.lockstep.ops.size(), code->program.ops.size());
 }
 
