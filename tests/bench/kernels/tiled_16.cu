@@ -1,0 +1,24 @@
+// Tiles of 16 x 16: two rows of a tile are one warp.
+#include <roofwalk.cuh>
+
+constexpr int kTile = 16;
+
+__global__ void gemm(const float* a, const float* b, float* c, int n, int k) {
+    __shared__ float a_tile[kTile][kTile], b_tile[kTile][kTile];
+    const int x = threadIdx.x, y = threadIdx.y;
+    const int row = blockIdx.y * kTile + y, column = blockIdx.x * kTile + x;
+    float sum = 0;
+    for (int from = 0; from < k; from += kTile) {
+        a_tile[y][x] = a[row * k + from + x];
+        b_tile[y][x] = b[(from + y) * n + column];
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < kTile; ++i) sum += a_tile[y][i] * b_tile[i][x];
+        __syncthreads();
+    }
+    c[row * n + column] = sum;
+}
+
+SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
+    gemm<<<dim3(n / kTile, m / kTile), dim3(kTile, kTile)>>>(a, b, c, n, k);
+}
