@@ -87,7 +87,12 @@ enum class Form : std::uint8_t {
   prefetch,
   shuffle,
   vote,
-  active_mask
+  active_mask,
+  warp_reduce,
+  warp_match,
+  space_query,
+  sleep,
+  mbarrier
 };
 
 enum class Opcode : std::uint8_t {
@@ -139,8 +144,9 @@ enum class ShuffleMode : std::uint8_t { none, up, down, bfly, idx };
 enum class VoteMode : std::uint8_t { none, all, any, uni, ballot };
 enum class ShiftMode : std::uint8_t { none, left_wrap, left_clamp, right_wrap, right_clamp };  // shf.{l,r}.{wrap,clamp}
 enum class BarrierMode : std::uint8_t { none, sync, arrive, warp_sync, red_popc, red_and, red_or };
-enum class AsyncMode : std::uint8_t { none, copy, commit_group, wait_group, wait_all };  // cp.async
-enum class CacheHint : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt };                // ld and st, as written
+enum class AsyncMode : std::uint8_t { none, copy, commit_group, wait_group, wait_all, mbarrier_arrive };  // cp.async
+enum class MbarrierMode : std::uint8_t { none, init, inval, arrive, arrive_drop, test_wait, try_wait, pending_count };
+enum class CacheHint : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt };  // ld and st, as written
 
 enum class SpecialRegister : std::uint8_t {
   tid,
@@ -159,8 +165,11 @@ enum class SpecialRegister : std::uint8_t {
   lanemask_gt,
   lanemask_ge,
   clock,
+  clock_hi,
   clock64,
   globaltimer,
+  globaltimer_lo,
+  globaltimer_hi,
   dynamic_smem_size,
   total_smem_size
 };
@@ -208,13 +217,14 @@ struct Instruction {
   Rounding rounding = Rounding::none;
   MulMode mul = MulMode::none;
   Compare compare = Compare::none;
-  BoolOp bool_op = BoolOp::none;  // setp with a third source
-  AtomicOp atomic = AtomicOp::none;
+  BoolOp bool_op = BoolOp::none;     // setp with a third source
+  AtomicOp atomic = AtomicOp::none;  // redux too
   ShuffleMode shuffle = ShuffleMode::none;
-  VoteMode vote = VoteMode::none;
+  VoteMode vote = VoteMode::none;  // match too
   ShiftMode shift = ShiftMode::none;
   BarrierMode barrier = BarrierMode::none;
   AsyncMode async = AsyncMode::none;
+  MbarrierMode mbarrier = MbarrierMode::none;
   MatrixShape shape = {};        // mma
   Space space = Space::generic;  // cp.async: of the source; it writes shared memory
   CacheHint cache = CacheHint::none;
@@ -225,6 +235,9 @@ struct Instruction {
   bool is_volatile = false;   // also .relaxed, .acquire, .release: not to be moved
   bool to = false;            // cvta.to
   bool transposed = false;    // ldmatrix.trans
+  bool needs_count = false;   // mbarrier.arrive.noComplete
+  bool parity = false;        // mbarrier waits: for a parity, not a state
+  bool no_increment = false;  // cp.async.mbarrier.arrive.noinc
   int guard = -1;             // register of @p, -1 none
   bool guard_negated = false;
   // Results first, as in the text. setp p|q, shfl d|p: two results, the second Kind::none where absent.

@@ -35,8 +35,10 @@ void add_traffic(const Site& site, const SiteTraffic& traffic, Counters& out) {
 void add_memory(const Instruction& in, const Site& site, Counters& out) {
   const Form form = ptx::info(in.opcode).form;
   const bool atomic = form == Form::atomic || form == Form::reduction;
-  const bool load = form == Form::load || form == Form::matrix_load;
-  if (!atomic && !load && form != Form::store && form != Form::async_copy) return;
+  const bool waits = in.mbarrier == ptx::MbarrierMode::test_wait || in.mbarrier == ptx::MbarrierMode::try_wait;
+  const bool load = form == Form::load || form == Form::matrix_load || waits;
+  if (!atomic && !load && form != Form::store && form != Form::async_copy && form != Form::mbarrier) return;
+
   out.add(Counter::shared_bytes, site.bytes);
   out.add(Counter::shared_wavefronts, site.wavefronts);
   out.add(Counter::shared_bank_conflicts, site.conflicts);
