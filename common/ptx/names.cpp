@@ -30,6 +30,11 @@ constexpr Name<ShuffleMode> kShuffleModes[] = {
     {".up", ShuffleMode::up}, {".down", ShuffleMode::down}, {".bfly", ShuffleMode::bfly}, {".idx", ShuffleMode::idx}};
 constexpr Name<VoteMode> kVoteModes[] = {
     {".all", VoteMode::all}, {".any", VoteMode::any}, {".uni", VoteMode::uni}, {".ballot", VoteMode::ballot}};
+constexpr Name<PermuteMode> kPermuteModes[] = {{".f4e", PermuteMode::f4e}, {".b4e", PermuteMode::b4e},
+                                               {".rc8", PermuteMode::rc8}, {".ecl", PermuteMode::ecl},
+                                               {".ecr", PermuteMode::ecr}, {".rc16", PermuteMode::rc16}};
+constexpr Name<Fragment> kFragments[] = {
+    {".a", Fragment::a}, {".b", Fragment::b}, {".c", Fragment::c}, {".d", Fragment::d}};
 constexpr Name<Space> kSpaces[] = {{".global", Space::global},      {".shared", Space::shared},
                                    {".shared::cta", Space::shared}, {".param", Space::param},
                                    {".param::entry", Space::param}, {".param::func", Space::param},
@@ -73,6 +78,8 @@ const std::span<const Name<BoolOp>> kBoolOpNames = kBoolOps;
 const std::span<const Name<AtomicOp>> kAtomicOpNames = kAtomicOps;
 const std::span<const Name<ShuffleMode>> kShuffleModeNames = kShuffleModes;
 const std::span<const Name<VoteMode>> kVoteModeNames = kVoteModes;
+const std::span<const Name<PermuteMode>> kPermuteModeNames = kPermuteModes;
+const std::span<const Name<Fragment>> kFragmentNames = kFragments;
 const std::span<const Name<Space>> kSpaceNames = kSpaces;
 const std::span<const Name<CacheHint>> kLoadCacheNames = kLoadCache;
 const std::span<const Name<CacheHint>> kStoreCacheNames = kStoreCache;

@@ -15,6 +15,7 @@ std::size_t result_count(const ptx::Instruction& in) {
                  ? 1
                  : 0;
     case Form::store:
+    case Form::fragment_store:
     case Form::reduction:
     case Form::branch:
     case Form::leave:
