@@ -37,6 +37,11 @@ constexpr Name<MbarrierMode> kMbarrierModes[] = {{".init", MbarrierMode::init},
                                                  {".test_wait", MbarrierMode::test_wait},
                                                  {".try_wait", MbarrierMode::try_wait},
                                                  {".pending_count", MbarrierMode::pending_count}};
+constexpr Name<PermuteMode> kPermuteModes[] = {{".f4e", PermuteMode::f4e}, {".b4e", PermuteMode::b4e},
+                                               {".rc8", PermuteMode::rc8}, {".ecl", PermuteMode::ecl},
+                                               {".ecr", PermuteMode::ecr}, {".rc16", PermuteMode::rc16}};
+constexpr Name<Fragment> kFragments[] = {
+    {".a", Fragment::a}, {".b", Fragment::b}, {".c", Fragment::c}, {".d", Fragment::d}};
 constexpr Name<Space> kSpaces[] = {{".global", Space::global},      {".shared", Space::shared},
                                    {".shared::cta", Space::shared}, {".param", Space::param},
                                    {".param::entry", Space::param}, {".param::func", Space::param},
@@ -84,6 +89,8 @@ const std::span<const Name<AtomicOp>> kAtomicOpNames = kAtomicOps;
 const std::span<const Name<ShuffleMode>> kShuffleModeNames = kShuffleModes;
 const std::span<const Name<VoteMode>> kVoteModeNames = kVoteModes;
 const std::span<const Name<MbarrierMode>> kMbarrierModeNames = kMbarrierModes;
+const std::span<const Name<PermuteMode>> kPermuteModeNames = kPermuteModes;
+const std::span<const Name<Fragment>> kFragmentNames = kFragments;
 const std::span<const Name<Space>> kSpaceNames = kSpaces;
 const std::span<const Name<CacheHint>> kLoadCacheNames = kLoadCache;
 const std::span<const Name<CacheHint>> kStoreCacheNames = kStoreCache;

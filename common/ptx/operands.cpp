@@ -145,7 +145,7 @@ Operand Parser::vector_operand() {
   Operand made;
   made.kind = Operand::Kind::vector;
   do {
-    if (made.elements.size() == 4) refuse("a vector of more than 4 elements");
+    if (made.elements.size() == 8) refuse("a vector of more than 8 elements");
     if (token_.is('{') || token_.is('[')) refuse_token("a register");
     made.elements.push_back(operand());
   } while (take(','));

@@ -92,6 +92,8 @@ bool is_memory(const Instruction& instruction) {
     case Form::reduction:
       return instruction.space != ptx::Space::param && instruction.space != ptx::Space::constant;
     case Form::matrix_load:
+    case Form::fragment_load:
+    case Form::fragment_store:
       return true;
     case Form::async_copy:
       return instruction.async == ptx::AsyncMode::copy;

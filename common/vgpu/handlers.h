@@ -30,6 +30,9 @@ const Op* finish_warp(Warp& warp);
 
 // alu_ops.cpp: arithmetic and logic, lane by lane. s[0] the result, s[1]... the sources.
 Handler alu_handler(const ptx::Instruction& instruction);
+// Those of them with a shape of their own, nullptr for the others: integer_ops.cpp, float_ops.cpp.
+Handler integer_handler(const ptx::Instruction& instruction);
+Handler float_handler(const ptx::Instruction& instruction);
 
 // move_ops.cpp: mov, cvt, selp, setp, cvta, shfl, vote, activemask, and copies of whole slots.
 Handler convert_handler(const ptx::Instruction& instruction, int result_bytes, int source_bytes);
@@ -53,6 +56,12 @@ Handler atomic_handler(const ptx::Instruction& instruction);
 // matrix_ops.cpp: every thread of the warp takes part.
 Handler matrix_load_handler(const ptx::Instruction& instruction);  // ldmatrix: s[0..3] the results, s[4] the address
 Handler matrix_multiply_handler(const ptx::Instruction& instruction);  // mma: `offset` is the first of its matrix_slots
+
+// fragment_ops.cpp: wmma, and the products that matrix_ops.cpp does not have.
+// wmma.load, wmma.store: s[4] and offset the address, `count` bytes of its register; s[5] the distance of rows or
+// columns in elements, kNoSlot: none lies between them; `target` the first of its matrix_slots.
+Handler fragment_handler(const ptx::Instruction& instruction);
+Handler fragment_multiply_handler(const ptx::Instruction& instruction);  // as matrix_multiply_handler
 
 // async_ops.cpp: cp.async. s[4] and offset: the global address; s[5] and, as a signed number, target: the shared one,
 // whose register has `count` bytes; s[0]: how many bytes to read, kNoSlot: all.

@@ -436,6 +436,13 @@ class Lowering {
         return lower_matrix_load(in, op);
       case Form::matrix_multiply:
         return lower_matrix_multiply(in, op);
+      case Form::fragment_load:
+      case Form::fragment_store:
+        return lower_fragment(in, op);
+      case Form::cache_policy:  // policies are all alike: caches here have one way to replace
+        op.s[0] = result(in.operands[0]);
+        op.s[1] = constant(0, 8);
+        return emit_ok(op, move_handler(8));
       case Form::async_copy:
         return in.async == ptx::AsyncMode::copy ? lower_async_copy(in, op) : lower_async_group(in, op);
       case Form::atomic:
@@ -823,12 +830,25 @@ class Lowering {
     op.offset = static_cast<std::int64_t>(program_.matrix_slots.size());
     for (std::size_t o = 0; o < in.operands.size(); ++o) {
       for (const Operand& element : in.operands[o].elements) {
-        const Slot at = o == 0 ? result(element) : source(element, 4);
+        const Slot at = o == 0 ? result(element) : source(element, in.type == Type::f64 ? 8 : 4);
         if (o != 0 && at == kNoSlot) return unsupported(in, "with this operand");
         program_.matrix_slots.push_back(at);
       }
     }
     return emit_ok(op, matrix_multiply_handler(in));
+  }
+
+  Status lower_fragment(const Instruction& in, Op op) {
+    const bool store = in.opcode == Opcode::WmmaStore;
+    op.target = static_cast<std::uint32_t>(program_.matrix_slots.size());
+    const auto bytes = static_cast<std::uint32_t>(std::max(ptx::size_bytes(in.type), 4));
+    for (const Operand& element : in.operands[store ? 1 : 0].elements) {
+      program_.matrix_slots.push_back(store ? source(element, bytes) : result(element));
+      if (store && program_.matrix_slots.back() == kNoSlot) return unsupported(in, "with this operand");
+    }
+    if (in.operands.size() > 2) op.s[5] = source(in.operands[2], 4);
+    if (!set_address(in.operands[store ? 0 : 1], op)) return unsupported(in);
+    return emit_ok(op, fragment_handler(in));
   }
 
   Status lower_async_copy(const Instruction& in, Op op) {
@@ -840,7 +860,7 @@ class Lowering {
     op.s[5] = to;
     op.count = width;
     op.target = static_cast<std::uint32_t>(offset);
-    if (in.operands.size() > 3) {
+    if (in.operands.size() > (in.has_policy ? 4u : 3u)) {
       op.s[0] = source(in.operands[3], 4);
       if (op.s[0] == kNoSlot) return unsupported(in, "with this operand");
     }
@@ -853,7 +873,7 @@ class Lowering {
     const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
     if (!reduction) op.s[0] = result(in.operands[0]);
     op.s[1] = source(in.operands[first + 1], bytes);
-    if (in.operands.size() > first + 2) op.s[2] = source(in.operands[first + 2], bytes);
+    if (in.atomic == ptx::AtomicOp::cas) op.s[2] = source(in.operands[first + 2], bytes);
     const Handler handler = atomic_handler(in);
     if (!set_address(in.operands[first], op) || handler == nullptr || op.s[1] == kNoSlot) return unsupported(in);
     emit(op, handler);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "common/vgpu/access.h"
+#include "common/vgpu/half.h"
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/lanes.h"
 #include "common/vgpu/near_memory.h"
@@ -304,30 +305,41 @@ Handler memory_handler(const Instruction& in, int register_bytes) {
   }
 }
 
+struct HalfPair {
+  Half low, high;
+};
+
+// Of floats, the ISA has sums alone. Those of .f32 in global memory flush subnormal numbers, in shared memory not.
+float atomic_sum(float old, float b, bool flushes) {
+  const float sum = flushes ? flush(flush(old) + flush(b)) : old + b;
+  return sum != sum ? canonical_nan() : sum;
+}
+double atomic_sum(double old, double b, bool) {
+  const double sum = old + b;
+  return sum != sum ? std::numeric_limits<double>::quiet_NaN() : sum;
+}
+Half atomic_sum(Half old, Half b, bool) { return narrow<Half>(widen(old) + widen(b)); }
+HalfPair atomic_sum(HalfPair old, HalfPair b, bool) {
+  return {atomic_sum(old.low, b.low, false), atomic_sum(old.high, b.high, false)};
+}
+
 template <class T>
-T atomic_result(ptx::AtomicOp operation, T old, T b, T c) {
-  switch (operation) {
-    case ptx::AtomicOp::add:
-      if constexpr (std::is_integral_v<T>)
-        return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(b));
-      else
-        return old + b;
-    case ptx::AtomicOp::min:
-      return std::min(old, b);
-    case ptx::AtomicOp::max:
-      return std::max(old, b);
-    case ptx::AtomicOp::exch:
-      return b;
-    case ptx::AtomicOp::cas:
-      return std::bit_cast<std::array<std::uint8_t, sizeof(T)>>(old) ==
-                     std::bit_cast<std::array<std::uint8_t, sizeof(T)>>(b)
-                 ? c
-                 : old;
-    default:
-      break;
-  }
-  if constexpr (std::is_integral_v<T>) {
+T atomic_result(ptx::AtomicOp operation, T old, T b, T c, bool flushes) {
+  if constexpr (!std::is_integral_v<T>) {
+    return atomic_sum(old, b, flushes);
+  } else {
+    using Wide = std::conditional_t<sizeof(T) == 2, std::uint32_t, std::make_unsigned_t<T>>;
     switch (operation) {
+      case ptx::AtomicOp::add:
+        return static_cast<T>(static_cast<Wide>(old) + static_cast<Wide>(b));
+      case ptx::AtomicOp::min:
+        return std::min(old, b);
+      case ptx::AtomicOp::max:
+        return std::max(old, b);
+      case ptx::AtomicOp::exch:
+        return b;
+      case ptx::AtomicOp::cas:
+        return old == b ? c : old;
       case ptx::AtomicOp::and_:
         return static_cast<T>(old & b);
       case ptx::AtomicOp::or_:
@@ -339,10 +351,9 @@ T atomic_result(ptx::AtomicOp operation, T old, T b, T c) {
       case ptx::AtomicOp::dec:
         return old == 0 || old > b ? b : static_cast<T>(old - 1);
       default:
-        break;
+        return old;
     }
   }
-  return old;
 }
 
 // Lanes take their turns in order, so results repeat.
@@ -379,7 +390,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if ((warp.mask >> l & 1u) == 0) continue;
     T old;
     std::memcpy(&old, at.of(access, l), sizeof old);
-    const T value = atomic_result(in.atomic, old, b[l], c[l]);
+    const T value = atomic_result(in.atomic, old, b[l], c[l], where == Where::global);
     std::memcpy(at.of(access, l), &value, sizeof value);
     if (d != nullptr) d[l] = old;
   }
@@ -394,6 +405,12 @@ Handler store_handler(const Instruction& in, int register_bytes) { return memory
 Handler atomic_handler(const Instruction& in) {
   if (in.space != Space::global && in.space != Space::shared && in.space != Space::generic) return nullptr;
   switch (in.type) {
+    case Type::b16:
+      return op_atomic<std::uint16_t>;
+    case Type::f16:
+      return op_atomic<Half>;
+    case Type::f16x2:
+      return op_atomic<HalfPair>;
     case Type::b32:
     case Type::u32:
       return op_atomic<std::uint32_t>;

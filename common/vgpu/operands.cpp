@@ -19,6 +19,7 @@ std::size_t result_count(const ptx::Instruction& in) {
       return in.mbarrier == ptx::MbarrierMode::init || in.mbarrier == ptx::MbarrierMode::inval ? 0 : 1;
     case Form::sleep:
     case Form::store:
+    case Form::fragment_store:
     case Form::reduction:
     case Form::branch:
     case Form::leave:

@@ -220,7 +220,9 @@ std::uint32_t shared_word_bytes(const ptx::Function& function) {
   for (const ptx::Instruction& in : function.instructions) {
     const bool reaches = in.space == ptx::Space::shared || in.space == ptx::Space::generic;
     const ptx::Form form = ptx::info(in.opcode).form;
-    if (!reaches || (form != ptx::Form::load && form != ptx::Form::store)) continue;
+    const bool moves = form == ptx::Form::load || form == ptx::Form::store || form == ptx::Form::fragment_load ||
+                       form == ptx::Form::fragment_store || form == ptx::Form::atomic;
+    if (!reaches || !moves) continue;
     bytes = std::min(bytes, static_cast<std::uint32_t>(std::max(ptx::size_bytes(in.type), 1)));
   }
   return bytes;

@@ -1,13 +1,17 @@
 // What the sanitizer knows of a block's shared memory: who touched each word last, and whether the threads have met
 // since. Kept only where a run asks for it; counts and results are the same with it and without.
 //
-// Found: words that are read before anybody wrote them; two threads that touch a word, one of them writing, with no
-// barrier, __syncwarp, shuffle or vote between them; and reads of what an asynchronous copy may still be writing. Two
-// writes of one value are no race.
+// Found: words that are read before anybody wrote them; two threads that touch a word, one of them writing, with
+// nothing between them that orders them (a barrier of the block, a __syncwarp, shuffle, vote, match or reduction whose
+// mask names both, a lock, an mbarrier); reads of what an asynchronous copy may still be writing; two lanes that write
+// different values to one word in one instruction. Two writes of one value are a warning, but for those of one
+// instruction.
 //
-// Not found: two lanes that write one word in the same instruction; more than two readers of a word at a time, where
-// the third is the one that races; a __syncwarp, shuffle or vote of some lanes counts as one of the whole warp. Atomics
-// and volatile accesses do not race with each other.
+// Not found: more than two readers of a word at a time, where the third is the one that races; races that only another
+// order of the warps would show, where a lock or an mbarrier happened to order them; races in global memory; uses of an
+// mbarrier's own 8 bytes by plain loads. Atomics and volatile accesses do not race with each other. Elsewhere: reads of
+// global memory that nobody wrote (memory.h), of local memory of which no byte that they read was written
+// (near_memory.h; registers are not watched), and masks that name threads which are not there (members.h).
 #pragma once
 
 #include <cstdint>
@@ -123,10 +127,5 @@ bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
 
 // Where a byte of shared memory lies: "byte 4 of tile".
 std::string shared_place(const Program& program, std::uint64_t byte);
-
-// The lanes of the warp meet, if the run is sanitized.
-inline void meet_in_warp(const Warp& warp) {
-  if (warp.block->shadow != nullptr) warp.block->shadow->meet_in_warp(warp.index);
-}
 
 }  // namespace roofwalk::vgpu

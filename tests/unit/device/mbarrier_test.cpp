@@ -97,7 +97,7 @@ constexpr const char* kPipeline = R"(#include <roofwalk.cuh>
 #include <cuda/pipeline>
 namespace cg = cooperative_groups;
 __global__ void k(const float* x, float* y, int n) {
-  __shared__ float tile[2][128];
+  alignas(16) __shared__ float tile[2][128];
   __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
   auto block = cg::this_thread_block();
   auto pipe = cuda::make_pipeline(block, &state);
@@ -140,7 +140,7 @@ TEST(Mbarrier, SanitizerSeesAPipelineThatDoesNotWait) {
   const auto record = Runner().run(text, {&x, &y, n});
   ASSERT_TRUE(record.ok()) << record.error().text();
   ASSERT_TRUE(record->fault);
-  EXPECT_EQ(record->fault->kind, FaultKind::missing_wait) << record->fault->message;
+  EXPECT_EQ(record->fault->kind, FaultKind::race) << record->fault->message;
   EXPECT_EQ(record->fault->line, 18);
 }
 
