@@ -18,7 +18,7 @@ using ptx::Space;
 using ptx::Type;
 using ptx::Variable;
 
-constexpr std::size_t kMostInstructions = 400'000;
+constexpr std::size_t kMostInstructions = 400'000, kMostFunctions = 1001;
 
 Form form_of(const Instruction& in) { return ptx::info(in.opcode).form; }
 
@@ -50,6 +50,9 @@ class Linker {
   Result<LinkedKernel> run() {
     find_parts();
     if (functions_.size() == 1) return LinkedKernel{};
+    if (functions_.size() > kMostFunctions) {
+      return Error{.message = fmt::format("a kernel that calls more than {} functions", kMostFunctions - 1)};
+    }
     LinkedKernel out;
     out.function = std::make_shared<Function>();
     code_ = out.function.get();
@@ -81,7 +84,7 @@ class Linker {
  private:
   void find_parts() {
     functions_.push_back(&kernel_);
-    for (std::size_t i = 0; i < functions_.size(); ++i) {
+    for (std::size_t i = 0; i < functions_.size() && functions_.size() <= kMostFunctions; ++i) {
       for_each_call(*functions_[i], [&](const std::string& name, const Instruction&) {
         const Function* callee = module_.find_function(name);
         if (callee == nullptr || callee->is_extern) return;

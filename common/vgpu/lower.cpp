@@ -506,6 +506,12 @@ class Lowering {
       const auto number = static_cast<std::size_t>(part - linked_.parts.begin());
       site.frame_bytes = round_up(frame_bytes_[number], 16) + kLeastFrame;
     }
+    const auto has_place = [&](const Operand& operand) {
+      return operand.kind != Operand::Kind::variable || program_.locals.contains(operand.symbol);
+    };
+    if (!std::all_of(in.call_arguments.begin(), in.call_arguments.end(), has_place) ||
+        !std::all_of(in.call_results.begin(), in.call_results.end(), has_place))
+      return unsupported(in, "with a parameter of the kernel itself");
     for (std::size_t i = 0; i < part->parameters.size(); ++i)
       site.arguments.emplace_back(place(in.call_arguments[i]), place(part->parameters[i]));
     for (std::size_t i = 0; i < part->results.size(); ++i)
