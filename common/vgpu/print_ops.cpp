@@ -122,18 +122,12 @@ const Op* op_print(Launch& launch, Warp& warp, const Op* op) {
 
 const Op* op_assertion_failed(Launch& launch, Warp& warp, const Op* op) {
   const int lane = std::countr_zero(warp.mask);
-  const auto text = [&](std::size_t index) {
-    const auto found = text_at(launch, warp, lane, argument(launch, warp, op, lane, index));
-    return found ? format_print("%s", {.next = [](std::uint32_t) { return std::optional<std::uint64_t>(1); },
-                                       .text = [&](std::uint64_t) { return found; }})
-                       .text
-                 : std::string("?");
-  };
-  std::string file = text(1);
-  if (const std::size_t slash = file.rfind('/'); slash != std::string::npos) file.erase(0, slash + 1);
+  const auto condition = text_at(launch, warp, lane, argument(launch, warp, op, lane, 0));
+  const PrintSource source{.next = [](std::uint32_t) { return std::optional<std::uint64_t>(1); },
+                           .text = [&](std::uint64_t) { return condition; }};
   return launch.stop(warp, op, FaultKind::assertion, lane,
-                     fmt::format("assertion failed: {} ({}:{}, in {}): print what it compares, for this thread alone",
-                                 text(0), file, argument(launch, warp, op, lane, 2) & 0xffffffffu, text(3)));
+                     fmt::format("assertion failed: {}: print what it compares, for this thread alone",
+                                 format_print("%s", source).text));
 }
 
 }  // namespace roofwalk::vgpu
