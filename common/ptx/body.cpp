@@ -91,6 +91,9 @@ void Parser::directive() {
   if (take(".shared")) return local_variables(Space::shared);
   if (take(".pragma")) return pragma();
   if (take(".file")) return file_directive();
+  if (token_.is(".callprototype")) {
+    refuse("a call through a pointer (a function pointer, a virtual function) is not supported by the virtual GPU");
+  }
   refuse(fmt::format("{} is not supported by the virtual GPU", quoted(token_.text)));
 }
 
@@ -185,7 +188,7 @@ void Parser::instruction() {
   made.ptx_line = token_.line;
   if (token_.kind != Token::Kind::word) refuse_token("an instruction");
   instruction_text_ = token_.text;
-  const auto opcode = find_opcode(token_.text);
+  auto opcode = find_opcode(token_.text);
   advance();
   constexpr std::size_t kMaxModifiers = 12;
   std::vector<std::string_view> words;
@@ -193,12 +196,17 @@ void Parser::instruction() {
     words.push_back(token_.text);
     instruction_text_ += token_.text;
   }
+  std::span<const std::string_view> modifiers = words;
+  if (!opcode && !words.empty()) {
+    opcode = find_opcode(instruction_text_.substr(0, instruction_text_.find('.') + words[0].size()));
+    modifiers = modifiers.subspan(1);
+  }
   const auto unsupported = [&] {
     throw Refusal{fmt::format("{} is not supported by the virtual GPU", quoted(instruction_text_)), made.ptx_line};
   };
   if (!opcode || token_.kind == Token::Kind::dotted) unsupported();
   made.opcode = *opcode;
-  if (const auto reason = read_modifiers(words, made)) {
+  if (const auto reason = read_modifiers(modifiers, made)) {
     if (reason->empty()) unsupported();
     throw Refusal{fmt::format("{} {}", quoted(instruction_text_), *reason), made.ptx_line};
   }
@@ -242,7 +250,8 @@ void Parser::call_operands(Instruction& made) {
   const std::string_view name = expect_name("a function's name");
   const Symbol* symbol = symbols_.find(name);
   if (symbol == nullptr) refuse(fmt::format("the function {} is not declared", quoted(name)));
-  if (symbol->kind != Symbol::Kind::function) refuse("a call through a register is not supported by the virtual GPU");
+  if (symbol->kind != Symbol::Kind::function)
+    refuse("a call through a pointer (a function pointer, a virtual function) is not supported by the virtual GPU");
   const auto index = static_cast<std::size_t>(symbol->index);
   Operand callee;
   callee.kind = Operand::Kind::function;

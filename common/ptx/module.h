@@ -59,7 +59,8 @@ inline constexpr TypeSet kBits = kB16 | kB32 | kB64;
 inline constexpr TypeSet kNumber = kU8 | kS8 | kInt | kF16 | kBf16 | kF32 | kF64;
 inline constexpr TypeSet kAnyRegister = kPred | kBits | kInt | kF32 | kF64;
 inline constexpr TypeSet kMemory = kB8 | kU8 | kS8 | kBits | kInt | kF16 | kF32 | kF64;
-inline constexpr TypeSet kAtomic = kB32 | kB64 | kU32 | kS32 | kU64 | kS64 | kF32 | kF64;
+inline constexpr TypeSet kAtomic = kBits | kU32 | kS32 | kU64 | kS64 | kF16 | kF16x2 | kF32 | kF64;
+inline constexpr TypeSet kFragment = kF16 | kBf16 | kTf32 | kF32 | kF64 | kU8 | kS8 | kS32;
 
 enum class Pipe : std::uint8_t { fma, half, alu, imad, fp64, special, tensor, lsu, control };
 
@@ -75,6 +76,8 @@ enum class Form : std::uint8_t {
   store,
   matrix_load,
   matrix_multiply,
+  fragment_load,
+  fragment_store,
   async_copy,
   atomic,
   reduction,
@@ -85,9 +88,15 @@ enum class Form : std::uint8_t {
   trap,
   fence,
   prefetch,
+  cache_policy,
   shuffle,
   vote,
-  active_mask
+  active_mask,
+  warp_reduce,
+  warp_match,
+  space_query,
+  sleep,
+  mbarrier
 };
 
 enum class Opcode : std::uint8_t {
@@ -138,9 +147,12 @@ enum class AtomicOp : std::uint8_t { none, add, min, max, and_, or_, xor_, exch,
 enum class ShuffleMode : std::uint8_t { none, up, down, bfly, idx };
 enum class VoteMode : std::uint8_t { none, all, any, uni, ballot };
 enum class ShiftMode : std::uint8_t { none, left_wrap, left_clamp, right_wrap, right_clamp };  // shf.{l,r}.{wrap,clamp}
+enum class PermuteMode : std::uint8_t { none, f4e, b4e, rc8, ecl, ecr, rc16 };  // prmt: none is by selectors
+enum class Fragment : std::uint8_t { none, a, b, c, d };                        // wmma.load, wmma.store
 enum class BarrierMode : std::uint8_t { none, sync, arrive, warp_sync, red_popc, red_and, red_or };
-enum class AsyncMode : std::uint8_t { none, copy, commit_group, wait_group, wait_all };  // cp.async
-enum class CacheHint : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt };                // ld and st, as written
+enum class AsyncMode : std::uint8_t { none, copy, commit_group, wait_group, wait_all, mbarrier_arrive };  // cp.async
+enum class MbarrierMode : std::uint8_t { none, init, inval, arrive, arrive_drop, test_wait, try_wait, pending_count };
+enum class CacheHint : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt };  // ld and st, as written
 
 enum class SpecialRegister : std::uint8_t {
   tid,
@@ -159,8 +171,11 @@ enum class SpecialRegister : std::uint8_t {
   lanemask_gt,
   lanemask_ge,
   clock,
+  clock_hi,
   clock64,
   globaltimer,
+  globaltimer_lo,
+  globaltimer_hi,
   dynamic_smem_size,
   total_smem_size
 };
@@ -205,26 +220,41 @@ struct Instruction {
   Opcode opcode{};
   Type type = Type::none;         // of the operation; for cvt of the result
   Type source_type = Type::none;  // cvt, set, mma: of the (factor) sources; setp: the compared type stands in `type`
+  Type second_type = Type::none;  // mma, dp4a, dp2a: of the second factor, the first one's is source_type
+  Type sum_type = Type::none;     // mma: of c; `type` is that of d
   Rounding rounding = Rounding::none;
   MulMode mul = MulMode::none;
   Compare compare = Compare::none;
-  BoolOp bool_op = BoolOp::none;  // setp with a third source
-  AtomicOp atomic = AtomicOp::none;
+  BoolOp bool_op = BoolOp::none;     // setp with a third source
+  AtomicOp atomic = AtomicOp::none;  // redux too
   ShuffleMode shuffle = ShuffleMode::none;
-  VoteMode vote = VoteMode::none;
+  VoteMode vote = VoteMode::none;  // match too
   ShiftMode shift = ShiftMode::none;
   BarrierMode barrier = BarrierMode::none;
   AsyncMode async = AsyncMode::none;
-  MatrixShape shape = {};        // mma
-  Space space = Space::generic;  // cp.async: of the source; it writes shared memory
+  MbarrierMode mbarrier = MbarrierMode::none;
+  PermuteMode permute = PermuteMode::none;
+  MatrixShape shape = {};              // mma, wmma
+  Fragment fragment = Fragment::none;  // wmma.load, wmma.store
+  bool by_columns = false;             // wmma.load, wmma.store: a column's elements lie together
+  Space space = Space::generic;        // cp.async: of the source; it writes shared memory
   CacheHint cache = CacheHint::none;
   std::uint8_t vector = 1;  // ld, st: 1, 2 or 4 elements; ldmatrix: 1, 2 or 4 matrices
-  bool ftz = false, sat = false;
+  bool ftz = false;
+  bool sat = false;
+  bool satfinite = false;     // cvt, mma: beyond the largest number, the largest number
+  bool relu = false;          // negative results become 0
+  bool nan = false;           // min, max: NaN wins
+  bool shift_amount = false;  // bfind.shiftamt
+  bool has_policy = false;    // .L2::cache_hint: its last operand, which changes nothing here
   bool uni = false;           // bra.uni, call.uni
   bool non_coherent = false;  // ld.global.nc
   bool is_volatile = false;   // also .relaxed, .acquire, .release: not to be moved
   bool to = false;            // cvta.to
   bool transposed = false;    // ldmatrix.trans
+  bool needs_count = false;   // mbarrier.arrive.noComplete
+  bool parity = false;        // mbarrier waits: for a parity, not a state
+  bool no_increment = false;  // cp.async.mbarrier.arrive.noinc
   int guard = -1;             // register of @p, -1 none
   bool guard_negated = false;
   // Results first, as in the text. setp p|q, shfl d|p: two results, the second Kind::none where absent.

@@ -23,6 +23,9 @@ extern const std::span<const Name<BoolOp>> kBoolOpNames;
 extern const std::span<const Name<AtomicOp>> kAtomicOpNames;
 extern const std::span<const Name<ShuffleMode>> kShuffleModeNames;
 extern const std::span<const Name<VoteMode>> kVoteModeNames;
+extern const std::span<const Name<MbarrierMode>> kMbarrierModeNames;
+extern const std::span<const Name<PermuteMode>> kPermuteModeNames;
+extern const std::span<const Name<Fragment>> kFragmentNames;
 extern const std::span<const Name<Space>> kSpaceNames;
 extern const std::span<const Name<CacheHint>> kLoadCacheNames;
 extern const std::span<const Name<CacheHint>> kStoreCacheNames;
@@ -44,7 +47,7 @@ std::optional<Value> find_name(std::span<const Name<Value>> names, std::string_v
   return std::nullopt;
 }
 
-// The row whose mnemonic is `word`.
+// The row whose mnemonic is `word`; of an instruction with a first modifier, both words together are asked for first.
 std::optional<Opcode> find_opcode(std::string_view word);
 
 }  // namespace roofwalk::ptx

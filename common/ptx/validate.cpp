@@ -68,6 +68,9 @@ Type alu_source_type(const Instruction& i, int index) {
       return index == 1 ? Type::u32 : i.type;
     case Opcode::Shf:
       return index == 2 ? Type::u32 : i.type;
+    case Opcode::Dp2a:
+    case Opcode::Dp4a:
+      return index == 0 ? i.source_type : index == 1 ? i.second_type : i.type;
     case Opcode::Bfe:
       return index >= 1 ? Type::u32 : i.type;
     case Opcode::Bfi:
@@ -80,7 +83,7 @@ Type alu_source_type(const Instruction& i, int index) {
 }
 
 Type alu_result_type(const Instruction& i) {
-  if (i.opcode == Opcode::Clz || i.opcode == Opcode::Popc) return Type::u32;
+  if (i.opcode == Opcode::Clz || i.opcode == Opcode::Popc || i.opcode == Opcode::Bfind) return Type::u32;
   return i.mul == MulMode::wide ? widened(i.type) : i.type;
 }
 
@@ -104,29 +107,99 @@ void add_barrier(Signature& s, const Instruction& i) {
   }
 }
 
+constexpr int kWarpLanes = 32;
+constexpr int kWmmaHalves = 16 * kWarpLanes;
+
 int braced(int elements) { return elements > 1 ? elements : 0; }
 
-// d, a, b, c: each lane holds its share of the matrices, 16-bit factors two a register.
+// The register that holds a factor or sum, and how many of a matrix's elements.
+Type held_in(Type element) {
+  switch (element) {
+    case Type::f16:
+      return Type::f16x2;
+    case Type::bf16:
+      return Type::bf16x2;
+    case Type::s8:
+    case Type::u8:
+      return Type::b32;
+    default:
+      return element;
+  }
+}
+int registers_of(int elements, Type element) {
+  return elements / kWarpLanes / (size_bytes(held_in(element)) / size_bytes(element));
+}
+
+// d, a, b, c: each lane holds its share of the matrices, narrow elements several to a register. Of wmma's f16 factors
+// it holds 16, whatever the shape: some of them twice.
 void add_matrices(Signature& s, const Instruction& i) {
-  const bool pairs = i.source_type != Type::tf32;
-  const Type factor = i.source_type == Type::f16    ? Type::f16x2
-                      : i.source_type == Type::bf16 ? Type::bf16x2
-                                                    : Type::tf32;
-  const int lanes = pairs ? 64 : 32;
-  const int sums = i.shape.m * i.shape.n / 32;
-  s.add({Slot::Role::destination, Type::f32, false, sums, true});
-  s.add({Slot::Role::source, factor, false, i.shape.m * i.shape.k / lanes});
-  s.add({Slot::Role::source, factor, false, i.shape.k * i.shape.n / lanes});
-  s.add({Slot::Role::source, Type::f32, false, sums});
+  const MatrixShape shape = i.shape;
+  const auto add = [&](Slot::Role role, int elements, Type type) {
+    s.add({role, held_in(type), false, registers_of(elements, type), role == Slot::Role::destination});
+  };
+  const auto add_factor = [&](int elements, Type type) {
+    const bool twice = i.opcode == Opcode::WmmaMma && type == Type::f16;
+    add(Slot::Role::source, twice ? kWmmaHalves : elements, type);
+  };
+  add(Slot::Role::destination, shape.m * shape.n, i.type);
+  add_factor(shape.m * shape.k, i.source_type);
+  add_factor(shape.k * shape.n, i.second_type);
+  add(Slot::Role::source, shape.m * shape.n, i.sum_type);
+}
+
+// A fragment in braces and where its matrix lies, with how far its rows or columns are apart where that is said.
+void add_fragment(Signature& s, const Instruction& i) {
+  const bool is_factor = i.fragment == Fragment::a || i.fragment == Fragment::b;
+  const int rows = i.fragment == Fragment::b ? i.shape.k : i.shape.m;
+  const int columns = i.fragment == Fragment::a ? i.shape.k : i.shape.n;
+  const bool twice = is_factor && i.type == Type::f16;
+  const int registers = registers_of(twice ? kWmmaHalves : rows * columns, i.type);
+  const bool is_store = i.opcode == Opcode::WmmaStore;
+  if (is_store) s.address(i.space);
+  s.add({is_store ? Slot::Role::source : Slot::Role::destination, held_in(i.type), false, registers, !is_store});
+  if (!is_store) s.address(i.space);
+  if (i.operands.size() > 2) s.source(Type::u32);
 }
 
 void add_async_copy(Signature& s, const Instruction& i) {
   if (i.async == AsyncMode::wait_group) s.number();
+  if (i.async == AsyncMode::mbarrier_arrive) s.address(i.space);
   if (i.async != AsyncMode::copy) return;
   s.address(Space::shared);
   s.address(Space::global);
   s.number();
-  if (i.operands.size() > 3) s.source(Type::u32);
+  if (i.operands.size() > (i.has_policy ? 4u : 3u)) s.source(Type::u32);
+}
+
+void add_mbarrier(Signature& s, const Instruction& i) {
+  switch (i.mbarrier) {
+    case MbarrierMode::init:
+      s.address(i.space);
+      s.source(Type::u32);
+      break;
+    case MbarrierMode::inval:
+      s.address(i.space);
+      break;
+    case MbarrierMode::arrive:
+    case MbarrierMode::arrive_drop:
+      s.add({Slot::Role::destination, Type::b64, false, 0, true});
+      s.address(i.space);
+      if (i.needs_count || i.operands.size() > 2) s.source(Type::u32);
+      break;
+    case MbarrierMode::test_wait:
+    case MbarrierMode::try_wait:
+      s.destination(Type::pred);
+      s.address(i.space);
+      s.source(i.parity ? Type::u32 : Type::b64);
+      if (i.mbarrier == MbarrierMode::try_wait && i.operands.size() > 3) s.source(Type::u32);
+      break;
+    case MbarrierMode::pending_count:
+      s.destination(Type::u32);
+      s.source(Type::b64);
+      break;
+    case MbarrierMode::none:
+      break;
+  }
 }
 
 Signature signature_of(const Instruction& i) {
@@ -181,6 +254,14 @@ Signature signature_of(const Instruction& i) {
     case Form::matrix_multiply:
       add_matrices(s, i);
       break;
+    case Form::fragment_load:
+    case Form::fragment_store:
+      add_fragment(s, i);
+      break;
+    case Form::cache_policy:
+      s.destination(i.type);
+      if (i.operands.size() > 1) s.source(Type::f32);
+      break;
     case Form::async_copy:
       add_async_copy(s, i);
       break;
@@ -214,6 +295,27 @@ Signature signature_of(const Instruction& i) {
     case Form::active_mask:
       s.destination(i.type);
       break;
+    case Form::warp_reduce:
+      s.destination(i.type);
+      s.source(i.type);
+      s.source(Type::u32);
+      break;
+    case Form::warp_match:
+      s.destination(Type::b32);
+      s.add({Role::destination, Type::pred, false, 0, true});
+      s.source(i.type);
+      s.source(Type::u32);
+      break;
+    case Form::space_query:
+      s.destination(Type::pred);
+      s.source(Type::u64);
+      break;
+    case Form::sleep:
+      s.source(i.type);
+      break;
+    case Form::mbarrier:
+      add_mbarrier(s, i);
+      break;
     case Form::branch:
     case Form::call:
     case Form::leave:
@@ -221,6 +323,7 @@ Signature signature_of(const Instruction& i) {
     case Form::fence:
       break;
   }
+  if (i.has_policy) s.source(Type::b64);
   return s;
 }
 
@@ -243,15 +346,18 @@ class Checker {
       refuse("has no result");
     }
     if (form() == Form::barrier) check_barrier();
+    if (instruction_.vote == VoteMode::any && operands[1].kind != Operand::Kind::none && form() == Form::warp_match) {
+      refuse("has two results, which only match.all has");
+    }
     if (instruction_.async == AsyncMode::copy) check_copied_sizes();
+    if (instruction_.opcode == Opcode::Lop3) check_truth_table();
   }
 
  private:
   Form form() const { return info(instruction_.opcode).form; }
   static bool is_vector(const Operand& operand) { return operand.kind == Operand::Kind::vector; }
 
-  // The second result of setp and shfl is ours where the text has none.
-  bool has_second_result() const { return form() == Form::compare || form() == Form::shuffle; }
+  bool has_second_result() const { return ptx::has_second_result(instruction_); }
   std::size_t written_count(const std::vector<Operand>& operands) const {
     return operands.size() - (has_second_result() && operands.size() > 1);
   }
@@ -400,13 +506,18 @@ class Checker {
     }
   }
 
+  void check_truth_table() const {
+    const Operand& table = instruction_.operands[4];
+    if (table.kind != Operand::Kind::immediate || table.bits > 255) refuse("needs a number from 0 to 255 at its end");
+  }
+
   void check_copied_sizes() const {
     const std::uint64_t bytes = instruction_.operands[2].bits;
     const bool through_l1 = instruction_.cache == CacheHint::ca;
     if (bytes != 16 && !(through_l1 && (bytes == 4 || bytes == 8))) {
       refuse(through_l1 ? "copies 4, 8 or 16 bytes" : "copies 16 bytes, no more and no less");
     }
-    if (instruction_.operands.size() < 4) return;
+    if (instruction_.operands.size() < (instruction_.has_policy ? 5u : 4u)) return;
     const Operand& source = instruction_.operands[3];
     if (source.kind == Operand::Kind::immediate && source.bits > bytes) refuse("reads more bytes than it copies");
   }
@@ -427,6 +538,11 @@ class Checker {
 bool register_fits(Type declared, Type wanted) {
   if (declared == Type::pred || wanted == Type::pred) return declared == wanted;
   return size_bytes(declared) == size_bytes(wanted) && same_kind(declared, wanted);
+}
+
+bool has_second_result(const Instruction& instruction) {
+  const Form form = info(instruction.opcode).form;
+  return form == Form::compare || form == Form::shuffle || form == Form::warp_match;
 }
 
 void check_operands(Instruction& instruction, const std::vector<Register>& registers, std::string_view text) {

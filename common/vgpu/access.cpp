@@ -61,7 +61,7 @@ void misaligned(Launch& launch, const Warp& warp, const Op* op, std::uint64_t ad
   const bool constant_load = op->instruction->space == ptx::Space::constant;
   const bool touches_constants = access.high >= Memory::kConstantBase && access.low < Memory::kConstantEnd;
   const bool only_constants = access.low >= Memory::kConstantBase && access.high < Memory::kConstantEnd;
-  const bool only_reads = form == ptx::Form::load || form == ptx::Form::async_copy;
+  const bool only_reads = form == ptx::Form::load || form == ptx::Form::async_copy || form == ptx::Form::fragment_load;
   if ((constant_load && !only_constants) || (!only_reads && touches_constants)) {
     launch.stop(warp, op, FaultKind::out_of_bounds, -1,
                 constant_load ? "out of bounds: reads constant memory where no __constant__ variable lies"

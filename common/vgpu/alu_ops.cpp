@@ -278,11 +278,7 @@ Handler handler_for(const Instruction& in) {
   }
   if constexpr ((types & ptx::kF32) != 0) {
     const bool directed = in.rounding == Rounding::rz || in.rounding == Rounding::rm || in.rounding == Rounding::rp;
-    if (in.type == Type::f32 && (in.ftz || in.sat || directed)) {
-      if (directed && !kCanBeDirected<Sem>) return nullptr;
-      return op_modified<Sem, sources>;
-    }
-    if (in.type == Type::f64 && directed) return nullptr;
+    if (in.type == Type::f32 && (in.ftz || in.sat || directed)) return op_modified<Sem, sources>;
   }
   switch (in.type) {
     case Type::u16:
@@ -294,7 +290,7 @@ Handler handler_for(const Instruction& in) {
     case Type::u32:
       return pick<Sem, std::uint32_t, sources, types, Type::u32>();
     case Type::s32:
-      return in.sat ? nullptr : pick<Sem, std::int32_t, sources, types, Type::s32>();
+      return pick<Sem, std::int32_t, sources, types, Type::s32>();
     case Type::b32:
       return pick<Sem, std::uint32_t, sources, types, Type::b32>();
     case Type::u64:
@@ -356,6 +352,8 @@ Handler funnel_handler(const Instruction& in) {
 }  // namespace
 
 Handler alu_handler(const Instruction& in) {
+  if (const Handler handler = integer_handler(in)) return handler;
+  if (const Handler handler = float_handler(in)) return handler;
   if (in.mul == MulMode::wide) return wide_handler(in);
   if (in.mul == MulMode::hi) {
     return in.opcode == Opcode::Mad ? handler_for<sem::MadHi, 3, ptx::kInt>(in)

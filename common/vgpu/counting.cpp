@@ -13,6 +13,7 @@ using ptx::Space;
 void add_flops(const Instruction& in, std::uint64_t threads, Counters& out) {
   const auto& info = ptx::info(in.opcode);
   if (info.form == Form::matrix_multiply) {
+    if (!ptx::is_float(in.type)) return;
     const std::uint64_t of_warp = std::uint64_t{2} * in.shape.m * in.shape.n * in.shape.k;
     out.add(Counter::flops_tensor, threads * of_warp / kWarpSize);  // all threads of a warp, or none
     return;
@@ -50,8 +51,10 @@ void add_memory(const Instruction& in, const Site& site, std::uint64_t threads, 
   if (site.requests == 0) return;
   const Form form = ptx::info(in.opcode).form;
   const bool atomic = form == Form::atomic || form == Form::reduction;
-  const bool load = form == Form::load || form == Form::matrix_load;
-  if (!atomic && !load && form != Form::store && form != Form::async_copy) return;
+  const bool waits = in.mbarrier == ptx::MbarrierMode::test_wait || in.mbarrier == ptx::MbarrierMode::try_wait;
+  const bool load = form == Form::load || form == Form::matrix_load || form == Form::fragment_load || waits;
+  const bool store = form == Form::store || form == Form::fragment_store || form == Form::mbarrier;
+  if (!atomic && !load && !store && form != Form::async_copy) return;
   out.add(Counter::shared_bytes, site.bytes);
   out.add(Counter::shared_wavefronts, site.wavefronts);
   out.add(Counter::shared_bank_conflicts, site.conflicts);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/vgpu/fragments.h"
 #include "common/vgpu/operands.h"
 
 namespace roofwalk::vgpu {
@@ -25,6 +26,8 @@ Cost cost_of(const Instruction& in) {
   const bool half = in.type == Type::f16 || in.type == Type::f16x2 || in.type == Type::bf16 || in.type == Type::bf16x2;
   const int words = is_wide(in.type) ? 2 : 1;
   switch (info.form) {
+    case Form::cache_policy:
+      return {Unit::integer, 1};
     case Form::move:
     case Form::cvta: {
       const Operand& from = in.operands.back();
@@ -50,6 +53,9 @@ Cost cost_of(const Instruction& in) {
     case Form::shuffle:
     case Form::matrix_load:
       return {Unit::memory, in.space == Space::param ? 0 : 1};
+    case Form::fragment_load:
+    case Form::fragment_store:
+      return {Unit::memory, fragment_accesses(in)};
     case Form::matrix_multiply:
       return {Unit::tensor, 1};
     case Form::async_copy:
@@ -60,7 +66,13 @@ Cost cost_of(const Instruction& in) {
     case Form::fence:
     case Form::barrier:
     case Form::call:
+    case Form::sleep:
       return {Unit::control, 1};
+    case Form::mbarrier:
+      return {Unit::memory, 1};
+    case Form::warp_reduce:
+    case Form::warp_match:
+      return {Unit::special, 1};
     case Form::compare:
       return f64 ? Cost{Unit::fp64, 1} : Cost{Unit::integer, words};
     default:
@@ -104,14 +116,21 @@ TimedKind kind_of(const Instruction& in) {
     case ptx::AsyncMode::wait_group:
     case ptx::AsyncMode::wait_all:
       return TimedKind::async_wait;
+    case ptx::AsyncMode::mbarrier_arrive:
+      return TimedKind::async_commit;
   }
   switch (ptx::info(in.opcode).form) {
     case Form::matrix_load:
+    case Form::fragment_load:
       return TimedKind::load;
+    case Form::mbarrier:
+      return in.mbarrier == ptx::MbarrierMode::pending_count ? TimedKind::compute : TimedKind::atomic;
     case Form::load:
       return in.space == Space::constant ? TimedKind::compute : TimedKind::load;
     case Form::store:
       return in.space == Space::param ? TimedKind::compute : TimedKind::store;
+    case Form::fragment_store:
+      return TimedKind::store;
     case Form::atomic:
     case Form::reduction:
       return TimedKind::atomic;
@@ -127,13 +146,34 @@ TimedKind kind_of(const Instruction& in) {
   }
 }
 
+// Against f16 factors, from the dense peaks of the A100's data sheet (312 TFLOP/s f16 and bf16, 156 tf32, 624 TOP/s
+// int8, 19.5 TFLOP/s f64 on tensor cores).
 double tensor_fmas(const Instruction& in) {
-  return in.shape.m * in.shape.n * in.shape.k * (in.source_type == Type::tf32 ? 2.0 : 1.0);
+  const double fmas = in.shape.m * in.shape.n * in.shape.k;
+  switch (in.source_type) {
+    case Type::tf32:
+      return fmas * 2;
+    case Type::f64:
+      return fmas * 16;
+    case Type::s8:
+    case Type::u8:
+      return fmas / 2;
+    default:
+      return fmas;
+  }
 }
 
 std::uint8_t groups_of(const Instruction& in) {
   if (in.async == ptx::AsyncMode::wait_all) return kAllGroups;
   return static_cast<std::uint8_t>(std::min<std::uint64_t>(in.operands.at(0).bits, kAllGroups - 1));
+}
+
+std::uint64_t threads_of(const Instruction& in) {
+  const std::size_t at = result_count(in) + 1;
+  const bool reduces = result_count(in) != 0;  // its predicate comes last
+  if (in.operands.size() <= at + (reduces ? 1 : 0)) return 0;
+  const Operand& count = in.operands[at];
+  return count.kind == Operand::Kind::immediate ? count.bits : 0;
 }
 
 std::uint8_t barrier_of(const Instruction& in) {

@@ -133,6 +133,8 @@ Handler matrix_load_handler(const ptx::Instruction& in) {
 }
 
 Handler matrix_multiply_handler(const ptx::Instruction& in) {
+  const bool f32_sums = in.opcode == ptx::Opcode::Mma && in.type == ptx::Type::f32 && in.sum_type == in.type;
+  if (!f32_sums) return fragment_multiply_handler(in);
   switch (in.source_type) {
     case ptx::Type::f16:
       return in.shape.k == 16 ? op_multiply_matrices<Half, 16> : op_multiply_matrices<Half, 8>;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "common/vgpu/access.h"
+#include "common/vgpu/half.h"
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/lanes.h"
 #include "common/vgpu/math.h"
@@ -48,14 +49,21 @@ const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& a
     if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::acquire : SharedTouch::read)) return nullptr;
     move(access, at);
   } else {
-    LaneBytes before;
-    for (int l = 0; l < kWarpSize; ++l) std::memcpy(before.lane(l), at.of(access, l), access.bytes);
-    move(access, at);
-    std::uint32_t unchanged = 0;
+    LaneBytes own;
+    move(access, own.pointers(access));
+    SharedWrites writes;
     for (int l = 0; l < kWarpSize; ++l) {
-      unchanged |= std::memcmp(before.lane(l), at.of(access, l), access.bytes) == 0 ? 1u << l : 0u;
+      const bool active = (access.mask >> l & 1u) != 0;
+      if (active && std::memcmp(own.lane(l, access.bytes), at.of(access, l), access.bytes) == 0)
+        writes.unchanged |= 1u << l;
     }
-    if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::publish : SharedTouch::write, unchanged))
+    move(access, at);
+    for (int l = 0; l < kWarpSize; ++l) {
+      const bool active = (access.mask >> l & 1u) != 0;
+      if (active && std::memcmp(own.lane(l, access.bytes), at.of(access, l), access.bytes) != 0)
+        writes.replaced |= 1u << l;
+    }
+    if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::publish : SharedTouch::write, writes))
       return nullptr;
   }
   return op + 1;
@@ -167,38 +175,41 @@ struct Stores {
   }
 };
 
-template <class T>
-T one_nan(T value) {
-  if constexpr (std::is_same_v<T, float>)
-    return value != value ? canonical_nan() : value;
-  else
-    return value != value ? std::numeric_limits<T>::quiet_NaN() : value;
+struct HalfPair {
+  Half low, high;
+};
+
+// Of floats, the ISA has sums alone. Those of .f32 in global memory flush subnormal numbers, in shared memory not.
+float atomic_sum(float old, float b, bool flushes) {
+  const float sum = flushes ? flush(flush(old) + flush(b)) : old + b;
+  return sum != sum ? canonical_nan() : sum;
+}
+double atomic_sum(double old, double b, bool) {
+  const double sum = old + b;
+  return sum != sum ? std::numeric_limits<double>::quiet_NaN() : sum;
+}
+Half atomic_sum(Half old, Half b, bool) { return narrow<Half>(widen(old) + widen(b)); }
+HalfPair atomic_sum(HalfPair old, HalfPair b, bool) {
+  return {atomic_sum(old.low, b.low, false), atomic_sum(old.high, b.high, false)};
 }
 
 template <class T>
-T atomic_result(ptx::AtomicOp operation, T old, T b, T c) {
-  switch (operation) {
-    case ptx::AtomicOp::add:
-      if constexpr (std::is_integral_v<T>)
-        return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(b));
-      else
-        return one_nan(old + b);
-    case ptx::AtomicOp::min:
-      return std::min(old, b);
-    case ptx::AtomicOp::max:
-      return std::max(old, b);
-    case ptx::AtomicOp::exch:
-      return b;
-    case ptx::AtomicOp::cas:
-      return std::bit_cast<std::array<std::uint8_t, sizeof(T)>>(old) ==
-                     std::bit_cast<std::array<std::uint8_t, sizeof(T)>>(b)
-                 ? c
-                 : old;
-    default:
-      break;
-  }
-  if constexpr (std::is_integral_v<T>) {
+T atomic_result(ptx::AtomicOp operation, T old, T b, T c, bool flushes) {
+  if constexpr (!std::is_integral_v<T>) {
+    return atomic_sum(old, b, flushes);
+  } else {
+    using Wide = std::conditional_t<sizeof(T) == 2, std::uint32_t, std::make_unsigned_t<T>>;
     switch (operation) {
+      case ptx::AtomicOp::add:
+        return static_cast<T>(static_cast<Wide>(old) + static_cast<Wide>(b));
+      case ptx::AtomicOp::min:
+        return std::min(old, b);
+      case ptx::AtomicOp::max:
+        return std::max(old, b);
+      case ptx::AtomicOp::exch:
+        return b;
+      case ptx::AtomicOp::cas:
+        return old == b ? c : old;
       case ptx::AtomicOp::and_:
         return static_cast<T>(old & b);
       case ptx::AtomicOp::or_:
@@ -210,10 +221,9 @@ T atomic_result(ptx::AtomicOp operation, T old, T b, T c) {
       case ptx::AtomicOp::dec:
         return old == 0 || old > b ? b : static_cast<T>(old - 1);
       default:
-        break;
+        return old;
     }
   }
-  return old;
 }
 
 // Lanes take their turns in order, so results repeat.
@@ -232,9 +242,9 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   if (where == Where::shared) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
     count_shared(launch, warp, op, access, SharedUse::atomic);
-    const SharedTouch touch = in.atomic == ptx::AtomicOp::cas    ? SharedTouch::lock
-                              : in.atomic == ptx::AtomicOp::exch ? SharedTouch::publish
-                                                                 : SharedTouch::atomic;
+    const SharedTouch touch = in.atomic == ptx::AtomicOp::cas || in.is_volatile ? SharedTouch::lock
+                              : in.atomic == ptx::AtomicOp::exch                ? SharedTouch::publish
+                                                                                : SharedTouch::atomic;
     if (!check_shared(launch, warp, op, access, touch)) return nullptr;
   } else {
     if (!resolve(launch, warp, op, access, "updates", at)) return nullptr;
@@ -250,15 +260,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if ((warp.mask >> l & 1u) == 0) continue;
     T old;
     std::memcpy(&old, at.of(access, l), sizeof old);
-    T value;
-    if constexpr (std::is_same_v<T, float>) {
-      // PTX ISA: atom.add.f32 flushes subnormal numbers on global memory, not on shared.
-      value = where == Where::global && in.atomic == ptx::AtomicOp::add
-                  ? flush(atomic_result(in.atomic, flush(old), flush(b[l]), c[l]))
-                  : atomic_result(in.atomic, old, b[l], c[l]);
-    } else {
-      value = atomic_result(in.atomic, old, b[l], c[l]);
-    }
+    const T value = atomic_result(in.atomic, old, b[l], c[l], where == Where::global);
     std::memcpy(at.of(access, l), &value, sizeof value);
     if (d != nullptr) d[l] = old;
   }
@@ -273,6 +275,12 @@ Handler store_handler(const Instruction& in, int register_bytes) { return by_for
 Handler atomic_handler(const Instruction& in) {
   if (in.space != Space::global && in.space != Space::shared && in.space != Space::generic) return nullptr;
   switch (in.type) {
+    case Type::b16:
+      return op_atomic<std::uint16_t>;
+    case Type::f16:
+      return op_atomic<Half>;
+    case Type::f16x2:
+      return op_atomic<HalfPair>;
     case Type::b32:
     case Type::u32:
       return op_atomic<std::uint32_t>;

@@ -8,8 +8,8 @@
 #include "common/vgpu/int128.h"
 #include "common/vgpu/lanes.h"
 #include "common/vgpu/math.h"
+#include "common/vgpu/members.h"
 #include "common/vgpu/semantics.h"
-#include "common/vgpu/shared_shadow.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -131,6 +131,7 @@ Int128 integer_of(std::uint64_t bits, Type type) {
 
 double float_of(std::uint64_t bits, Type type, bool ftz) {
   if (type == Type::f16) return widen(Half{static_cast<std::uint16_t>(bits)});
+  if (type == Type::bf16) return widen(BFloat{static_cast<std::uint16_t>(bits)});
   if (type == Type::f64) return std::bit_cast<double>(bits);
   const float value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
   return ftz ? flush(value) : value;
@@ -173,11 +174,25 @@ std::uint64_t saturated_integer(Int128 value, Type type) {
 }
 
 std::uint64_t integer_from(double value, const Instruction& in) {
-  if (value != value) return 0;
+  if (value != value) {
+    const int bits = 8 * ptx::size_bytes(in.type);
+    return in.source_type == Type::f64 || bits == 64 ? std::uint64_t{1} << (bits - 1) : 0;
+  }
   const double rounded = round_to_integer(value, in.rounding);
   if (rounded >= 0x1p64) return saturated_integer(static_cast<Int128>(1) << 65, in.type);
   if (rounded <= -0x1p64) return saturated_integer(-(static_cast<Int128>(1) << 65), in.type);
   return saturated_integer(static_cast<Int128>(rounded), in.type);
+}
+
+// .relu and .satfinite of 16-bit floats.
+template <class T>
+T limited(T value, const Instruction& in) {
+  const float wide = widen(value);
+  if (wide != wide) return value;
+  const bool negative = (value.bits & 0x8000u) != 0;
+  if (in.relu && negative) return T{0};
+  if (in.satfinite && std::isinf(wide)) return T{static_cast<std::uint16_t>(value.bits - 1)};
+  return value;
 }
 
 std::uint64_t float_bits(double value, const Instruction& in) {
@@ -186,10 +201,20 @@ std::uint64_t float_bits(double value, const Instruction& in) {
   if (in.type == Type::f64) {
     return std::bit_cast<std::uint64_t>(value != value ? std::numeric_limits<double>::quiet_NaN() : value);
   }
-  if (in.type == Type::f16) return narrow_directed<Half>(value, direction_of(in.rounding)).bits;
+  if (in.type == Type::f16) return limited(narrow_directed<Half>(value, direction_of(in.rounding)), in).bits;
+  if (in.type == Type::bf16) return limited(narrow_directed<BFloat>(value, direction_of(in.rounding)), in).bits;
   float narrowed = round_directed(value, 0, direction_of(in.rounding));
   if (in.ftz) narrowed = flush(narrowed);
   return std::bit_cast<std::uint32_t>(narrowed != narrowed ? canonical_nan() : narrowed);
+}
+
+// The exact nearest + error, rounded in a direction.
+double next_in(Direction direction, double nearest, double error) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const bool down = direction == Direction::down || (direction == Direction::zero && nearest > 0);
+  const bool up = direction == Direction::up || (direction == Direction::zero && nearest < 0);
+  if (down && error < 0) return std::nextafter(nearest, -kInfinity);
+  return up && error > 0 ? std::nextafter(nearest, kInfinity) : nearest;
 }
 
 std::uint64_t float_bits_of_integer(Int128 value, const Instruction& in) {
@@ -197,9 +222,10 @@ std::uint64_t float_bits_of_integer(Int128 value, const Instruction& in) {
   const bool is_signed = ptx::is_signed(in.source_type);
   const double nearest = is_signed ? static_cast<double>(static_cast<std::int64_t>(value))
                                    : static_cast<double>(static_cast<std::uint64_t>(value));
-  if (in.type == Type::f64) return std::bit_cast<std::uint64_t>(nearest);
   const double error = static_cast<double>(value - static_cast<Int128>(nearest));
   const Direction direction = direction_of(in.rounding);
+  if (in.type == Type::f64) return std::bit_cast<std::uint64_t>(next_in(direction, nearest, error));
+  if (in.type == Type::bf16) return narrow_directed<BFloat>(odd(nearest, error), direction).bits;
   if (in.type == Type::f16) return narrow_directed<Half>(odd(nearest, error), direction).bits;
   const float narrowed = direction == Direction::nearest ? static_cast<float>(odd(nearest, error))
                                                          : round_directed(nearest, error, direction);
@@ -224,6 +250,17 @@ const Op* op_convert(Launch&, Warp& warp, const Op* op) {
   for (int l = 0; l < kWarpSize; ++l) {
     if ((warp.mask >> l & 1u) != 0) d[l] = static_cast<D>(convert(a[l], *op->instruction));
   }
+  return op + 1;
+}
+
+// Pairs with .relu or .satfinite.
+const Op* op_convert_pair(Launch&, Warp& warp, const Op* op) {
+  ptx::Instruction one = *op->instruction;
+  one.type = one.type == Type::f16x2 ? Type::f16 : Type::bf16;
+  const std::uint32_t* high = warp.lanes<std::uint32_t>(op->s[1]);
+  const std::uint32_t* low = warp.lanes<std::uint32_t>(op->s[2]);
+  for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask,
+            [&](int l) { return static_cast<std::uint32_t>(convert(high[l], one) << 16 | convert(low[l], one)); });
   return op + 1;
 }
 
@@ -270,9 +307,12 @@ Handler narrow_handler(const Instruction& in) {
 
 // cvt.rna.tf32.f32: to nearest of 11 significant bits, ties away from zero.
 const Op* op_narrow_tf32(Launch&, Warp& warp, const Op* op) {
+  const bool satfinite = op->instruction->satfinite;
   const std::uint32_t* a = warp.lanes<std::uint32_t>(op->s[1]);
   for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int l) {
     const bool nan = (a[l] & 0x7fff'ffffu) > 0x7f80'0000u;
+    const bool beyond = satfinite && (a[l] & 0x7fff'ffffu) > 0x7f7f'efffu && !nan;
+    if (beyond) return (a[l] & 0x8000'0000u) | 0x7f7f'e000u;
     return nan ? std::bit_cast<std::uint32_t>(canonical_nan()) : (a[l] + 0x1000u) & 0xffff'e000u;
   });
   return op + 1;
@@ -280,7 +320,7 @@ const Op* op_narrow_tf32(Launch&, Warp& warp, const Op* op) {
 
 // Those of narrow floats that kernels use a lot; nullptr for the others.
 Handler narrow_convert_handler(const Instruction& in, int result_bytes, int source_bytes) {
-  if (in.ftz || in.sat) return nullptr;
+  if (in.ftz || in.sat || (in.type != Type::tf32 && (in.relu || in.satfinite))) return nullptr;
   const bool plain = in.rounding == Rounding::rn || in.rounding == Rounding::rz;
   if (in.type == Type::tf32 && result_bytes == 4 && source_bytes == 4) return op_narrow_tf32;
   if (in.source_type == Type::f32 && source_bytes == 4 && plain) {
@@ -555,10 +595,8 @@ Handler add_offset_handler(int size_bytes) {
 
 Handler convert_handler(const Instruction& in, int result_bytes, int source_bytes) {
   const bool directed = in.rounding == Rounding::rz || in.rounding == Rounding::rm || in.rounding == Rounding::rp;
-  if (in.type == Type::f64 && directed) return nullptr;
   if (const Handler narrow = narrow_convert_handler(in, result_bytes, source_bytes)) return narrow;
-  const TypeSet of_f32_only = ptx::kF16x2 | ptx::kBf16 | ptx::kBf16x2 | ptx::kTf32;
-  if (((ptx::bit(in.type) | ptx::bit(in.source_type)) & of_f32_only) != 0) return nullptr;
+  if (ptx::is_pair(in.type)) return op_convert_pair;
   const bool from_word = source_bytes == 4;  // a source may stand in a wider register
   if (from_word && !in.sat && in.type == Type::s64 && in.source_type == Type::s32) {
     return op_cast<std::int64_t, std::int32_t>;
@@ -700,8 +738,8 @@ Handler compare_handler_of_lane_0(const Instruction& in) {
   }
 }
 
-const Op* op_shuffle(Launch&, Warp& warp, const Op* op) {
-  meet_in_warp(warp);
+const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op) {
+  if (!meet_members(launch, warp, op, op->s[5], "__shfl_..._sync()")) return nullptr;
   std::array<std::uint32_t, kWarpSize> values;
   std::memcpy(values.data(), warp.lanes<std::uint32_t>(op->s[2]), sizeof values);
   const std::uint32_t* b = warp.lanes<std::uint32_t>(op->s[3]);
@@ -739,41 +777,34 @@ const Op* op_shuffle(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-const Op* op_vote(Launch&, Warp& warp, const Op* op) {
-  meet_in_warp(warp);
-  const std::uint32_t members = *warp.lanes<std::uint32_t>(op->s[2]) & warp.mask;
-  const std::uint32_t bits = (warp.predicate(op->s[1]) ^ (op->offset != 0 ? kAllLanes : 0u)) & members;
-  switch (op->instruction->vote) {
-    case VoteMode::ballot:
-      for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int) { return bits; });
-      break;
-    case VoteMode::all:
-      set_predicate(warp.predicate(op->s[0]), warp.mask, bits == members ? kAllLanes : 0u);
-      break;
-    case VoteMode::any:
-      set_predicate(warp.predicate(op->s[0]), warp.mask, bits != 0 ? kAllLanes : 0u);
-      break;
-    case VoteMode::uni:
-      set_predicate(warp.predicate(op->s[0]), warp.mask, bits == members || bits == 0 ? kAllLanes : 0u);
-      break;
-    case VoteMode::none:
-      break;
-  }
+const Op* op_vote(Launch& launch, Warp& warp, const Op* op) {
+  if (!meet_members(launch, warp, op, op->s[2], "the vote")) return nullptr;
+  const std::uint32_t holds = warp.predicate(op->s[1]) ^ (op->offset != 0 ? kAllLanes : 0u);
+  for_each_group(warp, warp.lanes<std::uint32_t>(op->s[2]), [&](std::uint32_t members) {
+    const std::uint32_t bits = holds & members;
+    switch (op->instruction->vote) {
+      case VoteMode::ballot:
+        for_lanes(warp.lanes<std::uint32_t>(op->s[0]), members, [&](int) { return bits; });
+        break;
+      case VoteMode::all:
+        set_predicate(warp.predicate(op->s[0]), members, bits == members ? kAllLanes : 0u);
+        break;
+      case VoteMode::any:
+        set_predicate(warp.predicate(op->s[0]), members, bits != 0 ? kAllLanes : 0u);
+        break;
+      case VoteMode::uni:
+        set_predicate(warp.predicate(op->s[0]), members, bits == members || bits == 0 ? kAllLanes : 0u);
+        break;
+      case VoteMode::none:
+        break;
+    }
+  });
   return op + 1;
 }
 
 const Op* op_active_mask(Launch&, Warp& warp, const Op* op) {
   const std::uint32_t mask = warp.mask;
   for_lanes(warp.lanes<std::uint32_t>(op->s[0]), mask, [&](int) { return mask; });
-  return op + 1;
-}
-
-const Op* op_clock(Launch& launch, Warp& warp, const Op* op) {
-  if (op->count == 8)
-    for_lanes(warp.lanes<std::uint64_t>(op->s[0]), warp.mask, [&](int) { return launch.clock; });
-  else
-    for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask,
-              [&](int) { return static_cast<std::uint32_t>(launch.clock); });
   return op + 1;
 }
 

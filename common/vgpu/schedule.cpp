@@ -364,7 +364,8 @@ class Scheduler {
         }
         if (load && !late && (!stored || in.non_coherent)) take(i, done, order);
         waits[i - from] = load || late;
-        stored = stored || form_of(in) == Form::store || in.async == ptx::AsyncMode::copy;
+        stored = stored || form_of(in) == Form::store || form_of(in) == Form::fragment_store ||
+                 in.async == ptx::AsyncMode::copy;
       }
     }
     return order;

@@ -235,6 +235,34 @@ struct Popc {
     return static_cast<std::uint32_t>(std::popcount(static_cast<Unsigned<T>>(a)));
   }
 };
+struct Bfind {  // place of the highest bit that is not the sign; all ones where there is none
+  template <class T>
+  static std::uint32_t apply(T a) {
+    const auto bits = static_cast<Unsigned<T>>(std::is_signed_v<T> && a < 0 ? ~a : a);
+    return bits == 0 ? ~0u : static_cast<std::uint32_t>(std::bit_width(bits)) - 1;
+  }
+};
+struct Lop3 {  // bit by bit, what the table holds at {a, b, c}
+  static std::uint32_t apply(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t table) {
+    std::uint32_t out = 0;
+    for (std::uint32_t row = 0; row < 8; ++row) {
+      const std::uint32_t here = ((row & 4) != 0 ? a : ~a) & ((row & 2) != 0 ? b : ~b) & ((row & 1) != 0 ? c : ~c);
+      out |= (table >> row & 1) != 0 ? here : 0;
+    }
+    return out;
+  }
+};
+struct Sad {  // |a - b| + c
+  template <class T>
+  static T apply(T a, T b, T c) {
+    return Add::apply(a < b ? Sub::apply(b, a) : Sub::apply(a, b), c);
+  }
+};
+// Their handlers choose by more than one type: integer_ops.cpp.
+struct Dp2a {};
+struct Dp4a {};
+struct Mul24 {};
+struct Mad24 {};
 struct Bfe {  // position and length from the low bytes; the sign of a signed field is extended
   static constexpr unsigned kCounts = 0b110;
   template <class T>
@@ -314,7 +342,13 @@ struct Rsqrt {
   }
 };
 struct Ex2 {
-  static float apply(float a) { return ex2_approx(a); }
+  template <class T>
+  static T apply(T a) {
+    if constexpr (kIsNarrow<T>)
+      return narrow_directed<T>(exp2_double(widen(a)), Direction::nearest);
+    else
+      return ex2_approx(a);
+  }
 };
 struct Lg2 {
   static float apply(float a) { return lg2_approx(a); }
@@ -326,7 +360,13 @@ struct Cos {
   static float apply(float a) { return cos_approx(a); }
 };
 struct Tanh {
-  static float apply(float a) { return tanh_approx(a); }
+  template <class T>
+  static T apply(T a) {
+    if constexpr (kIsNarrow<T>)
+      return narrow<T>(tanh_approx(widen(a)));
+    else
+      return tanh_approx(a);
+  }
 };
 
 }  // namespace roofwalk::vgpu::sem

@@ -59,6 +59,39 @@ TEST(Report, OfAnIncorrectAttemptSaysAtHowManySizes) {
   EXPECT_THAT(text(9, 0), HasSubstr("right at all 9 small sizes\n"));
 }
 
+TEST(Report, ShowsTheFirstLinesOfWhatKernelsPrinted) {
+  Attempt attempt = measured_attempt();
+  EXPECT_THAT(report(attempt, {}, Colors(false)), Not(HasSubstr("printed")));
+  for (int i = 0; i < 25; ++i) attempt.printed.text += "value " + std::to_string(i) + "\n";
+  attempt.printed.more_lines = 100;
+  attempt.printed_case = "n=7, seed 1";
+  const std::string text = report(attempt, {}, Colors(false));
+  EXPECT_THAT(text, HasSubstr("  printed    at n=7, seed 1\n    value 0\n    value 1\n"));
+  EXPECT_THAT(text, HasSubstr("    value 19\n    ... 105 more lines\n"));
+  EXPECT_THAT(text, Not(HasSubstr("value 20")));
+}
+
+TEST(Report, NamesTheThreadOfAFaultAndWarnsOfLuck) {
+  Evidence evidence;
+  evidence.fault.emplace();
+  evidence.fault->kind = FaultKind::race;
+  evidence.fault->kernel = "sum";
+  evidence.fault->block = {3, 0, 0};
+  evidence.fault->thread = {5, 1, 0};
+  evidence.fault->message = "race: reads byte 4 of tile";
+  EXPECT_THAT(report(attempt_that_ended_with(evidence), {}, Colors(false)),
+              HasSubstr("thread (5, 1, 0) of block (3, 0, 0) in sum\n"));
+  evidence.fault->kind = FaultKind::resource;
+  EXPECT_THAT(report(attempt_that_ended_with(evidence), {}, Colors(false)), Not(HasSubstr("thread (")));
+
+  Attempt attempt = measured_attempt();
+  Fault& warning = attempt.warnings.emplace_back();
+  warning.file = "my/sum.cu";
+  warning.line = 9;
+  warning.message = "race by luck: here";
+  EXPECT_THAT(report(attempt, {}, Colors(false)), HasSubstr("  warning    my/sum.cu:9: race by luck: here\n"));
+}
+
 TEST(Report, ListsTheGoalsOfAPassFirstWhileItIsMissed) {
   Attempt attempt = measured_attempt();
   attempt.judgement.verdict = Verdict::fail;

@@ -1,0 +1,96 @@
+// Execution tests of the opcode table: small kernels of PTX text, run on the machine, against references written from
+// the PTX ISA. References never call what they test: nothing of common/vgpu but the machine itself is named here.
+//
+//   ROW_TEST(Add, WrapsIntegers) {
+//     EXPECT_EQ(apply("add.s32 =r, $r, $r", {{0x7fffffff}, {1}}), Values{0x80000000});
+//   }
+//
+// is a test of the row PTX_ALU(Add, ...). It fails where none of its kernels holds the opcode, and
+// OpcodeTable.EveryRowHasAnExecutionTest (rows_test.cpp) fails for a row without such a test.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/ptx/module.h"
+#include "common/record/run_record.h"
+
+namespace roofwalk::isa {
+
+// A kernel k(in, out) around `body`. Declared are %p<64>, %h<64> (16 bits), %r<64> (32), %rd<64>, %f<64> (.f32),
+// %d<64> (.f64), 16 KiB of shared memory `s` and 256 bytes of local memory `l`. Set are %rd62 and %rd63, the generic
+// and global addresses of `in` and `out`, and %r63, the thread's number in the grid.
+struct Kernel {
+  std::string body;
+  std::string declarations = {};  // before the kernel: functions, variables
+  std::uint32_t blocks = 1, threads = 32;
+  std::vector<std::uint8_t> in = {};
+  std::size_t out_bytes = 0;
+  bool sanitize = true;
+};
+
+struct Outcome {
+  std::vector<std::uint8_t> out;
+  RunRecord record;
+
+  template <class T>
+  T at(std::size_t index) const {
+    T value{};
+    std::memcpy(&value, out.data() + index * sizeof value, sizeof value);
+    return value;
+  }
+  std::uint64_t count(Counter counter) const { return record.counters[counter].value_or(0); }
+};
+
+// Runs it. A text that is refused fails the test; a fault is the caller's to look at.
+Outcome run(const Kernel& kernel);
+// The one line that a text is refused with, when it is loaded or launched; empty where it is not.
+std::string refusal(const std::string& body);
+
+using Values = std::vector<std::uint64_t>;  // a lane each
+
+// Executes `instructions` once for each lane: `$h`, `$r`, `$d` stand for sources of 16, 32 and 64 bits, taken from
+// `sources` in order, `=h`, `=r`, `=d` for results, `=p` for a predicate (1 or 0). Lanes fill whole warps, the last
+// value repeated. Returns the results in order; a fault fails the test.
+std::vector<Values> apply_all(const std::string& instructions, const std::vector<Values>& sources);
+// The same with one result.
+Values apply(const std::string& instructions, const std::vector<Values>& sources);
+
+// The rows that some test is about.
+std::set<ptx::Opcode>& tested_rows();
+
+class RowTest : public ::testing::Test {
+ protected:
+  explicit RowTest(ptx::Opcode row) : row_(row) {}
+  void SetUp() override;
+  void TearDown() override;
+
+ private:
+  ptx::Opcode row_;
+};
+
+template <ptx::Opcode row>
+class Row : public RowTest {
+ public:
+  Row() : RowTest(row) {}
+};
+
+#define ROW_TEST(Id, name)                                                                                 \
+  using Id = ::roofwalk::isa::Row<::roofwalk::ptx::Opcode::Id>;                                            \
+  [[maybe_unused]] const bool is_tested_##Id##name = /* before main: the list is whole when tests start */ \
+      ::roofwalk::isa::tested_rows().insert(::roofwalk::ptx::Opcode::Id).second;                           \
+  TEST_F(Id, name)
+
+// Numbers to try an instruction on: the edges of a type, then random bits.
+enum class Kind { u16, u32, u64, f16, bf16, f32, f64 };
+Values samples(Kind kind, std::size_t count, std::uint64_t seed = 1);
+// As many pairs or triples: every edge with every edge first.
+std::vector<Values> sample_tuples(const std::vector<Kind>& kinds, std::size_t count);
+
+}  // namespace roofwalk::isa
