@@ -222,6 +222,8 @@ Reason read_convert(Reader& reader, Instruction& i) {
     return kUnsupported;
   }
   if ((bit(i.type) & (kBf16x2 | kF16x2 | kTf32)) != 0) return i.sat ? kUnsupported : check_narrow_convert(i);
+  const TypeSet both = bit(i.type) | bit(i.source_type);
+  if ((both & kBf16) != 0 && (i.sat || (both & (kU8 | kS8)) != 0)) return kUnsupported;
   const bool to_float = is_float(i.type), from_float = is_float(i.source_type);
   const bool other_half =
       (i.type == Type::f16 && i.source_type == Type::bf16) || (i.type == Type::bf16 && i.source_type == Type::f16);
@@ -418,11 +420,9 @@ Reason read_fragment_multiply(Reader& reader, Instruction& i) {
   if (!reader.take_any({".row", ".col"}) || !reader.take_any({".row", ".col"})) return kUnsupported;
   const TypeSet factors = take_shape(reader, kFragmentForms, i);
   Reader unsaid = reader;
-  const bool halves = (factors & kF16) != 0 && unsaid.take_type(kF16 | kF32, i.type) &&
-                      unsaid.take_type(kF16 | kF32, i.sum_type) && (unsaid.at_end() || unsaid.take(".satfinite"));
-  if (halves) {
+  if ((factors & kF16) != 0 && unsaid.take_type(kF16 | kF32, i.type) && unsaid.take_type(kF16 | kF32, i.sum_type)) {
     i.source_type = i.second_type = Type::f16;
-    return unsaid.at_end() ? kFine : kUnsupported;
+    return unsaid.finish();
   }
   if (const Reason reason = take_matrix_types(reader, factors & ~kF16, i)) return reason;
   if (i.type != i.sum_type) return kUnsupported;
@@ -513,7 +513,7 @@ Reason read_atomic(Reader& reader, Instruction& i) {
   const bool half = (bit(i.type) & kHalf) != 0;
   if (half && !keeps_subnormals) return "needs .noftz";
   if (!half && keeps_subnormals) return kUnsupported;
-  if (i.has_policy && i.space == Space::shared) return kUnsupported;
+  if (i.has_policy && (i.space == Space::shared || i.atomic == AtomicOp::cas)) return kUnsupported;
   return reader.finish();
 }
 
@@ -609,7 +609,8 @@ Reason read_modifiers(std::span<const std::string_view> words, Instruction& i) {
       return reader.take_type(row.types, i.type) ? reader.finish() : kUnsupported;
     case Form::prefetch:
       if (reader.take(kSpaceNames, i.space) && i.space != Space::global && i.space != Space::local) return kUnsupported;
-      return reader.take_any({".L1", ".L2", ".L2::evict_last", ".L2::evict_normal"}) ? reader.finish() : kUnsupported;
+      if (i.space == Space::global && reader.take_any({".L2::evict_last", ".L2::evict_normal"})) return reader.finish();
+      return reader.take_any({".L1", ".L2"}) ? reader.finish() : kUnsupported;
     case Form::branch:
     case Form::call:
     case Form::leave:

@@ -78,7 +78,7 @@ float directed(float a, float b, float c, Direction direction) {
   else if constexpr (std::is_same_v<Sem, sem::Sub>)
     return fma_directed(a, 1.0f, -b, direction);
   else if constexpr (std::is_same_v<Sem, sem::Mul>)
-    return fma_directed(a, b, -0.0f, direction);
+    return fma_directed(a, b, std::signbit(a) == std::signbit(b) ? 0.0f : -0.0f, direction);  // a zero keeps its sign
   else
     return fma_directed(a, b, c, direction);
 }

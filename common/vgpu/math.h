@@ -105,10 +105,11 @@ inline float lg2_approx(float x) {
   if (std::isinf(x)) return x;
   return static_cast<float>(log2_double(x));
 }
-inline float sin_approx(float x) { return static_cast<float>(sin_quadrant(x, 0)); }
+inline float sin_approx(float x) { return x == 0 ? x : static_cast<float>(sin_quadrant(x, 0)); }
 inline float cos_approx(float x) { return static_cast<float>(sin_quadrant(x, 1)); }
 inline float tanh_approx(float x) {
   if (x != x) return canonical_nan();
+  if (std::fabs(x) < 0x1p-13f) return x;  // what is cut off is less than half a step, and 1 - e would cancel
   const double e = exp2_double(-2 * 1.44269504088896340736 * std::fabs(static_cast<double>(x)));
   return static_cast<float>(std::copysign((1 - e) / (1 + e), static_cast<double>(x)));
 }

@@ -153,7 +153,8 @@ std::uint64_t saturated_integer(Int128 value, Type type) {
 std::uint64_t integer_from(double value, const Instruction& in) {
   if (value != value) {
     const int bits = 8 * ptx::size_bytes(in.type);
-    return in.source_type == Type::f64 || bits == 64 ? std::uint64_t{1} << (bits - 1) : 0;
+    if (in.source_type != Type::f64 && bits != 64) return 0;
+    return (ptx::is_signed(in.type) ? ~std::uint64_t{0} : std::uint64_t{1}) << (bits - 1);
   }
   const double rounded = round_to_integer(value, in.rounding);
   if (rounded >= 0x1p64) return saturated_integer(static_cast<Int128>(1) << 65, in.type);
@@ -175,7 +176,9 @@ T limited(T value, const Instruction& in) {
 std::uint64_t float_bits(double value, const Instruction& in) {
   value = round_to_integer(value, in.rounding);
   if (in.sat) value = value > 0 ? (value < 1 ? value : 1) : 0;
-  if (in.type == Type::f64) return std::bit_cast<std::uint64_t>(value);
+  if (in.type == Type::f64) {
+    return std::bit_cast<std::uint64_t>(value != value ? std::numeric_limits<double>::quiet_NaN() : value);
+  }
   if (in.type == Type::f16) return limited(narrow_directed<Half>(value, direction_of(in.rounding)), in).bits;
   if (in.type == Type::bf16) return limited(narrow_directed<BFloat>(value, direction_of(in.rounding)), in).bits;
   float narrowed = round_directed(value, 0, direction_of(in.rounding));
@@ -564,12 +567,19 @@ Handler convert_handler(const Instruction& in, int result_bytes, int source_byte
   const bool directed = in.rounding == Rounding::rz || in.rounding == Rounding::rm || in.rounding == Rounding::rp;
   if (const Handler narrow = narrow_convert_handler(in, result_bytes, source_bytes)) return narrow;
   if (ptx::is_pair(in.type)) return op_convert_pair;
-  if (!in.sat && in.type == Type::s64 && in.source_type == Type::s32) return op_cast<std::int64_t, std::int32_t>;
-  if (!in.sat && in.type == Type::u64 && in.source_type == Type::u32) return op_cast<std::uint64_t, std::uint32_t>;
+  const bool from_word = source_bytes == 4;  // a source may stand in a wider register
+  if (from_word && !in.sat && in.type == Type::s64 && in.source_type == Type::s32) {
+    return op_cast<std::int64_t, std::int32_t>;
+  }
+  if (from_word && !in.sat && in.type == Type::u64 && in.source_type == Type::u32) {
+    return op_cast<std::uint64_t, std::uint32_t>;
+  }
   if (!in.sat && in.type == Type::u32 && in.source_type == Type::u64 && result_bytes == 4) {
     return op_cast<std::uint32_t, std::uint64_t>;
   }
-  if (in.type == Type::f32 && in.source_type == Type::s32 && !in.sat && !directed) return op_cast<float, std::int32_t>;
+  if (from_word && in.type == Type::f32 && in.source_type == Type::s32 && !in.sat && !directed) {
+    return op_cast<float, std::int32_t>;
+  }
   switch (result_bytes) {
     case 2:
       return convert_from<std::uint16_t>(source_bytes);
