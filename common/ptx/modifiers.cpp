@@ -9,7 +9,6 @@ using Reason = std::optional<std::string>;
 const Reason kFine = std::nullopt;
 const Reason kUnsupported = std::string{};
 
-constexpr unsigned rounding_bit(Rounding rounding) { return 1u << static_cast<unsigned>(rounding); }
 constexpr unsigned kNoRounding = rounding_bit(Rounding::none);
 constexpr unsigned kIeee =
     rounding_bit(Rounding::rn) | rounding_bit(Rounding::rz) | rounding_bit(Rounding::rm) | rounding_bit(Rounding::rp);
@@ -19,23 +18,11 @@ constexpr unsigned kApprox = rounding_bit(Rounding::approx);
 constexpr unsigned kFull = rounding_bit(Rounding::full);
 constexpr unsigned kNearest = rounding_bit(Rounding::rn);
 
-constexpr unsigned mode_bit(MulMode mode) { return 1u << static_cast<unsigned>(mode); }
 constexpr unsigned kNoMode = mode_bit(MulMode::none);
 constexpr unsigned kLoHi = mode_bit(MulMode::lo) | mode_bit(MulMode::hi);
 constexpr unsigned kWide = mode_bit(MulMode::wide);
 constexpr TypeSet kNarrowInt = kU16 | kS16 | kU32 | kS32;
 
-// What an arithmetic opcode may carry for some of its types. Types without a row take no modifier at all.
-struct AluForm {
-  Opcode opcode;
-  TypeSet types;
-  unsigned roundings = kNoRounding;
-  bool ftz = false;
-  bool sat = false;
-  unsigned modes = kNoMode;
-  bool relu = false;  // not together with .sat
-  bool nan = false;
-};
 constexpr AluForm kAluForms[] = {
     {Opcode::Abs, kF16 | kF16x2 | kF32, kNoRounding, true},
     {Opcode::Add, kS32, kNoRounding, false, true},
@@ -560,6 +547,8 @@ Reason read_fence(Reader& reader, Instruction& i) {
 }
 
 }  // namespace
+
+const std::span<const AluForm> kArithmeticForms = kAluForms;
 
 Reason read_modifiers(std::span<const std::string_view> words, Instruction& i) {
   Reader reader(words);

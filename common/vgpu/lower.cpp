@@ -316,7 +316,7 @@ class Lowering {
   Error unsupported(const Instruction& in, std::string_view what = {}) const {
     return Error{.message =
                      fmt::format("PTX line {}: `{}{}{}`{}{} is not supported by the virtual GPU yet", in.ptx_line,
-                                 ptx::info(in.opcode).mnemonic, in.type == Type::none ? "" : ".",
+                                 ptx::info(in.opcode).mnemonic, "",
                                  in.type == Type::none ? "" : ptx::type_name(in.type), what.empty() ? "" : " ", what)};
   }
 

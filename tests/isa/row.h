@@ -28,7 +28,7 @@ namespace roofwalk::isa {
 // %d<64> (.f64), 16 KiB of shared memory `s` and 256 bytes of local memory `l`. Set are %rd62 and %rd63, the generic
 // and global addresses of `in` and `out`, and %r63, the thread's number in the grid.
 struct Kernel {
-  std::string body;
+  std::string body = {};
   std::string declarations = {};  // before the kernel: functions, variables
   std::uint32_t blocks = 1, threads = 32;
   std::vector<std::uint8_t> in = {};
