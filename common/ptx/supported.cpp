@@ -14,8 +14,8 @@ namespace {
 
 std::string types_text(TypeSet types) {
   std::vector<std::string_view> names;
-  for (const Name<Type>& type : kTypeNames) {
-    if ((types & bit(type.value)) != 0) names.push_back(type.word);
+  for (auto type = static_cast<int>(Type::pred); type <= static_cast<int>(Type::f64); ++type) {
+    if ((types & bit(static_cast<Type>(type))) != 0) names.push_back(type_name(static_cast<Type>(type)));
   }
   return names.empty() ? "" : fmt::format("`{}`", fmt::join(names, " "));
 }

@@ -31,6 +31,8 @@ TEST(Forms, CanBeExecutedWhereTheyAreAccepted) {
     ptx::Function& kernel = module->functions.back();
     const std::vector<ptx::Instruction> all = kernel.instructions;
     for (const ptx::Instruction& one : all) {
+      const bool is_load = one.opcode == ptx::Opcode::Ld && one.space == ptx::Space::param;
+      if (is_load && one.operands[1].index >= 0) continue;  // parameters by an address of run time: refused at launch
       if (ptx::info(one.opcode).form == ptx::Form::call) continue;
       kernel.instructions = {one};
       const std::vector<std::uint8_t> arguments(32);
