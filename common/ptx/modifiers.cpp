@@ -388,7 +388,7 @@ Reason take_matrix_types(Reader& reader, TypeSet factors, Instruction& i) {
   return kFine;
 }
 
-// mma.sync.aligned.shape.row.col{.satfinite}.d.a.b.c; of f16 sums, d and c may differ in hardware for no shape here.
+// mma.sync.aligned.shape.row.col{.satfinite}.d.a.b.c: d and c are of one type.
 Reason read_matrix_multiply(Reader& reader, Instruction& i) {
   if (!reader.take(".sync") || !reader.take(".aligned")) return kUnsupported;
   const TypeSet factors = take_shape(reader, kMatrixForms, i);
@@ -436,7 +436,7 @@ Reason read_fragment(Reader& reader, Instruction& i) {
   return reader.take_type(is_factor ? factors : sums, i.type) ? reader.finish() : kUnsupported;
 }
 
-// createpolicy.fractional.L2::x{.L2::y}.b64, createpolicy.range{.global}...
+// createpolicy.fractional.L2::x{.L2::y}.b64
 Reason read_cache_policy(Reader& reader, Instruction& i) {
   const auto first = {std::string_view(".L2::evict_last"), std::string_view(".L2::evict_normal"),
                       std::string_view(".L2::evict_first"), std::string_view(".L2::evict_unchanged")};
