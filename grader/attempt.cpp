@@ -142,6 +142,12 @@ Json to_json(const Attempt& attempt) {
   json["small_sizes"] = {{"ran", attempt.small_sizes}, {"wrong", attempt.wrong_small_sizes}};
   json["worst_place"] = text_or_null(attempt.worst_place);
   json["fault"] = attempt.fault ? to_json(*attempt.fault) : Json(nullptr);
+  json["warnings"] = to_json(attempt.warnings);
+  json["printed"] = nullptr;
+  if (!attempt.printed.text.empty()) {
+    json["printed"] = to_json(attempt.printed);
+    json["printed"]["case"] = attempt.printed_case;
+  }
   json["diagnosis"] = attempt.finding ? finding_json(*attempt.finding) : Json(nullptr);
   json["diagnoses"] = attempt.finding ? diagnoses_json(attempt.finding->diagnoses) : Json(nullptr);
   json["bound"] = attempt.bound ? to_json(*attempt.bound) : Json(nullptr);

@@ -51,6 +51,9 @@ struct Attempt {
   std::optional<Finding> finding;
   std::optional<MeasuredBound> bound;
   std::optional<Fault> fault;
+  std::vector<Fault> warnings;  // of the small sizes
+  Printed printed;              // by the kernels, in the case that the card is about
+  std::string printed_case;
   std::string plot;       // the picture's path; empty where nothing could be drawn
   Prediction prediction;  // what the learner said beforehand
 };

@@ -51,6 +51,16 @@ Result<std::vector<Trial>> small_trials(const Bench& bench, const Chapter& chapt
   return trials;
 }
 
+// What the kernels printed belongs to the last case; what goes well by luck, to any of them.
+void note_output(const Trial& trial, Attempt& attempt) {
+  attempt.printed = trial.record.printed;
+  attempt.printed_case = trial.case_name;
+  for (const Fault& warning : trial.record.warnings) {
+    const auto same = [&](const Fault& known) { return known.line == warning.line && known.kernel == warning.kernel; };
+    if (std::none_of(attempt.warnings.begin(), attempt.warnings.end(), same)) attempt.warnings.push_back(warning);
+  }
+}
+
 void note_errors(const Trial& trial, const Size& size, Attempt& attempt) {
   ++attempt.cases;
   if (!trial.correctness) return;
@@ -177,6 +187,7 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   for (std::size_t i = 0; i < trials.size(); ++i) {
     note_errors(trials[i], chapter.correctness_sizes[i], attempt);
     add_to_evidence(trials[i], *artifact, evidence);
+    note_output(trials[i], attempt);
     if (trials[i].went_wrong()) return judged();  // the first one is what the card is about
   }
 
@@ -187,6 +198,7 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
                 [&]() -> const std::vector<Expected>& { return measured->expected.get(); }));
   note_errors(trial, measured->size, attempt);
   add_to_evidence(trial, *artifact, evidence);
+  note_output(trial, attempt);
   if (trial.refusal || trial.record.fault) return judged();
 
   ROOFWALK_TRY(evidence.starter, starter.get());

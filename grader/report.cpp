@@ -208,6 +208,30 @@ void advice(const Attempt& attempt, Page& page) {
   }
 }
 
+void warnings(const Attempt& attempt, Page& page) {
+  constexpr std::size_t kMost = 3;
+  page.section(Worth::details);
+  for (std::size_t i = 0; i < std::min(attempt.warnings.size(), kMost); ++i) {
+    const Fault& warning = attempt.warnings[i];
+    page.prose("warning", Error{warning.message, warning.file, warning.line}.text(), 4);
+  }
+}
+
+// What printf wrote, as it stands, line by line.
+void printed(const Attempt& attempt, Page& page) {
+  constexpr std::uint64_t kMost = 20;
+  if (attempt.printed.text.empty()) return;
+  page.section(Worth::details);
+  page.row("printed", fmt::format("at {}", attempt.printed_case));
+  std::istringstream in(attempt.printed.text);
+  std::uint64_t lines = 0;
+  for (std::string text; std::getline(in, text); ++lines) {
+    if (lines < kMost) page.line("    " + shortened(printable(text), kColumns - 4));
+  }
+  const std::uint64_t more = attempt.printed.more_lines + (lines > kMost ? lines - kMost : 0);
+  if (more != 0) page.line(fmt::format("    ... {} more line{}", more, more == 1 ? "" : "s"));
+}
+
 // Where the picture is; the first time, also how to see it without another program.
 void places(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.section(Worth::places);
@@ -253,6 +277,8 @@ std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const C
     predictions(attempt, news, page);
     if (attempt.finding) advice(attempt, page);
   }
+  warnings(attempt, page);
+  printed(attempt, page);
   places(attempt, news, page);
   what_next(attempt, news, page);
   return std::move(page).lines();

@@ -98,6 +98,12 @@ std::string outcome_reason(const CaseOutcome& outcome) {
   return Error{fmt::format("{} ({})", reason, outcome.case_name), outcome.file, outcome.line}.text();
 }
 
+// Steps of the plan that are no kernel, and kernels that never start, have no thread to name.
+bool is_of_thread(const Fault& fault) {
+  return fault.kind != FaultKind::resource && !fault.kernel.empty() && fault.kernel != "memset" &&
+         fault.kernel != "memcpy";
+}
+
 }  // namespace
 
 std::string_view verdict_name(Verdict verdict) { return kVerdictNames[static_cast<std::size_t>(verdict)]; }
@@ -130,7 +136,12 @@ Judgement judge(const Evidence& evidence) {
   if (evidence.fault) {
     const Fault& fault = *evidence.fault;
     const std::string message = fmt::format("{} ({})", fault.message, evidence.fault_case);
-    return end(Verdict::fault, {Error{message, fault.file, fault.line}.text()});
+    std::vector<std::string> reasons{Error{message, fault.file, fault.line}.text()};
+    if (is_of_thread(fault)) {
+      reasons.push_back(fmt::format("thread ({}, {}, {}) of block ({}, {}, {}) in {}", fault.thread.x, fault.thread.y,
+                                    fault.thread.z, fault.block.x, fault.block.y, fault.block.z, fault.kernel));
+    }
+    return end(Verdict::fault, std::move(reasons));
   }
   if (!evidence.outcome) return end(Verdict::not_graded, {"its result was never checked"});
   if (!evidence.outcome->correctness.correct) return end(Verdict::incorrect, {outcome_reason(*evidence.outcome)});

@@ -7,7 +7,7 @@
 
 namespace roofwalk {
 
-// One instruction of the code that ptxas made of a kernel.
+// One instruction of the code that ptxas made of a kernel and of what it calls.
 struct MachineInstruction {
   std::uint32_t ptx_line = 0;   // that it was made for; 0 unknown
   std::uint16_t operation = 0;  // the low nine bits of its encoding: what it does, whatever its operands
@@ -21,7 +21,8 @@ struct KernelResources {
   int registers_per_thread = 0;
   int static_shared_bytes = 0;
   int local_bytes_per_thread = 0;        // stack frame, spills included
-  std::vector<MachineInstruction> code;  // in order; empty where the cubin does not tell the PTX lines
+  // In order, then that of the functions that it calls; empty where the cubin does not tell the PTX lines.
+  std::vector<MachineInstruction> code;
 };
 
 struct Artifact {

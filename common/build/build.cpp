@@ -85,7 +85,7 @@ std::string cache_key(const Toolkit& toolkit, const BuildRequest& request, const
                       const Headers& headers) {
   std::string all;
   const auto add = [&all](std::string_view part) { all.append(std::to_string(part.size())).append(":").append(part); };
-  add("roofwalk.compiled/4");
+  add("roofwalk.compiled/5");
   add(toolkit.version);
   add(request.arch);
   add(source);

@@ -71,6 +71,15 @@ std::optional<std::string_view> text_at(std::string_view table, std::uint64_t of
   return table.substr(offset, end - offset);
 }
 
+// Branches stay within their function.
+void append(const std::vector<MachineInstruction>& callee, std::vector<MachineInstruction>& code) {
+  const auto first = static_cast<std::int32_t>(code.size());
+  for (MachineInstruction in : callee) {
+    if (in.target >= 0) in.target += first;
+    code.push_back(in);
+  }
+}
+
 class CubinReader {
  public:
   explicit CubinReader(std::string_view bytes) : bytes_(bytes) {}
@@ -243,7 +252,7 @@ bool CubinReader::read_shared_variables() {
   return true;
 }
 
-// The instructions of the kernels with their PTX lines, as far as the cubin tells them.
+// The instructions of the functions with their PTX lines, as far as the cubin tells them.
 void CubinReader::read_code() {
   constexpr std::string_view kLines = ".nv_debug_line_sass";
   const Section* lines = section(kLines);
@@ -267,7 +276,7 @@ void CubinReader::read_code() {
   for (Function& function : functions_) {
     const std::string_view text = sections_[function.section].bytes;
     const auto found = rows.find(function.section);
-    if (!function.is_kernel || found == rows.end() || text.size() / kInstructionBytes > left) continue;
+    if (found == rows.end() || text.size() / kInstructionBytes > left) continue;
     left -= text.size() / kInstructionBytes;
     function.code = read_machine_code(text, architecture, std::move(found->second));
   }
@@ -303,7 +312,9 @@ std::vector<KernelResources> CubinReader::kernels() const {
     if (!kernel.is_kernel) continue;
     int registers = 0;
     std::map<std::uint32_t, std::uint64_t> variables;
+    std::vector<MachineInstruction> code = kernel.code;
     for (const std::size_t used : reachable(i)) {
+      if (used != i && !code.empty()) append(functions_[used].code, code);
       registers = std::max(registers, functions_[used].registers);
       variables.insert(functions_[used].shared_variables.begin(), functions_[used].shared_variables.end());
     }
@@ -314,7 +325,7 @@ std::vector<KernelResources> CubinReader::kernels() const {
                        .registers_per_thread = registers,
                        .static_shared_bytes = static_cast<int>(shared_bytes),
                        .local_bytes_per_thread = static_cast<int>(std::min(deepest_stack(i, known), kMost)),
-                       .code = kernel.code});
+                       .code = std::move(code)});
   }
   return kernels;
 }

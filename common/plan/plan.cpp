@@ -112,7 +112,7 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
   const Machine machine = plan_machine();
   vgpu::Memory memory(limits.max_steps << 16);
   vgpu::L2Cache l2(machine.l2_bytes, machine.l2_ways);
-  std::vector<vgpu::SiteTraffic> traffic(solve->instructions.size());
+  std::vector<vgpu::SiteTraffic> traffic(program->function->instructions.size());
   std::vector<vgpu::Multiprocessor> sms;
   sms.emplace_back(machine);
   vgpu::Launch launch(machine, *program, memory, l2, traffic, 0);
@@ -124,7 +124,7 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
   vgpu::RunLimits budget{limits.max_instructions, kSeconds, {.instructions = 0}};
   vgpu::run_grid(launch, {.grid = {1, 1, 1}, .block = {1, 1, 1}, .blocks_per_sm = 1}, sms, budget);
   if (launch.refusal) return *launch.refusal;
-  if (launch.fault) return refusal_of(artifact, module, *solve, launch);
+  if (launch.fault) return refusal_of(artifact, module, *program->function, launch);
   if (builder.plan.steps.empty()) {
     return Error{
         .message = "solve launches nothing",

@@ -91,6 +91,9 @@ void Parser::directive() {
   if (take(".shared")) return local_variables(Space::shared);
   if (take(".pragma")) return pragma();
   if (take(".file")) return file_directive();
+  if (token_.is(".callprototype")) {
+    refuse("a call through a pointer (a function pointer, a virtual function) is not supported by the virtual GPU");
+  }
   refuse(fmt::format("{} is not supported by the virtual GPU", quoted(token_.text)));
 }
 
@@ -250,7 +253,8 @@ void Parser::call_operands(Instruction& made) {
   const std::string_view name = expect_name("a function's name");
   const Symbol* symbol = symbols_.find(name);
   if (symbol == nullptr) refuse(fmt::format("the function {} is not declared", quoted(name)));
-  if (symbol->kind != Symbol::Kind::function) refuse("a call through a register is not supported by the virtual GPU");
+  if (symbol->kind != Symbol::Kind::function)
+    refuse("a call through a pointer (a function pointer, a virtual function) is not supported by the virtual GPU");
   const auto index = static_cast<std::size_t>(symbol->index);
   Operand callee;
   callee.kind = Operand::Kind::function;

@@ -30,6 +30,13 @@ constexpr Name<ShuffleMode> kShuffleModes[] = {
     {".up", ShuffleMode::up}, {".down", ShuffleMode::down}, {".bfly", ShuffleMode::bfly}, {".idx", ShuffleMode::idx}};
 constexpr Name<VoteMode> kVoteModes[] = {
     {".all", VoteMode::all}, {".any", VoteMode::any}, {".uni", VoteMode::uni}, {".ballot", VoteMode::ballot}};
+constexpr Name<MbarrierMode> kMbarrierModes[] = {{".init", MbarrierMode::init},
+                                                 {".inval", MbarrierMode::inval},
+                                                 {".arrive", MbarrierMode::arrive},
+                                                 {".arrive_drop", MbarrierMode::arrive_drop},
+                                                 {".test_wait", MbarrierMode::test_wait},
+                                                 {".try_wait", MbarrierMode::try_wait},
+                                                 {".pending_count", MbarrierMode::pending_count}};
 constexpr Name<PermuteMode> kPermuteModes[] = {{".f4e", PermuteMode::f4e}, {".b4e", PermuteMode::b4e},
                                                {".rc8", PermuteMode::rc8}, {".ecl", PermuteMode::ecl},
                                                {".ecr", PermuteMode::ecr}, {".rc16", PermuteMode::rc16}};
@@ -63,8 +70,11 @@ constexpr SpecialInfo kSpecials[] = {{"%tid", SpecialRegister::tid, true, Type::
                                      {"%lanemask_gt", SpecialRegister::lanemask_gt, false, Type::u32},
                                      {"%lanemask_ge", SpecialRegister::lanemask_ge, false, Type::u32},
                                      {"%clock", SpecialRegister::clock, false, Type::u32},
+                                     {"%clock_hi", SpecialRegister::clock_hi, false, Type::u32},
                                      {"%clock64", SpecialRegister::clock64, false, Type::u64},
                                      {"%globaltimer", SpecialRegister::globaltimer, false, Type::u64},
+                                     {"%globaltimer_lo", SpecialRegister::globaltimer_lo, false, Type::u32},
+                                     {"%globaltimer_hi", SpecialRegister::globaltimer_hi, false, Type::u32},
                                      {"%dynamic_smem_size", SpecialRegister::dynamic_smem_size, false, Type::u32},
                                      {"%total_smem_size", SpecialRegister::total_smem_size, false, Type::u32}};
 
@@ -78,6 +88,7 @@ const std::span<const Name<BoolOp>> kBoolOpNames = kBoolOps;
 const std::span<const Name<AtomicOp>> kAtomicOpNames = kAtomicOps;
 const std::span<const Name<ShuffleMode>> kShuffleModeNames = kShuffleModes;
 const std::span<const Name<VoteMode>> kVoteModeNames = kVoteModes;
+const std::span<const Name<MbarrierMode>> kMbarrierModeNames = kMbarrierModes;
 const std::span<const Name<PermuteMode>> kPermuteModeNames = kPermuteModes;
 const std::span<const Name<Fragment>> kFragmentNames = kFragments;
 const std::span<const Name<Space>> kSpaceNames = kSpaces;

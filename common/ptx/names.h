@@ -23,6 +23,7 @@ extern const std::span<const Name<BoolOp>> kBoolOpNames;
 extern const std::span<const Name<AtomicOp>> kAtomicOpNames;
 extern const std::span<const Name<ShuffleMode>> kShuffleModeNames;
 extern const std::span<const Name<VoteMode>> kVoteModeNames;
+extern const std::span<const Name<MbarrierMode>> kMbarrierModeNames;
 extern const std::span<const Name<PermuteMode>> kPermuteModeNames;
 extern const std::span<const Name<Fragment>> kFragmentNames;
 extern const std::span<const Name<Space>> kSpaceNames;

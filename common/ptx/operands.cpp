@@ -8,13 +8,12 @@
 namespace roofwalk::ptx {
 
 void Parser::operands(Instruction& made) {
-  const Form form = info(made.opcode).form;
-  const bool has_second_result = form == Form::compare || form == Form::shuffle;
+  const bool has_second = has_second_result(made);
   if (token_.is(';')) return;
   do {
     if (made.operands.size() >= 8) refuse(fmt::format("{} has too many operands", quoted(instruction_text_)));
     made.operands.push_back(operand());
-    if (!has_second_result || made.operands.size() != 1) continue;
+    if (!has_second || made.operands.size() != 1) continue;
     made.operands.push_back(take('|') ? operand() : Operand{});
   } while (take(','));
 }

@@ -84,9 +84,10 @@ std::string_view written_as(Form form) {
     case Form::branch:
       return "`[.uni]` to a label";
     case Form::barrier:
-      return "see the forms";
+      return "`.sync`, `.arrive`, `.red.popc.u32`, `.red.{and,or}.pred`, numbers 0 to 15, with a count of threads or "
+             "without; `bar.warp.sync`";
     case Form::call:
-      return "`[.uni]` of a named function";
+      return "`[.uni]` of a named function, itself included; `vprintf`, `__assertfail`";
     case Form::leave:
     case Form::trap:
       return "";
@@ -102,6 +103,18 @@ std::string_view written_as(Form form) {
       return "`.sync.{all,any,uni}.pred`, `.sync.ballot.b32`";
     case Form::active_mask:
       return "`.b32`";
+    case Form::warp_reduce:
+      return "`.sync.{add,min,max}` of numbers, `.sync.{and,or,xor}` of bits";
+    case Form::warp_match:
+      return "`.{any,all}.sync`";
+    case Form::space_query:
+      return "`.space`";
+    case Form::sleep:
+      return "`.u32`";
+    case Form::mbarrier:
+      return "`.init`, `.inval`, `.arrive[.noComplete]`, `.arrive_drop[.noComplete]`, "
+             "`.{test_wait,try_wait}[.parity]`, "
+             "`.pending_count`, in shared memory";
   }
   return "";
 }

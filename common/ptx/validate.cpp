@@ -163,11 +163,43 @@ void add_fragment(Signature& s, const Instruction& i) {
 
 void add_async_copy(Signature& s, const Instruction& i) {
   if (i.async == AsyncMode::wait_group) s.number();
+  if (i.async == AsyncMode::mbarrier_arrive) s.address(i.space);
   if (i.async != AsyncMode::copy) return;
   s.address(Space::shared);
   s.address(Space::global);
   s.number();
   if (i.operands.size() > (i.has_policy ? 4u : 3u)) s.source(Type::u32);
+}
+
+void add_mbarrier(Signature& s, const Instruction& i) {
+  switch (i.mbarrier) {
+    case MbarrierMode::init:
+      s.address(i.space);
+      s.source(Type::u32);
+      break;
+    case MbarrierMode::inval:
+      s.address(i.space);
+      break;
+    case MbarrierMode::arrive:
+    case MbarrierMode::arrive_drop:
+      s.add({Slot::Role::destination, Type::b64, false, 0, true});
+      s.address(i.space);
+      if (i.needs_count || i.operands.size() > 2) s.source(Type::u32);
+      break;
+    case MbarrierMode::test_wait:
+    case MbarrierMode::try_wait:
+      s.destination(Type::pred);
+      s.address(i.space);
+      s.source(i.parity ? Type::u32 : Type::b64);
+      if (i.mbarrier == MbarrierMode::try_wait && i.operands.size() > 3) s.source(Type::u32);
+      break;
+    case MbarrierMode::pending_count:
+      s.destination(Type::u32);
+      s.source(Type::b64);
+      break;
+    case MbarrierMode::none:
+      break;
+  }
 }
 
 Signature signature_of(const Instruction& i) {
@@ -263,6 +295,27 @@ Signature signature_of(const Instruction& i) {
     case Form::active_mask:
       s.destination(i.type);
       break;
+    case Form::warp_reduce:
+      s.destination(i.type);
+      s.source(i.type);
+      s.source(Type::u32);
+      break;
+    case Form::warp_match:
+      s.destination(Type::b32);
+      s.add({Role::destination, Type::pred, false, 0, true});
+      s.source(i.type);
+      s.source(Type::u32);
+      break;
+    case Form::space_query:
+      s.destination(Type::pred);
+      s.source(Type::u64);
+      break;
+    case Form::sleep:
+      s.source(i.type);
+      break;
+    case Form::mbarrier:
+      add_mbarrier(s, i);
+      break;
     case Form::branch:
     case Form::call:
     case Form::leave:
@@ -293,6 +346,9 @@ class Checker {
       refuse("has no result");
     }
     if (form() == Form::barrier) check_barrier();
+    if (instruction_.vote == VoteMode::any && operands[1].kind != Operand::Kind::none && form() == Form::warp_match) {
+      refuse("has two results, which only match.all has");
+    }
     if (instruction_.async == AsyncMode::copy) check_copied_sizes();
     if (instruction_.opcode == Opcode::Lop3) check_truth_table();
   }
@@ -301,8 +357,7 @@ class Checker {
   Form form() const { return info(instruction_.opcode).form; }
   static bool is_vector(const Operand& operand) { return operand.kind == Operand::Kind::vector; }
 
-  // The second result of setp and shfl is ours where the text has none.
-  bool has_second_result() const { return form() == Form::compare || form() == Form::shuffle; }
+  bool has_second_result() const { return ptx::has_second_result(instruction_); }
   std::size_t written_count(const std::vector<Operand>& operands) const {
     return operands.size() - (has_second_result() && operands.size() > 1);
   }
@@ -483,6 +538,11 @@ class Checker {
 bool register_fits(Type declared, Type wanted) {
   if (declared == Type::pred || wanted == Type::pred) return declared == wanted;
   return size_bytes(declared) == size_bytes(wanted) && same_kind(declared, wanted);
+}
+
+bool has_second_result(const Instruction& instruction) {
+  const Form form = info(instruction.opcode).form;
+  return form == Form::compare || form == Form::shuffle || form == Form::warp_match;
 }
 
 void check_operands(Instruction& instruction, const std::vector<Register>& registers, std::string_view text) {

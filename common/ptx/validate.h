@@ -16,6 +16,9 @@ enum class Written : std::uint8_t { integer, float32, float64 };
 // of their operand's type. `text` is the opcode with its modifiers, for messages. Throws Refusal.
 void check_operands(Instruction& instruction, const std::vector<Register>& registers, std::string_view text);
 
+// Whether `first|second` may stand where the result stands. The second is ours where the text has none.
+bool has_second_result(const Instruction& instruction);
+
 // The bits of `type` that a number as written stands for. Throws Refusal, which calls it `text`, where it does not fit.
 std::uint64_t immediate_bits(const Operand& operand, Type type, std::string_view text, int ptx_line);
 

@@ -80,6 +80,10 @@ std::string_view fault_name(FaultKind kind) {
       return "barrier deadlock";
     case FaultKind::trap:
       return "trap";
+    case FaultKind::assertion:
+      return "assertion";
+    case FaultKind::stack_overflow:
+      return "stack overflow";
     case FaultKind::unsupported:
       return "unsupported";
     case FaultKind::resource:
@@ -117,6 +121,14 @@ Json to_json(const Fault& fault) {
           {"message", fault.message}};
 }
 
+Json to_json(const Printed& printed) { return {{"text", printed.text}, {"more_lines", printed.more_lines}}; }
+
+Json to_json(const std::vector<Fault>& warnings) {
+  Json out = Json::array();
+  for (const Fault& warning : warnings) out.push_back(to_json(warning));
+  return out;
+}
+
 Json to_json(const RunRecord& record) {
   Json kernels = Json::array();
   for (const KernelRecord& kernel : record.kernels) kernels.push_back(to_json(kernel));
@@ -126,6 +138,8 @@ Json to_json(const RunRecord& record) {
           {"elapsed_ns", record.elapsed_ns},
           {"counters", to_json(record.counters)},
           {"kernels", std::move(kernels)},
+          {"printed", to_json(record.printed)},
+          {"warnings", to_json(record.warnings)},
           {"fault", record.fault ? to_json(*record.fault) : Json(nullptr)}};
 }
 

@@ -152,6 +152,8 @@ enum class FaultKind {
   runaway,
   barrier_deadlock,
   trap,
+  assertion,
+  stack_overflow,
   unsupported,
   resource
 };
@@ -171,6 +173,13 @@ struct Fault {
   std::string message;                // one line, complete in itself, without file:line
 };
 
+// What kernels printed, in the order of the plan's launches, of blocks and of threads, cut where it gets too much.
+struct Printed {
+  std::string text;
+  std::uint64_t more_lines = 0;  // that were left out
+  bool operator==(const Printed&) const = default;
+};
+
 // One run of one plan.
 struct RunRecord {
   std::string device;  // "virtual:classroom"
@@ -179,6 +188,8 @@ struct RunRecord {
   double elapsed_ns = 0;
   Counters counters;                  // over the whole plan, end-of-plan write-back included
   std::vector<KernelRecord> kernels;  // one for each launch, memset ("memset") and copy ("memcpy"), in plan order
+  Printed printed;
+  std::vector<Fault> warnings;  // a sanitized run: what goes well by luck; the first few
   std::optional<Fault> fault;
 };
 
@@ -186,5 +197,7 @@ Json to_json(const Counters& counters);
 Json to_json(const WarpCycles& waits);  // null where nothing is known
 Json to_json(const RunRecord& record);
 Json to_json(const Fault& fault);
+Json to_json(const std::vector<Fault>& warnings);
+Json to_json(const Printed& printed);
 
 }  // namespace roofwalk

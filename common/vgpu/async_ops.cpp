@@ -99,6 +99,7 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
 
 // The copies are made at once: only the sanitizer minds what is closed and waited for.
 const Op* op_commit_copies(Launch&, Warp& warp, const Op* op) {
+  ++warp.copy_groups;
   if (warp.block->shadow != nullptr) warp.block->shadow->commit_copies(warp.index);
   return op + 1;
 }

@@ -16,7 +16,7 @@ using ptx::Instruction;
 // writes behind every impossible case, does not keep the other arms from meeting.
 bool ends_block(const Instruction& instruction) {
   const Form form = ptx::info(instruction.opcode).form;
-  return form == Form::branch || form == Form::leave;
+  return form == Form::branch || form == Form::leave || calls_linked(instruction);
 }
 
 std::uint32_t branch_target(const Instruction& instruction) {
@@ -97,6 +97,8 @@ bool is_memory(const Instruction& instruction) {
       return true;
     case Form::async_copy:
       return instruction.async == ptx::AsyncMode::copy;
+    case Form::mbarrier:
+      return instruction.mbarrier != ptx::MbarrierMode::pending_count;
     default:
       return false;
   }
@@ -108,7 +110,7 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
   for (std::uint32_t i = 0; i < code.size(); ++i) {
     if (!ends_block(code[i])) continue;
     if (i + 1 < code.size()) starts.insert(i + 1);
-    if (ptx::info(code[i].opcode).form == Form::branch && branch_target(code[i]) < code.size()) {
+    if (ptx::info(code[i].opcode).form != Form::leave && branch_target(code[i]) < code.size()) {
       starts.insert(branch_target(code[i]));
     }
   }

@@ -1,20 +1,146 @@
-// Calls of extern functions. Only a plan makes them, one thread at a time.
+// Calls. A function of the module runs as a call of the lanes that make it: they have a reconvergence stack of their
+// own on top of the warp's, and go on behind the call when all of them have returned. A recursive one keeps the
+// registers of who runs already, and has its local memory on a stack.
+//
+// Externs are answered by a hook. Only a plan calls them, one thread at a time.
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "common/vgpu/handlers.h"
+#include "common/vgpu/near_memory.h"
 
 namespace roofwalk::vgpu {
 namespace {
+
+// Calls within calls: of functions that use no local memory as well.
+constexpr std::size_t kMostFrames = 1024;
 
 std::uint8_t* local_byte(const Warp& warp, int lane, std::uint32_t offset) {
   return &warp.local[(offset / 4 * kWarpSize + static_cast<std::uint32_t>(lane)) * 4 + offset % 4];
 }
 
+std::uint8_t byte_of(const Warp& warp, const CallSite::Place& place, int lane, std::uint32_t byte) {
+  if (place.slot == kNoSlot) return *local_byte(warp, lane, place.local + byte);
+  return warp.lanes<std::uint8_t>(place.slot)[static_cast<std::uint32_t>(lane) * place.bytes + byte];
+}
+
+void put_byte(Warp& warp, const CallSite::Place& place, int lane, std::uint32_t byte, std::uint8_t value) {
+  if (place.slot == kNoSlot) {
+    *local_byte(warp, lane, place.local + byte) = value;
+  } else {
+    warp.lanes<std::uint8_t>(place.slot)[static_cast<std::uint32_t>(lane) * place.bytes + byte] = value;
+  }
+}
+
+// All from's before all to's: what a recursive function is handed may be what it hands on.
+using Values = std::vector<std::uint8_t>;
+Values read_values(const Warp& warp, const std::vector<std::pair<CallSite::Place, CallSite::Place>>& copies,
+                   std::uint32_t lanes) {
+  Values out;
+  for (const auto& [from, to] : copies) {
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+      for (std::uint32_t b = 0; b < from.bytes; ++b) out.push_back(byte_of(warp, from, std::countr_zero(left), b));
+    }
+  }
+  return out;
+}
+
+void write_values(Warp& warp, const std::vector<std::pair<CallSite::Place, CallSite::Place>>& copies,
+                  std::uint32_t lanes, const Values& values) {
+  std::size_t at = 0;
+  for (const auto& [from, to] : copies) {
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+      for (std::uint32_t b = 0; b < from.bytes; ++b) {
+        const std::uint8_t value = values[at++];
+        if (b < to.bytes) put_byte(warp, to, std::countr_zero(left), b, value);
+      }
+    }
+  }
+}
+
+const Op* overflow(Launch& launch, const Warp& warp, const Op* op, std::uint32_t lanes) {
+  const std::size_t deep = warp.frames.size();
+  return launch.stop(
+      warp, op, FaultKind::stack_overflow, std::countr_zero(lanes),
+      fmt::format("stack overflow: {} calls are open inside each other, and a thread's stack of {} bytes "
+                  "is full: does the recursion end? A loop needs no stack",
+                  deep, kStackBytes));
+}
+
 }  // namespace
 
 const Op* op_call(Launch& launch, Warp& warp, const Op* op) {
+  const std::uint32_t lanes = warp.mask & guard_mask(warp, op);
+  if (lanes == 0) return enter_block(launch, warp, op->next_block);
+  const CallSite& site = launch.program.calls[static_cast<std::size_t>(op->offset)];
+  const bool full = site.recursive && warp.stack_top + site.frame_bytes > launch.program.local_bytes;
+  if (full || warp.frames.size() >= kMostFrames) return overflow(launch, warp, op, lanes);
+  const Values values = read_values(warp, site.arguments, lanes);
+  CallFrame frame{.site = &site,
+                  .depth = warp.stack.size(),
+                  .lanes = lanes,
+                  .caller_lanes = warp.here,
+                  .caller_frame = warp.frame,
+                  .registers = {},
+                  .parameters = {}};
+  if (site.recursive) {
+    frame.registers.assign(warp.bases[0], warp.bases[0] + launch.program.register_bytes);
+    frame.parameters.assign(warp.local, warp.local + std::size_t{launch.program.parameter_bytes} * kWarpSize);
+    warp.frame = warp.stack_top;
+    warp.stack_top += site.frame_bytes;
+    forget_local(launch, warp, warp.frame, site.frame_bytes);
+  }
+  write_values(warp, site.arguments, lanes, values);
+  warp.stack.back().block = op->next_block;
+  warp.frames.push_back(std::move(frame));
+  warp.stack.push_back({lanes, op->target, kExitBlock});
+  warp.here = warp.mask = lanes;
+  return enter_block(launch, warp, op->target);
+}
+
+void end_call(Warp& warp) {
+  const CallFrame frame = std::move(warp.frames.back());
+  warp.frames.pop_back();
+  const CallSite& site = *frame.site;
+  const Values values = read_values(warp, site.results, frame.lanes);
+  if (site.recursive) {
+    std::copy(frame.registers.begin(), frame.registers.end(), warp.bases[0]);
+    std::copy(frame.parameters.begin(), frame.parameters.end(), warp.local);
+    warp.stack_top = warp.frame;
+    warp.frame = frame.caller_frame;
+  }
+  write_values(warp, site.results, frame.lanes, values);
+  warp.here = frame.caller_lanes;
+}
+
+const Op* op_return(Launch& launch, Warp& warp, const Op* op) {
+  const std::uint32_t leaving = warp.mask & guard_mask(warp, op);
+  warp.here &= ~leaving;
+  if (leaving != warp.mask) {
+    warp.mask &= ~leaving;
+    return op + 1;
+  }
+  if (!resume_top(warp)) return finish_warp(warp);
+  return enter_block(launch, warp, warp.stack.back().block);
+}
+
+const Op* op_frame_address(Launch&, Warp& warp, const Op* op) {
+  const std::uint64_t at = warp.frame + static_cast<std::uint64_t>(op->offset);
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((warp.mask >> l & 1u) == 0) continue;
+    if (op->count == 8) {
+      warp.lanes<std::uint64_t>(op->s[0])[l] = at;
+    } else {
+      warp.lanes<std::uint32_t>(op->s[0])[l] = static_cast<std::uint32_t>(at);
+    }
+  }
+  return op + 1;
+}
+
+const Op* op_call_extern(Launch& launch, Warp& warp, const Op* op) {
   const ptx::Instruction& in = *op->instruction;
   const int lane = std::countr_zero(warp.mask);
   std::vector<std::vector<std::uint8_t>> arguments;

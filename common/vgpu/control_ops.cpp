@@ -1,51 +1,99 @@
 // Handlers that move a warp through its program: block entry and reconvergence, branches, exits, barriers, predicates.
+#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
 
 #include "common/vgpu/handlers.h"
+#include "common/vgpu/lanes.h"
+#include "common/vgpu/members.h"
 #include "common/vgpu/shared_shadow.h"
 
 namespace roofwalk::vgpu {
 namespace {
 
-// Drops entries whose lanes have all left or that wait at `block`; the warp goes on with the entry on top.
-// Returns false where no lane is left.
+using ptx::BarrierMode;
+
+// For the sanitizer: who waits at the barrier, and who has ended, which counts as coming where all must.
+void note_meeting(ResidentBlock& block, int barrier) {
+  std::vector<std::uint32_t> waiting, gone;
+  for (const Warp& warp : block.warps) {
+    if (warp.state == Warp::State::waiting && warp.barrier == barrier) waiting.push_back(warp.index);
+    if (warp.state == Warp::State::done && block.expected[barrier] == 0) gone.push_back(warp.index);
+  }
+  block.shadow->leave_barrier(barrier, waiting, gone);
+}
+
+// What bar.red tells every thread that waits: its operation is the last that the warp executed.
+void put_reduction(Warp& warp, const ResidentBlock& block, int barrier) {
+  const Op& op = *(warp.next - 1);
+  const std::uint32_t counted = block.counted[barrier];
+  const bool all = counted == block.asked[barrier];
+  switch (op.instruction->barrier) {
+    case BarrierMode::red_popc:
+      for_lanes(warp.lanes<std::uint32_t>(op.s[3]), warp.mask, [&](int) { return counted; });
+      break;
+    case BarrierMode::red_and:
+      set_predicate(warp.predicate(op.s[3]), warp.mask, all ? kAllLanes : 0u);
+      break;
+    case BarrierMode::red_or:
+      set_predicate(warp.predicate(op.s[3]), warp.mask, counted != 0 ? kAllLanes : 0u);
+      break;
+    default:
+      break;
+  }
+}
+
+void release_barrier(ResidentBlock& block, int barrier) {
+  if (block.shadow != nullptr) note_meeting(block, barrier);
+  for (Warp& warp : block.warps) {
+    if (warp.state != Warp::State::waiting || warp.barrier != barrier) continue;
+    put_reduction(warp, block, barrier);
+    warp.state = Warp::State::ready;
+  }
+  block.arrived[barrier] = block.expected[barrier] = 0;
+  block.counted[barrier] = block.asked[barrier] = 0;
+}
+
+bool barrier_is_full(const ResidentBlock& block, int barrier) {
+  const std::uint32_t needed = block.expected[barrier] != 0 ? block.expected[barrier] : block.live_warps;
+  return block.arrived[barrier] >= needed;
+}
+
+// Where a barrier's number or count stands in a register: that of the first thread that executes.
+std::uint32_t of_first(const Warp& warp, Slot at) { return warp.lanes<std::uint32_t>(at)[std::countr_zero(warp.mask)]; }
+
+// A traced warp enters a basic block: its memory instructions will fill their outcomes in.
+void record_entry(Multiprocessor& sm, Warp& warp, const Op* op) {
+  WarpTrace& trace = *warp.trace;
+  trace.blocks.push_back(op->block);
+  trace.instructions += op->count;
+  warp.first_outcome = trace.outcomes.size();
+  trace.outcomes.resize(warp.first_outcome + op->memory);
+  sm.traced.instructions += op->count;
+  sm.traced.bytes += sizeof trace.blocks[0] + op->memory * sizeof trace.outcomes[0];
+}
+
+}  // namespace
+
 bool resume_top(Warp& warp) {
-  while (!warp.stack.empty() && (warp.stack.back().mask & warp.live) == 0) warp.stack.pop_back();
-  if (warp.stack.empty()) return false;
-  warp.mask = warp.stack.back().mask & warp.live;
-  return true;
+  for (;;) {
+    const std::size_t depth = warp.frames.empty() ? 0 : warp.frames.back().depth;
+    const std::uint32_t left = warp.live & warp.here;
+    while (warp.stack.size() > depth && (warp.stack.back().mask & left) == 0) warp.stack.pop_back();
+    if (warp.stack.size() > depth) {
+      warp.mask = warp.stack.back().mask & left;
+      return true;
+    }
+    if (warp.frames.empty()) return false;
+    end_call(warp);
+  }
 }
 
 std::uint32_t guard_mask(const Warp& warp, const Op* op) {
   if (op->guard == kNoSlot) return kAllLanes;
   const std::uint32_t predicate = warp.predicate(op->guard);
   return op->guard_negated ? ~predicate : predicate;
-}
-
-// For the sanitizer: who has come to the barrier, and who has ended, which counts as coming where all must.
-void note_meeting(ResidentBlock& block, int barrier) {
-  std::vector<std::uint32_t> came, gone;
-  for (const Warp& warp : block.warps) {
-    if (warp.state == Warp::State::waiting && warp.barrier == barrier) came.push_back(warp.index);
-    if (warp.state == Warp::State::done && block.expected[barrier] == 0) gone.push_back(warp.index);
-  }
-  block.shadow->meet(came, gone);
-}
-
-void release_barrier(ResidentBlock& block, int barrier) {
-  if (block.shadow != nullptr) note_meeting(block, barrier);
-  block.arrived[barrier] = 0;
-  block.expected[barrier] = 0;
-  for (Warp& warp : block.warps) {
-    if (warp.state == Warp::State::waiting && warp.barrier == barrier) warp.state = Warp::State::ready;
-  }
-}
-
-bool barrier_is_full(const ResidentBlock& block, int barrier) {
-  const std::uint32_t needed = block.expected[barrier] != 0 ? block.expected[barrier] : block.live_warps;
-  return block.arrived[barrier] >= needed;
 }
 
 const Op* finish_warp(Warp& warp) {
@@ -60,19 +108,6 @@ const Op* finish_warp(Warp& warp) {
   }
   return nullptr;
 }
-
-// A traced warp enters a basic block: its memory instructions will fill their outcomes in.
-void record_entry(Multiprocessor& sm, Warp& warp, const Op* op) {
-  WarpTrace& trace = *warp.trace;
-  trace.blocks.push_back(op->block);
-  trace.instructions += op->count;
-  warp.first_outcome = trace.outcomes.size();
-  trace.outcomes.resize(warp.first_outcome + op->memory);
-  sm.traced.instructions += op->count;
-  sm.traced.bytes += sizeof trace.blocks[0] + op->memory * sizeof trace.outcomes[0];
-}
-
-}  // namespace
 
 const Op* enter_block(Launch& launch, Warp& warp, std::uint32_t block) {
   if (block != kExitBlock) return &launch.program.ops[launch.program.blocks[block].first_op];
@@ -160,28 +195,60 @@ const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
                     std::popcount(warp.mask), std::popcount(warp.live)));
   }
   ResidentBlock& block = *warp.block;
-  const int barrier = static_cast<int>(op->offset);
+  const std::uint32_t number = op->s[1] == kNoSlot ? static_cast<std::uint32_t>(op->offset) : of_first(warp, op->s[1]);
+  if (number >= kBarriers) {
+    return launch.stop(warp, op, FaultKind::barrier_deadlock, -1,
+                       fmt::format("barrier {} does not exist: a block has {}, from 0 on", number, kBarriers));
+  }
+  const int barrier = static_cast<int>(number);
+  std::uint32_t warps = 0;
   if (op->s[0] != kNoSlot) {
-    const std::uint32_t threads = *warp.lanes<std::uint32_t>(op->s[0]);
-    block.expected[barrier] = (threads + kWarpSize - 1) / kWarpSize;
+    const std::uint32_t threads = of_first(warp, op->s[0]);
+    if (threads == 0 || threads % kWarpSize != 0) {
+      return launch.stop(warp, op, FaultKind::barrier_deadlock, -1,
+                         fmt::format("a barrier for {} threads: it must be a multiple of {}", threads, kWarpSize));
+    }
+    warps = threads / kWarpSize;
+  }
+  if (block.arrived[barrier] != 0 && block.expected[barrier] != warps) {
+    return launch.stop(warp, op, FaultKind::barrier_deadlock, -1,
+                       fmt::format("threads come to barrier {} for different numbers of threads: give it the same "
+                                   "number everywhere",
+                                   barrier));
+  }
+  block.expected[barrier] = warps;
+  if (op->s[2] != kNoSlot) {
+    const std::uint32_t holds = warp.predicate(op->s[2]) ^ (op->count != 0 ? kAllLanes : 0u);
+    block.counted[barrier] += static_cast<std::uint32_t>(std::popcount(holds & warp.mask));
+    block.asked[barrier] += static_cast<std::uint32_t>(std::popcount(warp.mask));
   }
   ++block.arrived[barrier];
-  warp.state = Warp::State::waiting;
-  warp.barrier = barrier;
-  if (barrier_is_full(block, barrier)) release_barrier(block, barrier);
+  if (block.shadow != nullptr) block.shadow->come_to_barrier(barrier, warp.index);
   warp.next = op + 1;
-  return nullptr;
+  const bool waits = op->instruction->barrier != BarrierMode::arrive;
+  if (waits) {
+    warp.state = Warp::State::waiting;
+    warp.barrier = barrier;
+  }
+  if (barrier_is_full(block, barrier)) release_barrier(block, barrier);
+  return waits ? nullptr : op + 1;
 }
 
 const Op* op_nothing(Launch&, Warp&, const Op* op) { return op + 1; }
 
-const Op* op_meet_in_warp(Launch&, Warp& warp, const Op* op) {
-  meet_in_warp(warp);
-  return op + 1;
+const Op* op_meet_in_warp(Launch& launch, Warp& warp, const Op* op) {
+  return meet_members(launch, warp, op, op->s[0], "__syncwarp()") ? op + 1 : nullptr;
+}
+
+const Op* op_sleep(Launch&, Warp& warp, const Op* op) {
+  warp.next = op + 1;
+  return nullptr;
 }
 
 const Op* op_trap(Launch& launch, Warp& warp, const Op* op) {
-  return launch.stop(warp, op, FaultKind::trap, -1, "the kernel executed a trap");
+  return launch.stop(warp, op, FaultKind::trap, -1,
+                     "trap: the kernel stopped itself, by __trap() or where the compiler saw that nothing good can "
+                     "follow; what leads to this line?");
 }
 
 void Site::add(const Site& other) {
@@ -200,6 +267,18 @@ void Site::add(const Site& other) {
   conflicts += other.conflicts;
   predicated_off += other.predicated_off;
   divergent += other.divergent;
+}
+
+void Launch::warn(const Warp& warp, const Op* op, int lane, std::string message) {
+  constexpr std::size_t kMostWarnings = 8;
+  const auto same = [&](const auto& known) { return known.first == op->pc; };
+  if (warnings.size() == kMostWarnings || std::any_of(warnings.begin(), warnings.end(), same)) return;
+  Fault warning;
+  warning.kind = FaultKind::race;
+  warning.block = warp.block->index;
+  warning.thread = thread_of(warp.index * kWarpSize + static_cast<std::uint32_t>(lane));
+  warning.message = std::move(message);
+  warnings.emplace_back(op->pc, std::move(warning));
 }
 
 const Op* Launch::stop(const Warp& warp, const Op* op, FaultKind kind, int lane, std::string message) {

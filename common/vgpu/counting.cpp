@@ -36,8 +36,9 @@ void add_traffic(const Site& site, const SiteTraffic& traffic, Counters& out) {
 void add_memory(const Instruction& in, const Site& site, Counters& out) {
   const Form form = ptx::info(in.opcode).form;
   const bool atomic = form == Form::atomic || form == Form::reduction;
-  const bool load = form == Form::load || form == Form::matrix_load || form == Form::fragment_load;
-  const bool store = form == Form::store || form == Form::fragment_store;
+  const bool waits = in.mbarrier == ptx::MbarrierMode::test_wait || in.mbarrier == ptx::MbarrierMode::try_wait;
+  const bool load = form == Form::load || form == Form::matrix_load || form == Form::fragment_load || waits;
+  const bool store = form == Form::store || form == Form::fragment_store || form == Form::mbarrier;
   if (!atomic && !load && !store && form != Form::async_copy) return;
   out.add(Counter::shared_bytes, site.bytes);
   out.add(Counter::shared_wavefronts, site.wavefronts);

@@ -187,7 +187,7 @@ bool store_piece(Launch& launch, Warp& warp, const Op* op, const MatrixInMemory&
   for (int l = 0; l < kWarpSize; ++l) {
     unchanged |= std::memcmp(before.lane(l), at.of(access, l), access.bytes) == 0 ? 1u << l : 0u;
   }
-  return check_shared(launch, warp, op, access, SharedTouch::write, unchanged);
+  return check_shared(launch, warp, op, access, SharedTouch::write, {.unchanged = unchanged});
 }
 
 // Between registers and elements: the lanes of a register lie side by side, and so do its elements.
@@ -264,7 +264,8 @@ const Op* op_fragment(Launch& launch, Warp& warp, const Op* op) {
   if (!done) return nullptr;
   if constexpr (!store) {
     exchange_any<true>(warp, slots, matrix, elements);
-    meet_in_warp(warp);  // nobody goes on before all have what they read: a result may take its place
+    // Nobody goes on before all have what they read: a result may take its place.
+    if (warp.block->shadow != nullptr) warp.block->shadow->meet_in_warp(warp.index);
   }
   return after_memory(launch, warp, op);
 }

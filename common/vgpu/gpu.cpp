@@ -11,6 +11,7 @@
 #include "common/vgpu/launch.h"
 #include "common/vgpu/least_time.h"
 #include "common/vgpu/occupancy.h"
+#include "common/vgpu/print.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -39,7 +40,8 @@ struct Gpu::Step {
 Gpu::Gpu(Machine machine)
     : machine_(std::move(machine)),
       memory_(static_cast<std::uint64_t>(machine_.memory_bytes)),
-      l2_(machine_.l2_bytes, machine_.l2_ways) {}
+      l2_(machine_.l2_bytes, machine_.l2_ways),
+      printer_(std::make_unique<Printer>()) {}
 
 Gpu::~Gpu() = default;
 
@@ -89,15 +91,17 @@ void Gpu::begin_plan(const RunLimits& limits) {
   traffic_.clear();
   steps_.clear();
   fault_.reset();
+  printer_->take();
+  warnings_.clear();
   l2_.invalidate();
   memory_.watch(limits.sanitize);
 }
 
-void Gpu::add_fault(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) {
+Fault Gpu::placed(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) const {
   fault.kernel = kernel;
   fault.file = source_path_;
   if (pc < function.instructions.size()) fault.line = module_->line_in(function.instructions[pc], source_name_);
-  fault_ = std::move(fault);
+  return fault;
 }
 
 Result<bool> Gpu::launch(const KernelCall& call) {
@@ -123,13 +127,15 @@ Result<bool> Gpu::launch(const KernelCall& call) {
                               const auto it = addresses_.find(name);
                               return it == addresses_.end() ? std::uint64_t{0} : it->second;
                             },
-                        .source_name = source_name_});
+                        .source_name = source_name_,
+                        .sms = machine_.sms});
   if (!program) {
     Error error = program.error();
     if (error.file.empty()) error.file = source_path_;
     return error;
   }
   step->program = std::move(*program);
+  const ptx::Function& code = *step->program->function;  // with what the kernel calls
 
   auto occupancy = occupancy_of(machine_, {call.block.count(), call.registers_per_thread, step->program->shared_bytes});
   const auto too_much = [&](std::string message) {
@@ -158,7 +164,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
     return too_much(
         fmt::format("the kernel has {} PTX registers, more than the virtual GPU can hold for {} blocks at once; "
                     "is a loop unrolled too far?",
-                    function->registers.size(), blocks));
+                    code.registers.size(), blocks));
   }
   step->occupancy = *occupancy;
   // Every launch keeps its program and counters until the plan ends.
@@ -169,17 +175,20 @@ Result<bool> Gpu::launch(const KernelCall& call) {
                     kMaxPlanOperations));
   }
   step->first_site = static_cast<SiteId>(traffic_.size());
-  traffic_.resize(traffic_.size() + function->instructions.size());
+  traffic_.resize(traffic_.size() + code.instructions.size());
 
   std::vector<Multiprocessor> sms;
   for (int i = 0; i < machine_.sms; ++i) sms.emplace_back(machine_).index = i;
   Launch launch(machine_, *step->program, memory_, l2_, traffic_, step->first_site);
-  launch.line_of = [this, function](std::uint32_t pc) {
-    return module_->line_in(function->instructions[pc], source_name_);
-  };
+  launch.line_of = [this, &code](std::uint32_t pc) { return module_->line_in(code.instructions[pc], source_name_); };
+  printer_->begin_launch();
+  launch.printer = printer_.get();
   const GridTrace trace = run_grid(launch, {call.grid, call.block, step->occupancy.blocks_per_sm}, sms, limits_);
+  for (auto& [pc, warning] : launch.warnings) {
+    warnings_.push_back(placed(std::move(warning), step->name, code, pc));
+  }
   if (launch.fault) {
-    add_fault(std::move(*launch.fault), step->name, *function, launch.fault_pc);
+    fault_ = placed(std::move(*launch.fault), step->name, code, launch.fault_pc);
     return false;
   }
   step->totals.sites = std::move(launch.sites);
@@ -362,6 +371,9 @@ RunRecord Gpu::end_plan() {
   RunRecord record;
   record.device = machine_.name;
   record.time_is_modelled = true;
+  record.printed = printer_->take();
+  record.warnings = std::move(warnings_);
+  warnings_.clear();
   if (fault_) {
     record.fault = std::move(fault_);
     fault_.reset();

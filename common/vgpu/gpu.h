@@ -21,6 +21,8 @@
 
 namespace roofwalk::vgpu {
 
+class Printer;
+
 struct KernelCall {
   std::string kernel;  // mangled
   Dim3 grid, block;
@@ -60,7 +62,8 @@ class Gpu {
  private:
   struct Step;  // one launch, memset or copy until its traffic is known
 
-  void add_fault(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc);
+  // With kernel, file and line.
+  Fault placed(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) const;
   bool charge(std::uint64_t size_bytes, const char* what, int line);
   bool check_range(std::uint64_t address, std::uint64_t size_bytes, const char* what, int line);
   void touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Step& step);
@@ -74,10 +77,12 @@ class Gpu {
   std::map<std::string, std::uint64_t> addresses_;    // of module variables
   std::map<std::string, ProgramSchedule> schedules_;  // of the kernels launched so far
 
+  std::unique_ptr<Printer> printer_;
   RunLimits limits_;
   std::uint64_t plan_operations_ = 0;  // lowered, over all launches of the plan
   std::vector<SiteTraffic> traffic_;
   std::vector<std::unique_ptr<Step>> steps_;
+  std::vector<Fault> warnings_;
   std::optional<Fault> fault_;
 };
 

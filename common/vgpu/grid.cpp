@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "common/vgpu/handlers.h"
+#include "common/vgpu/near_memory.h"
 #include "common/vgpu/pace.h"
 #include "common/vgpu/shared_shadow.h"
 #include "common/vgpu/team.h"
@@ -46,15 +47,19 @@ bool runs_alone(const Program& program) {
         if (reaches_others && in.is_volatile) return true;
         break;
       case ptx::Form::fence:
-      case ptx::Form::call:
         return true;
+      case ptx::Form::call:
+        if (!calls_linked(in)) return true;
+        break;
       default:
         break;
     }
     for (const ptx::Operand& operand : in.operands) {
       if (operand.kind != ptx::Operand::Kind::special) continue;
       if (operand.special == ptx::SpecialRegister::clock || operand.special == ptx::SpecialRegister::clock64 ||
-          operand.special == ptx::SpecialRegister::globaltimer)
+          operand.special == ptx::SpecialRegister::clock_hi || operand.special == ptx::SpecialRegister::globaltimer ||
+          operand.special == ptx::SpecialRegister::globaltimer_lo ||
+          operand.special == ptx::SpecialRegister::globaltimer_hi)
         return true;
     }
   }
@@ -165,6 +170,9 @@ class GridRunner {
     block.live_warps = warps_per_block_;
     std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
     std::fill(std::begin(block.expected), std::end(block.expected), 0u);
+    std::fill(std::begin(block.counted), std::end(block.counted), 0u);
+    std::fill(std::begin(block.asked), std::end(block.asked), 0u);
+    block.mbarrier_copies.clear();
     // NaN in every shared float: a read before any write shows instead of finding a lucky zero.
     std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
     if (block.shadow != nullptr) block.shadow->begin_block();
@@ -175,6 +183,12 @@ class GridRunner {
       const std::uint64_t left = threads - std::uint64_t{warp.index} * kWarpSize;
       warp.live = left >= kWarpSize ? kAllLanes : (1u << left) - 1;
       warp.mask = warp.live;
+      warp.here = kAllLanes;
+      warp.frames.clear();
+      warp.frame = 0;
+      warp.stack_top = program_.stack_start;
+      warp.copy_groups = 0;
+      forget_local(launch_, warp, 0, program_.local_bytes);
       warp.executed = 0;
       warp.trace = traced ? &block.trace->warps[warp.index] : nullptr;
       warp.state = Warp::State::ready;

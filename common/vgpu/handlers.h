@@ -19,6 +19,14 @@ const Op* op_barrier(Launch& launch, Warp& warp, const Op* op);
 const Op* op_nothing(Launch& launch, Warp& warp, const Op* op);
 const Op* op_meet_in_warp(Launch& launch, Warp& warp, const Op* op);  // __syncwarp
 const Op* op_trap(Launch& launch, Warp& warp, const Op* op);
+const Op* op_sleep(Launch& launch, Warp& warp, const Op* op);  // nanosleep: others get their turn
+// Drops entries whose lanes have all left, returned or wait, and ends calls that all have returned from; the warp goes
+// on with the entry on top. False where no lane is left.
+bool resume_top(Warp& warp);
+// Of the lanes that execute, those that the instruction's guard lets pass.
+std::uint32_t guard_mask(const Warp& warp, const Op* op);
+// The warp has no lane left.
+const Op* finish_warp(Warp& warp);
 
 // alu_ops.cpp: arithmetic and logic, lane by lane. s[0] the result, s[1]... the sources.
 Handler alu_handler(const ptx::Instruction& instruction);
@@ -38,7 +46,6 @@ Handler add_offset_handler(int size_bytes);                    // s[0] = s[1] + 
 const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op);
 const Op* op_vote(Launch& launch, Warp& warp, const Op* op);
 const Op* op_active_mask(Launch& launch, Warp& warp, const Op* op);
-const Op* op_clock(Launch& launch, Warp& warp, const Op* op);
 
 // memory_ops.cpp and shared_ops.cpp: s[0..3] the data, s[4] the address (kNoSlot: absolute), offset added to it.
 Handler load_handler(const ptx::Instruction& instruction, int register_bytes);
@@ -62,7 +69,25 @@ Handler async_copy_handler(const ptx::Instruction& instruction);
 // Closing a group of copies, and waiting: `offset` groups may stay under way.
 Handler async_group_handler(const ptx::Instruction& instruction);
 
-// call_ops.cpp: an extern that a plan calls.
+// warp_ops.cpp: what lanes tell each other under a mask of members, which is the last source.
+Handler warp_reduce_handler(const ptx::Instruction& instruction);     // redux: s[0], s[1], mask s[2]
+Handler warp_match_handler(const ptx::Instruction& instruction);      // match: s[0], s[1] or kNoSlot, s[2], mask s[3]
+Handler space_query_handler(const ptx::Instruction& instruction);     // isspacep: s[0], s[1]
+Handler clock_handler(ptx::SpecialRegister special, int size_bytes);  // s[0]
+
+// mbarrier_ops.cpp: s[4] and offset: the address, whose register has `count` bytes.
+Handler mbarrier_handler(const ptx::Instruction& instruction);  // s[0] the result, s[1] state, count or parity
+Handler mbarrier_arrive_of_copies_handler();                    // cp.async.mbarrier.arrive
+
+// call_ops.cpp: functions of the module (`offset` is the place in Program::calls), and externs that a plan calls.
 const Op* op_call(Launch& launch, Warp& warp, const Op* op);
+const Op* op_return(Launch& launch, Warp& warp, const Op* op);
+const Op* op_frame_address(Launch& launch, Warp& warp, const Op* op);  // s[0] = the warp's frame + offset
+void end_call(Warp& warp);                                             // the innermost one
+const Op* op_call_extern(Launch& launch, Warp& warp, const Op* op);
+
+// print_ops.cpp: vprintf and __assertfail.
+const Op* op_print(Launch& launch, Warp& warp, const Op* op);
+const Op* op_assertion_failed(Launch& launch, Warp& warp, const Op* op);
 
 }  // namespace roofwalk::vgpu

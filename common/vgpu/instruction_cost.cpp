@@ -66,7 +66,13 @@ Cost cost_of(const Instruction& in) {
     case Form::fence:
     case Form::barrier:
     case Form::call:
+    case Form::sleep:
       return {Unit::control, 1};
+    case Form::mbarrier:
+      return {Unit::memory, 1};
+    case Form::warp_reduce:
+    case Form::warp_match:
+      return {Unit::special, 1};
     case Form::compare:
       return f64 ? Cost{Unit::fp64, 1} : Cost{Unit::integer, words};
     default:
@@ -114,11 +120,15 @@ TimedKind kind_of(const Instruction& in) {
     case ptx::AsyncMode::wait_group:
     case ptx::AsyncMode::wait_all:
       return TimedKind::async_wait;
+    case ptx::AsyncMode::mbarrier_arrive:
+      return TimedKind::async_commit;
   }
   switch (ptx::info(in.opcode).form) {
     case Form::matrix_load:
     case Form::fragment_load:
       return TimedKind::load;
+    case Form::mbarrier:
+      return in.mbarrier == ptx::MbarrierMode::pending_count ? TimedKind::compute : TimedKind::atomic;
     case Form::load:
       return in.space == Space::constant ? TimedKind::compute : TimedKind::load;
     case Form::store:
@@ -160,6 +170,14 @@ double tensor_fmas(const Instruction& in) {
 std::uint8_t groups_of(const Instruction& in) {
   if (in.async == ptx::AsyncMode::wait_all) return kAllGroups;
   return static_cast<std::uint8_t>(std::min<std::uint64_t>(in.operands.at(0).bits, kAllGroups - 1));
+}
+
+std::uint64_t threads_of(const Instruction& in) {
+  const std::size_t at = result_count(in) + 1;
+  const bool reduces = result_count(in) != 0;  // its predicate comes last
+  if (in.operands.size() <= at + (reduces ? 1 : 0)) return 0;
+  const Operand& count = in.operands[at];
+  return count.kind == Operand::Kind::immediate ? count.bits : 0;
 }
 
 std::uint8_t barrier_of(const Instruction& in) {

@@ -27,4 +27,7 @@ std::uint8_t groups_of(const ptx::Instruction& in);
 // The number of a barrier, 0 where a register holds it.
 std::uint8_t barrier_of(const ptx::Instruction& in);
 
+// Threads that a barrier waits for where that is a number; 0: all of the block, or nobody knows.
+std::uint64_t threads_of(const ptx::Instruction& instruction);
+
 }  // namespace roofwalk::vgpu

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,24 +45,40 @@ struct ReconvergenceEntry {
   std::uint32_t reconvergence = kExitBlock;
 };
 
+// A call that a warp is in.
+struct CallFrame {
+  const CallSite* site = nullptr;
+  std::size_t depth = 0;                            // of the reconvergence stack below it
+  std::uint32_t lanes = 0;                          // that made it
+  std::uint32_t caller_lanes = 0;                   // Warp::here of the caller
+  std::uint32_t caller_frame = 0;                   // Warp::frame of the caller
+  std::vector<std::uint8_t> registers, parameters;  // of a recursive call: what it must not change
+};
+
 struct ResidentBlock;
 class SharedShadow;
+class Printer;
 
 struct alignas(64) Warp {
   std::uint8_t* bases[3] = {};
-  std::uint32_t mask = 0;  // lanes that execute now
-  std::uint32_t live = 0;  // lanes that have not left
+  std::uint32_t mask = 0;          // lanes that execute now
+  std::uint32_t live = 0;          // lanes that have not left
+  std::uint32_t here = kAllLanes;  // lanes that have not returned from the function that it is in
   const Op* next = nullptr;
   enum class State : std::uint8_t { ready, waiting, done } state = State::done;
-  int barrier = 0;             // the one that it waits at
-  std::uint32_t index = 0;     // in its block
-  std::uint32_t slot = 0;      // on its multiprocessor: where its local memory lies
-  std::uint64_t executed = 0;  // instructions
+  int barrier = 0;                // the one that it waits at
+  std::uint32_t index = 0;        // in its block
+  std::uint32_t slot = 0;         // on its multiprocessor: where its local memory lies
+  std::uint64_t executed = 0;     // instructions
+  std::uint32_t copy_groups = 0;  // of asynchronous copies, closed so far
   ResidentBlock* block = nullptr;
-  std::uint8_t* local = nullptr;  // [word][lane]
+  std::uint8_t* local = nullptr;             // [word][lane]
+  std::vector<std::uint32_t> local_written;  // sanitized: by byte of local memory, the lanes that wrote it
   std::vector<ReconvergenceEntry> stack;
-  WarpTrace* trace = nullptr;     // where its steps are recorded, if they are
-  std::size_t first_outcome = 0;  // of the basic block that it is in
+  std::vector<CallFrame> frames;
+  std::uint32_t frame = 0, stack_top = 0;  // local memory of a recursive function: its own, and where the next begins
+  WarpTrace* trace = nullptr;              // where its steps are recorded, if they are
+  std::size_t first_outcome = 0;           // of the basic block that it is in
 
   // What its memory instruction costs goes here. Only with a trace.
   Outcome& outcome(const Op* op) const { return trace->outcomes[first_outcome + op->memory]; }
@@ -74,6 +91,13 @@ struct alignas(64) Warp {
 };
 
 inline constexpr int kBarriers = 16;
+// What a thread has for recursion: CUDA's default (cudaLimitStackSize, CUDA runtime API), which a plan cannot change.
+inline constexpr std::uint32_t kStackBytes = 1024;
+
+// Which groups of asynchronous copies the phases of an mbarrier stand for: by warp, up to that number; 0: none.
+struct MbarrierCopies {
+  std::vector<std::uint32_t> arriving, arrived;  // of this phase, of the last one
+};
 
 struct ResidentBlock {
   bool active = false;
@@ -82,11 +106,14 @@ struct ResidentBlock {
   std::uint64_t linear_index = 0;  // within the grid
   BlockTrace* trace = nullptr;     // where its warps are recorded, if they are
   std::vector<std::uint8_t> shared;
-  std::shared_ptr<SharedShadow> shadow;  // where the run is sanitized
+  std::shared_ptr<SharedShadow> shadow;                     // where the run is sanitized
+  std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by place in shared memory
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;
   std::uint32_t arrived[kBarriers] = {};   // warps at each barrier
   std::uint32_t expected[kBarriers] = {};  // 0: all live warps
+  std::uint32_t counted[kBarriers] = {};   // bar.red: threads so far whose predicate held
+  std::uint32_t asked[kBarriers] = {};     // and of how many
 };
 
 struct alignas(64) Multiprocessor {
@@ -173,16 +200,20 @@ class Launch {
   std::uint64_t instructions_left = 0;  // of the budget, for the turns of `sm` in this round
   std::uint64_t clock = 0;              // what %clock reads: warp instructions so far
   CallHook call_hook;
+  Printer* printer = nullptr;                    // where printf goes; nullptr: nowhere
   std::function<int(std::uint32_t pc)> line_of;  // in the learner's file, 0 unknown; for faults
   std::optional<Fault> fault;                    // without kernel, file and line, which whoever owns the module adds
   std::uint32_t fault_pc = 0;
   std::optional<Error> refusal;  // from the call hook
+  // Sanitized: what goes well by luck, each once, with the instruction where it was seen; as `fault`, incomplete.
+  std::vector<std::pair<std::uint32_t, Fault>> warnings;
 
   // Of a thread's number in its block.
   Dim3 thread_of(std::uint32_t linear) const {
     return {linear % block_dim.x, linear / block_dim.x % block_dim.y, linear / block_dim.x / block_dim.y};
   }
 
+  void warn(const Warp& warp, const Op* op, int lane, std::string message);
   // Records the first fault and ends the warp's turn. `lane` names the thread, -1 the first active one.
   const Op* stop(const Warp& warp, const Op* op, FaultKind kind, int lane, std::string message);
 };

@@ -1,6 +1,7 @@
 // From a validated PTX function to a Program for one launch: slots for registers, constants for what a launch fixes,
 // a handler for each instruction.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "common/vgpu/half.h"
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/launch.h"
+#include "common/vgpu/link.h"
 #include "common/vgpu/operands.h"
 #include "common/vgpu/program.h"
 
@@ -74,10 +76,14 @@ SharedLayout shared_layout(const ptx::Module& module, const Function& function) 
 
 class Lowering {
  public:
-  explicit Lowering(const LoweringInput& input)
-      : input_(input), function_(*input.function), parameters_(parameter_layout(*input.function)) {}
+  Lowering(const LoweringInput& input, LinkedKernel linked)
+      : input_(input),
+        linked_(std::move(linked)),
+        function_(linked_.function != nullptr ? *linked_.function : *input.function),
+        parameters_(parameter_layout(*input.function)) {}
 
   Result<Program> run() {
+    program_.linked = linked_.function;
     program_.function = &function_;
     program_.blocks = find_blocks(function_);
     lay_out_memory();
@@ -98,15 +104,42 @@ class Lowering {
       const std::uint64_t wanted = std::uint64_t{round_up(shared_.static_bytes, 16)} + input_.dynamic_shared_bytes;
       program_.shared_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, ~0u));
     }
+    // Parameters of calls first, which recursive calls keep aside together; the variables of recursive functions lie
+    // on a stack, from the start of its frame.
     std::uint32_t at = 0;
     for (const Variable& variable : function_.variables) {
-      if (variable.space != Space::local && variable.space != Space::param) continue;
-      at = round_up(at, static_cast<std::uint32_t>(std::max(variable.align_bytes, 8)));
-      const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(variable.size_bytes, 1u << 24));
-      program_.locals[variable.name] = {at, bytes};
-      at = std::min(at + bytes, 1u << 24);
+      if (variable.space == Space::param) place_local(variable, at);
     }
-    program_.local_bytes = at;
+    program_.parameter_bytes = at = round_up(at, 16);
+    for (const Variable& variable : function_.variables) {
+      if (variable.space == Space::local && frame_of(variable.name) == nullptr) place_local(variable, at);
+    }
+    program_.stack_start = program_.local_bytes = at;
+    const bool recurses =
+        std::any_of(linked_.parts.begin(), linked_.parts.end(), [](const LinkedPart& part) { return part.recursive; });
+    if (!recurses) return;
+    program_.stack_start = round_up(at, 16);
+    program_.local_bytes = program_.stack_start + kStackBytes;
+    for (const Variable& variable : function_.variables) {
+      if (variable.space != Space::local) continue;
+      if (std::uint32_t* frame = frame_of(variable.name)) place_local(variable, *frame);
+    }
+  }
+
+  void place_local(const Variable& variable, std::uint32_t& at) {
+    at = round_up(at, static_cast<std::uint32_t>(std::max(variable.align_bytes, 8)));
+    const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(variable.size_bytes, 1u << 24));
+    program_.locals[variable.name] = {at, bytes};
+    at = std::min(at + bytes, 1u << 24);
+  }
+
+  // The bytes so far of the frame that a local variable of a recursive function lies in; nullptr for others.
+  std::uint32_t* frame_of(const std::string& name) {
+    const std::size_t mark = name.rfind('@');
+    if (mark == std::string::npos) return nullptr;
+    const auto part = static_cast<std::size_t>(std::atoi(name.c_str() + mark + 1));
+    if (part >= linked_.parts.size() || !linked_.parts[part].recursive) return nullptr;
+    return &frame_bytes_[part];
   }
 
   // Registers that carry values between basic blocks have a slot of their own; those within one share slots, each from
@@ -267,10 +300,14 @@ class Lowering {
         return constant(input_.dynamic_shared_bytes, 4);
       case SpecialRegister::total_smem_size:
         return constant(program_.shared_bytes, 4);
+      case SpecialRegister::nsmid:
+        return constant(static_cast<std::uint64_t>(input_.sms), 4);
       case SpecialRegister::clock:
+      case SpecialRegister::clock_hi:
       case SpecialRegister::clock64:
       case SpecialRegister::globaltimer:
-      case SpecialRegister::nsmid:
+      case SpecialRegister::globaltimer_lo:
+      case SpecialRegister::globaltimer_hi:
         return kNoSlot;
       default:
         return warp_constant(operand.special, operand.component);
@@ -336,7 +373,7 @@ class Lowering {
       op.guard = registers_[in.guard];
       op.guard_negated = in.guard_negated;
       const Form form = ptx::info(in.opcode).form;
-      if (form != Form::branch && form != Form::leave) op.guarded = handler, op.run = op_guard;
+      if (form != Form::branch && form != Form::leave && !calls_linked(in)) op.guarded = handler, op.run = op_guard;
     }
     program_.ops.push_back(op);
   }
@@ -429,27 +466,109 @@ class Lowering {
         return emit_ok(op, op_branch);
       }
       case Form::leave:
-        return emit_ok(op, op_exit);
+        return emit_ok(op, in.opcode == Opcode::Ret && is_called(pc) ? op_return : op_exit);
+      case Form::warp_reduce:
+      case Form::warp_match:
+        return lower_exchange(in, op);
+      case Form::space_query:
+        op.s[0] = result(in.operands[0]);
+        op.s[1] = source(in.operands[1], 8);
+        if (op.s[0] == kNoSlot || op.s[1] == kNoSlot) return unsupported(in, "with this operand");
+        return emit_ok(op, space_query_handler(in));
+      case Form::sleep:
+        return emit_ok(op, op_sleep);
+      case Form::mbarrier:
+        return lower_mbarrier(in, op);
       case Form::trap:
         return emit_ok(op, op_trap);
       case Form::fence:
       case Form::prefetch:
         return emit_ok(op, op_nothing);
       case Form::call:
-        if (!input_.may_call_externs && in.operands[0].symbol == "vprintf") {
-          return Error{.message = "printf in a kernel is not supported by the virtual GPU yet",
-                       .advice = "remove it; a value written to an output shows as well"};
-        }
-        if (!input_.may_call_externs) {
-          return Error{
-              .message = fmt::format("PTX line {}: a call of `{}` was not inlined; calls are not supported by the "
-                                     "virtual GPU yet",
-                                     in.ptx_line, in.operands[0].symbol),
-              .advice = "mark the function __forceinline__"};
-        }
-        return emit_ok(op, op_call);
+        return lower_call(in, op, block);
     }
     return unsupported(in);
+  }
+
+  // Whether an instruction stands in a function that is called.
+  bool is_called(std::uint32_t pc) const { return !linked_.parts.empty() && pc >= linked_.parts[0].count; }
+
+  Status lower_call(const Instruction& in, Op op, std::uint32_t block) {
+    if (!calls_linked(in)) return lower_extern_call(in, op);
+    const auto first = static_cast<std::uint32_t>(in.operands[0].index);
+    const auto part = std::find_if(linked_.parts.begin(), linked_.parts.end(),
+                                   [&](const LinkedPart& p) { return p.first == first && p.count != 0; });
+    CallSite site;
+    site.recursive = part->recursive;
+    if (site.recursive) {
+      // What ptxas puts into a frame besides is not known; a return address and what the caller keeps is the least.
+      constexpr std::uint32_t kLeastFrame = 16;
+      const auto number = static_cast<std::size_t>(part - linked_.parts.begin());
+      site.frame_bytes = round_up(frame_bytes_[number], 16) + kLeastFrame;
+    }
+    for (std::size_t i = 0; i < part->parameters.size(); ++i)
+      site.arguments.emplace_back(place(in.call_arguments[i]), place(part->parameters[i]));
+    for (std::size_t i = 0; i < part->results.size(); ++i)
+      site.results.emplace_back(place(part->results[i]), place(in.call_results[i]));
+    // A number has the width of what it is handed to.
+    for (auto& [from, to] : site.arguments) from.bytes = from.bytes == 0 ? to.bytes : from.bytes;
+    for (std::size_t i = 0; i < part->parameters.size(); ++i) {
+      auto& [from, to] = site.arguments[i];
+      if (in.call_arguments[i].kind == Operand::Kind::immediate)
+        from.slot = constant(in.call_arguments[i].bits, to.bytes);
+    }
+    op.offset = static_cast<std::int64_t>(program_.calls.size());
+    program_.calls.push_back(std::move(site));
+    op.target = block_at(first);
+    op.next_block = block + 1 < program_.blocks.size() ? block + 1 : kExitBlock;
+    return emit_ok(op, op_call);
+  }
+
+  CallSite::Place place(const Operand& operand) const {
+    if (operand.kind == Operand::Kind::reg) {
+      const int bytes = ptx::size_bytes(function_.registers[static_cast<std::size_t>(operand.index)].type);
+      return {registers_[static_cast<std::size_t>(operand.index)], 0, static_cast<std::uint32_t>(bytes)};
+    }
+    const auto at = program_.locals.find(operand.symbol);
+    if (at == program_.locals.end()) return {};
+    return {kNoSlot, at->second.first, at->second.second};
+  }
+
+  Status lower_extern_call(const Instruction& in, const Op& op) {
+    if (input_.may_call_externs) return emit_ok(op, op_call_extern);
+    const std::string& name = in.operands[0].symbol;
+    if (name == "vprintf") return emit_ok(op, op_print);
+    if (name == "__assertfail") return emit_ok(op, op_assertion_failed);
+    return Error{
+        .message = fmt::format("PTX line {}: a call of `{}`, which is defined nowhere and which the virtual GPU "
+                               "does not have",
+                               in.ptx_line, name),
+        .advice = "of CUDA's own functions, kernels can call printf and assert"};
+  }
+
+  Status lower_exchange(const Instruction& in, Op op) {
+    const bool match = ptx::info(in.opcode).form == Form::warp_match;
+    const std::size_t results = match ? 2 : 1;
+    for (std::size_t i = 0; i < results; ++i) op.s[i] = result(in.operands[i]);
+    op.s[results] = source(in.operands[results], static_cast<std::uint32_t>(ptx::size_bytes(in.type)));
+    op.s[results + 1] = source(in.operands[results + 1], 4);
+    if (op.s[results] == kNoSlot || op.s[results + 1] == kNoSlot) return unsupported(in, "with this operand");
+    return emit_ok(op, match ? warp_match_handler(in) : warp_reduce_handler(in));
+  }
+
+  Status lower_mbarrier(const Instruction& in, Op op) {
+    using ptx::MbarrierMode;
+    const bool no_result = in.mbarrier == MbarrierMode::init || in.mbarrier == MbarrierMode::inval;
+    std::size_t next = 0;
+    if (!no_result) op.s[0] = result(in.operands[next++]);
+    if (in.mbarrier != MbarrierMode::pending_count && !set_address(in.operands[next++], op)) return unsupported(in);
+    if (next < in.operands.size()) {
+      const bool state = in.mbarrier == MbarrierMode::pending_count || in.mbarrier == MbarrierMode::test_wait ||
+                         in.mbarrier == MbarrierMode::try_wait;
+      op.s[1] = source(in.operands[next], state && !in.parity ? 8 : 4);
+      if (op.s[1] == kNoSlot) return unsupported(in, "with this operand");
+    }
+    return emit_ok(op, mbarrier_handler(in));
   }
 
   Status emit_ok(const Op& op, Handler handler) {
@@ -515,12 +634,10 @@ class Lowering {
       handler = pack_handler(parts, static_cast<int>(bytes) / parts);
     } else {
       op.s[0] = result(to);
-      const bool clock = from.kind == Operand::Kind::special &&
-                         (from.special == SpecialRegister::clock || from.special == SpecialRegister::clock64 ||
-                          from.special == SpecialRegister::globaltimer);
-      if (clock) {
-        op.count = bytes;
-        handler = op_clock;
+      const Handler clock =
+          from.kind == Operand::Kind::special ? clock_handler(from.special, static_cast<int>(bytes)) : nullptr;
+      if (clock != nullptr) {
+        handler = clock;
       } else {
         op.s[1] = source(from, bytes);
         handler = op.s[1] == kNoSlot ? nullptr : move_handler(static_cast<int>(bytes));
@@ -537,6 +654,11 @@ class Lowering {
   // `mov.u64 %rd, __local_depot0` gives an offset within local memory, as nvcc expects.
   Status lower_local_address(const Instruction& in, Op op, const Operand& from) {
     const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
+    if (frame_of(from.symbol) != nullptr) {
+      op.offset = static_cast<std::int64_t>(symbol_value(from.symbol)) + from.offset;
+      op.count = bytes;
+      return emit_ok(op, op_frame_address);
+    }
     op.s[1] = constant(symbol_value(from.symbol) + static_cast<std::uint64_t>(from.offset), bytes);
     emit(op, move_handler(static_cast<int>(bytes)));
     return kOk;
@@ -626,11 +748,24 @@ class Lowering {
       op.s[4] = registers_[address.index];
       op.count = static_cast<std::uint32_t>(ptx::size_bytes(function_.registers[address.index].type));
     } else if (!address.symbol.empty()) {
+      if (frame_of(address.symbol) != nullptr) return set_frame_address(address, op);
       op.offset += static_cast<std::int64_t>(symbol_value(address.symbol));
       if (op.instruction->space == Space::generic && address.space == Space::shared) op.offset += kSharedWindow;
       if (op.instruction->space == Space::generic && address.space == Space::local) op.offset += kLocalWindow;
     }
     return op.count == 4 || op.count == 8;
+  }
+
+  // By name, in a frame of the stack: its address goes through a register.
+  bool set_frame_address(const Operand& address, Op& op) {
+    Op make = op;
+    make.s.fill(kNoSlot);
+    make.s[0] = new_register(8);
+    make.offset = static_cast<std::int64_t>(symbol_value(address.symbol));
+    if (op.instruction->space == Space::generic) make.offset += kLocalWindow;
+    emit(make, op_frame_address);
+    op.s[4] = make.s[0];
+    return true;
   }
 
   bool is_kernel_parameter(const Operand& address) const {
@@ -746,17 +881,32 @@ class Lowering {
   }
 
   Status lower_barrier(const Instruction& in, Op op) {
-    if (in.barrier == ptx::BarrierMode::warp_sync) return emit_ok(op, op_meet_in_warp);
-    const bool known = in.barrier == ptx::BarrierMode::sync && !in.operands.empty() &&
-                       in.operands[0].kind == Operand::Kind::immediate && in.operands[0].bits < kBarriers;
-    if (!known) return unsupported(in, "in this form");
-    op.offset = static_cast<std::int64_t>(in.operands[0].bits);
-    if (in.operands.size() > 1) op.s[0] = source(in.operands[1], 4);
-    emit(op, op_barrier);
-    return kOk;
+    if (in.barrier == ptx::BarrierMode::warp_sync) {
+      op.s[0] = source(in.operands[0], 4);
+      return op.s[0] == kNoSlot ? unsupported(in, "with this operand") : emit_ok(op, op_meet_in_warp);
+    }
+    const bool reduces = result_count(in) != 0;
+    std::size_t next = 0;
+    if (reduces) op.s[3] = result(in.operands[next++]);
+    const Operand& number = in.operands[next++];
+    if (number.kind == Operand::Kind::immediate) {
+      op.offset = static_cast<std::int64_t>(number.bits);
+    } else {
+      op.s[1] = source(number, 4);
+    }
+    if (next + (reduces ? 1 : 0) < in.operands.size()) op.s[0] = source(in.operands[next++], 4);
+    if (reduces) {
+      op.s[2] = source(in.operands[next], 0);
+      op.count = in.operands[next].negated ? 1 : 0;
+    }
+    return emit_ok(op, op_barrier);
   }
 
   Status lower_async_group(const Instruction& in, Op op) {
+    if (in.async == ptx::AsyncMode::mbarrier_arrive) {
+      if (!set_address(in.operands[0], op)) return unsupported(in);
+      return emit_ok(op, mbarrier_arrive_of_copies_handler());
+    }
     if (in.async == ptx::AsyncMode::wait_group) op.offset = static_cast<std::int64_t>(in.operands.at(0).bits);
     return emit_ok(op, async_group_handler(in));
   }
@@ -764,7 +914,7 @@ class Lowering {
   Status lower_shuffle(const Instruction& in, Op op) {
     op.s[0] = result(in.operands[0]);
     op.s[1] = result(in.operands[1]);
-    for (int i = 0; i < 3; ++i) op.s[2 + i] = source(in.operands[2 + i], 4);
+    for (int i = 0; i < 4; ++i) op.s[2 + i] = source(in.operands[2 + i], 4);
     emit(op, op_shuffle);
     return kOk;
   }
@@ -774,18 +924,20 @@ class Lowering {
     op.s[1] = source(in.operands[1], 0);
     op.offset = in.operands[1].negated ? 1 : 0;
     op.s[2] = source(in.operands[2], 4);
-    if (in.operands[1].kind != Operand::Kind::reg || op.s[0] == kNoSlot) return unsupported(in, "with this operand");
+    if (op.s[0] == kNoSlot || op.s[1] == kNoSlot) return unsupported(in, "with this operand");
     emit(op, op_vote);
     return kOk;
   }
 
   const LoweringInput& input_;
-  const Function& function_;
+  LinkedKernel linked_;
+  const Function& function_;  // with what it calls
   ParameterLayout parameters_;
   SharedLayout shared_;
   Program program_;
   std::vector<Slot> registers_;
-  std::uint32_t next_memory_ = 0;  // of the basic block that is being lowered
+  std::map<std::size_t, std::uint32_t> frame_bytes_;  // of the local variables of recursive parts
+  std::uint32_t next_memory_ = 0;                     // of the basic block that is being lowered
   std::map<std::pair<std::uint64_t, std::uint32_t>, Slot> constant_slots_;
   std::map<std::pair<SpecialRegister, int>, Slot> warp_constant_slots_;
 };
@@ -804,9 +956,14 @@ ParameterLayout parameter_layout(const Function& function) {
 }
 
 std::uint32_t static_shared_bytes(const ptx::Module& module, const Function& function) {
-  return shared_layout(module, function).static_bytes;
+  const auto linked = link_kernel(module, function);
+  const bool calls = linked.ok() && linked->function != nullptr;
+  return shared_layout(module, calls ? *linked->function : function).static_bytes;
 }
 
-Result<Program> lower(const LoweringInput& input) { return Lowering(input).run(); }
+Result<Program> lower(const LoweringInput& input) {
+  ROOFWALK_TRY(LinkedKernel linked, link_kernel(*input.module, *input.function));
+  return Lowering(input, std::move(linked)).run();
+}
 
 }  // namespace roofwalk::vgpu

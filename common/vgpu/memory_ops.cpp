@@ -104,14 +104,21 @@ const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& a
     if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::acquire : SharedTouch::read)) return nullptr;
     move(access, at);
   } else {
-    LaneBytes before;
-    for (int l = 0; l < kWarpSize; ++l) std::memcpy(before.lane(l), at.of(access, l), access.bytes);
-    move(access, at);
-    std::uint32_t unchanged = 0;
+    LaneBytes own;
+    move(access, own.pointers(access));
+    SharedWrites writes;
     for (int l = 0; l < kWarpSize; ++l) {
-      unchanged |= std::memcmp(before.lane(l), at.of(access, l), access.bytes) == 0 ? 1u << l : 0u;
+      const bool active = (access.mask >> l & 1u) != 0;
+      if (active && std::memcmp(own.lane(l, access.bytes), at.of(access, l), access.bytes) == 0)
+        writes.unchanged |= 1u << l;
     }
-    if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::publish : SharedTouch::write, unchanged))
+    move(access, at);
+    for (int l = 0; l < kWarpSize; ++l) {
+      const bool active = (access.mask >> l & 1u) != 0;
+      if (active && std::memcmp(own.lane(l, access.bytes), at.of(access, l), access.bytes) != 0)
+        writes.replaced |= 1u << l;
+    }
+    if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::publish : SharedTouch::write, writes))
       return nullptr;
   }
   return op + 1;
@@ -365,9 +372,9 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   if (where == Where::shared) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
     count_shared(launch, warp, op, access, SharedUse::atomic);
-    const SharedTouch touch = in.atomic == ptx::AtomicOp::cas    ? SharedTouch::lock
-                              : in.atomic == ptx::AtomicOp::exch ? SharedTouch::publish
-                                                                 : SharedTouch::atomic;
+    const SharedTouch touch = in.atomic == ptx::AtomicOp::cas || in.is_volatile ? SharedTouch::lock
+                              : in.atomic == ptx::AtomicOp::exch                ? SharedTouch::publish
+                                                                                : SharedTouch::atomic;
     if (!check_shared(launch, warp, op, access, touch)) return nullptr;
   } else {
     if (!resolve(launch, warp, op, access, "updates", at)) return nullptr;

@@ -7,8 +7,8 @@
 #include "common/vgpu/int128.h"
 #include "common/vgpu/lanes.h"
 #include "common/vgpu/math.h"
+#include "common/vgpu/members.h"
 #include "common/vgpu/semantics.h"
-#include "common/vgpu/shared_shadow.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -647,8 +647,8 @@ Handler set_handler(const Instruction& in) {
   }
 }
 
-const Op* op_shuffle(Launch&, Warp& warp, const Op* op) {
-  meet_in_warp(warp);
+const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op) {
+  if (!meet_members(launch, warp, op, op->s[5], "__shfl_..._sync()")) return nullptr;
   std::array<std::uint32_t, kWarpSize> values;
   std::memcpy(values.data(), warp.lanes<std::uint32_t>(op->s[2]), sizeof values);
   const std::uint32_t* b = warp.lanes<std::uint32_t>(op->s[3]);
@@ -686,41 +686,34 @@ const Op* op_shuffle(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-const Op* op_vote(Launch&, Warp& warp, const Op* op) {
-  meet_in_warp(warp);
-  const std::uint32_t members = *warp.lanes<std::uint32_t>(op->s[2]) & warp.mask;
-  const std::uint32_t bits = (warp.predicate(op->s[1]) ^ (op->offset != 0 ? kAllLanes : 0u)) & members;
-  switch (op->instruction->vote) {
-    case VoteMode::ballot:
-      for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int) { return bits; });
-      break;
-    case VoteMode::all:
-      set_predicate(warp.predicate(op->s[0]), warp.mask, bits == members ? kAllLanes : 0u);
-      break;
-    case VoteMode::any:
-      set_predicate(warp.predicate(op->s[0]), warp.mask, bits != 0 ? kAllLanes : 0u);
-      break;
-    case VoteMode::uni:
-      set_predicate(warp.predicate(op->s[0]), warp.mask, bits == members || bits == 0 ? kAllLanes : 0u);
-      break;
-    case VoteMode::none:
-      break;
-  }
+const Op* op_vote(Launch& launch, Warp& warp, const Op* op) {
+  if (!meet_members(launch, warp, op, op->s[2], "the vote")) return nullptr;
+  const std::uint32_t holds = warp.predicate(op->s[1]) ^ (op->offset != 0 ? kAllLanes : 0u);
+  for_each_group(warp, warp.lanes<std::uint32_t>(op->s[2]), [&](std::uint32_t members) {
+    const std::uint32_t bits = holds & members;
+    switch (op->instruction->vote) {
+      case VoteMode::ballot:
+        for_lanes(warp.lanes<std::uint32_t>(op->s[0]), members, [&](int) { return bits; });
+        break;
+      case VoteMode::all:
+        set_predicate(warp.predicate(op->s[0]), members, bits == members ? kAllLanes : 0u);
+        break;
+      case VoteMode::any:
+        set_predicate(warp.predicate(op->s[0]), members, bits != 0 ? kAllLanes : 0u);
+        break;
+      case VoteMode::uni:
+        set_predicate(warp.predicate(op->s[0]), members, bits == members || bits == 0 ? kAllLanes : 0u);
+        break;
+      case VoteMode::none:
+        break;
+    }
+  });
   return op + 1;
 }
 
 const Op* op_active_mask(Launch&, Warp& warp, const Op* op) {
   const std::uint32_t mask = warp.mask;
   for_lanes(warp.lanes<std::uint32_t>(op->s[0]), mask, [&](int) { return mask; });
-  return op + 1;
-}
-
-const Op* op_clock(Launch& launch, Warp& warp, const Op* op) {
-  if (op->count == 8)
-    for_lanes(warp.lanes<std::uint64_t>(op->s[0]), warp.mask, [&](int) { return launch.clock; });
-  else
-    for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask,
-              [&](int) { return static_cast<std::uint32_t>(launch.clock); });
   return op + 1;
 }
 

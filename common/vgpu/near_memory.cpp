@@ -155,6 +155,39 @@ bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access,
   return true;
 }
 
+void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::uint32_t bytes) {
+  if (!launch.sanitized || launch.program.local_bytes == 0) return;
+  warp.local_written.resize(launch.program.local_bytes);
+  std::fill_n(warp.local_written.begin() + first, bytes, 0u);
+}
+
+// Only what was not written in any of its bytes: a whole structure may be moved of which some members were never set.
+bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  if (!launch.sanitized) return true;
+  std::uint32_t written = ~access.mask;
+  for (int l = 0; l < kWarpSize; ++l) {
+    if (!active(access, l)) continue;
+    for (std::uint32_t b = 0; b < access.bytes; ++b) written |= warp.local_written[access.address[l] + b] & 1u << l;
+  }
+  if (written == kAllLanes) return true;
+  const int lane = std::countr_one(written);
+  launch.stop(
+      warp, op, FaultKind::uninitialized, lane,
+      fmt::format("uninitialized: reads {} bytes of a local array (byte {} of the thread's local memory) that the "
+                  "thread has not written: give it a value first",
+                  access.bytes, access.address[lane]));
+  launch.fault->buffer = "local memory";
+  return false;
+}
+
+void define_local(const Launch& launch, Warp& warp, const Access& access) {
+  if (!launch.sanitized) return;
+  for (int l = 0; l < kWarpSize; ++l) {
+    if (!active(access, l)) continue;
+    for (std::uint32_t b = 0; b < access.bytes; ++b) warp.local_written[access.address[l] + b] |= 1u << l;
+  }
+}
+
 void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool store) {
   const std::uint64_t words = (launch.program.local_bytes + 3) / 4;
   const std::uint64_t base =

@@ -8,12 +8,16 @@ std::size_t result_count(const ptx::Instruction& in) {
   switch (ptx::info(in.opcode).form) {
     case Form::compare:
     case Form::shuffle:
+    case Form::warp_match:
       return 2;
     case Form::barrier:
       return in.barrier == BarrierMode::red_popc || in.barrier == BarrierMode::red_and ||
                      in.barrier == BarrierMode::red_or
                  ? 1
                  : 0;
+    case Form::mbarrier:
+      return in.mbarrier == ptx::MbarrierMode::init || in.mbarrier == ptx::MbarrierMode::inval ? 0 : 1;
+    case Form::sleep:
     case Form::store:
     case Form::fragment_store:
     case Form::reduction:

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -66,11 +67,29 @@ inline constexpr std::uint32_t kExitBlock = ~0u;
 // Parameters and constant memory are not among them.
 bool is_memory(const ptx::Instruction& instruction);
 
+// Whether an instruction calls a function that was linked to the kernel; others call externs.
+inline bool calls_linked(const ptx::Instruction& instruction) {
+  return ptx::info(instruction.opcode).form == ptx::Form::call &&
+         instruction.operands[0].kind == ptx::Operand::Kind::label;
+}
+
 // Basic blocks in program order with successors and immediate post-dominators.
 std::vector<BasicBlock> find_blocks(const ptx::Function& function);
 
+// One call of a function of the module.
+struct CallSite {
+  struct Place {          // of a value that is handed over
+    Slot slot = kNoSlot;  // a register or a constant; kNoSlot: local memory
+    std::uint32_t local = 0, bytes = 0;
+  };
+  std::vector<std::pair<Place, Place>> arguments, results;  // from, to
+  bool recursive = false;                                   // the callee may call the caller: registers are kept aside
+  std::uint32_t frame_bytes = 0;                            // recursive: local memory of one more run of the callee
+};
+
 struct Program {
-  const ptx::Function* function = nullptr;
+  std::shared_ptr<const ptx::Function> linked;  // the kernel with what it calls, where it calls anything
+  const ptx::Function* function = nullptr;      // what runs: the same, or the module's
   std::vector<BasicBlock> blocks;
   std::vector<Op> ops;
   std::uint32_t register_bytes = 0;                       // of one warp
@@ -81,7 +100,10 @@ struct Program {
   std::uint32_t static_shared_bytes = 0;                  // dynamic shared memory starts here, 16-byte aligned
   std::uint32_t shared_bytes = 0;                         // all of it
   std::map<std::uint32_t, std::string> shared_variables;  // where each begins: its mangled name
-  std::uint32_t local_bytes = 0;                          // a thread
+  std::uint32_t local_bytes = 0;                          // a thread, the stack of recursion included
+  std::uint32_t stack_start = 0;                          // of it, where that stack begins
+  std::uint32_t parameter_bytes = 0;                      // of it, at its start: parameters of calls
+  std::vector<CallSite> calls;
   // Slots that are written when a block starts: ctaid.{x,y,z} and smid, kNoSlot where the kernel does not ask.
   std::array<Slot, 3> ctaid_slots{kNoSlot, kNoSlot, kNoSlot};
   Slot smid_slot = kNoSlot;
@@ -100,6 +122,7 @@ struct LoweringInput {
   std::function<std::uint64_t(const std::string& symbol)> address_of;
   std::string_view source_name = {};  // the learner's file, for the lines of errors
   bool may_call_externs = false;      // plans only
+  int sms = 1;                        // what %nsmid reads
 };
 
 // The parameter block of a function: offset of each parameter and the whole size, by the ABI (natural alignment).

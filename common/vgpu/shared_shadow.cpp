@@ -26,8 +26,10 @@ SharedShadow::SharedShadow(std::uint32_t bytes, std::uint32_t word_bytes, std::u
 
 void SharedShadow::begin_block() {
   std::fill(words_.begin(), words_.end(), Word{});
-  for (WarpClocks& warp : warps_) warp = {.known = std::vector<Clock>(warps_.size()), .waited = {}};
+  for (WarpClocks& warp : warps_) warp = {.lanes = {}, .known = std::vector<Clock>(warps_.size()), .waited = {}};
   locks_.clear();
+  mbarriers_.clear();
+  for (auto& barrier : barriers_) barrier.assign(warps_.size(), 0);
 }
 
 bool SharedShadow::is_under_way(const Record& record) const {
@@ -37,7 +39,12 @@ bool SharedShadow::is_under_way(const Record& record) const {
 bool SharedShadow::is_before(const Record& record, std::uint32_t warp, int lane) const {
   const std::uint32_t other = record.thread / kWarpSize;
   const Clock clock = record.touch == SharedTouch::copy ? warps_[other].waited[record.clock - 1] : record.clock;
-  if (other == warp) return record.thread % kWarpSize == lane || clock < warps_[warp].met;
+  if (other == warp) {
+    const auto other_lane = static_cast<int>(record.thread % kWarpSize);
+    if (other_lane == lane || clock < warps_[warp].met) return true;
+    const std::vector<Clock>& lanes = warps_[warp].lanes;
+    return !lanes.empty() && clock < lanes[static_cast<std::size_t>(lane * kWarpSize + other_lane)];
+  }
   return clock <= warps_[warp].known[other];
 }
 
@@ -49,17 +56,21 @@ std::optional<SharedShadow::Finding> SharedShadow::check(Word& word, std::uint32
   const Record& write = word.write;
   const bool reads = reads_only(touch) || touch == SharedTouch::atomic || touch == SharedTouch::lock;
   if (write.clock == 0 && reads) return found(Finding::Kind::uninitialized, write);
+  bool by_luck = false;
   if (write.clock != 0) {
     if (is_under_way(write)) return found(Finding::Kind::missing_wait, write);
     // Lanes of one instruction that write one word: who wins is not told, but it is no matter of order.
     const bool together = write.pc == pc && write.thread / kWarpSize == warp && touch != SharedTouch::read;
-    const bool harmless = together || unchanged || (is_atomic(touch) && is_atomic(write.touch));
-    if (!harmless && !is_before(write, warp, lane)) return found(Finding::Kind::race, write);
+    const bool harmless = together || (is_atomic(touch) && is_atomic(write.touch));
+    by_luck = !harmless && !is_before(write, warp, lane);
+    if (by_luck && !unchanged) return found(Finding::Kind::race, write);
   }
-  if (reads_only(touch)) return std::nullopt;
-  for (const Record& read : word.reads) {
-    if (read.clock != 0 && !is_before(read, warp, lane)) return found(Finding::Kind::race, read);
+  if (!reads_only(touch)) {
+    for (const Record& read : word.reads) {
+      if (read.clock != 0 && !is_before(read, warp, lane)) return found(Finding::Kind::race, read);
+    }
   }
+  if (by_luck) return found(Finding::Kind::same_value, write);
   return std::nullopt;
 }
 
@@ -89,38 +100,108 @@ void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word) {
 }
 
 std::optional<SharedShadow::Finding> SharedShadow::touch(std::uint32_t warp, std::uint32_t pc, const Access& access,
-                                                         SharedTouch touch, std::uint32_t unchanged) {
+                                                         SharedTouch touch, const SharedWrites& writes) {
+  std::optional<Finding> warning;
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if ((access.mask >> lane & 1u) == 0) continue;
     const std::size_t first = access.of(lane) / word_bytes_;
     const std::size_t last = (access.of(lane) + access.bytes - 1) / word_bytes_;
     if (is_of_lock(touch)) order_by_lock(warp, first);
     for (std::size_t i = first; i <= last; ++i) {
-      if (auto finding = check(words_[i], warp, lane, touch, (unchanged >> lane & 1u) != 0, pc)) {
+      auto finding = check(words_[i], warp, lane, touch, (writes.unchanged >> lane & 1u) != 0, pc);
+      if (!finding && (writes.replaced >> lane & 1u) != 0) {
+        finding = Finding{.kind = Finding::Kind::together, .lane = lane, .pc = pc, .touch = touch};
+      }
+      if (finding) {
         finding->byte = i * word_bytes_;
-        return finding;
+        if (finding->kind != Finding::Kind::same_value) return finding;
+        if (!warning) warning = finding;
       }
       record(words_[i], warp, lane, touch, pc);
     }
   }
-  return std::nullopt;
+  return warning;
 }
 
-void SharedShadow::meet(std::span<const std::uint32_t> warps, std::span<const std::uint32_t> gone) {
-  std::vector<Clock> known(warps_.size());
-  for (const auto group : {warps, gone}) {
-    for (const std::uint32_t warp : group) {
-      join(known, warps_[warp].known);
-      known[warp] = std::max(known[warp], warps_[warp].now);
-    }
+void SharedShadow::come_to_barrier(int barrier, std::uint32_t warp) {
+  std::vector<Clock>& known = barriers_[barrier];
+  join(known, warps_[warp].known);
+  known[warp] = warps_[warp].now++;
+}
+
+void SharedShadow::leave_barrier(int barrier, std::span<const std::uint32_t> waiting,
+                                 std::span<const std::uint32_t> gone) {
+  std::vector<Clock>& known = barriers_[barrier];
+  for (const std::uint32_t warp : gone) {
+    join(known, warps_[warp].known);
+    known[warp] = std::max(known[warp], warps_[warp].now);
   }
-  for (const std::uint32_t warp : warps) {
-    warps_[warp].known = known;
+  for (const std::uint32_t warp : waiting) {
+    join(warps_[warp].known, known);
     meet_in_warp(warp);
   }
+  known.assign(warps_.size(), 0);
 }
 
-void SharedShadow::meet_in_warp(std::uint32_t warp) { warps_[warp].met = ++warps_[warp].now; }
+void SharedShadow::meet_in_warp(std::uint32_t warp, std::uint32_t lanes) {
+  WarpClocks& clocks = warps_[warp];
+  const Clock now = ++clocks.now;
+  if (lanes == kAllLanes) {
+    clocks.met = now;
+    clocks.lanes.clear();
+    return;
+  }
+  if (clocks.lanes.empty()) clocks.lanes.assign(std::size_t{kWarpSize} * kWarpSize, 0);
+  // Each of them knows from now on what any of them knew, and what all of them did.
+  Clock known[kWarpSize] = {};
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    if ((lanes >> lane & 1u) == 0) continue;
+    for (std::size_t other = 0; other < kWarpSize; ++other)
+      known[other] = std::max(known[other], clocks.lanes[lane * kWarpSize + other]);
+    known[lane] = now;
+  }
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    if ((lanes >> lane & 1u) != 0) std::copy_n(known, kWarpSize, &clocks.lanes[lane * kWarpSize]);
+  }
+}
+
+void SharedShadow::begin_mbarrier(std::uint64_t byte) {
+  const std::vector<Clock> nothing(warps_.size());
+  mbarriers_[byte] = {nothing, nothing, {}};
+}
+
+void SharedShadow::end_mbarrier(std::uint64_t byte) { mbarriers_.erase(byte); }
+
+void SharedShadow::arrive(std::uint64_t byte, std::uint32_t warp, bool copies) {
+  const auto at = mbarriers_.find(byte);
+  if (at == mbarriers_.end()) return;
+  WarpClocks& clocks = warps_[warp];
+  join(at->second.arriving, clocks.known);
+  at->second.arriving[warp] = clocks.now++;
+  if (!copies) return;
+  commit_copies(warp);
+  at->second.copies.emplace_back(warp, clocks.committed);
+}
+
+void SharedShadow::complete(std::uint64_t byte) {
+  const auto at = mbarriers_.find(byte);
+  if (at == mbarriers_.end()) return;
+  Mbarrier& barrier = at->second;
+  for (const auto& [warp, groups] : barrier.copies) {
+    WarpClocks& clocks = warps_[warp];
+    while (clocks.waited.size() < groups) clocks.waited.push_back(barrier.arriving[warp]);
+  }
+  barrier.copies.clear();
+  barrier.arrived = barrier.arriving;
+  std::fill(barrier.arriving.begin(), barrier.arriving.end(), 0);
+}
+
+void SharedShadow::acquire(std::uint64_t byte, std::uint32_t warp) {
+  const auto at = mbarriers_.find(byte);
+  if (at == mbarriers_.end()) return;
+  join(warps_[warp].known, at->second.arrived);
+  warps_[warp].met = std::max(warps_[warp].met, at->second.arrived[warp] + 1);
+}
 
 void SharedShadow::commit_copies(std::uint32_t warp) { ++warps_[warp].committed; }
 
@@ -158,9 +239,9 @@ std::string shared_place(const Program& program, std::uint64_t byte) {
 }
 
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
-                  std::uint32_t unchanged) {
+                  const SharedWrites& writes) {
   if (warp.block->shadow == nullptr) return true;
-  const auto finding = warp.block->shadow->touch(warp.index, op->pc, access, touch, unchanged);
+  const auto finding = warp.block->shadow->touch(warp.index, op->pc, access, touch, writes);
   if (!finding) return true;
   const auto verb = [](SharedTouch t) {
     if (reads_only(t)) return "reads";
@@ -175,6 +256,13 @@ bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
                             verb(touch), place));
     return false;
   }
+  if (finding->kind == SharedShadow::Finding::Kind::together) {
+    launch.stop(warp, op, FaultKind::race, finding->lane,
+                fmt::format("race: writes {}, and so does another thread of its warp in the same instruction, with "
+                            "another value; which one stays, nobody says: let one thread write",
+                            place));
+    return false;
+  }
   const Dim3 other = launch.thread_of(finding->thread);
   const int line = launch.line_of ? launch.line_of(finding->pc) : 0;
   const std::string at = line > 0 ? fmt::format(" at line {}", line) : "";
@@ -185,6 +273,14 @@ bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
                             "__pipeline_wait_prior(), then __syncthreads()",
                             verb(touch), place, they, at));
     return false;
+  }
+  if (finding->kind == SharedShadow::Finding::Kind::same_value) {
+    launch.warn(
+        warp, op, finding->lane,
+        fmt::format("race by luck: writes {}, which {} writes{} too, with the same value so far: let one thread "
+                    "write, or put a __syncthreads() between the two",
+                    place, they, at));
+    return true;
   }
   launch.stop(warp, op, FaultKind::race, finding->lane,
               fmt::format("race: {} {}, which {} {}{}, and nothing says who comes first: put {} between the two",

@@ -1,13 +1,17 @@
 // What the sanitizer knows of a block's shared memory: who touched each word last, and whether the threads have met
 // since. Kept only where a run asks for it; counts and results are the same with it and without.
 //
-// Found: words that are read before anybody wrote them; two threads that touch a word, one of them writing, with no
-// barrier, __syncwarp, shuffle or vote between them; and reads of what an asynchronous copy may still be writing. Two
-// writes of one value are no race.
+// Found: words that are read before anybody wrote them; two threads that touch a word, one of them writing, with
+// nothing between them that orders them (a barrier of the block, a __syncwarp, shuffle, vote, match or reduction whose
+// mask names both, a lock, an mbarrier); reads of what an asynchronous copy may still be writing; two lanes that write
+// different values to one word in one instruction. Two writes of one value are a warning, but for those of one
+// instruction.
 //
-// Not found: two lanes that write one word in the same instruction; more than two readers of a word at a time, where
-// the third is the one that races; a __syncwarp, shuffle or vote of some lanes counts as one of the whole warp. Atomics
-// and volatile accesses do not race with each other.
+// Not found: more than two readers of a word at a time, where the third is the one that races; races that only another
+// order of the warps would show, where a lock or an mbarrier happened to order them; races in global memory; uses of an
+// mbarrier's own 8 bytes by plain loads. Atomics and volatile accesses do not race with each other. Elsewhere: reads of
+// global memory that nobody wrote (memory.h), of local memory of which no byte that they read was written
+// (near_memory.h; registers are not watched), and masks that name threads which are not there (members.h).
 #pragma once
 
 #include <cstdint>
@@ -25,6 +29,12 @@ namespace roofwalk::vgpu {
 // lies around them: `lock` compares and swaps, `publish` exchanges or is a volatile store, `acquire` a volatile load.
 enum class SharedTouch : std::uint8_t { read, write, copy, atomic, lock, publish, acquire };
 
+// Of a store: lanes that write what is there already, and lanes whose value another lane of the same instruction
+// replaced by another one.
+struct SharedWrites {
+  std::uint32_t unchanged = 0, replaced = 0;
+};
+
 class SharedShadow {
  public:
   // Accesses are told apart in words of `word_bytes`: 1, 2 or 4.
@@ -33,22 +43,33 @@ class SharedShadow {
   void begin_block();
 
   struct Finding {
-    enum class Kind { uninitialized, race, missing_wait } kind = Kind::race;
+    enum class Kind { uninitialized, race, missing_wait, same_value, together } kind = Kind::race;
     int lane = 0;
     std::uint64_t byte = 0;    // of shared memory
     std::uint32_t thread = 0;  // the other one's number in the block; of no meaning for `uninitialized`
     std::uint32_t pc = 0;      // what the other one did
     SharedTouch touch = SharedTouch::read;
   };
-  // A warp touches shared memory, within its bounds. `unchanged`: lanes that write what is there already. The first
-  // lane with trouble, if there is one.
+  // A warp touches shared memory, within its bounds. The first lane with trouble, if there is one; a mere warning does
+  // not keep the touch from counting.
   std::optional<Finding> touch(std::uint32_t warp, std::uint32_t pc, const Access& access, SharedTouch touch,
-                               std::uint32_t unchanged = 0);
+                               const SharedWrites& writes = {});
 
-  // Warps meet at a barrier; those in `gone` have ended and count as having come.
-  void meet(std::span<const std::uint32_t> warps, std::span<const std::uint32_t> gone);
-  // The lanes of a warp meet.
-  void meet_in_warp(std::uint32_t warp);
+  // A warp comes to a barrier of the block; later it opens. `waiting`: who goes on from it; `gone`: who has ended and
+  // counts as having come.
+  void come_to_barrier(int barrier, std::uint32_t warp);
+  void leave_barrier(int barrier, std::span<const std::uint32_t> waiting, std::span<const std::uint32_t> gone);
+  // Lanes of a warp meet.
+  void meet_in_warp(std::uint32_t warp, std::uint32_t lanes = kAllLanes);
+
+  // An mbarrier, by its place in shared memory: a warp arrives, itself or (`copies`) when its asynchronous copies so
+  // far are there; all have arrived; a warp finds that out.
+  void begin_mbarrier(std::uint64_t byte);
+  void end_mbarrier(std::uint64_t byte);
+  bool is_mbarrier(std::uint64_t byte) const { return mbarriers_.contains(byte); }
+  void arrive(std::uint64_t byte, std::uint32_t warp, bool copies);
+  void complete(std::uint64_t byte);
+  void acquire(std::uint64_t byte, std::uint32_t warp);
 
   // Asynchronous copies of a warp: the open group is closed; all but the last `left` closed groups are waited for.
   void commit_copies(std::uint32_t warp);
@@ -71,6 +92,7 @@ class SharedShadow {
   struct WarpClocks {
     Clock now = 1;
     Clock met = 0;                // the warp's lanes know of each other what came before
+    std::vector<Clock> lanes;     // [lane][other]: what one lane knows of another; empty until only some have met
     std::vector<Clock> known;     // by warp: what has happened there for sure, up to this time
     std::vector<Clock> waited;    // by group of copies: when it was waited for
     std::uint32_t committed = 0;  // groups
@@ -83,10 +105,17 @@ class SharedShadow {
   void record(Word& word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc);
   void order_by_lock(std::uint32_t warp, std::size_t word);
 
+  struct Mbarrier {
+    std::vector<Clock> arriving, arrived;                         // known to who waits for this phase, for the last one
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> copies;  // of this phase: warp, its groups up to there
+  };
+
   std::uint32_t word_bytes_;
   std::vector<Word> words_;
   std::vector<WarpClocks> warps_;
   std::map<std::size_t, std::vector<Clock>> locks_;  // by word: what is known to who takes it next
+  std::vector<Clock> barriers_[kBarriers];           // what is known to who goes on from there
+  std::map<std::uint64_t, Mbarrier> mbarriers_;      // by byte
 };
 
 // The widest words that tell all accesses of a kernel to shared memory apart. In bytes.
@@ -94,14 +123,9 @@ std::uint32_t shared_word_bytes(const ptx::Function& function);
 
 // As SharedShadow::touch of the warp's block, if it keeps one; false with the fault recorded.
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
-                  std::uint32_t unchanged = 0);
+                  const SharedWrites& writes = {});
 
 // Where a byte of shared memory lies: "byte 4 of tile".
 std::string shared_place(const Program& program, std::uint64_t byte);
-
-// The lanes of the warp meet, if the run is sanitized.
-inline void meet_in_warp(const Warp& warp) {
-  if (warp.block->shadow != nullptr) warp.block->shadow->meet_in_warp(warp.index);
-}
 
 }  // namespace roofwalk::vgpu

@@ -13,6 +13,7 @@
 #include "common/base/check.h"
 #include "common/vgpu/cache.h"
 #include "common/vgpu/clock.h"
+#include "common/vgpu/instruction_cost.h"
 #include "common/vgpu/sm_state.h"
 
 namespace roofwalk::vgpu {
@@ -438,13 +439,20 @@ class Simulation {
   void arrive(SimSm& sm, SimWarp& warp, const TimedOp& op) {
     SimBlock& block = sm.blocks[warp.sim_block];
     ++block.arrived[op.groups];
-    warp.barrier = op.groups;
-    warp.blocked.pc = op.pc;
-    hold(sm, warp);
-    const auto& operands = in_.program.function->instructions[op.pc].operands;
-    const bool counted = operands.size() > 1 && operands[1].kind == ptx::Operand::Kind::immediate;
-    const std::uint64_t wanted = counted ? (operands[1].bits + kWarpSize - 1) / kWarpSize : block.live;
+    const ptx::Instruction& in = in_.program.function->instructions[op.pc];
+    const bool waits = in.barrier != ptx::BarrierMode::arrive;
+    if (waits) {
+      warp.barrier = op.groups;
+      warp.blocked.pc = op.pc;
+      hold(sm, warp);
+    }
+    const std::uint64_t count = threads_of(in);
+    const std::uint64_t wanted = count != 0 ? (count + kWarpSize - 1) / kWarpSize : block.live;
     if (block.arrived[op.groups] >= wanted) open_barrier(sm, block, op.groups);
+    if (!waits) {
+      warp.blocked = {now_ + 1, op.pc, Wait::dependency, 0};
+      advance(sm, warp);
+    }
   }
 
   void open_barrier(SimSm& sm, SimBlock& block, int barrier) {
@@ -529,6 +537,11 @@ class Simulation {
       const std::size_t may_fly = op.groups == kAllGroups ? 0 : op.groups;
       if (groups > may_fly && warp.copy_groups[groups - 1 - may_fly].ready > blocked.ready)
         blocked = warp.copy_groups[groups - 1 - may_fly];
+    }
+    if (op.memory >= 0 && entered(warp, op)) {
+      const std::size_t may_fly = outcome_of(warp, op).copies, groups = warp.copy_groups.size();
+      if (may_fly != 0 && groups >= may_fly && warp.copy_groups[groups - may_fly].ready > blocked.ready)
+        blocked = warp.copy_groups[groups - may_fly];
     }
     warp.blocked = blocked;
     Scheduler& scheduler = sm.schedulers[warp.scheduler];

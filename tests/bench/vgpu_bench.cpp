@@ -48,9 +48,21 @@ void timed_naive_gemm_1024(benchmark::State& state) {
   run_on(state, "chapters/02-naive-gemm/kernel.cu", true, 1024, timed(state));
 }
 
+// Argument: whether the run is sanitized. What a correctness run pays for it.
+void tiled_gemm(benchmark::State& state) {
+  run_on(state, "solutions/03-tiled-gemm/step3_a_square_in_registers.cu", true, 256,
+         {.threads = 1, .sanitize = state.range(0) != 0});
+}
+void sanitized_vector_add(benchmark::State& state) {
+  run_on(state, "solutions/01-vector-add/step1_fill_the_machine.cu", false, 1 << 20,
+         {.threads = 1, .sanitize = state.range(0) != 0});
+}
+
 BENCHMARK(vector_add)->Unit(benchmark::kMillisecond);
 BENCHMARK(naive_gemm_starter)->Unit(benchmark::kMillisecond);
 BENCHMARK(naive_gemm_coalesced)->Unit(benchmark::kMillisecond);
+BENCHMARK(tiled_gemm)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
+BENCHMARK(sanitized_vector_add)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 BENCHMARK(timed_vector_add)->Arg(1)->Arg(0)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(timed_naive_gemm_1024)->Arg(1)->Arg(0)->UseRealTime()->Unit(benchmark::kMillisecond);
 

@@ -140,19 +140,6 @@ TEST(Faults, AddressesAtTheVeryEndDoNotWrapAround) {
   EXPECT_EQ(fault.line, 6);
 }
 
-TEST(Faults, PrintfInAKernelIsNamedWithItsLine) {
-  const auto artifact = compile(
-      "#include <roofwalk.cuh>\n#include <cstdio>\n__global__ void k(float* c) {\n  printf(\"%d\\n\", 1);\n  c[0] = "
-      "1;\n}\n"
-      "SOLVE(float* c) { k<<<1, 1>>>(c); }\n");
-  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
-  Buffer c{"c", numbers(4)};
-  const auto record = Runner().run(*artifact, {&c});
-  ASSERT_FALSE(record.ok());
-  EXPECT_EQ(record.error().line, 4);
-  EXPECT_EQ(record.error().message, "printf in a kernel is not supported by the virtual GPU yet");
-}
-
 TEST(Faults, TheDeviceIsUsableAfterwards) {
   Runner runner;
   Buffer a{"a", numbers(64)}, c{"c", std::vector<float>(64)};

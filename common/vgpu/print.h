@@ -1,0 +1,53 @@
+// printf of kernels: our own formatter, and the place where what they print is kept.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "common/record/run_record.h"
+
+namespace roofwalk::vgpu {
+
+// What a conversion takes from the arguments. Nothing where there is none left, or where memory cannot be read.
+struct PrintSource {
+  std::function<std::optional<std::uint64_t>(std::uint32_t bytes)> next;  // 4 or 8, as varargs lie
+  std::function<std::optional<std::string>(std::uint64_t address)> text;  // up to its NUL; for %s
+};
+
+struct Formatted {
+  std::string text;
+  int arguments = 0;  // that were taken
+};
+
+// Flags, width, precision (both also `*`), h l ll, and c d i o u x X p e E f F g G a A s, as CUDA documents them; what
+// is none of these stands as it was written. Whatever the format, the text stays within kMostPrinted bytes and is valid
+// UTF-8 without control characters but for line ends and tabs. At most 32 arguments, as CUDA has it.
+inline constexpr std::size_t kMostPrinted = 4096;
+Formatted format_print(std::string_view format, const PrintSource& source);
+
+// Keeps the first of what is printed, in the order of launches, blocks and threads, and counts the lines of the rest.
+class Printer {
+ public:
+  static constexpr std::size_t kMostBytes = 64 << 10;
+
+  void begin_launch() { ++launch_; }
+  // Whether more from this thread of a block may still be kept.
+  bool wants(std::uint64_t block, std::uint32_t thread) const;
+  void add(std::uint64_t block, std::uint32_t thread, std::string text);
+  void count_only() { ++more_; }
+  Printed take();
+
+ private:
+  using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, std::uint64_t>;  // launch, block, thread, order
+
+  std::uint64_t launch_ = 0, order_ = 0, more_ = 0;
+  std::size_t bytes_ = 0;
+  std::map<Key, std::string> kept_;
+};
+
+}  // namespace roofwalk::vgpu

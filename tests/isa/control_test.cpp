@@ -1,0 +1,146 @@
+// Rows that steer: branches, calls and returns, barriers of the block, fences, and what stops a kernel.
+#include "tests/isa/row.h"
+
+namespace roofwalk::isa {
+namespace {
+
+Kernel threads(std::string body, std::uint32_t count, std::size_t words) {
+  return {.body = std::move(body), .threads = count, .out_bytes = 4 * words};
+}
+
+constexpr const char* kStore = "mul.wide.u32 %rd1, %r63, 4; add.u64 %rd1, %rd1, %rd63; st.global.u32 [%rd1], ";
+
+// Each lane goes round as often as its number says; lanes that are done wait for the others.
+ROW_TEST(Bra, LoopsOfDifferentLength) {
+  const Outcome outcome = run(threads(std::string(R"(
+    mov.u32 %r1, 0; mov.u32 %r2, 0;
+    AGAIN: setp.ge.u32 %p1, %r1, %r63; @%p1 bra OUT;
+    add.u32 %r1, %r1, 1; add.u32 %r2, %r2, %r1; bra.uni AGAIN;
+    OUT: activemask.b32 %r3; popc.b32 %r3, %r3; mad.lo.u32 %r2, %r3, 10000, %r2; )") +
+                                          kStore + "%r2;",
+                                      40, 40));
+  for (std::uint32_t t = 0; t < 40; ++t)
+    EXPECT_EQ(outcome.at<std::uint32_t>(t), (t < 32 ? 320000 : 80000) + t * (t + 1) / 2);
+}
+
+ROW_TEST(Exit, SomeLanesLeaveAndTheBarrierDoesNotWaitForThem) {
+  const Outcome outcome =
+      run(threads(std::string("setp.ge.u32 %p1, %r63, 40; @%p1 exit; bar.sync 0; ") + kStore + "7;", 96, 96));
+  for (std::uint32_t t = 0; t < 96; ++t) EXPECT_EQ(outcome.at<std::uint32_t>(t), t < 40 ? 7u : 0u) << t;
+}
+
+ROW_TEST(Ret, LeavesAKernelAsExitDoes) {
+  const Outcome outcome = run(threads(std::string("setp.lt.u32 %p1, %r63, 5; @%p1 ret; ") + kStore + "9;", 32, 32));
+  for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(outcome.at<std::uint32_t>(t), t < 5 ? 0u : 9u) << t;
+}
+
+// Arguments of every width, in registers and in memory; a guard; a call from within a call; a result of 12 bytes.
+ROW_TEST(Call, HandsOverAndComesBack) {
+  Kernel kernel = threads(std::string(R"(
+    setp.ge.u32 %p1, %r63, 3;
+    cvt.u16.u32 %h1, %r63; cvt.u64.u32 %rd2, %r63;
+    mov.u32 %r5, 1;
+    { .param .b16 a; .param .b64 b; .param .align 4 .b8 c[12]; .param .align 4 .b8 r[12];
+      st.param.b16 [a], %h1; st.param.b64 [b], %rd2; st.param.b32 [c], 100; st.param.b32 [c+4], %r63; st.param.b32 [c+8], 5;
+      @%p1 call (r), turn, (a, b, c);
+      @%p1 ld.param.b32 %r5, [r]; @%p1 ld.param.b32 %r6, [r+8]; @%p1 add.u32 %r5, %r5, %r6; }
+    )") + kStore + "%r5;",
+                          40, 40);
+  kernel.declarations = R"(
+    .func (.param .b32 r) twice(.param .b32 v) { .reg .b32 %r<3>; ld.param.b32 %r1, [v]; shl.b32 %r1, %r1, 1; st.param.b32 [r], %r1; ret; }
+    .func (.param .align 4 .b8 r[12]) turn(.param .b16 a, .param .b64 b, .param .align 4 .b8 c[12]) {
+      .reg .b16 %h<3>; .reg .b32 %r<9>; .reg .b64 %rd<3>; .reg .pred %p<2>;
+      ld.param.b16 %h1, [a]; ld.param.b64 %rd1, [b]; ld.param.b32 %r1, [c+8]; ld.param.b32 %r2, [c+4];
+      cvt.u32.u16 %r3, %h1; cvt.u32.u64 %r4, %rd1; add.u32 %r3, %r3, %r4;
+      { .param .b32 v; .param .b32 t; st.param.b32 [v], %r3; call.uni (t), twice, (v); ld.param.b32 %r3, [t]; }
+      st.param.b32 [r], %r3; st.param.b32 [r+8], %r1;
+      and.b32 %r5, %r2, 1; setp.eq.u32 %p1, %r5, 0; @%p1 ret;
+      add.u32 %r2, %r2, 1000; st.param.b32 [r+8], %r2; ret; })";
+  const Outcome outcome = run(kernel);
+  ASSERT_FALSE(outcome.record.fault) << outcome.record.fault->message;
+  for (std::uint32_t t = 0; t < 40; ++t)
+    EXPECT_EQ(outcome.at<std::uint32_t>(t), t < 3 ? 1u : 4 * t + (t % 2 == 0 ? 5 : 1000 + t)) << t;
+}
+
+ROW_TEST(Bar, NamedArriveAndReduce) {
+  const Outcome outcome = run(threads(std::string(R"(
+    setp.ge.u32 %p1, %r63, 32; setp.lt.u32 %p2, %r63, 40;
+    @%p1 bra USE;
+    mul.wide.u32 %rd2, %r63, 4; cvt.u32.u64 %r4, %rd2; mov.u32 %r5, s; add.u32 %r4, %r4, %r5; st.shared.u32 [%r4], %r63;
+    bar.arrive 2, 64; mov.u32 %r1, 0; bra DONE;
+    USE: bar.sync 2, 64; mov.u32 %r5, s; ld.shared.u32 %r1, [%r5+124];
+    DONE: bar.red.popc.u32 %r2, 0, %p2; bar.red.and.pred %p3, 0, %p2; bar.red.or.pred %p4, 0, !%p2;
+    mad.lo.u32 %r1, %r2, 100, %r1; @%p3 add.u32 %r1, %r1, 10000; @%p4 add.u32 %r1, %r1, 20000; )") +
+                                          kStore + "%r1;",
+                                      64, 64));
+  ASSERT_FALSE(outcome.record.fault) << outcome.record.fault->message;
+  for (std::uint32_t t = 0; t < 64; ++t) EXPECT_EQ(outcome.at<std::uint32_t>(t), 24000u + (t >= 32 ? 31u : 0u)) << t;
+}
+
+// The number stands in a register, and only 64 of 96 threads come.
+ROW_TEST(Barrier, CountsTheThreadsItIsToldOf) {
+  const Outcome outcome = run(threads(std::string(R"(
+    setp.ge.u32 %p1, %r63, 64; @%p1 exit; mov.u32 %r1, 5; mov.u32 %r2, 64; setp.eq.u32 %p2, %r63, 63;
+    barrier.sync %r1, %r2; barrier.red.popc.u32 %r3, %r1, %r2, %p2; barrier.sync.aligned 0; )") +
+                                          kStore + "%r3;",
+                                      96, 96));
+  ASSERT_FALSE(outcome.record.fault) << outcome.record.fault->message;
+  for (std::uint32_t t = 0; t < 96; ++t) EXPECT_EQ(outcome.at<std::uint32_t>(t), t < 64 ? 1u : 0u) << t;
+}
+
+ROW_TEST(Barrier, ThatNobodyCompletesIsADeadlock) {
+  const Outcome outcome = run(threads("barrier.sync 1, 96;", 64, 1));
+  ASSERT_TRUE(outcome.record.fault);
+  EXPECT_EQ(outcome.record.fault->kind, FaultKind::barrier_deadlock);
+}
+
+ROW_TEST(Fence, OrdersAndChangesNothing) {
+  const Outcome outcome =
+      run(threads(std::string("fence.sc.cta; fence.acq_rel.gpu; fence.sc.sys; ") + kStore + "3;", 32, 32));
+  EXPECT_EQ(outcome.at<std::uint32_t>(31), 3u);
+}
+
+ROW_TEST(Membar, OrdersAndChangesNothing) {
+  const Outcome outcome = run(threads(std::string("membar.cta; membar.gl; membar.sys; ") + kStore + "4;", 32, 32));
+  EXPECT_EQ(outcome.at<std::uint32_t>(31), 4u);
+}
+
+ROW_TEST(Trap, StopsTheKernelAtItsThread) {
+  const Outcome outcome = run(threads("setp.eq.u32 %p1, %r63, 37; @%p1 trap;", 64, 1));
+  ASSERT_TRUE(outcome.record.fault);
+  EXPECT_EQ(outcome.record.fault->kind, FaultKind::trap);
+  EXPECT_EQ(outcome.record.fault->thread.x, 37u);
+}
+
+ROW_TEST(Nanosleep, GivesOthersTheirTurn) {
+  const Outcome outcome = run(threads(std::string(R"(
+    mov.u32 %r5, s; setp.ge.u32 %p1, %r63, 32; setp.eq.u32 %p2, %r63, 0; @%p2 st.volatile.shared.u32 [%r5], 0; bar.sync 0;
+    @%p1 bra MAKE;
+    WAIT: nanosleep.u32 100; ld.volatile.shared.u32 %r1, [%r5]; setp.eq.u32 %p3, %r1, 0; @%p3 bra WAIT; bra OUT;
+    MAKE: setp.eq.u32 %p3, %r63, 32; mov.u32 %r1, 8; nanosleep.u32 %r1; @%p3 st.volatile.shared.u32 [%r5], %r1;
+    OUT: )") + kStore + "%r1;",
+                                      64, 64));
+  ASSERT_FALSE(outcome.record.fault) << outcome.record.fault->message;
+  for (std::uint32_t t = 0; t < 64; ++t) EXPECT_EQ(outcome.at<std::uint32_t>(t), 8u) << t;
+}
+
+ROW_TEST(Mbarrier, PhasesOfAnObject) {
+  const Outcome outcome = run(threads(R"(
+    mov.u32 %r5, s; setp.ne.u32 %p1, %r63, 0; @%p1 exit;
+    mbarrier.init.shared.b64 [%r5+8], 3;
+    mbarrier.arrive.shared.b64 %rd1, [%r5+8]; mbarrier.pending_count.b64 %r1, %rd1; st.global.u32 [%rd63], %r1;
+    mbarrier.arrive.noComplete.shared.b64 %rd2, [%r5+8], 1; mbarrier.pending_count.b64 %r1, %rd2; st.global.u32 [%rd63+4], %r1;
+    mbarrier.test_wait.shared.b64 %p2, [%r5+8], %rd1; selp.u32 %r1, 1, 0, %p2; st.global.u32 [%rd63+8], %r1;
+    mbarrier.arrive_drop.shared.b64 _, [%r5+8];
+    mbarrier.test_wait.shared.b64 %p2, [%r5+8], %rd1; selp.u32 %r1, 1, 0, %p2; st.global.u32 [%rd63+12], %r1;
+    mbarrier.test_wait.parity.shared.b64 %p2, [%r5+8], 1; selp.u32 %r1, 1, 0, %p2; st.global.u32 [%rd63+16], %r1;
+    mbarrier.arrive.shared.b64 %rd1, [%r5+8]; mbarrier.pending_count.b64 %r1, %rd1; st.global.u32 [%rd63+20], %r1;
+    mbarrier.inval.shared.b64 [%r5+8];)",
+                                      32, 6));
+  ASSERT_FALSE(outcome.record.fault) << outcome.record.fault->message;
+  const std::uint32_t expected[] = {3, 2, 0, 1, 0, 2};
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(outcome.at<std::uint32_t>(i), expected[i]) << i;
+}
+
+}  // namespace
+}  // namespace roofwalk::isa

@@ -1,0 +1,215 @@
+// Functions that were not inlined: values, structures, pointers, divergence, recursion and its end, lines and counts.
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+TEST(Calls, ValuesStructuresAndPointers) {
+  constexpr const char* kText = R"(#include <roofwalk.cuh>
+struct Five { float a[5]; };
+__device__ __noinline__ float weighted(float a, int n) { float s = 0; for (int i = 0; i < n; ++i) s += a * i; return s; }
+__device__ __noinline__ Five shifted(Five f, const float* by) { for (int i = 0; i < 5; ++i) f.a[i] += by[i]; return f; }
+__device__ __noinline__ void put(float* at, int i, double value) { at[i] = (float)value; }
+__device__ __noinline__ bool odd(unsigned char c, short s) { return (c + s) % 2 != 0; }
+__device__ __noinline__ float twice(float a, int n) { return weighted(a, n) + weighted(2 * a, n + 1); }
+__global__ void k(const float* x, float* y, int n) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  float mine[4] = {1, 2, 3, 4};
+  put(mine, t % 4, 0.5);
+  Five f = {{1, 2, 3, 4, 5}};
+  f = shifted(f, x);
+  if (t < n) y[t] = twice(x[t], t % 5) + mine[(t + 1) % 4] + mine[t % 4] + f.a[t % 5] + 1000 * odd(t, t / 2);
+}
+SOLVE(const float* x, float* y, int n) { k<<<2, 50>>>(x, y, n); }
+)";
+  constexpr int n = 93;
+  Buffer x{"x", numbers(n)}, y{"y", std::vector<float>(n, -1)};
+  const auto record = Runner().run(kText, {&x, &y, n});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_FALSE(record->fault) << record->fault->message;
+  for (int t = 0; t < n; ++t) {
+    const auto weighted = [](float a, int count) { return a * static_cast<float>(count * (count - 1) / 2); };
+    const float a = x.values[static_cast<std::size_t>(t)];
+    float expected = weighted(a, t % 5) + weighted(2 * a, t % 5 + 1) + 0.5f;
+    expected += static_cast<float>((t + 1) % 4 + 1) + static_cast<float>(t % 5 + 1);
+    expected += x.values[static_cast<std::size_t>(t % 5)] + (((t & 255) + t / 2) % 2 != 0 ? 1000 : 0);
+    ASSERT_EQ(y.values[static_cast<std::size_t>(t)], expected) << t;
+  }
+}
+
+// Lanes come from two calls, return at different times, and some leave the kernel from within.
+TEST(Calls, DivergedLanes) {
+  constexpr const char* kText = R"(#include <roofwalk.cuh>
+__device__ __noinline__ int steps(int v, int* count) {
+  int s = 0;
+  while (v != 1) {
+    if (v > 100000) asm volatile("exit;");
+    if (s > 12) return -s;
+    v = v % 2 == 0 ? v / 2 : 3 * v + 1;
+    ++s;
+  }
+  ++*count;
+  return s;
+}
+__global__ void k(float* y, int n) {
+  int t = threadIdx.x, count = 0, s;
+  if (t % 3 == 0) s = steps(t + 1, &count);
+  else if (t % 3 == 1) s = 100 + steps(2 * t + 1, &count) + steps(t, &count);
+  else s = 1000;
+  if (t == 20) s += steps(200000, &count);
+  y[t] = s + 10000 * count;
+}
+SOLVE(float* y, int n) { k<<<1, 75>>>(y, n); }
+)";
+  Buffer y{"y", std::vector<float>(75, -1)};
+  const auto record = Runner().run(kText, {&y, 75});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_FALSE(record->fault) << record->fault->message;
+  const auto steps = [](int v, int& count) {
+    int s = 0;
+    for (; v != 1; ++s) {
+      if (s > 12) return -s;
+      v = v % 2 == 0 ? v / 2 : 3 * v + 1;
+    }
+    ++count;
+    return s;
+  };
+  for (int t = 0; t < 75; ++t) {
+    int count = 0, s = 1000;
+    if (t % 3 == 0) s = steps(t + 1, count);
+    if (t % 3 == 1) {
+      s = 100 + steps(2 * t + 1, count);
+      s += steps(t, count);
+    }
+    EXPECT_EQ(y.values[static_cast<std::size_t>(t)], t == 20 ? -1.0f : static_cast<float>(s + 10000 * count)) << t;
+  }
+}
+
+constexpr const char* kRecursion = R"(#include <roofwalk.cuh>
+__device__ __noinline__ int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+__device__ int is_odd(int n, int* path);
+__device__ __noinline__ int is_even(int n, int* path) { int mine[2] = {n, 0}; path[n & 1] += 1; return n == 0 ? 1 : is_odd(n - 1, n > 2 ? path : mine) + 0 * mine[n & 1]; }
+__device__ __noinline__ int is_odd(int n, int* path) { path[n & 1] += 1; return n == 0 ? 0 : is_even(n - 1, path); }
+__global__ void k(float* y, int n) {
+  int path[2] = {0, 0};
+  const int t = threadIdx.x;
+  if (t % 2 == 0) y[t] = fib(t / 4); else y[t] = -fib(t % 7);
+  y[t] += 1000 * is_even(t % 9, path) + 10000 * path[0] + 100000 * path[1];
+}
+SOLVE(float* y, int n) { k<<<1, 40>>>(y, n); }
+)";
+
+TEST(Calls, Recursion) {
+  Buffer y{"y", std::vector<float>(40, -1)};
+  const auto record = Runner().run(kRecursion, {&y, 40});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_FALSE(record->fault) << record->fault->message;
+  const auto fib = [](int n) {
+    int a = 0, b = 1;
+    for (; n > 0; --n) b = std::exchange(a, b) + b, std::swap(a, b), std::swap(a, b);
+    return a;
+  };
+  for (int t = 0; t < 40; ++t) {
+    const int n = t % 9;
+    int path[2] = {0, 0};
+    for (int m = n; m >= (n > 2 ? std::max(0, n % 2 == 0 ? 2 : 1) : n); --m) ++path[m & 1];
+    const float own = static_cast<float>(t % 2 == 0 ? fib(t / 4) : -fib(t % 7));
+    EXPECT_EQ(y.values[static_cast<std::size_t>(t)],
+              own + static_cast<float>(1000 * (n % 2 == 0) + 10000 * path[0] + 100000 * path[1]))
+        << t;
+  }
+}
+
+TEST(Calls, RecursionWithoutAnEndIsAFault) {
+  constexpr const char* kText = R"(#include <roofwalk.cuh>
+__device__ __noinline__ int deep(int n) {
+  if (n == -1) return 0;
+  return deep(n + 1) * 2 + 1;
+}
+__global__ void k(float* y, int n) { y[threadIdx.x] = deep(n); }
+SOLVE(float* y, int n) { k<<<1, 32>>>(y, n); }
+)";
+  Buffer y{"y", std::vector<float>(32)};
+  const auto record = Runner().run(kText, {&y, 3});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_TRUE(record->fault);
+  EXPECT_EQ(record->fault->kind, FaultKind::stack_overflow);
+  EXPECT_EQ(record->fault->line, 4) << record->fault->message;
+}
+
+TEST(Calls, AFaultNamesTheLineInTheFunction) {
+  constexpr const char* kText = R"(#include <roofwalk.cuh>
+__device__ __noinline__ float at(const float* x, int i) {
+  return x[i];
+}
+__global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = at(x, threadIdx.x + n); }
+SOLVE(const float* x, float* y, int n) { k<<<1, 40>>>(x, y, n); }
+)";
+  Buffer x{"x", numbers(40)}, y{"y", std::vector<float>(40)};
+  const auto record = Runner().run(kText, {&x, &y, 5});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_TRUE(record->fault);
+  EXPECT_EQ(record->fault->line, 3);
+  EXPECT_EQ(record->fault->thread.x, 35u);
+  EXPECT_EQ(record->fault->index, 40);
+}
+
+TEST(Calls, ThroughAPointerAreRefusedByName) {
+  constexpr const char* kText = R"(#include <roofwalk.cuh>
+using F = float (*)(float);
+__device__ float one(float a) { return a + 1; }
+__device__ float two(float a) { return a * 2; }
+__global__ void k(float* y, int n) {
+  F f[2] = {one, two};
+  y[threadIdx.x] = f[n & 1](y[threadIdx.x]);
+}
+SOLVE(float* y, int n) { k<<<1, 32>>>(y, n); }
+)";
+  Buffer y{"y", std::vector<float>(32)};
+  const auto record = Runner().run(kText, {&y, 3});
+  ASSERT_FALSE(record.ok());
+  EXPECT_NE(record.error().message.find("call through a pointer"), std::string::npos) << record.error().text();
+  EXPECT_EQ(record.error().line, 7);
+}
+
+// The same kernel, its function inlined and called: the same work, and about the same time.
+TEST(Calls, CountAndTakeWhatTheInlinedKernelDoes) {
+  const auto text = [](const std::string& how) {
+    return "#include <roofwalk.cuh>\n__device__ " + how + R"( float poly(float a, float b) {
+  for (int i = 0; i < 40; ++i) a = a * b + 0.5f;
+  return a;
+}
+__global__ void k(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = poly(x[i], x[n - 1 - i]);
+}
+SOLVE(const float* x, float* y, int n) { k<<<ceil_div(n, 256), 256>>>(x, y, n); }
+)";
+  };
+  constexpr int n = 1 << 18;
+  RunRecord records[2];
+  std::vector<float> values[2];
+  for (const int called : {0, 1}) {
+    Buffer x{"x", numbers(n)}, y{"y", std::vector<float>(n)};
+    auto record = Runner().run(text(called != 0 ? "__noinline__" : "__forceinline__"), {&x, &y, n});
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    ASSERT_FALSE(record->fault) << record->fault->message;
+    records[called] = *record;
+    values[called] = y.values;
+  }
+  EXPECT_EQ(values[0], values[1]);
+  for (const Counter c : {Counter::flops_f32, Counter::dram_read_bytes, Counter::dram_write_bytes,
+                          Counter::l1_read_sectors, Counter::global_load_requests}) {
+    EXPECT_EQ(records[0].counters[c], records[1].counters[c]) << counter_name(c);
+  }
+  EXPECT_GT(*records[1].counters[Counter::warp_instructions], *records[0].counters[Counter::warp_instructions]);
+  EXPECT_NEAR(records[1].elapsed_ns / records[0].elapsed_ns, 1, 0.15);
+  std::uint64_t in_function = 0;
+  for (const LineCounters& line : records[1].kernels[0].lines) {
+    if (line.line == 3) in_function = *line.counters[Counter::flops_f32];
+  }
+  EXPECT_EQ(in_function, *records[1].counters[Counter::flops_f32]);
+}
+
+}  // namespace
+}  // namespace roofwalk::test

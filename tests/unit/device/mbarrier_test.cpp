@@ -1,0 +1,168 @@
+// Barriers that are objects in shared memory, by instruction and as libcu++ builds cuda::barrier and cuda::pipeline of
+// them for sm_80.
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+TEST(Mbarrier, PhasesCountsAndStates) {
+  constexpr const char* kText = R"(#include <roofwalk.cuh>
+#include <cstdint>
+__global__ void k(float* out) {
+  __shared__ uint64_t barrier;
+  const unsigned at = (unsigned)__cvta_generic_to_shared(&barrier);
+  if (threadIdx.x == 0) {
+    uint64_t state, other;
+    unsigned pending, over, early;
+    asm volatile("mbarrier.init.shared.b64 [%0], 5;" :: "r"(at) : "memory");
+    asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(at) : "memory");
+    asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(pending) : "l"(state));
+    out[0] = pending;
+    asm volatile("mbarrier.arrive.noComplete.shared.b64 %0, [%1], 2;" : "=l"(other) : "r"(at) : "memory");
+    asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(pending) : "l"(other));
+    out[1] = pending;
+    asm volatile("{.reg .pred p; mbarrier.test_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}" : "=r"(early) : "r"(at), "l"(state) : "memory");
+    out[2] = early;
+    asm volatile("mbarrier.arrive_drop.shared.b64 _, [%0];" :: "r"(at) : "memory");
+    asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(other) : "r"(at) : "memory");
+    asm volatile("{.reg .pred p; mbarrier.test_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}" : "=r"(over) : "r"(at), "l"(state) : "memory");
+    out[3] = over;
+    asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}" : "=r"(over) : "r"(at) : "memory");
+    out[4] = over;
+    asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 1; selp.u32 %0, 1, 0, p;}" : "=r"(over) : "r"(at) : "memory");
+    out[5] = over;
+    asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(at) : "memory");
+    asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(pending) : "l"(state));
+    out[6] = pending;
+    asm volatile("mbarrier.inval.shared.b64 [%0];" :: "r"(at) : "memory");
+  }
+}
+SOLVE(float* out) { k<<<1, 32>>>(out); }
+)";
+  Buffer out{"out", std::vector<float>(7, -1)};
+  const auto record = Runner().run(kText, {&out});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_FALSE(record->fault) << record->fault->message;
+  EXPECT_EQ(out.values, (std::vector<float>{5, 4, 0, 1, 1, 0, 4}));
+}
+
+constexpr const char* kBarrier = R"(#include <roofwalk.cuh>
+#include <cuda/barrier>
+__global__ void k(const float* x, float* y) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> bar;
+  __shared__ float t[200];
+  if (threadIdx.x == 0) init(&bar, blockDim.x);
+  __syncthreads();
+  for (int round = 0; round < 3; ++round) {
+    t[threadIdx.x] = x[threadIdx.x] + round;
+    auto token = bar.arrive();
+    bar.wait(std::move(token));
+    y[200 * round + threadIdx.x] = t[199 - threadIdx.x];
+    bar.arrive_and_wait();
+  }
+  if (threadIdx.x >= 100) { bar.arrive_and_drop(); return; }
+  t[threadIdx.x] = 7;
+  bar.arrive_and_wait();
+  y[threadIdx.x] += t[99 - threadIdx.x];
+}
+SOLVE(const float* x, float* y) { k<<<1, 200>>>(x, y); }
+)";
+
+TEST(Mbarrier, BarrierOfLibcuxx) {
+  Buffer x{"x", numbers(200)}, y{"y", std::vector<float>(600)};
+  const auto record = Runner().run(kBarrier, {&x, &y});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_FALSE(record->fault) << record->fault->message;
+  for (std::size_t i = 0; i < 600; ++i) {
+    const float more = i < 100 ? 7 : 0;
+    ASSERT_EQ(y.values[i], x.values[199 - i % 200] + static_cast<float>(i / 200) + more) << i;
+  }
+}
+
+// The second wait is missing: who writes the next round does not know that all have read this one.
+TEST(Mbarrier, SanitizerSeesAMissingWait) {
+  std::string text = kBarrier;
+  const std::string wait = "    bar.arrive_and_wait();\n  }";
+  text.replace(text.find(wait), wait.size(), "  }");
+  Buffer x{"x", numbers(200)}, y{"y", std::vector<float>(600)};
+  const auto record = Runner().run(text, {&x, &y});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_TRUE(record->fault);
+  EXPECT_EQ(record->fault->kind, FaultKind::race) << record->fault->message;
+  EXPECT_EQ(record->fault->line, 9);
+}
+
+constexpr const char* kPipeline = R"(#include <roofwalk.cuh>
+#include <cooperative_groups.h>
+#include <cuda/pipeline>
+namespace cg = cooperative_groups;
+__global__ void k(const float* x, float* y, int n) {
+  alignas(16) __shared__ float tile[2][128];
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+  auto block = cg::this_thread_block();
+  auto pipe = cuda::make_pipeline(block, &state);
+  const float* mine = x + blockIdx.x * n * 128;
+  float sum = 0;
+  for (int fetched = 0, used = 0; used < n; ++used) {
+    for (; fetched < n && fetched < used + 2; ++fetched) {
+      pipe.producer_acquire();
+      cuda::memcpy_async(block, tile[fetched % 2], mine + 128 * fetched, cuda::aligned_size_t<16>(512), pipe);
+      pipe.producer_commit();
+    }
+    pipe.consumer_wait();
+    sum += tile[used % 2][127 - threadIdx.x];
+    pipe.consumer_release();
+  }
+  y[blockIdx.x * 128 + threadIdx.x] = sum;
+}
+SOLVE(const float* x, float* y, int n) { k<<<3, 128>>>(x, y, n); }
+)";
+
+TEST(Mbarrier, PipelineOfTheBlock) {
+  constexpr int n = 5;
+  Buffer x{"x", numbers(3 * n * 128, 19)}, y{"y", std::vector<float>(3 * 128)};
+  const auto record = Runner().run(kPipeline, {&x, &y, n});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_FALSE(record->fault) << record->fault->message;
+  for (std::size_t i = 0; i < y.values.size(); ++i) {
+    float sum = 0;
+    for (std::size_t tile = 0; tile < n; ++tile) sum += x.values[(i / 128 * n + tile) * 128 + 127 - i % 128];
+    ASSERT_EQ(y.values[i], sum) << i;
+  }
+}
+
+TEST(Mbarrier, SanitizerSeesAPipelineThatDoesNotWait) {
+  std::string text = kPipeline;
+  const std::string wait = "    pipe.consumer_wait();\n";
+  text.erase(text.find(wait), wait.size());
+  constexpr int n = 5;
+  Buffer x{"x", numbers(3 * n * 128, 19)}, y{"y", std::vector<float>(3 * 128)};
+  const auto record = Runner().run(text, {&x, &y, n});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_TRUE(record->fault);
+  EXPECT_EQ(record->fault->kind, FaultKind::race) << record->fault->message;
+  EXPECT_EQ(record->fault->line, 18);
+}
+
+TEST(Mbarrier, TooManyArrivalsAreAFault) {
+  constexpr const char* kText = R"(#include <roofwalk.cuh>
+#include <cuda/barrier>
+__global__ void k(float* y) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> bar;
+  if (threadIdx.x == 0) init(&bar, 2);
+  __syncthreads();
+  bar.arrive(5);
+  y[threadIdx.x] = 1;
+}
+SOLVE(float* y) { k<<<1, 32>>>(y); }
+)";
+  Buffer y{"y", std::vector<float>(32)};
+  const auto record = Runner().run(kText, {&y});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_TRUE(record->fault);
+  EXPECT_EQ(record->fault->kind, FaultKind::barrier_deadlock);
+  EXPECT_EQ(record->fault->line, 7);
+}
+
+}  // namespace
+}  // namespace roofwalk::test
