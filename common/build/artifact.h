@@ -20,7 +20,7 @@ struct KernelResources {
   std::string name;  // mangled
   int registers_per_thread = 0;
   int static_shared_bytes = 0;
-  int local_bytes_per_thread = 0;        // stack frame, spills included
+  int local_bytes_per_thread = 0;  // stack frame, spills included
   // In order, then that of the functions that it calls; empty where the cubin does not tell the PTX lines.
   std::vector<MachineInstruction> code;
 };

@@ -1,5 +1,5 @@
-// The page of supported PTX, book/ptx.md, made of the tables that the parser itself reads: opcodes.def, the modifiers of
-// arithmetic, refused.def.
+// The page of supported PTX, book/ptx.md, made of the tables that the parser itself reads: opcodes.def, the modifiers
+// of arithmetic, refused.def.
 #pragma once
 
 #include <string>
