@@ -202,7 +202,10 @@ void Parser::instruction() {
     modifiers = modifiers.subspan(1);
   }
   const auto unsupported = [&] {
-    throw Refusal{fmt::format("{} is not supported by the virtual GPU", quoted(instruction_text_)), made.ptx_line};
+    const std::string_view why = why_refused(instruction_text_, words);
+    throw Refusal{fmt::format("{} is not supported by the virtual GPU{}{}", quoted(instruction_text_),
+                              why.empty() ? "" : ": ", why),
+                  made.ptx_line};
   };
   if (!opcode || token_.kind == Token::Kind::dotted) unsupported();
   made.opcode = *opcode;

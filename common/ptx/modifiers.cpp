@@ -9,7 +9,6 @@ using Reason = std::optional<std::string>;
 const Reason kFine = std::nullopt;
 const Reason kUnsupported = std::string{};
 
-constexpr unsigned rounding_bit(Rounding rounding) { return 1u << static_cast<unsigned>(rounding); }
 constexpr unsigned kNoRounding = rounding_bit(Rounding::none);
 constexpr unsigned kIeee =
     rounding_bit(Rounding::rn) | rounding_bit(Rounding::rz) | rounding_bit(Rounding::rm) | rounding_bit(Rounding::rp);
@@ -19,23 +18,11 @@ constexpr unsigned kApprox = rounding_bit(Rounding::approx);
 constexpr unsigned kFull = rounding_bit(Rounding::full);
 constexpr unsigned kNearest = rounding_bit(Rounding::rn);
 
-constexpr unsigned mode_bit(MulMode mode) { return 1u << static_cast<unsigned>(mode); }
 constexpr unsigned kNoMode = mode_bit(MulMode::none);
 constexpr unsigned kLoHi = mode_bit(MulMode::lo) | mode_bit(MulMode::hi);
 constexpr unsigned kWide = mode_bit(MulMode::wide);
 constexpr TypeSet kNarrowInt = kU16 | kS16 | kU32 | kS32;
 
-// What an arithmetic opcode may carry for some of its types. Types without a row take no modifier at all.
-struct AluForm {
-  Opcode opcode;
-  TypeSet types;
-  unsigned roundings = kNoRounding;
-  bool ftz = false;
-  bool sat = false;
-  unsigned modes = kNoMode;
-  bool relu = false;  // not together with .sat
-  bool nan = false;
-};
 constexpr AluForm kAluForms[] = {
     {Opcode::Abs, kF16 | kF16x2 | kF32, kNoRounding, true},
     {Opcode::Add, kS32, kNoRounding, false, true},
@@ -222,6 +209,8 @@ Reason read_convert(Reader& reader, Instruction& i) {
     return kUnsupported;
   }
   if ((bit(i.type) & (kBf16x2 | kF16x2 | kTf32)) != 0) return i.sat ? kUnsupported : check_narrow_convert(i);
+  const TypeSet both = bit(i.type) | bit(i.source_type);
+  if ((both & kBf16) != 0 && (i.sat || (both & (kU8 | kS8)) != 0)) return kUnsupported;
   const bool to_float = is_float(i.type), from_float = is_float(i.source_type);
   const bool other_half =
       (i.type == Type::f16 && i.source_type == Type::bf16) || (i.type == Type::bf16 && i.source_type == Type::f16);
@@ -399,7 +388,7 @@ Reason take_matrix_types(Reader& reader, TypeSet factors, Instruction& i) {
   return kFine;
 }
 
-// mma.sync.aligned.shape.row.col{.satfinite}.d.a.b.c; of f16 sums, d and c may differ in hardware for no shape here.
+// mma.sync.aligned.shape.row.col{.satfinite}.d.a.b.c: d and c are of one type.
 Reason read_matrix_multiply(Reader& reader, Instruction& i) {
   if (!reader.take(".sync") || !reader.take(".aligned")) return kUnsupported;
   const TypeSet factors = take_shape(reader, kMatrixForms, i);
@@ -418,11 +407,9 @@ Reason read_fragment_multiply(Reader& reader, Instruction& i) {
   if (!reader.take_any({".row", ".col"}) || !reader.take_any({".row", ".col"})) return kUnsupported;
   const TypeSet factors = take_shape(reader, kFragmentForms, i);
   Reader unsaid = reader;
-  const bool halves = (factors & kF16) != 0 && unsaid.take_type(kF16 | kF32, i.type) &&
-                      unsaid.take_type(kF16 | kF32, i.sum_type) && (unsaid.at_end() || unsaid.take(".satfinite"));
-  if (halves) {
+  if ((factors & kF16) != 0 && unsaid.take_type(kF16 | kF32, i.type) && unsaid.take_type(kF16 | kF32, i.sum_type)) {
     i.source_type = i.second_type = Type::f16;
-    return unsaid.at_end() ? kFine : kUnsupported;
+    return unsaid.finish();
   }
   if (const Reason reason = take_matrix_types(reader, factors & ~kF16, i)) return reason;
   if (i.type != i.sum_type) return kUnsupported;
@@ -449,7 +436,7 @@ Reason read_fragment(Reader& reader, Instruction& i) {
   return reader.take_type(is_factor ? factors : sums, i.type) ? reader.finish() : kUnsupported;
 }
 
-// createpolicy.fractional.L2::x{.L2::y}.b64, createpolicy.range{.global}...
+// createpolicy.fractional.L2::x{.L2::y}.b64
 Reason read_cache_policy(Reader& reader, Instruction& i) {
   const auto first = {std::string_view(".L2::evict_last"), std::string_view(".L2::evict_normal"),
                       std::string_view(".L2::evict_first"), std::string_view(".L2::evict_unchanged")};
@@ -524,7 +511,7 @@ Reason read_atomic(Reader& reader, Instruction& i) {
   const bool half = (bit(i.type) & kHalf) != 0;
   if (half && !keeps_subnormals) return "needs .noftz";
   if (!half && keeps_subnormals) return kUnsupported;
-  if (i.has_policy && i.space == Space::shared) return kUnsupported;
+  if (i.has_policy && (i.space == Space::shared || i.atomic == AtomicOp::cas)) return kUnsupported;
   return reader.finish();
 }
 
@@ -601,6 +588,8 @@ Reason read_fence(Reader& reader, Instruction& i) {
 
 }  // namespace
 
+const std::span<const AluForm> kArithmeticForms = kAluForms;
+
 Reason read_modifiers(std::span<const std::string_view> words, Instruction& i) {
   Reader reader(words);
   const OpcodeInfo& row = info(i.opcode);
@@ -658,7 +647,8 @@ Reason read_modifiers(std::span<const std::string_view> words, Instruction& i) {
       return reader.take_type(row.types, i.type) ? reader.finish() : kUnsupported;
     case Form::prefetch:
       if (reader.take(kSpaceNames, i.space) && i.space != Space::global && i.space != Space::local) return kUnsupported;
-      return reader.take_any({".L1", ".L2", ".L2::evict_last", ".L2::evict_normal"}) ? reader.finish() : kUnsupported;
+      if (i.space == Space::global && reader.take_any({".L2::evict_last", ".L2::evict_normal"})) return reader.finish();
+      return reader.take_any({".L1", ".L2"}) ? reader.finish() : kUnsupported;
     case Form::branch:
     case Form::call:
     case Form::leave:

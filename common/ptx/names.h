@@ -50,4 +50,12 @@ std::optional<Value> find_name(std::span<const Name<Value>> names, std::string_v
 // The row whose mnemonic is `word`; of an instruction with a first modifier, both words together are asked for first.
 std::optional<Opcode> find_opcode(std::string_view word);
 
+// An instruction that refused.def names.
+struct RefusedInstruction {
+  std::string_view begin, modifier, why;
+};
+extern const std::span<const RefusedInstruction> kRefusedInstructions;
+// What it says of this text with these modifiers; empty where it does not name it.
+std::string_view why_refused(std::string_view text, std::span<const std::string_view> modifiers);
+
 }  // namespace roofwalk::ptx

@@ -19,7 +19,25 @@ constexpr OpcodeInfo kRows[] = {
 #undef PTX_OP
 };
 
+constexpr RefusedInstruction kRefused[] = {
+#define PTX_REFUSED(begin, modifier, why) {begin, modifier, why},
+#include "common/ptx/refused.def"
+#undef PTX_REFUSED
+};
+
 }  // namespace
+
+const std::span<const RefusedInstruction> kRefusedInstructions = kRefused;
+
+std::string_view why_refused(std::string_view text, std::span<const std::string_view> modifiers) {
+  for (const RefusedInstruction& refused : kRefused) {
+    const std::string_view rest = text.starts_with(refused.begin) ? text.substr(refused.begin.size()) : "-";
+    if (!rest.empty() && rest[0] != '.') continue;
+    if (refused.modifier.empty() || std::find(modifiers.begin(), modifiers.end(), refused.modifier) != modifiers.end())
+      return refused.why;
+  }
+  return {};
+}
 
 const OpcodeInfo& info(Opcode opcode) {
   const auto row = static_cast<std::size_t>(opcode);

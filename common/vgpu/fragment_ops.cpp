@@ -190,8 +190,7 @@ bool store_piece(Launch& launch, Warp& warp, const Op* op, const MatrixInMemory&
   return check_shared(launch, warp, op, access, SharedTouch::write, {.unchanged = unchanged});
 }
 
-// Between registers and elements. An element's register is held * its number wide; predicates apart, lanes of a
-// register lie side by side, so its elements do as well.
+// Between registers and elements: the lanes of a register lie side by side, and so do its elements.
 template <class T, bool to_registers, class Bits>
 void exchange(Warp& warp, const Slot* slots, const FragmentLayout& layout, Bits* elements) {
   constexpr int kInRegister = sizeof(T) >= 4 ? 1 : 4 / static_cast<int>(sizeof(T));
@@ -263,7 +262,11 @@ const Op* op_fragment(Launch& launch, Warp& warp, const Op* op) {
                  : load_piece(launch, warp, op, matrix, piece, access, shared, elements);
   });
   if (!done) return nullptr;
-  if constexpr (!store) exchange_any<true>(warp, slots, matrix, elements);
+  if constexpr (!store) {
+    exchange_any<true>(warp, slots, matrix, elements);
+    // Nobody goes on before all have what they read: a result may take its place.
+    if (warp.block->shadow != nullptr) warp.block->shadow->meet_in_warp(warp.index);
+  }
   return after_memory(launch, warp, op);
 }
 

@@ -85,6 +85,10 @@ Cost cost_of(const Instruction& in) {
       return {f32 ? Unit::fp32 : f64 ? Unit::fp64 : Unit::integer, f64 ? 1 : words};
     case Opcode::Fma:
       return {f32 ? Unit::fp32 : Unit::fp64, 1};
+    case Opcode::Dp2a:
+    case Opcode::Dp4a:
+    case Opcode::Mul24:
+    case Opcode::Mad24:
     case Opcode::Mul:
     case Opcode::Mad:
       if (f32) return {Unit::fp32, 1};

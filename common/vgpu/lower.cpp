@@ -355,9 +355,9 @@ class Lowering {
 
   Error unsupported(const Instruction& in, std::string_view what = {}) const {
     return Error{.message =
-                     fmt::format("PTX line {}: `{}{}{}`{}{} is not supported by the virtual GPU yet", in.ptx_line,
-                                 ptx::info(in.opcode).mnemonic, in.type == Type::none ? "" : ".",
-                                 in.type == Type::none ? "" : ptx::type_name(in.type), what.empty() ? "" : " ", what)};
+                     fmt::format("PTX line {}: `{}{}`{}{} is not supported by the virtual GPU yet", in.ptx_line,
+                                 ptx::info(in.opcode).mnemonic, in.type == Type::none ? "" : ptx::type_name(in.type),
+                                 what.empty() ? "" : " ", what)};
   }
 
   Op base_op(const Instruction& in, std::uint32_t pc, std::uint32_t block) {
@@ -696,7 +696,7 @@ class Lowering {
     op.s[3] = source(in.operands[3], 0);
     if (in.operands[3].negated) std::swap(op.s[1], op.s[2]);
     const Handler handler = select_handler(static_cast<int>(bytes));
-    if (handler == nullptr || in.operands[3].kind != Operand::Kind::reg) return unsupported(in, "with this operand");
+    if (handler == nullptr || op.s[3] == kNoSlot) return unsupported(in, "with this operand");
     emit(op, handler);
     return kOk;
   }
@@ -708,8 +708,8 @@ class Lowering {
     op.s[2] = source(in.operands[2], bytes);
     op.s[3] = source(in.operands[3], bytes);
     if (in.bool_op != ptx::BoolOp::none) {
-      if (in.operands[4].kind != Operand::Kind::reg) return unsupported(in, "with this operand");
       op.s[4] = source(in.operands[4], 0);
+      if (op.s[4] == kNoSlot) return unsupported(in, "with this operand");
       op.offset = in.operands[4].negated ? 1 : 0;
     }
     const Handler handler = compare_handler(in);

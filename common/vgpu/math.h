@@ -105,7 +105,7 @@ inline float lg2_approx(float x) {
   if (std::isinf(x)) return x;
   return static_cast<float>(log2_double(x));
 }
-inline float sin_approx(float x) { return static_cast<float>(sin_quadrant(x, 0)); }
+inline float sin_approx(float x) { return x == 0 ? x : static_cast<float>(sin_quadrant(x, 0)); }
 inline float cos_approx(float x) { return static_cast<float>(sin_quadrant(x, 1)); }
 inline float tanh_approx(float x) {
   if (x != x) return canonical_nan();

@@ -176,7 +176,8 @@ std::uint64_t saturated_integer(Int128 value, Type type) {
 std::uint64_t integer_from(double value, const Instruction& in) {
   if (value != value) {
     const int bits = 8 * ptx::size_bytes(in.type);
-    return in.source_type == Type::f64 || bits == 64 ? std::uint64_t{1} << (bits - 1) : 0;
+    if (in.source_type != Type::f64 && bits != 64) return 0;
+    return (ptx::is_signed(in.type) ? ~std::uint64_t{0} : std::uint64_t{1}) << (bits - 1);
   }
   const double rounded = round_to_integer(value, in.rounding);
   if (rounded >= 0x1p64) return saturated_integer(static_cast<Int128>(1) << 65, in.type);

@@ -37,7 +37,7 @@ ROW_TEST(Shfl, EveryModeInSegments) {
         for (std::uint32_t lane = 0; lane < 32; ++lane) expected.push_back(shuffled(mode, a, lane, b, c));
         const std::string text =
             "shfl.sync." + mode + ".b32 =r, $r, " + std::to_string(b) + ", " + std::to_string(c) + ", -1";
-        EXPECT_EQ(apply(text, {a}), expected) << text;
+        EXPECT_EQ(execute(text, {a}), expected) << text;
       }
     }
   }
@@ -58,17 +58,17 @@ ROW_TEST(Vote, EveryModeOverMasksOfTheirOwn) {
     uni.push_back(bits == mask || bits == 0);
   }
   const std::string test = "setp.ne.u32 %p9, $r, 0; ";
-  EXPECT_EQ(apply(test + "vote.sync.ballot.b32 =r, %p9, $r", {a, masks}), ballot);
-  EXPECT_EQ(apply(test + "vote.sync.all.pred =p, %p9, $r", {a, masks}), all);
-  EXPECT_EQ(apply(test + "vote.sync.any.pred =p, %p9, $r", {a, masks}), any);
-  EXPECT_EQ(apply(test + "vote.sync.uni.pred =p, %p9, $r", {a, masks}), uni);
-  EXPECT_EQ(apply(test + "vote.sync.any.pred =p, !%p9, $r", {a, masks}),
+  EXPECT_EQ(execute(test + "vote.sync.ballot.b32 =r, %p9, $r", {a, masks}), ballot);
+  EXPECT_EQ(execute(test + "vote.sync.all.pred =p, %p9, $r", {a, masks}), all);
+  EXPECT_EQ(execute(test + "vote.sync.any.pred =p, %p9, $r", {a, masks}), any);
+  EXPECT_EQ(execute(test + "vote.sync.uni.pred =p, %p9, $r", {a, masks}), uni);
+  EXPECT_EQ(execute(test + "vote.sync.any.pred =p, !%p9, $r", {a, masks}),
             (lanes([](std::uint32_t lane) -> std::uint64_t { return lane >= 8 && lane < 24; })));
 }
 
 ROW_TEST(Activemask, OfWhoExecutes) {
   const Values odd = lanes([](std::uint32_t lane) -> std::uint64_t { return lane % 2; });
-  EXPECT_EQ(apply("mov.u32 %r9, 5; setp.ne.u32 %p9, $r, 0; @%p9 activemask.b32 %r9; mov.u32 =r, %r9", {odd}),
+  EXPECT_EQ(execute("mov.u32 %r9, 5; setp.ne.u32 %p9, $r, 0; @%p9 activemask.b32 %r9; mov.u32 =r, %r9", {odd}),
             (lanes([](std::uint32_t lane) -> std::uint64_t { return lane % 2 != 0 ? 0xaaaaaaaa : 5; })));
 }
 
@@ -100,7 +100,7 @@ ROW_TEST(Redux, EveryOperationOfTwoGroups) {
       }
       expected.push_back(value);
     }
-    EXPECT_EQ(apply(std::string("redux.sync.") + name + " =r, $r, $r", {a, masks}), expected) << name;
+    EXPECT_EQ(execute(std::string("redux.sync.") + name + " =r, $r, $r", {a, masks}), expected) << name;
   }
 }
 
@@ -118,12 +118,12 @@ ROW_TEST(Match, AnyAndAllOfBothWidths) {
     any.push_back(same & halves[lane]);
     any_wide.push_back(same_wide);
   }
-  EXPECT_EQ(apply("match.any.sync.b32 =r, $r, $r", {a, halves}), any);
-  EXPECT_EQ(apply("match.any.sync.b64 =r, $d, -1", {wide}), any_wide);
+  EXPECT_EQ(execute("match.any.sync.b32 =r, $r, $r", {a, halves}), any);
+  EXPECT_EQ(execute("match.any.sync.b64 =r, $d, -1", {wide}), any_wide);
   const Values thirds = lanes([](std::uint32_t lane) -> std::uint64_t { return lane < 16 ? 3 : lane; });
-  EXPECT_EQ(apply("match.all.sync.b32 =r, $r, $r", {thirds, halves}),
+  EXPECT_EQ(execute("match.all.sync.b32 =r, $r, $r", {thirds, halves}),
             (lanes([](std::uint32_t lane) -> std::uint64_t { return lane < 16 ? 0xffff : 0; })));
-  EXPECT_EQ(apply("match.all.sync.b64 %r9|%p9, $d, -1; selp.u32 =r, 1, 2, %p9", {wide}), Values(32, 2));
+  EXPECT_EQ(execute("match.all.sync.b64 %r9|%p9, $d, -1; selp.u32 =r, 1, 2, %p9", {wide}), Values(32, 2));
 }
 
 ROW_TEST(Isspacep, TellsTheWindowsApart) {
@@ -134,7 +134,7 @@ ROW_TEST(Isspacep, TellsTheWindowsApart) {
   for (const auto& [space, unused] : cases) {
     for (const auto& [other, address] : cases) {
       const std::string text = "add.u32 %r8, $r, 0; " + address + "isspacep." + space + " =p, %rd9";
-      EXPECT_EQ(apply(text, {{0}})[0], space == other ? 1u : 0u) << text;
+      EXPECT_EQ(execute(text, {{0}})[0], space == other ? 1u : 0u) << text;
     }
   }
 }

@@ -33,7 +33,7 @@ const Machine& machine() {
 
 constexpr std::uint64_t kBudget = 10'000'000;
 
-// The lines of `apply`: loads, the instructions with registers in them, stores.
+// The lines of `execute`: loads, the instructions with registers in them, stores.
 struct Applied {
   std::string loads, code, stores;
   std::size_t sources = 0, results = 0;
@@ -257,7 +257,7 @@ std::string refusal(const std::string& body) {
   return launched ? "" : launched.error().message;
 }
 
-std::vector<Values> apply_all(const std::string& instructions, const std::vector<Values>& sources) {
+std::vector<Values> execute_all(const std::string& instructions, const std::vector<Values>& sources) {
   constexpr std::size_t kThreads = 128;
   std::size_t wanted = 1;
   for (const Values& source : sources) wanted = std::max(wanted, source.size());
@@ -284,11 +284,13 @@ std::vector<Values> apply_all(const std::string& instructions, const std::vector
   return results;
 }
 
-Values apply(const std::string& instructions, const std::vector<Values>& sources) {
-  auto results = apply_all(instructions, sources);
+Values execute(const std::string& instructions, const std::vector<Values>& sources) {
+  auto results = execute_all(instructions, sources);
   EXPECT_EQ(results.size(), 1u) << instructions;
   return results.empty() ? Values{} : results[0];
 }
+
+std::string to_hex(std::uint64_t value) { return fmt::format("{:#x}", value); }
 
 Values samples(Kind kind, std::size_t count, std::uint64_t seed) {
   Values out = edges(kind);

@@ -2,13 +2,14 @@
 // the PTX ISA. References never call what they test: nothing of common/vgpu but the machine itself is named here.
 //
 //   ROW_TEST(Add, WrapsIntegers) {
-//     EXPECT_EQ(apply("add.s32 =r, $r, $r", {{0x7fffffff}, {1}}), Values{0x80000000});
+//     EXPECT_EQ(execute("add.s32 =r, $r, $r", {{0x7fffffff}, {1}}), Values{0x80000000});
 //   }
 //
 // is a test of the row PTX_ALU(Add, ...). It fails where none of its kernels holds the opcode, and
 // OpcodeTable.EveryRowHasAnExecutionTest (rows_test.cpp) fails for a row without such a test.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <set>
@@ -27,7 +28,7 @@ namespace roofwalk::isa {
 // %d<64> (.f64), 16 KiB of shared memory `s` and 256 bytes of local memory `l`. Set are %rd62 and %rd63, the generic
 // and global addresses of `in` and `out`, and %r63, the thread's number in the grid.
 struct Kernel {
-  std::string body;
+  std::string body = {};
   std::string declarations = {};  // before the kernel: functions, variables
   std::uint32_t blocks = 1, threads = 32;
   std::vector<std::uint8_t> in = {};
@@ -58,9 +59,9 @@ using Values = std::vector<std::uint64_t>;  // a lane each
 // Executes `instructions` once for each lane: `$h`, `$r`, `$d` stand for sources of 16, 32 and 64 bits, taken from
 // `sources` in order, `=h`, `=r`, `=d` for results, `=p` for a predicate (1 or 0). Lanes fill whole warps, the last
 // value repeated. Returns the results in order; a fault fails the test.
-std::vector<Values> apply_all(const std::string& instructions, const std::vector<Values>& sources);
+std::vector<Values> execute_all(const std::string& instructions, const std::vector<Values>& sources);
 // The same with one result.
-Values apply(const std::string& instructions, const std::vector<Values>& sources);
+Values execute(const std::string& instructions, const std::vector<Values>& sources);
 
 // The rows that some test is about.
 std::set<ptx::Opcode>& tested_rows();
@@ -86,6 +87,23 @@ class Row : public RowTest {
   [[maybe_unused]] const bool is_tested_##Id##name = /* before main: the list is whole when tests start */ \
       ::roofwalk::isa::tested_rows().insert(::roofwalk::ptx::Opcode::Id).second;                           \
   TEST_F(Id, name)
+
+std::string to_hex(std::uint64_t value);
+
+// Executes the instruction on the sources and compares lane i with reference(i); says which lane, with its sources.
+template <class Reference>
+void expect_lanes(const std::string& instruction, const std::vector<Values>& sources, Reference&& reference) {
+  const Values results = execute(instruction, sources);
+  int shown = 0;
+  for (std::size_t i = 0; i < results.size() && shown < 3; ++i) {
+    const std::uint64_t expected = reference(i);
+    if (results[i] == expected) continue;
+    ++shown;
+    std::string from;
+    for (const Values& source : sources) from += to_hex(source[std::min(i, source.size() - 1)]) + " ";
+    ADD_FAILURE() << instruction << " of " << from << "gives " << to_hex(results[i]) << ", not " << to_hex(expected);
+  }
+}
 
 // Numbers to try an instruction on: the edges of a type, then random bits.
 enum class Kind { u16, u32, u64, f16, bf16, f32, f64 };

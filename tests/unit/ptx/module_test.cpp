@@ -215,8 +215,8 @@ TEST(Variables, HaveTheirInitialBytesAndAddresses) {
 }
 
 TEST(Messages, NameTheWholeInstruction) {
-  EXPECT_EQ(error_of(kernel("wgmma.fence.sync.aligned;")),
-            "PTX line 10: `wgmma.fence.sync.aligned` is not supported by the virtual GPU");
+  EXPECT_EQ(error_of(kernel("nothing.of.the.kind;")),
+            "PTX line 10: `nothing.of.the.kind` is not supported by the virtual GPU");
 }
 
 }  // namespace
