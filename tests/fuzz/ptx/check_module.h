@@ -59,9 +59,10 @@ inline std::string wrong_in(const Module& module) {
   return {};
 }
 
-// What is wrong with the words of a refusal: one line of plain text that begins with the PTX line.
+// What is wrong with the words of a refusal: one line of plain text that begins with the PTX line, or speaks of the
+// whole text.
 inline std::string wrong_in(const std::string& refusal) {
-  if (!refusal.starts_with("PTX line ")) return "no line: " + refusal;
+  if (!refusal.starts_with("PTX line ") && !refusal.starts_with("this is ")) return "no line: " + refusal;
   if (refusal.size() >= 400) return "too long: " + refusal;
   for (const char c : refusal) {
     if (c < ' ' || c > '~') return "bytes that are no text: " + refusal;
