@@ -97,7 +97,7 @@ std::string differing_bytes(const Program& program, const ReferenceRun& referenc
   }
   for (const auto& approximated : reference.approximated) {
     std::uint64_t found = 0;
-    const std::size_t bytes = approximated.form->results[0] == Kind::b64 ? 8 : 4;
+    const auto bytes = static_cast<std::size_t>(bits_of(approximated.form->results[0]) / 8);
     std::memcpy(&found, &machine.buffers[kApproximations][approximated.offset], bytes);
     if (!approximated.form->accepts(approximated.sources.data(), found)) {
       return fmt::format("approximation: {} of {:#x}, {:#x} gives {:#x}, further off than the ISA grants",
@@ -224,7 +224,8 @@ std::vector<Form> accepted_forms(std::vector<Form> forms, const Machine& machine
       statement.code.results.push_back(of({form.results[static_cast<std::size_t>(i)], i}));
     }
     for (int i = 0; i < static_cast<int>(form.sources.size()); ++i) {
-      statement.code.sources.push_back(of({form.sources[static_cast<std::size_t>(i)], i}));
+      const Register reg{form.sources[static_cast<std::size_t>(i)], i};
+      statement.code.sources.push_back(i == form.only_number ? number(1, "u32") : of(reg));
     }
     program.statements.push_back(statement);
     Bench bench(program, machine);

@@ -226,6 +226,10 @@ class Generator {
     Instruction out = form(chosen, {}, {});
     bool has_number = false;
     for (std::size_t i = 0; i < chosen.sources.size(); ++i) {
+      if (static_cast<int>(i) == chosen.only_number) {
+        out.sources.push_back(random_number(chosen.numbers[i]));
+        continue;
+      }
       if (!chosen.numbers[i].empty() && !has_number && chance(chosen.makes_addresses ? 35 : 15)) {
         out.sources.push_back(random_number(chosen.numbers[i]));
         has_number = true;
@@ -897,10 +901,10 @@ class Generator {
       std::vector<Operand> sources;
       for (const Kind kind : chosen.sources) sources.push_back(of(pool(kind)));
       put(form(chosen, {of(result)}, std::move(sources)));
-      const bool wide = result.kind == Kind::b64;
+      const int bytes = bits_of(result.kind) / 8;
       const Register address = element_address(buffers_[kApproximations], all_, static_cast<int>(kApproximateBytes));
-      put(memory(Do::store, wide ? "st.global.f64" : "st.global.f32", Space::global, address,
-                 slot * all_threads_ * static_cast<int>(kApproximateBytes), {"", wide ? 8 : 4, false}, {of(result)}));
+      put(memory(Do::store, fmt::format("st.global.b{}", 8 * bytes), Space::global, address,
+                 slot * all_threads_ * static_cast<int>(kApproximateBytes), {"", bytes, false}, {of(result)}));
     });
   }
 
