@@ -151,7 +151,11 @@ std::uint64_t saturated_integer(Int128 value, Type type) {
 }
 
 std::uint64_t integer_from(double value, const Instruction& in) {
-  if (value != value) return 0;
+  if (value != value) {
+    const int bits = 8 * ptx::size_bytes(in.type);
+    if (in.source_type != Type::f64 && bits != 64) return 0;
+    return (ptx::is_signed(in.type) ? ~std::uint64_t{0} : std::uint64_t{1}) << (bits - 1);
+  }
   const double rounded = round_to_integer(value, in.rounding);
   if (rounded >= 0x1p64) return saturated_integer(static_cast<Int128>(1) << 65, in.type);
   if (rounded <= -0x1p64) return saturated_integer(-(static_cast<Int128>(1) << 65), in.type);
