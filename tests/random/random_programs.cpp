@@ -16,7 +16,7 @@ int run(std::uint64_t seed, std::uint64_t count, double seconds, int attempts, b
   const Machine machine = small_machine();
   std::vector<Form> all = all_forms();
   const std::size_t known = all.size();
-  const FormChoice forms(accepted_forms(std::move(all), machine));
+  const FormChoice forms = accepted(std::move(all), machine);
   fmt::print("{} forms of instructions, {} more refused\n", forms.all().size(), known - forms.all().size());
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
