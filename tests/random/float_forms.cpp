@@ -362,7 +362,9 @@ void add_approximate(std::vector<Form>& out) {
           };
           const double exact = function.exact(one(s[0])), found = one(result);
           const double largest = std::ldexp(2.0, function.format.most_exponent);
-          const double least = std::ldexp(1.0, function.format.least_exponent - function.format.digits + 1);
+          const bool flushes = std::string(function.modifiers).ends_with(".ftz");
+          const double least =
+              std::ldexp(1.0, function.format.least_exponent - (flushes ? 0 : function.format.digits - 1));
           const bool fits = exact != exact ? found != found
                             : exact >= largest * 0.99
                                 ? found >= largest * 0.98
