@@ -1,5 +1,6 @@
 #include "common/plan/externs.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -101,7 +102,7 @@ Result<std::uint64_t> launch_device(PlanBuilder& builder, const ptx::Instruction
     return builder.refuse(in, "solve launches into a stream of its own", "leave the stream out: launches run in order");
   }
   const vgpu::Buffer* buffer = builder.memory.find(address);
-  std::memcpy(it->second.arguments.data(), buffer->data, it->second.arguments.size());
+  std::copy_n(buffer->data, it->second.arguments.size(), it->second.arguments.begin());
   builder.memory.release(buffer->id);
   KernelLaunch launch = std::move(it->second);
   builder.open_launches.erase(it);

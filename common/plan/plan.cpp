@@ -1,6 +1,6 @@
 #include "common/plan/plan.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ Result<std::vector<std::uint8_t>> parameter_block(const Artifact& artifact, cons
   std::vector<std::uint8_t> block(layout.size_bytes);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (solve.parameters[i].size_bytes != arguments[i].size()) return mismatch;
-    std::memcpy(block.data() + layout.offsets[i], arguments[i].data(), arguments[i].size());
+    std::copy(arguments[i].begin(), arguments[i].end(), block.begin() + layout.offsets[i]);
   }
   return block;
 }

@@ -70,8 +70,8 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
     }
     const Buffer& buffer = memory_.buffer(*id);
     addresses_[variable.name] = buffer.address;
-    std::memcpy(buffer.data, variable.initial.data(),
-                std::min<std::size_t>(variable.initial.size(), buffer.size_bytes));
+    std::copy_n(variable.initial.begin(), std::min<std::size_t>(variable.initial.size(), buffer.size_bytes),
+                buffer.data);
   }
   for (const ptx::Variable& variable : module_->variables) {
     for (const auto& fixup : variable.fixups) {

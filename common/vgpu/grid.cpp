@@ -92,9 +92,9 @@ class GridRunner {
     registers_ = allocate_zeroed(warp_bytes * warps);
     local_ = allocate_zeroed(local_bytes * warps);
     constants_ = allocate_zeroed(program_.constants.size());
-    std::memcpy(constants_.get(), program_.constants.data(), program_.constants.size());
+    std::copy(program_.constants.begin(), program_.constants.end(), constants_.get());
     warp_constants_ = allocate_zeroed(program_.warp_constants.size());
-    std::memcpy(warp_constants_.get(), program_.warp_constants.data(), program_.warp_constants.size());
+    std::copy(program_.warp_constants.begin(), program_.warp_constants.end(), warp_constants_.get());
     const std::uint32_t word_bytes = shared_word_bytes(*program_.function);
     std::size_t next = 0;
     for (Multiprocessor& sm : sms_) {

@@ -97,7 +97,7 @@ std::string differing_bytes(const Program& program, const ReferenceRun& referenc
   }
   for (const auto& approximated : reference.approximated) {
     std::uint64_t found = 0;
-    const std::size_t bytes = approximated.form->results[0] == Kind::b64 ? 8 : 4;
+    const auto bytes = static_cast<std::size_t>(bits_of(approximated.form->results[0]) / 8);
     std::memcpy(&found, &machine.buffers[kApproximations][approximated.offset], bytes);
     if (!approximated.form->accepts(approximated.sources.data(), found)) {
       return fmt::format("approximation: {} of {:#x}, {:#x} gives {:#x}, further off than the ISA grants",
@@ -208,30 +208,42 @@ Verdict compare(const Program& program, const Machine& machine) {
   return verdict(What::same, {});
 }
 
-std::vector<Form> accepted_forms(std::vector<Form> forms, const Machine& machine) {
-  std::vector<Form> out;
-  for (Form& form : forms) {
-    Program program;
-    program.shared_bytes = program.local_bytes = 16;
-    program.constants.resize(16);
-    for (auto& buffer : program.buffers) buffer.resize(16);
-    std::fill(std::begin(program.registers), std::end(program.registers), 8);
-    Statement statement;
-    statement.code.what = Do::form;
-    statement.code.text = form.text;
-    statement.code.form = &form;
-    for (int i = 0; i < static_cast<int>(form.results.size()); ++i) {
-      statement.code.results.push_back(of({form.results[static_cast<std::size_t>(i)], i}));
-    }
-    for (int i = 0; i < static_cast<int>(form.sources.size()); ++i) {
-      statement.code.sources.push_back(of({form.sources[static_cast<std::size_t>(i)], i}));
-    }
-    program.statements.push_back(statement);
-    Bench bench(program, machine);
-    if (!bench.load(text_of(program, flatten(program))).empty() || !bench.run(1, false).refused.empty()) continue;
-    out.push_back(std::move(form));
+namespace {
+
+bool takes(const Machine& machine, Instruction instruction) {
+  Program program;
+  program.shared_bytes = program.local_bytes = 16;
+  program.constants.resize(16);
+  for (auto& buffer : program.buffers) buffer.resize(16);
+  std::fill(std::begin(program.registers), std::end(program.registers), 8);
+  Statement statement;
+  statement.code = std::move(instruction);
+  program.statements.push_back(std::move(statement));
+  Bench bench(program, machine);
+  return bench.load(text_of(program, flatten(program))).empty() && bench.run(1, false).refused.empty();
+}
+
+Instruction sample_of(const Form& form) {
+  Instruction out{.what = Do::form, .text = form.text, .form = &form};
+  for (std::size_t i = 0; i < form.results.size(); ++i) {
+    out.results.push_back(of({form.results[i], static_cast<int>(i)}));
+  }
+  for (std::size_t i = 0; i < form.sources.size(); ++i) {
+    const Operand reg = of({form.sources[i], static_cast<int>(i)});
+    out.sources.push_back(static_cast<int>(i) == form.only_number ? number(1, "u32") : reg);
   }
   return out;
+}
+
+}  // namespace
+
+FormChoice accepted(std::vector<Form> forms, const Machine& machine) {
+  std::erase_if(forms, [&](const Form& form) { return !takes(machine, sample_of(form)); });
+  std::set<std::string> features;
+  for (const auto& [name, probe] : feature_probes()) {
+    if (takes(machine, probe)) features.insert(name);
+  }
+  return {std::move(forms), std::move(features)};
 }
 
 // Removes ever smaller runs of statements for as long as the two still differ in the same way.

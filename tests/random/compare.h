@@ -21,8 +21,8 @@ Machine small_machine();
 // On one thread of the host and on two, and under the sanitizer: results and counts must be the same.
 Verdict compare(const Program& program, const Machine& machine);
 
-// Only those that the machine takes.
-std::vector<Form> accepted_forms(std::vector<Form> forms, const Machine& machine);
+// Only those forms, and those features, that the machine takes.
+FormChoice accepted(std::vector<Form> forms, const Machine& machine);
 
 // The same difference with as few statements as can be found by `attempts` runs.
 Program minimized(Program program, const Machine& machine, int attempts = 3000);

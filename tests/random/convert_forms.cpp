@@ -120,6 +120,8 @@ void add_between(std::vector<Form>& out) {
                   exact = least(integer);
                 else if (value == value)
                   exact = static_cast<Wide>(value);
+                else if (real.bits == 64 || integer.bits == 64)  // PTX ISA 9.0; else NaN becomes 0
+                  exact = integer.is_signed ? least(integer) : static_cast<Wide>(1) << (integer.bits - 1);
                 r[0] = low_bits(value_of(low_bits(clamped(exact, integer), integer.bits), integer), bits_of(result));
               };
               out.push_back(std::move(form));

@@ -118,12 +118,23 @@ void add_double(std::vector<Form>& out, const Operation& operation, const Mode& 
   out.push_back(std::move(form));
 }
 
+struct ShortModifiers {
+  bool sat = false, ftz = false, relu = false, nan = false;  // nan: of min and max, NaN wins
+};
+
+Bits flushed_short(Bits bits, const FloatFormat& format) {
+  return (bits >> (format.digits - 1) & ((1u << format.exponent_bits) - 1)) == 0 ? bits & 0x8000 : bits;
+}
+
 // One rounding of the exact result, of one half.
-Bits short_result(Sum what, const Bits* s, const FloatFormat& format, bool sat) {
+Bits short_result(Sum what, const Bits* raw_sources, const FloatFormat& format, const ShortModifiers& modifiers) {
+  Bits s[3] = {};
+  for (int i = 0; i < 3; ++i) s[i] = modifiers.ftz ? flushed_short(raw_sources[i], format) : raw_sources[i];
   if (what == Sum::abs) return s[0] & 0x7fff;
   if (what == Sum::neg) return s[0] ^ 0x8000;
   long double in[3] = {};
   for (int i = 0; i < 3; ++i) in[i] = decode(s[i], format);
+  if (modifiers.nan && (in[0] != in[0] || in[1] != in[1])) return kNanOfShort;
   long double value = 0;
   switch (what) {
     case Sum::add:
@@ -142,21 +153,25 @@ Bits short_result(Sum what, const Bits* s, const FloatFormat& format, bool sat) 
       value = calculate(what, in[0], in[1], in[2], FE_TONEAREST);
   }
   value = rounded(value, format, FE_TONEAREST);
-  if (sat) value = value > 0 ? std::min(value, 1.0L) : 0.0L;
-  return encode(value, format, kNanOfShort);
+  if (modifiers.sat) value = value > 0 ? std::min(value, 1.0L) : 0.0L;
+  if (modifiers.relu && value == value && !(value > 0)) value = 0;
+  const Bits bits = encode(value, format, kNanOfShort);
+  return modifiers.ftz ? flushed_short(bits, format) : bits;
 }
 
-void add_short(std::vector<Form>& out, const Operation& operation, const std::string& modifiers,
-               const FloatFormat& format, const std::string& type, bool pair, bool sat) {
-  Form form = float_form(operation, modifiers + (sat ? ".sat" : ""), pair ? type + "x2" : type,
-                         pair ? Kind::b32 : Kind::b16, Flops::f16);
+void add_short(std::vector<Form>& out, const Operation& operation, const std::string& rounding,
+               const FloatFormat& format, const std::string& type, bool pair, const ShortModifiers& modifiers) {
+  const std::string words = std::string(modifiers.ftz ? ".ftz" : "") + (modifiers.nan ? ".NaN" : "") +
+                            (modifiers.sat ? ".sat" : "") + (modifiers.relu ? ".relu" : "");
+  Form form =
+      float_form(operation, rounding + words, pair ? type + "x2" : type, pair ? Kind::b32 : Kind::b16, Flops::f16);
   if (pair) form.flops *= 2;
-  form.apply = [operation, format, pair, sat](const Bits* s, Bits* r) {
+  form.apply = [operation, format, pair, modifiers](const Bits* s, Bits* r) {
     r[0] = 0;
     for (int half = 0; half <= pair; ++half) {
       Bits in[3] = {};
       for (int i = 0; i < operation.sources; ++i) in[i] = s[i] >> (16 * half) & 0xffff;
-      r[0] |= short_result(operation.sum, in, format, sat) << (16 * half);
+      r[0] |= short_result(operation.sum, in, format, modifiers) << (16 * half);
     }
   };
   out.push_back(std::move(form));
@@ -181,8 +196,14 @@ void add_exact(std::vector<Form>& out) {
     for (const bool pair : {false, true}) {
       for (const char* mode : {"", ".rn"}) {
         if (needs_mode && *mode == 0) continue;
-        for (const bool sat : {false, true}) add_short(out, operation, mode, kHalf, "f16", pair, sat);
-        add_short(out, operation, mode, kBrain, "bf16", pair, false);
+        for (const bool ftz : {false, true}) {
+          for (const bool sat : {false, true}) add_short(out, operation, mode, kHalf, "f16", pair, {sat, ftz});
+        }
+        add_short(out, operation, mode, kBrain, "bf16", pair, {});
+        if (operation.sum != Sum::fma) continue;
+        add_short(out, operation, mode, kHalf, "f16", pair, {.relu = true});
+        add_short(out, operation, mode, kHalf, "f16", pair, {.ftz = true, .relu = true});
+        add_short(out, operation, mode, kBrain, "bf16", pair, {.relu = true});
       }
     }
   }
@@ -191,11 +212,26 @@ void add_exact(std::vector<Form>& out) {
                                   {"abs", Sum::abs, 1, 0, false},
                                   {"neg", Sum::neg, 1, 0, false}};
   for (const Operation& operation : kPicks) {
-    for (const bool ftz : {false, true}) add_single(out, operation, kDefault, ftz, false);
+    for (const bool ftz : {false, true}) {
+      add_single(out, operation, kDefault, ftz, false);
+      if (keeps_nan(operation.sum)) continue;
+      Form form = out.back();  // NaN wins
+      form.text = std::string(operation.mnemonic) + (ftz ? ".ftz" : "") + ".NaN.f32";
+      form.apply = [plain = form.apply](const Bits* s, Bits* r) {
+        const bool nan = std::isnan(as<float>(s[0])) || std::isnan(as<float>(s[1]));
+        plain(s, r);
+        if (nan) r[0] = kNanOfSingle;
+      };
+      out.push_back(std::move(form));
+    }
     add_double(out, operation, kDefault);
     for (const bool pair : {false, true}) {
-      add_short(out, operation, "", kHalf, "f16", pair, false);
-      add_short(out, operation, "", kBrain, "bf16", pair, false);
+      for (const bool ftz : {false, true}) {
+        add_short(out, operation, "", kHalf, "f16", pair, {.ftz = ftz});
+        if (!keeps_nan(operation.sum)) add_short(out, operation, "", kHalf, "f16", pair, {.ftz = ftz, .nan = true});
+      }
+      add_short(out, operation, "", kBrain, "bf16", pair, {});
+      if (!keeps_nan(operation.sum)) add_short(out, operation, "", kBrain, "bf16", pair, {.nan = true});
     }
   }
   constexpr Operation kSlow[] = {
@@ -296,6 +332,46 @@ void add_approximate(std::vector<Form>& out) {
         const double exact = function.exact(in[0], in[1]), found = as<float>(result);
         if (near(found, exact, function.grant)) return true;
         return ftz && std::fabs(exact) <= 0x1.00001p-126 && found == 0;
+      };
+      out.push_back(std::move(form));
+    }
+  }
+  // Of halves, over all numbers: PTX ISA 9.0's errors of ex2 and tanh.
+  struct OfHalves {
+    const char* mnemonic;
+    const char* modifiers;
+    const char* type;
+    FloatFormat format;
+    Grant grant;
+    double (*exact)(double);
+  };
+  const OfHalves of_halves[] = {
+      {"ex2", ".approx", "f16", kHalf, {0, 0x1p-9}, [](double a) { return std::exp2(a); }},
+      {"ex2", ".approx.ftz", "bf16", kBrain, {0, 0x1p-7}, [](double a) { return std::exp2(a); }},
+      {"tanh", ".approx", "f16", kHalf, {0x1p-10, 0}, [](double a) { return std::tanh(a); }},
+      {"tanh", ".approx", "bf16", kBrain, {0x1p-8, 0}, [](double a) { return std::tanh(a); }},
+  };
+  for (const OfHalves& function : of_halves) {
+    for (const bool pair : {false, true}) {
+      Form form = float_form({function.mnemonic, Sum::abs, 1, pair ? 2 : 1, true}, function.modifiers,
+                             std::string(function.type) + (pair ? "x2" : ""), pair ? Kind::b32 : Kind::b16, Flops::f16);
+      form.accepts = [function, pair](const Bits* s, Bits result) {
+        for (int half = 0; half <= pair; ++half) {
+          const auto one = [&](Bits bits) {
+            return static_cast<double>(decode(bits >> (16 * half) & 0xffff, function.format));
+          };
+          const double exact = function.exact(one(s[0])), found = one(result);
+          const double largest = std::ldexp(2.0, function.format.most_exponent);
+          const bool flushes = std::string(function.modifiers).ends_with(".ftz");
+          const double least =
+              std::ldexp(1.0, function.format.least_exponent - (flushes ? 0 : function.format.digits - 1));
+          const bool fits = exact != exact ? found != found
+                            : exact >= largest * 0.99
+                                ? found >= largest * 0.98
+                                : near(found, exact, function.grant) || std::fabs(found - exact) <= least;
+          if (!fits) return false;
+        }
+        return true;
       };
       out.push_back(std::move(form));
     }

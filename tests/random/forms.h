@@ -23,6 +23,7 @@ struct Form {
   std::function<void(const std::uint64_t* sources, std::uint64_t* results)> apply;  // values zero-extended
   enum class Look : std::uint8_t { plain, two_predicates, pack, unpack } look = Look::plain;
   bool negatable_predicate = false;  // the last source
+  int only_number = -1;              // the source that must be a number
   Flops flops_of = Flops::none;
   int flops = 0;
   bool special_function = false;

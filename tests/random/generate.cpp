@@ -136,12 +136,20 @@ class Generator {
     }
   }
 
+  // Four halves of moderate size.
+  Bits half_numbers() {
+    Bits out = 0;
+    for (int i = 0; i < 4; ++i) out = out << 16 | below(2) << 15 | (12 + below(7)) << 10 | rng_.next() >> 54;
+    return out;
+  }
+
   void fill_memory() {
     out_.constants.resize(kConstantBytes);
     for (auto& byte : out_.constants) byte = static_cast<std::uint8_t>(rng_.next());
     auto& input = out_.buffers[kInput];
     for (std::uint32_t at = 0; at < kInputBytes; at += 8) {
-      const Bits pair = below(5) == 0   ? double_number()
+      const Bits pair = below(6) == 0   ? half_numbers()
+                        : below(5) == 0 ? double_number()
                         : below(2) == 0 ? single_number() | single_number() << 32
                                         : integer_number(32) | integer_number(32) << 32;
       for (int i = 0; i < 8; ++i) input.push_back(static_cast<std::uint8_t>(pair >> (8 * i)));
@@ -226,6 +234,10 @@ class Generator {
     Instruction out = form(chosen, {}, {});
     bool has_number = false;
     for (std::size_t i = 0; i < chosen.sources.size(); ++i) {
+      if (static_cast<int>(i) == chosen.only_number) {
+        out.sources.push_back(random_number(chosen.numbers[i]));
+        continue;
+      }
       if (!chosen.numbers[i].empty() && !has_number && chance(chosen.makes_addresses ? 35 : 15)) {
         out.sources.push_back(random_number(chosen.numbers[i]));
         has_number = true;
@@ -342,7 +354,11 @@ class Generator {
         put(form("setp.lt.s32", reg, {of(one_of(words_)), number(below(20), "s32")}));
         break;
       case Kind::b16:
-        put(form("cvt.u16.u32", reg, {of(Register{Kind::b32, one_of(words_).index})}));
+        if (chance(40)) {
+          load_input({"b16", 2, false}, {reg});
+          break;
+        }
+        put(form("cvt.u16.u32", reg, {of(one_of(words_))}));
         if (chance(70)) put(form("xor.b16", reg, {of(reg), random_number("b16")}));
         break;
       case Kind::b32:
@@ -495,8 +511,10 @@ class Generator {
     out.counter = fresh(Kind::b32);
     out.limit = fresh(Kind::b32);
     out.predicate = fresh(Kind::pred);
-    const bool uniform = chance(50);
+    const bool uniform = chance(50), keeps = chance(20);
+    const Register iteration = fresh(Kind::b32);
     group([&] {
+      if (keeps) put(form("mov.b32", iteration, {number(0, "b32")}));
       put(form("mov.b32", out.counter, {number(below(3), "b32")}));
       if (uniform)
         put(form("add.s32", out.limit, {of(one_of(uniform_coordinates_).reg), number(below(4), "s32")}));
@@ -506,9 +524,25 @@ class Generator {
         put(form("rem.u32", out.limit, {of(one_of(words_)), number(2 + below(4), "u32")}));
     });
     words_.push_back(out.counter);
-    out.body = body([&] { statements(body_size(depth), depth + 1, together && uniform); });
+    out.body = body([&] {
+      statements(body_size(depth), depth + 1, together && uniform);
+      if (keeps) keep_from_first(iteration);
+    });
     words_.pop_back();
     put(std::move(out));
+  }
+
+  // A register that nothing but this place names: the first iteration writes it, all read it.
+  void keep_from_first(Register iteration) {
+    group([&] {
+      const Register kept = fresh(Kind::b32), is_first = fresh(Kind::pred);
+      put(form("setp.eq.s32", is_first, {of(iteration), number(0, "s32")}));
+      put(form("add.s32", iteration, {of(iteration), number(1, "s32")}));
+      Instruction write = form("add.s32", kept, {of(pool(Kind::b32)), of(pool(Kind::b32))});
+      write.guard = is_first.index;
+      put(std::move(write));
+      put(form("xor.b32", target(Kind::b32), {of(kept), random_number("b32")}));
+    });
   }
 
   void scope(int depth) {
@@ -790,6 +824,16 @@ class Generator {
     }
   }
 
+  // Stores a number where the atomic goes, and gives one that is equal or right beside it.
+  Operand beside(const Instruction& atomic, Kind kind) {
+    const std::string type = fmt::format("b{}", bits_of(kind));
+    const Bits value = 1 + below(1000);
+    const bool global = atomic.space == Space::global;
+    put(memory(Do::store, fmt::format("st.{}.{}", global ? "global" : "shared", type), atomic.space, atomic.base,
+               atomic.offset, {"", atomic.element_bytes, false}, {number(value, type)}));
+    return number(value - 1 + below(3), type);
+  }
+
   // An atomic where no other thread goes: the old value is known.
   Instruction own_atomic(Space space, Register base, std::int64_t first, int room) {
     std::string what;
@@ -804,7 +848,8 @@ class Generator {
     in.name = what;
     const Kind kind = bytes == 8 ? Kind::b64 : Kind::b32;
     in.results = {of(target(kind))};
-    in.sources = {of(pool(kind))};
+    const bool compares = !what.ends_with("f32") && !what.ends_with("f64") && chance(50);
+    in.sources = {compares ? beside(in, kind) : of(pool(kind))};
     if (what.starts_with("cas")) in.sources.push_back(of(pool(kind)));
     return in;
   }
@@ -897,15 +942,20 @@ class Generator {
       std::vector<Operand> sources;
       for (const Kind kind : chosen.sources) sources.push_back(of(pool(kind)));
       put(form(chosen, {of(result)}, std::move(sources)));
-      const bool wide = result.kind == Kind::b64;
+      const int bytes = bits_of(result.kind) / 8;
       const Register address = element_address(buffers_[kApproximations], all_, static_cast<int>(kApproximateBytes));
-      put(memory(Do::store, wide ? "st.global.f64" : "st.global.f32", Space::global, address,
-                 slot * all_threads_ * static_cast<int>(kApproximateBytes), {"", wide ? 8 : 4, false}, {of(result)}));
+      put(memory(Do::store, fmt::format("st.global.b{}", 8 * bytes), Space::global, address,
+                 slot * all_threads_ * static_cast<int>(kApproximateBytes), {"", bytes, false}, {of(result)}));
     });
   }
 
   Instruction harmless() {
     Instruction in;
+    if (forms_.has("nanosleep") && chance(25)) {
+      in.text = "nanosleep.u32";
+      in.sources = {number(below(100), "u32")};
+      return in;
+    }
     in.text = talks_
                   ? one_of(std::array<const char*, 4>{"membar.gl", "membar.cta", "fence.acq_rel.gpu", "fence.sc.cta"})
                   : one_of(std::array<const char*, 2>{"prefetch.global.L1", "prefetch.global.L2"});
@@ -928,7 +978,46 @@ class Generator {
     put(std::move(in));
   }
 
+  void reduce_at_barrier() {
+    Instruction in;
+    in.what = Do::barrier_reduce;
+    in.name = one_of(std::array<const char*, 3>{"popc", "and", "or"});
+    const bool count = in.name == "popc";
+    in.text = fmt::format("{}.red.{}.{}", one_of(std::array<const char*, 3>{"bar", "barrier", "bar.cta"}), in.name,
+                          count ? "u32" : "pred");
+    in.results = {of(target(count ? Kind::b32 : Kind::pred))};
+    in.sources = {number(below(16), "u32")};
+    if (chance(30)) in.sources.push_back(number(static_cast<Bits>((threads_ + 31) / 32 * 32), "u32"));
+    in.sources.push_back(of(pool(Kind::pred)));
+    in.sources.back().negated = chance(40);
+    put(std::move(in));
+  }
+
+  // redux and match.
+  void combine_in_warp(const Operand& members) {
+    static constexpr const char* kReductions[] = {"add.u32", "add.s32", "min.u32", "min.s32", "max.u32",
+                                                  "max.s32", "and.b32", "or.b32",  "xor.b32"};
+    Instruction in;
+    if (forms_.has("redux") && chance(50)) {
+      in.what = Do::reduce;
+      in.name = one_of(kReductions);
+      in.text = "redux.sync." + in.name;
+      in.results = {of(target(Kind::b32))};
+      in.sources = {of(pool(Kind::b32)), members};
+    } else {
+      in.what = Do::match;
+      in.name = chance(50) ? "any" : "all";
+      const Kind kind = chance(50) ? Kind::b32 : Kind::b64;
+      in.text = fmt::format("match.{}.sync.b{}", in.name, bits_of(kind));
+      in.results = {of(target(Kind::b32))};
+      if (in.name == "all" && chance(60)) in.results.push_back(of(target(Kind::pred)));
+      in.sources = {of(pool(kind)), members};
+    }
+    put(std::move(in));
+  }
+
   void meeting() {
+    if (forms_.has("bar.red") && chance(10)) return reduce_at_barrier();
     if (chance(30)) return exchange_in_warp();
     group([&] { exchange_in_block(); });
   }
@@ -936,6 +1025,7 @@ class Generator {
   void exchange_in_warp() {
     Instruction in;
     const Operand members = full_warps_ && chance(50) ? number(0xffff'ffff, "b32") : of(members_);
+    if (forms_.has("redux") && forms_.has("match") && chance(30)) return combine_in_warp(members);
     if (full_warps_ && chance(60)) {
       in.what = Do::shuffle;
       in.name = one_of(std::array<const char*, 4>{"up", "down", "bfly", "idx"});
@@ -1068,6 +1158,15 @@ class Generator {
       in.text = fmt::format("ld{}.{}", vector_text(vector), element.type);
       in.space = Space::generic_shared;
       in.base = generic;
+      if (forms_.has("isspacep")) {
+        Instruction query;
+        query.what = Do::space_query;
+        query.name = one_of(std::array<const char*, 4>{"shared", "global", "local", "const"});
+        query.text = "isspacep." + query.name;
+        query.results = {of(target(Kind::pred))};
+        query.sources = {of(chance(70) ? generic : buffers_[kInput])};
+        put(std::move(query));
+      }
     }
     if (chance(20)) guard(in);
     put(std::move(in));
@@ -1095,7 +1194,8 @@ class Generator {
 
 }  // namespace
 
-FormChoice::FormChoice(std::vector<Form> forms) : forms_(std::move(forms)) {
+FormChoice::FormChoice(std::vector<Form> forms, std::set<std::string> features)
+    : forms_(std::move(forms)), features_(std::move(features)) {
   std::map<std::string, std::vector<const Form*>> exact;
   for (const Form& form : forms_) {
     if (form.accepts)
@@ -1116,9 +1216,18 @@ const Form& FormChoice::named(const std::string& text) const {
 
 Program generate(std::uint64_t seed, const FormChoice& forms) { return Generator(seed, forms).run(); }
 
-std::vector<std::string> mnemonics_without_form() {
-  return {"ld",  "st", "atom", "red",  "shfl", "vote",  "activemask", "bar",     "barrier",
-          "bra", "cp", "cvta", "exit", "ret",  "fence", "membar",     "prefetch"};
+const std::vector<std::pair<std::string, Instruction>>& feature_probes() {
+  const Operand pred = of({Kind::pred, 0}), other = of({Kind::pred, 1}), word = of({Kind::b32, 0}),
+                wide = of({Kind::b64, 0}), all = number(0xffff'ffff, "b32"), zero = number(0, "u32");
+  static const std::vector<std::pair<std::string, Instruction>> kProbes = {
+      {"redux", {.what = Do::reduce, .text = "redux.sync.add.u32", .results = {word}, .sources = {word, all}}},
+      {"match", {.what = Do::match, .text = "match.any.sync.b32", .results = {word}, .sources = {word, all}}},
+      {"bar.red",
+       {.what = Do::barrier_reduce, .text = "bar.red.and.pred", .results = {pred}, .sources = {zero, other}}},
+      {"isspacep", {.what = Do::space_query, .text = "isspacep.shared", .results = {pred}, .sources = {wide}}},
+      {"nanosleep", {.what = Do::nothing, .text = "nanosleep.u32", .sources = {number(20, "u32")}}},
+  };
+  return kProbes;
 }
 
 }  // namespace roofwalk::random

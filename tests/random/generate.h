@@ -2,16 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "tests/random/program.h"
 
 namespace roofwalk::random {
 
-// The forms that a generator may use, by mnemonic.
+// The forms that a generator may use, by mnemonic, and the features that it writes by itself.
 class FormChoice {
  public:
-  explicit FormChoice(std::vector<Form> forms);
+  FormChoice(std::vector<Form> forms, std::set<std::string> features);
+  bool has(const std::string& feature) const { return features_.contains(feature); }
   const std::vector<std::vector<const Form*>>& by_mnemonic() const { return by_mnemonic_; }
   const std::vector<const Form*>& of_addresses() const { return of_addresses_; }
   const std::vector<const Form*>& approximations() const { return approximations_; }
@@ -20,13 +23,14 @@ class FormChoice {
 
  private:
   std::vector<Form> forms_;
+  std::set<std::string> features_;
   std::vector<std::vector<const Form*>> by_mnemonic_;
   std::vector<const Form*> of_addresses_, approximations_;
 };
 
 Program generate(std::uint64_t seed, const FormChoice& forms);
 
-// The mnemonics that `generate` writes by itself, without a form.
-std::vector<std::string> mnemonics_without_form();
+// What `generate` writes where the machine has it, by name, with an instruction that shows whether it does.
+const std::vector<std::pair<std::string, Instruction>>& feature_probes();
 
 }  // namespace roofwalk::random

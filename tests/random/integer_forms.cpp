@@ -72,6 +72,8 @@ void add_arithmetic(Adder& add, const IntegerType& type) {
   add.integers("rem", "", type, 2, n, [](const Wide* in) { return in[1] == 0 ? in[0] : in[0] % in[1]; });
   add.integers("min", "", type, 2, n, [](const Wide* in) { return std::min(in[0], in[1]); });
   add.integers("max", "", type, 2, n, [](const Wide* in) { return std::max(in[0], in[1]); });
+  add.integers("sad", "", type, 3, n,
+               [](const Wide* in) { return in[2] + (in[0] < in[1] ? in[1] - in[0] : in[0] - in[1]); });
   if (type.is_signed) {
     add.integers("abs", "", type, 1, n, [](const Wide* in) { return in[0] < 0 ? -in[0] : in[0]; });
     add.integers("neg", "", type, 1, n, [](const Wide* in) { return -in[0]; });
@@ -160,6 +162,109 @@ void add_fields(Adder& add, int n) {
   });
 }
 
+// The place of the highest bit that differs from the sign; with .shiftamt how far it is from the top.
+Bits found_bit(Bits a, int n, bool is_signed, bool shift_amount) {
+  const int msb = n - 1;
+  if (is_signed && (a >> msb & 1u) != 0) a = low_bits(~a, n);
+  for (int i = msb; i >= 0; --i) {
+    if ((a >> i & 1u) != 0) return static_cast<Bits>(shift_amount ? msb - i : i);
+  }
+  return 0xffff'ffff;
+}
+
+void add_bit_searches(Adder& add, const IntegerType& type) {
+  for (const bool shift_amount : {false, true}) {
+    add.bits(std::string("bfind.") + (shift_amount ? "shiftamt." : "") + type.name, {Kind::b32}, {kind_of(type.bits)},
+             {type.name}, [type, shift_amount](const Bits* s, Bits* r) {
+               r[0] = found_bit(s[0], type.bits, type.is_signed, shift_amount);
+             });
+  }
+}
+
+void add_24_bit_products(Adder& add, const IntegerType& type) {
+  for (const bool high : {false, true}) {
+    const auto part = [type, high](const Wide* in) {
+      const IntegerType narrow{"", 24, type.is_signed};
+      const Wide exact = value_of(static_cast<Bits>(in[0]), narrow) * value_of(static_cast<Bits>(in[1]), narrow);
+      return high ? value_of(low_bits(exact >> 16, 32), type) : value_of(low_bits(exact, 32), type);
+    };
+    const char* mode = high ? ".hi" : ".lo";
+    add.integers("mul24", mode, type, 2, 32, part);
+    add.integers("mad24", mode, type, 3, 32, [part](const Wide* in) { return part(in) + in[2]; });
+    if (high && type.is_signed) {
+      add.integers("mad24", ".hi.sat", type, 3, 32, [part](const Wide* in) { return clamped(part(in) + in[2], kS32); });
+    }
+  }
+}
+
+// Sums of products of packed bytes, or of halves and bytes.
+void add_dots(Adder& add) {
+  for (const IntegerType& a : {kU32, kS32}) {
+    for (const IntegerType& b : {kU32, kS32}) {
+      const std::string types = std::string(a.name) + "." + b.name;
+      const std::vector<Kind> three(3, Kind::b32);
+      const std::vector<std::string> numbers(3, "b32");
+      add.bits("dp4a." + types, {Kind::b32}, three, numbers, [a, b](const Bits* s, Bits* r) {
+        Wide sum = static_cast<Wide>(s[2]);
+        for (int i = 0; i < 4; ++i) {
+          sum += value_of(s[0] >> (8 * i), {"", 8, a.is_signed}) * value_of(s[1] >> (8 * i), {"", 8, b.is_signed});
+        }
+        r[0] = low_bits(sum, 32);
+      });
+      for (const bool high : {false, true}) {
+        add.bits(std::string("dp2a.") + (high ? "hi." : "lo.") + types, {Kind::b32}, three, numbers,
+                 [a, b, high](const Bits* s, Bits* r) {
+                   Wide sum = static_cast<Wide>(s[2]);
+                   for (int i = 0; i < 2; ++i) {
+                     sum += value_of(s[0] >> (16 * i), {"", 16, a.is_signed}) *
+                            value_of(s[1] >> (8 * (i + (high ? 2 : 0))), {"", 8, b.is_signed});
+                   }
+                   r[0] = low_bits(sum, 32);
+                 });
+      }
+    }
+  }
+}
+
+void add_any_logic(Adder& add) {
+  add.bits("lop3.b32", {Kind::b32}, std::vector<Kind>(4, Kind::b32), {"b32", "b32", "b32", "u8"},
+           [](const Bits* s, Bits* r) {
+             r[0] = 0;
+             for (int i = 0; i < 32; ++i) {
+               const Bits row = (s[0] >> i & 1u) << 2 | (s[1] >> i & 1u) << 1 | (s[2] >> i & 1u);
+               r[0] |= (s[3] >> row & 1u) << i;
+             }
+           });
+  add.out.back().only_number = 3;
+  add.out.back().makes_addresses = true;
+}
+
+// The other modes of prmt: which byte of {b, a} stands at place i, for a selector of two bits.
+void add_permutations(Adder& add) {
+  struct Mode {
+    const char* name;
+    int bytes[4][4];  // by selector, from the lowest place
+  };
+  static constexpr Mode kModes[] = {
+      {"f4e", {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}}},
+      {"b4e", {{0, 7, 6, 5}, {1, 0, 7, 6}, {2, 1, 0, 7}, {3, 2, 1, 0}}},
+      {"rc8", {{0, 0, 0, 0}, {1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}}},
+      {"ecl", {{0, 1, 2, 3}, {1, 1, 2, 3}, {2, 2, 2, 3}, {3, 3, 3, 3}}},
+      {"ecr", {{0, 0, 0, 0}, {0, 1, 1, 1}, {0, 1, 2, 2}, {0, 1, 2, 3}}},
+      {"rc16", {{0, 1, 0, 1}, {2, 3, 2, 3}, {0, 1, 0, 1}, {2, 3, 2, 3}}},
+  };
+  for (const Mode& mode : kModes) {
+    add.bits(std::string("prmt.b32.") + mode.name, {Kind::b32}, std::vector<Kind>(3, Kind::b32), {"b32", "b32", "b32"},
+             [mode](const Bits* s, Bits* r) {
+               r[0] = 0;
+               for (int i = 0; i < 4; ++i) {
+                 const int byte = mode.bytes[s[2] & 3][i];
+                 r[0] |= (s[byte / 4] >> (8 * (byte % 4)) & 0xff) << (8 * i);
+               }
+             });
+  }
+}
+
 void add_bytes_and_funnels(Adder& add) {
   const std::vector<Kind> three(3, Kind::b32);
   add.bits("prmt.b32", {Kind::b32}, three, {"b32", "b32", "b32"}, [](const Bits* s, Bits* r) {
@@ -230,6 +335,13 @@ void add_integer_forms(std::vector<Form>& out) {
     add.integers(name, ".sat", kS32, 2, 32,
                  [is_sum](const Wide* in) { return clamped(is_sum ? in[0] + in[1] : in[0] - in[1], kS32); });
   }
+  add.integers("mad", ".hi.sat", kS32, 3, 32,
+               [](const Wide* in) { return clamped((in[0] * in[1] >> 32) + in[2], kS32); });
+  for (const IntegerType& type : {kU32, kS32, kU64, kS64}) add_bit_searches(add, type);
+  for (const IntegerType& type : {kU32, kS32}) add_24_bit_products(add, type);
+  add_dots(add);
+  add_any_logic(add);
+  add_permutations(add);
   for (const int n : {16, 32, 64}) add_shifts(add, n);
   for (const Kind kind : {Kind::pred, Kind::b16, Kind::b32, Kind::b64}) add_logic(add, kind);
   for (const int n : {32, 64}) add_fields(add, n);

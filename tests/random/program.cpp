@@ -183,6 +183,7 @@ std::string operands_text(const Instruction& in) {
     case Do::atomic:
       return (in.results.empty() ? "" : joined(in.results) + ", ") + address_text(in) + ", " + joined(in.sources);
     case Do::shuffle:
+    case Do::match:
       return joined(in.results, "|") + ", " + joined(in.sources);
     case Do::copy:
       return fmt::format("{}, [{}], {}", address_text(in), name_of(in.second_base), in.element_bytes);

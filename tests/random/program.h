@@ -35,20 +35,24 @@ enum class Space : std::uint8_t { global, shared, local, constant, generic_globa
 
 enum class Do : std::uint8_t {
   form,
-  special,    // mov from a special register, named in `name`
-  parameter,  // ld.param of the parameter `name`
-  address,    // mov of the address of the variable `name`
-  generic,    // cvta of a shared offset to a generic address
+  special,      // mov from a special register, named in `name`
+  parameter,    // ld.param of the parameter `name`
+  address,      // mov of the address of the variable `name`
+  generic,      // cvta of a shared offset to a generic address
+  space_query,  // isspacep of the space `name`
   load,
   store,
   atomic,  // atom and red
   shuffle,
   vote,
+  reduce,  // redux.sync
+  match,
   active_mask,
-  barrier,  // of all threads of the block
-  meet,     // bar.warp.sync
-  nothing,  // fences, prefetches and the like
-  copy,     // cp.async: at once, for nobody looks before it is waited for
+  barrier,         // of all threads of the block
+  barrier_reduce,  // bar.red, of `name`
+  meet,            // bar.warp.sync
+  nothing,         // fences, prefetches and the like
+  copy,            // cp.async: at once, for nobody looks before it is waited for
   branch,
   leave,
   enter_loop,      // not in the text: the loop's iterations are counted from here

@@ -1,7 +1,8 @@
-// Random programs for as long as one likes: random_programs [--seconds N] [--count N] [--seed S] [--no-minimize].
+// Random programs for as long as one likes: random_programs [--seconds N] [--count N] [--seed S]; --help says the rest.
 // Exits 1 at the first difference, with the shrunk program.
 #include <chrono>
 #include <cstdio>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -12,12 +13,20 @@
 namespace roofwalk::random {
 namespace {
 
-int run(std::uint64_t seed, std::uint64_t count, double seconds, int attempts, bool prints) {
+void print_refused(const std::vector<Form>& known, const FormChoice& taken) {
+  std::set<std::string> texts;
+  for (const Form& form : taken.all()) texts.insert(form.text);
+  for (const Form& form : known) {
+    if (texts.insert(form.text).second) fmt::print("{}\n", form.text);
+  }
+}
+
+int run(std::uint64_t seed, std::uint64_t count, double seconds, int attempts, bool prints, bool prints_refused) {
   const Machine machine = small_machine();
-  std::vector<Form> all = all_forms();
-  const std::size_t known = all.size();
-  const FormChoice forms(accepted_forms(std::move(all), machine));
-  fmt::print("{} forms of instructions, {} more refused\n", forms.all().size(), known - forms.all().size());
+  const std::vector<Form> all = all_forms();
+  const FormChoice forms = accepted(all, machine);
+  fmt::print("{} forms of instructions, {} more refused\n", forms.all().size(), all.size() - forms.all().size());
+  if (prints_refused) print_refused(all, forms);
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   std::uint64_t programs = 0, invalid = 0, instructions = 0;
@@ -54,7 +63,7 @@ int main(int argc, char** argv) {
   std::uint64_t seed = 1, count = ~0ull;
   double seconds = 0;
   int attempts = 3000;
-  bool prints = false;
+  bool prints = false, prints_refused = false;
   CLI::App app(
       "Runs random PTX programs on the virtual GPU and on a scalar reference, and compares memory and counts.");
   app.add_option("--seed", seed, "the first program's; each further one has the next");
@@ -62,6 +71,7 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", seconds, "stop after so long");
   app.add_option("--attempts", attempts, "runs to shrink a program that differs; 0 leaves it as it is");
   app.add_flag("--print", prints, "print each program first");
+  app.add_flag("--refused", prints_refused, "print the instructions that the machine does not take");
   CLI11_PARSE(app, argc, argv);
-  return roofwalk::random::run(seed, count, seconds, attempts, prints);
+  return roofwalk::random::run(seed, count, seconds, attempts, prints, prints_refused);
 }

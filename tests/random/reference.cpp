@@ -120,8 +120,19 @@ class Reference {
   }
 
   static bool waits_for_others(Do what) {
-    return what == Do::barrier || what == Do::shuffle || what == Do::vote || what == Do::active_mask ||
-           what == Do::meet;
+    switch (what) {
+      case Do::barrier:
+      case Do::barrier_reduce:
+      case Do::shuffle:
+      case Do::vote:
+      case Do::reduce:
+      case Do::match:
+      case Do::active_mask:
+      case Do::meet:
+        return true;
+      default:
+        return false;
+    }
   }
 
   void run_thread(Thread& thread) {
@@ -379,6 +390,9 @@ class Reference {
         return set(thread, in.results[0], 0);
       case Do::generic:
         return set(thread, in.results[0], get(thread, in.sources[0]) + kSharedWindow);
+      case Do::space_query:
+        return set(thread, in.results[0],
+                   in.name == (get(thread, in.sources[0]) >= kSharedWindow ? "shared" : "global"));
       case Do::branch:
         thread.at = static_cast<std::size_t>(code_.labels[static_cast<std::size_t>(in.label)]);
         return;
@@ -430,7 +444,7 @@ class Reference {
       for (const Thread* thread : lanes) {
         if (thread->at != line) throw Invalid("lets a warp come apart where its threads must meet");
       }
-      if (code_.lines[line].code.what == Do::barrier) {
+      if (code_.lines[line].code.what == Do::barrier || code_.lines[line].code.what == Do::barrier_reduce) {
         if (waiting != 0 && line != barrier_line) throw Invalid("lets warps meet at different barriers");
         waiting += lanes.size();
         barrier_line = line;
@@ -443,6 +457,7 @@ class Reference {
     if (moved) return true;
     if (waiting != alive) throw Invalid("leaves threads behind at a barrier");
     ++phase_;
+    reduce_at_barrier(code_.lines[barrier_line].code);
     for (Thread& thread : threads_) {
       if (thread.done) continue;
       meeting(thread, barrier_line).did |= 1u << (thread.number % kLanes);
@@ -450,6 +465,46 @@ class Reference {
       ++thread.at;
     }
     return true;
+  }
+
+  // Of all threads that are left: how many predicates hold, whether all, whether any.
+  void reduce_at_barrier(const Instruction& in) {
+    if (in.what != Do::barrier_reduce) return;
+    std::uint64_t alive = 0, hold = 0;
+    for (const Thread& thread : threads_) {
+      if (thread.done) continue;
+      ++alive;
+      hold += get(thread, in.sources.back());
+    }
+    const Bits result = in.name == "popc" ? hold : in.name == "and" ? hold == alive : hold != 0;
+    for (Thread& thread : threads_) {
+      if (!thread.done) set(thread, in.results[0], result);
+    }
+  }
+
+  // redux and match: of the values of all lanes that are here.
+  void combine(const std::vector<Thread*>& lanes, const Instruction& in, std::uint32_t active) {
+    std::vector<Bits> values;
+    for (const Thread* thread : lanes) {
+      values.push_back(get(*thread, in.sources[0]));
+      if (get(*thread, in.sources[1]) != active) throw Invalid("exchanges with threads that are not there");
+    }
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      if (in.what == Do::reduce) {
+        Bits sum = values[0];
+        for (std::size_t j = 1; j < values.size(); ++j)
+          sum = low_bits(atomic_result(in.name, sum, values[j], 0, false), 32);
+        set(*lanes[i], in.results[0], sum);
+        continue;
+      }
+      Bits same = 0;
+      for (std::size_t j = 0; j < lanes.size(); ++j) {
+        if (values[j] == values[i]) same |= Bits{1} << (lanes[j]->number % kLanes);
+      }
+      const bool all = same == active;
+      set(*lanes[i], in.results[0], in.name == "any" || all ? same : 0);
+      if (in.results.size() > 1) set(*lanes[i], in.results[1], all);
+    }
   }
 
   void exchange(const std::vector<Thread*>& lanes, const Instruction& in, std::size_t line) {
@@ -476,6 +531,7 @@ class Reference {
         set(*thread, in.results[0], result);
       }
     }
+    if (in.what == Do::reduce || in.what == Do::match) return combine(lanes, in, active);
     if (in.what != Do::shuffle) return;
     std::vector<std::pair<Bits, bool>> results;
     for (Thread* thread : lanes) results.push_back(shuffled(*thread, in, active, values));
@@ -513,7 +569,7 @@ class Reference {
     const bool moves_on = in.what == Do::branch || in.what == Do::leave;  // whose guard is what it does
     const auto threads = static_cast<std::uint64_t>(std::popcount(moves_on ? meeting.came : meeting.did));
     out.thread_instructions += threads;
-    if (in.what == Do::barrier || in.what == Do::meet) ++out.barriers;
+    if (in.what == Do::barrier || in.what == Do::barrier_reduce || in.what == Do::meet) ++out.barriers;
     if (in.what == Do::branch) {
       ++out.branches;
       out.divergent_branches += meeting.did != 0 && meeting.did != meeting.came;
