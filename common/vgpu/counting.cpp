@@ -42,7 +42,10 @@ std::uint64_t lane_bytes(const Instruction& in) {
 
 // The fewest sectors that hold as many bytes as the lanes asked for. Lanes that ask for the same bytes need fewer, and
 // that is what they got; no request with a sector has less than one.
+// How the lanes of a fragment share its rows is the machine's own: what it takes is the fewest.
 std::uint64_t ideal_sectors(const Instruction& in, const Site& site, std::uint64_t requests, std::uint64_t threads) {
+  const Form form = ptx::info(in.opcode).form;
+  if (form == Form::fragment_load || form == Form::fragment_store) return site.sectors;
   const std::uint64_t side_by_side = (threads * lane_bytes(in) + kSectorBytes - 1) / kSectorBytes;
   return std::min(site.sectors, std::max(requests, side_by_side));
 }
