@@ -6,8 +6,8 @@
 
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/lanes.h"
-#include "common/vgpu/members.h"
 #include "common/vgpu/lockstep.h"
+#include "common/vgpu/members.h"
 #include "common/vgpu/shared_shadow.h"
 
 namespace roofwalk::vgpu {
