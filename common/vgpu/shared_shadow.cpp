@@ -1,6 +1,7 @@
 #include "common/vgpu/shared_shadow.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ void join(std::vector<std::uint32_t>& into, const std::vector<std::uint32_t>& fr
 }  // namespace
 
 SharedShadow::SharedShadow(std::uint32_t bytes, std::uint32_t word_bytes, std::uint32_t warps)
-    : word_bytes_(word_bytes), words_((bytes + word_bytes - 1) / word_bytes), warps_(warps) {
+    : word_shift_(std::countr_zero(word_bytes)), words_((bytes + word_bytes - 1) / word_bytes), warps_(warps) {
   begin_block();
 }
 
@@ -79,7 +80,7 @@ void SharedShadow::record(Word& word, std::uint32_t warp, int lane, SharedTouch 
   const WarpClocks& clocks = warps_[warp];
   const Record now{.clock = touch == SharedTouch::copy ? clocks.committed + 1 : clocks.now,
                    .pc = pc,
-                   .thread = static_cast<std::uint16_t>(warp * kWarpSize + static_cast<std::uint32_t>(lane)),
+                   .thread = warp * kWarpSize + static_cast<std::uint32_t>(lane),
                    .touch = touch};
   if (touch != SharedTouch::read) {
     word.write = now;
@@ -89,6 +90,28 @@ void SharedShadow::record(Word& word, std::uint32_t warp, int lane, SharedTouch 
   // A read that is before this one races only with what this one races with.
   if (word.reads[0].clock != 0 && !is_before(word.reads[0], warp, lane)) word.reads[1] = word.reads[0];
   word.reads[0] = now;
+}
+
+inline bool SharedShadow::touch_in_order(Word& word, const Record& now, const WarpClocks& clocks) {
+  const auto in_order = [&](const Record& record) {
+    if (record.touch == SharedTouch::copy) return false;
+    const std::uint32_t other = record.thread / kWarpSize;
+    if (other != now.thread / kWarpSize) return record.clock <= clocks.known[other];
+    return record.clock < clocks.met || record.thread == now.thread;
+  };
+  const bool reads = now.touch == SharedTouch::read;
+  if (word.write.clock == 0 ? reads : !in_order(word.write)) return false;
+  if (reads) {
+    if (word.reads[0].clock != 0 && !in_order(word.reads[0])) word.reads[1] = word.reads[0];
+    word.reads[0] = now;
+    return true;
+  }
+  for (const Record& read : word.reads) {
+    if (read.clock != 0 && !in_order(read)) return false;
+  }
+  word.write = now;
+  word.reads[0] = word.reads[1] = {};
+  return true;
 }
 
 void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word) {
@@ -102,18 +125,24 @@ void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word) {
 std::optional<SharedShadow::Finding> SharedShadow::touch(std::uint32_t warp, std::uint32_t pc, const Access& access,
                                                          SharedTouch touch, const SharedWrites& writes) {
   std::optional<Finding> warning;
+  const WarpClocks& clocks = warps_[warp];
+  const bool is_plain = touch == SharedTouch::read || touch == SharedTouch::write;
+  Record now{.clock = clocks.now, .pc = pc, .thread = 0, .touch = touch};
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if ((access.mask >> lane & 1u) == 0) continue;
-    const std::size_t first = access.of(lane) / word_bytes_;
-    const std::size_t last = (access.of(lane) + access.bytes - 1) / word_bytes_;
+    now.thread = warp * kWarpSize + static_cast<std::uint32_t>(lane);
+    const bool in_order = is_plain && clocks.lanes.empty() && (writes.replaced >> lane & 1u) == 0;
+    const std::size_t first = access.of(lane) >> word_shift_;
+    const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
     if (is_of_lock(touch)) order_by_lock(warp, first);
     for (std::size_t i = first; i <= last; ++i) {
+      if (in_order && touch_in_order(words_[i], now, clocks)) continue;
       auto finding = check(words_[i], warp, lane, touch, (writes.unchanged >> lane & 1u) != 0, pc);
       if (!finding && (writes.replaced >> lane & 1u) != 0) {
         finding = Finding{.kind = Finding::Kind::together, .lane = lane, .pc = pc, .touch = touch};
       }
       if (finding) {
-        finding->byte = i * word_bytes_;
+        finding->byte = i << word_shift_;
         if (finding->kind != Finding::Kind::same_value) return finding;
         if (!warning) warning = finding;
       }

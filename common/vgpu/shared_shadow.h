@@ -27,7 +27,7 @@ namespace roofwalk::vgpu {
 
 // copy: by an asynchronous copy. The last three do not race among themselves, and those of locks and flags order what
 // lies around them: `lock` compares and swaps, `publish` exchanges or is a volatile store, `acquire` a volatile load.
-enum class SharedTouch : std::uint8_t { read, write, copy, atomic, lock, publish, acquire };
+enum class SharedTouch : std::uint32_t { read, write, copy, atomic, lock, publish, acquire };
 
 // Of a store: lanes that write what is there already, and lanes whose value another lane of the same instruction
 // replaced by another one.
@@ -80,10 +80,10 @@ class SharedShadow {
   // Time is counted for each warp; it goes on where the warp meets others.
   using Clock = std::uint32_t;
 
-  struct Record {
-    Clock clock = 0;  // 0: nobody yet. Of a copy: the number of its group
+  struct alignas(16) Record {  // without gaps, for it is copied with every touch
+    Clock clock = 0;           // 0: nobody yet. Of a copy: the number of its group
     std::uint32_t pc = 0;
-    std::uint16_t thread = 0;
+    std::uint32_t thread = 0;
     SharedTouch touch = SharedTouch::read;
   };
   struct Word {
@@ -100,6 +100,8 @@ class SharedShadow {
 
   bool is_under_way(const Record& record) const;
   bool is_before(const Record& record, std::uint32_t warp, int lane) const;
+  // What nearly every read and write is: of a word whose records all came before it for sure. False: look closely.
+  static bool touch_in_order(Word& word, const Record& now, const WarpClocks& clocks);
   std::optional<Finding> check(Word& word, std::uint32_t warp, int lane, SharedTouch touch, bool unchanged,
                                std::uint32_t pc) const;
   void record(Word& word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc);
@@ -110,7 +112,7 @@ class SharedShadow {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> copies;  // of this phase: warp, its groups up to there
   };
 
-  std::uint32_t word_bytes_;
+  int word_shift_;  // of a byte's place, to its word's
   std::vector<Word> words_;
   std::vector<WarpClocks> warps_;
   std::map<std::size_t, std::vector<Clock>> locks_;  // by word: what is known to who takes it next
