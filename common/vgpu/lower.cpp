@@ -15,6 +15,7 @@
 #include "common/vgpu/lockstep.h"
 #include "common/vgpu/operands.h"
 #include "common/vgpu/program.h"
+#include "common/vgpu/slots.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -28,8 +29,6 @@ using ptx::Space;
 using ptx::SpecialRegister;
 using ptx::Type;
 using ptx::Variable;
-
-constexpr std::uint32_t kSlotAlign = 64;
 
 std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -88,11 +87,9 @@ class Lowering {
     program_.function = &function_;
     program_.blocks = find_blocks(function_);
     lay_out_memory();
-    lay_out_registers();
+    slots_.lay_out_registers();
     for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
-    program_.register_bytes = round_up(std::max(program_.register_bytes, kSlotAlign), kSlotAlign);
-    fill_warp_constants();
-    program_.register_slots = std::move(registers_);
+    slots_.finish();
     program_.lockstep = make_lockstep_code(program_);
     return std::move(program_);
   }
@@ -145,178 +142,6 @@ class Lowering {
     return &frame_bytes_[part];
   }
 
-  // Registers that carry values between basic blocks have a slot of their own; those within one share slots, each from
-  // its first write until its last read. So unrolled code needs little more than what lives at once.
-  void lay_out_registers() {
-    const auto& registers = function_.registers;
-    const std::vector<bool> crosses = registers_across_blocks(function_, program_.blocks);
-    registers_.assign(registers.size(), kNoSlot);
-    for (std::size_t r = 0; r < registers.size(); ++r) {
-      if (crosses[r]) registers_[r] = next_slot(bytes_of(registers[r]));
-    }
-    std::map<std::uint32_t, std::vector<Slot>> unused;  // by size
-    for (const BasicBlock& block : program_.blocks) {
-      std::map<int, std::uint32_t> last;  // by register: the last instruction that touches it
-      for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
-        const auto touch = [&](int reg) {
-          if (!crosses[static_cast<std::size_t>(reg)]) last[reg] = pc;
-        };
-        for_each_source(function_.instructions[pc], touch);
-        for_each_result(function_.instructions[pc], touch);
-      }
-      for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
-        const Instruction& in = function_.instructions[pc];
-        for_each_result(in, [&](int reg) {
-          const auto r = static_cast<std::size_t>(reg);
-          if (registers_[r] != kNoSlot) return;
-          auto& free = unused[bytes_of(registers[r])];
-          if (free.empty()) free.push_back(next_slot(bytes_of(registers[r])));
-          registers_[r] = free.back();
-          free.pop_back();
-        });
-        // Only now: an instruction may become several operations, whose first writes before the others read.
-        const auto end = [&](int reg) {
-          const auto found = last.find(reg);
-          if (found == last.end() || found->second != pc) return;
-          const auto r = static_cast<std::size_t>(reg);
-          unused[bytes_of(registers[r])].push_back(registers_[r]);
-          last.erase(found);
-        };
-        for_each_source(in, end);
-        for_each_result(in, end);
-      }
-    }
-  }
-
-  // A predicate is one bit a lane.
-  static std::uint32_t bytes_of(const ptx::Register& reg) {
-    if (reg.type == Type::pred) return sizeof(std::uint32_t);
-    return static_cast<std::uint32_t>(std::max(ptx::size_bytes(reg.type), 1) * kWarpSize);
-  }
-
-  Slot next_slot(std::uint32_t bytes) {
-    if (bytes >= kSlotAlign) program_.register_bytes = round_up(program_.register_bytes, kSlotAlign);
-    const Slot out = slot(Base::registers, program_.register_bytes);
-    program_.register_bytes += bytes >= kSlotAlign ? round_up(bytes, kSlotAlign) : bytes;
-    return out;
-  }
-
-  Slot new_register(std::uint32_t bytes) {
-    const Slot out = slot(Base::registers, round_up(program_.register_bytes, kSlotAlign));
-    program_.register_bytes = round_up(program_.register_bytes, kSlotAlign) + bytes * kWarpSize;
-    return out;
-  }
-
-  // A value that is the same in every lane of every warp.
-  Slot constant(std::uint64_t bits, std::uint32_t bytes) {
-    const auto [it, is_new] = constant_slots_.try_emplace({bits, bytes}, 0);
-    if (is_new) {
-      const auto at = static_cast<std::uint32_t>(program_.constants.size());
-      program_.constants.resize(at + round_up(bytes * kWarpSize, kSlotAlign));
-      for (int l = 0; l < kWarpSize; ++l) std::memcpy(&program_.constants[at + l * bytes], &bits, bytes);
-      it->second = slot(Base::constants, at);
-    }
-    return it->second;
-  }
-
-  // Thread indices and the like: 32-bit lanes that depend on the warp's place in its block.
-  Slot warp_constant(SpecialRegister special, int component) {
-    const auto [it, is_new] = warp_constant_slots_.try_emplace({special, component}, 0);
-    if (is_new) {
-      it->second = slot(Base::warp_constants, program_.warp_constant_bytes);
-      program_.warp_constant_bytes += 4 * kWarpSize;
-    }
-    return it->second;
-  }
-
-  std::uint32_t warps() const { return static_cast<std::uint32_t>((input_.block.count() + kWarpSize - 1) / kWarpSize); }
-
-  void fill_warp_constants() {
-    program_.warp_constants.resize(std::size_t{program_.warp_constant_bytes} * warps());
-    const Dim3 block = input_.block;
-    for (const auto& [key, at] : warp_constant_slots_) {
-      for (std::uint32_t warp = 0; warp < warps(); ++warp) {
-        for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
-          const std::uint32_t linear = warp * kWarpSize + lane;
-          std::uint32_t value = 0;
-          switch (key.first) {
-            case SpecialRegister::tid: {
-              const std::uint32_t tid[] = {linear % block.x, linear / block.x % block.y, linear / block.x / block.y};
-              value = tid[key.second];
-              break;
-            }
-            case SpecialRegister::laneid:
-              value = lane;
-              break;
-            case SpecialRegister::warpid:
-              value = warp;
-              break;
-            case SpecialRegister::lanemask_eq:
-              value = 1u << lane;
-              break;
-            case SpecialRegister::lanemask_lt:
-              value = (1u << lane) - 1;
-              break;
-            case SpecialRegister::lanemask_le:
-              value = (2u << lane) - 1;
-              break;
-            case SpecialRegister::lanemask_gt:
-              value = ~((2u << lane) - 1);
-              break;
-            case SpecialRegister::lanemask_ge:
-              value = ~((1u << lane) - 1);
-              break;
-            default:
-              break;
-          }
-          std::memcpy(
-              &program_
-                   .warp_constants[std::size_t{program_.warp_constant_bytes} * warp + (at & 0x3fff'ffffu) + lane * 4],
-              &value, sizeof value);
-        }
-      }
-    }
-  }
-
-  Slot special(const Operand& operand) {
-    const auto pick = [&](const Dim3& dim) {
-      return constant(operand.component == 0 ? dim.x : operand.component == 1 ? dim.y : dim.z, 4);
-    };
-    switch (operand.special) {
-      case SpecialRegister::ntid:
-        return pick(input_.block);
-      case SpecialRegister::nctaid:
-        return pick(input_.grid);
-      case SpecialRegister::ctaid: {
-        Slot& at = program_.ctaid_slots[operand.component];
-        if (at == kNoSlot) at = new_register(4);
-        return at;
-      }
-      case SpecialRegister::smid:
-        if (program_.smid_slot == kNoSlot) program_.smid_slot = new_register(4);
-        return program_.smid_slot;
-      case SpecialRegister::nwarpid:
-        return constant(warps(), 4);
-      case SpecialRegister::gridid:
-        return constant(0, 8);
-      case SpecialRegister::dynamic_smem_size:
-        return constant(input_.dynamic_shared_bytes, 4);
-      case SpecialRegister::total_smem_size:
-        return constant(program_.shared_bytes, 4);
-      case SpecialRegister::nsmid:
-        return constant(static_cast<std::uint64_t>(input_.sms), 4);
-      case SpecialRegister::clock:
-      case SpecialRegister::clock_hi:
-      case SpecialRegister::clock64:
-      case SpecialRegister::globaltimer:
-      case SpecialRegister::globaltimer_lo:
-      case SpecialRegister::globaltimer_hi:
-        return kNoSlot;
-      default:
-        return warp_constant(operand.special, operand.component);
-    }
-  }
-
   // The number that a symbol stands for: an offset in its window, or an address.
   std::uint64_t symbol_value(const std::string& name) const {
     if (const auto it = shared_.offsets.find(name); it != shared_.offsets.end()) return it->second;
@@ -328,22 +153,23 @@ class Lowering {
   Slot source(const Operand& operand, std::uint32_t bytes) {
     switch (operand.kind) {
       case Operand::Kind::reg:
-        return registers_[operand.index];
+        return slots_.of_register(operand.index);
       case Operand::Kind::immediate:
         // A predicate's 32 lanes are one word: all ones or none.
-        return bytes == 0 ? constant(operand.bits != 0 ? kAllLanes : 0u, 4) : constant(operand.bits, bytes);
+        return bytes == 0 ? slots_.constant(operand.bits != 0 ? kAllLanes : 0u, 4)
+                          : slots_.constant(operand.bits, bytes);
       case Operand::Kind::special:
-        return special(operand);
+        return slots_.special(operand);
       case Operand::Kind::variable:
       case Operand::Kind::function:
-        return constant(symbol_value(operand.symbol) + static_cast<std::uint64_t>(operand.offset), bytes);
+        return slots_.constant(symbol_value(operand.symbol) + static_cast<std::uint64_t>(operand.offset), bytes);
       default:
         return kNoSlot;
     }
   }
 
   Slot result(const Operand& operand) const {
-    return operand.kind == Operand::Kind::reg ? registers_[operand.index] : kNoSlot;
+    return operand.kind == Operand::Kind::reg ? slots_.of_register(operand.index) : kNoSlot;
   }
 
   std::uint32_t register_bytes(const Operand& operand, Type fallback) const {
@@ -373,7 +199,7 @@ class Lowering {
     op.run = handler;
     const Instruction& in = *op.instruction;
     if (in.guard >= 0) {
-      op.guard = registers_[in.guard];
+      op.guard = slots_.of_register(in.guard);
       op.guard_negated = in.guard_negated;
       const Form form = ptx::info(in.opcode).form;
       if (form != Form::branch && form != Form::leave && !calls_linked(in)) op.guarded = handler, op.run = op_guard;
@@ -444,7 +270,7 @@ class Lowering {
         return lower_fragment(in, op);
       case Form::cache_policy:  // policies are all alike: caches here have one way to replace
         op.s[0] = result(in.operands[0]);
-        op.s[1] = constant(0, 8);
+        op.s[1] = slots_.constant(0, 8);
         return emit_ok(op, move_handler(8));
       case Form::async_copy:
         return in.async == ptx::AsyncMode::copy ? lower_async_copy(in, op) : lower_async_group(in, op);
@@ -524,7 +350,7 @@ class Lowering {
     for (std::size_t i = 0; i < part->parameters.size(); ++i) {
       auto& [from, to] = site.arguments[i];
       if (in.call_arguments[i].kind == Operand::Kind::immediate)
-        from.slot = constant(in.call_arguments[i].bits, to.bytes);
+        from.slot = slots_.constant(in.call_arguments[i].bits, to.bytes);
     }
     op.offset = static_cast<std::int64_t>(program_.calls.size());
     program_.calls.push_back(std::move(site));
@@ -536,7 +362,7 @@ class Lowering {
   CallSite::Place place(const Operand& operand) const {
     if (operand.kind == Operand::Kind::reg) {
       const int bytes = ptx::size_bytes(function_.registers[static_cast<std::size_t>(operand.index)].type);
-      return {registers_[static_cast<std::size_t>(operand.index)], 0, static_cast<std::uint32_t>(bytes)};
+      return {slots_.of_register(static_cast<std::size_t>(operand.index)), 0, static_cast<std::uint32_t>(bytes)};
     }
     const auto at = program_.locals.find(operand.symbol);
     if (at == program_.locals.end()) return {};
@@ -668,7 +494,7 @@ class Lowering {
       op.count = bytes;
       return emit_ok(op, op_frame_address);
     }
-    op.s[1] = constant(symbol_value(from.symbol) + static_cast<std::uint64_t>(from.offset), bytes);
+    op.s[1] = slots_.constant(symbol_value(from.symbol) + static_cast<std::uint64_t>(from.offset), bytes);
     emit(op, move_handler(static_cast<int>(bytes)));
     return kOk;
   }
@@ -754,7 +580,7 @@ class Lowering {
     op.count = 8;
     op.s[4] = kNoSlot;
     if (address.index >= 0) {
-      op.s[4] = registers_[address.index];
+      op.s[4] = slots_.of_register(address.index);
       op.count = static_cast<std::uint32_t>(ptx::size_bytes(function_.registers[address.index].type));
     } else if (!address.symbol.empty()) {
       if (frame_of(address.symbol) != nullptr) return set_frame_address(address, op);
@@ -769,7 +595,7 @@ class Lowering {
   bool set_frame_address(const Operand& address, Op& op) {
     Op make = op;
     make.s.fill(kNoSlot);
-    make.s[0] = new_register(8);
+    make.s[0] = slots_.new_register(8);
     make.offset = static_cast<std::int64_t>(symbol_value(address.symbol));
     if (op.instruction->space == Space::generic) make.offset += kLocalWindow;
     emit(make, op_frame_address);
@@ -822,7 +648,7 @@ class Lowering {
       if (ptx::is_signed(in.type) && width < 8 && (bits >> (8 * width - 1) & 1u) != 0) bits |= ~0ull << (8 * width);
       Op move = op;
       move.s[0] = result(parts[i]);
-      move.s[1] = constant(reg == 8 ? bits : bits & ((1ull << (8 * reg)) - 1), reg);
+      move.s[1] = slots_.constant(reg == 8 ? bits : bits & ((1ull << (8 * reg)) - 1), reg);
       if (move.s[0] != kNoSlot) emit(move, move_handler(static_cast<int>(reg)));
     }
     return kOk;
@@ -944,11 +770,9 @@ class Lowering {
   ParameterLayout parameters_;
   SharedLayout shared_;
   Program program_;
-  std::vector<Slot> registers_;
+  Slots slots_{input_, program_};
   std::map<std::size_t, std::uint32_t> frame_bytes_;  // of the local variables of recursive parts
   std::uint32_t next_memory_ = 0;                     // of the basic block that is being lowered
-  std::map<std::pair<std::uint64_t, std::uint32_t>, Slot> constant_slots_;
-  std::map<std::pair<SpecialRegister, int>, Slot> warp_constant_slots_;
 };
 
 }  // namespace
