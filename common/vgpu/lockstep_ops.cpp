@@ -219,6 +219,48 @@ const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
+// Rows of a tile: each eight lanes read a sector of their own, side by side.
+template <class R, class M, int vector>
+const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
+  if constexpr (vector == 1 && sizeof(M) == 4 && sizeof(R) == 4) {
+    const Steps& steps = launch.program.lockstep.steps[op->steps];
+    const std::uint64_t first = first_address(warp, op);
+    const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
+    const std::uint64_t end = first + static_cast<std::uint64_t>(steps.high) + sizeof(M);
+    if (op->s[0] != kNoSlot && low <= first && end > first && first % kSectorBytes == 0 &&
+        is_usual(launch, warp, op, low, end, first, 4)) {
+      std::uint64_t lines[kWarpSize / 8];
+      unsigned sectors[kWarpSize / 8], total = 0;
+      int count = 0;
+      for (std::size_t l = 0; l < kWarpSize; l += 8) {
+        const std::uint64_t address = first + steps.of_lane[l], line = address / kLineBytes;
+        const unsigned sector = 1u << (address / kSectorBytes % 4);
+        int i = 0;
+        while (i < count && lines[i] != line) ++i;
+        if (i == count) lines[i] = line, sectors[i] = 0, ++count;
+        total += (sectors[i] & sector) == 0;
+        sectors[i] |= sector;
+      }
+      Multiprocessor& sm = *launch.sm;
+      std::uint64_t missed = 0;
+      for (int i = 0; i < count; ++i) {
+        if (const unsigned missing = sm.l1.read(lines[i], sectors[i]); missing != 0) {
+          missed += static_cast<std::uint64_t>(std::popcount(missing));
+          sm.l2_log.read(lines[i], missing);
+        }
+      }
+      add_load(launch, op, static_cast<std::uint64_t>(count), total, missed);
+      const BufferMemo& memo = launch.buffer_memos[op->pc];
+      R* const lanes = warp.lanes<R>(op->s[0]);
+      for (std::size_t l = 0; l < kWarpSize; l += 8) {
+        std::memcpy(lanes + l, memo.data + (first + steps.of_lane[l] - memo.low), 8 * sizeof(M));
+      }
+      return after_memory(launch, warp, op);
+    }
+  }
+  return op_load_global<R, M, vector>(launch, warp, op);
+}
+
 // Lanes that walk along 32 rows: each at the same place of its own line. One look finds that L1 holds all 32, and the
 // words come from copies that lie side by side (SectorCopies).
 template <class R, class M, int vector>
@@ -232,8 +274,8 @@ const Op* op_load_rows(Launch& launch, Warp& warp, const Op* op) {
     const unsigned sector = 1u << (first / kSectorBytes % 4);
     const SectorCopies& copies = launch.sector_copies;
     const std::uint64_t offset = first % kSectorBytes;
-    if (copies.first == first - offset && copies.stride == steps.stride && copies.round == launch.round &&
-        (copies.gathered >> (offset / 4) & 1u) != 0 && launch.stores_wait &&
+    if (op->s[0] != kNoSlot && copies.first == first - offset && copies.stride == steps.stride &&
+        copies.round == launch.round && (copies.gathered >> (offset / 4) & 1u) != 0 && launch.stores_wait &&
         is_usual(launch, warp, op, low, end, first, kBytes) &&
         launch.sm->l1.read_again(first / kLineBytes, steps.stride / kLineBytes, sector)) {
       add_load(launch, op, kWarpSize, kWarpSize, 0);
@@ -288,19 +330,24 @@ const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
     std::uint8_t* const at = base + static_cast<std::size_t>(part) * sizeof(M);
     if (op->s[part] == kNoSlot) continue;
     R* const lanes = warp.lanes<R>(op->s[part]);
-    if (vector == 1 && sizeof(R) == sizeof(M) && steps.even && steps.stride == kBytes) {
-      if constexpr (store)
-        std::memcpy(at, lanes, kWarpSize * sizeof(M));
-      else
-        std::memcpy(lanes, at, kWarpSize * sizeof(M));
+    const bool eights = steps.even_eights && vector == 1 && sizeof(R) == sizeof(M);
+    if (eights && steps.stride_of_eights == kBytes) {
+      for (std::size_t l = 0; l < kWarpSize; l += 8) {
+        if constexpr (store)
+          std::memcpy(at + static_cast<std::int64_t>(steps.of_lane[l]), lanes + l, 8 * sizeof(M));
+        else
+          std::memcpy(lanes + l, at + static_cast<std::int64_t>(steps.of_lane[l]), 8 * sizeof(M));
+      }
     } else if constexpr (store) {
       for (std::size_t l = 0; l < kWarpSize; ++l) {
         const M value = static_cast<M>(lanes[l]);
         std::memcpy(at + static_cast<std::int64_t>(steps.of_lane[l]), &value, sizeof value);
       }
-    } else if (steps.even && steps.stride == 0) {
-      const R value = extend<R, M>(at);
-      for_lanes(lanes, kAllLanes, [&](int) { return value; });
+    } else if (steps.even_eights && steps.stride_of_eights == 0) {
+      for (std::size_t l = 0; l < kWarpSize; l += 8) {
+        const R value = extend<R, M>(at + static_cast<std::int64_t>(steps.of_lane[l]));
+        for (std::size_t i = 0; i < 8; ++i) lanes[l + i] = value;
+      }
     } else {
       for_lanes(lanes, kAllLanes, [&](int l) {
         return extend<R, M>(at + static_cast<std::int64_t>(steps.of_lane[static_cast<std::size_t>(l)]));
@@ -310,7 +357,7 @@ const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-enum class Addresses { uniform_lane_0, uniform, contiguous, rows, other };
+enum class Addresses { uniform_lane_0, uniform, contiguous, rows, eights, other };
 
 template <Addresses addresses>
 struct LockstepLoads {
@@ -327,6 +374,8 @@ struct LockstepLoads {
           return op_load_contiguous<R, M, vector>;
         case Addresses::rows:
           return op_load_rows<R, M, vector>;
+        case Addresses::eights:
+          return op_load_eights<R, M, vector>;
         case Addresses::other:
           return op_load_global<R, M, vector>;
       }
@@ -385,6 +434,9 @@ Handler lockstep_load_handler(const Instruction& in, int register_bytes, const S
   if (steps.even && steps.stride == bytes) return by_form<LockstepLoads<Addresses::contiguous>::Of>(in, register_bytes);
   if (steps.even && steps.stride % kLineBytes == 0 && static_cast<std::int64_t>(steps.stride) > 0)
     return by_form<LockstepLoads<Addresses::rows>::Of>(in, register_bytes);
+  bool whole_sectors = steps.even_eights && steps.stride_of_eights == bytes && bytes == 4;
+  for (std::size_t l = 0; l < kWarpSize; l += 8) whole_sectors &= steps.of_lane[l] % kSectorBytes == 0;
+  if (whole_sectors) return by_form<LockstepLoads<Addresses::eights>::Of>(in, register_bytes);
   return by_form<LockstepLoads<Addresses::other>::Of>(in, register_bytes);
 }
 

@@ -95,6 +95,9 @@ struct Steps {
   bool even = false;                                           // of_lane[l] = l * stride
   std::uint64_t stride = 0;
   std::uint64_t bits = 0;  // set in any of them: whether all are multiples of a power of two
+  // Whether of_lane is even within each eight lanes, with this stride: rows of a tile that are part of a warp.
+  bool even_eights = false;
+  std::uint64_t stride_of_eights = 0;
 };
 Steps make_steps(const std::array<std::uint64_t, kWarpSize>& of_lane);
 
