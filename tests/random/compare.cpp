@@ -18,6 +18,20 @@ struct MachineRun {
   std::array<std::vector<std::uint8_t>, kBufferCount> buffers;
 };
 
+// Every program runs in all of them: what takes another path through the machine must leave the same.
+struct Way {
+  const char* how;
+  int threads = 1;
+  bool traced = true, lockstep = true, sanitize = false;
+};
+constexpr Way kWays[] = {
+    {.how = "on one thread"},
+    {.how = "on two threads", .threads = 2},
+    {.how = "without traces", .traced = false},
+    {.how = "lane by lane, without traces", .traced = false, .lockstep = false},
+    {.how = "sanitized", .sanitize = true},
+};
+
 class Bench {
  public:
   Bench(const Program& program, const Machine& machine) : program_(program), gpu_(machine) {
@@ -39,7 +53,7 @@ class Bench {
     return loaded ? "" : loaded.error().text();
   }
 
-  MachineRun run(int threads, bool sanitize) {
+  MachineRun run(const Way& way) {
     MachineRun out;
     for (int b = 0; b < kBufferCount; ++b) {
       std::copy(program_.buffers[b].begin(), program_.buffers[b].end(), gpu_.memory().buffer(ids_[b]).data);
@@ -47,8 +61,10 @@ class Bench {
     std::vector<std::uint8_t> arguments(8 * kBufferCount);
     std::memcpy(arguments.data(), addresses.data(), arguments.size());
     vgpu::RunLimits limits{.warp_instructions = 10'000'000, .seconds = 60};
-    limits.threads = threads;
-    limits.sanitize = sanitize;
+    limits.threads = way.threads;
+    limits.sanitize = way.sanitize;
+    limits.lockstep = way.lockstep;
+    if (!way.traced) limits.traces.instructions = 0;
     gpu_.begin_plan(limits);
     vgpu::KernelCall call;
     call.kernel = "random";
@@ -186,14 +202,9 @@ Verdict compare(const Program& program, const Machine& machine) {
   if (!reference.invalid.empty()) return verdict(What::invalid, reference.invalid);
   if (std::string refusal = bench.load(text_of(program, code)); !refusal.empty())
     return verdict(What::refused, refusal);
-  struct Way {
-    int threads;
-    bool sanitize;
-    const char* how;
-  };
   RunRecord first;
-  for (const Way& way : {Way{1, false, "on one thread"}, Way{2, false, "on two threads"}, Way{1, true, "sanitized"}}) {
-    const MachineRun run = bench.run(way.threads, way.sanitize);
+  for (const Way& way : kWays) {
+    const MachineRun run = bench.run(way);
     if (!run.refused.empty()) return verdict(What::refused, run.refused);
     if (run.record.fault) {
       return verdict(What::differs,
@@ -201,9 +212,9 @@ Verdict compare(const Program& program, const Machine& machine) {
     }
     std::string words = differing_bytes(program, reference, run);
     if (words.empty()) words = differing_counts(program, code, reference, run.record);
-    if (words.empty() && way.threads + way.sanitize > 1) words = differing_records(first, run.record, way.how);
+    if (words.empty() && &way != kWays) words = differing_records(first, run.record, way.how);
     if (!words.empty()) return verdict(What::differs, words + ", " + way.how);
-    if (way.threads + way.sanitize == 1) first = run.record;
+    if (&way == kWays) first = run.record;
   }
   return verdict(What::same, {});
 }
@@ -220,7 +231,7 @@ bool takes(const Machine& machine, Instruction instruction) {
   statement.code = std::move(instruction);
   program.statements.push_back(std::move(statement));
   Bench bench(program, machine);
-  return bench.load(text_of(program, flatten(program))).empty() && bench.run(1, false).refused.empty();
+  return bench.load(text_of(program, flatten(program))).empty() && bench.run(kWays[0]).refused.empty();
 }
 
 Instruction sample_of(const Form& form) {
