@@ -10,7 +10,7 @@
 namespace roofwalk {
 namespace {
 
-// For what a kernel must be before its speed matters.
+// For what a kernel must be before its speed matters: by verdict, faults by their kind where there is more to say.
 constexpr CauseHints kVerdictHints[] = {
     {"compile_error",
      {"Read the first error on the card; those that follow are often its children. Which line does it name?",
@@ -27,6 +27,40 @@ constexpr CauseHints kVerdictHints[] = {
       "the end.",
       "Compute the index by hand for the last thread of the grid at the size on the card, and add the guard that it "
       "lacks, such as if (i < n). After a guard, no thread may miss a __syncthreads()."}},
+    {"misaligned",
+     {"The card names the address and what it must be a multiple of. Which type does the kernel read or write there?",
+      "A float4 must start at every fourth float. An odd row length, or an offset of one, moves all later rows off.",
+      "Take the wide way only where the address allows it, and floats one by one where it does not."}},
+    {"uninitialized",
+     {"The card names what is read before anybody has written it. Who was to write it, and when?",
+      "An edge of the tile that no thread fills, a first pass that adds to an output, a missing __syncthreads().",
+      "Write every element that is read, zeros at the edges too, and wait before others read it."}},
+    {"race",
+     {"The card names both lines. What says that the one happens before the other?",
+      "Threads of a block run in any order: between writing shared memory and reading what another thread wrote there "
+      "stands a __syncthreads(), and another before it is written anew.",
+      "Mark each phase of the kernel, writes and reads, and put one barrier between any two that touch the same words. "
+      "Where many threads write one word, let one thread do it."}},
+    {"missing wait",
+     {"The card names the copy that may still be under way. Where does the kernel wait for it?",
+      "__pipeline_wait_prior(n) waits for all groups but the last n that this thread has committed.",
+      "Wait, then __syncthreads(), then read: the wait is for your own copies, the barrier for everybody else's."}},
+    {"runs too long",
+     {"Which loop does the card name? Which variable ends it, and does every thread change it?",
+      "A step of 0, a bound that moves along, an unsigned counter that walks below 0: each never ends.",
+      "Print the counter of one thread for the first ten turns, or compute it by hand."}},
+    {"barrier deadlock",
+     {"Every thread of the block must come to the same __syncthreads(). Which ones have left or gone another way?",
+      "A barrier inside an if or behind an early return waits for threads that never come.",
+      "Guard the work, not the barrier: if (i < n) around the loads and stores, the barrier outside."}},
+    {"assertion",
+     {"Your own assert failed, at the line and thread on the card. What did you expect there?",
+      "The condition was false for that thread at that size: the sizes are odd on purpose.",
+      "Print the values that it compares, for that thread alone, and run again."}},
+    {"stack overflow",
+     {"A device function calls itself. On which input does it stop?",
+      "Each open call takes a part of a thread's small stack, 1 KiB: deep recursion does not fit, endless never does.",
+      "Make it a loop."}},
     {"incorrect",
      {"The card names the element and the size at which it went wrong. Which thread should have written it?",
       "Wrong at small odd sizes only: a guard or a tail. Wrong everywhere: an index or a missing __syncthreads(). "
@@ -66,6 +100,10 @@ std::string trouble_of(const Json& attempt) {
   const bool is_known = diagnosis != attempt.end() && diagnosis->is_object();
   if (const std::string cause = is_known ? diagnosis->value("cause", "none") : "none"; cause != "none") return cause;
   const std::string verdict = attempt.value("verdict", "");
+  const auto fault = attempt.find("fault");
+  if (fault != attempt.end() && fault->is_object()) {
+    if (const std::string kind = fault->value("kind", ""); is_verdict(kind)) return kind;
+  }
   return is_verdict(verdict) ? verdict : "none";
 }
 

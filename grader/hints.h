@@ -27,8 +27,8 @@ struct Situation {
   bool has_passed = false;
 };
 
-// What an attempt suffers from: its diagnosis; without one its verdict, where that is not about speed ("fault"); "none"
-// where nothing stands out.
+// What an attempt suffers from: its diagnosis; without one its verdict, where that is not about speed ("fault", or the
+// kind of the fault: "race"); "none" where nothing stands out.
 std::string trouble_of(const Json& attempt);
 
 // The result is not right, or nothing came of it, so that no word on its speed would help.

@@ -311,6 +311,13 @@ bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
                     place, they, at));
     return true;
   }
+  if (finding->pc == op->pc && finding->touch == touch && !reads_only(touch)) {  // nothing fits between it and itself
+    launch.stop(warp, op, FaultKind::race, finding->lane,
+                fmt::format("race: {} {}, and so does {}{}, with another value; which one stays, nobody says: let one "
+                            "thread write",
+                            verb(touch), place, they, at));
+    return false;
+  }
   launch.stop(warp, op, FaultKind::race, finding->lane,
               fmt::format("race: {} {}, which {} {}{}, and nothing says who comes first: put {} between the two",
                           verb(touch), place, they, verb(finding->touch), at,

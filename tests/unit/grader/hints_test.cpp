@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "common/record/run_record.h"
 #include "common/roofline/cause_hints.h"
 #include "common/roofline/diagnosis.h"
 
@@ -85,6 +86,19 @@ TEST(Hints, TroubleIsTheDiagnosisOrElseTheVerdict) {
   EXPECT_EQ(trouble_of({{"verdict", "incorrect"}, {"diagnosis", {{"cause", "low_precision"}}}}), "low_precision");
   EXPECT_EQ(trouble_of({{"verdict", "fault"}, {"diagnosis", nullptr}}), "fault");
   EXPECT_EQ(trouble_of({{"verdict", "fail"}, {"diagnosis", nullptr}}), "none");
+}
+
+TEST(Hints, AFaultHasHintsOfItsKind) {
+  const auto trouble = [](FaultKind kind) {
+    return trouble_of({{"verdict", "fault"}, {"diagnosis", nullptr}, {"fault", {{"kind", fault_name(kind)}}}});
+  };
+  EXPECT_EQ(trouble(FaultKind::out_of_bounds), "fault");  // whose words are of bounds
+  for (const FaultKind kind :
+       {FaultKind::misaligned, FaultKind::uninitialized, FaultKind::race, FaultKind::missing_wait, FaultKind::runaway,
+        FaultKind::barrier_deadlock, FaultKind::assertion, FaultKind::stack_overflow}) {
+    EXPECT_EQ(trouble(kind), fault_name(kind));
+    EXPECT_EQ(hints_for(chapter_with_hints(), {.trouble = trouble(kind), .is_wrong = true}).size(), 3u);
+  }
 }
 
 class HintGiverTest : public ::testing::Test {
