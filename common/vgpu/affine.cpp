@@ -56,15 +56,21 @@ bool is_kernel_parameter(const Op& op) {
 AffineAnalysis::AffineAnalysis(const Program& program)
     : program_(program), shapes_(program.function->registers.size()) {
   with_steps({}, 8);  // number 0
+  settle();
+  // What nothing defines may hold anything, and what is made of it.
+  for (Shape& shape : shapes_) {
+    if (shape.kind == Kind::unknown) shape = kVarying;
+  }
+  settle();
+}
+
+void AffineAnalysis::settle() {
   bool changed = true;
   while (changed) {
     changed = false;
     for (const Op& op : program_.ops) {
       if (op.instruction != nullptr) changed |= apply(op);
     }
-  }
-  for (Shape& shape : shapes_) {
-    if (shape.kind == Kind::unknown) shape = kVarying;
   }
 }
 

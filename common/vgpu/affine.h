@@ -55,6 +55,7 @@ class AffineAnalysis {
   const std::vector<Steps>& steps() const { return steps_; }
 
  private:
+  void settle();
   bool apply(const Op& op);
   bool widen(int reg, const Shape& shape);
 

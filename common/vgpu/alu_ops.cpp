@@ -385,7 +385,8 @@ Handler alu_handler_of_lane_0(const Instruction& in) {
                  : op_mul_wide_of_lane_0<std::int32_t, std::int64_t>;
     return nullptr;
   }
-  if (in.mul == MulMode::hi || in.opcode == Opcode::Shf) return nullptr;
+  // What integer_ops.cpp computes in a way of its own (prmt and bfind with modes) has no such handler.
+  if (in.mul == MulMode::hi || in.opcode == Opcode::Shf || integer_handler(in) != nullptr) return nullptr;
   using namespace ptx;
   switch (in.opcode) {
 #define PTX_ALU(Id, mnemonic, types, sources, pipe, flops, semantics) \

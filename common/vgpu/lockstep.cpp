@@ -1,6 +1,8 @@
 #include "common/vgpu/lockstep.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "common/base/check.h"
 #include "common/vgpu/affine.h"
@@ -117,11 +119,13 @@ class LockstepBuilder {
             analysis_.shape(static_cast<int>(r)).steps};
   }
 
+  bool lanes_are_missing(std::size_t r) const { return !kept_[r] && is_number(static_cast<int>(r)); }
+
   // Those of which lanes are missing.
   std::vector<LockstepRegister> to_fill(const Registers& live) const {
     std::vector<LockstepRegister> out;
     for (std::size_t r = 0; r < live.size(); ++r) {
-      if (live[r] && !kept_[r] && is_number(static_cast<int>(r))) out.push_back(lockstep_register(r));
+      if (live[r] && lanes_are_missing(r)) out.push_back(lockstep_register(r));
     }
     return out;
   }
@@ -136,6 +140,7 @@ class LockstepBuilder {
     }
     const std::size_t end = b + 1 < program_.blocks.size() ? program_.blocks[b + 1].first_op : program_.ops.size();
     for (std::size_t i = block.first_op; i < end; ++i) emit(static_cast<std::uint32_t>(i));
+    finish_checks(b);
   }
 
   void emit(std::uint32_t index) {
@@ -160,9 +165,10 @@ class LockstepBuilder {
     bool kept = false, sources_kept = true;
     for_each_result(in, [&](int reg) { kept |= kept_[static_cast<std::size_t>(reg)]; });
     for_each_source(in, [&](int reg) { sources_kept &= is_predicate(reg) || kept_[static_cast<std::size_t>(reg)]; });
+    // Others take the result for lane 0's value and steps, however it was computed.
+    if (effect.checked >= 0 && effect.checked_steps != 0) emit_check(index, effect);
     // Where all lanes are wanted and there, one vector operation makes them.
     if (kept && sources_kept && ptx::info(in.opcode).form != Form::compare) return out_.ops.push_back(op);
-    if (effect.checked >= 0 && effect.checked_steps != 0) emit_check(index, effect);
     set_handler(op, effect.on_lane_0);
     out_.ops.push_back(op);
     if (!kept) return;
@@ -189,11 +195,31 @@ class LockstepBuilder {
     check.target = index;
     check.offset = static_cast<std::int64_t>(out_.at_checks.size());
     check.run = check_handler(effect.checked_signed);
-    Registers live = live_out_of(op.block);
-    const BasicBlock& block = program_.blocks[op.block];
-    for (std::uint32_t pc = block.first + block.count; pc-- > op.pc;) step_back(pc, live);
-    out_.at_checks.push_back(to_fill(live));
+    checks_.emplace_back(op.pc, out_.at_checks.size());
+    out_.at_checks.emplace_back();
     out_.ops.push_back(check);
+  }
+
+  // What the checks of a block fill, in one walk through it from its end.
+  void finish_checks(std::uint32_t b) {
+    if (checks_.empty()) return;
+    const Registers live_out = live_out_of(b);
+    std::set<std::size_t> missing;  // registers that live and of which lanes are missing
+    for (std::size_t r = 0; r < live_out.size(); ++r) {
+      if (live_out[r] && lanes_are_missing(r)) missing.insert(r);
+    }
+    std::uint32_t pc = program_.blocks[b].first + program_.blocks[b].count;
+    for (auto check = checks_.rbegin(); check != checks_.rend(); ++check) {
+      while (pc > check->first) {
+        const Instruction& in = function_.instructions[--pc];
+        if (in.guard < 0) for_each_result(in, [&](int reg) { missing.erase(static_cast<std::size_t>(reg)); });
+        for_each_source(in, [&](int reg) {
+          if (const auto r = static_cast<std::size_t>(reg); lanes_are_missing(r)) missing.insert(r);
+        });
+      }
+      for (const std::size_t r : missing) out_.at_checks[check->second].push_back(lockstep_register(r));
+    }
+    checks_.clear();
   }
 
   void emit_memory(Op op) {
@@ -218,8 +244,9 @@ class LockstepBuilder {
   const Program& program_;
   const ptx::Function& function_;
   AffineAnalysis analysis_;
-  Registers kept_;                  // with all their lanes
-  std::vector<Registers> live_in_;  // by basic block
+  Registers kept_;                                             // with all their lanes
+  std::vector<Registers> live_in_;                             // by basic block
+  std::vector<std::pair<std::uint32_t, std::size_t>> checks_;  // of the block: before which instruction, in at_checks
   LockstepCode out_;
 };
 
