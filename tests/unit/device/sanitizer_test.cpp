@@ -56,7 +56,9 @@ const Planted kPlanted[] = {
   __syncthreads();
   c[t] = s[t % 32];
 )",
-     FaultKind::race, "race: writes byte 0 of s, which thread (0, 0, 0) writes at line 5, "},
+     FaultKind::race,
+     "race: writes byte 0 of s, and so does thread (0, 0, 0) at line 5, with another value; which one stays, nobody "
+     "says: let one thread write"},
     {"within_a_warp", R"(
   s[t] = t;
   const float x = s[t ^ 1];  // @
