@@ -15,6 +15,7 @@
 #include "common/vgpu/half.h"
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/lanes.h"
+#include "common/vgpu/members.h"
 #include "common/vgpu/near_memory.h"
 #include "common/vgpu/shared_shadow.h"
 
@@ -227,14 +228,6 @@ void exchange_any(Warp& warp, const Slot* slots, const MatrixInMemory& matrix, E
     default:
       return exchange_elements<std::uint64_t, to_registers>(warp, slots, matrix.layout, elements);
   }
-}
-
-bool all_threads(Launch& launch, const Warp& warp, const Op* op) {
-  if (warp.mask == kAllLanes) return true;
-  launch.stop(warp, op, FaultKind::barrier_deadlock, -1,
-              fmt::format("{} reached by only {} threads of the warp: all 32 must execute it together",
-                          ptx::info(op->instruction->opcode).mnemonic, std::popcount(warp.mask)));
-  return false;
 }
 
 template <bool store>

@@ -55,7 +55,7 @@ Handler select_handler_of_lane_0(int size_bytes);
 Handler compare_handler_of_lane_0(const ptx::Instruction& instruction);
 Handler add_offset_handler_of_lane_0(int size_bytes);
 
-// memory_ops.cpp and shared_ops.cpp: s[0..3] the data, s[4] the address (kNoSlot: absolute), offset added to it.
+// memory_ops.cpp: s[0..3] the data, s[4] the address (kNoSlot: absolute), offset added to it.
 Handler load_handler(const ptx::Instruction& instruction, int register_bytes);
 Handler store_handler(const ptx::Instruction& instruction, int register_bytes);
 // s[0] the old value (or kNoSlot), s[1], s[2] the operands, s[4] the address.

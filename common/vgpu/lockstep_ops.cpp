@@ -144,17 +144,20 @@ inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uin
   }
 }
 
+// Asks L1 for sectors of a line, and L2 for what is missing: how many those are.
+inline std::uint64_t read_line(Multiprocessor& sm, std::uint64_t line, unsigned sectors) {
+  const unsigned missing = sm.l1.read(line, sectors);
+  if (missing == 0) return 0;
+  sm.l2_log.read(line, missing);
+  return static_cast<std::uint64_t>(std::popcount(missing));
+}
+
 // Counts a load through L1 of `lines` lines from `line` on, `total` sectors together: masks of the first and last line.
 inline void count_usual(Launch& launch, const Op* op, std::uint64_t line, std::uint64_t lines, unsigned from_first,
                         unsigned to_last, std::uint64_t total) {
-  Multiprocessor& sm = *launch.sm;
   std::uint64_t missed = 0;
   for (std::uint64_t i = 0; i < lines; ++i) {
-    const unsigned sectors = 0xfu & (i == 0 ? from_first : 0xfu) & (i + 1 == lines ? to_last : 0xfu);
-    if (const unsigned missing = sm.l1.read(line + i, sectors); missing != 0) {
-      missed += static_cast<std::uint64_t>(std::popcount(missing));
-      sm.l2_log.read(line + i, missing);
-    }
+    missed += read_line(*launch.sm, line + i, 0xfu & (i == 0 ? from_first : 0xfu) & (i + 1 == lines ? to_last : 0xfu));
   }
   add_load(launch, op, lines, total, missed);
 }
@@ -241,14 +244,8 @@ const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
         total += (sectors[i] & sector) == 0;
         sectors[i] |= sector;
       }
-      Multiprocessor& sm = *launch.sm;
       std::uint64_t missed = 0;
-      for (int i = 0; i < count; ++i) {
-        if (const unsigned missing = sm.l1.read(lines[i], sectors[i]); missing != 0) {
-          missed += static_cast<std::uint64_t>(std::popcount(missing));
-          sm.l2_log.read(lines[i], missing);
-        }
-      }
+      for (int i = 0; i < count; ++i) missed += read_line(*launch.sm, lines[i], sectors[i]);
       add_load(launch, op, static_cast<std::uint64_t>(count), total, missed);
       const BufferMemo& memo = launch.buffer_memos[op->pc];
       R* const lanes = warp.lanes<R>(op->s[0]);

@@ -30,8 +30,6 @@ using ptx::SpecialRegister;
 using ptx::Type;
 using ptx::Variable;
 
-std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) { return (value + unit - 1) / unit * unit; }
-
 // Calls `visit` with every symbol that the operands name.
 template <class Visit>
 void for_each_symbol(const Operand& operand, Visit&& visit) {

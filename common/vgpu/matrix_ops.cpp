@@ -3,25 +3,16 @@
 #include <bit>
 #include <cstring>
 
-#include <fmt/format.h>
-
 #include "common/vgpu/access.h"
 #include "common/vgpu/half.h"
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/lanes.h"
+#include "common/vgpu/members.h"
 #include "common/vgpu/near_memory.h"
 #include "common/vgpu/shared_shadow.h"
 
 namespace roofwalk::vgpu {
 namespace {
-
-bool all_threads(Launch& launch, const Warp& warp, const Op* op) {
-  if (warp.mask == kAllLanes) return true;
-  launch.stop(warp, op, FaultKind::barrier_deadlock, -1,
-              fmt::format("{} reached by only {} threads of the warp: all 32 must execute it together",
-                          ptx::info(op->instruction->opcode).mnemonic, std::popcount(warp.mask)));
-  return false;
-}
 
 // Eight rows of 16 bytes a matrix; thread 8i + r names row r of matrix i. A matrix is one turn of 128 bytes where its
 // rows lie in different banks, as a quarter warp that reads 16 bytes a thread.

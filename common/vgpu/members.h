@@ -23,4 +23,7 @@ void for_each_group(const Warp& warp, const std::uint32_t* masks, Visit&& visit)
 // not there, or not the thread itself; `what` is how the source calls the instruction.
 bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks, const char* what);
 
+// Whether all 32 threads are there, which matrix instructions ask for; false with the fault recorded.
+bool all_threads(Launch& launch, const Warp& warp, const Op* op);
+
 }  // namespace roofwalk::vgpu

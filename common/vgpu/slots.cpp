@@ -15,8 +15,6 @@ using ptx::Type;
 
 constexpr std::uint32_t kSlotAlign = 64;
 
-std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) { return (value + unit - 1) / unit * unit; }
-
 // A predicate is one bit a lane.
 std::uint32_t bytes_of(const ptx::Register& reg) {
   if (reg.type == Type::pred) return sizeof(std::uint32_t);

@@ -9,6 +9,8 @@
 
 namespace roofwalk::vgpu {
 
+inline std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) { return (value + unit - 1) / unit * unit; }
+
 class Slots {
  public:
   // Fills in the program's slots, constants and sizes; its function and blocks must be there.

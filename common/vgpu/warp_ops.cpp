@@ -99,6 +99,14 @@ const Op* op_clock(Launch& launch, Warp& warp, const Op* op) {
 
 }  // namespace
 
+bool all_threads(Launch& launch, const Warp& warp, const Op* op) {
+  if (warp.mask == kAllLanes) return true;
+  launch.stop(warp, op, FaultKind::barrier_deadlock, -1,
+              fmt::format("{} reached by only {} threads of the warp: all 32 must execute it together",
+                          ptx::info(op->instruction->opcode).mnemonic, std::popcount(warp.mask)));
+  return false;
+}
+
 bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at, const char* what) {
   if (!launch.sanitized) return true;
   const std::uint32_t* masks = warp.lanes<std::uint32_t>(masks_at);

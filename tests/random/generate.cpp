@@ -750,6 +750,18 @@ class Generator {
     put(std::move(in));
   }
 
+  // A register with the address of a variable.
+  Register address_of(const char* name) {
+    const Register address = fresh(Kind::b64);
+    Instruction move;
+    move.what = Do::address;
+    move.text = "mov.u64";
+    move.results = {of(address)};
+    move.name = name;
+    put(std::move(move));
+    return address;
+  }
+
   void constant_load() {
     const Element element = one_of(kElements);
     const int vector = vector_of(element), bytes = element.bytes * vector;
@@ -759,13 +771,7 @@ class Generator {
     in.name = "table";
     in.has_base = chance(60);
     if (in.has_base) {
-      const Register table = fresh(Kind::b64);
-      Instruction move;
-      move.what = Do::address;
-      move.text = "mov.u64";
-      move.results = {of(table)};
-      move.name = "table";
-      put(std::move(move));
+      const Register table = address_of("table");
       in.base = element_address(table, index_below(static_cast<int>(kConstantBytes) / bytes), bytes);
       in.offset = 0;
     }
@@ -879,13 +885,7 @@ class Generator {
   }
 
   void local_memory() {
-    const Register depot = fresh(Kind::b64);
-    Instruction move;
-    move.what = Do::address;
-    move.text = "mov.u64";
-    move.results = {of(depot)};
-    move.name = "own";
-    put(std::move(move));
+    const Register depot = address_of("own");
     for (int i = between(1, 3); i > 0; --i) {
       const Element element = one_of(kElements);
       const int vector = vector_of(element), bytes = element.bytes * vector,
