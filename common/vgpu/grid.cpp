@@ -77,7 +77,8 @@ class GridRunner {
         sample_(limits.traces, shape.grid.count(), shape.blocks_per_sm),
         alone_(runs_alone(launch.program)),
         threads_(alone_ || limits.sanitize ? 1 : std::clamp<int>(limits.threads, 1, static_cast<int>(sms.size()))),
-        budget_(limits.warp_instructions) {
+        budget_(limits.warp_instructions),
+        l2_round_(launch.l2, launch.sites.size(), launch.first_site, launch.traffic) {
     launch_.stores_wait = !alone_;
     launch_.sanitized = limits.sanitize;
     lockstep_ = limits.lockstep && !limits.sanitize && !program_.lockstep.ops.empty();
@@ -122,6 +123,26 @@ class GridRunner {
   }
 
   void run(double seconds) {
+    play(seconds);
+    l2_round_.replay();
+    l2_round_.tell_traces();
+    add_sites(l2_round_.sites());
+    for (const auto& helper : helpers_) {
+      add_sites(helper->sites);
+      for (std::size_t i = 0; i < launch_.block_threads.size(); ++i)
+        launch_.block_threads[i] += helper->block_threads[i];
+    }
+  }
+
+  std::uint64_t budget_left() const { return budget_; }
+  GridTrace take_trace() {
+    GridTrace out = sample_.take();
+    out.longest_warp = longest_warp_;
+    return out;
+  }
+
+ private:
+  void play(double seconds) {
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t slot = 0; !sms_.empty() && slot < sms_[0].blocks.size(); ++slot) {
       for (Multiprocessor& sm : sms_) dispatch(sm, sm.blocks[slot]);
@@ -138,17 +159,8 @@ class GridRunner {
                               "runs too long: the kernel did not end within the time limit; is a loop endless?");
       }
     }
-    for (const auto& helper : helpers_) gather(*helper);
   }
 
-  std::uint64_t budget_left() const { return budget_; }
-  GridTrace take_trace() {
-    GridTrace out = sample_.take();
-    out.longest_warp = longest_warp_;
-    return out;
-  }
-
- private:
   // Gives the slot the next block of the grid, if there is one. Its SM lays it out at its next turn.
   void dispatch(Multiprocessor& sm, ResidentBlock& block) {
     block.active = block.is_new = next_block_ < shape_.grid.count();
@@ -231,6 +243,7 @@ class GridRunner {
   }
 
   void play_alone() {
+    l2_round_.replay();
     for (Multiprocessor* sm : working_) {
       turn(launch_, *sm);
       if (sm->fault || launch_.refusal) return;
@@ -239,6 +252,11 @@ class GridRunner {
 
   void play_together() {
     team_->run([this](int member) {
+      // L2 first, for whoever is not the first; the first does it where there is nobody else.
+      const auto answer_l2 = [this] {
+        if (l2_claimed_.exchange(rounds_ + 1, std::memory_order_relaxed) != rounds_ + 1) l2_round_.replay();
+      };
+      if (member != 0) answer_l2();
       // Its own SMs first, whose state it may still have in its caches, then what others have not come to.
       Launch& launch = member == 0 ? launch_ : *helpers_[static_cast<std::size_t>(member) - 1];
       for (int step = 0; step < threads_; ++step) {
@@ -247,6 +265,7 @@ class GridRunner {
           if (claimed_[i].exchange(rounds_ + 1, std::memory_order_relaxed) != rounds_ + 1) turn(launch, *working_[i]);
         }
       }
+      answer_l2();
     });
   }
 
@@ -279,8 +298,8 @@ class GridRunner {
 
   // What SMs share follows, SM by SM. False where the launch is over before its time.
   bool settle_round() {
+    l2_round_.tell_traces();
     if (launch_.refusal) return false;
-    launch_.l2.begin_round();
     bool moved = false;
     instructions_ = 0;
     for (Multiprocessor* sm : working_) {
@@ -298,7 +317,7 @@ class GridRunner {
       budget_ -= std::min(budget_, sm->instructions);
       instructions_ += sm->instructions;
       moved |= sm->moved;
-      sm->l2_log.replay(launch_.l2, launch_.sites, launch_.first_site, launch_.traffic);
+      l2_round_.take(sm->l2_log);
       sm->stores.apply();
     }
     bool ended = false;
@@ -331,9 +350,8 @@ class GridRunner {
     dispatch(sm, block);
   }
 
-  void gather(const Launch& helper) {
-    for (std::size_t i = 0; i < launch_.sites.size(); ++i) launch_.sites[i].add(helper.sites[i]);
-    for (std::size_t i = 0; i < launch_.block_threads.size(); ++i) launch_.block_threads[i] += helper.block_threads[i];
+  void add_sites(const std::vector<Site>& sites) {
+    for (std::size_t i = 0; i < launch_.sites.size(); ++i) launch_.sites[i].add(sites[i]);
   }
 
   void hold_trace_limits() {
@@ -395,7 +413,9 @@ class GridRunner {
   std::uint64_t instructions_ = 0;                // of the last round
   std::vector<std::unique_ptr<Launch>> helpers_;  // of the team's other members
   std::vector<std::atomic<std::uint64_t>>
-      claimed_;  // by place in `working_`: 1 + the round in which somebody played it last
+      claimed_;                               // by place in `working_`: 1 + the round in which somebody played it last
+  L2Round l2_round_;                          // the last one
+  std::atomic<std::uint64_t> l2_claimed_{0};  // as claimed_
   std::unique_ptr<Team> team_;
   Pace pace_;
   std::uint32_t warps_per_block_ = 0;

@@ -26,7 +26,15 @@ void L2Log::write(std::uint64_t line, const WrittenBytes& bytes) {
   if (partial) partial_.push_back(bytes);
 }
 
-void L2Log::replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std::vector<SiteTraffic>& traffic) {
+void L2Answer::tell() const {
+  Outcome& to = trace->outcomes[outcome];
+  add_to(to.dram_read_sectors, dram_read_sectors);
+  add_to(to.dram_write_sectors, dram_write_sectors);
+  if (arrives != Arrival::none) to.arrives = arrives;
+}
+
+void L2Log::replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std::vector<SiteTraffic>& traffic,
+                   std::vector<L2Answer>& answers) {
   std::size_t at = 0, next_partial = 0;
   for (const Request& request : requests_) {
     const SiteId id = first_site + request.pc;
@@ -64,21 +72,43 @@ void L2Log::replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std
       }
     }
     if (request.kind == Kind::arriving) {
-      request.trace->outcomes[request.outcome].arrives = arriving ? Arrival::from_dram : Arrival::from_l2;
+      answers.push_back({request.trace, request.outcome, 0, 0, arriving ? Arrival::from_dram : Arrival::from_l2});
       continue;
     }
     site.l2_hit_sectors += read - (request.kind == Kind::load ? from_dram : 0);
     if (request.kind != Kind::store) ++(from_dram != 0 ? site.served_by_dram : site.served_by_l2);
     if (request.trace != nullptr) {
-      Outcome& outcome = request.trace->outcomes[request.outcome];
-      add_to(outcome.dram_read_sectors, from_dram);
-      add_to(outcome.dram_write_sectors, dirtied);
-      if (arriving && from_dram == 0) outcome.arrives = Arrival::from_dram;
+      answers.push_back({request.trace, request.outcome, static_cast<std::uint32_t>(from_dram),
+                         static_cast<std::uint32_t>(dirtied),
+                         arriving && from_dram == 0 ? Arrival::from_dram : Arrival::none});
     }
   }
   lines_.clear();
   partial_.clear();
   requests_.clear();
+}
+
+L2Round::L2Round(L2Cache& l2, std::size_t sites, SiteId first_site, std::vector<SiteTraffic>& traffic)
+    : l2_(l2), first_site_(first_site), traffic_(traffic), sites_(sites) {}
+
+L2Round::~L2Round() = default;
+
+void L2Round::take(L2Log& log) {
+  if (log.empty()) return;
+  if (taken_ == logs_.size()) logs_.emplace_back();
+  std::swap(logs_[taken_++], log);
+}
+
+void L2Round::replay() {
+  if (taken_ == 0) return;
+  l2_.begin_round();
+  for (std::size_t i = 0; i < taken_; ++i) logs_[i].replay(l2_, sites_, first_site_, traffic_, answers_);
+  taken_ = 0;
+}
+
+void L2Round::tell_traces() {
+  for (const L2Answer& answer : answers_) answer.tell();
+  answers_.clear();
 }
 
 }  // namespace roofwalk::vgpu

@@ -1,5 +1,6 @@
 // What one SM asks of L2 in a round, kept until the round is over. So SMs run side by side, and L2 still sees their
-// requests in one order: SM by SM, each SM's in the order in which it made them.
+// requests in one order: SM by SM, each SM's in the order in which it made them. L2 answers while the SMs play the next
+// round: they do not need to know what it says.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,16 @@
 namespace roofwalk::vgpu {
 
 struct Site;
+
+// What a traced request learns of L2.
+struct L2Answer {
+  WarpTrace* trace = nullptr;
+  std::uint32_t outcome = 0;  // of the trace: where it belongs
+  std::uint32_t dram_read_sectors = 0, dram_write_sectors = 0;
+  Arrival arrives = Arrival::none;  // none: leaves what is there
+
+  void tell() const;
+};
 
 // Of a line: one 32-bit mask a sector.
 struct WrittenBytes {
@@ -34,8 +45,12 @@ class L2Log {
   // Long straight code asks for much in one turn: an SM with a full log waits for the next round.
   bool full() const { return lines_.size() >= kMostLines; }
 
+  bool empty() const { return requests_.empty(); }
+
   // Asks L2 for everything and forgets it. `sites` are the launch's, `first_site` is where they lie in `traffic`.
-  void replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std::vector<SiteTraffic>& traffic);
+  // Appends to `answers`.
+  void replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std::vector<SiteTraffic>& traffic,
+              std::vector<L2Answer>& answers);
 
  private:
   static constexpr std::size_t kMostLines = std::size_t{1} << 17;
@@ -55,6 +70,32 @@ class L2Log {
   std::vector<Line> lines_;
   std::vector<WrittenBytes> partial_;
   std::vector<Request> requests_;
+};
+
+// What all SMs asked in one round, on its way through L2.
+class L2Round {
+ public:
+  L2Round(L2Cache& l2, std::size_t sites, SiteId first_site, std::vector<SiteTraffic>& traffic);
+  ~L2Round();
+
+  // Takes the log of the next SM, which is empty from then on. Not while `replay` runs.
+  void take(L2Log& log);
+  // May run on a thread of its own. Touches L2 and its traffic, nothing else that others see.
+  void replay();
+  // Writes to the traces what L2 has said since the last time.
+  void tell_traces();
+
+  // What L2 counted so far, by PTX instruction.
+  const std::vector<Site>& sites() const { return sites_; }
+
+ private:
+  L2Cache& l2_;
+  SiteId first_site_;
+  std::vector<SiteTraffic>& traffic_;
+  std::vector<Site> sites_;
+  std::vector<L2Log> logs_;
+  std::size_t taken_ = 0;  // of logs_
+  std::vector<L2Answer> answers_;
 };
 
 }  // namespace roofwalk::vgpu

@@ -71,11 +71,13 @@ void Sample::drop_others() {
     const TraceSize size = size_of(*it->second);
     dropped_.instructions += size.instructions;
     dropped_.bytes += size.bytes;
+    dropped_last_.push_back(std::move(it->second));
     it = traces_.erase(it);
   }
 }
 
 bool Sample::hold_limits(const TraceSize& recorded) {
+  dropped_last_.clear();
   bool changed = false;
   while (!ended_ && !limits_.complete) {
     const bool too_large = recorded.bytes - dropped_.bytes > limits_.bytes ||

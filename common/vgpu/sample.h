@@ -36,7 +36,8 @@ class Sample {
   void finish(BlockTrace& trace, std::uint64_t executed);
 
   // At the end of a round; `recorded` is all that was recorded so far, dropped traces included. True where traces of
-  // blocks in flight are to be recorded no further: those that `keeps` no more, which are gone, and all once `ended`.
+  // blocks in flight are to be recorded no further: those that `keeps` no more, and all once `ended`. What is dropped
+  // can be written to until the next call.
   bool hold_limits(const TraceSize& recorded);
   bool keeps(std::uint64_t index) const;
   bool ended() const { return ended_; }
@@ -55,6 +56,7 @@ class Sample {
   TraceSize dropped_;
   std::size_t usual_blocks_ = 0, usual_outcomes_ = 0;  // of a warp, to reserve
   std::map<std::uint64_t, std::unique_ptr<BlockTrace>> traces_;
+  std::vector<std::unique_ptr<BlockTrace>> dropped_last_;  // L2's answers may still be on their way to them
 };
 
 // What a warp's trace takes, in bytes, without its entries.
