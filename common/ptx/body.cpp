@@ -15,6 +15,7 @@ void Parser::body(Function& function) {
   function_ = &function;
   names_used_.clear();
   passable_.clear();
+  branch_tables_.clear();
   sources_.reset();
   open_block();
   const auto declare_parameters = [&](const std::vector<Variable>& parameters, Passed::Role role) {
@@ -52,7 +53,9 @@ void Parser::close_block() {
   for (const PendingBranch& branch : scope.pending) {
     Instruction& instruction = function_->instructions[branch.instruction];
     if (const auto found = scope.labels.find(branch.label); found != scope.labels.end()) {
-      instruction.operands[0].index = found->second;
+      Operand& target = branch.entry < 0 ? instruction.operands[0]
+                                         : instruction.operands[1].elements[static_cast<std::size_t>(branch.entry)];
+      target.index = found->second;
     } else if (!label_scopes_.empty()) {
       label_scopes_.back().pending.push_back(branch);
     } else {
@@ -75,12 +78,26 @@ void Parser::statement() {
 void Parser::label() {
   count_symbol();
   const int target = static_cast<int>(function_->instructions.size());
-  if (!symbols_.declare(token_.text, {Symbol::Kind::label})) {
-    refuse(fmt::format("{} is declared twice", quoted(token_.text)));
+  const Token name = token_;
+  advance();
+  advance();
+  if (take(".branchtargets")) return branch_table(name.text);
+  if (!symbols_.declare(name.text, {Symbol::Kind::label})) {
+    throw Refusal{fmt::format("{} is declared twice", quoted(name.text)), name.line};
   }
-  label_scopes_.back().labels.emplace(token_.text, target);
-  advance();
-  advance();
+  label_scopes_.back().labels.emplace(name.text, target);
+}
+
+// table: .branchtargets L1, L2, ...;
+void Parser::branch_table(std::string_view name) {
+  Symbol symbol{Symbol::Kind::branch_table};
+  symbol.index = static_cast<int>(branch_tables_.size());
+  if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", quoted(name)));
+  std::vector<std::string_view>& labels = branch_tables_.emplace_back();
+  do {
+    labels.push_back(expect_name("a label"));
+  } while (take(','));
+  expect(';');
 }
 
 void Parser::directive() {
@@ -216,6 +233,8 @@ void Parser::instruction() {
   const Form form = info(made.opcode).form;
   if (form == Form::branch) {
     branch_operands(made);
+  } else if (form == Form::indexed_branch) {
+    indexed_branch_operands(made);
   } else if (form == Form::call) {
     call_operands(made);
   } else {
@@ -242,6 +261,31 @@ void Parser::branch_operands(Instruction& made) {
   target.kind = Operand::Kind::label;
   label_scopes_.back().pending.push_back({function_->instructions.size(), expect_name("a label")});
   made.operands.push_back(std::move(target));
+}
+
+// brx.idx index, table.
+void Parser::indexed_branch_operands(Instruction& made) {
+  made.operands.push_back(operand());
+  const Operand& index = made.operands[0];
+  if (index.kind != Operand::Kind::reg || index.negated ||
+      (bit(function_->registers[static_cast<std::size_t>(index.index)].type) & (kB32 | kU32 | kS32)) == 0) {
+    refuse(fmt::format("{} takes its index from a register of 32 bits", quoted(instruction_text_)));
+  }
+  expect(',');
+  const std::string_view name = expect_name("a table of .branchtargets");
+  const Symbol* symbol = symbols_.find(name);
+  if (symbol == nullptr || symbol->kind != Symbol::Kind::branch_table) {
+    refuse(fmt::format("{} is no table of .branchtargets above this line", quoted(name)));
+  }
+  Operand& table = made.operands.emplace_back();
+  table.kind = Operand::Kind::vector;
+  for (const std::string_view label : branch_tables_[static_cast<std::size_t>(symbol->index)]) {
+    count_symbol();  // a table that many instructions name is bounded as well
+    Operand& target = table.elements.emplace_back();
+    target.kind = Operand::Kind::label;
+    label_scopes_.back().pending.push_back(
+        {function_->instructions.size(), label, static_cast<int>(table.elements.size()) - 1});
+  }
 }
 
 // call (results), name, (arguments) with either list left out.

@@ -650,6 +650,7 @@ Reason read_modifiers(std::span<const std::string_view> words, Instruction& i) {
       if (i.space == Space::global && reader.take_any({".L2::evict_last", ".L2::evict_normal"})) return reader.finish();
       return reader.take_any({".L1", ".L2"}) ? reader.finish() : kUnsupported;
     case Form::branch:
+    case Form::indexed_branch:
     case Form::call:
     case Form::leave:
       if (i.opcode != Opcode::Exit) i.uni = reader.take(".uni");

@@ -82,6 +82,7 @@ enum class Form : std::uint8_t {
   atomic,
   reduction,
   branch,
+  indexed_branch,
   barrier,
   call,
   leave,
@@ -190,7 +191,7 @@ struct Operand {
     variable,   // a variable's address as a value: symbol, offset
     function,   // a kernel's or function's address as a value, or what a call calls: symbol
     address,    // [base + offset]: reg in index (>= 0), or symbol, or neither (absolute)
-    vector,     // {a, b, c, d}: elements
+    vector,     // {a, b, c, d}: elements; of brx.idx, the labels of its table
     label       // index: of the instruction that it stands before (may be instructions.size())
   };
   Kind kind = Kind::none;

@@ -86,6 +86,8 @@ Operand Parser::named_operand() {
       break;
     case Symbol::Kind::label:
       refuse(fmt::format("{} is a label, which only bra may name", quoted(name)));
+    case Symbol::Kind::branch_table:
+      refuse(fmt::format("{} is a table of labels, which only brx.idx may name", quoted(name)));
     case Symbol::Kind::variable:
       made.kind = Operand::Kind::variable;
       made.symbol = symbol->unique;
@@ -123,7 +125,7 @@ Operand Parser::address_operand() {
     const std::string_view name = expect_name("an address");
     const Symbol* symbol = symbols_.find(name);
     if (symbol == nullptr) refuse(fmt::format("{} is not declared", quoted(name)));
-    if (symbol->kind == Symbol::Kind::function || symbol->kind == Symbol::Kind::label) {
+    if (symbol->kind != Symbol::Kind::reg && symbol->kind != Symbol::Kind::variable) {
       refuse(fmt::format("{} is no memory", quoted(name)));
     }
     if (symbol->kind == Symbol::Kind::reg) {

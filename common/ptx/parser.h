@@ -34,6 +34,7 @@ class Parser {
   struct PendingBranch {
     std::size_t instruction;
     std::string_view label;
+    int entry = -1;  // of a table of branches; -1: the instruction's only target
   };
   struct LabelScope {
     std::unordered_map<std::string_view, int> labels;
@@ -104,7 +105,9 @@ class Parser {
   std::string unique_name(std::string_view name);
   void instruction();
   void guard(Instruction& instruction);
+  void branch_table(std::string_view name);
   void branch_operands(Instruction& instruction);
+  void indexed_branch_operands(Instruction& instruction);
   void call_operands(Instruction& instruction);
   void call_list(std::vector<Operand>& list);
   void check_call(const Instruction& instruction, const Function& callee) const;
@@ -134,9 +137,10 @@ class Parser {
 
   Function* function_ = nullptr;  // whose body is being read
   std::vector<LabelScope> label_scopes_;
-  std::unordered_map<std::string_view, int> names_used_;  // variables of this function, by how often
-  std::unordered_map<std::string, Passed> passable_;      // this function's .param variables, by unique name
-  std::string instruction_text_;                          // "ld.global.f32", of the instruction being read
+  std::vector<std::vector<std::string_view>> branch_tables_;  // of this function: the labels of each
+  std::unordered_map<std::string_view, int> names_used_;      // variables of this function, by how often
+  std::unordered_map<std::string, Passed> passable_;          // this function's .param variables, by unique name
+  std::string instruction_text_;                              // "ld.global.f32", of the instruction being read
 };
 
 }  // namespace roofwalk::ptx

@@ -83,6 +83,8 @@ std::string_view written_as(Form form) {
       return "`[.order][.scope][.space].operation[.noftz].type`";
     case Form::branch:
       return "`[.uni]` to a label";
+    case Form::indexed_branch:
+      return "`[.uni]` by a register, to a label of a table of `.branchtargets`";
     case Form::barrier:
       return "`.sync`, `.arrive`, `.red.popc.u32`, `.red.{and,or}.pred`, numbers 0 to 15, with a count of threads or "
              "without; `bar.warp.sync`";

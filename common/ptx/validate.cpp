@@ -317,6 +317,7 @@ Signature signature_of(const Instruction& i) {
       add_mbarrier(s, i);
       break;
     case Form::branch:
+    case Form::indexed_branch:
     case Form::call:
     case Form::leave:
     case Form::trap:

@@ -16,11 +16,18 @@ using ptx::Instruction;
 // writes behind every impossible case, does not keep the other arms from meeting.
 bool ends_block(const Instruction& instruction) {
   const Form form = ptx::info(instruction.opcode).form;
-  return form == Form::branch || form == Form::leave || calls_linked(instruction);
+  return form == Form::branch || form == Form::indexed_branch || form == Form::leave || calls_linked(instruction);
 }
 
-std::uint32_t branch_target(const Instruction& instruction) {
-  return static_cast<std::uint32_t>(instruction.operands[0].index);
+// Where a branch or call may lead, as it stands in the text; one way may come several times.
+std::vector<std::uint32_t> targets_of(const Instruction& instruction) {
+  const Form form = ptx::info(instruction.opcode).form;
+  if (form == Form::leave) return {};
+  if (form != Form::indexed_branch) return {static_cast<std::uint32_t>(instruction.operands[0].index)};
+  std::vector<std::uint32_t> out;
+  for (const ptx::Operand& label : instruction.operands[1].elements)
+    out.push_back(static_cast<std::uint32_t>(label.index));
+  return out;
 }
 
 // Blocks in reverse post-order of the reversed graph; the virtual exit comes first and has the number blocks.size().
@@ -110,8 +117,8 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
   for (std::uint32_t i = 0; i < code.size(); ++i) {
     if (!ends_block(code[i])) continue;
     if (i + 1 < code.size()) starts.insert(i + 1);
-    if (ptx::info(code[i].opcode).form != Form::leave && branch_target(code[i]) < code.size()) {
-      starts.insert(branch_target(code[i]));
+    for (const std::uint32_t target : targets_of(code[i])) {
+      if (target < code.size()) starts.insert(target);
     }
   }
   std::vector<BasicBlock> blocks;
@@ -134,9 +141,13 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
     }
     const Instruction& last = code[end - 1];
     const Form form = ptx::info(last.opcode).form;
-    if (form == Form::branch) {
-      block.successors.push_back(at(branch_target(last)));
-      if (last.guard >= 0 && at(end) != block.successors[0]) block.successors.push_back(at(end));
+    if (form == Form::branch || form == Form::indexed_branch) {
+      std::set<std::uint32_t> seen;
+      const auto lead_to = [&](std::uint32_t index) {
+        if (seen.insert(at(index)).second) block.successors.push_back(at(index));
+      };
+      for (const std::uint32_t target : targets_of(last)) lead_to(target);
+      if (last.guard >= 0) lead_to(end);
     } else if (form == Form::leave) {
       block.successors.push_back(kExitBlock);
       if (last.guard >= 0 && end < code.size()) block.successors.push_back(at(end));

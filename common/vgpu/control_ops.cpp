@@ -1,6 +1,7 @@
 // Handlers that move a warp through its program: block entry and reconvergence, branches, exits, barriers, predicates.
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -75,6 +76,28 @@ void record_entry(Multiprocessor& sm, Warp& warp, const Op* op) {
   sm.traced.bytes += sizeof trace.blocks[0] + op->memory * sizeof trace.outcomes[0];
 }
 
+// Lanes of a warp that a branch sends the same way.
+struct Way {
+  std::uint32_t block = 0, lanes = 0;
+};
+
+// The ways part, the last one goes first. Where the warp goes on.
+std::uint32_t split(Launch& launch, Warp& warp, const Op* op, std::span<const Way> ways) {
+  ++launch.sites[op->pc].divergent;
+  if (warp.in_lockstep) come_apart(launch, warp, launch.program.lockstep.leaving[op->block]);
+  if (op->meet == warp.stack.back().reconvergence) {
+    warp.stack.pop_back();  // the lanes meet where this entry would have ended anyway
+  } else {
+    warp.stack.back().block = op->meet;
+  }
+  const bool never_meet = op->meet == kExitBlock;
+  for (const Way& way : ways) {
+    if (way.block != op->meet || never_meet) warp.stack.push_back({way.lanes, way.block, op->meet});
+  }
+  resume_top(warp);
+  return warp.stack.back().block;
+}
+
 }  // namespace
 
 bool resume_top(Warp& warp) {
@@ -145,22 +168,46 @@ const Op* op_branch(Launch& launch, Warp& warp, const Op* op) {
   if (taken == 0) return enter_block(launch, warp, op->next_block);
   std::uint32_t go = op->target;
   if (taken != warp.mask) {
-    ++launch.sites[op->pc].divergent;
-    if (warp.in_lockstep) come_apart(launch, warp, launch.program.lockstep.leaving[op->block]);
-    const std::uint32_t others = warp.mask & ~taken;
-    if (op->meet == warp.stack.back().reconvergence) {
-      warp.stack.pop_back();  // the lanes meet where this entry would have ended anyway
-    } else {
-      warp.stack.back().block = op->meet;
-    }
-    const bool never_meet = op->meet == kExitBlock;
-    if (op->next_block != op->meet || never_meet) warp.stack.push_back({others, op->next_block, op->meet});
-    if (op->target != op->meet || never_meet) warp.stack.push_back({taken, op->target, op->meet});
-    resume_top(warp);
-    go = warp.stack.back().block;
+    const Way ways[] = {{op->next_block, warp.mask & ~taken}, {op->target, taken}};
+    go = split(launch, warp, op, ways);
   }
   const Op* next = enter_block(launch, warp, go);
   if (op->back_edge && go == op->target) {
+    warp.next = next;
+    return nullptr;
+  }
+  return next;
+}
+
+// SASS reads the way from a table in constant memory, behind a comparison of its own with the table's end: what the ISA
+// leaves open, an index beyond, is a fault here, for no table of nvcc's makes one.
+const Op* op_indexed_branch(Launch& launch, Warp& warp, const Op* op) {
+  const std::uint32_t taken = warp.mask & guard_mask(warp, op);
+  const std::vector<std::uint32_t>& table = launch.program.branch_tables[static_cast<std::size_t>(op->offset)];
+  const std::uint32_t* index = warp.lanes<std::uint32_t>(op->s[0]);
+  std::array<Way, kWarpSize + 1> ways;
+  std::size_t count = 0;
+  const auto add = [&](std::uint32_t block, std::uint32_t lanes) {
+    std::size_t w = 0;
+    while (w < count && ways[w].block != block) ++w;
+    if (w == count) ways[count++] = {block, 0};
+    ways[w].lanes |= lanes;
+  };
+  if (taken != warp.mask) add(op->next_block, warp.mask & ~taken);
+  for (std::uint32_t left = taken; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    if (index[lane] >= table.size()) {
+      return launch.stop(warp, op, FaultKind::out_of_bounds, lane,
+                         fmt::format("a branch by index {} through a table of {}: a switch came to a case that its "
+                                     "code says cannot be",
+                                     index[lane], table.size()));
+    }
+    add(table[index[lane]], left & (0 - left));
+  }
+  const std::uint32_t go = count == 1 ? ways[0].block : split(launch, warp, op, {ways.data(), count});
+  const Op* next = enter_block(launch, warp, go);
+  // As after a branch that leads back, other warps get their turn.
+  if (go <= op->block) {
     warp.next = next;
     return nullptr;
   }

@@ -130,11 +130,12 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
         add_flops(in, threads, *counters);
         add_memory(in, site, threads, *counters);
         add_traffic(site, input.traffic[pc], *counters);
-        if (ptx::info(in.opcode).form == Form::branch) {
+        const Form form = ptx::info(in.opcode).form;
+        if (form == Form::branch || form == Form::indexed_branch) {
           counters->add(Counter::branches, executions);
           counters->add(Counter::divergent_branches, site.divergent);
         }
-        if (ptx::info(in.opcode).form == Form::barrier) counters->add(Counter::barriers, executions);
+        if (form == Form::barrier) counters->add(Counter::barriers, executions);
       }
     }
   }

@@ -13,6 +13,7 @@ inline constexpr const char* kOutOfBudget =
 const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op);
 const Op* op_fall_through(Launch& launch, Warp& warp, const Op* op);
 const Op* op_branch(Launch& launch, Warp& warp, const Op* op);
+const Op* op_indexed_branch(Launch& launch, Warp& warp, const Op* op);  // brx.idx: s[0] the index
 const Op* op_exit(Launch& launch, Warp& warp, const Op* op);
 const Op* op_guard(Launch& launch, Warp& warp, const Op* op);
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op);

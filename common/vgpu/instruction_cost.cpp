@@ -60,6 +60,8 @@ Cost cost_of(const Instruction& in) {
       return {Unit::tensor, 1};
     case Form::async_copy:
       return {in.async == ptx::AsyncMode::copy ? Unit::memory : Unit::control, 1};
+    case Form::indexed_branch:  // IMNMX, SHF, LDC of the way, SHF, BRX
+      return {Unit::control, 5};
     case Form::branch:
     case Form::leave:
     case Form::trap:
@@ -141,6 +143,7 @@ TimedKind kind_of(const Instruction& in) {
     case Form::barrier:
       return in.barrier == ptx::BarrierMode::warp_sync ? TimedKind::compute : TimedKind::barrier;
     case Form::branch:
+    case Form::indexed_branch:
       return TimedKind::branch;
     case Form::leave:
     case Form::trap:

@@ -226,7 +226,8 @@ class Linker {
                         (i != call && std::any_of(in.call_results.begin(), in.call_results.end(), names));
       if (i > call) {
         const Form form = form_of(in);
-        at_once = at_once && form != Form::call && form != Form::branch && form != Form::leave;
+        at_once = at_once && form != Form::call && form != Form::branch && form != Form::indexed_branch &&
+                  form != Form::leave;
       }
       if (here && (i < call || !at_once)) return false;
     }

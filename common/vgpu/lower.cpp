@@ -200,7 +200,8 @@ class Lowering {
       op.guard = slots_.of_register(in.guard);
       op.guard_negated = in.guard_negated;
       const Form form = ptx::info(in.opcode).form;
-      if (form != Form::branch && form != Form::leave && !calls_linked(in)) op.guarded = handler, op.run = op_guard;
+      const bool steers = form == Form::branch || form == Form::indexed_branch || form == Form::leave;
+      if (!steers && !calls_linked(in)) op.guarded = handler, op.run = op_guard;
     }
     program_.ops.push_back(op);
   }
@@ -234,9 +235,10 @@ class Lowering {
   }
 
   std::uint32_t block_at(std::uint32_t pc) const {
-    const auto it = std::find_if(program_.blocks.begin(), program_.blocks.end(),
-                                 [&](const BasicBlock& b) { return b.first == pc && b.count != 0; });
-    return it == program_.blocks.end() ? kExitBlock : static_cast<std::uint32_t>(it - program_.blocks.begin());
+    const auto it = std::lower_bound(program_.blocks.begin(), program_.blocks.end(), pc,
+                                     [](const BasicBlock& b, std::uint32_t at) { return b.first < at; });
+    if (it == program_.blocks.end() || it->first != pc || it->count == 0) return kExitBlock;
+    return static_cast<std::uint32_t>(it - program_.blocks.begin());
   }
 
   Status lower_instruction(const Instruction& in, std::uint32_t pc, std::uint32_t block) {
@@ -291,6 +293,16 @@ class Lowering {
         op.meet = program_.blocks[block].reconvergence;
         op.back_edge = target <= pc;
         return emit_ok(op, op_branch);
+      }
+      case Form::indexed_branch: {
+        std::vector<std::uint32_t>& table = program_.branch_tables.emplace_back();
+        for (const Operand& label : in.operands[1].elements)
+          table.push_back(block_at(static_cast<std::uint32_t>(label.index)));
+        op.s[0] = source(in.operands[0], 4);
+        op.offset = static_cast<std::int64_t>(program_.branch_tables.size()) - 1;
+        op.next_block = block + 1 < program_.blocks.size() ? block + 1 : kExitBlock;
+        op.meet = program_.blocks[block].reconvergence;
+        return emit_ok(op, op_indexed_branch);
       }
       case Form::leave:
         return emit_ok(op, in.opcode == Opcode::Ret && is_called(pc) ? op_return : op_exit);

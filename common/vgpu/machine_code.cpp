@@ -272,7 +272,7 @@ class CodeMap {
     const Class kind = class_at(i);
     if (is_memory(in)) return kind == Class::memory;
     const Form form = ptx::info(in.opcode).form;
-    if (form == Form::branch || form == Form::leave) return kind == Class::branch;
+    if (form == Form::branch || form == Form::indexed_branch || form == Form::leave) return kind == Class::branch;
     if (const auto single = single_operation(in)) return operation_info(code_[i].operation).unit == single->unit;
     return kind != Class::memory && kind != Class::branch;
   }

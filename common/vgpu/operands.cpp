@@ -22,6 +22,7 @@ std::size_t result_count(const ptx::Instruction& in) {
     case Form::fragment_store:
     case Form::reduction:
     case Form::branch:
+    case Form::indexed_branch:
     case Form::leave:
     case Form::trap:
     case Form::fence:

@@ -138,6 +138,7 @@ struct Program {
   std::uint32_t stack_start = 0;                          // of it, where that stack begins
   std::uint32_t parameter_bytes = 0;                      // of it, at its start: parameters of calls
   std::vector<CallSite> calls;
+  std::vector<std::vector<std::uint32_t>> branch_tables;  // by Op::offset of brx.idx: the blocks of its table
   // Slots that are written when a block starts: ctaid.{x,y,z} and smid, kNoSlot where the kernel does not ask.
   std::array<Slot, 3> ctaid_slots{kNoSlot, kNoSlot, kNoSlot};
   Slot smid_slot = kNoSlot;

@@ -23,6 +23,51 @@ ROW_TEST(Bra, LoopsOfDifferentLength) {
     EXPECT_EQ(outcome.at<std::uint32_t>(t), (t < 32 ? 320000 : 80000) + t * (t + 1) / 2);
 }
 
+// Some lanes do not branch, some go to the end, two cases share an arm, one arm leads back.
+ROW_TEST(BrxIdx, LanesGoManyWaysAndMeetAgain) {
+  const Outcome outcome = run(threads(std::string(R"(
+    and.b32 %r1, %r63, 7; mov.u32 %r2, 0; setp.ge.u32 %p1, %r63, 4;
+    TABLE: .branchtargets ONE, TWO, END, ONE, BACK, TWO, END, BACK;
+    AGAIN: @%p1 brx.idx %r1, TABLE;
+    add.u32 %r2, %r2, 1000; bra END;
+    ONE: activemask.b32 %r3; popc.b32 %r3, %r3; add.u32 %r2, %r2, %r3; bra END;
+    BACK: mov.u32 %r1, 1; add.u32 %r2, %r2, 100; bra AGAIN;
+    TWO: add.u32 %r2, %r2, 200; bra.uni END;
+    END: activemask.b32 %r3; popc.b32 %r3, %r3; mad.lo.u32 %r2, %r3, 10000, %r2; )") +
+                                          kStore + "%r2;",
+                                      40, 40));
+  ASSERT_FALSE(outcome.record.fault) << outcome.record.fault->message;
+  for (std::uint32_t t = 0; t < 40; ++t) {
+    const std::uint32_t ones = t < 32 ? 6 : 2;  // lanes of the warp that come to ONE
+    const std::uint32_t arms[] = {ones, 200, 0, ones, 300, 200, 0, 300};
+    EXPECT_EQ(outcome.at<std::uint32_t>(t), (t < 32 ? 320000 : 80000) + (t < 4 ? 1000 : arms[t % 8])) << t;
+  }
+  // Both warps come to the table twice: the second time, those that came back go one way.
+  EXPECT_EQ(outcome.count(Counter::divergent_branches), 2u);
+}
+
+ROW_TEST(BrxIdx, AsOneWhereTheIndexIsTheSame) {
+  const Outcome outcome = run(threads(std::string(R"(
+    mov.u32 %r1, %ctaid.x; T: .branchtargets A, B, C; brx.idx.uni %r1, T;
+    A: mov.u32 %r2, 5; bra OUT;
+    B: mov.u32 %r2, 6; bra OUT;
+    C: mov.u32 %r2, 7;
+    OUT: )") + kStore + "%r2;",
+                                      32, 32));
+  for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(outcome.at<std::uint32_t>(t), 5u) << t;
+  EXPECT_EQ(outcome.count(Counter::divergent_branches), 0u);
+}
+
+// The ISA leaves open what an index beyond the table does; here it is a fault of the first thread that has one.
+ROW_TEST(BrxIdx, AnIndexBeyondTheTableIsAFault) {
+  const Outcome outcome = run(threads("T: .branchtargets A, B; brx.idx %r63, T; A: mov.u32 %r1, 1; B: ret;", 32, 32));
+  ASSERT_TRUE(outcome.record.fault);
+  EXPECT_EQ(outcome.record.fault->kind, FaultKind::out_of_bounds);
+  EXPECT_EQ(outcome.record.fault->thread.x, 2u);
+  EXPECT_NE(outcome.record.fault->message.find("index 2 through a table of 2"), std::string::npos)
+      << outcome.record.fault->message;
+}
+
 ROW_TEST(Exit, SomeLanesLeaveAndTheBarrierDoesNotWaitForThem) {
   const Outcome outcome =
       run(threads(std::string("setp.ge.u32 %p1, %r63, 40; @%p1 exit; bar.sync 0; ") + kStore + "7;", 96, 96));

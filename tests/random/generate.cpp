@@ -479,6 +479,7 @@ class Generator {
     if (dice < 79 && ragged_) return leave();
     if (dice < 80 && depth < 3) return group([&] { pointer_loop(); });
     if (depth >= 3) return computation();
+    if (dice < 81) return table(depth, together);
     if (dice < 90) return choice(depth, together);
     if (dice < 96) return loop(depth, together);
     scope(depth);
@@ -502,6 +503,33 @@ class Generator {
     out.negated = chance(30);
     out.body = body([&] { statements(body_size(depth), depth + 1, together && uniform); });
     if (chance(50)) out.otherwise = body([&] { statements(body_size(depth), depth + 1, together && uniform); });
+    put(std::move(out));
+  }
+
+  // A switch: the same arm may stand for many cases, and some cases have none.
+  void table(int depth, bool together) {
+    Statement out;
+    out.what = What::table;
+    const int cases = between(1, 9), arms = between(1, 4);
+    const bool uniform = chance(35);
+    Register index;
+    if (uniform) {
+      index = fresh(Kind::b32);
+      put(form("rem.u32", index, {of(one_of(uniform_coordinates_).reg), number(static_cast<Bits>(cases), "u32")}));
+    } else {
+      index = index_below(cases);
+    }
+    out.code.what = Do::branch_by_index;
+    out.code.text = uniform && chance(50) ? "brx.idx.uni" : "brx.idx";
+    out.code.sources = {of(index)};
+    if (!uniform && chance(20)) guard(out.code);
+    for (int i = 0; i < cases; ++i) out.ways.push_back(between(-1, arms - 1));
+    for (int i = 0; i < arms; ++i) {
+      Statement arm;
+      arm.what = What::arm;
+      arm.body = body([&] { statements(between(0, 3), depth + 1, together && uniform); });
+      out.body.push_back(std::move(arm));
+    }
     put(std::move(out));
   }
 

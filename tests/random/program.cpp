@@ -112,6 +112,23 @@ class Flattener {
         scopes_.pop_back();
         return place(end);
       }
+      case Statement::What::table: {
+        std::vector<int> arms;
+        for (std::size_t i = 0; i < s.body.size(); ++i) arms.push_back(new_label());
+        const int end = new_label();
+        Instruction out = s.code;
+        out.labels.clear();
+        for (const int way : s.ways) out.labels.push_back(way < 0 ? end : arms[static_cast<std::size_t>(way)]);
+        put(std::move(out));
+        for (std::size_t i = 0; i < arms.size(); ++i) {
+          place(arms[i]);
+          all(s.body[i].body);
+          if (i + 1 < arms.size()) branch(end, nullptr, true, false);
+        }
+        return place(end);
+      }
+      case Statement::What::arm:
+        return all(s.body);
       case Statement::What::leave_scope:
         if (!scopes_.empty()) branch(scopes_.back(), &s, true, false);
         return;
@@ -164,6 +181,15 @@ std::string address_text(const Instruction& in) {
   return "[" + (in.has_base ? name_of(in.base) : in.name) + offset_text(in.offset) + "]";
 }
 
+std::string labels_text(const Instruction& in, const char* before, const char* between) {
+  std::string out;
+  for (const int label : in.labels) out += fmt::format("{}{}{}", out.empty() ? "" : between, before, label);
+  return out;
+}
+
+// Tables of the same labels are the same; each stands above its branch.
+std::string table_name(const Instruction& in) { return "T" + labels_text(in, "", "_"); }
+
 std::string operands_text(const Instruction& in) {
   switch (in.what) {
     case Do::form:
@@ -189,6 +215,8 @@ std::string operands_text(const Instruction& in) {
       return fmt::format("{}, [{}], {}", address_text(in), name_of(in.second_base), in.element_bytes);
     case Do::branch:
       return fmt::format("L{}", in.label);
+    case Do::branch_by_index:
+      return joined(in.sources) + ", " + table_name(in);
     case Do::active_mask:
       return joined(in.results);
     case Do::nothing:
@@ -267,6 +295,8 @@ std::string text_of(const Program& program, const Code& code) {
     const Instruction& in = code.lines[i].code;
     if (in.what == Do::label) out += fmt::format("L{}:\n", in.label);
     if (!code.lines[i].in_text()) continue;
+    if (in.what == Do::branch_by_index)
+      out += fmt::format("{}: .branchtargets {};\n", table_name(in), labels_text(in, "L", ", "));
     const std::string operands = operands_text(in);
     const std::string guard = in.guard < 0 ? "" : fmt::format("@{}%p{} ", in.guard_negated ? "!" : "", in.guard);
     out += fmt::format(".loc 1 {} 1\n{}{}{}{};\n", i + 1, guard, in.text, operands.empty() ? "" : " ", operands);

@@ -54,6 +54,7 @@ enum class Do : std::uint8_t {
   nothing,         // fences, prefetches and the like
   copy,            // cp.async: at once, for nobody looks before it is waited for
   branch,
+  branch_by_index,  // brx.idx, to one of `labels`
   leave,
   enter_loop,      // not in the text: the loop's iterations are counted from here
   next_iteration,  // not in the text
@@ -76,8 +77,9 @@ struct Instruction {
   Register second_base = {};  // of cp.async: its source in global memory
   int element_bytes = 0;      // of memory
   bool is_signed = false;
-  int label = -1;  // of branches and labels
-  int loop = -1;   // of loop markers
+  int label = -1;                // of branches and labels
+  std::vector<int> labels = {};  // of branch_by_index
+  int loop = -1;                 // of loop markers
 };
 
 struct Statement {
@@ -88,6 +90,8 @@ struct Statement {
     loop_top,     // while (counter < limit) { body; ++counter }
     scope,        // body, which its `leave_scope` statements leave
     leave_scope,  // @p bra to the end of the scope around it
+    table,        // `code` branches by index: to arms of its body or to its end; who does not branch runs the first
+    arm,          // of a table: its body
     group         // body, which is kept or removed as a whole
   };
   What what = What::code;
@@ -97,6 +101,7 @@ struct Statement {
   bool negated = false;
   bool uniform = false;  // bra.uni
   std::vector<Statement> body, otherwise;
+  std::vector<int> ways;  // of a table, by index: which arm; -1 its end
 };
 
 struct Dimensions {

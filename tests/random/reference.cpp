@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -396,6 +397,13 @@ class Reference {
       case Do::branch:
         thread.at = static_cast<std::size_t>(code_.labels[static_cast<std::size_t>(in.label)]);
         return;
+      case Do::branch_by_index: {
+        const Bits index = get(thread, in.sources[0]);
+        if (index >= in.labels.size()) throw Invalid("branches by an index beyond its table");
+        thread.at = static_cast<std::size_t>(code_.labels[static_cast<std::size_t>(in.labels[index])]);
+        all.address[lane] = instruction_from(thread.at);
+        return;
+      }
       case Do::leave:
         thread.done = true;
         return;
@@ -414,6 +422,23 @@ class Reference {
       default:
         return;
     }
+  }
+
+  // The line of the instruction that comes next, for labels lead to it.
+  std::size_t instruction_from(std::size_t line) const {
+    while (!code_.lines[line].in_text()) ++line;
+    return line;
+  }
+
+  // Whether lanes of a warp go different ways.
+  bool parts(const Instruction& in, const Meeting& meeting) const {
+    if (in.what == Do::branch) return meeting.did != 0 && meeting.did != meeting.came;
+    std::set<std::size_t> ways;
+    if (meeting.did != meeting.came) ways.insert(instruction_from(meeting.line + 1));
+    for (int l = 0; l < kLanes; ++l) {
+      if ((meeting.did >> l & 1u) != 0) ways.insert(meeting.address[static_cast<std::size_t>(l)]);
+    }
+    return ways.size() > 1;
   }
 
   void apply(Thread& thread, const Instruction& in) {
@@ -566,13 +591,14 @@ class Reference {
     const Instruction& in = code_.lines[line].code;
     LineCounts& out = out_.counts[line];
     ++out.warp_instructions;
-    const bool moves_on = in.what == Do::branch || in.what == Do::leave;  // whose guard is what it does
+    const bool branches = in.what == Do::branch || in.what == Do::branch_by_index;
+    const bool moves_on = branches || in.what == Do::leave;  // whose guard is what it does
     const auto threads = static_cast<std::uint64_t>(std::popcount(moves_on ? meeting.came : meeting.did));
     out.thread_instructions += threads;
     if (in.what == Do::barrier || in.what == Do::barrier_reduce || in.what == Do::meet) ++out.barriers;
-    if (in.what == Do::branch) {
+    if (branches) {
       ++out.branches;
-      out.divergent_branches += meeting.did != 0 && meeting.did != meeting.came;
+      out.divergent_branches += parts(in, meeting);
     }
     if (in.what == Do::form && in.form->flops != 0) {
       std::uint64_t& flops = in.form->flops_of == Flops::f16   ? out.flops_f16

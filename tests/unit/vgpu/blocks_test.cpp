@@ -38,6 +38,16 @@ TEST(Blocks, EarlyReturnNeverMeets) {
   EXPECT_EQ(find_blocks(module.functions[0])[0].reconvergence, kExitBlock);
 }
 
+TEST(Blocks, TableLeadsToEachOfItsLabelsOnce) {
+  const ptx::Module module = parse(
+      "T: .branchtargets A, B, A, M, B;\nbrx.idx %r1, T;\n"
+      "A:\nmov.u32 %r1, 2;\nbra M;\nB:\nmov.u32 %r1, 3;\nM:\nret;\n");
+  const auto blocks = find_blocks(module.functions[0]);
+  ASSERT_EQ(blocks.size(), 4u);
+  EXPECT_EQ(blocks[0].successors, (std::vector<std::uint32_t>{1, 2, 3}));
+  EXPECT_EQ(blocks[0].reconvergence, 3u);
+}
+
 TEST(Blocks, TrapInOneArmKeepsNoneFromMeeting) {
   const ptx::Module module = parse(
       "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra B;\nbra T;\n"
