@@ -72,7 +72,8 @@ void StoreLog::overlay(std::uint64_t address, std::uint32_t bytes, std::uint8_t*
   }
 }
 
-void StoreLog::apply() {
+bool StoreLog::apply() {
+  if (lines_.empty()) return false;
   for (const Line& line : lines_) {
     table_[line.slot] = 0;
     if (line.stored[0] == kAllBytes && line.stored[1] == kAllBytes) {
@@ -93,6 +94,7 @@ void StoreLog::apply() {
   lines_.clear();
   low_ = ~0ull;
   end_ = 0;
+  return true;
 }
 
 }  // namespace roofwalk::vgpu
