@@ -146,18 +146,36 @@ void count_write(Launch& launch, const Warp& warp, const Op* op, const Access& a
   }
 }
 
-// A load whose lanes are at the same place of 32 rows reads them from copies.
-void read_copies(const Launch& launch, const Warp& warp, Access& access, Pointers& at) {
-  const std::uint64_t offset = access.first % kRowBytes;
-  RowWindow& window = row_window(launch, warp, access.first, access.stride, at.base + (access.first - at.low_address));
+// A load whose lanes are at the same place of 32 sectors reads them from copies.
+void read_copies(Launch& launch, Access& access, Pointers& at) {
+  SectorCopies& copies = launch.sector_copies;
+  const std::uint64_t offset = access.first % kSectorBytes, first = access.first - offset;
+  if (copies.first != first || copies.stride != access.stride || copies.round != launch.round) {
+    copies.gathered = 0;
+    copies.first = first;
+    copies.stride = access.stride;
+    copies.round = launch.round;
+    const std::uint8_t* from = at.base + (first - at.low_address);
+    for (int l = 0; l < kWarpSize; ++l) {
+      std::memcpy(copies.bytes + l * kSectorBytes, from + static_cast<std::uint64_t>(l) * access.stride, kSectorBytes);
+      __builtin_prefetch(from + static_cast<std::uint64_t>(l) * access.stride + 64, 0, 1);
+    }
+  }
   at.low_address = 0;
   if (access.bytes != 4) {
-    at.base = window.bytes();
+    at.base = copies.bytes;
     access.low = access.first = offset;
-    access.stride = kRowBytes;
+    access.stride = kSectorBytes;
     return;
   }
-  at.base = reinterpret_cast<std::uint8_t*>(window.words(offset));
+  const std::uint64_t word = offset / 4;
+  if ((copies.gathered >> word & 1u) == 0) {
+    copies.gathered |= 1u << word;
+    for (int l = 0; l < kWarpSize; ++l) {
+      std::memcpy(&copies.words[word][l], copies.bytes + static_cast<std::uint64_t>(l) * kSectorBytes + offset, 4);
+    }
+  }
+  at.base = reinterpret_cast<std::uint8_t*>(copies.words[word]);
   access.low = access.first = 0;
   access.stride = 4;
   access.contiguous = true;
@@ -458,7 +476,7 @@ bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
   if (may_be_stored(launch, access)) {
     overlay_stores(launch, access, out, bytes);
   } else if (access.implied && access.lines == kWarpSize && access.stride % kSectorBytes == 0 && launch.stores_wait) {
-    read_copies(launch, warp, access, out);
+    read_copies(launch, access, out);
   }
   return true;
 }

@@ -90,16 +90,6 @@ struct LaneBytes {
   // Pointers into it for a store, lane after lane without a gap.
   Pointers pointers(const Access& access);
 };
-// What the lanes of a warp find at the rows where they are: `first` of lane 0, whose bytes are at `from`. Only where
-// stores wait.
-inline RowWindow& row_window(const Launch& launch, const Warp& warp, std::uint64_t first, std::uint64_t stride,
-                             const std::uint8_t* from) {
-  std::unique_ptr<RowCopies>& copies = warp.block->row_copies;
-  if (copies == nullptr) copies = std::make_unique<RowCopies>();
-  const std::uint64_t offset = first % kRowBytes;
-  return copies->window(first - offset, stride, launch.stores_applied, from - offset);
-}
-
 // Whether this SM stored, in this round, what the access may read.
 inline bool may_be_stored(const Launch& launch, const Access& access) {
   return launch.sm->stores.may_hold(access.low, access.high + access.bytes);

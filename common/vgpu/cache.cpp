@@ -63,52 +63,42 @@ void L1Cache::invalidate() {
   std::fill(read_in_.begin(), read_in_.end(), 0u);
   std::fill(hints_.begin(), hints_.end(), 0u);
   clock_ = 0;
-  for (Group& group : groups_) group = {};
-  std::fill(std::begin(first_lines_), std::end(first_lines_), ~0ull);
+  group_ = {};
 }
 
 void L1Cache::read_group(const std::uint64_t (&lines)[kGroupLines], const std::uint8_t (&sectors)[kGroupLines],
                          std::uint8_t (&missing)[kGroupLines]) {
-  std::uint32_t slots[kGroupLines];
+  forget_group();
   for (int i = 0; i < kGroupLines; ++i) {
-    const std::uint32_t slot = slots[i] = locate(lines[i]);
-    if ((states_[slot] & kInGroup) != 0) forget(group_of(states_[slot]));
-    const std::uint64_t valid = states_[slot] & kValid;
+    const std::uint32_t slot = locate(lines[i]);
+    const std::uint64_t valid = states_[slot] & kFlags;
     states_[slot] = ++clock_ << kStampShift | valid | sectors[i];
     missing[i] = static_cast<std::uint8_t>(sectors[i] & ~valid);
     if (missing[i] != 0) read_in_[slot] = round_;
+    group_.line[i] = lines[i];
+    group_.slot[i] = slot;
   }
   // Of no use where one of them had to make room for another.
   for (int i = 0; i < kGroupLines; ++i) {
-    if (tags_[slots[i]] != lines[i]) return;
+    if (tags_[group_.slot[i]] != lines[i]) return;
   }
-  const std::size_t number = next_group_;
-  next_group_ = (next_group_ + 1) % kGroups;
-  forget(number);
-  Group& group = groups_[number];
-  group.used = true;
-  first_lines_[number] = lines[0];
-  newest_group_ = number;
-  group.all_valid = kValid;
-  group.step = lines[1] - lines[0];
+  group_.used = 1;
+  group_.all_valid = 0xf;
+  group_.step = lines[1] - lines[0];
   for (int i = 0; i < kGroupLines; ++i) {
-    std::uint64_t& state = states_[slots[i]];
-    group.line[i] = lines[i];
-    group.slot[i] = slots[i];
-    group.valid[i] = static_cast<std::uint8_t>(state & kValid);
-    group.all_valid &= group.valid[i];
-    state |= kInGroup | number << kGroupShift;
-    if (lines[i] != lines[0] + static_cast<std::uint64_t>(i) * group.step) group.step = 0;
+    std::uint64_t& state = states_[group_.slot[i]];
+    group_.valid[i] = static_cast<std::uint8_t>(state & kFlags);
+    group_.all_valid &= group_.valid[i];
+    state |= kInGroup;
+    if (lines[i] != lines[0] + static_cast<std::uint64_t>(i) * group_.step) group_.step = 0;
   }
 }
 
-void L1Cache::forget(std::size_t number) {
-  Group& group = groups_[number];
-  if (!group.used) return;
-  settle(group);
-  group.used = false;
-  first_lines_[number] = ~0ull;
-  for (const std::uint32_t slot : group.slot) states_[slot] &= ~(kInGroup | kGroup);
+void L1Cache::forget_group() {
+  if (group_.used == 0) return;
+  settle_group();
+  group_.used = 0;
+  for (const std::uint32_t slot : group_.slot) states_[slot] &= ~kInGroup;
 }
 
 std::uint32_t L1Cache::find_or_allocate(std::uint64_t line) {
@@ -116,9 +106,9 @@ std::uint32_t L1Cache::find_or_allocate(std::uint64_t line) {
   if (const int way = find_way(&tags_[first], ways_, line); way >= 0) {
     return static_cast<std::uint32_t>(first + static_cast<std::size_t>(way));
   }
-  for (Group& group : groups_) settle(group);
+  settle_group();
   const std::size_t victim = first + static_cast<std::size_t>(find_oldest(&states_[first], ways_, kStampShift));
-  if ((states_[victim] & kInGroup) != 0) forget(group_of(states_[victim]));
+  if ((states_[victim] & kInGroup) != 0) forget_group();
   tags_[victim] = line;
   states_[victim] = 0;
   return static_cast<std::uint32_t>(victim);
@@ -136,7 +126,7 @@ void L1Cache::drop(std::uint64_t line) {
   const std::size_t first = set_of(line) * ways_;
   for (std::size_t i = first; i < first + ways_; ++i) {
     if (tags_[i] != line) continue;
-    if ((states_[i] & kInGroup) != 0) forget(group_of(states_[i]));
+    if ((states_[i] & kInGroup) != 0) forget_group();
     states_[i] = states_[i] >> kStampShift << kStampShift;
   }
 }

@@ -107,7 +107,7 @@ class L1Cache {
   // Looks up and fills `sectors` of a line; returns the mask of misses.
   unsigned read(std::uint64_t line, unsigned sectors) {
     const std::uint32_t slot = locate(line);
-    if ((states_[slot] & kInGroup) != 0) settle(groups_[group_of(states_[slot])]);
+    if ((states_[slot] & kInGroup) != 0) settle_group();
     const auto flags = static_cast<unsigned>(states_[slot] & kFlags);
     states_[slot] = ++clock_ << kStampShift | flags | sectors;
     const unsigned missing = sectors & ~flags;
@@ -122,28 +122,25 @@ class L1Cache {
 
   // Warps that walk along rows ask for the same kGroupLines lines many times in a row. `read_group` reads such lines
   // one by one and keeps where they are; while they stay there, `read_again` does at once what reading them would do.
-  // False where it cannot: other lines, or sectors that were not there. A few such groups are kept at a time: blocks
-  // take turns.
+  // False where it cannot: other lines, or sectors that were not there.
   static constexpr int kGroupLines = 32;
   void read_group(const std::uint64_t (&lines)[kGroupLines], const std::uint8_t (&sectors)[kGroupLines],
                   std::uint8_t (&missing)[kGroupLines]);
   bool read_again(const std::uint64_t (&lines)[kGroupLines], const std::uint8_t (&sectors)[kGroupLines]) {
-    Group* const group = group_from(lines[0]);
-    if (group == nullptr) return false;
-    std::uint64_t differs = 0;
-    for (int i = 0; i < kGroupLines; ++i) differs |= lines[i] ^ group->line[i];
+    std::uint64_t differs = group_.used ^ 1u;
+    for (int i = 0; i < kGroupLines; ++i) differs |= lines[i] ^ group_.line[i];
     if (differs != 0) return false;
     std::uint8_t missing = 0;
-    for (int i = 0; i < kGroupLines; ++i) missing |= static_cast<std::uint8_t>(sectors[i] & ~group->valid[i]);
+    for (int i = 0; i < kGroupLines; ++i) missing |= static_cast<std::uint8_t>(sectors[i] & ~group_.valid[i]);
     if (missing != 0) return false;
-    touch(*group);
+    read_group_again();
     return true;
   }
   // The same for lines of equal distance and one sector of each.
   bool read_again(std::uint64_t first, std::uint64_t step, unsigned sector) {
-    Group* const group = group_from(first);
-    if (group == nullptr || group->step != step || (sector & ~group->all_valid) != 0) return false;
-    touch(*group);
+    if (group_.used == 0 || group_.line[0] != first || group_.step != step || (sector & ~group_.all_valid) != 0)
+      return false;
+    read_group_again();
     return true;
   }
 
@@ -152,37 +149,24 @@ class L1Cache {
 
  private:
   static constexpr int kHintBits = 11;
-  static constexpr std::size_t kGroups = 8;
-  // What states_ holds of a line: the stamp of its last use, whether it belongs to one of groups_ and to which, and its
-  // valid sectors.
-  static constexpr int kStampShift = 8, kGroupShift = 4;
-  static constexpr std::uint64_t kFlags = 0xff, kInGroup = 0x80, kGroup = 0x70, kValid = 0xf;
+  // What states_ holds of a line: the stamp of its last use, whether it belongs to group_, and its valid sectors.
+  static constexpr int kStampShift = 8;
+  static constexpr std::uint64_t kFlags = 0xff, kInGroup = 0x80;
 
   // The lines of one request, and where they are. Their stamps are written only when somebody may look at them.
   struct Group {
-    bool used = false;
+    std::uint64_t used = 0;     // 1: holds a request
     std::uint64_t touched = 0;  // what the clock was after the newest request, if stamps are still to be written
-    std::uint64_t step = 0;     // from line to line; 0: not always the same
-    unsigned all_valid = 0;     // sectors that all lines have
-    std::uint8_t valid[kGroupLines] = {};  // sectors, at least
-    std::uint32_t slot[kGroupLines] = {};
     alignas(64) std::uint64_t line[kGroupLines] = {};
+    std::uint8_t valid[kGroupLines] = {};  // sectors, at least
+    std::uint64_t step = 0;                // from line to line; 0: not always the same
+    unsigned all_valid = 0;                // sectors that all lines have
+    std::uint32_t slot[kGroupLines] = {};
   };
 
-  // The group whose first line is this one; nullptr: none.
-  Group* group_from(std::uint64_t first) {
-    if (first_lines_[newest_group_] == first) return &groups_[newest_group_];
-    for (std::size_t g = 0; g < kGroups; ++g) {
-      if (first_lines_[g] != first) continue;
-      newest_group_ = g;
-      return &groups_[g];
-    }
-    return nullptr;
-  }
-  static std::size_t group_of(std::uint64_t state) { return static_cast<std::size_t>((state & kGroup) >> kGroupShift); }
-  void touch(Group& group) {
+  void read_group_again() {
     clock_ += kGroupLines;
-    group.touched = clock_;
+    group_.touched = clock_;
   }
 
   static std::size_t hint_of(std::uint64_t line) { return line * 0x9e3779b97f4a7c15ull >> (64 - kHintBits); }
@@ -194,16 +178,16 @@ class L1Cache {
     return hint;
   }
   // Writes the stamps that the group's lines have earned.
-  void settle(Group& group) {
-    if (group.touched == 0) return;
-    const std::uint64_t first = group.touched - kGroupLines + 1;
+  void settle_group() {
+    if (group_.touched == 0) return;
+    const std::uint64_t first = group_.touched - kGroupLines + 1;
     for (int i = 0; i < kGroupLines; ++i) {
-      std::uint64_t& state = states_[group.slot[i]];
+      std::uint64_t& state = states_[group_.slot[i]];
       state = (first + static_cast<std::uint64_t>(i)) << kStampShift | (state & kFlags);
     }
-    group.touched = 0;
+    group_.touched = 0;
   }
-  void forget(std::size_t group);
+  void forget_group();
   std::uint32_t find_or_allocate(std::uint64_t line);
   std::size_t set_of(std::uint64_t line) const {
     return static_cast<std::size_t>((static_cast<UInt128>(mix(line)) * sets_) >> 64);
@@ -217,9 +201,7 @@ class L1Cache {
   std::vector<std::uint32_t> read_in_;  // the round of the newest miss
   std::uint32_t round_ = 1;
   std::vector<std::uint32_t> hints_;  // index into tags_, by a hash of the line
-  Group groups_[kGroups];
-  std::uint64_t first_lines_[kGroups];             // beside groups_, for the search
-  std::size_t newest_group_ = 0, next_group_ = 0;  // the one asked for last; the one to be replaced next
+  Group group_;
 };
 
 }  // namespace roofwalk::vgpu

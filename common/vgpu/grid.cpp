@@ -273,7 +273,7 @@ class GridRunner {
   void turn(Launch& launch, Multiprocessor& sm) {
     launch.sm = &sm;
     sm.l1.begin_round();
-    launch.stores_applied = stores_applied_;
+    launch.round = rounds_ + 1;
     launch.instructions_left = budget_;
     sm.moved = false;
     for (std::uint32_t slot = 0; slot < sm.blocks.size(); ++slot) {
@@ -300,7 +300,7 @@ class GridRunner {
   bool settle_round() {
     l2_round_.tell_traces();
     if (launch_.refusal) return false;
-    bool moved = false, stored = false;
+    bool moved = false;
     instructions_ = 0;
     for (Multiprocessor* sm : working_) {
       if (sm->fault) {
@@ -318,9 +318,8 @@ class GridRunner {
       instructions_ += sm->instructions;
       moved |= sm->moved;
       l2_round_.take(sm->l2_log);
-      stored |= sm->stores.apply();
+      sm->stores.apply();
     }
-    stores_applied_ += stored ? 1 : 0;
     bool ended = false;
     for (Multiprocessor* sm : working_) {
       for (const std::uint32_t slot : sm->ended) finish(*sm, sm->blocks[slot]);
@@ -421,7 +420,7 @@ class GridRunner {
   Pace pace_;
   std::uint32_t warps_per_block_ = 0;
   std::uint64_t longest_warp_ = 0;  // instructions
-  std::uint64_t next_block_ = 0, active_blocks_ = 0, rounds_ = 0, stores_applied_ = 0;
+  std::uint64_t next_block_ = 0, active_blocks_ = 0, rounds_ = 0;
   Bytes registers_, local_, constants_, warp_constants_;
 };
 

@@ -16,7 +16,6 @@
 #include "common/vgpu/l2_log.h"
 #include "common/vgpu/memory.h"
 #include "common/vgpu/program.h"
-#include "common/vgpu/row_copies.h"
 #include "common/vgpu/sample.h"
 #include "common/vgpu/store_log.h"
 
@@ -118,7 +117,6 @@ struct ResidentBlock {
   std::uint32_t expected[kBarriers] = {};  // 0: all live warps
   std::uint32_t counted[kBarriers] = {};   // bar.red: threads so far whose predicate held
   std::uint32_t asked[kBarriers] = {};     // and of how many
-  std::unique_ptr<RowCopies> row_copies;   // once a warp has walked along rows
 };
 
 struct alignas(64) Multiprocessor {
@@ -145,6 +143,16 @@ struct alignas(64) Multiprocessor {
 struct BufferMemo {
   std::uint64_t low = 1, high = 0;
   std::uint8_t* data = nullptr;  // data + address - low
+};
+
+// A copy of one sector for each lane, as loads that walk along 32 rows want them: neighbours here, far apart in memory,
+// where they would evict each other from the host's caches. Global memory stands still within a round.
+struct SectorCopies {
+  std::uint64_t first = 1, stride = 0;  // address of lane 0's sector, and from lane to lane
+  std::uint64_t round = 0;
+  std::uint32_t gathered = 0;  // bit w: words[w] is filled
+  alignas(64) std::uint8_t bytes[kWarpSize * kSectorBytes];
+  alignas(64) std::uint32_t words[kSectorBytes / 4][kWarpSize];  // of all sectors: the first, the second...
 };
 
 struct SharedMemo {  // the last pattern of shared addresses of an instruction
@@ -189,9 +197,10 @@ class Launch {
   std::vector<Site> sites;  // by PTX instruction
   std::vector<BufferMemo> buffer_memos;
   std::vector<SharedMemo> shared_memos;
+  SectorCopies sector_copies;
   std::vector<std::uint64_t> block_threads;  // active lanes summed over entries of each basic block
 
-  std::uint64_t stores_applied = 0;     // rounds so far after which stores reached global memory
+  std::uint64_t round = 0;              // the one that runs now, from 1
   bool sanitized = false;               // reads of global memory that nothing has written are faults
   bool stores_wait = false;             // global stores go to the SM's log: other SMs may run meanwhile
   std::uint64_t instructions_left = 0;  // of the budget, for the turns of `sm` in this round

@@ -258,41 +258,25 @@ const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
   return op_load_global<R, M, vector>(launch, warp, op);
 }
 
-// Asks L1 for the same sector of 32 lines, and L2 for those that are missing: how many.
-std::uint64_t read_rows(Multiprocessor& sm, std::uint64_t first_line, std::uint64_t step, unsigned sector) {
-  if (sm.l1.read_again(first_line, step, sector)) return 0;
-  std::uint64_t lines[kWarpSize];
-  std::uint8_t sectors[kWarpSize], missing[kWarpSize];
-  for (std::size_t l = 0; l < kWarpSize; ++l) {
-    lines[l] = first_line + l * step;
-    sectors[l] = static_cast<std::uint8_t>(sector);
-  }
-  sm.l1.read_group(lines, sectors, missing);
-  std::uint64_t missed = 0;
-  for (std::size_t l = 0; l < kWarpSize; ++l) {
-    if (missing[l] == 0) continue;
-    sm.l2_log.read(lines[l], missing[l]);
-    ++missed;
-  }
-  return missed;
-}
-
 // Lanes that walk along 32 rows: each at the same place of its own line. One look finds that L1 holds all 32, and the
-// words come from copies that lie side by side.
+// words come from copies that lie side by side (SectorCopies).
 template <class R, class M, int vector>
 const Op* op_load_rows(Launch& launch, Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = sizeof(M) * vector;
   if constexpr (vector == 1 && sizeof(M) == 4 && sizeof(R) == 4) {
     const Steps& steps = launch.program.lockstep.steps[op->steps];
     const std::uint64_t first = first_address(warp, op);
     const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
-    const std::uint64_t end = first + static_cast<std::uint64_t>(steps.high) + sizeof(M);
-    if (op->s[0] != kNoSlot && launch.stores_wait && is_usual(launch, warp, op, low, end, first, sizeof(M))) {
-      const unsigned sector = 1u << (first / kSectorBytes % 4);
-      const std::uint64_t missed = read_rows(*launch.sm, first / kLineBytes, steps.stride / kLineBytes, sector);
-      add_load(launch, op, kWarpSize, kWarpSize, missed);
-      const BufferMemo& memo = launch.buffer_memos[op->pc];
-      RowWindow& window = row_window(launch, warp, first, steps.stride, memo.data + (first - memo.low));
-      std::memcpy(warp.lanes<R>(op->s[0]), window.words(first % kRowBytes), kWarpSize * sizeof(M));
+    const std::uint64_t end = first + static_cast<std::uint64_t>(steps.high) + kBytes;
+    const unsigned sector = 1u << (first / kSectorBytes % 4);
+    const SectorCopies& copies = launch.sector_copies;
+    const std::uint64_t offset = first % kSectorBytes;
+    if (op->s[0] != kNoSlot && copies.first == first - offset && copies.stride == steps.stride &&
+        copies.round == launch.round && (copies.gathered >> (offset / 4) & 1u) != 0 && launch.stores_wait &&
+        is_usual(launch, warp, op, low, end, first, kBytes) &&
+        launch.sm->l1.read_again(first / kLineBytes, steps.stride / kLineBytes, sector)) {
+      add_load(launch, op, kWarpSize, kWarpSize, 0);
+      std::memcpy(warp.lanes<R>(op->s[0]), copies.words[offset / 4], kWarpSize * sizeof(M));
       return after_memory(launch, warp, op);
     }
   }

@@ -72,8 +72,7 @@ void StoreLog::overlay(std::uint64_t address, std::uint32_t bytes, std::uint8_t*
   }
 }
 
-bool StoreLog::apply() {
-  if (lines_.empty()) return false;
+void StoreLog::apply() {
   for (const Line& line : lines_) {
     table_[line.slot] = 0;
     if (line.stored[0] == kAllBytes && line.stored[1] == kAllBytes) {
@@ -94,7 +93,6 @@ bool StoreLog::apply() {
   lines_.clear();
   low_ = ~0ull;
   end_ = 0;
-  return true;
 }
 
 }  // namespace roofwalk::vgpu

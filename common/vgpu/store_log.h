@@ -20,8 +20,8 @@ class StoreLog {
   // Puts what was stored into `bytes` bytes that were loaded from an address; all lie within one line.
   void overlay(std::uint64_t address, std::uint32_t bytes, std::uint8_t* loaded) const;
 
-  // Writes everything to where it shall go, and forgets it. False if there was nothing.
-  bool apply();
+  // Writes everything to where it shall go, and forgets it.
+  void apply();
 
  private:
   struct Line {
