@@ -158,7 +158,6 @@ void read_copies(Launch& launch, Access& access, Pointers& at) {
     const std::uint8_t* from = at.base + (first - at.low_address);
     for (int l = 0; l < kWarpSize; ++l) {
       std::memcpy(copies.bytes + l * kSectorBytes, from + static_cast<std::uint64_t>(l) * access.stride, kSectorBytes);
-      __builtin_prefetch(from + static_cast<std::uint64_t>(l) * access.stride + 64, 0, 1);
     }
   }
   at.low_address = 0;
