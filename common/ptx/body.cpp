@@ -9,6 +9,23 @@
 #include "common/ptx/validate.h"
 
 namespace roofwalk::ptx {
+namespace {
+
+// add.cc, sub.cc and mad.cc are addc.cc and the like that read no carry.
+Opcode setting_carry(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::Add:
+      return Opcode::Addc;
+    case Opcode::Sub:
+      return Opcode::Subc;
+    case Opcode::Mad:
+      return Opcode::Madc;
+    default:
+      return opcode;
+  }
+}
+
+}  // namespace
 
 // Reads up to the closing brace, which stays the current token: the next one may be the text's end.
 void Parser::body(Function& function) {
@@ -16,6 +33,7 @@ void Parser::body(Function& function) {
   names_used_.clear();
   passable_.clear();
   branch_tables_.clear();
+  carry_ = -1;
   sources_.reset();
   open_block();
   const auto declare_parameters = [&](const std::vector<Variable>& parameters, Passed::Role role) {
@@ -218,6 +236,8 @@ void Parser::instruction() {
     opcode = find_opcode(instruction_text_.substr(0, instruction_text_.find('.') + words[0].size()));
     modifiers = modifiers.subspan(1);
   }
+  const bool sets_carry = std::find(words.begin(), words.end(), ".cc") != words.end();
+  if (opcode && sets_carry) opcode = setting_carry(*opcode);
   const auto unsupported = [&] {
     const std::string_view why = why_refused(instruction_text_, words);
     throw Refusal{fmt::format("{} is not supported by the virtual GPU{}{}", quoted(instruction_text_),
@@ -226,6 +246,7 @@ void Parser::instruction() {
   };
   if (!opcode || token_.kind == Token::Kind::dotted) unsupported();
   made.opcode = *opcode;
+  made.carry_in = info(*opcode).form == Form::carry && instruction_text_.starts_with(info(*opcode).mnemonic);
   if (const auto reason = read_modifiers(modifiers, made)) {
     if (reason->empty()) unsupported();
     throw Refusal{fmt::format("{} {}", quoted(instruction_text_), *reason), made.ptx_line};
@@ -241,6 +262,7 @@ void Parser::instruction() {
     operands(made);
     check_operands(made, function_->registers, instruction_text_);
     if (made.space == Space::param) check_parameter_access(made);
+    if (form == Form::carry) add_carry(made);
   }
   expect(';');
   function_->instructions.push_back(std::move(made));
@@ -261,6 +283,19 @@ void Parser::branch_operands(Instruction& made) {
   target.kind = Operand::Kind::label;
   label_scopes_.back().pending.push_back({function_->instructions.size(), expect_name("a label")});
   made.operands.push_back(std::move(target));
+}
+
+// The flag has no name in the text: it becomes a register of the function, the second result and the last source.
+void Parser::add_carry(Instruction& made) {
+  if (carry_ < 0) {
+    carry_ = static_cast<int>(function_->registers.size());
+    add_register(symbols_.keep(fmt::format("carry flag of {}", function_->name)), Type::pred);
+  }
+  Operand flag;
+  flag.kind = Operand::Kind::reg;
+  flag.index = carry_;
+  made.operands.insert(made.operands.begin() + 1, made.carry_out ? flag : Operand{});
+  if (made.carry_in) made.operands.push_back(flag);
 }
 
 // brx.idx index, table.

@@ -143,6 +143,10 @@ Reason read_alu(Reader& reader, Instruction& i) {
     i.shift = left ? (wrap ? ShiftMode::left_wrap : ShiftMode::left_clamp)
                    : (wrap ? ShiftMode::right_wrap : ShiftMode::right_clamp);
   }
+  if (i.opcode == Opcode::Bmsk) {
+    i.wrap = reader.take(".wrap");
+    if (!i.wrap && !reader.take(".clamp")) return kUnsupported;
+  }
   if (i.opcode == Opcode::Dp4a || i.opcode == Opcode::Dp2a) return read_dot(reader, i);
   reader.take(kMulModeNames, i.mul);
   reader.take(kRoundingNames, i.rounding);
@@ -173,6 +177,13 @@ Reason read_alu(Reader& reader, Instruction& i) {
   const bool approx = i.rounding == Rounding::approx;
   if (i.opcode == Opcode::Rcp && i.type == Type::f64 && i.ftz != approx) return kUnsupported;
   return kFine;
+}
+
+// add.cc, addc, addc.cc and the like: what does neither set nor read the flag comes here no more.
+Reason read_carry(Reader& reader, Instruction& i) {
+  if (i.opcode == Opcode::Madc && (!reader.take(kMulModeNames, i.mul) || i.mul == MulMode::wide)) return kUnsupported;
+  i.carry_out = reader.take(".cc");
+  return reader.take_type(info(i.opcode).types, i.type) ? reader.finish() : kUnsupported;
 }
 
 // Whether every value of the integer type `from` is one of the integer type `to`.
@@ -499,8 +510,11 @@ Reason read_atomic(Reader& reader, Instruction& i) {
     i.is_volatile = is_reduction ? reader.take(".release") : reader.take_any({".acquire", ".release", ".acq_rel"});
     return i.is_volatile;
   };
-  const bool ordered = take_order(), scoped = take_scope(reader);
+  const bool ordered = take_order();
+  bool scoped = take_scope(reader);
   if (reader.take(kSpaceNames, i.space) && i.space != Space::global && i.space != Space::shared) return kUnsupported;
+  // nvcc writes atomicAdd_block as `atom.global.cta.add.u32`, which ptxas takes as well.
+  if (!ordered && !scoped) scoped = take_scope(reader);
   if (!reader.take(kAtomicOpNames, i.atomic)) return kUnsupported;
   // libcu++ writes `atom.add.acquire.cta.u32`, which ptxas takes as well.
   if (!ordered && !scoped && take_order() && !take_scope(reader)) return kUnsupported;
@@ -596,6 +610,8 @@ Reason read_modifiers(std::span<const std::string_view> words, Instruction& i) {
   switch (row.form) {
     case Form::alu:
       return read_alu(reader, i);
+    case Form::carry:
+      return read_carry(reader, i);
     case Form::convert:
       return read_convert(reader, i);
     case Form::compare:

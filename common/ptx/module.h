@@ -72,6 +72,7 @@ enum class Form : std::uint8_t {
   select,
   compare,
   set,
+  carry,
   load,
   store,
   matrix_load,
@@ -249,6 +250,9 @@ struct Instruction {
   bool shift_amount = false;  // bfind.shiftamt
   bool has_policy = false;    // .L2::cache_hint: its last operand, which changes nothing here
   bool uni = false;           // bra.uni, call.uni
+  bool carry_in = false;      // addc and the like: the carry flag is their last source
+  bool carry_out = false;     // .cc: it is their second result
+  bool wrap = false;          // bmsk.wrap
   bool non_coherent = false;  // ld.global.nc
   bool is_volatile = false;   // also .relaxed, .acquire, .release: not to be moved
   bool to = false;            // cvta.to

@@ -73,6 +73,12 @@ Operand Parser::named_operand() {
   Operand made;
   if (symbol == nullptr) {
     if (name.starts_with('%')) return special_operand(name);
+    if (name == "WARP_SZ") {
+      made.kind = Operand::Kind::immediate;
+      made.bits = 32;
+      made.component = static_cast<std::uint8_t>(Written::integer);
+      return made;
+    }
     refuse(fmt::format("{} is not declared", quoted(name)));
   }
   switch (symbol->kind) {

@@ -108,6 +108,7 @@ class Parser {
   void branch_table(std::string_view name);
   void branch_operands(Instruction& instruction);
   void indexed_branch_operands(Instruction& instruction);
+  void add_carry(Instruction& instruction);
   void call_operands(Instruction& instruction);
   void call_list(std::vector<Operand>& list);
   void check_call(const Instruction& instruction, const Function& callee) const;
@@ -140,6 +141,7 @@ class Parser {
   std::vector<std::vector<std::string_view>> branch_tables_;  // of this function: the labels of each
   std::unordered_map<std::string_view, int> names_used_;      // variables of this function, by how often
   std::unordered_map<std::string, Passed> passable_;          // this function's .param variables, by unique name
+  int carry_ = -1;                                            // this function's carry flag, a register; -1: none yet
   std::string instruction_text_;                              // "ld.global.f32", of the instruction being read
 };
 

@@ -62,6 +62,9 @@ std::string_view written_as(Form form) {
       return "`.comparison[.{and,or,xor}][.ftz].type`; of pairs two predicates, of others the second is the opposite";
     case Form::set:
       return "`.comparison.to.from` of floats";
+    case Form::carry:
+      return "a sum or difference that reads the carry flag; `.cc` sets it, which `add`, `sub` and `mad` can as well; "
+             "`madc` with `.lo .hi`";
     case Form::load:
       return "`[.weak .volatile .relaxed.scope .acquire.scope][.space][.cache hints][.v2 .v4].type`";
     case Form::store:
@@ -146,6 +149,8 @@ std::string modifiers_text(Opcode opcode) {
   switch (opcode) {
     case Opcode::Shf:
       return "`{.l,.r}{.wrap,.clamp}`";
+    case Opcode::Bmsk:
+      return "`.clamp .wrap`";
     case Opcode::Prmt:
       return "`.f4e .b4e .rc8 .ecl .ecr .rc16`, behind the type";
     case Opcode::Bfind:

@@ -211,6 +211,10 @@ Signature signature_of(const Instruction& i) {
       s.destination(alu_result_type(i));
       for (int source = 0; source < row.sources; ++source) s.source(alu_source_type(i, source));
       break;
+    case Form::carry:
+      s.destination(i.type);
+      for (int source = 0; source < (i.opcode == Opcode::Madc ? 3 : 2); ++source) s.source(i.type);
+      break;
     case Form::convert:
       s.add({Role::destination, i.type, !is_pair(i.type) && i.type != Type::bf16});
       s.add({Role::source, i.source_type, i.source_type != Type::bf16});

@@ -35,6 +35,9 @@ Handler alu_handler(const ptx::Instruction& instruction);
 Handler integer_handler(const ptx::Instruction& instruction);
 Handler float_handler(const ptx::Instruction& instruction);
 
+// carry_ops.cpp: add.cc, addc and the like.
+Handler carry_handler(const ptx::Instruction& instruction);
+
 // move_ops.cpp: mov, cvt, selp, setp, cvta, shfl, vote, activemask, and copies of whole slots.
 Handler convert_handler(const ptx::Instruction& instruction, int result_bytes, int source_bytes);
 Handler move_handler(int size_bytes);                          // s[0] = s[1]; 0 bytes: predicates

@@ -28,6 +28,8 @@ Cost cost_of(const Instruction& in) {
   switch (info.form) {
     case Form::cache_policy:
       return {Unit::integer, 1};
+    case Form::carry:  // IADD3.X; a product besides
+      return in.opcode == Opcode::Madc ? Cost{Unit::multiply, words == 2 ? 5 : 2} : Cost{Unit::integer, words};
     case Form::move:
     case Form::cvta: {
       const Operand& from = in.operands.back();

@@ -246,6 +246,8 @@ class Lowering {
     switch (ptx::info(in.opcode).form) {
       case Form::alu:
         return lower_alu(in, op);
+      case Form::carry:
+        return lower_carry(in, op);
       case Form::convert:
         return lower_convert(in, op);
       case Form::move:
@@ -438,6 +440,19 @@ class Lowering {
     if (handler == nullptr || op.s[0] == kNoSlot) return unsupported(in);
     emit(op, handler);
     return kOk;
+  }
+
+  Status lower_carry(const Instruction& in, Op op) {
+    const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
+    op.s[0] = result(in.operands[0]);
+    op.s[1] = result(in.operands[1]);
+    const std::size_t sources = in.operands.size() - 2 - (in.carry_in ? 1 : 0);
+    for (std::size_t i = 0; i < sources; ++i) {
+      op.s[2 + i] = source(in.operands[2 + i], bytes);
+      if (op.s[2 + i] == kNoSlot) return unsupported(in, "with this operand");
+    }
+    if (in.carry_in) op.s[5] = source(in.operands.back(), 0);
+    return emit_ok(op, carry_handler(in));
   }
 
   Status lower_convert(const Instruction& in, Op op) {

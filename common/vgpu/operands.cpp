@@ -7,6 +7,7 @@ std::size_t result_count(const ptx::Instruction& in) {
   using ptx::Form;
   switch (ptx::info(in.opcode).form) {
     case Form::compare:
+    case Form::carry:
     case Form::shuffle:
     case Form::warp_match:
       return 2;

@@ -263,6 +263,13 @@ struct Dp2a {};
 struct Dp4a {};
 struct Mul24 {};
 struct Mad24 {};
+// Ones from bit `first` on, `count` of them or up to the top.
+struct Bmsk {
+  static std::uint32_t apply(std::uint32_t first, std::uint32_t count) {
+    const std::uint32_t ones = count > 31 ? ~0u : (1u << count) - 1u;
+    return first > 31 ? 0u : ones << first;
+  }
+};
 struct Bfe {  // position and length from the low bytes; the sign of a signed field is extended
   static constexpr unsigned kCounts = 0b110;
   template <class T>

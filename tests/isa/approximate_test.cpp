@@ -1,4 +1,7 @@
 // Approximate functions: within the errors that the PTX ISA 9.0 documents, and exactly what it says of special values.
+// Its sections "Floating Point Instructions": ex2 2 ulp; lg2 2^-22; sin and cos 2^-20.5 within [-2 pi, 2 pi], 2^-14.7
+// within [-100 pi, 100 pi]; tanh 2^-11 relative; rsqrt 2^-22.9 relative; rcp 1 ulp; sqrt 2^-23 relative; div 2 ulp.
+// "Half Precision Floating Point Instructions": tanh 2^-10.987 (bf16 2^-8), ex2 2^-9.9 relative (bf16 2^-7).
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -81,15 +84,15 @@ ROW_TEST(Lg2, Within2ToTheMinus22) {
   expect_with_and_without_ftz("lg2.approx", all_samples(), log2, {.relative = 0x1p-22, .absolute = 0x1p-22});
 }
 
-ROW_TEST(Sin, Within2ToTheMinus20) {
+ROW_TEST(Sin, Within2ToTheMinus20Point5) {
   const auto sine = [](double x) { return std::sin(x); };
-  expect_with_and_without_ftz("sin.approx", sweep(-2 * M_PI, 2 * M_PI, kCount), sine, {.absolute = 0x1p-20});
-  expect_with_and_without_ftz("sin.approx", sweep(-100 * M_PI, 100 * M_PI, kCount), sine, {.absolute = 0x1p-14});
+  expect_with_and_without_ftz("sin.approx", sweep(-2 * M_PI, 2 * M_PI, kCount), sine, {.absolute = 0x1.6ap-21});
+  expect_with_and_without_ftz("sin.approx", sweep(-100 * M_PI, 100 * M_PI, kCount), sine, {.absolute = 0x1.3bp-15});
 }
-ROW_TEST(Cos, Within2ToTheMinus20) {
+ROW_TEST(Cos, Within2ToTheMinus20Point5) {
   const auto cosine = [](double x) { return std::cos(x); };
-  expect_with_and_without_ftz("cos.approx", sweep(-2 * M_PI, 2 * M_PI, kCount), cosine, {.absolute = 0x1p-20});
-  expect_with_and_without_ftz("cos.approx", sweep(-100 * M_PI, 100 * M_PI, kCount), cosine, {.absolute = 0x1p-14});
+  expect_with_and_without_ftz("cos.approx", sweep(-2 * M_PI, 2 * M_PI, kCount), cosine, {.absolute = 0x1.6ap-21});
+  expect_with_and_without_ftz("cos.approx", sweep(-100 * M_PI, 100 * M_PI, kCount), cosine, {.absolute = 0x1.3bp-15});
 }
 ROW_TEST(Sin, OfInfinityIsNan) {
   EXPECT_EQ(execute("sin.approx.f32 =r, $r", {{0x7f800000, 0xff800000, 0x80000000}}),
@@ -107,10 +110,10 @@ ROW_TEST(Tanh, Within2ToTheMinus11) {
       "tanh.approx.f32", all_samples(), [](double x) { return std::tanh(x); }, {.relative = 0x1p-11}, false);
 }
 
-ROW_TEST(Rsqrt, Within2ToTheMinus22) {
+ROW_TEST(Rsqrt, Within2ToTheMinus22Point9) {
   const auto reciprocal_root = [](double x) { return x == 0 ? std::copysign(INFINITY, x) : 1 / std::sqrt(x); };
-  expect_with_and_without_ftz("rsqrt.approx", sweep(0, 8, kCount), reciprocal_root, {.relative = 0x1.2p-23});
-  expect_with_and_without_ftz("rsqrt.approx", all_samples(), reciprocal_root, {.relative = 0x1.2p-23});
+  expect_with_and_without_ftz("rsqrt.approx", sweep(0, 8, kCount), reciprocal_root, {.relative = 0x1.125p-23});
+  expect_with_and_without_ftz("rsqrt.approx", all_samples(), reciprocal_root, {.relative = 0x1.125p-23});
 }
 ROW_TEST(Rcp, Within1Ulp) {
   expect_with_and_without_ftz("rcp.approx", all_samples(), [](double x) { return 1 / x; }, {.ulps = 1});
@@ -186,7 +189,7 @@ struct Narrow {
   const char* ftz;  // as ex2 writes it
   double ex2_relative, tanh_absolute;
 };
-constexpr Narrow kNarrow[] = {{"f16", kF16, "", 0x1.12p-10, 0x1.03p-11}, {"bf16", kBf16, ".ftz", 0x1p-7, 0x1p-8}};
+constexpr Narrow kNarrow[] = {{"f16", kF16, "", 0x1.12p-10, 0x1.025p-11}, {"bf16", kBf16, ".ftz", 0x1p-7, 0x1p-8}};
 
 double value_of(const Format& format, std::uint64_t bits) {
   return single(converted(kF32, format, bits, Round::nearest_even));

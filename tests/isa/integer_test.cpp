@@ -413,5 +413,58 @@ ROW_TEST(Dp2a, AddsTwoProducts) {
   expect_dot("dp2a.hi", 2, 2);
 }
 
+// Bits beyond 31 fall away; .wrap takes both numbers modulo 32.
+ROW_TEST(Bmsk, OnesFromABitOn) {
+  EXPECT_EQ(execute("bmsk.clamp.b32 =r, $r, $r", {{0, 4, 28, 5, 32, 0, 31, 40}, {0, 3, 8, 0, 1, 32, 1, 40}}),
+            (Values{0, 0x70, 0xf0000000, 0, 0, 0xffffffff, 0x80000000, 0}));
+  EXPECT_EQ(execute("bmsk.wrap.b32 =r, $r, $r", {{1, 33, 4, 31}, {2, 34, 32, 63}}), (Values{6, 6, 0, 0x80000000}));
+}
+
+// A sum of 128 bits in four words and one of two: each word's carry goes into the next.
+ROW_TEST(Addc, CarriesThroughWords) {
+  const auto sum =
+      execute_all("add.cc.u32 =r, $r, $r; addc.cc.u32 =r, $r, $r; addc.cc.s32 =r, $r, $r; addc.u32 =r, $r, 0",
+                  {{0xffffffff, 1, 0x80000000},
+                   {1, 2, 0x80000000},
+                   {0xffffffff, 5, 7},
+                   {0, 6, 8},
+                   {0x7fffffff, 0xffffffff, 0xffffffff},
+                   {0, 1, 0},
+                   {9, 9, 9}});
+  EXPECT_EQ(sum[0], (Values{0, 3, 0}));
+  EXPECT_EQ(sum[1], (Values{0, 11, 16}));
+  EXPECT_EQ(sum[2], (Values{0x80000000, 0, 0xffffffff}));
+  EXPECT_EQ(sum[3], (Values{9, 10, 9}));
+  EXPECT_EQ(execute_all("add.cc.u64 =d, $d, $d; addc.u64 =d, $d, $d", {{~0ull}, {2}, {3}, {4}}),
+            (std::vector<Values>{{1}, {8}}));
+}
+
+ROW_TEST(Subc, BorrowsThroughWords) {
+  const auto difference = execute_all("sub.cc.u32 =r, $r, $r; subc.cc.u32 =r, $r, $r; subc.u32 =r, $r, $r",
+                                      {{0, 5, 1}, {1, 5, 2}, {0, 0, 3}, {0, 0, 3}, {7, 7, 7}, {2, 2, 7}});
+  EXPECT_EQ(difference[0], (Values{0xffffffff, 0, 0xffffffff}));
+  EXPECT_EQ(difference[1], (Values{0xffffffff, 0, 0xffffffff}));
+  EXPECT_EQ(difference[2], (Values{4, 5, 0xffffffff}));
+}
+
+// The low and the high half of a product of 64 bits and a sum of as many; the sign counts in the high half.
+ROW_TEST(Madc, AddsAProductOfTwoWords) {
+  const auto sum =
+      execute_all("mad.lo.cc.u32 =r, $r, $r, $r; madc.hi.u32 =r, $r, $r, $r",
+                  {{0xffffffff, 3}, {0xffffffff, 4}, {0xffffffff, 5}, {0xffffffff, 3}, {0xffffffff, 4}, {1, 5}});
+  EXPECT_EQ(sum[0], (Values{0, 17}));
+  EXPECT_EQ(sum[1], (Values{0, 5}));
+  const auto with_sign = execute_all("mad.lo.cc.s32 =r, $r, $r, $r; madc.hi.cc.s32 =r, $r, $r, $r; addc.u32 =r, 0, 0",
+                                     {{0xffffffff}, {1}, {1}, {0xffffffff}, {1}, {0}});
+  EXPECT_EQ(with_sign, (std::vector<Values>{{0}, {0}, {1}}));
+}
+
+// A thread that a guard leaves out keeps its carry.
+ROW_TEST(Addc, OfEachThreadItsOwn) {
+  const auto sum = execute_all(
+      "setp.gt.u32 %p50, $r, 4; add.cc.u32 %r50, -1, 1; @%p50 add.cc.u32 %r50, 1, 1; addc.u32 =r, 0, 0", {{9, 3}});
+  EXPECT_EQ(sum[0], (Values{0, 1}));
+}
+
 }  // namespace
 }  // namespace roofwalk::isa

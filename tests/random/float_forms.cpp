@@ -287,8 +287,8 @@ void add_approximate(std::vector<Form>& out) {
   const Function functions[] = {
       {"ex2", ".approx", 1, {0, 2 * kUlp}, [](double a, double) { return std::exp2(a); }, everywhere, false},
       {"lg2", ".approx", 1, {0x1p-22, 2 * kUlp}, [](double a, double) { return std::log2(a); }, everywhere, false},
-      {"rsqrt", ".approx", 1, {0, 2 * kUlp}, [](double a, double) { return 1 / std::sqrt(a); }, everywhere, false},
-      {"sqrt", ".approx", 1, {0, 2 * kUlp}, [](double a, double) { return std::sqrt(a); }, everywhere, false},
+      {"rsqrt", ".approx", 1, {0, 0x1.125p-23}, [](double a, double) { return 1 / std::sqrt(a); }, everywhere, false},
+      {"sqrt", ".approx", 1, {0, kUlp}, [](double a, double) { return std::sqrt(a); }, everywhere, false},
       {"rcp", ".approx", 1, {0, kUlp}, [](double a, double) { return 1 / a; }, everywhere, false},
       {"div",
        ".approx",
@@ -307,14 +307,14 @@ void add_approximate(std::vector<Form>& out) {
       {"sin",
        ".approx",
        1,
-       {0x1p-20, 0},
+       {0x1.6ap-21, 0},
        [](double a, double) { return std::sin(a); },
        [](double a, double) { return std::fabs(a) <= 2 * kPi || !std::isfinite(a); },
        false},
       {"cos",
        ".approx",
        1,
-       {0x1p-20, 0},
+       {0x1.6ap-21, 0},
        [](double a, double) { return std::cos(a); },
        [](double a, double) { return std::fabs(a) <= 2 * kPi || !std::isfinite(a); },
        false},
@@ -346,9 +346,9 @@ void add_approximate(std::vector<Form>& out) {
     double (*exact)(double);
   };
   const OfHalves of_halves[] = {
-      {"ex2", ".approx", "f16", kHalf, {0, 0x1p-9}, [](double a) { return std::exp2(a); }},
+      {"ex2", ".approx", "f16", kHalf, {0, 0x1.12p-10}, [](double a) { return std::exp2(a); }},
       {"ex2", ".approx.ftz", "bf16", kBrain, {0, 0x1p-7}, [](double a) { return std::exp2(a); }},
-      {"tanh", ".approx", "f16", kHalf, {0x1p-10, 0}, [](double a) { return std::tanh(a); }},
+      {"tanh", ".approx", "f16", kHalf, {0x1.025p-11, 0}, [](double a) { return std::tanh(a); }},
       {"tanh", ".approx", "bf16", kBrain, {0x1p-8, 0}, [](double a) { return std::tanh(a); }},
   };
   for (const OfHalves& function : of_halves) {

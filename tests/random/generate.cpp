@@ -263,6 +263,30 @@ class Generator {
     put(compute(*one_of(one_of(forms_.by_mnemonic()))));
   }
 
+  // Numbers of several words: the first sets the carry, the last one only reads it.
+  void carries() {
+    const int words = between(2, 4), bits = chance(70) ? 32 : 64;
+    const Kind kind = bits == 32 ? Kind::b32 : Kind::b64;
+    Instruction all;
+    if (chance(20)) guard(all);
+    for (int i = 0; i < words; ++i) {
+      Instruction in = all;
+      in.what = Do::carry;
+      in.name = one_of(std::array<const char*, 4>{"add", "sub", "mad.lo", "mad.hi"});
+      in.element_bytes = bits / 8;
+      in.is_signed = chance(30);
+      in.carry_in = i > 0;
+      in.carry_out = i + 1 < words;
+      in.text = in.name;
+      if (in.carry_in) in.text.insert(3, "c");
+      in.text += fmt::format("{}.{}{}", in.carry_out ? ".cc" : "", in.is_signed ? 's' : 'u', bits);
+      in.results = {of(target(kind))};
+      for (int s = in.name[0] == 'm' ? 3 : 2; s > 0; --s) in.sources.push_back(of(pool(kind)));
+      if (chance(20)) in.sources.back() = number(integer_number(bits), fmt::format("u{}", bits));
+      put(std::move(in));
+    }
+  }
+
   // --- What every program starts and ends with.
 
   Register parameter(Buffer buffer) {
@@ -473,7 +497,8 @@ class Generator {
     if (dice < 69) return talks_ ? group([&] { sum(); }) : computation();
     if (dice < 73) return group([&] { local_memory(); });
     if (dice < 75) return group([&] { constant_load(); });
-    if (dice < 77) return approximate();
+    if (dice < 76) return approximate();
+    if (dice < 77) return group([&] { carries(); });
     if (dice < 78) return put(harmless());
     if (dice < 86 && together) return meeting();
     if (dice < 79 && ragged_) return leave();

@@ -277,6 +277,14 @@ void add_bytes_and_funnels(Adder& add) {
       r[0] |= chosen << (8 * i);
     }
   });
+  for (const bool wraps : {true, false}) {
+    add.bits(std::string("bmsk.") + (wraps ? "wrap" : "clamp") + ".b32", {Kind::b32}, {Kind::b32, Kind::b32},
+             {"b32", "b32"}, [wraps](const Bits* s, Bits* r) {
+               r[0] = 0;
+               const Bits first = wraps ? s[0] & 31 : s[0], count = wraps ? s[1] & 31 : s[1];
+               for (Bits i = first; i < 32 && i - first < count; ++i) r[0] |= Bits{1} << i;
+             });
+  }
   for (const bool left : {true, false}) {
     for (const bool wraps : {true, false}) {
       add.bits(std::string("shf.") + (left ? "l." : "r.") + (wraps ? "wrap" : "clamp") + ".b32", {Kind::b32}, three,

@@ -54,6 +54,7 @@ enum class Do : std::uint8_t {
   nothing,         // fences, prefetches and the like
   copy,            // cp.async: at once, for nobody looks before it is waited for
   branch,
+  carry,            // add.cc, addc and the like; `name` is what is done: add, sub, mad.lo, mad.hi
   branch_by_index,  // brx.idx, to one of `labels`
   leave,
   enter_loop,      // not in the text: the loop's iterations are counted from here
@@ -79,7 +80,8 @@ struct Instruction {
   bool is_signed = false;
   int label = -1;                // of branches and labels
   std::vector<int> labels = {};  // of branch_by_index
-  int loop = -1;                 // of loop markers
+  bool carry_in = false, carry_out = false;
+  int loop = -1;  // of loop markers
 };
 
 struct Statement {

@@ -44,6 +44,7 @@ struct Thread {
   std::vector<std::uint8_t> own;  // local memory
   std::vector<std::uint8_t> own_known;
   std::vector<int> iterations;  // by loop
+  bool carry = false, carry_known = false;
 };
 
 class Reference {
@@ -397,6 +398,8 @@ class Reference {
       case Do::branch:
         thread.at = static_cast<std::size_t>(code_.labels[static_cast<std::size_t>(in.label)]);
         return;
+      case Do::carry:
+        return carry(thread, in);
       case Do::branch_by_index: {
         const Bits index = get(thread, in.sources[0]);
         if (index >= in.labels.size()) throw Invalid("branches by an index beyond its table");
@@ -422,6 +425,27 @@ class Reference {
       default:
         return;
     }
+  }
+
+  // The flag is bit 32 or 64 of the sum, or tells that a difference is below 0.
+  void carry(Thread& thread, const Instruction& in) {
+    if (in.carry_in && !thread.carry_known) throw Invalid("reads a carry that nothing has made");
+    const int bits = in.element_bytes * 8;
+    const Wide a = get(thread, in.sources[0]), b = get(thread, in.sources[1]);
+    const Wide carry = in.carry_in && thread.carry ? 1 : 0;
+    Wide first = a, second = b;
+    if (in.name.starts_with("mad")) {
+      const Wide x = in.is_signed ? value_of(static_cast<Bits>(a), {"", bits, true}) : a;
+      const Wide y = in.is_signed ? value_of(static_cast<Bits>(b), {"", bits, true}) : b;
+      const UnsignedWide product = static_cast<UnsignedWide>(x) * static_cast<UnsignedWide>(y);
+      first = low_bits(static_cast<Bits>(in.name == "mad.hi" ? product >> bits : product), bits);
+      second = get(thread, in.sources[2]);
+    }
+    const Wide result = in.name == "sub" ? first - second - carry : first + second + carry;
+    set(thread, in.results[0], low_bits(static_cast<Bits>(result), bits));
+    if (!in.carry_out) return;
+    thread.carry = (result >> bits) != 0;
+    thread.carry_known = true;
   }
 
   // The line of the instruction that comes next, for labels lead to it.
