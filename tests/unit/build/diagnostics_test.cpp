@@ -82,6 +82,13 @@ TEST(NvccErrors, AMissingIncludeIsNamed) {
               HasSubstr("#include <roofwalk.cuh>"));
 }
 
+TEST(NvccErrors, WhatOnlyAHostHasGetsAdvice) {
+  EXPECT_THAT(nvcc("kernel.cu(8): error: namespace \"std\" has no member \"vector\"\n").advice,
+              HasSubstr("scratch<T>(count)"));
+  EXPECT_THAT(nvcc("kernel.cu:2:10: fatal error: helper.h: No such file or directory\n").advice,
+              HasSubstr("stands alone"));
+}
+
 TEST(NvccErrors, ForgedTextIsHarmless) {
   const Error error = nvcc("kernel.cu:5:2: error: #error \x1b[2J\x1b[1;32mPASS\x07\xff 100\n");
   EXPECT_EQ(error.text(), "my/x.cu:5: #error PASS 100");
