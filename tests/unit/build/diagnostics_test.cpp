@@ -30,7 +30,8 @@ TEST(NvccErrors, AreCutToTheLearnersLines) {
 
 TEST(NvccErrors, ThePreprocessorsFormIsReadToo) {
   EXPECT_EQ(nvcc("kernel.cu:1:10: fatal error: nothere.h: No such file or directory\n    1 | #include\n").text(),
-            "my/x.cu:1: nothere.h: No such file or directory");
+            "my/x.cu:1: nothere.h: No such file or directory (a kernel file stands alone; only headers of the CUDA "
+            "toolkit are there)");
 }
 
 TEST(NvccErrors, NoMoreThanSixAreShown) {
