@@ -33,6 +33,7 @@ constexpr std::string_view kCauses[] = {
     cause::kUnfused,             // arrays that go through DRAM from kernel to kernel
     cause::kRedundantLoads,      // blocks fetch what others, or they themselves, fetched before
     cause::kNoReuse,             // threads of a block load the same bytes again and again
+    cause::kSumInMemory,         // a sum that every step loads and stores
     cause::kLowOccupancy,        // too few resident warps to hide the waiting
     cause::kBarriers,            // whole blocks stand still until their loads are there
     cause::kDependency,          // each instruction waits for the one before it
@@ -270,6 +271,15 @@ Words no_reuse(const DiagnosisInput& in) {
           number_of(line), redundancy_in_brief(in)};
 }
 
+Words sum_in_memory(const DiagnosisInput& in) {
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.store_requests; });
+  const std::string times = number_text(times_stored(in));
+  return {fmt::format("each result is written to memory {} times{}, and every step waits for what the one before it "
+                      "left there. Keep the sum in a register (float sum) and store it once, after the loop.",
+                      times, place(number_of(line))),
+          number_of(line), fmt::format("each result is written {} times", times)};
+}
+
 Words low_occupancy(const DiagnosisInput& in) {
   const auto* wait = wait_for_memory(in);
   return {fmt::format("only {} of the warps that an SM can hold are there to hide the waiting for memory{}. Use fewer "
@@ -334,12 +344,11 @@ Words shared_traffic(const DiagnosisInput& in) {
 Words instruction_bound(const DiagnosisInput& in) {
   constexpr double kFlopsOfFma = 64;  // of a warp
   const Line* line = worst_line(in.lines, [](const Line& l) { return l.warp_instructions - l.flops / kFlopsOfFma; });
-  return {
-      fmt::format("the kernel issues {} warp instructions, where its FLOPs as fused multiply-adds are {}{}. Use wider "
-                  "accesses, unroll, and take index arithmetic out of the loop.",
-                  si_text(in.warp_instructions, ""), si_text(in.useful_flops / kFlopsOfFma, ""),
-                  line ? fmt::format("; most of the others are at line {}", line->line) : ""),
-      number_of(line), "more instructions than arithmetic"};
+  return {fmt::format("the kernel issues {} warp instructions, where the FLOPs that the algorithm needs are {} fused "
+                      "multiply-adds{}. Use wider accesses, unroll, and take index arithmetic out of the loop.",
+                      si_text(in.warp_instructions, ""), si_text(in.useful_flops / kFlopsOfFma, ""),
+                      line ? fmt::format("; most of the others are at line {}", line->line) : ""),
+          number_of(line), "more instructions than arithmetic"};
 }
 
 Words fp_bound(const DiagnosisInput& in) {
@@ -363,6 +372,7 @@ Words words_for(std::string_view id, const DiagnosisInput& in) {
                                                                 {cause::kUnfused, unfused},
                                                                 {cause::kRedundantLoads, redundant_loads},
                                                                 {cause::kNoReuse, no_reuse},
+                                                                {cause::kSumInMemory, sum_in_memory},
                                                                 {cause::kLowOccupancy, low_occupancy},
                                                                 {cause::kBarriers, barriers},
                                                                 {cause::kDependency, dependency},
@@ -392,7 +402,7 @@ Diagnosis low_precision(const DiagnosisInput& in) {
 
 Diagnosis over_roof(const DiagnosisInput& in) {
   const Line* line = worst_line(in.lines, [](const Line& l) { return l.flops; });
-  if (in.executed_flops < kLeastOfUsefulFlops * in.useful_flops) {
+  if (in.executed_flops + in.atomic_flops < kLeastOfUsefulFlops * in.useful_flops) {
     return {
         std::string(cause::kOverRoof),
         fmt::format("The dot stands where no dot can: {} were executed where the algorithm has {}, so it counts work "

@@ -81,6 +81,7 @@ class GridRunner {
         l2_round_(launch.l2, launch.sites.size(), launch.first_site, launch.traffic) {
     launch_.stores_wait = !alone_;
     launch_.sanitized = limits.sanitize;
+    launch_.watched = limits.watched;
     lockstep_ = limits.lockstep && !limits.sanitize && !program_.lockstep.ops.empty();
     warps_per_block_ = static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize);
     const std::uint64_t total = shape.grid.count();
