@@ -328,7 +328,7 @@ TEST(AsyncCopy, FaultsOnBothSides) {
   EXPECT_EQ(fault(odd, 200, 0), "misaligned: reads 16 bytes at byte 4 of x, which is not a multiple of 16");
   beyond.replace(beyond.find("\"r\"(to)"), 7, "\"r\"(to + 16)");
   EXPECT_EQ(fault(beyond, 200, 0),
-            "out of bounds: writes 16 bytes at byte 512 of shared memory, but the block has 512 bytes");
+            "out of bounds: writes element 128 of s, which is outside: the block has 512 bytes of shared memory");
   EXPECT_EQ(fault(copy_kernel("ca.shared.global", 16, "n"), 128, 17),
             "out of bounds: copies 16 bytes to shared memory, but is told to read 17");
   // 12 bytes of the last 16 are there.
