@@ -106,6 +106,7 @@ Json to_json(const Attempt& attempt) {
   json["worst_error"] = number(attempt.worst_error);
   json["useful_flops"] = number(m.useful_flops);
   json["executed_flops"] = number(m.executed_flops);
+  json["atomic_flops"] = number(m.atomic_flops);
   json["compulsory_bytes"] = number(m.compulsory_bytes);
   json["dram_read_bytes"] = number(m.dram_read_bytes);
   json["dram_write_bytes"] = number(m.dram_write_bytes);

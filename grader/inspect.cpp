@@ -73,7 +73,7 @@ constexpr std::pair<Wait, const char*> kWaitWords[] = {{Wait::dram, "DRAM"},
                                                        {Wait::bank_conflict, "bank conflicts"},
                                                        {Wait::barrier, "a barrier"},
                                                        {Wait::dependency, "the result of the instruction before"},
-                                                       {Wait::pipe, "a busy pipe"},
+                                                       {Wait::pipe, "an arithmetic unit that is busy"},
                                                        {Wait::tail, "work"}};
 
 // What keeps another block from an SM, where the block's own size does: "its 255 registers a thread times 256 threads".
@@ -213,6 +213,7 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
   DiagnosisInput in;
   in.useful_flops = m.useful_flops.value;
   in.executed_flops = m.executed_flops.get().value_or(m.useful_flops.value);
+  in.atomic_flops = m.atomic_flops.get().value_or(0);
   in.compulsory_bytes = m.compulsory_bytes.value;
   in.dram_bytes = m.level("dram").bytes.value;
   in.l1_bytes = m.l1_bytes.value;
@@ -255,7 +256,8 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
   in.launches = static_cast<double>(record.kernels.size());
   in.streaming_kernels = streaming_kernels(record, in.dram_bytes);
   in.chained_kernels = chained_kernels(record, in.dram_bytes, in.compulsory_bytes);
-  in.l1_write_bytes = kSectorBytes * count(record.counters, Counter::l1_write_sectors);
+  in.global_write_bytes = kSectorBytes * (count(record.counters, Counter::l1_write_sectors) -
+                                          count(record.counters, Counter::local_write_sectors));
   in.dram_write_bytes = count(record.counters, Counter::dram_write_bytes);
   add_spills(record, machine, in);
   in.is_impossible = !implausible(m, roofs).empty();

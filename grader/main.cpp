@@ -1,6 +1,5 @@
 // roofwalk: the command line. Everything it does is in cmd/, one file a verb.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <exception>
@@ -33,10 +32,7 @@ void add_options(CLI::App& app, Options& options) {
 Error unknown_verb(const CLI::App& app, const std::string& typed) {
   std::vector<std::string> verbs;
   for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
-  const auto near = near_names(typed, verbs);
-  return {.message = fmt::format("there is no verb `{}`", printable(typed)),
-          .advice = near.empty() ? fmt::format("the verbs are: {}", fmt::join(verbs, ", "))
-                                 : fmt::format("did you mean {}?", fmt::join(near, " or "))};
+  return no_such_verb(typed, verbs);
 }
 
 // What CLI11 found wrong, in one line.
@@ -78,8 +74,11 @@ int run_program(int argc, char** argv) {
   for (const auto add :
        {add_list_command, add_next_command, add_run_command, add_watch_command, add_predict_command, add_hint_command,
         add_plot_command, add_profile_command, add_solution_command, add_reset_command, add_machines_command,
-        add_roofs_command, add_operations_command, add_doctor_command, add_dev_command}) {
+        add_roofs_command, add_operations_command, add_doctor_command, add_dev_command, add_help_command}) {
     add(app, session, exit_code);
+  }
+  for (CLI::App* verb : app.get_subcommands({})) {
+    verb->footer("Every verb takes --device, --seed, --threads and --format text|json as well: ./roofwalk --help.");
   }
   std::filesystem::current_path(find_root());  // paths in messages are short, and the same wherever one stands
   try {

@@ -10,26 +10,35 @@
 namespace roofwalk {
 namespace {
 
-constexpr std::size_t kColumns = 80;
 constexpr std::size_t kAdviceLines = 6;
 constexpr std::size_t kLabel = 13;  // columns before a row's text
+constexpr std::size_t kFewestColumns = 40;
 
 class Page {
  public:
+  explicit Page(std::size_t columns) : columns_(std::clamp(columns, kFewestColumns, kCardColumns)) {}
+
+  std::size_t columns() const { return columns_; }
+
   // What follows is worth this much.
   void section(Worth worth) { worth_ = worth; }
 
-  void line(const std::string& text = {}) { lines_.push_back({text, worth_}); }
+  void line(const std::string& text) { lines_.push_back({text, worth_}); }
 
-  // "  label     text": `text` may hold colours and is taken as it is.
-  void row(std::string_view label, const std::string& text) { line(fmt::format("  {:<11}{}", label, text)); }
+  // "  label     text": `text` may hold colours. What does not fit goes on below.
+  void row(std::string_view label, const std::string& text) {
+    for (const std::string& piece : wrapped(text, columns_ - kLabel)) {
+      line(fmt::format("  {:<11}{}", label, piece));
+      label = "";
+    }
+  }
 
   // The same for running text, which is made harmless and wrapped.
   void prose(std::string_view label, std::string_view text, std::size_t most_lines) {
     std::istringstream in{std::string(text)};
     std::size_t used = 0;
     for (std::string part; std::getline(in, part);) {
-      for (const std::string& piece : wrapped(printable(part), kColumns - kLabel)) {
+      for (const std::string& piece : wrapped(printable(part), columns_ - kLabel)) {
         if (used == most_lines) return;
         row(used == 0 ? label : "", piece);
         ++used;
@@ -40,6 +49,7 @@ class Page {
   std::vector<CardLine> lines() && { return std::move(lines_); }
 
  private:
+  std::size_t columns_;
   std::vector<CardLine> lines_;
   Worth worth_ = Worth::verdict;
 };
@@ -59,7 +69,8 @@ std::string direction(double times, const char* forward, const char* back) {
 
 // A factor that shows as x1 is no move.
 std::string moved(const Movement& movement) {
-  const bool same_ai = factor(movement.right) == factor(1), same_speed = factor(movement.up) == factor(1);
+  const auto stays = [](double times) { return factor(times) == factor(1) || factor(1 / times) == factor(1); };
+  const bool same_ai = stays(movement.right), same_speed = stays(movement.up);
   if (same_ai && same_speed) return "nowhere";
   if (same_ai) return direction(movement.up, "up", "down") + " at the same AI";
   const std::string across = direction(movement.right, "right", "left");
@@ -134,6 +145,9 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.row("FLOPs", fmt::format("{} useful, {} executed{}", count(m.useful_flops), count(m.executed_flops),
                                 has_both ? fmt::format(" ({})", factor(m.executed_flops.value / m.useful_flops.value))
                                          : std::string()));
+  if (m.atomic_flops.get().value_or(0) > 0) {
+    page.row("", fmt::format("{} more by atomics, which add in L2 or in shared memory", count(m.atomic_flops)));
+  }
   page.row("DRAM", fmt::format("{} bytes{}, {} compulsory{}", count(dram.bytes),
                                attempt.bytes_are_modelled ? " (modelled)" : "", count(m.compulsory_bytes),
                                m.horizontal_gap.known() ? fmt::format(" ({})", factor(m.horizontal_gap.value)) : ""));
@@ -204,7 +218,7 @@ void advice(const Attempt& attempt, Page& page) {
   page.section(Worth::details);
   if (finding.traffic_line > 0) {
     const std::string text = fmt::format("{}:{}: {}", attempt.file, finding.traffic_line, finding.traffic_source);
-    page.row("most bytes", shortened(printable(text), kColumns - kLabel));
+    page.row("most bytes", shortened(printable(text), page.columns() - kLabel));
   }
 }
 
@@ -222,11 +236,12 @@ void printed(const Attempt& attempt, Page& page) {
   constexpr std::uint64_t kMost = 20;
   if (attempt.printed.text.empty()) return;
   page.section(Worth::details);
-  page.row("printed", fmt::format("at {}", attempt.printed_case));
+  page.row("printed", fmt::format("at {}{}", attempt.printed_case,
+                                  attempt.time_is_modelled ? "; printf takes no modelled time" : ""));
   std::istringstream in(attempt.printed.text);
   std::uint64_t lines = 0;
   for (std::string text; std::getline(in, text); ++lines) {
-    if (lines < kMost) page.line("    " + shortened(printable(text), kColumns - 4));
+    if (lines < kMost) page.line("    " + shortened(printable(text), page.columns() - 4));
   }
   const std::uint64_t more = attempt.printed.more_lines + (lines > kMost ? lines - kMost : 0);
   if (more != 0) page.line(fmt::format("    ... {} more line{}", more, more == 1 ? "" : "s"));
@@ -248,6 +263,9 @@ void what_next(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.section(Worth::next);
   if (attempt.judgement.verdict != Verdict::pass) {
     page.row("next", fmt::format("edit the file and run again; `./roofwalk hint {}` helps", attempt.chapter));
+    if (attempt.judgement.verdict == Verdict::fail) {
+      page.row("", fmt::format("`./roofwalk profile {}` shows which line takes the time", attempt.chapter));
+    }
     return;
   }
   if (!news.joined && !news.unchanged) return;  // a file beside the course: nothing was reached by it
@@ -258,11 +276,12 @@ void what_next(const Attempt& attempt, const WalkNews& news, Page& page) {
 
 }  // namespace
 
-std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const Colors& colors) {
-  Page page;
+std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const Colors& colors, std::size_t columns) {
+  Page page(columns);
   page.section(Worth::advice);
-  page.line(fmt::format("{} on {}, {}: {}", colors.strong(attempt.chapter), attempt.device, attempt.size.text(),
-                        printable(attempt.file)));
+  const std::string title = fmt::format("{} on {}, {}: {}", colors.strong(attempt.chapter), attempt.device,
+                                        attempt.size.text(), printable(attempt.file));
+  for (const std::string& line : wrapped(title, page.columns())) page.line(line);
   page.section(Worth::verdict);
   page.line(headline(attempt, colors));
   if (!attempt.measurement || attempt.judgement.verdict == Verdict::not_graded) {
@@ -293,9 +312,9 @@ std::vector<CardLine> fitted(std::vector<CardLine> lines, std::size_t rows) {
   return lines;
 }
 
-std::string report(const Attempt& attempt, const WalkNews& news, const Colors& colors) {
+std::string report(const Attempt& attempt, const WalkNews& news, const Colors& colors, std::size_t columns) {
   std::string text;
-  for (const CardLine& line : card(attempt, news, colors)) text += line.text + "\n";
+  for (const CardLine& line : card(attempt, news, colors, columns)) text += line.text + "\n";
   return text;
 }
 

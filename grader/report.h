@@ -1,4 +1,4 @@
-// What a learner reads after `run`, and in `watch`: the attempt in fewer than 25 lines of 80 columns.
+// What a learner reads after `run`, and in `watch`: the attempt in fewer than 25 lines where there are 80 columns.
 #pragma once
 
 #include <string>
@@ -13,16 +13,21 @@ namespace roofwalk {
 enum class Worth { verdict, advice, movement, figures, details, places, next };
 
 struct CardLine {
-  std::string text;  // at most 80 columns, colours not counted
+  std::string text;  // colours take no columns
   Worth worth = Worth::verdict;
 };
 
-std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const Colors& colors);
+inline constexpr std::size_t kCardColumns = 80;  // and no more, however wide the terminal is
+
+// At most `columns` wide, but for words that are longer, such as paths.
+std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const Colors& colors,
+                           std::size_t columns = kCardColumns);
 
 // At most `rows` of the lines, in their order: what is worth least is left out first.
 std::vector<CardLine> fitted(std::vector<CardLine> lines, std::size_t rows);
 
 // The whole card.
-std::string report(const Attempt& attempt, const WalkNews& news, const Colors& colors);
+std::string report(const Attempt& attempt, const WalkNews& news, const Colors& colors,
+                   std::size_t columns = kCardColumns);
 
 }  // namespace roofwalk

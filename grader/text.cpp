@@ -73,16 +73,20 @@ std::string factor(double value) { return fmt::format("x{}", number_text(value))
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
   std::vector<std::string> lines;
   std::string line;
+  std::size_t used = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (word.empty()) continue;
-    if (!line.empty() && line.size() + 1 + word.size() > columns) {
+    const std::size_t more = shown_columns(word);
+    if (!line.empty() && used + 1 + more > columns) {
       lines.push_back(std::move(line));
       line.clear();
+      used = 0;
     }
     if (!line.empty()) line += ' ';
+    used += more + (line.empty() ? 0 : 1);
     line += word;
   }
   if (!line.empty()) lines.push_back(std::move(line));

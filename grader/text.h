@@ -17,7 +17,8 @@ std::string grouped(double count);
 // 9.27 -> "x9.27".
 std::string factor(double value);
 
-// Lines of at most `columns` characters, broken at spaces; a longer word stays whole.
+// Lines of at most `columns` columns, broken at spaces; a longer word stays whole. Colours take none, and must not span
+// words.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
 // Text of several lines, made harmless: indented lines are code and stay as they are, the others are paragraphs,

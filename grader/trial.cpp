@@ -10,8 +10,8 @@ namespace {
 // An error that names a file is about the learner's file; any other is about us.
 bool is_learners(const Error& error) { return !error.file.empty(); }
 
-// The line to look at when a value is wrong: where values are stored, or where the kernel is launched when it is the
-// launch that leaves elements out.
+// The line to look at when a value is wrong and nobody saw who wrote it: where values are stored, or where the kernel
+// is launched when it is the launch that leaves elements out.
 int suspect_line(const RunRecord& record, Wrong wrong) {
   int launch_line = 0, store_line = 0;
   std::uint64_t most_stores = 0;
@@ -26,6 +26,19 @@ int suspect_line(const RunRecord& record, Wrong wrong) {
     }
   }
   return wrong == Wrong::unwritten || store_line == 0 ? launch_line : store_line;
+}
+
+// Runs it again, watching the element that is wrong. 0 where that takes too long, or something else goes wrong first.
+int writer_line(Workspace& workspace, const Artifact& artifact, const Correctness& correctness) {
+  const bool has_writer = correctness.wrong == Wrong::off || correctness.wrong == Wrong::nan ||
+                          correctness.wrong == Wrong::infinite || correctness.wrong == Wrong::input_changed;
+  if (!has_writer || correctness.index < 0) return 0;
+  const auto [address, bytes] = workspace.place_of(correctness.buffer, correctness.index);
+  RunOptions options = kSmallTrial;
+  options.watched_address = address;
+  options.watched_bytes = bytes;
+  const auto record = workspace.run(artifact, options);
+  return record && !record->fault ? record->watched_line : 0;
 }
 
 }  // namespace
@@ -56,7 +69,9 @@ Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, con
     return trial;
   }
   trial.record = std::move(*record);
-  if (expected && !trial.record.fault) trial.correctness = workspace.check(expected());
+  if (!expected || trial.record.fault) return trial;
+  trial.correctness = workspace.check(expected());
+  if (!trial.correctness->correct) trial.writer_line = writer_line(workspace, artifact, *trial.correctness);
   return trial;
 }
 
@@ -68,7 +83,7 @@ void add_to_evidence(const Trial& trial, const Artifact& artifact, Evidence& evi
   CaseOutcome outcome{trial.case_name, *trial.correctness, {}, 0};
   if (!outcome.correctness.correct) {
     outcome.file = artifact.source_path;
-    outcome.line = suspect_line(trial.record, outcome.correctness.wrong);
+    outcome.line = trial.writer_line > 0 ? trial.writer_line : suspect_line(trial.record, outcome.correctness.wrong);
   }
   evidence.outcome = std::move(outcome);
 }

@@ -23,6 +23,7 @@ struct Trial {
   RunRecord record;
   std::optional<Error> refusal;            // the learner's plan or PTX is not allowed
   std::optional<Correctness> correctness;  // absent after a refusal or a fault, and where nothing was expected
+  int writer_line = 0;                     // that wrote the first wrong element; 0 unknown
 
   bool was_stopped() const { return refusal || record.fault; }
   bool went_wrong() const { return refusal || record.fault || (correctness && !correctness->correct); }

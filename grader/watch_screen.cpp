@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "grader/report.h"
 #include "grader/text.h"
 
 namespace roofwalk {
 namespace {
 
-constexpr int kCardColumns = 80;
+constexpr int kCardWidth = static_cast<int>(kCardColumns);
 constexpr int kFewestPlotColumns = 50, kMostPlotColumns = 110;
 constexpr int kFewestPlotRows = 13, kMostPlotRows = 36;
 constexpr int kFewestCardRows = 7;  // who, verdict, two goals, the advice
@@ -40,7 +41,7 @@ struct Place {
 
 Place place_of(const WatchView& view, TerminalSize size, int body, int note_rows) {
   if (view.chart == nullptr || view.plot == WatchView::Plot::hidden) return {};
-  const int beside = std::min(size.columns - kCardColumns - 2, kMostPlotColumns);
+  const int beside = std::min(size.columns - kCardWidth - 2, kMostPlotColumns);
   if (beside >= kFewestPlotColumns && body >= kFewestPlotRows) {
     return {beside, std::min(body, kMostPlotRows), true};
   }

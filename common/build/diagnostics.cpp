@@ -162,6 +162,17 @@ bool rewrite_host_name(Diagnostic& diagnostic) {
   return true;
 }
 
+// What a program for the host would have at hand.
+void advise_on_host_code(Diagnostic& diagnostic) {
+  if (diagnostic.message.starts_with("namespace \"std\" has no member")) {
+    diagnostic.advice =
+        "the file is device code, without std's containers, streams and clocks: SOLVE takes memory from "
+        "scratch<T>(count)";
+  } else if (diagnostic.message.ends_with(": No such file or directory")) {
+    diagnostic.advice = "a kernel file stands alone; only headers of the CUDA toolkit are there";
+  }
+}
+
 // The errors, each placed in the learner's file where that is possible at all.
 std::vector<Diagnostic> collect_errors(std::string_view output) {
   std::vector<Diagnostic> errors;
@@ -188,6 +199,7 @@ std::vector<Diagnostic> collect_errors(std::string_view output) {
       diagnostic->line = included_at;
     }
     const bool host = rewrite_host_call(*diagnostic) || rewrite_host_name(*diagnostic);
+    if (!host) advise_on_host_code(*diagnostic);
     in_error = !host || host_lines.insert(diagnostic->line).second;
     if (in_error) errors.push_back(*std::move(diagnostic));
   }

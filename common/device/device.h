@@ -27,6 +27,8 @@ struct RunOptions {
   int threads = 0;        // of the virtual GPU, at most; 0: as many as the machine has. No figure depends on it
   bool lockstep = true;   // of the virtual GPU: whole warps run as one (vgpu/lockstep.h). No figure depends on it
   bool sanitize = false;  // of the virtual GPU: races and reads of what was never written are faults
+  // Of a sanitized run: bytes of device memory. The record says which line wrote to them last.
+  std::uint64_t watched_address = 0, watched_bytes = 0;
   // The virtual GPU's time: `clock` replays sampled blocks on a model of the SMs; `whole_clock` replays every block;
   // `least` replays none: elapsed_ns is the least that the counts allow, and waits are empty.
   enum class Time { clock, whole_clock, least };

@@ -85,6 +85,7 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
   m.useful_flops = {static_cast<double>(work.useful_flops), "FLOP", Obtained::formula};
   m.compulsory_bytes = {static_cast<double>(work.compulsory_bytes), "B", Obtained::formula};
   m.executed_flops = executed_flops(c);
+  m.atomic_flops = sum(c, {Counter::atomic_flops}, "FLOP", Obtained::counted);
   m.dram_read_bytes = sum(c, {Counter::dram_read_bytes}, "B", bytes);
   m.dram_write_bytes = sum(c, {Counter::dram_write_bytes}, "B", bytes);
   m.l2_bytes = sum(c, {Counter::l2_read_sectors, Counter::l2_write_sectors}, "B", bytes, kSectorBytes);
@@ -117,8 +118,9 @@ std::vector<std::string> implausible(const Measurement& m, const Roofs& roofs) {
   input.bytes = m.level("dram").bytes.value;
   input.compulsory_bytes = m.compulsory_bytes.value;
   input.useful_flops = m.useful_flops.value;
-  // A device that cannot count FLOPs is not accused of having skipped them.
-  input.executed_flops = m.executed_flops.known() ? m.executed_flops.value : m.useful_flops.value;
+  // A device that cannot count FLOPs is not accused of having skipped them. What atomics add is work that was done.
+  input.executed_flops =
+      m.executed_flops.known() ? m.executed_flops.value + m.atomic_flops.get().value_or(0) : m.useful_flops.value;
   input.bytes_per_s = dram->bytes_per_s;
   input.peak_flops_per_s = roofs.compute.front().flops_per_s;
   return implausible(input);

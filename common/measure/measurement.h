@@ -39,6 +39,7 @@ struct LevelMeasurement {
 
 struct Measurement {
   Quantity useful_flops, executed_flops, compulsory_bytes;
+  Quantity atomic_flops;  // sums that atomics make, beside those executed
   Quantity dram_read_bytes, dram_write_bytes, l2_bytes, l1_bytes, l1_read_sectors, l1_write_sectors;
   Quantity shared_bytes, shared_wavefronts, warp_instructions;
   Quantity elapsed_ns, achieved_flops_per_s, algorithmic_ai;

@@ -20,35 +20,37 @@ struct Dim3 {
 };
 
 // Every counter a device may report. The name is the JSON key. Units are in the name; plain counts are events.
-#define ROOFWALK_COUNTERS(X)                                                       \
-  X(warp_instructions)   /* PTX instructions issued, a warp at a time */           \
-  X(thread_instructions) /* the same times active, unpredicated lanes */           \
-  X(flops_f16)           /* executed, of 16-bit floats; add, mul 1, fma 2 each */  \
-  X(flops_f32)                                                                     \
-  X(flops_f64)                                                                     \
-  X(flops_tensor)                                                                  \
-  X(special_functions) /* div, sqrt, rcp, ex2, ...: 1 each, also in flops_* */     \
-  X(branches)                                                                      \
-  X(divergent_branches)                                                            \
-  X(barriers)             /* warp arrivals at bar.sync */                          \
-  X(global_load_requests) /* warp instructions with at least one active lane */    \
-  X(global_store_requests)                                                         \
-  X(atomic_requests)  /* global atom and red */                                    \
-  X(l1_read_sectors)  /* 32-byte sectors that global and local loads ask L1 for */ \
-  X(l1_write_sectors) /* the same for stores and atomics */                        \
-  X(l1_ideal_sectors) /* global requests' sectors, had lanes asked side by side */ \
-  X(l1_read_hit_sectors)                                                           \
-  X(l1_lines)      /* 128-byte lines that requests touch */                        \
-  X(local_sectors) /* of the L1 sectors read and written, local memory's */        \
-  X(l2_read_sectors)                                                               \
-  X(l2_write_sectors)                                                              \
-  X(l2_read_hit_sectors)                                                           \
-  X(dram_read_bytes)                                                               \
-  X(dram_write_bytes)                                                              \
-  X(shared_load_requests)                                                          \
-  X(shared_store_requests)                                                         \
-  X(shared_bytes) /* bytes that active lanes read or write */                      \
-  X(shared_wavefronts)                                                             \
+#define ROOFWALK_COUNTERS(X)                                                                       \
+  X(warp_instructions)   /* PTX instructions issued, a warp at a time */                           \
+  X(thread_instructions) /* the same times active, unpredicated lanes */                           \
+  X(flops_f16)           /* executed, of 16-bit floats; add, mul 1, fma 2 each */                  \
+  X(flops_f32)                                                                                     \
+  X(flops_f64)                                                                                     \
+  X(flops_tensor)                                                                                  \
+  X(atomic_flops)      /* adds of floats by atom and red: no FLOPs of an SM, in none of flops_* */ \
+  X(special_functions) /* div, sqrt, rcp, ex2, ...: 1 each, also in flops_* */                     \
+  X(branches)                                                                                      \
+  X(divergent_branches)                                                                            \
+  X(barriers)             /* warp arrivals at bar.sync */                                          \
+  X(global_load_requests) /* warp instructions with at least one active lane */                    \
+  X(global_store_requests)                                                                         \
+  X(atomic_requests)  /* global atom and red */                                                    \
+  X(l1_read_sectors)  /* 32-byte sectors that global and local loads ask L1 for */                 \
+  X(l1_write_sectors) /* the same for stores and atomics */                                        \
+  X(l1_ideal_sectors) /* global requests' sectors, had lanes asked side by side */                 \
+  X(l1_read_hit_sectors)                                                                           \
+  X(l1_lines)            /* 128-byte lines that requests touch */                                  \
+  X(local_sectors)       /* of the L1 sectors read and written, local memory's */                  \
+  X(local_write_sectors) /* of those, written */                                                   \
+  X(l2_read_sectors)                                                                               \
+  X(l2_write_sectors)                                                                              \
+  X(l2_read_hit_sectors)                                                                           \
+  X(dram_read_bytes)                                                                               \
+  X(dram_write_bytes)                                                                              \
+  X(shared_load_requests)                                                                          \
+  X(shared_store_requests)                                                                         \
+  X(shared_bytes) /* bytes that active lanes read or write */                                      \
+  X(shared_wavefronts)                                                                             \
   X(shared_bank_conflicts) /* wavefronts beyond the fewest the request's width needs */
 
 enum class Counter {
@@ -207,6 +209,7 @@ struct RunRecord {
   std::vector<KernelRecord> kernels;  // one for each launch, memset ("memset") and copy ("memcpy"), in plan order
   Printed printed;
   std::vector<Fault> warnings;  // a sanitized run: what goes well by luck; the first few
+  int watched_line = 0;         // that wrote what RunOptions watches last; 0: none, or unknown
   std::optional<Fault> fault;
 };
 

@@ -68,6 +68,11 @@ constexpr CauseHints kHints[] = {
       "can stay in its registers.",
       "Load a tile into shared memory together, __syncthreads(), use it for all products that need it, "
       "__syncthreads(), next tile. Then let a thread compute several results from each value that it reads."}},
+    {"sum_in_memory",
+     {"How often does the loop write to memory, and how often would be enough?",
+      "What is stored has to travel to L2, and what reads it back travels again: hundreds of cycles for each step of a "
+      "sum. A register has its value at once.",
+      "Declare a variable before the loop (float sum = 0.0f), add to it inside, and store it once after the loop."}},
     {"low_occupancy",
      {"Look at registers and shared memory on the card. Which of them decides how many blocks an SM can hold?",
       "Warps that wait cost nothing while others can run. With few warps on an SM, nobody fills the gaps.",

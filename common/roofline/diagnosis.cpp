@@ -33,6 +33,7 @@ constexpr std::string_view kCauses[] = {
     cause::kUnfused,             // arrays that go through DRAM from kernel to kernel
     cause::kRedundantLoads,      // blocks fetch what others, or they themselves, fetched before
     cause::kNoReuse,             // threads of a block load the same bytes again and again
+    cause::kSumInMemory,         // a sum that every step loads and stores
     cause::kLowOccupancy,        // too few resident warps to hide the waiting
     cause::kBarriers,            // whole blocks stand still until their loads are there
     cause::kDependency,          // each instruction waits for the one before it
@@ -148,13 +149,15 @@ Words tail(const DiagnosisInput& in) {
 }
 
 Words spills(const DiagnosisInput& in) {
-  return {fmt::format("The compiler (ptxas) ran out of registers and keeps {:.0f} bytes of each thread in local "
-                      "memory: moving them "
-                      "once out and back would take about {}, which the virtual GPU's time does not show; in a loop "
-                      "each turn may move them. Hold fewer values at once, or allow more registers "
-                      "(__launch_bounds__){}.",
-                      in.spilled_bytes_per_thread, time_text(in.spill_ns), place(in.launch_line)),
-          in.launch_line, fmt::format("registers ran out: {:.0f} bytes a thread spill", in.spilled_bytes_per_thread)};
+  return {
+      fmt::format("The compiler (ptxas) ran out of registers and keeps {:.0f} bytes of each thread in local "
+                  "memory: the "
+                  "instructions that move them, and the waits for those, are in the time; their bytes are not: once "
+                  "out and back would take L1 or L2 about {} more, in a loop each turn may. Hold fewer values at once, "
+                  "or allow more registers "
+                  "(__launch_bounds__){}.",
+                  in.spilled_bytes_per_thread, time_text(in.spill_ns), place(in.launch_line)),
+      in.launch_line, fmt::format("registers ran out: {:.0f} bytes a thread spill", in.spilled_bytes_per_thread)};
 }
 
 Words local_array(const DiagnosisInput& in) {
@@ -298,6 +301,15 @@ Words no_reuse(const DiagnosisInput& in) {
           number_of(line), redundancy_in_brief(in), level.name};
 }
 
+Words sum_in_memory(const DiagnosisInput& in) {
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.store_requests; });
+  const std::string times = number_text(times_stored(in));
+  return {fmt::format("each result is written to memory {} times{}, and every step waits for what the one before it "
+                      "left there. Keep the sum in a register (float sum) and store it once, after the loop.",
+                      times, place(number_of(line))),
+          number_of(line), fmt::format("each result is written {} times", times)};
+}
+
 Words low_occupancy(const DiagnosisInput& in) {
   const auto* wait = wait_for_memory(in);
   return {fmt::format("only {} of the warps that an SM can hold are there to hide the waiting for memory{}. Use fewer "
@@ -389,12 +401,11 @@ std::string instructions_in_brief(const DiagnosisInput& in, const Line* line) {
 Words instruction_bound(const DiagnosisInput& in) {
   constexpr double kFlopsOfFma = 64;  // of a warp
   const Line* line = worst_line(in.lines, [](const Line& l) { return l.warp_instructions - l.flops / kFlopsOfFma; });
-  return {
-      fmt::format("the kernel issues {} warp instructions, where its FLOPs as fused multiply-adds are {}{}. Use wider "
-                  "accesses, unroll, and take index arithmetic out of the loop.",
-                  si_text(in.warp_instructions, ""), si_text(in.useful_flops / kFlopsOfFma, ""),
-                  line ? fmt::format("; most of the others are at line {}", line->line) : ""),
-      number_of(line), instructions_in_brief(in, line)};
+  return {fmt::format("the kernel issues {} warp instructions, where the FLOPs that the algorithm needs are {} fused "
+                      "multiply-adds{}. Use wider accesses, unroll, and take index arithmetic out of the loop.",
+                      si_text(in.warp_instructions, ""), si_text(in.useful_flops / kFlopsOfFma, ""),
+                      line ? fmt::format("; most of the others are at line {}", line->line) : ""),
+          number_of(line), instructions_in_brief(in, line)};
 }
 
 Words fp_bound(const DiagnosisInput& in) {
@@ -418,6 +429,7 @@ Words words_for(std::string_view id, const DiagnosisInput& in) {
                                                                 {cause::kUnfused, unfused},
                                                                 {cause::kRedundantLoads, redundant_loads},
                                                                 {cause::kNoReuse, no_reuse},
+                                                                {cause::kSumInMemory, sum_in_memory},
                                                                 {cause::kLowOccupancy, low_occupancy},
                                                                 {cause::kBarriers, barriers},
                                                                 {cause::kDependency, dependency},
@@ -457,7 +469,7 @@ Diagnosis low_precision(const DiagnosisInput& in) {
 
 Diagnosis over_roof(const DiagnosisInput& in) {
   const Line* line = worst_line(in.lines, [](const Line& l) { return l.flops; });
-  if (in.executed_flops < kLeastOfUsefulFlops * in.useful_flops) {
+  if (in.executed_flops + in.atomic_flops < kLeastOfUsefulFlops * in.useful_flops) {
     return {
         std::string(cause::kOverRoof),
         fmt::format("The dot stands where no dot can: {} were executed where the algorithm has {}, so it counts work "

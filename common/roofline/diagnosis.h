@@ -16,6 +16,7 @@ namespace roofwalk {
 // elapsed_ns. Without them the rules go by counts and gaps alone. AI, ridge and gaps all belong to one level.
 struct DiagnosisInput {
   double useful_flops = 0, executed_flops = 0;
+  double atomic_flops = 0;  // beside those executed
   double compulsory_bytes = 0, dram_bytes = 0, l1_bytes = 0, l2_bytes = 0;
   double observed_ai = 0, algorithmic_ai = 0, ridge = 0;
   double elapsed_ns = 0, vertical_gap = 0, horizontal_gap = 0;
@@ -26,7 +27,7 @@ struct DiagnosisInput {
   double launches = 0;
   double streaming_kernels = 0;  // launches that have a good part of the bytes, each byte once; see inspect.cpp
   double chained_kernels = 0;    // different ones that each move the compulsory bytes at most; see inspect.cpp
-  double l1_write_bytes = 0, dram_write_bytes = 0;
+  double global_write_bytes = 0, dram_write_bytes = 0;  // the former at L1, local memory left out
 
   // Of the kernel that takes most time.
   double occupancy = 0;                    // resident warps over the most that fit
@@ -80,9 +81,10 @@ inline constexpr std::string_view kOverRoof = "over_roof", kLowPrecision = "low_
                                   kSpills = "spills", kOverFetch = "over_fetch", kBankConflicts = "bank_conflicts",
                                   kDivergence = "divergence", kExecutedOverUseful = "executed_over_useful",
                                   kUnfused = "unfused", kRedundantLoads = "redundant_loads", kNoReuse = "no_reuse",
-                                  kLowOccupancy = "low_occupancy", kBarriers = "barriers", kDependency = "dependency",
-                                  kLatency = "latency", kSharedTraffic = "shared_traffic",
-                                  kInstructionBound = "instruction_bound", kFpBound = "fp_bound";
+                                  kLowOccupancy = "low_occupancy", kSumInMemory = "sum_in_memory",
+                                  kBarriers = "barriers", kDependency = "dependency", kLatency = "latency",
+                                  kSharedTraffic = "shared_traffic", kInstructionBound = "instruction_bound",
+                                  kFpBound = "fp_bound";
 }  // namespace cause
 
 struct Diagnosis {

@@ -14,6 +14,7 @@ constexpr double kDivergentShare = 0.1;  // of the branches
 constexpr double kLanesLost = 0.15;      // of all lanes that instructions were issued for
 constexpr double kRepeats = 1.9;         // executed over useful FLOPs: nearly twice, so that sums in passes are none
 constexpr double kStoredAgain = 1.5;     // bytes stored over those that reach DRAM, or over all compulsory ones
+constexpr double kManyStores = 4;        // stores of each sector that reaches DRAM: a sum that lives there
 constexpr double kExtraFlops = 1.25;     // executed over useful
 constexpr double kRedundant = 1.25;      // bytes at a level over compulsory bytes
 constexpr double kVeryRedundant = 8;     // the same, where waiting for them takes longer than moving them
@@ -76,6 +77,19 @@ class Ledger {
   bool executes_too_much() const {
     return in_.useful_flops > 0 && in_.executed_flops >= kExtraFlops * in_.useful_flops;
   }
+  // Results pass through memory from step to step of a sum.
+  bool sums_in_memory() const { return repeats_ == 1 && times_stored(in_) >= kManyStores; }
+  // Stores that a register would spare, and the loads that read back what they left.
+  double sum_bytes() const {
+    double stores = 0, loads = 0;
+    for (const auto& line : in_.lines) {
+      if (line.store_requests <= 0) continue;
+      stores += line.store_requests;
+      loads += std::min(line.load_requests, line.store_requests);
+    }
+    const double per_store = stores > 0 ? 1 + loads / stores : 1;
+    return in_.global_write_bytes * (1 - 1 / times_stored(in_)) * per_store;
+  }
   // Half of the places empty, or whole SMs.
   bool has_few_blocks() const {
     return in_.blocks > 0 &&
@@ -120,6 +134,10 @@ class Ledger {
         claim(cause::kSpills, level,
               std::min(parts_[level] * in_.local_bytes / in_.l1_bytes, parts_[level] - compulsory_ns(level)));
       }
+    }
+    for (const Part level : {kL2, kL1}) {
+      if (!sums_in_memory() || bytes_at(level) <= 0) continue;
+      claim(cause::kSumInMemory, level, parts_[level] * std::min(1.0, sum_bytes() / bytes_at(level)));
     }
     for (const Part level : {kDram, kL2, kL1}) {
       const double floor = level == kL1 ? 0 : compulsory_ns(level);
@@ -202,6 +220,7 @@ class Ledger {
 
   // What waits for memory: the cause that makes it wait.
   std::string_view memory_cause() const {
+    if (sums_in_memory()) return cause::kSumInMemory;
     if (over_fetches() && waits_for_scattered()) return cause::kOverFetch;
     // A load is waited for by one warp and, at the barrier behind it, by all others.
     const double barrier = wait_share(in_, "barrier");
@@ -263,6 +282,7 @@ class Ledger {
     if (repeats_ > 1) return cause::kExecutedOverUseful;
     if (has_few_blocks()) return cause::kFewBlocks;
     if (over_fetches()) return cause::kOverFetch;
+    if (sums_in_memory()) return cause::kSumInMemory;
     if (conflicts()) return cause::kBankConflicts;
     if (diverges()) return cause::kDivergence;
     if (executes_too_much()) return cause::kExecutedOverUseful;
@@ -302,8 +322,21 @@ double repeats_of_work(const DiagnosisInput& in) {
   // A result that is computed again where it is needed again is stored once; a repeated one is stored each time.
   // Scattered stores count for what they would be side by side.
   const double once = std::min(in.compulsory_bytes, in.dram_write_bytes);
-  return in.l1_write_bytes / sector_ratio(in) >= kStoredAgain * once && once > 0 ? in.executed_flops / in.useful_flops
-                                                                                 : 1;
+  return in.global_write_bytes / sector_ratio(in) >= kStoredAgain * once && once > 0
+             ? in.executed_flops / in.useful_flops
+             : 1;
+}
+
+double times_stored(const DiagnosisInput& in) {
+  if (in.dram_write_bytes <= 0) return 0;
+  double sectors = 0, ideal = 0;
+  for (const auto& line : in.lines) {
+    if (line.store_requests <= 0) continue;
+    sectors += line.l1_sectors;
+    ideal += line.ideal_l1_sectors;
+  }
+  const double scattered = ideal > 0 ? sectors / ideal : 1;
+  return in.global_write_bytes / scattered / in.dram_write_bytes;
 }
 
 double wait_share(const DiagnosisInput& in, std::string_view id) {

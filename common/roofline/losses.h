@@ -23,6 +23,10 @@ double total_gap(const DiagnosisInput& input);
 // Sectors asked of L1 over those that the same bytes need side by side; 1 where unknown.
 double sector_ratio(const DiagnosisInput& input);
 
+// How often each sector that reaches DRAM was stored to before, scattered stores counted as if they lay side by side.
+// 0 where nothing is stored.
+double times_stored(const DiagnosisInput& input);
+
 // How many times the whole work is done: FLOPs come again and so do the stores of their results; 1 where once.
 double repeats_of_work(const DiagnosisInput& input);
 

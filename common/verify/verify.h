@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -64,6 +65,12 @@ class Workspace {
 
   // The same with another planner.
   Result<RunRecord> run_planned(const Artifact& artifact, const Planner& plan, const RunOptions& options = {});
+
+  // Where an element of an input or output lies. In bytes.
+  struct Place {
+    std::uint64_t address = 0, bytes = 0;
+  };
+  Place place_of(std::string_view buffer, std::int64_t index) const;
 
   // Compares what the last run left with what is expected. Every OutputBuffer must be among `expected`.
   Correctness check(const std::vector<Expected>& expected) const;

@@ -197,6 +197,14 @@ Result<RunRecord> Workspace::run_planned(const Artifact& artifact, const Planner
   return record;
 }
 
+Workspace::Place Workspace::place_of(std::string_view buffer, std::int64_t index) const {
+  const auto at =
+      std::find_if(impl_->buffers.begin(), impl_->buffers.end(), [&](const auto& b) { return b.name == buffer; });
+  ROOFWALK_CHECK(at != impl_->buffers.end() && index >= 0);
+  const std::uint64_t bytes = element_bytes(at->element);
+  return {impl_->data_address(*at) + static_cast<std::uint64_t>(index) * bytes, bytes};
+}
+
 Correctness Workspace::check(const std::vector<Expected>& expected) const {
   if (impl_->fault) {
     Correctness result;

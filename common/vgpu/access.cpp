@@ -461,10 +461,12 @@ bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access&
   return true;
 }
 
-void define(Launch& launch, const Access& access) {
+void define(Launch& launch, const Op* op, const Access& access) {
   if (!launch.sanitized) return;
   for (int l = 0; l < kWarpSize; ++l) {
-    if ((access.mask >> l & 1u) != 0) launch.memory.define(access.of(l), access.bytes);
+    if ((access.mask >> l & 1u) == 0) continue;
+    launch.memory.define(access.of(l), access.bytes);
+    if (launch.watched.meets(access.of(l), access.bytes)) launch.watched_pc = op->pc;
   }
 }
 
@@ -489,7 +491,7 @@ bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
 
 bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out) {
   if (!resolve(launch, warp, op, access, "writes", out)) return false;
-  define(launch, access);
+  define(launch, op, access);
   coalesce(access);
   count_store(launch, warp, op, access);
   return true;

@@ -79,7 +79,7 @@ bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& acces
 
 // Of a sanitized run: whether all that the lanes read was written; false with the fault recorded. And a store's part.
 bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb);
-void define(Launch& launch, const Access& access);
+void define(Launch& launch, const Op* op, const Access& access);
 
 // Room for the lanes' bytes.
 struct LaneBytes {

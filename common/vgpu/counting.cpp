@@ -20,8 +20,11 @@ void add_flops(const Instruction& in, std::uint64_t threads, Counters& out) {
     out.add(Counter::flops_tensor, threads * of_warp / kWarpSize);  // all threads of a warp, or none
     return;
   }
-  if (info.flops == 0 || !ptx::is_float(in.type)) return;
+  if (!ptx::is_float(in.type)) return;
   const std::uint64_t elements = ptx::is_pair(in.type) ? 2 : 1;
+  // Of floats, the ISA's atomics have sums alone. No lane of an SM adds there, and hardware counts none of it as FLOPs.
+  if (info.form == Form::atomic || info.form == Form::reduction) out.add(Counter::atomic_flops, threads * elements);
+  if (info.flops == 0) return;
   const std::uint64_t flops = threads * elements * static_cast<std::uint64_t>(info.flops);
   const bool half = (ptx::bit(in.type) & ptx::kHalf) != 0;
   out.add(in.type == ptx::Type::f64 ? Counter::flops_f64 : half ? Counter::flops_f16 : Counter::flops_f32, flops);
@@ -90,7 +93,9 @@ void add_memory(const Instruction& in, const Site& site, std::uint64_t threads, 
     if (in.space != Space::local) out.add(Counter::global_load_requests, site.requests);
   } else {
     out.add(Counter::l1_write_sectors, site.sectors);
-    if (in.space != Space::local)
+    if (in.space == Space::local)
+      out.add(Counter::local_write_sectors, site.sectors);
+    else
       out.add(atomic ? Counter::atomic_requests : Counter::global_store_requests, site.requests);
   }
 }

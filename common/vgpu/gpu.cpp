@@ -93,6 +93,7 @@ void Gpu::begin_plan(const RunLimits& limits) {
   fault_.reset();
   printer_->take();
   warnings_.clear();
+  watched_line_ = 0;
   l2_.invalidate();
   memory_.watch(limits.sanitize);
 }
@@ -184,6 +185,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   printer_->begin_launch();
   launch.printer = printer_.get();
   const GridTrace trace = run_grid(launch, {call.grid, call.block, step->occupancy.blocks_per_sm}, sms, limits_);
+  if (launch.watched_pc) watched_line_ = launch.line_of(*launch.watched_pc);
   for (auto& [pc, warning] : launch.warnings) {
     warnings_.push_back(placed(std::move(warning), step->name, code, pc));
   }
@@ -299,6 +301,7 @@ bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t si
   const Buffer* buffer = memory_.find(address);
   std::memset(buffer->data + (address - buffer->address), value, size_bytes);
   memory_.define(address, size_bytes);
+  if (limits_.watched.meets(address, size_bytes)) watched_line_ = line;
   auto step = std::make_unique<Step>();
   step->name = "memset";
   step->line = line;
@@ -319,6 +322,7 @@ bool Gpu::copy_memory(std::uint64_t destination, std::uint64_t source, std::uint
   const Buffer* to = memory_.find(destination);
   const Buffer* from = memory_.find(source);
   memory_.copy_defined(destination, source, size_bytes);
+  if (limits_.watched.meets(destination, size_bytes)) watched_line_ = line;
   std::memmove(to->data + (destination - to->address), from->data + (source - from->address), size_bytes);
   auto step = std::make_unique<Step>();
   step->name = "memcpy";
@@ -378,6 +382,7 @@ RunRecord Gpu::end_plan() {
   record.printed = printer_->take();
   record.warnings = std::move(warnings_);
   warnings_.clear();
+  record.watched_line = watched_line_;
   if (fault_) {
     record.fault = std::move(fault_);
     fault_.reset();

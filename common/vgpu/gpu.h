@@ -83,6 +83,7 @@ class Gpu {
   std::vector<SiteTraffic> traffic_;
   std::vector<std::unique_ptr<Step>> steps_;
   std::vector<Fault> warnings_;
+  int watched_line_ = 0;
   std::optional<Fault> fault_;
 };
 

@@ -80,6 +80,7 @@ class GridRunner {
         budget_(limits.warp_instructions) {
     launch_.stores_wait = !alone_;
     launch_.sanitized = limits.sanitize;
+    launch_.watched = limits.watched;
     lockstep_ = limits.lockstep && !limits.sanitize && !program_.lockstep.ops.empty();
     warps_per_block_ = static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize);
     const std::uint64_t total = shape.grid.count();

@@ -200,11 +200,13 @@ class Launch {
   SectorCopies sector_copies;
   std::vector<std::uint64_t> block_threads;  // active lanes summed over entries of each basic block
 
-  std::uint64_t round = 0;              // the one that runs now, from 1
-  bool sanitized = false;               // reads of global memory that nothing has written are faults
-  bool stores_wait = false;             // global stores go to the SM's log: other SMs may run meanwhile
-  std::uint64_t instructions_left = 0;  // of the budget, for the turns of `sm` in this round
-  std::uint64_t clock = 0;              // what %clock reads: warp instructions so far
+  std::uint64_t round = 0;                  // the one that runs now, from 1
+  bool sanitized = false;                   // reads of global memory that nothing has written are faults
+  WatchedBytes watched;                     // where sanitized
+  std::optional<std::uint32_t> watched_pc;  // that wrote to them last
+  bool stores_wait = false;                 // global stores go to the SM's log: other SMs may run meanwhile
+  std::uint64_t instructions_left = 0;      // of the budget, for the turns of `sm` in this round
+  std::uint64_t clock = 0;                  // what %clock reads: warp instructions so far
   CallHook call_hook;
   Printer* printer = nullptr;                    // where printf goes; nullptr: nowhere
   std::function<int(std::uint32_t pc)> line_of;  // in the learner's file, 0 unknown; for faults

@@ -25,6 +25,15 @@ struct Buffer {
   }
 };
 
+// Somebody wants to know who writes to them.
+struct WatchedBytes {
+  std::uint64_t address = 0, bytes = 0;
+
+  bool meets(std::uint64_t at, std::uint64_t size_bytes) const {
+    return at < address + bytes && address < at + size_bytes;
+  }
+};
+
 class Memory {
  public:
   // Regions keep apart what lives for different spans, so that one's growth does not move the other's addresses.

@@ -249,7 +249,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   } else {
     if (!resolve(launch, warp, op, access, "updates", at)) return nullptr;
     if (in.atomic != ptx::AtomicOp::exch && !check_defined(launch, warp, op, access, "updates")) return nullptr;
-    define(launch, access);
+    define(launch, op, access);
     coalesce(access);
     count_atomic(launch, warp, op, access);
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "common/vgpu/handlers.h"
+#include "common/vgpu/shared_shadow.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -72,8 +73,8 @@ bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& acce
     if (inside(access.high)) break;
     if (!active(access, l) || inside(access.address[l])) continue;
     launch.stop(warp, op, FaultKind::out_of_bounds, l,
-                fmt::format("out of bounds: {} {} bytes at byte {} of shared memory, but the block has {} bytes", verb,
-                            access.bytes, access.address[l], extent));
+                fmt::format("out of bounds: {} {}, which is outside: the block has {} bytes of shared memory", verb,
+                            shared_place(launch.program, *op->instruction, access.address[l]), extent));
     launch.fault->buffer = "shared memory";
     launch.fault->index = static_cast<std::int64_t>(access.address[l]);
     launch.fault->extent = extent;

@@ -126,7 +126,8 @@ const Op* op_assertion_failed(Launch& launch, Warp& warp, const Op* op) {
   const PrintSource source{.next = [](std::uint32_t) { return std::optional<std::uint64_t>(1); },
                            .text = [&](std::uint64_t) { return condition; }};
   return launch.stop(warp, op, FaultKind::assertion, lane,
-                     fmt::format("assertion failed: {}: print what it compares, for this thread alone",
+                     fmt::format("assertion failed: {}: your own assert, false for this thread; printf() its values "
+                                 "just before to see why",
                                  format_print("%s", source).text));
 }
 

@@ -257,14 +257,20 @@ std::uint32_t shared_word_bytes(const ptx::Function& function) {
   return bytes;
 }
 
-std::string shared_place(const Program& program, std::uint64_t byte) {
-  auto variable = program.shared_variables.upper_bound(static_cast<std::uint32_t>(byte));
-  if (variable == program.shared_variables.begin()) return fmt::format("byte {} of shared memory", byte);
-  --variable;
+std::string shared_place(const Program& program, const ptx::Instruction& in, std::uint64_t byte) {
+  const auto at = static_cast<std::int64_t>(static_cast<std::int32_t>(byte));  // a negative index wraps around
+  if (program.shared_variables.empty()) return fmt::format("byte {} of shared memory", at);
+  auto variable = program.shared_variables.upper_bound(static_cast<std::uint32_t>(std::max<std::int64_t>(at, 0)));
+  if (variable != program.shared_variables.begin()) --variable;
   const std::string name = display_name(variable->second);
   const std::size_t scope = name.rfind("::");
-  return fmt::format("byte {} of {}", byte - variable->first,
-                     scope == std::string::npos ? name : name.substr(scope + 2));
+  const std::string shown = scope == std::string::npos ? name : name.substr(scope + 2);
+  const std::int64_t offset = at - variable->first;
+  // PTX knows arrays as bytes; what moves says how large an element is. Asynchronous copies move several at once.
+  const bool is_copy = ptx::info(in.opcode).form == ptx::Form::async_copy;
+  const std::int64_t element = is_copy ? shared_word_bytes(*program.function) : std::max(ptx::size_bytes(in.type), 1);
+  if (element == 1 || offset % element != 0) return fmt::format("byte {} of {}", offset, shown);
+  return fmt::format("element {} of {}", offset / element, shown);
 }
 
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
@@ -277,7 +283,7 @@ bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
     if (t == SharedTouch::copy) return "copies into";
     return t == SharedTouch::atomic || t == SharedTouch::lock ? "updates" : "writes";
   };
-  const std::string place = shared_place(launch.program, finding->byte);
+  const std::string place = shared_place(launch.program, *op->instruction, finding->byte);
   if (finding->kind == SharedShadow::Finding::Kind::uninitialized) {
     launch.stop(warp, op, FaultKind::uninitialized, finding->lane,
                 fmt::format("uninitialized: {} {}, shared memory that no thread of the block has written: is a barrier "

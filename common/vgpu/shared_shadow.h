@@ -127,7 +127,8 @@ std::uint32_t shared_word_bytes(const ptx::Function& function);
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes = {});
 
-// Where a byte of shared memory lies: "byte 4 of tile".
-std::string shared_place(const Program& program, std::uint64_t byte);
+// Where a byte of shared memory lies: "element 1 of tile", in elements as the instruction takes them; bytes where it
+// lies between two. What lies past the end belongs to the last variable, what lies before the start to the first.
+std::string shared_place(const Program& program, const ptx::Instruction& in, std::uint64_t byte);
 
 }  // namespace roofwalk::vgpu

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 
 #include "common/base/hash.h"
@@ -56,8 +57,25 @@ Profile profile_of_file(Outcome& outcome, const fs::path& file) {
   return profile_of(std::move(attempt), source);
 }
 
-std::string write_page(Session& session, const Chapter& chapter, const std::string& html) {
-  const fs::path path = session.bench().picture(chapter.name, "-profile.html");
+// Of a file, for the name of a page: letters, digits, "-" and "_".
+std::string plain_stem(const std::string& file) {
+  std::string stem = fs::path(file).stem().string();
+  std::replace_if(
+      stem.begin(), stem.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '_'; }, '_');
+  return stem;
+}
+
+// "-profile.html"; what is told of other files stands beside it: "-profile-step1-against-mine.html".
+std::string page_ending(const ProfileCommand& command) {
+  std::string ending = "-profile";
+  if (!command.kernel.empty()) ending += "-" + plain_stem(command.kernel);
+  if (!command.against.empty()) ending += "-against-" + plain_stem(command.against);
+  return ending + ".html";
+}
+
+std::string write_page(Session& session, const Chapter& chapter, const ProfileCommand& command,
+                       const std::string& html) {
+  const fs::path path = session.bench().picture(chapter.name, page_ending(command));
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   std::ofstream out(path, std::ios::binary);
@@ -77,7 +95,8 @@ int not_measured(const Session& session, Outcome outcome, const Profile& profile
     print_json(to_json(profile));
   } else {
     outcome.attempt = profile.attempt;
-    print(report(outcome.attempt, outcome.news, colors_for(session.options)));
+    print(report(outcome.attempt, outcome.news, colors_for(session.options),
+                 static_cast<std::size_t>(terminal_size().columns)));
   }
   return kNotAccepted;
 }
@@ -110,7 +129,7 @@ int profile(Session& session, const ProfileCommand& command) {
     }
   }
   const std::string page =
-      command.html ? write_page(session, chapter, was ? comparison_page(*was, now) : profile_page(now)) : "";
+      command.html ? write_page(session, chapter, command, was ? comparison_page(*was, now) : profile_page(now)) : "";
   if (session.options.json) {
     Json json = was ? to_json(*was, now) : to_json(now);
     if (!page.empty()) json["page"] = page;

@@ -53,7 +53,8 @@ int run_one(Session& session, const RunCommand& command) {
     print_json(to_json(outcome.attempt));
   } else {
     const Colors colors = colors_for(session.options);
-    const std::string card = report(outcome.attempt, outcome.news, colors);
+    const std::string card =
+        report(outcome.attempt, outcome.news, colors, static_cast<std::size_t>(terminal_size().columns));
     print(card + plot_below(card, outcome, colors));
   }
   return outcome.attempt.judgement.verdict == Verdict::pass ? kAccepted : kNotAccepted;

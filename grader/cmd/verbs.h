@@ -21,7 +21,11 @@ void add_reset_command(CLI::App& app, Session& session, int& exit_code);
 void add_machines_command(CLI::App& app, Session& session, int& exit_code);
 void add_roofs_command(CLI::App& app, Session& session, int& exit_code);
 void add_operations_command(CLI::App& app, Session& session, int& exit_code);
+void add_help_command(CLI::App& app, Session& session, int& exit_code);
 void add_doctor_command(CLI::App& app, Session& session, int& exit_code);
 void add_dev_command(CLI::App& app, Session& session, int& exit_code);
+
+// With the ones that may have been meant.
+Error no_such_verb(const std::string& typed, const std::vector<std::string>& verbs);
 
 }  // namespace roofwalk

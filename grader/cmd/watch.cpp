@@ -261,7 +261,7 @@ class WatchLoop {
                                 printable(watched_.file().string())),
                     Worth::verdict}};
     } else if (outcome_) {
-      view.card = card(outcome_->attempt, outcome_->news, colors_);
+      view.card = card(outcome_->attempt, outcome_->news, colors_, static_cast<std::size_t>(terminal_size().columns));
       if (outcome_->attempt.judgement.verdict != Verdict::pass) {
         std::erase_if(view.card, [](const CardLine& line) { return line.worth == Worth::next; });
       }

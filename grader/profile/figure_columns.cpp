@@ -76,7 +76,9 @@ std::string meaning_of(const FigureColumn& column, const Profile& profile) {
     if (!line.figures || wait_cell(profile, *line.figures).text.empty()) continue;
     const std::string_view brief = short_wait(*line.figures), in_full = long_wait(*line.figures);
     const std::string word = fmt::format("{}: {}", brief, in_full);
-    if (in_full.ends_with(brief) || std::find(words.begin(), words.end(), word) != words.end()) continue;
+    if (in_full == brief || in_full == "a " + std::string(brief) ||
+        std::find(words.begin(), words.end(), word) != words.end())
+      continue;
     words.push_back(word);
   }
   if (words.empty()) return std::string(column.meaning);

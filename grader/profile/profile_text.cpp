@@ -1,6 +1,7 @@
 #include "grader/profile/profile_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -29,6 +30,7 @@ struct Row {
   bool is_diagnosed = false;
   std::vector<FigureCell> cells;
   bool does_nothing = false;  // no instruction comes from it
+  bool is_past = false;       // of the file before: nothing to look at any more
 
   bool is_hot() const { return !note.empty(); }
 };
@@ -95,7 +97,7 @@ class Sheet {
   }
 
   std::vector<std::string> lines(const Row& row) const {
-    std::string gutter = !row.is_hot() ? "  " : marked(row, row.is_diagnosed ? "! " : "> ");
+    std::string gutter = !row.is_hot() || row.is_past ? "  " : marked(row, row.is_diagnosed ? "! " : "> ");
     for (std::size_t c = 0; c < widths_.size(); ++c) {
       const std::string cell = padded_left(row.cells[c].text, widths_[c]) + ' ';
       gutter += row.cells[c].is_bad ? colors_.bad(cell) : cell;
@@ -126,13 +128,15 @@ class Sheet {
 
  private:
   std::string marked(const Row& row, const std::string& text) const {
-    return row.is_diagnosed ? colors_.bad(text) : colors_.strong(text);
+    return row.is_past ? colors_.faint(text) : row.is_diagnosed ? colors_.bad(text) : colors_.strong(text);
   }
   std::string signed_text(const Row& row, const std::string& text) const {
     return row.sign == "+" ? colors_.good(text) : row.sign == "-" ? colors_.bad(text) : text;
   }
   std::string painted(const Row& row, const std::string& text) const {
-    return row.is_hot() ? colors_.strong(text) : row.does_nothing ? colors_.faint(text) : signed_text(row, text);
+    return row.is_hot() && !row.is_past ? colors_.strong(text)
+           : row.does_nothing           ? colors_.faint(text)
+                                        : signed_text(row, text);
   }
 
   Titles titles_;
@@ -301,15 +305,33 @@ std::string title_line(const Profile& profile, std::size_t columns, const Colors
   return what + (fits ? " " : "\n  ") + file + "\n";
 }
 
-std::string legend(const Profile& profile, const Columns& columns, std::size_t width, const Colors& colors) {
-  std::string text = "!: what to look at. >: where else the time goes";
-  for (const FigureColumn* column : columns) {
-    const std::string meaning = meaning_of(*column, profile);
-    if (!meaning.empty()) text += ". " + meaning;
+// Of those that a line has.
+std::vector<std::string> meanings_of_marks(const Profile& profile) {
+  const auto some_line = [&](auto has) { return std::any_of(profile.lines.begin(), profile.lines.end(), has); };
+  std::vector<std::string> meanings;
+  if (some_line([](const ProfileLine& line) { return line.is_hot() && line.is_diagnosed; })) {
+    meanings.emplace_back("!: what to look at");
   }
+  if (some_line([](const ProfileLine& line) { return line.is_hot() && !line.is_diagnosed; })) {
+    meanings.emplace_back(meanings.empty() ? ">: where the time goes" : ">: where else the time goes");
+  }
+  return meanings;
+}
+
+std::string legend_text(const std::vector<std::string>& meanings, std::size_t width, const Colors& colors) {
+  if (meanings.empty()) return "";
+  const std::string text = fmt::format("{}.", fmt::join(meanings, ". "));
   std::string out;
-  for (const std::string& line : wrapped(text + ".", std::min(width, kWidestProse))) out += colors.faint(line) + "\n";
+  for (const std::string& line : wrapped(text, std::min(width, kWidestProse))) out += colors.faint(line) + "\n";
   return out;
+}
+
+std::string legend(const Profile& profile, const Columns& columns, std::size_t width, const Colors& colors) {
+  std::vector<std::string> meanings = meanings_of_marks(profile);
+  for (const FigureColumn* column : columns) {
+    if (std::string meaning = meaning_of(*column, profile); !meaning.empty()) meanings.push_back(std::move(meaning));
+  }
+  return legend_text(meanings, width, colors);
 }
 
 std::string said(const std::vector<std::string>& says, std::size_t columns) {
@@ -341,6 +363,12 @@ Columns compared_figure(const Profile& was, const Profile& now) {
   return {first != figures.end() ? *first : figures.front()};
 }
 
+// What was wrong with a line is still told, as what it was.
+void make_past(Row& row) {
+  row.is_past = true;
+  if (!row.note.empty()) row.note = "was: " + row.note;
+}
+
 // Cells that take two figures each: of the line before, and now.
 Row compared_row(const Profile& was, const Profile& now, const LinePair& pair, const Columns& figures) {
   const auto line_in = [](const Profile& profile, int number) {
@@ -357,6 +385,7 @@ Row compared_row(const Profile& was, const Profile& now, const LinePair& pair, c
           .is_diagnosed = shown.is_diagnosed,
           .cells = {},
           .does_nothing = before != nullptr && after != nullptr && !before->figures && !after->figures};
+  if (after == nullptr) make_past(row);
   for (const FigureColumn* column : figures) {
     for (const auto& [profile, line] : {std::pair{&was, before}, std::pair{&now, after}}) {
       row.cells.push_back(line != nullptr && line->figures ? column->cell(*profile, *line->figures) : FigureCell{});
@@ -408,7 +437,10 @@ std::string side_by_side(const Profile& was, const Profile& now, std::size_t col
   const std::string between = colors.faint(kBetween);
   const Columns shown = columns_side_by_side(was, now);
   std::vector<Row> left, right;
-  for (const ProfileLine& line : was.lines) left.push_back(row_of(was, line, shown));
+  for (const ProfileLine& line : was.lines) {
+    left.push_back(row_of(was, line, shown));
+    make_past(left.back());
+  }
   for (const ProfileLine& line : now.lines) right.push_back(row_of(now, line, shown));
   const Sheet left_sheet(titles_of(shown), left, half, /*has_signs=*/false, colors);
   const Sheet right_sheet(titles_of(shown), right, half, /*has_signs=*/false, colors);
@@ -434,6 +466,19 @@ std::string side_by_side(const Profile& was, const Profile& now, std::size_t col
     }
   }
   return text;
+}
+
+// The marks are those of the file that runs now.
+std::string legend_of_both(const Profile& was, const Profile& now, std::size_t columns, const Colors& colors) {
+  const bool is_stacked = columns < kSideBySide;
+  std::vector<std::string> meanings = meanings_of_marks(now);
+  meanings.emplace_back(is_stacked ? "-: lines that are gone. +: lines that are new" : "left: was. right: now");
+  meanings.emplace_back("time: of the run; a wait counts at the line that is waited for");
+  for (const FigureColumn* column : columns_side_by_side(was, now)) {
+    if (is_stacked && column->title == "sectors") meanings.emplace_back("sectors: 32-byte pieces that a request moves");
+    if (!is_stacked && !column->meaning.empty()) meanings.push_back(meaning_of(*column, now));
+  }
+  return legend_text(meanings, columns, colors);
 }
 
 // "  was  my/a.cu: 17.5 ms ...", on two lines where one is too short.
@@ -465,7 +510,8 @@ std::string comparison_text(const Profile& was, const Profile& now, std::size_t 
       fmt::format("{} on {}, {}\n", colors.strong(attempt.chapter), attempt.device, attempt.size.text()) +
       attempt_line(before, was, columns) + attempt_line(after + faster, now, columns) + "\n" +
       (columns < kSideBySide ? stacked(was, now, columns, colors) : side_by_side(was, now, columns, colors)) + "\n" +
-      said(changes(was, now), columns) + "\n" + said(now.says, columns));
+      said(changes(was, now), columns) + "\n" + said(now.says, columns) + "\n" +
+      legend_of_both(was, now, columns, colors));
 }
 
 }  // namespace roofwalk

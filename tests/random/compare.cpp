@@ -146,6 +146,7 @@ std::string differing_counts(const Program& program, const Code& code, const Ref
     ROOFWALK_CHECK_COUNTER(flops_f32);
     ROOFWALK_CHECK_COUNTER(flops_f64);
     ROOFWALK_CHECK_COUNTER(special_functions);
+    ROOFWALK_CHECK_COUNTER(atomic_flops);
     ROOFWALK_CHECK_COUNTER(shared_bytes);
     if (program.counts_warps) {
       ROOFWALK_CHECK_COUNTER(warp_instructions);
@@ -159,6 +160,7 @@ std::string differing_counts(const Program& program, const Code& code, const Ref
       ROOFWALK_CHECK_COUNTER(l1_write_sectors);
       ROOFWALK_CHECK_COUNTER(l1_lines);
       ROOFWALK_CHECK_COUNTER(local_sectors);
+      ROOFWALK_CHECK_COUNTER(local_write_sectors);
       ROOFWALK_CHECK_COUNTER(shared_load_requests);
       ROOFWALK_CHECK_COUNTER(shared_store_requests);
       ROOFWALK_CHECK_COUNTER(shared_wavefronts);

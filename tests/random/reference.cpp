@@ -581,6 +581,7 @@ class Reference {
       flops += threads * static_cast<std::uint64_t>(in.form->flops);
       if (in.form->special_function) out.special_functions += threads;
     }
+    if (in.what == Do::atomic && in.name.find(".f") != std::string::npos) out.atomic_flops += threads;
     if (meeting.did != 0) count_request(in, meeting, out);
   }
 
@@ -622,10 +623,12 @@ class Reference {
     const Footprint footprint = space == Space::local ? local_footprint(request) : global_footprint(request);
     (is_load ? out.l1_read_sectors : out.l1_write_sectors) += footprint.sectors;
     out.l1_lines += footprint.lines;
-    if (space == Space::local)
+    if (space == Space::local) {
       out.local_sectors += footprint.sectors;
-    else
-      ++(is_load ? out.global_load_requests : is_atomic ? out.atomic_requests : out.global_store_requests);
+      if (!is_load) out.local_write_sectors += footprint.sectors;
+      return;
+    }
+    ++(is_load ? out.global_load_requests : is_atomic ? out.atomic_requests : out.global_store_requests);
   }
 
   const Program& program_;

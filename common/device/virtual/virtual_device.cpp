@@ -52,6 +52,7 @@ class VirtualDevice final : public Device {
   Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) override {
     vgpu::RunLimits limits{options.max_warp_instructions, options.max_seconds};
     limits.sanitize = options.sanitize;
+    limits.watched = {options.watched_address, options.watched_bytes};
     limits.lockstep = options.lockstep;
     limits.threads = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
     if (options.time == RunOptions::Time::least) limits.traces.instructions = 0;

@@ -67,6 +67,62 @@ void expect_product(const Buffer& a, const Buffer& b, const Buffer& c, int n) {
   }
 }
 
+// What atomics add is done in L2 or in shared memory: no FLOP of an SM, yet work. Integers are none at all.
+TEST(Counts, SumsOfAtomicsApart) {
+  Buffer c{"c", std::vector<float>(64)};
+  const auto record = Runner().run(R"(#include <roofwalk.cuh>
+__global__ void sum(float* c, int n) {
+  __shared__ float s;
+  __shared__ int k;
+  if (threadIdx.x == 0) s = 0, k = 0;
+  __syncthreads();
+  if (threadIdx.x < 20) atomicAdd(&s, 1.0f);
+  atomicAdd(&k, 1);
+  __syncthreads();
+  atomicAdd(&c[threadIdx.x], s * k);
+}
+SOLVE(float* c, int n) { sum<<<1, 64>>>(c, n); }
+)",
+                                   {&c, 64});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_EQ(c.values, std::vector<float>(64, 20.0f * 64));
+  EXPECT_EQ(count(*record, Counter::atomic_flops), 20u + 64u);
+  EXPECT_EQ(count(*record, Counter::flops_f32), 64u);
+}
+
+// Whoever asks is told which line wrote to some bytes last: a kernel's, a memset's.
+TEST(Counts, TheLineThatWroteLast) {
+  constexpr const char* kLines = R"(#include <roofwalk.cuh>
+__global__ void fill(float* c, int n) {
+  c[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x % 2 == 1)
+    c[threadIdx.x] = 2;
+  if (threadIdx.x == 4)
+    atomicAdd(&c[5], 1.0f);
+}
+SOLVE(float* c, int n) {
+  fill<<<1, 32>>>(c, n);
+  cudaMemsetAsync(c + 8, 0, 16);
+}
+)";
+  const auto line_of = [&](std::uint64_t element, bool sanitized = true) {
+    Runner runner;
+    const auto memory = *runner.device().allocate("c", 64 * 4, 4);
+    const auto record =
+        runner.run(kLines, {memory, 64},
+                   {.sanitize = sanitized, .watched_address = memory.address + 4 * element, .watched_bytes = 4});
+    EXPECT_TRUE(record.ok() && !record->fault);
+    return record.ok() ? record->watched_line : -1;
+  };
+  EXPECT_EQ(line_of(2), 3);
+  EXPECT_EQ(line_of(3), 6);
+  EXPECT_EQ(line_of(5), 8);
+  EXPECT_EQ(line_of(8), 12);
+  EXPECT_EQ(line_of(40), 0);        // nobody
+  EXPECT_EQ(line_of(3, false), 0);  // nobody looked
+}
+
 TEST(Counts, CoalescedVectorAdd) {
   constexpr int n = 1 << 20;
   Buffer a{"a", numbers(n)}, b{"b", numbers(n, 11)}, c{"c", std::vector<float>(n)};
@@ -108,6 +164,8 @@ TEST(Counts, LocalMemoryIsCountedApart) {
   const auto global = count(*record, Counter::global_load_requests) + count(*record, Counter::global_store_requests);
   EXPECT_GT(count(*record, Counter::local_sectors), 0u);
   EXPECT_EQ(count(*record, Counter::local_sectors), all - 4 * global);
+  // Four elements a thread are written and one is read.
+  EXPECT_EQ(count(*record, Counter::local_write_sectors), count(*record, Counter::l1_write_sectors) - 4);
   EXPECT_EQ(record->kernels[0].spilled_bytes_per_thread, 0u);  // the array is the kernel's own
 }
 

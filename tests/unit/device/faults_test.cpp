@@ -1,4 +1,6 @@
 // A learner's mistakes are found, named and located; nothing else breaks.
+#include <gmock/gmock.h>
+
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {
@@ -62,6 +64,15 @@ TEST(Faults, SharedMemoryOutOfBounds) {
   EXPECT_EQ(fault.kind, FaultKind::out_of_bounds);
   EXPECT_EQ(fault.line, 4);
   EXPECT_EQ(fault.buffer, "shared memory");
+  EXPECT_EQ(fault.message,
+            "out of bounds: writes element 128 of s, which is outside: the block has 256 bytes of shared memory");
+}
+
+TEST(Faults, SharedMemoryBeforeItsStart) {
+  const Fault fault =
+      fault_of(kernel("  __shared__ float s[64];\n  s[(int)threadIdx.x - n] = 1;\n  __syncthreads();\n"
+                      "  c[threadIdx.x] = s[threadIdx.x];"));
+  EXPECT_THAT(fault.message, testing::StartsWith("out of bounds: writes element -"));
 }
 
 TEST(Faults, EndlessLoopEndsByItsBudget) {

@@ -25,39 +25,39 @@ const Planted kPlanted[] = {
   c[t] = s[t];  // @
 )",
      FaultKind::uninitialized,
-     "uninitialized: reads byte 28 of s, shared memory that no thread of the block has written"},
+     "uninitialized: reads element 7 of s, shared memory that no thread of the block has written"},
     {"of_the_block_before", R"(
   if (blockIdx.x == 0) s[t] = t;
   __syncthreads();
   c[t] = s[t];  // @
 )",
-     FaultKind::uninitialized, "uninitialized: reads byte 0 of s"},
+     FaultKind::uninitialized, "uninitialized: reads element 0 of s"},
     {"across_warps", R"(
   s[t] = t;
   c[t] = s[t ^ 32];  // @
 )",
-     FaultKind::uninitialized, "uninitialized: reads byte 128 of s"},
+     FaultKind::uninitialized, "uninitialized: reads element 32 of s"},
     {"write_then_read", R"(
   s[t] = t;
   __syncthreads();
   if (t < 32) s[t] = c[t];
   if (t >= 32) c[t] = s[t - 32];  // @
 )",
-     FaultKind::race, "race: reads byte 0 of s, which thread (0, 0, 0) writes at line 7, "},
+     FaultKind::race, "race: reads element 0 of s, which thread (0, 0, 0) writes at line 7, "},
     {"read_then_write", R"(
   s[t] = t;
   __syncthreads();
   const float x = s[(t + 40) % 64];
   s[t] = x;  // @
 )",
-     FaultKind::race, "race: writes byte 0 of s, which thread (24, 0, 0) reads at line 7, "},
+     FaultKind::race, "race: writes element 0 of s, which thread (24, 0, 0) reads at line 7, "},
     {"two_writers", R"(
   s[t % 32] = t;  // @
   __syncthreads();
   c[t] = s[t % 32];
 )",
      FaultKind::race,
-     "race: writes byte 0 of s, and so does thread (0, 0, 0) at line 5, with another value; which one stays, nobody "
+     "race: writes element 0 of s, and so does thread (0, 0, 0) at line 5, with another value; which one stays, nobody "
      "says: let one thread write"},
     {"within_a_warp", R"(
   s[t] = t;
@@ -99,7 +99,8 @@ const Planted kPlanted[] = {
   c[t] = s[t];  // @
 )",
      FaultKind::missing_wait,
-     "missing wait: reads byte 0 of s, where a copy that thread (0, 0, 0) asked for at line 5 may still be under way: "
+     "missing wait: reads element 0 of s, where a copy that thread (0, 0, 0) asked for at line 5 may still be under "
+     "way: "
      "wait with __pipeline_wait_prior(), then __syncthreads()"},
     {"copy_waited_for_too_little", R"(
   __pipeline_memcpy_async(&s[t], &c[t], 4);
@@ -110,7 +111,7 @@ const Planted kPlanted[] = {
   __syncthreads();
   c[t] = s[t] + s[t + 64];  // @
 )",
-     FaultKind::missing_wait, "missing wait: reads byte 256 of s"},
+     FaultKind::missing_wait, "missing wait: reads element 64 of s"},
     {"copy_without_barrier", R"(
   __pipeline_memcpy_async(&s[t], &c[t], 4);
   __pipeline_commit();
@@ -124,7 +125,7 @@ const Planted kPlanted[] = {
   if (t < 32) c[t] = s[t];
   if (t >= 32) __pipeline_memcpy_async(&s[t - 32], &c[t], 4);  // @
 )",
-     FaultKind::race, "race: copies into byte 0 of s, which thread (0, 0, 0) reads at line 7"},
+     FaultKind::race, "race: copies into element 0 of s, which thread (0, 0, 0) reads at line 7"},
     {"bytes_of_a_word", R"(
   unsigned char* const b = reinterpret_cast<unsigned char*>(s);
   b[t] = t;

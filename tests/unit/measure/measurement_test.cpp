@@ -64,6 +64,19 @@ TEST(Measurement, OfAllFlopTypesIsTheirSum) {
   EXPECT_EQ(measure(record, vector_add_work(), roofs_of(test_machine())).executed_flops.value, 1048576 + 321);
 }
 
+// What hardware counters call FLOPs, no atomic makes; but who sums by atomics skips no work.
+TEST(Measurement, KnowsTheSumsOfAtomicsAsWorkThatWasDone) {
+  RunRecord record = vector_add_record();
+  record.counters.set(Counter::flops_f32, 0);
+  record.counters.set(Counter::atomic_flops, 1048576);
+  const Measurement m = measure(record, vector_add_work(), roofs_of(test_machine()));
+  EXPECT_EQ(m.executed_flops.value, 0);
+  EXPECT_THAT(implausible(m, roofs_of(test_machine())), ::testing::IsEmpty());
+  record.counters.set(Counter::atomic_flops, 1048576 / 2);
+  EXPECT_THAT(implausible(measure(record, vector_add_work(), roofs_of(test_machine())), roofs_of(test_machine())),
+              ::testing::ElementsAre(::testing::HasSubstr("work was skipped")));
+}
+
 TEST(Measurement, OfADeviceWithoutTensorCoresCountsTheOtherFlops) {
   RunRecord record = vector_add_record();
   Counters counters;

@@ -313,7 +313,7 @@ TEST(Diagnose, WorkThatIsDoneAgainIsNothingElse) {
   in.executed_flops *= 64, in.issue_ns *= 64, in.flops_ns *= 64;
   in.dram_bytes *= 2, in.dram_ns *= 2, in.l2_bytes *= 64, in.l2_ns *= 64, in.l1_bytes *= 64, in.l1_ns *= 64;
   in.dram_write_bytes = 4 * kPairs;
-  in.l1_write_bytes = 64 * in.dram_write_bytes;
+  in.global_write_bytes = 64 * in.dram_write_bytes;
   in.latency_ns = 2e6;
   in.horizontal_gap = 2, in.observed_ai /= 2;
   settle_time(in, kIdealNs);
@@ -324,8 +324,26 @@ TEST(Diagnose, WorkThatIsDoneAgainIsNothingElse) {
   EXPECT_THAT(all.text, HasSubstr("blockIdx is missing in the index (line 7)"));
   in.blocks = 4096;
   EXPECT_THAT(only(in).text, HasSubstr("each result is computed 64 times over and stored each time (line 7)"));
-  in.l1_write_bytes = in.dram_write_bytes;  // computed again where it is needed again: no work done twice
+  in.global_write_bytes = in.dram_write_bytes;  // computed again where it is needed again: no work done twice
   EXPECT_EQ(repeats_of_work(in), 1);
+}
+
+// Each result is loaded, added to and stored 64 times over.
+TEST(Diagnose, ASumThatLivesInMemory) {
+  DiagnosisInput in = vector_add(2e6);
+  in.dram_write_bytes = 4 * kPairs;
+  in.global_write_bytes = 64 * in.dram_write_bytes;
+  in.waiting = {{"dram", "DRAM", 0.9, 7}};
+  settle_time(in, kIdealNs);
+  const Diagnosis found = only(in);
+  EXPECT_EQ(found.cause, "sum_in_memory");
+  EXPECT_EQ(found.line, 7);
+  EXPECT_THAT(found.text, HasSubstr("each result is written to memory 64 times (line 7)"));
+  in.global_write_bytes = 2 * in.dram_write_bytes;  // in two passes
+  EXPECT_EQ(only(in).cause, "latency");
+  in.global_write_bytes = 8 * in.dram_write_bytes;  // scattered: a sector for each float
+  in.lines[0].l1_sectors *= 8;
+  EXPECT_EQ(times_stored(in), 1);
 }
 
 TEST(Diagnose, ArithmeticThatNobodyAskedFor) {
@@ -339,7 +357,8 @@ TEST(Diagnose, ArithmeticThatNobodyAskedFor) {
 TEST(Diagnose, InstructionsThatAreNoArithmetic) {
   const Diagnosis found = only(busy());
   EXPECT_EQ(found.cause, "instruction_bound");
-  EXPECT_THAT(found.text, HasSubstr("20 M warp instructions, where its FLOPs as fused multiply-adds are 16.4 k"));
+  EXPECT_THAT(found.text,
+              HasSubstr("20 M warp instructions, where the FLOPs that the algorithm needs are 16.4 k fused"));
 }
 
 TEST(Diagnose, TheLineOfInstructionsThatAreNoArithmetic) {
