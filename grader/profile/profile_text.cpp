@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "common/roofline/si.h"
 #include "grader/profile/figure_columns.h"
@@ -355,8 +356,9 @@ Columns compared_figures(const Profile& was, const Profile& now) {
 }
 
 // Where there is little room, one of them: of what was wrong first.
-Columns compared_figure(const Profile& was, const Profile& now) {
+Columns figures_one_above_the_other(const Profile& was, const Profile& now, std::size_t columns) {
   const Columns figures = compared_figures(was, now);
+  if (columns >= kRoomForMore) return figures;
   const auto first = std::find_if(figures.begin(), figures.end(), [&](const FigureColumn* column) {
     return column->title == was.figure_of_diagnosis(0);
   });
@@ -402,7 +404,7 @@ std::vector<Row> compared_rows(const Profile& was, const Profile& now, const std
 }
 
 std::string stacked(const Profile& was, const Profile& now, std::size_t columns, const Colors& colors) {
-  Columns figures = columns >= kRoomForMore ? compared_figures(was, now) : compared_figure(was, now);
+  Columns figures = figures_one_above_the_other(was, now, columns);
   figures.insert(figures.begin(), &kElapsed);
   const std::vector<Row> rows = compared_rows(was, now, matched(was, now), figures);
   Titles titles;
@@ -474,9 +476,9 @@ std::string legend_of_both(const Profile& was, const Profile& now, std::size_t c
   std::vector<std::string> meanings = meanings_of_marks(now);
   meanings.emplace_back(is_stacked ? "-: lines that are gone. +: lines that are new" : "left: was. right: now");
   meanings.emplace_back("time: of the run; a wait counts at the line that is waited for");
-  for (const FigureColumn* column : columns_side_by_side(was, now)) {
-    if (is_stacked && column->title == "sectors") meanings.emplace_back("sectors: 32-byte pieces that a request moves");
-    if (!is_stacked && !column->meaning.empty()) meanings.push_back(meaning_of(*column, now));
+  for (const FigureColumn* column :
+       is_stacked ? figures_one_above_the_other(was, now, columns) : columns_side_by_side(was, now)) {
+    if (!column->meaning.empty()) meanings.push_back(meaning_of(*column, now));
   }
   return legend_text(meanings, columns, colors);
 }
