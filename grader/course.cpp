@@ -28,7 +28,7 @@ bool is_place_of(const Chapter& chapter, std::string typed) {
     return number.substr(std::min(number.find_first_not_of('0'), number.size()));
   };
   while (typed.ends_with('/')) typed.pop_back();
-  if (typed == chapter.number + "-" + chapter.name || typed == chapter.folder) return true;
+  if (!typed.empty() && std::filesystem::path(typed).filename() == chapter.folder.filename()) return true;
   return !typed.empty() && plain(typed) == plain(chapter.number);
 }
 

@@ -17,9 +17,9 @@ constexpr std::size_t kMostTold = 3;
 
 // A figure of which less is better.
 struct Change {
-  std::string title;            // the column that shows it; empty: none
+  std::string title = {};       // the column that shows it; empty: none
   double was = 0, now = 0;      // for the ratio
-  std::string text;             // "L1 moves 34.6 MB instead of 672 MB"
+  std::string text = {};        // "L1 moves 34.6 MB instead of 672 MB"
   bool more_is_better = false;  // of this one
 
   double gain() const { return more_is_better ? now / was : was / now; }

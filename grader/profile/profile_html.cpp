@@ -14,11 +14,11 @@ namespace {
 // line becomes a block: its code, then its figures with their names.
 constexpr std::string_view kStyle = R"(
 :root { color-scheme: light dark; --ground: #ffffff; --ink: #1c2024; --quiet: #59636e; --rule: #d9dee3;
-  --first: #ffd9b0; --first-note: #7a2a00; --hot: #fff8ef; --note: #6b4a1f; --bar: #f2b27a; --bad: #b02a1a;
+  --first: #ffd9b0; --foremost: #7a2a00; --hot: #fff8ef; --note: #6b4a1f; --bar: #f2b27a; --bad: #b02a1a;
   --new: #e6f6ec; --gone: #fdeceb; --link: #0b57a4; }
 @media (prefers-color-scheme: dark) {
   :root { --ground: #14171a; --ink: #e7eaed; --quiet: #a4aeb8; --rule: #343b42;
-    --first: #5a3410; --first-note: #ffd2ad; --hot: #241d16; --note: #dcb98f; --bar: #8a5420; --bad: #ff9d90;
+    --first: #5a3410; --foremost: #ffd2ad; --hot: #241d16; --note: #dcb98f; --bar: #8a5420; --bad: #ff9d90;
     --new: #14301f; --gone: #3b1d1b; --link: #8fc1ff; }
 }
 * { box-sizing: border-box; }
@@ -41,8 +41,8 @@ td.figure { white-space: normal; }
 tr.hot > * { background: var(--hot); }
 tr.hot > .number { color: var(--note); font-weight: 700; box-shadow: inset .125rem 0 var(--note); }
 tr.first > * { background: var(--first); }
-tr.first > .number { color: var(--first-note); font-weight: 700; box-shadow: inset .5rem 0 var(--first-note); }
-tr.first .note { color: var(--first-note); font-weight: 700; }
+tr.first > .number { color: var(--foremost); font-weight: 700; box-shadow: inset .5rem 0 var(--foremost); }
+tr.first .note { color: var(--foremost); font-weight: 700; }
 tr:target > .source { outline: 2px solid var(--link); outline-offset: -2px; }
 a { color: var(--link); }
 tr.new > * { background: var(--new); }
