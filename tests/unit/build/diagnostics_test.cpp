@@ -30,7 +30,8 @@ TEST(NvccErrors, AreCutToTheLearnersLines) {
 
 TEST(NvccErrors, ThePreprocessorsFormIsReadToo) {
   EXPECT_EQ(nvcc("kernel.cu:1:10: fatal error: nothere.h: No such file or directory\n    1 | #include\n").text(),
-            "my/x.cu:1: nothere.h: No such file or directory");
+            "my/x.cu:1: nothere.h: No such file or directory (a kernel file stands alone; only headers of the CUDA "
+            "toolkit are there)");
 }
 
 TEST(NvccErrors, NoMoreThanSixAreShown) {
@@ -80,6 +81,13 @@ TEST(NvccErrors, HostCallsInSolveAreExplainedInOneSentence) {
 TEST(NvccErrors, AMissingIncludeIsNamed) {
   EXPECT_THAT(nvcc("kernel.cu(2): error: this declaration has no storage class\n", 1, "SOLVE() {}").advice,
               HasSubstr("#include <roofwalk.cuh>"));
+}
+
+TEST(NvccErrors, WhatOnlyAHostHasGetsAdvice) {
+  EXPECT_THAT(nvcc("kernel.cu(8): error: namespace \"std\" has no member \"vector\"\n").advice,
+              HasSubstr("scratch<T>(count)"));
+  EXPECT_THAT(nvcc("kernel.cu:2:10: fatal error: helper.h: No such file or directory\n").advice,
+              HasSubstr("stands alone"));
 }
 
 TEST(NvccErrors, ForgedTextIsHarmless) {

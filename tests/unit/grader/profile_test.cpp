@@ -325,6 +325,27 @@ TEST(ProfileText, OfTwoAttemptsIsTheGoldenOne) {
   }
 }
 
+TEST(ProfileText, ExplainsOnlyTheMarksThatAreThere) {
+  Profile profile = scale_profile();
+  for (ProfileLine& line : profile.lines) line.note.clear();
+  EXPECT_THAT(profile_text(profile, 80, Colors(false)), Not(HasSubstr("to look at")));
+  profile.lines[1].note = "waits for DRAM";
+  profile.lines[1].is_diagnosed = false;
+  EXPECT_THAT(profile_text(profile, 80, Colors(false)),
+              ::testing::AllOf(HasSubstr("\n>: where the time goes"), Not(HasSubstr("!:"))));
+}
+
+// What is gone is nothing to look at any more; what was wrong with it is told all the same.
+TEST(ProfileText, MarksNoLineThatIsGone) {
+  const std::string text = comparison_text(scale_profile(), mended_profile(), 80, Colors(false));
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    if (line.find("  - ") == std::string::npos) continue;
+    EXPECT_TRUE(line.starts_with(' ')) << line;
+  }
+  EXPECT_THAT(text, HasSubstr("-: lines that are gone"));
+}
+
 TEST(ProfileText, FitsAnyWidthAndColoursTakeNoRoom) {
   for (std::size_t columns = 60; columns <= 240; columns += 7) {
     expect_fits(profile_text(scale_profile(), columns, Colors(true)), columns);

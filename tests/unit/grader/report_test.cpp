@@ -32,6 +32,23 @@ TEST(Report, OfAMeasuredAttemptIsTheGoldenOne) {
   expect_fits_a_screen(text);
 }
 
+TEST(Report, FitsANarrowTerminal) {
+  std::istringstream in(report(measured_attempt(), {}, Colors(true), 60));
+  for (std::string line; std::getline(in, line);) EXPECT_LE(shown_columns(line), 60u) << line;
+}
+
+TEST(Report, AMoveTooSmallToShowIsNone) {
+  Attempt attempt = measured_attempt();
+  attempt.moved = Movement{.right = 0.9985, .up = 2};
+  EXPECT_THAT(report(attempt, {}, Colors(false)), HasSubstr("moved      up x2 at the same AI since"));
+}
+
+TEST(Report, NamesTheSumsOfAtomics) {
+  Attempt attempt = measured_attempt();
+  attempt.measurement->atomic_flops = {2048, "FLOP", Obtained::counted};
+  EXPECT_THAT(report(attempt, {}, Colors(false)), HasSubstr("2,048 more by atomics"));
+}
+
 TEST(Report, OfAnIncorrectAttemptSaysWhereAndGivesNoNumbers) {
   Evidence evidence;
   evidence.outcome = testing::correct_outcome();
@@ -66,7 +83,8 @@ TEST(Report, ShowsTheFirstLinesOfWhatKernelsPrinted) {
   attempt.printed.more_lines = 100;
   attempt.printed_case = "n=7, seed 1";
   const std::string text = report(attempt, {}, Colors(false));
-  EXPECT_THAT(text, HasSubstr("  printed    at n=7, seed 1\n    value 0\n    value 1\n"));
+  EXPECT_THAT(text,
+              HasSubstr("  printed    at n=7, seed 1; printf takes no modelled time\n    value 0\n    value 1\n"));
   EXPECT_THAT(text, HasSubstr("    value 19\n    ... 105 more lines\n"));
   EXPECT_THAT(text, Not(HasSubstr("value 20")));
 }
