@@ -149,15 +149,13 @@ Words tail(const DiagnosisInput& in) {
 }
 
 Words spills(const DiagnosisInput& in) {
-  return {
-      fmt::format("The compiler (ptxas) ran out of registers and keeps {:.0f} bytes of each thread in local "
-                  "memory: the "
-                  "instructions that move them, and the waits for those, are in the time; their bytes are not: once "
-                  "out and back would take L1 or L2 about {} more, in a loop each turn may. Hold fewer values at once, "
-                  "or allow more registers "
-                  "(__launch_bounds__){}.",
-                  in.spilled_bytes_per_thread, time_text(in.spill_ns), place(in.launch_line)),
-      in.launch_line, fmt::format("registers ran out: {:.0f} bytes a thread spill", in.spilled_bytes_per_thread)};
+  return {fmt::format("The compiler (ptxas) ran out of registers and keeps {:.0f} bytes of each thread in local "
+                      "memory. The virtual GPU's time has the loads and stores for that as instructions that warps "
+                      "wait for, but not their bytes: moved once out and once back, these take about {} more, and a "
+                      "loop may move them each turn. Hold fewer values at once, or allow more registers "
+                      "(__launch_bounds__){}.",
+                      in.spilled_bytes_per_thread, time_text(in.spill_ns), place(in.launch_line)),
+          in.launch_line, fmt::format("registers ran out: {:.0f} bytes a thread spill", in.spilled_bytes_per_thread)};
 }
 
 Words local_array(const DiagnosisInput& in) {

@@ -27,6 +27,7 @@ struct Change {
 
 std::string times_text(const Change& change) {
   const bool is_less = change.now < change.was;
+  if (change.title == "sectors") return change.text;
   return fmt::format("{} ({} times {})", change.text,
                      number_text(is_less ? change.was / change.now : change.now / change.was),
                      is_less ? "less" : "more");
@@ -44,31 +45,33 @@ bool was_about(const Profile& was, std::string_view cause) {
   return !diagnoses.empty() && diagnoses.front().cause == cause;
 }
 
-// The line whose sectors changed most, of those that both files have; else the average of both files' accesses.
+// Sectors of a request over the fewest that would do: 4 where 4 are needed are no worse than 1 where 1 is.
+double excess(const LineFigures& f) {
+  const auto sectors = f.sectors_per_request(), ideal = f.ideal_sectors_per_request();
+  return sectors && ideal && *ideal > 0 ? *sectors / *ideal : 0;
+}
+
+// Of the line that changed most, of those that both files have; else of both files' accesses on average.
 Change sectors_change(const Profile& was, const Profile& now) {
   Change best{.title = "sectors"};
-  const auto figures = [](const Profile& profile, int number) {
-    return number > 0 ? profile.lines[static_cast<std::size_t>(number) - 1].figures : std::nullopt;
+  const auto compare = [&](const LineFigures& before, const LineFigures& after, const std::string& where) {
+    Change own{.title = "sectors", .was = excess(before), .now = excess(after)};
+    if (own.was <= 0 || own.now <= 0) return;
+    if (best.was > 0 && std::max(own.gain(), 1 / own.gain()) <= std::max(best.gain(), 1 / best.gain())) return;
+    own.text = fmt::format("{}{} sectors a request instead of {}", where, number_text(*after.sectors_per_request()),
+                           number_text(*before.sectors_per_request()));
+    best = std::move(own);
   };
-  const auto apart = [](double a, double b) { return std::max(a, b) / std::min(a, b); };
   for (const LinePair& pair : matched(was, now)) {
-    const auto before = figures(was, pair.was), after = figures(now, pair.now);
-    if (!before || !after || !before->sectors_per_request() || !after->sectors_per_request()) continue;
+    if (pair.was == 0 || pair.now == 0) continue;
+    const auto& before = was.lines[static_cast<std::size_t>(pair.was) - 1].figures;
+    const auto& after = now.lines[static_cast<std::size_t>(pair.now) - 1].figures;
     // Scattered accesses that hardly anybody makes are no news.
     constexpr double kGoodPart = 0.1;
-    if (before->global_requests() < kGoodPart * was.total.global_requests()) continue;
-    const double a = *before->sectors_per_request(), b = *after->sectors_per_request();
-    if (best.was > 0 && apart(a, b) <= apart(best.was, best.now)) continue;
-    best.was = a;
-    best.now = b;
-    best.text = fmt::format("line {}: {} sectors a request instead of {}", pair.now, number_text(b), number_text(a));
+    if (!before || !after || before->global_requests() < kGoodPart * was.total.global_requests()) continue;
+    compare(*before, *after, fmt::format("line {}: ", pair.now));
   }
-  const auto a = was.total.sectors_per_request(), b = now.total.sectors_per_request();
-  if (best.was == 0 && a && b) {
-    best.was = *a;
-    best.now = *b;
-    best.text = fmt::format("{} sectors a request instead of {}", number_text(*b), number_text(*a));
-  }
+  if (best.was <= 0) compare(was.total, now.total, "");
   return best;
 }
 

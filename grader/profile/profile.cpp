@@ -96,6 +96,13 @@ double dram_busy(const Profile& profile, const LineFigures& f) {
   return all > 0 ? busy / all : 0;
 }
 
+bool spills(const Profile& profile, const LineFigures& f) {
+  return std::any_of(profile.attempt.kernels.begin(), profile.attempt.kernels.end(), [&](const KernelRecord& kernel) {
+    return kernel.spilled_bytes_per_thread > 0 &&
+           std::find(f.kernels.begin(), f.kernels.end(), kernel.name) != f.kernels.end();
+  });
+}
+
 // Waiting in other words, where more is known of it. One fault has one name: what a diagnosis says of one line's
 // waiting for memory holds for the others that wait alike.
 std::string note_of_wait(const Profile& profile, const LineFigures& f, Wait wait) {
@@ -108,6 +115,9 @@ std::string note_of_wait(const Profile& profile, const LineFigures& f, Wait wait
   }
   if (const double busy = dram_busy(profile, f); wait == Wait::dram && busy >= kAtRoof) {
     return fmt::format("DRAM is busy {} of the time: this is its roof", percent(busy));
+  }
+  if (wait == Wait::dependency && spills(profile, f)) {
+    return "waits for results, and for registers that were spilled to come back from local memory";
   }
   const auto& diagnoses = profile.attempt.finding->diagnoses;
   for (std::size_t i = 0; i < std::min(diagnoses.size(), kMostDiagnoses); ++i) {

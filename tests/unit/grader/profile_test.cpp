@@ -256,6 +256,15 @@ TEST(Profile, DramThatIsBusyIsSaidToBeTheRoof) {
   EXPECT_EQ(profile_of(attempt, kSource).lines[8].note, "DRAM is busy 97 % of the time: this is its roof");
 }
 
+TEST(Profile, SpilledRegistersAreWaitedFor) {
+  Attempt attempt = scale_attempt();
+  for (const Wait wait : {Wait::dependency, Wait::barrier}) line_at(attempt, 10).waits[wait] = 0;
+  line_at(attempt, 10).waits[Wait::dependency] = 200'000;
+  EXPECT_EQ(profile_of(attempt, kSource).lines[9].note, "waits for the result of the instruction before");
+  attempt.kernels.front().spilled_bytes_per_thread = 64;
+  EXPECT_THAT(profile_of(attempt, kSource).lines[9].note, HasSubstr("registers that were spilled"));
+}
+
 TEST(Profile, OnlyTheFirstDiagnosisLineIsTheOneToLookAt) {
   const Profile profile = scale_profile();
   EXPECT_FALSE(profile.lines[16].is_diagnosed);

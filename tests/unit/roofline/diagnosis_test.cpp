@@ -402,7 +402,7 @@ TEST(Diagnose, ArithmeticThatTakesLongerThanItMust) {
   EXPECT_THAT(found.text, HasSubstr("fused multiply-adds"));
 }
 
-TEST(Diagnose, SpillsAreSaidThoughTheTimeDoesNotShowThem) {
+TEST(Diagnose, SpillsAreSaidThoughTheTimeLacksTheirBytes) {
   DiagnosisInput in = vector_add(0);
   in.spilled_bytes_per_thread = 320;
   in.spill_ns = 5000;
@@ -411,7 +411,7 @@ TEST(Diagnose, SpillsAreSaidThoughTheTimeDoesNotShowThem) {
   const Diagnosis found = only(in);
   EXPECT_EQ(found.cause, "spills");
   EXPECT_THAT(found.text, HasSubstr("320 bytes of each thread"));
-  EXPECT_THAT(found.text, HasSubstr("the virtual GPU's time does not show"));
+  EXPECT_THAT(found.text, HasSubstr("but not their bytes"));
 }
 
 TEST(Diagnose, SpillsComeFirstWhereMuchIsWrong) {
