@@ -341,7 +341,7 @@ Words barriers(const DiagnosisInput& in) {
     return {fmt::format("warps stand at the barrier{} {} of their time, {}. The last of their block {}. Give its warps "
                         "equal work and more of it between two barriers.",
                         place(barrier_line), percent(wait->share), hardly_another(in), last),
-            barrier_line, fmt::format("the last warp of the block {}", last)};
+            barrier_line, fmt::format("the last warp {}", last)};
   }
   // A block whose warps load together waits together: where loads are waited for longer than barriers, the load is the
   // place to begin.
@@ -356,7 +356,7 @@ Words barriers(const DiagnosisInput& in) {
           line,
           is_load        ? "all warps of the block wait for this at once"
           : last.empty() ? "the whole block waits here for its loads"
-                         : fmt::format("the last warp of the block {}", last)};
+                         : fmt::format("the last warp {}", last)};
 }
 
 Words dependency(const DiagnosisInput& in) {
@@ -392,8 +392,8 @@ std::string instructions_in_brief(const DiagnosisInput& in, const Line* line) {
   const double arithmetic = std::min(1.0, in.executed_flops / kFlopsOfFma / in.warp_instructions);
   if (line == nullptr || in.warp_instructions <= 0) return "more instructions than arithmetic";
   const bool is_access = line->shared_wavefronts + line->load_requests + line->store_requests > 0;
-  return fmt::format("{} of the instructions are no arithmetic, most of them here: {}", percent(1 - arithmetic),
-                     is_access ? "move four values at once (float4)" : "compute indices once, unroll");
+  return fmt::format("{} is no arithmetic, most here: {}", percent(1 - arithmetic),
+                     is_access ? "use float4" : "unroll");
 }
 
 Words instruction_bound(const DiagnosisInput& in) {

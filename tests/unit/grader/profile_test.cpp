@@ -277,7 +277,7 @@ TEST(ProfileText, HasTheFigureThatTheDiagnosisSpeaksOf) {
     attempt.finding->diagnoses.front().figure = figure;
     for (const std::size_t columns : {std::size_t{80}, std::size_t{140}}) {
       const std::string text = profile_text(profile_of(attempt, kSource), columns, Colors(false));
-      EXPECT_THAT(text, HasSubstr(fmt::format(" {} ", figure))) << columns;
+      EXPECT_THAT(text, HasSubstr(fmt::format(" {}", figure))) << columns;
     }
   }
 }

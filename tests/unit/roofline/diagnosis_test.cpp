@@ -254,10 +254,10 @@ TEST(Diagnose, WhoeverWaitsAtABarrierWaitsForWhatTheLastWarpDoes) {
   EXPECT_EQ(found.cause, "shared_traffic");
   in.waiting = {{"barrier", "a barrier", 0.8, 10, {{"issued", 8, 0.8}, {"dram", 9, 0.2}}}};
   EXPECT_EQ(only(in).cause, "barriers");
-  EXPECT_EQ(only(in).brief, "the last warp of the block works at line 8");
+  EXPECT_EQ(only(in).brief, "the last warp works at line 8");
   EXPECT_THAT(only(in).text, Not(HasSubstr("loads")));
   in.waiting = {{"barrier", "a barrier", 0.8, 10, {{"dram", 9, 1}}}};
-  EXPECT_EQ(only(in).brief, "the last warp of the block waits for the loads of line 9");
+  EXPECT_EQ(only(in).brief, "the last warp waits for the loads of line 9");
 }
 
 TEST(Diagnose, NoOtherBlockIsAskedForWhereNoneFits) {
