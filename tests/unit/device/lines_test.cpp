@@ -132,11 +132,11 @@ SOLVE(const float* a, float* c) { copy<<<1, 32>>>(a, c); }
 // memory, long after all loads have been there.
 TEST(LinesOfBarriers, KnowWhatTheLastWarpWaitedFor) {
   constexpr const char* kHold = R"(#include <roofwalk.cuh>
-__global__ void hold(const int* a, int* c) {
+__global__ void hold(const float* a, float* c) {
   __shared__ int next[64];
   next[threadIdx.x] = (threadIdx.x + 1) % 64;
   if (threadIdx.x < 32) {
-    next[threadIdx.x] = a[threadIdx.x];
+    next[threadIdx.x] = __float_as_int(a[threadIdx.x]);
   }
   __syncthreads();
   int at = threadIdx.x;
@@ -146,9 +146,9 @@ __global__ void hold(const int* a, int* c) {
   __syncthreads();
   c[threadIdx.x] = at;
 }
-SOLVE(const int* a, int* c) { hold<<<1, 64>>>(a, c); }
+SOLVE(const float* a, float* c) { hold<<<1, 64>>>(a, c); }
 )";
-  Buffer a{"a", std::vector<int>(32, 1)}, c{"c", std::vector<int>(64)};
+  Buffer a{"a", std::vector<float>(32)}, c{"c", std::vector<float>(64)};
   const auto record = Runner().run(kHold, {&a, &c});
   ASSERT_TRUE(record.ok()) << record.error().text();
   const auto held_up = [&](int number) {
