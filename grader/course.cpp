@@ -22,11 +22,13 @@ bool holds_course(const std::filesystem::path& folder) {
   return false;
 }
 
-// "5", "05".
-bool is_number_of(const Chapter& chapter, const std::string& typed) {
+// "5", "05"; "05-fused-layernorm", "chapters/05-fused-layernorm/": its folder.
+bool is_place_of(const Chapter& chapter, std::string typed) {
   const auto plain = [](const std::string& number) {
     return number.substr(std::min(number.find_first_not_of('0'), number.size()));
   };
+  while (typed.ends_with('/')) typed.pop_back();
+  if (!typed.empty() && std::filesystem::path(typed).filename() == chapter.folder.filename()) return true;
   return !typed.empty() && plain(typed) == plain(chapter.number);
 }
 
@@ -35,7 +37,7 @@ bool is_number_of(const Chapter& chapter, const std::string& typed) {
 Result<const Chapter*> Course::find(const std::string& name) const {
   std::vector<std::string> names;
   for (const Chapter& chapter : chapters) {
-    if (chapter.name == name || is_number_of(chapter, name)) return &chapter;
+    if (chapter.name == name || is_place_of(chapter, name)) return &chapter;
     names.push_back(chapter.name);
   }
   const auto near = near_names(name, names);

@@ -1,5 +1,7 @@
 #include "grader/inspect.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -74,12 +76,30 @@ constexpr std::pair<Wait, const char*> kWaitWords[] = {{Wait::dram, "DRAM"},
                                                        {Wait::pipe, "an arithmetic unit that is busy"},
                                                        {Wait::tail, "work"}};
 
+// What keeps another block from an SM, where the block's own size does: "its 255 registers a thread times 256 threads".
+// Fewer registers than a thread needs would be no cure: the rest would live in memory.
+std::string limit_of(const KernelRecord& kernel, const Machine& machine) {
+  const auto threads = static_cast<double>(kernel.block.count());
+  const double more = kernel.resident_blocks_per_sm + 1;
+  if (kernel.shared_bytes * more > machine.shared_bytes_per_sm) {
+    return fmt::format("its {:.3g} KiB of shared memory", kernel.shared_bytes / 1024.0);
+  }
+  if (kernel.registers_per_thread * threads * more > machine.registers_per_sm) {
+    return fmt::format("its {} registers a thread times {:.0f} threads", kernel.registers_per_thread, threads);
+  }
+  return "";
+}
+
 std::vector<DiagnosisInput::Waiting> waiting_in(const RunRecord& record) {
   WarpCycles all;
   std::map<int, WarpCycles> lines;
+  std::vector<HeldUpBy> late;
   for (const KernelRecord& kernel : record.kernels) {
     all.add(kernel.waits);
-    for (const LineCounters& line : kernel.lines) lines[line.line].add(line.waits);
+    for (const LineCounters& line : kernel.lines) {
+      lines[line.line].add(line.waits);
+      late.insert(late.end(), line.held_up.begin(), line.held_up.end());
+    }
   }
   std::vector<DiagnosisInput::Waiting> waiting;
   if (all.total() == 0) return waiting;
@@ -87,6 +107,7 @@ std::vector<DiagnosisInput::Waiting> waiting_in(const RunRecord& record) {
     const auto most = std::max_element(lines.begin(), lines.end(),
                                        [w = wait](const auto& a, const auto& b) { return a.second[w] < b.second[w]; });
     waiting.push_back({wait_name(wait), words, all[wait] / all.total(), most == lines.end() ? 0 : most->first});
+    if (wait == Wait::barrier && all[wait] > 0) waiting.back().last_warp = last_warp_of(late, all[wait]);
   }
   std::stable_sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
   return waiting;
@@ -159,6 +180,15 @@ std::string_view wait_words(Wait wait) {
   return found->second;
 }
 
+std::vector<DiagnosisInput::Waiting::Part> last_warp_of(const std::vector<HeldUpBy>& held_up, double cycles) {
+  std::map<std::pair<int, Wait>, double> shares;
+  for (const HeldUpBy& part : held_up) shares[{part.line, part.wait}] += part.cycles / cycles;
+  std::vector<DiagnosisInput::Waiting::Part> parts;
+  for (const auto& [by, share] : shares) parts.push_back({wait_name(by.second), by.first, share});
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  return parts;
+}
+
 Finding inspect_wrong(const Correctness& correctness, int suspect_line) {
   DiagnosisInput in;
   in.looks_like_half = correctness.looks_like_half;
@@ -211,6 +241,7 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
   }
   if (longest != nullptr) {
     in.launch_line = longest->line;
+    in.limit = limit_of(*longest, machine);
     in.occupancy = longest->occupancy;
     in.resident_blocks_per_sm = longest->resident_blocks_per_sm;
     in.blocks = static_cast<double>(longest->grid.count());

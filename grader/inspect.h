@@ -16,6 +16,9 @@ Finding inspect_wrong(const Correctness& correctness, int suspect_line);
 // here. Spills stay: they are nobody's lesson, and the virtual GPU's dot does not show all of them.
 void settle(Finding& finding);
 
+// What the last warp at a barrier was about, of `cycles` that warps stood there.
+std::vector<DiagnosisInput::Waiting::Part> last_warp_of(const std::vector<HeldUpBy>& held_up, double cycles);
+
 // What follows "wait for": "a barrier". Not of Wait::issued, which is none.
 std::string_view wait_words(Wait wait);
 

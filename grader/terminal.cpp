@@ -4,6 +4,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
@@ -36,8 +37,16 @@ void on_crash(void (*handler)(int)) {
 
 TerminalSize terminal_size() {
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
-  return {size.ws_col, size.ws_row};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 && size.ws_row != 0) {
+    return {size.ws_col, size.ws_row};
+  }
+  TerminalSize asked;
+  const char* columns = std::getenv("COLUMNS");
+  const std::string_view digits = columns == nullptr ? "" : columns;
+  int value = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (read.ec == std::errc() && read.ptr == digits.data() + digits.size() && value > 0) asked.columns = value;
+  return asked;
 }
 
 bool is_screen() {

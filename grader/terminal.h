@@ -13,7 +13,7 @@ struct TerminalSize {
   int columns = 80, rows = 24;
 };
 
-// Of the terminal that stdout is; 80 x 24 where it does not say.
+// Of the terminal that stdout is. Where it is none: as wide as COLUMNS says, else 80 x 24.
 TerminalSize terminal_size();
 
 // Stdin and stdout are one, and it can clear its screen.

@@ -81,13 +81,27 @@ const Variable* Module::find_variable(std::string_view name) const {
   return found == variables.end() ? nullptr : &*found;
 }
 
-int Module::line_in(const Instruction& instruction, std::string_view source_name) const {
-  if (instruction.location < 0 || static_cast<std::size_t>(instruction.location) >= locations.size()) return 0;
-  for (const SourceFrame& frame : locations[static_cast<std::size_t>(instruction.location)]) {
+namespace {
+
+// The line of the frame that has `before` frames of the source inside it; 0 where there are fewer.
+int line_of_frame(const Module& module, const Instruction& instruction, std::string_view source_name, int before) {
+  const auto location = static_cast<std::size_t>(instruction.location);
+  if (instruction.location < 0 || location >= module.locations.size()) return 0;
+  for (const SourceFrame& frame : module.locations[location]) {
     if (frame.file < 0 || frame.line <= 0) continue;  // line 0: code that the compiler made up
-    if (is_source(files[static_cast<std::size_t>(frame.file)], source_name)) return frame.line;
+    if (is_source(module.files[static_cast<std::size_t>(frame.file)], source_name) && before-- == 0) return frame.line;
   }
   return 0;
+}
+
+}  // namespace
+
+int Module::line_in(const Instruction& instruction, std::string_view source_name) const {
+  return line_of_frame(*this, instruction, source_name, 0);
+}
+
+int Module::caller_in(const Instruction& instruction, std::string_view source_name) const {
+  return line_of_frame(*this, instruction, source_name, 1);
 }
 
 Result<Module> parse(std::string_view text, std::string_view source_name, const Limits& limits) {

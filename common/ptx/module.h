@@ -325,6 +325,8 @@ struct Module {
   // The line of an instruction in the file whose name ends in `source_name` ("kernel.cu"): the innermost frame there.
   // 0 where no frame lies in it.
   int line_in(const Instruction& instruction, std::string_view source_name) const;
+  // Where that line's function was inlined in the same source: the line of the call, 0 where it was not.
+  int caller_in(const Instruction& instruction, std::string_view source_name) const;
 };
 
 // What a hostile file may not exceed. Checked before anything is allocated.

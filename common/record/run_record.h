@@ -116,11 +116,27 @@ struct WarpCycles {
   void add(const WarpCycles& other, double times = 1);
 };
 
+// A part of what warps waited for at a barrier: what the last one to come did since the first one stood there
+// (`issued`: it worked), or waited for, and at which line. A queue in front of shared memory or L1 counts as that
+// memory.
+struct HeldUpBy {
+  int line = 0;  // 0: code that no line owns
+  Wait wait = Wait::issued;
+  double cycles = 0;  // of the warps that stood
+};
+
 // Counters of one line of the learner's file (line 0: code that no line owns).
 struct LineCounters {
   int line = 0;
   Counters counters;
   WarpCycles waits = {};
+  std::vector<HeldUpBy> held_up = {};  // most first
+  // Its loads of global memory: each PTX instruction's sectors and requests.
+  struct Load {
+    double sectors = 0, requests = 0;
+  };
+  std::vector<Load> loads = {};
+  std::vector<int> callers = {};  // lines at which a function that this line belongs to was inlined, ascending
 };
 
 // What the modelled time of a kernel is made of, in ns: what each part of the machine needs at least, were it alone;

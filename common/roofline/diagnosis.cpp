@@ -78,7 +78,35 @@ struct Words {
   std::string text;
   int line = 0;
   std::string brief;
+  std::string figure = {};  // that proves it, where words_for() does not know
 };
+
+// What a warp at a barrier may be waited for, the ids of one kind together.
+struct LastWarp {
+  std::string_view ids, words;  // before "line N"
+};
+constexpr LastWarp kLastWarps[] = {{"dram l2 l1", "waits for the loads of "},
+                                   {"shared", "waits for shared memory at "},
+                                   {"bank_conflict", "waits for bank conflicts at "},
+                                   {"dependency pipe", "waits for its own results at "},
+                                   {"issued issue", "works at "}};
+
+// The kind that has most of it, and its line; nullptr where nothing is known.
+const LastWarp* kind_of(const std::vector<DiagnosisInput::Waiting::Part>& parts, int& line) {
+  const LastWarp* found = nullptr;
+  double most = 0;
+  for (const LastWarp& kind : kLastWarps) {
+    double all = 0, most_of_line = 0;
+    int at = 0;
+    for (const auto& part : parts) {
+      if (kind.ids.find(part.id) == std::string_view::npos) continue;
+      all += part.share;
+      if (part.line > 0 && part.share > most_of_line) most_of_line = part.share, at = part.line;
+    }
+    if (all > most && at > 0) most = all, found = &kind, line = at;
+  }
+  return found;
+}
 
 Words launch_bound(const DiagnosisInput& in) {
   if (in.launches > 1) {
@@ -122,9 +150,9 @@ Words tail(const DiagnosisInput& in) {
 
 Words spills(const DiagnosisInput& in) {
   return {fmt::format("The compiler (ptxas) ran out of registers and keeps {:.0f} bytes of each thread in local "
-                      "memory: moving them "
-                      "once out and back would take about {}, which the virtual GPU's time does not show; in a loop "
-                      "each turn may move them. Hold fewer values at once, or allow more registers "
+                      "memory. The virtual GPU's time has the loads and stores for that as instructions that warps "
+                      "wait for, but not their bytes: moved once out and once back, these take about {} more, and a "
+                      "loop may move them each turn. Hold fewer values at once, or allow more registers "
                       "(__launch_bounds__){}.",
                       in.spilled_bytes_per_thread, time_text(in.spill_ns), place(in.launch_line)),
           in.launch_line, fmt::format("registers ran out: {:.0f} bytes a thread spill", in.spilled_bytes_per_thread)};
@@ -259,7 +287,7 @@ Words redundant_loads(const DiagnosisInput& in) {
                       "them. Where blocks share data, let each do more with what it loads (a larger tile); where one "
                       "reads its own again, keep it in registers or shared memory.",
                       redundancy(in, slowest_level(in)), line ? fmt::format(", most at line {}", line->line) : ""),
-          number_of(line), redundancy_in_brief(in)};
+          number_of(line), redundancy_in_brief(in), slowest_level(in).name};
 }
 
 Words no_reuse(const DiagnosisInput& in) {
@@ -268,7 +296,7 @@ Words no_reuse(const DiagnosisInput& in) {
   return {fmt::format("{}{}: threads of a block load the same values again and again. Keep a tile in shared memory or "
                       "registers and reuse it.",
                       redundancy(in, level), line ? fmt::format(", most of it at line {}", line->line) : ""),
-          number_of(line), redundancy_in_brief(in)};
+          number_of(line), redundancy_in_brief(in), level.name};
 }
 
 Words sum_in_memory(const DiagnosisInput& in) {
@@ -288,6 +316,14 @@ Words low_occupancy(const DiagnosisInput& in) {
           in.launch_line, fmt::format("only {} of the warps that an SM can hold", percent(in.occupancy))};
 }
 
+// What keeps a second block away, and what to do about it.
+std::string hardly_another(const DiagnosisInput& in) {
+  if (in.limit.empty() || in.resident_blocks_per_sm > 1) {
+    return "and hardly another block has work meanwhile";
+  }
+  return fmt::format("and no other block has work meanwhile: only one fits an SM, for {}", in.limit);
+}
+
 Words barriers(const DiagnosisInput& in) {
   constexpr double kOthersToRun = 2;
   const auto* wait = wait_of(in, "barrier");
@@ -298,19 +334,29 @@ Words barriers(const DiagnosisInput& in) {
                         percent(wait ? wait->share : 0), place(barrier_line)),
             barrier_line, fmt::format("warps stand here {} of their time", percent(wait ? wait->share : 0))};
   }
-  // Those that wait at the barrier wait for a warp whose load is on its way: where loads are waited for longer than
-  // barriers, the load is the place to begin.
+  const std::string last = wait ? last_warp_words(wait->last_warp) : "";
   const auto* load = wait_for_memory(in);
   const bool is_load = load && load->line > 0 && load->share > (wait ? wait->share : 0);
+  if (!is_load && !last.empty() && !waits_for_loads(wait->last_warp)) {
+    return {fmt::format("warps stand at the barrier{} {} of their time, {}. The last of their block {}. Give its warps "
+                        "equal work and more of it between two barriers.",
+                        place(barrier_line), percent(wait->share), hardly_another(in), last),
+            barrier_line, fmt::format("the last warp {}", last)};
+  }
+  // A block whose warps load together waits together: where loads are waited for longer than barriers, the load is the
+  // place to begin.
   const int line = is_load ? load->line : barrier_line;
   const std::string waits =
-      is_load ? fmt::format("at its barriers the whole block waits for the loads of line {}", line)
+      is_load ? fmt::format("between its barriers the whole block waits for the loads of line {} at once", line)
               : fmt::format("at its barriers{} the whole block waits for the slowest load", place(line));
-  return {
-      fmt::format("{}, and hardly another block has work meanwhile. Start the next tile's loads before computing on "
-                  "this one (cp.async, two buffers), or let more blocks share an SM.",
-                  waits),
-      line, is_load ? "the whole block waits for this at its barrier" : "the whole block waits here for its loads"};
+  const bool more_could_fit = in.limit.empty();
+  return {fmt::format("{}, {}. Start the next tile's loads before computing on this one: two buffers, filled by "
+                      "__pipeline_memcpy_async (cp.async){}.",
+                      waits, hardly_another(in), more_could_fit ? ", or let more blocks share an SM" : ""),
+          line,
+          is_load        ? "all warps of the block wait for this at once"
+          : last.empty() ? "the whole block waits here for its loads"
+                         : fmt::format("the last warp {}", last)};
 }
 
 Words dependency(const DiagnosisInput& in) {
@@ -341,6 +387,15 @@ Words shared_traffic(const DiagnosisInput& in) {
           number_of(line), "shared memory takes the time, without conflicts"};
 }
 
+std::string instructions_in_brief(const DiagnosisInput& in, const Line* line) {
+  constexpr double kFlopsOfFma = 64;  // of a warp
+  const double arithmetic = std::min(1.0, in.executed_flops / kFlopsOfFma / in.warp_instructions);
+  if (line == nullptr || in.warp_instructions <= 0) return "more instructions than arithmetic";
+  const bool is_access = line->shared_wavefronts + line->load_requests + line->store_requests > 0;
+  return fmt::format("{} is no arithmetic, most here: {}", percent(1 - arithmetic),
+                     is_access ? "use float4" : "unroll");
+}
+
 Words instruction_bound(const DiagnosisInput& in) {
   constexpr double kFlopsOfFma = 64;  // of a warp
   const Line* line = worst_line(in.lines, [](const Line& l) { return l.warp_instructions - l.flops / kFlopsOfFma; });
@@ -348,7 +403,7 @@ Words instruction_bound(const DiagnosisInput& in) {
                       "multiply-adds{}. Use wider accesses, unroll, and take index arithmetic out of the loop.",
                       si_text(in.warp_instructions, ""), si_text(in.useful_flops / kFlopsOfFma, ""),
                       line ? fmt::format("; most of the others are at line {}", line->line) : ""),
-          number_of(line), "more instructions than arithmetic"};
+          number_of(line), instructions_in_brief(in, line)};
 }
 
 Words fp_bound(const DiagnosisInput& in) {
@@ -383,6 +438,16 @@ Words words_for(std::string_view id, const DiagnosisInput& in) {
   const auto found =
       std::find_if(std::begin(kSpeakers), std::end(kSpeakers), [&](const auto& s) { return s.first == id; });
   return found->second(in);
+}
+
+std::string_view figure_of(std::string_view cause) {
+  constexpr std::pair<std::string_view, std::string_view> kFigures[] = {
+      {cause::kOverFetch, "sectors"},        {cause::kBankConflicts, "ways"},    {cause::kDivergence, "lanes"},
+      {cause::kExecutedOverUseful, "FLOPs"}, {cause::kUnfused, "DRAM"},          {cause::kSpills, "L1"},
+      {cause::kSharedTraffic, "shared"},     {cause::kInstructionBound, "runs"}, {cause::kFpBound, "FLOPs"}};
+  const auto found =
+      std::find_if(std::begin(kFigures), std::end(kFigures), [&](const auto& f) { return f.first == cause; });
+  return found == std::end(kFigures) ? "" : found->second;
 }
 
 // Which gap, then why: "The dot is x4.3 too low: ...".
@@ -442,6 +507,17 @@ std::string standing(const DiagnosisInput& in) {
 
 }  // namespace
 
+std::string last_warp_words(const std::vector<DiagnosisInput::Waiting::Part>& parts) {
+  int line = 0;
+  const LastWarp* kind = kind_of(parts, line);
+  return kind == nullptr ? "" : fmt::format("{}line {}", kind->words, line);
+}
+
+bool waits_for_loads(const std::vector<DiagnosisInput::Waiting::Part>& parts) {
+  int line = 0;
+  return kind_of(parts, line) == std::begin(kLastWarps);
+}
+
 std::span<const std::string_view> diagnosis_causes() { return kCauses; }
 
 std::vector<Diagnosis> diagnose(const DiagnosisInput& in) {
@@ -454,16 +530,19 @@ std::vector<Diagnosis> diagnose(const DiagnosisInput& in) {
     const double share = loss.ns / in.elapsed_ns;
     // Close to the roof only fusion goes further.
     if (share < kWorthCuring || (!has_gap && loss.cause != cause::kUnfused)) continue;
-    auto [text, line, brief] = words_for(loss.cause, in);
-    found.push_back({std::string(loss.cause), with_gap(in, loss.is_bytes, text), line, share, std::move(brief)});
+    auto [text, line, brief, figure] = words_for(loss.cause, in);
+    if (figure.empty()) figure = figure_of(loss.cause);
+    found.push_back(
+        {std::string(loss.cause), with_gap(in, loss.is_bytes, text), line, share, std::move(brief), std::move(figure)});
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
   // First, whatever its share: how often a loop moves spilled values nobody has counted, and every other figure is of a
   // kernel without them.
   const double spilled = in.spill_ns / (in.elapsed_ns + in.spill_ns);
   if (spilled >= kWorthCuring || (has_gap && in.spilled_bytes_per_thread >= kManySpilledBytes)) {
-    auto [text, line, brief] = spills(in);
-    found.insert(found.begin(), {std::string(cause::kSpills), std::move(text), line, spilled, std::move(brief)});
+    auto [text, line, brief, figure] = spills(in);
+    found.insert(found.begin(),
+                 {std::string(cause::kSpills), std::move(text), line, spilled, std::move(brief), std::move(figure)});
   }
   return found;
 }

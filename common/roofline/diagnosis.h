@@ -34,9 +34,11 @@ struct DiagnosisInput {
   double blocks = 0, resident_blocks = 0;  // in the grid; at once on the whole GPU
   double resident_blocks_per_sm = 0;
   int launch_line = 0;  // 0 unknown
+  std::string limit;    // what keeps another block from an SM, where it is the block's own size: "its registers (...)"
 
-  // Registers that ptxas had to keep in memory. The virtual GPU runs PTX, which has none of it: spill_ns is what moving
-  // them once out and once back would take, and is not in elapsed_ns.
+  // Registers that ptxas had to keep in memory. The virtual GPU runs PTX, which has none of it. Its clock issues
+  // the machine code's own instructions, so those that move them, and what waits for them, are in elapsed_ns. Their bytes
+  // are not: spill_ns is what moving these once out and once back would take.
   double spilled_bytes_per_thread = 0, spill_ns = 0;
   double local_bytes = 0;  // at L1, of arrays that a kernel itself keeps in local memory: counted, part of l1_bytes
 
@@ -62,6 +64,13 @@ struct DiagnosisInput {
     std::string_view what;  // words that follow "wait for": "a barrier"
     double share = 0;
     int line = 0;  // where most of it is; 0 unknown
+    // Of a barrier: what the last warp to come did, or waited for, meanwhile; shares of this wait, most first.
+    struct Part {
+      std::string_view id;  // as above, or "issue", "issued": it worked
+      int line = 0;
+      double share = 0;
+    };
+    std::vector<Part> last_warp = {};
   };
   std::vector<Waiting> waiting;
 };
@@ -85,7 +94,16 @@ struct Diagnosis {
   int line = 0;            // the line to look at; 0 none
   double share = 0;        // of the time that a cure might save, estimated; 0 where the time is not what is wrong
   std::string brief = {};  // the cause in a few words, to stand beside the line; empty for "none"
+  // The figure that it speaks of: "sectors", "ways", "lanes", "L1", "L2", "DRAM", "shared", "FLOPs", "runs"; empty
+  // where waiting tells it.
+  std::string figure = {};
 };
+
+// What the last warp at a barrier was mostly about: "waits for the loads of line 9", "waits for shared memory (line
+// 12)", "works at line 12". Empty where it is not known.
+std::string last_warp_words(const std::vector<DiagnosisInput::Waiting::Part>& parts);
+// Whether that is waiting for data from global memory.
+bool waits_for_loads(const std::vector<DiagnosisInput::Waiting::Part>& parts);
 
 // Every cause that a diagnosis can have; "none" is no cause.
 std::span<const std::string_view> diagnosis_causes();

@@ -250,6 +250,11 @@ class Ledger {
     return main_;  // a queue in front of what takes the time anyway
   }
 
+  // Who stands at a barrier waits for what the last warp waits for; where that one works, for equal work.
+  std::optional<std::string_view> cause_of_last_warp(std::string_view id) const {
+    return id == "issued" || id == "issue" ? cause::kBarriers : cause_of_wait(id);
+  }
+
   void cure_waiting() {
     double latency = in_.latency_ns;
     if (in_.launch_ns >= kLaunchShare * in_.elapsed_ns) return add(cause::kLaunchBound, latency);
@@ -262,7 +267,13 @@ class Ledger {
     const double all = waiting();
     if (all <= 0) return add(memory_cause(), latency);
     for (const auto& waiting : in_.waiting) {
-      if (waiting.id != "tail") add(cause_of_wait(waiting.id), latency * waiting.share / all);
+      if (waiting.id == "tail") continue;
+      double rest = 1;
+      for (const auto& part : waiting.last_warp) {
+        add(cause_of_last_warp(part.id), latency * waiting.share * part.share / all);
+        rest -= part.share;
+      }
+      add(cause_of_wait(waiting.id), latency * waiting.share * rest / all);
     }
   }
 

@@ -187,6 +187,12 @@ ClockReading read_clock(const ClockInput& input) {
     for (double& value : waits.cycles) value *= scale;
     out.waits.add(waits);
   }
+  out.held_up = simulation.held_up();
+  for (HeldUp& held : out.held_up) {
+    for (WarpCycles& waits : held.by_instruction) {
+      for (double& value : waits.cycles) value *= scale;
+    }
+  }
   const double places = static_cast<double>(sms * slots * blocks.front().warps.size());
   out.waits[Wait::tail] = std::max(0.0, places * out.cycles - out.waits.total());
   return out;

@@ -29,10 +29,18 @@ struct ClockInput {
   std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0;
 };
 
+// Whom those who stood at a barrier waited for: what the last warp to come did since the first one stood there, or
+// waited for (`issued` is work), by PTX instruction.
+struct HeldUp {
+  std::uint32_t barrier = 0;  // the PTX instruction
+  std::vector<WarpCycles> by_instruction;
+};
+
 struct ClockReading {
   double cycles = 0;  // from the first dispatch until the last byte has arrived, for the whole grid
   WarpCycles waits;   // of all warps of the grid
   std::vector<WarpCycles> by_instruction;  // by PTX instruction
+  std::vector<HeldUp> held_up;             // its cycles are part of what `by_instruction` counts as waits at barriers
 };
 
 ClockReading read_clock(const ClockInput& input);

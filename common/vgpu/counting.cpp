@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace roofwalk::vgpu {
 namespace {
@@ -98,6 +100,40 @@ void add_memory(const Instruction& in, const Site& site, std::uint64_t threads, 
   }
 }
 
+void add_load(const Instruction& in, const Site& site, LineCounters& line) {
+  if (ptx::info(in.opcode).form != Form::load || in.space == Space::local || site.sectors == 0) return;
+  line.loads.push_back({static_cast<double>(site.sectors), static_cast<double>(site.requests)});
+}
+
+// For the lines of barriers: at which line was who came last, and what it waited for.
+void add_held_up(const CountingInput& input, std::map<int, LineCounters>& lines) {
+  const auto& code = input.program.function->instructions;
+  std::map<int, std::map<int, WarpCycles>> by_line;
+  for (const HeldUp& held : input.reading.held_up) {
+    auto& at_barrier = by_line[input.module.line_in(code[held.barrier], input.source_name)];
+    for (std::size_t pc = 0; pc < held.by_instruction.size(); ++pc) {
+      if (held.by_instruction[pc].total() <= 0) continue;
+      WarpCycles waits = held.by_instruction[pc];
+      if (input.totals.sites[pc].requests != 0) {
+        const Wait memory = input.totals.sites[pc].sectors == 0 ? Wait::shared : Wait::l1;
+        waits[memory] += std::exchange(waits[Wait::pipe], 0);
+      }
+      at_barrier[input.module.line_in(code[pc], input.source_name)].add(waits);
+    }
+  }
+  for (const auto& [line, blamed] : by_line) {
+    const auto found = lines.find(line);
+    if (found == lines.end()) continue;
+    std::vector<HeldUpBy>& parts = found->second.held_up;
+    for (const auto& [by, waits] : blamed) {
+      for (std::size_t w = 0; w < kWaitCount; ++w) {
+        if (waits.cycles[w] > 0) parts.push_back({by, static_cast<Wait>(w), waits.cycles[w]});
+      }
+    }
+    std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.cycles > b.cycles; });
+  }
+}
+
 }  // namespace
 
 void set_all_to_zero(Counters& counters) {
@@ -111,6 +147,7 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
   const auto& code = input.program.function->instructions;
   out.waits = input.reading.waits;
   std::map<int, LineCounters> lines;
+  std::map<int, std::set<int>> callers;
   for (std::size_t b = 0; b < input.program.blocks.size(); ++b) {
     const BasicBlock& block = input.program.blocks[b];
     std::uint64_t executions = 0;
@@ -129,6 +166,8 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
         set_all_to_zero(it->second.counters);
       }
       if (takes_turns) it->second.waits.add(input.reading.by_instruction[pc]);
+      add_load(in, site, it->second);
+      if (const int caller = input.module.caller_in(in, input.source_name); caller > 0) callers[line].insert(caller);
       for (Counters* counters : {&out.counters, &it->second.counters}) {
         counters->add(Counter::warp_instructions, executions);
         counters->add(Counter::thread_instructions, threads);
@@ -144,7 +183,9 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
       }
     }
   }
-  for (auto& [line, counters] : lines) out.lines.push_back(counters);
+  add_held_up(input, lines);
+  for (const auto& [line, of_line] : callers) lines.at(line).callers.assign(of_line.begin(), of_line.end());
+  for (auto& [line, counters] : lines) out.lines.push_back(std::move(counters));
 }
 
 void count_transfer(const Site& site, const SiteTraffic& traffic, Counters& out) {

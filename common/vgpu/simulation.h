@@ -77,6 +77,7 @@ class Simulation {
   double end() const { return end_; }
   const std::vector<Cycle>& starts() const { return starts_; }
   const std::vector<WarpCycles>& waits() const { return waits_; }
+  const std::vector<HeldUp>& held_up() const { return held_up_; }
   // Cycles that warps take for a PTX instruction of theirs, waits included.
   double cycles_per_instruction() const { return instructions_ == 0 ? 0 : lived_ / static_cast<double>(instructions_); }
 
@@ -144,6 +145,7 @@ class Simulation {
     starts_.push_back(now);
     ++live_blocks_;
     block.live = warps_per_block(sm);
+    block.standing = 0;
     std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
     for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) {
       SimWarp& warp = sm.warps[block.first_warp + w];
@@ -153,6 +155,7 @@ class Simulation {
       warp.free_since = now;
       warp.blocked = {now, 0, Wait::dependency, 0};
       warp.barrier = -1;
+      warp.late.clear();
       warp.open_copies = {};
       warp.copy_groups.clear();
       std::fill(warp.scores.begin(), warp.scores.end(), Score{});
@@ -234,7 +237,7 @@ class Simulation {
     const TimedOp& op = warp.schedule->ops[warp.op];
     WarpCycles& waits = waits_[op.pc];
     const double opened = unit_opens(sm, scheduler, static_cast<std::uint8_t>(op.unit));
-    account(warp, op, waits, opened);
+    account(sm, warp, op, waits, opened);
 
     const Cycle issued = now_ + op.issues;
     waits[Wait::issued] += op.issues;
@@ -282,7 +285,7 @@ class Simulation {
   }
 
   // Splits the time since the warp's last issue: first for its operands, then for a unit, then for its turn.
-  void account(const SimWarp& warp, const TimedOp& op, WarpCycles& waits, double opened) {
+  void account(const SimSm& sm, SimWarp& warp, const TimedOp& op, WarpCycles& waits, double opened) {
     const Cycle from = warp.free_since;
     const Cycle operands = std::clamp(warp.blocked.ready, from, now_);
     if (operands > from) {
@@ -294,6 +297,43 @@ class Simulation {
     const Cycle unit = std::clamp(round_up(std::floor(opened)), operands, now_);
     (op.unit == Unit::memory ? path_waits_[op.pc] : waits[Wait::pipe]) += static_cast<double>(unit - operands);
     waits[Wait::issue] += static_cast<double>(now_ - unit);
+    if (sm.blocks[warp.sim_block].standing != 0) note_late(sm, warp, op, operands, unit);
+  }
+
+  // The same for the part since others of its block stand at a barrier: should this warp come last, it is what they
+  // wait for.
+  void note_late(const SimSm& sm, SimWarp& warp, const TimedOp& op, Cycle operands, Cycle unit) const {
+    constexpr std::size_t kMostNotes = 4096;
+    const Cycle since = sm.blocks[warp.sim_block].first_stood;
+    const auto note = [&](std::uint32_t pc, Wait cause, Cycle from, Cycle until, double conflict_share) {
+      const auto cycles = static_cast<double>(until - std::max(from, since));
+      if (cycles <= 0) return;
+      if (conflict_share > 0)
+        warp.late.push_back({pc, Wait::bank_conflict, static_cast<float>(cycles * conflict_share)});
+      warp.late.push_back({pc, cause, static_cast<float>(cycles * (1 - conflict_share))});
+    };
+    if (warp.late.size() >= kMostNotes) fold(warp.late);
+    const bool is_path = op.unit == Unit::memory && sm.path_cycles > 0;
+    note(warp.blocked.pc, warp.blocked.cause, warp.free_since, operands,
+         static_cast<double>(warp.blocked.conflict_share));
+    note(op.pc, Wait::pipe, operands, unit, is_path ? sm.conflict_cycles / sm.path_cycles : 0);
+    note(op.pc, Wait::issue, unit, now_, 0);
+    note(op.pc, Wait::issued, now_, now_ + op.issues, 0);
+  }
+
+  // One note for each instruction and cause.
+  static void fold(std::vector<Late>& notes) {
+    const auto key = [](const Late& n) { return std::pair{n.pc, n.cause}; };
+    std::sort(notes.begin(), notes.end(), [&](const Late& a, const Late& b) { return key(a) < key(b); });
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < notes.size(); ++i) {
+      if (key(notes[i]) == key(notes[kept])) {
+        notes[kept].cycles += notes[i].cycles;
+      } else {
+        notes[++kept] = notes[i];
+      }
+    }
+    notes.resize(kept + 1);
   }
 
   static void set_results(const Schedule& schedule, SimWarp& warp, const TimedOp& op, const Score& score) {
@@ -442,28 +482,55 @@ class Simulation {
     const ptx::Instruction& in = in_.program.function->instructions[op.pc];
     const bool waits = in.barrier != ptx::BarrierMode::arrive;
     if (waits) {
+      if (block.standing++ == 0) block.first_stood = warp.free_since;
       warp.barrier = op.groups;
       warp.blocked.pc = op.pc;
       hold(sm, warp);
     }
     const std::uint64_t count = threads_of(in);
     const std::uint64_t wanted = count != 0 ? (count + kWarpSize - 1) / kWarpSize : block.live;
-    if (block.arrived[op.groups] >= wanted) open_barrier(sm, block, op.groups);
+    if (block.arrived[op.groups] >= wanted) open_barrier(sm, block, op.groups, &warp);
     if (!waits) {
       warp.blocked = {now_ + 1, op.pc, Wait::dependency, 0};
       advance(sm, warp);
     }
   }
 
-  void open_barrier(SimSm& sm, SimBlock& block, int barrier) {
+  // `last`: the warp that all others waited for, where there is one.
+  void open_barrier(SimSm& sm, SimBlock& block, int barrier, const SimWarp* last) {
     block.arrived[barrier] = 0;
+    if (last != nullptr) blame(sm, block, barrier, *last);
     const Cycle opens = now_ + round_up(m_.barrier_latency_cycles);
     for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) {
       SimWarp& warp = sm.warps[block.first_warp + w];
+      warp.late.clear();
       if (warp.barrier != barrier) continue;
       warp.barrier = -1;
+      --block.standing;
       warp.blocked = {opens, warp.blocked.pc, Wait::barrier, 0};
       advance(sm, warp);
+    }
+  }
+
+  // Those who stood at the barrier waited for what the last one did meanwhile.
+  void blame(const SimSm& sm, const SimBlock& block, int barrier, const SimWarp& last) {
+    double stood = 0, all = 0;
+    std::uint32_t pc = 0;
+    for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) {
+      const SimWarp& warp = sm.warps[block.first_warp + w];
+      if (warp.barrier != barrier) continue;
+      pc = warp.blocked.pc;
+      stood += static_cast<double>(std::max<Cycle>(last.free_since - warp.free_since, 0));
+    }
+    for (const Late& note : last.late) all += static_cast<double>(note.cycles);
+    if (stood <= 0 || all <= 0) return;
+    auto held = std::find_if(held_up_.begin(), held_up_.end(), [pc](const HeldUp& h) { return h.barrier == pc; });
+    if (held == held_up_.end()) {
+      held_up_.push_back({pc, std::vector<WarpCycles>(waits_.size())});
+      held = held_up_.end() - 1;
+    }
+    for (const Late& note : last.late) {
+      held->by_instruction[note.pc][note.cause] += stood / all * static_cast<double>(note.cycles);
     }
   }
 
@@ -478,7 +545,7 @@ class Simulation {
         for (int barrier = 0; block.live != 0 && barrier < kBarriers; ++barrier) {
           if (block.arrived[barrier] == 0) continue;
           waits = true;
-          open_barrier(sm, block, barrier);
+          open_barrier(sm, block, barrier, nullptr);
         }
       }
       if (waits) moved.push_back(i);
@@ -561,7 +628,7 @@ class Simulation {
       return;
     }
     for (int barrier = 0; barrier < kBarriers; ++barrier) {
-      if (block.arrived[barrier] != 0 && block.arrived[barrier] >= block.live) open_barrier(sm, block, barrier);
+      if (block.arrived[barrier] != 0 && block.arrived[barrier] >= block.live) open_barrier(sm, block, barrier, &warp);
     }
   }
 
@@ -594,6 +661,7 @@ class Simulation {
   std::uint64_t instructions_ = 0;
   std::vector<WarpCycles> waits_;   // by PTX instruction
   std::vector<double> path_waits_;  // for the memory path, by PTX instruction
+  std::vector<HeldUp> held_up_;
 };
 
 }  // namespace roofwalk::vgpu

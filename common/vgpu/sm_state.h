@@ -91,9 +91,18 @@ class SharedServer {
   double end_ = 0;
 };
 
+// What a warp did, or waited for, while others of its block stood at a barrier.
+struct Late {
+  std::uint32_t pc = 0;  // that it is blamed on
+  Wait cause = Wait::issued;
+  float cycles = 0;
+};
+
 struct SimBlock {
   std::size_t number = 0;  // in the order of starts
   std::uint32_t first_warp = 0, live = 0;
+  std::uint32_t standing = 0;  // warps that wait at barriers
+  Cycle first_stood = 0;       // since when, where there are any
   std::uint32_t arrived[kBarriers] = {};
 };
 
@@ -110,6 +119,7 @@ struct SimWarp {
   Cycle free_since = 0;                                   // end of the last issue
   int barrier = -1;                                       // the one that it waits at
   std::vector<Score> scores;
+  std::vector<Late> late;          // since others stand at a barrier
   Score open_copies;               // of cp.async since the last commit
   std::vector<Score> copy_groups;  // each the latest of itself and those before it
 };

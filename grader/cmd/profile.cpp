@@ -35,6 +35,12 @@ fs::path existing_file(const Session& session, const std::string& typed) {
   return file;
 }
 
+// "starter" is the chapter's, unless a file is called so.
+fs::path other_file(const Session& session, const Chapter& chapter, const std::string& typed) {
+  if (typed == "starter" && !fs::exists(session.from_caller(typed))) return chapter.starter();
+  return existing_file(session, typed);
+}
+
 // Measures a file without adding to the walk.
 Outcome measured(Session& session, const Chapter& chapter, const fs::path& file) {
   const Waiting waiting(fmt::format("measuring {} on {}", file.string(), session.bench().machine.name));
@@ -98,7 +104,7 @@ int not_measured(const Session& session, Outcome outcome, const Profile& profile
 int profile(Session& session, const ProfileCommand& command) {
   const Chapter& chapter = session.chapter_or_next(command.name);
   fs::path file = session.course().my_file(chapter);
-  const fs::path against = command.against.empty() ? fs::path() : existing_file(session, command.against);
+  const fs::path against = command.against.empty() ? fs::path() : other_file(session, chapter, command.against);
   if (command.kernel.empty()) {
     session.provide_file(chapter);
     session.predict_first(chapter);
@@ -144,7 +150,8 @@ void add_profile_command(CLI::App& app, Session& session, int& exit_code) {
   auto* command = app.add_subcommand("profile", "Show what each line of your kernel did, and which one to look at");
   command->add_option("name", options->name, "chapter; default: the next one that is not passed");
   command->add_option("--kernel", options->kernel, "profile this file instead of my/NAME.cu");
-  command->add_option("--against", options->against, "show this file's figures beside those of your kernel");
+  command->add_option("--against", options->against,
+                      "show this file's figures beside those of your kernel; 'starter': those you began with");
   command->add_flag("--html", options->html, "write a page to open in a browser, too");
   command->add_flag("--no-ask", session.options.no_ask, "do not ask for a prediction");
   command->callback([options, &session, &exit_code] { exit_code = profile(session, *options); });

@@ -68,9 +68,9 @@ std::vector<LinePair> matched(const Profile& was, const Profile& now) { return m
 
 std::string speed_up(const Profile& was, const Profile& now) {
   const double before = was.attempt.measurement->elapsed_ns.value, after = now.attempt.measurement->elapsed_ns.value;
-  const std::string faster = factor(before / after), slower = factor(after / before);
-  if (faster == factor(1)) return "as fast";
-  return before > after ? faster + " faster" : slower + " slower";
+  constexpr double kAlike = 1.01;
+  if (std::max(before, after) < kAlike * std::min(before, after)) return "as fast";
+  return before > after ? factor(before / after) + " faster" : factor(after / before) + " slower";
 }
 
 }  // namespace roofwalk

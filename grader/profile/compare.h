@@ -23,6 +23,9 @@ std::vector<LinePair> matched(const Profile& was, const Profile& now);
 // The profile of `now`, with that of `was` as "against", and their lines as "pairs".
 Json to_json(const Profile& was, const Profile& now);
 
+// Sentences: which figures got better, which worse, which diagnoses are gone, and what is in the way now.
+std::vector<std::string> changes(const Profile& was, const Profile& now);
+
 // "x4.2 faster", "x1.3 slower", "as fast".
 std::string speed_up(const Profile& was, const Profile& now);
 

@@ -54,10 +54,14 @@ constexpr FigureColumn kColumns[] = {
     {"lanes", "lanes: threads of a warp that work, of 32", 4, lanes_cell},
     {"runs", "runs: warp instructions", 3,
      [](const Profile&, const LineFigures& f) { return amount(f.count(Counter::warp_instructions), ""); }},
-    {"L1", "L1, L2, DRAM: bytes moved there", 6,
+    {"shared", "shared: bytes that shared memory moves", 8,
+     [](const Profile&, const LineFigures& f) { return amount(f.count(Counter::shared_bytes), "B"); }},
+    {"L1", "L1: bytes that it moves", 6,
      [](const Profile&, const LineFigures& f) { return amount(f.l1_bytes(), "B"); }},
-    {"L2", "", 8, [](const Profile&, const LineFigures& f) { return amount(f.l2_bytes(), "B"); }},
-    {"DRAM", "", 5, [](const Profile&, const LineFigures& f) { return amount(f.dram_bytes(), "B"); }},
+    {"L2", "L2: bytes that it moves", 8,
+     [](const Profile&, const LineFigures& f) { return amount(f.l2_bytes(), "B"); }},
+    {"DRAM", "DRAM: bytes that it moves", 5,
+     [](const Profile&, const LineFigures& f) { return amount(f.dram_bytes(), "B"); }},
     {"FLOPs", "FLOPs: executed", 9, [](const Profile&, const LineFigures& f) { return amount(f.flops(), ""); }},
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <sstream>
@@ -36,6 +37,17 @@ void add_counters(const Counters& from, Counters& to) {
   }
 }
 
+template <class Value>
+void append(const std::vector<Value>& from, std::vector<Value>& to) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+void add_callers(const std::vector<int>& from, std::vector<int>& to) {
+  append(from, to);
+  std::sort(to.begin(), to.end());
+  to.erase(std::unique(to.begin(), to.end()), to.end());
+}
+
 // Each kernel's time shared out among its lines, and its counters with it.
 std::map<int, LineFigures> figures_by_line(const std::vector<KernelRecord>& kernels) {
   std::map<int, LineFigures> by_line;
@@ -49,6 +61,9 @@ std::map<int, LineFigures> figures_by_line(const std::vector<KernelRecord>& kern
     for (const LineCounters& of_line : kernel.lines) {
       LineFigures& figures = by_line[of_line.line];
       add_counters(of_line.counters, figures.counters);
+      append(of_line.held_up, figures.held_up);
+      append(of_line.loads, figures.loads);
+      add_callers(of_line.callers, figures.callers);
       for (std::size_t w = 0; w < kWaitCount; ++w) figures.waits_ns[w] += ns_per_cycle * of_line.waits.cycles[w];
       if (std::find(figures.kernels.begin(), figures.kernels.end(), kernel.name) == figures.kernels.end()) {
         figures.kernels.push_back(kernel.name);
@@ -63,8 +78,56 @@ std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share);
 // A memory access that waits for a pipe waits for those before it on the way to L1 and shared memory.
 bool waits_in_memory_path(const LineFigures& f) { return f.global_requests() + f.shared_requests() > 0; }
 
+std::string_view queue_words(const LineFigures& f) {
+  if (f.global_requests() <= 0) return "room in the queue to shared memory";
+  return f.shared_requests() > 0 ? "room in the queue to L1 and shared memory" : "room in the queue to L1";
+}
+
+bool is_memory(Wait wait) { return wait == Wait::dram || wait == Wait::l2 || wait == Wait::l1; }
+
+// Share of the time of the line's kernels in which DRAM is busy.
+double dram_busy(const Profile& profile, const LineFigures& f) {
+  double busy = 0, all = 0;
+  for (const KernelRecord& kernel : profile.attempt.kernels) {
+    if (std::find(f.kernels.begin(), f.kernels.end(), kernel.name) == f.kernels.end()) continue;
+    busy += kernel.parts.dram_ns;
+    all += kernel.elapsed_ns;
+  }
+  return all > 0 ? busy / all : 0;
+}
+
+bool spills(const Profile& profile, const LineFigures& f) {
+  return std::any_of(profile.attempt.kernels.begin(), profile.attempt.kernels.end(), [&](const KernelRecord& kernel) {
+    return kernel.spilled_bytes_per_thread > 0 &&
+           std::find(f.kernels.begin(), f.kernels.end(), kernel.name) != f.kernels.end();
+  });
+}
+
+// Waiting in other words, where more is known of it. One fault has one name: what a diagnosis says of one line's
+// waiting for memory holds for the others that wait alike.
+std::string note_of_wait(const Profile& profile, const LineFigures& f, Wait wait) {
+  constexpr double kAtRoof = 0.85;
+  if (wait == Wait::barrier) {
+    const double here = std::accumulate(f.held_up.begin(), f.held_up.end(), 0.0,
+                                        [](double sum, const HeldUpBy& part) { return sum + part.cycles; });
+    const std::string last = here > 0 ? last_warp_words(last_warp_of(f.held_up, here)) : "";
+    if (!last.empty()) return fmt::format("waits until the last warp of the block is here, which {}", last);
+  }
+  if (const double busy = dram_busy(profile, f); wait == Wait::dram && busy >= kAtRoof) {
+    return fmt::format("DRAM is busy {} of the time: this is its roof", percent(busy));
+  }
+  if (wait == Wait::dependency && spills(profile, f)) {
+    return "waits for results, and for registers that were spilled to come back from local memory";
+  }
+  const auto& diagnoses = profile.attempt.finding->diagnoses;
+  for (std::size_t i = 0; i < std::min(diagnoses.size(), kMostDiagnoses); ++i) {
+    if (is_memory(wait) && diagnoses[i].cause == cause::kLatency) return diagnoses[i].brief;
+  }
+  return fmt::format("waits for {}", long_wait(f));
+}
+
 // What a line's own figures say, for one that no diagnosis names.
-std::string note_from(const LineFigures& f) {
+std::string note_from(const Profile& profile, const LineFigures& f) {
   constexpr double kMostOfIt = 0.4;
   const auto sectors = f.sectors_per_request(), ideal = f.ideal_sectors_per_request(), ways = f.bank_conflict_ways(),
              lanes = f.active_lanes();
@@ -77,8 +140,31 @@ std::string note_from(const LineFigures& f) {
   if (lanes && *lanes <= kFewLanes) add(fmt::format("{} of 32 lanes work", number_text(*lanes)));
   const auto wait = f.main_wait();
   if (note.empty() && f.launch_ns > f.elapsed_ns() / 2) add("the launch itself");
-  if (note.empty() && wait && f.share_of(*wait) >= kMostOfIt) add(fmt::format("waits for {}", long_wait(f)));
+  if (note.empty() && wait && f.share_of(*wait) >= kMostOfIt) add(note_of_wait(profile, f, *wait));
   return note;
+}
+
+// "half of its loads take 32 sectors, the others 1": where a line's loads differ, which of them is the bad one. Empty
+// where they are alike.
+std::string differing_loads(const LineFigures& f) {
+  std::map<double, double> requests;  // by sectors a request, to the quarter
+  double all = 0;
+  for (const LineCounters::Load& load : f.loads) {
+    requests[std::round(4 * load.sectors / load.requests) / 4] += load.requests;
+    all += load.requests;
+  }
+  if (requests.size() != 2) return "";
+  const auto [fewest, most] = std::pair{*requests.begin(), *requests.rbegin()};
+  const double share = most.second / all;
+  const std::string some = std::abs(share - 0.5) < 0.01 ? "half" : percent(share);
+  return fmt::format("{} of its loads take {} sectors, the others {}", some, number_text(most.first),
+                     number_text(fewest.first));
+}
+
+// "called at lines 32, 37": where the code of a hot line of a helper function comes from.
+std::string called_at(const LineFigures& f) {
+  if (f.callers.empty()) return "";
+  return fmt::format("called at line{} {}", f.callers.size() == 1 ? "" : "s", fmt::join(f.callers, ", "));
 }
 
 // Lines that a diagnosis names carry its words; what else takes much of the time, its own figures'. One that just works
@@ -89,10 +175,11 @@ void mark_hot_lines(Profile& profile) {
     return exists ? &profile.lines[static_cast<std::size_t>(number) - 1] : nullptr;
   };
   const auto& diagnoses = profile.attempt.finding->diagnoses;
+  bool has_first = false;
   for (std::size_t i = 0; i < std::min(diagnoses.size(), kMostDiagnoses); ++i) {
     ProfileLine* line = at(diagnoses[i].line);
     if (line == nullptr || diagnoses[i].brief.empty()) continue;
-    line->is_diagnosed = true;
+    if (!has_first) line->is_diagnosed = has_first = true;
     line->note += (line->note.empty() ? "" : "; ") + diagnoses[i].brief;
   }
   std::vector<ProfileLine*> busiest;
@@ -104,7 +191,15 @@ void mark_hot_lines(Profile& profile) {
   });
   if (busiest.size() > kMostHotLines) busiest.resize(kMostHotLines);
   for (ProfileLine* line : busiest) {
-    if (line->note.empty()) line->note = note_from(*line->figures);
+    if (line->note.empty()) line->note = note_from(profile, *line->figures);
+  }
+  for (ProfileLine& line : profile.lines) {
+    if (!line.is_hot() || !line.figures) continue;
+    const auto sectors = line.figures->sectors_per_request(), ideal = line.figures->ideal_sectors_per_request();
+    const bool is_scattered = sectors && ideal && *sectors >= kTooManySectors * *ideal;
+    for (const std::string& more : {is_scattered ? differing_loads(*line.figures) : "", called_at(*line.figures)}) {
+      if (!more.empty()) line.note += "; " + more;
+    }
   }
 }
 
@@ -157,6 +252,9 @@ void LineFigures::add(const LineFigures& other) {
   add_counters(other.counters, counters);
   for (std::size_t w = 0; w < kWaitCount; ++w) waits_ns[w] += other.waits_ns[w];
   launch_ns += other.launch_ns;
+  append(other.held_up, held_up);
+  append(other.loads, loads);
+  add_callers(other.callers, callers);
   for (const std::string& kernel : other.kernels) {
     if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) kernels.push_back(kernel);
   }
@@ -225,6 +323,11 @@ std::optional<double> LineFigures::active_lanes() const {
   return count(Counter::thread_instructions) / count(Counter::warp_instructions);
 }
 
+std::string Profile::figure_of_diagnosis(std::size_t rank) const {
+  const auto& diagnoses = attempt.finding->diagnoses;
+  return rank < diagnoses.size() ? diagnoses[rank].figure : "";
+}
+
 double Profile::share_of_time(const LineFigures& figures) const {
   const double all = total.elapsed_ns();
   return all > 0 ? figures.elapsed_ns() / all : 0;
@@ -283,7 +386,7 @@ std::string_view short_wait(const LineFigures& figures) {
 
 std::string_view long_wait(const LineFigures& figures) {
   const Wait wait = *figures.main_wait();
-  if (wait == Wait::pipe && waits_in_memory_path(figures)) return "room in the queue to memory";
+  if (wait == Wait::pipe && waits_in_memory_path(figures)) return queue_words(figures);
   return wait_words(wait);
 }
 

@@ -27,6 +27,9 @@ struct LineFigures {
   std::array<double, kWaitCount> waits_ns{};  // by wait_name(); `issued` is the part without waiting
   double launch_ns = 0;
   std::vector<std::string> kernels;  // that it is part of, in the order of their launches
+  std::vector<HeldUpBy> held_up;     // of its waits at barriers: what the last warp was about
+  std::vector<LineCounters::Load> loads;
+  std::vector<int> callers;  // lines that call the function it belongs to, where that was inlined; ascending
 
   void add(const LineFigures& other);
 
@@ -55,7 +58,7 @@ struct ProfileLine {
   std::string source;                  // as the learner wrote it
   std::optional<LineFigures> figures;  // nothing where no instruction comes from it
   std::string note;                    // of a hot line: what is wrong with it, in a few words; empty for all others
-  bool is_diagnosed = false;           // the note is the diagnosis', and not only what the line's figures say
+  bool is_diagnosed = false;           // the note is the first diagnosis': the line to look at
 
   bool is_hot() const { return !note.empty(); }
 };
@@ -68,6 +71,8 @@ struct Profile {
   std::vector<std::string> says;  // sentences: where the time goes, and what the diagnosis says
 
   bool is_measured() const { return !lines.empty(); }
+  // The figure that the diagnosis of this rank (0: the first) speaks of, a column's title; empty where there is none.
+  std::string figure_of_diagnosis(std::size_t rank) const;
   double share_of_time(const LineFigures& figures) const;
 };
 

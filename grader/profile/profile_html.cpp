@@ -14,10 +14,12 @@ namespace {
 // line becomes a block: its code, then its figures with their names.
 constexpr std::string_view kStyle = R"(
 :root { color-scheme: light dark; --ground: #ffffff; --ink: #1c2024; --quiet: #59636e; --rule: #d9dee3;
-  --hot: #fff1e2; --note: #8f3a00; --bar: #f2b27a; --bad: #b02a1a; --new: #e6f6ec; --gone: #fdeceb; }
+  --first: #ffd9b0; --foremost: #7a2a00; --hot: #fff8ef; --note: #6b4a1f; --bar: #f2b27a; --bad: #b02a1a;
+  --new: #e6f6ec; --gone: #fdeceb; --link: #0b57a4; }
 @media (prefers-color-scheme: dark) {
   :root { --ground: #14171a; --ink: #e7eaed; --quiet: #a4aeb8; --rule: #343b42;
-    --hot: #3a2716; --note: #ffb987; --bar: #8a5420; --bad: #ff9d90; --new: #14301f; --gone: #3b1d1b; }
+    --first: #5a3410; --foremost: #ffd2ad; --hot: #241d16; --note: #dcb98f; --bar: #8a5420; --bad: #ff9d90;
+    --new: #14301f; --gone: #3b1d1b; --link: #8fc1ff; }
 }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.5rem; max-width: 110rem; background: var(--ground); color: var(--ink);
@@ -37,11 +39,16 @@ td.source, thead th.source { text-align: left; white-space: pre-wrap; overflow-w
 td { font-variant-numeric: tabular-nums; }
 td.figure { white-space: normal; }
 tr.hot > * { background: var(--hot); }
-tr.hot > .number { color: var(--note); font-weight: 700; box-shadow: inset .25rem 0 var(--note); }
+tr.hot > .number { color: var(--note); font-weight: 700; box-shadow: inset .125rem 0 var(--note); }
+tr.first > * { background: var(--first); }
+tr.first > .number { color: var(--foremost); font-weight: 700; box-shadow: inset .5rem 0 var(--foremost); }
+tr.first .note { color: var(--foremost); font-weight: 700; }
+tr:target > .source { outline: 2px solid var(--link); outline-offset: -2px; }
+a { color: var(--link); }
 tr.new > * { background: var(--new); }
 tr.gone > * { background: var(--gone); }
 tr.idle > .source { color: var(--quiet); }
-.note { display: block; font: 600 .875rem/1.5 system-ui, sans-serif; color: var(--note); }
+.note { display: block; font: 500 .875rem/1.5 system-ui, sans-serif; color: var(--note); }
 .bad { color: var(--bad); font-weight: 600; }
 .bar { display: block; height: .25rem; background: var(--bar); margin-left: auto; }
 .apart { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -52,6 +59,7 @@ tr.idle > .source { color: var(--quiet); }
   tr { display: flex; flex-wrap: wrap; column-gap: .75rem; position: relative; padding-left: 3.25rem; min-height: 1.5rem;
     border-bottom: 1px solid var(--rule); }
   tr.hot { background: var(--hot); }
+  tr.first { background: var(--first); }
   tr.new { background: var(--new); }
   tr.gone { background: var(--gone); }
   tr.idle { border-bottom: 0; }
@@ -105,14 +113,39 @@ std::string heading(const Profile& profile, const std::string& facts) {
                      escaped(attempt.file), escaped(attempt.device), escaped(attempt.size.text()), facts);
 }
 
+// "line 17" becomes a link to the row, where the file has that line.
+std::string linked(const std::string& sentence, std::size_t lines) {
+  constexpr std::string_view kLine = "line ";
+  std::string html;
+  std::size_t done = 0;
+  for (std::size_t at = sentence.find(kLine); at != std::string::npos; at = sentence.find(kLine, at + 1)) {
+    const std::size_t first = at + kLine.size();
+    const std::size_t end = std::min(sentence.find_first_not_of("0123456789", first), sentence.size());
+    constexpr std::size_t kMostDigits = 9;
+    if (end == first || end - first > kMostDigits) continue;
+    const std::string number = sentence.substr(first, end - first);
+    if (std::stoul(number) == 0 || std::stoul(number) > lines) continue;
+    html += fmt::format("{}<a href=\"#line-{}\">{}</a>", escaped(std::string_view(sentence).substr(done, at - done)),
+                        number, escaped(std::string_view(sentence).substr(at, end - at)));
+    done = end;
+  }
+  return html + escaped(std::string_view(sentence).substr(done));
+}
+
+std::string paragraphs(const std::vector<std::string>& sentences, const Profile& profile) {
+  std::string html;
+  for (const std::string& sentence : sentences) {
+    html += fmt::format("<p>{}</p>\n", linked(sentence, profile.lines.size()));
+  }
+  return html;
+}
+
 std::string says(const Profile& profile) {
-  std::string html = "<section>\n<h2>What the hot lines say</h2>\n";
-  for (const std::string& sentence : profile.says) html += fmt::format("<p>{}</p>\n", escaped(sentence));
-  return html + "</section>\n";
+  return "<section>\n<h2>What the hot lines say</h2>\n" + paragraphs(profile.says, profile) + "</section>\n";
 }
 
 struct PageRow {
-  std::string kind;  // "hot", "new", "gone", "idle"; empty: none of them
+  std::string kind;  // "hot first", "hot", "new", "gone", "idle"; empty: none of them
   int number = 0;    // 0: no line of the file
   std::string source, note;
   std::vector<FigureCell> cells;  // one for each of figure_columns()
@@ -123,15 +156,19 @@ struct PageRow {
 std::string spoken(const std::string& kind) {
   if (kind == "new") return "<span role=\"img\" aria-label=\"new\">+</span> ";
   if (kind == "gone") return "<span role=\"img\" aria-label=\"gone\">\u2212</span> ";
-  return kind == "hot" ? "<span class=\"apart\">hot </span>" : "";
+  if (kind == "hot first") return "<span role=\"img\" aria-label=\"look here first\">!</span> ";
+  return kind == "hot" ? "<span role=\"img\" aria-label=\"hot\">&gt;</span> " : "";
 }
 
 std::string html_of(const PageRow& row, const std::vector<std::size_t>& shown) {
   std::string html = fmt::format(
-      "<tr role=\"row\" class=\"{}\"><th role=\"rowheader\" scope=\"row\" class=\"number\">{}{}</th>"
+      "<tr role=\"row\" class=\"{}\"{}><th role=\"rowheader\" scope=\"row\" class=\"number\">{}{}</th>"
       "<td role=\"cell\" class=\"source\">{}{}</td>",
-      row.kind, spoken(row.kind), row.number > 0 ? fmt::format("{}", row.number) : "", escaped(row.source),
-      row.note.empty() ? "" : fmt::format("<span class=\"note\">{}</span>", escaped(row.note)));
+      row.kind, row.number > 0 && row.kind != "gone" ? fmt::format(" id=\"line-{}\"", row.number) : "",
+      spoken(row.kind), row.number > 0 ? fmt::format("{}", row.number) : "", escaped(row.source),
+      row.note.empty() ? ""
+                       : fmt::format("<span class=\"note\">{}{}</span>",
+                                     row.kind == "hot first" ? "look here first: " : "", escaped(row.note)));
   for (const std::size_t c : shown) {
     const FigureCell& cell = row.cells[c];
     const bool has_bar = c == 0 && row.time_share >= kShownShare;
@@ -165,7 +202,9 @@ std::string table(const std::string& caption, const std::vector<PageRow>& rows) 
 }
 
 std::string legend(const Profile& profile) {
-  std::string html = "<section>\n<h2>The figures</h2>\n";
+  std::string html =
+      "<section>\n<h2>The marks and figures</h2>\n<p class=\"quiet\">! look here first. &gt; where else the time "
+      "goes. Bars: the line's share of the time</p>\n";
   for (const FigureColumn& column : figure_columns()) {
     const std::string meaning = meaning_of(column, profile);
     if (!meaning.empty()) html += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(meaning));
@@ -190,9 +229,10 @@ std::vector<FigureCell> cells_of(const Profile& profile, const std::optional<Lin
 }
 
 PageRow row_of(const Profile& profile, const ProfileLine& line) {
-  return {.kind = line.is_hot()  ? "hot"
-                  : line.figures ? ""
-                                 : "idle",
+  return {.kind = line.is_diagnosed ? "hot first"
+                  : line.is_hot()   ? "hot"
+                  : line.figures    ? ""
+                                    : "idle",
           .number = line.number,
           .source = shown_source(line.source),
           .note = line.note,
@@ -224,12 +264,12 @@ PageRow compared_row(const Profile& was, const Profile& now, const LinePair& pai
     PageRow row = before == nullptr ? row_of(now, *after) : row_of(was, *before);
     row.kind = before == nullptr ? "new" : "gone";
     row.cells = before == nullptr ? compared_cells(now, after) : compared_cells(was, before);
-    row.time_share = 0;
+    if (before == nullptr && after->is_diagnosed) row.kind = "hot first";
+    if (after == nullptr) row.time_share = 0;
     return row;
   }
   PageRow row = row_of(now, *after);
   if (before->figures && row.kind == "idle") row.kind.clear();
-  row.time_share = 0;
   row.cells = compared_cells(now, after);
   const std::vector<FigureCell> cells = compared_cells(was, before);
   for (std::size_t c = 0; c < cells.size(); ++c) row.cells[c] = before_and_now(cells[c], row.cells[c]);
@@ -258,7 +298,7 @@ std::string comparison_page(const Profile& was, const Profile& now) {
                   escaped(totals_text(was)), escaped(now.attempt.file), escaped(totals_text(now)), speed_up(was, now));
   return page(
       now.attempt.chapter + ", two attempts line by line",
-      heading(now, facts) + says(now) +
+      heading(now, facts) + paragraphs(changes(was, now), now) + says(now) +
           table("Each line of both files, with its figures before and now. Lines that are gone (\u2212) and lines "
                 "that are new (+) have figures of one file only.",
                 rows) +

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "common/roofline/si.h"
 #include "grader/profile/figure_columns.h"
@@ -18,6 +19,7 @@ constexpr int kLastAlways = 2;                // rank of figures that are there 
 constexpr std::size_t kLeastSource = 40;      // columns of source that further figures may not take
 constexpr std::size_t kMostSource = 104;      // that they leave free where lines are longer
 constexpr std::size_t kLongestGap = 3;        // lines that do nothing in a row, between others, and are still shown
+constexpr std::size_t kRoomForMore = 110;     // columns from which a comparison of one above the other has all figures
 constexpr std::size_t kSideBySide = 160;      // columns from which two sources have room
 constexpr std::string_view kBetween = " | ";  // two sources
 
@@ -191,6 +193,16 @@ std::string without_trailing_spaces(const std::string& text) {
 
 using Columns = std::vector<const FigureColumn*>;
 
+// For comparisons: shares of two different wholes would tell nothing.
+constexpr FigureColumn kElapsed{"time", "", 0, elapsed_cell};
+
+const FigureColumn& column_of(std::string_view title) {
+  const auto columns = figure_columns();
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.title == title; });
+  ROOFWALK_CHECK(found != columns.end());
+  return *found;
+}
+
 Row row_of(const Profile& profile, const ProfileLine& line, const Columns& columns) {
   Row row{.number = line.number,
           .source = shown_source(line.source),
@@ -226,8 +238,23 @@ std::size_t width_of(const Profile& profile, const FigureColumn& column, bool& h
   return width == 0 ? 0 : width + 1;
 }
 
-// The columns that tell most, as many as leave room for the source. `ways` and `lanes` are among them where a hot line
-// has conflicts, or idle lanes.
+// A column that says the same of every line tells nothing. Time, waits and sectors are looked for by everyone.
+bool is_constant(const Profile& profile, const FigureColumn& column) {
+  if (column.rank <= kLastAlways) return false;
+  std::optional<std::string> first;
+  int cells = 0;
+  for (const ProfileLine& line : profile.lines) {
+    const std::string text = line.figures ? column.cell(profile, *line.figures).text : "";
+    if (text.empty()) continue;
+    if (first && *first != text) return false;
+    first = text;
+    ++cells;
+  }
+  return cells > 1;
+}
+
+// The columns that tell most, as many as leave room for the source: always the one that the diagnosis speaks of, then
+// those of the next ones. `ways` and `lanes` are among them where a hot line has conflicts, or idle lanes.
 Columns chosen(const Profile& profile, std::size_t columns) {
   struct Candidate {
     const FigureColumn* column;
@@ -238,7 +265,12 @@ Columns chosen(const Profile& profile, std::size_t columns) {
   for (const FigureColumn& column : figure_columns()) {
     bool has_bad = false;
     const std::size_t width = width_of(profile, column, has_bad);
-    const int rank = has_bad ? std::min(column.rank, kLastAlways) : column.rank;
+    const bool is_proof = column.title == profile.figure_of_diagnosis(0);
+    const bool is_next = column.title == profile.figure_of_diagnosis(1);
+    const int rank = has_bad || is_proof ? std::min(column.rank, kLastAlways)
+                     : is_next           ? std::min(column.rank, kLastAlways + 1)
+                                         : column.rank;
+    if (rank == column.rank && is_constant(profile, column)) continue;
     if (width > 0) candidates.push_back({&column, width, rank});
   }
   std::stable_sort(candidates.begin(), candidates.end(),
@@ -303,19 +335,34 @@ std::string legend(const Profile& profile, const Columns& columns, std::size_t w
   return legend_text(meanings, width, colors);
 }
 
-std::string said(const Profile& profile, std::size_t columns) {
+std::string said(const std::vector<std::string>& says, std::size_t columns) {
   std::string text;
-  for (const std::string& sentence : profile.says) text += (text.empty() ? "" : " ") + sentence;
+  for (const std::string& sentence : says) text += (text.empty() ? "" : " ") + sentence;
   std::string out;
   for (const std::string& line : wrapped(printable(text), std::min(columns, kWidestProse))) out += line + "\n";
   return out;
 }
 
-// Without what would do, for want of room: what was and what is tell enough.
-FigureCell few_sectors_cell(const Profile& profile, const LineFigures& figures) {
-  FigureCell cell = sectors_cell(profile, figures);
-  cell.text = cell.text.substr(0, cell.text.find(' '));
-  return cell;
+// Of two files, the figures that a comparison is about: those of their diagnoses, sectors where these have none.
+Columns compared_figures(const Profile& was, const Profile& now) {
+  Columns figures;
+  for (const FigureColumn& column : figure_columns()) {
+    if (column.title == was.figure_of_diagnosis(0) || column.title == now.figure_of_diagnosis(0)) {
+      figures.push_back(&column);
+    }
+  }
+  if (figures.empty()) figures.push_back(&column_of("sectors"));
+  return figures;
+}
+
+// Where there is little room, one of them: of what was wrong first.
+Columns figures_one_above_the_other(const Profile& was, const Profile& now, std::size_t columns) {
+  const Columns figures = compared_figures(was, now);
+  if (columns >= kRoomForMore) return figures;
+  const auto first = std::find_if(figures.begin(), figures.end(), [&](const FigureColumn* column) {
+    return column->title == was.figure_of_diagnosis(0);
+  });
+  return {first != figures.end() ? *first : figures.front()};
 }
 
 // What was wrong with a line is still told, as what it was.
@@ -325,7 +372,7 @@ void make_past(Row& row) {
 }
 
 // Cells that take two figures each: of the line before, and now.
-Row compared_row(const Profile& was, const Profile& now, const LinePair& pair) {
+Row compared_row(const Profile& was, const Profile& now, const LinePair& pair, const Columns& figures) {
   const auto line_in = [](const Profile& profile, int number) {
     return number > 0 ? &profile.lines[static_cast<std::size_t>(number) - 1] : nullptr;
   };
@@ -341,32 +388,44 @@ Row compared_row(const Profile& was, const Profile& now, const LinePair& pair) {
           .cells = {},
           .does_nothing = before != nullptr && after != nullptr && !before->figures && !after->figures};
   if (after == nullptr) make_past(row);
-  for (const auto cell : {elapsed_cell, few_sectors_cell}) {
+  for (const FigureColumn* column : figures) {
     for (const auto& [profile, line] : {std::pair{&was, before}, std::pair{&now, after}}) {
-      row.cells.push_back(line != nullptr && line->figures ? cell(*profile, *line->figures) : FigureCell{});
+      row.cells.push_back(line != nullptr && line->figures ? column->cell(*profile, *line->figures) : FigureCell{});
     }
   }
   return row;
 }
 
-std::vector<Row> compared_rows(const Profile& was, const Profile& now, const std::vector<LinePair>& pairs) {
+std::vector<Row> compared_rows(const Profile& was, const Profile& now, const std::vector<LinePair>& pairs,
+                               const Columns& figures) {
   std::vector<Row> rows;
-  for (const LinePair& pair : pairs) rows.push_back(compared_row(was, now, pair));
+  for (const LinePair& pair : pairs) rows.push_back(compared_row(was, now, pair, figures));
   return rows;
 }
 
 std::string stacked(const Profile& was, const Profile& now, std::size_t columns, const Colors& colors) {
-  const std::vector<Row> rows = compared_rows(was, now, matched(was, now));
-  const Sheet sheet({{"was", "now", "was", "now"}, {"time", "", "sectors", ""}}, rows, columns, /*has_signs=*/true,
-                    colors);
+  Columns figures = figures_one_above_the_other(was, now, columns);
+  figures.insert(figures.begin(), &kElapsed);
+  const std::vector<Row> rows = compared_rows(was, now, matched(was, now), figures);
+  Titles titles;
+  for (const FigureColumn* column : figures) {
+    titles.columns.insert(titles.columns.end(), {"was", "now"});
+    titles.groups.insert(titles.groups.end(), {std::string(column->title), ""});
+  }
+  const Sheet sheet(std::move(titles), rows, columns, /*has_signs=*/true, colors);
   return sheet_text(sheet, rows);
 }
 
 // Those that have something to tell of one of the two.
 Columns columns_side_by_side(const Profile& was, const Profile& now) {
-  static constexpr FigureColumn kElapsed{"time", "", 0, elapsed_cell};
   Columns shown{&kElapsed};
+  const Columns figures = compared_figures(was, now);
   for (const FigureColumn& column : figure_columns()) {
+    const bool is_compared = std::find(figures.begin(), figures.end(), &column) != figures.end();
+    if (is_compared) {
+      shown.push_back(&column);
+      continue;
+    }
     if (column.title != "wait" && column.title != "sectors" && column.title != "ways") continue;
     bool has_bad = false;
     const bool tells = width_of(was, column, has_bad) + width_of(now, column, has_bad) > 0;
@@ -398,7 +457,7 @@ std::string side_by_side(const Profile& was, const Profile& now, std::size_t col
     return number > 0 ? sheet.lines(rows[static_cast<std::size_t>(number) - 1]) : std::vector<std::string>{};
   };
   const std::vector<LinePair> pairs = matched(was, now);
-  const std::vector<Row> rows = compared_rows(was, now, pairs);
+  const std::vector<Row> rows = compared_rows(was, now, pairs, {&kElapsed});
   std::string text = both(left_sheet.head(), right_sheet.head());
   const auto parts = folded(rows);
   for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -417,9 +476,9 @@ std::string legend_of_both(const Profile& was, const Profile& now, std::size_t c
   std::vector<std::string> meanings = meanings_of_marks(now);
   meanings.emplace_back(is_stacked ? "-: lines that are gone. +: lines that are new" : "left: was. right: now");
   meanings.emplace_back("time: of the run; a wait counts at the line that is waited for");
-  for (const FigureColumn* column : columns_side_by_side(was, now)) {
-    if (is_stacked && column->title == "sectors") meanings.emplace_back("sectors: 32-byte pieces that a request moves");
-    if (!is_stacked && !column->meaning.empty()) meanings.push_back(meaning_of(*column, now));
+  for (const FigureColumn* column :
+       is_stacked ? figures_one_above_the_other(was, now, columns) : columns_side_by_side(was, now)) {
+    if (!column->meaning.empty()) meanings.push_back(meaning_of(*column, now));
   }
   return legend_text(meanings, columns, colors);
 }
@@ -441,7 +500,7 @@ std::string profile_text(const Profile& profile, std::size_t columns, const Colo
   const std::vector<Row> rows = rows_of(profile, shown);
   const Sheet sheet(titles_of(shown), rows, columns, /*has_signs=*/false, colors);
   return without_trailing_spaces(title_line(profile, columns, colors) + totals_text(profile) + "\n\n" +
-                                 sheet_text(sheet, rows) + "\n" + said(profile, columns) + "\n" +
+                                 sheet_text(sheet, rows) + "\n" + said(profile.says, columns) + "\n" +
                                  legend(profile, shown, columns, colors));
 }
 
@@ -453,7 +512,8 @@ std::string comparison_text(const Profile& was, const Profile& now, std::size_t 
       fmt::format("{} on {}, {}\n", colors.strong(attempt.chapter), attempt.device, attempt.size.text()) +
       attempt_line(before, was, columns) + attempt_line(after + faster, now, columns) + "\n" +
       (columns < kSideBySide ? stacked(was, now, columns, colors) : side_by_side(was, now, columns, colors)) + "\n" +
-      said(now, columns) + "\n" + legend_of_both(was, now, columns, colors));
+      said(changes(was, now), columns) + "\n" + said(now.says, columns) + "\n" +
+      legend_of_both(was, now, columns, colors));
 }
 
 }  // namespace roofwalk

@@ -1,4 +1,6 @@
 // Counters by source line, against counts by hand: one warp, so that each access is one request.
+#include <algorithm>
+
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {
@@ -61,6 +63,10 @@ TEST_F(Lines, AStridedLoadCountsAtTheFunctionThatWasInlined) {
   EXPECT_EQ(sectors(3), 32u);
   EXPECT_EQ(ideal(3), 4u);
   EXPECT_EQ(sectors(14), 0u);  // where it is called
+  const auto line = std::find_if(kernel_.lines.begin(), kernel_.lines.end(), [](const auto& l) { return l.line == 3; });
+  EXPECT_EQ(line->callers, std::vector<int>{14});
+  ASSERT_EQ(line->loads.size(), 1u);
+  EXPECT_EQ(line->loads[0].sectors, 32);
 }
 
 TEST_F(Lines, AWideLoadIsHeldAgainstAllOfItsBytes) {
@@ -120,6 +126,44 @@ SOLVE(const float* a, float* c) { copy<<<1, 32>>>(a, c); }
   ASSERT_TRUE(record.ok()) << record.error().text();
   EXPECT_EQ(record->counters[Counter::l1_read_sectors], 32u);
   EXPECT_EQ(record->counters[Counter::l1_ideal_sectors], 4u + 4u);  // and the store of c
+}
+
+// At each barrier one warp comes late: at the first for a load, at the second since it follows a chain through shared
+// memory, long after all loads have been there.
+TEST(LinesOfBarriers, KnowWhatTheLastWarpWaitedFor) {
+  constexpr const char* kHold = R"(#include <roofwalk.cuh>
+__global__ void hold(const float* a, float* c) {
+  __shared__ int next[64];
+  next[threadIdx.x] = (threadIdx.x + 1) % 64;
+  if (threadIdx.x < 32) {
+    next[threadIdx.x] = __float_as_int(a[threadIdx.x]);
+  }
+  __syncthreads();
+  int at = threadIdx.x;
+  if (threadIdx.x >= 32) {
+    for (int i = 0; i < 64; ++i) at = next[at];
+  }
+  __syncthreads();
+  c[threadIdx.x] = at;
+}
+SOLVE(const float* a, float* c) { hold<<<1, 64>>>(a, c); }
+)";
+  Buffer a{"a", std::vector<float>(32)}, c{"c", std::vector<float>(64)};
+  const auto record = Runner().run(kHold, {&a, &c});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  const auto held_up = [&](int number) {
+    for (const LineCounters& line : record->kernels[0].lines) {
+      if (line.line == number) return line.held_up;
+    }
+    return std::vector<HeldUpBy>{};
+  };
+  ASSERT_FALSE(held_up(8).empty());
+  EXPECT_EQ(held_up(8)[0].line, 6);
+  EXPECT_EQ(wait_name(held_up(8)[0].wait), "dram");
+  ASSERT_FALSE(held_up(13).empty());
+  EXPECT_EQ(held_up(13)[0].line, 11);
+  EXPECT_EQ(wait_name(held_up(13)[0].wait), "shared");
+  for (const HeldUpBy& part : held_up(13)) EXPECT_NE(wait_name(part.wait), "dram");
 }
 
 }  // namespace

@@ -30,6 +30,9 @@ TEST(Course, SuggestsNamesThatComeNear) {
   EXPECT_TRUE(course.find("mini-sum"));
   EXPECT_EQ((*course.find("1"))->name, "mini-double");
   EXPECT_EQ((*course.find("01"))->name, "mini-double");
+  const std::string folder = (*course.find("01"))->folder.filename().string();
+  EXPECT_EQ((*course.find(folder))->name, "mini-double");
+  EXPECT_EQ((*course.find("chapters/" + folder + "/"))->name, "mini-double");
   EXPECT_FALSE(course.find("9"));
   EXPECT_FALSE(course.find(""));
   EXPECT_THAT(course.find("minidouble").error().text(), HasSubstr("did you mean mini-double"));

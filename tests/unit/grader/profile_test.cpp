@@ -222,6 +222,83 @@ TEST(Profile, OfAnAttemptWithoutFiguresHasNoLines) {
   for (const auto& [key, value] : whole.items()) EXPECT_TRUE(json.contains(key)) << key;
 }
 
+LineCounters& line_at(Attempt& attempt, int number) {
+  for (LineCounters& line : attempt.kernels.front().lines) {
+    if (line.line == number) return line;
+  }
+  ADD_FAILURE() << number;
+  return attempt.kernels.front().lines.front();
+}
+
+TEST(Profile, ABarrierSaysWhatItsLastWarpWaitsFor) {
+  Attempt attempt = scale_attempt();
+  line_at(attempt, 10).held_up = {{12, Wait::shared, 150'000}, {9, Wait::dram, 50'000}};
+  EXPECT_EQ(profile_of(attempt, kSource).lines[9].note,
+            "waits until the last warp of the block is here, which waits for shared memory at line 12");
+}
+
+TEST(Profile, ALineOfSeveralLoadsSaysThatSomeAreBadAndWhoCallsIt) {
+  Attempt attempt = scale_attempt();
+  line_at(attempt, 9).loads = {{32'000, 1'000}, {1'000, 1'000}};
+  line_at(attempt, 9).callers = {11, 12};
+  EXPECT_EQ(profile_of(attempt, kSource).lines[8].note,
+            "32 sectors a load where 4 would do; half of its loads take 32 sectors, the others 1; called at lines 11, "
+            "12");
+}
+
+TEST(Profile, DramThatIsBusyIsSaidToBeTheRoof) {
+  Attempt attempt = scale_attempt();
+  attempt.finding->diagnoses.clear();
+  line_at(attempt, 9).counters.set(Counter::l1_read_sectors, 12'000);
+  line_at(attempt, 9).counters.set(Counter::shared_bank_conflicts, 0);
+  EXPECT_EQ(profile_of(attempt, kSource).lines[8].note, "waits for DRAM");
+  attempt.kernels.front().parts.dram_ns = 99'500;
+  EXPECT_EQ(profile_of(attempt, kSource).lines[8].note, "DRAM is busy 97 % of the time: this is its roof");
+}
+
+TEST(Profile, SpilledRegistersAreWaitedFor) {
+  Attempt attempt = scale_attempt();
+  for (const Wait wait : {Wait::dependency, Wait::barrier}) line_at(attempt, 10).waits[wait] = 0;
+  line_at(attempt, 10).waits[Wait::dependency] = 200'000;
+  EXPECT_EQ(profile_of(attempt, kSource).lines[9].note, "waits for the result of the instruction before");
+  attempt.kernels.front().spilled_bytes_per_thread = 64;
+  EXPECT_THAT(profile_of(attempt, kSource).lines[9].note, HasSubstr("registers that were spilled"));
+}
+
+TEST(Profile, OnlyTheFirstDiagnosisLineIsTheOneToLookAt) {
+  const Profile profile = scale_profile();
+  EXPECT_FALSE(profile.lines[16].is_diagnosed);
+  EXPECT_TRUE(profile.lines[16].is_hot());
+}
+
+TEST(ProfileText, HasTheFigureThatTheDiagnosisSpeaksOf) {
+  Attempt attempt = scale_attempt();
+  for (const char* figure : {"L1", "L2", "DRAM", "FLOPs", "runs", "lanes"}) {
+    attempt.finding->diagnoses.front().figure = figure;
+    for (const std::size_t columns : {std::size_t{80}, std::size_t{140}}) {
+      const std::string text = profile_text(profile_of(attempt, kSource), columns, Colors(false));
+      EXPECT_THAT(text, HasSubstr(fmt::format(" {}", figure))) << columns;
+    }
+  }
+}
+
+TEST(Changes, SayWhatGotBetterWhatIsGoneAndWhatIsInTheWay) {
+  const auto says = changes(scale_profile(), mended_profile());
+  ASSERT_FALSE(says.empty());
+  EXPECT_THAT(says[0], HasSubstr("Better: "));
+  EXPECT_THAT(says[0], HasSubstr("L1 moves "));
+  EXPECT_THAT(says[1], HasSubstr("Gone: \"32 sectors a load where 4 would do\"."));
+  EXPECT_EQ(says.back(), "Nothing is in the way any more.");
+}
+
+TEST(Changes, SayWhatGotWorseAndWhatNothingDid) {
+  const auto says = changes(mended_profile(), scale_profile());
+  EXPECT_THAT(says[0], HasSubstr("Worse: "));
+  EXPECT_EQ(says.back(), "Now in the way: 32 sectors a load where 4 would do (line 9).");
+  EXPECT_EQ(changes(scale_profile(), scale_profile())[0], "No figure changed by more than a tenth.");
+  EXPECT_EQ(speed_up(scale_profile(), scale_profile()), "as fast");
+}
+
 TEST(ProfileJson, IsTheGoldenOne) {
   testing::expect_golden(TEST_GOLDEN_DIR "/profile.json", json_text(to_json(scale_profile())) + "\n");
 }
@@ -300,8 +377,11 @@ TEST(Profile, MakesSourceHarmless) {
 
 TEST(ProfilePage, NeedsNothingElse) {
   for (const std::string& page : {profile_page(scale_profile()), comparison_page(scale_profile(), mended_profile())}) {
-    for (const char* request : {"http", "src=", "href", "url(", "@import", "<script", "<link"}) {
+    for (const char* request : {"http", "src=", "url(", "@import", "<script", "<link"}) {
       EXPECT_THAT(page, Not(HasSubstr(request)));
+    }
+    for (std::size_t at = page.find("href="); at != std::string::npos; at = page.find("href=", at + 1)) {
+      EXPECT_EQ(page.substr(at, 12), "href=\"#line-");
     }
     EXPECT_THAT(page, HasSubstr("<html lang=\"en\">"));
     EXPECT_THAT(page, HasSubstr("name=\"viewport\""));
@@ -316,7 +396,10 @@ TEST(ProfilePage, ShowsEveryLineWithItsFigures) {
   std::size_t rows = 0;
   for (std::size_t at = page.find("<tr "); at != std::string::npos; at = page.find("<tr ", at + 1)) ++rows;
   EXPECT_EQ(rows, 1 + 18 + 1);  // the head, the lines, and what no line owns
-  EXPECT_THAT(page, HasSubstr("32 sectors a load where 4 would do"));
+  EXPECT_THAT(page, HasSubstr("look here first: 32 sectors a load where 4 would do"));
+  EXPECT_THAT(page, HasSubstr("<tr role=\"row\" class=\"hot first\" id=\"line-9\">"));
+  EXPECT_THAT(page, HasSubstr("<a href=\"#line-9\">line 9</a> asks for"));
+  EXPECT_THAT(comparison_page(scale_profile(), mended_profile()), HasSubstr("class=\"bar\""));
   EXPECT_THAT(page, HasSubstr("32\u00a0of\u00a04"));
   EXPECT_THAT(comparison_page(scale_profile(), mended_profile()), HasSubstr("x5.86 faster"));
 }
@@ -340,8 +423,8 @@ TEST(ProfilePage, HasTheContrastThatTextNeeds) {
     std::map<std::string, std::string> colours;
     const std::string text = it->str();
     for (std::sregex_iterator v(text.begin(), text.end(), variable); v != end; ++v) colours[(*v)[1]] = (*v)[2];
-    for (const char* ground : {"ground", "hot", "new", "gone"}) {
-      for (const char* ink : {"ink", "quiet", "note", "bad"}) {
+    for (const char* ground : {"ground", "hot", "new", "gone", "first"}) {
+      for (const char* ink : {"ink", "quiet", "note", "bad", "foremost", "link"}) {
         const double a = luminance(colours.at(ink)), b = luminance(colours.at(ground));
         EXPECT_GE((std::max(a, b) + 0.05) / (std::min(a, b) + 0.05), 4.5) << ink << " on " << ground;
       }
