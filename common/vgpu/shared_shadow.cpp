@@ -18,6 +18,40 @@ void join(std::vector<std::uint32_t>& into, const std::vector<std::uint32_t>& fr
   for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
+// Which of 32 lanes touch the same as others, for the patterns that kernels have: neighbours, and rows of fewer than 32
+// lanes that all touch the same. Lanes that do in any other way are looked at one by one.
+class SamePlaces {
+ public:
+  explicit SamePlaces(const Access& access) {
+    if (access.uniform) {
+      ends_ = 1u << (kWarpSize - 1);
+    } else if (!access.implied) {
+      ends_ = differing(access.address, access.address + 1, kWarpSize - 1) | 1u << (kWarpSize - 1);
+      while (period_ > 4 && differing(access.address, access.address + period_ / 2, period_ / 2) == 0) period_ /= 2;
+    }
+  }
+
+  // Of all lanes, those at the place of `lane`, at least from there on.
+  std::uint32_t with(int lane) const {
+    const int row = lane / period_ * period_;
+    const int last = std::min(lane + std::countr_zero(ends_ >> lane), row + period_ - 1);
+    std::uint32_t lanes = static_cast<std::uint32_t>((2ull << last) - (1ull << lane));
+    for (int more = period_; more < kWarpSize; more *= 2) lanes |= lanes << more;
+    return lanes;
+  }
+
+ private:
+  // Bit i: a[i] != b[i].
+  static std::uint32_t differing(const std::uint64_t* a, const std::uint64_t* b, int count) {
+    std::uint32_t out = 0;
+    for (int i = 0; i < count; ++i) out |= static_cast<std::uint32_t>(a[i] != b[i]) << i;
+    return out;
+  }
+
+  std::uint32_t ends_ = kAllLanes;  // bit l: lane l + 1 is elsewhere
+  int period_ = kWarpSize;          // lanes of a row
+};
+
 }  // namespace
 
 SharedShadow::SharedShadow(std::uint32_t bytes, std::uint32_t word_bytes, std::uint32_t warps)
@@ -34,44 +68,52 @@ void SharedShadow::begin_block() {
 }
 
 bool SharedShadow::is_under_way(const Record& record) const {
-  return record.touch == SharedTouch::copy && record.clock > warps_[record.thread / kWarpSize].waited.size();
+  return record.touch == SharedTouch::copy && record.clock > warps_[record.warp].waited.size();
 }
 
-bool SharedShadow::is_before(const Record& record, std::uint32_t warp, int lane) const {
-  const std::uint32_t other = record.thread / kWarpSize;
-  const Clock clock = record.touch == SharedTouch::copy ? warps_[other].waited[record.clock - 1] : record.clock;
-  if (other == warp) {
-    const auto other_lane = static_cast<int>(record.thread % kWarpSize);
-    if (other_lane == lane || clock < warps_[warp].met) return true;
-    const std::vector<Clock>& lanes = warps_[warp].lanes;
-    return !lanes.empty() && clock < lanes[static_cast<std::size_t>(lane * kWarpSize + other_lane)];
+int SharedShadow::rival(const Record& record, std::uint32_t warp, int lane) const {
+  const Clock clock = record.touch == SharedTouch::copy ? warps_[record.warp].waited[record.clock - 1] : record.clock;
+  const auto newest = [](std::uint32_t lanes) { return 31 - std::countl_zero(lanes); };
+  if (record.warp != warp) return clock <= warps_[warp].known[record.warp] ? -1 : newest(record.lanes);
+  std::uint32_t others = record.lanes & ~(1u << lane);
+  if (others == 0 || clock < warps_[warp].met) return -1;
+  const std::vector<Clock>& lanes = warps_[warp].lanes;
+  while (others != 0) {
+    const int other = newest(others);
+    if (lanes.empty() || clock >= lanes[static_cast<std::size_t>(lane * kWarpSize + other)]) return other;
+    others &= ~(1u << other);
   }
-  return clock <= warps_[warp].known[other];
+  return -1;
 }
 
 std::optional<SharedShadow::Finding> SharedShadow::check(Word& word, std::uint32_t warp, int lane, SharedTouch touch,
                                                          bool unchanged, std::uint32_t pc) const {
-  const auto found = [&](Finding::Kind kind, const Record& record) {
-    return Finding{.kind = kind, .lane = lane, .thread = record.thread, .pc = record.pc, .touch = record.touch};
+  const auto found = [&](Finding::Kind kind, const Record& record, int other) {
+    return Finding{.kind = kind,
+                   .lane = lane,
+                   .thread = record.warp * kWarpSize + static_cast<std::uint32_t>(other),
+                   .pc = record.pc,
+                   .touch = record.touch};
   };
   const Record& write = word.write;
   const bool reads = reads_only(touch) || touch == SharedTouch::atomic || touch == SharedTouch::lock;
-  if (write.clock == 0 && reads) return found(Finding::Kind::uninitialized, write);
-  bool by_luck = false;
+  if (write.clock == 0 && reads) return found(Finding::Kind::uninitialized, write, 0);
+  int writer = -1;
   if (write.clock != 0) {
-    if (is_under_way(write)) return found(Finding::Kind::missing_wait, write);
+    if (is_under_way(write)) return found(Finding::Kind::missing_wait, write, std::countr_zero(write.lanes));
     // Lanes of one instruction that write one word: who wins is not told, but it is no matter of order.
-    const bool together = write.pc == pc && write.thread / kWarpSize == warp && touch != SharedTouch::read;
+    const bool together = write.pc == pc && write.warp == warp && touch != SharedTouch::read;
     const bool harmless = together || (is_atomic(touch) && is_atomic(write.touch));
-    by_luck = !harmless && !is_before(write, warp, lane);
-    if (by_luck && !unchanged) return found(Finding::Kind::race, write);
+    if (!harmless) writer = rival(write, warp, lane);
+    if (writer >= 0 && !unchanged) return found(Finding::Kind::race, write, writer);
   }
   if (!reads_only(touch)) {
     for (const Record& read : word.reads) {
-      if (read.clock != 0 && !is_before(read, warp, lane)) return found(Finding::Kind::race, read);
+      if (read.clock == 0) continue;
+      if (const int other = rival(read, warp, lane); other >= 0) return found(Finding::Kind::race, read, other);
     }
   }
-  if (by_luck) return found(Finding::Kind::same_value, write);
+  if (writer >= 0) return found(Finding::Kind::same_value, write, writer);
   return std::nullopt;
 }
 
@@ -80,37 +122,44 @@ void SharedShadow::record(Word& word, std::uint32_t warp, int lane, SharedTouch 
   const WarpClocks& clocks = warps_[warp];
   const Record now{.clock = touch == SharedTouch::copy ? clocks.committed + 1 : clocks.now,
                    .pc = pc,
-                   .thread = warp * kWarpSize + static_cast<std::uint32_t>(lane),
+                   .lanes = 1u << lane,
+                   .warp = warp,
                    .touch = touch};
   if (touch != SharedTouch::read) {
     word.write = now;
-    word.reads[0] = word.reads[1] = {};
+    word.reads[0].clock = word.reads[1].clock = 0;
     return;
   }
   // A read that is before this one races only with what this one races with.
-  if (word.reads[0].clock != 0 && !is_before(word.reads[0], warp, lane)) word.reads[1] = word.reads[0];
+  if (word.reads[0].clock != 0 && rival(word.reads[0], warp, lane) >= 0) word.reads[1] = word.reads[0];
   word.reads[0] = now;
 }
 
 inline bool SharedShadow::touch_in_order(Word& word, const Record& now, const WarpClocks& clocks) {
   const auto in_order = [&](const Record& record) {
     if (record.touch == SharedTouch::copy) return false;
-    const std::uint32_t other = record.thread / kWarpSize;
-    if (other != now.thread / kWarpSize) return record.clock <= clocks.known[other];
-    return record.clock < clocks.met || record.thread == now.thread;
+    if (record.warp != now.warp) return record.clock <= clocks.known[record.warp];
+    return record.clock < clocks.met || (record.lanes == now.lanes && std::has_single_bit(now.lanes));
   };
   const bool reads = now.touch == SharedTouch::read;
   if (word.write.clock == 0 ? reads : !in_order(word.write)) return false;
   if (reads) {
-    if (word.reads[0].clock != 0 && !in_order(word.reads[0])) word.reads[1] = word.reads[0];
-    word.reads[0] = now;
+    Record& last = word.reads[0];
+    if (last.clock == now.clock && last.pc == now.pc && last.warp == now.warp) {
+      last.lanes |= now.lanes;
+      return true;
+    }
+    // What this read comes after, or repeats with the same lanes, races only with what this one races with.
+    const bool repeated = last.warp == now.warp && (last.lanes & ~now.lanes) == 0;
+    if (last.clock != 0 && !repeated && !in_order(last)) word.reads[1] = last;
+    last = now;
     return true;
   }
   for (const Record& read : word.reads) {
     if (read.clock != 0 && !in_order(read)) return false;
   }
   word.write = now;
-  word.reads[0] = word.reads[1] = {};
+  word.reads[0].clock = word.reads[1].clock = 0;
   return true;
 }
 
@@ -122,31 +171,43 @@ void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word) {
   lock[warp] = clocks.now++;
 }
 
+std::optional<SharedShadow::Finding> SharedShadow::touch_closely(std::size_t word, std::uint32_t warp, int lane,
+                                                                 SharedTouch touch, const SharedWrites& writes,
+                                                                 std::uint32_t pc) {
+  auto finding = check(words_[word], warp, lane, touch, (writes.unchanged >> lane & 1u) != 0, pc);
+  if (!finding && (writes.replaced >> lane & 1u) != 0) {
+    finding = Finding{.kind = Finding::Kind::together, .lane = lane, .pc = pc, .touch = touch};
+  }
+  if (finding) finding->byte = word << word_shift_;
+  if (!finding || finding->kind == Finding::Kind::same_value) record(words_[word], warp, lane, touch, pc);
+  return finding;
+}
+
 std::optional<SharedShadow::Finding> SharedShadow::touch(std::uint32_t warp, std::uint32_t pc, const Access& access,
                                                          SharedTouch touch, const SharedWrites& writes) {
   std::optional<Finding> warning;
   const WarpClocks& clocks = warps_[warp];
   const bool is_plain = touch == SharedTouch::read || touch == SharedTouch::write;
-  Record now{.clock = clocks.now, .pc = pc, .thread = 0, .touch = touch};
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    if ((access.mask >> lane & 1u) == 0) continue;
-    now.thread = warp * kWarpSize + static_cast<std::uint32_t>(lane);
-    const bool in_order = is_plain && clocks.lanes.empty() && (writes.replaced >> lane & 1u) == 0;
+  Record now{.clock = clocks.now, .pc = pc, .lanes = 0, .warp = warp, .touch = touch};
+  const SamePlaces same(access);
+  for (std::uint32_t left = access.mask; left != 0;) {
+    const int lane = std::countr_zero(left);
+    // Lanes that touch the same are looked at together.
+    now.lanes = 1u << lane;
+    if (is_plain && writes.replaced == 0) now.lanes = left & same.with(lane);
+    left &= ~now.lanes;
+    const bool in_order = is_plain && clocks.lanes.empty() && writes.replaced == 0;
     const std::size_t first = access.of(lane) >> word_shift_;
     const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
     if (is_of_lock(touch)) order_by_lock(warp, first);
     for (std::size_t i = first; i <= last; ++i) {
       if (in_order && touch_in_order(words_[i], now, clocks)) continue;
-      auto finding = check(words_[i], warp, lane, touch, (writes.unchanged >> lane & 1u) != 0, pc);
-      if (!finding && (writes.replaced >> lane & 1u) != 0) {
-        finding = Finding{.kind = Finding::Kind::together, .lane = lane, .pc = pc, .touch = touch};
-      }
-      if (finding) {
-        finding->byte = i << word_shift_;
+      for (std::uint32_t lanes = now.lanes; lanes != 0; lanes &= lanes - 1) {
+        const auto finding = touch_closely(i, warp, std::countr_zero(lanes), touch, writes, pc);
+        if (!finding) continue;
         if (finding->kind != Finding::Kind::same_value) return finding;
         if (!warning) warning = finding;
       }
-      record(words_[i], warp, lane, touch, pc);
     }
   }
   return warning;

@@ -83,8 +83,9 @@ class SharedShadow {
   struct alignas(16) Record {  // without gaps, for it is copied with every touch
     Clock clock = 0;           // 0: nobody yet. Of a copy: the number of its group
     std::uint32_t pc = 0;
-    std::uint32_t thread = 0;
-    SharedTouch touch = SharedTouch::read;
+    std::uint32_t lanes = 0;  // of the warp, that did it
+    std::uint32_t warp : 24 = 0;
+    SharedTouch touch : 8 = SharedTouch::read;
   };
   struct Word {
     Record write, reads[2];  // the latest read, and one before it that may race with a write as well
@@ -99,12 +100,16 @@ class SharedShadow {
   };
 
   bool is_under_way(const Record& record) const;
-  bool is_before(const Record& record, std::uint32_t warp, int lane) const;
+  // The lane of a record that a lane of a warp does not know to be over; -1: none.
+  int rival(const Record& record, std::uint32_t warp, int lane) const;
   // What nearly every read and write is: of a word whose records all came before it for sure. False: look closely.
   static bool touch_in_order(Word& word, const Record& now, const WarpClocks& clocks);
   std::optional<Finding> check(Word& word, std::uint32_t warp, int lane, SharedTouch touch, bool unchanged,
                                std::uint32_t pc) const;
   void record(Word& word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc);
+  // One lane's touch of one word, looked at closely.
+  std::optional<Finding> touch_closely(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch,
+                                       const SharedWrites& writes, std::uint32_t pc);
   void order_by_lock(std::uint32_t warp, std::size_t word);
 
   struct Mbarrier {
