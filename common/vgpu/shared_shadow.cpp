@@ -27,17 +27,17 @@ class SamePlaces {
       ends_ = 1u << (kWarpSize - 1);
     } else if (!access.implied) {
       ends_ = differing(access.address, access.address + 1, kWarpSize - 1) | 1u << (kWarpSize - 1);
-      while (period_ > 4 && differing(access.address, access.address + period_ / 2, period_ / 2) == 0) period_ /= 2;
+      while (period_ > 4 && differing(access.address, access.address + period_ / 2, period_ / 2) == 0) {
+        period_ /= 2;
+        rows_ |= rows_ << period_;
+      }
     }
   }
 
   // Of all lanes, those at the place of `lane`, at least from there on.
   std::uint32_t with(int lane) const {
-    const int row = lane / period_ * period_;
-    const int last = std::min(lane + std::countr_zero(ends_ >> lane), row + period_ - 1);
-    std::uint32_t lanes = static_cast<std::uint32_t>((2ull << last) - (1ull << lane));
-    for (int more = period_; more < kWarpSize; more *= 2) lanes |= lanes << more;
-    return lanes;
+    const int last = std::min(lane + std::countr_zero(ends_ >> lane), lane | (period_ - 1));
+    return static_cast<std::uint32_t>((2ull << last) - (1ull << lane)) * rows_;
   }
 
  private:
@@ -49,7 +49,8 @@ class SamePlaces {
   }
 
   std::uint32_t ends_ = kAllLanes;  // bit l: lane l + 1 is elsewhere
-  int period_ = kWarpSize;          // lanes of a row
+  int period_ = kWarpSize;          // lanes of a row, a power of two
+  std::uint32_t rows_ = 1;          // bit l: a row begins there
 };
 
 }  // namespace
