@@ -442,7 +442,8 @@ bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& acces
 }
 
 bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb) {
-  if (!launch.sanitized) return true;
+  if (!launch.sanitized || launch.memory.surely_defined(access.low, access.high - access.low + access.bytes))
+    return true;
   for (int l = 0; l < kWarpSize; ++l) {
     if ((access.mask >> l & 1u) == 0) continue;
     const auto undefined = launch.memory.first_undefined(access.of(l), access.bytes);
@@ -462,9 +463,10 @@ bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access&
 
 void define(Launch& launch, const Op* op, const Access& access) {
   if (!launch.sanitized) return;
+  if (access.contiguous) launch.memory.define(access.low, kWarpSize * access.bytes);
   for (int l = 0; l < kWarpSize; ++l) {
     if ((access.mask >> l & 1u) == 0) continue;
-    launch.memory.define(access.of(l), access.bytes);
+    if (!access.contiguous) launch.memory.define(access.of(l), access.bytes);
     if (launch.watched.meets(access.of(l), access.bytes)) launch.watched_pc = op->pc;
   }
 }

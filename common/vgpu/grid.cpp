@@ -82,7 +82,7 @@ class GridRunner {
     launch_.stores_wait = !alone_;
     launch_.sanitized = limits.sanitize;
     launch_.watched = limits.watched;
-    lockstep_ = limits.lockstep && !limits.sanitize && !program_.lockstep.ops.empty();
+    lockstep_ = limits.lockstep && !program_.lockstep.ops.empty();
     warps_per_block_ = static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize);
     const std::uint64_t total = shape.grid.count();
     // Slots beyond the grid would only cost memory.

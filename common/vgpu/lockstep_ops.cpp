@@ -9,6 +9,7 @@
 #include "common/vgpu/lockstep.h"
 #include "common/vgpu/memory_moves.h"
 #include "common/vgpu/near_memory.h"
+#include "common/vgpu/shared_shadow.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -123,7 +124,7 @@ inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::
                      std::uint64_t bits, std::uint32_t bytes) {
   const BufferMemo& memo = launch.buffer_memos[op->pc];
   return low >= memo.low && end <= memo.high && low < end && (bits & (bytes - 1)) == 0 && warp.trace == nullptr &&
-         warp.mask == kAllLanes && !launch.sm->stores.may_hold(low, end);
+         warp.mask == kAllLanes && !launch.sm->stores.may_hold(low, end) && !launch.sanitized;
 }
 
 // The counts of a load of `lines` lines and `sectors` sectors, of which L1 lacked `missed`.
@@ -303,7 +304,7 @@ const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
   SharedMemo& memo = launch.shared_memos[op->pc];
   const bool inside = low <= first && high >= first && high < extent && kBytes <= extent - high;
   if (warp.mask != kAllLanes || !inside || ((first | steps.bits) & (kBytes - 1)) != 0 || kBytes < 4 ||
-      !memo.steps_known) {
+      !memo.steps_known || launch.sanitized) {
     Access access;
     make_access_from_lane_0(launch, warp, op, kBytes, access);
     access.spell_out();
@@ -315,10 +316,14 @@ const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
       memo.steps_wavefronts = memo.wavefronts;
       memo.steps_conflicts = memo.conflicts;
     }
-    if constexpr (store)
-      move_out<R, M, vector>(warp, op, access, at);
-    else
-      move_in<R, M, vector>(warp, op, access, at);
+    const auto move = [&](const Access& to, const Pointers& pointers) {
+      if constexpr (store)
+        move_out<R, M, vector>(warp, op, to, pointers);
+      else
+        move_in<R, M, vector>(warp, op, to, pointers);
+    };
+    if (launch.sanitized) return move_checked<store>(launch, warp, op, access, at, move);
+    move(access, at);
     return op + 1;
   }
   add_shared_turns(launch, warp, op, kWarpSize * kBytes, memo.steps_wavefronts, memo.steps_conflicts);

@@ -121,6 +121,15 @@ std::optional<std::uint64_t> Memory::first_undefined(std::uint64_t address, std:
   return address + static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(found) - first);
 }
 
+bool Memory::surely_defined(std::uint64_t address, std::uint64_t size_bytes) const {
+  constexpr std::uint64_t kFew = 4096;
+  const Entry* own = entry_at(address);
+  if (own == nullptr || !own->buffer.contains(address, size_bytes)) return false;
+  if (own->undefined.empty()) return true;
+  const std::uint8_t* const first = own->undefined.data() + (address - own->buffer.address);
+  return size_bytes <= kFew && std::memchr(first, 1, size_bytes) == nullptr;
+}
+
 void Memory::define(std::uint64_t address, std::uint64_t size_bytes) {
   Entry* own = entry_at(address);
   if (own == nullptr || own->undefined.empty()) return;

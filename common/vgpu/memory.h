@@ -58,6 +58,8 @@ class Memory {
   void watch(bool on);
   // Of a watched plan; the bytes must lie in one buffer. Where nothing has written all of them: the first that is not.
   std::optional<std::uint64_t> first_undefined(std::uint64_t address, std::uint64_t size_bytes) const;
+  // Whether the bytes lie in one buffer and all of it was written at some time, or they are few and all were.
+  bool surely_defined(std::uint64_t address, std::uint64_t size_bytes) const;
   void define(std::uint64_t address, std::uint64_t size_bytes);
   void copy_defined(std::uint64_t to, std::uint64_t from, std::uint64_t size_bytes);
 

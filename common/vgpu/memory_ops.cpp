@@ -39,36 +39,6 @@ const Op* mixed_windows(Launch& launch, const Warp& warp, const Op* op) {
                      "virtual GPU does not support");
 }
 
-// A load or store of shared memory under the sanitizer's eyes. It looks at stores when they are done: whether they
-// changed anything.
-template <bool store, class Move>
-const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& access, const Pointers& at,
-                       Move&& move) {
-  const bool is_volatile = op->instruction->is_volatile;
-  if constexpr (!store) {
-    if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::acquire : SharedTouch::read)) return nullptr;
-    move(access, at);
-  } else {
-    LaneBytes own;
-    move(access, own.pointers(access));
-    SharedWrites writes;
-    for (int l = 0; l < kWarpSize; ++l) {
-      const bool active = (access.mask >> l & 1u) != 0;
-      if (active && std::memcmp(own.lane(l, access.bytes), at.of(access, l), access.bytes) == 0)
-        writes.unchanged |= 1u << l;
-    }
-    move(access, at);
-    for (int l = 0; l < kWarpSize; ++l) {
-      const bool active = (access.mask >> l & 1u) != 0;
-      if (active && std::memcmp(own.lane(l, access.bytes), at.of(access, l), access.bytes) != 0)
-        writes.replaced |= 1u << l;
-    }
-    if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::publish : SharedTouch::write, writes))
-      return nullptr;
-  }
-  return op + 1;
-}
-
 // One load or store: finds the memory that it means, checks, counts, and lets `move` exchange the data.
 template <bool store, std::uint32_t bytes, Space space, class Move>
 const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Move&& move) {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <span>
@@ -131,6 +132,36 @@ std::uint32_t shared_word_bytes(const ptx::Function& function);
 // As SharedShadow::touch of the warp's block, if it keeps one; false with the fault recorded.
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes = {});
+
+// A load or store of shared memory under the sanitizer's eyes. It looks at stores when they are done: whether they
+// changed anything.
+template <bool store, class Move>
+inline const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& access, const Pointers& at,
+                              Move&& move) {
+  const bool is_volatile = op->instruction->is_volatile;
+  if constexpr (!store) {
+    if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::acquire : SharedTouch::read)) return nullptr;
+    move(access, at);
+  } else {
+    LaneBytes own;
+    move(access, own.pointers(access));
+    SharedWrites writes;
+    for (int l = 0; l < kWarpSize; ++l) {
+      const bool active = (access.mask >> l & 1u) != 0;
+      if (active && std::memcmp(own.lane(l, access.bytes), at.of(access, l), access.bytes) == 0)
+        writes.unchanged |= 1u << l;
+    }
+    move(access, at);
+    for (int l = 0; l < kWarpSize; ++l) {
+      const bool active = (access.mask >> l & 1u) != 0;
+      if (active && std::memcmp(own.lane(l, access.bytes), at.of(access, l), access.bytes) != 0)
+        writes.replaced |= 1u << l;
+    }
+    if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::publish : SharedTouch::write, writes))
+      return nullptr;
+  }
+  return op + 1;
+}
 
 // Where a byte of shared memory lies: "element 1 of tile", in elements as the instruction takes them; bytes where it
 // lies between two. What lies past the end belongs to the last variable, what lies before the start to the first.

@@ -238,7 +238,7 @@ struct Outcome {
 
 // Buffers of these sizes, then numbers.
 Outcome run(const Artifact& artifact, const std::vector<int>& sizes, const std::vector<Runner::Argument>& numbers_,
-            bool lockstep, RunOptions::Time time) {
+            const RunOptions& options) {
   std::vector<Buffer> buffers;
   for (const int size : sizes)
     buffers.push_back(
@@ -246,10 +246,6 @@ Outcome run(const Artifact& artifact, const std::vector<int>& sizes, const std::
   std::vector<Runner::Argument> arguments;
   for (Buffer& buffer : buffers) arguments.emplace_back(&buffer);
   arguments.insert(arguments.end(), numbers_.begin(), numbers_.end());
-  RunOptions options;
-  options.max_warp_instructions = 30'000'000;
-  options.time = time;
-  options.lockstep = lockstep;
   const auto record = Runner().run(artifact, arguments, options);
   EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
   Outcome out{to_json(*record).dump(), {}};
@@ -257,12 +253,19 @@ Outcome run(const Artifact& artifact, const std::vector<int>& sizes, const std::
   return out;
 }
 
-// Traced instructions take another way than those that are only counted.
+// Traced instructions take another way than those that are only counted, and sanitized ones a third.
 void expect_the_same(const Artifact& artifact, const std::vector<int>& sizes,
                      const std::vector<Runner::Argument>& numbers_) {
-  for (const auto time : {RunOptions::Time::least, RunOptions::Time::whole_clock}) {
-    const Outcome wanted = run(artifact, sizes, numbers_, false, time),
-                  got = run(artifact, sizes, numbers_, true, time);
+  RunOptions counted, traced, sanitized;
+  counted.time = sanitized.time = RunOptions::Time::least;
+  traced.time = RunOptions::Time::whole_clock;
+  sanitized.sanitize = true;
+  for (RunOptions options : {counted, traced, sanitized}) {
+    options.max_warp_instructions = 30'000'000;
+    options.lockstep = false;
+    const Outcome wanted = run(artifact, sizes, numbers_, options);
+    options.lockstep = true;
+    const Outcome got = run(artifact, sizes, numbers_, options);
     EXPECT_EQ(got.record, wanted.record);
     for (std::size_t i = 0; i < wanted.buffers.size(); ++i) {  // bits: NaN is not itself
       EXPECT_EQ(std::memcmp(got.buffers[i].data(), wanted.buffers[i].data(), 4 * wanted.buffers[i].size()), 0);
