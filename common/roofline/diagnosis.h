@@ -37,8 +37,8 @@ struct DiagnosisInput {
   std::string limit;    // what keeps another block from an SM, where it is the block's own size: "its registers (...)"
 
   // Registers that ptxas had to keep in memory. The virtual GPU runs PTX, which has none of it. Its clock issues
-  // the machine code's own instructions, so those that move them, and what waits for them, are in elapsed_ns. Their bytes
-  // are not: spill_ns is what moving these once out and once back would take.
+  // the machine code's own instructions, so those that move them, and what waits for them, are in elapsed_ns. Their
+  // bytes are not: spill_ns is what moving these once out and once back would take.
   double spilled_bytes_per_thread = 0, spill_ns = 0;
   double local_bytes = 0;  // at L1, of arrays that a kernel itself keeps in local memory: counted, part of l1_bytes
 
