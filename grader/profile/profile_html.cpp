@@ -35,7 +35,8 @@ th, td { padding: .1rem .45rem; text-align: right; vertical-align: top; white-sp
 thead th { position: sticky; top: 0; background: var(--ground); border-bottom: 2px solid var(--rule);
   color: var(--quiet); font-weight: 600; }
 th.number { color: var(--quiet); font-weight: 400; }
-td.source, thead th.source { text-align: left; white-space: pre-wrap; overflow-wrap: anywhere; }
+td.source, thead th.source { text-align: left; white-space: pre-wrap; overflow-wrap: anywhere; min-width: 26rem; }
+td.figure[data-name=time] { min-width: 4rem; }
 td { font-variant-numeric: tabular-nums; }
 td.figure { white-space: normal; }
 tr.hot > * { background: var(--hot); }
@@ -52,7 +53,7 @@ tr.idle > .source { color: var(--quiet); }
 .bad { color: var(--bad); font-weight: 600; }
 .bar { display: block; height: .25rem; background: var(--bar); margin-left: auto; }
 .apart { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-@media (max-width: 60rem) {
+@media (max-width: 80rem) {
   body { padding: 1rem; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table, tbody, caption { display: block; }
@@ -64,7 +65,7 @@ tr.idle > .source { color: var(--quiet); }
   tr.gone { background: var(--gone); }
   tr.idle { border-bottom: 0; }
   th, td { padding: .1rem 0; }
-  td.source { flex: 1 0 100%; max-width: 100%; }
+  td.source { flex: 1 0 100%; min-width: 0; max-width: 100%; }
   th.number { position: absolute; left: 0; top: 0; bottom: 0; width: 2.75rem; padding-right: .25rem; }
   td.figure:empty, .bar { display: none; }
   td.figure::before { content: attr(data-name) " "; color: var(--quiet); font-weight: 400; }
@@ -161,15 +162,20 @@ std::string spoken(const std::string& kind) {
 }
 
 std::string html_of(const PageRow& row, const std::vector<std::size_t>& shown) {
+  // Code without figures may be as wide as the table.
+  const bool is_bare =
+      std::all_of(shown.begin(), shown.end(), [&](std::size_t c) { return row.cells[c].text.empty(); });
   std::string html = fmt::format(
       "<tr role=\"row\" class=\"{}\"{}><th role=\"rowheader\" scope=\"row\" class=\"number\">{}{}</th>"
-      "<td role=\"cell\" class=\"source\">{}{}</td>",
+      "<td role=\"cell\" class=\"source\"{}>{}{}</td>",
       row.kind, row.number > 0 && row.kind != "gone" ? fmt::format(" id=\"line-{}\"", row.number) : "",
-      spoken(row.kind), row.number > 0 ? fmt::format("{}", row.number) : "", escaped(row.source),
+      spoken(row.kind), row.number > 0 ? fmt::format("{}", row.number) : "",
+      is_bare ? fmt::format(" colspan=\"{}\"", shown.size() + 1) : "", escaped(row.source),
       row.note.empty() ? ""
                        : fmt::format("<span class=\"note\">{}{}</span>",
                                      row.kind == "hot first" ? "look here first: " : "", escaped(row.note)));
   for (const std::size_t c : shown) {
+    if (is_bare) break;
     const FigureCell& cell = row.cells[c];
     const bool has_bar = c == 0 && row.time_share >= kShownShare;
     html += fmt::format(
