@@ -50,7 +50,7 @@ TEST(RandomPrograms, UseEveryRowOfTheOpcodeTable) {
   for (const ptx::Opcode opcode : ptx::all_opcodes()) {
     const std::string mnemonic(ptx::info(opcode).mnemonic);
     EXPECT_NE(seen.contains(mnemonic), kExempt.contains(mnemonic))
-        << "`" << mnemonic << "` must be a row of tests/random/*_forms.cpp, made by generate.cpp, or exempt here";
+        << "`" << mnemonic << "` must be a row of tests/random/*_forms.cpp, made by generate_*.cpp, or exempt here";
   }
 }
 
