@@ -7,15 +7,19 @@ namespace roofwalk::random {
 Program Generator::run() {
   choose_shape();
   fill_memory();
-  std::copy(std::begin(kPool), std::end(kPool), std::begin(next_));
+  choose_functions();
+  std::copy(std::begin(kPool), std::end(kPool), std::begin(pool_));
+  std::copy(std::begin(pool_), std::end(pool_), std::begin(next_));
   target_ = &out_.statements;
-  prologue();
   ragged_ = chance(12);
+  if (!ragged_ && forms_.has("mbarrier") && chance(50)) out_.gates = 2;
+  prologue();
   talks_ = chance(50);
   out_.counts_warps = !ragged_;
   statements(static_cast<int>(12 + below(45)), 0, !ragged_);
   epilogue();
   std::copy(std::begin(next_), std::end(next_), std::begin(out_.registers));
+  for (std::size_t f = 0; f < out_.functions.size(); ++f) write_function(static_cast<int>(f));
   return std::move(out_);
 }
 
@@ -50,6 +54,24 @@ const std::vector<std::pair<std::string, Instruction>>& feature_probes() {
       {"bar.red",
        {.what = Do::barrier_reduce, .text = "bar.red.and.pred", .results = {pred}, .sources = {zero, other}}},
       {"isspacep", {.what = Do::space_query, .text = "isspacep.shared", .results = {pred}, .sources = {wide}}},
+      {"ldmatrix",
+       {.what = Do::load_matrices,
+        .text = "ldmatrix.sync.aligned.m8n8.x1.shared.b16",
+        .results = {word},
+        .base = word.reg,
+        .has_base = true}},
+      {"mma",
+       {.what = Do::multiply_matrices,
+        .text = kMatrixShapes[0].text,
+        .results = {word, word, word, word},
+        .sources = std::vector<Operand>(10, word),
+        .shape = &kMatrixShapes[0]}},
+      {"mbarrier",
+       {.what = Do::gate_arrive,
+        .text = "mbarrier.arrive.shared.b64",
+        .results = {wide},
+        .base = word.reg,
+        .has_base = true}},
       {"nanosleep", {.what = Do::nothing, .text = "nanosleep.u32", .sources = {number(20, "u32")}}},
   };
   return kProbes;

@@ -18,11 +18,11 @@ Register Generator::pool(Kind kind) {
   const auto k = static_cast<int>(kind);
   if (kind == Kind::b32 && !words_.empty() && chance(15)) return one_of(words_);
   if (kind == Kind::b64 && !doubles_.empty() && chance(10)) return one_of(doubles_);
-  return {kind, static_cast<int>(below(static_cast<Bits>(kPool[k])))};
+  return {kind, static_cast<int>(below(static_cast<Bits>(pool_[k])))};
 }
 
 Register Generator::target(Kind kind) {
-  return {kind, static_cast<int>(below(static_cast<Bits>(kPool[static_cast<int>(kind)])))};
+  return {kind, static_cast<int>(below(static_cast<Bits>(pool_[static_cast<int>(kind)])))};
 }
 
 Operand Generator::random_number(const std::string& type) {

@@ -8,14 +8,15 @@ void Generator::statements(int count, int depth, bool together) {
 
 // `together`: all threads of the block are here.
 void Generator::statement(int depth, bool together) {
+  if (!in_function_ && depth < 2 && !out_.functions.empty() && chance(8)) return call_from_kernel(depth);
   const Bits dice = below(100);
   if (dice < 52) return computation();
   if (dice < 60) return group([&] { input_load(); });
   if (dice < 65) return group([&] { own_memory(); });
-  if (dice < 69) return talks_ ? group([&] { sum(); }) : computation();
-  if (dice < 73) return group([&] { local_memory(); });
+  if (dice < 69) return talks_ && !in_function_ ? group([&] { sum(); }) : computation();
+  if (dice < 73) return has_local_ ? group([&] { local_memory(); }) : computation();
   if (dice < 75) return group([&] { constant_load(); });
-  if (dice < 76) return approximate();
+  if (dice < 76) return in_function_ ? computation() : approximate();
   if (dice < 77) return group([&] { carries(); });
   if (dice < 78) return put(harmless());
   if (dice < 86 && together) return meeting();

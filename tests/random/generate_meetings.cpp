@@ -12,6 +12,72 @@ void Generator::barrier() {
   put(std::move(in));
 }
 
+void Generator::meet_in_block() {
+  if (out_.gates > 0 && chance(35)) return pass_gate(false);
+  barrier();
+}
+
+// Gates are mbarriers that all threads arrive at: once at the first, with a count of two at the other.
+Instruction Generator::at_gate(Do what, std::string text, std::size_t gate) {
+  Instruction in;
+  in.what = what;
+  in.text = std::move(text);
+  in.space = Space::shared;
+  in.element_bytes = 8;
+  in.name = "gates";
+  in.has_base = false;
+  in.offset = static_cast<std::int64_t>(8 * gate);
+  return in;
+}
+
+void Generator::open_gates() {
+  const Register is_first = fresh(Kind::pred);
+  group([&] {
+    put(form("setp.eq.s32", is_first, {of(thread_), number(0, "s32")}));
+    for (std::size_t g = 0; g < out_.gates; ++g) {
+      gate_parities_.push_back(fresh(Kind::b32));
+      put(form("mov.b32", gate_parities_.back(), {number(0, "b32")}));
+      Instruction in = at_gate(Do::gate_init, "mbarrier.init.shared.b64", g);
+      in.sources = {number(static_cast<Bits>(threads_) * (g + 1), "b32")};
+      in.guard = is_first.index;
+      put(std::move(in));
+    }
+  });
+}
+
+// All arrive, and wait until all have: by the state that arriving gave, or by the parity of the phase. `apart`: what
+// touches no shared memory may come between.
+void Generator::pass_gate(bool apart) {
+  const std::size_t gate = below(out_.gates);
+  const Register state = fresh(Kind::b64), parity = gate_parities_[gate];
+  Instruction arrive = at_gate(
+      Do::gate_arrive, chance(70) ? "mbarrier.arrive.shared.b64" : "mbarrier.arrive.release.cta.shared::cta.b64", gate);
+  arrive.results = {of(state)};
+  if (gate > 0) arrive.sources = {number(gate + 1, "b32")};
+  put(std::move(arrive));
+  for (int i = apart ? between(1, 3) : 0; i > 0; --i) computation();
+  const bool by_parity = chance(50);
+  const Operand phase = of(by_parity ? parity : state);
+  Statement wait;
+  wait.what = What::poll;
+  wait.predicate = fresh(Kind::pred);
+  wait.code = at_gate(
+      Do::gate_wait,
+      fmt::format("mbarrier.{}{}.shared.b64", chance(75) ? "try_wait" : "test_wait", by_parity ? ".parity" : ""), gate);
+  wait.code.results = {of(wait.predicate)};
+  wait.code.sources = {phase};
+  wait.code.repeats = true;
+  put(std::move(wait));
+  if (chance(40)) {
+    Instruction test = at_gate(
+        Do::gate_test, by_parity ? "mbarrier.test_wait.parity.shared.b64" : "mbarrier.test_wait.shared.b64", gate);
+    test.results = {of(target(Kind::pred))};
+    test.sources = {phase};
+    put(std::move(test));
+  }
+  put(form("xor.b32", parity, {of(parity), number(1, "b32")}));
+}
+
 void Generator::reduce_at_barrier() {
   Instruction in;
   in.what = Do::barrier_reduce;
@@ -52,6 +118,8 @@ void Generator::combine_in_warp(const Operand& members) {
 
 void Generator::meeting() {
   if (forms_.has("bar.red") && chance(10)) return reduce_at_barrier();
+  if (out_.gates > 0 && chance(15)) return group([&] { pass_gate(true); });
+  if (full_warps_ && forms_.has("mma") && chance(20)) return multiply_matrices();
   if (chance(30)) return exchange_in_warp();
   group([&] { exchange_in_block(); });
 }
@@ -107,14 +175,19 @@ void Generator::exchange_in_block() {
   if (wide_slots && chance(20)) {
     copies(address);
   } else if (!wide_slots && chance(30)) {
-    barrier();
+    meet_in_block();
     sums_in_block(first);
   } else {
     for (int i = between(1, 2); i > 0; --i) own_shared(address, first, room);
   }
-  barrier();
-  for (int i = between(1, 3); i > 0; --i) look_around();
-  barrier();
+  meet_in_block();
+  for (int i = between(1, 3); i > 0; --i) {
+    if (full_warps_ && forms_.has("ldmatrix") && chance(20))
+      load_matrices();
+    else
+      look_around();
+  }
+  meet_in_block();
 }
 
 void Generator::own_shared(Register address, std::int64_t first, int room) {

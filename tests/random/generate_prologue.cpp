@@ -78,13 +78,14 @@ void Generator::prologue() {
   put(in);
   first_values();
   starts_ = false;
+  if (out_.gates > 0) open_gates();
   fill_shared();
   fill_local();
 }
 
 void Generator::first_values() {
   for (int k = 0; k < 4; ++k) {
-    for (int i = 0; i < kPool[k]; ++i) first_value({static_cast<Kind>(k), i});
+    for (int i = 0; i < pool_[k]; ++i) first_value({static_cast<Kind>(k), i});
   }
 }
 
@@ -195,7 +196,7 @@ void Generator::epilogue() {
 void Generator::leave() {
   Instruction in;
   in.what = Do::leave;
-  in.text = chance(50) ? "exit" : "ret";
+  in.text = in_function_ || chance(50) ? "exit" : "ret";  // a function must give its results first
   guard(in);
   put(std::move(in));
 }

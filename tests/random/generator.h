@@ -1,7 +1,8 @@
 // A program in the making, and the chances that lead to it. Its parts have a file each: generate_numbers.cpp (shapes,
 // values, what memory holds at first), generate_computations.cpp (instructions that compute), generate_prologue.cpp
 // (what every program starts and ends with), generate_control.cpp, generate_addresses.cpp, generate_memory.cpp,
-// generate_meetings.cpp (where threads of a warp or block meet); generate.cpp puts them together.
+// generate_calls.cpp, generate_meetings.cpp and
+// generate_matrices.cpp (what the threads of a warp or block do together); generate.cpp puts them together.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +23,7 @@ using Bits = std::uint64_t;
 using What = Statement::What;
 
 inline constexpr int kPool[4] = {6, 6, 14, 10};  // registers that anything may write, by Kind
+inline constexpr int kPoolOfFunction[4] = {3, 4, 5, 4};
 inline constexpr std::uint32_t kInputBytes = 4096;
 inline constexpr std::uint32_t kConstantBytes = 256;
 inline constexpr std::uint32_t kLocalBytes = 64;
@@ -163,9 +165,21 @@ class Generator {
   void approximate();
   Instruction harmless();
 
+  // --- Calls.
+
+  void choose_functions();
+  void call(int callee, Operand depth);
+  void call_from_kernel(int depth);
+  void write_function(int index);
+  Register take_parameters(int index);
+  void call_again(int callee, Register levels);
+  void return_early(int index);
+  void give_results(int index);
+
   // --- Where all threads of the block are together.
 
   void barrier();
+  void meet_in_block();
   void reduce_at_barrier();
   void combine_in_warp(const Operand& members);
   void meeting();
@@ -175,12 +189,19 @@ class Generator {
   void sums_in_block(std::int64_t first);
   void copies(Register address);
   void look_around();
+  Instruction at_gate(Do what, std::string text, std::size_t gate);
+  void open_gates();
+  void pass_gate(bool apart);
+  Register exact_factors(MatrixShape::Factor factor);
+  std::vector<Operand> distinct_words(int count);
+  void multiply_matrices();
+  void load_matrices();
 
   Rng rng_;
   const FormChoice& forms_;
   Program out_;
   std::vector<Statement>* target_ = nullptr;
-  int next_[4] = {};
+  int pool_[4] = {}, next_[4] = {};
   int next_id_ = 0;
   int threads_ = 0, all_threads_ = 0, slots_ = 0;
   bool full_warps_ = false, ragged_ = false;
@@ -194,6 +215,8 @@ class Generator {
   Register buffers_[kBufferCount], thread_, all_, members_, near_;
   std::vector<Register> words_, doubles_;  // that nothing writes again
   std::vector<Coordinate> coordinates_, uniform_coordinates_;
+  bool in_function_ = false, has_local_ = true;
+  std::vector<Register> gate_parities_;  // by gate: of the phase that it is in
 };
 
 }  // namespace roofwalk::random
