@@ -131,12 +131,15 @@ class Lowering {
     at = std::min(at + bytes, 1u << 24);
   }
 
-  // The bytes so far of the frame that a local variable of a recursive function lies in; nullptr for others.
+  // The bytes so far of the frame that a local variable of a recursive function lies in; nullptr for others, such as
+  // its parameters, which a call keeps aside.
   std::uint32_t* frame_of(const std::string& name) {
     const std::size_t mark = name.rfind('@');
     if (mark == std::string::npos) return nullptr;
     const auto part = static_cast<std::size_t>(std::atoi(name.c_str() + mark + 1));
     if (part >= linked_.parts.size() || !linked_.parts[part].recursive) return nullptr;
+    const Variable* const variable = find(function_.variables, name);
+    if (variable == nullptr || variable->space != Space::local) return nullptr;
     return &frame_bytes_[part];
   }
 
@@ -623,7 +626,9 @@ class Lowering {
     make.s[0] = slots_.new_register(8);
     make.offset = static_cast<std::int64_t>(symbol_value(address.symbol));
     if (op.instruction->space == Space::generic) make.offset += kLocalWindow;
-    emit(make, op_frame_address);
+    // Without the instruction's guard, which would count twice whom it leaves out.
+    make.run = op_frame_address;
+    program_.ops.push_back(make);
     op.s[4] = make.s[0];
     return true;
   }

@@ -25,6 +25,11 @@ class Flattener {
   Code run(const Program& program) {
     all(program.statements);
     put({.what = Do::leave, .text = "ret"});
+    for (const Function& function : program.functions) {
+      code_.functions.push_back(code_.lines.size());
+      all(function.statements);
+      put({.what = Do::leave, .text = "ret"});
+    }
     return std::move(code_);
   }
 
@@ -129,6 +134,14 @@ class Flattener {
       }
       case Statement::What::arm:
         return all(s.body);
+      case Statement::What::poll: {
+        const int top = new_label();
+        place(top);
+        put(s.code);
+        branch(top, &s, false, false);
+        code_.lines.back().code.repeats = true;
+        return;
+      }
       case Statement::What::leave_scope:
         if (!scopes_.empty()) branch(scopes_.back(), &s, true, false);
         return;
@@ -190,6 +203,43 @@ std::string labels_text(const Instruction& in, const char* before, const char* b
 // Tables of the same labels are the same; each stands above its branch.
 std::string table_name(const Instruction& in) { return "T" + labels_text(in, "", "_"); }
 
+// What is handed over: its declaration, and the place of one field.
+std::string declaration(const Parameter& parameter, const std::string& name) {
+  if (parameter.is_bytes)
+    return fmt::format(".param .align 8 .b8 {}[{}]", name, kFieldBytes * static_cast<int>(parameter.fields.size()));
+  return fmt::format(".param .b{} {}", bits_of(parameter.fields[0]), name);
+}
+std::string argument_name(int index) { return fmt::format("to{}", index); }
+std::string parameter_name(int function, int index) { return fmt::format("f{}_p{}", function, index); }
+std::string result_name(int function) { return fmt::format("f{}_back", function); }
+std::string field_text(const std::string& name, const Instruction& in) {
+  return "[" + name + offset_text(in.field * kFieldBytes) + "]";
+}
+
+std::string scope_text(const Function& function) {
+  std::string out = "{\n";
+  for (std::size_t i = 0; i < function.parameters.size(); ++i)
+    out += declaration(function.parameters[i], argument_name(static_cast<int>(i))) + ";\n";
+  if (!function.results.empty()) out += declaration(function.results[0], "back") + ";\n";
+  return out;
+}
+
+std::string call_text(const Function& function, int index) {
+  std::string arguments;
+  for (std::size_t i = 0; i < function.parameters.size(); ++i)
+    arguments += (i == 0 ? "" : ", ") + argument_name(static_cast<int>(i));
+  return fmt::format("{}f{}, ({})", function.results.empty() ? "" : "(back), ", index, arguments);
+}
+
+std::string prototype(const Function& function, int index) {
+  std::string out = ".func ";
+  if (!function.results.empty()) out += "(" + declaration(function.results[0], result_name(index)) + ") ";
+  out += fmt::format("f{}(", index);
+  for (std::size_t i = 0; i < function.parameters.size(); ++i)
+    out += (i == 0 ? "" : ", ") + declaration(function.parameters[i], parameter_name(index, static_cast<int>(i)));
+  return out + ")";
+}
+
 std::string operands_text(const Instruction& in) {
   switch (in.what) {
     case Do::form:
@@ -219,6 +269,27 @@ std::string operands_text(const Instruction& in) {
       return joined(in.sources) + ", " + table_name(in);
     case Do::active_mask:
       return joined(in.results);
+    case Do::argument:
+      return field_text(argument_name(in.parameter), in) + ", " + joined(in.sources);
+    case Do::take_result:
+      return joined(in.results) + ", " + field_text("back", in);
+    case Do::take_parameter:
+      return joined(in.results) + ", " + field_text(parameter_name(in.function, in.parameter), in);
+    case Do::give_result:
+      return field_text(result_name(in.function), in) + ", " + joined(in.sources);
+    case Do::load_matrices:
+      return "{" + joined(in.results) + "}, " + address_text(in);
+    case Do::multiply_matrices: {
+      const auto a = in.sources.begin(), b = a + in.shape->a_registers, c = b + in.shape->b_registers;
+      return fmt::format("{{{}}}, {{{}}}, {{{}}}, {{{}}}", joined(in.results), joined({a, b}), joined({b, c}),
+                         joined({c, in.sources.end()}));
+    }
+    case Do::gate_init:
+    case Do::gate_arrive:
+    case Do::gate_wait:
+    case Do::gate_test:
+      return joined(in.results) + (in.results.empty() ? "" : ", ") + address_text(in) +
+             (in.sources.empty() ? "" : ", ") + joined(in.sources);
     case Do::nothing:
       return in.has_base ? address_text(in) : joined(in.sources);
     default:
@@ -273,6 +344,39 @@ std::vector<Statement> spread(const std::vector<Statement>& statements, const st
   return out;
 }
 
+// Of a function, or, for -1, of the kernel.
+std::string body_text(const Program& program, const Code& code, int function) {
+  const Function* const own = function < 0 ? nullptr : &program.functions[static_cast<std::size_t>(function)];
+  const auto starts = [&](int f) {
+    const auto i = static_cast<std::size_t>(f);
+    return f < 0 ? 0 : i < code.functions.size() ? code.functions[i] : code.lines.size();
+  };
+  std::string out = "{\n";
+  constexpr const char* kTypes[] = {".pred", ".b16", ".b32", ".b64"};
+  for (int k = 0; k < 4; ++k) {
+    const int count = own == nullptr ? program.registers[k] : own->registers[k];
+    if (count > 0) out += fmt::format(".reg {} %{}<{}>;\n", kTypes[k], "phrd"[k], count);
+  }
+  if (own == nullptr) out += fmt::format(".shared .align 16 .b8 near[{}];\n", program.shared_bytes);
+  if (own == nullptr && program.gates > 0) out += fmt::format(".shared .align 8 .b64 gates[{}];\n", program.gates);
+  if (own == nullptr || own->has_local) out += fmt::format(".local .align 16 .b8 own[{}];\n", program.local_bytes);
+  for (std::size_t i = starts(function); i < starts(function + 1); ++i) {
+    const Instruction& in = code.lines[i].code;
+    if (in.what == Do::label) out += fmt::format("L{}:\n", in.label);
+    if (in.what == Do::open_call) out += scope_text(program.functions[static_cast<std::size_t>(in.function)]);
+    if (in.what == Do::close_call) out += "}\n";
+    if (!code.lines[i].in_text()) continue;
+    if (in.what == Do::branch_by_index)
+      out += fmt::format("{}: .branchtargets {};\n", table_name(in), labels_text(in, "L", ", "));
+    const std::string operands = in.what == Do::call
+                                     ? call_text(program.functions[static_cast<std::size_t>(in.function)], in.function)
+                                     : operands_text(in);
+    const std::string guard = in.guard < 0 ? "" : fmt::format("@{}%p{} ", in.guard_negated ? "!" : "", in.guard);
+    out += fmt::format(".loc 1 {} 1\n{}{}{}{};\n", i + 1, guard, in.text, operands.empty() ? "" : " ", operands);
+  }
+  return out + "}\n";
+}
+
 }  // namespace
 
 Code flatten(const Program& program) { return Flattener().run(program); }
@@ -282,37 +386,33 @@ std::string text_of(const Program& program, const Code& code) {
   out += fmt::format(".const .align 16 .b8 table[{}] = {{", program.constants.size());
   for (std::size_t i = 0; i < program.constants.size(); ++i)
     out += (i == 0 ? "" : ",") + std::to_string(program.constants[i]);
-  out += "};\n.visible .entry random(";
+  out += "};\n";
+  std::set<int> called;
+  for (const Line& line : code.lines) {
+    if (line.code.what == Do::call) called.insert(line.code.function);
+  }
+  for (const int f : called) out += prototype(program.functions[static_cast<std::size_t>(f)], f) + ";\n";
+  for (const int f : called)
+    out += prototype(program.functions[static_cast<std::size_t>(f)], f) + "\n" + body_text(program, code, f);
+  out += ".visible .entry random(";
   for (int b = 0; b < kBufferCount; ++b) out += fmt::format("{}.param .u64 {}", b == 0 ? "" : ", ", kBufferNames[b]);
-  out += ")\n{\n";
-  constexpr const char* kTypes[] = {".pred", ".b16", ".b32", ".b64"};
-  for (int k = 0; k < 4; ++k) {
-    if (program.registers[k] > 0) out += fmt::format(".reg {} %{}<{}>;\n", kTypes[k], "phrd"[k], program.registers[k]);
-  }
-  out += fmt::format(".shared .align 16 .b8 near[{}];\n", program.shared_bytes);
-  out += fmt::format(".local .align 16 .b8 own[{}];\n", program.local_bytes);
-  for (std::size_t i = 0; i < code.lines.size(); ++i) {
-    const Instruction& in = code.lines[i].code;
-    if (in.what == Do::label) out += fmt::format("L{}:\n", in.label);
-    if (!code.lines[i].in_text()) continue;
-    if (in.what == Do::branch_by_index)
-      out += fmt::format("{}: .branchtargets {};\n", table_name(in), labels_text(in, "L", ", "));
-    const std::string operands = operands_text(in);
-    const std::string guard = in.guard < 0 ? "" : fmt::format("@{}%p{} ", in.guard_negated ? "!" : "", in.guard);
-    out += fmt::format(".loc 1 {} 1\n{}{}{}{};\n", i + 1, guard, in.text, operands.empty() ? "" : " ", operands);
-  }
-  return out + "}\n.file 1 \"random.cu\"\n";
+  out += ")\n" + body_text(program, code, -1);
+  return out + ".file 1 \"random.cu\"\n";
 }
 
 std::vector<int> ids_of(const Program& program, bool within_groups) {
   std::vector<int> out;
   collect(program.statements, within_groups, out);
+  for (const Function& function : program.functions) collect(function.statements, within_groups, out);
   return out;
 }
 
 std::optional<Program> with_number(const Program& program, int id, std::size_t source) {
   Program out = program;
-  Statement* const statement = find(out.statements, id);
+  Statement* statement = find(out.statements, id);
+  for (Function& function : out.functions) {
+    if (statement == nullptr) statement = find(function.statements, id);
+  }
   if (statement == nullptr || statement->what != Statement::What::code) return {};
   Instruction& in = statement->code;
   if (in.what != Do::form || source >= in.sources.size() || in.form->numbers[source].empty()) return {};
@@ -330,12 +430,14 @@ std::size_t instruction_count(const Program& program) {
 Program without(const Program& program, const std::set<int>& ids) {
   Program out = program;
   out.statements = kept(program.statements, ids);
+  for (Function& function : out.functions) function.statements = kept(function.statements, ids);
   return out;
 }
 
 Program unwrapped(const Program& program, const std::set<int>& ids) {
   Program out = program;
   out.statements = spread(program.statements, ids);
+  for (Function& function : out.functions) function.statements = spread(function.statements, ids);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/random/forms.h"
+#include "tests/random/matrices.h"
 
 namespace roofwalk::random {
 
@@ -57,6 +58,19 @@ enum class Do : std::uint8_t {
   carry,            // add.cc, addc and the like; `name` is what is done: add, sub, mad.lo, mad.hi
   branch_by_index,  // brx.idx, to one of `labels`
   leave,
+  open_call,    // not in the text as an instruction: the scope of a call, with the .param variables that it hands over
+  argument,     // st.param before a call
+  call,         // of function `function`
+  take_result,  // ld.param behind a call
+  close_call,   // not in the text as an instruction
+  take_parameter,     // ld.param in a function
+  give_result,        // st.param in a function
+  load_matrices,      // ldmatrix
+  multiply_matrices,  // mma
+  gate_init,          // mbarrier objects are gates here, for the barriers of warps and blocks have that name
+  gate_arrive,
+  gate_wait,       // once through is right; how often a warp asks is open
+  gate_test,       // of a phase that is over
   enter_loop,      // not in the text: the loop's iterations are counted from here
   next_iteration,  // not in the text
   label            // not in the text but as a label
@@ -82,6 +96,11 @@ struct Instruction {
   std::vector<int> labels = {};  // of branch_by_index
   bool carry_in = false, carry_out = false;
   int loop = -1;  // of loop markers
+  // Of calls and what they hand over: the function, the parameter (of results 0), its field.
+  int function = -1, parameter = -1, field = -1;
+  const MatrixShape* shape = nullptr;
+  bool transposed = false;
+  bool repeats = false;  // as often as the machine likes
 };
 
 struct Statement {
@@ -94,6 +113,7 @@ struct Statement {
     leave_scope,  // @p bra to the end of the scope around it
     table,        // `code` branches by index: to arms of its body or to its end; who does not branch runs the first
     arm,          // of a table: its body
+    poll,         // repeats `code`, which sets @p predicate, until that holds
     group         // body, which is kept or removed as a whole
   };
   What what = What::code;
@@ -104,6 +124,20 @@ struct Statement {
   bool uniform = false;  // bra.uni
   std::vector<Statement> body, otherwise;
   std::vector<int> ways;  // of a table, by index: which arm; -1 its end
+};
+
+// A parameter or result of a function: one value, or an array of bytes that holds each field at a multiple of 8.
+struct Parameter {
+  std::vector<Kind> fields;
+  bool is_bytes = false;
+};
+inline constexpr int kFieldBytes = 8;
+
+struct Function {
+  std::vector<Parameter> parameters, results;  // of results one at most
+  std::vector<Statement> statements;
+  int registers[4] = {};
+  bool has_local = false;
 };
 
 struct Dimensions {
@@ -122,6 +156,8 @@ struct Program {
   std::vector<std::uint8_t> constants;              // the .const variable "table"
   std::vector<std::uint8_t> buffers[kBufferCount];  // what they hold at first
   std::vector<Statement> statements;
+  std::vector<Function> functions;
+  std::uint32_t gates = 0;   // mbarrier objects: the .shared variable "gates"
   int registers[4] = {};     // declared, by Kind
   bool counts_warps = true;  // false: threads leave in the middle of divergent code, so that who runs with whom is open
   std::vector<const Form*> approximations;  // by slot
@@ -138,12 +174,14 @@ struct Line {
   Instruction code;
   std::vector<int> loops;
   bool in_text() const {
-    return code.what != Do::enter_loop && code.what != Do::next_iteration && code.what != Do::label;
+    return code.what != Do::enter_loop && code.what != Do::next_iteration && code.what != Do::label &&
+           code.what != Do::open_call && code.what != Do::close_call;
   }
 };
 struct Code {
   std::vector<Line> lines;
-  std::vector<int> labels;  // by label: the line it stands before
+  std::vector<int> labels;             // by label: the line it stands before
+  std::vector<std::size_t> functions;  // by function: its first line; the kernel's come first
 };
 Code flatten(const Program& program);
 

@@ -34,17 +34,34 @@ struct Touch {
   bool atomic = false;
 };
 
-struct Thread {
-  int number = 0, global = 0;  // in its block and in the grid
-  Dimensions index;
-  std::size_t at = 0;  // the next line
-  bool done = false;
+// What a thread has of one call, or of the kernel.
+struct Frame {
   std::vector<Bits> registers[4];
   std::vector<std::uint8_t> known[4];
   std::vector<std::uint8_t> own;  // local memory
   std::vector<std::uint8_t> own_known;
   std::vector<int> iterations;  // by loop
+  std::uint32_t caller = 0;     // which call this is: the same for lanes that came by the same ways
+  std::size_t back = 0;         // the line behind the call
+  using Handed = std::map<std::pair<int, int>, Bits>;  // by parameter and field
+  Handed arguments, taken;                             // what it hands to whom it calls, and what it was handed
+  Handed results, given;                               // what it gives back, and what whom it called gave
+};
+
+struct Thread {
+  int number = 0, global = 0;  // in its block and in the grid
+  Dimensions index;
+  std::size_t at = 0;  // the next line
+  bool done = false;
+  std::vector<Frame> frames;  // the kernel's first
   bool carry = false, carry_known = false;
+  Frame& frame() { return frames.back(); }
+  const Frame& frame() const { return frames.back(); }
+};
+
+// An mbarrier. Its state, to threads, is the number of its phase.
+struct Gate {
+  std::uint64_t expected = 0, missing = 0, phase = 0;
 };
 
 class Reference {
@@ -89,6 +106,8 @@ class Reference {
     shared_known_.assign(program_.shared_bytes, 0);
     touches_.assign(program_.shared_bytes, {});
     phase_ = 1;
+    gates_.assign(program_.gates, {});
+    calls_.clear();
     make_threads();
     meetings_.clear();
     meetings_.resize((threads_.size() + kLanes - 1) / kLanes);
@@ -111,14 +130,20 @@ class Reference {
       const auto linear = static_cast<std::uint32_t>(t);
       const Dimensions& shape = program_.block;
       thread.index = {linear % shape.x, linear / shape.x % shape.y, linear / shape.x / shape.y};
-      for (int k = 0; k < 4; ++k) {
-        thread.registers[k].assign(static_cast<std::size_t>(program_.registers[k]), 0);
-        thread.known[k].assign(static_cast<std::size_t>(program_.registers[k]), 0);
-      }
-      thread.own.assign(program_.local_bytes, 0);
-      thread.own_known.assign(program_.local_bytes, 0);
-      thread.iterations.assign(static_cast<std::size_t>(loops_), 0);
+      thread.frames = {new_frame(program_.registers, true)};
     }
+  }
+
+  Frame new_frame(const int (&registers)[4], bool has_local) const {
+    Frame out;
+    for (int k = 0; k < 4; ++k) {
+      out.registers[k].assign(static_cast<std::size_t>(registers[k]), 0);
+      out.known[k].assign(static_cast<std::size_t>(registers[k]), 0);
+    }
+    out.own.assign(has_local ? program_.local_bytes : 0, 0);
+    out.own_known.assign(out.own.size(), 0);
+    out.iterations.assign(static_cast<std::size_t>(loops_), 0);
+    return out;
   }
 
   static bool waits_for_others(Do what) {
@@ -131,6 +156,9 @@ class Reference {
       case Do::match:
       case Do::active_mask:
       case Do::meet:
+      case Do::load_matrices:
+      case Do::multiply_matrices:
+      case Do::gate_wait:
         return true;
       default:
         return false;
@@ -146,8 +174,8 @@ class Reference {
   Bits get(const Thread& thread, Register reg) {
     const auto kind = static_cast<std::size_t>(reg.kind);
     const auto index = static_cast<std::size_t>(reg.index);
-    if (thread.known[kind][index] == 0) throw Invalid("reads a register that nothing has written");
-    return thread.registers[kind][index];
+    if (thread.frame().known[kind][index] == 0) throw Invalid("reads a register that nothing has written");
+    return thread.frame().registers[kind][index];
   }
   Bits get(const Thread& thread, const Operand& operand) {
     if (operand.what == Operand::What::number) return operand.bits;
@@ -158,8 +186,8 @@ class Reference {
     if (operand.what == Operand::What::none) return;
     const auto kind = static_cast<std::size_t>(operand.reg.kind);
     const auto index = static_cast<std::size_t>(operand.reg.index);
-    thread.registers[kind][index] = low_bits(value, bits_of(operand.reg.kind));
-    thread.known[kind][index] = 1;
+    thread.frame().registers[kind][index] = low_bits(value, bits_of(operand.reg.kind));
+    thread.frame().known[kind][index] = 1;
   }
 
   bool guard_holds(const Thread& thread, const Instruction& in) {
@@ -221,8 +249,8 @@ class Reference {
         within(shared_.size());
         return {&shared_[address], &shared_known_[address], nullptr, &touches_[address], -1, address};
       case Space::local:
-        within(thread.own.size());
-        return {&thread.own[address], &thread.own_known[address], nullptr, nullptr, -1, address};
+        within(thread.frame().own.size());
+        return {&thread.frame().own[address], &thread.frame().own_known[address], nullptr, nullptr, -1, address};
       case Space::constant:
         within(program_.constants.size());
         constants_ = program_.constants;
@@ -342,15 +370,29 @@ class Reference {
 
   // --- Steps.
 
-  Meeting& meeting(const Thread& thread, std::size_t line) {
+  // A line, by the calls and the iterations that led there.
+  struct Where {
+    std::uint32_t caller = 0;
+    std::uint64_t line_and_iterations = 0;
+    bool operator==(const Where&) const = default;
+    struct Hash {
+      std::size_t operator()(const Where& w) const {
+        return std::hash<std::uint64_t>()(w.line_and_iterations ^ w.caller * 0x9e37'79b9'7f4a'7c15u);
+      }
+    };
+  };
+  Where where(const Thread& thread, std::size_t line) const {
     std::uint64_t key = 0;
     for (const int loop : code_.lines[line].loops) {
-      const int iteration = thread.iterations[static_cast<std::size_t>(loop)];
+      const int iteration = thread.frame().iterations[static_cast<std::size_t>(loop)];
       if (iteration >= kMostIterations) throw Invalid("loops too often");
       key = key * kMostIterations + static_cast<std::uint64_t>(iteration);
     }
-    Meeting& out =
-        meetings_[static_cast<std::size_t>(thread.number / kLanes)][key | static_cast<std::uint64_t>(line) << 48];
+    return {thread.frame().caller, key | static_cast<std::uint64_t>(line) << 48};
+  }
+
+  Meeting& meeting(const Thread& thread, std::size_t line) {
+    Meeting& out = meetings_[static_cast<std::size_t>(thread.number / kLanes)][where(thread, line)];
     out.line = line;
     const std::uint32_t lane = 1u << (thread.number % kLanes);
     if ((out.came & lane) != 0) throw Invalid("comes twice to a place at once");
@@ -363,12 +405,14 @@ class Reference {
     const Instruction& in = code_.lines[line].code;
     switch (in.what) {
       case Do::label:
+      case Do::open_call:
+      case Do::close_call:
         return;
       case Do::enter_loop:
-        thread.iterations[static_cast<std::size_t>(in.loop)] = 0;
+        thread.frame().iterations[static_cast<std::size_t>(in.loop)] = 0;
         return;
       case Do::next_iteration:
-        ++thread.iterations[static_cast<std::size_t>(in.loop)];
+        ++thread.frame().iterations[static_cast<std::size_t>(in.loop)];
         return;
       default:
         break;
@@ -408,8 +452,26 @@ class Reference {
         return;
       }
       case Do::leave:
+        if (in.text == "ret" && thread.frames.size() > 1) return end_call(thread);
         thread.done = true;
         return;
+      case Do::argument:
+        thread.frame().arguments[{in.parameter, in.field}] = get(thread, in.sources[0]);
+        return;
+      case Do::call:
+        return call(thread, in, line);
+      case Do::take_result:
+        return set(thread, in.results[0], handed(thread.frame().given, in));
+      case Do::take_parameter:
+        return set(thread, in.results[0], handed(thread.frame().taken, in));
+      case Do::give_result:
+        thread.frame().results[{in.parameter, in.field}] = get(thread, in.sources[0]);
+        return;
+      case Do::gate_init:
+      case Do::gate_arrive:
+      case Do::gate_test:
+        all.address[lane] = static_cast<std::uint64_t>(in.offset);
+        return use_gate(thread, in);
       case Do::load:
       case Do::store:
       case Do::atomic:
@@ -425,6 +487,55 @@ class Reference {
       default:
         return;
     }
+  }
+
+  static Bits handed(const Frame::Handed& values, const Instruction& in) {
+    const auto found = values.find({in.parameter, in.field});
+    if (found == values.end()) throw Invalid("takes what nobody has handed over");
+    return found->second;
+  }
+
+  void call(Thread& thread, const Instruction& in, std::size_t line) {
+    const Function& function = program_.functions[static_cast<std::size_t>(in.function)];
+    Frame frame = new_frame(function.registers, function.has_local);
+    frame.taken = std::move(thread.frame().arguments);
+    thread.frame().arguments.clear();
+    frame.caller = calls_.try_emplace(where(thread, line), static_cast<std::uint32_t>(calls_.size() + 1)).first->second;
+    frame.back = thread.at;
+    thread.at = code_.functions[static_cast<std::size_t>(in.function)];
+    thread.frames.push_back(std::move(frame));
+  }
+
+  static void end_call(Thread& thread) {
+    Frame frame = std::move(thread.frames.back());
+    thread.frames.pop_back();
+    thread.frame().given = std::move(frame.results);
+    thread.at = frame.back;
+  }
+
+  Gate& gate_of(const Instruction& in) { return gates_.at(static_cast<std::size_t>(in.offset / in.element_bytes)); }
+
+  // The phase that is meant, by its state or its parity, is over.
+  bool is_over(const Thread& thread, const Instruction& in) {
+    const Gate& gate = gate_of(in);
+    const Bits phase = get(thread, in.sources[0]);
+    return in.text.find(".parity") != std::string::npos ? (gate.phase & 1u) != phase : gate.phase != phase;
+  }
+
+  void use_gate(Thread& thread, const Instruction& in) {
+    Gate& gate = gate_of(in);
+    if (in.what == Do::gate_init) {
+      gate.expected = gate.missing = get(thread, in.sources[0]);
+      return;
+    }
+    if (in.what == Do::gate_test) return set(thread, in.results[0], is_over(thread, in));
+    const std::uint64_t count = in.sources.empty() ? 1 : get(thread, in.sources[0]);
+    if (count > gate.missing) throw Invalid("arrives at an mbarrier more often than it expects");
+    set(thread, in.results[0], gate.phase);
+    gate.missing -= count;
+    if (gate.missing != 0) return;
+    gate.missing = gate.expected;
+    ++gate.phase;
   }
 
   // The flag is bit 32 or 64 of the sum, or tells that a difference is below 0.
@@ -476,6 +587,10 @@ class Reference {
     for (std::size_t i = 0; i < in.results.size(); ++i) set(thread, in.results[i], results[i]);
   }
 
+  static bool is_of_block(Do what) {
+    return what == Do::barrier || what == Do::barrier_reduce || what == Do::gate_wait;
+  }
+
   // All threads have ended or wait. Lets warps, or the block, go on together; false where all have ended.
   bool meet() {
     bool any = false, moved = false;
@@ -493,7 +608,7 @@ class Reference {
       for (const Thread* thread : lanes) {
         if (thread->at != line) throw Invalid("lets a warp come apart where its threads must meet");
       }
-      if (code_.lines[line].code.what == Do::barrier || code_.lines[line].code.what == Do::barrier_reduce) {
+      if (is_of_block(code_.lines[line].code.what)) {
         if (waiting != 0 && line != barrier_line) throw Invalid("lets warps meet at different barriers");
         waiting += lanes.size();
         barrier_line = line;
@@ -507,6 +622,7 @@ class Reference {
     if (waiting != alive) throw Invalid("leaves threads behind at a barrier");
     ++phase_;
     reduce_at_barrier(code_.lines[barrier_line].code);
+    pass_gate(code_.lines[barrier_line].code);
     for (Thread& thread : threads_) {
       if (thread.done) continue;
       meeting(thread, barrier_line).did |= 1u << (thread.number % kLanes);
@@ -528,6 +644,47 @@ class Reference {
     const Bits result = in.name == "popc" ? hold : in.name == "and" ? hold == alive : hold != 0;
     for (Thread& thread : threads_) {
       if (!thread.done) set(thread, in.results[0], result);
+    }
+  }
+
+  // All have arrived: what they wait for is over.
+  void pass_gate(const Instruction& in) {
+    if (in.what != Do::gate_wait) return;
+    for (Thread& thread : threads_) {
+      if (thread.done) continue;
+      if (!is_over(thread, in)) throw Invalid("waits at an mbarrier for ever");
+      set(thread, in.results[0], 1);
+    }
+  }
+
+  // ldmatrix and mma, of whole warps.
+  void use_matrices(const std::vector<Thread*>& lanes, const Instruction& in, std::size_t line) {
+    if (lanes.size() != kLanes) throw Invalid("needs all threads of a warp for a matrix");
+    if (in.what == Do::multiply_matrices) {
+      std::vector<WarpRegister> sources(in.sources.size());
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        for (std::size_t l = 0; l < kLanes; ++l) sources[i][l] = get(*lanes[l], in.sources[i]);
+      }
+      const auto a = sources.begin(), b = a + in.shape->a_registers, c = b + in.shape->b_registers;
+      const auto results = multiplied(*in.shape, {a, b}, {b, c}, {c, sources.end()});
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        for (std::size_t l = 0; l < kLanes; ++l) set(*lanes[l], in.results[i], results[i][l]);
+      }
+      return;
+    }
+    // Thread 8i + r names row r of matrix i.
+    std::vector<std::array<std::array<std::uint16_t, 8>, 8>> matrices(in.results.size());
+    for (std::size_t l = 0; l < 8 * matrices.size(); ++l) {
+      const std::uint64_t address = address_of(*lanes[l], in);
+      meetings_[static_cast<std::size_t>(lanes[l]->number / kLanes)].at(where(*lanes[l], line)).address[l] = address;
+      auto& row = matrices[l / 8][l % 8];
+      const Place at = place(*lanes[l], in.space, address, sizeof row);
+      check(*lanes[l], at, sizeof row, false, false);
+      std::memcpy(row.data(), at.bytes, sizeof row);
+    }
+    for (std::size_t m = 0; m < matrices.size(); ++m) {
+      const WarpRegister values = loaded(matrices[m], in.transposed);
+      for (std::size_t l = 0; l < kLanes; ++l) set(*lanes[l], in.results[m], values[l]);
     }
   }
 
@@ -567,6 +724,7 @@ class Reference {
       if (in.what == Do::shuffle) values[lane] = get(*thread, in.sources[0]);
       if (in.what == Do::vote && get(*thread, in.sources[0]) != 0) votes |= 1u << lane;
     }
+    if (in.what == Do::load_matrices || in.what == Do::multiply_matrices) use_matrices(lanes, in, line);
     for (Thread* thread : lanes) {
       ++thread->at;
       if (in.what == Do::active_mask) set(*thread, in.results[0], active);
@@ -616,7 +774,7 @@ class Reference {
     LineCounts& out = out_.counts[line];
     ++out.warp_instructions;
     const bool branches = in.what == Do::branch || in.what == Do::branch_by_index;
-    const bool moves_on = branches || in.what == Do::leave;  // whose guard is what it does
+    const bool moves_on = branches || in.what == Do::leave || in.what == Do::call;  // whose guard is what it does
     const auto threads = static_cast<std::uint64_t>(std::popcount(moves_on ? meeting.came : meeting.did));
     out.thread_instructions += threads;
     if (in.what == Do::barrier || in.what == Do::barrier_reduce || in.what == Do::meet) ++out.barriers;
@@ -631,6 +789,7 @@ class Reference {
       flops += threads * static_cast<std::uint64_t>(in.form->flops);
       if (in.form->special_function) out.special_functions += threads;
     }
+    if (in.what == Do::multiply_matrices) out.flops_tensor += static_cast<std::uint64_t>(in.shape->flops());
     if (in.what == Do::atomic && in.name.find(".f") != std::string::npos) out.atomic_flops += threads;
     if (meeting.did != 0) count_request(in, meeting, out);
   }
@@ -651,12 +810,29 @@ class Reference {
       case Do::store:
       case Do::atomic:
         return count_side(in.what, in.space, request(meeting.address), out);
+      case Do::gate_init:
+      case Do::gate_arrive:
+        return count_side(Do::store, Space::shared, request(meeting.address), out);
+      case Do::gate_test:
+        return count_side(Do::load, Space::shared, request(meeting.address), out);
+      case Do::load_matrices:
+        return count_matrices(in, request(meeting.address), out);
       case Do::copy:  // a load of global memory and a store to shared memory
         count_side(Do::load, Space::global, request(meeting.second_address), out);
         return count_side(Do::store, Space::shared, request(meeting.address), out);
       default:
         return;
     }
+  }
+
+  // Rows of 16 bytes, a matrix a turn; threads that name no row take no part.
+  static void count_matrices(const Instruction& in, Request request, LineCounts& out) {
+    request.lanes.resize(8 * in.results.size());
+    const Turns turns = shared_turns(request, false, false);
+    ++out.shared_load_requests;
+    out.shared_bytes += request.bytes * request.lanes.size();
+    out.shared_wavefronts += turns.wavefronts;
+    out.shared_bank_conflicts += turns.conflicts;
   }
 
   static void count_side(Do what, Space space, const Request& request, LineCounts& out) {
@@ -693,7 +869,9 @@ class Reference {
   std::vector<std::uint8_t> shared_, shared_known_, constants_;
   std::vector<Touch> touches_;
   std::uint64_t phase_ = 1;
-  std::vector<std::unordered_map<std::uint64_t, Meeting>> meetings_;  // by warp; by line and iterations
+  std::vector<std::unordered_map<Where, Meeting, Where::Hash>> meetings_;  // by warp
+  std::unordered_map<Where, std::uint32_t, Where::Hash> calls_;            // the number of each, from 1
+  std::vector<Gate> gates_;
   std::map<std::pair<int, Register>, ReferenceRun::Approximated> thread_approximations_;
   std::map<std::uint64_t, ReferenceRun::Approximated> approximated_;
 };

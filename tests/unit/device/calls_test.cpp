@@ -172,6 +172,41 @@ SOLVE(float* y, int n) { k<<<1, 32>>>(y, n); }
   EXPECT_EQ(record.error().line, 7);
 }
 
+// A structure by value, and a local variable under a guard, in a function that calls itself.
+TEST(Calls, StructuresAndGuardedLocalsInRecursion) {
+  constexpr const char* kText = R"(#include <roofwalk.cuh>
+struct Three { int a[3]; };
+__device__ __noinline__ int sum(Three t, int n) {
+  int r = -1;
+  asm volatile("{.reg .pred p; .local .b32 mine; st.local.b32 [mine], %1; setp.gt.s32 p, %1, 1; @p ld.local.b32 %0, [mine];}"
+               : "+r"(r) : "r"(n));
+  if (n <= 0) return t.a[0] + 10 * t.a[1] + 100 * t.a[2];
+  Three next = {{t.a[1], t.a[2], t.a[0] + 1}};
+  return sum(next, n - 1) * 2 + r;
+}
+__global__ void k(float* y, int n) {
+  const int t = threadIdx.x;
+  Three start = {{t, t + 1, t + 2}};
+  y[t] = sum(start, t % n);
+}
+SOLVE(float* y, int n) { k<<<1, 40>>>(y, n); }
+)";
+  Buffer y{"y", std::vector<float>(40, -1)};
+  const auto record = Runner().run(kText, {&y, 4});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_FALSE(record->fault) << record->fault->message;
+  const auto sum = [](auto&& self, int a, int b, int c, int n) -> int {
+    if (n <= 0) return a + 10 * b + 100 * c;
+    return self(self, b, c, a + 1, n - 1) * 2 + (n > 1 ? n : -1);
+  };
+  for (int t = 0; t < 40; ++t)
+    EXPECT_EQ(y.values[static_cast<std::size_t>(t)], static_cast<float>(sum(sum, t, t + 1, t + 2, t % 4))) << t;
+  // No instruction leaves out more threads than come to it.
+  for (const LineCounters& line : record->kernels[0].lines)
+    EXPECT_LE(*line.counters[Counter::thread_instructions], 32 * *line.counters[Counter::warp_instructions])
+        << line.line;
+}
+
 // The same kernel, its function inlined and called: the same work, and about the same time.
 TEST(Calls, CountAndTakeWhatTheInlinedKernelDoes) {
   const auto text = [](const std::string& how) {
