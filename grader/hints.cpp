@@ -61,6 +61,12 @@ constexpr CauseHints kVerdictHints[] = {
      {"A device function calls itself. On which input does it stop?",
       "Each open call takes a part of a thread's small stack, 1 KiB: deep recursion does not fit, endless never does.",
       "Make it a loop."}},
+    {"bad call",
+     {"The card names a call through a pointer. Which line puts the function there, and does every thread pass it?",
+      "A table entry that nobody filled, an index beyond the table, an object that was never constructed where this "
+      "thread reads it: each leaves a pointer to nothing.",
+      "Print the index, or compare the pointer with nullptr, for the thread on the card. A switch over a number does "
+      "without pointers, and lets the compiler inline every case."}},
     {"incorrect",
      {"The card names the element and the size at which it went wrong. Which thread should have written it?",
       "Wrong at small odd sizes only: a guard or a tail. Wrong everywhere: an index or a missing __syncthreads(). "

@@ -83,7 +83,7 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
   ROOFWALK_TRY(const std::vector<std::uint8_t> block, parameter_block(artifact, *solve, arguments));
 
   std::map<std::uint64_t, std::string> kernels;
-  std::map<std::string, std::uint64_t> addresses;
+  std::map<std::string, std::uint64_t> addresses = vgpu::function_numbers(module);
   for (const ptx::Function& function : module.functions) {
     if (!function.is_entry || function.is_extern || &function == solve) continue;
     const std::uint64_t number = kKernelBase + kernels.size() * kKernelStride;

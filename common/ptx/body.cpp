@@ -100,6 +100,8 @@ void Parser::label() {
   advance();
   advance();
   if (take(".branchtargets")) return branch_table(name.text);
+  if (take(".callprototype")) return call_prototype(name.text);
+  if (take(".calltargets")) return call_targets(name.text);
   if (!symbols_.declare(name.text, {Symbol::Kind::label})) {
     throw Refusal{fmt::format("{} is declared twice", quoted(name.text)), name.line};
   }
@@ -118,6 +120,45 @@ void Parser::branch_table(std::string_view name) {
   expect(';');
 }
 
+// name: .callprototype (results) _ (parameters);
+void Parser::call_prototype(std::string_view name) {
+  Prototype made;
+  if (token_.is('(')) parameter_list(made.results, /*may_be_unnamed=*/true);
+  if (!take("_")) refuse_token("`_`");
+  if (token_.is('(')) parameter_list(made.parameters, /*may_be_unnamed=*/true);
+  if (made.results.size() > 1) refuse("a prototype with more than one result");
+  take(".noreturn");
+  expect(';');
+  add_prototype(name, std::move(made));
+}
+
+// name: .calltargets function, function, ...;
+void Parser::call_targets(std::string_view name) {
+  Prototype made;
+  do {
+    const std::string_view target = expect_name("a function's name");
+    const Function& head = callee(target);
+    if (made.targets.empty()) {
+      made.results = head.results;
+      made.parameters = head.parameters;
+    }
+    if (!same_parameters(head.results, made.results) || !same_parameters(head.parameters, made.parameters))
+      refuse(fmt::format("{} has other parameters than {}, beside which it stands", quoted(target),
+                         quoted(made.targets[0])));
+    count_symbol();
+    made.targets.emplace_back(target);
+  } while (take(','));
+  expect(';');
+  add_prototype(name, std::move(made));
+}
+
+void Parser::add_prototype(std::string_view name, Prototype prototype) {
+  Symbol symbol{Symbol::Kind::prototype};
+  symbol.index = static_cast<int>(function_->prototypes.size());
+  if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", quoted(name)));
+  function_->prototypes.push_back(std::move(prototype));
+}
+
 void Parser::directive() {
   if (take(".loc")) return location();
   if (take(".reg")) return registers();
@@ -126,9 +167,6 @@ void Parser::directive() {
   if (take(".shared")) return local_variables(Space::shared);
   if (take(".pragma")) return pragma();
   if (take(".file")) return file_directive();
-  if (token_.is(".callprototype")) {
-    refuse("a call through a pointer (a function pointer, a virtual function) is not supported by the virtual GPU");
-  }
   refuse(fmt::format("{} is not supported by the virtual GPU", quoted(token_.text)));
 }
 
@@ -323,7 +361,8 @@ void Parser::indexed_branch_operands(Instruction& made) {
   }
 }
 
-// call (results), name, (arguments) with either list left out.
+// call (results), name, (arguments) with either list left out; a register in place of the name has a prototype behind
+// the arguments.
 void Parser::call_operands(Instruction& made) {
   if (token_.is('(')) {
     call_list(made.call_results);
@@ -331,17 +370,45 @@ void Parser::call_operands(Instruction& made) {
   }
   const std::string_view name = expect_name("a function's name");
   const Symbol* symbol = symbols_.find(name);
-  if (symbol == nullptr) refuse(fmt::format("the function {} is not declared", quoted(name)));
-  if (symbol->kind != Symbol::Kind::function)
-    refuse("a call through a pointer (a function pointer, a virtual function) is not supported by the virtual GPU");
-  const auto index = static_cast<std::size_t>(symbol->index);
-  Operand callee;
-  callee.kind = Operand::Kind::function;
-  callee.symbol = name;
-  made.operands.push_back(std::move(callee));
+  if (symbol != nullptr && symbol->kind == Symbol::Kind::reg) return pointer_call_operands(made, name, *symbol);
+  const Function& head = callee(name);
+  Operand called;
+  called.kind = Operand::Kind::function;
+  called.symbol = name;
+  made.operands.push_back(std::move(called));
   if (take(',')) call_list(made.call_arguments);
-  // A function that calls itself is not in the module yet, but its head is.
-  check_call(made, module_.functions[index]);
+  check_call(made, name, head.results, head.parameters);
+}
+
+void Parser::pointer_call_operands(Instruction& made, std::string_view name, const Symbol& pointer) {
+  if (is_float(pointer.type) || size_bytes(pointer.type) != 8)
+    refuse(fmt::format("{} cannot hold a function's address, which has 64 bits", quoted(name)));
+  Operand called;
+  called.kind = Operand::Kind::reg;
+  called.index = pointer.index;
+  made.operands.push_back(std::move(called));
+  expect(',');
+  if (token_.is('(')) {
+    call_list(made.call_arguments);
+    expect(',');
+  }
+  const std::string_view shape = expect_name("a .callprototype or .calltargets");
+  const Symbol* symbol = symbols_.find(shape);
+  if (symbol == nullptr || symbol->kind != Symbol::Kind::prototype)
+    refuse(fmt::format("{} is no .callprototype or .calltargets above this line", quoted(shape)));
+  made.prototype = symbol->index;
+  const Prototype& prototype = function_->prototypes[static_cast<std::size_t>(symbol->index)];
+  check_call(made, name, prototype.results, prototype.parameters);
+}
+
+// The head of a function that may be called. One that calls itself is not in the module yet, but its head is.
+const Function& Parser::callee(std::string_view name) const {
+  const Symbol* symbol = symbols_.find(name);
+  if (symbol == nullptr) refuse(fmt::format("the function {} is not declared", quoted(name)));
+  if (symbol->kind != Symbol::Kind::function) refuse(fmt::format("{} is no function", quoted(name)));
+  const Function& head = module_.functions[static_cast<std::size_t>(symbol->index)];
+  if (head.is_entry) refuse(fmt::format("{} is a kernel: it can be launched, not called", quoted(name)));
+  return head;
 }
 
 void Parser::call_list(std::vector<Operand>& list) {
@@ -353,17 +420,14 @@ void Parser::call_list(std::vector<Operand>& list) {
   expect(')');
 }
 
-void Parser::check_call(const Instruction& made, const Function& callee) const {
-  if (callee.is_entry) refuse(fmt::format("{} is a kernel: it can be launched, not called", quoted(callee.name)));
-  if (made.call_results.size() != callee.results.size() || made.call_arguments.size() != callee.parameters.size()) {
-    refuse(fmt::format("a call of {} with {} results and {} arguments, not {} and {}", quoted(callee.name),
-                       made.call_results.size(), made.call_arguments.size(), callee.results.size(),
-                       callee.parameters.size()));
+void Parser::check_call(const Instruction& made, std::string_view name, const std::vector<Variable>& results,
+                        const std::vector<Variable>& parameters) const {
+  if (made.call_results.size() != results.size() || made.call_arguments.size() != parameters.size()) {
+    refuse(fmt::format("a call of {} with {} results and {} arguments, not {} and {}", quoted(name),
+                       made.call_results.size(), made.call_arguments.size(), results.size(), parameters.size()));
   }
-  for (std::size_t p = 0; p < callee.results.size(); ++p) check_passed(made.call_results[p], callee.results[p]);
-  for (std::size_t p = 0; p < callee.parameters.size(); ++p) {
-    check_passed(made.call_arguments[p], callee.parameters[p]);
-  }
+  for (std::size_t p = 0; p < results.size(); ++p) check_passed(made.call_results[p], results[p]);
+  for (std::size_t p = 0; p < parameters.size(); ++p) check_passed(made.call_arguments[p], parameters[p]);
   const auto is_number = [](const Operand& operand) { return operand.kind == Operand::Kind::immediate; };
   if (std::any_of(made.call_results.begin(), made.call_results.end(), is_number))
     refuse("a call that writes to a number");

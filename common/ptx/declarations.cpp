@@ -147,24 +147,24 @@ void Parser::function(const Linkage& linkage, bool is_entry) {
   advance();
 }
 
-void Parser::parameter_list(std::vector<Variable>& parameters) {
+void Parser::parameter_list(std::vector<Variable>& parameters, bool may_be_unnamed) {
   expect('(');
   std::uint64_t total_bytes = 0;
   if (take(')')) return;
   do {
     count_symbol();
-    parameters.push_back(parameter());
+    parameters.push_back(parameter(may_be_unnamed));
     total_bytes += parameters.back().size_bytes;
     if (total_bytes > kMaxParameterBytes) refuse(fmt::format("parameters of more than {} bytes", kMaxParameterBytes));
   } while (take(','));
   expect(')');
 }
 
-Variable Parser::parameter() {
+Variable Parser::parameter(bool may_be_unnamed) {
   if (!take(".param"))
     refuse(
         fmt::format("{} where `.param` should stand: parameters in registers are not supported", quoted(token_.text)));
-  Variable made = variable(Space::param);
+  Variable made = variable(Space::param, may_be_unnamed);
   if (made.size_bytes == 0) refuse(fmt::format("the parameter {} has no size", quoted(made.name)));
   return made;
 }

@@ -69,6 +69,12 @@ Pipe pipe_of(const Instruction& instruction) {
   return row.pipe;
 }
 
+bool same_parameters(const std::vector<Variable>& a, const std::vector<Variable>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Variable& left, const Variable& right) {
+    return left.size_bytes == right.size_bytes && size_bytes(left.type) == size_bytes(right.type);
+  });
+}
+
 const Function* Module::find_function(std::string_view name) const {
   const auto found =
       std::find_if(functions.begin(), functions.end(), [&](const Function& f) { return f.name == name; });

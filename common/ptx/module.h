@@ -261,9 +261,10 @@ struct Instruction {
   bool parity = false;        // mbarrier waits: for a parity, not a state
   bool no_increment = false;  // cp.async.mbarrier.arrive.noinc
   int guard = -1;             // register of @p, -1 none
+  int prototype = -1;         // call through a pointer: of what, in Function::prototypes
   bool guard_negated = false;
   // Results first, as in the text. setp p|q, shfl d|p: two results, the second Kind::none where absent.
-  // call: operands[0] the function; then results and arguments as below.
+  // call: operands[0] the function, or the register that points to it; then results and arguments as below.
   std::vector<Operand> operands;
   std::vector<Operand> call_results, call_arguments;  // Kind::variable naming .param locals, or registers/immediates
   int ptx_line = 0;
@@ -297,6 +298,14 @@ struct Variable {
   int ptx_line = 0;
 };
 
+// What a call through a pointer says of the functions that it may call.
+struct Prototype {
+  std::vector<Variable> results, parameters;  // their names mean nothing
+  std::vector<std::string> targets;           // .calltargets: one of these; empty: any that has this shape
+};
+// Whether a call that hands over the ones fits a function that takes the others.
+bool same_parameters(const std::vector<Variable>& a, const std::vector<Variable>& b);
+
 struct Function {
   std::string name;
   bool is_entry = false;
@@ -305,6 +314,7 @@ struct Function {
   std::vector<Register> registers;
   std::vector<Variable> variables;  // .local, .shared (demoted) and .param of inner scopes; unique by "name" or, where
                                     // scopes repeat a name, by "name#k": operands already use the unique one
+  std::vector<Prototype> prototypes;  // of its calls through pointers
   std::vector<Instruction> instructions;
   int max_threads[3] = {0, 0, 0};       // .maxntid, 0 not given
   int required_threads[3] = {0, 0, 0};  // .reqntid

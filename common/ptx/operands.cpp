@@ -94,6 +94,8 @@ Operand Parser::named_operand() {
       refuse(fmt::format("{} is a label, which only bra may name", quoted(name)));
     case Symbol::Kind::branch_table:
       refuse(fmt::format("{} is a table of labels, which only brx.idx may name", quoted(name)));
+    case Symbol::Kind::prototype:
+      refuse(fmt::format("{} is a prototype, which only call may name", quoted(name)));
     case Symbol::Kind::variable:
       made.kind = Operand::Kind::variable;
       made.symbol = symbol->unique;

@@ -72,8 +72,8 @@ class Parser {
   void debug_section();
   void pragma();
   void function(const Linkage& linkage, bool is_entry);
-  void parameter_list(std::vector<Variable>& parameters);
-  Variable parameter();
+  void parameter_list(std::vector<Variable>& parameters, bool may_be_unnamed = false);
+  Variable parameter(bool may_be_unnamed);
   void performance_directives(Function& function);
   void thread_counts(int (&counts)[3]);
   int declare_function(const Function& function, const Linkage& linkage, bool is_definition);
@@ -82,7 +82,7 @@ class Parser {
   void check_reserved(const Function& function, const Linkage& linkage, bool is_definition) const;
   void module_variable(const Linkage& linkage, Space space);
   void redeclare_variable(Variable variable, const Linkage& linkage, const Symbol& known);
-  Variable variable(Space space);
+  Variable variable(Space space, bool may_be_unnamed = false);
   void dimensions(Variable& variable, std::vector<std::uint64_t>& extents);
   void initializer(Variable& variable, const std::vector<std::uint64_t>& extents);
   void initial_elements(Variable& variable, const std::vector<std::uint64_t>& extents, std::size_t depth,
@@ -106,12 +106,18 @@ class Parser {
   void instruction();
   void guard(Instruction& instruction);
   void branch_table(std::string_view name);
+  void call_prototype(std::string_view name);
+  void call_targets(std::string_view name);
+  void add_prototype(std::string_view name, Prototype prototype);
   void branch_operands(Instruction& instruction);
   void indexed_branch_operands(Instruction& instruction);
   void add_carry(Instruction& instruction);
   void call_operands(Instruction& instruction);
   void call_list(std::vector<Operand>& list);
-  void check_call(const Instruction& instruction, const Function& callee) const;
+  void pointer_call_operands(Instruction& instruction, std::string_view name, const Symbol& pointer);
+  const Function& callee(std::string_view name) const;
+  void check_call(const Instruction& instruction, std::string_view name, const std::vector<Variable>& results,
+                  const std::vector<Variable>& parameters) const;
   void check_passed(const Operand& operand, const Variable& parameter) const;
   Passed passed_by(const Operand& operand) const;
   static Passed passed_as(const Variable& variable);

@@ -92,7 +92,8 @@ std::string_view written_as(Form form) {
       return "`.sync`, `.arrive`, `.red.popc.u32`, `.red.{and,or}.pred`, numbers 0 to 15, with a count of threads or "
              "without; `bar.warp.sync`";
     case Form::call:
-      return "`[.uni]` of a named function, itself included; `vprintf`, `__assertfail`";
+      return "`[.uni]` of a named function, itself included, or through a register, with a `.callprototype` or "
+             "`.calltargets`; `vprintf`, `__assertfail`";
     case Form::leave:
     case Form::trap:
       return "";

@@ -12,12 +12,12 @@
 namespace roofwalk::ptx {
 
 struct Symbol {
-  enum class Kind : std::uint8_t { reg, variable, function, label, branch_table };
+  enum class Kind : std::uint8_t { reg, variable, function, label, branch_table, prototype };
   Kind kind = Kind::reg;
   Type type = Type::none;
   Space space = Space::generic;
-  int index = -1;  // in Function::registers, Module::functions, the function's tables of branches or, at module
-                   // scope, Module::variables
+  int index = -1;  // in Function::registers, Module::functions, the function's tables of branches or prototypes
+                   // or, at module scope, Module::variables
   std::string unique = {};  // variable: the name by which operands call it
 };
 

@@ -56,7 +56,7 @@ void Parser::redeclare_variable(Variable made, const Linkage& linkage, const Sym
 }
 
 // After the space: attributes, type, name, extents and a value: ".align 4 .b8 name[12] = {1, 2}".
-Variable Parser::variable(Space space) {
+Variable Parser::variable(Space space, bool may_be_unnamed) {
   Variable made;
   made.space = space;
   made.ptx_line = token_.line;
@@ -87,7 +87,7 @@ Variable Parser::variable(Space space) {
   }
   if (!has_type) refuse_token("a type");
   made.align_bytes = std::max(static_cast<int>(alignment), size_bytes(made.type));
-  made.name = expect_name("a variable's name");
+  made.name = may_be_unnamed && take("_") ? "_" : expect_name("a variable's name");
   std::vector<std::uint64_t> extents;
   dimensions(made, extents);
   if (token_.is('=')) initializer(made, extents);

@@ -84,6 +84,8 @@ std::string_view fault_name(FaultKind kind) {
       return "assertion";
     case FaultKind::stack_overflow:
       return "stack overflow";
+    case FaultKind::bad_call:
+      return "bad call";
     case FaultKind::unsupported:
       return "unsupported";
     case FaultKind::resource:

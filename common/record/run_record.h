@@ -173,6 +173,7 @@ enum class FaultKind {
   trap,
   assertion,
   stack_overflow,
+  bad_call,  // through a pointer that is to no function
   unsupported,
   resource
 };

@@ -23,7 +23,8 @@ bool ends_block(const Instruction& instruction) {
 std::vector<std::uint32_t> targets_of(const Instruction& instruction) {
   const Form form = ptx::info(instruction.opcode).form;
   if (form == Form::leave) return {};
-  if (form != Form::indexed_branch) return {static_cast<std::uint32_t>(instruction.operands[0].index)};
+  if (form != Form::indexed_branch && !calls_through_pointer(instruction))
+    return {static_cast<std::uint32_t>(instruction.operands[0].index)};
   std::vector<std::uint32_t> out;
   for (const ptx::Operand& label : instruction.operands[1].elements)
     out.push_back(static_cast<std::uint32_t>(label.index));

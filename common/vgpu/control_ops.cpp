@@ -94,13 +94,13 @@ std::uint32_t split(Launch& launch, Warp& warp, const Op* op, std::span<const Wa
   for (const Way& way : ways) {
     if (way.block != op->meet || never_meet) warp.stack.push_back({way.lanes, way.block, op->meet});
   }
-  resume_top(warp);
+  resume_top(launch, warp);
   return warp.stack.back().block;
 }
 
 }  // namespace
 
-bool resume_top(Warp& warp) {
+bool resume_top(const Launch& launch, Warp& warp) {
   for (;;) {
     const std::size_t depth = warp.frames.empty() ? 0 : warp.frames.back().depth;
     const std::uint32_t left = warp.live & warp.here;
@@ -110,7 +110,7 @@ bool resume_top(Warp& warp) {
       return true;
     }
     if (warp.frames.empty()) return false;
-    end_call(warp);
+    end_call(launch, warp);
   }
 }
 
@@ -137,13 +137,13 @@ const Op* enter_block(Launch& launch, Warp& warp, std::uint32_t block) {
   if (block != kExitBlock) return first_op_of(launch.program, warp.in_lockstep, block);
   // The lanes that come here leave; others may still wait for their turn.
   warp.live &= ~warp.mask;
-  return resume_top(warp) ? enter_block(launch, warp, warp.stack.back().block) : finish_warp(warp);
+  return resume_top(launch, warp) ? enter_block(launch, warp, warp.stack.back().block) : finish_warp(warp);
 }
 
 const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op) {
   if (warp.stack.back().reconvergence == op->block) {
     warp.stack.pop_back();
-    if (!resume_top(warp)) return finish_warp(warp);
+    if (!resume_top(launch, warp)) return finish_warp(warp);
     if (warp.stack.back().block != op->block) return enter_block(launch, warp, warp.stack.back().block);
     if (come_together(launch, warp, op->block)) op = first_op_of(launch.program, true, op->block);
   }
@@ -222,7 +222,7 @@ const Op* op_exit(Launch& launch, Warp& warp, const Op* op) {
     warp.mask &= ~leaving;
     return op + 1;
   }
-  if (!resume_top(warp)) return finish_warp(warp);
+  if (!resume_top(launch, warp)) return finish_warp(warp);
   return enter_block(launch, warp, warp.stack.back().block);
 }
 

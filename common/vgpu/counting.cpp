@@ -175,7 +175,7 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
         add_memory(in, site, threads, *counters);
         add_traffic(site, input.traffic[pc], *counters);
         const Form form = ptx::info(in.opcode).form;
-        if (form == Form::branch || form == Form::indexed_branch) {
+        if (chooses_way(in)) {
           counters->add(Counter::branches, executions);
           counters->add(Counter::divergent_branches, site.divergent);
         }

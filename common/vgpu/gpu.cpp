@@ -73,6 +73,7 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
     std::copy_n(variable.initial.begin(), std::min<std::size_t>(variable.initial.size(), buffer.size_bytes),
                 buffer.data);
   }
+  for (const auto& [name, number] : function_numbers(*module_)) addresses_[name] = number;
   for (const ptx::Variable& variable : module_->variables) {
     for (const auto& fixup : variable.fixups) {
       const auto to = addresses_.find(fixup.symbol);

@@ -23,7 +23,7 @@ const Op* op_trap(Launch& launch, Warp& warp, const Op* op);
 const Op* op_sleep(Launch& launch, Warp& warp, const Op* op);  // nanosleep: others get their turn
 // Drops entries whose lanes have all left, returned or wait, and ends calls that all have returned from; the warp goes
 // on with the entry on top. False where no lane is left.
-bool resume_top(Warp& warp);
+bool resume_top(const Launch& launch, Warp& warp);
 // Of the lanes that execute, those that the instruction's guard lets pass.
 std::uint32_t guard_mask(const Warp& warp, const Op* op);
 // The warp has no lane left.
@@ -93,9 +93,13 @@ Handler mbarrier_arrive_of_copies_handler();                    // cp.async.mbar
 
 // call_ops.cpp: functions of the module (`offset` is the place in Program::calls), and externs that a plan calls.
 const Op* op_call(Launch& launch, Warp& warp, const Op* op);
+const Op* op_call_pointer(Launch& launch, Warp& warp, const Op* op);  // s[0] the pointer, `offset` in call_targets
+const Op* op_call_missing(Launch& launch, Warp& warp, const Op* op);  // an extern that nobody answers
+Error missing_function(std::string_view name);                        // what to say of one
 const Op* op_return(Launch& launch, Warp& warp, const Op* op);
 const Op* op_frame_address(Launch& launch, Warp& warp, const Op* op);  // s[0] = the warp's frame + offset
-void end_call(Warp& warp);                                             // the innermost one
+// All lanes of the innermost call have returned: it ends, or the next function that it calls begins.
+void end_call(const Launch& launch, Warp& warp);
 const Op* op_call_extern(Launch& launch, Warp& warp, const Op* op);
 
 // print_ops.cpp: vprintf and __assertfail.

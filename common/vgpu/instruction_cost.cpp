@@ -64,12 +64,13 @@ Cost cost_of(const Instruction& in) {
       return {in.async == ptx::AsyncMode::copy ? Unit::memory : Unit::control, 1};
     case Form::indexed_branch:  // IMNMX, SHF, LDC of the way, SHF, BRX
       return {Unit::control, 5};
+    case Form::call:  // through a pointer: BSSY, two words of the way back, CALL, BSYNC
+      return {Unit::control, calls_through_pointer(in) ? 5 : 1};
     case Form::branch:
     case Form::leave:
     case Form::trap:
     case Form::fence:
     case Form::barrier:
-    case Form::call:
     case Form::sleep:
       return {Unit::control, 1};
     case Form::mbarrier:

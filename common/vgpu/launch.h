@@ -45,11 +45,19 @@ struct ReconvergenceEntry {
   std::uint32_t reconvergence = kExitBlock;
 };
 
+// Lanes of a call that call the same function.
+struct CallWay {
+  const CallSite* site = nullptr;
+  std::uint32_t lanes = 0;
+  std::uint32_t block = 0;                 // where the function begins
+  std::vector<std::uint8_t> results = {};  // once all of them have returned
+};
+
 // A call that a warp is in.
 struct CallFrame {
-  const CallSite* site = nullptr;
+  CallWay now;
+  std::vector<CallWay> ahead, done;                 // through a pointer, of other functions: the last one ahead is next
   std::size_t depth = 0;                            // of the reconvergence stack below it
-  std::uint32_t lanes = 0;                          // that made it
   std::uint32_t caller_lanes = 0;                   // Warp::here of the caller
   std::uint32_t caller_frame = 0;                   // Warp::frame of the caller
   std::vector<std::uint8_t> registers, parameters;  // of a recursive call: what it must not change

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
+
+#include "common/vgpu/program.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -18,16 +21,25 @@ using ptx::Space;
 using ptx::Type;
 using ptx::Variable;
 
-constexpr std::size_t kMostInstructions = 400'000, kMostFunctions = 1001;
+constexpr std::size_t kMostInstructions = 400'000, kMostFunctions = 1001, kMostTargets = 100'000;
 
 Form form_of(const Instruction& in) { return ptx::info(in.opcode).form; }
 
-// Calls visit(name of the callee, instruction) for each call.
-template <class Visit>
-void for_each_call(const Function& function, Visit&& visit) {
-  for (const Instruction& in : function.instructions) {
-    if (form_of(in) == Form::call) visit(in.operands[0].symbol, in);
+// The functions whose address is a value somewhere: a pointer may be to any of them.
+std::set<std::string> functions_with_address(const ptx::Module& module) {
+  std::set<std::string> out;
+  for (const Variable& variable : module.variables) {
+    for (const Variable::Fixup& fixup : variable.fixups) out.insert(fixup.symbol);
   }
+  for (const Function& function : module.functions) {
+    for (const Instruction& in : function.instructions) {
+      if (form_of(in) == Form::call) continue;
+      for (const Operand& operand : in.operands) {
+        if (operand.kind == Operand::Kind::function) out.insert(operand.symbol);
+      }
+    }
+  }
+  return out;
 }
 
 template <class Visit>
@@ -45,14 +57,24 @@ void for_each_operand(Instruction& in, Visit&& visit) {
 
 class Linker {
  public:
-  Linker(const ptx::Module& module, const Function& kernel) : module_(module), kernel_(kernel) {}
+  Linker(const ptx::Module& module, const Function& kernel) : module_(module), kernel_(kernel) {
+    for (const Function& function : module.functions) {
+      if (!function.is_entry && !function.is_extern) bodies_.emplace(function.name, &function);
+    }
+  }
 
   Result<LinkedKernel> run() {
     find_parts();
-    if (functions_.size() == 1) return LinkedKernel{};
+    if (functions_.size() == 1 && !through_pointer_) return LinkedKernel{};
     if (functions_.size() > kMostFunctions) {
       return Error{.message = fmt::format("a kernel that calls more than {} functions", kMostFunctions - 1)};
     }
+    if (targets_ > kMostTargets) {
+      return Error{.message = fmt::format("a kernel whose calls through pointers may lead to too many functions: more "
+                                          "than {}, counted anew for each call",
+                                          kMostTargets)};
+    }
+    const std::set<const Function*> by_name = called_by_name();
     LinkedKernel out;
     out.function = std::make_shared<Function>();
     code_ = out.function.get();
@@ -63,6 +85,7 @@ class Linker {
       out.parts.push_back({.function = functions_[part],
                            .first = static_cast<std::uint32_t>(code_->instructions.size()),
                            .recursive = calls_itself(part),
+                           .by_name = by_name.contains(functions_[part]),
                            .parameters = {},
                            .results = {}});
       add(part);
@@ -84,14 +107,76 @@ class Linker {
  private:
   void find_parts() {
     functions_.push_back(&kernel_);
+    std::set<const Function*> seen{&kernel_};
     for (std::size_t i = 0; i < functions_.size() && functions_.size() <= kMostFunctions; ++i) {
-      for_each_call(*functions_[i], [&](const std::string& name, const Instruction&) {
-        const Function* callee = module_.find_function(name);
-        if (callee == nullptr || callee->is_extern) return;
-        callees_[functions_[i]].insert(callee);
-        if (std::find(functions_.begin(), functions_.end(), callee) == functions_.end()) functions_.push_back(callee);
-      });
+      for (const Instruction& in : functions_[i]->instructions) {
+        if (form_of(in) != Form::call) continue;
+        const bool through_pointer = calls_through_pointer(in);
+        if (through_pointer) {
+          through_pointer_ = true;
+          targets_ += candidates(*functions_[i], in).size();
+          if (targets_ > kMostTargets) return;
+        }
+        for (const Function* callee : callees_of(*functions_[i], in)) {
+          callees_[functions_[i]].insert(callee);
+          if (!through_pointer) called_[functions_[i]].insert(callee);
+          if (seen.insert(callee).second) functions_.push_back(callee);
+        }
+      }
     }
+  }
+
+  // A function with a body; nullptr: an extern, or a kernel.
+  const Function* body_of(const std::string& name) const {
+    const auto found = bodies_.find(name);
+    return found == bodies_.end() ? nullptr : found->second;
+  }
+
+  static const ptx::Prototype& prototype_of(const Function& function, const Instruction& in) {
+    return function.prototypes[static_cast<std::size_t>(in.prototype)];
+  }
+
+  // The names that a call through a pointer may mean, whatever their parameters.
+  const std::vector<std::string>& candidates(const Function& function, const Instruction& in) {
+    const std::vector<std::string>& listed = prototype_of(function, in).targets;
+    if (!listed.empty()) return listed;
+    if (!with_address_) {
+      const std::set<std::string> names = functions_with_address(module_);
+      with_address_.emplace(names.begin(), names.end());
+    }
+    return *with_address_;
+  }
+
+  // What a call may call; nothing for an extern.
+  std::vector<const Function*> callees_of(const Function& function, const Instruction& in) {
+    std::vector<const Function*> out;
+    if (!calls_through_pointer(in)) {
+      if (const Function* callee = body_of(in.operands[0].symbol)) out.push_back(callee);
+      return out;
+    }
+    const ptx::Prototype& prototype = prototype_of(function, in);
+    for (const std::string& name : candidates(function, in)) {
+      const Function* callee = body_of(name);
+      if (callee != nullptr && ptx::same_parameters(callee->results, prototype.results) &&
+          ptx::same_parameters(callee->parameters, prototype.parameters) &&
+          std::find(out.begin(), out.end(), callee) == out.end())
+        out.push_back(callee);
+    }
+    return out;
+  }
+
+  // The kernel and what it calls without pointers.
+  std::set<const Function*> called_by_name() {
+    std::set<const Function*> out{&kernel_};
+    std::vector<const Function*> open{&kernel_};
+    while (!open.empty()) {
+      const Function* from = open.back();
+      open.pop_back();
+      for (const Function* to : called_[from]) {
+        if (out.insert(to).second) open.push_back(to);
+      }
+    }
+    return out;
   }
 
   bool calls_itself(std::uint32_t part) {
@@ -129,7 +214,7 @@ class Linker {
           operand.index += first_register;
         if (!operand.symbol.empty() && mine.contains(operand.symbol)) operand.symbol = renamed(part, operand.symbol);
       });
-      if (form_of(in) == Form::call && in.call_results.size() == 1 &&
+      if (form_of(in) == Form::call && !calls_through_pointer(in) && in.call_results.size() == 1 &&
           is_read_at_once(function, i, function.instructions[i].call_results[0].symbol))
         at_once_.insert(code_->instructions.size());
       code_->instructions.push_back(std::move(in));
@@ -182,8 +267,7 @@ class Linker {
     }
     for (const Instruction& in : function.instructions) {
       if (form_of(in) == Form::call) {
-        const Function* callee = module_.find_function(in.operands[0].symbol);
-        if (callee != nullptr && !callee->is_extern) continue;
+        if (calls_through_pointer(in) || !callees_of(function, in).empty()) continue;
         for (const auto* list : {&in.call_results, &in.call_arguments}) {
           for (const Operand& operand : *list) candidates.erase(operand.symbol);
         }
@@ -266,27 +350,27 @@ class Linker {
 
   // Calls name where they go. Registers that they hand over in are operands, so that whoever asks what an instruction
   // reads and writes hears of it: arguments, and what the callee leaves, are read; the callee's parameters are written.
-  void point_calls(LinkedKernel& out) const {
+  void point_calls(const LinkedKernel& out) {
     std::map<int, int> same;  // by register of a caller's result: the callee's
-    for (std::size_t i = 0; i < code_->instructions.size(); ++i) {
-      Instruction& in = code_->instructions[i];
-      if (form_of(in) != Form::call) continue;
-      const Function* callee = module_.find_function(in.operands[0].symbol);
-      if (callee == nullptr || callee->is_extern) continue;
-      const auto at = std::find(functions_.begin(), functions_.end(), callee) - functions_.begin();
-      const LinkedPart& part = out.parts[static_cast<std::size_t>(at)];
-      in.operands[0].kind = Operand::Kind::label;
-      in.operands[0].index = static_cast<int>(part.first);
-      for (auto* list : {&in.call_results, &in.call_arguments}) {
-        for (Operand& operand : *list) {
-          if (registers_.contains(operand.symbol)) operand = register_operand(operand.symbol);
+    std::map<const Function*, const LinkedPart*> parts;
+    for (const LinkedPart& part : out.parts) parts[part.function] = &part;
+    for (const LinkedPart& caller : out.parts) {
+      for (std::uint32_t i = caller.first; i < caller.first + caller.count; ++i) {
+        Instruction& in = code_->instructions[i];
+        if (form_of(in) != Form::call) continue;
+        std::vector<const LinkedPart*> callees;
+        for (const Function* callee : callees_of(*caller.function, in)) callees.push_back(parts.at(callee));
+        if (callees.empty() && !calls_through_pointer(in)) continue;
+        for (auto* list : {&in.call_results, &in.call_arguments}) {
+          for (Operand& operand : *list) {
+            if (registers_.contains(operand.symbol)) operand = register_operand(operand.symbol);
+          }
         }
+        if (at_once_.contains(i) && in.call_results[0].kind == Operand::Kind::reg &&
+            callees[0]->results[0].kind == Operand::Kind::reg)
+          same[in.call_results[0].index] = callees[0]->results[0].index;
+        point_at(in, callees);
       }
-      if (at_once_.contains(i) && in.call_results[0].kind == Operand::Kind::reg &&
-          part.results[0].kind == Operand::Kind::reg)
-        same[in.call_results[0].index] = part.results[0].index;
-      in.call_results.insert(in.call_results.end(), part.parameters.begin(), part.parameters.end());
-      in.call_arguments.insert(in.call_arguments.end(), part.results.begin(), part.results.end());
     }
     for (Instruction& in : code_->instructions) {
       for_each_operand(in, [&](Operand& operand) {
@@ -296,10 +380,32 @@ class Linker {
     }
   }
 
+  static void point_at(Instruction& in, const std::vector<const LinkedPart*>& callees) {
+    const auto label = [](Operand& operand, const LinkedPart& part) {
+      operand.kind = Operand::Kind::label;
+      operand.index = static_cast<int>(part.first);
+    };
+    if (calls_through_pointer(in)) {
+      Operand& list = in.operands.emplace_back();
+      list.kind = Operand::Kind::vector;
+      for (const LinkedPart* part : callees) label(list.elements.emplace_back(), *part);
+    } else {
+      label(in.operands[0], *callees[0]);
+    }
+    for (const LinkedPart* part : callees) {
+      in.call_results.insert(in.call_results.end(), part->parameters.begin(), part->parameters.end());
+      in.call_arguments.insert(in.call_arguments.end(), part->results.begin(), part->results.end());
+    }
+  }
+
   const ptx::Module& module_;
   const Function& kernel_;
+  std::map<std::string_view, const Function*> bodies_;
   std::vector<const Function*> functions_;
-  std::map<const Function*, std::set<const Function*>> callees_;
+  std::map<const Function*, std::set<const Function*>> callees_, called_;  // called: without pointers
+  std::optional<std::vector<std::string>> with_address_;
+  bool through_pointer_ = false;  // whether any call is
+  std::size_t targets_ = 0;       // that calls through pointers may have
   Function* code_ = nullptr;
   std::set<std::size_t> at_once_;         // calls whose result is read before anything could make another
   std::map<std::string, int> registers_;  // by name in the linked code: parameters that lie in one

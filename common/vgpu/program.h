@@ -68,16 +68,29 @@ inline constexpr std::uint32_t kExitBlock = ~0u;
 // Parameters and constant memory are not among them.
 bool is_memory(const ptx::Instruction& instruction);
 
-// Whether an instruction calls a function that was linked to the kernel; others call externs.
-inline bool calls_linked(const ptx::Instruction& instruction) {
+// Whether an instruction calls what a register points to. Linked to the kernel, its second operand are the first
+// instructions of all functions that this may be.
+inline bool calls_through_pointer(const ptx::Instruction& instruction) {
   return ptx::info(instruction.opcode).form == ptx::Form::call &&
-         instruction.operands[0].kind == ptx::Operand::Kind::label;
+         instruction.operands[0].kind == ptx::Operand::Kind::reg;
+}
+
+// Whether an instruction calls functions that were linked to the kernel; others call externs.
+inline bool calls_linked(const ptx::Instruction& instruction) {
+  return calls_through_pointer(instruction) || (ptx::info(instruction.opcode).form == ptx::Form::call &&
+                                                instruction.operands[0].kind == ptx::Operand::Kind::label);
+}
+
+// Whether lanes may go different ways behind it.
+inline bool chooses_way(const ptx::Instruction& instruction) {
+  const ptx::Form form = ptx::info(instruction.opcode).form;
+  return form == ptx::Form::branch || form == ptx::Form::indexed_branch || calls_through_pointer(instruction);
 }
 
 // Basic blocks in program order with successors and immediate post-dominators.
 std::vector<BasicBlock> find_blocks(const ptx::Function& function);
 
-// One call of a function of the module.
+// One call of one function of the module.
 struct CallSite {
   struct Place {          // of a value that is handed over
     Slot slot = kNoSlot;  // a register or a constant; kNoSlot: local memory
@@ -87,6 +100,15 @@ struct CallSite {
   bool recursive = false;                                   // the callee may call the caller: registers are kept aside
   std::uint32_t frame_bytes = 0;                            // recursive: local memory of one more run of the callee
 };
+
+// What a call through a pointer calls where the pointer is this number.
+struct CallTarget {
+  std::uint64_t number = 0;
+  std::uint32_t block = 0, site = 0;  // of the function; into Program::calls
+};
+
+// The number that a pointer to each function is, by name. Those of ptxas are as small.
+std::map<std::string, std::uint64_t> function_numbers(const ptx::Module& module);
 
 // How the lanes of a register differ from lane 0, in every warp of the block alike.
 struct Steps {
@@ -138,6 +160,8 @@ struct Program {
   std::uint32_t stack_start = 0;                          // of it, where that stack begins
   std::uint32_t parameter_bytes = 0;                      // of it, at its start: parameters of calls
   std::vector<CallSite> calls;
+  std::vector<std::vector<CallTarget>> call_targets;      // by Op::offset of a call through a pointer, by number
+  std::map<std::uint64_t, std::string> function_names;    // by number, where anything is called through a pointer
   std::vector<std::vector<std::uint32_t>> branch_tables;  // by Op::offset of brx.idx: the blocks of its table
   // Slots that are written when a block starts: ctaid.{x,y,z} and smid, kNoSlot where the kernel does not ask.
   std::array<Slot, 3> ctaid_slots{kNoSlot, kNoSlot, kNoSlot};

@@ -107,6 +107,48 @@ ROW_TEST(Call, HandsOverAndComesBack) {
     EXPECT_EQ(outcome.at<std::uint32_t>(t), t < 3 ? 1u : 4 * t + (t % 2 == 0 ? 5 : 1000 + t)) << t;
 }
 
+// Three functions of one shape in a warp, from a table; one that some lanes leave the kernel from; a list of targets.
+ROW_TEST(Call, ThroughARegister) {
+  Kernel kernel = threads(std::string(R"(
+    and.b32 %r1, %r63, 3; min.u32 %r1, %r1, 2; mul.wide.u32 %rd1, %r1, 8; mov.u64 %rd2, table; add.u64 %rd1, %rd1, %rd2;
+    ld.global.u64 %rd1, [%rd1]; setp.ge.u32 %p1, %r63, 3; mov.u32 %r5, 1;
+    { .param .b32 v; .param .b32 r; shape: .callprototype (.param .b32 _) _ (.param .b32 _) ;
+      st.param.b32 [v], %r63; @%p1 call (r), %rd1, (v), shape; @%p1 ld.param.b32 %r5, [r]; }
+    activemask.b32 %r6; popc.b32 %r6, %r6; mad.lo.u32 %r5, %r6, 10000, %r5;
+    mov.u64 %rd1, twice; @%p1 mov.u64 %rd1, plus;
+    { .param .b32 v; .param .b32 r; list: .calltargets twice, plus;
+      st.param.b32 [v], %r5; call.uni (r), %rd1, (v), list; ld.param.b32 %r5, [r]; }
+    )") + kStore + "%r5;",
+                          40, 40);
+  kernel.declarations = R"(
+    .func (.param .b32 r) twice(.param .b32 v) { .reg .b32 %r<3>; ld.param.b32 %r1, [v]; shl.b32 %r1, %r1, 1; st.param.b32 [r], %r1; ret; }
+    .func (.param .b32 r) plus(.param .b32 v) { .reg .b32 %r<3>; ld.param.b32 %r1, [v]; add.u32 %r1, %r1, 7; st.param.b32 [r], %r1; ret; }
+    .func (.param .b32 r) leave(.param .b32 v) {
+      .reg .b32 %r<3>; .reg .pred %p<2>; ld.param.b32 %r1, [v]; setp.eq.u32 %p1, %r1, 10; @%p1 exit;
+      activemask.b32 %r1; popc.b32 %r1, %r1; st.param.b32 [r], %r1; ret; }
+    .global .u64 table[3] = {twice, plus, leave};)";
+  const Outcome outcome = run(kernel);
+  ASSERT_FALSE(outcome.record.fault) << outcome.record.fault->message;
+  for (std::uint32_t t = 0; t < 40; ++t) {
+    const std::uint32_t live = t < 32 ? 31 : 8, together = t < 32 ? 14 : 4;  // of those that come to `leave`
+    const std::uint32_t ways[] = {2 * t, t + 7, together, together};
+    const std::uint32_t first = (t < 3 ? 1 : ways[t % 4]) + 10000 * live;
+    EXPECT_EQ(outcome.at<std::uint32_t>(t), t == 10 ? 0u : t < 3 ? 2 * first : first + 7) << t;
+  }
+  // Both warps part at the first call, the first one also at the second.
+  EXPECT_EQ(outcome.count(Counter::divergent_branches), 3u);
+}
+
+ROW_TEST(Call, ThroughARegisterThatIsNoFunctionIsAFault) {
+  const Outcome outcome = run(threads(R"(
+    cvt.u64.u32 %rd1, %r63; setp.lt.u32 %p1, %r63, 5;
+    none: .callprototype _ (); @!%p1 call %rd1, (), none;)",
+                                      32, 1));
+  ASSERT_TRUE(outcome.record.fault);
+  EXPECT_EQ(outcome.record.fault->kind, FaultKind::bad_call);
+  EXPECT_EQ(outcome.record.fault->thread.x, 5u);
+}
+
 ROW_TEST(Bar, NamedArriveAndReduce) {
   const Outcome outcome = run(threads(std::string(R"(
     setp.ge.u32 %p1, %r63, 32; setp.lt.u32 %p2, %r63, 40;
