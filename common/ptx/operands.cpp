@@ -6,6 +6,23 @@
 #include "common/ptx/validate.h"
 
 namespace roofwalk::ptx {
+namespace {
+
+// Special registers that PTX has and this machine does not, by how they begin; cooperative groups read the first two.
+std::string_view why_missing(std::string_view name) {
+  if (name.starts_with("%envreg"))
+    return "what only the driver sets, for grid.sync(): a grid does not wait for itself here; end the kernel, and go "
+           "on "
+           "in the next";
+  if (name.starts_with("%reserved_smem"))
+    return "what the system keeps in shared memory, for tiles of more than 32 threads: use tiles of at most a warp, or "
+           "the whole block";
+  if (name.starts_with("%cluster") || name.starts_with("%is_explicit_cluster") || name.starts_with("%nclusterid"))
+    return "of clusters, which are of sm_90";
+  return {};
+}
+
+}  // namespace
 
 void Parser::operands(Instruction& made) {
   const bool has_second = has_second_result(made);
@@ -107,7 +124,10 @@ Operand Parser::named_operand() {
 
 Operand Parser::special_operand(std::string_view name) {
   const SpecialInfo* special = find_special(name);
-  if (special == nullptr) refuse(fmt::format("{} is not declared", quoted(name)));
+  if (special == nullptr) {
+    const std::string_view why = why_missing(name);
+    refuse(fmt::format("{} is {}", quoted(name), why.empty() ? "not declared" : why));
+  }
   Operand made;
   made.kind = Operand::Kind::special;
   made.special = special->value;

@@ -1,7 +1,8 @@
-// Approximate functions: within the errors that the PTX ISA 9.0 documents, and exactly what it says of special values.
-// Its sections "Floating Point Instructions": ex2 2 ulp; lg2 2^-22; sin and cos 2^-20.5 within [-2 pi, 2 pi], 2^-14.7
-// within [-100 pi, 100 pi]; tanh 2^-11 relative; rsqrt 2^-22.9 relative; rcp 1 ulp; sqrt 2^-23 relative; div 2 ulp.
-// "Half Precision Floating Point Instructions": tanh 2^-10.987 (bf16 2^-8), ex2 2^-9.9 relative (bf16 2^-7).
+// Approximate functions: within the errors that the PTX ISA documents (read in the text of 9.1, whose section of each
+// instruction names them), and exactly what it says of special values. In .f32: ex2 2 ulp; lg2 2^-22, relative outside
+// of (0.5, 2); sin and cos 2^-20.5 within [-2 pi, 2 pi], 2^-14.7 within [-100 pi, 100 pi]; tanh 2^-11 relative; rsqrt
+// 2^-22.9 relative; rcp 1 ulp; sqrt 2^-23 relative; div 2 ulp. In 16 bits: tanh 2^-10.987 (bf16 2^-8), ex2 2^-9.9
+// relative (bf16 2^-7).
 #include <bit>
 #include <cmath>
 #include <functional>
