@@ -15,11 +15,11 @@ class Pace {
 
   // What that round took, for so many instructions.
   void note(double seconds, std::uint64_t instructions) {
-    seconds_ += seconds;
-    instructions_ += static_cast<double>(instructions);
+    newest_[left_ % kTryRounds] = static_cast<double>(instructions) / std::max(seconds, 1e-9);
     if (--left_ > 0) return;
-    rate_[team_ ? 1 : 0] = instructions_ / std::max(seconds_, 1e-9);
-    seconds_ = instructions_ = 0;
+    // The middle one: a round that the system cut short says nothing about the others.
+    std::nth_element(newest_, newest_ + kTryRounds / 2, newest_ + kTryRounds);
+    rate_[team_ ? 1 : 0] = newest_[kTryRounds / 2];
     if (rate_[team_ ? 0 : 1] == 0 || !trying_) {  // the other one's turn, to be compared
       trying_ = true;
       team_ = !team_;
@@ -40,8 +40,8 @@ class Pace {
   bool team_ = true;
   bool trying_ = true;  // in a short stretch, to be compared with the one before
   int left_ = kTryRounds, stay_ = kStayRounds;
-  double seconds_ = 0, instructions_ = 0;  // of this stretch
-  double rate_[2] = {0, 0};                // instructions a second of the newest stretch of one thread, of the team
+  double newest_[kTryRounds] = {};  // instructions a second of this stretch's last rounds, in no order
+  double rate_[2] = {0, 0};         // of the newest stretch of one thread, of the team
 };
 
 }  // namespace roofwalk::vgpu

@@ -22,6 +22,16 @@ TEST(Pace, StaysWithTheFasterOneAndNoticesChanges) {
   EXPECT_GT(team_rounds(pace, 20'000, 0.6), 15'000);
 }
 
+TEST(Pace, OneSlowRoundIsNotTheRule) {
+  Pace pace;
+  int by_team = 0;
+  for (int i = 0; i < 10'000; ++i) {  // now and then the system takes a processor away
+    by_team += pace.team();
+    pace.note(pace.team() ? (i % 7 == 3 ? 10.0 : 0.6) : 1.0, 1000);
+  }
+  EXPECT_GT(by_team, 9'000);
+}
+
 TEST(Pace, SlowTeamsCostLittle) {
   Pace pace;
   EXPECT_LT(team_rounds(pace, 1'000, 10.0), 60);
