@@ -316,14 +316,9 @@ const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
       memo.steps_wavefronts = memo.wavefronts;
       memo.steps_conflicts = memo.conflicts;
     }
-    const auto move = [&](const Access& to, const Pointers& pointers) {
-      if constexpr (store)
-        move_out<R, M, vector>(warp, op, to, pointers);
-      else
-        move_in<R, M, vector>(warp, op, to, pointers);
-    };
-    if (launch.sanitized) return move_checked<store>(launch, warp, op, access, at, move);
-    move(access, at);
+    constexpr Mover kMove = store ? move_out<R, M, vector> : move_in<R, M, vector>;
+    if (launch.sanitized) return move_checked<store>(launch, warp, op, access, at, kMove);
+    kMove(warp, op, access, at);
     return op + 1;
   }
   add_shared_turns(launch, warp, op, kWarpSize * kBytes, memo.steps_wavefronts, memo.steps_conflicts);

@@ -67,6 +67,9 @@ inline void move_out(const Warp& warp, const Op* op, const Access& access, const
   }
 }
 
+// One of the two above, for code that need not be made for each of them.
+using Mover = void (*)(const Warp&, const Op*, const Access&, const Pointers&);
+
 // Of<R, M, vector>::in(space) is the handler for registers of type R, memory of type M and 1, 2 or 4 elements a lane.
 template <template <class, class, int> class Of, class R, class M>
 Handler by_vector(const ptx::Instruction& in) {

@@ -39,9 +39,10 @@ const Op* mixed_windows(Launch& launch, const Warp& warp, const Op* op) {
                      "virtual GPU does not support");
 }
 
-// One load or store: finds the memory that it means, checks, counts, and lets `move` exchange the data.
-template <bool store, std::uint32_t bytes, Space space, class Move>
-const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Move&& move) {
+// One load or store: finds the memory that it means, checks, counts, and lets `mover` exchange the data.
+template <bool store, std::uint32_t bytes, Space space>
+const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Mover mover) {
+  const auto move = [&](const Access& to, const Pointers& pointers) { mover(warp, op, to, pointers); };
   constexpr bool kNear = space == Space::shared || space == Space::local || space == Space::param;
   constexpr const char* kVerb = store ? "writes" : "reads";
   Access access;
@@ -70,7 +71,7 @@ const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Move&& move) {
     case Where::shared:
       if (!resolve_shared(launch, warp, op, access, kVerb, at)) return nullptr;
       count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
-      if (warp.block->shadow != nullptr) return move_checked<store>(launch, warp, op, access, at, move);
+      if (warp.block->shadow != nullptr) return move_checked<store>(launch, warp, op, access, at, mover);
       break;
     default:
       return access_local<store>(launch, warp, op, access, space != Space::param, [&](const Pointers& p) {
@@ -92,15 +93,12 @@ const Op* op_load(Launch& launch, Warp& warp, const Op* op) {
     move_in<R, M, vector>(warp, op, access, at);
     return after_memory(launch, warp, op);
   }
-  return access_memory<false, sizeof(M) * vector, space>(
-      launch, warp, op, [&](const Access& access, const Pointers& at) { move_in<R, M, vector>(warp, op, access, at); });
+  return access_memory<false, sizeof(M) * vector, space>(launch, warp, op, move_in<R, M, vector>);
 }
 
 template <class R, class M, int vector, Space space>
 const Op* op_store(Launch& launch, Warp& warp, const Op* op) {
-  return access_memory<true, sizeof(M) * vector, space>(
-      launch, warp, op,
-      [&](const Access& access, const Pointers& at) { move_out<R, M, vector>(warp, op, access, at); });
+  return access_memory<true, sizeof(M) * vector, space>(launch, warp, op, move_out<R, M, vector>);
 }
 
 // By space: the load or store of a form.

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "common/vgpu/access.h"
+#include "common/vgpu/memory_moves.h"
 
 namespace roofwalk::vgpu {
 
@@ -135,9 +136,10 @@ bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
 
 // A load or store of shared memory under the sanitizer's eyes. It looks at stores when they are done: whether they
 // changed anything.
-template <bool store, class Move>
-inline const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& access, const Pointers& at,
-                              Move&& move) {
+template <bool store>
+const Op* move_checked(Launch& launch, Warp& warp, const Op* op, const Access& access, const Pointers& at,
+                       Mover mover) {
+  const auto move = [&](const Access& to, const Pointers& pointers) { mover(warp, op, to, pointers); };
   const bool is_volatile = op->instruction->is_volatile;
   if constexpr (!store) {
     if (!check_shared(launch, warp, op, access, is_volatile ? SharedTouch::acquire : SharedTouch::read)) return nullptr;
