@@ -111,10 +111,10 @@ Result<std::uint64_t> launch_device(PlanBuilder& builder, const ptx::Instruction
 }
 
 Result<std::uint64_t> memset_async(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
-  ROOFWALK_TRY_STATUS(add_step(builder, in,
-                               MemsetStep{argument<std::uint64_t>(arguments, 0),
-                                          static_cast<std::uint8_t>(argument<std::uint32_t>(arguments, 1)),
-                                          argument<std::uint64_t>(arguments, 2), builder.line_of(in)}));
+  const MemsetStep step{argument<std::uint64_t>(arguments, 0),
+                        static_cast<std::uint8_t>(argument<std::uint32_t>(arguments, 1)),
+                        argument<std::uint64_t>(arguments, 2), builder.line_of(in)};
+  if (step.size_bytes != 0) ROOFWALK_TRY_STATUS(add_step(builder, in, step));  // nothing to set is nothing to do
   return std::uint64_t{0};
 }
 
@@ -124,9 +124,9 @@ Result<std::uint64_t> memcpy_async(PlanBuilder& builder, const ptx::Instruction&
     return builder.refuse(in, "solve copies from or to the host",
                           "all of solve's pointers are device memory: use cudaMemcpyDeviceToDevice");
   }
-  ROOFWALK_TRY_STATUS(add_step(builder, in,
-                               CopyStep{argument<std::uint64_t>(arguments, 0), argument<std::uint64_t>(arguments, 1),
-                                        argument<std::uint64_t>(arguments, 2), builder.line_of(in)}));
+  const CopyStep step{argument<std::uint64_t>(arguments, 0), argument<std::uint64_t>(arguments, 1),
+                      argument<std::uint64_t>(arguments, 2), builder.line_of(in)};
+  if (step.size_bytes != 0) ROOFWALK_TRY_STATUS(add_step(builder, in, step));
   return std::uint64_t{0};
 }
 

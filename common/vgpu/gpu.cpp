@@ -295,28 +295,32 @@ bool Gpu::charge(std::uint64_t size_bytes, const char* what, int line) {
   return false;
 }
 
+// A step that moves bytes.
+Gpu::Step& Gpu::begin_transfer(const char* name, int line) {
+  auto step = std::make_unique<Step>();
+  step->name = name;
+  step->line = line;
+  step->first_site = static_cast<SiteId>(traffic_.size());
+  traffic_.emplace_back();
+  step->totals.sites.resize(1);
+  steps_.push_back(std::move(step));
+  return *steps_.back();
+}
+
 bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t size_bytes, int line) {
-  ROOFWALK_CHECK(!fault_);
-  if (size_bytes == 0) return true;
+  ROOFWALK_CHECK(!fault_ && size_bytes != 0);
   if (!check_range(address, size_bytes, "memset", line) || !charge(size_bytes, "memset", line)) return false;
   const Buffer* buffer = memory_.find(address);
   std::memset(buffer->data + (address - buffer->address), value, size_bytes);
   memory_.define(address, size_bytes);
   if (limits_.watched.meets(address, size_bytes)) watched_line_ = line;
-  auto step = std::make_unique<Step>();
-  step->name = "memset";
-  step->line = line;
-  step->first_site = static_cast<SiteId>(traffic_.size());
-  traffic_.emplace_back();
-  step->totals.sites.resize(1);
-  touch(address, size_bytes, true, *step);
-  steps_.push_back(std::move(step));
+  Step& step = begin_transfer("memset", line);
+  touch(address, size_bytes, true, step);
   return true;
 }
 
 bool Gpu::copy_memory(std::uint64_t destination, std::uint64_t source, std::uint64_t size_bytes, int line) {
-  ROOFWALK_CHECK(!fault_);
-  if (size_bytes == 0) return true;
+  ROOFWALK_CHECK(!fault_ && size_bytes != 0);
   if (!check_range(destination, size_bytes, "memcpy", line) || !check_range(source, size_bytes, "memcpy", line) ||
       !charge(size_bytes, "memcpy", line))
     return false;
@@ -325,15 +329,9 @@ bool Gpu::copy_memory(std::uint64_t destination, std::uint64_t source, std::uint
   memory_.copy_defined(destination, source, size_bytes);
   if (limits_.watched.meets(destination, size_bytes)) watched_line_ = line;
   std::memmove(to->data + (destination - to->address), from->data + (source - from->address), size_bytes);
-  auto step = std::make_unique<Step>();
-  step->name = "memcpy";
-  step->line = line;
-  step->first_site = static_cast<SiteId>(traffic_.size());
-  traffic_.emplace_back();
-  step->totals.sites.resize(1);
-  touch(source, size_bytes, false, *step);
-  touch(destination, size_bytes, true, *step);
-  steps_.push_back(std::move(step));
+  Step& step = begin_transfer("memcpy", line);
+  touch(source, size_bytes, false, step);
+  touch(destination, size_bytes, true, step);
   return true;
 }
 

@@ -55,6 +55,7 @@ class Gpu {
   void begin_plan(const RunLimits& limits);
   // Runs one step. False after a learner's fault: the plan is over, end_plan tells. Errors: PTX that cannot be lowered.
   Result<bool> launch(const KernelCall& call);
+  // At least one byte, as all steps of a plan that move memory.
   bool set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t size_bytes, int line);
   bool copy_memory(std::uint64_t destination, std::uint64_t source, std::uint64_t size_bytes, int line);
   RunRecord end_plan();
@@ -66,6 +67,7 @@ class Gpu {
   Fault placed(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) const;
   bool charge(std::uint64_t size_bytes, const char* what, int line);
   bool check_range(std::uint64_t address, std::uint64_t size_bytes, const char* what, int line);
+  Step& begin_transfer(const char* name, int line);
   void touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Step& step);
   KernelRecord finish(Step& step, Counters& total);
 

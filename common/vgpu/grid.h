@@ -30,7 +30,7 @@ struct RunLimits {
   int threads = 1;            // at most; no figure depends on it
   bool sanitize = false;      // look for races, missing waits, reads of what was never written; on one thread
   WatchedBytes watched = {};  // where sanitized: of device memory
-  bool lockstep = true;       // lockstep code (lockstep.h), where not sanitized; no figure depends on it
+  bool lockstep = true;       // lockstep code (lockstep.h); no figure depends on it
 };
 
 // Runs until the grid is done or the launch has a fault or refusal. `sms` come back with their counters; their L1 is

@@ -465,26 +465,32 @@ class Scheduler {
     }
   }
 
-  // The values that can be read at a place of the order instead of `value`: itself once it is made, else what it is
-  // made of, for what vanished.
-  void resolve(Value value, std::size_t place, std::vector<Value>& out) {
-    constexpr std::size_t kMost = 64;  // of what vanished one after the other
+  // The values that can be read at a place of the order instead of `values`: each itself once it is made, else what it
+  // is made of, for what vanished.
+  void resolve(std::span<const Value> values, std::size_t place, std::vector<Value>& out) {
+    constexpr int kMost = 64;  // of what vanished one after the other
     const std::size_t start = out.size();
-    std::vector<Value> open{value};
-    for (std::size_t at = 0; at < open.size() && at < kMost; ++at) {
-      const Value v = open[at];
-      if (v < 0) {
-        if (slot_of_[static_cast<std::size_t>(~v)] != kReady) out.push_back(v);
-      } else if (made_at_[static_cast<std::size_t>(v)] < place) {
-        out.push_back(v);
-      } else {
-        for (const Value source : sources_[static_cast<std::size_t>(v)]) {
-          if (std::find(open.begin(), open.end(), source) == open.end()) open.push_back(source);
+    // A call may read thousands of values that are made of the same: each is looked at once.
+    ++search_;
+    for (const Value value : values) {
+      open_.assign(1, value);
+      int steps = 0;
+      for (std::size_t at = 0; at < open_.size() && steps < kMost; ++at) {
+        const Value v = open_[at];
+        std::uint32_t& seen = v < 0 ? register_seen_[static_cast<std::size_t>(~v)] : seen_[static_cast<std::size_t>(v)];
+        if (std::exchange(seen, search_) == search_) continue;
+        ++steps;
+        if (v < 0) {
+          if (slot_of_[static_cast<std::size_t>(~v)] != kReady) out.push_back(v);
+        } else if (made_at_[static_cast<std::size_t>(v)] < place) {
+          out.push_back(v);
+        } else {
+          const std::vector<Value>& sources = sources_[static_cast<std::size_t>(v)];
+          open_.insert(open_.end(), sources.begin(), sources.end());
         }
       }
     }
     std::sort(out.begin() + static_cast<std::ptrdiff_t>(start), out.end());
-    out.erase(std::unique(out.begin() + static_cast<std::ptrdiff_t>(start), out.end()), out.end());
   }
 
   // Which operation makes each value: the memory access, or the last one of its PTX instruction before anything reads
@@ -520,6 +526,9 @@ class Scheduler {
   // What each operation reads and makes.
   std::vector<Links> link(const std::vector<Item>& items) {
     find_makers(items);
+    search_ = 0;
+    seen_.assign(sources_.size(), 0);
+    register_seen_.assign(slot_of_.size(), 0);
     std::vector<Links> links(items.size());
     std::vector<Value> handed(sources_.size(), kNoValue);  // by node: what its last operation so far made
     std::vector<bool> has_read(sources_.size());
@@ -532,7 +541,7 @@ class Scheduler {
       if (handed[node] != kNoValue) links[i].sources.push_back(handed[node]);
       if (!has_read[node] && (!items[i].constant || maker)) {
         has_read[node] = true;
-        for (const Value source : sources_[node]) resolve(source, i, links[i].sources);
+        resolve(sources_[node], i, links[i].sources);
       }
       handed[node] = links[i].result = maker ? static_cast<Value>(node) : next++;
     }
@@ -561,7 +570,7 @@ class Scheduler {
     for (const auto& [reg, values] : now_) {
       if (slot_of_[static_cast<std::size_t>(reg)] == kReady) continue;
       std::vector<Value> made;
-      for (const Value value : values) resolve(value, kNever, made);
+      resolve(values, kNever, made);
       Value latest = kNoValue;
       for (const Value v : made) {
         if (latest == kNoValue || latest < 0 ||
@@ -668,6 +677,9 @@ class Scheduler {
   State now_;                                // at the end
   std::vector<std::size_t> made_at_;         // by node: place of the operation that makes it
   std::size_t values_ = 0;
+  std::vector<Value> open_;                          // of a search of resolve(); kept for its memory
+  std::vector<std::uint32_t> seen_, register_seen_;  // the last search that met a node, a register
+  std::uint32_t search_ = 0;
   std::vector<bool> folded_, scaled_;  // by PTX instruction: vanishes into others; takes a product in
 };
 

@@ -7,11 +7,12 @@
 // different values to one word in one instruction. Two writes of one value are a warning, but for those of one
 // instruction.
 //
-// Not found: more than two readers of a word at a time, where the third is the one that races; races that only another
-// order of the warps would show, where a lock or an mbarrier happened to order them; races in global memory; uses of an
-// mbarrier's own 8 bytes by plain loads. Atomics and volatile accesses do not race with each other. Elsewhere: reads of
-// global memory that nobody wrote (memory.h), of local memory of which no byte that they read was written
-// (near_memory.h; registers are not watched), and masks that name threads which are not there (members.h).
+// Not found: a write that races with one of more than two reads of a word, each by another warp or another instruction
+// (of those, two are remembered); races that only another order of the warps would show, where a lock or an mbarrier
+// happened to order them; races in global memory; uses of an mbarrier's own 8 bytes by plain loads. Atomics and
+// volatile accesses do not race with each other. Elsewhere: reads of global memory that nobody wrote (memory.h), of
+// local memory of which no byte that they read was written (near_memory.h; registers are not watched), and masks that
+// name threads which are not there (members.h).
 #pragma once
 
 #include <cstdint>

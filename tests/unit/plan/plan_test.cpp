@@ -73,6 +73,14 @@ TEST(Plan, ScratchMemsetAndCopy) {
   EXPECT_EQ(copy.size_bytes, 8u);
 }
 
+TEST(Plan, NothingToSetOrCopyIsNoStep) {
+  const auto planned = plan_of(
+      "  cudaMemsetAsync(c, 0, 0);\n  cudaMemcpyAsync(c, a, 0, cudaMemcpyDeviceToDevice);\n  k<<<1, 1>>>(a, c, n);");
+  ASSERT_TRUE(planned.plan.ok()) << planned.plan.error().text();
+  ASSERT_EQ(planned.plan->steps.size(), 1u);
+  EXPECT_EQ(refusal("  cudaMemsetAsync(c, 0, 0);").substr(3), "solve launches nothing");
+}
+
 TEST(Plan, RefusalsNameTheLine) {
   EXPECT_EQ(refusal("  k<<<n / 256, 256>>>(a, c, n);"), "6: solve launches zero blocks of k (grid 0 x 1 x 1)");
   EXPECT_EQ(refusal("  int m = (int)a[0];\n  k<<<1, 32>>>(a, c, m);"), "6: solve reads data");

@@ -324,5 +324,30 @@ TEST(ScheduleByCode, FiveThousandInstructionsTakeNoTime) {
   EXPECT_LT(best_ms, 20);
 }
 
+// A register that one of many branches may have written, read again and again: what each of its values is made of is
+// looked at once an operation, not once a value.
+TEST(Schedule, ValuesOfManyBranchesAreQuickToTell) {
+  constexpr int kBranches = 250, kStores = 400;
+  std::string body = "ld.global.f32 %f1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n";
+  for (int i = 0; i < kBranches; ++i)
+    body += "@%p1 bra L" + std::to_string(i) + ";\nadd.f32 %f1, %f1, %f2;\nL" + std::to_string(i) + ":\n";
+  for (int i = 0; i < kStores; ++i) body += "st.global.f32 [%rd1+" + std::to_string(4 * i) + "], %f1;\n";
+  const auto s = scheduled(body);
+  std::vector<MachineOp> code;  // the additions vanish, and the branches with them
+  for (const auto& in : s->program.function->instructions) {
+    if (is_memory(in)) code.push_back({static_cast<std::uint32_t>(in.ptx_line), kLoad, -1});
+  }
+  double best_ms = 1e9;
+  for (int round = 0; round < 3; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto schedule = vgpu::schedule(machine(), s->program, code);
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    best_ms = std::min(best_ms, took.count());
+    ASSERT_EQ(schedule.blocks[0].front().members, 2u * kBranches + 1);
+    ASSERT_EQ(schedule.blocks[0].front().ops.size(), 1u + kStores);
+  }
+  EXPECT_LT(best_ms, 500);
+}
+
 }  // namespace
 }  // namespace roofwalk::vgpu
