@@ -11,14 +11,13 @@
 #include <fmt/format.h>
 
 #include "tests/random/numbers.h"
-#include "tests/random/requests.h"
+#include "tests/random/reference_counts.h"
 
 namespace roofwalk::random {
 namespace {
 
 using Bits = std::uint64_t;
 
-constexpr int kLanes = 32;
 constexpr int kMostIterations = 64;  // so that those of eight loops and the line fit into a number
 constexpr std::uint64_t kMostInstructions = 4'000'000;
 constexpr std::uint64_t kSharedWindow = 1ull << 60;  // of generic addresses; the machine has its own
@@ -91,15 +90,6 @@ class Reference {
   }
 
  private:
-  // What all lanes of a warp did at one line, in the same iterations of all loops around it.
-  struct Meeting {
-    std::size_t line = 0;
-    std::uint32_t came = 0;  // lanes
-    std::uint32_t did = 0;   // of them, those whose guard held; of a branch, those that took it
-    std::array<std::uint64_t, kLanes> address{};
-    std::array<std::uint64_t, kLanes> second_address{};  // of cp.async, in global memory
-  };
-
   void run_block(const Dimensions& block) {
     block_ = block;
     shared_.assign(program_.shared_bytes, 0);
@@ -767,94 +757,9 @@ class Reference {
     return {values[static_cast<std::size_t>(j)], valid};
   }
 
-  // --- Counts.
-
   void count(std::size_t line, const Meeting& meeting) {
     const Instruction& in = code_.lines[line].code;
-    LineCounts& out = out_.counts[line];
-    ++out.warp_instructions;
-    const bool branches = in.what == Do::branch || in.what == Do::branch_by_index;
-    const bool moves_on = branches || in.what == Do::leave || in.what == Do::call;  // whose guard is what it does
-    const auto threads = static_cast<std::uint64_t>(std::popcount(moves_on ? meeting.came : meeting.did));
-    out.thread_instructions += threads;
-    if (in.what == Do::barrier || in.what == Do::barrier_reduce || in.what == Do::meet) ++out.barriers;
-    if (branches) {
-      ++out.branches;
-      out.divergent_branches += parts(in, meeting);
-    }
-    if (in.what == Do::form && in.form->flops != 0) {
-      std::uint64_t& flops = in.form->flops_of == Flops::f16   ? out.flops_f16
-                             : in.form->flops_of == Flops::f32 ? out.flops_f32
-                                                               : out.flops_f64;
-      flops += threads * static_cast<std::uint64_t>(in.form->flops);
-      if (in.form->special_function) out.special_functions += threads;
-    }
-    if (in.what == Do::multiply_matrices) out.flops_tensor += static_cast<std::uint64_t>(in.shape->flops());
-    if (in.what == Do::atomic && in.name.find(".f") != std::string::npos) out.atomic_flops += threads;
-    if (meeting.did != 0) count_request(in, meeting, out);
-  }
-
-  static void count_request(const Instruction& in, const Meeting& meeting, LineCounts& out) {
-    const auto request = [&](const std::array<std::uint64_t, kLanes>& address) {
-      const std::size_t elements = in.what == Do::load    ? in.results.size()
-                                   : in.what == Do::store ? in.sources.size()
-                                                          : 1;
-      Request made{static_cast<std::uint64_t>(in.element_bytes) * elements, {}};
-      for (int l = 0; l < kLanes; ++l) {
-        if ((meeting.did >> l & 1u) != 0) made.lanes.push_back({l, address[static_cast<std::size_t>(l)]});
-      }
-      return made;
-    };
-    switch (in.what) {
-      case Do::load:
-      case Do::store:
-      case Do::atomic:
-        return count_side(in.what, in.space, request(meeting.address), out);
-      case Do::gate_init:
-      case Do::gate_arrive:
-        return count_side(Do::store, Space::shared, request(meeting.address), out);
-      case Do::gate_test:
-        return count_side(Do::load, Space::shared, request(meeting.address), out);
-      case Do::load_matrices:
-        return count_matrices(in, request(meeting.address), out);
-      case Do::copy:  // a load of global memory and a store to shared memory
-        count_side(Do::load, Space::global, request(meeting.second_address), out);
-        return count_side(Do::store, Space::shared, request(meeting.address), out);
-      default:
-        return;
-    }
-  }
-
-  // Rows of 16 bytes, a matrix a turn; threads that name no row take no part.
-  static void count_matrices(const Instruction& in, Request request, LineCounts& out) {
-    request.lanes.resize(8 * in.results.size());
-    const Turns turns = shared_turns(request, false, false);
-    ++out.shared_load_requests;
-    out.shared_bytes += request.bytes * request.lanes.size();
-    out.shared_wavefronts += turns.wavefronts;
-    out.shared_bank_conflicts += turns.conflicts;
-  }
-
-  static void count_side(Do what, Space space, const Request& request, LineCounts& out) {
-    const bool is_load = what == Do::load, is_atomic = what == Do::atomic;
-    if (space == Space::constant) return;
-    if (space == Space::shared || space == Space::generic_shared) {
-      const Turns turns = shared_turns(request, is_load, is_atomic);
-      ++(is_load ? out.shared_load_requests : out.shared_store_requests);
-      out.shared_bytes += request.bytes * request.lanes.size();
-      out.shared_wavefronts += turns.wavefronts;
-      out.shared_bank_conflicts += turns.conflicts;
-      return;
-    }
-    const Footprint footprint = space == Space::local ? local_footprint(request) : global_footprint(request);
-    (is_load ? out.l1_read_sectors : out.l1_write_sectors) += footprint.sectors;
-    out.l1_lines += footprint.lines;
-    if (space == Space::local) {
-      out.local_sectors += footprint.sectors;
-      if (!is_load) out.local_write_sectors += footprint.sectors;
-      return;
-    }
-    ++(is_load ? out.global_load_requests : is_atomic ? out.atomic_requests : out.global_store_requests);
+    count_meeting(in, meeting, parts(in, meeting), out_.counts[line]);
   }
 
   const Program& program_;

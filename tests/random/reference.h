@@ -8,18 +8,9 @@
 #include <vector>
 
 #include "tests/random/program.h"
+#include "tests/random/reference_counts.h"
 
 namespace roofwalk::random {
-
-struct LineCounts {  // by line of the code; the names are those of the machine's counters
-  std::uint64_t warp_instructions = 0, thread_instructions = 0;
-  std::uint64_t flops_f16 = 0, flops_f32 = 0, flops_f64 = 0, flops_tensor = 0, special_functions = 0, atomic_flops = 0;
-  std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
-  std::uint64_t global_load_requests = 0, global_store_requests = 0, atomic_requests = 0;
-  std::uint64_t l1_read_sectors = 0, l1_write_sectors = 0, l1_lines = 0, local_sectors = 0, local_write_sectors = 0;
-  std::uint64_t shared_load_requests = 0, shared_store_requests = 0, shared_bytes = 0, shared_wavefronts = 0,
-                shared_bank_conflicts = 0;
-};
 
 struct ReferenceRun {
   std::string invalid;  // why the program has no defined meaning; empty where it has one

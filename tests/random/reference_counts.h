@@ -1,0 +1,36 @@
+// What a warp that does one line together adds to the counters of that line.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "tests/random/program.h"
+
+namespace roofwalk::random {
+
+inline constexpr int kLanes = 32;
+
+struct LineCounts {  // by line of the code; the names are those of the machine's counters
+  std::uint64_t warp_instructions = 0, thread_instructions = 0;
+  std::uint64_t flops_f16 = 0, flops_f32 = 0, flops_f64 = 0, flops_tensor = 0, special_functions = 0, atomic_flops = 0;
+  std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
+  std::uint64_t global_load_requests = 0, global_store_requests = 0, atomic_requests = 0;
+  std::uint64_t l1_read_sectors = 0, l1_write_sectors = 0, l1_lines = 0, local_sectors = 0, local_write_sectors = 0;
+  std::uint64_t shared_load_requests = 0, shared_store_requests = 0, shared_bytes = 0, shared_wavefronts = 0,
+                shared_bank_conflicts = 0;
+};
+
+// What all lanes of a warp did at one line, in the same iterations of all loops around it.
+struct Meeting {
+  std::size_t line = 0;
+  std::uint32_t came = 0;  // lanes
+  std::uint32_t did = 0;   // of them, those whose guard held; of a branch, those that took it
+  std::array<std::uint64_t, kLanes> address{};
+  std::array<std::uint64_t, kLanes> second_address{};  // of cp.async, in global memory
+};
+
+// `parts`: whether the lanes go different ways from there.
+void count_meeting(const Instruction& in, const Meeting& meeting, bool parts, LineCounts& out);
+
+}  // namespace roofwalk::random
