@@ -14,24 +14,24 @@ namespace roofwalk {
 
 struct GpuRequest {
   std::string gpu_uuid;       // of the GPU or the MIG instance, as the driver spells it: "GPU-...", "MIG-..."
-  std::string doing;          // what the others read: the chapter
+  std::string doing = {};     // what the others read: the chapter
   std::string user = {};      // what the others read; empty: the name of the account
   double most_seconds = 600;  // of waiting
 };
 
 struct GpuHolder {
-  std::string user;  // printable ASCII, as is `doing`: it was written by another's program
-  std::string doing;
+  std::string user = {};  // printable ASCII, as is `doing`: it was written by another's program
+  std::string doing = {};
   std::int64_t pid = 0;
   double held_s = 0;
   bool same_user = false;
 };
 
 struct GpuWait {
-  std::optional<GpuHolder> holder;  // nothing between two turns, and while a program that is not ours has it
-  int before = 0;                   // who came before us and waits as well, the holder left out
+  std::optional<GpuHolder> holder = {};  // nothing between two turns, and while a program that is not ours has it
+  int before = 0;                        // who came before us and waits as well, the holder left out
   double waited_s = 0;
-  std::optional<double> estimate_s;  // until our turn, from how long the last turns took; nothing before the first
+  std::optional<double> estimate_s = {};  // until our turn, from how long the last turns took; nothing before the first
 };
 
 // "waiting for the GPU: anna has had it for 12 s, 3 before you, about 40 s to go": one line of at most 80 columns.

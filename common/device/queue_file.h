@@ -26,8 +26,8 @@ namespace roofwalk {
 struct QueueRecord {
   std::int64_t ticket = 0;
   std::int64_t pid = 0;
-  std::string user, doing;
-  std::optional<double> since_s;  // of its turn, on `queue_seconds`
+  std::string user = {}, doing = {};
+  std::optional<double> since_s = {};  // of its turn, on `queue_seconds`
 };
 
 class QueueFile {
