@@ -7,6 +7,7 @@
 
 #include "common/base/hash.h"
 #include "common/base/subprocess.h"
+#include "common/build/assemble.h"
 #include "common/build/cache.h"
 #include "common/build/compile_folder.h"
 #include "common/build/cubin.h"
@@ -24,9 +25,6 @@ constexpr std::size_t kMaxSourceBytes = 1 << 20;
 constexpr std::size_t kMaxHeaderBytes = 1 << 20;
 constexpr std::size_t kMaxPtxBytes = 4 << 20;  // a chapter's own is 1 to 16 KB; ptxas needs minutes for more
 constexpr std::size_t kMaxCubinBytes = 64 << 20;
-constexpr std::size_t kMaxTemporaryBytes = 64 << 20;  // each file that a compiler writes
-constexpr std::size_t kMaxLogBytes = 64 << 10;
-constexpr std::size_t kMaxMemoryBytes = std::size_t{4} << 30;  // address space; CUB and the mma headers take 0.5 GB
 constexpr int kMaxStaticSharedBytes = 48 << 10;                // what CUDA allows a kernel to declare, on every chip
 
 using Headers = std::map<std::string, std::string>;  // name, text
@@ -94,23 +92,6 @@ std::string cache_key(const Toolkit& toolkit, const BuildRequest& request, const
     add(text);
   }
   return sha256_hex(all);
-}
-
-Result<CommandResult> run_tool(const Toolkit& toolkit, const fs::path& folder, double timeout_s,
-                               std::vector<std::string> arguments) {
-  const fs::path bin = toolkit.root / "bin";
-  arguments.front() = (bin / arguments.front()).string();
-  return run_command({.arguments = std::move(arguments),
-                      .working_directory = folder,
-                      .environment = {{"PATH", bin.string() + ":/usr/local/bin:/usr/bin:/bin"},
-                                      {"HOME", folder.string()},
-                                      {"TMPDIR", (folder / "tmp").string()},
-                                      {"LC_ALL", "C"},
-                                      {"SOURCE_DATE_EPOCH", "0"}},
-                      .timeout_s = timeout_s,
-                      .max_output_bytes = kMaxLogBytes,
-                      .max_memory_bytes = kMaxMemoryBytes,
-                      .max_file_bytes = kMaxTemporaryBytes});
 }
 
 Status lay_out(const fs::path& folder, const std::string& source, const Headers& headers) {

@@ -33,6 +33,13 @@ struct RunOptions {
   // `least` replays none: elapsed_ns is the least that the counts allow, and waits are empty.
   enum class Time { clock, whole_clock, least };
   Time time = Time::clock;
+  // What a real GPU finds out; the virtual one finds out everything in its one run. Each figure beyond the plan's time
+  // takes more passes over it, from the same buffers and variables; what the last pass leaves stays in the buffers.
+  //   all: counters where they can be had, the time of each step, and the plan's time
+  //   time: the plan's time, in one pass. Of a fault in a plan of several steps nobody knows the step
+  //   none: one pass, step by step, for what it computes or where it fails
+  enum class Figures { all, time, none };
+  Figures figures = Figures::all;
 };
 
 class Device {
@@ -41,6 +48,9 @@ class Device {
 
   const Machine& machine() const { return do_machine(); }
   bool supports(Counter counter) const { return do_supports(counter); }
+  // False once something, mostly a learner's fault, has cost this process its GPU: from then on everything that can
+  // give an Error does, writes are dropped and reads leave `data` as it was. A fresh process starts clean.
+  bool usable() const { return do_usable(); }
 
   // `element_bytes` lets faults speak in elements. Contents are undefined until written. Errors: out of memory.
   Result<DeviceBuffer> allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes) {
@@ -76,6 +86,7 @@ class Device {
  private:
   virtual const Machine& do_machine() const = 0;
   virtual bool do_supports(Counter counter) const = 0;
+  virtual bool do_usable() const { return true; }
   virtual Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes,
                                            std::uint32_t element_bytes) = 0;
   virtual void do_release(const DeviceBuffer& buffer) = 0;

@@ -142,6 +142,7 @@ Json to_json(const RunRecord& record) {
           {"kernels", std::move(kernels)},
           {"printed", to_json(record.printed)},
           {"warnings", to_json(record.warnings)},
+          {"notes", record.notes},
           {"fault", record.fault ? to_json(*record.fault) : Json(nullptr)}};
 }
 

@@ -180,13 +180,13 @@ enum class FaultKind {
 
 std::string_view fault_name(FaultKind kind);
 
-// A learner's mistake that a run uncovered. After one, nothing is measured; the device stays usable.
+// A learner's mistake that a run uncovered. After one, nothing is measured; whether the device stays usable, it says.
 struct Fault {
   FaultKind kind = FaultKind::trap;
   std::string kernel;  // as in KernelRecord::name
   Dim3 block{0, 0, 0}, thread{0, 0, 0};
   std::string file;                   // the learner's path
-  int line = 0;                       // 0 unknown
+  int line = 0;                       // 0 unknown; a real GPU knows no more than that of the launch
   std::string buffer;                 // "c", "scratch 1"; empty where none is meant
   std::optional<std::int64_t> index;  // in elements of that buffer, may be negative
   std::uint64_t extent = 0;           // elements that the buffer holds
@@ -211,6 +211,8 @@ struct RunRecord {
   Printed printed;
   std::vector<Fault> warnings;  // a sanitized run: what goes well by luck; the first few
   int watched_line = 0;         // that wrote what RunOptions watches last; 0: none, or unknown
+  // What a reader of the figures must know, a sentence each: counters that are missing and why, a host that was too slow.
+  std::vector<std::string> notes;
   std::optional<Fault> fault;
 };
 

@@ -182,7 +182,7 @@ Status Reader::read_arch(Machine& machine) const {
 Status Reader::refuse_unknown_keys() const {
   for (const auto& [key, node] : table_) {
     const std::string_view name = key.str();
-    const bool known = name == "title" || name == "arch" || name == "sources" ||
+    const bool known = name == "title" || name == "driver_name" || name == "arch" || name == "sources" ||
                        std::any_of(kFields.begin(), kFields.end(), [&](const Field& f) { return f.key == name; });
     if (!known) return error(fmt::format("unknown key '{}'", name), &node);
   }
@@ -257,6 +257,10 @@ Result<MachineFile> Reader::read_file() const {
   const auto title = table_["title"].value<std::string>();
   if (!title || title->empty()) return error("the key 'title' is missing or not a text", table_.get("title"));
   machine.title = *title;
+  if (const toml::node* node = table_.get("driver_name")) {
+    if (!node->is_string()) return error("'driver_name' must be a text", node);
+    machine.driver_name = node->value_or(std::string());
+  }
   ROOFWALK_TRY_STATUS(read_arch(machine));
   for (const Field& field : kFields) ROOFWALK_TRY_STATUS(read(field, machine));
   ROOFWALK_TRY_STATUS(check_together(machine));

@@ -12,9 +12,11 @@
 
 namespace roofwalk {
 
+// A machine that was made of what a driver tells has 0 where nobody told.
 struct Machine {
   std::string name;            // "classroom"
   std::string title;           // one line for people
+  std::string driver_name;     // "NVIDIA H100 80GB HBM3", as the driver calls such a card; empty: none, or not known
   int compute_capability = 0;  // 80 for 8.0
   std::string arch;            // what nvcc compiles for: "compute_80"
 

@@ -3,12 +3,20 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {
 
 using DeviceFactory = std::function<std::unique_ptr<Device>()>;
+
+// What a device may know less of than the virtual GPU, because hardware does.
+struct DeviceLimits {
+  bool knows_faulty_line = true;    // else a fault has the line of the launch, and says so
+  bool finds_every_overrun = true;  // else only what is far from any memory
+  bool survives_faults = true;      // else it says that it is not usable, and a fresh one takes over
+};
 
 inline constexpr const char* kContractKernel = R"(#include <roofwalk.cuh>
 __global__ void scale(const float* x, float* y, int n, float f) {
@@ -18,11 +26,12 @@ __global__ void scale(const float* x, float* y, int n, float f) {
 SOLVE(const float* x, float* y, int n, float f) { scale<<<ceil_div(n, 64), 64>>>(x, y, n, f); }
 )";
 
-inline void run_device_contract(const DeviceFactory& factory) {
+inline void run_device_contract(const DeviceFactory& factory, const DeviceLimits& limits = {}) {
   const auto artifact = compile(kContractKernel);
   ASSERT_TRUE(artifact.ok()) << artifact.error().text();
-  Runner runner(factory());
-  Device& device = runner.device();
+  std::optional<Runner> runner(factory());
+  Device& device = runner->device();
+  ASSERT_TRUE(device.usable());
 
   // Copies come back unchanged, also from odd sizes and offsets; two buffers do not overlap.
   auto first = device.allocate("first", 13, 1);
@@ -45,7 +54,7 @@ inline void run_device_contract(const DeviceFactory& factory) {
 
   for (const int n : {1, 63, 65, 1000}) {
     Buffer x{"x", numbers(static_cast<std::size_t>(n))}, y{"y", std::vector<float>(static_cast<std::size_t>(n))};
-    const auto record = runner.run(*artifact, {&x, &y, n, 2.0f});
+    const auto record = runner->run(*artifact, {&x, &y, n, 2.0f});
     ASSERT_TRUE(record.ok()) << record.error().text();
     ASSERT_FALSE(record->fault);
     ASSERT_EQ(record->kernels.size(), 1u);
@@ -59,18 +68,30 @@ inline void run_device_contract(const DeviceFactory& factory) {
     }
   }
 
-  // A fault is a value with its place; the next run is not touched by it.
+  // A fault is a value with its place; the next run, of a fresh device where this one is lost, is not touched by it.
+  constexpr int kLaunchLine = 6, kStoreLine = 4, kFarAway = 1 << 29;
   Buffer x{"x", numbers(10)}, y{"y", std::vector<float>(10)};
-  const auto bad = runner.run(*artifact, {&x, &y, 11, 2.0f});
+  const auto bad = runner->run(*artifact, {&x, &y, limits.finds_every_overrun ? 11 : kFarAway, 2.0f});
   ASSERT_TRUE(bad.ok()) << bad.error().text();
   ASSERT_TRUE(bad->fault.has_value());
-  EXPECT_EQ(bad->fault->line, 4);
-  const auto good = runner.run(*artifact, {&x, &y, 10, 3.0f});
+  EXPECT_EQ(bad->fault->kind, FaultKind::out_of_bounds);
+  EXPECT_EQ(bad->fault->kernel, "scale");
+  EXPECT_EQ(bad->fault->line, limits.knows_faulty_line ? kStoreLine : kLaunchLine);
+  EXPECT_EQ(bad->fault->message.find("launched here") != std::string::npos, !limits.knows_faulty_line)
+      << bad->fault->message;
+  EXPECT_EQ(device.usable(), limits.survives_faults);
+  if (!limits.survives_faults) {
+    EXPECT_FALSE(runner->run(*artifact, {&x, &y, 10, 3.0f}).ok());
+    EXPECT_FALSE(device.allocate("after", 4, 4).ok());
+    runner.reset();
+    runner.emplace(factory());
+  }
+  const auto good = runner->run(*artifact, {&x, &y, 10, 3.0f});
   ASSERT_TRUE(good.ok() && !good->fault);
   EXPECT_EQ(y.values[9], 3 * x.values[9]);
 
   // The same run twice gives the same counts.
-  const auto again = runner.run(*artifact, {&x, &y, 10, 3.0f});
+  const auto again = runner->run(*artifact, {&x, &y, 10, 3.0f});
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(good->counters, again->counters);
 }

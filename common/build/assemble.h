@@ -1,0 +1,30 @@
+// ptxas: from PTX to the code of one chip.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/subprocess.h"
+#include "common/build/build.h"
+
+namespace roofwalk {
+
+// Runs a tool of the toolkit (arguments[0]: "nvcc") in a folder, with a clean environment and limits of memory and
+// output.
+Result<CommandResult> run_tool(const Toolkit& toolkit, const std::filesystem::path& folder, double timeout_s,
+                               std::vector<std::string> arguments);
+
+struct ChipCode {
+  std::string cubin;           // ready to be loaded
+  bool knows_the_chip = true;  // false: this ptxas is older than the chip, and `cubin` is empty
+};
+
+// Assembles a whole program, without open externs, for a chip ("sm_90a"). Lines in errors are those of `artifact`,
+// whose PTX `text` is, or is a part of, in the same lines. Errors: ptxas refuses it, or takes longer than a minute.
+Result<ChipCode> assemble_for(const Toolkit& toolkit, const Artifact& artifact, std::string_view text,
+                              const std::string& chip);
+
+}  // namespace roofwalk

@@ -1,0 +1,527 @@
+// How a CudaDevice replays a plan: each pass from the same memory, those that are measured from a cold L2.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "common/build/diagnostics.h"
+#include "common/device/cuda/cuda_device.h"
+#include "common/device/cuda/cuda_errors.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr const char* kWholePlan = "plan";
+constexpr const char* kWhere =
+    "a GPU tells neither the thread nor the line: run this with `--device virtual`, which does";
+
+std::string launch_text(const KernelLaunch& launch) {
+  return fmt::format("{}<<<{} x {} x {}, {} x {} x {}>>>", written_name(launch.kernel), launch.grid.x, launch.grid.y,
+                     launch.grid.z, launch.block.x, launch.block.y, launch.block.z);
+}
+
+int line_of(const PlanStep& step) {
+  return std::visit([](const auto& some) { return some.line; }, step);
+}
+
+std::string name_of(const PlanStep& step) {
+  if (const auto* launch = std::get_if<KernelLaunch>(&step)) return written_name(launch->kernel);
+  return std::holds_alternative<MemsetStep>(step) ? "memset" : "memcpy";
+}
+
+}  // namespace
+
+// Copies of all buffers: on the GPU where they fit beside the originals, else on the host.
+class CudaDevice::Saved {
+ public:
+  explicit Saved(const CudaDevice& device) : device_(device) {}
+  ~Saved() {
+    if (device_.lost_) return;
+    for (const Copy& copy : copies_) {
+      if (copy.on_device != 0) device_.api_.cuMemFree(copy.on_device);
+    }
+  }
+  Saved(const Saved&) = delete;
+  Saved& operator=(const Saved&) = delete;
+
+  CUresult take() {
+    for (const auto& [id, buffer] : device_.buffers_) {
+      Copy& copy = copies_.emplace_back();
+      copy.address = buffer.address;
+      copy.size_bytes = buffer.size_bytes;
+      CUresult code = device_.api_.cuMemAlloc(&copy.on_device, buffer.size_bytes);
+      if (code == CUDA_SUCCESS) {
+        code = device_.api_.cuMemcpyDtoDAsync(copy.on_device, copy.address, copy.size_bytes, device_.stream_);
+      } else if (code == CUDA_ERROR_OUT_OF_MEMORY) {
+        copy.on_device = 0;
+        copy.on_host.resize(copy.size_bytes);
+        code = device_.api_.cuMemcpyDtoH(copy.on_host.data(), copy.address, copy.size_bytes);
+      }
+      if (code != CUDA_SUCCESS) return code;
+    }
+    return CUDA_SUCCESS;
+  }
+
+  CUresult put_back() const {
+    for (const Copy& copy : copies_) {
+      const CUresult code =
+          copy.on_device != 0
+              ? device_.api_.cuMemcpyDtoDAsync(copy.address, copy.on_device, copy.size_bytes, device_.stream_)
+              : device_.api_.cuMemcpyHtoD(copy.address, copy.on_host.data(), copy.size_bytes);
+      if (code != CUDA_SUCCESS) return code;
+    }
+    return CUDA_SUCCESS;
+  }
+
+ private:
+  struct Copy {
+    CUdeviceptr address = 0, on_device = 0;
+    std::uint64_t size_bytes = 0;
+    std::vector<std::uint8_t> on_host;
+  };
+
+  const CudaDevice& device_;
+  std::vector<Copy> copies_;
+};
+
+class CudaDevice::Events {
+ public:
+  explicit Events(const CudaDevice& device) : device_(device) {}
+  ~Events() {
+    if (device_.lost_) return;
+    for (CUevent event : events_) device_.api_.cuEventDestroy(event);
+  }
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+
+  CUresult make(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      CUevent event = nullptr;
+      const CUresult code = device_.api_.cuEventCreate(&event, CU_EVENT_DEFAULT);
+      if (code != CUDA_SUCCESS) return code;
+      events_.push_back(event);
+    }
+    return CUDA_SUCCESS;
+  }
+  CUevent operator[](std::size_t i) const { return events_[i]; }
+  CUresult record(std::size_t i) const { return device_.api_.cuEventRecord(events_[i], device_.stream_); }
+  CUresult elapsed_ns(std::size_t from, std::size_t to, double& ns) const {
+    float ms = 0;
+    const CUresult code = device_.api_.cuEventElapsedTime(&ms, events_[from], events_[to]);
+    ns = 1e6 * static_cast<double>(ms);
+    return code;
+  }
+
+ private:
+  const CudaDevice& device_;
+  std::vector<CUevent> events_;
+};
+
+// How long one reading of the cache takes, and how long the host takes to queue a launch.
+Status CudaDevice::calibrate() {
+  Events events(*this);
+  ROOFWALK_TRY_STATUS(check(events.make(2), "make events"));
+  deadline_ = Clock::now() + std::chrono::seconds(30);
+  for (int turn = 0; turn < 2; ++turn) {  // the first one warms up
+    ROOFWALK_TRY_STATUS(check(events.record(0), "record an event"));
+    const double before_ns = host_ns();
+    ROOFWALK_TRY_STATUS(check(cold_.sweep(stream_), "read L2 over"));
+    queue_ns_ = host_ns() - before_ns;
+    ROOFWALK_TRY_STATUS(check(events.record(1), "record an event"));
+    if (const auto broken = wait(events[1])) {
+      if (!broken->timed_out) return check(broken->code, "read L2 over");
+      Error error{.message = "the GPU did not finish a small kernel of ours within 30 s",
+                  .advice = "is another process holding it? `nvidia-smi` shows them"};
+      lose(error);
+      return error;
+    }
+  }
+  return check(events.elapsed_ns(0, 1, sweep_ns_), "read an event");
+}
+
+CUresult CudaDevice::queue(const PlanStep& step) {
+  if (const auto* launch = std::get_if<KernelLaunch>(&step)) {
+    CUfunction kernel = nullptr;
+    if (const CUresult code = module_.function(launch->kernel, launch->dynamic_shared_bytes, kernel);
+        code != CUDA_SUCCESS) {
+      return code;
+    }
+    std::size_t size_bytes = launch->arguments.size();
+    void* arguments[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, const_cast<std::uint8_t*>(launch->arguments.data()),
+                         CU_LAUNCH_PARAM_BUFFER_SIZE, &size_bytes, CU_LAUNCH_PARAM_END};
+    return api_.cuLaunchKernel(kernel, launch->grid.x, launch->grid.y, launch->grid.z, launch->block.x, launch->block.y,
+                               launch->block.z, launch->dynamic_shared_bytes, stream_, nullptr,
+                               size_bytes == 0 ? nullptr : arguments);
+  }
+  if (const auto* set = std::get_if<MemsetStep>(&step)) {
+    return api_.cuMemsetD8Async(set->address, set->value, set->size_bytes, stream_);
+  }
+  const auto& copy = std::get<CopyStep>(step);
+  return api_.cuMemcpyDtoDAsync(copy.destination, copy.source, copy.size_bytes, stream_);
+}
+
+// Looks again and again rather than waits in the driver, where a kernel without an end would hold us for ever.
+std::optional<CudaDevice::Broken> CudaDevice::wait(CUevent event) const {
+  constexpr auto kLongestPause = std::chrono::microseconds(1000);
+  for (auto pause = std::chrono::microseconds(10);; pause = std::min(2 * pause, kLongestPause)) {
+    const CUresult code = api_.cuEventQuery(event);
+    if (code == CUDA_SUCCESS) return std::nullopt;
+    if (code != CUDA_ERROR_NOT_READY) return Broken{.code = code};
+    if (Clock::now() > deadline_) return Broken{.timed_out = true};
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+// A GPU that did nothing for a while runs slowly at first.
+std::optional<CudaDevice::Broken> CudaDevice::preheat() {
+  constexpr auto kIdle = std::chrono::seconds(1);
+  constexpr double kPieceNs = 1e6;
+  const auto begin = Clock::now();
+  if (options_.preheat_s <= 0 || begin - last_work_ < kIdle) return std::nullopt;
+  Events events(*this);
+  if (const CUresult code = events.make(1); code != CUDA_SUCCESS) return Broken{.code = code};
+  const auto rounds = static_cast<std::uint32_t>(std::clamp(kPieceNs / std::max(sweep_ns_, 1.0), 1.0, 1e6));
+  while (std::chrono::duration<double>(Clock::now() - begin).count() < options_.preheat_s) {
+    CUresult code = cold_.sweep(stream_, rounds);
+    if (code == CUDA_SUCCESS) code = events.record(0);
+    if (code != CUDA_SUCCESS) return Broken{.code = code};
+    if (const auto broken = wait(events[0])) return broken;
+  }
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<CudaDevice::Saved>> CudaDevice::save() const {
+  auto saved = std::make_unique<Saved>(*this);
+  ROOFWALK_TRY_STATUS(check(saved->take(), "copy the buffers"));
+  return saved;
+}
+
+Status CudaDevice::restore(const Saved& saved) {
+  ROOFWALK_TRY_STATUS(check(saved.put_back(), "copy the buffers back"));
+  if (!has_variables_) return kOk;
+  auto loaded = module_.reload();
+  if (!loaded && is_sticky(module_.last_code())) lose(loaded.error());
+  return loaded;
+}
+
+// Step by step, each waited for: of a fault, the step is known.
+std::optional<CudaDevice::Broken> CudaDevice::check_steps(const Plan& plan) {
+  Events events(*this);
+  if (const CUresult code = events.make(1); code != CUDA_SUCCESS) return Broken{.code = code};
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    CUresult code = queue(plan.steps[i]);
+    if (code == CUDA_SUCCESS) code = events.record(0);
+    if (code != CUDA_SUCCESS) return Broken{.code = code, .step = i};
+    if (auto broken = wait(events[0])) {
+      broken->step = i;
+      return broken;
+    }
+  }
+  return std::nullopt;
+}
+
+// Events at the plan's two ends. The reading of L2 in front of it takes longer than the host needs to queue all steps,
+// so the GPU never waits for the host; where it did after all, the record says so.
+Result<std::optional<CudaDevice::Broken>> CudaDevice::time_plan(const Plan& plan, RunRecord& record) {
+  if (const auto broken = preheat()) return broken;
+  Events events(*this);
+  ROOFWALK_TRY_STATUS(check(events.make(2), "make events"));
+  const double steps = static_cast<double>(plan.steps.size());
+  const double rounds = std::ceil(2 * (steps + 2) * queue_ns_ / std::max(sweep_ns_, 1.0));
+  ROOFWALK_TRY_STATUS(
+      check(cold_.sweep(stream_, static_cast<std::uint32_t>(std::clamp(rounds, 1.0, 1e6))), "empty L2"));
+  ROOFWALK_TRY_STATUS(check(events.record(0), "record an event"));
+  const double before_ns = host_ns();
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (const CUresult code = queue(plan.steps[i]); code != CUDA_SUCCESS) {
+      return std::optional(Broken{.code = code, .step = i});
+    }
+  }
+  ROOFWALK_TRY_STATUS(check(events.record(1), "record an event"));
+  queue_ns_ = std::max(queue_ns_, (host_ns() - before_ns) / steps);
+  const bool host_was_late = api_.cuEventQuery(events[0]) == CUDA_SUCCESS;
+  if (const auto broken = wait(events[1])) return broken;
+  ROOFWALK_TRY_STATUS(check(events.elapsed_ns(0, 1, record.elapsed_ns), "read an event"));
+  if (host_was_late) {
+    record.notes.push_back(
+        "the GPU began before this machine had handed it the whole plan: the time may hold waits for the host");
+  }
+  if (record.kernels.size() == 1) record.kernels[0].elapsed_ns = record.elapsed_ns;
+  last_work_ = Clock::now();
+  return std::optional<Broken>();
+}
+
+Result<std::optional<CudaDevice::Broken>> CudaDevice::time_steps(const Plan& plan, RunRecord& record) {
+  Events events(*this);
+  const std::size_t steps = plan.steps.size();
+  ROOFWALK_TRY_STATUS(check(events.make(steps + 1), "make events"));
+  const double rounds = std::ceil(4 * static_cast<double>(steps + 1) * queue_ns_ / std::max(sweep_ns_, 1.0));
+  ROOFWALK_TRY_STATUS(
+      check(cold_.sweep(stream_, static_cast<std::uint32_t>(std::clamp(rounds, 1.0, 1e6))), "empty L2"));
+  ROOFWALK_TRY_STATUS(check(events.record(0), "record an event"));
+  for (std::size_t i = 0; i < steps; ++i) {
+    if (const CUresult code = queue(plan.steps[i]); code != CUDA_SUCCESS) {
+      return std::optional(Broken{.code = code, .step = i});
+    }
+    ROOFWALK_TRY_STATUS(check(events.record(i + 1), "record an event"));
+  }
+  if (const auto broken = wait(events[steps])) return broken;
+  for (std::size_t i = 0; i < steps; ++i) {
+    ROOFWALK_TRY_STATUS(check(events.elapsed_ns(i, i + 1, record.kernels[i].elapsed_ns), "read an event"));
+  }
+  return std::optional<Broken>();
+}
+
+// The whole plan as one range; then, where it has several steps, each as one of its own.
+Result<std::optional<CudaDevice::Broken>> CudaDevice::count(const Plan& plan, const Saved& saved, RunRecord& record) {
+  Events events(*this);
+  ROOFWALK_TRY_STATUS(check(events.make(1), "make events"));
+  std::optional<Broken> broken;
+  const Error stopped{.message = "the plan did not come to its end"};
+  const auto finish = [&](std::optional<std::size_t> step) -> Status {
+    ROOFWALK_TRY_STATUS(check(events.record(0), "record an event"));
+    broken = wait(events[0]);
+    if (!broken) return kOk;
+    broken->step = step;
+    return stopped;
+  };
+  const auto pass = [&](RangeCounters::Pass& ranges, bool by_step) -> Status {
+    ROOFWALK_TRY_STATUS(restore(saved));
+    ROOFWALK_TRY_STATUS(check(cold_.sweep(stream_), "empty L2"));
+    ROOFWALK_TRY_STATUS(finish({}));  // nothing of it may fall into the range
+    if (!by_step) ROOFWALK_TRY_STATUS(ranges.begin(kWholePlan));
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      if (by_step) ROOFWALK_TRY_STATUS(ranges.begin(std::to_string(i)));
+      if (const CUresult code = queue(plan.steps[i]); code != CUDA_SUCCESS) {
+        broken = Broken{.code = code, .step = i};
+        return stopped;
+      }
+      if (!by_step) continue;
+      ROOFWALK_TRY_STATUS(finish(i));
+      ROOFWALK_TRY_STATUS(ranges.end());
+    }
+    if (by_step) return kOk;
+    ROOFWALK_TRY_STATUS(finish({}));
+    return ranges.end();
+  };
+  const bool several = plan.steps.size() > 1;
+  for (const bool by_step : {false, true}) {
+    if (by_step && !several) break;
+    const auto values = counters_->count([&](RangeCounters::Pass& ranges) { return pass(ranges, by_step); });
+    if (broken) return broken;
+    if (lost_) return *lost_;
+    if (!values) {
+      no_counters(values.error());
+      record.counters = {};
+      return std::optional<Broken>();
+    }
+    for (const RangeValues& range : *values) {
+      const Counters counters = options_.counters->counters_of(range);
+      if (range.name == kWholePlan) record.counters = counters;
+      for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+        if (range.name == (several ? std::to_string(i) : kWholePlan)) record.kernels[i].counters = counters;
+      }
+    }
+  }
+  for (const Counter counter : options_.counters->known) {
+    if (!record.counters[counter]) supported_[static_cast<std::size_t>(counter)] = false;
+  }
+  return std::optional<Broken>();
+}
+
+std::optional<Fault> CudaDevice::check_range(const char* what, std::uint64_t address, std::uint64_t size_bytes,
+                                             int line) const {
+  const Allocation* inside = nullptr;
+  for (const auto& [id, buffer] : buffers_) {
+    if (address >= buffer.address && address - buffer.address < buffer.size_bytes) inside = &buffer;
+  }
+  if (inside != nullptr && size_bytes <= inside->size_bytes - (address - inside->address)) return std::nullopt;
+  Fault fault;
+  fault.kind = FaultKind::out_of_bounds;
+  fault.kernel = what;
+  fault.file = source_path_;
+  fault.line = line;
+  if (inside == nullptr) {
+    fault.message =
+        fmt::format("out of bounds: {} of {} bytes at an address that belongs to no buffer", what, size_bytes);
+  } else {
+    fault.buffer = inside->name;
+    fault.message = fmt::format("out of bounds: {} of {} bytes from byte {} of {}, which has {} bytes", what,
+                                size_bytes, address - inside->address, inside->name, inside->size_bytes);
+  }
+  return fault;
+}
+
+Result<std::optional<Fault>> CudaDevice::describe_launch(const KernelLaunch& launch, KernelRecord& kernel) {
+  CUfunction function = nullptr;
+  const auto ask = [&](CUfunction_attribute which, int& value) {
+    return api_.cuFuncGetAttribute(&value, which, function);
+  };
+  CUresult code = module_.function(launch.kernel, 0, function);
+  int static_bytes = 0, local_bytes = 0, most_threads = 0, blocks = 0;
+  if (code == CUDA_SUCCESS) code = ask(CU_FUNC_ATTRIBUTE_NUM_REGS, kernel.registers_per_thread);
+  if (code == CUDA_SUCCESS) code = ask(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, static_bytes);
+  if (code == CUDA_SUCCESS) code = ask(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, local_bytes);
+  if (code == CUDA_SUCCESS) code = ask(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, most_threads);
+  ROOFWALK_TRY_STATUS(check(code, fmt::format("look at kernel {}", kernel.name)));
+  kernel.grid = launch.grid;
+  kernel.block = launch.block;
+  kernel.shared_bytes = static_cast<std::uint32_t>(static_bytes) + launch.dynamic_shared_bytes;
+  kernel.local_bytes_per_thread = static_cast<std::uint64_t>(local_bytes);
+  if (const auto own = own_local_bytes_.find(launch.kernel); own != own_local_bytes_.end()) {
+    kernel.spilled_bytes_per_thread =
+        kernel.local_bytes_per_thread - std::min(kernel.local_bytes_per_thread, own->second);
+  }
+  const std::uint64_t threads = launch.block.count();
+  const bool fits = threads <= static_cast<std::uint64_t>(most_threads) &&
+                    kernel.shared_bytes <= static_cast<std::uint32_t>(card_.max_shared_bytes_per_block);
+  if (fits) {
+    code = module_.function(launch.kernel, launch.dynamic_shared_bytes, function);
+    if (code == CUDA_SUCCESS) {
+      code = api_.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, static_cast<int>(threads),
+                                                              launch.dynamic_shared_bytes);
+    }
+    ROOFWALK_TRY_STATUS(check(code, fmt::format("ask how many blocks of {} an SM holds", kernel.name)));
+  }
+  if (blocks == 0) {
+    Fault fault;
+    fault.kind = FaultKind::resource;
+    fault.kernel = kernel.name;
+    fault.file = source_path_;
+    fault.line = launch.line;
+    fault.message = fmt::format(
+        "no SM of {} holds a block of {}: {} threads of {} registers and {} bytes of shared memory (at most {} threads "
+        "with so many registers, and {} bytes)",
+        card_.name, launch_text(launch), threads, kernel.registers_per_thread, kernel.shared_bytes, most_threads,
+        card_.max_shared_bytes_per_block);
+    return std::optional<Fault>(std::move(fault));
+  }
+  constexpr std::uint64_t kWarp = 32;
+  kernel.resident_blocks_per_sm = blocks;
+  kernel.occupancy = static_cast<double>(static_cast<std::uint64_t>(blocks) * ((threads + kWarp - 1) / kWarp)) /
+                     (static_cast<double>(card_.max_threads_per_sm) / kWarp);
+  return std::optional<Fault>();
+}
+
+// What is known before anything runs.
+Result<std::optional<Fault>> CudaDevice::describe(const Plan& plan, RunRecord& record) {
+  for (const PlanStep& step : plan.steps) {
+    KernelRecord& kernel = record.kernels.emplace_back();
+    kernel.name = name_of(step);
+    kernel.line = line_of(step);
+    std::optional<Fault> fault;
+    if (const auto* launch = std::get_if<KernelLaunch>(&step)) {
+      ROOFWALK_TRY(fault, describe_launch(*launch, kernel));
+    } else if (const auto* set = std::get_if<MemsetStep>(&step)) {
+      fault = check_range("memset", set->address, set->size_bytes, set->line);
+    } else {
+      const auto& copy = std::get<CopyStep>(step);
+      fault = check_range("memcpy", copy.destination, copy.size_bytes, copy.line);
+      if (!fault) fault = check_range("memcpy", copy.source, copy.size_bytes, copy.line);
+    }
+    if (fault) return fault;
+  }
+  return std::optional<Fault>();
+}
+
+Fault CudaDevice::fault_at(FaultKind kind, const Plan& plan, std::optional<std::size_t> step,
+                           std::string_view cause) const {
+  if (plan.steps.size() == 1) step = 0;
+  Fault fault;
+  fault.kind = kind;
+  fault.file = source_path_;
+  if (step) {
+    fault.kernel = name_of(plan.steps[*step]);
+    fault.line = line_of(plan.steps[*step]);
+    fault.message = fmt::format("{}: {}, launched here; {}", cause, fault.kernel, kWhere);
+  } else {
+    fault.message = fmt::format("{}: one of the plan's {} steps; {}", cause, plan.steps.size(), kWhere);
+  }
+  return fault;
+}
+
+// True where all went well; else the record holds the learner's fault, or there is an error.
+Result<bool> CudaDevice::settle(const std::optional<Broken>& broken, const Plan& plan, RunRecord& record) const {
+  if (!broken) return true;
+  record.counters = {};
+  record.kernels.clear();
+  record.elapsed_ns = 0;
+  if (broken->timed_out) {
+    lose({.message = "the GPU is still busy with a kernel that ran past its limit: this process must end",
+          .advice = "run it again"});
+    record.fault = fault_at(FaultKind::runaway, plan, broken->step, "runs too long: the limit of time has passed");
+    return false;
+  }
+  const CudaError* known = find_cuda_error(broken->code);
+  // What a launch asks for and cannot have is the learner's too.
+  const bool refused_launch =
+      broken->step && (broken->code == CUDA_ERROR_INVALID_VALUE || broken->code == CUDA_ERROR_OUT_OF_MEMORY);
+  if ((known == nullptr || !known->fault) && !refused_launch) {
+    return check(broken->code, "run the kernels").error();
+  }
+  if (known->is_sticky) {
+    lose({.message = fmt::format("this process lost its GPU to an earlier fault ({})", known->name),
+          .advice = "run it again"});
+  }
+  if (!refused_launch) {
+    record.fault = fault_at(*known->fault, plan, broken->step, known->cause);
+    return false;
+  }
+  const auto* launch = std::get_if<KernelLaunch>(&plan.steps[*broken->step]);
+  record.fault = fault_at(FaultKind::resource, plan, broken->step, "");
+  record.fault->message = fmt::format(
+      "the driver refuses {}: {}", launch != nullptr ? launch_text(*launch) : name_of(plan.steps[*broken->step]),
+      broken->code == CUDA_ERROR_OUT_OF_MEMORY ? "the memory that its threads need for themselves is not there"
+                                               : "its grid or its block is larger than this GPU allows");
+  return false;
+}
+
+Result<RunRecord> CudaDevice::do_run(const Plan& plan, const RunOptions& options) {
+  if (lost_) return *lost_;
+  ROOFWALK_CHECK(module_.is_loaded() && !plan.steps.empty());
+  deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                 std::chrono::duration<double>(std::min(options.max_seconds, 1e6)));
+  RunRecord record;
+  record.device = fmt::format("cuda:{}", card_.ordinal);
+  ROOFWALK_TRY(record.fault, describe(plan, record));
+  if (record.fault) {
+    record.kernels.clear();
+    return record;
+  }
+  using Figures = RunOptions::Figures;
+  // Passes start from what `load` made of the variables; what an earlier run made of them can be had once only.
+  const bool once = options.figures == Figures::all && has_variables_ && has_run_;
+  const bool all = options.figures == Figures::all && !once, several = plan.steps.size() > 1;
+  has_run_ = true;
+  const bool counts = all && counters_ != nullptr;
+  std::unique_ptr<Saved> saved;
+  if (all && (counts || several)) {
+    ROOFWALK_TRY(saved, save());
+  }
+  bool went_well = true;
+  if (options.figures == Figures::none || (all && several)) {
+    ROOFWALK_TRY(went_well, settle(check_steps(plan), plan, record));
+  }
+  if (went_well && counts) {
+    ROOFWALK_TRY(const auto broken, count(plan, *saved, record));
+    ROOFWALK_TRY(went_well, settle(broken, plan, record));
+  }
+  if (went_well && all && several) {
+    ROOFWALK_TRY_STATUS(restore(*saved));
+    ROOFWALK_TRY(const auto broken, time_steps(plan, record));
+    ROOFWALK_TRY(went_well, settle(broken, plan, record));
+  }
+  if (went_well && options.figures != Figures::none) {  // last: what it computed is what can be judged
+    if (saved) ROOFWALK_TRY_STATUS(restore(*saved));
+    ROOFWALK_TRY(const auto broken, time_plan(plan, record));
+    ROOFWALK_TRY(went_well, settle(broken, plan, record));
+  }
+  if (went_well && once) {
+    record.notes.push_back("the plan's time only: an earlier run has changed the kernel's global variables");
+  }
+  if (went_well && all && !why_no_counters_.empty()) record.notes.push_back(why_no_counters_);
+  return record;
+}
+
+}  // namespace roofwalk
