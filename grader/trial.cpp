@@ -71,6 +71,7 @@ Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, con
   trial.record = std::move(*record);
   if (!expected || trial.record.fault) return trial;
   trial.correctness = workspace.check(expected());
+  ROOFWALK_TRY_STATUS(device->alive());  // what is read from a lost device is nobody's result
   if (!trial.correctness->correct) trial.writer_line = writer_line(workspace, artifact, *trial.correctness);
   return trial;
 }

@@ -80,8 +80,15 @@ class Device {
   Status load(const Artifact& artifact) { return do_load(artifact); }
 
   // Runs the plan once, from a cold L2, with the module's globals as `load` left them or the last run changed them.
-  // A learner's fault is a RunRecord with `fault` set; an Error is the harness's own trouble.
+  // A learner's fault is a RunRecord with `fault` set; an Error is the harness's own trouble. A plan holds addresses of
+  // buffers: it is good for as long as these live.
   Result<RunRecord> run(const Plan& plan, const RunOptions& options = {}) { return do_run(plan, options); }
+
+  // A device can be lost: a kernel spoilt its context, or the process that it lives in ended. All buffers are gone
+  // then. An Error says why; `read` gives zeros, `write` and `forget` do nothing, `allocate`, `load` and `run` are
+  // Errors. Whoever decides by what was read asks this afterwards. A device that can begin anew does so when the last
+  // of the lost buffers is released: kOk again, and what is needed has to be allocated, loaded and planned again.
+  Status alive() const { return do_alive(); }
 
  private:
   virtual const Machine& do_machine() const = 0;
@@ -95,6 +102,7 @@ class Device {
   virtual void do_forget(const DeviceBuffer&, std::uint64_t, std::uint64_t) {}
   virtual Status do_load(const Artifact& artifact) = 0;
   virtual Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) = 0;
+  virtual Status do_alive() const { return kOk; }
 };
 
 // "virtual:classroom", "virtual:my-gpu.toml"; "virtual" and "auto" mean virtual:classroom.

@@ -9,7 +9,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
+#include <type_traits>
 #include <variant>
+
+#include "common/base/json_reader.h"
 
 namespace roofwalk {
 namespace {
@@ -350,6 +353,32 @@ Json to_json(const Machine& machine) {
   json["ridge_flops_per_byte"] = machine.ridge_flops_per_byte();
   json["tensor_ridge_flops_per_byte"] = machine.tensor_ridge_flops_per_byte();
   return json;
+}
+
+Result<Machine> machine_from_json(const Json& json) {
+  Machine machine;
+  JsonReader in(json, "the machine");
+  in.text("name", machine.name);
+  in.text("title", machine.title);
+  in.text("arch", machine.arch);
+  in.whole("compute_capability", machine.compute_capability);
+  for (const Field& field : kFields) {
+    const std::string key(field.key);
+    std::visit(
+        [&](auto member) {
+          using Value = std::remove_reference_t<decltype(machine.*member)>;
+          if constexpr (std::is_integral_v<Value>) {
+            in.whole(key.c_str(), machine.*member, Value{0}, static_cast<Value>(field.most));
+          } else {
+            in.number(key.c_str(), machine.*member, field.most);
+          }
+        },
+        field.member);
+  }
+  if (in.failed()) return in.end().error();
+  // Figures that follow from others, and members that nobody knows.
+  if (to_json(machine).dump() != json.dump()) return Error{.message = "the machine: its figures contradict each other"};
+  return machine;
 }
 
 }  // namespace roofwalk

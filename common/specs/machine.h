@@ -104,4 +104,8 @@ std::vector<std::string> machine_names();
 
 Json to_json(const Machine& machine);
 
+// The way back, for a machine that another process described. Errors: anything but what to_json writes of a machine
+// whose figures are between 0 (not known) and the most that a machine file may say.
+Result<Machine> machine_from_json(const Json& json);
+
 }  // namespace roofwalk

@@ -11,15 +11,21 @@ namespace {
 std::string help(const CLI::App& app, const std::string& typed) {
   // app.help() would tell of the verb that runs: of this one.
   if (typed.empty()) return app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
-  std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands({})) {
     if (verb->get_name() == typed) return verb->help(app.get_name());
-    names.push_back(verb->get_name());
   }
-  throw Failure{no_such_verb(typed, names), kUsage};
+  throw Failure{no_such_verb(typed, names_of_verbs(app)), kUsage};
 }
 
 }  // namespace
+
+std::vector<std::string> names_of_verbs(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands({})) {
+    if (!verb->get_group().empty()) names.push_back(verb->get_name());
+  }
+  return names;
+}
 
 Error no_such_verb(const std::string& typed, const std::vector<std::string>& verbs) {
   const auto near = near_names(typed, verbs);

@@ -23,7 +23,11 @@ void add_roofs_command(CLI::App& app, Session& session, int& exit_code);
 void add_operations_command(CLI::App& app, Session& session, int& exit_code);
 void add_help_command(CLI::App& app, Session& session, int& exit_code);
 void add_doctor_command(CLI::App& app, Session& session, int& exit_code);
+void add_device_worker_command(CLI::App& app, Session& session, int& exit_code);
 void add_dev_command(CLI::App& app, Session& session, int& exit_code);
+
+// Those that people type: a verb without a group is in no list.
+std::vector<std::string> names_of_verbs(const CLI::App& app);
 
 // With the ones that may have been meant.
 Error no_such_verb(const std::string& typed, const std::vector<std::string>& verbs);

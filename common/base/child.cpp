@@ -1,0 +1,151 @@
+#include "common/base/child.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+// All that the child needs, laid out before the fork: between fork and exec nothing may allocate.
+struct Prepared {
+  std::string program;
+  std::string directory;
+  std::vector<std::string> environment;
+  std::vector<char*> argv, envp;
+  int output = -1, channel = -1, status = -1;
+};
+
+Prepared prepare(const ChildStart& child) {
+  Prepared prepared{.program = child.program.string(),
+                    .directory = child.working_directory.string(),
+                    .environment = {},
+                    .argv = {},
+                    .envp = {}};
+  for (const std::string& argument : child.arguments) prepared.argv.push_back(const_cast<char*>(argument.c_str()));
+  prepared.argv.push_back(nullptr);
+  if (child.environment) {
+    for (const auto& [key, value] : *child.environment) prepared.environment.push_back(key + "=" + value);
+    for (std::string& entry : prepared.environment) prepared.envp.push_back(entry.data());
+    prepared.envp.push_back(nullptr);
+  }
+  return prepared;
+}
+
+void limit(decltype(RLIMIT_AS) resource, std::size_t bytes) {
+  const rlimit value{bytes, bytes};
+  ::setrlimit(resource, &value);
+}
+
+// In the child: says through the status pipe why the program cannot be started, and ends.
+[[noreturn]] void give_up(int status) {
+  const int code = errno;
+  [[maybe_unused]] const auto written = ::write(status, &code, sizeof code);
+  ::_exit(127);
+}
+
+// Runs in the child, between fork and exec.
+[[noreturn]] void become(const ChildStart& child, Prepared& prepared, pid_t parent) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);  // the parent died before the line above took hold
+
+  // What the parent blocks or ignores is no business of the program's.
+  ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+
+  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (null < 0 || ::dup2(null, 0) < 0 || ::dup2(prepared.output, 1) < 0 || ::dup2(prepared.output, 2) < 0) {
+    give_up(prepared.status);
+  }
+  if (prepared.channel >= 0 && ::dup2(prepared.channel, kChannelDescriptor) < 0) give_up(prepared.status);
+  ::close_range(prepared.channel >= 0 ? kChannelDescriptor + 1 : kChannelDescriptor, ~0u, CLOSE_RANGE_CLOEXEC);
+  if (!prepared.directory.empty() && ::chdir(prepared.directory.c_str()) != 0) give_up(prepared.status);
+  // 0 would still feed a program that collects dumps through a pipe (core(5)); 1 stops that, too.
+  limit(RLIMIT_CORE, 1);
+  if (child.max_memory_bytes > 0) limit(RLIMIT_AS, child.max_memory_bytes);
+  if (child.max_file_bytes > 0) limit(RLIMIT_FSIZE, child.max_file_bytes);
+  ::execve(prepared.program.c_str(), prepared.argv.data(), child.environment ? prepared.envp.data() : environ);
+  give_up(prepared.status);
+}
+
+// A copy that lies above the descriptors which the child fills.
+Descriptor above(int fd) {
+  constexpr int kFirst = 10;
+  return Descriptor(fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, kFirst));
+}
+
+}  // namespace
+
+void Descriptor::close() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+std::optional<fs::path> find_program(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  if (name.find('/') != std::string::npos) return fs::absolute(name);
+  const char* path = std::getenv("PATH");
+  std::string rest = path != nullptr ? path : "/usr/bin:/bin";
+  while (true) {
+    const std::size_t colon = rest.find(':');
+    const fs::path candidate = fs::absolute(fs::path(rest.substr(0, colon)) / name);
+    std::error_code ignored;
+    if (fs::is_regular_file(candidate, ignored) && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    if (colon == std::string::npos) return std::nullopt;
+    rest.erase(0, colon + 1);
+  }
+}
+
+Result<pid_t> start_child(const ChildStart& child) {
+  ROOFWALK_CHECK(!child.arguments.empty() && child.output >= 0);
+  const auto cannot = [&](int code) {
+    return Error{.message = "cannot start '" + child.arguments.front() + "': " + std::strerror(code)};
+  };
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return cannot(errno);
+  const Descriptor status_read(ends[0]);
+  Descriptor status = above(ends[1]);
+  ::close(ends[1]);
+  const Descriptor output = above(child.output), channel = above(child.channel);
+  if (status.get() < 0 || output.get() < 0 || (child.channel >= 0 && channel.get() < 0)) return cannot(errno);
+
+  Prepared prepared = prepare(child);
+  prepared.output = output.get();
+  prepared.channel = channel.get();
+  prepared.status = status.get();
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) return cannot(errno);
+  if (pid == 0) become(child, prepared, parent);
+  ::setpgid(pid, pid);  // in both processes, so that the group exists whoever runs first
+  status.close();
+
+  int code = 0;
+  ssize_t count = 0;
+  do {
+    count = ::read(status_read.get(), &code, sizeof code);
+  } while (count < 0 && errno == EINTR);
+  if (count != static_cast<ssize_t>(sizeof code)) return pid;
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return cannot(code);
+}
+
+bool has_ended(pid_t pid) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,65 @@
+// How a program is started as a child: a clean beginning, whatever the parent has open, blocked or ignored.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace roofwalk {
+
+// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) reset(std::exchange(other.fd_, -1));
+    return *this;
+  }
+  ~Descriptor() { close(); }
+
+  int get() const { return fd_; }
+  void reset(int fd) {
+    close();
+    fd_ = fd;
+  }
+  void close();
+
+ private:
+  int fd_;
+};
+
+// Where the program lies, absolute, so that a change of directory does not change what runs: searched on our PATH
+// unless the name holds a slash.
+std::optional<std::filesystem::path> find_program(const std::string& name);
+
+struct ChildStart {
+  std::filesystem::path program;                                  // as find_program gives it
+  std::vector<std::string> arguments;                             // [0] is what the program is called
+  std::optional<std::map<std::string, std::string>> environment;  // none: ours
+  std::filesystem::path working_directory = {};                   // empty: ours
+  int output = -1;                                                // becomes its stdout and stderr
+  int channel = -1;                                               // becomes its descriptor 3; -1: it gets none
+  std::size_t max_memory_bytes = 0;                               // address space of each process; 0 unlimited
+  std::size_t max_file_bytes = 0;                                 // of each file that is written; 0 unlimited
+};
+
+// The descriptor at which a child finds its `channel`.
+inline constexpr int kChannelDescriptor = 3;
+
+// Starts the program, in a process group of its own, with an empty stdin and no descriptor but those named. It leaves
+// no core dump, and dies with the thread that started it. The caller reaps it. Errors: it cannot be started.
+Result<pid_t> start_child(const ChildStart& child);
+
+// Whether the program has ended. It stays a zombie, so that its process group cannot become another's before a kill.
+bool has_ended(pid_t pid);
+
+}  // namespace roofwalk

@@ -1,0 +1,107 @@
+// Reads JSON that may be anything: each member by name, of its type and within its bounds, and no others.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/base/json.h"
+#include "common/base/result.h"
+
+namespace roofwalk {
+
+// The first trouble is kept, what is asked for after it does nothing, and end() tells it. `what` names the object in
+// its words: "the record: `elapsed_ns` must be a number from 0 to 1e18". Values that are refused leave `out` as it was.
+class JsonReader {
+ public:
+  JsonReader(const Json& object, std::string_view what);
+
+  void text(const char* key, std::string& out, std::size_t most_bytes = 4096);
+  void flag(const char* key, bool& out);
+  void number(const char* key, double& out, double most = 1e18) { take_number(member(key), key, out, most); }
+
+  template <std::integral Int>
+  void whole(const char* key, Int& out, Int least = 0, Int most = std::numeric_limits<Int>::max()) {
+    take_whole(member(key), key, out, least, most);
+  }
+
+  // Calls read(item) -> Status for each item of an array of at most `most`.
+  template <class Read>
+  void each(const char* key, std::size_t most, Read read) {
+    const Json* array = member(key);
+    if (array == nullptr) return;
+    if (!array->is_array() || array->size() > most) return refuse_array(key, "at most", most);
+    for (const Json& item : *array) {
+      if (trouble_) return;
+      keep(read(item));
+    }
+  }
+
+  // Calls read(value) -> Status with the member.
+  template <class Read>
+  void with(const char* key, Read read) {
+    if (const Json* value = member(key); value != nullptr) keep(read(*value));
+  }
+
+  // The same where the member is not null.
+  template <class Read>
+  void unless_null(const char* key, Read read) {
+    if (const Json* value = member(key); value != nullptr && !value->is_null()) keep(read(*value));
+  }
+
+  // An array of exactly `count` items: take(item, place) gets them in order.
+  template <class Take>
+  void exactly(const char* key, std::size_t count, Take take) {
+    const Json* array = member(key);
+    if (array == nullptr) return;
+    if (!array->is_array() || array->size() != count) return refuse_array(key, "exactly", count);
+    for (std::size_t i = 0; i < count && !trouble_; ++i) take((*array)[i], i);
+  }
+
+  // One value out of `key`.
+  void take_number(const Json* value, const char* key, double& out, double most = 1e18);
+  template <std::integral Int>
+  void take_whole(const Json* value, const char* key, Int& out, Int least = 0,
+                  Int most = std::numeric_limits<Int>::max());
+
+  void keep(const Status& status);
+  void fail(std::string message);  // "the record: MESSAGE"
+  bool failed() const { return trouble_.has_value(); }
+
+  // An Error for the first trouble, or for members that nobody asked for.
+  Status end();
+
+ private:
+  const Json* member(const char* key);  // null where it is missing, or there was trouble before
+  void refuse_array(const char* key, const char* how_many, std::size_t count);
+
+  const Json& object_;
+  std::string what_;
+  std::size_t taken_ = 0;
+  std::optional<Error> trouble_;
+};
+
+template <std::integral Int>
+void JsonReader::take_whole(const Json* value, const char* key, Int& out, Int least, Int most) {
+  if (value == nullptr) return;
+  const auto fits = [&](auto number) {
+    return std::cmp_less_equal(least, number) && std::cmp_less_equal(number, most);
+  };
+  if (value->is_number_unsigned() && fits(value->get<std::uint64_t>())) {
+    out = static_cast<Int>(value->get<std::uint64_t>());
+    return;
+  }
+  if (value->is_number_integer() && !value->is_number_unsigned() && fits(value->get<std::int64_t>())) {
+    out = static_cast<Int>(value->get<std::int64_t>());
+    return;
+  }
+  fail(std::string("`") + key + "` must be a whole number from " + std::to_string(least) + " to " +
+       std::to_string(most));
+}
+
+}  // namespace roofwalk

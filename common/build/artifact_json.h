@@ -1,0 +1,20 @@
+// An Artifact on its way to another process, and back.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/base/json.h"
+#include "common/base/result.h"
+#include "common/build/artifact.h"
+
+namespace roofwalk {
+
+// The learner's texts may hold any bytes, so they do not go into the JSON: path, name, source and PTX are appended to
+// `texts`, and the JSON has their lengths.
+Json packed_json(const Artifact& artifact, std::string& texts);
+
+// Errors: in one line, what is missing, unknown, of another type or too much; lengths that are not those of `texts`.
+Result<Artifact> artifact_from_json(const Json& json, std::string_view texts);
+
+}  // namespace roofwalk

@@ -1,0 +1,49 @@
+#include "common/device/remote/messages.h"
+
+#include "common/base/json_reader.h"
+
+namespace roofwalk {
+
+Json to_json(const Error& error) {
+  return {{"message", error.message}, {"file", error.file}, {"line", error.line}, {"advice", error.advice}};
+}
+
+Status read_error(const Json& json, Error& error) {
+  JsonReader in(json, "the error");
+  in.text("message", error.message, 1 << 16);
+  in.text("file", error.file, 1 << 16);
+  in.whole("line", error.line);
+  in.text("advice", error.advice, 1 << 16);
+  if (error.message.empty()) in.fail("`message` is empty");
+  return in.end();
+}
+
+Json to_json(const RunOptions& options) {
+  return {{"max_warp_instructions", options.max_warp_instructions},
+          {"max_seconds", options.max_seconds},
+          {"threads", options.threads},
+          {"lockstep", options.lockstep},
+          {"sanitize", options.sanitize},
+          {"watched_address", options.watched_address},
+          {"watched_bytes", options.watched_bytes},
+          {"time", static_cast<int>(options.time)}};
+}
+
+Result<RunOptions> run_options_from_json(const Json& json) {
+  RunOptions out;
+  int time = 0;
+  JsonReader in(json, "the options of the run");
+  in.whole("max_warp_instructions", out.max_warp_instructions);
+  in.number("max_seconds", out.max_seconds);
+  in.whole("threads", out.threads);
+  in.flag("lockstep", out.lockstep);
+  in.flag("sanitize", out.sanitize);
+  in.whole("watched_address", out.watched_address);
+  in.whole("watched_bytes", out.watched_bytes);
+  in.whole("time", time, 0, static_cast<int>(RunOptions::Time::least));
+  ROOFWALK_TRY_STATUS(in.end());
+  out.time = static_cast<RunOptions::Time>(time);
+  return out;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,35 @@
+// What a device in another process is asked and answers. One request, one answer, in turn.
+//
+//   the worker first, once it has opened its device    {"protocol", "machine", "counters": [names]}
+//   {"ask": "allocate", "id", "name", "size_bytes", "element_bytes"}    {"address"}
+//   {"ask": "release", "id"}                                            {}
+//   {"ask": "write", "id", "offset_bytes"} and the bytes                {}
+//   {"ask": "read", "id", "offset_bytes", "size_bytes"}                 {} and the bytes
+//   {"ask": "forget", "id", "offset_bytes", "size_bytes"}               {}
+//   {"ask": "load", "artifact"} and its texts                           {}
+//   {"ask": "run", "plan", "options"} and argument bytes                {"record"}
+//
+// Each answer is {"error": null or an Error, "lost": null or an Error, "value": as above, null with an error}. `lost`:
+// the device can do nothing more, whatever the answer was (Device::alive).
+#pragma once
+
+#include "common/base/json.h"
+#include "common/base/result.h"
+#include "common/device/device.h"
+
+namespace roofwalk {
+
+// Changes with any change of what is said here or in the layers' JSON.
+inline constexpr int kWorkerProtocol = 1;
+
+// The most bytes of a buffer that one message moves.
+inline constexpr std::uint64_t kChunkBytes = 4 << 20;
+
+Json to_json(const Error& error);
+// Into `error`. Errors: it is none.
+Status read_error(const Json& json, Error& error);
+
+Json to_json(const RunOptions& options);
+Result<RunOptions> run_options_from_json(const Json& json);
+
+}  // namespace roofwalk

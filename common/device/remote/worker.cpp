@@ -1,0 +1,254 @@
+#include "common/device/remote/worker.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "common/base/child.h"
+#include "common/base/json_reader.h"
+#include "common/build/artifact_json.h"
+#include "common/device/remote/messages.h"
+#include "common/device/remote/wire.h"
+#include "common/plan/plan_json.h"
+#include "common/record/run_record_json.h"
+
+namespace roofwalk {
+namespace {
+
+// What is written to stdout while the device works: the printf of a real GPU writes there, not to us. A thread empties
+// the pipe, so that nobody waits for a reader.
+class PrintedByDevice {
+ public:
+  PrintedByDevice() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
+    // Writers wait while the pipe is full; only the reader must not.
+    ::fcntl(ends[1], F_SETFL, 0);
+    read_.reset(ends[0]);
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[1]);
+    std::thread([this] { empty_for_ever(); }).detach();
+  }
+
+  // What was printed since the last call.
+  Printed take() {
+    std::fflush(stdout);
+    const std::lock_guard lock(mutex_);
+    empty();
+    Printed out{plain_text(text_), more_lines_};
+    text_.clear();
+    more_lines_ = 0;
+    return out;
+  }
+
+ private:
+  static constexpr std::size_t kKept = 64 << 10;  // as much as the virtual GPU keeps
+
+  void empty_for_ever() {
+    pollfd waiting{read_.get(), POLLIN, 0};
+    while (::poll(&waiting, 1, -1) >= 0 || errno == EINTR) {
+      const std::lock_guard lock(mutex_);
+      empty();
+    }
+  }
+
+  void empty() {
+    char buffer[16384];
+    for (ssize_t count; (count = ::read(read_.get(), buffer, sizeof buffer)) > 0;) {
+      const std::size_t kept = std::min(static_cast<std::size_t>(count), kKept - text_.size());
+      text_.append(buffer, kept);
+      more_lines_ += static_cast<std::uint64_t>(std::count(buffer + kept, buffer + count, '\n'));
+    }
+  }
+
+  Descriptor read_;
+  std::mutex mutex_;
+  std::string text_;
+  std::uint64_t more_lines_ = 0;
+};
+
+class Server {
+ public:
+  explicit Server(Device& device) : device_(device) {}
+
+  // False when the conversation is over.
+  bool answer_one(Wire& wire) {
+    constexpr std::uint64_t kMostBody = 256 << 20;
+    Wire::Head head;
+    if (wire.take_head(head) || head.body_bytes > kMostBody) return false;
+    body_.resize(head.body_bytes);
+    if (wire.take_body(body_)) return false;
+    reply_.clear();
+    Json answer{{"error", nullptr}, {"lost", nullptr}, {"value", nullptr}};
+    const auto value = answer_or_error(head.json);
+    if (value) {
+      answer["value"] = *value;
+    } else {
+      answer["error"] = to_json(value.error());
+      reply_.clear();
+    }
+    if (const Status alive = device_.alive(); !alive) answer["lost"] = to_json(alive.error());
+    const auto trouble = wire.send(head.serial, answer, reply_);
+    if (trouble && trouble->kind == WireTrouble::Kind::too_long) {
+      answer["value"] = nullptr;
+      answer["error"] = to_json(Error{.message = "the record of the run is too long (more than 64 MiB)"});
+      return !wire.send(head.serial, answer, {});
+    }
+    return !trouble;
+  }
+
+ private:
+  Result<Json> answer_or_error(const Json& request) {
+    try {
+      return answer(request);
+    } catch (const std::exception& error) {  // out of memory
+      return Error{.message = std::string("the device's process: ") + error.what()};
+    }
+  }
+
+  Result<Json> answer(const Json& request) {
+    JsonReader in(request, "the request");
+    std::string ask;
+    in.text("ask", ask);
+    if (ask == "allocate") return allocate(in);
+    if (ask == "load") return load(in);
+    if (ask == "run") return run(in);
+    return touch(in, ask);
+  }
+
+  Result<Json> allocate(JsonReader& in) {
+    int id = 0;
+    std::string name;
+    std::uint64_t size_bytes = 0;
+    std::uint32_t element_bytes = 0;
+    in.whole("id", id);
+    in.text("name", name);
+    in.whole("size_bytes", size_bytes, std::uint64_t{1});
+    in.whole("element_bytes", element_bytes, 1u);
+    ROOFWALK_TRY_STATUS(in.end());
+    ROOFWALK_TRY(const DeviceBuffer buffer, device_.allocate(name, size_bytes, element_bytes));
+    buffers_[id] = buffer;
+    return Json{{"address", buffer.address}};
+  }
+
+  Result<Json> load(JsonReader& in) {
+    Artifact artifact;
+    in.with("artifact", [&](const Json& json) -> Status {
+      ROOFWALK_TRY(artifact, artifact_from_json(json, {reinterpret_cast<const char*>(body_.data()), body_.size()}));
+      return kOk;
+    });
+    ROOFWALK_TRY_STATUS(in.end());
+    ROOFWALK_TRY_STATUS(device_.load(artifact));
+    return Json::object();
+  }
+
+  Result<Json> run(JsonReader& in) {
+    Plan plan;
+    RunOptions options;
+    in.with("plan", [&](const Json& json) -> Status {
+      ROOFWALK_TRY(plan, plan_from_json(json, body_));
+      return kOk;
+    });
+    in.with("options", [&](const Json& json) -> Status {
+      ROOFWALK_TRY(options, run_options_from_json(json));
+      return kOk;
+    });
+    ROOFWALK_TRY_STATUS(in.end());
+    printed_.take();
+    auto record = device_.run(plan, options);
+    Printed printed = printed_.take();
+    if (!record) return record.error();
+    if (record->printed == Printed{}) record->printed = std::move(printed);
+    return Json{{"record", whole_json(*record)}};
+  }
+
+  // What is about one buffer and some of its bytes.
+  Result<Json> touch(JsonReader& in, const std::string& ask) {
+    int id = 0;
+    std::uint64_t offset_bytes = 0, size_bytes = body_.size();
+    in.whole("id", id);
+    if (ask != "release") in.whole("offset_bytes", offset_bytes);
+    if (ask == "read" || ask == "forget") in.whole("size_bytes", size_bytes);
+    ROOFWALK_TRY_STATUS(in.end());
+    const auto at = buffers_.find(id);
+    if (at == buffers_.end()) return Error{.message = "the request: there is no such buffer"};
+    const DeviceBuffer buffer = at->second;
+    if (offset_bytes > buffer.size_bytes || size_bytes > buffer.size_bytes - offset_bytes) {
+      return Error{.message = "the request: these bytes are not in the buffer"};
+    }
+    if (ask == "release") {
+      device_.release(buffer);
+      buffers_.erase(at);
+    } else if (ask == "write") {
+      device_.write(buffer, offset_bytes, body_);
+    } else if (ask == "read") {
+      reply_.resize(size_bytes);
+      device_.read(buffer, offset_bytes, reply_);
+    } else if (ask == "forget") {
+      device_.forget(buffer, offset_bytes, size_bytes);
+    } else {
+      return Error{.message = "the request: nobody knows what it asks for"};
+    }
+    return Json::object();
+  }
+
+  Device& device_;
+  PrintedByDevice& printed_ = *new PrintedByDevice;  // its thread lives as long as the process
+  std::map<int, DeviceBuffer> buffers_;
+  std::vector<std::uint8_t> body_, reply_;
+};
+
+Json hello(const Result<std::unique_ptr<Device>>& device) {
+  Json answer{{"error", nullptr}, {"lost", nullptr}, {"value", nullptr}};
+  if (!device) {
+    answer["error"] = to_json(device.error());
+    return answer;
+  }
+  Json counters = Json::array();
+  for (std::size_t i = 0; i < kCounterCount; ++i) {
+    if ((*device)->supports(static_cast<Counter>(i))) counters.push_back(counter_name(static_cast<Counter>(i)));
+  }
+  answer["value"] = {
+      {"protocol", kWorkerProtocol}, {"machine", to_json((*device)->machine())}, {"counters", std::move(counters)}};
+  return answer;
+}
+
+// Of all processes this one can be spared. Raising the score needs no right.
+void offer_itself_to_the_oom_killer() {
+  if (std::FILE* file = std::fopen("/proc/self/oom_score_adj", "we")) {
+    std::fputs("1000", file);
+    std::fclose(file);
+  }
+}
+
+}  // namespace
+
+bool is_worker() {
+  int domain = 0, type = 0;
+  socklen_t size = sizeof domain;
+  if (::getsockopt(kChannelDescriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX) return false;
+  size = sizeof type;
+  return ::getsockopt(kChannelDescriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+int serve_device(const std::function<Result<std::unique_ptr<Device>>()>& open) {
+  ::fcntl(kChannelDescriptor, F_SETFD, FD_CLOEXEC);  // programs that the device starts must not hold the line open
+  offer_itself_to_the_oom_killer();
+  auto device = open();
+  Wire wire(kChannelDescriptor);
+  if (wire.send(0, hello(device), {})) return 1;
+  if (!device) return 1;
+  Server server(**device);
+  while (server.answer_one(wire)) {
+  }
+  return 0;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,27 @@
+// roofwalk device-worker: the process that a device lives in (common/device/remote). The program starts it for itself;
+// no help names it.
+#include "common/device/remote/worker.h"
+#include "grader/cmd/verbs.h"
+
+namespace roofwalk {
+namespace {
+
+int serve(const Session& session) {
+  if (!is_worker()) {
+    throw Failure{
+        {.message = "`device-worker` is started by the program itself, to run kernels in a process of their own",
+         .advice = "`./roofwalk run NAME` runs yours"},
+        kUsage};
+  }
+  return serve_device([&] { return open_device(session.options.device); });
+}
+
+}  // namespace
+
+void add_device_worker_command(CLI::App& app, Session& session, int& exit_code) {
+  auto* command = app.add_subcommand("device-worker", "Serve a device to the program that started this");
+  command->group("");  // in no list
+  command->callback([&] { exit_code = serve(session); });
+}
+
+}  // namespace roofwalk

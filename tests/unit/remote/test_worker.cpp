@@ -1,0 +1,215 @@
+// A worker that serves the virtual GPU: `remote_test_worker MODE LOG`. It writes its process id as a line of LOG, and
+// is as bad as MODE says when it is the first there; later ones are honest. `always-MODE` is bad each time.
+#include <dirent.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "common/base/child.h"
+#include "common/device/device.h"
+#include "common/device/remote/wire.h"
+#include "common/device/remote/worker.h"
+
+namespace roofwalk {
+namespace {
+
+[[noreturn]] void hang() {
+  while (true) ::pause();
+}
+
+void put(const std::string& bytes) { ::send(kChannelDescriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+
+std::string prefix(std::uint32_t head_bytes, std::uint64_t body_bytes) {
+  std::string out = "RKW1";
+  out.append(reinterpret_cast<const char*>(&head_bytes), sizeof head_bytes);
+  out.append(reinterpret_cast<const char*>(&body_bytes), sizeof body_bytes);
+  return out.append(8, '\0');
+}
+
+std::string text_of(const std::string& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// What the process has of its parent's: each environment variable, descriptor and limit, in one text.
+std::string inheritance() {
+  std::string out = "environment:";
+  for (const char c : text_of("/proc/self/environ")) out += c == '\0' ? ' ' : c;
+  out += "\ndescriptors:";
+  DIR* folder = ::opendir("/proc/self/fd");
+  while (const dirent* entry = ::readdir(folder)) {
+    const std::string name = entry->d_name;
+    if (name[0] == '.' || std::stoi(name) == ::dirfd(folder)) continue;
+    char target[256] = {};
+    [[maybe_unused]] const auto count = ::readlink(("/proc/self/fd/" + name).c_str(), target, sizeof target - 1);
+    out += " " + name + "=" + std::string(target).substr(0, std::string(target).find(':'));
+  }
+  ::closedir(folder);
+  rlimit core{}, memory{};
+  ::getrlimit(RLIMIT_CORE, &core);
+  ::getrlimit(RLIMIT_AS, &memory);
+  int signal = 0;
+  ::prctl(PR_GET_PDEATHSIG, &signal);
+  out += "\noom: " + text_of("/proc/self/oom_score_adj") + "core: " + std::to_string(core.rlim_cur) +
+         "\naddress space: " + (memory.rlim_cur == RLIM_INFINITY ? "unlimited" : "limited") +
+         "\nsignal: " + std::to_string(signal) + "\nleads its group: " + (::getpgrp() == ::getpid() ? "yes" : "no");
+  return out + "\n";
+}
+
+// A process of another group that keeps this one from being reaped for four seconds after its death, as a driver that
+// does not let go would.
+void be_held() {
+  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+  int ready[2];
+  if (::pipe(ready) != 0) std::abort();
+  if (::fork() == 0) {
+    ::setsid();
+    ::close(kChannelDescriptor);
+    const char seized = ::ptrace(PTRACE_SEIZE, ::getppid(), nullptr, nullptr) == 0 ? 'y' : 'n';
+    [[maybe_unused]] const auto count = ::write(ready[1], &seized, 1);
+    ::usleep(4'000'000);
+    ::_exit(0);
+  }
+  char seized = 'n';
+  [[maybe_unused]] const auto count = ::read(ready[0], &seized, 1);
+  if (seized == 'n') {
+    std::fprintf(stderr, "ptrace is not allowed here\n");
+    ::_exit(9);
+  }
+}
+
+class OddDevice final : public Device {
+ public:
+  OddDevice(std::unique_ptr<Device> inner, std::string mode) : inner_(std::move(inner)), mode_(std::move(mode)) {}
+
+ private:
+  const Machine& do_machine() const override { return inner_->machine(); }
+  bool do_supports(Counter counter) const override { return inner_->supports(counter); }
+  Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size, std::uint32_t element) override {
+    ROOFWALK_TRY(DeviceBuffer buffer, inner_->allocate(name, size, element));
+    if (mode_ == "overlap") buffer.address = 4096;
+    if (mode_ == "odd-address") buffer.address += 1;
+    return buffer;
+  }
+  void do_release(const DeviceBuffer& buffer) override { inner_->release(buffer); }
+  void do_write(const DeviceBuffer& buffer, std::uint64_t offset, std::span<const std::uint8_t> data) override {
+    if (mode_ == "hang-in-write") hang();
+    inner_->write(buffer, offset, data);
+  }
+  void do_read(const DeviceBuffer& buffer, std::uint64_t offset, std::span<std::uint8_t> data) const override {
+    if (mode_ == "exit-in-read") ::_exit(5);
+    inner_->read(buffer, offset, data);
+  }
+  void do_forget(const DeviceBuffer& buffer, std::uint64_t offset, std::uint64_t size) override {
+    inner_->forget(buffer, offset, size);
+  }
+  Status do_load(const Artifact& artifact) override {
+    if (mode_ == "tell") return Error{.message = inheritance()};
+    if (mode_ == "hang-in-load") hang();
+    return inner_->load(artifact);
+  }
+  Status do_alive() const override {
+    if (lost_) return Error{.message = "CUDA_ERROR_LAUNCH_FAILED (719)"};
+    return kOk;
+  }
+  Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) override;
+
+  std::unique_ptr<Device> inner_;
+  std::string mode_;
+  bool lost_ = false;
+};
+
+Result<RunRecord> OddDevice::do_run(const Plan& plan, const RunOptions& options) {
+  if (mode_ == "hang") hang();
+  if (mode_ == "held") {
+    be_held();
+    hang();
+  }
+  for (const auto& [mode, signal] :
+       {std::pair{"segv", SIGSEGV}, {"abort", SIGABRT}, {"kill", SIGKILL}, {"term", SIGTERM}}) {
+    if (mode_ == mode) ::raise(signal);
+  }
+  if (mode_ == "exit") {
+    std::fprintf(stderr, "nothing\nthe driver said \033[31mno\n");
+    ::_exit(7);
+  }
+  if (mode_ == "close") {
+    ::close(kChannelDescriptor);
+    hang();
+  }
+  if (mode_ == "garbage") put(std::string(5000, 'x'));
+  if (mode_ == "endless-head") put(prefix(0xffff'ffffu, 0));
+  if (mode_ == "long-body") put(prefix(2, ~0ull) + "{}");
+  if (mode_ == "no-json") put(prefix(5, 0) + "{\"a\":");
+  if (mode_ == "deep-json") put(prefix(4000, 0) + std::string(4000, '['));
+  if (mode_ == "other-serial") put(prefix(2, 0) + "{}");
+  if (mode_ == "half") put(prefix(1000, 0) + "{\"value\":");
+  if (mode_ == "half-and-close") {
+    put(prefix(1000, 0) + "{\"value\":");
+    ::_exit(0);
+  }
+  if (mode_ == "trickle") {
+    put(prefix(1000, 0));
+    while (true) {
+      put(" ");
+      ::usleep(20'000);
+    }
+  }
+  ROOFWALK_TRY(RunRecord record, inner_->run(plan, options));
+  if (mode_ == "nan") record.elapsed_ns = std::nan("");
+  if (mode_ == "infinite") record.kernels.at(0).parts.dram_ns = INFINITY;
+  if (mode_ == "negative") record.elapsed_ns = -1;
+  if (mode_ == "more-kernels") record.kernels.push_back(record.kernels.at(0));
+  if (mode_ == "no-kernels") record.kernels.clear();
+  if (mode_ == "longer-than-it-took") {
+    record.time_is_modelled = false;
+    record.elapsed_ns = 1e15;
+  }
+  if (mode_ == "escape") record.kernels.at(0).name = "a\033[2Jb\xff";
+  if (mode_ == "print") {
+    std::printf("hello from thread %d\n", 3);
+    for (int i = 0; i < 100'000; ++i) std::printf("and again\n");
+    [[maybe_unused]] const auto count = ::write(STDOUT_FILENO, "\033\xff\n", 3);
+  }
+  if (mode_ == "sticky") {
+    record.fault.emplace().message = "an illegal address";
+    lost_ = true;
+  }
+  return record;
+}
+
+}  // namespace
+}  // namespace roofwalk
+
+int main(int argc, char** argv) {
+  using namespace roofwalk;
+  if (argc != 3) return 2;
+  std::string mode = argv[1];
+  const std::string log = argv[2];
+  const bool is_first = text_of(log).empty();
+  std::ofstream(log, std::ios::app) << ::getpid() << std::endl;
+  if (mode.starts_with("always-")) {
+    mode = mode.substr(7);
+  } else if (!is_first && mode != "other-machine") {
+    mode = "honest";
+  }
+  if (mode == "silent") hang();
+  if (mode == "exit-at-once") return 4;
+  return serve_device([&]() -> Result<std::unique_ptr<Device>> {
+    if (mode == "no-device") return Error{.message = "there is no GPU here", .advice = "take the virtual one"};
+    ROOFWALK_TRY(auto inner, open_device(mode == "other-machine" && !is_first ? "virtual:rtx4090" : "virtual"));
+    if (mode == "other-machine") mode = is_first ? "hang" : "honest";
+    return std::unique_ptr<Device>(std::make_unique<OddDevice>(std::move(inner), mode));
+  });
+}
