@@ -10,7 +10,8 @@ if(nvcc)
   list(APPEND roots ${root})
 endif()
 file(GLOB installed /usr/local/cuda-13*)
-list(APPEND roots $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda ${installed} /opt/cuda ${PROJECT_SOURCE_DIR}/.venv/cuda)
+list(APPEND roots
+  $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda ${installed} /opt/cuda ${PROJECT_SOURCE_DIR}/.venv/cuda)
 
 set(found "")
 foreach(root IN LISTS roots)
@@ -36,7 +37,8 @@ foreach(root IN LISTS roots)
   endif()
 endforeach()
 if(NOT found)
-  message(FATAL_ERROR "CUDA 13's headers with CUPTI's (cuda.h, cupti_range_profiler.h) were not found: run ./roofwalk once, "
-    "which installs them, or set ROOFWALK_CUDA to a toolkit that has both")
+  # A line that starts with a space is printed as it is.
+  message(FATAL_ERROR " CUDA 13's headers with CUPTI's (cuda.h, cupti_range_profiler.h) were not found: "
+    "run ./roofwalk once, which installs them, or set ROOFWALK_CUDA to a toolkit that has both")
 endif()
 set(ROOFWALK_CUDA_HEADERS ${found} CACHE INTERNAL "folders of cuda.h and of CUPTI's headers")

@@ -36,13 +36,12 @@ struct FakeCuptiCalls {
     return CUPTI_SUCCESS;
   }
 
-#define FAKE_CALL(function, type, name)                                                        \
-  static CUptiResult function(type* p) {                                                       \
-    const CUptiResult result = enter(name, *p, type##_STRUCT_SIZE);                            \
-    return do_##function(*p, *g_fake, result == CUPTI_SUCCESS) ? result                        \
-           : result == CUPTI_SUCCESS                           ? CUPTI_ERROR_INVALID_PARAMETER \
-                                                               : result;                                                 \
-  }                                                                                            \
+#define FAKE_CALL(function, type, name)                                                 \
+  static CUptiResult function(type* p) {                                                \
+    const CUptiResult result = enter(name, *p, type##_STRUCT_SIZE);                     \
+    const bool accepts = do_##function(*p, *g_fake, result == CUPTI_SUCCESS);           \
+    return accepts || result != CUPTI_SUCCESS ? result : CUPTI_ERROR_INVALID_PARAMETER; \
+  }                                                                                     \
   static bool do_##function(type& p, FakeCupti& fake, bool works)
 
   FAKE_CALL(cuptiProfilerInitialize, CUpti_Profiler_Initialize_Params, "Initialize") {
@@ -126,7 +125,9 @@ struct FakeCuptiCalls {
     want(p.numMetrics == fake.metrics_.size(), "other metrics than those counted");
     if (!works) return true;
     const std::size_t range = fake.reversed ? fake.labels_.size() - 1 - p.rangeIndex : p.rangeIndex;
-    for (std::size_t i = 0; i < p.numMetrics; ++i) p.pMetricValues[i] = fake.value(range, p.ppMetricNames[i]);
+    for (std::size_t i = 0; i < p.numMetrics; ++i) {
+      if (fake.untouched_metric != p.ppMetricNames[i]) p.pMetricValues[i] = fake.value(range, p.ppMetricNames[i]);
+    }
     return true;
   }
 

@@ -25,6 +25,7 @@ class FakeCupti {
   std::size_t passes = 2;                 // what the host library says
   std::size_t passes_run = 2;             // after how many the profiler is content
   std::string unknown_metric;             // that the host library does not have
+  std::string untouched_metric;           // for which no value is written
   std::size_t dropped = 0;                // launches that the decoding loses
   bool reversed = false;                  // ranges come back last first
   std::vector<std::string> labels_given;  // what ranges are called when they come back; empty: as they were pushed

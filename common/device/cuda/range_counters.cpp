@@ -129,7 +129,7 @@ class MetricSet {
   // The values of one range of an image.
   Result<std::map<std::string, double>> evaluate(Results& results, const std::vector<std::uint8_t>& image,
                                                  std::size_t range) const {
-    // CUPTI leaves what it cannot evaluate as it was.
+    // Should CUPTI leave one as it was: not available.
     std::vector<double> values(names_.size(), std::numeric_limits<double>::quiet_NaN());
     ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, params);
     params.pHostObject = host_;

@@ -149,7 +149,7 @@ std::map<std::string, double> weights_of(Quantity quantity, std::string_view chi
 TEST_F(RealMetrics, UnitsAreWhatTheNamesSay) {
   const std::map<std::string, std::string> units = {
       {"ns", "nanosecond"},     {"cycles", "gpc_cycle"},          {"percent", "percent"}, {"bytes", "byte"},
-      {"sectors", "l2_sector"}, {"instructions", "instruction"},  {"f16", "instruction"},       {"f32", "instruction"},
+      {"sectors", "l2_sector"}, {"instructions", "instruction"},  {"f16", "instruction"}, {"f32", "instruction"},
       {"f64", "instruction"},   {"wavefronts", "l1tex_wavefront"}};
   for (const std::string_view chip : {"TU102", "GA100", "AD102", "GH100", "GB100", "GB202", "GB20B"}) {
     const Host host(*api_, chip);

@@ -115,9 +115,11 @@ TEST_F(CountRanges, WhatCouldNotBeCountedStaysNan) {
   cupti_.value = [](std::size_t, const std::string& metric) {
     return metric.starts_with("dram__") ? std::numeric_limits<double>::quiet_NaN() : 2.0;
   };
+  cupti_.untouched_metric = "gpu__time_duration.sum";
   const auto ranges = count_two();
   ASSERT_TRUE(ranges.ok());
   EXPECT_TRUE(std::isnan(ranges->front().metrics.at("dram__bytes_read.sum")));
+  EXPECT_TRUE(std::isnan(ranges->front().metrics.at("gpu__time_duration.sum")));
   const Counters counters = counters_of("GH100", ranges->front());
   EXPECT_FALSE(counters[Counter::dram_read_bytes].has_value());
   EXPECT_EQ(counters[Counter::l2_read_sectors], 2u);
