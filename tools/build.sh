@@ -21,13 +21,18 @@ show_build_errors() {
   stop 3 "the build failed (all of it: $build_log)"
 }
 
-# A build folder that was made for another place (a copied or moved checkout) cannot be used.
+# A build folder that was made for another place (a copied or moved checkout) cannot be used. One whose CUDA headers are
+# gone has to look for them again.
 configure() {
-  local cached=''
+  local cached='' headers=''
   if [[ -f $build/CMakeCache.txt ]]; then
     cached=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
-    if [[ $cached == "$root" && -f $build/build.ninja ]]; then return; fi
-    rm -rf "$build"
+    headers=$(sed -n 's/^ROOFWALK_CUDA_HEADERS:INTERNAL=\([^;]*\).*/\1/p' "$build/CMakeCache.txt")
+    if [[ $cached != "$root" || ! -f $build/build.ninja ]]; then
+      rm -rf "$build"
+    elif [[ -z $headers || -d $headers ]]; then
+      return
+    fi
   fi
   progress "preparing the build"
   # ROOFWALK_NATIVE=OFF: for a build that other processors will run, such as a container image's.

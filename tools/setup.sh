@@ -19,16 +19,20 @@ missing_packages() {
   done <"$root/tools/apt-packages.txt"
 }
 
-# True for a folder with nvcc 13.0 or later, ptxas and the headers. An older nvcc, however early on the PATH, is passed.
+# True for a folder with nvcc 13.0 or later, ptxas and the headers: the runtime's, the driver's and CUPTI's, which many
+# packaged toolkits leave out. An older nvcc, however early on the PATH, is passed.
 toolkit_is_usable() {
-  local folder=$1 version header
+  local folder=$1 version header place found
   [[ -x $folder/bin/nvcc && -x $folder/bin/ptxas ]] || return 1
   version=$(timeout 20 "$folder/bin/nvcc" --version 2>/dev/null) || return 1
   [[ $version =~ release\ ([0-9]+)\. ]] && ((BASH_REMATCH[1] >= 13)) || return 1
-  for header in "$folder"/include/cuda_runtime.h "$folder"/targets/*/include/cuda_runtime.h; do
-    if [[ -f $header ]]; then return 0; fi
+  for header in cuda_runtime.h cuda.h cupti_range_profiler.h; do
+    found=
+    for place in "$folder"/{include,targets/*/include,extras/CUPTI/include}; do
+      if [[ -f $place/$header ]]; then found=1; fi
+    done
+    [[ -n $found ]] || return 1
   done
-  return 1
 }
 
 # Prints the folder of the first usable toolkit: the caller's choice, the PATH, the usual places, the project's own.

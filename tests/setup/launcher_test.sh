@@ -26,7 +26,7 @@ toolkit() {
   stand_in "$1/bin" nvcc "echo 'Cuda compilation tools, release $2, V$2.1'"
   stand_in "$1/bin" ptxas :
   mkdir -p "$1/include"
-  touch "$1/include/cuda_runtime.h"
+  touch "$1"/include/{cuda_runtime.h,cuda.h,cupti_range_profiler.h}
 }
 stand_in "$tools" dpkg-query "sed -n 's/^\([a-z][^ ]*\).*/\1 installed/p' '$project/tools/apt-packages.txt' |
   grep -v '^libfmt-dev' || true
@@ -34,7 +34,8 @@ stand_in "$tools" dpkg-query "sed -n 's/^\([a-z][^ ]*\).*/\1 installed/p' '$proj
 stand_in "$tools" apt-get 'if [[ $* == *install* && -n ${APT_SAYS:-} ]]; then echo "$APT_SAYS"; exit 100; fi'
 stand_in "$tools" sudo '[[ $1 != -n ]] || shift; "$@"'
 stand_in "$tools" cmake 'mkdir -p build/default && touch build/default/build.ninja
-echo "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" >build/default/CMakeCache.txt'
+printf "%s\n" "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "ROOFWALK_CUDA_HEADERS:INTERNAL=$ROOFWALK_CUDA/include" \
+  >build/default/CMakeCache.txt'
 stand_in "$tools" ninja 'if [[ -n ${NINJA_SAYS:-} ]]; then printf "$NINJA_SAYS"; exit 1; fi
 echo "[1/1] Linking"; mkdir -p "$2/grader"; cp "$PROGRAM" "$2/grader/roofwalk"'
 stand_in "$tools" ctest 'echo "on-path $(type -P ptxas)" >>"$CALLS"
@@ -104,6 +105,20 @@ NO_FMT=1 APT_SAYS='E: Unable to locate package libfmt-dev' call 3 list -y
 prints 'Unable to locate package libfmt-dev'
 NO_FMT=1 ROOFWALK_YES=1 call 1 list
 starts 'apt-get .*install.* libfmt-dev$'
+
+# A toolkit without CUPTI's headers is passed over; the build that knew the one that went is made anew.
+toolkit "$folder/whole" 13.1
+mv "$folder/new/include/cupti_range_profiler.h" "$folder"
+rm "$root/build/default/CMakeCache.txt"
+touch "$root/tools/setup.sh"
+CUDA_PATH=$folder/whole call 1 list
+prints "cuda=$folder/whole"
+mkdir -p "$folder/new/extras/CUPTI/include"
+mv "$folder/cupti_range_profiler.h" "$folder/new/extras/CUPTI/include"
+rm -r "$folder/whole"
+call 1 list
+prints "cuda=$folder/new"
+starts 'cmake --preset default'
 
 # No toolkit of 13 anywhere: the wheels are offered, not fetched unasked.
 rm -r "$folder/new"

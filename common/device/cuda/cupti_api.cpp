@@ -1,0 +1,61 @@
+#include "common/device/cuda/cupti_api.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kOldestVersion = 130000;  // xxyyzz since CUDA 13.0 (cupti_version.h)
+
+// Where toolkits keep it: NVIDIA's installer and its packages in extras/CUPTI or targets, the wheels in plain lib.
+std::vector<fs::path> places(const fs::path& toolkit_root, const char* library) {
+  std::vector<fs::path> found;
+  if (!toolkit_root.empty()) {
+    for (const char* folder :
+         {"extras/CUPTI/lib64", "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"}) {
+      std::error_code error;
+      if (fs::path file = toolkit_root / folder / library; fs::exists(file, error)) found.push_back(std::move(file));
+    }
+  }
+  found.emplace_back(library);
+  return found;
+}
+
+}  // namespace
+
+Result<CuptiApi> load_cupti_api(const fs::path& toolkit_root, const char* library) {
+  constexpr const char* kAdvice =
+      "run ./roofwalk once, which installs the CUDA toolkit with CUPTI; without it bytes are modelled";
+  void* handle = nullptr;
+  std::string why;
+  for (const fs::path& place : places(toolkit_root, library)) {
+    handle = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle != nullptr) break;
+    if (why.empty()) why = ::dlerror();
+  }
+  if (handle == nullptr) return Error{.message = fmt::format("CUPTI was not found: {}", why), .advice = kAdvice};
+  CuptiApi api;
+  const char* missing = nullptr;
+#define ROOFWALK_RESOLVE(name) \
+  if (api.name = reinterpret_cast<decltype(api.name)>(::dlsym(handle, #name)); api.name == nullptr) missing = #name;
+  ROOFWALK_CUPTI_CALLS(ROOFWALK_RESOLVE)
+#undef ROOFWALK_RESOLVE
+  if (missing != nullptr) {
+    return Error{.message = fmt::format("{} lacks {}: it is not CUPTI 13", library, missing), .advice = kAdvice};
+  }
+  std::uint32_t version = 0;
+  if (api.cuptiGetVersion(&version) != CUPTI_SUCCESS || version < kOldestVersion) {
+    return Error{
+        .message = fmt::format("{} says it is version {}; {} or later is needed", library, version, kOldestVersion),
+        .advice = kAdvice};
+  }
+  return api;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,62 @@
+// A CUPTI that a test scripts: it holds callers to the order and the parameters that the real one asks for, keeps a
+// list of the calls, and fails where it is told to. It is a table of plain functions, so there is one at a time.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "common/device/cuda/cupti_api.h"
+
+namespace roofwalk {
+
+class FakeCupti {
+ public:
+  FakeCupti();
+  ~FakeCupti();
+  FakeCupti(const FakeCupti&) = delete;
+  FakeCupti& operator=(const FakeCupti&) = delete;
+
+  const CuptiApi& api() const { return api_; }
+
+  // What the GPU is and does.
+  std::string chip = "GH100";
+  std::size_t passes = 2;                 // what the host library says
+  std::size_t passes_run = 2;             // after how many the profiler is content
+  std::string unknown_metric;             // that the host library does not have
+  std::string untouched_metric;           // for which no value is written
+  std::size_t dropped = 0;                // launches that the decoding loses
+  bool reversed = false;                  // ranges come back last first
+  std::vector<std::string> labels_given;  // what ranges are called when they come back; empty: as they were pushed
+  CUpti_Profiler_DeviceSupported_Params supported = {};
+  // The value of a metric in the range with that number.
+  std::function<double(std::size_t, const std::string&)> value = [](std::size_t, const std::string&) { return 1; };
+
+  // The `calls_from_now`th call (0: the next) fails with `failure`; what it would switch on stays off.
+  void fail_in(std::size_t calls_from_now) { failing_call_ = calls_made_ + calls_from_now; }
+  CUptiResult failure = CUPTI_ERROR_UNKNOWN;
+  // As well, every call of this name from its `failing_from`th on.
+  std::string failing_name;
+  std::size_t failing_from = 0;
+
+  // Calls by name, without "cupti" and "Profiler", and what the test notes between them.
+  std::vector<std::string> calls;
+  void note(const std::string& what) { calls.push_back(what); }
+  std::size_t calls_made() const { return calls_made_; }
+  // Nothing is switched on, allocated or open.
+  bool is_clean() const;
+  std::vector<std::string> mistakes;  // of the caller, in words
+
+ private:
+  friend struct FakeCuptiCalls;
+
+  CuptiApi api_;
+  std::size_t calls_made_ = 0, failing_call_ = std::numeric_limits<std::size_t>::max();
+  int profilers_ = 0, hosts_ = 0, sessions_ = 0;
+  bool image_ready_ = false, configured_ = false, started_ = false, in_range_ = false, decoded_ = false;
+  std::size_t image_bytes_ = 0, config_bytes_ = 0, most_ranges_ = 0, passes_done_ = 0;
+  std::vector<std::string> metrics_, labels_;
+};
+
+}  // namespace roofwalk

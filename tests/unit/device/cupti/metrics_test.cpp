@@ -1,0 +1,318 @@
+// The table of metrics: against what the real CUPTI says of every chip, and its arithmetic on made-up values.
+#include "common/device/cuda/metrics.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "tests/unit/device/cupti/real_cupti.h"
+
+namespace roofwalk {
+namespace {
+
+using testing::Contains;
+using testing::IsSupersetOf;
+using testing::Not;
+
+// The host object of a chip.
+class Host {
+ public:
+  Host(const CuptiApi& api, std::string_view chip) : api_(api) {
+    const std::string name(chip);
+    ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
+    params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+    params.pChipName = name.c_str();
+    if (api.cuptiProfilerHostInitialize(&params) == CUPTI_SUCCESS) object_ = params.pHostObject;
+  }
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+  ~Host() {
+    if (object_ == nullptr) return;
+    ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize_Params, params);
+    params.pHostObject = object_;
+    api_.cuptiProfilerHostDeinitialize(&params);
+  }
+  bool ok() const { return object_ != nullptr; }
+
+  // "byte"; nothing where the chip does not have the metric.
+  std::optional<std::string> unit_of(const std::string& metric) const {
+    ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties_Params, params);
+    params.pHostObject = object_;
+    params.pMetricName = metric.c_str();
+    if (api_.cuptiProfilerHostGetMetricProperties(&params) != CUPTI_SUCCESS) return std::nullopt;
+    return params.pDimUnit == nullptr ? "" : params.pDimUnit;
+  }
+
+  // 0 where there is no config image for them.
+  std::size_t passes(const std::vector<std::string>& metrics) const {
+    std::vector<const char*> names;
+    for (const std::string& metric : metrics) names.push_back(metric.c_str());
+    ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
+    add.pHostObject = object_;
+    add.ppMetricNames = names.data();
+    add.numMetrics = names.size();
+    if (api_.cuptiProfilerHostConfigAddMetrics(&add) != CUPTI_SUCCESS) return 0;
+    ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
+    size.pHostObject = object_;
+    if (api_.cuptiProfilerHostGetConfigImageSize(&size) != CUPTI_SUCCESS) return 0;
+    std::vector<std::uint8_t> image(size.configImageSize);
+    ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage_Params, get);
+    get.pHostObject = object_;
+    get.configImageSize = image.size();
+    get.pConfigImage = image.data();
+    if (api_.cuptiProfilerHostGetConfigImage(&get) != CUPTI_SUCCESS) return 0;
+    ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, count);
+    count.configImageSize = image.size();
+    count.pConfigImage = image.data();
+    return api_.cuptiProfilerHostGetNumOfPasses(&count) == CUPTI_SUCCESS ? count.numOfPasses : 0;
+  }
+
+ private:
+  const CuptiApi& api_;
+  CUpti_Profiler_Host_Object* object_ = nullptr;
+};
+
+class RealMetrics : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    api_ = real_cupti(why);
+    if (!api_) GTEST_SKIP() << why;
+  }
+  std::optional<CuptiApi> api_;
+};
+
+// The sets that can be asked for on a chip: of no type of tensor operations, and of each that it counts.
+std::vector<std::optional<TensorType>> sets_of(std::string_view chip) {
+  std::vector<std::optional<TensorType>> sets = {std::nullopt};
+  for (const TensorType type : tensor_types()) {
+    if (metrics_of(chip, type) != metrics_of(chip)) sets.emplace_back(type);
+  }
+  return sets;
+}
+
+std::string name_of(const std::optional<TensorType>& type) {
+  return type ? std::string(tensor_type_name(*type)) : "no tensor type";
+}
+
+TEST_F(RealMetrics, EveryChipHasEveryNameOfItsSets) {
+  for (const std::string_view chip : counted_chips()) {
+    const Host host(*api_, chip);
+    ASSERT_TRUE(host.ok()) << chip;
+    EXPECT_FALSE(host.unit_of("dram__bytes_of_nobody.sum")) << "it takes any name";
+    EXPECT_FALSE(host.unit_of("")) << "it takes any name";
+    for (const auto& type : sets_of(chip)) {
+      for (const std::string& metric : metrics_of(chip, type))
+        EXPECT_TRUE(host.unit_of(metric)) << chip << ' ' << metric;
+    }
+  }
+}
+
+TEST_F(RealMetrics, EverySetTakesTwoPassesOnEveryChip) {
+  for (const std::string_view chip : counted_chips()) {
+    for (const auto& type : sets_of(chip)) {
+      const Host host(*api_, chip);
+      EXPECT_EQ(host.passes(metrics_of(chip, type)), static_cast<std::size_t>(kCounterPasses))
+          << chip << ", " << name_of(type);
+    }
+  }
+}
+
+// What the rows leave out because it costs a pass more.
+TEST_F(RealMetrics, HitsAndASecondTensorTypeWouldTakeAThirdPass) {
+  auto metrics = metrics_of("GH100", TensorType::f16_f32);
+  metrics.push_back("sm__ops_path_tensor_op_hmma_src_bf16_dst_fp32.sum");
+  EXPECT_EQ(Host(*api_, "GH100").passes(metrics), 3u);
+  metrics = metrics_of("AD102");
+  metrics.push_back("lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum");
+  EXPECT_EQ(Host(*api_, "AD102").passes(metrics), 3u);
+}
+
+// What a figure is made of, found out from outside: how much it grows with each metric.
+std::map<std::string, double> weights_of(Quantity quantity, std::string_view chip) {
+  RangeValues values;
+  for (const std::string& metric : metrics_of(chip)) values.metrics[metric] = 1000;
+  const auto before = value_of(quantity, chip, values);
+  std::map<std::string, double> weights;
+  for (auto& [metric, value] : values.metrics) {
+    value += 1;
+    const auto after = value_of(quantity, chip, values);
+    value -= 1;
+    if (after != before) weights[metric] = *after - *before;
+  }
+  return weights;
+}
+
+TEST_F(RealMetrics, UnitsAreWhatTheNamesSay) {
+  const std::map<std::string, std::string> units = {
+      {"ns", "nanosecond"},     {"cycles", "gpc_cycle"},          {"percent", "percent"}, {"bytes", "byte"},
+      {"sectors", "l2_sector"}, {"instructions", "instruction"},  {"f16", "instruction"}, {"f32", "instruction"},
+      {"f64", "instruction"},   {"wavefronts", "l1tex_wavefront"}};
+  for (const std::string_view chip : {"TU102", "GA100", "AD102", "GH100", "GB100", "GB202", "GB20B"}) {
+    const Host host(*api_, chip);
+    for (const Quantity quantity : quantities()) {
+      const std::string name(quantity_name(quantity));
+      const auto wanted = units.find(name.substr(name.rfind('_') + 1));
+      ASSERT_NE(wanted, units.end()) << name;
+      for (const auto& [metric, weight] : weights_of(quantity, chip)) {
+        EXPECT_EQ(host.unit_of(metric), wanted->second) << chip << ' ' << name << ' ' << metric;
+      }
+    }
+    for (const auto& type : sets_of(chip)) {
+      if (type) {
+        EXPECT_EQ(host.unit_of(metrics_of(chip, type).back()), "math_op") << chip << ' ' << name_of(type);
+      }
+    }
+  }
+}
+
+// A chip that CUPTI knows and the table does not is one that nobody looked at.
+TEST_F(RealMetrics, NoChipOfCuptisIsForgotten) {
+  void* library = ::dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);  // which real_cupti() has loaded
+  ASSERT_NE(library, nullptr);
+  const auto list = reinterpret_cast<decltype(&::cuptiProfilerHostGetSupportedChips)>(
+      ::dlsym(library, "cuptiProfilerHostGetSupportedChips"));
+  ASSERT_NE(list, nullptr);
+  ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_GetSupportedChips_Params, params);
+  ASSERT_EQ(list(&params), CUPTI_SUCCESS);
+  std::set<std::string_view> chips(params.ppChipNames, params.ppChipNames + params.numChips);
+  std::uint32_t version = 0;
+  ASSERT_EQ(api_->cuptiGetVersion(&version), CUPTI_SUCCESS);
+  for (const std::string_view chip : counted_chips()) EXPECT_TRUE(chips.contains(chip)) << chip;
+  chips.erase("GV100");
+  chips.erase("GV11B");
+  if (version < 130100) {
+    EXPECT_EQ(chips.size(), counted_chips().size());
+  }
+}
+
+TEST(Metrics, AnUnknownChipHasNone) {
+  EXPECT_TRUE(metrics_of("GV100").empty());
+  EXPECT_TRUE(counters_known("").empty());
+  EXPECT_EQ(counters_of("GX999", {"add", {{"dram__bytes_read.sum", 4}}}), Counters{});
+}
+
+TEST(Metrics, EachIsAskedForOnce) {
+  for (const std::string_view chip : counted_chips()) {
+    const auto metrics = metrics_of(chip);
+    EXPECT_EQ(std::set<std::string>(metrics.begin(), metrics.end()).size(), metrics.size()) << chip;
+  }
+}
+
+std::string op(const std::string& name) { return "smsp__sass_thread_inst_executed_op_" + name + "_pred_on.sum"; }
+
+TEST(Metrics, AnFmaIsTwoFlopsAndAPairOfFloatsTwice) {
+  using Weights = std::map<std::string, double>;
+  const Weights f32 = {{op("fadd"), 1}, {op("fmul"), 1}, {op("ffma"), 2}};
+  EXPECT_EQ(weights_of(Quantity::flops_f32, "GH100"), f32);
+  EXPECT_EQ(weights_of(Quantity::flops_f32, "GB202"), f32);
+  Weights packed = f32;
+  packed.insert({{op("fadd2"), 2}, {op("fmul2"), 2}, {op("ffma2"), 4}});
+  EXPECT_EQ(weights_of(Quantity::flops_f32, "GB100"), packed);
+  EXPECT_EQ(weights_of(Quantity::flops_f64, "AD102"), (Weights{{op("dadd"), 1}, {op("dmul"), 1}, {op("dfma"), 2}}));
+  EXPECT_EQ(weights_of(Quantity::flops_f16, "TU102"), (Weights{{op("hadd"), 2}, {op("hmul"), 2}, {op("hfma"), 4}}));
+}
+
+TEST(Metrics, DramGoesByTheChipsOwnNames) {
+  using Weights = std::map<std::string, double>;
+  EXPECT_EQ(weights_of(Quantity::dram_read_bytes, "GH100"), (Weights{{"dram__bytes_read.sum", 1}}));
+  EXPECT_EQ(weights_of(Quantity::dram_write_bytes, "GB205"), (Weights{{"dram__bytes_op_write.sum", 1}}));
+  for (const char* integrated : {"GA10B", "GB10B", "GB20B"}) {
+    EXPECT_TRUE(weights_of(Quantity::dram_read_bytes, integrated).empty()) << integrated;
+    EXPECT_THAT(counters_known(integrated), Not(Contains(Counter::dram_read_bytes))) << integrated;
+    EXPECT_THAT(counters_known(integrated), Contains(Counter::l2_read_sectors)) << integrated;
+  }
+}
+
+TEST(Metrics, WritesToL2AreStoresAndAtomicsOrAllThatIsNoRead) {
+  using Weights = std::map<std::string, double>;
+  const std::string tex = "lts__t_sectors_srcunit_tex";
+  EXPECT_EQ(weights_of(Quantity::l2_write_sectors, "GH100"),
+            (Weights{{tex + "_op_write.sum", 1}, {tex + "_op_atom.sum", 1}, {tex + "_op_red.sum", 1}}));
+  EXPECT_EQ(weights_of(Quantity::l2_write_sectors, "GA100"), (Weights{{tex + ".sum", 1}, {tex + "_op_read.sum", -1}}));
+  EXPECT_EQ(weights_of(Quantity::l2_read_sectors, "GA100"), (Weights{{tex + "_op_read.sum", 1}}));
+}
+
+TEST(Metrics, AsynchronousCopiesAreReadsOfL1WhereTheyExist) {
+  const std::string copies = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum";
+  EXPECT_EQ(weights_of(Quantity::l1_read_sectors, "GA102").count(copies), 1u);
+  EXPECT_EQ(weights_of(Quantity::l1_read_sectors, "TU102").count(copies), 0u);
+}
+
+RangeValues all_of(std::string_view chip, double value, std::optional<TensorType> tensor = {}) {
+  RangeValues values;
+  for (const std::string& metric : metrics_of(chip, tensor)) values.metrics[metric] = value;
+  return values;
+}
+
+TEST(Metrics, WhatCouldNotBeCountedIsAbsentAndWhatIsNoneIsZero) {
+  RangeValues values = all_of("AD102", 0);
+  EXPECT_EQ(counters_of("AD102", values)[Counter::flops_f32], 0u);
+  values.metrics[op("fmul")] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(counters_of("AD102", values)[Counter::flops_f32].has_value());
+  EXPECT_EQ(counters_of("AD102", values)[Counter::flops_f64], 0u);
+  values.metrics[op("dfma")] = -1;
+  EXPECT_FALSE(counters_of("AD102", values)[Counter::flops_f64].has_value());
+  values.metrics.erase("dram__bytes_read.sum");
+  EXPECT_FALSE(counters_of("AD102", values)[Counter::dram_read_bytes].has_value());
+  EXPECT_EQ(counters_of("AD102", values)[Counter::dram_write_bytes], 0u);
+}
+
+TEST(Metrics, ADifferenceBelowZeroIsNoCount) {
+  RangeValues values = all_of("GA100", 10);
+  EXPECT_EQ(counters_of("GA100", values)[Counter::l2_write_sectors], 0u);
+  values.metrics["lts__t_sectors_srcunit_tex.sum"] = 9;
+  EXPECT_FALSE(counters_of("GA100", values)[Counter::l2_write_sectors].has_value());
+}
+
+TEST(Metrics, AllThatIsKnownOfAChipIsCountedAndNothingElse) {
+  for (const std::string_view chip : counted_chips()) {
+    const Counters counters = counters_of(chip, all_of(chip, 0));
+    std::vector<Counter> counted;
+    for (std::size_t i = 0; i < kCounterCount; ++i) {
+      if (counters[static_cast<Counter>(i)]) counted.push_back(static_cast<Counter>(i));
+    }
+    EXPECT_EQ(counted, counters_known(chip)) << chip;
+  }
+  EXPECT_THAT(
+      counters_known("GH100"),
+      IsSupersetOf({Counter::flops_f32, Counter::flops_tensor, Counter::dram_read_bytes, Counter::dram_write_bytes,
+                    Counter::l2_write_sectors, Counter::l1_read_sectors, Counter::shared_wavefronts}));
+  // Counted in PTX by the virtual GPU, in machine code by the hardware.
+  EXPECT_THAT(counters_known("GH100"), Not(Contains(Counter::warp_instructions)));
+}
+
+TEST(Metrics, TensorFlopsAreThoseOfTheTypeThatWasAskedFor) {
+  for (const std::string_view chip : {"TU104", "GA100", "AD104", "GH100", "GB100", "GB202"}) {
+    EXPECT_EQ(counters_of(chip, all_of(chip, 4096, TensorType::f16_f32))[Counter::flops_tensor], 4096u) << chip;
+    EXPECT_EQ(counters_of(chip, all_of(chip, 0, TensorType::f16_f32))[Counter::flops_tensor], 0u) << chip;
+  }
+}
+
+TEST(Metrics, TensorFlopsOfNoTypeAreZeroOrUnknown) {
+  RangeValues values = all_of("GH100", 0);
+  EXPECT_EQ(counters_of("GH100", values)[Counter::flops_tensor], 0u);
+  values.metrics["sm__inst_executed_pipe_tensor_op_hmma.sum"] = 64;
+  EXPECT_FALSE(counters_of("GH100", values)[Counter::flops_tensor].has_value());
+  values.metrics["sm__inst_executed_pipe_tensor_op_hmma_type_hfma2.sum"] = 64;  // fmas of halves, no matrices
+  EXPECT_EQ(counters_of("GH100", values)[Counter::flops_tensor], 0u);
+  // A chip without tensor cores, and a type that the chip does not have.
+  EXPECT_FALSE(counters_of("TU116", all_of("TU116", 0))[Counter::flops_tensor].has_value());
+  EXPECT_EQ(metrics_of("TU104", TensorType::bf16_f32), metrics_of("TU104"));
+}
+
+TEST(Metrics, APlanIsTheSumOfItsLaunchesWhereAllWereCounted) {
+  std::vector<RangeValues> ranges = {all_of("GH100", 3), all_of("GH100", 4)};
+  ranges[1].metrics["dram__bytes_read.sum"] = std::numeric_limits<double>::quiet_NaN();
+  const Counters sum = sum_of("GH100", ranges);
+  EXPECT_EQ(sum[Counter::dram_write_bytes], 7u);
+  EXPECT_EQ(sum[Counter::flops_f32], 28u);
+  EXPECT_FALSE(sum[Counter::dram_read_bytes].has_value());
+  EXPECT_EQ(sum_of("GH100", {}), Counters{});
+}
+
+}  // namespace
+}  // namespace roofwalk
