@@ -151,6 +151,18 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+// The value under `key`, where it is there and of this type.
+template <class T>
+std::optional<T> value_of(const Json& json, const char* key) {
+  if (!json.is_object() || !json.contains(key)) return std::nullopt;
+  const Json& value = json.at(key);
+  const bool fits = std::is_same_v<T, std::string> ? value.is_string()
+                    : std::is_same_v<T, bool>      ? value.is_boolean()
+                    : std::is_same_v<T, double>    ? value.is_number()
+                                                   : value.is_number_integer();
+  return fits ? std::optional<T>(value.get<T>()) : std::nullopt;
+}
+
 void add_foreign(const GpuState& state, const OwnWork& own, std::vector<Doubt>& doubts) {
   if (!state.processes) return;
   const auto add = [&doubts](std::string text) {
@@ -183,7 +195,7 @@ void add_reasons(const GpuState& before, const GpuState& after, std::vector<Doub
     if ((bits & reason.bit) == 0 || reason.weight == Weight::none) continue;
     std::string text = fmt::format("the GPU's clock was {}", reason.words);
     if (reason.name == "power_cap" && after.power_limit_w) text += fmt::format(" ({:.0f} W)", *after.power_limit_w);
-    if (reason.name == "thermal" && after.temperature_c) text += fmt::format(" ({} °C)", *after.temperature_c);
+    if (reason.name == "thermal" && after.temperature_c) text += fmt::format(" ({} C)", *after.temperature_c);
     doubts.push_back({Doubt::Kind::clock_reason, reason.weight == Weight::spoils, std::move(text)});
   }
 }
@@ -243,6 +255,38 @@ Json to_json(const GpuState& state) {
           {"ecc", or_null(state.ecc)},
           {"compute_mode", or_null(state.compute_mode)},
           {"virtualization", or_null(state.virtualization)}};
+}
+
+GpuState gpu_state_from_json(const Json& json) {
+  GpuState state{.uuid = value_of<std::string>(json, "uuid").value_or("")};
+  state.name = value_of<std::string>(json, "name");
+  state.driver_version = value_of<std::string>(json, "driver_version");
+  state.sm_clock_mhz = value_of<int>(json, "sm_clock_mhz");
+  state.sm_clock_max_mhz = value_of<int>(json, "sm_clock_max_mhz");
+  state.memory_clock_mhz = value_of<int>(json, "memory_clock_mhz");
+  state.memory_clock_max_mhz = value_of<int>(json, "memory_clock_max_mhz");
+  state.clock_reason_bits = value_of<std::uint64_t>(json, "clock_reason_bits");
+  state.temperature_c = value_of<int>(json, "temperature_c");
+  state.power_w = value_of<double>(json, "power_w");
+  state.power_limit_w = value_of<double>(json, "power_limit_w");
+  state.busy_percent = value_of<int>(json, "busy_percent");
+  state.memory_used_bytes = value_of<std::uint64_t>(json, "memory_used_bytes");
+  state.memory_total_bytes = value_of<std::uint64_t>(json, "memory_total_bytes");
+  if (json.is_object() && json.contains("processes") && json.at("processes").is_array()) {
+    state.processes.emplace();
+    for (const Json& process : json.at("processes")) {
+      state.processes->push_back({.pid = value_of<unsigned>(process, "pid").value_or(0),
+                                  .used_bytes = value_of<std::uint64_t>(process, "used_bytes"),
+                                  .name = value_of<std::string>(process, "name").value_or(""),
+                                  .user = value_of<std::string>(process, "user").value_or("")});
+    }
+  }
+  state.mig = value_of<bool>(json, "mig");
+  state.persistence = value_of<bool>(json, "persistence");
+  state.ecc = value_of<bool>(json, "ecc");
+  state.compute_mode = value_of<std::string>(json, "compute_mode");
+  state.virtualization = value_of<std::string>(json, "virtualization");
+  return state;
 }
 
 Error Nvml::error(std::string_view what, nvml::Return result) const {

@@ -53,6 +53,7 @@ struct GpuState {
 
 // Keys in the order above; null where absent.
 Json to_json(const GpuState& state);
+GpuState gpu_state_from_json(const Json& json);  // what is missing there, or of another type, is absent
 
 // NVML, initialised as long as one lives.
 class Nvml {

@@ -75,6 +75,20 @@ TEST(GpuState, HoldsWhatTheLibraryReports) {
 })");
 }
 
+TEST(GpuState, ComesBackFromItsJson) {
+  FakeNvml fake;
+  fake.reasons = 0x44;
+  fake.processes = {{.pid = 77, .used_bytes = 5 << 20}, {.pid = 78, .used_bytes = ~0ull}};
+  const Json json = to_json(state_of(fake));
+  EXPECT_EQ(to_json(gpu_state_from_json(json)), json);
+  const Json empty = to_json(GpuState{.uuid = "GPU-1"});
+  EXPECT_EQ(to_json(gpu_state_from_json(empty)), empty);
+  // Nothing of a wrong type is taken.
+  Json wrong = json;
+  for (auto& [key, value] : wrong.items()) value = key == "uuid" ? Json("GPU-1") : Json{{"not", "this"}};
+  EXPECT_EQ(to_json(gpu_state_from_json(wrong)), empty);
+}
+
 // A driver that has nothing but what every driver has: all is absent, nothing is 0.
 TEST(GpuState, OfAnOldDriverHasHoles) {
   FakeNvml fake;
@@ -252,7 +266,7 @@ TEST(CompareStates, EveryReasonHasItsWeight) {
   const auto doubts = compare(quiet(), after, kOwn);
   ASSERT_EQ(doubts.size(), 2u);
   EXPECT_EQ(doubts[0].text, "the GPU's clock was held down to stay within the power limit (72 W)");
-  EXPECT_EQ(doubts[1].text, "the GPU's clock was held down to keep the GPU cool (83 °C)");
+  EXPECT_EQ(doubts[1].text, "the GPU's clock was held down to keep the GPU cool (83 C)");
 }
 
 TEST(CompareStates, AnotherProgramSpoilsTheWindow) {
