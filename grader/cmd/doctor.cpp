@@ -39,7 +39,7 @@ int doctor(Session& session) {
   const Course& course = session.course();
   Surroundings around = look_around(course);
   if (around.tools.toolkit) try_a_kernel(session, course, around.tools);
-  const std::vector<Finding> findings = findings_of(around);
+  const std::vector<MachineFinding> findings = findings_of(around);
   if (session.options.json) {
     print_json(doctor_json(around, findings));
   } else {

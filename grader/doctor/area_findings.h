@@ -7,7 +7,7 @@ namespace roofwalk {
 
 class FindingList {
  public:
-  FindingList(Area area, std::vector<Finding>& findings) : area_(area), findings_(findings) {}
+  FindingList(Area area, std::vector<MachineFinding>& findings) : area_(area), findings_(findings) {}
 
   using Advice = std::vector<std::string>;
   void ok(std::string id, std::string title, std::string what, Advice advice = {}) {
@@ -29,7 +29,7 @@ class FindingList {
   }
 
   Area area_;
-  std::vector<Finding>& findings_;
+  std::vector<MachineFinding>& findings_;
 };
 
 void add_machine(const Surroundings& around, FindingList list);

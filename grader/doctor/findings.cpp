@@ -18,9 +18,9 @@ constexpr int kColumns = 80;
 
 std::string gigabytes(std::uint64_t bytes) { return fmt::format("{:.1f} GB", static_cast<double>(bytes) * 1e-9); }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string joined(const std::vector<std::string>& words, const std::string& between) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
   return text;
 }
 
@@ -37,14 +37,26 @@ void add_network(const std::string& network, FindingList& list) {
       {"run on one computer at a time, or keep the course on a local disk"});
 }
 
+// Root needs none, and a container often has none.
+void without_sudo(std::vector<MachineFinding>& findings) {
+  constexpr std::string_view kSudo = "$ sudo ";
+  for (MachineFinding& finding : findings) {
+    for (std::string& line : finding.advice) {
+      if (line.starts_with(kSudo)) line = "$ " + line.substr(kSudo.size());
+    }
+  }
+}
+
 // Why bubblewrap made no box, as far as the system says.
 FindingList::Advice sandbox_advice(const Surroundings& around) {
   const auto& sandbox = around.sandbox;
   if (sandbox.apparmor_restricts.value_or(false)) {
     return {"Ubuntu's AppArmor forbids it; an administrator allows bubblewrap alone:",
-            "$ sudo apt install apparmor-profiles apparmor-utils", "$ cd /usr/share/apparmor/extra-profiles",
-            "$ sudo install -m0644 bwrap-userns-restrict /etc/apparmor.d/",
-            "$ sudo apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict"};
+            "$ sudo apt install apparmor-profiles apparmor-utils",
+            "$ cd /usr/share/apparmor/extra-profiles",
+            "$ sudo cp bwrap-userns-restrict /etc/apparmor.d/",
+            "$ cd /etc/apparmor.d",
+            "$ sudo apparmor_parser -r bwrap-userns-restrict"};
   }
   if (sandbox.namespaces_for_root.value_or(false)) {
     return {"user namespaces are kept for root; an administrator opens them:",
@@ -89,9 +101,9 @@ void add_machine(const Surroundings& around, FindingList list) {
     list.ok("disk", "disk", disk);
   }
   if (!around.storage.unwritable.empty()) {
-    list.broken("folders", "folders", fmt::format("cannot be written: {}", joined(around.storage.unwritable)),
+    list.broken("folders", "folders", fmt::format("cannot be written: {}", joined(around.storage.unwritable, ", ")),
                 {"they may belong to somebody else (after a `sudo`?); to make them yours:",
-                 fmt::format("$ sudo chown -R $USER {}", around.storage.unwritable.front())});
+                 "$ sudo chown -R $USER " + joined(around.storage.unwritable, " ")});
   } else {
     list.ok("folders", "folders", "my/ and .cache/ can be written");
   }
@@ -117,8 +129,9 @@ void add_toolkit(const Surroundings& around, FindingList list) {
                     tools.toolkit->root.string()),
         {"the toolkit is damaged: install it anew, or unset ROOFWALK_CUDA and run ./roofwalk, which brings one"});
   } else {
-    list.ok("toolkit", "CUDA toolkit",
-            fmt::format("nvcc and ptxas {} in {}", tools.toolkit->version, tools.toolkit->root.string()));
+    list.ok(
+        "toolkit", "CUDA toolkit",
+        fmt::format("{} in {}: nvcc compiles, ptxas assembles", tools.toolkit->version, tools.toolkit->root.string()));
   }
   if (!tools.runs) {
     list.not_here("virtual_gpu", "virtual GPU", "was not tried, because it takes the toolkit");
@@ -183,8 +196,8 @@ void add_grading(const Surroundings& around, FindingList list) {
   }
 }
 
-std::vector<Finding> findings_of(const Surroundings& around) {
-  std::vector<Finding> findings;
+std::vector<MachineFinding> findings_of(const Surroundings& around) {
+  std::vector<MachineFinding> findings;
   add_machine(around, {Area::machine, findings});
   add_toolkit(around, {Area::toolkit, findings});
   add_gpu(around, {Area::gpu, findings});
@@ -192,12 +205,13 @@ std::vector<Finding> findings_of(const Surroundings& around) {
   add_sharing(around, {Area::sharing, findings});
   add_plots(around, {Area::plots, findings});
   add_grading(around, {Area::grading, findings});
+  if (around.system.is_root) without_sudo(findings);
   return findings;
 }
 
-bool is_broken(const std::vector<Finding>& findings) {
+bool is_broken(const std::vector<MachineFinding>& findings) {
   return std::any_of(findings.begin(), findings.end(),
-                     [](const Finding& finding) { return finding.condition == Condition::broken; });
+                     [](const MachineFinding& finding) { return finding.condition == Condition::broken; });
 }
 
 }  // namespace roofwalk

@@ -20,7 +20,7 @@ inline constexpr std::array kAreas = {Area::machine, Area::toolkit, Area::gpu,  
 std::string_view area_name(Area area);   // "counters"
 std::string_view area_title(Area area);  // "Counters: what the GPU really moved and did"
 
-struct Finding {
+struct MachineFinding {
   std::string id;  // of JSON; stable
   Area area = Area::machine;
   Condition condition = Condition::ok;
@@ -29,18 +29,18 @@ struct Finding {
   std::vector<std::string> advice;  // what to do; a line that starts with "$ " is to be typed, and not broken
 };
 
-std::vector<Finding> findings_of(const Surroundings& around);
+std::vector<MachineFinding> findings_of(const Surroundings& around);
 
 // One or two sentences that come first.
-std::string headline(const Surroundings& around, const std::vector<Finding>& findings);
+std::string headline(const Surroundings& around, const std::vector<MachineFinding>& findings);
 
-bool is_broken(const std::vector<Finding>& findings);
+bool is_broken(const std::vector<MachineFinding>& findings);
 
 // The whole page, at most `columns` wide but for commands and words that are longer.
-std::string doctor_text(const Surroundings& around, const std::vector<Finding>& findings, const Colors& colors,
+std::string doctor_text(const Surroundings& around, const std::vector<MachineFinding>& findings, const Colors& colors,
                         std::size_t columns);
 
 // roofwalk.doctor/1; keys may be added, never renamed or removed.
-Json doctor_json(const Surroundings& around, const std::vector<Finding>& findings);
+Json doctor_json(const Surroundings& around, const std::vector<MachineFinding>& findings);
 
 }  // namespace roofwalk

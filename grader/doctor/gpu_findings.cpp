@@ -112,18 +112,19 @@ void add_driver(const Surroundings& around, FindingList& list) {
 
 void add_chip(const Surroundings& around, std::size_t index, FindingList& list) {
   const ProbedGpu& gpu = around.gpu.driver.gpus[index];
-  std::string what = fmt::format("{}, sm_{}", gpu.name, chip_of(gpu));
+  std::string what = fmt::format("{}, compute capability {}.{}", gpu.name, gpu.major, gpu.minor);
   if (gpu.state.memory_total_bytes) {
     what += fmt::format(", {:.0f} GB", static_cast<double>(*gpu.state.memory_total_bytes) * 1e-9);
   }
   const std::string id = of_gpu(around, "gpu", index, '_');
   if (chip_of(gpu) < kOldestChip) {
-    return list.not_here(id, gpu_title(around, index),
-                         what + fmt::format(": older than CUDA 13 compiles for (sm_{}, 2018)", kOldestChip),
-                         {"nothing to do: the virtual GPU takes its place"});
+    return list.not_here(
+        id, gpu_title(around, index),
+        what + fmt::format(": CUDA 13 compiles for {}.{} and later", kOldestChip / 10, kOldestChip % 10),
+        {"nothing to do: the virtual GPU takes its place"});
   }
   if (!can_measure(around, gpu)) return list.not_here(id, gpu_title(around, index), what);
-  list.ok(id, gpu_title(around, index), what, {fmt::format("use it with --device cuda:{}", index)});
+  list.ok(id, gpu_title(around, index), what, {fmt::format("use it: ./roofwalk run NAME --device cuda:{}", index)});
 }
 
 void add_clocks(const Surroundings& around, std::size_t index, FindingList& list) {
@@ -156,7 +157,7 @@ void add_persistence(const Surroundings& around, std::size_t index, FindingList&
   const GpuState& state = around.gpu.driver.gpus[index].state;
   if (state.persistence.value_or(true) || around.system.wsl > 0) return;
   const std::string id = of_gpu(around, "persistence", index, '_');
-  list.could_be_better(id, of_gpu(around, "readiness", index, ' '),
+  list.could_be_better(id, of_gpu(around, "start-up", index, ' '),
                        "the driver lets go of the GPU whenever nobody uses it, so runs start slowly",
                        {"an administrator can keep it ready (persistence mode):",
                         "$ sudo systemctl enable --now "
@@ -289,7 +290,7 @@ void add_counters(const Surroundings& around, FindingList list) {
                          {"install CUPTI 13 (package cuda-cupti-13-0), or let ./roofwalk install a toolkit: unset "
                           "ROOFWALK_CUDA and CUDA_HOME"});
   } else {
-    list.ok("cupti", "CUPTI", around.tools.cupti_library);
+    list.ok("cupti", "CUPTI", "NVIDIA's library that reads them: " + around.tools.cupti_library);
   }
   add_permission(around, list);
   const auto& gpus = around.gpu.driver.gpus;

@@ -244,7 +244,7 @@ Surroundings::Screen screen_around() {
     std::istringstream formats(answer_of({"gnuplot", "-d", "-e", "print GPVAL_TERMINALS"}).output);
     for (std::string format; formats >> format;) screen.gnuplot_formats.insert(format);
   }
-  screen.font = first_line_of({"fc-match", "sans"});
+  screen.font = first_line_of({"fc-match", "--format=%{family[0]}", "sans"});
   screen.is_terminal = ::isatty(STDOUT_FILENO) == 1;
   screen.has_colors = wants_color();
   screen.has_utf8 = speaks_utf8();

@@ -8,7 +8,7 @@
 namespace roofwalk {
 namespace {
 
-constexpr std::size_t kMark = 6, kTitle = 14;  // columns, with the space behind them
+constexpr std::size_t kMark = 8, kTitle = 14;  // columns, with the space behind them
 
 struct AreaWords {
   Area area;
@@ -62,7 +62,7 @@ std::string padded(const std::string& text, std::size_t columns) {
   return text + std::string(columns - std::min(columns, shown_columns(text)), ' ');
 }
 
-std::string finding_text(const Finding& finding, const Colors& colors, std::size_t columns) {
+std::string finding_text(const MachineFinding& finding, const Colors& colors, std::size_t columns) {
   const std::size_t indent = kMark + kTitle;
   const std::size_t width = columns > indent + 20 ? columns - indent : 20;
   const std::string gap(indent, ' ');
@@ -87,10 +87,10 @@ std::string finding_text(const Finding& finding, const Colors& colors, std::size
   return text;
 }
 
-std::size_t count(const std::vector<Finding>& findings, Condition condition) {
-  return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), [condition](const Finding& finding) {
-    return finding.condition == condition;
-  }));
+std::size_t count(const std::vector<MachineFinding>& findings, Condition condition) {
+  return static_cast<std::size_t>(
+      std::count_if(findings.begin(), findings.end(),
+                    [condition](const MachineFinding& finding) { return finding.condition == condition; }));
 }
 
 std::string things(std::size_t count) { return count == 1 ? "1 thing" : fmt::format("{} things", count); }
@@ -108,19 +108,19 @@ Json gpu_json(const Surroundings& around, const ProbedGpu& gpu) {
 std::string_view area_name(Area area) { return words_of(area).name; }
 std::string_view area_title(Area area) { return words_of(area).title; }
 
-std::string headline(const Surroundings& around, const std::vector<Finding>& findings) {
+std::string headline(const Surroundings& around, const std::vector<MachineFinding>& findings) {
   if (const std::size_t broken = count(findings, Condition::broken); broken > 0) {
-    return fmt::format("{} {} in the way. Look for FAIL below; what to do stands beside it.", things(broken),
+    return fmt::format("{} {} in the way. Look for FAIL below: what to do stands beside each.", things(broken),
                        broken == 1 ? "stands" : "stand");
   }
   if (can_measure(around)) {
     const auto& gpus = around.gpu.driver.gpus;
-    const auto usable =
-        std::find_if(gpus.begin(), gpus.end(), [&](const ProbedGpu& gpu) { return can_measure(around, gpu); });
-    return fmt::format(
-        "You are ready. The virtual GPU works, and so that you can check it against the real thing, "
-        "here is {}: {}.",
-        gpus.size() == 1 ? "a GPU" : fmt::format("{} GPUs, the first", gpus.size()), usable->name);
+    const auto usable = [&](const ProbedGpu& gpu) { return can_measure(around, gpu); };
+    const auto real = std::count_if(gpus.begin(), gpus.end(), usable);
+    const std::string ready = "You are ready. The virtual GPU works, and there ";
+    if (real > 1) return ready + fmt::format("are {} real ones to compare it with.", real);
+    return ready +
+           fmt::format("is a real one to compare it with: {}.", std::find_if(gpus.begin(), gpus.end(), usable)->name);
   }
   if (around.gpu.driver.has_library || around.gpu.on_the_bus > 0) {
     return "You are ready: everything works on the virtual GPU. The NVIDIA GPU in this machine cannot be used yet; why "
@@ -131,17 +131,17 @@ std::string headline(const Surroundings& around, const std::vector<Finding>& fin
          "every byte.";
 }
 
-std::string doctor_text(const Surroundings& around, const std::vector<Finding>& findings, const Colors& colors,
+std::string doctor_text(const Surroundings& around, const std::vector<MachineFinding>& findings, const Colors& colors,
                         std::size_t columns) {
   std::string text;
   for (const std::string& line : wrapped(printable(headline(around, findings)), columns)) {
     text += (is_broken(findings) ? colors.bad(line) : colors.strong(line)) + "\n";
   }
   for (const Area area : kAreas) {
-    const auto in_area = [area](const Finding& finding) { return finding.area == area; };
+    const auto in_area = [area](const MachineFinding& finding) { return finding.area == area; };
     if (std::none_of(findings.begin(), findings.end(), in_area)) continue;
     text += fmt::format("\n{}\n", colors.strong(area_title(area)));
-    for (const Finding& finding : findings) {
+    for (const MachineFinding& finding : findings) {
       if (in_area(finding)) text += finding_text(finding, colors, columns);
     }
   }
@@ -149,7 +149,7 @@ std::string doctor_text(const Surroundings& around, const std::vector<Finding>& 
   const std::size_t tips = count(findings, Condition::could_be_better);
   const std::string end = tips == 0 ? "Nothing to do here. ./roofwalk next says where to begin."
                                     : fmt::format(
-                                          "{} could be better (tip); nothing stops you. ./roofwalk next says where "
+                                          "{} could be better (tip), and nothing stops you. ./roofwalk next says where "
                                           "to begin.",
                                           things(tips));
   text += "\n";
@@ -157,9 +157,9 @@ std::string doctor_text(const Surroundings& around, const std::vector<Finding>& 
   return text;
 }
 
-Json doctor_json(const Surroundings& around, const std::vector<Finding>& findings) {
+Json doctor_json(const Surroundings& around, const std::vector<MachineFinding>& findings) {
   Json list = Json::array(), gpus = Json::array();
-  for (const Finding& finding : findings) {
+  for (const MachineFinding& finding : findings) {
     std::string advice;
     for (const std::string& line : finding.advice) {
       advice += (advice.empty() ? "" : "\n") + (line.starts_with("$ ") ? line.substr(2) : line);

@@ -58,7 +58,7 @@ struct Surroundings {
   struct Screen {
     std::string gnuplot;                    // "gnuplot 5.4 patchlevel 4"
     std::set<std::string> gnuplot_formats;  // its terminals
-    std::string font;                       // what stands for "sans"
+    std::string font;                       // the family that stands for "sans"
     bool is_terminal = false, has_colors = false, has_utf8 = false;
     int columns = 80;
   } screen;

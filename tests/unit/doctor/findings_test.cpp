@@ -15,14 +15,14 @@ using testing::laptop;
 using ::testing::Not;
 using testing::server;
 
-const Finding* find(const std::vector<Finding>& findings, std::string_view id) {
-  for (const Finding& finding : findings) {
-    if (finding.id == id) return &finding;
+std::optional<MachineFinding> find(const std::vector<MachineFinding>& findings, std::string_view id) {
+  for (const MachineFinding& finding : findings) {
+    if (finding.id == id) return finding;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
-std::string all_advice(const Finding& finding) {
+std::string all_advice(const MachineFinding& finding) {
   std::string text;
   for (const std::string& line : finding.advice) text += line + "\n";
   return text;
@@ -59,7 +59,7 @@ const Case kCases[] = {
      [](auto& a) {
        a.storage.unwritable = {"my", ".cache"};
      },
-     "folders", kFail, "my, .cache", "sudo chown -R $USER my", laptop},
+     "folders", kFail, "my, .cache", "$ sudo chown -R $USER my .cache", laptop},
     {"Nfs", [](auto& a) { a.storage.network = "NFS"; }, "network", kTip, "my/ lies on NFS", "local disk", laptop},
     {"WindowsFolder", [](auto& a) { a.storage.network = "Windows"; }, "network", kTip, "folder of Windows", "$ mv",
      laptop},
@@ -139,19 +139,19 @@ const Case kCases[] = {
        a.gpu.driver = {.has_library = true, .error = -1, .trouble = "it crashed (Aborted)"};
      },
      "gpu", kTip, "crashed (Aborted)", "restart"},
-    {"Usable", [](auto&) {}, "gpu", kOk, "NVIDIA H100 80GB HBM3, sm_90, 86 GB", "--device cuda:0"},
+    {"Usable", [](auto&) {}, "gpu", kOk, "NVIDIA H100 80GB HBM3, compute capability 9.0, 86 GB", "--device cuda:0"},
     {"OldChip",
      [](auto& a) {
        a.gpu.driver.gpus[0].major = 6;
        a.gpu.driver.gpus[0].minor = 1;
      },
-     "gpu", kNone, "sm_61, 86 GB: older than CUDA 13 compiles for", "virtual GPU takes its place"},
+     "gpu", kNone, "6.1, 86 GB: CUDA 13 compiles for 7.5 and later", "virtual GPU takes its place"},
     {"OldestChip",
      [](auto& a) {
        a.gpu.driver.gpus[0].major = 7;
        a.gpu.driver.gpus[0].minor = 5;
      },
-     "gpu", kOk, "sm_75", "cuda:0"},
+     "gpu", kOk, "capability 7.5", "cuda:0"},
     {"Driver", [](auto&) {}, "driver", kOk, "580.65.06, up to CUDA 13.0", ""},
     {"OldDriver",
      [](auto& a) {
@@ -305,8 +305,8 @@ TEST_P(FindingTest, SaysWhatAndWhatToDo) {
   Surroundings around = c.place();
   c.spoil(around);
   const auto findings = findings_of(around);
-  const Finding* finding = find(findings, c.id);
-  ASSERT_NE(finding, nullptr);
+  const auto finding = find(findings, c.id);
+  ASSERT_TRUE(finding);
   EXPECT_EQ(finding->condition, c.condition) << finding->what;
   EXPECT_THAT(finding->what, HasSubstr(c.what));
   if (*c.advice == '\0') {
@@ -318,7 +318,7 @@ TEST_P(FindingTest, SaysWhatAndWhatToDo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, FindingTest, ::testing::ValuesIn(kCases),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& each) { return std::string(each.param.name); });
 
 // Whatever a finding can be, a case above asks for it.
 TEST(Findings, EachConditionOfEachHasACase) {
@@ -327,10 +327,10 @@ TEST(Findings, EachConditionOfEachHasACase) {
     asked.emplace(c.id, c.condition);
     Surroundings around = c.place();
     c.spoil(around);
-    for (const Finding& finding : findings_of(around)) seen.emplace(finding.id, finding.condition);
+    for (const MachineFinding& finding : findings_of(around)) seen.emplace(finding.id, finding.condition);
   }
   for (const auto& [id, condition] : seen) {
-    const bool is_plain = condition == kOk && find(findings_of(laptop()), id) != nullptr;
+    const bool is_plain = condition == kOk && find(findings_of(laptop()), id);
     EXPECT_TRUE(is_plain || asked.contains({id, condition})) << id;
   }
 }
@@ -341,7 +341,7 @@ TEST(Findings, HaveAdviceAndIdsOfTheirOwn) {
     Surroundings around = c.place();
     c.spoil(around);
     std::set<std::string> ids;
-    for (const Finding& finding : findings_of(around)) {
+    for (const MachineFinding& finding : findings_of(around)) {
       EXPECT_TRUE(ids.insert(finding.id).second) << c.name << ": " << finding.id;
       EXPECT_FALSE(finding.what.empty() || finding.title.empty()) << c.name << ": " << finding.id;
       if (finding.condition != kTip && finding.condition != kFail) continue;
@@ -350,11 +350,19 @@ TEST(Findings, HaveAdviceAndIdsOfTheirOwn) {
   }
 }
 
+TEST(Findings, RootIsNotToldToBecomeRoot) {
+  Surroundings around = laptop();
+  around.screen.gnuplot.clear();
+  EXPECT_EQ(find(findings_of(around), "gnuplot")->advice.at(1), "$ sudo apt-get install gnuplot-nox");
+  around.system.is_root = true;
+  EXPECT_EQ(find(findings_of(around), "gnuplot")->advice.at(1), "$ apt-get install gnuplot-nox");
+}
+
 TEST(Findings, OfAGpuComeOnlyWhereOneCanMeasure) {
   Surroundings old = server();
   old.gpu.driver.cuda_version = 12040;
   for (const Surroundings& around : {laptop(), old}) {
-    for (const Finding& finding : findings_of(around)) {
+    for (const MachineFinding& finding : findings_of(around)) {
       EXPECT_NE(finding.area, Area::counters) << finding.id;
       EXPECT_NE(finding.area, Area::sharing) << finding.id;
     }
@@ -373,7 +381,7 @@ TEST(Findings, EveryGpuHasItsOwn) {
   EXPECT_EQ(find(findings, "others_0")->condition, kOk);
   EXPECT_EQ(find(findings, "others_1")->condition, kTip);
   EXPECT_THAT(all_advice(*find(findings, "others_1")), HasSubstr("--device cuda:N"));
-  EXPECT_EQ(find(findings, "others_2"), nullptr) << "what cannot be used is not looked at further";
+  EXPECT_FALSE(find(findings, "others_2")) << "what cannot be used is not looked at further";
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ TEST(DoctorJson, SaysWhatThePageSays) {
       const Json& finding = json["findings"][i];
       EXPECT_EQ(finding["good"], findings[i].condition != Condition::broken);
       EXPECT_EQ(finding["advice"].is_null(), findings[i].advice.empty());
-      if (!finding["advice"].is_null()) EXPECT_THAT(finding["advice"].get<std::string>(), Not(HasSubstr("$ ")));
+      EXPECT_THAT(finding["advice"].dump(), Not(HasSubstr("$ ")));
     }
   }
 }

@@ -23,7 +23,7 @@ inline Surroundings laptop() {
   around.tools.run_text = "virtual:classroom computes vector-add right";
   around.screen = {.gnuplot = "gnuplot 5.4 patchlevel 4",
                    .gnuplot_formats = {"dumb", "pngcairo", "svg"},
-                   .font = "DejaVuSans.ttf: \"DejaVu Sans\" \"Book\"",
+                   .font = "DejaVu Sans",
                    .is_terminal = true,
                    .has_colors = true,
                    .has_utf8 = true,
