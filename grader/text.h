@@ -44,6 +44,7 @@ class Colors {
   bool on() const { return on_; }
   std::string good(std::string_view text) const { return paint("32", text); }
   std::string bad(std::string_view text) const { return paint("31", text); }
+  std::string caution(std::string_view text) const { return paint("33", text); }
   std::string strong(std::string_view text) const { return paint("1", text); }
   std::string faint(std::string_view text) const { return paint("2", text); }
 

@@ -1,0 +1,217 @@
+#include "grader/doctor/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "grader/doctor/area_findings.h"
+
+namespace roofwalk {
+namespace {
+
+// Below these the course still works, but not well.
+constexpr std::uint64_t kEnoughDisk = 1'000'000'000, kEnoughMemory = 1'500'000'000;
+// Below this nothing can be saved.
+constexpr std::uint64_t kLeastDisk = 50'000'000;
+constexpr int kColumns = 80;
+
+std::string gigabytes(std::uint64_t bytes) { return fmt::format("{:.1f} GB", static_cast<double>(bytes) * 1e-9); }
+
+std::string joined(const std::vector<std::string>& words, const std::string& between) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
+void add_network(const std::string& network, FindingList& list) {
+  if (network.empty()) return;
+  if (network == "Windows") {
+    return list.could_be_better("network", "place",
+                                "the course lies in a folder of Windows: slow, and `watch` does not notice saves there",
+                                {"move it into Linux:", "$ mv . ~/roofwalk"});
+  }
+  list.could_be_better(
+      "network", "place",
+      fmt::format("my/ lies on {}, whose locks may fail: two runs at once could harm your history", network),
+      {"run on one computer at a time, or keep the course on a local disk"});
+}
+
+// Root needs none, and a container often has none.
+void without_sudo(std::vector<MachineFinding>& findings) {
+  constexpr std::string_view kSudo = "$ sudo ";
+  for (MachineFinding& finding : findings) {
+    for (std::string& line : finding.advice) {
+      if (line.starts_with(kSudo)) line = "$ " + line.substr(kSudo.size());
+    }
+  }
+}
+
+// Why bubblewrap made no box, as far as the system says.
+FindingList::Advice sandbox_advice(const Surroundings& around) {
+  const auto& sandbox = around.sandbox;
+  if (sandbox.apparmor_restricts.value_or(false)) {
+    return {"Ubuntu's AppArmor forbids it; an administrator allows bubblewrap alone:",
+            "$ sudo apt install apparmor-profiles apparmor-utils",
+            "$ cd /usr/share/apparmor/extra-profiles",
+            "$ sudo cp bwrap-userns-restrict /etc/apparmor.d/",
+            "$ cd /etc/apparmor.d",
+            "$ sudo apparmor_parser -r bwrap-userns-restrict"};
+  }
+  if (sandbox.namespaces_for_root.value_or(false)) {
+    return {"user namespaces are kept for root; an administrator opens them:",
+            "$ sudo sysctl kernel.unprivileged_userns_clone=1"};
+  }
+  if (sandbox.user_namespaces == 0) {
+    return {"user namespaces are switched off; an administrator allows some:",
+            "$ sudo sysctl user.max_user_namespaces=10000"};
+  }
+  if (!around.system.container.empty()) return {"containers forbid boxes inside them: grade on the host"};
+  return {"ask an administrator to allow user namespaces for bubblewrap"};
+}
+
+}  // namespace
+
+void add_machine(const Surroundings& around, FindingList list) {
+  const auto& system = around.system;
+  std::string name = system.name.empty() ? "Linux" : system.name;
+  if (system.wsl > 0) name += fmt::format(" in Windows (WSL {})", system.wsl);
+  if (!system.container.empty()) name += fmt::format(", in a container ({})", system.container);
+  if (system.wsl == 1) {
+    list.could_be_better("system", "system", name, {"WSL 1 shows no GPU; in Windows: wsl --set-version NAME 2"});
+  } else {
+    list.ok("system", "system", name);
+  }
+  const bool is_one = system.cores < 1.5;
+  list.ok("cores", "cores",
+          is_one ? "1: all works, only slower"
+                 : fmt::format("{:.{}f}", system.cores, system.cores == std::floor(system.cores) ? 0 : 1));
+  const std::string memory = gigabytes(system.memory_bytes);
+  if (system.memory_bytes < kEnoughMemory) {
+    list.could_be_better("memory", "memory", memory, {"compiling wants 1.5 GB: close what you do not need"});
+  } else {
+    list.ok("memory", "memory", memory);
+  }
+  const std::string disk = gigabytes(around.storage.free_bytes) + " free";
+  if (around.storage.free_bytes < kLeastDisk) {
+    list.broken("disk", "disk", "full", {"nothing can be saved: free 1 GB"});
+  } else if (around.storage.free_bytes < kEnoughDisk) {
+    list.could_be_better("disk", "disk", disk, {"builds and pictures want 1 GB"});
+  } else {
+    list.ok("disk", "disk", disk);
+  }
+  if (!around.storage.unwritable.empty()) {
+    list.broken("folders", "folders", fmt::format("cannot be written: {}", joined(around.storage.unwritable, ", ")),
+                {"they may belong to somebody else (after a `sudo`?); to make them yours:",
+                 "$ sudo chown -R $USER " + joined(around.storage.unwritable, " ")});
+  } else {
+    list.ok("folders", "folders", "my/ and .cache/ can be written");
+  }
+  add_network(around.storage.network, list);
+}
+
+void add_toolkit(const Surroundings& around, FindingList list) {
+  const auto& tools = around.tools;
+  if (tools.compiler.empty()) {
+    list.broken("compiler", "C++ compiler", "none, and nvcc needs one",
+                {"to install it:", "$ sudo apt-get install g++"});
+  } else {
+    list.ok("compiler", "C++ compiler", tools.compiler);
+  }
+  if (!tools.toolkit) {
+    const Error& error = tools.toolkit.error();
+    list.broken("toolkit", "CUDA toolkit", error.message, {error.advice});
+  } else if (tools.ptxas_version != tools.toolkit->version) {
+    list.broken(
+        "toolkit", "CUDA toolkit",
+        fmt::format("nvcc is {}, but its ptxas {} in {}", tools.toolkit->version,
+                    tools.ptxas_version.empty() ? "does not run" : "is " + tools.ptxas_version,
+                    tools.toolkit->root.string()),
+        {"the toolkit is damaged: install it anew, or unset ROOFWALK_CUDA and run ./roofwalk, which brings one"});
+  } else {
+    list.ok(
+        "toolkit", "CUDA toolkit",
+        fmt::format("{} in {}: nvcc compiles, ptxas assembles", tools.toolkit->version, tools.toolkit->root.string()));
+  }
+  if (!tools.runs) {
+    list.not_here("virtual_gpu", "virtual GPU", "was not tried, because it takes the toolkit");
+  } else if (*tools.runs) {
+    list.ok("virtual_gpu", "virtual GPU", tools.run_text);
+  } else {
+    list.broken("virtual_gpu", "virtual GPU", tools.run_text, {"please report this: the course's own kernel must run"});
+  }
+}
+
+void add_plots(const Surroundings& around, FindingList list) {
+  const auto& screen = around.screen;
+  const FindingList::Advice install = {"to install it:", "$ sudo apt-get install gnuplot-nox"};
+  std::string formats;
+  for (const char* format : {"svg", "pngcairo"}) {
+    if (screen.gnuplot_formats.contains(format)) formats += (formats.empty() ? "" : " and ") + std::string(format);
+  }
+  if (screen.gnuplot.empty()) {
+    list.broken("gnuplot", "gnuplot", "not found, so no picture can be drawn", install);
+  } else if (!screen.gnuplot_formats.contains("svg")) {
+    list.broken("gnuplot", "gnuplot", screen.gnuplot + " draws no SVG", install);
+  } else if (!screen.gnuplot_formats.contains("pngcairo")) {
+    list.could_be_better("gnuplot", "gnuplot", screen.gnuplot + " draws SVG, but no PNG (`plot --png`)", install);
+  } else {
+    list.ok("gnuplot", "gnuplot", fmt::format("{}, draws {}", screen.gnuplot, formats));
+  }
+  if (screen.font.empty()) {
+    list.could_be_better("fonts", "fonts", "none: a PNG would be drawn without its words (SVG is fine)",
+                         {"to install some:", "$ sudo apt-get install fontconfig fonts-dejavu-core"});
+  } else {
+    list.ok("fonts", "fonts", screen.font);
+  }
+  if (!screen.is_terminal) {
+    list.not_here("terminal", "terminal", "this goes to a file or another program");
+  } else if (screen.columns < kColumns) {
+    list.could_be_better("terminal", "terminal", fmt::format("{} columns", screen.columns),
+                         {fmt::format("screens here are made for {}: make the window wider", kColumns)});
+  } else {
+    list.ok("terminal", "terminal",
+            fmt::format("{} columns, {}, {}", screen.columns, screen.has_colors ? "colours" : "no colours",
+                        screen.has_utf8 ? "UTF-8" : "plain letters (enough for everything here)"));
+  }
+}
+
+// Nothing here matters to somebody who learns: what is missing is only told.
+void add_grading(const Surroundings& around, FindingList list) {
+  const auto& sandbox = around.sandbox;
+  if (sandbox.bubblewrap.empty()) {
+    list.not_here("sandbox", "sandbox", "bubblewrap, which locks other people's code in, is not installed",
+                  {"before you grade others:", "$ sudo apt-get install bubblewrap"});
+  } else if (!sandbox.works.value_or(false)) {
+    list.not_here("sandbox", "sandbox", fmt::format("{} makes no box: {}", sandbox.bubblewrap, sandbox.trouble),
+                  sandbox_advice(around));
+  } else {
+    list.ok("sandbox", "sandbox", fmt::format("{} can lock other people's code in", sandbox.bubblewrap));
+  }
+  if (around.system.is_root) {
+    list.not_here("account", "account", "you are root, from whom a box hides nothing",
+                  {"grade others with an ordinary account"});
+  } else {
+    list.ok("account", "account", "an ordinary one, as it should be");
+  }
+}
+
+std::vector<MachineFinding> findings_of(const Surroundings& around) {
+  std::vector<MachineFinding> findings;
+  add_machine(around, {Area::machine, findings});
+  add_toolkit(around, {Area::toolkit, findings});
+  add_gpu(around, {Area::gpu, findings});
+  add_counters(around, {Area::counters, findings});
+  add_sharing(around, {Area::sharing, findings});
+  add_plots(around, {Area::plots, findings});
+  add_grading(around, {Area::grading, findings});
+  if (around.system.is_root) without_sudo(findings);
+  return findings;
+}
+
+bool is_broken(const std::vector<MachineFinding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const MachineFinding& finding) { return finding.condition == Condition::broken; });
+}
+
+}  // namespace roofwalk

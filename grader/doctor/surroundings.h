@@ -1,0 +1,80 @@
+// What `doctor` looks at, as plain values: gathered by look_around(), judged by findings_of(), made up by tests.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/build/build.h"
+#include "common/device/cuda/driver_probe.h"
+#include "grader/course.h"
+
+namespace roofwalk {
+
+// Texts are empty where there is no such thing. They are made harmless only when they are printed.
+struct Surroundings {
+  struct System {
+    std::string name, kernel;  // "Debian GNU/Linux 12 (bookworm)", "6.1.0-28-amd64"
+    int wsl = 0;               // 1 or 2 inside the Windows Subsystem for Linux
+    std::string container;     // "docker", "podman", "lxc", ...
+    std::string slurm_job;     // its number
+    bool is_root = false;
+    double cores = 0;  // that we may use: fewer than the machine has in a container or job, and not always whole ones
+    std::uint64_t memory_bytes = 0;
+  } system;
+
+  struct Storage {
+    std::uint64_t free_bytes = 0;
+    std::vector<std::string> unwritable;  // folders of the course that cannot be written
+    std::string network;                  // "NFS", "SMB", ... where my/ lies on one; "Windows" for a folder of Windows
+  } storage;
+
+  struct Tools {
+    std::string compiler;  // the first line of c++ --version
+    Result<Toolkit> toolkit = Error{"no toolkit was looked for"};
+    std::string ptxas_version;  // "13.0.88"
+    std::string cupti_library;  // its path
+    std::optional<bool> runs;   // the first chapter's starter ran and was right; absent: it was not tried
+    std::string run_text;       // how that went
+  } tools;
+
+  struct Gpu {
+    int on_the_bus = 0;         // NVIDIA's GPUs among the PCI devices
+    std::string kernel_module;  // version of the driver's part in the kernel: "580.65.06"
+    DriverProbe driver;
+    std::string visible_devices;  // CUDA_VISIBLE_DEVICES
+    bool hides_all = false;       // that variable is set, to nothing
+    std::optional<bool> counters_for_admins_only;
+    bool may_administer = false;  // CAP_SYS_ADMIN
+    bool may_monitor = false;     // CAP_PERFMON
+    bool has_mps = false;         // NVIDIA's multi-process service listens
+    bool sees_host_pids = true;
+  } gpu;
+
+  struct Screen {
+    std::string gnuplot;                    // "gnuplot 5.4 patchlevel 4"
+    std::set<std::string> gnuplot_formats;  // its terminals
+    std::string font;                       // the family that stands for "sans"
+    bool is_terminal = false, has_colors = false, has_utf8 = false;
+    int columns = 80;
+  } screen;
+
+  struct Sandbox {
+    std::string bubblewrap;                   // "bubblewrap 0.8.0"
+    std::optional<bool> works;                // a box could be made; absent: not tried
+    std::string trouble;                      // bubblewrap's last line
+    std::optional<long> user_namespaces;      // the most that one user may have
+    std::optional<bool> namespaces_for_root;  // Debian's own switch
+    std::optional<bool> apparmor_restricts;   // Ubuntu's
+  } sandbox;
+};
+
+// All but what needs the course's own kernel to run (tools.runs). Takes a second or two; changes nothing; forks, so
+// call it before the program starts threads.
+Surroundings look_around(const Course& course);
+
+}  // namespace roofwalk

@@ -1,0 +1,388 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "tests/unit/doctor/places.h"
+
+namespace roofwalk {
+namespace {
+
+using testing::h100;
+using ::testing::HasSubstr;
+using testing::laptop;
+using ::testing::Not;
+using testing::server;
+
+std::optional<MachineFinding> find(const std::vector<MachineFinding>& findings, std::string_view id) {
+  for (const MachineFinding& finding : findings) {
+    if (finding.id == id) return finding;
+  }
+  return std::nullopt;
+}
+
+std::string all_advice(const MachineFinding& finding) {
+  std::string text;
+  for (const std::string& line : finding.advice) text += line + "\n";
+  return text;
+}
+
+// One thing about one place, and what must be found.
+struct Case {
+  const char* name;
+  std::function<void(Surroundings&)> spoil;
+  const char* id;
+  Condition condition;
+  const char* what;    // a piece of it
+  const char* advice;  // a piece of it; empty: there is none
+  Surroundings (*place)() = server;
+};
+
+constexpr auto kOk = Condition::ok, kTip = Condition::could_be_better, kFail = Condition::broken,
+               kNone = Condition::not_here;
+
+GpuState& state(Surroundings& around) { return around.gpu.driver.gpus.at(0).state; }
+
+const Case kCases[] = {
+    // this machine
+    {"Wsl2", [](auto& a) { a.system.wsl = 2; }, "system", kOk, "in Windows (WSL 2)", "", laptop},
+    {"Wsl1", [](auto& a) { a.system.wsl = 1; }, "system", kTip, "(WSL 1)", "--set-version", laptop},
+    {"Container", [](auto& a) { a.system.container = "podman"; }, "system", kOk, "in a container (podman)", "", laptop},
+    {"OneCore", [](auto& a) { a.system.cores = 1; }, "cores", kOk, "slower", "", laptop},
+    {"PartsOfCores", [](auto& a) { a.system.cores = 2.5; }, "cores", kOk, "2.5", "", laptop},
+    {"LittleMemory", [](auto& a) { a.system.memory_bytes = 1'000'000'000; }, "memory", kTip, "1.0 GB", "1.5 GB",
+     laptop},
+    {"LittleDisk", [](auto& a) { a.storage.free_bytes = 900'000'000; }, "disk", kTip, "0.9 GB free", "1 GB", laptop},
+    {"FullDisk", [](auto& a) { a.storage.free_bytes = 1'000'000; }, "disk", kFail, "full", "free 1 GB", laptop},
+    {"ForeignFolder",
+     [](auto& a) {
+       a.storage.unwritable = {"my", ".cache"};
+     },
+     "folders", kFail, "my, .cache", "$ sudo chown -R $USER my .cache", laptop},
+    {"Nfs", [](auto& a) { a.storage.network = "NFS"; }, "network", kTip, "my/ lies on NFS", "local disk", laptop},
+    {"WindowsFolder", [](auto& a) { a.storage.network = "Windows"; }, "network", kTip, "folder of Windows", "$ mv",
+     laptop},
+    // toolkit
+    {"NoCompiler", [](auto& a) { a.tools.compiler.clear(); }, "compiler", kFail, "none", "install g++", laptop},
+    {"NoToolkit",
+     [](auto& a) {
+       a.tools.toolkit = Error{.message = "no CUDA toolkit", .advice = "run ./roofwalk"};
+     },
+     "toolkit", kFail, "no CUDA toolkit", "run ./roofwalk", laptop},
+    {"NoPtxas", [](auto& a) { a.tools.ptxas_version.clear(); }, "toolkit", kFail, "ptxas does not run", "anew", laptop},
+    {"OtherPtxas", [](auto& a) { a.tools.ptxas_version = "12.4.1"; }, "toolkit", kFail, "is 12.4.1", "anew", laptop},
+    {"NotTried", [](auto& a) { a.tools.runs.reset(); }, "virtual_gpu", kNone, "not tried", "", laptop},
+    {"RunsWrong",
+     [](auto& a) {
+       a.tools.runs = false;
+       a.tools.run_text = "computes wrong";
+     },
+     "virtual_gpu", kFail, "computes wrong", "report", laptop},
+    // the GPU
+    {"NoGpu", [](auto&) {}, "gpu", kNone, "nothing is missing", "", laptop},
+    {"NoGpuInWsl", [](auto& a) { a.system.wsl = 2; }, "gpu", kNone, "Windows hands none", "in Windows (never inside",
+     laptop},
+    {"NoDriver", [](auto& a) { a.gpu.on_the_bus = 1; }, "gpu", kTip, "driver is missing", "580 or later", laptop},
+    {"DockerWithout",
+     [](auto& a) {
+       a.gpu.on_the_bus = 1;
+       a.system.container = "docker";
+     },
+     "gpu", kTip, "this container may not use it", "docker run --gpus all", laptop},
+    {"PodmanWithout",
+     [](auto& a) {
+       a.gpu.on_the_bus = 1;
+       a.system.container = "podman";
+     },
+     "gpu", kTip, "this container may not use it", "--device nvidia.com/gpu=all", laptop},
+    {"OtherContainerWithout",
+     [](auto& a) {
+       a.gpu.on_the_bus = 1;
+       a.system.container = "lxc";
+     },
+     "gpu", kTip, "this container may not use it", "ask whoever", laptop},
+    {"NoDevice",
+     [](auto& a) {
+       a.gpu.driver = {.has_library = true, .error = 100, .trouble = "CUDA_ERROR_NO_DEVICE (100)"};
+     },
+     "gpu", kTip, "shows no GPU", "--gres=gpu:1"},
+    {"NoDeviceInDocker",
+     [](auto& a) {
+       a.gpu.driver = {.has_library = true, .error = 100};
+       a.system.container = "docker";
+     },
+     "gpu", kTip, "shows no GPU", "--gpus all"},
+    {"Hidden",
+     [](auto& a) {
+       a.gpu.driver = {.has_library = true, .error = 100};
+       a.gpu.hides_all = true;
+     },
+     "gpu", kTip, "CUDA_VISIBLE_DEVICES hides", "$ unset CUDA_VISIBLE_DEVICES"},
+    {"Forbidden",
+     [](auto& a) {
+       a.gpu.driver = {.has_library = true, .error = 304, .trouble = "CUDA_ERROR_OPERATING_SYSTEM (304)"};
+     },
+     "gpu", kTip, "CUDA_ERROR_OPERATING_SYSTEM", "/proc can be written"},
+    {"Updated",
+     [](auto& a) {
+       a.gpu.driver = {.has_library = true, .error = 803};
+     },
+     "gpu", kTip, "was updated", "restart"},
+    {"LibraryTooNew",
+     [](auto& a) {
+       a.gpu.driver = {.has_library = true, .error = 804};
+     },
+     "gpu", kTip, "newer than the driver in the kernel", "on the host"},
+    {"Crashes",
+     [](auto& a) {
+       a.gpu.driver = {.has_library = true, .error = -1, .trouble = "it crashed (Aborted)"};
+     },
+     "gpu", kTip, "crashed (Aborted)", "restart"},
+    {"Usable", [](auto&) {}, "gpu", kOk, "NVIDIA H100 80GB HBM3, compute capability 9.0, 86 GB", "--device cuda:0"},
+    {"OldChip",
+     [](auto& a) {
+       a.gpu.driver.gpus[0].major = 6;
+       a.gpu.driver.gpus[0].minor = 1;
+     },
+     "gpu", kNone, "6.1, 86 GB: CUDA 13 compiles for 7.5 and later", "virtual GPU takes its place"},
+    {"OldestChip",
+     [](auto& a) {
+       a.gpu.driver.gpus[0].major = 7;
+       a.gpu.driver.gpus[0].minor = 5;
+     },
+     "gpu", kOk, "capability 7.5", "cuda:0"},
+    {"Driver", [](auto&) {}, "driver", kOk, "580.65.06, up to CUDA 13.0", ""},
+    {"OldDriver",
+     [](auto& a) {
+       a.gpu.driver.cuda_version = 12040;
+       state(a).driver_version = "550.54.14";
+     },
+     "driver", kTip, "550.54.14, up to CUDA 12.4: CUDA 13 needs driver 580", "virtual GPU's"},
+    {"DriverWithoutNvml", [](auto& a) { state(a).driver_version.reset(); }, "driver", kOk, "580.65.06", ""},
+    {"Choice", [](auto& a) { a.gpu.visible_devices = "1"; }, "visible_devices", kOk, "CUDA_VISIBLE_DEVICES=1", ""},
+    {"Clocks", [](auto&) {}, "clocks", kOk, "1980 of 1980 MHz, 31 C, 71 of 700 W", ""},
+    {"NoClocks",
+     [](auto& a) {
+       state(a).sm_clock_mhz.reset();
+       a.gpu.driver.nvml_trouble = "no library";
+     },
+     "clocks", kTip, "cannot be read: no library", "all the same"},
+    {"PowerCapped", [](auto& a) { state(a).clock_reason_bits = 0x4; }, "clocks", kOk, "power limit", ""},
+    {"Braked", [](auto& a) { state(a).clock_reason_bits = 0x40; }, "clocks", kTip, "too hot", "let it cool"},
+    {"NotPersistent", [](auto& a) { state(a).persistence = false; }, "persistence", kTip, "start slowly",
+     "nvidia-persistenced"},
+    {"HostMemory", [](auto& a) { a.gpu.driver.gpus[0].reaches_host_memory = true; }, "host_memory", kOk, "(HMM)", ""},
+    // counters
+    {"Cupti", [](auto&) {}, "cupti", kOk, "libcupti.so.13", ""},
+    {"NoCupti", [](auto& a) { a.tools.cupti_library.clear(); }, "cupti", kTip, "not found", "cuda-cupti-13-0"},
+    {"Open", [](auto&) {}, "permission", kOk, "everybody may read", ""},
+    {"Closed", [](auto& a) { a.gpu.counters_for_admins_only = true; }, "permission", kTip, "only administrators",
+     "$ options nvidia NVreg_RestrictProfilingToAdminUsers=0"},
+    {"ClosedGoesOn", [](auto& a) { a.gpu.counters_for_admins_only = true; }, "permission", kTip, "only administrators",
+     "you can go on"},
+    {"ClosedInDocker",
+     [](auto& a) {
+       a.gpu.counters_for_admins_only = true;
+       a.system.container = "docker";
+     },
+     "permission", kTip, "only administrators", "$ docker run --cap-add=PERFMON"},
+    {"ClosedInDockerOfOldDriver",
+     [](auto& a) {
+       a.gpu.counters_for_admins_only = true;
+       a.system.container = "docker";
+       state(a).driver_version = "560.35.03";
+     },
+     "permission", kTip, "only administrators", "$ docker run --cap-add=SYS_ADMIN"},
+    {"Administrator",
+     [](auto& a) {
+       a.gpu.counters_for_admins_only = true;
+       a.gpu.may_administer = true;
+     },
+     "permission", kOk, "includes you", ""},
+    {"Perfmon",
+     [](auto& a) {
+       a.gpu.counters_for_admins_only = true;
+       a.gpu.may_monitor = true;
+     },
+     "permission", kOk, "CAP_PERFMON", ""},
+    {"PerfmonOfOldDriver",
+     [](auto& a) {
+       a.gpu.counters_for_admins_only = true;
+       a.gpu.may_monitor = true;
+       state(a).driver_version = "560.35.03";
+     },
+     "permission", kTip, "only administrators", "modprobe.d"},
+    {"UnknownPermission", [](auto& a) { a.gpu.counters_for_admins_only.reset(); }, "permission", kOk,
+     "the first run tries", ""},
+    {"WindowsPermission",
+     [](auto& a) {
+       a.gpu.counters_for_admins_only.reset();
+       a.system.wsl = 2;
+     },
+     "permission", kOk, "Windows decides", "NVIDIA Control Panel"},
+    {"Vgpu", [](auto& a) { state(a).virtualization = "vgpu"; }, "vgpu", kTip, "vGPU", "enable_profiling"},
+    {"Mps", [](auto& a) { a.gpu.has_mps = true; }, "mps", kTip, "do not work", "$ echo quit"},
+    // sharing
+    {"Alone", [](auto&) {}, "others", kOk, "nobody else computes on it", ""},
+    {"AloneInContainer", [](auto& a) { a.gpu.sees_host_pids = false; }, "others", kOk, "as far as a container can see",
+     ""},
+    {"Others",
+     [](auto& a) {
+       *state(a).processes = {{.pid = 7, .used_bytes = 3'100'000'000, .name = "python", .user = "alice"}, {.pid = 8}};
+     },
+     "others", kTip, "python of alice (3.1 GB) and 1 more", "wait until the GPU is free"},
+    {"OthersOfTheHost",
+     [](auto& a) {
+       *state(a).processes = {{.pid = 7}};
+       a.gpu.sees_host_pids = false;
+     },
+     "others", kTip, "process 7", "the host can tell"},
+    {"Unseen", [](auto& a) { state(a).processes.reset(); }, "others", kNone, "cannot be seen", ""},
+    {"Slice",
+     [](auto& a) {
+       state(a).mig = true;
+       state(a).uuid = "MIG-1";
+     },
+     "slices", kOk, "slice of a GPU (MIG)", "one compute instance"},
+    {"CutButWhole", [](auto& a) { state(a).mig = true; }, "slices", kTip, "none of them is given", "CUDA_VISIBLE_DEVICES"},
+    {"Exclusive", [](auto& a) { state(a).compute_mode = "exclusive_process"; }, "compute_mode", kOk, "one program", ""},
+    {"Prohibited", [](auto& a) { state(a).compute_mode = "prohibited"; }, "compute_mode", kTip, "closed the GPU",
+     "nvidia-smi -c DEFAULT"},
+    {"Slurm", [](auto& a) { a.system.slurm_job = "4711"; }, "slurm", kOk, "job 4711", ""},
+    // plots and screens
+    {"NoGnuplot", [](auto& a) { a.screen.gnuplot.clear(); }, "gnuplot", kFail, "not found", "gnuplot-nox", laptop},
+    {"NoSvg", [](auto& a) { a.screen.gnuplot_formats = {"dumb"}; }, "gnuplot", kFail, "draws no SVG", "gnuplot-nox",
+     laptop},
+    {"NoPng", [](auto& a) { a.screen.gnuplot_formats = {"svg"}; }, "gnuplot", kTip, "no PNG", "gnuplot-nox", laptop},
+    {"NoFonts", [](auto& a) { a.screen.font.clear(); }, "fonts", kTip, "without its words", "fonts-dejavu-core", laptop},
+    {"Pipe", [](auto& a) { a.screen.is_terminal = false; }, "terminal", kNone, "a file or another program", "", laptop},
+    {"Narrow", [](auto& a) { a.screen.columns = 60; }, "terminal", kTip, "60 columns", "wider", laptop},
+    {"Plain",
+     [](auto& a) {
+       a.screen.has_colors = false;
+       a.screen.has_utf8 = false;
+     },
+     "terminal", kOk, "no colours, plain letters", "", laptop},
+    // grading a class
+    {"Box", [](auto&) {}, "sandbox", kOk, "bubblewrap 0.8.0", "", laptop},
+    {"NoBox", [](auto& a) { a.sandbox.bubblewrap.clear(); }, "sandbox", kNone, "not installed", "install bubblewrap",
+     laptop},
+    {"AppArmor",
+     [](auto& a) {
+       a.sandbox.works = false;
+       a.sandbox.trouble = "setting up uid map: Permission denied";
+       a.sandbox.apparmor_restricts = true;
+     },
+     "sandbox", kNone, "uid map: Permission denied", "bwrap-userns-restrict", laptop},
+    {"DebianSwitch",
+     [](auto& a) {
+       a.sandbox.works = false;
+       a.sandbox.namespaces_for_root = true;
+     },
+     "sandbox", kNone, "makes no box", "unprivileged_userns_clone=1", laptop},
+    {"NoNamespaces",
+     [](auto& a) {
+       a.sandbox.works = false;
+       a.sandbox.user_namespaces = 0;
+     },
+     "sandbox", kNone, "makes no box", "user.max_user_namespaces", laptop},
+    {"BoxInContainer",
+     [](auto& a) {
+       a.sandbox.works = false;
+       a.system.container = "docker";
+     },
+     "sandbox", kNone, "makes no box", "on the host", laptop},
+    {"NoBoxUnknown", [](auto& a) { a.sandbox.works = false; }, "sandbox", kNone, "makes no box", "ask an administrator",
+     laptop},
+    {"Root", [](auto& a) { a.system.is_root = true; }, "account", kNone, "you are root", "ordinary account", laptop},
+};
+
+class FindingTest : public ::testing::TestWithParam<Case> {};
+
+TEST_P(FindingTest, SaysWhatAndWhatToDo) {
+  const Case& c = GetParam();
+  Surroundings around = c.place();
+  c.spoil(around);
+  const auto findings = findings_of(around);
+  const auto finding = find(findings, c.id);
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->condition, c.condition) << finding->what;
+  EXPECT_THAT(finding->what, HasSubstr(c.what));
+  if (*c.advice == '\0') {
+    EXPECT_EQ(all_advice(*finding), "");
+  } else {
+    EXPECT_THAT(all_advice(*finding), HasSubstr(c.advice));
+  }
+  EXPECT_EQ(is_broken(findings), c.condition == kFail) << "one thing was spoilt";
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, FindingTest, ::testing::ValuesIn(kCases),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+// Whatever a finding can be, a case above asks for it.
+TEST(Findings, EachConditionOfEachHasACase) {
+  std::set<std::pair<std::string, Condition>> asked, seen;
+  for (const Case& c : kCases) {
+    asked.emplace(c.id, c.condition);
+    Surroundings around = c.place();
+    c.spoil(around);
+    for (const MachineFinding& finding : findings_of(around)) seen.emplace(finding.id, finding.condition);
+  }
+  for (const auto& [id, condition] : seen) {
+    const bool is_plain = condition == kOk && find(findings_of(laptop()), id);
+    EXPECT_TRUE(is_plain || asked.contains({id, condition})) << id;
+  }
+}
+
+// Everything that could be better or is broken says what to do; no id comes twice.
+TEST(Findings, HaveAdviceAndIdsOfTheirOwn) {
+  for (const Case& c : kCases) {
+    Surroundings around = c.place();
+    c.spoil(around);
+    std::set<std::string> ids;
+    for (const MachineFinding& finding : findings_of(around)) {
+      EXPECT_TRUE(ids.insert(finding.id).second) << c.name << ": " << finding.id;
+      EXPECT_FALSE(finding.what.empty() || finding.title.empty()) << c.name << ": " << finding.id;
+      if (finding.condition != kTip && finding.condition != kFail) continue;
+      EXPECT_NE(all_advice(finding), "") << c.name << ": " << finding.id;
+    }
+  }
+}
+
+TEST(Findings, RootIsNotToldToBecomeRoot) {
+  Surroundings around = laptop();
+  around.screen.gnuplot.clear();
+  EXPECT_EQ(find(findings_of(around), "gnuplot")->advice.at(1), "$ sudo apt-get install gnuplot-nox");
+  around.system.is_root = true;
+  EXPECT_EQ(find(findings_of(around), "gnuplot")->advice.at(1), "$ apt-get install gnuplot-nox");
+}
+
+TEST(Findings, OfAGpuComeOnlyWhereOneCanMeasure) {
+  Surroundings old = server();
+  old.gpu.driver.cuda_version = 12040;
+  for (const Surroundings& around : {laptop(), old}) {
+    for (const MachineFinding& finding : findings_of(around)) {
+      EXPECT_NE(finding.area, Area::counters) << finding.id;
+      EXPECT_NE(finding.area, Area::sharing) << finding.id;
+    }
+  }
+}
+
+TEST(Findings, EveryGpuHasItsOwn) {
+  Surroundings around = server();
+  around.gpu.driver.gpus.push_back(h100());
+  around.gpu.driver.gpus.push_back(h100());
+  around.gpu.driver.gpus[1].state.processes = {{{.pid = 7}}};
+  around.gpu.driver.gpus[2].major = 6;
+  const auto findings = findings_of(around);
+  EXPECT_THAT(all_advice(*find(findings, "gpu_1")), HasSubstr("--device cuda:1"));
+  EXPECT_EQ(find(findings, "gpu_2")->condition, kNone);
+  EXPECT_EQ(find(findings, "others_0")->condition, kOk);
+  EXPECT_EQ(find(findings, "others_1")->condition, kTip);
+  EXPECT_THAT(all_advice(*find(findings, "others_1")), HasSubstr("--device cuda:N"));
+  EXPECT_FALSE(find(findings, "others_2")) << "what cannot be used is not looked at further";
+}
+
+}  // namespace
+}  // namespace roofwalk
