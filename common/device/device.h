@@ -42,15 +42,20 @@ struct RunOptions {
   Figures figures = Figures::all;
 };
 
+// What tells a real GPU from all others; empty for the virtual one.
+struct DeviceIdentity {
+  std::string uuid;  // "GPU-...", "MIG-..."
+  int driver_version = 0;  // as the driver counts: 13000 for CUDA 13.0
+  bool operator==(const DeviceIdentity&) const = default;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
 
   const Machine& machine() const { return do_machine(); }
   bool supports(Counter counter) const { return do_supports(counter); }
-  // False once something, mostly a learner's fault, has cost this process its GPU: from then on everything that can
-  // give an Error does, writes are dropped and reads leave `data` as it was. A fresh process starts clean.
-  bool usable() const { return do_usable(); }
+  DeviceIdentity identity() const { return do_identity(); }
 
   // `element_bytes` lets faults speak in elements. Contents are undefined until written. Errors: out of memory.
   Result<DeviceBuffer> allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes) {
@@ -93,7 +98,7 @@ class Device {
  private:
   virtual const Machine& do_machine() const = 0;
   virtual bool do_supports(Counter counter) const = 0;
-  virtual bool do_usable() const { return true; }
+  virtual DeviceIdentity do_identity() const { return {}; }
   virtual Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes,
                                            std::uint32_t element_bytes) = 0;
   virtual void do_release(const DeviceBuffer& buffer) = 0;

@@ -8,7 +8,8 @@ namespace roofwalk {
 namespace {
 
 // More than any run can have: a plan ends at 10,000 steps, a source at 1 MiB.
-constexpr std::size_t kMostKernels = 100'000, kMostLines = 1 << 20, kMostOfALine = 1 << 20, kMostWarnings = 1000;
+constexpr std::size_t kMostKernels = 100'000, kMostLines = 1 << 20, kMostOfALine = 1 << 20, kMostWarnings = 1000,
+                      kMostNotes = 100;
 constexpr std::size_t kMostPrintedBytes = 1 << 20;
 constexpr int kMostLine = 1 << 30;
 
@@ -208,6 +209,7 @@ Json whole_json(const RunRecord& record) {
           {"printed", {{"text", record.printed.text}, {"more_lines", record.printed.more_lines}}},
           {"warnings", std::move(warnings)},
           {"watched_line", record.watched_line},
+          {"notes", record.notes},
           {"fault", record.fault ? whole_json(*record.fault) : Json(nullptr)}};
 }
 
@@ -234,6 +236,11 @@ Result<RunRecord> run_record_from_json(const Json& json) {
     return kOk;
   });
   in.whole("watched_line", out.watched_line, 0, kMostLine);
+  in.each("notes", kMostNotes, [&](const Json& item) -> Status {
+    if (!item.is_string()) return Error{"`notes` holds something that is no text"};
+    out.notes.push_back(item.get<std::string>());
+    return kOk;
+  });
   in.unless_null("fault", [&](const Json& value) -> Status {
     ROOFWALK_TRY(out.fault, fault_from_json(value));
     return kOk;

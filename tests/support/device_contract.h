@@ -31,7 +31,7 @@ inline void run_device_contract(const DeviceFactory& factory, const DeviceLimits
   ASSERT_TRUE(artifact.ok()) << artifact.error().text();
   std::optional<Runner> runner(factory());
   Device& device = runner->device();
-  ASSERT_TRUE(device.usable());
+  ASSERT_TRUE(device.alive().ok());
 
   // Copies come back unchanged, also from odd sizes and offsets; two buffers do not overlap.
   auto first = device.allocate("first", 13, 1);
@@ -79,7 +79,7 @@ inline void run_device_contract(const DeviceFactory& factory, const DeviceLimits
   EXPECT_EQ(bad->fault->line, limits.knows_faulty_line ? kStoreLine : kLaunchLine);
   EXPECT_EQ(bad->fault->message.find("launched here") != std::string::npos, !limits.knows_faulty_line)
       << bad->fault->message;
-  EXPECT_EQ(device.usable(), limits.survives_faults);
+  EXPECT_EQ(device.alive().ok(), limits.survives_faults);
   if (!limits.survives_faults) {
     EXPECT_FALSE(runner->run(*artifact, {&x, &y, 10, 3.0f}).ok());
     EXPECT_FALSE(device.allocate("after", 4, 4).ok());

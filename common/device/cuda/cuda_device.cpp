@@ -110,6 +110,7 @@ void CudaDevice::do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes
 }
 
 void CudaDevice::do_read(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<std::uint8_t> data) const {
+  std::fill(data.begin(), data.end(), std::uint8_t{0});
   if (lost_ || data.empty()) return;
   auto done = check(api_.cuMemcpyDtoH(data.data(), buffer.address + offset_bytes, data.size()), "copy from the GPU");
   if (!done) lose(done.error());

@@ -1,5 +1,5 @@
 // A real GPU behind the device interface, in this process. What a learner's kernel does to its context, it does to the
-// process: after a fault it may have to end (Device::usable). Use it from one thread.
+// process: after a fault it may have to end (Device::alive). Use it from one thread.
 #pragma once
 
 #include <chrono>
@@ -67,7 +67,8 @@ class CudaDevice final : public Device {
 
   const Machine& do_machine() const override { return machine_; }
   bool do_supports(Counter counter) const override { return supported_[static_cast<std::size_t>(counter)]; }
-  bool do_usable() const override { return !lost_; }
+  DeviceIdentity do_identity() const override { return {card_.uuid, card_.driver_version}; }
+  Status do_alive() const override { return lost_ ? Status(*lost_) : kOk; }
   Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t) override;
   void do_release(const DeviceBuffer& buffer) override;
   void do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) override;

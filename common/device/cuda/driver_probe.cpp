@@ -1,24 +1,14 @@
 #include "common/device/cuda/driver_probe.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <thread>
+
+#include "common/base/ask_child.h"
 
 namespace roofwalk {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // The driver API as far as it is asked here: cuda.h of CUDA 13.0. All of it has been in every driver since 2019.
 constexpr int kMajor = 75, kMinor = 76, kPageableMemoryAccess = 88;  // CUdevice_attribute
@@ -142,62 +132,23 @@ DriverProbe from_answer(const Json& answer) {
 
 DriverProbe failed(std::string trouble) { return {.has_library = true, .error = -1, .trouble = std::move(trouble)}; }
 
-[[noreturn]] void answer_and_exit(const ProbeOptions& options, int pipe) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const rlimit no_core{0, 0};
-  ::setrlimit(RLIMIT_CORE, &no_core);
-  const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);  // drivers print when they are in trouble
-  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, standard);
-  const std::string text = ask_driver(options).dump(-1, ' ', false, Json::error_handler_t::replace);
-  for (std::size_t at = 0; at < text.size();) {
-    const ssize_t count = ::write(pipe, text.data() + at, text.size() - at);
-    if (count <= 0) ::_exit(1);
-    at += static_cast<std::size_t>(count);
-  }
-  ::_exit(0);
-}
-
-// What the child writes until it ends or the time is up.
-bool read_until(int pipe, Clock::time_point end, std::string& text) {
-  char part[4096];
-  for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
-    pollfd ready{.fd = pipe, .events = POLLIN, .revents = 0};
-    if (left <= 0 || ::poll(&ready, 1, static_cast<int>(left)) == 0) return false;
-    const ssize_t count = ::read(pipe, part, sizeof part);
-    if (count == 0) return true;
-    if (count > 0) text.append(part, static_cast<std::size_t>(count));
-    if (count < 0 && errno != EINTR) return false;
-  }
-}
-
 }  // namespace
 
 DriverProbe probe_driver(const ProbeOptions& options) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return failed("no pipe could be opened to ask it");
-  const pid_t child = ::fork();
-  if (child == 0) answer_and_exit(options, ends[1]);
-  ::close(ends[1]);
-  std::string text;
-  const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.timeout_s));
-  const bool ended = child > 0 && read_until(ends[0], Clock::now() + limit, text);
-  ::close(ends[0]);
-  if (child < 0) return failed("no process could be started to ask it");
-  if (!ended) {
-    ::kill(child, SIGKILL);
-    // A process that hangs inside the driver cannot be killed; it is left behind then.
-    for (int turn = 0; turn < 20 && ::waitpid(child, nullptr, WNOHANG) == 0; ++turn) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return failed(fmt::format("it did not answer within {} s", options.timeout_s));
+  const ChildAnswer asked = ask_child(options.timeout_s, [&] { return ask_driver(options); });
+  switch (asked.end) {
+    case ChildAnswer::End::answered:
+      return from_answer(asked.json);
+    case ChildAnswer::End::not_started:
+      return failed("no process could be started to ask it");
+    case ChildAnswer::End::late:
+      return failed(fmt::format("it did not answer within {} s", options.timeout_s));
+    case ChildAnswer::End::crashed:
+      return failed(fmt::format("it crashed ({})", ::strsignal(asked.signal)));
+    case ChildAnswer::End::unreadable:
+      break;
   }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (WIFSIGNALED(status)) return failed(fmt::format("it crashed ({})", ::strsignal(WTERMSIG(status))));
-  const Json answer = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!answer.is_object()) return failed("its answer could not be read");
-  return from_answer(answer);
+  return failed("its answer could not be read");
 }
 
 }  // namespace roofwalk

@@ -26,12 +26,13 @@ Json to_json(const RunOptions& options) {
           {"sanitize", options.sanitize},
           {"watched_address", options.watched_address},
           {"watched_bytes", options.watched_bytes},
-          {"time", static_cast<int>(options.time)}};
+          {"time", static_cast<int>(options.time)},
+          {"figures", static_cast<int>(options.figures)}};
 }
 
 Result<RunOptions> run_options_from_json(const Json& json) {
   RunOptions out;
-  int time = 0;
+  int time = 0, figures = 0;
   JsonReader in(json, "the options of the run");
   in.whole("max_warp_instructions", out.max_warp_instructions);
   in.number("max_seconds", out.max_seconds);
@@ -41,8 +42,10 @@ Result<RunOptions> run_options_from_json(const Json& json) {
   in.whole("watched_address", out.watched_address);
   in.whole("watched_bytes", out.watched_bytes);
   in.whole("time", time, 0, static_cast<int>(RunOptions::Time::least));
+  in.whole("figures", figures, 0, static_cast<int>(RunOptions::Figures::none));
   ROOFWALK_TRY_STATUS(in.end());
   out.time = static_cast<RunOptions::Time>(time);
+  out.figures = static_cast<RunOptions::Figures>(figures);
   return out;
 }
 

@@ -50,9 +50,10 @@ const char* own_signal(int signal) {
 // What the worker said when it began.
 struct Greeting {
   Machine machine;
+  DeviceIdentity identity;
   std::array<bool, kCounterCount> counters{};
   bool operator==(const Greeting& other) const {
-    return counters == other.counters && to_json(machine).dump() == to_json(other.machine).dump();
+    return identity == other.identity && counters == other.counters && to_json(machine).dump() == to_json(other.machine).dump();
   }
 };
 
@@ -65,6 +66,8 @@ Result<Greeting> greeting_from_json(const Json& json) {
     ROOFWALK_TRY(out.machine, machine_from_json(value));
     return kOk;
   });
+  in.text("uuid", out.identity.uuid, 256);
+  in.whole("driver_version", out.identity.driver_version, 0);
   in.each("counters", kCounterCount, [&](const Json& value) -> Status {
     for (std::size_t i = 0; i < kCounterCount; ++i) {
       if (value != counter_name(static_cast<Counter>(i))) continue;
@@ -146,6 +149,7 @@ class RemoteDevice final : public Device {
   bool do_supports(Counter counter) const override {
     return state_->greeting->counters[static_cast<std::size_t>(counter)];
   }
+  DeviceIdentity do_identity() const override { return state_->greeting->identity; }
   Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes,
                                    std::uint32_t element_bytes) override;
   void do_release(const DeviceBuffer& buffer) override;

@@ -215,8 +215,12 @@ Json hello(const Result<std::unique_ptr<Device>>& device) {
   for (std::size_t i = 0; i < kCounterCount; ++i) {
     if ((*device)->supports(static_cast<Counter>(i))) counters.push_back(counter_name(static_cast<Counter>(i)));
   }
-  answer["value"] = {
-      {"protocol", kWorkerProtocol}, {"machine", to_json((*device)->machine())}, {"counters", std::move(counters)}};
+  const DeviceIdentity identity = (*device)->identity();
+  answer["value"] = {{"protocol", kWorkerProtocol},
+                     {"machine", to_json((*device)->machine())},
+                     {"uuid", identity.uuid},
+                     {"driver_version", identity.driver_version},
+                     {"counters", std::move(counters)}};
   return answer;
 }
 

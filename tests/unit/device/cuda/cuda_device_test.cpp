@@ -283,7 +283,7 @@ TEST(CudaDevice, CountersThatAreLostOrNotAvailableAreAbsent) {
     ASSERT_EQ(record->notes.size(), 1u);
     EXPECT_NE(record->notes[0].find("ERR_NVGPUCTRPERM"), std::string::npos);
     EXPECT_FALSE(rig.device->supports(Counter::flops_f32));
-    EXPECT_TRUE(rig.device->usable());
+    EXPECT_TRUE(rig.device->alive().ok());
   }
   {  // it was never there
     Rig rig;
@@ -326,7 +326,7 @@ SOLVE(float* x, int n) {
     if (!is_known) {
       EXPECT_NE(record->fault->message.find("one of the plan's 3 steps"), std::string::npos);
     }
-    EXPECT_FALSE(rig.device->usable());
+    EXPECT_FALSE(rig.device->alive().ok());
     EXPECT_EQ(x.values, numbers(32)) << "what cannot be read is left as it was";
   }
 }
@@ -358,7 +358,7 @@ SOLVE(float* x, int n) { turn<<<1, 32, n * sizeof(float)>>>(x, n); }
   EXPECT_EQ(too_much->fault->line, 8);
   EXPECT_NE(too_much->fault->message.find("68000 bytes of shared memory"), std::string::npos)
       << too_much->fault->message;
-  EXPECT_TRUE(rig.device->usable());
+  EXPECT_TRUE(rig.device->alive().ok());
 }
 
 TEST(CudaDevice, ABlockOfTooManyRegistersIsAFault) {
@@ -401,7 +401,7 @@ SOLVE(float* x, float* y, int n) {
   const auto copy = rig.runner->run(*artifact, {&x, &y, 8}, {});
   ASSERT_TRUE(copy.ok() && copy->fault);
   EXPECT_EQ(copy->fault->message, "out of bounds: memcpy of 36 bytes from byte 0 of x, which has 32 bytes");
-  EXPECT_TRUE(rig.device->usable());
+  EXPECT_TRUE(rig.device->alive().ok());
   const auto fine = rig.runner->run(*artifact, {&x, &y, 7}, {});
   ASSERT_TRUE(fine.ok() && !fine->fault);
   EXPECT_EQ(x.values[6], 0);
@@ -447,7 +447,7 @@ TEST(CudaDevice, AKernelWithoutEndIsAFaultAndCostsTheDevice) {
   EXPECT_EQ(record->fault->kind, FaultKind::runaway);
   EXPECT_EQ(record->fault->kernel, "scale");
   EXPECT_EQ(record->fault->line, 6);
-  EXPECT_FALSE(rig.device->usable());
+  EXPECT_FALSE(rig.device->alive().ok());
   const auto next = rig.runner->run(*artifact, {&x, &y, 8, 2.0f}, {});
   ASSERT_FALSE(next.ok());
   EXPECT_NE(next.error().message.find("this process must end"), std::string::npos);
@@ -509,7 +509,7 @@ TEST(CudaDevice, TheDriversCompilerTakesOverWhereTheToolkitIsTooOld) {
   const auto refused = rig.device->load(*artifact);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("the CUDA toolkit is newer than the driver's compiler"), std::string::npos);
-  EXPECT_TRUE(rig.device->usable());
+  EXPECT_TRUE(rig.device->alive().ok());
 
   Artifact broken = *artifact;
   broken.ptx.insert(broken.ptx.find("\tret;"), "\tbogus.f32 %f1;\n");
@@ -525,7 +525,7 @@ TEST(CudaDevice, OutOfMemorySaysHowMuchThereIs) {
   EXPECT_EQ(
       much.error().message,
       "out of memory: c asks for 1099511627776 bytes, and 1072693248 of the 1073741824 bytes of Fake GPU are free");
-  EXPECT_TRUE(rig.device->usable());
+  EXPECT_TRUE(rig.device->alive().ok());
   EXPECT_TRUE(rig.device->allocate("c", 1 << 20, 4).ok());
 }
 

@@ -79,7 +79,7 @@ TEST(CudaErrors, EachOneOfALaunchIsAFaultOrAnError) {
       EXPECT_NE(record.error().message.find(error.name), std::string::npos) << record.error().text();
       EXPECT_EQ(record.error().advice, error.advice);
     }
-    EXPECT_EQ(runner.device().usable(), !error.is_sticky);
+    EXPECT_EQ(runner.device().alive().ok(), !error.is_sticky);
     const auto next = runner.run(*artifact, {&x, 8}, {});
     EXPECT_EQ(next.ok() && !next->fault, !error.is_sticky);
   }
@@ -140,7 +140,7 @@ TEST(CudaErrors, NoFailedCallIsOverlooked) {
       if (driver.calls(call) < nth) continue;
       // The one before the last only looks whether the host was in time.
       if (std::string_view(call) == "cuEventQuery" && record.ok()) continue;
-      EXPECT_TRUE(!record.ok() || record->fault || !runner.device().usable());
+      EXPECT_TRUE(!record.ok() || record->fault || !runner.device().alive().ok());
     }
   }
 }

@@ -1,0 +1,105 @@
+#include "common/device/cuda/open_cuda.h"
+
+#include <charconv>
+
+#include "common/base/ask_child.h"
+#include "common/device/cuda/cuda_device.h"
+#include "common/device/cuda/cuda_errors.h"
+#include "common/device/cuda/cupti_api.h"
+#include "common/device/cuda/range_counters.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr double kProbeSeconds = 60;  // a GPU that sleeps takes seconds to wake, and the profiler more to start
+
+std::filesystem::path root_of(const std::optional<Toolkit>& toolkit) {
+  return toolkit ? toolkit->root : std::filesystem::path();
+}
+
+// In a process that may die of it.
+CounterProbe probe(int ordinal, const std::optional<Toolkit>& toolkit) {
+  const auto refused = [](const Error& error) {
+    return CounterProbe{.cause = "other", .message = error.message, .advice = error.advice};
+  };
+  const auto driver = load_driver_api();
+  if (!driver) return refused(driver.error());
+  const auto cupti = load_cupti_api(root_of(toolkit));
+  if (!cupti) return refused(cupti.error());
+  CounterTarget target{.ordinal = static_cast<std::size_t>(ordinal)};
+  CUstream stream = nullptr;
+  CUmodule module = nullptr;
+  CUfunction kernel = nullptr;
+  const char* ptx = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry roofwalk_probe()\n{\nret;\n}\n";
+  CUresult code = driver->cuDeviceGet(&target.device, ordinal);
+  if (code == CUDA_SUCCESS) code = driver->cuDevicePrimaryCtxRetain(&target.context, target.device);
+  if (code == CUDA_SUCCESS) code = driver->cuCtxSetCurrent(target.context);
+  if (code == CUDA_SUCCESS) code = driver->cuStreamCreate(&stream, CU_STREAM_DEFAULT);
+  if (code == CUDA_SUCCESS) code = driver->cuModuleLoadDataEx(&module, ptx, 0, nullptr, nullptr);
+  if (code == CUDA_SUCCESS) code = driver->cuModuleGetFunction(&kernel, module, "roofwalk_probe");
+  if (code != CUDA_SUCCESS) return refused(cuda_error(*driver, code, "start a kernel to count"));
+  return probe_counters(*cupti, target, [&]() -> Status {
+    const CUresult launched = driver->cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, nullptr);
+    return launched == CUDA_SUCCESS ? kOk : Status(cuda_error(*driver, launched, "start a kernel to count"));
+  });
+}
+
+CounterProbe probe_in_child(int ordinal, const std::optional<Toolkit>& toolkit) {
+  const ChildAnswer asked = ask_child(kProbeSeconds, [&] { return to_json(probe(ordinal, toolkit)); });
+  if (asked.end == ChildAnswer::End::crashed) return crashed_probe(asked.signal);
+  if (asked.end == ChildAnswer::End::answered) {
+    if (auto found = counter_probe_of(asked.json)) return *found;
+  }
+  return {.cause = "other",
+          .message = "no counters: CUPTI did not answer when it was asked for them",
+          .advice = "`./roofwalk doctor` looks at the driver and at who uses the GPU"};
+}
+
+// Opens, or says in the device's words why there are none.
+std::optional<CounterSource> counter_source(int ordinal, const std::optional<Toolkit>& toolkit) {
+  const CounterProbe found = probe_in_child(ordinal, toolkit);
+  if (!found.available) {
+    const Error why{.message = found.message, .advice = found.advice};
+    return CounterSource{.open = [why](CUcontext, int) -> Result<std::unique_ptr<RangeCounters>> { return why; },
+                         .counters_of = {},
+                         .known = {}};
+  }
+  static Result<CuptiApi> cupti = load_cupti_api(root_of(toolkit));  // it stays loaded as long as the process
+  if (!cupti) return std::nullopt;
+  return CounterSource{
+      .open =
+          [](CUcontext context, int gpu) {
+            return open_range_counters(*cupti,
+                                       {.context = context, .device = gpu, .ordinal = static_cast<std::size_t>(gpu)});
+          },
+      .counters_of = [chip = found.chip](const RangeValues& values) { return counters_of(chip, values); },
+      .known = counters_known(found.chip)};
+}
+
+}  // namespace
+
+std::optional<int> cuda_ordinal(std::string_view device) {
+  constexpr std::string_view kKind = "cuda";
+  if (device == kKind) return 0;
+  if (!device.starts_with(kKind) || device[kKind.size()] != ':') return std::nullopt;
+  device.remove_prefix(kKind.size() + 1);
+  int ordinal = -1;
+  const auto [end, error] = std::from_chars(device.data(), device.data() + device.size(), ordinal);
+  return error == std::errc() && end == device.data() + device.size() ? ordinal : -1;
+}
+
+Result<std::unique_ptr<Device>> open_cuda(int ordinal, const std::optional<Toolkit>& toolkit) {
+  const std::optional<CounterSource> counters = counter_source(ordinal, toolkit);
+  static Result<DriverApi> driver = load_driver_api();
+  if (!driver) return driver.error();
+  CudaOptions options{.ordinal = ordinal, .assemble = {}, .counters = counters, .host_ns = {}};
+  if (toolkit) {
+    options.assemble = [toolkit](const Artifact& artifact, std::string_view ptx, const std::string& chip) {
+      return assemble_for(*toolkit, artifact, ptx, chip);
+    };
+  }
+  ROOFWALK_TRY(auto device, CudaDevice::open(*driver, std::move(options)));
+  return std::unique_ptr<Device>(std::move(device));
+}
+
+}  // namespace roofwalk
