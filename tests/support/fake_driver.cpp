@@ -74,6 +74,15 @@ bool FakeDriver::relink() {
 
 void FakeDriver::advance(const RunRecord& record) {
   gpu_ns_ = std::max(gpu_ns_, host_ns_) + record.elapsed_ns;
+  printed_ += record.printed.text;
+  if (record.fault && record.fault->kind == FaultKind::assertion) {
+    const Fault& f = *record.fault;
+    const std::size_t from = f.message.find(": ") + 2;
+    complained_ +=
+        fmt::format("kernel.cu:{}: void {}(): block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n", f.line,
+                    f.kernel, f.block.x, f.block.y, f.block.z, f.thread.x, f.thread.y, f.thread.z,
+                    f.message.substr(from, f.message.find(": your own") - from));
+  }
   if (record.fault && pending_ == CUDA_SUCCESS) pending_ = code_of(*record.fault);
 }
 
@@ -82,8 +91,8 @@ void FakeDriver::run_step(const Step& step, bool timed) {
   if (pending_ != CUDA_SUCCESS) return;  // a kernel before it has broken the context
   if (in_range_) {
     if (step()) return;
-    pending_ = code_of(*gpu_.end_plan().fault);
     in_range_ = false;
+    advance(gpu_.end_plan());
     return;
   }
   vgpu::RunLimits limits{.warp_instructions = 1'000'000'000, .seconds = 60};
@@ -449,6 +458,15 @@ struct FakeDriver::Functions {
     *out = reinterpret_cast<CUstream>(&self);
     return CUDA_SUCCESS;
   }
+  static CUresult synchronize(CUstream) {
+    FakeDriver& self = *current;
+    std::printf("%s", std::exchange(self.printed_, {}).c_str());
+    std::fprintf(stderr, "%s", std::exchange(self.complained_, {}).c_str());
+    if (const auto scripted = self.enter("cuStreamSynchronize"); scripted) return *scripted;
+    if (const CUresult left = self.surface(); left != CUDA_SUCCESS) return left;
+    self.host_ns_ = std::max(self.host_ns_, self.gpu_ns_);
+    return CUDA_SUCCESS;
+  }
   static CUresult destroy_stream(CUstream) {
     ENTER(cuStreamDestroy);
     return CUDA_SUCCESS;
@@ -493,6 +511,7 @@ FakeDriver::FakeDriver(Machine machine) : machine_(machine), gpu_(std::move(mach
   api_.cuEventQuery = Functions::query;
   api_.cuEventElapsedTime = Functions::elapsed;
   api_.cuStreamCreate = Functions::create_stream;
+  api_.cuStreamSynchronize = Functions::synchronize;
   api_.cuStreamDestroy = Functions::destroy_stream;
 }
 

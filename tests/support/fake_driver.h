@@ -95,6 +95,7 @@ class FakeDriver {
   std::optional<CUresult> lost_;
   CUresult pending_ = CUDA_SUCCESS;
   double host_ns_ = 0, gpu_ns_ = 0;
+  std::string printed_, complained_;        // to stdout and stderr, once somebody waits
   std::map<CUdeviceptr, int> allocations_;  // address to the memory's id
   std::vector<std::unique_ptr<Module>> modules_;
   std::vector<std::unique_ptr<Function>> functions_;

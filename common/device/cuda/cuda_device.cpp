@@ -136,6 +136,7 @@ Status CudaDevice::do_load(const Artifact& artifact) {
   source_path_ = artifact.source_path;
   has_run_ = false;
   has_variables_ = true;
+  prints_ = artifact.ptx.find("vprintf") != std::string::npos || artifact.ptx.find("__assertfail") != std::string::npos;
   own_local_bytes_.clear();
   if (const auto module = ptx::parse(artifact.ptx, artifact.source_name)) {
     has_variables_ = false;

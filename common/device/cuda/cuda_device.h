@@ -16,6 +16,7 @@
 #include "common/device/cuda/cuda_card.h"
 #include "common/device/cuda/driver_api.h"
 #include "common/device/cuda/loaded_module.h"
+#include "common/device/cuda/output_capture.h"
 #include "common/device/cuda/range_counters.h"
 #include "common/device/device.h"
 
@@ -88,8 +89,10 @@ class CudaDevice final : public Device {
   Result<std::optional<Fault>> describe_launch(const KernelLaunch& launch, KernelRecord& kernel);
   std::optional<Fault> check_range(const char* what, std::uint64_t address, std::uint64_t size_bytes, int line) const;
   Fault fault_at(FaultKind kind, const Plan& plan, std::optional<std::size_t> step, std::string_view cause) const;
+  void take_output(OutputCapture& output, bool is_busy, RunRecord& record) const;
   Result<bool> settle(const std::optional<Broken>& broken, const Plan& plan, RunRecord& record) const;
 
+  Status replay(const Plan& plan, RunOptions::Figures figures, bool once, OutputCapture& output, RunRecord& record);
   CUresult queue(const PlanStep& step);
   std::optional<Broken> wait(CUevent event) const;
   std::optional<Broken> preheat();
@@ -113,6 +116,7 @@ class CudaDevice final : public Device {
   std::string source_path_;
   std::map<std::string, std::uint64_t> own_local_bytes_;  // by kernel: its arrays in local memory, before any spill
   bool has_run_ = false;                                  // since it was loaded
+  bool prints_ = false;                                   // or asserts
   bool has_variables_ = false;                            // in global memory, which a run may change
   std::map<std::string, std::string> images_;             // by what they were made of
   std::map<int, Allocation> buffers_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <thread>
+#include <utility>
 
 #include "common/build/diagnostics.h"
 #include "common/device/cuda/cuda_device.h"
@@ -239,7 +240,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::time_plan(const Plan& plan
     }
   }
   ROOFWALK_TRY_STATUS(check(events.record(1), "record an event"));
-  queue_ns_ = std::max(queue_ns_, (host_ns() - before_ns) / steps);
+  queue_ns_ = (queue_ns_ + (host_ns() - before_ns) / steps) / 2;
   const bool host_was_late = api_.cuEventQuery(events[0]) == CUDA_SUCCESS;
   if (const auto broken = wait(events[1])) return broken;
   ROOFWALK_TRY_STATUS(check(events.elapsed_ns(0, 1, record.elapsed_ns), "read an event"));
@@ -477,6 +478,59 @@ Result<bool> CudaDevice::settle(const std::optional<Broken>& broken, const Plan&
   return false;
 }
 
+// What was printed since the last restart, which the driver hands out when it is waited for.
+void CudaDevice::take_output(OutputCapture& output, bool is_busy, RunRecord& record) const {
+  if (!prints_ || is_busy) return;
+  api_.cuStreamSynchronize(stream_);  // after a fault it repeats the fault
+  record.printed = printed_of(output.out());
+  if (!record.fault || record.fault->kind != FaultKind::assertion) return;
+  const auto failed = assertion_in(output.err());
+  if (!failed) return;
+  record.fault->line = failed->line;
+  record.fault->block = failed->block;
+  record.fault->thread = failed->thread;
+  record.fault->message =
+      fmt::format("assertion failed: {}: your own assert, false for this thread", failed->condition);
+}
+
+// The passes, as Figures asks for them. A fault ends them.
+Status CudaDevice::replay(const Plan& plan, RunOptions::Figures figures, bool once, OutputCapture& output,
+                          RunRecord& record) {
+  using Figures = RunOptions::Figures;
+  const bool all = figures == Figures::all && !once, several = plan.steps.size() > 1;
+  const bool counts = all && counters_ != nullptr;
+  std::unique_ptr<Saved> saved;
+  if (counts || (all && several)) {
+    ROOFWALK_TRY(saved, save());
+  }
+  if (figures == Figures::none || (all && several)) {
+    ROOFWALK_TRY(const bool went_well, settle(check_steps(plan), plan, record));
+    if (!went_well) return kOk;
+  }
+  if (counts) {
+    ROOFWALK_TRY(const auto broken, count(plan, *saved, record));
+    ROOFWALK_TRY(const bool went_well, settle(broken, plan, record));
+    if (!went_well) return kOk;
+  }
+  if (all && several) {
+    ROOFWALK_TRY_STATUS(restore(*saved));
+    ROOFWALK_TRY(const auto broken, time_steps(plan, record));
+    ROOFWALK_TRY(const bool went_well, settle(broken, plan, record));
+    if (!went_well) return kOk;
+  }
+  if (figures == Figures::none) return kOk;
+  if (saved) ROOFWALK_TRY_STATUS(restore(*saved));  // last: what it computed is what can be judged
+  if (prints_) api_.cuStreamSynchronize(stream_);   // what the passes before it printed comes now
+  output.restart();
+  ROOFWALK_TRY(const auto broken, time_plan(plan, record));
+  ROOFWALK_TRY(const bool went_well, settle(broken, plan, record));
+  if (went_well && once && figures == Figures::all) {
+    record.notes.push_back("the plan's time only: an earlier run has changed the kernel's global variables");
+  }
+  if (went_well && all && !why_no_counters_.empty()) record.notes.push_back(why_no_counters_);
+  return kOk;
+}
+
 Result<RunRecord> CudaDevice::do_run(const Plan& plan, const RunOptions& options) {
   if (lost_) return *lost_;
   ROOFWALK_CHECK(module_.is_loaded() && !plan.steps.empty());
@@ -489,38 +543,11 @@ Result<RunRecord> CudaDevice::do_run(const Plan& plan, const RunOptions& options
     record.kernels.clear();
     return record;
   }
-  using Figures = RunOptions::Figures;
   // Passes start from what `load` made of the variables; what an earlier run made of them can be had once only.
-  const bool once = options.figures == Figures::all && has_variables_ && has_run_;
-  const bool all = options.figures == Figures::all && !once, several = plan.steps.size() > 1;
-  has_run_ = true;
-  const bool counts = all && counters_ != nullptr;
-  std::unique_ptr<Saved> saved;
-  if (all && (counts || several)) {
-    ROOFWALK_TRY(saved, save());
-  }
-  bool went_well = true;
-  if (options.figures == Figures::none || (all && several)) {
-    ROOFWALK_TRY(went_well, settle(check_steps(plan), plan, record));
-  }
-  if (went_well && counts) {
-    ROOFWALK_TRY(const auto broken, count(plan, *saved, record));
-    ROOFWALK_TRY(went_well, settle(broken, plan, record));
-  }
-  if (went_well && all && several) {
-    ROOFWALK_TRY_STATUS(restore(*saved));
-    ROOFWALK_TRY(const auto broken, time_steps(plan, record));
-    ROOFWALK_TRY(went_well, settle(broken, plan, record));
-  }
-  if (went_well && options.figures != Figures::none) {  // last: what it computed is what can be judged
-    if (saved) ROOFWALK_TRY_STATUS(restore(*saved));
-    ROOFWALK_TRY(const auto broken, time_plan(plan, record));
-    ROOFWALK_TRY(went_well, settle(broken, plan, record));
-  }
-  if (went_well && once) {
-    record.notes.push_back("the plan's time only: an earlier run has changed the kernel's global variables");
-  }
-  if (went_well && all && !why_no_counters_.empty()) record.notes.push_back(why_no_counters_);
+  const bool once = has_variables_ && std::exchange(has_run_, true);
+  OutputCapture output(prints_);
+  ROOFWALK_TRY_STATUS(replay(plan, options.figures, once, output, record));
+  take_output(output, record.fault && record.fault->kind == FaultKind::runaway, record);
   return record;
 }
 

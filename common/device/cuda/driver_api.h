@@ -48,6 +48,7 @@ static_assert(CUDA_VERSION >= 13000, "the headers of CUDA 13 or later are needed
   X(cuEventQuery)                                \
   X(cuEventElapsedTime)                          \
   X(cuStreamCreate)                              \
+  X(cuStreamSynchronize)                         \
   X(cuStreamDestroy)
 
 struct DriverApi {

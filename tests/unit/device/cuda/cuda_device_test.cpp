@@ -456,6 +456,58 @@ TEST(CudaDevice, AKernelWithoutEndIsAFaultAndCostsTheDevice) {
   EXPECT_EQ(rig.driver.calls("cuMemFree"), calls) << "a call to a busy GPU would wait for ever";
 }
 
+TEST(CudaDevice, WhatKernelsPrintIsKeptOnceAndNotShown) {
+  const auto artifact = compile(R"(#include <roofwalk.cuh>
+__global__ void say(float* x) { printf("%d is %g\n", threadIdx.x, x[threadIdx.x]); }
+SOLVE(float* x) {
+  say<<<1, 2>>>(x);
+  say<<<1, 1>>>(x);
+}
+)");
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  Rig rig;
+  rig.open_with_counters();
+  Buffer x{"x", {5, 7}};
+  testing::internal::CaptureStdout();
+  const auto record = rig.runner->run(*artifact, {&x}, {});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  ASSERT_TRUE(record.ok() && !record->fault);
+  EXPECT_EQ(record->printed.text, "0 is 5\n1 is 7\n0 is 5\n");
+}
+
+TEST(CudaDevice, AFailedAssertHasItsLineAndThread) {
+  const auto artifact = compile(R"(#include <roofwalk.cuh>
+#include <cassert>
+__global__ void check(float* x) {
+  assert(x[threadIdx.x] < 7);
+}
+SOLVE(float* x) { check<<<1, 2>>>(x); }
+)");
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  Rig rig;
+  rig.open_with_counters();
+  Buffer x{"x", {5, 7}};
+  const auto record = rig.runner->run(*artifact, {&x}, {});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_TRUE(record->fault.has_value());
+  EXPECT_EQ(record->fault->kind, FaultKind::assertion);
+  EXPECT_EQ(record->fault->line, 4);
+  EXPECT_EQ(record->fault->thread, (Dim3{1, 0, 0}));
+  EXPECT_EQ(record->fault->message, "assertion failed: x[threadIdx.x] < 7: your own assert, false for this thread");
+  EXPECT_FALSE(rig.device->usable());
+}
+
+TEST(OutputCapture, KeepsWholeLinesOfPlainText) {
+  EXPECT_EQ(printed_of("a\x1b[31mb\xc3\n\tc"), (Printed{"a?[31mb?\n\tc", 0}));
+  std::string many;
+  for (int i = 0; i < 10000; ++i) many += "ten bytes\n";
+  const Printed kept = printed_of(many);
+  EXPECT_EQ(kept.text.size(), 65530u);
+  EXPECT_EQ(kept.more_lines, 10000u - 6553u);
+  EXPECT_FALSE(assertion_in("kernel.cu:99999999: block: [0,0,0], thread: [0,0,0] Assertion `a` failed."));
+  EXPECT_FALSE(assertion_in(std::string(1 << 20, ':')));
+}
+
 TEST(CudaDevice, AnIdleGpuIsPreheated) {
   const auto artifact = compile(kContractKernel);
   Rig rig;
