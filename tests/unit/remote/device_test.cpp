@@ -210,8 +210,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"more-kernels", {}, "more kernels than the plan has steps"},
         Wrong{"no-kernels", {}, "fewer kernels than the plan has steps"},
         Wrong{"longer-than-it-took", {}, "it says that it ran longer than it took"}),
-    [](const auto& info) {
-      std::string name = info.param.mode;
+    [](const auto& wrong) {
+      std::string name = wrong.param.mode;
       std::replace(name.begin(), name.end(), '-', '_');
       return name;
     });

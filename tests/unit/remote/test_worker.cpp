@@ -154,7 +154,10 @@ Result<RunRecord> OddDevice::do_run(const Plan& plan, const RunOptions& options)
   if (mode_ == "no-json") put(prefix(5, 0) + "{\"a\":");
   if (mode_ == "deep-json") put(prefix(4000, 0) + std::string(4000, '['));
   if (mode_ == "other-serial") put(prefix(2, 0) + "{}");
-  if (mode_ == "half") put(prefix(1000, 0) + "{\"value\":");
+  if (mode_ == "half") {
+    put(prefix(1000, 0) + "{\"value\":");
+    hang();
+  }
   if (mode_ == "half-and-close") {
     put(prefix(1000, 0) + "{\"value\":");
     ::_exit(0);
