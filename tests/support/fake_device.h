@@ -31,6 +31,7 @@ class FakeMemory {
   }
 
   std::map<int, Buffer> buffers;
+  bool lost = false;  // what Device::alive tells
 };
 
 using FakeRun = std::function<Result<RunRecord>(FakeMemory& memory, const Plan& plan)>;
@@ -58,6 +59,10 @@ class FakeDevice final : public Device {
   }
   Status do_load(const Artifact&) override { return kOk; }
   Result<RunRecord> do_run(const Plan& plan, const RunOptions&) override { return run_(memory_, plan); }
+  Status do_alive() const override {
+    if (memory_.lost) return Error{.message = "the device was lost"};
+    return kOk;
+  }
 
   Machine machine_;
   FakeRun run_;

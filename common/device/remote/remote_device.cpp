@@ -312,7 +312,7 @@ void RemoteDevice::do_release(const DeviceBuffer& buffer) {
   const bool here = s.holds(buffer);
   s.buffers.erase(buffer.id);
   if (s.buffers.empty()) s.loss.reset();
-  if (here && !s.loss) s.ask_or_lose({{"ask", "release"}, {"id", buffer.id}}, {}, {});
+  if (here) s.ask_or_lose({{"ask", "release"}, {"id", buffer.id}}, {}, {});
 }
 
 void RemoteDevice::do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes,

@@ -98,6 +98,17 @@ TEST_F(Pipeline, StopsAtTheFirstWrongSmallShape) {
   EXPECT_EQ(attempt.cases, 1);
 }
 
+TEST_F(Pipeline, ALostDeviceMakesNobodysKernelWrong) {
+  script([machine = bench_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
+    memory.lost = true;  // zeros are read
+    return record_of(static_cast<double>(memory.floats("y").size()), machine, 0.6);
+  });
+  const Chapter& chapter = **course_.find("mini-double");
+  const auto attempt = run_attempt(bench_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
+  ASSERT_FALSE(attempt);
+  EXPECT_EQ(attempt.error().message, "the device was lost");
+}
+
 TEST_F(Pipeline, ChecksTheMeasuredRunToo) {
   script([machine = bench_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
     const auto x = memory.floats("x"), y = memory.floats("y");

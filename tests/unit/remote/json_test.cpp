@@ -80,13 +80,13 @@ SOLVE(const float* x, float* y, int n) {
 }
 )";
 
-struct Run {
+struct BusyRun {
   Artifact artifact;
   Plan plan;
   RunRecord record;
 };
 
-Run busy_run(const RunOptions& options) {
+BusyRun busy_run(const RunOptions& options) {
   Runner runner;
   Buffer x{"x", numbers(500)}, y{"y", std::vector<float>(500)};
   auto artifact = compile(kBusyKernel);
@@ -177,7 +177,7 @@ TEST(RunRecordJson, NoDamageIsTakenForARecord) {
 }
 
 TEST(PlanJson, ComesBackWithItsArgumentBytes) {
-  const Run run = busy_run({});
+  const BusyRun run = busy_run({});
   std::vector<std::uint8_t> arguments;
   const Json json = packed_json(run.plan, arguments);
   EXPECT_EQ(arguments.size(), std::get<KernelLaunch>(run.plan.steps[1]).arguments.size());

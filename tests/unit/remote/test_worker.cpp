@@ -67,9 +67,9 @@ std::string inheritance() {
   return out + "\n";
 }
 
-// A process of another group that keeps this one from being reaped for four seconds after its death, as a driver that
-// does not let go would.
-void be_held() {
+// A process of another group that keeps this one from being reaped after its death, as a driver that does not let go
+// would; until there is a file LOG.release.
+void be_held(const std::string& log) {
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
   int ready[2];
   if (::pipe(ready) != 0) std::abort();
@@ -78,7 +78,7 @@ void be_held() {
     ::close(kChannelDescriptor);
     const char seized = ::ptrace(PTRACE_SEIZE, ::getppid(), nullptr, nullptr) == 0 ? 'y' : 'n';
     [[maybe_unused]] const auto count = ::write(ready[1], &seized, 1);
-    ::usleep(4'000'000);
+    for (int i = 0; i < 6000 && ::access((log + ".release").c_str(), F_OK) != 0; ++i) ::usleep(10'000);
     ::_exit(0);
   }
   char seized = 'n';
@@ -91,7 +91,8 @@ void be_held() {
 
 class OddDevice final : public Device {
  public:
-  OddDevice(std::unique_ptr<Device> inner, std::string mode) : inner_(std::move(inner)), mode_(std::move(mode)) {}
+  OddDevice(std::unique_ptr<Device> inner, std::string mode, std::string log)
+      : inner_(std::move(inner)), mode_(std::move(mode)), log_(std::move(log)) {}
 
  private:
   const Machine& do_machine() const override { return inner_->machine(); }
@@ -126,14 +127,20 @@ class OddDevice final : public Device {
   Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) override;
 
   std::unique_ptr<Device> inner_;
-  std::string mode_;
+  std::string mode_, log_;
   bool lost_ = false;
 };
 
 Result<RunRecord> OddDevice::do_run(const Plan& plan, const RunOptions& options) {
   if (mode_ == "hang") hang();
+  if (mode_ == "brood") {
+    const pid_t child = ::fork();
+    if (child == 0) hang();
+    std::ofstream(log_, std::ios::app) << child << std::endl;
+    hang();
+  }
   if (mode_ == "held") {
-    be_held();
+    be_held(log_);
     hang();
   }
   for (const auto& [mode, signal] :
@@ -154,7 +161,10 @@ Result<RunRecord> OddDevice::do_run(const Plan& plan, const RunOptions& options)
   if (mode_ == "no-json") put(prefix(5, 0) + "{\"a\":");
   if (mode_ == "deep-json") put(prefix(4000, 0) + std::string(4000, '['));
   if (mode_ == "other-serial") put(prefix(2, 0) + "{}");
-  if (mode_ == "half") put(prefix(1000, 0) + "{\"value\":");
+  if (mode_ == "half") {
+    put(prefix(1000, 0) + "{\"value\":");
+    hang();
+  }
   if (mode_ == "half-and-close") {
     put(prefix(1000, 0) + "{\"value\":");
     ::_exit(0);
@@ -210,6 +220,6 @@ int main(int argc, char** argv) {
     if (mode == "no-device") return Error{.message = "there is no GPU here", .advice = "take the virtual one"};
     ROOFWALK_TRY(auto inner, open_device(mode == "other-machine" && !is_first ? "virtual:rtx4090" : "virtual"));
     if (mode == "other-machine") mode = is_first ? "hang" : "honest";
-    return std::unique_ptr<Device>(std::make_unique<OddDevice>(std::move(inner), mode));
+    return std::unique_ptr<Device>(std::make_unique<OddDevice>(std::move(inner), mode, log));
   });
 }

@@ -1,5 +1,6 @@
 #include "common/device/remote/wire.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 #include <unistd.h>
