@@ -153,6 +153,8 @@ Json to_json(const Attempt& attempt) {
   json["diagnoses"] = attempt.finding ? diagnoses_json(attempt.finding->diagnoses) : Json(nullptr);
   json["bound"] = attempt.bound ? to_json(*attempt.bound) : Json(nullptr);
   json["prediction"] = to_json(attempt.prediction);
+  json["pairs"] = attempt.pairs ? to_json(*attempt.pairs) : Json(nullptr);
+  json["notes"] = attempt.notes;
   return json;
 }
 

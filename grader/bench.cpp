@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "common/base/hash.h"
+#include "common/device/cuda/open_cuda.h"
 #include "common/measure/roofs.h"
+#include "grader/gpu_bench.h"
 
 namespace roofwalk {
 namespace {
@@ -29,6 +32,20 @@ std::optional<Error> lacks_kind(const std::string& device) {
                .advice = fmt::format("did you mean virtual:{}?", device)};
 }
 
+// The virtual GPU with this card's figures; where nobody wrote them down, the usual one.
+std::string virtual_device_for(const Machine& machine) {
+  const auto known = machine_names();
+  const bool has_file = std::find(known.begin(), known.end(), machine.name) != known.end();
+  return has_file ? "virtual:" + machine.name : "auto";
+}
+
+// A real GPU's roofs and starters are of this card, this driver and this day.
+std::string identity(const DeviceIdentity& gpu) {
+  if (gpu == DeviceIdentity{}) return "";
+  const auto days = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()).time_since_epoch().count();
+  return fmt::format("{} {} {}", gpu.uuid, gpu.driver_version, days);
+}
+
 }  // namespace
 
 fs::path Bench::picture(const std::string& name, const std::string& ending) const {
@@ -37,18 +54,32 @@ fs::path Bench::picture(const std::string& name, const std::string& ending) cons
 
 Result<Bench> open_bench(const Course& course, const std::string& device, int threads, Store* store) {
   if (const auto error = lacks_kind(device)) return *error;
+  const auto ordinal = cuda_ordinal(device);
+  if (ordinal && *ordinal < 0) {
+    return Error{.message = fmt::format("`{}` names no GPU", device), .advice = "cuda:0 is the first one"};
+  }
   Bench bench;
   bench.course = &course;
   bench.include = course.include();
   bench.cache = course.cache();
-  bench.open = [device] { return open_device(device); };
+  bench.device_kind = ordinal ? "cuda" : "virtual";
+  if (ordinal) {
+    std::error_code error;
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    bench.open = devices_in_worker(device, program);
+    bench.open_own = devices_in_worker(device, program);
+  } else {
+    bench.open = bench.open_own = [device] { return open_device(device); };
+  }
   ROOFWALK_TRY(const auto usual, open_device("auto"));
   ROOFWALK_TRY(const auto opened, bench.open());
   bench.machine = opened->machine();
-  bench.device_kind = device.starts_with("cuda") ? "cuda" : "virtual";
+  bench.gpu = opened->identity();
+  bench.open_virtual =
+      ordinal ? DeviceFactory([name = virtual_device_for(bench.machine)] { return open_device(name); }) : bench.open;
   bench.is_usual = bench.device_kind == "virtual" && bench.machine.name == usual->machine().name;
   bench.roofs = roofs_of(bench.machine);
-  bench.threads = threads;
+  bench.threads = ordinal ? 1 : threads;  // one worker, one thread
   bench.store = store;
   std::error_code error;
   bench.toolkit = find_toolkit(fs::absolute(course.root / ".", error).lexically_normal());
@@ -79,8 +110,8 @@ std::string folder_hash(const fs::path& folder) {
 }
 
 std::string identity(const Bench& bench) {
-  return sha256_hex(fmt::format("{}\n{}\n{}\n{}", folder_hash(bench.include), to_json(bench.machine).dump(),
-                                bench.device_name(),
+  return sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}", folder_hash(bench.include), to_json(bench.machine).dump(),
+                                bench.device_name(), identity(bench.gpu),
                                 program_identity() + (bench.toolkit ? bench.toolkit->version : "")));
 }
 

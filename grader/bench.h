@@ -16,7 +16,13 @@ struct Bench {
   Result<Toolkit> toolkit = Error{"no toolkit was looked for"};  // its error is told only when something is to be built
   std::filesystem::path include;                                 // the folder of roofwalk.cuh
   std::filesystem::path cache;                                   // of compiled kernels, by content
-  DeviceFactory open;  // a fresh device at each call; may be called from several threads
+  // A fresh device at each call, for a learner's kernel; of a real GPU all live in one process, and one thread may ask.
+  DeviceFactory open;
+  DeviceFactory open_own;      // the same for the course's own kernels, in a process that no learner's kernel touches
+  DeviceFactory open_virtual;  // what finds a fault's line: `open`, or for a real GPU the virtual one in its place
+  DeviceIdentity gpu;          // of a real GPU
+  // For a person who waits until others have timed on the GPU; may be empty.
+  std::function<void(const std::string& line)> while_waiting;
   Machine machine;
   std::string device_kind;  // "virtual", "cuda"
   Roofs roofs;              // the data sheet's, until use_measured_roofs() (grader/roofs.h)
@@ -25,6 +31,7 @@ struct Bench {
 
   bool is_usual = false;  // the device that serves where nobody names one
 
+  bool is_real() const { return device_kind == "cuda"; }
   std::string device_name() const { return device_kind + ":" + machine.name; }
 
   // Where the picture of a walk goes. Another machine's has a name of its own: neither overwrites the other.

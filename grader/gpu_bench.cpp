@@ -46,8 +46,9 @@ struct Runner {
 
   Result<double> time(const RunOptions& options, const std::vector<Expected>& expected) {
     const auto ended = [&](const std::string& how) {
-      return Error{.message = fmt::format("{} was right before and is not any more, while it was timed: {}", whose, how),
-                   .advice = "a kernel that depends on luck (a race, memory that nobody wrote) does that"};
+      return Error{
+          .message = fmt::format("{} was right before and is not any more, while it was timed: {}", whose, how),
+          .advice = "a kernel that depends on luck (a race, memory that nobody wrote) does that"};
     };
     ROOFWALK_TRY(const RunRecord record, workspace->run(artifact, options));
     if (record.fault) return ended(record.fault->message);

@@ -43,19 +43,21 @@ std::optional<double> reached(const Goal& goal, const Evidence& evidence) {
   return std::nullopt;
 }
 
-bool meets(const Goal& goal, std::optional<double> value, Grade grade) {
-  const auto wanted = threshold(goal, grade);
-  return !wanted || (value && *value >= *wanted);
+bool meets(const Evidence& evidence, std::size_t place, std::optional<double> value, Grade grade) {
+  const auto wanted = threshold(evidence.goals[place], grade);
+  if (!wanted) return true;
+  const auto decided = evidence.decided.find({place, grade});
+  return decided != evidence.decided.end() ? decided->second : value && *value >= *wanted;
 }
 
 // Fills grade and goals; the verdict is the caller's.
 void grade_goals(const Evidence& evidence, Judgement& judgement) {
   bool pass = evidence.measurement.has_value(), ace = pass;
   std::vector<std::optional<double>> values;
-  for (const Goal& goal : evidence.goals) {
-    values.push_back(reached(goal, evidence));
-    pass = pass && meets(goal, values.back(), Grade::pass);
-    ace = ace && meets(goal, values.back(), Grade::pass) && meets(goal, values.back(), Grade::ace);
+  for (std::size_t i = 0; i < evidence.goals.size(); ++i) {
+    values.push_back(reached(evidence.goals[i], evidence));
+    pass = pass && meets(evidence, i, values.back(), Grade::pass);
+    ace = ace && meets(evidence, i, values.back(), Grade::pass) && meets(evidence, i, values.back(), Grade::ace);
   }
   judgement.grade = ace ? Grade::ace : pass ? Grade::pass : Grade::none;
   const Grade next = pass ? Grade::ace : Grade::pass;
@@ -64,7 +66,7 @@ void grade_goals(const Evidence& evidence, Judgement& judgement) {
     GoalResult row{goal, next, 0, values[i], false};
     if (!threshold(goal, next)) row.wanted_for = next == Grade::ace ? Grade::pass : Grade::ace;
     row.wanted = threshold(goal, row.wanted_for).value_or(0);
-    row.met = row.reached && *row.reached >= row.wanted;
+    row.met = row.reached && meets(evidence, i, row.reached, row.wanted_for);
     judgement.goals.push_back(std::move(row));
   }
 }

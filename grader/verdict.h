@@ -56,6 +56,8 @@ struct Evidence {
   std::vector<std::string> implausible;
   LevelPoints starter;
   std::vector<Goal> goals;
+  // What pairs of times decided, by a goal's place among `goals` and the grade: a figure alone meets a goal by luck.
+  std::map<std::pair<std::size_t, Grade>, bool> decided;
 };
 
 struct Judgement {

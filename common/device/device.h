@@ -44,7 +44,7 @@ struct RunOptions {
 
 // What tells a real GPU from all others; empty for the virtual one.
 struct DeviceIdentity {
-  std::string uuid;  // "GPU-...", "MIG-..."
+  std::string uuid;        // "GPU-...", "MIG-..."
   int driver_version = 0;  // as the driver counts: 13000 for CUDA 13.0
   bool operator==(const DeviceIdentity&) const = default;
 };

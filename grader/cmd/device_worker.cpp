@@ -1,5 +1,6 @@
 // roofwalk device-worker: the process that a device lives in (common/device/remote). The program starts it for itself;
 // no help names it.
+#include "common/device/cuda/open_cuda.h"
 #include "common/device/remote/worker.h"
 #include "grader/cmd/verbs.h"
 
@@ -13,7 +14,12 @@ int serve(const Session& session) {
          .advice = "`./roofwalk run NAME` runs yours"},
         kUsage};
   }
-  return serve_device([&] { return open_device(session.options.device); });
+  return serve_device([&]() -> Result<std::unique_ptr<Device>> {
+    const auto ordinal = cuda_ordinal(session.options.device);
+    if (!ordinal) return open_device(session.options.device);
+    const auto toolkit = find_toolkit(find_root());
+    return open_cuda(*ordinal, toolkit ? std::optional<Toolkit>(*toolkit) : std::nullopt);
+  });
 }
 
 }  // namespace

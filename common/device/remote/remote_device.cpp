@@ -53,7 +53,8 @@ struct Greeting {
   DeviceIdentity identity;
   std::array<bool, kCounterCount> counters{};
   bool operator==(const Greeting& other) const {
-    return identity == other.identity && counters == other.counters && to_json(machine).dump() == to_json(other.machine).dump();
+    return identity == other.identity && counters == other.counters &&
+           to_json(machine).dump() == to_json(other.machine).dump();
   }
 };
 
