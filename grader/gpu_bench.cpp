@@ -78,7 +78,7 @@ DeviceFactory devices_in_worker(const std::string& device, const std::filesystem
       ROOFWALK_TRY(std::unique_ptr<Device> worker, make_remote_device(std::move(command), device));
       *kept = std::move(worker);
     }
-    return std::make_unique<BorrowedDevice>(*kept);
+    return std::unique_ptr<Device>(std::make_unique<BorrowedDevice>(*kept));
   };
 }
 

@@ -157,9 +157,11 @@ Status time_and_model(const Bench& bench, const Chapter& chapter, const Measured
 Result<std::optional<GpuTurn>> wait_for_turn(const Bench& bench, const std::string& doing) {
   std::optional<GpuTurn> turn;
   if (!bench.is_real()) return turn;
-  ROOFWALK_TRY(turn, GpuTurn::wait({.gpu_uuid = bench.gpu.uuid, .doing = doing}, [&](const GpuWait& wait) {
-                 if (bench.while_waiting) bench.while_waiting(waiting_line(wait));
-               }));
+  auto waited = GpuTurn::wait({.gpu_uuid = bench.gpu.uuid, .doing = doing}, [&](const GpuWait& wait) {
+    if (bench.while_waiting) bench.while_waiting(waiting_line(wait));
+  });
+  if (!waited) return waited.error();
+  turn.emplace(*std::move(waited));
   return turn;
 }
 
