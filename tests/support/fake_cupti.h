@@ -36,6 +36,7 @@ class FakeCupti {
   // The `calls_from_now`th call (0: the next) fails with `failure`; what it would switch on stays off.
   void fail_in(std::size_t calls_from_now) { failing_call_ = calls_made_ + calls_from_now; }
   CUptiResult failure = CUPTI_ERROR_UNKNOWN;
+  CUptiResult failure_of_disable = CUPTI_SUCCESS;
   // As well, every call of this name from its `failing_from`th on.
   std::string failing_name;
   std::size_t failing_from = 0;
