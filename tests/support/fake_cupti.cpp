@@ -32,8 +32,7 @@ struct FakeCuptiCalls {
     want(params.pPriv == nullptr, "pPriv is set");
     if (fake.calls_made_++ == fake.failing_call_) return fake.failure;
     if (name == "Disable" && fake.failure_of_disable != CUPTI_SUCCESS) return fake.failure_of_disable;
-    const auto before = std::count(fake.calls.begin(), fake.calls.end(), name) - 1;
-    if (name == fake.failing_name && static_cast<std::size_t>(before) >= fake.failing_from) return fake.failure;
+    if (name == fake.failing_name_ && fake.failing_seen_++ >= fake.failing_from_) return fake.failure;
     return CUPTI_SUCCESS;
   }
 

@@ -151,9 +151,8 @@ TEST_F(CountRanges, AFailureOfAnyCallIsToldAndLeavesNothingOn) {
 }
 
 TEST_F(CountRanges, EveryErrorOfTheTableIsTold) {
-  cupti_.failing_name = "Enable";
   for (const CuptiTrouble& row : cupti_troubles()) {
-    cupti_.failure = row.number;
+    cupti_.fail_calls("Enable", row.number);
     const auto ranges = count_two();
     ASSERT_FALSE(ranges.ok()) << row.name;
     EXPECT_THAT(ranges.error().message, HasSubstr(std::string(row.cause)));
@@ -163,8 +162,7 @@ TEST_F(CountRanges, EveryErrorOfTheTableIsTold) {
 }
 
 TEST_F(CountRanges, WithoutADriverCuptiSaysNothingAndWeDo) {
-  cupti_.failing_name = "Initialize";
-  cupti_.failure = CUPTI_ERROR_UNKNOWN;
+  cupti_.fail_calls("Initialize", CUPTI_ERROR_UNKNOWN);
   const auto counters = open();
   ASSERT_FALSE(counters.ok());
   EXPECT_THAT(counters.error().message, HasSubstr("cannot reach the NVIDIA driver"));
@@ -242,9 +240,7 @@ TEST_F(CountRanges, OnePassMoreThanWasSaidIsRun) {
 TEST_F(CountRanges, PermissionThatIsLostInTheMiddleIsToldAsSuch) {
   for (const char* call : {"Start", "PushRange", "PopRange", "Stop"}) {
     cupti_.calls.clear();
-    cupti_.failing_name = call;
-    cupti_.failing_from = 1;  // the first one went well
-    cupti_.failure = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+    cupti_.fail_calls(call, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, 1);  // the first one goes well
     const auto ranges = count_two();
     ASSERT_FALSE(ranges.ok()) << call;
     EXPECT_THAT(ranges.error().message, HasSubstr("you may not read this GPU's counters")) << call;
@@ -358,8 +354,7 @@ TEST_F(ProbeCounters, CountsOneLaunch) {
 
 TEST_F(ProbeCounters, SaysTheCauseForProgramsAndForPeople) {
   for (const CuptiTrouble& row : cupti_troubles()) {
-    cupti_.failing_name = "Enable";
-    cupti_.failure = row.number;
+    cupti_.fail_calls("Enable", row.number);
     const CounterProbe refused = probe();
     EXPECT_FALSE(refused.available);
     EXPECT_EQ(refused.chip, "GH100");
@@ -370,8 +365,7 @@ TEST_F(ProbeCounters, SaysTheCauseForProgramsAndForPeople) {
 }
 
 TEST_F(ProbeCounters, TheFirstErrorIsTheCause) {
-  cupti_.failing_name = "Start";
-  cupti_.failure = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+  cupti_.fail_calls("Start", CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
   cupti_.failure_of_disable = CUPTI_ERROR_INVALID_OPERATION;
   const CounterProbe refused = probe();
   EXPECT_EQ(refused.cause, "permission");
@@ -395,8 +389,7 @@ TEST_F(ProbeCounters, ALaunchThatFailsIsNoFaultOfCuptis) {
 
 TEST_F(ProbeCounters, GoesThroughJsonUnchanged) {
   std::vector<CounterProbe> probes = {probe(), crashed_probe(11)};
-  cupti_.failing_name = "Enable";
-  cupti_.failure = CUPTI_ERROR_HARDWARE_BUSY;
+  cupti_.fail_calls("Enable", CUPTI_ERROR_HARDWARE_BUSY);
   probes.push_back(probe());
   for (const CounterProbe& before : probes) {
     const auto after = counter_probe_of(Json::parse(to_json(before).dump()));
