@@ -343,6 +343,11 @@ TEST(Metrics, TheTypeOfTensorOperationsIsThatOfTheModulesOnlyOne) {
       type_of("wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, "
               "{%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7};\n"),
       TensorType::tf32_f32);
+  EXPECT_EQ(type_of("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f16 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, "
+                    "{%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}, {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}, "
+                    "{%r0, %r1, %r2, %r3};\n"),
+            std::nullopt)
+      << "sums go in as f16";
 }
 
 TEST(Metrics, APlanIsTheSumOfItsLaunchesWhereAllWereCounted) {
