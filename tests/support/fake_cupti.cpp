@@ -31,8 +31,8 @@ struct FakeCuptiCalls {
     want(params.structSize == size, "the size of the parameters");
     want(params.pPriv == nullptr, "pPriv is set");
     if (fake.calls_made_++ == fake.failing_call_) return fake.failure;
-    const auto before = std::count(fake.calls.begin(), fake.calls.end(), name) - 1;
-    if (name == fake.failing_name && static_cast<std::size_t>(before) >= fake.failing_from) return fake.failure;
+    if (name == "Disable" && fake.failure_of_disable != CUPTI_SUCCESS) return fake.failure_of_disable;
+    if (name == fake.failing_name_ && fake.failing_seen_++ >= fake.failing_from_) return fake.failure;
     return CUPTI_SUCCESS;
   }
 
@@ -84,7 +84,7 @@ struct FakeCuptiCalls {
   }
   FAKE_CALL(cuptiProfilerHostDeinitialize, CUpti_Profiler_Host_Deinitialize_Params, "HostDeinitialize") {
     (void)works;
-    want(p.pHostObject == host_object() && fake.hosts_-- == 1, "no host object");
+    want(p.pHostObject == host_object() && fake.hosts_-- >= 1, "no host object");
     return true;
   }
   FAKE_CALL(cuptiProfilerHostGetMetricProperties, CUpti_Profiler_Host_GetMetricProperties_Params,

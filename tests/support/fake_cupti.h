@@ -36,9 +36,14 @@ class FakeCupti {
   // The `calls_from_now`th call (0: the next) fails with `failure`; what it would switch on stays off.
   void fail_in(std::size_t calls_from_now) { failing_call_ = calls_made_ + calls_from_now; }
   CUptiResult failure = CUPTI_ERROR_UNKNOWN;
-  // As well, every call of this name from its `failing_from`th on.
-  std::string failing_name;
-  std::size_t failing_from = 0;
+  CUptiResult failure_of_disable = CUPTI_SUCCESS;
+  // As well, every call of this name from now on, but for the first `well`.
+  void fail_calls(const std::string& name, CUptiResult result, std::size_t well = 0) {
+    failing_name_ = name;
+    failure = result;
+    failing_from_ = well;
+    failing_seen_ = 0;
+  }
 
   // Calls by name, without "cupti" and "Profiler", and what the test notes between them.
   std::vector<std::string> calls;
@@ -53,6 +58,8 @@ class FakeCupti {
 
   CuptiApi api_;
   std::size_t calls_made_ = 0, failing_call_ = std::numeric_limits<std::size_t>::max();
+  std::string failing_name_;
+  std::size_t failing_from_ = 0, failing_seen_ = 0;
   int profilers_ = 0, hosts_ = 0, sessions_ = 0;
   bool image_ready_ = false, configured_ = false, started_ = false, in_range_ = false, decoded_ = false;
   std::size_t image_bytes_ = 0, config_bytes_ = 0, most_ranges_ = 0, passes_done_ = 0;

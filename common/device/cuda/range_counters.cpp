@@ -15,6 +15,9 @@ namespace {
 // Turns beyond the passes of the set before a replay is one that never ends.
 constexpr std::size_t kSpareTurns = 4;
 
+// Room for ranges that is made before anybody knows how many there are: each takes memory on the host and the GPU.
+constexpr std::size_t kFewRanges = 64;
+
 constexpr const char* kReport = "please report it with what `./roofwalk doctor` prints";
 
 // Turns results into errors and keeps the first, for the probe: those of tearing down come after it.
@@ -147,6 +150,7 @@ class MetricSet {
 
   const char** names() const { return const_cast<const char**>(pointers_.data()); }
   std::size_t size() const { return names_.size(); }
+  const std::vector<std::string>& metrics() const { return names_; }
   const std::vector<std::uint8_t>& config() const { return config_; }
   std::size_t passes() const { return passes_; }
 
@@ -270,48 +274,44 @@ class Session {
 // L2, is out of its sight. Left early, it pops and stops what is open.
 class Turn final : public RangeCounters::Pass {
  public:
-  // `names`: of the first turn, filled by it. `labels`: what CUPTI calls the ranges; it must keep them all apart.
+  // `names`: of the first turn, filled by it. `labels`: what CUPTI calls the ranges, which it must be able to tell
+  // apart. Ranges of the first turn beyond them are not counted: it runs to its end to learn how many there are.
   Turn(Session& session, bool is_first, std::vector<std::string>& names, const std::vector<std::string>& labels)
       : session_(session), is_first_(is_first), names_(names), labels_(labels) {}
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
   ~Turn() override {
-    if (in_range_) (void)session_.pop();
-    if (started_) (void)session_.stop();
+    if (is_pushed_) (void)session_.pop();
+    if (is_started_) (void)session_.stop();
   }
 
   Status begin(const std::string& name) override {
     ROOFWALK_CHECK(!in_range_);
-    if (ranges_ == labels_.size()) {
-      return Error{.message = fmt::format("no counters: a pass may hold {} launches, and this is one more", ranges_),
-                   .advice = kReport};
-    }
     if (is_first_) {
       names_.push_back(name);
     } else if (ranges_ >= names_.size() || names_[ranges_] != name) {
       return differs();
     }
-    if (!started_) ROOFWALK_TRY_STATUS(session_.start());
-    started_ = true;
-    ROOFWALK_TRY_STATUS(session_.push(labels_[ranges_].c_str()));
     in_range_ = true;
-    ++ranges_;
+    if (++ranges_ > labels_.size()) return kOk;
+    if (!is_started_) ROOFWALK_TRY_STATUS(session_.start());
+    is_started_ = true;
+    ROOFWALK_TRY_STATUS(session_.push(labels_[ranges_ - 1].c_str()));
+    is_pushed_ = true;
     return kOk;
   }
 
   Status end() override {
     ROOFWALK_CHECK(in_range_);
     in_range_ = false;
-    return session_.pop();
+    return std::exchange(is_pushed_, false) ? session_.pop() : Status(kOk);
   }
-
-  bool started() const { return started_; }
 
   // Whether this was the last pass.
   Result<bool> finish() {
     ROOFWALK_CHECK(!in_range_);
     if (ranges_ != names_.size()) return differs();
-    started_ = false;
+    is_started_ = false;
     return session_.stop();
   }
 
@@ -325,49 +325,57 @@ class Turn final : public RangeCounters::Pass {
   std::vector<std::string>& names_;
   const std::vector<std::string>& labels_;
   std::size_t ranges_ = 0;
-  bool started_ = false, in_range_ = false;
+  bool is_started_ = false, is_pushed_ = false, in_range_ = false;
 };
 
 class CuptiRangeCounters final : public RangeCounters {
  public:
   CuptiRangeCounters(const CuptiApi& api, const CounterTarget& target) : api_(api), target_(target), profiler_(api) {
-    ROOFWALK_CHECK(target.most_ranges > 0 && target.most_ranges <= kMostRanges);
-    for (std::size_t i = 0; i < target.most_ranges; ++i) labels_.push_back(std::to_string(i));
+    make_room(kFewRanges);
   }
 
-  // Finds out what there is to count. `chip` is filled as soon as it is known.
-  Status open(std::string& chip) {
+  // Finds out what there is to count.
+  Status open() {
     ROOFWALK_TRY_STATUS(profiler_.start(results_));
     ROOFWALK_TRY_STATUS(check_supported());
     ROOFWALK_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params);
     params.deviceIndex = target_.ordinal;
     CUPTI_TRY(api_, results_, cuptiDeviceGetChipName, params);
-    chip = params.pChipName == nullptr ? "" : params.pChipName;
-    auto names = metrics_of(chip, target_.tensor);
-    if (names.empty()) {
-      return Error{.message = fmt::format("no counters: nobody has written down which metrics the chip {} has", chip),
-                   .advice = "its row belongs in common/device/cuda/metrics.def"};
-    }
-    set_ = std::make_unique<MetricSet>(api_, std::move(names));
-    return set_->make(results_, chip);
+    chip_ = params.pChipName == nullptr ? "" : params.pChipName;
+    return expect_tensor(std::nullopt);
   }
 
   // Of the first error of CUPTI's.
   std::string cause() const { return results_.cause(); }
 
-  Result<std::vector<RangeValues>> count(const std::function<Status(Pass&)>& pass) override {
-    std::vector<std::uint8_t> image;  // the session writes into it to its end
-    std::vector<std::string> names;
-    Session session(api_, results_);
-    ROOFWALK_TRY_STATUS(session.enable(target_.context));
-    ROOFWALK_TRY_STATUS(session.configure(*set_, target_.most_ranges, image));
-    ROOFWALK_TRY_STATUS(replay(session, pass, names));
-    std::vector<RangeValues> ranges;
-    if (!names.empty()) {
-      ROOFWALK_TRY_STATUS(session.decode());
-      ROOFWALK_TRY(ranges, read(image, names));
+  std::string_view chip() const override { return chip_; }
+
+  Status expect_tensor(std::optional<TensorType> type) override {
+    auto metrics = metrics_of(chip_, type);
+    if (metrics.empty()) {
+      return Error{.message = fmt::format("no counters: nobody has written down which metrics the chip {} has", chip_),
+                   .advice = "its row belongs in common/device/cuda/metrics.def"};
     }
-    ROOFWALK_TRY_STATUS(session.disable());
+    if (set_ && set_->metrics() == metrics) return kOk;
+    auto set = std::make_unique<MetricSet>(api_, std::move(metrics));
+    ROOFWALK_TRY_STATUS(set->make(results_, chip_));
+    set_ = std::move(set);
+    return kOk;
+  }
+
+  Result<std::vector<RangeValues>> count(const std::function<Status(Pass&)>& pass) override {
+    std::vector<std::string> names;
+    std::vector<RangeValues> ranges;
+    ROOFWALK_TRY_STATUS(count(pass, names, ranges));
+    if (names.size() <= labels_.size()) return ranges;
+    if (names.size() > kMostRanges) {
+      return Error{.message = fmt::format("no counters: {} launches can be counted one by one, and this plan has {}",
+                                          kMostRanges, names.size()),
+                   .advice = "count the plan as one"};
+    }
+    make_room(names.size());
+    names.clear();
+    ROOFWALK_TRY_STATUS(count(pass, names, ranges));
     return ranges;
   }
 
@@ -401,11 +409,31 @@ class CuptiRangeCounters final : public RangeCounters {
     return results_.check(result, "cuptiProfilerDeviceSupported");
   }
 
+  void make_room(std::size_t ranges) {
+    labels_.clear();
+    for (std::size_t i = 0; i < ranges; ++i) labels_.push_back(std::to_string(i));
+  }
+
+  // Fills `names` with the ranges that `pass` opens, and `ranges` where there is room for all of them.
+  Status count(const std::function<Status(Pass&)>& pass, std::vector<std::string>& names,
+               std::vector<RangeValues>& ranges) {
+    std::vector<std::uint8_t> image;  // the session writes into it to its end
+    Session session(api_, results_);
+    ROOFWALK_TRY_STATUS(session.enable(target_.context));
+    ROOFWALK_TRY_STATUS(session.configure(*set_, labels_.size(), image));
+    ROOFWALK_TRY_STATUS(replay(session, pass, names));
+    if (!names.empty() && names.size() <= labels_.size()) {
+      ROOFWALK_TRY_STATUS(session.decode());
+      ROOFWALK_TRY(ranges, read(image, names));
+    }
+    return session.disable();
+  }
+
   Status replay(Session& session, const std::function<Status(Pass&)>& pass, std::vector<std::string>& names) {
     for (std::size_t turn = 0; turn < set_->passes() + kSpareTurns; ++turn) {
       Turn current(session, turn == 0, names, labels_);
       ROOFWALK_TRY_STATUS(pass(current));
-      if (turn == 0 && !current.started()) return kOk;  // nothing to count
+      if (names.empty() || names.size() > labels_.size()) return kOk;  // nothing to count, or too much
       ROOFWALK_TRY(const bool is_last, current.finish());
       if (is_last) return kOk;
     }
@@ -448,6 +476,7 @@ class CuptiRangeCounters final : public RangeCounters {
   const CuptiApi& api_;
   const CounterTarget target_;
   Results results_;
+  std::string chip_;
   Profiler profiler_;
   std::unique_ptr<MetricSet> set_;
   std::vector<std::string> labels_;
@@ -457,8 +486,7 @@ class CuptiRangeCounters final : public RangeCounters {
 
 Result<std::unique_ptr<RangeCounters>> open_range_counters(const CuptiApi& api, const CounterTarget& target) {
   auto counters = std::make_unique<CuptiRangeCounters>(api, target);
-  std::string chip;
-  ROOFWALK_TRY_STATUS(counters->open(chip));
+  ROOFWALK_TRY_STATUS(counters->open());
   return std::unique_ptr<RangeCounters>(std::move(counters));
 }
 
@@ -471,7 +499,9 @@ CounterProbe probe_counters(const CuptiApi& api, const CounterTarget& target, co
     probe.advice = error.advice;
     return probe;
   };
-  if (auto opened = counters.open(probe.chip); !opened) return refused(opened.error());
+  const auto opened = counters.open();
+  probe.chip = counters.chip();
+  if (!opened) return refused(opened.error());
   const auto ranges = counters.count([&](RangeCounters::Pass& pass) -> Status {
     ROOFWALK_TRY_STATUS(pass.begin("probe"));
     ROOFWALK_TRY_STATUS(launch());

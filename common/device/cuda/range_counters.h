@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/json.h"
@@ -32,18 +33,23 @@ class RangeCounters {
   // returned. Errors: of `pass`; of CUPTI, in plain words; passes that differ; counts that were dropped. The profiler
   // is off again after each of them, and this object stays usable.
   virtual Result<std::vector<RangeValues>> count(const std::function<Status(Pass&)>& pass) = 0;
+
+  // The chip that counters_of and counters_known are to be asked about; empty where values mean something else.
+  virtual std::string_view chip() const { return {}; }
+
+  // What the module that is counted from now on multiplies on tensor cores (tensor_type_of); at first nothing. Errors:
+  // of CUPTI; the set stays what it was.
+  virtual Status expect_tensor(std::optional<TensorType>) { return kOk; }
 };
 
 // What to count on. `context` is current in the calling thread, and stays so.
 struct CounterTarget {
   CUcontext context = nullptr;
-  CUdevice device = 0;                    // of cuDeviceGet
-  std::size_t ordinal = 0;                // what cuDeviceGet was asked for
-  std::optional<TensorType> tensor = {};  // metrics_of says what for
-  std::size_t most_ranges = 64;           // in one pass; every one costs memory on host and GPU
+  CUdevice device = 0;      // of cuDeviceGet
+  std::size_t ordinal = 0;  // what cuDeviceGet was asked for
 };
 
-// Above some two thousand ranges a pass, users report INVALID_OPERATION. A plan with more launches is one range.
+// In one pass. Above some two thousand, users report INVALID_OPERATION.
 inline constexpr std::size_t kMostRanges = 1000;
 
 // Starts CUPTI in this process and makes the set of metrics for the chip. Nothing is switched on yet: that happens in

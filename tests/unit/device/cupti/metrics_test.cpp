@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "common/device/cuda/tensor_type.h"
 #include "tests/unit/device/cupti/real_cupti.h"
 
 namespace roofwalk {
@@ -131,17 +132,20 @@ TEST_F(RealMetrics, HitsAndASecondTensorTypeWouldTakeAThirdPass) {
   EXPECT_EQ(Host(*api_, "AD102").passes(metrics), 3u);
 }
 
-// What a figure is made of, found out from outside: how much it grows with each metric.
+// What a figure is made of, found out from outside: how much it grows with each metric, or shrinks without.
 std::map<std::string, double> weights_of(Quantity quantity, std::string_view chip) {
   RangeValues values;
   for (const std::string& metric : metrics_of(chip)) values.metrics[metric] = 1000;
   const auto before = value_of(quantity, chip, values);
   std::map<std::string, double> weights;
   for (auto& [metric, value] : values.metrics) {
-    value += 1;
-    const auto after = value_of(quantity, chip, values);
-    value -= 1;
-    if (after != before) weights[metric] = *after - *before;
+    value = 1001;
+    const auto more = value_of(quantity, chip, values);
+    value = 999;
+    const auto less = value_of(quantity, chip, values);  // one of the two may be nothing: a figure below 0 is none
+    value = 1000;
+    const double weight = more ? *more - before.value() : less ? before.value() - *less : 0;
+    if (weight != 0) weights[metric] = weight;
   }
   return weights;
 }
@@ -302,6 +306,48 @@ TEST(Metrics, TensorFlopsOfNoTypeAreZeroOrUnknown) {
   // A chip without tensor cores, and a type that the chip does not have.
   EXPECT_FALSE(counters_of("TU116", all_of("TU116", 0))[Counter::flops_tensor].has_value());
   EXPECT_EQ(metrics_of("TU104", TensorType::bf16_f32), metrics_of("TU104"));
+}
+
+// The type of a kernel of these instructions.
+std::optional<TensorType> type_of(const std::string& instructions) {
+  const auto module = ptx::parse(
+      ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n"
+      ".reg .f64 %d<9>;\n" +
+          instructions + "ret;\n}\n",
+      "kernel.cu");
+  EXPECT_TRUE(module.ok()) << module.error().text();
+  return module ? tensor_type_of(*module) : std::nullopt;
+}
+
+TEST(Metrics, TheTypeOfTensorOperationsIsThatOfTheModulesOnlyOne) {
+  const std::string f16 =
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, "
+      "{%r4, %r5}, {%f0, %f1, %f2, %f3};\n";
+  const std::string bf16 =
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0, %f1, %f2, %f3}, "
+      "{%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3};\n";
+  const std::string s8 =
+      "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r6}, "
+      "{%r0, %r1, %r2, %r3};\n";
+  EXPECT_EQ(type_of(""), std::nullopt);
+  EXPECT_EQ(type_of(f16 + f16), TensorType::f16_f32);
+  EXPECT_EQ(type_of(bf16), TensorType::bf16_f32);
+  EXPECT_EQ(type_of(f16 + bf16), std::nullopt);
+  EXPECT_EQ(type_of(f16 + s8), TensorType::f16_f32) << "integers are no FLOPs";
+  EXPECT_EQ(type_of("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r0, %r1}, {%r2, %r3, %r4, %r5}, {%r6, %r7}, "
+                    "{%r0, %r1};\n"),
+            TensorType::f16_f16);
+  EXPECT_EQ(type_of("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d0, %d1}, {%d2}, {%d3}, {%d0, %d1};\n"),
+            TensorType::f64);
+  EXPECT_EQ(
+      type_of("wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, "
+              "{%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7};\n"),
+      TensorType::tf32_f32);
+  EXPECT_EQ(type_of("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f16 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, "
+                    "{%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}, {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}, "
+                    "{%r0, %r1, %r2, %r3};\n"),
+            std::nullopt)
+      << "sums go in as f16";
 }
 
 TEST(Metrics, APlanIsTheSumOfItsLaunchesWhereAllWereCounted) {

@@ -25,7 +25,7 @@ class CountRanges : public testing::Test {
     EXPECT_THAT(cupti_.mistakes, IsEmpty());
   }
 
-  CounterTarget target() const { return {.context = reinterpret_cast<CUcontext>(0xc7), .most_ranges = 4}; }
+  CounterTarget target() const { return {.context = reinterpret_cast<CUcontext>(0xc7)}; }
 
   Result<std::unique_ptr<RangeCounters>> open() { return open_range_counters(cupti_.api(), target()); }
 
@@ -151,9 +151,8 @@ TEST_F(CountRanges, AFailureOfAnyCallIsToldAndLeavesNothingOn) {
 }
 
 TEST_F(CountRanges, EveryErrorOfTheTableIsTold) {
-  cupti_.failing_name = "Enable";
   for (const CuptiTrouble& row : cupti_troubles()) {
-    cupti_.failure = row.number;
+    cupti_.fail_calls("Enable", row.number);
     const auto ranges = count_two();
     ASSERT_FALSE(ranges.ok()) << row.name;
     EXPECT_THAT(ranges.error().message, HasSubstr(std::string(row.cause)));
@@ -163,8 +162,7 @@ TEST_F(CountRanges, EveryErrorOfTheTableIsTold) {
 }
 
 TEST_F(CountRanges, WithoutADriverCuptiSaysNothingAndWeDo) {
-  cupti_.failing_name = "Initialize";
-  cupti_.failure = CUPTI_ERROR_UNKNOWN;
+  cupti_.fail_calls("Initialize", CUPTI_ERROR_UNKNOWN);
   const auto counters = open();
   ASSERT_FALSE(counters.ok());
   EXPECT_THAT(counters.error().message, HasSubstr("cannot reach the NVIDIA driver"));
@@ -242,9 +240,7 @@ TEST_F(CountRanges, OnePassMoreThanWasSaidIsRun) {
 TEST_F(CountRanges, PermissionThatIsLostInTheMiddleIsToldAsSuch) {
   for (const char* call : {"Start", "PushRange", "PopRange", "Stop"}) {
     cupti_.calls.clear();
-    cupti_.failing_name = call;
-    cupti_.failing_from = 1;  // the first one went well
-    cupti_.failure = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+    cupti_.fail_calls(call, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, 1);  // the first one goes well
     const auto ranges = count_two();
     ASSERT_FALSE(ranges.ok()) << call;
     EXPECT_THAT(ranges.error().message, HasSubstr("you may not read this GPU's counters")) << call;
@@ -279,13 +275,55 @@ TEST_F(CountRanges, PassesThatDifferAreAnError) {
   }
 }
 
-TEST_F(CountRanges, MoreLaunchesThanWereSaidAreAnError) {
+std::vector<std::string> many(std::size_t launches) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < launches; ++i) names.push_back("step " + std::to_string(i % 3));
+  return names;
+}
+
+TEST_F(CountRanges, RoomForManyLaunchesIsMadeWhenTheyAreSeen) {
+  cupti_.value = [](std::size_t range, const std::string&) { return static_cast<double>(range); };
   const auto counters = open();
   ASSERT_TRUE(counters.ok());
-  EXPECT_TRUE((*counters)->count(launches({"a", "b", "c", "d"})).ok());
-  const auto ranges = (*counters)->count(launches({"a", "b", "c", "d", "e"}));
+  for (const int turns : {3, 2}) {  // one more to see them, the first time
+    cupti_.calls.clear();
+    const auto ranges = (*counters)->count(launches(many(100)));
+    ASSERT_TRUE(ranges.ok()) << ranges.error().text();
+    ASSERT_EQ(ranges->size(), 100u);
+    EXPECT_EQ(ranges->back().name, "step 0");
+    EXPECT_EQ(counters_of("GH100", ranges->back())[Counter::dram_read_bytes], 99u);
+    EXPECT_EQ(times("reset"), turns);
+    EXPECT_EQ(times("DecodeData"), 1);
+  }
+}
+
+TEST_F(CountRanges, TooManyLaunchesAreAnError) {
+  const auto counters = open();
+  ASSERT_TRUE(counters.ok());
+  EXPECT_TRUE((*counters)->count(launches(many(kMostRanges))).ok());
+  const auto ranges = (*counters)->count(launches(many(kMostRanges + 1)));
   ASSERT_FALSE(ranges.ok());
-  EXPECT_THAT(ranges.error().message, HasSubstr("a pass may hold 4 launches"));
+  EXPECT_THAT(ranges.error().message, HasSubstr("1000 launches can be counted one by one, and this plan has 1001"));
+}
+
+TEST_F(CountRanges, ATypeOfTensorOperationsChangesTheSet) {
+  const auto counters = open();
+  ASSERT_TRUE(counters.ok());
+  EXPECT_EQ((*counters)->chip(), "GH100");
+  const std::string flops = "sm__ops_path_tensor_op_hmma_src_bf16_dst_fp32.sum";
+  const auto counts_it = [&] {
+    const auto ranges = (*counters)->count(launches({"gemm"}));
+    return ranges.ok() && ranges->front().metrics.contains(flops);
+  };
+  EXPECT_FALSE(counts_it());
+  ASSERT_TRUE((*counters)->expect_tensor(TensorType::bf16_f32).ok());
+  EXPECT_TRUE(counts_it());
+  const long made = times("HostGetConfigImage");
+  ASSERT_TRUE((*counters)->expect_tensor(TensorType::bf16_f32).ok());
+  EXPECT_EQ(times("HostGetConfigImage"), made) << "it is the same set";
+  cupti_.unknown_metric = "sm__ops_path_tensor_src_fp64.sum";
+  EXPECT_FALSE((*counters)->expect_tensor(TensorType::f64).ok());
+  EXPECT_TRUE(counts_it()) << "the set stays what it was";
 }
 
 TEST_F(CountRanges, RangesThatNobodyOpenedAreAnError) {
@@ -316,8 +354,7 @@ TEST_F(ProbeCounters, CountsOneLaunch) {
 
 TEST_F(ProbeCounters, SaysTheCauseForProgramsAndForPeople) {
   for (const CuptiTrouble& row : cupti_troubles()) {
-    cupti_.failing_name = "Enable";
-    cupti_.failure = row.number;
+    cupti_.fail_calls("Enable", row.number);
     const CounterProbe refused = probe();
     EXPECT_FALSE(refused.available);
     EXPECT_EQ(refused.chip, "GH100");
@@ -328,9 +365,11 @@ TEST_F(ProbeCounters, SaysTheCauseForProgramsAndForPeople) {
 }
 
 TEST_F(ProbeCounters, TheFirstErrorIsTheCause) {
-  cupti_.failing_name = "Start";
-  cupti_.failure = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
-  EXPECT_EQ(probe().cause, "permission");
+  cupti_.fail_calls("Start", CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
+  cupti_.failure_of_disable = CUPTI_ERROR_INVALID_OPERATION;
+  const CounterProbe refused = probe();
+  EXPECT_EQ(refused.cause, "permission");
+  EXPECT_THAT(refused.message, HasSubstr("you may not read"));
 }
 
 TEST_F(ProbeCounters, CountersWithoutValuesAreNone) {
@@ -350,8 +389,7 @@ TEST_F(ProbeCounters, ALaunchThatFailsIsNoFaultOfCuptis) {
 
 TEST_F(ProbeCounters, GoesThroughJsonUnchanged) {
   std::vector<CounterProbe> probes = {probe(), crashed_probe(11)};
-  cupti_.failing_name = "Enable";
-  cupti_.failure = CUPTI_ERROR_HARDWARE_BUSY;
+  cupti_.fail_calls("Enable", CUPTI_ERROR_HARDWARE_BUSY);
   probes.push_back(probe());
   for (const CounterProbe& before : probes) {
     const auto after = counter_probe_of(Json::parse(to_json(before).dump()));
