@@ -29,7 +29,7 @@ void add_network(const std::string& network, FindingList& list) {
   if (network == "Windows") {
     return list.could_be_better("network", "place",
                                 "the course lies in a folder of Windows: slow, and `watch` does not notice saves there",
-                                {"move it into Linux:", "$ mv . ~/roofwalk"});
+                                {"copy it into Linux, and go on there:", "$ cp -r . ~/roofwalk"});
   }
   list.could_be_better(
       "network", "place",

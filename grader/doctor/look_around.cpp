@@ -100,9 +100,9 @@ Surroundings::System system_around() {
   Surroundings::System system;
   system.name = entry("/etc/os-release", "PRETTY_NAME=");
   utsname kernel{};
-  if (::uname(&kernel) == 0) system.kernel = kernel.release;
-  if (system.kernel.find("Microsoft") != std::string::npos) system.wsl = 1;
-  if (system.kernel.find("microsoft") != std::string::npos) system.wsl = 2;
+  const std::string release = ::uname(&kernel) == 0 ? kernel.release : "";
+  if (release.find("Microsoft") != std::string::npos) system.wsl = 1;
+  if (release.find("microsoft") != std::string::npos) system.wsl = 2;
   system.container = container();
   system.slurm_job = variable("SLURM_JOB_ID");
   system.is_root = ::geteuid() == 0;
@@ -217,7 +217,8 @@ Surroundings::Gpu gpu_around() {
   if (std::regex_search(module, match, kVersion)) gpu.kernel_module = match.str(1);
   gpu.driver = probe_driver();
   gpu.visible_devices = variable("CUDA_VISIBLE_DEVICES");
-  gpu.hides_all = std::getenv("CUDA_VISIBLE_DEVICES") != nullptr && gpu.visible_devices.empty();
+  gpu.hides_all = std::getenv("CUDA_VISIBLE_DEVICES") != nullptr &&
+                  (gpu.visible_devices.empty() || gpu.visible_devices.starts_with('-'));
   const std::string restricted = entry("/proc/driver/nvidia/params", "RmProfilingAdminOnly:");
   if (!restricted.empty()) gpu.counters_for_admins_only = restricted != "0";
   gpu.may_administer = has_capability(21);

@@ -18,10 +18,10 @@ namespace roofwalk {
 // Texts are empty where there is no such thing. They are made harmless only when they are printed.
 struct Surroundings {
   struct System {
-    std::string name, kernel;  // "Debian GNU/Linux 12 (bookworm)", "6.1.0-28-amd64"
-    int wsl = 0;               // 1 or 2 inside the Windows Subsystem for Linux
-    std::string container;     // "docker", "podman", "lxc", ...
-    std::string slurm_job;     // its number
+    std::string name;       // "Debian GNU/Linux 12 (bookworm)"
+    int wsl = 0;            // 1 or 2 inside the Windows Subsystem for Linux
+    std::string container;  // "docker", "podman", "lxc", ...
+    std::string slurm_job;  // its number
     bool is_root = false;
     double cores = 0;  // that we may use: fewer than the machine has in a container or job, and not always whole ones
     std::uint64_t memory_bytes = 0;
@@ -47,7 +47,7 @@ struct Surroundings {
     std::string kernel_module;  // version of the driver's part in the kernel: "580.65.06"
     DriverProbe driver;
     std::string visible_devices;  // CUDA_VISIBLE_DEVICES
-    bool hides_all = false;       // that variable is set, to nothing
+    bool hides_all = false;       // that variable names none
     std::optional<bool> counters_for_admins_only;
     bool may_administer = false;  // CAP_SYS_ADMIN
     bool may_monitor = false;     // CAP_PERFMON

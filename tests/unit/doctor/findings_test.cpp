@@ -61,7 +61,7 @@ const Case kCases[] = {
      },
      "folders", kFail, "my, .cache", "$ sudo chown -R $USER my .cache", laptop},
     {"Nfs", [](auto& a) { a.storage.network = "NFS"; }, "network", kTip, "my/ lies on NFS", "local disk", laptop},
-    {"WindowsFolder", [](auto& a) { a.storage.network = "Windows"; }, "network", kTip, "folder of Windows", "$ mv",
+    {"WindowsFolder", [](auto& a) { a.storage.network = "Windows"; }, "network", kTip, "folder of Windows", "$ cp",
      laptop},
     // toolkit
     {"NoCompiler", [](auto& a) { a.tools.compiler.clear(); }, "compiler", kFail, "none", "install g++", laptop},

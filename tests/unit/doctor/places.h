@@ -9,7 +9,6 @@ namespace roofwalk::testing {
 inline Surroundings laptop() {
   Surroundings around;
   around.system = {.name = "Debian GNU/Linux 12 (bookworm)",
-                   .kernel = "6.1.0-28-amd64",
                    .container = {},
                    .slurm_job = {},
                    .cores = 4,
