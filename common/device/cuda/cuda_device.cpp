@@ -5,6 +5,7 @@
 #include "common/base/hash.h"
 #include "common/device/cuda/cuda_errors.h"
 #include "common/device/cuda/ptx_cut.h"
+#include "common/device/cuda/tensor_type.h"
 #include "common/ptx/module.h"
 
 namespace roofwalk {
@@ -140,6 +141,9 @@ Status CudaDevice::do_load(const Artifact& artifact) {
   own_local_bytes_.clear();
   if (const auto module = ptx::parse(artifact.ptx, artifact.source_name)) {
     has_variables_ = false;
+    if (counters_) {
+      if (auto expected = counters_->expect_tensor(tensor_type_of(*module)); !expected) no_counters(expected.error());
+    }
     for (const ptx::Variable& variable : module->variables) has_variables_ |= variable.space == ptx::Space::global;
     for (const ptx::Function& function : module->functions) {
       std::uint64_t& bytes = own_local_bytes_[function.name];

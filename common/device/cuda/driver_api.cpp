@@ -1,30 +1,15 @@
 #include "common/device/cuda/driver_api.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include "common/device/cuda/cuda_errors.h"
 
 namespace roofwalk {
-namespace {
 
-Error too_old(const std::string& found) {
+Error too_old_driver(const std::string& found) {
   return {.message = fmt::format("the NVIDIA driver is too old: {}, and CUDA 13 needs driver 580 or later", found),
           .advice = "ask whoever runs this machine to update the driver; `--device virtual` works without one"};
 }
-
-// `plain` is the name as programs write it; the driver answers with the form that CUDA_VERSION knows under it.
-template <class Function>
-Status find(decltype(&::cuGetProcAddress) look_up, const char* plain, Function& function) {
-  void* found = nullptr;
-  CUdriverProcAddressQueryResult why = CU_GET_PROC_ADDRESS_SUCCESS;
-  const CUresult code = look_up(plain, &found, CUDA_VERSION, CU_GET_PROC_ADDRESS_DEFAULT, &why);
-  if (code != CUDA_SUCCESS || found == nullptr) return too_old(fmt::format("it has no {}", plain));
-  function = reinterpret_cast<Function>(found);
-  return kOk;
-}
-
-}  // namespace
 
 Status start_driver(const DriverApi& api) {
   if (const CUresult code = api.cuInit(0); code != CUDA_SUCCESS)
@@ -34,26 +19,9 @@ Status start_driver(const DriverApi& api) {
     return cuda_error(api, code, "ask the driver for its version");
   }
   if (version < kOldestDriverVersion) {
-    return too_old(fmt::format("it is for CUDA {}.{}", version / 1000, version % 1000 / 10));
+    return too_old_driver(fmt::format("it is for CUDA {}.{}", version / 1000, version % 1000 / 10));
   }
   return kOk;
-}
-
-Result<DriverApi> load_driver_api(const char* library) {
-  void* handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    return Error{
-        .message = fmt::format("there is no NVIDIA driver here: {} cannot be opened", library),
-        .advice = "use `--device virtual`; in a container, start it with the GPU handed in (docker: --gpus all)"};
-  }
-  const auto look_up = reinterpret_cast<decltype(&::cuGetProcAddress)>(::dlsym(handle, "cuGetProcAddress_v2"));
-  if (look_up == nullptr) return too_old("it is from before CUDA 12");
-  DriverApi api;
-#define ROOFWALK_FIND(name) ROOFWALK_TRY_STATUS(find(look_up, #name, api.name));
-  ROOFWALK_DRIVER_CALLS(ROOFWALK_FIND)
-#undef ROOFWALK_FIND
-  ROOFWALK_TRY_STATUS(start_driver(api));
-  return api;
 }
 
 }  // namespace roofwalk

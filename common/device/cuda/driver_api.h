@@ -64,6 +64,9 @@ inline constexpr int kOldestDriverVersion = 13000;
 // does not start; with what to do.
 Result<DriverApi> load_driver_api(const char* library = "libcuda.so.1");
 
+// Of a driver from before CUDA 13; `found` says what tells.
+Error too_old_driver(const std::string& found);
+
 // What load_driver_api does once the calls are there: starts the driver and looks at its version.
 Status start_driver(const DriverApi& api);
 

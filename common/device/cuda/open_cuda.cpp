@@ -17,6 +17,12 @@ std::filesystem::path root_of(const std::optional<Toolkit>& toolkit) {
   return toolkit ? toolkit->root : std::filesystem::path();
 }
 
+// This process's; not to be asked for before a child was, for a driver that has started does not survive a fork.
+const Result<DriverApi>& driver_api() {
+  static const Result<DriverApi> driver = load_driver_api();
+  return driver;
+}
+
 // In a process that may die of it.
 CounterProbe probe(int ordinal, const std::optional<Toolkit>& toolkit) {
   const auto refused = [](const Error& error) {
@@ -30,13 +36,13 @@ CounterProbe probe(int ordinal, const std::optional<Toolkit>& toolkit) {
   CUstream stream = nullptr;
   CUmodule module = nullptr;
   CUfunction kernel = nullptr;
-  const char* ptx = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry roofwalk_probe()\n{\nret;\n}\n";
+  const char* ptx = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry nothing_to_count()\n{\nret;\n}\n";
   CUresult code = driver->cuDeviceGet(&target.device, ordinal);
   if (code == CUDA_SUCCESS) code = driver->cuDevicePrimaryCtxRetain(&target.context, target.device);
   if (code == CUDA_SUCCESS) code = driver->cuCtxSetCurrent(target.context);
   if (code == CUDA_SUCCESS) code = driver->cuStreamCreate(&stream, CU_STREAM_DEFAULT);
   if (code == CUDA_SUCCESS) code = driver->cuModuleLoadDataEx(&module, ptx, 0, nullptr, nullptr);
-  if (code == CUDA_SUCCESS) code = driver->cuModuleGetFunction(&kernel, module, "roofwalk_probe");
+  if (code == CUDA_SUCCESS) code = driver->cuModuleGetFunction(&kernel, module, "nothing_to_count");
   if (code != CUDA_SUCCESS) return refused(cuda_error(*driver, code, "start a kernel to count"));
   return probe_counters(*cupti, target, [&]() -> Status {
     const CUresult launched = driver->cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, nullptr);
@@ -55,25 +61,26 @@ CounterProbe probe_in_child(int ordinal, const std::optional<Toolkit>& toolkit) 
           .advice = "`./roofwalk doctor` looks at the driver and at who uses the GPU"};
 }
 
-// Opens, or says in the device's words why there are none.
-std::optional<CounterSource> counter_source(int ordinal, const std::optional<Toolkit>& toolkit) {
+// Its `open` says why where there are none.
+CounterSource counter_source(int ordinal, const std::optional<Toolkit>& toolkit) {
   const CounterProbe found = probe_in_child(ordinal, toolkit);
-  if (!found.available) {
-    const Error why{.message = found.message, .advice = found.advice};
-    return CounterSource{.open = [why](CUcontext, int) -> Result<std::unique_ptr<RangeCounters>> { return why; },
-                         .counters_of = {},
-                         .known = {}};
+  static const Result<CuptiApi> cupti = load_cupti_api(root_of(toolkit));  // it stays loaded as long as the process
+  if (!found.available || !cupti) {
+    const Error why = cupti ? Error{.message = found.message, .advice = found.advice} : cupti.error();
+    return {.open = [why](CUcontext, int) -> Result<std::unique_ptr<RangeCounters>> { return why; },
+            .counters_of = {},
+            .known = {}};
   }
-  static Result<CuptiApi> cupti = load_cupti_api(root_of(toolkit));  // it stays loaded as long as the process
-  if (!cupti) return std::nullopt;
-  return CounterSource{
-      .open =
-          [](CUcontext context, int gpu) {
-            return open_range_counters(*cupti,
-                                       {.context = context, .device = gpu, .ordinal = static_cast<std::size_t>(gpu)});
-          },
-      .counters_of = [chip = found.chip](const RangeValues& values) { return counters_of(chip, values); },
-      .known = counters_known(found.chip)};
+  const auto open = [](CUcontext context, int gpu) -> Result<std::unique_ptr<RangeCounters>> {
+    CUdevice device = 0;
+    const CUresult code = driver_api()->cuDeviceGet(&device, gpu);
+    if (code != CUDA_SUCCESS) return cuda_error(*driver_api(), code, "find the GPU");
+    return open_range_counters(*cupti,
+                               {.context = context, .device = device, .ordinal = static_cast<std::size_t>(gpu)});
+  };
+  return {.open = open,
+          .counters_of = [chip = found.chip](const RangeValues& values) { return counters_of(chip, values); },
+          .known = counters_known(found.chip)};
 }
 
 }  // namespace
@@ -89,10 +96,10 @@ std::optional<int> cuda_ordinal(std::string_view device) {
 }
 
 Result<std::unique_ptr<Device>> open_cuda(int ordinal, const std::optional<Toolkit>& toolkit) {
-  const std::optional<CounterSource> counters = counter_source(ordinal, toolkit);
-  static Result<DriverApi> driver = load_driver_api();
+  CounterSource counters = counter_source(ordinal, toolkit);
+  const Result<DriverApi>& driver = driver_api();
   if (!driver) return driver.error();
-  CudaOptions options{.ordinal = ordinal, .assemble = {}, .counters = counters, .host_ns = {}};
+  CudaOptions options{.ordinal = ordinal, .assemble = {}, .counters = std::move(counters), .host_ns = {}};
   if (toolkit) {
     options.assemble = [toolkit](const Artifact& artifact, std::string_view ptx, const std::string& chip) {
       return assemble_for(*toolkit, artifact, ptx, chip);
