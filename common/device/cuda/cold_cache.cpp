@@ -16,7 +16,7 @@ constexpr std::string_view kPtx = R"(.version 7.0
 .target sm_75
 .address_size 64
 
-.visible .entry roofwalk_read_all(
+.visible .entry read_all_of_l2(
 	.param .u64 buffer,
 	.param .u64 vectors,
 	.param .u32 rounds

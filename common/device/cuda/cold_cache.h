@@ -32,7 +32,7 @@ class ColdCache {
 
   // The PTX of the kernel, for any GPU of compute capability 7.5 or later; its name.
   static std::string_view ptx();
-  static constexpr const char* kKernel = "roofwalk_read_all";
+  static constexpr const char* kKernel = "read_all_of_l2";
 
  private:
   const DriverApi* api_ = nullptr;
