@@ -330,6 +330,10 @@ struct FakeDriver::Functions {
     ENTER(cuFuncLoad);
     return self.is_alive(*reinterpret_cast<Function*>(handle)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
   }
+  static int registers_of(const Function& function) {
+    constexpr int kOfOurs = 32;
+    return function.name == ColdCache::kKernel ? kOfOurs : current->registers;
+  }
   static int shared_bytes(const Function& function) {
     return static_cast<int>(vgpu::static_shared_bytes(function.module->parsed, *current->entry_of(function)));
   }
@@ -338,10 +342,11 @@ struct FakeDriver::Functions {
     const auto& function = *reinterpret_cast<Function*>(handle);
     if (!self.is_alive(function)) return CUDA_ERROR_INVALID_HANDLE;
     *value = 0;
-    if (which == CU_FUNC_ATTRIBUTE_NUM_REGS) *value = self.registers;
+    if (which == CU_FUNC_ATTRIBUTE_NUM_REGS) *value = registers_of(function);
     if (which == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) *value = shared_bytes(function);
     if (which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) {
-      *value = std::min(self.machine_.max_threads_per_block, self.machine_.registers_per_sm / self.registers / 32 * 32);
+      *value = std::min(self.machine_.max_threads_per_block,
+                        self.machine_.registers_per_sm / registers_of(function) / 32 * 32);
     }
     if (which == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES) {
       for (const ptx::Variable& variable : self.entry_of(function)->variables) {
@@ -366,7 +371,7 @@ struct FakeDriver::Functions {
     const auto& function = *reinterpret_cast<Function*>(handle);
     const auto held =
         vgpu::occupancy_of(self.machine_, {.threads = static_cast<std::uint64_t>(threads),
-                                           .registers_per_thread = self.registers,
+                                           .registers_per_thread = registers_of(function),
                                            .shared_bytes = static_cast<std::uint32_t>(shared_bytes(function)) +
                                                            static_cast<std::uint32_t>(dynamic_bytes)});
     *blocks = held ? held->blocks_per_sm : 0;
@@ -411,7 +416,7 @@ struct FakeDriver::Functions {
                                                  .block = {bx, by, bz},
                                                  .dynamic_shared_bytes = dynamic_bytes,
                                                  .arguments = bytes,
-                                                 .registers_per_thread = self.registers});
+                                                 .registers_per_thread = registers_of(function)});
           ROOFWALK_CHECK(went_on.ok());  // what the parser takes, the machine runs
           return *went_on;
         },

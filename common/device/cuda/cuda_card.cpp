@@ -117,6 +117,7 @@ Machine machine_of(const CudaCard& card) {
     if (std::isalnum(byte) != 0) machine.name += static_cast<char>(std::tolower(byte));
     if (std::isalnum(byte) == 0 && !machine.name.empty() && machine.name.back() != '-') machine.name += '-';
   }
+  if (!machine.name.empty() && machine.name.back() == '-') machine.name.pop_back();
   machine.driver_name = card.name;
   machine.title = fmt::format("{}, compute capability {}.{}, as its driver describes it", card.name,
                               card.compute_capability / 10, card.compute_capability % 10);

@@ -96,6 +96,7 @@ class CudaDevice final : public Device {
   CUresult queue(const PlanStep& step);
   std::optional<Broken> wait(CUevent event) const;
   std::optional<Broken> preheat();
+  std::uint32_t rounds_for(double calls) const;
   Result<std::unique_ptr<Saved>> save() const;
   Status restore(const Saved& saved);
   std::optional<Broken> check_steps(const Plan& plan);

@@ -222,6 +222,13 @@ std::optional<CudaDevice::Broken> CudaDevice::check_steps(const Plan& plan) {
   return std::nullopt;
 }
 
+// How often L2 is read over so that the host can queue that many calls meanwhile, twice over; for a second at most.
+std::uint32_t CudaDevice::rounds_for(double calls) const {
+  constexpr double kMostNs = 1e9;
+  return static_cast<std::uint32_t>(
+      std::ceil(std::clamp(2 * calls * queue_ns_, 1.0, kMostNs) / std::max(sweep_ns_, 1.0)));
+}
+
 // Events at the plan's two ends. The reading of L2 in front of it takes longer than the host needs to queue all steps,
 // so the GPU never waits for the host; where it did after all, the record says so.
 Result<std::optional<CudaDevice::Broken>> CudaDevice::time_plan(const Plan& plan, RunRecord& record) {
@@ -229,9 +236,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::time_plan(const Plan& plan
   Events events(*this);
   ROOFWALK_TRY_STATUS(check(events.make(2), "make events"));
   const double steps = static_cast<double>(plan.steps.size());
-  const double rounds = std::ceil(2 * (steps + 2) * queue_ns_ / std::max(sweep_ns_, 1.0));
-  ROOFWALK_TRY_STATUS(
-      check(cold_.sweep(stream_, static_cast<std::uint32_t>(std::clamp(rounds, 1.0, 1e6))), "empty L2"));
+  ROOFWALK_TRY_STATUS(check(cold_.sweep(stream_, rounds_for(steps + 2)), "empty L2"));
   ROOFWALK_TRY_STATUS(check(events.record(0), "record an event"));
   const double before_ns = host_ns();
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
@@ -257,9 +262,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::time_steps(const Plan& pla
   Events events(*this);
   const std::size_t steps = plan.steps.size();
   ROOFWALK_TRY_STATUS(check(events.make(steps + 1), "make events"));
-  const double rounds = std::ceil(4 * static_cast<double>(steps + 1) * queue_ns_ / std::max(sweep_ns_, 1.0));
-  ROOFWALK_TRY_STATUS(
-      check(cold_.sweep(stream_, static_cast<std::uint32_t>(std::clamp(rounds, 1.0, 1e6))), "empty L2"));
+  ROOFWALK_TRY_STATUS(check(cold_.sweep(stream_, rounds_for(2 * static_cast<double>(steps + 1))), "empty L2"));
   ROOFWALK_TRY_STATUS(check(events.record(0), "record an event"));
   for (std::size_t i = 0; i < steps; ++i) {
     if (const CUresult code = queue(plan.steps[i]); code != CUDA_SUCCESS) {

@@ -13,7 +13,9 @@ const DeviceLimits kHardware{.knows_faulty_line = false, .finds_every_overrun = 
 
 // A device on a driver of its own; the driver outlives it.
 struct Rig {
-  FakeDriver driver{*load_machine("classroom")};
+  explicit Rig(Machine machine = *load_machine("classroom")) : driver(std::move(machine)) {}
+
+  FakeDriver driver;
   std::optional<Runner> runner;
   CudaDevice* device = nullptr;
 
@@ -80,6 +82,7 @@ void run_contract(const std::function<CudaOptions(FakeDriver&)>& options_for) {
         driver = std::make_unique<FakeDriver>(*load_machine("classroom"));
         CudaOptions options = options_for(*driver);
         options.preheat_s = 0;
+        options.host_ns = [&driver] { return driver->host_ns(); };
         auto opened = CudaDevice::open(driver->api(), std::move(options));
         EXPECT_TRUE(opened.ok()) << opened.error().text();
         return std::unique_ptr<Device>(std::move(*opened));
@@ -582,14 +585,16 @@ TEST(CudaDevice, OutOfMemorySaysHowMuchThereIs) {
 }
 
 TEST(CudaDevice, BuffersThatDoNotFitTwiceAreKeptOnTheHost) {
-  Rig rig;
+  Machine small = *load_machine("classroom");
+  small.memory_bytes = 16 << 20;
+  Rig rig(small);
   rig.open_with_counters();
   const auto artifact = compile(R"(#include <roofwalk.cuh>
 __global__ void twice(float* x) { x[threadIdx.x] *= 2; }
 SOLVE(float* x, float* big) { twice<<<1, 32>>>(x); }
 )");
   ASSERT_TRUE(artifact.ok()) << artifact.error().text();
-  const auto big = rig.device->allocate("big", 700 << 20, 4);
+  const auto big = rig.device->allocate("big", 10 << 20, 4);
   ASSERT_TRUE(big.ok());
   Buffer x{"x", numbers(32)};
   const auto record = rig.runner->run(*artifact, {&x, *big}, {});

@@ -19,6 +19,7 @@ SOLVE(float* x, int n) { twice<<<1, 32>>>(x, n); }
 
 Result<std::unique_ptr<CudaDevice>> open_fake(FakeDriver& driver, CudaOptions options = {}) {
   options.preheat_s = 0;
+  options.host_ns = [&driver] { return driver.host_ns(); };
   return CudaDevice::open(driver.api(), std::move(options));
 }
 

@@ -124,7 +124,7 @@ SOLVE(float* a) { add<<<1, 32>>>(a); }
   const auto cut = cut_plan(*artifact);
   ASSERT_FALSE(cut.ok());
   EXPECT_NE(cut.error().message.find("kernel add plans"), std::string::npos) << cut.error().text();
-  EXPECT_EQ(cut.error().line, 3);
+  EXPECT_EQ(cut.error().line, 2);
 }
 
 TEST(PtxCut, HostileTextIsAnError) {
