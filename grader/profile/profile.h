@@ -85,8 +85,10 @@ Profile profile_of(Attempt attempt, const std::string& source_text);
 //   that was not measured. elsewhere, total: figures. page: where --html wrote it.
 // - figures: {kernels, elapsed_ns, time_share, launch_ns, waits_ns, main_wait, main_wait_share, warp_instructions,
 //   active_lanes, global_requests, sectors_per_request, ideal_sectors_per_request, l1_bytes, l2_bytes, dram_bytes,
-//   shared_requests, bank_conflict_ways, flops, counters}; null for a line that no instruction comes from. elapsed_ns
-//   is launch_ns and all of waits_ns. Lines and elsewhere add up to total: counts and bytes exactly.
+//   shared_requests, bank_conflict_ways, flops, callers, loads, held_up_by, counters}; null for a line that no
+//   instruction comes from. elapsed_ns is launch_ns and all of waits_ns. callers: lines at which its function was
+//   inlined; loads: of each of its loads of global memory {sectors, requests}; held_up_by: what the last warp at its
+//   barriers was about, {line, wait, share}. Lines and elsewhere add up to total: counts and bytes exactly.
 // - With --against: against, the same object of the other file, and pairs of {line, against_line} in reading order,
 //   null on the side that lacks the line.
 Json to_json(const Profile& profile);

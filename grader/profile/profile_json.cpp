@@ -11,6 +11,20 @@ Json number(std::optional<double> value) { return value && std::isfinite(*value)
 // Sums of counters are whole numbers.
 Json whole(double value) { return static_cast<std::int64_t>(value); }
 
+// Of what warps waited at its barriers: which part the last of them spent where, and on what.
+Json held_up_json(const std::vector<HeldUpBy>& held_up) {
+  double all = 0;
+  for (const HeldUpBy& by : held_up) all += by.cycles;
+  Json out = Json::array();
+  for (const HeldUpBy& by : held_up) {
+    if (by.cycles <= 0) continue;
+    out.push_back({{"line", by.line > 0 ? Json(by.line) : Json(nullptr)},
+                   {"wait", wait_name(by.wait)},
+                   {"share", by.cycles / all}});
+  }
+  return out;
+}
+
 Json figures_json(const Profile& profile, const LineFigures& f) {
   const bool has_time = profile.attempt.time_is_modelled;
   Json waits = Json::object();
@@ -38,6 +52,11 @@ Json figures_json(const Profile& profile, const LineFigures& f) {
   json["shared_requests"] = whole(f.shared_requests());
   json["bank_conflict_ways"] = number(f.bank_conflict_ways());
   json["flops"] = whole(f.flops());
+  json["callers"] = f.callers;
+  json["loads"] = Json::array();
+  for (const LineCounters::Load& load : f.loads)
+    json["loads"].push_back({{"sectors", whole(load.sectors)}, {"requests", whole(load.requests)}});
+  json["held_up_by"] = has_time ? held_up_json(f.held_up) : Json(nullptr);
   json["counters"] = to_json(f.counters);
   return json;
 }
