@@ -25,7 +25,7 @@ constexpr std::size_t kMaxSourceBytes = 1 << 20;
 constexpr std::size_t kMaxHeaderBytes = 1 << 20;
 constexpr std::size_t kMaxPtxBytes = 4 << 20;  // a chapter's own is 1 to 16 KB; ptxas needs minutes for more
 constexpr std::size_t kMaxCubinBytes = 64 << 20;
-constexpr int kMaxStaticSharedBytes = 48 << 10;                // what CUDA allows a kernel to declare, on every chip
+constexpr int kMaxStaticSharedBytes = 48 << 10;  // what CUDA allows a kernel to declare, on every chip
 
 using Headers = std::map<std::string, std::string>;  // name, text
 
