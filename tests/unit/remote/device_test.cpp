@@ -231,6 +231,7 @@ TEST(RemoteDevice, AStickyErrorKeepsItsRecordAndEndsItsWorker) {
   const auto record = runner.device().run(*plan);
   ASSERT_TRUE(record.ok()) << record.error().text();
   EXPECT_EQ(record->fault->message, "an illegal address");
+  ASSERT_FALSE(runner.device().alive().ok());
   EXPECT_THAT(runner.device().alive().error().text(), HasSubstr("CUDA_ERROR_LAUNCH_FAILED (719)"));
   EXPECT_TRUE(gone(workers.started().at(0)));
   runner.release();
@@ -271,6 +272,7 @@ TEST(RemoteDevice, AHangOutsideARunEndsAtItsLimitToo) {
   const auto buffer = device->allocate("b", 4, 1);
   ASSERT_TRUE(buffer.ok());
   device->write(*buffer, 0, std::vector<std::uint8_t>{1, 2, 3, 4});
+  ASSERT_FALSE(device->alive().ok());
   EXPECT_THAT(device->alive().error().text(), HasSubstr("did not answer in time"));
   limits = kShort;
   limits.load_s = 0.3;
@@ -335,7 +337,9 @@ TEST(RemoteDevice, TextsOfAWorkerSteerNoTerminal) {
 
 TEST(RemoteDevice, AWorkerInheritsOnlyWhatItNeeds) {
   ::setenv("ROOFWALK_TEST_SECRET_SEED", "4711-secret", 1);
-  const int leak = ::open("/dev/zero", O_RDONLY);  // without O_CLOEXEC on purpose
+  const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  const int leak = ::fcntl(zero, F_DUPFD, 100);  // above those that the child fills; without O_CLOEXEC on purpose
+  ::close(zero);
   const Workers workers("tell");
   const auto device = workers.device();
   const auto told = device->load(contract_artifact());
