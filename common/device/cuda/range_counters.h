@@ -27,11 +27,12 @@ class RangeCounters {
     virtual Status end() = 0;
   };
 
-  // Runs `pass` once for each pass that the set needs, one after the other. Each time it must bring inputs and caches
-  // to the same state, synchronise, and open the same ranges in the same order: one a launch. Names need not differ.
+  // Runs `pass` once for each pass that the set needs, one after the other, and once more where it opens more ranges
+  // than there was room for. Each time it must bring inputs and caches to the same state, synchronise, and open the
+  // same ranges in the same order: the whole plan, or one a launch. Names need not differ.
   // Returns the ranges in that order; a metric that could not be counted is NaN, never 0. No range: nothing is
-  // returned. Errors: of `pass`; of CUPTI, in plain words; passes that differ; counts that were dropped. The profiler
-  // is off again after each of them, and this object stays usable.
+  // returned. Errors: of `pass`; of CUPTI, in plain words; passes that differ; counts that were dropped; more than
+  // kMostRanges. The profiler is off again after each of them, and this object stays usable.
   virtual Result<std::vector<RangeValues>> count(const std::function<Status(Pass&)>& pass) = 0;
 
   // The chip that counters_of and counters_known are to be asked about; empty where values mean something else.
