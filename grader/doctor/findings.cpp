@@ -129,9 +129,8 @@ void add_toolkit(const Surroundings& around, FindingList list) {
                     tools.toolkit->root.string()),
         {"the toolkit is damaged: install it anew, or unset ROOFWALK_CUDA and run ./roofwalk, which brings one"});
   } else {
-    list.ok(
-        "toolkit", "CUDA toolkit",
-        fmt::format("{} in {}: nvcc compiles, ptxas assembles", tools.toolkit->version, tools.toolkit->root.string()));
+    list.ok("toolkit", "CUDA toolkit",
+            fmt::format("{} (nvcc, ptxas) in {}", tools.toolkit->version, tools.toolkit->root.string()));
   }
   if (!tools.runs) {
     list.not_here("virtual_gpu", "virtual GPU", "was not tried, because it takes the toolkit");

@@ -63,7 +63,7 @@ void add_absent_gpu(const Surroundings& around, FindingList& list) {
                                              "then the virtual GPU does it all",
                                              kOldestDriver)});
   }
-  list.not_here("gpu", "GPU", "none, and nothing is missing: kernels run on the virtual GPU");
+  list.not_here("gpu", "GPU", "none, and nothing is missing");
 }
 
 void add_silent_driver(const Surroundings& around, FindingList& list) {

@@ -66,21 +66,24 @@ std::string finding_text(const MachineFinding& finding, const Colors& colors, st
   const std::size_t indent = kMark + kTitle;
   const std::size_t width = columns > indent + 20 ? columns - indent : 20;
   const std::string gap(indent, ' ');
+  // What is not here matters to few: it stays in the background.
   const bool is_here = finding.condition != Condition::not_here;
+  const auto shade = [&](const std::string& line) { return is_here ? line : colors.faint(line); };
   std::string text = "  " + padded(mark(finding.condition, colors), kMark - 2) + padded(finding.title, kTitle);
   bool is_first = true;
   for (const std::string& line : wrapped(printable(finding.what), width)) {
-    text += (is_first ? "" : gap) + (is_here ? line : colors.faint(line)) + "\n";
+    text += (is_first ? "" : gap) + shade(line) + "\n";
     is_first = false;
   }
   for (const std::string& advice : finding.advice) {
     if (advice.starts_with("$ ")) {
-      text += gap + "     " + colors.strong(printable(advice.substr(2))) + "\n";
+      const std::string command = printable(advice.substr(2));
+      text += gap + "     " + (is_here ? colors.strong(command) : colors.faint(command)) + "\n";
       continue;
     }
     std::string_view lead = "-> ";
     for (const std::string& line : wrapped(printable(advice), width - lead.size())) {
-      text += gap + std::string(lead) + line + "\n";
+      text += gap + shade(std::string(lead) + line) + "\n";
       lead = "   ";
     }
   }
