@@ -79,7 +79,8 @@ Result<fs::path> queue_folder() {
   if (const char* named = std::getenv("ROOFWALK_LOCK_DIR"); named != nullptr && *named != '\0') {
     const fs::path folder = named;
     if (!folder.is_absolute() || ::stat(named, &info) != 0 || !S_ISDIR(info.st_mode)) {
-      return Error{.message = "ROOFWALK_LOCK_DIR is no folder: " + folder.string(), .advice = kFolderAdvice};
+      return Error{.message = "ROOFWALK_LOCK_DIR is not the whole path of a folder: " + folder.string(),
+                   .advice = kFolderAdvice};
     }
     if ((info.st_mode & S_IWOTH) != 0 && !serves_all(info)) {
       return Error{.message = "anybody may remove what is in ROOFWALK_LOCK_DIR: " + folder.string(),

@@ -394,10 +394,10 @@ TEST_F(GpuQueueTest, ARemovedFileEndsTheQueueForThoseWhoWaitToo) {
 TEST_F(GpuQueueTest, FoldersThatCannotServeAllAreErrorsThatSayWhatToDo) {
   ::chmod(folder_.c_str(), 0777);
   EXPECT_THAT(refusal(), AllOf(HasSubstr("anybody may remove"), HasSubstr("chmod +t " + folder_.string())));
-  ::setenv("ROOFWALK_LOCK_DIR", "locks", 1);
-  EXPECT_THAT(refusal(), HasSubstr("ROOFWALK_LOCK_DIR is no folder: locks"));
+  ::setenv("ROOFWALK_LOCK_DIR", ".", 1);
+  EXPECT_THAT(refusal(), HasSubstr("ROOFWALK_LOCK_DIR is not the whole path of a folder: ."));
   ::setenv("ROOFWALK_LOCK_DIR", (folder_ / "none").c_str(), 1);
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("is no folder"), HasSubstr("set ROOFWALK_LOCK_DIR")));
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("is not the whole path of a folder"), HasSubstr("set ROOFWALK_LOCK_DIR")));
   ::setenv("ROOFWALK_LOCK_DIR", "/proc/self", 1);
   EXPECT_THAT(refusal(), AllOf(HasSubstr("queue for the GPU cannot be made"), HasSubstr("chmod 1777")));
 }
