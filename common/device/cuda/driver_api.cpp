@@ -19,6 +19,9 @@ Status find(decltype(&::cuGetProcAddress) look_up, const char* plain, Function& 
   void* found = nullptr;
   CUdriverProcAddressQueryResult why = CU_GET_PROC_ADDRESS_SUCCESS;
   const CUresult code = look_up(plain, &found, CUDA_VERSION, CU_GET_PROC_ADDRESS_DEFAULT, &why);
+  if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_FOUND && find_cuda_error(code) != nullptr) {  // the toolkit's stub
+    return cuda_error({}, code, "start the NVIDIA driver");
+  }
   if (code != CUDA_SUCCESS || found == nullptr) return too_old(fmt::format("it has no {}", plain));
   function = reinterpret_cast<Function>(found);
   return kOk;
