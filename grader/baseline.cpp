@@ -21,7 +21,7 @@ Result<LevelPoints> measure_starter(const Bench& bench, const Chapter& chapter, 
   const auto artifact = build_for(bench, chapter.starter());
   if (!artifact) return artifact.error().file.empty() ? artifact.error() : ours(artifact.error().text());
   ROOFWALK_TRY(const Trial trial,
-               run_trial(bench.open_own, *artifact, problem, "starter", starter_trial(bench.threads), nullptr));
+               run_trial(bench.own_devices(), *artifact, problem, "starter", starter_trial(bench.threads), nullptr));
   if (trial.refusal) return ours(trial.refusal->text());
   if (trial.record.fault) return ours(trial.record.fault->message);
   return points_of(measure(trial.record, work, bench.roofs));

@@ -69,14 +69,13 @@ Result<Bench> open_bench(const Course& course, const std::string& device, int th
     bench.open = devices_in_worker(device, program);
     bench.open_own = devices_in_worker(device, program);
   } else {
-    bench.open = bench.open_own = [device] { return open_device(device); };
+    bench.open = [device] { return open_device(device); };
   }
   ROOFWALK_TRY(const auto usual, open_device("auto"));
   ROOFWALK_TRY(const auto opened, bench.open());
   bench.machine = opened->machine();
   bench.gpu = opened->identity();
-  bench.open_virtual =
-      ordinal ? DeviceFactory([name = virtual_device_for(bench.machine)] { return open_device(name); }) : bench.open;
+  if (ordinal) bench.open_virtual = [name = virtual_device_for(bench.machine)] { return open_device(name); };
   bench.is_usual = bench.device_kind == "virtual" && bench.machine.name == usual->machine().name;
   bench.roofs = roofs_of(bench.machine);
   bench.threads = ordinal ? 1 : threads;  // one worker, one thread

@@ -18,8 +18,8 @@ struct Bench {
   std::filesystem::path cache;                                   // of compiled kernels, by content
   // A fresh device at each call, for a learner's kernel; of a real GPU all live in one process, and one thread may ask.
   DeviceFactory open;
-  DeviceFactory open_own;      // the same for the course's own kernels, in a process that no learner's kernel touches
-  DeviceFactory open_virtual;  // what finds a fault's line: `open`, or for a real GPU the virtual one in its place
+  DeviceFactory open_own;  // empty: `open`. For the course's own kernels: a process that no learner's kernel touches
+  DeviceFactory open_virtual;  // empty: `open`. What finds a fault's line: the virtual GPU in a real one's place
   DeviceIdentity gpu;          // of a real GPU
   // For a person who waits until others have timed on the GPU; may be empty.
   std::function<void(const std::string& line)> while_waiting;
@@ -31,6 +31,8 @@ struct Bench {
 
   bool is_usual = false;  // the device that serves where nobody names one
 
+  const DeviceFactory& own_devices() const { return open_own ? open_own : open; }
+  const DeviceFactory& virtual_devices() const { return open_virtual ? open_virtual : open; }
   bool is_real() const { return device_kind == "cuda"; }
   std::string device_name() const { return device_kind + ":" + machine.name; }
 

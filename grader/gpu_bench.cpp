@@ -107,7 +107,7 @@ std::vector<TimedGoal> timed_goals(const std::vector<Goal>& goals, const Measure
 Result<PairedTimes> time_in_pairs(const Bench& bench, const Artifact& starter, const Artifact& attempt,
                                   const Problem& problem, const ExpectedValues& expected,
                                   const std::vector<TimedGoal>& goals) {
-  ROOFWALK_TRY(Runner one, runner("the starter", bench.open_own, starter, problem));
+  ROOFWALK_TRY(Runner one, runner("the starter", bench.own_devices(), starter, problem));
   ROOFWALK_TRY(Runner other, runner("your kernel", bench.open, attempt, problem));
   RunOptions options;
   options.figures = RunOptions::Figures::time;

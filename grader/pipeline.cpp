@@ -123,7 +123,7 @@ Status time_and_model(const Bench& bench, const Chapter& chapter, const Measured
     RunOptions options = starter_trial(1);
     options.time = RunOptions::Time::least;
     ROOFWALK_TRY(const Trial modelled,
-                 run_trial(bench.open_virtual, artifact, measured.problem, trial.case_name, options, nullptr));
+                 run_trial(bench.virtual_devices(), artifact, measured.problem, trial.case_name, options, nullptr));
     if (!modelled.was_stopped()) {
       trial.record.counters = modelled.record.counters;
       trial.record.bytes_are_modelled = true;
@@ -236,7 +236,7 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   attempt.is_starter = artifact->source_sha256 == sha256_hex(file_text(chapter.starter()));
 
   // The virtual GPU first, where there is a real one: it knows line and thread of what goes wrong.
-  ROOFWALK_TRY(auto trials, small_trials(bench, bench.open_virtual, chapter, *exercise, *artifact, request.seed));
+  ROOFWALK_TRY(auto trials, small_trials(bench, bench.virtual_devices(), chapter, *exercise, *artifact, request.seed));
   if (bench.is_real() && std::none_of(trials.begin(), trials.end(), [](const Trial& t) { return t.went_wrong(); })) {
     ROOFWALK_TRY(trials, small_trials(bench, bench.open, chapter, *exercise, *artifact, request.seed));
   }

@@ -40,7 +40,7 @@ Result<RoofRates> measure_all(const Bench& bench) {
   std::vector<std::optional<Result<std::optional<double>>>> found(kRoofs.size());
   parallel_for(kRoofs.size(), threads, [&](std::size_t i) {
     found[i] = [&]() -> Result<std::optional<double>> {
-      ROOFWALK_TRY(const auto device, bench.open_own());
+      ROOFWALK_TRY(const auto device, bench.own_devices()());
       return measure_roof(*device, kernels, kRoofs[i]);
     }();
   });

@@ -581,7 +581,7 @@ std::vector<Counter> fake_known_counters() {
 
 CounterSource fake_counters(FakeDriver& driver, std::function<void(FakeRangeCounters&)> made) {
   CounterSource source;
-  source.open = [&driver, made](CUcontext, int) -> Result<std::unique_ptr<RangeCounters>> {
+  source.open = [&driver, made](CUcontext, CUdevice, int) -> Result<std::unique_ptr<RangeCounters>> {
     auto counters = std::make_unique<FakeRangeCounters>(driver);
     if (made) made(*counters);
     return std::unique_ptr<RangeCounters>(std::move(counters));

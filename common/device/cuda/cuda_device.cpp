@@ -49,20 +49,14 @@ Status CudaDevice::start() {
   ROOFWALK_TRY_STATUS(cold_.open(api_, card_));
   ROOFWALK_TRY_STATUS(calibrate());
   if (!options_.counters) return kOk;
-  auto opened = options_.counters->open(context_, options_.ordinal);
+  auto opened = options_.counters->open(context_, device_, options_.ordinal);
   if (!opened) {
-    no_counters(opened.error());
+    why_no_counters_ = "no hardware counters: " + opened.error().text();
     return kOk;
   }
   counters_ = std::move(*opened);
   for (const Counter counter : options_.counters->known) supported_[static_cast<std::size_t>(counter)] = true;
   return kOk;
-}
-
-void CudaDevice::no_counters(const Error& why) {
-  counters_.reset();
-  supported_ = {};
-  why_no_counters_ = "no hardware counters: " + why.text();
 }
 
 Status CudaDevice::check(CUresult code, std::string_view what) const {

@@ -24,7 +24,7 @@ namespace roofwalk {
 
 // Where counters come from, and what its values mean on this card.
 struct CounterSource {
-  std::function<Result<std::unique_ptr<RangeCounters>>(CUcontext context, int ordinal)> open;
+  std::function<Result<std::unique_ptr<RangeCounters>>(CUcontext context, CUdevice device, int ordinal)> open;
   std::function<Counters(const RangeValues& values)> counters_of;
   std::vector<Counter> known;
 };
@@ -103,7 +103,6 @@ class CudaDevice final : public Device {
   Result<std::optional<Broken>> time_plan(const Plan& plan, RunRecord& record);
   Result<std::optional<Broken>> time_steps(const Plan& plan, RunRecord& record);
   Result<std::optional<Broken>> count(const Plan& plan, const Saved& saved, RunRecord& record);
-  void no_counters(const Error& why);
 
   const DriverApi& api_;
   CudaOptions options_;

@@ -14,6 +14,7 @@ namespace roofwalk {
 namespace {
 
 constexpr const char* kWholePlan = "plan";
+constexpr std::size_t kMostCountedSteps = 1000;  // one by one: more ranges than CUPTI is sure to take in a pass
 constexpr const char* kWhere =
     "a GPU tells neither the thread nor the line: run this with `--device virtual`, which does";
 
@@ -311,13 +312,15 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::count(const Plan& plan, co
   };
   const bool several = plan.steps.size() > 1;
   for (const bool by_step : {false, true}) {
-    if (by_step && !several) break;
+    if (by_step && (!several || plan.steps.size() > kMostCountedSteps)) break;
     const auto values = counters_->count([&](RangeCounters::Pass& ranges) { return pass(ranges, by_step); });
     if (broken) return broken;
     if (lost_) return *lost_;
     if (!values) {
-      no_counters(values.error());
+      supported_ = {};  // until they are there again
       record.counters = {};
+      for (KernelRecord& kernel : record.kernels) kernel.counters = {};
+      record.notes.push_back("no hardware counters: " + values.error().text());
       return std::optional<Broken>();
     }
     for (const RangeValues& range : *values) {
@@ -329,7 +332,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::count(const Plan& plan, co
     }
   }
   for (const Counter counter : options_.counters->known) {
-    if (!record.counters[counter]) supported_[static_cast<std::size_t>(counter)] = false;
+    supported_[static_cast<std::size_t>(counter)] = record.counters[counter].has_value();
   }
   return std::optional<Broken>();
 }

@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "common/device/cuda/cuda_errors.h"
 #include "common/device/cuda/driver_api.h"
 
 namespace roofwalk {
@@ -12,6 +13,9 @@ Status find(decltype(&::cuGetProcAddress) look_up, const char* plain, Function& 
   void* found = nullptr;
   CUdriverProcAddressQueryResult why = CU_GET_PROC_ADDRESS_SUCCESS;
   const CUresult code = look_up(plain, &found, CUDA_VERSION, CU_GET_PROC_ADDRESS_DEFAULT, &why);
+  if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_FOUND && find_cuda_error(code) != nullptr) {  // the toolkit's stub
+    return cuda_error({}, code, "start the NVIDIA driver");
+  }
   if (code != CUDA_SUCCESS || found == nullptr) return too_old_driver(fmt::format("it has no {}", plain));
   function = reinterpret_cast<Function>(found);
   return kOk;

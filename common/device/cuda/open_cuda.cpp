@@ -67,16 +67,13 @@ CounterSource counter_source(int ordinal, const std::optional<Toolkit>& toolkit)
   static const Result<CuptiApi> cupti = load_cupti_api(root_of(toolkit));  // it stays loaded as long as the process
   if (!found.available || !cupti) {
     const Error why = cupti ? Error{.message = found.message, .advice = found.advice} : cupti.error();
-    return {.open = [why](CUcontext, int) -> Result<std::unique_ptr<RangeCounters>> { return why; },
+    return {.open = [why](CUcontext, CUdevice, int) -> Result<std::unique_ptr<RangeCounters>> { return why; },
             .counters_of = {},
             .known = {}};
   }
-  const auto open = [](CUcontext context, int gpu) -> Result<std::unique_ptr<RangeCounters>> {
-    CUdevice device = 0;
-    const CUresult code = driver_api()->cuDeviceGet(&device, gpu);
-    if (code != CUDA_SUCCESS) return cuda_error(*driver_api(), code, "find the GPU");
+  const auto open = [](CUcontext context, CUdevice gpu, int number) {
     return open_range_counters(*cupti,
-                               {.context = context, .device = device, .ordinal = static_cast<std::size_t>(gpu)});
+                               {.context = context, .device = gpu, .ordinal = static_cast<std::size_t>(number)});
   };
   return {.open = open,
           .counters_of = [chip = found.chip](const RangeValues& values) { return counters_of(chip, values); },

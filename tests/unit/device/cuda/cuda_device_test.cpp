@@ -287,12 +287,16 @@ TEST(CudaDevice, CountersThatAreLostOrNotAvailableAreAbsent) {
     EXPECT_NE(record->notes[0].find("ERR_NVGPUCTRPERM"), std::string::npos);
     EXPECT_FALSE(rig.device->supports(Counter::flops_f32));
     EXPECT_TRUE(rig.device->alive().ok());
+    const auto later = rig.runner->run(*artifact, {&x, &y, 8, 2.0f}, {});  // somebody gave it back
+    ASSERT_TRUE(later.ok() && later->notes.empty());
+    EXPECT_TRUE(later->counters[Counter::flops_f32].has_value());
+    EXPECT_TRUE(rig.device->supports(Counter::flops_f32));
   }
   {  // it was never there
     Rig rig;
     CudaOptions options;
     options.counters = fake_counters(rig.driver);
-    options.counters->open = [](CUcontext, int) -> Result<std::unique_ptr<RangeCounters>> {
+    options.counters->open = [](CUcontext, CUdevice, int) -> Result<std::unique_ptr<RangeCounters>> {
       return Error{.message = "another profiler is at work"};
     };
     rig.open(std::move(options));

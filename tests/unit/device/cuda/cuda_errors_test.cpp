@@ -163,6 +163,23 @@ TEST(DriverApi, ItsAbsenceIsOnePlainError) {
   EXPECT_NE(other.error().message.find("from before CUDA 12"), std::string::npos) << other.error().text();
 }
 
+TEST(DriverApi, IsFilledFromALibrary) {
+  const auto load = [](const char* answers) {
+    ::setenv("SMALL_DRIVER", answers, 1);
+    return load_driver_api(ROOFWALK_SMALL_DRIVER);
+  };
+  const auto api = load("13000");
+  ASSERT_TRUE(api.ok()) << api.error().text();
+#define ROOFWALK_IS_FILLED(name) EXPECT_NE(api->name, nullptr) << #name;
+  ROOFWALK_DRIVER_CALLS(ROOFWALK_IS_FILLED)
+#undef ROOFWALK_IS_FILLED
+  const auto stub = load("stub"), older = load("12080"), old = load("12030");
+  ASSERT_FALSE(stub.ok() || older.ok() || old.ok());
+  EXPECT_NE(stub.error().message.find("the toolkit's stub, not a driver"), std::string::npos) << stub.error().text();
+  EXPECT_NE(older.error().message.find("it is for CUDA 12.8"), std::string::npos) << older.error().text();
+  EXPECT_NE(old.error().message.find("it has no cuFuncLoad"), std::string::npos) << old.error().text();
+}
+
 TEST(DriverApi, AnOldDriverSaysWhichOneIsNeeded) {
   FakeDriver driver(*load_machine("classroom"));
   driver.version = 12090;
