@@ -18,7 +18,7 @@ int complain(const Failure& failure) {
 }
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option("--device", options.device, "virtual, virtual:MACHINE, virtual:FILE.toml or auto")
+  app.add_option("--device", options.device, "virtual, virtual:MACHINE, virtual:FILE.toml, cuda:N or auto")
       ->capture_default_str();
   app.add_option("--seed", options.seed, "seed of the inputs")->capture_default_str();
   app.add_option("--threads", options.threads, "threads to use; no figure depends on it")

@@ -211,7 +211,7 @@ struct RunRecord {
   Printed printed;
   std::vector<Fault> warnings;  // a sanitized run: what goes well by luck; the first few
   int watched_line = 0;         // that wrote what RunOptions watches last; 0: none, or unknown
-  // What a reader of the figures must know, a sentence each: counters that are missing and why, a host that was too slow.
+  // What a reader of the figures must know, a sentence each: counters that are missing and why, a host too slow.
   std::vector<std::string> notes;
   std::optional<Fault> fault;
 };

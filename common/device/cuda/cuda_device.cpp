@@ -135,9 +135,7 @@ Status CudaDevice::do_load(const Artifact& artifact) {
   own_local_bytes_.clear();
   if (const auto module = ptx::parse(artifact.ptx, artifact.source_name)) {
     has_variables_ = false;
-    if (counters_) {
-      if (auto expected = counters_->expect_tensor(tensor_type_of(*module)); !expected) no_counters(expected.error());
-    }
+    if (counters_) ROOFWALK_TRY_STATUS(counters_->expect_tensor(tensor_type_of(*module)));
     for (const ptx::Variable& variable : module->variables) has_variables_ |= variable.space == ptx::Space::global;
     for (const ptx::Function& function : module->functions) {
       std::uint64_t& bytes = own_local_bytes_[function.name];
