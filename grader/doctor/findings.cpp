@@ -24,6 +24,19 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
   return text;
 }
 
+// Without .cache/ all works, without my/ nothing can be kept.
+void add_folders(const std::vector<std::string>& unwritable, FindingList& list) {
+  if (unwritable.empty()) return list.ok("folders", "folders", "my/ and .cache/ can be written");
+  const FindingList::Advice advice = {"they may belong to somebody else (after a `sudo`?); to make them yours:",
+                                      "$ sudo chown -R $USER " + joined(unwritable, " ")};
+  const bool only_cache = std::all_of(unwritable.begin(), unwritable.end(),
+                                      [](const std::string& folder) { return folder.ends_with(".cache"); });
+  if (only_cache) {
+    return list.could_be_better("folders", "folders", ".cache/ cannot be written, so every run takes longer", advice);
+  }
+  list.broken("folders", "folders", "cannot be written: " + joined(unwritable, ", "), advice);
+}
+
 void add_network(const std::string& network, FindingList& list) {
   if (network.empty()) return;
   if (network == "Windows") {
@@ -100,13 +113,7 @@ void add_machine(const Surroundings& around, FindingList list) {
   } else {
     list.ok("disk", "disk", disk);
   }
-  if (!around.storage.unwritable.empty()) {
-    list.broken("folders", "folders", fmt::format("cannot be written: {}", joined(around.storage.unwritable, ", ")),
-                {"they may belong to somebody else (after a `sudo`?); to make them yours:",
-                 "$ sudo chown -R $USER " + joined(around.storage.unwritable, " ")});
-  } else {
-    list.ok("folders", "folders", "my/ and .cache/ can be written");
-  }
+  add_folders(around.storage.unwritable, list);
   add_network(around.storage.network, list);
 }
 

@@ -60,6 +60,11 @@ const Case kCases[] = {
        a.storage.unwritable = {"my", ".cache"};
      },
      "folders", kFail, "my, .cache", "$ sudo chown -R $USER my .cache", laptop},
+    {"ForeignCache",
+     [](auto& a) {
+       a.storage.unwritable = {"/course/.cache"};
+     },
+     "folders", kTip, "takes longer", "$ sudo chown -R $USER /course/.cache", laptop},
     {"Nfs", [](auto& a) { a.storage.network = "NFS"; }, "network", kTip, "my/ lies on NFS", "local disk", laptop},
     {"WindowsFolder", [](auto& a) { a.storage.network = "Windows"; }, "network", kTip, "folder of Windows", "$ cp",
      laptop},
@@ -343,6 +348,7 @@ TEST(Findings, HaveAdviceAndIdsOfTheirOwn) {
     std::set<std::string> ids;
     for (const MachineFinding& finding : findings_of(around)) {
       EXPECT_TRUE(ids.insert(finding.id).second) << c.name << ": " << finding.id;
+      EXPECT_LT(finding.title.size(), 14u) << finding.title << " does not fit its column";
       EXPECT_FALSE(finding.what.empty() || finding.title.empty()) << c.name << ": " << finding.id;
       if (finding.condition != kTip && finding.condition != kFail) continue;
       EXPECT_NE(all_advice(finding), "") << c.name << ": " << finding.id;

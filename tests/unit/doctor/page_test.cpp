@@ -48,7 +48,7 @@ Surroundings bare_container() {
   around.system.is_root = true;
   around.system.cores = 1;
   around.gpu.on_the_bus = 1;
-  around.storage.unwritable = {".cache"};
+  around.storage.unwritable = {"my"};
   around.tools.compiler.clear();
   around.tools.toolkit = Error{.message = "no CUDA toolkit 13 or later was found",
                                .advice = "run ./roofwalk once, which installs the CUDA toolkit beside the project"};
