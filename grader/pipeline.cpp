@@ -118,29 +118,22 @@ void add_measurement(const Bench& bench, const Trial& trial, const Artifact& art
 Status time_and_model(const Bench& bench, const Chapter& chapter, const Measured& measured, const Artifact& artifact,
                       Evidence& evidence, Trial& trial, Attempt& attempt) {
   attempt.notes = trial.record.notes;
-  const auto expected = [&]() -> const std::vector<Expected>& { return measured.expected.get(); };
-  if (!trial.record.counters[Counter::dram_read_bytes]) {
-    RunOptions options = starter_trial(1);
-    options.time = RunOptions::Time::least;
-    ROOFWALK_TRY(const Trial modelled,
-                 run_trial(bench.virtual_devices(), artifact, measured.problem, trial.case_name, options, nullptr));
-    if (!modelled.was_stopped()) {
-      trial.record.counters = modelled.record.counters;
-      trial.record.bytes_are_modelled = true;
-      attempt.notes.push_back("the bytes are the virtual GPU's, not this card's");
-    }
-  }
+  ROOFWALK_TRY_STATUS(model_bytes(bench, artifact, measured.problem, trial.record));
+  if (trial.record.bytes_are_modelled) attempt.notes.push_back("the bytes are the virtual GPU's, not this card's");
   ROOFWALK_TRY(const Artifact starter, build_for(bench, chapter.starter()));
   const Measurement first = measure(trial.record, measured.work, bench.roofs);
   const auto goals = timed_goals(evidence.goals, first);
-  ROOFWALK_TRY(attempt.pairs, time_in_pairs(bench, starter, artifact, measured.problem, expected, goals));
-  const PairedTimes& pairs = *attempt.pairs;
+  ROOFWALK_TRY(attempt.times, time_in_pairs(
+                                  bench, starter, artifact, measured.problem,
+                                  [&]() -> const std::vector<Expected>& { return measured.expected.get(); }, goals));
+  const GpuTimes& times = *attempt.times;
+  const PairedTimes& pairs = times.pairs;
   trial.record.elapsed_ns = pairs.attempt.median_ns;
   for (auto& [level, point] : evidence.starter) {
     point.flops_per_s = static_cast<double>(measured.work.useful_flops) / pairs.starter.median_ns * 1e9;
   }
   attempt.starter = evidence.starter;
-  attempt.notes.insert(attempt.notes.end(), pairs.notes.begin(), pairs.notes.end());
+  attempt.notes.insert(attempt.notes.end(), times.notes.begin(), times.notes.end());
   for (std::size_t i = 0; i < goals.size(); ++i) {
     const GoalDecision& decision = pairs.goals[i];
     evidence.decided[{goals[i].goal, goals[i].grade}] = decision.decision == Decision::pass;
@@ -150,19 +143,8 @@ Status time_and_model(const Bench& bench, const Chapter& chapter, const Measured
     else
       attempt.notes.push_back(fmt::format("whether it is an ace is {}", decision.reason));
   }
+  if (times.disturbed) evidence.noise = times.disturbed;
   return kOk;
-}
-
-// On a GPU that others use as well: until the end of what it returns nobody else times there.
-Result<std::optional<GpuTurn>> wait_for_turn(const Bench& bench, const std::string& doing) {
-  std::optional<GpuTurn> turn;
-  if (!bench.is_real()) return turn;
-  auto waited = GpuTurn::wait({.gpu_uuid = bench.gpu.uuid, .doing = doing}, [&](const GpuWait& wait) {
-    if (bench.while_waiting) bench.while_waiting(waiting_line(wait));
-  });
-  if (!waited) return waited.error();
-  turn.emplace(*std::move(waited));
-  return turn;
 }
 
 }  // namespace

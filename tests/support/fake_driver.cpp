@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -74,6 +76,7 @@ bool FakeDriver::relink() {
 
 void FakeDriver::advance(const RunRecord& record) {
   gpu_ns_ = std::max(gpu_ns_, host_ns_) + record.elapsed_ns;
+  if (takes_its_time) std::this_thread::sleep_for(std::chrono::duration<double, std::nano>(record.elapsed_ns));
   printed_ += record.printed.text;
   if (record.fault && record.fault->kind == FaultKind::assertion) {
     const Fault& f = *record.fault;

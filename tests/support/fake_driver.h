@@ -46,6 +46,7 @@ class FakeDriver {
   // Set before the device is opened.
   std::string name = "Fake GPU";
   int version = 13000, devices = 1, persisting_l2_bytes = 0, registers = 32;
+  bool takes_its_time = false;  // kernels last as long by the host's clock as by the modelled one
   bool compiles_ptx = true;  // false: 222
   double host_cost_ns = 0;   // that each call takes of the host's time
   double host_ns() const { return host_ns_; }

@@ -39,6 +39,9 @@ struct CudaOptions {
   std::function<double()> host_ns;        // a clock of the host that never goes back; empty: its steady one
 };
 
+// What a record says of counters that are not there.
+std::string without_counters(const Error& error);
+
 class CudaDevice final : public Device {
  public:
   // `api` must outlive the device. Errors: no such GPU, the driver's own. Counters that cannot be opened are no error:

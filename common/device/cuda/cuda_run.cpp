@@ -34,6 +34,12 @@ std::string name_of(const PlanStep& step) {
 
 }  // namespace
 
+std::string without_counters(const Error& error) {
+  constexpr std::string_view kWords = "no counters";
+  const std::string text = error.text();
+  return text.starts_with(kWords) ? text : fmt::format("{}: {}", kWords, text);
+}
+
 // Copies of all buffers: on the GPU where they fit beside the originals, else on the host.
 class CudaDevice::Saved {
  public:
@@ -320,7 +326,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::count(const Plan& plan, co
       supported_ = {};  // until they are there again
       record.counters = {};
       for (KernelRecord& kernel : record.kernels) kernel.counters = {};
-      record.notes.push_back("no hardware counters: " + values.error().text());
+      record.notes.push_back(without_counters(values.error()));
       return std::optional<Broken>();
     }
     for (const RangeValues& range : *values) {
