@@ -91,9 +91,22 @@ Status keep_starter(const Bench& bench, const std::string& key, const LevelPoint
   return bench.store->cache(key, to_json(points).dump());
 }
 
+// What a kernel does, as the virtual GPU counted it at small sizes: a real one may have no counter for it.
+struct Habits {
+  bool adds_by_atomics = false, multiplies_on_tensor_cores = false;
+};
+
+Habits habits_of(const std::vector<Trial>& trials) {
+  const auto any = [&](Counter counter) {
+    return std::any_of(trials.begin(), trials.end(),
+                       [&](const Trial& trial) { return trial.record.counters[counter].value_or(0) > 0; });
+  };
+  return {any(Counter::atomic_flops), any(Counter::flops_tensor)};
+}
+
 // What the measured trial says, beside being right or wrong.
 void add_measurement(const Bench& bench, const Trial& trial, const Artifact& artifact, const Work& work,
-                     Evidence& evidence, Attempt& attempt) {
+                     const Habits& habits, Evidence& evidence, Attempt& attempt) {
   attempt.measurement = measure(trial.record, work, bench.roofs);
   attempt.time_is_modelled = trial.record.time_is_modelled;
   attempt.bytes_are_modelled = trial.record.bytes_are_modelled;
@@ -104,9 +117,14 @@ void add_measurement(const Bench& bench, const Trial& trial, const Artifact& art
   const auto starter = evidence.starter.find(attempt.walk_level);
   if (point && starter != evidence.starter.end()) attempt.moved = movement(starter->second, *point);
   evidence.measurement = attempt.measurement;
-  evidence.implausible = implausible(*attempt.measurement, bench.roofs);
+  const bool counts_by_card = bench.is_real() && !trial.record.bytes_are_modelled;
+  evidence.implausible =
+      implausible(*attempt.measurement, bench.roofs,
+                  {.dram_bytes = counts_by_card ? static_cast<double>(bench.machine.l2_bytes) : 0,
+                   .has_atomic_flops = habits.adds_by_atomics && !attempt.measurement->atomic_flops.known()});
   // Every exercise is in FP32, and so are its roofs.
-  if (trial.record.counters[Counter::flops_tensor].value_or(0) > 0) {
+  const auto tensor_flops = trial.record.counters[Counter::flops_tensor];
+  if (tensor_flops ? *tensor_flops > 0 : habits.multiplies_on_tensor_cores) {
     evidence.implausible.push_back(
         "the kernel multiplies on tensor cores, whose roof is not the one it would be held against: use FP32 "
         "arithmetic");
@@ -219,6 +237,7 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
 
   // The virtual GPU first, where there is a real one: it knows line and thread of what goes wrong.
   ROOFWALK_TRY(auto trials, small_trials(bench, bench.virtual_devices(), chapter, *exercise, *artifact, request.seed));
+  const Habits habits = habits_of(trials);
   if (bench.is_real() && std::none_of(trials.begin(), trials.end(), [](const Trial& t) { return t.went_wrong(); })) {
     ROOFWALK_TRY(trials, small_trials(bench, bench.open, chapter, *exercise, *artifact, request.seed));
   }
@@ -248,7 +267,7 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   if (trial.correctness->correct) {
     if (bench.is_real())
       ROOFWALK_TRY_STATUS(time_and_model(bench, chapter, *measured, *artifact, evidence, trial, attempt));
-    add_measurement(bench, trial, *artifact, measured->work, evidence, attempt);
+    add_measurement(bench, trial, *artifact, measured->work, habits, evidence, attempt);
   }
   return judged();
 }
