@@ -86,7 +86,11 @@ void FakeDriver::advance(const RunRecord& record) {
                     f.kernel, f.block.x, f.block.y, f.block.z, f.thread.x, f.thread.y, f.thread.z,
                     f.message.substr(from, f.message.find(": your own") - from));
   }
-  if (record.fault && pending_ == CUDA_SUCCESS) pending_ = code_of(*record.fault);
+  if (record.fault && record.fault->kind == FaultKind::runaway) {
+    endless_ = true;  // a GPU knows no such limit: its kernel simply goes on
+  } else if (record.fault && pending_ == CUDA_SUCCESS) {
+    pending_ = code_of(*record.fault);
+  }
 }
 
 template <class Step>

@@ -71,7 +71,7 @@ class CudaDevice final : public Device {
 
   const Machine& do_machine() const override { return machine_; }
   bool do_supports(Counter counter) const override { return supported_[static_cast<std::size_t>(counter)]; }
-  DeviceIdentity do_identity() const override { return {card_.uuid, card_.driver_version}; }
+  DeviceIdentity do_identity() const override { return {card_.uuid, card_.driver_version, card_.name}; }
   Status do_alive() const override { return lost_ ? Status(*lost_) : kOk; }
   Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t) override;
   void do_release(const DeviceBuffer& buffer) override;

@@ -220,6 +220,7 @@ Json hello(const Result<std::unique_ptr<Device>>& device) {
                      {"machine", to_json((*device)->machine())},
                      {"uuid", identity.uuid},
                      {"driver_version", identity.driver_version},
+                     {"card", identity.name},
                      {"counters", std::move(counters)}};
   return answer;
 }

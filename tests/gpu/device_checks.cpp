@@ -1,0 +1,95 @@
+// The device itself: the contract that all devices keep, faults, what kernels print, counts by hand, roofs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/gpu/gpu_checks.h"
+#include "tests/gpu/ruler.h"
+#include "tests/support/device_contract.h"
+
+namespace roofwalk::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::unique_ptr<Device> opened() {
+  auto device = gpu_session().open();
+  EXPECT_TRUE(device.ok()) << device.error().text();
+  return device ? std::move(*device) : nullptr;
+}
+
+TEST(Gpu, IsLookedAtByTheDoctor) { gpu_session().record["doctor"] = gpu_session().ask({"doctor"}, 120); }
+
+TEST(Gpu, KeepsTheContractOfAllDevices) {
+  run_device_contract(opened, {.knows_faulty_line = false, .finds_every_overrun = false});
+}
+
+// A fault is a value with its kind; the next run, in a fresh process, is not touched by it.
+TEST(Gpu, FaultsAreNamed) {
+  struct Case {
+    const char* body;
+    FaultKind kind;
+  };
+  const std::vector<Case> cases{
+      {"y[1 << 29] = 1;", FaultKind::out_of_bounds},
+      {"*(float2*)((char*)y + 4) = make_float2(1, 1);", FaultKind::misaligned},
+      {"__trap();", FaultKind::trap},
+      {"extern __shared__ float s[]; s[(1 << 20) + threadIdx.x] = 1; y[0] = s[threadIdx.x];", FaultKind::out_of_bounds},
+      {"for (volatile int i = 0; i >= 0; i = 0) {}", FaultKind::runaway}};
+  RunOptions options;
+  options.max_seconds = 3;
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.body);
+    Runner runner(opened());
+    Buffer y{"y", std::vector<float>(64)};
+    const auto record = runner.run("#include <roofwalk.cuh>\n__global__ void bad(float* y) { " + std::string(c.body) +
+                                       " }\nSOLVE(float* y) { bad<<<1, 32>>>(y); }\n",
+                                   {&y}, options);
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    ASSERT_TRUE(record->fault.has_value());
+    EXPECT_EQ(fault_name(record->fault->kind), fault_name(c.kind)) << record->fault->message;
+    EXPECT_EQ(record->fault->line, 3);
+    const auto good = runner.run(kContractKernel, {&y, &y, 64, 2.0f});
+    EXPECT_TRUE(good.ok() && !good->fault) << (good.ok() ? "" : good.error().text());
+  }
+}
+
+TEST(Gpu, PrintsAndAssertsAsTheVirtualOneDoes) {
+  Runner runner(opened());
+  Buffer y{"y", std::vector<float>(64)};
+  const std::string text =
+      "#include <roofwalk.cuh>\n#include <cassert>\n#include <cstdio>\n"
+      "__global__ void say(float* y, int n) {\n"
+      "  if (threadIdx.x == 3) printf(\"thread %d of %s: %5.2f\\n\", threadIdx.x, \"this\", y[3]);\n"
+      "  assert(threadIdx.x < n);\n}\n"
+      "SOLVE(float* y, int n) { say<<<1, 32>>>(y, n); }\n";
+  const auto said = runner.run(text, {&y, 32});
+  ASSERT_TRUE(said.ok()) << said.error().text();
+  EXPECT_EQ(said->printed.text, "thread 3 of this:  0.00\n");
+  const auto failed = runner.run(text, {&y, 7});
+  ASSERT_TRUE(failed.ok() && failed->fault);
+  EXPECT_EQ(failed->fault->kind, FaultKind::assertion);
+  EXPECT_EQ(failed->fault->line, 6);
+  EXPECT_THAT(failed->fault->message, HasSubstr("threadIdx.x < n"));
+}
+
+TEST(Gpu, CountsWhatFollowsByHand) {
+  Runner runner(opened());
+  const auto rows = measure_ruler(runner);
+  ASSERT_TRUE(rows.ok()) << rows.error().text();
+  gpu_session().record["ruler"] = to_json(*rows);
+  for (const RulerRow& row : *rows) {
+    EXPECT_TRUE(row.is_right()) << row.name << ": " << row.value.value_or(0) << " " << row.unit << ", by hand "
+                                << row.by_hand.value_or(0);
+  }
+}
+
+TEST(Gpu, HasRoofs) {
+  const Json roofs = gpu_session().ask({"roofs", "--fresh"}, 400);
+  gpu_session().record["roofs"] = roofs;
+  ASSERT_TRUE(roofs.is_object());
+  EXPECT_GT(roofs["dram_bytes_per_s"]["read"].get<double>(), 0);
+  EXPECT_GT(roofs["fp32_flops_per_s"].get<double>(), 0);
+}
+
+}  // namespace
+}  // namespace roofwalk::test
