@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/subprocess.h"
 #include "tests/gpu/gpu_checks.h"
+#include "tests/gpu/ncu.h"
 #include "tests/gpu/ruler.h"
 #include "tests/support/device_contract.h"
 
@@ -81,6 +83,49 @@ TEST(Gpu, CountsWhatFollowsByHand) {
     EXPECT_TRUE(row.is_right()) << row.name << ": " << row.value.value_or(0) << " " << row.unit << ", by hand "
                                 << row.by_hand.value_or(0);
   }
+}
+
+// NVIDIA's own profiler looks at one stream; our counters looked at the same one as part of the ruler.
+TEST(Gpu, CountsWhatNcuCounts) {
+  const Json ruler = gpu_session().record.value("ruler", Json::array());
+  const char* const metrics = "dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum";
+  const auto answer = run_command({.arguments = {"ncu",
+                                                 "--csv",
+                                                 "--page",
+                                                 "raw",
+                                                 "--print-units",
+                                                 "base",
+                                                 "--metrics",
+                                                 metrics,
+                                                 "--cache-control",
+                                                 "all",
+                                                 "--clock-control",
+                                                 "none",
+                                                 "--kernel-name",
+                                                 "copy",
+                                                 gpu_session().checks.string(),
+                                                 "--program",
+                                                 gpu_session().program.string(),
+                                                 "--device",
+                                                 gpu_session().device,
+                                                 "--copy-stream"},
+                                   .timeout_s = 300});
+  if (!answer) GTEST_SKIP() << "no ncu on the PATH";
+  const auto theirs = metrics_of_ncu(answer->output);
+  if (!theirs) GTEST_SKIP() << theirs.error().message;  // not permitted: nothing to compare with
+  Json rows = Json::array();
+  for (const RulerRow& row : ruler_rows_of(ruler)) {
+    for (const auto& [name, metric] :
+         std::map<std::string, std::string>{{"stream copy: DRAM bytes read", "dram__bytes_read.sum"},
+                                            {"stream copy: DRAM bytes written", "dram__bytes_write.sum"},
+                                            {"stream copy: time", "gpu__time_duration.sum"}}) {
+      if (row.name != name || !row.value || !theirs->contains(metric)) continue;
+      rows.push_back({{"name", name}, {"metric", metric}, {"ours", *row.value}, {"ncu", theirs->at(metric)}});
+      // Times under a profiler are another matter: 30 %.
+      EXPECT_NEAR(*row.value / theirs->at(metric), 1, row.unit == "ns" ? 0.3 : 0.05) << name;
+    }
+  }
+  gpu_session().record["ncu"] = rows;
 }
 
 TEST(Gpu, HasRoofs) {

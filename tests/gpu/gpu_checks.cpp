@@ -13,8 +13,10 @@
 #include "common/base/hash.h"
 #include "common/base/subprocess.h"
 #include "common/build/build.h"
+#include "common/device/cuda/open_cuda.h"
 #include "common/device/remote/remote_device.h"
 #include "tests/gpu/gpu_record.h"
+#include "tests/gpu/ruler.h"
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {
@@ -60,6 +62,22 @@ void begin_record(const Device& device, const fs::path& file) {
                    {"uuid_sha256", hash},
                    {"compute_capability", device.machine().compute_capability},
                    {"machine", device.machine().name}};
+}
+
+// In this process, and without counters of our own: a profiler has it under its eyes.
+int run_for_profiler() {
+  ::setenv("ROOFWALK_ROOT", source_root().c_str(), 0);
+  const auto toolkit = find_toolkit(source_root());
+  auto device = open_cuda(cuda_ordinal(gpu_session().device).value_or(0),
+                          toolkit ? std::optional<Toolkit>(*toolkit) : std::nullopt);
+  if (!device) {
+    std::cerr << device.error().text() << "\n";
+    return 4;
+  }
+  Runner runner(std::move(*device));
+  const auto record = run_copy_stream(runner);
+  if (!record) std::cerr << record.error().text() << "\n";
+  return record ? 0 : 3;
 }
 
 int run_checks(const fs::path& file) {
@@ -128,7 +146,11 @@ int main(int argc, char** argv) {
   app.add_option("--device", gpu_session().device, "which GPU")->capture_default_str();
   app.add_option("--record", file, "what is written; a record of the same GPU is added to")->capture_default_str();
   app.add_option("--chapters", chapters, "some chapters only")->delimiter(',');
+  bool is_for_profiler = false;
+  app.add_flag("--copy-stream", is_for_profiler, "run one kernel, for ncu to look at, and nothing else");
   CLI11_PARSE(app, argc, argv);
+  gpu_session().checks = std::filesystem::absolute(argv[0]);
+  if (is_for_profiler) return run_for_profiler();
   gpu_session().program = std::filesystem::absolute(program);
   gpu_session().chapters = {chapters.begin(), chapters.end()};
   return run_checks(file);

@@ -13,6 +13,7 @@ namespace roofwalk::test {
 
 struct GpuSession {
   std::filesystem::path program;  // roofwalk
+  std::filesystem::path checks;   // gpu_checks itself
   std::string device = "cuda:0";
   std::set<std::string> chapters;  // empty: all
   Json record;                     // as gpu_record.h has it

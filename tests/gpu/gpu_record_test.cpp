@@ -9,6 +9,7 @@
 
 #include "common/base/subprocess.h"
 #include "common/device/virtual/virtual_device.h"
+#include "tests/gpu/ncu.h"
 #include "tests/gpu/ruler.h"
 #include "tests/support/golden.h"
 
@@ -99,6 +100,19 @@ TEST(VirtualError, IsNotTakenFromBytesThatTheVirtualGpuCountedItself) {
   const auto rows = errors_of(attempt, attempt_of(100, 10));
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].figure, "time");
+}
+
+TEST(Ncu, IsReadByItsColumns) {
+  const auto metrics = metrics_of_ncu(
+      "==PROF== Connected to process 12\n"
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\"\n"
+      "\"\",\"\",\"\",\"byte\",\"nsecond\"\n"
+      "\"0\",\"12\",\"triad(const float4 *, float4 *)\",\"1,024\",\"77.5\"\n");
+  ASSERT_TRUE(metrics.ok());
+  EXPECT_EQ(metrics->size(), 2u);
+  EXPECT_EQ(metrics->at("dram__bytes_read.sum"), 1024);
+  EXPECT_EQ(metrics->at("gpu__time_duration.sum"), 77.5);
+  EXPECT_FALSE(metrics_of_ncu("==ERROR== ERR_NVGPUCTRPERM\n").ok());
 }
 
 // The virtual GPU by the same ruler: its counts are those by hand, exactly.

@@ -80,21 +80,24 @@ class Ruler {
     return kOk;
   }
 
+  struct Stream {
+    const char* name;
+    int kernel, reads, writes;
+  };
+  static constexpr Stream kCopy{"copy", 2, 1, 1};
+
   // Several times the L2, so that what stays there at the end is a small part.
+  Result<RunRecord> stream(const Stream& s) {
+    const std::vector<float> ones(static_cast<std::size_t>(stream_vectors()) * 4, 1.0f);
+    Buffer a{"a", ones}, b{"b", ones}, c{"c", ones};
+    return run("common/roofs/memory.cu",
+               {&a, &b, &c, s.kernel, 0, 1, static_cast<int>(stream_vectors() / kGrain), 0, 0});
+  }
+
   Status streams() {
-    const Machine& machine = runner_.device().machine();
-    constexpr std::int64_t kGrain = 1024, kFewest = 1 << 20;
-    const std::int64_t vectors = std::max(kFewest, 8 * machine.l2_bytes / 16) / kGrain * kGrain;
-    struct Stream {
-      const char* name;
-      int kernel, reads, writes;
-    };
-    for (const Stream& s : {Stream{"read", 0, 1, 0}, {"write", 1, 0, 1}, {"copy", 2, 1, 1}, {"triad", 3, 2, 1}}) {
-      const std::vector<float> ones(static_cast<std::size_t>(vectors) * 4, 1.0f);
-      Buffer a{"a", ones}, b{"b", ones}, c{"c", ones};
-      ROOFWALK_TRY(const RunRecord record, run("common/roofs/memory.cu",
-                                               {&a, &b, &c, s.kernel, 0, 1, static_cast<int>(vectors / kGrain), 0, 0}));
-      const double bytes = 16.0 * static_cast<double>(vectors);
+    for (const Stream& s : {Stream{"read", 0, 1, 0}, {"write", 1, 0, 1}, kCopy, {"triad", 3, 2, 1}}) {
+      ROOFWALK_TRY(const RunRecord record, stream(s));
+      const double bytes = 16.0 * static_cast<double>(stream_vectors());
       rows.push_back({fmt::format("stream {}: DRAM bytes read", s.name), "B", counted(record, Counter::dram_read_bytes),
                       bytes * s.reads, 0.02});
       // Up to an L2 of what was written is still there when the counting ends: an eighth.
@@ -117,6 +120,13 @@ class Ruler {
   }
 
  private:
+  static constexpr std::int64_t kGrain = 1024;  // vectors a block, of memory.cu
+
+  std::int64_t stream_vectors() const {
+    constexpr std::int64_t kFewest = 1 << 20;
+    return std::max(kFewest, 8 * runner_.device().machine().l2_bytes / 16) / kGrain * kGrain;
+  }
+
   Result<RunRecord> run(const std::string& file, const std::vector<Runner::Argument>& arguments) {
     auto known = artifacts_.find(file);
     if (known == artifacts_.end()) {
@@ -163,6 +173,8 @@ std::vector<RulerRow> ruler_rows_of(const Json& json) {
   }
   return rows;
 }
+
+Result<RunRecord> run_copy_stream(Runner& runner) { return Ruler(runner).stream(Ruler::kCopy); }
 
 Result<std::vector<RulerRow>> measure_ruler(Runner& runner) {
   Ruler ruler(runner);

@@ -22,6 +22,9 @@ struct RulerRow {
 Json to_json(const std::vector<RulerRow>& rows);
 std::vector<RulerRow> ruler_rows_of(const Json& json);
 
+// The kernel that reads one array and writes another, both several times the L2, once: for other profilers to look at.
+Result<RunRecord> run_copy_stream(Runner& runner);
+
 // Errors: a kernel that does not compile or run.
 Result<std::vector<RulerRow>> measure_ruler(Runner& runner);
 
