@@ -97,6 +97,8 @@ class CudaDevice final : public Device {
 
   Status replay(const Plan& plan, RunOptions::Figures figures, bool once, OutputCapture& output, RunRecord& record);
   CUresult queue(const PlanStep& step);
+  // All steps; the one that the driver refuses, if any.
+  std::optional<Broken> queue(const Plan& plan);
   std::optional<Broken> wait(CUevent event) const;
   std::optional<Broken> preheat();
   std::uint32_t rounds_for(double calls) const;

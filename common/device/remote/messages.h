@@ -21,7 +21,7 @@
 namespace roofwalk {
 
 // Changes with any change of what is said here or in the layers' JSON.
-inline constexpr int kWorkerProtocol = 1;
+inline constexpr int kWorkerProtocol = 2;
 
 // The most bytes of a buffer that one message moves.
 inline constexpr std::uint64_t kChunkBytes = 4 << 20;

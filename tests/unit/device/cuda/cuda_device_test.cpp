@@ -442,6 +442,35 @@ SOLVE(float* x, int n) { for (int i = 0; i < n; ++i) step<<<1, 32>>>(x); }
   EXPECT_GT(surprised.elapsed_ns, 1.5 * quick.elapsed_ns);
 }
 
+// More than a stream takes: the host would have to wait, and the GPU for it.
+TEST(CudaDevice, ManyStepsGoAsOneGraph) {
+  const auto artifact = compile(R"(#include <roofwalk.cuh>
+__global__ void step(float* x, int bad) { x[threadIdx.x - 500 * bad] += 1; }
+SOLVE(float* x, int n, int bad) { for (int i = 0; i < n; ++i) step<<<1, 32>>>(x, i == bad); }
+)");
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  Rig rig;
+  rig.driver.host_cost_ns = 5000;
+  rig.open();
+  const auto run = [&](int steps, int bad) {
+    Buffer x{"x", std::vector<float>(32)};
+    const auto record = rig.runner->run(*artifact, {&x, steps, bad}, {.figures = RunOptions::Figures::time});
+    EXPECT_TRUE(record.ok()) << record.error().text();
+    EXPECT_EQ(x.values[31], record->fault ? x.values[31] : static_cast<float>(steps));
+    return *record;
+  };
+  const RunRecord few = run(500, -1);
+  EXPECT_EQ(rig.count("graph"), 0);
+  const RunRecord many = run(600, -1);
+  EXPECT_EQ(rig.count("graph"), 1);
+  EXPECT_EQ(rig.driver.live_graphs(), 0u);
+  EXPECT_TRUE(many.notes.empty()) << many.notes[0];
+  EXPECT_NEAR(many.elapsed_ns / few.elapsed_ns, 1.2, 0.01);
+  const RunRecord broken = run(600, 300);
+  ASSERT_TRUE(broken.fault.has_value());
+  EXPECT_NE(broken.fault->message.find("one of the plan's 600 steps"), std::string::npos) << broken.fault->message;
+}
+
 TEST(CudaDevice, AKernelWithoutEndIsAFaultAndCostsTheDevice) {
   const auto artifact = compile(kContractKernel);
   Rig rig;
