@@ -39,6 +39,17 @@ std::string virtual_device_for(const Machine& machine) {
   return has_file ? "virtual:" + machine.name : "auto";
 }
 
+// NVML is opened when it is first asked.
+std::function<Result<GpuState>()> states_of(const std::string& uuid) {
+  return [uuid, nvml = std::shared_ptr<const Nvml>()]() mutable -> Result<GpuState> {
+    if (!nvml) {
+      ROOFWALK_TRY(const NvmlApi api, load_nvml_api());
+      ROOFWALK_TRY(nvml, Nvml::open(api));
+    }
+    return nvml->state(uuid);
+  };
+}
+
 // A real GPU's roofs and starters are of this card, this driver and this day.
 std::string identity(const DeviceIdentity& gpu) {
   if (gpu == DeviceIdentity{}) return "";
@@ -75,10 +86,15 @@ Result<Bench> open_bench(const Course& course, const std::string& device, int th
   ROOFWALK_TRY(const auto opened, bench.open());
   bench.machine = opened->machine();
   bench.gpu = opened->identity();
-  if (ordinal) bench.open_virtual = [name = virtual_device_for(bench.machine)] { return open_device(name); };
+  bench.counts_bytes = opened->supports(Counter::dram_read_bytes);
+  if (ordinal) {
+    bench.open_virtual = [name = virtual_device_for(bench.machine)] { return open_device(name); };
+    bench.gpu_state = states_of(bench.gpu.uuid);
+  }
   bench.is_usual = bench.device_kind == "virtual" && bench.machine.name == usual->machine().name;
   bench.roofs = roofs_of(bench.machine);
   bench.threads = ordinal ? 1 : threads;  // one worker, one thread
+  bench.virtual_threads = threads;
   bench.store = store;
   std::error_code error;
   bench.toolkit = find_toolkit(fs::absolute(course.root / ".", error).lexically_normal());

@@ -1,6 +1,6 @@
 // What a device in another process is asked and answers. One request, one answer, in turn.
 //
-//   the worker first, once it has opened its device    {"protocol", "machine", "uuid", "driver_version",
+//   the worker first, once it has opened its device    {"protocol", "machine", "uuid", "driver_version", "card",
 //                                                       "counters": [names]}
 //   {"ask": "allocate", "id", "name", "size_bytes", "element_bytes"}    {"address"}
 //   {"ask": "release", "id"}                                            {}
@@ -21,7 +21,7 @@
 namespace roofwalk {
 
 // Changes with any change of what is said here or in the layers' JSON.
-inline constexpr int kWorkerProtocol = 1;
+inline constexpr int kWorkerProtocol = 2;
 
 // The most bytes of a buffer that one message moves.
 inline constexpr std::uint64_t kChunkBytes = 4 << 20;
