@@ -69,8 +69,9 @@ class CommandLine {
 
 // The limits are set inside, where the number of processes is that of the box alone.
 void add_limits(CommandLine& line, const BoxLimits& limits) {
-  line.add(kLimiter, fmt::format("--cpu={}", static_cast<long>(limits.cpu_s)),
-           fmt::format("--as={}", limits.memory_bytes), fmt::format("--fsize={}", limits.file_bytes),
+  line.add(kLimiter);
+  if (limits.cpu_s > 0) line.add(fmt::format("--cpu={}", static_cast<long>(limits.cpu_s)));
+  line.add(fmt::format("--as={}", limits.memory_bytes), fmt::format("--fsize={}", limits.file_bytes),
            fmt::format("--nproc={}", limits.processes), fmt::format("--nofile={}", limits.descriptors),
            fmt::format("--stack={}", limits.stack_bytes), "--core=0");
 }

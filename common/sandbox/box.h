@@ -32,7 +32,7 @@ struct BoxFile {
 
 // Of each process but where it says otherwise.
 struct BoxLimits {
-  double cpu_s = 15;
+  double cpu_s = 10;                                // 0: no limit
   std::size_t memory_bytes = std::size_t{2} << 30;  // address space
   std::size_t file_bytes = 64 << 20;                // of each file that is written
   std::size_t temporary_bytes = 256 << 20;          // all files in /tmp together
