@@ -24,6 +24,8 @@ struct Bench {
   DeviceIdentity gpu;          // of a real GPU
   // Of a real GPU: what it does now. Empty or an error: nobody can tell.
   std::function<Result<GpuState>()> gpu_state;
+  // boxed: what a learner wrote is compiled and, on the virtual GPU, planned and run in boxes (open, open_virtual).
+  Isolation isolation = Isolation::none;
   // For a person who waits until others have timed on the GPU: a line, an empty one when the wait is over. May be
   // empty.
   std::function<void(const std::string& line)> while_waiting;
@@ -48,8 +50,10 @@ struct Bench {
   std::filesystem::path picture(const std::string& name, const std::string& ending) const;
 };
 
-// `device` is what --device says. Errors: no such device.
-Result<Bench> open_bench(const Course& course, const std::string& device, int threads, Store* store);
+// `device` is what --device says. `program` serves as the process of a device; empty: this program. Errors: no such
+// device; no box can be made here (why, and what to change).
+Result<Bench> open_bench(const Course& course, const std::string& device, int threads, Store* store,
+                         Isolation isolation = Isolation::none, std::filesystem::path program = {});
 
 // `headers`: a folder of headers that the kernel includes beside roofwalk.cuh; empty: none.
 Result<Artifact> build_for(const Bench& bench, const std::filesystem::path& source,
