@@ -67,10 +67,11 @@ int run_program(int argc, char** argv) {
   app.footer("./roofwalk test proves that everything works; ./roofwalk next says where to begin.");
   app.fallthrough();  // `run NAME --format json` and `--format json run NAME` are the same
   add_options(app, session.options);
-  for (const auto add : {add_list_command, add_next_command, add_run_command, add_watch_command, add_predict_command,
-                         add_hint_command, add_plot_command, add_profile_command, add_solution_command,
-                         add_reset_command, add_machines_command, add_roofs_command, add_operations_command,
-                         add_doctor_command, add_device_worker_command, add_dev_command, add_help_command}) {
+  for (const auto add :
+       {add_list_command, add_next_command, add_run_command, add_watch_command, add_predict_command, add_hint_command,
+        add_plot_command, add_profile_command, add_solution_command, add_reset_command, add_machines_command,
+        add_roofs_command, add_operations_command, add_grade_command, add_grade_worker_command, add_doctor_command,
+        add_device_worker_command, add_dev_command, add_help_command}) {
     add(app, session, exit_code);
   }
   for (CLI::App* verb : app.get_subcommands({})) {

@@ -22,6 +22,8 @@ void add_machines_command(CLI::App& app, Session& session, int& exit_code);
 void add_roofs_command(CLI::App& app, Session& session, int& exit_code);
 void add_operations_command(CLI::App& app, Session& session, int& exit_code);
 void add_help_command(CLI::App& app, Session& session, int& exit_code);
+void add_grade_command(CLI::App& app, Session& session, int& exit_code);
+void add_grade_worker_command(CLI::App& app, Session& session, int& exit_code);
 void add_doctor_command(CLI::App& app, Session& session, int& exit_code);
 void add_device_worker_command(CLI::App& app, Session& session, int& exit_code);
 void add_dev_command(CLI::App& app, Session& session, int& exit_code);
