@@ -30,9 +30,9 @@ struct Attempt {
   std::string device_kind;  // "virtual" or "cuda"
   Size size;
   std::optional<std::uint64_t> seed;  // nothing where hidden seeds were used
-  std::string file;           // as the learner knows it: "my/vector-add.cu"
-  std::string source_sha256;  // empty where the file did not compile
-  bool is_starter = false;    // the file is the starter, unchanged
+  std::string file;                   // as the learner knows it: "my/vector-add.cu"
+  std::string source_sha256;          // empty where the file did not compile
+  bool is_starter = false;            // the file is the starter, unchanged
 
   Judgement judgement;
   std::vector<std::string> goals_left_out;  // the chapter's goals that make no sense on this machine, and why
@@ -40,7 +40,7 @@ struct Attempt {
   std::optional<double> worst_error;
   std::string worst_place;  // "c[12], n=33"; empty where there is no error
   int cases = 0;            // correctness cases up to the first wrong one, the measured shape included
-  int small_sizes = 0, wrong_small_sizes = 0;  // that ran: all of them, or up to one at which the kernel was stopped
+  int small_sizes = 0, wrong_small_sizes = 0;    // that ran: all of them, or up to one at which the kernel was stopped
   int hidden_cases = 0, wrong_hidden_cases = 0;  // the same of those that a class is graded on
 
   std::optional<Measurement> measurement;

@@ -77,6 +77,7 @@ Result<Batch> Batch::open(const Course& course, const BatchPlaces& places, const
   } else {
     ROOFWALK_TRY(batch.terms_, read_terms(places.course_file, course, fs::current_path()));
   }
+  if (places.secrets) ROOFWALK_TRY_STATUS(use_secrets(*places.secrets, "the secrets", course, batch.terms_));
   if (!only.empty()) {
     ROOFWALK_TRY(const Chapter* const chapter, course.find(only));
     if (batch.terms_.find(chapter->name) == nullptr) {

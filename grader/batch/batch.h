@@ -21,7 +21,8 @@ namespace roofwalk {
 
 struct BatchPlaces {
   std::filesystem::path course_file;  // empty: plain_terms()
-  std::filesystem::path folder;       // absolute
+  std::filesystem::path folder;
+  std::optional<std::string> secrets = {};  // their text, in place of the file that course.toml names
 };
 
 class Batch {

@@ -25,20 +25,35 @@ inline BatchPlaces places_of(const Session& session, const ClassOptions& options
   std::error_code error;
   BatchPlaces places;
   if (!options.course_file.empty()) {
-    places.course_file = fs::absolute(session.from_caller(options.course_file));
+    places.course_file = session.from_caller(options.course_file);
   } else if (fs::is_regular_file(session.from_caller("course.toml"), error)) {
-    places.course_file = fs::absolute(session.from_caller("course.toml"));
+    places.course_file = session.from_caller("course.toml");
   }
-  const fs::path beside =
-      places.course_file.empty() ? fs::absolute(session.from_caller(".")) : places.course_file.parent_path();
-  places.folder = options.grades.empty() ? beside / "grades" : fs::absolute(session.from_caller(options.grades));
-  places.folder = places.folder.lexically_normal();
+  const fs::path beside = places.course_file.empty() ? session.from_caller(".") : places.course_file.parent_path();
+  places.folder = (options.grades.empty() ? beside / "grades" : session.from_caller(options.grades)).lexically_normal();
   return places;
 }
 
 // The device that course.toml names holds where the command line names none.
 inline void use_device_of(Session& session, const CourseTerms& terms) {
   if (session.options.device == "auto") session.options.device = terms.device;
+}
+
+// The class as it was graded, for verbs that only look at it.
+inline Batch graded_class(Session& session, const ClassOptions& options) {
+  const BatchPlaces places = places_of(session, options);
+  std::error_code error;
+  if (!std::filesystem::exists(places.folder / "grades.db", error)) {
+    throw Failure{{.message = "there are no grades",
+                   .file = places.folder.string(),
+                   .advice = "`./roofwalk grade PATH...` makes them; --grades names another folder"},
+                  kUsage};
+  }
+  Batch batch = value_or_fail(Batch::open(session.course(), places, ""), kUsage);
+  use_device_of(session, batch.terms());
+  value_or_fail(batch.store().verify());
+  batch.use_bench(session.measured_bench());
+  return batch;
 }
 
 }  // namespace roofwalk

@@ -251,13 +251,8 @@ class Reader {
                    "move the file elsewhere, and name its new place here");
     }
     if (!fs::is_regular_file(full, missing)) return error(at, fmt::format("there is no file {}", path.string()));
-    try {
-      const toml::table root_table = toml::parse(file_text(full), path.string());
-      return Reader(path.string(), course_).secrets(root_table, terms);
-    } catch (const toml::parse_error& trouble) {
-      return Error{fmt::format("is not TOML: {}", trouble.description()), path.string(),
-                   static_cast<int>(trouble.source().begin.line)};
-    }
+    terms.secrets_file = full;
+    return use_secrets(file_text(full), path.string(), course_, terms);
   }
 
   std::string file_;
@@ -298,6 +293,18 @@ Result<CourseTerms> read_terms(const fs::path& file, const Course& course, const
     return Reader(file.string(), course).terms(root, repository);
   } catch (const toml::parse_error& trouble) {
     return Error{fmt::format("is not TOML: {}", trouble.description()), file.string(),
+                 static_cast<int>(trouble.source().begin.line)};
+  }
+}
+
+Status use_secrets(const std::string& text, const std::string& what, const Course& course, CourseTerms& terms) {
+  terms.hidden_seeds.clear();
+  terms.hidden_sizes.clear();
+  try {
+    const toml::table root = toml::parse(text, what);
+    return Reader(what, course).secrets(root, terms);
+  } catch (const toml::parse_error& trouble) {
+    return Error{fmt::format("is not TOML: {}", trouble.description()), what,
                  static_cast<int>(trouble.source().begin.line)};
   }
 }

@@ -43,6 +43,7 @@ struct CourseTerms {
   enum class Counts { best, last } counts = Counts::best;
   LateTerms late;
   std::vector<ChapterTerms> chapters;  // in the file's order
+  std::filesystem::path secrets_file;  // empty: none is named
   std::vector<std::uint64_t> hidden_seeds;
   std::map<std::string, std::vector<Size>> hidden_sizes;  // by chapter
 
@@ -57,6 +58,9 @@ CourseTerms plain_terms(const Course& course);
 // values out of range, a secrets file inside `repository` or that a chapter's extents do not fit.
 Result<CourseTerms> read_terms(const std::filesystem::path& file, const Course& course,
                                const std::filesystem::path& repository);
+
+// Puts the secrets of a text in place of those that the terms have; `what` is what errors call it.
+Status use_secrets(const std::string& text, const std::string& what, const Course& course, CourseTerms& terms);
 
 // The chapter with the instructor's thresholds in place of its own. Errors: `ace` asks for less than `pass`.
 Result<Chapter> with_thresholds(const Chapter& chapter, const ChapterTerms& terms);

@@ -1,5 +1,7 @@
 #include "grader/batch/credit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -76,6 +78,22 @@ double credit(const std::vector<GoalScale>& scales, double pass_share) {
   double least = scales.empty() ? 0 : 1;
   for (const GoalScale& scale : scales) least = std::min(least, goal_credit(scale, pass_share));
   return least;
+}
+
+std::string words_of(const GoalScale& scale, double pass_share) {
+  Goal goal;
+  goal.level = scale.level;
+  for (const auto what : {Goal::What::ai_over_starter, Goal::What::share_of_algorithmic_ai, Goal::What::share_of_roof,
+                          Goal::What::flops_over_starter}) {
+    if (goal_what_name(what) == scale.what) goal.what = what;
+  }
+  std::string marks;
+  for (const auto& [name, value] : {std::pair("starter", scale.starter), {"pass", scale.pass}, {"ace", scale.ace}}) {
+    if (value) marks += fmt::format("{}{} {}", marks.empty() ? "" : ", ", name, goal_value(goal, *value));
+  }
+  const std::string reached = scale.reached ? goal_value(goal, *scale.reached) : "not measured,";
+  return fmt::format("{}: {} {} ({}), {:.0f} % of the credit", scale.axis, reached, goal_phrase(goal), marks,
+                     100 * goal_credit(scale, pass_share));
 }
 
 Json to_json(const std::vector<GoalScale>& scales) {

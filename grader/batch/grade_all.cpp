@@ -61,20 +61,6 @@ Result<Todo> tasks_of(const Batch& batch, const GradeStore& store, bool again) {
   return todo;
 }
 
-Result<LevelPoints> starter_dot(const Bench& bench, const Chapter& chapter, const HiddenCases& hidden) {
-  const std::uint64_t seed = hidden.seeds.empty() ? kPublicSeed : hidden.seeds.front();
-  const auto measured = prepare(chapter, bench.machine, seed, 1);
-  const std::string key = baseline_key(bench, chapter, measured->size, seed);
-  if (bench.store != nullptr) {
-    if (const auto kept = bench.store->cached(key)) {
-      if (const auto points = level_points_from_json(*kept)) return *points;
-    }
-  }
-  ROOFWALK_TRY(auto points, measure_starter(bench, chapter, measured->problem, measured->work));
-  if (bench.store != nullptr) ROOFWALK_TRY_STATUS(bench.store->cache(key, to_json(points).dump()));
-  return points;
-}
-
 class Grading {
  public:
   Grading(Batch& batch, const GradeOptions& options, std::map<std::string, JobTerms> terms, Todo todo,
@@ -105,7 +91,7 @@ class Grading {
   }
 
   Result<StoredGrade> grade_one(const Task& task, int worker) {
-    Job job{terms_.at(task.chapter), batch_.folder() / "work" / fmt::format("{}", worker)};
+    Job job{terms_.at(task.chapter), fs::absolute(batch_.folder()) / "work" / fmt::format("{}", worker)};
     std::error_code error;
     fs::remove_all(job.folder, error);
     fs::create_directories(job.folder, error);
@@ -170,6 +156,20 @@ class Grading {
 };
 
 }  // namespace
+
+Result<LevelPoints> starter_dot(const Bench& bench, const Chapter& chapter, const HiddenCases& hidden) {
+  const std::uint64_t seed = hidden.seeds.empty() ? kPublicSeed : hidden.seeds.front();
+  const auto measured = prepare(chapter, bench.machine, seed, 1);
+  const std::string key = baseline_key(bench, chapter, measured->size, seed);
+  if (bench.store != nullptr) {
+    if (const auto kept = bench.store->cached(key)) {
+      if (const auto points = level_points_from_json(*kept)) return *points;
+    }
+  }
+  ROOFWALK_TRY(auto points, measure_starter(bench, chapter, measured->problem, measured->work));
+  if (bench.store != nullptr) ROOFWALK_TRY_STATUS(bench.store->cache(key, to_json(points).dump()));
+  return points;
+}
 
 Result<GradeSummary> grade_all(Batch& batch, const Bench& bench, const std::string& device, const GradeOptions& options,
                                const std::function<void(const GradeProgress&)>& told) {

@@ -37,4 +37,8 @@ struct GradeSummary {
 Result<GradeSummary> grade_all(Batch& batch, const Bench& bench, const std::string& device, const GradeOptions& options,
                                const std::function<void(const GradeProgress&)>& told);
 
+// The starter's dot, on the seed that a class's measured shape has; from the bench's store where it was measured
+// before.
+Result<LevelPoints> starter_dot(const Bench& bench, const Chapter& chapter, const HiddenCases& hidden);
+
 }  // namespace roofwalk

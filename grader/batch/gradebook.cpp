@@ -7,8 +7,6 @@
 #include <map>
 #include <set>
 
-#include "grader/batch/credit.h"
-
 namespace roofwalk {
 namespace {
 
@@ -51,7 +49,8 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
   }
   entry.dot = stored_point(attempt, column.level);
   if (entry.verdict == verdict_name(Verdict::pass) || entry.verdict == verdict_name(Verdict::fail)) {
-    entry.credit = credit(scales_from_json(grade->result.value("scales", Json::array())), column.pass_share);
+    entry.scales = scales_from_json(grade->result.value("scales", Json::array()));
+    entry.credit = credit(entry.scales, column.pass_share);
   } else if (entry.verdict != verdict_name(Verdict::not_graded) && entry.verdict != verdict_name(Verdict::too_noisy)) {
     entry.credit = 0;
   }
@@ -114,6 +113,7 @@ Json entry_json(const Entry& entry) {
           {"verdict", entry.verdict.empty() ? Json(nullptr) : Json(entry.verdict)},
           {"grade", entry.grade.empty() ? Json(nullptr) : Json(entry.grade)},
           {"reasons", entry.reasons},
+          {"goals", to_json(entry.scales)},
           {"credit", number(entry.credit)},
           {"points", number(entry.points)},
           {"ai", entry.dot ? Json(entry.dot->ai) : Json(nullptr)},

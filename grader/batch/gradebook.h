@@ -10,6 +10,7 @@
 
 #include "common/base/json.h"
 #include "grader/batch/course_file.h"
+#include "grader/batch/credit.h"
 #include "grader/batch/grade_store.h"
 
 namespace roofwalk {
@@ -29,6 +30,7 @@ struct Entry {
   std::string verdict;               // of roofwalk.attempt/1; empty where it has no grade yet
   std::string grade;                 // none, pass, ace
   std::vector<std::string> reasons;  // of the verdict; or why there is none
+  std::vector<GoalScale> scales;     // of its goals, where it was measured
   std::optional<double> credit;      // 0 to 1, lateness left out; nothing where nobody can say
   std::optional<double> points;      // with it
   std::optional<Point> dot;          // at the column's level

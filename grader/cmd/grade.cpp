@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <iostream>
+#include <iterator>
 
 #include "grader/batch/batch.h"
 #include "grader/batch/class_options.h"
 #include "grader/batch/grade_all.h"
 #include "grader/batch/progress_bar.h"
+#include "grader/batch/results.h"
 #include "grader/batch/table.h"
 #include "grader/cmd/verbs.h"
 #include "grader/terminal.h"
@@ -20,6 +23,7 @@ struct GradeCommand {
   ClassOptions places;
   std::vector<std::string> paths;
   std::string chapter;
+  std::string secrets;
   int workers = 0;
   bool again = false;
   bool unsandboxed = false;
@@ -33,11 +37,12 @@ std::vector<std::string> names_of(const std::vector<Chapter>& chapters) {
 
 void say(const std::string& line) { std::fputs(fmt::format("roofwalk: {}\n", line).c_str(), stderr); }
 
-// What is made from the grades after every call.
-std::vector<fs::path> write_results(const Gradebook& book, const fs::path& folder) {
-  const fs::path json = folder / "gradebook.json";
-  value_or_fail(write_whole(json, json_text(to_json(book)) + "\n"));
-  return {json};
+// "-" reads them from stdin, where no compiler can.
+std::string secrets_text(const Session& session, const std::string& typed) {
+  if (typed == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  const fs::path file = session.from_caller(typed);
+  if (!fs::is_regular_file(file)) throw Failure{{fmt::format("there is no file {}", printable(file.string()))}, kUsage};
+  return file_text(file);
 }
 
 std::string summary_text(const GradeSummary& summary, const GradeCommand& command) {
@@ -56,9 +61,10 @@ int grade_class(Session& session, const GradeCommand& command) {
                   kUsage};
   }
   std::vector<fs::path> paths;
-  for (const std::string& path : command.paths) paths.push_back(fs::absolute(session.from_caller(path)));
-  Batch batch =
-      value_or_fail(Batch::open(session.course(), places_of(session, command.places), command.chapter), kUsage);
+  for (const std::string& path : command.paths) paths.push_back(session.from_caller(path));
+  BatchPlaces places = places_of(session, command.places);
+  if (!command.secrets.empty()) places.secrets = secrets_text(session, command.secrets);
+  Batch batch = value_or_fail(Batch::open(session.course(), places, command.chapter), kUsage);
   if (!batch.told().empty()) say(batch.told());
   use_device_of(session, batch.terms());
   const Descriptor lock = value_or_fail(batch.lock());
@@ -87,7 +93,8 @@ int grade_class(Session& session, const GradeCommand& command) {
                                       [&](const GradeProgress& progress) { bar.show(progress); }));
   }
   const Gradebook book = value_or_fail(batch.gradebook(handed.left_out));
-  const auto written = write_results(book, batch.folder());
+  auto written = value_or_fail(write_tables(batch, book));
+  written.push_back(value_or_fail(write_site(batch, bench, book, false)));
   if (session.options.json) {
     print_json(to_json(book));
   } else {
@@ -112,6 +119,8 @@ void add_grade_command(CLI::App& app, Session& session, int& exit_code) {
       ->required();
   add_class_options(*command, options->places);
   command->add_option("--chapter", options->chapter, "grade this chapter alone");
+  command->add_option("--secrets", options->secrets,
+                      "hidden seeds and sizes, in place of the file that course.toml names; - reads them from stdin");
   command->add_option("--workers", options->workers, "submissions at once; default: as --threads")
       ->check(CLI::Range(1, 256));
   command->add_flag("--again", options->again, "grade anew what is graded; the old grades stay in the record");

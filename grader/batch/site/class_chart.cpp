@@ -13,7 +13,7 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kWidth = 720, kHeight = 440, kLeft = 84, kRight = 16, kTop = 16, kBottom = 56;
+constexpr double kWidth = 720, kHeight = 440, kLeft = 76, kRight = 16, kTop = 16, kBottom = 56;
 
 struct Kind {
   const char* name;
@@ -44,7 +44,7 @@ std::string ticks(const Frame& frame) {
     const Place p = place_of(frame, {frame.x_low, flops});
     svg += fmt::format(
         "<path class=\"grid\" d=\"M{0} {1:.1f}H{2}\"/><text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5}</text>\n",
-        kLeft, p.y, kWidth - kRight, kLeft - 6, p.y + 4, si_text(flops, "FLOP/s"));
+        kLeft, p.y, kWidth - kRight, kLeft - 6, p.y + 4, si_text(flops, ""));
   }
   return svg;
 }
@@ -102,8 +102,9 @@ std::string class_chart(const Chart& chart, const std::vector<ClassDot>& dots, b
       svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", p.x + 8, p.y - 6, escaped(dot.label));
   }
   svg += legend(dots);
-  svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">useful FLOPs per byte at {}</text>\n</svg>\n",
-                     kLeft + (kWidth - kLeft - kRight) / 2, kHeight - 14, upper_case(chart.level));
+  svg += fmt::format(
+      "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">useful FLOP/s over useful FLOPs per byte at {}</text>\n</svg>\n",
+      kLeft + (kWidth - kLeft - kRight) / 2, kHeight - 14, upper_case(chart.level));
   return svg;
 }
 

@@ -31,6 +31,8 @@ th, td { padding: .2rem .6rem .2rem 0; text-align: left; vertical-align: top; bo
 thead th { color: var(--quiet); font-weight: 600; }
 .roofline, .plot { display: block; width: 100%; max-width: 45rem; height: auto; margin: 1rem 0; }
 .plot { background: #ffffff; }
+.wide { overflow-x: auto; }
+.wide > .plot { min-width: 40rem; }
 .roofline text { fill: var(--ink); font: 13px system-ui, sans-serif; }
 .grid { stroke: var(--rule); fill: none; }
 .roof { stroke: var(--ink); stroke-width: 2; fill: none; }
@@ -68,7 +70,7 @@ std::string escaped(std::string_view text) {
         out += "&quot;";
         break;
       default:
-        out += c;
+        out += static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' ? '?' : c;
     }
   }
   return out;

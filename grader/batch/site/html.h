@@ -6,7 +6,7 @@
 
 namespace roofwalk {
 
-// Text as it stands in an element or a quoted attribute.
+// Text as it stands in an element or a quoted attribute; control characters become "?".
 std::string escaped(std::string_view text);
 
 // `body` is HTML.

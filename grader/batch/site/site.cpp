@@ -99,6 +99,14 @@ std::string statistics(const Gradebook& book, std::size_t column) {
                      points_text(book.columns[column].points));
 }
 
+std::string roofs_html(const Chart& chart) {
+  const MemoryRoof* memory = chart.roofs.memory_roof(chart.level);
+  if (memory == nullptr || chart.roofs.compute.empty()) return {};
+  return fmt::format("<p class=\"quiet\">The roof: {} of {}, {} of arithmetic ({}).</p>\n",
+                     si_text(memory->bytes_per_s, "B/s"), level_title(chart.level),
+                     si_text(chart.roofs.compute.front().flops_per_s, "FLOP/s"), escaped(memory->source));
+}
+
 std::string notices(const Gradebook& book) {
   std::string html = fmt::format("<p class=\"quiet\">Graded on {}. Of several submissions the {} counts.</p>\n",
                                  escaped(book.device), book.counts);
@@ -117,7 +125,8 @@ std::string class_html(const SiteInput& input, const std::vector<Alias>& aliases
         fmt::format("<h2 id=\"{0}\">{0}: {1}</h2>\n", escaped(book.columns[i].chapter), escaped(book.columns[i].title));
     if (book.columns[i].deadline_s)
       body += fmt::format("<p class=\"quiet\">Due {}.</p>\n", utc_text(*book.columns[i].deadline_s));
-    body += statistics(book, i) + class_chart(input.charts[i], class_dots(input, i), false);
+    body +=
+        statistics(book, i) + class_chart(input.charts[i], class_dots(input, i), false) + roofs_html(input.charts[i]);
   }
   body += "<h2>Everybody</h2>\n<table>\n<thead><tr><th>student</th>";
   for (const Column& column : book.columns) body += fmt::format("<th>{}</th>", escaped(column.chapter));
@@ -180,12 +189,20 @@ std::string entries_html(const Cell& cell, const Column& column, const SiteInput
     for (const std::string& reason : entry->reasons) html += fmt::format("<li>{}</li>\n", escaped(reason));
     html += "</ul>\n";
   }
+  if (!entry->scales.empty()) {
+    html += "<p>Its goals; the least of them is the credit:</p>\n<ul>\n";
+    for (const GoalScale& scale : entry->scales) {
+      html += fmt::format("<li>{}</li>\n", escaped(words_of(scale, column.pass_share)));
+    }
+    html += "</ul>\n";
+  }
   const StoredGrade pages = entry->key.empty() ? StoredGrade{} : input.pages(entry->key);
   if (!pages.plot.empty()) {
     const std::string path = fmt::format("plots/{}.svg", entry->key.substr(0, 32));
     site.files[path] = pages.plot;
     html += fmt::format(
-        "<img class=\"plot\" src=\"../{}\" alt=\"the roofline of {} with the starter, this submission and the "
+        "<div class=\"wide\"><img class=\"plot\" src=\"../{}\" alt=\"the roofline of {} with the starter, this "
+        "submission and the "
         "goal\">\n",
         path, escaped(column.chapter));
   }
