@@ -74,14 +74,14 @@ Result<std::string> sectors(const Words& words) {
 // A warp reads down a column: lane l wants word l x row length. Banks side by side, the lanes that meet in one stacked.
 Result<std::string> banks(const Words& words) {
   ROOFWALK_TRY(const std::vector<int> rows, numbers_of(words));
-  constexpr double kCell = 20, kHeight = 7, kRow = 32 * kHeight + 70;
+  constexpr double kCell = 20, kHeight = 7, kRow = 32 * kHeight + 84;
   double y = 24;
   std::vector<std::array<int, kBanks>> waiting;
   double height = 24;
   for (const int row : rows) {
     auto& counts = waiting.emplace_back();
     for (int lane = 0; lane < kLanes; ++lane) ++counts[static_cast<std::size_t>(lane * row % kBanks)];
-    height += std::min(kRow, *std::max_element(counts.begin(), counts.end()) * kHeight + 70.0);
+    height += std::min(kRow, *std::max_element(counts.begin(), counts.end()) * kHeight + 84.0);
   }
   Svg svg(kWidth, height);
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -101,7 +101,7 @@ Result<std::string> banks(const Words& words) {
     }
     svg.text(kMargin + 24, floor + 36, "bank; each blue bar is a thread that wants a word from it", kFaint,
              Align::start, 11);
-    y = floor + 56;
+    y = floor + 70;
   }
   return svg.file();
 }
