@@ -28,7 +28,7 @@ install_generator() {
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
     stop 3 "the book needs Python 3.11 or later, as Debian 12 and Ubuntu 24.04 have it"
   if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then packages=(python3-venv ca-certificates); fi
-  ask "Sphinx and what it needs (wheels, 13 MB to fetch, 60 MB in .venv)${packages:+, and apt packages (${packages[*]})}" ''
+  ask "Sphinx and what it needs (wheels, 21 MB to fetch, 120 MB in .venv)${packages:+, and apt packages (${packages[*]})}" ''
   if ((${#packages[@]})); then install_packages "${packages[@]}"; fi
   say "installing the book's generator into .venv ..."
   {

@@ -28,7 +28,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 LOOK = r"""
 (() => {
   const faults = [];
-  const over = document.documentElement.scrollWidth - window.innerWidth;
+  const over = document.documentElement.scrollWidth - WIDTH;  // innerWidth grows with the page on a phone
   if (over > 1) faults.push(`is ${over} pixels wider than its window`);
   for (const image of document.images) {
     if (getComputedStyle(image).display === "none") continue;
@@ -163,7 +163,7 @@ def visit(browser, site, page, name, width, scheme, pictures):
     browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     events = browser.open(page.as_uri(), loads=2 if page == site / "index.html" else 1)  # it leads to the first page
     found = list(troubles_of(events))
-    look = browser.call("Runtime.evaluate", expression=LOOK, returnByValue=True)
+    look = browser.call("Runtime.evaluate", expression=LOOK.replace("WIDTH", str(width)), returnByValue=True)
     if "exceptionDetails" in look:
         raise SystemExit(f"{page}: {look['exceptionDetails']}")
     found += json.loads(look["result"]["value"])
