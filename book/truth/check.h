@@ -7,7 +7,8 @@ namespace roofwalk::book {
 
 struct Difference {
   int line = 0;
-  std::string what;  // "the output of `./roofwalk list` is another one", with the first line that differs
+  std::string what;            // "the output of `./roofwalk list` is another one", with the first line that differs
+  bool is_for_people = false;  // no rewriting mends it
 };
 
 struct Checked {

@@ -1,6 +1,7 @@
 // book_truth [--rewrite] PAGE...: does each page show what its commands print and its files hold?
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -37,7 +38,9 @@ Outcome visit(const Place& place, const std::string& name, bool rewrite) {
   for (const Difference& difference : checked->differences) {
     fmt::print("{}:{}: {}\n", name, difference.line, difference.what);
   }
-  if (rewrite && !checked->differences.empty()) {
+  const auto for_people = std::count_if(checked->differences.begin(), checked->differences.end(),
+                                        [](const Difference& difference) { return difference.is_for_people; });
+  if (rewrite && static_cast<std::ptrdiff_t>(checked->differences.size()) > for_people) {
     std::ofstream(place.root / name, std::ios::binary) << checked->text;
     for (const auto& [image, picture] : checked->pictures) {
       const fs::path file = (place.root / name).parent_path() / image;
@@ -45,7 +48,7 @@ Outcome visit(const Place& place, const std::string& name, bool rewrite) {
       std::ofstream(file, std::ios::binary) << picture;
     }
     fmt::print("{}: written anew; read the diff\n", name);
-    return {};
+    return {static_cast<int>(for_people), false};
   }
   return {static_cast<int>(checked->differences.size()), false};
 }

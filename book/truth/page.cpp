@@ -13,11 +13,9 @@ namespace {
 constexpr std::string_view kElided = "[...]", kCall = "./roofwalk ";
 
 MarkKind kind_of(const std::string& word) {
-  static const std::map<std::string, MarkKind> kKinds = {{"copy", MarkKind::copy},
-                                                         {"run", MarkKind::run},
-                                                         {"file", MarkKind::file},
-                                                         {"figure", MarkKind::figure},
-                                                         {"draw", MarkKind::draw}};
+  static const std::map<std::string, MarkKind> kKinds = {{"copy", MarkKind::copy}, {"run", MarkKind::run},
+                                                         {"file", MarkKind::file}, {"figure", MarkKind::figure},
+                                                         {"draw", MarkKind::draw}, {"holds", MarkKind::holds}};
   const auto kind = kKinds.find(word);
   return kind == kKinds.end() ? MarkKind::let : kind->second;
 }
@@ -27,11 +25,13 @@ bool is_fence(const std::string& line) { return line.starts_with("```"); }
 // The mark that a line by itself is. Errors: it begins like one and is none.
 Result<Mark> parse_mark(const std::string& line, int number) {
   static const std::regex kMark(
-      R"re(<!-- (copy|run|file|figure|draw|let ([a-z][a-z0-9_]*)): (.*?)( \| lines "([^"]+)" to "([^"]+)")? -->)re");
-  std::smatch match;
+      R"re(<!-- (copy|run|file|holds|figure|draw|let ([a-z][a-z0-9_]*)): (.*?)( \| lines "([^"]+)" to "([^"]+)")? -->)re");
+  static const std::regex kText(R"re(([^ ]+) "(.+)")re");
+  std::smatch match, text;
   if (!std::regex_match(line, match, kMark)) {
-    return Error{"this comment is no mark: copy, let NAME, run, file, figure or draw, then a colon (book/truth/page.h)",
-                 "", number};
+    return Error{
+        "this comment is no mark: copy, let NAME, run, file, holds, figure or draw, then a colon (book/truth/page.h)",
+        "", number};
   }
   Mark mark;
   mark.line = number;
@@ -40,6 +40,11 @@ Result<Mark> parse_mark(const std::string& line, int number) {
   mark.subject = match[3];
   mark.first = match[5];
   mark.last = match[6];
+  if (mark.kind == MarkKind::holds) {
+    if (!std::regex_match(mark.subject, text, kText)) return Error{"a file holds PATH \"TEXT\"", "", number};
+    mark.first = text[2];
+    mark.subject = text[1].str();  // last, for the match points into it
+  }
   if (mark.kind == MarkKind::run || mark.kind == MarkKind::let) {
     if (!mark.subject.starts_with(kCall)) return Error{"a command begins with ./roofwalk", "", number};
     mark.subject.erase(0, kCall.size());

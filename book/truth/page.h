@@ -6,6 +6,7 @@
 //   3.17 ms<!-- NAME elapsed_ns -->             one of its figures (grader/check/figures.h)
 //   <!-- run: ./roofwalk VERB ... -->           the block below is what is typed and what is printed
 //   <!-- file: PATH -->                         the block below is that file
+//   <!-- holds: PATH "TEXT" -->                 the file has that text: what the prose says rests on it
 //   <!-- figure: my/plots/NAME.svg -->          the image below is that picture, which a command above has drawn
 //   <!-- draw: WHAT ... -->                     the image below is drawn by book/truth/drawings.h
 //
@@ -23,7 +24,7 @@
 
 namespace roofwalk::book {
 
-enum class MarkKind { copy, let, run, file, figure, draw };
+enum class MarkKind { copy, let, run, file, holds, figure, draw };
 
 struct Mark {
   MarkKind kind = MarkKind::run;
@@ -31,7 +32,7 @@ struct Mark {
   std::string name = {};              // of a record
   std::string subject = {};           // what is typed behind "./roofwalk ", a path, "FROM TO", or what is drawn
   std::string image = {};             // figure and draw: the file of the image below, as the page names it
-  std::string first = {}, last = {};  // of the lines that are kept; empty: all
+  std::string first = {}, last = {};  // of the lines that are kept; empty: all. holds: `first` is the text
   std::size_t begin = 0, end = 0;     // lines of the block below, from 0, without its fences; run and file only
 };
 

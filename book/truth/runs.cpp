@@ -38,12 +38,17 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
+bool is_made_by_running(const Mark& mark) {
+  return mark.kind == MarkKind::run || mark.kind == MarkKind::let || mark.kind == MarkKind::figure;
+}
+
 Result<std::string> key_of(const Place& place, const Page& page) {
   ROOFWALK_TRY(const Toolkit toolkit, find_toolkit(place.root));
   std::string all = toolkit.version + "\n" + sha256_hex(text_of(place.program)) + "\n";
   for (const Mark& mark : page.marks) {
-    if (mark.kind != MarkKind::file && mark.kind != MarkKind::draw)
+    if (mark.kind == MarkKind::copy || is_made_by_running(mark)) {
       all += fmt::format("{} {}\n", static_cast<int>(mark.kind), mark.subject);
+    }
   }
   for (const char* folder : kInputs) {
     std::vector<fs::path> files;
@@ -72,10 +77,6 @@ Result<std::string> typed(const Place& place, const fs::path& course, const Mark
         "", mark.line};
   }
   return result.output;
-}
-
-bool is_made_by_running(const Mark& mark) {
-  return mark.kind == MarkKind::run || mark.kind == MarkKind::let || mark.kind == MarkKind::figure;
 }
 
 Status copied(const fs::path& course, const Mark& mark) {
@@ -158,7 +159,7 @@ Result<Outputs> run_page(const Place& place, const Page& page) {
     }
   }
   for (const Mark& mark : page.marks) {
-    if (mark.kind != MarkKind::file) continue;
+    if (mark.kind != MarkKind::file && mark.kind != MarkKind::holds) continue;
     if (!fs::is_regular_file(place.root / mark.subject)) {
       return Error{fmt::format("there is no file {}", mark.subject), "", mark.line};
     }

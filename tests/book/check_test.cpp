@@ -55,6 +55,18 @@ INSTANTIATE_TEST_SUITE_P(ByHand, Edited,
                                          std::pair{"1.5<!-- it vert", "1.4<!-- it vert"},
                                          std::pair{"1.5<!-- it hori", "1.6<!-- it hori"}));
 
+TEST(Check, AFileThatNoLongerHoldsWhatIsSaidIsForPeople) {
+  const std::string text = "<!-- holds: a.h \"int pairs = 15;\" -->\nThere are 15.\n";
+  const auto page = parse_page(text);
+  ASSERT_TRUE(page);
+  EXPECT_THAT(check_page("nowhere", text, *page, {{1, {"int pairs = 15;\n", ""}}})->differences, IsEmpty());
+  const auto result = check_page("nowhere", text, *page, {{1, {"int pairs = 16;\n", ""}}});
+  ASSERT_EQ(result->differences.size(), 1u);
+  EXPECT_TRUE(result->differences[0].is_for_people);
+  EXPECT_THAT(result->differences[0].what, HasSubstr("a.h no longer holds `int pairs = 15;`"));
+  EXPECT_EQ(result->text, text);
+}
+
 TEST(Check, AFigureOfNoRecordIsAnError) {
   std::string text = kTrue;
   text.replace(text.find("it elapsed"), 2, "or");
