@@ -105,7 +105,7 @@ Json to_json(const Attempt& attempt) {
   json["chapter"] = attempt.chapter;
   json["device"] = {{"name", attempt.device}, {"kind", attempt.device_kind}};
   json["size"] = size_json(attempt.size);
-  json["seed"] = attempt.seed;
+  json["seed"] = attempt.seed ? Json(*attempt.seed) : Json(nullptr);
   json["verdict"] = verdict_name(attempt.judgement.verdict);
   json["grade"] = grade_name(attempt.judgement.grade);
   json["reasons"] = attempt.judgement.reasons;
@@ -149,6 +149,7 @@ Json to_json(const Attempt& attempt) {
   json["source_sha256"] = text_or_null(attempt.source_sha256);
   json["cases"] = attempt.cases;
   json["small_sizes"] = {{"ran", attempt.small_sizes}, {"wrong", attempt.wrong_small_sizes}};
+  json["hidden_cases"] = {{"ran", attempt.hidden_cases}, {"wrong", attempt.wrong_hidden_cases}};
   json["worst_place"] = text_or_null(attempt.worst_place);
   json["fault"] = attempt.fault ? to_json(*attempt.fault) : Json(nullptr);
   json["warnings"] = to_json(attempt.warnings);

@@ -29,11 +29,11 @@ struct Attempt {
   std::string device;       // "virtual:classroom"
   std::string device_kind;  // "virtual" or "cuda"
   Size size;
-  std::uint64_t seed = 0;
-  std::string file;           // as the learner knows it: "my/vector-add.cu"
-  std::string source_sha256;  // empty where the file did not compile
-  bool is_starter = false;    // the file is the starter, unchanged
-  bool sandboxed = false;     // the file was compiled, and its kernels run by the virtual GPU, in boxes
+  std::optional<std::uint64_t> seed;  // nothing where hidden seeds were used
+  std::string file;                   // as the learner knows it: "my/vector-add.cu"
+  std::string source_sha256;          // empty where the file did not compile
+  bool is_starter = false;            // the file is the starter, unchanged
+  bool sandboxed = false;             // the file was compiled, and its kernels run by the virtual GPU, in boxes
 
   Judgement judgement;
   std::vector<std::string> goals_left_out;  // the chapter's goals that make no sense on this machine, and why
@@ -41,7 +41,8 @@ struct Attempt {
   std::optional<double> worst_error;
   std::string worst_place;  // "c[12], n=33"; empty where there is no error
   int cases = 0;            // correctness cases up to the first wrong one, the measured shape included
-  int small_sizes = 0, wrong_small_sizes = 0;  // that ran: all of them, or up to one at which the kernel was stopped
+  int small_sizes = 0, wrong_small_sizes = 0;    // that ran: all of them, or up to one at which the kernel was stopped
+  int hidden_cases = 0, wrong_hidden_cases = 0;  // the same of those that a class is graded on
 
   std::optional<Measurement> measurement;
   std::optional<GpuTimes> times;   // of a real GPU: the starter and the attempt

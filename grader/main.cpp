@@ -49,6 +49,11 @@ Error misuse(const CLI::App& app, const CLI::ParseError& error) {
     return {.message = fmt::format("`{}` needs the name of a chapter", verb->get_name()),
             .advice = "`./roofwalk list` shows them"};
   }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr &&
+      std::string_view(error.what()).starts_with("path")) {
+    return {.message = fmt::format("`{}` needs a path", verb->get_name()),
+            .advice = "a file, a folder or a zip of what was handed in"};
+  }
   std::string path = verb->get_name();
   for (const CLI::App* above = verb->get_parent(); above != nullptr && above != &app; above = above->get_parent()) {
     path = above->get_name() + " " + path;
@@ -67,10 +72,12 @@ int run_program(int argc, char** argv) {
   app.footer("./roofwalk test proves that everything works; ./roofwalk next says where to begin.");
   app.fallthrough();  // `run NAME --format json` and `--format json run NAME` are the same
   add_options(app, session.options);
-  for (const auto add : {add_list_command, add_next_command, add_run_command, add_watch_command, add_predict_command,
-                         add_hint_command, add_plot_command, add_profile_command, add_solution_command,
-                         add_reset_command, add_machines_command, add_roofs_command, add_operations_command,
-                         add_doctor_command, add_device_worker_command, add_dev_command, add_help_command}) {
+  for (const auto add : {add_list_command,          add_next_command,    add_run_command,      add_watch_command,
+                         add_predict_command,       add_hint_command,    add_plot_command,     add_profile_command,
+                         add_solution_command,      add_reset_command,   add_machines_command, add_roofs_command,
+                         add_operations_command,    add_handout_command, add_grade_command,    add_grade_worker_command,
+                         add_history_command,       add_report_command,  add_export_command,   add_doctor_command,
+                         add_device_worker_command, add_dev_command,     add_help_command}) {
     add(app, session, exit_code);
   }
   for (CLI::App* verb : app.get_subcommands({})) {

@@ -9,6 +9,7 @@
 #include "grader/baseline.h"
 #include "grader/goals.h"
 #include "grader/gpu_bench.h"
+#include "grader/hide.h"
 #include "grader/inspect.h"
 #include "grader/workers.h"
 
@@ -21,7 +22,7 @@ Attempt blank(const Bench& bench, const Request& request, const Size& size) {
   attempt.device = bench.device_name();
   attempt.device_kind = bench.device_kind;
   attempt.size = size;
-  attempt.seed = request.seed;
+  if (request.hidden.empty()) attempt.seed = request.seed;
   attempt.file = request.file.string();
   attempt.sandboxed = bench.isolation == Isolation::boxed;
   attempt.walk_level = walk_level(*request.chapter);
@@ -29,17 +30,47 @@ Attempt blank(const Bench& bench, const Request& request, const Size& size) {
   return attempt;
 }
 
-// All small, odd sizes, in the manifest's order. Fewer than all only where one was stopped: it is the last.
-Result<std::vector<Trial>> small_trials(const Bench& bench, const DeviceFactory& open, const Chapter& chapter,
-                                        const Exercise& exercise, const Artifact& artifact, std::uint64_t seed) {
-  std::vector<std::optional<Result<Trial>>> results(chapter.correctness_sizes.size());
+struct SmallCase {
+  Size size;
+  std::uint64_t seed = 0;
+};
+
+std::vector<SmallCase> public_cases(const Chapter& chapter, std::uint64_t seed) {
+  std::vector<SmallCase> cases;
+  for (const Size& size : chapter.correctness_sizes) cases.push_back({size, seed});
+  return cases;
+}
+
+// Hidden sizes, and the chapter's own with hidden seeds.
+std::vector<SmallCase> hidden_cases(const Chapter& chapter, const Request& request) {
+  std::vector<SmallCase> cases;
+  for (const std::uint64_t seed : request.hidden.seeds) {
+    for (const Size& size : chapter.correctness_sizes) cases.push_back({size, seed});
+    for (const Size& size : request.hidden.sizes) cases.push_back({size, seed});
+  }
+  if (!request.hidden.seeds.empty()) return cases;
+  for (const Size& size : request.hidden.sizes) cases.push_back({size, request.seed});
+  return cases;
+}
+
+RunOptions limits_of(RunOptions options, const Request& request) {
+  constexpr double kDays = 30 * 86400.0;
+  if (request.ignores_clock) options.max_seconds = kDays;
+  return options;
+}
+
+// In the order of the cases. Fewer than all only where one was stopped: it is the last.
+Result<std::vector<Trial>> small_trials(const Bench& bench, const DeviceFactory& open, const Exercise& exercise,
+                                        const Artifact& artifact, const Request& request,
+                                        const std::vector<SmallCase>& cases) {
+  std::vector<std::optional<Result<Trial>>> results(cases.size());
   std::atomic<std::size_t> first_stopped{results.size()};
   parallel_for(results.size(), bench.threads, [&](std::size_t i) {
     if (i > first_stopped) return;  // an endless loop is waited for once; values may be wrong at any number of sizes
-    const Size& size = chapter.correctness_sizes[i];
+    const auto& [size, seed] = cases[i];
     const Problem problem = exercise.problem(size, seed);
     const std::vector<Expected> expected = exercise.reference(size, problem);
-    results[i] = run_trial(open, artifact, problem, case_name(size, seed), kSmallTrial,
+    results[i] = run_trial(open, artifact, problem, case_name(size, seed), limits_of(kSmallTrial, request),
                            [&]() -> const std::vector<Expected>& { return expected; });
     if (results[i]->ok() && !(*results[i])->was_stopped()) return;
     for (std::size_t before = first_stopped; i < before && !first_stopped.compare_exchange_weak(before, i);) {
@@ -95,15 +126,14 @@ Status keep_starter(const Bench& bench, const std::string& key, const LevelPoint
 // What a kernel does, as the virtual GPU counted it at small sizes: a real one may have no counter for it.
 struct Habits {
   bool adds_by_atomics = false, multiplies_on_tensor_cores = false;
-};
 
-Habits habits_of(const std::vector<Trial>& trials) {
-  const auto any = [&](Counter counter) {
-    return std::any_of(trials.begin(), trials.end(),
-                       [&](const Trial& trial) { return trial.record.counters[counter].value_or(0) > 0; });
-  };
-  return {any(Counter::atomic_flops), any(Counter::flops_tensor)};
-}
+  void add(const std::vector<Trial>& trials) {
+    for (const Trial& trial : trials) {
+      adds_by_atomics |= trial.record.counters[Counter::atomic_flops].value_or(0) > 0;
+      multiplies_on_tensor_cores |= trial.record.counters[Counter::flops_tensor].value_or(0) > 0;
+    }
+  }
+};
 
 // What the measured trial says, beside being right or wrong.
 void add_measurement(const Bench& bench, const Trial& trial, const Artifact& artifact, const Work& work,
@@ -208,8 +238,8 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   const Exercise* exercise = find_exercise(chapter.name);
   if (exercise == nullptr) return Error{fmt::format("chapter `{}` has no exercise in this program", chapter.name)};
   const auto measured =
-      request.measured ? request.measured : prepare(chapter, bench.machine, request.seed, bench.threads);
-  const std::string key = baseline_key(bench, chapter, measured->size, request.seed);
+      request.measured ? request.measured : prepare(chapter, bench.machine, measured_seed(request), bench.threads);
+  const std::string key = baseline_key(bench, chapter, measured->size, measured_seed(request));
   auto starter = starter_points(bench, request, *measured, key);
 
   Attempt attempt = blank(bench, request, measured->size);
@@ -237,11 +267,16 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   attempt.is_starter = artifact->source_sha256 == sha256_hex(file_text(chapter.starter()));
 
   // The virtual GPU first, where there is a real one: it knows line and thread of what goes wrong.
-  ROOFWALK_TRY(auto trials, small_trials(bench, bench.virtual_devices(), chapter, *exercise, *artifact, request.seed));
-  const Habits habits = habits_of(trials);
-  if (bench.is_real() && std::none_of(trials.begin(), trials.end(), [](const Trial& t) { return t.went_wrong(); })) {
-    ROOFWALK_TRY(trials, small_trials(bench, bench.open, chapter, *exercise, *artifact, request.seed));
-  }
+  Habits habits;
+  const auto small = [&](const std::vector<SmallCase>& cases) -> Result<std::vector<Trial>> {
+    ROOFWALK_TRY(auto trials, small_trials(bench, bench.virtual_devices(), *exercise, *artifact, request, cases));
+    habits.add(trials);
+    if (bench.is_real() && std::none_of(trials.begin(), trials.end(), [](const Trial& t) { return t.went_wrong(); })) {
+      return small_trials(bench, bench.open, *exercise, *artifact, request, cases);
+    }
+    return trials;
+  };
+  ROOFWALK_TRY(const auto trials, small(public_cases(chapter, request.seed)));
   attempt.small_sizes = static_cast<int>(trials.size());
   for (const Trial& trial : trials) attempt.wrong_small_sizes += trial.went_wrong() ? 1 : 0;
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -250,15 +285,36 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
     note_output(trials[i], attempt);
     if (trials[i].went_wrong()) return judged();  // the first one is what the card is about
   }
+  if (!request.hidden.empty()) {
+    ROOFWALK_TRY(auto hidden, small(hidden_cases(chapter, request)));
+    attempt.hidden_cases = static_cast<int>(hidden.size());
+    for (Trial& trial : hidden) {
+      hide(trial);
+      attempt.wrong_hidden_cases += trial.went_wrong() ? 1 : 0;
+    }
+    for (const Trial& trial : hidden) {
+      if (trial.correctness) attempt.correct = trial.correctness->correct;
+      add_to_evidence(trial, *artifact, evidence);
+      if (trial.went_wrong()) return judged();
+    }
+  }
 
   ROOFWALK_TRY(const auto turn, wait_for_turn(bench, chapter.name));
-  ROOFWALK_TRY(Trial trial, run_trial(bench.open, *artifact, measured->problem, case_name(measured->size, request.seed),
-                                      attempt.is_starter ? starter_trial(bench.threads)
-                                                         : measured_trial(measured->work, bench.threads),
-                                      [&]() -> const std::vector<Expected>& { return measured->expected.get(); }));
-  note_errors(trial, measured->size, attempt);
+  ROOFWALK_TRY(Trial trial,
+               run_trial(bench.open, *artifact, measured->problem, case_name(measured->size, measured_seed(request)),
+                         limits_of(attempt.is_starter ? starter_trial(bench.threads)
+                                                      : measured_trial(measured->work, bench.threads),
+                                   request),
+                         [&]() -> const std::vector<Expected>& { return measured->expected.get(); }));
+  if (request.hidden.seeds.empty()) {
+    note_errors(trial, measured->size, attempt);
+    note_output(trial, attempt);
+  } else {
+    hide(trial);
+    ++attempt.cases;
+    if (trial.correctness) attempt.correct = trial.correctness->correct;
+  }
   add_to_evidence(trial, *artifact, evidence);
-  note_output(trial, attempt);
   if (trial.refusal || trial.record.fault) return judged();
 
   ROOFWALK_TRY(evidence.starter, starter.get());
@@ -271,6 +327,10 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
     add_measurement(bench, trial, *artifact, measured->work, habits, evidence, attempt);
   }
   return judged();
+}
+
+std::uint64_t measured_seed(const Request& request) {
+  return request.hidden.seeds.empty() ? request.seed : request.hidden.seeds.front();
 }
 
 std::string walk_level(const Chapter& chapter) {

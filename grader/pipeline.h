@@ -19,13 +19,26 @@ struct Measured {
   std::shared_future<std::vector<Expected>> expected;  // computed in the background
 };
 
+// Cases beyond the chapter's own that a class is graded on. Nothing of an attempt tells their sizes, seeds or values.
+struct HiddenCases {
+  std::vector<Size> sizes;           // run beside the chapter's small ones
+  std::vector<std::uint64_t> seeds;  // each with every size; the measured shape takes the first
+  bool empty() const { return sizes.empty() && seeds.empty(); }
+};
+
 struct Request {
   const Chapter* chapter = nullptr;
   std::filesystem::path file;
   std::uint64_t seed = kPublicSeed;
   std::shared_ptr<const Measured> measured = {};  // made afresh where there is none
   std::optional<LevelPoints> starter = {};        // the same
+  HiddenCases hidden = {};
+  // A run ends by counts alone, never by the clock: the verdict is the same on a machine that is busy or slow.
+  bool ignores_clock = false;
 };
+
+// The seed of the measured shape.
+std::uint64_t measured_seed(const Request& request);
 
 // Whether the figures at DRAM mean what they say: the compulsory bytes are at least eight times the L2, so that what
 // it keeps hardly shows, and the launch is at most 2.5 % of the time that a launch and those bytes at DRAM take.

@@ -104,7 +104,8 @@ void correctness(const Attempt& attempt, Page& page) {
   page.section(Worth::details);
   const bool exact = attempt.worst_error.value_or(0) == 0;
   const std::string where = exact ? std::string() : fmt::format(" ({})", attempt.worst_place);
-  page.row("correct", fmt::format("yes: {} sizes, seed {}, worst error {:.3g}{}", attempt.cases, attempt.seed,
+  const std::string seed = attempt.seed ? fmt::format("seed {}", *attempt.seed) : "hidden seeds too";
+  page.row("correct", fmt::format("yes: {} sizes, {}, worst error {:.3g}{}", attempt.cases, seed,
                                   attempt.worst_error.value_or(0), where));
 }
 

@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr double kTrialSeconds = 10;
+
 std::optional<long> number_in(const char* file) {
   std::ifstream in(file);
   long value = 0;
@@ -113,7 +115,7 @@ BoxFacts box_facts() {
   box.mounts.push_back({"/usr/lib64", "/usr/lib64", /*may_be_absent=*/true});
   box.links = {{"/lib", "usr/lib"}, {"/lib64", "usr/lib64"}};
   box.shows_processes = true;
-  const auto start = prepare_box(box, {"/usr/bin/true"});
+  auto start = prepare_box(box, {"/usr/bin/true"});
   if (!start) {
     facts.works = false;
     facts.trouble = start.error().message;
@@ -121,9 +123,10 @@ BoxFacts box_facts() {
   }
   const auto run = run_command({.arguments = start->arguments,
                                 .working_directory = "/",
-                                .timeout_s = 10,
+                                .timeout_s = kTrialSeconds,
                                 .passed = start->passed,
                                 .run_as = start->run_as});
+  BoxStatus(std::move(start->status)).wait_until_gone(kTrialSeconds);
   facts.works = run.ok() && run->exit_code == 0;
   facts.trouble = run ? last_line(run->output) : run.error().message;
   return facts;

@@ -1,8 +1,11 @@
 #include "common/store/sqlite.h"
 
+#include <chrono>
+#include <thread>
+
 namespace roofwalk {
 
-Database::Database(const std::filesystem::path& file, int busy_ms) {
+Database::Database(const std::filesystem::path& file, int busy_ms) : busy_ms_(busy_ms) {
   sqlite3* handle = nullptr;
   // A name that starts with a dash or "file:" is a plain name here: it is made absolute, and URIs are off.
   code_ = sqlite3_open_v2(std::filesystem::absolute(file).c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
@@ -18,6 +21,21 @@ std::string Database::message() const { return handle_ ? sqlite3_errmsg(handle_.
 bool Database::run(const char* sql) {
   code_ = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr);
   return code_ == SQLITE_OK;
+}
+
+bool Database::use_write_ahead_log() {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_ms_);
+  while (!run("PRAGMA journal_mode = WAL")) {
+    if (code_ != SQLITE_BUSY || std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+bool Transaction::commit() {
+  const bool done = database_.run("COMMIT");
+  if (done) open_ = false;
+  return done;
 }
 
 std::int64_t Database::number(const char* sql, std::int64_t otherwise) {

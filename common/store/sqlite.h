@@ -26,6 +26,10 @@ class Database {
   // Runs statements that give no rows. False where one fails.
   bool run(const char* sql);
 
+  // Another process that opens the file at the same moment makes this fail at once, whatever the busy time says: it is
+  // tried until that is over.
+  bool use_write_ahead_log();
+
   // The first column of the first row as a whole number; `otherwise` where there is none or it fails.
   std::int64_t number(const char* sql, std::int64_t otherwise);
 
@@ -36,6 +40,25 @@ class Database {
   };
   std::unique_ptr<sqlite3, Close> handle_;
   int code_ = SQLITE_OK;
+  int busy_ms_ = 0;
+};
+
+// Rolls back unless it was committed, so that an early return leaves nothing half done.
+class Transaction {
+ public:
+  explicit Transaction(Database& database) : database_(database), open_(database.run("BEGIN IMMEDIATE")) {}
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction() {
+    if (open_) database_.run("ROLLBACK");
+  }
+
+  bool is_open() const { return open_; }
+  bool commit();
+
+ private:
+  Database& database_;
+  bool open_;
 };
 
 // One prepared statement: bind in order, then step.

@@ -5,9 +5,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <thread>
-
 #include "common/store/sqlite.h"
 
 namespace roofwalk {
@@ -96,38 +93,6 @@ Error failure(const Database& database, const fs::path& file) {
   return error;
 }
 
-// Rolls back unless it was committed, so that an early return leaves nothing half done.
-class Transaction {
- public:
-  explicit Transaction(Database& database) : database_(database), open_(database.run("BEGIN IMMEDIATE")) {}
-  Transaction(const Transaction&) = delete;
-  Transaction& operator=(const Transaction&) = delete;
-  ~Transaction() {
-    if (open_) database_.run("ROLLBACK");
-  }
-
-  bool is_open() const { return open_; }
-  bool commit() {
-    const bool done = database_.run("COMMIT");
-    if (done) open_ = false;
-    return done;
-  }
-
- private:
-  Database& database_;
-  bool open_;
-};
-
-// Another process that opens the file at the same moment makes this fail at once, whatever the busy time says.
-bool use_write_ahead_log(Database& database) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyMs);
-  while (!database.run("PRAGMA journal_mode = WAL")) {
-    if (database.code() != SQLITE_BUSY || std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
-
 Status bring_up_to_date(Database& database, const fs::path& file) {
   Transaction transaction(database);
   if (!transaction.is_open()) return failure(database, file);
@@ -152,7 +117,7 @@ Status prepare(Database& database, const fs::path& file) {
                  .file = file.string(),
                  .advice = "update this checkout, or move the file away"};
   }
-  if (!use_write_ahead_log(database)) return failure(database, file);
+  if (!database.use_write_ahead_log()) return failure(database, file);
   if (version < kSchemaVersion) return bring_up_to_date(database, file);
   // Any query makes SQLite read the schema, which tells a damaged file.
   return database.number("SELECT count(*) FROM walks WHERE id < 0", -1) == 0 ? Status(kOk) : failure(database, file);

@@ -1,0 +1,127 @@
+#include "grader/batch/archive.h"
+
+#include <fmt/format.h>
+#include <zip.h>
+
+#include <algorithm>
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr zip_int64_t kMostEntries = 20'000;
+
+std::string words_of(int code) {
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  std::string words = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  return words;
+}
+
+}  // namespace
+
+struct Archive::Impl {
+  std::string bytes;  // that the archive is read from, where it is in memory
+  zip_t* zip = nullptr;
+  ~Impl() {
+    if (zip != nullptr) zip_discard(zip);
+  }
+};
+
+Archive::Archive(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Archive::~Archive() = default;
+Archive::Archive(Archive&&) noexcept = default;
+
+Result<Archive> Archive::listed(std::unique_ptr<Impl> impl, const std::string& what) {
+  zip_t* const zip = impl->zip;
+  const zip_int64_t count = zip_get_num_entries(zip, 0);
+  if (count > kMostEntries) {
+    return Error{.message = fmt::format("{} entries; at most {} are read", count, kMostEntries), .file = what};
+  }
+  Archive archive(std::move(impl));
+  for (zip_int64_t i = 0; i < count; ++i) {
+    zip_stat_t stat;
+    if (zip_stat_index(zip, static_cast<zip_uint64_t>(i), ZIP_FL_ENC_GUESS, &stat) != 0 ||
+        (stat.valid & ZIP_STAT_NAME) == 0) {
+      continue;
+    }
+    const std::string name = stat.name;
+    if (name.empty() || name.ends_with('/')) continue;
+    const std::int64_t written = (stat.valid & ZIP_STAT_MTIME) != 0 ? static_cast<std::int64_t>(stat.mtime) : 0;
+    archive.entries_.push_back({name, written, static_cast<std::uint64_t>(i)});
+  }
+  return archive;
+}
+
+Result<Archive> Archive::open(const fs::path& file) {
+  int code = 0;
+  auto impl = std::make_unique<Impl>();
+  impl->zip = zip_open(file.c_str(), ZIP_RDONLY, &code);
+  if (impl->zip == nullptr)
+    return Error{.message = "is no zip that can be read: " + words_of(code), .file = file.string()};
+  return listed(std::move(impl), file.string());
+}
+
+Result<Archive> Archive::in_memory(std::string bytes) {
+  auto impl = std::make_unique<Impl>();
+  impl->bytes = std::move(bytes);
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* source = zip_source_buffer_create(impl->bytes.data(), impl->bytes.size(), 0, &error);
+  if (source != nullptr) impl->zip = zip_open_from_source(source, ZIP_RDONLY, &error);
+  const std::string words = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  if (impl->zip == nullptr) {
+    if (source != nullptr) zip_source_free(source);
+    return Error{.message = "is no zip that can be read: " + words};
+  }
+  return listed(std::move(impl), "");
+}
+
+Result<std::string> Archive::read(const ArchiveEntry& entry, std::size_t most_bytes) const {
+  zip_file_t* file = zip_fopen_index(impl_->zip, entry.index, 0);
+  if (file == nullptr) return Error{.message = std::string("cannot be read: ") + zip_strerror(impl_->zip)};
+  std::string bytes;
+  std::string part(1 << 16, '\0');
+  zip_int64_t count = 0;
+  while ((count = zip_fread(file, part.data(), part.size())) > 0 && bytes.size() <= most_bytes) {
+    bytes.append(part, 0, static_cast<std::size_t>(count));
+  }
+  const std::string words = count < 0 ? zip_file_strerror(file) : "";
+  zip_fclose(file);
+  if (!words.empty()) return Error{.message = "cannot be read: " + words};
+  if (bytes.size() > most_bytes) return Error{.message = fmt::format("is larger than {} bytes", most_bytes)};
+  return bytes;
+}
+
+Status write_archive(const fs::path& file, const std::vector<ArchiveFile>& files) {
+  constexpr std::time_t kNewYear1980 = 315532800;  // a zip's first day
+  constexpr zip_uint32_t kRegular = 0100000, kProgram = 0755, kPlain = 0644;
+  int code = 0;
+  zip_t* zip = zip_open(file.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
+  if (zip == nullptr) return Error{.message = "cannot be written: " + words_of(code), .file = file.string()};
+  const auto failed = [&] {
+    const Error error{.message = std::string("cannot be written: ") + zip_strerror(zip), .file = file.string()};
+    zip_discard(zip);
+    return error;
+  };
+  for (const ArchiveFile& one : files) {
+    zip_source_t* source = zip_source_buffer(zip, one.bytes.data(), one.bytes.size(), 0);
+    if (source == nullptr) return failed();
+    const zip_int64_t index = zip_file_add(zip, one.name.c_str(), source, ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+      zip_source_free(source);
+      return failed();
+    }
+    const auto place = static_cast<zip_uint64_t>(index);
+    zip_file_set_mtime(zip, place, kNewYear1980, 0);
+    zip_file_set_external_attributes(zip, place, 0, ZIP_OPSYS_UNIX,
+                                     (kRegular | (one.is_program ? kProgram : kPlain)) << 16);
+  }
+  if (zip_close(zip) != 0) return failed();
+  return kOk;
+}
+
+}  // namespace roofwalk

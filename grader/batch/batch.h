@@ -1,0 +1,66 @@
+// A class on disk: its terms, its chapters, and the folder that holds what was handed in and how it was graded.
+//   grades.db      the grades (grade_store.h)
+//   sources/       every file that was handed in, by the hash of its bytes
+//   work/          what is being graded now; emptied at every start
+// Everything else in the folder is made from these, and can be made again.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/child.h"
+#include "grader/batch/gradebook.h"
+#include "grader/batch/job.h"
+#include "grader/bench.h"
+#include "grader/course.h"
+
+namespace roofwalk {
+
+struct BatchPlaces {
+  std::filesystem::path course_file;  // empty: plain_terms()
+  std::filesystem::path folder;
+  std::optional<std::string> secrets = {};  // their text, in place of the file that course.toml names
+};
+
+class Batch {
+ public:
+  // `only`: a chapter's name, to grade no other; empty: all that the terms name. Errors: those of read_terms().
+  static Result<Batch> open(const Course& course, const BatchPlaces& places, const std::string& only);
+
+  const CourseTerms& terms() const { return terms_; }
+  const std::vector<Chapter>& chapters() const { return chapters_; }  // with the instructor's thresholds
+  const std::filesystem::path& folder() const { return places_.folder; }
+  GradeStore& store() { return *store_; }
+  const std::string& told() const { return told_; }  // what opening the grades had to say; empty: nothing
+
+  // Nobody else may grade into the folder until the Descriptor closes. Errors: somebody does.
+  Result<Descriptor> lock() const;
+
+  std::filesystem::path source(const std::string& sha256) const {
+    return places_.folder / "sources" / (sha256 + ".cu");
+  }
+  Status keep_source(const std::string& sha256, const std::string& bytes) const;
+
+  // From here on keys are known: hashes of all that a grade depends on but the submission.
+  void use_bench(const Bench& bench);
+  std::string key(const Submission& submission) const;
+
+  // By key; where this grader has not graded a submission yet, the newest of the same bytes.
+  Result<Gradebook> gradebook(const std::vector<LeftOut>& left_out) const;
+
+ private:
+  BatchPlaces places_;
+  CourseTerms terms_;
+  std::vector<Chapter> chapters_;
+  std::optional<GradeStore> store_;
+  std::string told_, device_;
+  std::map<std::string, std::string> chapter_keys_;
+};
+
+// Whole or not at all, and on the disk when it returns.
+Status write_whole(const std::filesystem::path& file, const std::string& bytes);
+
+}  // namespace roofwalk

@@ -1,0 +1,59 @@
+// The options that every verb about a class takes.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "grader/batch/batch.h"
+#include "grader/session.h"
+
+namespace roofwalk {
+
+struct ClassOptions {
+  std::string course_file, grades;
+};
+
+inline void add_class_options(CLI::App& command, ClassOptions& options) {
+  command.add_option("--course", options.course_file,
+                     "the class's course.toml; default: the one here, if there is one");
+  command.add_option("--grades", options.grades, "the folder of the grades; default: grades, beside course.toml");
+}
+
+// Where they lie, as the caller named them.
+inline BatchPlaces places_of(const Session& session, const ClassOptions& options) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  BatchPlaces places;
+  if (!options.course_file.empty()) {
+    places.course_file = session.from_caller(options.course_file);
+  } else if (fs::is_regular_file(session.from_caller("course.toml"), error)) {
+    places.course_file = session.from_caller("course.toml");
+  }
+  const fs::path beside = places.course_file.empty() ? session.from_caller(".") : places.course_file.parent_path();
+  places.folder = (options.grades.empty() ? beside / "grades" : session.from_caller(options.grades)).lexically_normal();
+  return places;
+}
+
+// The device that course.toml names holds where the command line names none.
+inline void use_device_of(Session& session, const CourseTerms& terms) {
+  if (session.options.device == "auto") session.options.device = terms.device;
+}
+
+// The class as it was graded, for verbs that only look at it.
+inline Batch graded_class(Session& session, const ClassOptions& options) {
+  const BatchPlaces places = places_of(session, options);
+  std::error_code error;
+  if (!std::filesystem::exists(places.folder / "grades.db", error)) {
+    throw Failure{{.message = "there are no grades",
+                   .file = places.folder.string(),
+                   .advice = "`./roofwalk grade PATH...` makes them; --grades names another folder"},
+                  kUsage};
+  }
+  Batch batch = value_or_fail(Batch::open(session.course(), places, ""), kUsage);
+  use_device_of(session, batch.terms());
+  value_or_fail(batch.store().verify());
+  batch.use_bench(session.measured_bench());
+  return batch;
+}
+
+}  // namespace roofwalk

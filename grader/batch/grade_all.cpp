@@ -1,0 +1,199 @@
+#include "grader/batch/grade_all.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "grader/baseline.h"
+#include "grader/roofs.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kTries = 2;
+
+struct Task {
+  std::string key, chapter, source_sha256;
+  std::int64_t round = 1;
+  int tries = 0;
+};
+
+struct Todo {
+  std::vector<Task> tasks;
+  std::size_t already = 0;
+};
+
+// One task for each key, whoever handed it in. A round that was cut off is finished before another begins.
+Result<Todo> tasks_of(const Batch& batch, const GradeStore& store, bool again) {
+  ROOFWALK_TRY(const auto submissions, store.submissions());
+  std::vector<Task> all;
+  std::set<std::string> seen;
+  std::int64_t most = 0;
+  bool is_complete = true;
+  std::map<std::string, std::int64_t> last;
+  for (const Submission& s : submissions) {
+    const std::string key = batch.key(s);
+    if (key.empty() || !seen.insert(key).second) continue;  // empty: not a chapter that is graded now
+    ROOFWALK_TRY(last[key], store.last_round(key));
+    most = std::max(most, last[key]);
+    all.push_back({key, s.chapter, s.source_sha256});
+  }
+  for (const auto& [key, round] : last) is_complete = is_complete && round == most;
+  const std::int64_t wanted = std::max<std::int64_t>(1, again && is_complete ? most + 1 : most);
+  Todo todo;
+  for (Task& task : all) {
+    const bool is_done = again ? last[task.key] >= wanted : last[task.key] > 0;
+    task.round = wanted;
+    if (is_done) {
+      ++todo.already;
+    } else {
+      todo.tasks.push_back(std::move(task));
+    }
+  }
+  return todo;
+}
+
+class Grading {
+ public:
+  Grading(Batch& batch, const GradeOptions& options, std::map<std::string, JobTerms> terms, Todo todo,
+          const std::function<void(const GradeProgress&)>& told)
+      : batch_(batch), options_(options), terms_(std::move(terms)), told_(told), all_(todo.tasks.size()) {
+    summary_.already = todo.already;
+    waiting_.assign(todo.tasks.begin(), todo.tasks.end());
+  }
+
+  GradeSummary run() {
+    const auto loop = [this](int worker) {
+      while (auto task = next()) finish(*task, grade_one(*task, worker));
+    };
+    std::vector<std::jthread> helpers;
+    for (int i = 1; i < options_.workers; ++i) helpers.emplace_back(loop, i);
+    loop(0);
+    helpers.clear();
+    return summary_;
+  }
+
+ private:
+  std::optional<Task> next() {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.empty()) return std::nullopt;
+    Task task = waiting_.front();
+    waiting_.pop_front();
+    return task;
+  }
+
+  Result<StoredGrade> grade_one(const Task& task, int worker) {
+    Job job{terms_.at(task.chapter), fs::absolute(batch_.folder()) / "work" / fmt::format("{}", worker)};
+    std::error_code error;
+    fs::remove_all(job.folder, error);
+    fs::create_directories(job.folder, error);
+    fs::copy_file(batch_.source(task.source_sha256), job.folder / job.file_name(), error);
+    if (error) return Error{.message = fmt::format("its copy cannot be read: {}", error.message())};
+    ROOFWALK_TRY(Json answer, run_in_worker(options_.program, to_json(job), options_.limits));
+    const auto text = [&](const char* name) {
+      const auto at = answer.find(name);
+      std::string value = at != answer.end() && at->is_string() ? at->get<std::string>() : "";
+      answer.erase(name);
+      return value;
+    };
+    StoredGrade grade{
+        .key = task.key, .round = task.round, .chapter = task.chapter, .source_sha256 = task.source_sha256};
+    grade.plot = text("plot");
+    grade.profile = text("profile");
+    const Json attempt = answer.value("attempt", Json::object());
+    if (attempt.value("verdict", "") == verdict_name(Verdict::too_noisy)) {
+      return Error{.message = "the GPU was too noisy to tell"};
+    }
+    const Json bytes = attempt.value("source_sha256", Json());
+    if (!attempt.contains("verdict") || (bytes.is_string() && bytes != task.source_sha256)) {
+      return Error{.message = "the worker's answer is of another submission"};
+    }
+    grade.result = std::move(answer);
+    return grade;
+  }
+
+  void finish(Task& task, Result<StoredGrade> grade) {
+    const std::lock_guard lock(mutex_);
+    Status kept = grade ? batch_.store().add(*grade) : Status(grade.error());
+    if (kept) {
+      ++summary_.graded;
+      ++done_;
+    } else {
+      ++faults_;
+      summary_.last_trouble = kept.error().text();
+      // Where even that cannot be written the submission stays without a grade, and the next call tries it again.
+      [[maybe_unused]] const Status noted = batch_.store().add(
+          StoredFault{.key = task.key, .reason = summary_.last_trouble, .at = "", .round = task.round});
+      if (++task.tries < kTries) {
+        waiting_.push_back(std::move(task));
+      } else {
+        ++summary_.faults;
+        ++done_;
+      }
+    }
+    const double elapsed_s = std::chrono::duration<double>(Clock::now() - begin_).count();
+    told_({.done = done_, .all = all_, .faults = faults_, .elapsed_s = elapsed_s});
+  }
+
+  Batch& batch_;
+  const GradeOptions& options_;
+  const std::map<std::string, JobTerms> terms_;
+  const std::function<void(const GradeProgress&)>& told_;
+  const Clock::time_point begin_ = Clock::now();
+  const std::size_t all_;
+  std::mutex mutex_;
+  std::deque<Task> waiting_;
+  std::size_t done_ = 0, faults_ = 0;
+  GradeSummary summary_;
+};
+
+}  // namespace
+
+Result<LevelPoints> starter_dot(const Bench& bench, const Chapter& chapter, const HiddenCases& hidden) {
+  const std::uint64_t seed = hidden.seeds.empty() ? kPublicSeed : hidden.seeds.front();
+  const auto measured = prepare(chapter, bench.machine, seed, 1);
+  const std::string key = baseline_key(bench, chapter, measured->size, seed);
+  if (bench.store != nullptr) {
+    if (const auto kept = bench.store->cached(key)) {
+      if (const auto points = level_points_from_json(*kept)) return *points;
+    }
+  }
+  ROOFWALK_TRY(auto points, measure_starter(bench, chapter, measured->problem, measured->work));
+  if (bench.store != nullptr) ROOFWALK_TRY_STATUS(bench.store->cache(key, to_json(points).dump()));
+  return points;
+}
+
+Result<GradeSummary> grade_all(Batch& batch, const Bench& bench, const std::string& device, const GradeOptions& options,
+                               const std::function<void(const GradeProgress&)>& told) {
+  ROOFWALK_TRY(Todo todo, tasks_of(batch, batch.store(), options.again));
+  std::map<std::string, JobTerms> terms;
+  if (!todo.tasks.empty()) {
+    ROOFWALK_TRY(const RoofRates rates, measured_roofs(bench));
+    for (const Chapter& chapter : batch.chapters()) {
+      const auto is_of = [&](const Task& task) { return task.chapter == chapter.name; };
+      if (std::none_of(todo.tasks.begin(), todo.tasks.end(), is_of)) continue;
+      JobTerms& one = terms[chapter.name];
+      one.chapter = chapter;
+      one.hidden = batch.terms().hidden(chapter.name);
+      one.device = device;
+      one.rates = rates;
+      one.boxed = options.boxed;
+      ROOFWALK_TRY(one.starter, starter_dot(bench, chapter, one.hidden));
+    }
+  }
+  std::error_code error;
+  fs::remove_all(batch.folder() / "work", error);  // what a killed call left
+  GradeSummary summary = Grading(batch, options, std::move(terms), std::move(todo), told).run();
+  fs::remove_all(batch.folder() / "work", error);
+  return summary;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,72 @@
+// The grades of a class in SQLite: append-only, survives kill -9 at any moment, one file a class (grades.db).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/json.h"
+#include "common/base/result.h"
+#include "grader/batch/submissions.h"
+
+namespace roofwalk {
+
+// What one grading gave. The key is a hash of all that it depends on: the submission's bytes, the chapter, the grader,
+// the machine, the seeds and sizes. The same key again is the same grade again.
+struct StoredGrade {
+  std::int64_t id = 0;
+  std::string key;
+  std::int64_t round = 1;  // 2 and more: graded again because somebody asked for it
+  std::string chapter, source_sha256;
+  std::string graded_at = {};  // UTC, ISO 8601; add() fills it in
+  Json result = {};            // "roofwalk.grade/1": the attempt and its scales
+  std::string plot = {};       // SVG; empty where there is no dot
+  std::string profile = {};    // a page; empty where nothing was measured
+};
+
+struct StoredFault {
+  std::string key, reason, at;
+  std::int64_t round = 1;
+};
+
+class GradeStore {
+ public:
+  // Opens or creates. A damaged file is kept beside its old place, and whatever rows of it are whole are in the new
+  // one; `told` then says so in a line. Errors: a network file system (SQLite's log needs one host), no permission, a
+  // newer schema, a database of another program.
+  static Result<GradeStore> open(const std::filesystem::path& file, std::string& told);
+  ~GradeStore();
+  GradeStore(GradeStore&&) noexcept;
+
+  // What was handed in; what is known already stays as it is.
+  Status add(const Handed& handed);
+  Result<std::vector<Submission>> submissions() const;  // by student, chapter and time
+  Result<std::vector<Owner>> students() const;          // by name
+
+  // Durable when it returns. A grade of that key and round that is there already stays, and nothing is added.
+  Status add(const StoredGrade& grade);
+  Status add(const StoredFault& fault);
+
+  // The last round of a key; 0 where it was never graded.
+  Result<std::int64_t> last_round(const std::string& key) const;
+
+  // All of them, oldest first; plots and profiles only with `pages`.
+  Result<std::vector<StoredGrade>> grades(bool pages) const;
+  Result<std::vector<StoredFault>> faults() const;  // oldest first
+
+  // A random text that is made once and stays: what names are hidden with.
+  Result<std::string> salt();
+
+  // Each row holds the hash of the row before it. Errors: the first row that does not fit.
+  Status verify() const;
+
+ private:
+  struct Impl;
+  explicit GradeStore(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace roofwalk

@@ -1,0 +1,226 @@
+#include "grader/batch/gradebook.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace roofwalk {
+namespace {
+
+double two_decimals(double value) { return std::round(value * 100) / 100; }
+
+std::string text_of(const Json& json, const char* key) {
+  const auto at = json.find(key);
+  return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+int days_late(const Submission& submission, const Column& column) {
+  constexpr std::int64_t kDay = 86400;
+  if (!column.deadline_s || submission.submitted_at_s <= *column.deadline_s) return submission.owner.is_late ? 1 : 0;
+  return static_cast<int>((submission.submitted_at_s - *column.deadline_s + kDay - 1) / kDay);
+}
+
+double late_factor(const LateTerms& late, int days) {
+  if (days > late.most_days) return 0;
+  return std::clamp(1 - late.per_day * days, 0.0, 1.0);
+}
+
+Entry entry_of(const Submission& submission, const Column& column, const CourseTerms& terms, const StoredGrade* grade,
+               const FindTrouble& trouble) {
+  Entry entry;
+  entry.label = submission.label;
+  entry.source_sha256 = submission.source_sha256;
+  entry.submitted_at_s = submission.submitted_at_s;
+  entry.late_days = days_late(submission, column);
+  if (grade == nullptr) {
+    entry.reasons = {trouble(submission)};
+    return entry;
+  }
+  entry.key = grade->key;
+  const Json attempt = grade->result.value("attempt", Json::object());
+  entry.verdict = text_of(attempt, "verdict");
+  entry.grade = text_of(attempt, "grade");
+  entry.boxed = grade->result.value("boxed", false);
+  for (const Json& reason : attempt.value("reasons", Json::array())) {
+    if (reason.is_string()) entry.reasons.push_back(reason.get<std::string>());
+  }
+  entry.dot = stored_point(attempt, column.level);
+  if (entry.verdict == verdict_name(Verdict::pass) || entry.verdict == verdict_name(Verdict::fail)) {
+    entry.scales = scales_from_json(grade->result.value("scales", Json::array()));
+    entry.credit = credit(entry.scales, column.pass_share);
+  } else if (entry.verdict != verdict_name(Verdict::not_graded) && entry.verdict != verdict_name(Verdict::too_noisy)) {
+    entry.credit = 0;
+  }
+  if (entry.credit)
+    entry.points = two_decimals(*entry.credit * column.points * late_factor(terms.late, entry.late_days));
+  return entry;
+}
+
+// Best: the most points, the earliest of equals. Last: the one that was handed in last, graded or not.
+void choose(Cell& cell, CourseTerms::Counts counts) {
+  if (cell.entries.empty()) return;
+  if (counts == CourseTerms::Counts::last) {
+    cell.counts = cell.entries.size() - 1;
+  } else {
+    for (std::size_t i = 0; i < cell.entries.size(); ++i) {
+      const auto& points = cell.entries[i].points;
+      if (points && (!cell.counts || *points > *cell.entries[*cell.counts].points)) cell.counts = i;
+    }
+    if (!cell.counts) cell.counts = cell.entries.size() - 1;
+  }
+  cell.state = cell.counting()->points ? Cell::State::graded : Cell::State::not_graded;
+}
+
+std::optional<double> total_of(const std::vector<Cell>& cells, const std::vector<Column>& columns) {
+  double reached = 0, weights = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto points = cells[i].points();
+    if (!points) return std::nullopt;
+    if (columns[i].points > 0) reached += columns[i].weight * *points / columns[i].points;
+    weights += columns[i].weight;
+  }
+  return weights > 0 ? std::optional<double>(two_decimals(100 * reached / weights)) : std::nullopt;
+}
+
+// Who handed in the same bytes: for an instructor to look at, and for nothing else.
+void note_same_files(Gradebook& book) {
+  for (std::size_t column = 0; column < book.columns.size(); ++column) {
+    std::map<std::string, std::vector<std::size_t>> owners;
+    for (std::size_t row = 0; row < book.rows.size(); ++row) {
+      const Entry* entry = book.rows[row].cells[column].counting();
+      if (entry != nullptr) owners[entry->source_sha256].push_back(row);
+    }
+    for (const auto& [sha256, rows] : owners) {
+      for (const std::size_t row : rows) {
+        for (const std::size_t other : rows) {
+          if (other != row) book.rows[row].cells[column].same_as.push_back(book.rows[other].owner.student);
+        }
+      }
+    }
+  }
+}
+
+Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json entry_json(const Entry& entry) {
+  return {{"file", entry.label},
+          {"source_sha256", entry.source_sha256},
+          {"submitted_at_s", entry.submitted_at_s},
+          {"late_days", entry.late_days},
+          {"verdict", entry.verdict.empty() ? Json(nullptr) : Json(entry.verdict)},
+          {"grade", entry.grade.empty() ? Json(nullptr) : Json(entry.grade)},
+          {"reasons", entry.reasons},
+          {"goals", to_json(entry.scales)},
+          {"credit", number(entry.credit)},
+          {"points", number(entry.points)},
+          {"ai", entry.dot ? Json(entry.dot->ai) : Json(nullptr)},
+          {"flops_per_s", entry.dot ? Json(entry.dot->flops_per_s) : Json(nullptr)},
+          {"boxed", entry.boxed}};
+}
+
+}  // namespace
+
+std::string_view state_name(Cell::State state) {
+  switch (state) {
+    case Cell::State::graded:
+      return "graded";
+    case Cell::State::not_graded:
+      return "not graded";
+    case Cell::State::nothing:
+      return "nothing submitted";
+  }
+  check_failed(__FILE__, __LINE__, "a Cell::State has a name");
+}
+
+std::optional<double> Cell::points() const {
+  if (state == State::nothing) return 0;
+  return counting()->points;
+}
+
+Gradebook make_gradebook(const GradebookInput& input) {
+  Gradebook book;
+  book.title = input.terms.title;
+  book.device = input.device;
+  book.counts = input.terms.counts == CourseTerms::Counts::best ? "best" : "last";
+  for (std::size_t i = 0; i < input.chapters.size(); ++i) {
+    const Chapter& chapter = input.chapters[i];
+    const ChapterTerms& terms = input.terms.chapters[i];
+    book.columns.push_back({chapter.name, chapter.title, terms.points, terms.weight, terms.pass_share, terms.deadline_s,
+                            walk_level(chapter)});
+  }
+  std::map<std::string, StudentRow> rows;
+  for (const Owner& owner : input.students) {
+    rows[owner.student] = {owner, std::vector<Cell>(book.columns.size()), std::nullopt};
+  }
+  std::set<std::pair<std::string, std::string>>
+      seen;  // the same bytes from one student at two places are one submission
+  for (const Submission& submission : input.submissions) {
+    const auto column = std::find_if(book.columns.begin(), book.columns.end(),
+                                     [&](const Column& c) { return c.chapter == submission.chapter; });
+    const auto row = rows.find(submission.owner.student);
+    if (column == book.columns.end() || row == rows.end()) continue;
+    if (!seen.insert({submission.owner.student + '\n' + submission.chapter, submission.source_sha256}).second) continue;
+    const StoredGrade* grade = input.grade(submission);
+    Entry entry = entry_of(submission, *column, input.terms, grade, input.trouble);
+    book.all_boxed = book.all_boxed && (entry.verdict.empty() || entry.boxed);
+    row->second.cells[static_cast<std::size_t>(column - book.columns.begin())].entries.push_back(std::move(entry));
+  }
+  for (auto& [student, row] : rows) {
+    for (Cell& cell : row.cells) choose(cell, input.terms.counts);
+    row.total_percent = total_of(row.cells, book.columns);
+    book.rows.push_back(std::move(row));
+  }
+  note_same_files(book);
+  return book;
+}
+
+Json to_json(const Gradebook& book) {
+  Json json{{"schema", "roofwalk.gradebook/1"},
+            {"title", book.title},
+            {"device", book.device},
+            {"counts", book.counts},
+            {"unsandboxed", !book.all_boxed}};
+  json["chapters"] = Json::array();
+  for (const Column& column : book.columns) {
+    json["chapters"].push_back({{"chapter", column.chapter},
+                                {"title", column.title},
+                                {"points", column.points},
+                                {"weight", column.weight},
+                                {"pass_share", column.pass_share},
+                                {"deadline_s", column.deadline_s ? Json(*column.deadline_s) : Json(nullptr)},
+                                {"level", column.level}});
+  }
+  json["students"] = Json::array();
+  for (const StudentRow& row : book.rows) {
+    Json student{
+        {"student", row.owner.student}, {"lms_id", row.owner.lms_id}, {"total_percent", number(row.total_percent)}};
+    student["chapters"] = Json::array();
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const Cell& cell = row.cells[i];
+      Json one{{"chapter", book.columns[i].chapter},
+               {"state", state_name(cell.state)},
+               {"points", number(cell.points())},
+               {"counts", cell.counts ? Json(*cell.counts) : Json(nullptr)},
+               {"same_as", cell.same_as}};
+      one["submissions"] = Json::array();
+      for (const Entry& entry : cell.entries) one["submissions"].push_back(entry_json(entry));
+      student["chapters"].push_back(std::move(one));
+    }
+    json["students"].push_back(std::move(student));
+  }
+  json["left_out"] = Json::array();
+  for (const LeftOut& out : book.left_out) json["left_out"].push_back({{"file", out.label}, {"reason", out.reason}});
+  return json;
+}
+
+std::string points_text(double points) {
+  std::string text = fmt::format("{:.2f}", points);
+  while (text.ends_with('0')) text.pop_back();
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,40 @@
+// One submission on its way to a worker process and back, as JSON.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "common/base/json.h"
+#include "common/base/result.h"
+#include "common/measure/roof_rates.h"
+#include "grader/course.h"
+#include "grader/pipeline.h"
+
+namespace roofwalk {
+
+// What all jobs of a chapter share; found out once, by the process that hands out the jobs.
+struct JobTerms {
+  Chapter chapter;  // with the instructor's thresholds
+  HiddenCases hidden;
+  std::string device;  // as --device
+  RoofRates rates;
+  LevelPoints starter;
+  bool boxed = false;  // whether compilers run in a sandbox
+};
+
+struct Job {
+  JobTerms terms;
+  std::filesystem::path folder;  // the worker's own, absolute; the submission lies there as file_name()
+
+  std::string file_name() const { return terms.chapter.name + ".cu"; }
+};
+
+// The chapter travels by its name and goals: the worker reads the rest of it from the course.
+Json to_json(const Job& job);
+Result<Job> job_from_json(const Json& json, const Course& course);
+
+// Grades it, in this process, in job.folder, which becomes the working directory. {"schema": "roofwalk.grade/1",
+// "attempt": roofwalk.attempt/1, "scales": [...], "boxed": ..., "plot": SVG, "profile": page}. Errors are our own.
+Result<Json> grade(const Job& job, const Course& course);
+
+}  // namespace roofwalk

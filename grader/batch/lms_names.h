@@ -1,0 +1,34 @@
+// Whose file is it, and of which chapter? From names alone, as people and learning platforms give them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace roofwalk {
+
+struct Owner {
+  std::string student;   // never empty, printable UTF-8; with the platform's number behind it, where there is one
+  std::string lms_id;    // the platform's number of the student; empty where the name has none
+  bool is_late = false;  // the platform marked it so
+};
+
+// What one name says: "doejane_LATE_123_456_vector-add-1.cu" as Canvas names files, else STUDENT.cu or
+// STUDENT_CHAPTER.cu. `rest` is the learner's own file name, as Canvas keeps it at the end; else the whole name.
+struct NamedFile {
+  Owner owner;
+  std::string rest;
+};
+NamedFile owner_of_file(const std::string& name, const std::vector<std::string>& chapters);
+
+// A folder's: "Jane Doe_123_assignsubmission_file_" as Moodle names them; else the student's own name.
+Owner owner_of_folder(const std::string& name);
+
+// The chapter that a file's name speaks of, whatever a platform or a browser made of it: "vector-add.cu",
+// "vector_add (1).cu", "01-vector-add-2.cu", "hw1_vector-add.cu". Nothing where it speaks of none, or of several.
+std::optional<std::string> chapter_of_file(const std::string& name, const std::vector<std::string>& chapters);
+
+// Control characters and bytes that are not UTF-8 become "?"; at most 200 bytes, the rest as "...". Never empty.
+std::string plain_name(const std::string& name);
+
+}  // namespace roofwalk

@@ -1,0 +1,71 @@
+#include "grader/batch/results.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "grader/batch/grade_all.h"
+#include "grader/batch/site/site.h"
+#include "grader/exports/csv.h"
+#include "grader/exports/exports.h"
+
+namespace roofwalk {
+
+namespace fs = std::filesystem;
+
+Result<std::vector<fs::path>> write_tables(const Batch& batch, const Gradebook& book) {
+  const std::vector<std::pair<fs::path, std::string>> files = {
+      {batch.folder() / "gradebook.json", json_text(to_json(book)) + "\n"},
+      {batch.folder() / "gradebook.csv", to_csv(book)},
+      {batch.folder() / "junit.xml", to_junit(book)}};
+  std::vector<fs::path> written;
+  for (const auto& [file, text] : files) {
+    ROOFWALK_TRY_STATUS(write_whole(file, text));
+    written.push_back(file);
+  }
+  return written;
+}
+
+Result<fs::path> write_site(Batch& batch, const Bench& bench, const Gradebook& book, bool shows_names) {
+  ROOFWALK_TRY(const std::string salt, batch.store().salt());
+  ROOFWALK_TRY(const auto grades, batch.store().grades(true));
+  std::map<std::string, const StoredGrade*> by_key;
+  for (const StoredGrade& grade : grades) by_key[grade.key] = &grade;
+  std::vector<Chart> charts;
+  std::vector<std::optional<Point>> starters;
+  for (std::size_t i = 0; i < book.columns.size(); ++i) {
+    const Column& column = book.columns[i];
+    Chart chart;
+    chart.title = fmt::format("{} on {}", column.chapter, bench.device_name());
+    chart.level = column.level;
+    chart.roofs = bench.roofs;
+    charts.push_back(std::move(chart));
+    ROOFWALK_TRY(const LevelPoints points,
+                 starter_dot(bench, batch.chapters()[i], batch.terms().hidden(column.chapter)));
+    const auto at = points.find(column.level);
+    starters.push_back(at == points.end() ? std::nullopt : std::optional<Point>(at->second));
+  }
+  const Site site = make_site({.book = book,
+                               .salt = salt,
+                               .shows_names = shows_names,
+                               .charts = std::move(charts),
+                               .starters = std::move(starters),
+                               .pages = [&](const std::string& key) {
+                                 const auto at = by_key.find(key);
+                                 return at == by_key.end() ? StoredGrade{} : *at->second;
+                               }});
+  // A new folder takes the old one's place, so that no page of an older report stays behind.
+  const fs::path folder = batch.folder() / "report", fresh = folder.string() + fmt::format(".new-{}", ::getpid());
+  std::error_code error;
+  fs::remove_all(fresh, error);
+  for (const auto& [path, text] : site.files) ROOFWALK_TRY_STATUS(write_whole(fresh / path, text));
+  fs::remove_all(folder, error);
+  fs::rename(fresh, folder, error);
+  if (error) return Error{.message = "cannot be replaced: " + error.message(), .file = folder.string()};
+  CsvTable names;
+  names.rows.push_back({"student", "called", "page"});
+  for (const auto& [student, called, page] : site.names) names.rows.push_back({student, called, "report/" + page});
+  ROOFWALK_TRY_STATUS(write_whole(batch.folder() / "report-names.csv", write_csv(names)));
+  return folder / "index.html";
+}
+
+}  // namespace roofwalk

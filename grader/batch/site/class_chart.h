@@ -1,0 +1,20 @@
+// Many dots under one roofline, as an SVG that stands in a page: no script, no font, no other file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/plot/plot.h"
+
+namespace roofwalk {
+
+struct ClassDot {
+  Point point;
+  std::string kind;   // "starter", "none", "pass", "ace": its colour
+  std::string label;  // beside the dot; empty: none
+};
+
+// `chart` gives the roofs, the level and the title; its walk is not drawn. `is_walk`: a line from dot to dot.
+std::string class_chart(const Chart& chart, const std::vector<ClassDot>& dots, bool is_walk);
+
+}  // namespace roofwalk

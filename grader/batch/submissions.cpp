@@ -1,0 +1,348 @@
+#include "grader/batch/submissions.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "common/base/child.h"
+#include "common/base/hash.h"
+#include "grader/batch/archive.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostFileBytes = 64u << 20;      // of a source, and of a zip inside a zip
+constexpr std::size_t kMostStudentBytes = 128u << 20;  // of all that one student's zip unpacks to
+constexpr int kDeepest = 12;                           // folders in folders
+
+// A file somewhere, not read yet.
+struct Found {
+  std::vector<std::string> parts;  // folders and the file's name, below the path that was given
+  std::int64_t written_at_s = 0;
+  std::function<Result<std::string>()> read;
+};
+
+std::string lower_extension(const std::string& name) {
+  std::string extension = fs::path(name).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return extension;
+}
+
+bool is_source(const std::string& name) { return lower_extension(name) == ".cu"; }
+bool is_zip(const std::string& name) { return lower_extension(name) == ".zip"; }
+// What systems and tools leave behind: never a student's, never a kernel.
+bool is_debris(const std::string& name) {
+  constexpr std::array kNames = {"__MACOSX", ".DS_Store", ".git", ".svn", ".vscode", ".idea", ".cache", ".venv"};
+  return name.starts_with("._") || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+// Never follows a link, never waits for a pipe.
+Result<std::string> read_plain_file(const fs::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return Error{.message = "cannot be opened"};
+  if (!S_ISREG(info.st_mode)) return Error{.message = "is no plain file"};
+  std::string bytes;
+  std::string part(1 << 16, '\0');
+  ssize_t count = 0;
+  while ((count = ::read(file.get(), part.data(), part.size())) > 0 && bytes.size() <= kMostFileBytes) {
+    bytes.append(part, 0, static_cast<std::size_t>(count));
+  }
+  if (count < 0) return Error{.message = "cannot be read"};
+  if (bytes.size() > kMostFileBytes) return Error{.message = fmt::format("is larger than {} bytes", kMostFileBytes)};
+  return bytes;
+}
+
+std::vector<std::string> parts_of(const std::string& name) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin <= name.size()) {
+    const std::size_t end = std::min(name.find_first_of("/\\", begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    if (!part.empty() && part != "." && part != "..") parts.push_back(part);
+    begin = end + 1;
+  }
+  return parts;
+}
+
+class Collector {
+ public:
+  Collector(const std::vector<std::string>& chapters, const KeepSource& keep) : chapters_(chapters), keep_(keep) {}
+
+  Status add(const fs::path& path) {
+    std::error_code error;
+    const fs::path full = fs::absolute(path, error).lexically_normal();
+    top_ = plain_name((full.has_filename() ? full : full.parent_path()).filename().string());
+    const fs::file_status status = fs::status(full, error);
+    if (fs::is_directory(status)) {
+      std::vector<Found> found;
+      walk(full, {}, found);
+      return add_class(std::move(found), top_);
+    }
+    if (!fs::is_regular_file(status)) {
+      return Error{
+          .message = "there is nothing to grade", .file = path.string(), .advice = "give a file, a folder or a zip"};
+    }
+    if (is_zip(path.string())) {
+      auto archive = Archive::open(full);
+      if (!archive) return Error{.message = archive.error().message, .file = path.string()};
+      const auto shared = std::make_shared<Archive>(std::move(*archive));
+      return add_class(without_common_folder(files_of(shared)), fs::path(top_).stem().string());
+    }
+    const std::string name = full.filename().string();
+    const Found one{{name}, written_at(full), [full] { return read_plain_file(fs::canonical(full)); }};
+    // `grade alice/vector-add.cu`: the folder's name is the student's.
+    if (is_chapter_name(name)) return add_student(owner_of_folder(full.parent_path().filename().string()), {one});
+    return add_class({one}, top_);
+  }
+
+  Handed take() {
+    std::sort(handed_.submissions.begin(), handed_.submissions.end(), [](const Submission& a, const Submission& b) {
+      return std::tie(a.owner.student, a.chapter, a.submitted_at_s, a.label) <
+             std::tie(b.owner.student, b.chapter, b.submitted_at_s, b.label);
+    });
+    for (auto& [name, owner] : students_) handed_.students.push_back(owner);
+    return std::move(handed_);
+  }
+
+ private:
+  static std::int64_t written_at(const fs::path& path) {
+    struct stat info {};
+    return ::lstat(path.c_str(), &info) == 0 ? static_cast<std::int64_t>(info.st_mtime) : 0;
+  }
+
+  void leave_out(const std::vector<std::string>& parts, std::string reason) {
+    std::string label = top_;
+    for (const std::string& part : parts) label += "/" + plain_name(part);
+    handed_.left_out.push_back({label, std::move(reason)});
+  }
+
+  // All files below a folder, by name, so that the order is the same on every file system.
+  void walk(const fs::path& folder, const std::vector<std::string>& parts, std::vector<Found>& found) {
+    std::error_code error;
+    std::vector<fs::directory_entry> entries;
+    for (const auto& entry : fs::directory_iterator(folder, error)) entries.push_back(entry);
+    if (error) leave_out(parts, "the folder cannot be read");
+    std::sort(entries.begin(), entries.end());
+    for (const auto& entry : entries) {
+      const fs::path path = entry.path();
+      const std::string name = path.filename().string();
+      if (is_debris(name)) continue;
+      std::vector<std::string> here = parts;
+      here.push_back(name);
+      const fs::file_status status = entry.symlink_status(error);
+      if (fs::is_directory(status)) {
+        if (parts.size() < kDeepest) {
+          found.push_back({here, 0, nullptr});  // so that an empty folder is a student, too
+          walk(path, here, found);
+        } else {
+          leave_out(here, "too many folders in folders");
+        }
+      } else if (fs::is_regular_file(status)) {
+        found.push_back({here, written_at(path), [path] { return read_plain_file(path); }});
+      } else if (is_source(name) || is_zip(name)) {
+        leave_out(here, fs::is_symlink(status) ? "is a link, and links are not followed" : "is no plain file");
+        found.push_back({here, 0, nullptr});
+      }
+    }
+  }
+
+  static std::vector<Found> files_of(const std::shared_ptr<Archive>& archive) {
+    std::vector<Found> found;
+    for (const ArchiveEntry& entry : archive->entries()) {
+      auto parts = parts_of(entry.name);
+      const bool debris = std::any_of(parts.begin(), parts.end(), is_debris);
+      if (parts.empty() || debris || parts.size() > kDeepest) continue;
+      found.push_back(
+          {std::move(parts), entry.written_at_s, [archive, entry] { return archive->read(entry, kMostFileBytes); }});
+    }
+    return found;
+  }
+
+  // A zip of one folder means what is in it, unless that folder is a student's own.
+  std::vector<Found> without_common_folder(std::vector<Found> found) const {
+    while (!found.empty()) {
+      const std::string first = found.front().parts.front();
+      const bool common = std::all_of(found.begin(), found.end(), [&](const Found& f) {
+        return f.parts.size() > 1 && f.parts.front() == first && !(f.parts.size() == 2 && is_chapter_name(f.parts[1]));
+      });
+      if (!common) break;
+      for (Found& f : found) f.parts.erase(f.parts.begin());
+    }
+    return found;
+  }
+
+  bool is_chapter_name(const std::string& name) const {
+    if (!is_source(name)) return false;
+    const std::string stem = fs::path(name).stem().string();
+    return std::find(chapters_.begin(), chapters_.end(), stem) != chapters_.end();
+  }
+
+  // Each entry of the class is a student's: a folder, a zip or a file. Files called like chapters make it one
+  // student's.
+  Status add_class(std::vector<Found> found, const std::string& name) {
+    const auto is_own = [&](const Found& f) { return f.parts.size() == 1 && is_chapter_name(f.parts[0]); };
+    if (std::any_of(found.begin(), found.end(), is_own)) return add_student(owner_of_folder(name), std::move(found));
+    std::map<std::string, std::vector<Found>> folders;
+    for (Found& f : found) {
+      const std::string first = f.parts.front();
+      if (f.parts.size() > 1 || f.read == nullptr) {
+        if (f.read == nullptr && (is_source(first) || is_zip(first))) continue;  // left out before
+        auto& files = folders[first];
+        f.parts.erase(f.parts.begin());
+        if (!f.parts.empty()) files.push_back(std::move(f));
+        continue;
+      }
+      if (is_zip(first)) {
+        ROOFWALK_TRY_STATUS(add_student_zip(f));
+      } else if (is_source(first)) {
+        const NamedFile named = owner_of_file(first, chapters_);
+        know(named.owner);
+        const auto chapter = chapter_of(named.rest, /*is_only=*/true);
+        if (!chapter) {
+          leave_out(f.parts, unknown_chapter());
+          continue;
+        }
+        ROOFWALK_TRY_STATUS(keep(named.owner, *chapter, f, f.parts));
+      } else {
+        leave_out(f.parts, "is neither a .cu file nor a folder nor a zip");
+      }
+    }
+    for (auto& [folder, files] : folders) {
+      prefix_ = {folder};
+      ROOFWALK_TRY_STATUS(add_student(owner_of_folder(folder), std::move(files)));
+      prefix_.clear();
+    }
+    return kOk;
+  }
+
+  Status add_student_zip(const Found& f) {
+    const NamedFile named = owner_of_file(f.parts.back(), chapters_);
+    know(named.owner);
+    const auto bytes = f.read();
+    if (!bytes) {
+      leave_out(f.parts, bytes.error().message);
+      return kOk;
+    }
+    auto archive = Archive::in_memory(*bytes);
+    if (!archive) {
+      leave_out(f.parts, archive.error().message);
+      return kOk;
+    }
+    std::vector<Found> files = files_of(std::make_shared<Archive>(std::move(*archive)));
+    for (Found& file : files) {
+      if (file.written_at_s < f.written_at_s) file.written_at_s = f.written_at_s;  // handed in when the zip was
+    }
+    prefix_ = f.parts;
+    const Status added = add_student(named.owner, std::move(files));
+    prefix_.clear();
+    return added;
+  }
+
+  // All that one student handed in. Of a whole checkout only what stands in my/ is theirs.
+  Status add_student(const Owner& owner, std::vector<Found> files, bool from_zip = false) {
+    know(owner);
+    const auto in_my = [](const Found& f) { return f.parts.size() > 1 && f.parts[f.parts.size() - 2] == "my"; };
+    const bool is_checkout =
+        std::any_of(files.begin(), files.end(), [&](const Found& f) { return in_my(f) && is_source(f.parts.back()); });
+    if (is_checkout) std::erase_if(files, [&](const Found& f) { return !in_my(f); });
+    std::erase_if(files, [](const Found& f) { return f.read == nullptr; });
+    const auto sources = static_cast<std::size_t>(
+        std::count_if(files.begin(), files.end(), [](const Found& f) { return is_source(f.parts.back()); }));
+    std::size_t student_bytes = 0;
+    for (const Found& f : files) {
+      std::vector<std::string> place = prefix_;
+      place.insert(place.end(), f.parts.begin(), f.parts.end());
+      const std::string& name = f.parts.back();
+      if (is_zip(name) && f.parts.size() == 1 && !from_zip) {  // a zip in a student's folder, as some platforms keep it
+        const auto bytes = f.read();
+        auto archive = bytes ? Archive::in_memory(*bytes) : Result<Archive>(bytes.error());
+        if (!archive) {
+          leave_out(place, archive.error().message);
+          continue;
+        }
+        const std::vector<std::string> before = std::exchange(prefix_, place);
+        const Status added = add_student(owner, files_of(std::make_shared<Archive>(std::move(*archive))), true);
+        prefix_ = before;
+        ROOFWALK_TRY_STATUS(added);
+        continue;
+      }
+      if (!is_source(name)) continue;
+      const auto chapter = chapter_of(name, sources == 1);
+      if (!chapter) {
+        leave_out(place, unknown_chapter());
+        continue;
+      }
+      ROOFWALK_TRY_STATUS(keep(owner, *chapter, f, place, &student_bytes));
+    }
+    return kOk;
+  }
+
+  std::optional<std::string> chapter_of(const std::string& name, bool is_only) const {
+    if (const auto chapter = chapter_of_file(name, chapters_)) return chapter;
+    if (is_only && chapters_.size() == 1) return chapters_.front();
+    return std::nullopt;
+  }
+
+  std::string unknown_chapter() const {
+    return fmt::format("its name tells no chapter: {}.cu", fmt::join(chapters_, ".cu, "));
+  }
+
+  void know(const Owner& owner) {
+    Owner& known = students_.try_emplace(owner.student, owner).first->second;
+    if (known.lms_id.empty()) known.lms_id = owner.lms_id;
+    known.is_late = false;
+  }
+
+  Status keep(const Owner& owner, const std::string& chapter, const Found& f, const std::vector<std::string>& place,
+              std::size_t* student_bytes = nullptr) {
+    const auto bytes = f.read();
+    if (!bytes) {
+      leave_out(place, bytes.error().message);
+      return kOk;
+    }
+    if (student_bytes != nullptr && (*student_bytes += bytes->size()) > kMostStudentBytes) {
+      leave_out(place, fmt::format("one student's files have more than {} bytes", kMostStudentBytes));
+      return kOk;
+    }
+    Submission submission{owner, chapter, top_, sha256_hex(*bytes), f.written_at_s};
+    for (const std::string& part : place) submission.label += "/" + plain_name(part);
+    // Without its copy it cannot be graded, and will be told so; it is handed in all the same.
+    if (const Status kept = keep_(submission.source_sha256, *bytes); !kept) {
+      leave_out(place, "its copy cannot be kept: " + kept.error().message);
+    }
+    handed_.submissions.push_back(std::move(submission));
+    return kOk;
+  }
+
+  const std::vector<std::string>& chapters_;
+  const KeepSource& keep_;
+  std::string top_;                  // what the path is called, for labels
+  std::vector<std::string> prefix_;  // of labels, where a student's files are being added
+  std::map<std::string, Owner> students_;
+  Handed handed_;
+};
+
+}  // namespace
+
+Result<Handed> collect(const std::vector<fs::path>& paths, const std::vector<std::string>& chapters,
+                       const KeepSource& keep) {
+  Collector collector(chapters, keep);
+  for (const fs::path& path : paths) ROOFWALK_TRY_STATUS(collector.add(path));
+  return collector.take();
+}
+
+}  // namespace roofwalk

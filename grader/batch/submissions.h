@@ -1,0 +1,44 @@
+// What a class handed in, found in folders and zips. Each file is read once, hashed and kept as a copy; whatever
+// follows works on the copy alone, so nobody can change a submission while it is graded.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "grader/batch/lms_names.h"
+
+namespace roofwalk {
+
+struct Submission {
+  Owner owner;
+  std::string chapter;
+  std::string label;          // where it was found, for people: "submissions/alice/vector-add.cu"
+  std::string source_sha256;  // of its bytes; the copy's name
+  std::int64_t submitted_at_s = 0;
+};
+
+// A file or folder that gave no submission, and why.
+struct LeftOut {
+  std::string label, reason;
+};
+
+struct Handed {
+  std::vector<Submission> submissions;  // by student, chapter and time
+  std::vector<Owner> students;          // all, those included who handed nothing in that can be graded
+  std::vector<LeftOut> left_out;
+};
+
+// Keeps the bytes of a file by their hash.
+using KeepSource = std::function<Status(const std::string& sha256, const std::string& bytes)>;
+
+// Walks each path: a .cu file, a folder with a file or a folder or a zip a student, or a zip with any of these, as a
+// learning platform hands it out. `chapters`: those that are graded; with only one, a file may have any name. Links are
+// not followed, and what is no plain file is not opened. Errors: a path that is not there.
+Result<Handed> collect(const std::vector<std::filesystem::path>& paths, const std::vector<std::string>& chapters,
+                       const KeepSource& keep);
+
+}  // namespace roofwalk

@@ -1,0 +1,138 @@
+#include "grader/batch/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace roofwalk {
+namespace {
+
+constexpr std::size_t kMostName = 32;
+
+// Columns on the screen of UTF-8: what begins with these bytes is mostly East Asian or a picture, and twice as wide.
+std::size_t width_of(std::string_view text) {
+  std::size_t width = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xc0) != 0x80) width += (byte >= 0xe3 && byte <= 0xed) || byte >= 0xf0 ? 2 : 1;
+  }
+  return width;
+}
+
+std::string padded(std::string text, std::size_t width, bool right = false) {
+  const std::size_t has = width_of(text);
+  const std::string space(width > has ? width - has : 0, ' ');
+  return right ? space + text : text + space;
+}
+
+std::string short_name(const std::string& name) {
+  if (width_of(name) <= kMostName) return name;
+  std::string out;
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < name.size() && shown < kMostName - 3;) {
+    std::size_t next = i + 1;
+    while (next < name.size() && (static_cast<unsigned char>(name[next]) & 0xc0) == 0x80) ++next;
+    out += name.substr(i, next - i);
+    i = next;
+    ++shown;
+  }
+  return out + "...";
+}
+
+std::string cell_text(const Cell& cell) {
+  const Entry* entry = cell.counting();
+  if (entry == nullptr) return "-";
+  const std::string late = entry->late_days > 0 ? " late" : "";
+  if (!entry->points) return "? " + (entry->verdict.empty() ? "not graded" : entry->verdict) + late;
+  const std::string verdict = entry->grade == "ace" ? "ace" : entry->verdict;
+  return fmt::format("{} {}{}", points_text(*entry->points), verdict, late);
+}
+
+std::string painted(const Cell& cell, const std::string& text, const Colors& colors) {
+  if (cell.state == Cell::State::not_graded) return colors.caution(text);
+  if (cell.state == Cell::State::nothing) return colors.faint(text);
+  return cell.counting()->verdict == "pass" ? colors.good(text) : text;
+}
+
+std::string count_of(std::size_t count, const std::string& one, const std::string& many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+// "vector-add: 12 ace, 100 pass, 3 fail, 2 compile_error; median 8.1 of 10".
+std::string statistics(const Gradebook& book, std::size_t column) {
+  constexpr std::array kOrder = {"ace",     "pass",          "fail",       "incorrect",  "fault",
+                                 "refused", "compile_error", "not_graded", "not graded", "nothing submitted"};
+  std::map<std::string, std::size_t> counts;
+  std::vector<double> points;
+  for (const StudentRow& row : book.rows) {
+    const Cell& cell = row.cells[column];
+    const Entry* entry = cell.counting();
+    ++counts[entry == nullptr         ? "nothing submitted"
+             : entry->verdict.empty() ? "not graded"
+             : entry->grade == "ace"  ? "ace"
+                                      : entry->verdict];
+    if (entry != nullptr && entry->points) points.push_back(*entry->points);
+  }
+  std::string text;
+  for (const char* name : kOrder) {
+    if (counts[name] > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[name], name);
+  }
+  std::sort(points.begin(), points.end());
+  if (points.empty()) return text;
+  const double median = (points[(points.size() - 1) / 2] + points[points.size() / 2]) / 2;
+  return fmt::format("{}; median {} of {}", text, points_text(median), points_text(book.columns[column].points));
+}
+
+}  // namespace
+
+std::string table(const Gradebook& book, const Colors& colors, std::size_t columns) {
+  std::size_t name_width = width_of("student");
+  for (const StudentRow& row : book.rows) name_width = std::max(name_width, width_of(short_name(row.owner.student)));
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < book.columns.size(); ++i) {
+    std::size_t width = book.columns[i].chapter.size();
+    for (const StudentRow& row : book.rows) width = std::max(width, cell_text(row.cells[i]).size());
+    widths.push_back(width);
+  }
+  std::string text = padded("student", name_width);
+  for (std::size_t i = 0; i < widths.size(); ++i) text += "  " + padded(book.columns[i].chapter, widths[i]);
+  text += "   total\n";
+  for (const StudentRow& row : book.rows) {
+    text += padded(short_name(row.owner.student), name_width);
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const std::string cell = cell_text(row.cells[i]);
+      text += "  " + painted(row.cells[i], cell, colors) + std::string(widths[i] - cell.size(), ' ');
+    }
+    text += padded(row.total_percent ? points_text(*row.total_percent) + " %" : "?", 8, true) + "\n";
+  }
+  text += "\n";
+  for (std::size_t i = 0; i < book.columns.size(); ++i) {
+    for (const std::string& line :
+         wrapped(fmt::format("{}: {}", book.columns[i].chapter, statistics(book, i)), columns))
+      text += line + "\n";
+  }
+  std::size_t shared = 0;
+  for (const StudentRow& row : book.rows) {
+    for (const Cell& cell : row.cells) shared += cell.same_as.empty() ? 0 : 1;
+  }
+  if (shared > 0) {
+    text += count_of(shared, "submission is", "submissions are") +
+            " the same as another student's, byte for byte (`same_as` in gradebook.json)\n";
+  }
+  for (const StudentRow& row : book.rows) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      if (row.cells[i].state != Cell::State::not_graded) continue;
+      const Entry& entry = *row.cells[i].counting();
+      const std::string reason = entry.reasons.empty() ? entry.verdict : entry.reasons.front();
+      text += colors.caution("needs a look") +
+              fmt::format(": {}, {}: {}\n", row.owner.student, book.columns[i].chapter, printable(reason));
+    }
+  }
+  for (const LeftOut& out : book.left_out)
+    text += fmt::format("left out: {}: {}\n", printable(out.label), printable(out.reason));
+  return text;
+}
+
+}  // namespace roofwalk

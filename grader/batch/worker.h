@@ -1,0 +1,26 @@
+// A process for each submission: what crashes, hangs or grows in it costs that submission a fault of ours, and nothing
+// else.
+#pragma once
+
+#include <filesystem>
+
+#include "common/base/json.h"
+#include "common/base/result.h"
+
+namespace roofwalk {
+
+struct WorkerLimits {
+  double wall_s = 1800;  // far beyond what the counts allow a kernel: who gets here hangs
+  std::size_t memory_bytes = std::size_t{6} << 30;
+};
+
+// Starts `program` grade-worker, hands it the job over a socket of their own and brings home the object that it
+// answers. Errors: one line on how the worker ended, with the last line that it printed.
+Result<Json> run_in_worker(const std::filesystem::path& program, const Json& job, const WorkerLimits& limits);
+
+// The other end, in the worker: whether it was started as one; the job; the answer.
+bool is_grade_worker();
+Result<Json> receive_job();
+Status send_answer(const Json& answer);
+
+}  // namespace roofwalk

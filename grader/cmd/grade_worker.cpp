@@ -1,0 +1,34 @@
+// roofwalk grade-worker: the process that grades one submission (grader/batch/worker.h). The program starts it for
+// itself; no help names it.
+#include "grader/batch/job.h"
+#include "grader/batch/worker.h"
+#include "grader/cmd/verbs.h"
+
+namespace roofwalk {
+namespace {
+
+int work() {
+  if (!is_grade_worker()) {
+    throw Failure{{.message = "`grade-worker` is started by the program itself, for one submission of a class",
+                   .advice = "`./roofwalk grade PATH...` grades them"},
+                  kUsage};
+  }
+  const auto answer = []() -> Result<Json> {
+    ROOFWALK_TRY(const Json json, receive_job());
+    ROOFWALK_TRY(const Course course, open_course(std::filesystem::current_path()));
+    ROOFWALK_TRY(const Job job, job_from_json(json, course));
+    return grade(job, course);
+  }();
+  value_or_fail(send_answer(answer ? *answer : Json{{"error", answer.error().text()}}));
+  return kAccepted;
+}
+
+}  // namespace
+
+void add_grade_worker_command(CLI::App& app, Session&, int& exit_code) {
+  auto* command = app.add_subcommand("grade-worker", "Grade one submission for the program that started this");
+  command->group("");  // in no list
+  command->callback([&exit_code] { exit_code = work(); });
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,173 @@
+// A gradebook as Canvas exports and imports it: the first column's head holds "Student", then "ID", optional columns of
+// SIS and login, and the last of the student's columns holds "Section"; then columns of assignments, "Title (number)";
+// a row "Points Possible" may stand above the students. Columns of totals are read-only and are left as they are.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+
+#include "grader/exports/csv.h"
+#include "grader/exports/exports.h"
+#include "grader/text.h"
+
+namespace roofwalk {
+namespace {
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+// "Roofwalk (1234)" -> "Roofwalk".
+std::string without_number(const std::string& head) {
+  static const std::regex number(R"( \(\d{1,18}\)$)");
+  return head.size() > 300 ? head : std::regex_replace(head, number, "");
+}
+
+struct Heads {
+  std::size_t student = 0, id = 0, section = 0, column = 0;
+  std::optional<std::size_t> login, sis;
+};
+
+Result<Heads> heads_of(const CsvRow& row, const std::string& wanted) {
+  constexpr const char* kAdvice = "export the gradebook from Canvas (Grades, Export) and give that file";
+  const auto find = [&](const std::string& name) -> std::optional<std::size_t> {
+    const auto at =
+        std::find_if(row.begin(), row.end(), [&](const std::string& cell) { return trimmed(cell) == name; });
+    return at == row.end() ? std::nullopt : std::optional<std::size_t>(static_cast<std::size_t>(at - row.begin()));
+  };
+  Heads heads;
+  if (row.empty() || row.front().find("Student") == std::string::npos)
+    return Error{.message = "the first column is not `Student`", .file = "", .line = 1, .advice = kAdvice};
+  const auto id = find("ID");
+  if (!id || *id != 1)
+    return Error{.message = "the second column is not `ID`", .file = "", .line = 1, .advice = kAdvice};
+  heads.id = *id;
+  const auto section = find("Section");
+  if (!section) return Error{.message = "there is no column `Section`", .file = "", .line = 1, .advice = kAdvice};
+  heads.section = *section;
+  heads.login = find("SIS Login ID");
+  heads.sis = find("SIS User ID");
+  std::vector<std::size_t> fits;
+  std::vector<std::string> names;
+  for (std::size_t i = *section + 1; i < row.size(); ++i) {
+    const std::string name = trimmed(row[i]);
+    names.push_back(without_number(name));
+    if (name == wanted || without_number(name) == wanted) fits.push_back(i);
+  }
+  if (fits.empty()) {
+    const auto near = near_names(wanted, names);
+    return Error{.message = fmt::format("there is no column `{}`", wanted),
+                 .file = "",
+                 .line = 1,
+                 .advice = near.empty() ? "make the assignment in Canvas first, then export"
+                                        : fmt::format("did you mean {}?", fmt::join(near, " or "))};
+  }
+  if (fits.size() > 1)
+    return Error{.message = fmt::format("{} columns are called `{}`", fits.size(), wanted),
+                 .file = "",
+                 .line = 1,
+                 .advice = "give the number behind it, too"};
+  heads.column = fits.front();
+  return heads;
+}
+
+// "Doe, Jane" and "Jane Doe" are one, and so is "doejane" as Canvas calls files.
+std::string name_key(const std::string& name) {
+  std::string text = name;
+  if (const std::size_t comma = name.find(", "); comma != std::string::npos)
+    text = name.substr(comma + 2) + name.substr(0, comma);
+  std::string key;
+  for (const char c : text) {
+    if (c != ' ' && c != '-' && c != '\'') key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return key;
+}
+
+// Rows that are no student: what is possible, and what Canvas adds for its own test student.
+bool is_student(const CsvRow& row, const Heads& heads) {
+  return row.size() > heads.section && trimmed(row[heads.student]) != "Points Possible" &&
+         !trimmed(row[heads.id]).empty();
+}
+
+}  // namespace
+
+Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& exported, const std::string& column,
+                                 const std::string& chapter) {
+  ROOFWALK_TRY(CsvTable table, read_csv(exported));
+  if (table.rows.empty()) return Error{.message = "the file is empty"};
+  ROOFWALK_TRY(const Heads heads, heads_of(table.rows.front(), column));
+  const auto at =
+      std::find_if(book.columns.begin(), book.columns.end(), [&](const Column& c) { return c.chapter == chapter; });
+  if (!chapter.empty() && at == book.columns.end())
+    return Error{.message = fmt::format("`{}` is not among the chapters", chapter)};
+
+  double possible = 100;
+  for (const CsvRow& row : table.rows) {
+    if (row.size() <= heads.column || trimmed(row.front()) != "Points Possible") continue;
+    const std::string text = trimmed(row[heads.column]);
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (end != text.c_str() && value > 0) possible = value;
+  }
+  const auto cell_of = [&](const StudentRow& row) -> std::optional<double> {
+    if (chapter.empty())
+      return row.total_percent ? std::optional<double>(*row.total_percent * possible / 100) : std::nullopt;
+    return row.cells[static_cast<std::size_t>(at - book.columns.begin())].points();
+  };
+
+  CanvasResult result;
+  std::map<const StudentRow*, std::size_t> placed;
+  for (std::size_t i = 1; i < table.rows.size(); ++i) {
+    CsvRow& row = table.rows[i];
+    if (!is_student(row, heads)) continue;
+    const std::string id = trimmed(row[heads.id]);
+    std::vector<std::string> others{row[heads.student]};
+    if (heads.login) others.push_back(trimmed(row[*heads.login]));
+    if (heads.sis) others.push_back(trimmed(row[*heads.sis]));
+    const StudentRow* found = nullptr;
+    bool several = false;
+    for (const StudentRow& one : book.rows) {
+      if (!one.owner.lms_id.empty()) {
+        if (one.owner.lms_id != id) continue;
+        found = &one;
+        several = false;
+        break;
+      }
+      const bool fits = std::any_of(others.begin(), others.end(), [&](const std::string& other) {
+        return !other.empty() && (other == one.owner.student || name_key(other) == name_key(one.owner.student));
+      });
+      if (!fits || found == &one) continue;
+      several = found != nullptr;
+      found = &one;
+    }
+    if (found == nullptr || several) {
+      result.notes.push_back(
+          several ? fmt::format("{}: several students of that name", row[heads.student])
+                  : fmt::format("{}: no submission was found; the cell stays as it was", row[heads.student]));
+      continue;
+    }
+    if (!placed.emplace(found, i).second) {
+      result.notes.push_back(fmt::format("{}: two rows of the file fit {}", row[heads.student], found->owner.student));
+      continue;
+    }
+    const auto points = cell_of(*found);
+    if (!points) {
+      result.notes.push_back(fmt::format("{}: not graded yet; the cell stays as it was", row[heads.student]));
+      continue;
+    }
+    row.resize(std::max(row.size(), heads.column + 1));
+    row[heads.column] = points_text(*points);
+    ++result.filled;
+  }
+  for (const StudentRow& one : book.rows) {
+    if (placed.count(&one) == 0) result.notes.push_back(fmt::format("{}: is not in the file", one.owner.student));
+  }
+  result.csv = write_csv(table);
+  return result;
+}
+
+}  // namespace roofwalk

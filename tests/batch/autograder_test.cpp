@@ -1,0 +1,79 @@
+// Gradescope's zip as Gradescope uses it: unpacked, run for one submission; and when all goes wrong.
+#include "grader/batch/archive.h"
+#include "tests/batch/class_fixture.h"
+
+namespace roofwalk::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class AutograderTest : public ClassTest {
+ protected:
+  // The zip, unpacked as on Gradescope; `program` stands for the one that setup.sh would have built.
+  void unpack(const std::string& program) {
+    std::ofstream(folder_ / "secrets.toml") << "seeds = [7203685477580]\n";
+    std::ofstream(folder_ / "course.toml")
+        << "secrets = \"secrets.toml\"\n[[chapter]]\nname = \"vector-add\"\npoints = 10\n";
+    const auto made =
+        run_command({.arguments = {TEST_PROGRAM, "export", "autograder", "--course", (folder_ / "course.toml").string(),
+                                   "--out", (folder_ / "a.zip").string()},
+                     .working_directory = folder_,
+                     .environment = {{"ROOFWALK_ROOT", TEST_SOURCE_DIR}, {"PATH", ::getenv("PATH")}}});
+    ASSERT_TRUE(made);
+    ASSERT_EQ(made->exit_code, 0) << made->output;
+    const auto zip = Archive::open(folder_ / "a.zip");
+    ASSERT_TRUE(zip);
+    for (const ArchiveEntry& entry : zip->entries()) {
+      const fs::path file = folder_ / "autograder/source" / entry.name;
+      fs::create_directories(file.parent_path());
+      std::ofstream(file, std::ios::binary) << *zip->read(entry, 10u << 20);
+    }
+    const fs::path front = folder_ / "autograder/source/roofwalk/roofwalk";
+    std::ofstream(front) << "#!/bin/bash\n" << program;
+    for (const fs::path& file : {front, folder_ / "autograder/source/run_autograder"})
+      fs::permissions(file, fs::perms::owner_all);
+    fs::create_directories(folder_ / "autograder/submission");
+  }
+  Json run() {
+    const auto result = run_command({.arguments = {(folder_ / "autograder/source/run_autograder").string()},
+                                     .environment = {{"AUTOGRADER", folder_ / "autograder"},
+                                                     {"PATH", ::getenv("PATH")},
+                                                     {"ROOFWALK_ROOT", course_.root()},
+                                                     {"HOME", folder_}},
+                                     .timeout_s = 300});
+    EXPECT_TRUE(result);
+    log_ = result ? result->output : "";
+    return Json::parse(file_text(folder_ / "autograder/results/results.json"), nullptr, false);
+  }
+  std::string log_;
+};
+
+TEST_F(AutograderTest, GradesOneSubmission) {
+  unpack("exec '" TEST_PROGRAM "' \"$@\"\n");
+  fs::copy_file(fs::path(TEST_SOURCE_DIR) / "solutions/01-vector-add/step2_four_at_a_time.cu",
+                folder_ / "autograder/submission/vector-add.cu");
+  const Json results = run();
+  ASSERT_TRUE(results.is_object()) << log_;
+  EXPECT_EQ(results["score"], 10) << results.dump(2) << log_;
+  EXPECT_EQ(results["tests"][0]["status"], "passed");
+  EXPECT_EQ(log_.find("7203685477580"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder_ / "autograder/source/secrets.toml"));  // gone before a compiler could read it
+}
+
+TEST_F(AutograderTest, AnEmptySubmissionIsToldSo) {
+  unpack("exec '" TEST_PROGRAM "' \"$@\"\n");
+  const Json results = run();
+  ASSERT_TRUE(results.is_object()) << log_;
+  EXPECT_EQ(results["score"], 0) << log_;
+  EXPECT_THAT(results["tests"][0]["output"].get<std::string>(), HasSubstr("Nothing was handed in: vector-add.cu"));
+}
+
+TEST_F(AutograderTest, AGraderThatFailsSaysThatItIsItsOwnFault) {
+  unpack("exit 3\n");
+  const Json results = run();
+  ASSERT_TRUE(results.is_object()) << log_;
+  EXPECT_THAT(results["output"].get<std::string>(), HasSubstr("a fault of the grader, not of your kernel"));
+}
+
+}  // namespace
+}  // namespace roofwalk::test

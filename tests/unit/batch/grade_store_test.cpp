@@ -1,0 +1,159 @@
+// Grades are added, never changed, never lost; damage costs what is damaged.
+#include "grader/batch/grade_store.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/store/sqlite.h"
+#include "grader/course.h"
+#include "tests/support/scratch_folder.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::HasSubstr;
+
+StoredGrade grade(int number) {
+  return {.key = fmt::format("key{}", number),
+          .chapter = "vector-add",
+          .source_sha256 = fmt::format("sha{}", number),
+          .result = {{"attempt", {{"verdict", "pass"}, {"text", std::string(2000, 'x')}}}},
+          .plot = "<svg/>",
+          .profile = "page"};
+}
+
+class Grades : public ::testing::Test {
+ protected:
+  GradeStore open() {
+    auto store = GradeStore::open(file_, told_);
+    EXPECT_TRUE(store) << store.error().text();
+    return std::move(*store);
+  }
+  void fill(int count) {
+    GradeStore store = open();
+    for (int i = 0; i < count; ++i) ASSERT_TRUE(store.add(grade(i)));
+  }
+
+  const test::ScratchFolder folder_;
+  const fs::path file_ = folder_.path() / "class" / "grades.db";
+  std::string told_;
+};
+
+TEST_F(Grades, AreThereAfterwards) {
+  fill(3);
+  const GradeStore store = open();
+  const auto grades = *store.grades(true);
+  ASSERT_EQ(grades.size(), 3u);
+  EXPECT_EQ(grades[1].key, "key1");
+  EXPECT_EQ(grades[1].result, grade(1).result);
+  EXPECT_EQ(grades[1].plot, "<svg/>");
+  EXPECT_EQ(grades[1].graded_at.size(), std::string("2026-01-01T00:00:00Z").size());
+  EXPECT_EQ(*store.last_round("key1"), 1);
+  EXPECT_EQ(*store.last_round("key9"), 0);
+  EXPECT_TRUE(store.verify());
+  EXPECT_EQ(told_, "");
+}
+
+TEST_F(Grades, OfOneKeyAndRoundStayAsTheyWere) {
+  fill(1);
+  GradeStore store = open();
+  StoredGrade other = grade(0);
+  other.plot = "another";
+  ASSERT_TRUE(store.add(other));
+  EXPECT_EQ((*store.grades(true)).size(), 1u);
+  EXPECT_EQ((*store.grades(true))[0].plot, "<svg/>");
+  other.round = 2;
+  ASSERT_TRUE(store.add(other));
+  EXPECT_EQ((*store.grades(true)).size(), 2u);
+  EXPECT_EQ(*store.last_round("key0"), 2);
+}
+
+TEST_F(Grades, CannotBeChangedOrDeletedByAnyStatement) {
+  fill(2);
+  { ASSERT_TRUE(open().add(StoredFault{"key", "reason", "", 1})); }
+  ASSERT_TRUE(open().salt());
+  ASSERT_TRUE(open().add(Handed{{{{"a", "", false}, "vector-add", "a", "sha", 1}}, {{"a", "", false}}, {}}));
+  Database database(file_, 0);
+  ASSERT_TRUE(database.run("PRAGMA recursive_triggers = ON"));
+  for (const char* sql :
+       {"UPDATE grades SET result = '{}'", "DELETE FROM grades", "DELETE FROM faults", "UPDATE students SET lms_id = 1",
+        "DELETE FROM submissions", "UPDATE settings SET value = 1",
+        "INSERT OR REPLACE INTO grades SELECT * FROM grades", "UPDATE submissions SET submitted_at_s = 0"}) {
+    EXPECT_FALSE(database.run(sql)) << sql;
+  }
+  EXPECT_TRUE(open().verify());
+}
+
+TEST_F(Grades, ThatSomebodyForgedAreFound) {
+  fill(3);
+  {
+    Database database(file_, 0);
+    ASSERT_TRUE(database.run("DROP TRIGGER grades_stay"));
+    ASSERT_TRUE(database.run("UPDATE grades SET result = replace(result, 'pass', 'fail') WHERE id = 2"));
+  }
+  EXPECT_THAT(open().verify().error().text(), HasSubstr("row 2 of the grades is not what was written"));
+  {
+    Database database(file_, 0);
+    ASSERT_TRUE(database.run("DROP TRIGGER grades_are_kept"));
+    ASSERT_TRUE(database.run("DELETE FROM grades WHERE id = 2"));
+  }
+  EXPECT_THAT(open().verify().error().text(), HasSubstr("row 3 of the grades"));
+}
+
+TEST_F(Grades, ThatAreDamagedAreKeptAndWholeRowsSaved) {
+  fill(40);
+  {
+    ASSERT_TRUE(
+        open().add(Handed{{{{"ann", "7", true}, "vector-add", "ann.cu", "sha", 12}}, {{"ann", "7", false}}, {}}));
+  }
+  const std::string salt = *open().salt();
+  std::string bytes = file_text(file_);
+  ASSERT_GT(bytes.size(), 100'000u);
+  for (std::size_t at = 90'000; at < 94'096; ++at) bytes[at] = '\x5a';  // a page somewhere in the middle
+  folder_.write("class/grades.db", bytes);
+  const GradeStore store = open();
+  EXPECT_THAT(told_, HasSubstr("grades.db was damaged and is kept as grades.db.damaged-1"));
+  EXPECT_TRUE(fs::exists(file_.string() + ".damaged-1"));
+  const auto grades = *store.grades(true);
+  EXPECT_GT(grades.size(), 20u);
+  EXPECT_LT(grades.size(), 40u);
+  for (const StoredGrade& one : grades) EXPECT_EQ(one.result.at("attempt").at("text"), std::string(2000, 'x'));
+  EXPECT_TRUE(store.verify());
+  EXPECT_EQ((*store.submissions()).size(), 1u);
+  EXPECT_EQ(*open().salt(), salt);
+}
+
+TEST_F(Grades, WhateverAFileHoldsOpeningItNeverCrashes) {
+  fill(3);
+  const std::string whole = file_text(file_);
+  for (const std::string& bytes : {std::string(), std::string("no database"), whole.substr(0, 100),
+                                   whole.substr(0, whole.size() / 2), std::string(8192, '\0')}) {
+    fs::remove_all(folder_.path() / "class");
+    folder_.write("class/grades.db", bytes);
+    auto store = GradeStore::open(file_, told_);
+    ASSERT_TRUE(store) << store.error().text();
+    EXPECT_TRUE(store->add(grade(1)));
+  }
+}
+
+TEST_F(Grades, OfAnotherProgramOrANewerOneAreLeftAlone) {
+  fs::create_directories(file_.parent_path());
+  { ASSERT_TRUE(Database(file_, 0).run("CREATE TABLE theirs (x)")); }
+  EXPECT_THAT(GradeStore::open(file_, told_).error().text(), HasSubstr("a database of some other program"));
+  fs::remove(file_);
+  fill(1);
+  { ASSERT_TRUE(Database(file_, 0).run("PRAGMA user_version = 99")); }
+  EXPECT_THAT(GradeStore::open(file_, told_).error().text(), HasSubstr("written by a newer roofwalk (schema 99)"));
+}
+
+TEST_F(Grades, TheSaltIsMadeOnce) {
+  const std::string salt = *open().salt();
+  EXPECT_EQ(salt.size(), 32u);
+  EXPECT_EQ(*open().salt(), salt);
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,171 @@
+// From grades to points: what counts, what lateness costs, and what is never a zero.
+#include "grader/batch/gradebook.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "grader/batch/progress_bar.h"
+#include "grader/batch/table.h"
+#include "tests/support/golden.h"
+#include "tests/support/small_class.h"
+
+namespace roofwalk {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr std::int64_t kDay = 86400, kDue = 100 * kDay;
+
+class Book : public ::testing::Test {
+ protected:
+  Book() {
+    terms_ = plain_terms(course_);
+    terms_.chapters.resize(2);
+    chapters_ = {course_.chapters[0], course_.chapters[1]};
+    terms_.chapters[0].deadline_s = kDue;
+  }
+
+  void hand_in(const std::string& student, const std::string& sha256, std::int64_t at = 0, bool marked_late = false) {
+    submissions_.push_back({{student, "", marked_late}, "vector-add", student + "/" + sha256, sha256, at});
+  }
+  // One goal, whose credit is 0.7 at 4 and 1 at 16.
+  void graded(const std::string& sha256, const std::string& verdict, double reached = 0) {
+    const Json scales = to_json(std::vector<GoalScale>{{"up", "dram", "flops_over_starter", 1, 4, 16, reached}});
+    const std::string grade = verdict != "pass" ? "none" : reached >= 16 ? "ace" : "pass";
+    grades_[sha256] = {.key = "key " + sha256,
+                       .chapter = "vector-add",
+                       .source_sha256 = sha256,
+                       .result = {{"attempt", {{"verdict", verdict}, {"grade", grade}, {"reasons", Json::array()}}},
+                                  {"scales", scales},
+                                  {"boxed", true}}};
+  }
+  Gradebook make() {
+    std::vector<Owner> students{{"ann", "", false}, {"bob", "", false}, {"cid", "", false}};
+    return make_gradebook({.terms = terms_,
+                           .chapters = chapters_,
+                           .device = "virtual:classroom",
+                           .students = students,
+                           .submissions = submissions_,
+                           .grade =
+                               [&](const Submission& s) {
+                                 return grades_.count(s.source_sha256) > 0 ? &grades_[s.source_sha256] : nullptr;
+                               },
+                           .trouble = [](const Submission&) { return std::string("the worker died"); }});
+  }
+
+  const Course course_ = *open_course(TEST_SOURCE_DIR);
+  CourseTerms terms_;
+  std::vector<Chapter> chapters_;
+  std::vector<Submission> submissions_;
+  std::map<std::string, StoredGrade> grades_;
+};
+
+TEST_F(Book, PointsFollowTheVerdict) {
+  hand_in("ann", "ace");
+  hand_in("bob", "half");
+  hand_in("cid", "wrong");
+  graded("ace", "pass", 20);
+  graded("half", "fail", 2);
+  graded("wrong", "incorrect");
+  const Gradebook book = make();
+  EXPECT_EQ(book.rows[0].cells[0].points(), 10);
+  EXPECT_EQ(book.rows[1].cells[0].points(), 3.5);
+  EXPECT_EQ(book.rows[2].cells[0].points(), 0);
+  EXPECT_EQ(book.rows[0].total_percent, 50);  // of two chapters of 10 points
+  EXPECT_EQ(book.rows[0].cells[1].state, Cell::State::nothing);
+  EXPECT_TRUE(book.all_boxed);
+}
+
+TEST_F(Book, AFaultOfOursOrADoubtIsNeverAZero) {
+  hand_in("ann", "crashed");
+  hand_in("bob", "odd");
+  graded("odd", "not_graded");
+  const Gradebook book = make();
+  for (const int i : {0, 1}) {
+    EXPECT_EQ(book.rows[i].cells[0].state, Cell::State::not_graded);
+    EXPECT_EQ(book.rows[i].cells[0].points(), std::nullopt);
+    EXPECT_EQ(book.rows[i].total_percent, std::nullopt);
+  }
+  EXPECT_THAT(book.rows[0].cells[0].counting()->reasons, ElementsAre("the worker died"));
+  EXPECT_EQ(book.rows[2].total_percent, 0);  // who hands in nothing has nothing
+}
+
+TEST_F(Book, TheBestOrTheLastCounts) {
+  hand_in("ann", "good", 1);
+  hand_in("ann", "crashed", 2);
+  hand_in("ann", "bad", 3);
+  graded("good", "pass", 16);
+  graded("bad", "fail", 2);
+  EXPECT_EQ(make().rows[0].cells[0].counts, 0u);
+  terms_.counts = CourseTerms::Counts::last;
+  EXPECT_EQ(make().rows[0].cells[0].counts, 2u);
+  EXPECT_EQ(make().rows[0].cells[0].points(), 3.5);
+  submissions_.pop_back();
+  EXPECT_EQ(make().rows[0].cells[0].points(), std::nullopt);  // the last one has no grade yet
+}
+
+TEST_F(Book, LatenessCostsAShareADay) {
+  terms_.late = {0.25, 2};
+  graded("x", "pass", 16);
+  const auto points = [&](std::int64_t at, bool marked = false) {
+    submissions_.clear();
+    hand_in("ann", "x", at, marked);
+    return make().rows[0].cells[0].points();
+  };
+  EXPECT_EQ(points(kDue), 10);
+  EXPECT_EQ(points(kDue + 1), 7.5);
+  EXPECT_EQ(points(kDue + kDay), 7.5);
+  EXPECT_EQ(points(kDue + kDay + 1), 5);
+  EXPECT_EQ(points(kDue + 2 * kDay + 1), 0);
+  EXPECT_EQ(points(0, true), 7.5);  // the platform says so
+}
+
+TEST_F(Book, TheSameBytesAgainAreTheFirstSubmission) {
+  terms_.late = {0.25, 9};
+  hand_in("ann", "x", kDue);
+  hand_in("ann", "x", kDue + 5 * kDay);
+  graded("x", "pass", 16);
+  const Gradebook book = make();
+  EXPECT_EQ(book.rows[0].cells[0].entries.size(), 1u);
+  EXPECT_EQ(book.rows[0].cells[0].points(), 10);
+}
+
+TEST_F(Book, TheSameBytesFromOthersAreTold) {
+  hand_in("ann", "x");
+  hand_in("bob", "x");
+  hand_in("cid", "y");
+  graded("x", "pass", 16);
+  graded("y", "pass", 16);
+  const Gradebook book = make();
+  EXPECT_THAT(book.rows[0].cells[0].same_as, ElementsAre("bob"));
+  EXPECT_TRUE(book.rows[2].cells[0].same_as.empty());
+}
+
+TEST_F(Book, WeightsMakeTheTotal) {
+  terms_.chapters[0].weight = 3;
+  terms_.chapters[1].weight = 1;
+  hand_in("ann", "x");
+  graded("x", "pass", 4);
+  EXPECT_EQ(make().rows[0].total_percent, 52.5);
+}
+
+TEST(Table, ShowsTheClass) {
+  testing::expect_golden(TEST_GOLDEN_DIR "/table.txt", table(test::small_class(), Colors(false), 80));
+}
+
+TEST(Table, PointsHaveAtMostTwoDecimals) {
+  EXPECT_EQ(points_text(10), "10");
+  EXPECT_EQ(points_text(7.5), "7.5");
+  EXPECT_EQ(points_text(2.0 / 3), "0.67");
+  EXPECT_EQ(points_text(0), "0");
+}
+
+TEST(Progress, TellsHowLong) {
+  EXPECT_EQ(progress_line({.done = 0, .all = 200}), "[........................] 0 of 200");
+  EXPECT_EQ(progress_line({.done = 50, .all = 200, .faults = 1, .elapsed_s = 100}),
+            "[######..................] 50 of 200, about 5 min left, 1 fault of ours");
+  EXPECT_EQ(progress_line({.done = 200, .all = 200, .elapsed_s = 100}), "[########################] 200 of 200");
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,100 @@
+// The pages: nobody's name, nobody's markup, nothing from elsewhere.
+#include "grader/batch/site/site.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "common/measure/roofs.h"
+#include "tests/support/golden.h"
+#include "tests/support/small_class.h"
+
+namespace roofwalk {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Site site_of(const Gradebook& book, bool shows_names, const std::string& salt = "salt") {
+  std::vector<Chart> charts;
+  for (const Column& column : book.columns) {
+    Chart chart;
+    chart.title = column.chapter;
+    chart.level = column.level;
+    chart.roofs = roofs_of(*load_machine("classroom"));
+    charts.push_back(chart);
+  }
+  return make_site({.book = book,
+                    .salt = salt,
+                    .shows_names = shows_names,
+                    .charts = charts,
+                    .starters = {Point{0.0833, 3e8}, std::nullopt},
+                    .pages = [](const std::string& key) {
+                      StoredGrade grade;
+                      if (key.starts_with("key-pass"))
+                        grade.plot = "<svg>plot</svg>", grade.profile = "<html>profile</html>";
+                      return grade;
+                    }});
+}
+
+TEST(Site, NamesNobodyUnlessAsked) {
+  const Gradebook book = test::small_class();
+  for (const auto& [path, text] : site_of(book, false).files) {
+    for (const StudentRow& row : book.rows) {
+      EXPECT_THAT(text, Not(HasSubstr(row.owner.student))) << path;
+      EXPECT_THAT(path, Not(HasSubstr(row.owner.student)));
+    }
+    EXPECT_THAT(text, Not(HasSubstr("Lovelace"))) << path;
+    EXPECT_THAT(text, Not(HasSubstr("someone"))) << path;  // of a file's place
+  }
+  const Site named = site_of(book, true);
+  EXPECT_THAT(named.files.at("index.html"), HasSubstr("Ada Lovelace (17)</a>"));
+}
+
+TEST(Site, PagesOfStudentsAreFoundOnlyByThoseWhoAreTold) {
+  const Site site = site_of(test::small_class(), false);
+  ASSERT_EQ(site.names.size(), 5u);
+  for (const auto& [student, called, page] : site.names) {
+    EXPECT_TRUE(site.files.contains(page)) << page;
+    EXPECT_THAT(site.files.at("index.html"), Not(HasSubstr(page)));
+    EXPECT_THAT(site.files.at(page), HasSubstr("<h1>" + called + "</h1>"));
+  }
+  EXPECT_NE(site_of(test::small_class(), false, "other salt").names, site.names);
+}
+
+TEST(Site, HoldsNothingFromElsewhereAndNobodysMarkup) {
+  for (const bool named : {false, true}) {
+    for (const auto& [path, text] : site_of(test::small_class(), named).files) {
+      EXPECT_THAT(text, Not(HasSubstr("http:"))) << path;
+      EXPECT_THAT(text, Not(HasSubstr("https:"))) << path;
+      EXPECT_THAT(text, Not(HasSubstr("<script"))) << path;
+      EXPECT_THAT(text, Not(HasSubstr("<b>"))) << path;
+      EXPECT_EQ(text.find('\x1b'), std::string::npos) << path;
+    }
+  }
+}
+
+TEST(Site, LinksLeadToItsOwnFiles) {
+  const Site site = site_of(test::small_class(), true);
+  const std::regex link("(href|src)=\"([^\"]*)\"");
+  int links = 0;
+  for (const auto& [path, text] : site.files) {
+    for (auto it = std::sregex_iterator(text.begin(), text.end(), link); it != std::sregex_iterator(); ++it, ++links) {
+      const auto target = (std::filesystem::path(path).parent_path() / (*it)[2].str()).lexically_normal();
+      EXPECT_TRUE(site.files.contains(target.string())) << path << " links to " << target;
+    }
+  }
+  EXPECT_GE(links, 5 + 3 + 3);
+}
+
+TEST(Site, LooksAsItDid) {
+  const Site site = site_of(test::small_class(), false);
+  const std::regex style("<style>[^<]*</style>");
+  testing::expect_golden(TEST_GOLDEN_DIR "/class.html", std::regex_replace(site.files.at("index.html"), style, ""));
+  testing::expect_golden(TEST_GOLDEN_DIR "/student.html",
+                         std::regex_replace(site.files.at(site.names[2][2]), style, ""));
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,109 @@
+// Canvas' gradebook: one column is filled, nothing else is touched, and nobody gets another's points.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "grader/exports/csv.h"
+#include "grader/exports/exports.h"
+#include "tests/support/golden.h"
+#include "tests/support/small_class.h"
+
+namespace roofwalk {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// As Canvas exports it: totals are read-only, and its own test student stands last.
+constexpr const char* kExported =
+    "Student,ID,SIS User ID,SIS Login ID,Section,Essay (11),Roofwalk (42),Roofwalk (43),Final Score\r\n"
+    "    Points Possible,,,,,5,10,50,(read only)\r\n"
+    "\"Lovelace, Ada\",17,S1,ada,\"Lab, A\",3,,,80\r\n"
+    "\"O'Hara, \"\"Scarlett\"\"\",18,S2,scarlett,Lab,4,1,,70\r\n"
+    "\xe6\x9d\x8e\xe5\xb0\x8f\xe9\xbe\x99,19,S3,li,Lab,,,,60\r\n"
+    "\"Unknown, Una\",20,S4,una,Lab,5,9,9,50\r\n"
+    "\"Student, Test\",21,,,Lab,,,,\r\n";
+
+// What Canvas' importer asks for.
+std::vector<std::string> broken_rules(const std::string& before, const std::string& after, std::size_t filled_column) {
+  const auto was = read_csv(before), now = read_csv(after);
+  if (!now || now->rows.empty()) return {"it is a table"};
+  std::vector<std::string> broken;
+  const CsvRow& head = now->rows.front();
+  if (head.empty() || head[0].find("Student") == std::string::npos) broken.emplace_back("the first column is Student");
+  if (head.size() < 2 || head[1] != "ID") broken.emplace_back("the second column is ID");
+  std::size_t section = 0;
+  const std::set<std::string> known = {"Student",        "ID",           "SIS User ID", "SIS Login ID",
+                                       "Integration ID", "Root Account", "Section"};
+  while (section < head.size() && known.contains(head[section])) ++section;
+  if (section == 0 || head[section - 1] != "Section") broken.emplace_back("the last column of the student is Section");
+  if (now->rows.size() != was->rows.size()) return {"no row comes or goes"};
+  for (std::size_t row = 0; row < now->rows.size(); ++row) {
+    for (std::size_t column = 0; column < was->rows[row].size(); ++column) {
+      const bool may_change = column == filled_column && row > 1;
+      if (!may_change && (column >= now->rows[row].size() || now->rows[row][column] != was->rows[row][column]))
+        broken.emplace_back("no other cell changes");
+    }
+  }
+  return broken;
+}
+
+TEST(Canvas, OneColumnIsFilled) {
+  const auto result = fill_canvas(test::small_class(), kExported, "Roofwalk (42)", "vector-add");
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_THAT(broken_rules(kExported, result->csv, 6), IsEmpty());
+  EXPECT_EQ(result->filled, 3u);
+  EXPECT_THAT(result->notes, Contains(HasSubstr("Unknown, Una: no submission was found; the cell stays as it was")));
+  EXPECT_THAT(result->notes, Contains(HasSubstr("=cmd(): is not in the file")));
+  testing::expect_golden(TEST_GOLDEN_DIR "/canvas.csv", result->csv);
+}
+
+TEST(Canvas, TheTotalIsScaledToWhatIsPossible) {
+  const auto result = fill_canvas(test::small_class(), kExported, "Roofwalk (43)", "");
+  ASSERT_TRUE(result);
+  EXPECT_EQ(read_csv(result->csv)->rows[2][7], "28.34");  // 56.67 % of 50
+  EXPECT_EQ(read_csv(result->csv)->rows[3][7], "");       // not graded is no zero
+  EXPECT_THAT(result->notes, Contains(HasSubstr("not graded yet; the cell stays as it was")));
+}
+
+TEST(Canvas, WhatIsNoGradebookIsSaid) {
+  const auto trouble = [](const std::string& text, const std::string& column = "Roofwalk (42)") {
+    const auto result = fill_canvas(test::small_class(), text, column, "");
+    return result ? std::string() : result.error().text();
+  };
+  EXPECT_THAT(trouble(""), HasSubstr("the file is empty"));
+  EXPECT_THAT(trouble("Name,ID,Section\r\n"), HasSubstr("the first column is not `Student`"));
+  EXPECT_THAT(trouble("Student,Section\r\n"), HasSubstr("the second column is not `ID`"));
+  EXPECT_THAT(trouble("Student,ID,Essay\r\n"), HasSubstr("there is no column `Section`"));
+  EXPECT_THAT(trouble(kExported, "Roofwolk"), HasSubstr("there is no column `Roofwolk` (did you mean Roofwalk"));
+  EXPECT_THAT(trouble(kExported, "Roofwalk"), HasSubstr("2 columns are called `Roofwalk`"));
+}
+
+TEST(Canvas, ANameThatTwoHaveGetsNothing) {
+  Gradebook book = test::small_class();
+  book.rows[4].owner.student = "una";
+  book.rows[3].owner.student = "Una Unknown";
+  const auto result = fill_canvas(book, kExported, "Roofwalk (42)", "vector-add");
+  ASSERT_TRUE(result);
+  EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");
+  EXPECT_THAT(result->notes, Contains(HasSubstr("several students of that name")));
+}
+
+TEST(Canvas, TheRulesSeeWhatIsBroken) {
+  const std::string text = kExported;
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    return changed.replace(changed.find(from), from.size(), to);
+  };
+  EXPECT_THAT(broken_rules(text, with("Student,ID", "Name,ID"), 6), Contains("the first column is Student"));
+  EXPECT_THAT(broken_rules(text, with("Student,ID", "Student,Id"), 6), Contains("the second column is ID"));
+  EXPECT_THAT(broken_rules(text, with(",Section,", ",Lab,"), 6), Contains("the last column of the student is Section"));
+  EXPECT_THAT(broken_rules(text, with("(read only)", "7"), 6), Contains("no other cell changes"));
+  EXPECT_THAT(broken_rules(text, with("\"Student, Test\",21,,,Lab,,,,\r\n", ""), 6), Contains("no row comes or goes"));
+  EXPECT_THAT(broken_rules(text, "\"", 6), Contains("it is a table"));
+}
+
+}  // namespace
+}  // namespace roofwalk
