@@ -13,8 +13,8 @@
 #include <fstream>
 
 #include "common/sandbox/compile_box.h"
-#include "common/sandbox/probe.h"
 #include "common/sandbox/run_boxed.h"
+#include "tests/support/boxes.h"
 
 namespace roofwalk {
 namespace {
@@ -30,7 +30,7 @@ class BoxTest : public testing::Test {
     char name[] = "/tmp/roofwalk-box-test-XXXXXX";
     folder_ = ::mkdtemp(name);
     fs::permissions(folder_, fs::perms(0755));
-    if (const Status status = require_boxes(); !status) GTEST_SKIP() << status.error().text();
+    ROOFWALK_SKIP_WITHOUT_BOXES();
   }
   void TearDown() override { fs::remove_all(folder_); }
 
