@@ -5,7 +5,7 @@
 
 #include "common/device/remote/remote_device.h"
 #include "common/device/remote/worker_box.h"
-#include "common/sandbox/probe.h"
+#include "tests/support/boxes.h"
 #include "tests/support/device_contract.h"
 
 namespace roofwalk::test {
@@ -15,9 +15,7 @@ using testing::HasSubstr;
 
 class BoxedDevice : public testing::Test {
  protected:
-  void SetUp() override {
-    if (const Status status = require_boxes(); !status) GTEST_SKIP() << status.error().text();
-  }
+  void SetUp() override { ROOFWALK_SKIP_WITHOUT_BOXES(); }
 
   // The worker of these tests takes its mode where the program takes its options.
   static std::unique_ptr<Device> open(const std::string& mode, const RemoteLimits& limits = {}) {
