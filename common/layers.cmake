@@ -1,6 +1,6 @@
 # The layers of common/, lowest first, and what each may use: the one list that CMake and the layer test share.
 # roofwalk_layer(NAME SOURCES ... USES layers ... LINKS external targets ...)
-set(ROOFWALK_LAYERS base record specs ptx build vgpu plan device roofline exercise verify measure plot store)
+set(ROOFWALK_LAYERS base sandbox record specs ptx build vgpu plan device roofline exercise verify measure plot store)
 
 function(roofwalk_layer name)
   cmake_parse_arguments(arg "" "" "SOURCES;USES;LINKS" ${ARGN})

@@ -136,6 +136,7 @@ Json to_json(const Attempt& attempt) {
   json["goals_left_out"] = attempt.goals_left_out;
   json["kernels"] = Json::array();
   for (const KernelRecord& kernel : attempt.kernels) json["kernels"].push_back(kernel_json(kernel));
+  json["sandboxed"] = attempt.sandboxed;
   json["plot"] = text_or_null(attempt.plot);
   json["file"] = attempt.file;
   json["source_sha256"] = text_or_null(attempt.source_sha256);

@@ -33,6 +33,7 @@ struct Attempt {
   std::string file;                   // as the learner knows it: "my/vector-add.cu"
   std::string source_sha256;          // empty where the file did not compile
   bool is_starter = false;            // the file is the starter, unchanged
+  bool sandboxed = false;             // the file was compiled, and its kernels run by the virtual GPU, in boxes
 
   Judgement judgement;
   std::vector<std::string> goals_left_out;  // the chapter's goals that make no sense on this machine, and why

@@ -7,7 +7,10 @@
 
 #include "common/base/hash.h"
 #include "common/device/cuda/open_cuda.h"
+#include "common/device/remote/remote_device.h"
+#include "common/device/remote/worker_box.h"
 #include "common/measure/roofs.h"
+#include "common/sandbox/probe.h"
 #include "grader/gpu_bench.h"
 
 namespace roofwalk {
@@ -39,6 +42,15 @@ std::string virtual_device_for(const Machine& machine) {
   return has_file ? "virtual:" + machine.name : "auto";
 }
 
+// The virtual GPU in a box: each device a process of its own. Nothing of a learner's kernel is read in this one.
+DeviceFactory boxed_virtual_devices(const std::string& device, const fs::path& program, const fs::path& root,
+                                    int threads) {
+  return [=]() -> Result<std::unique_ptr<Device>> {
+    ROOFWALK_TRY(WorkerCommand command, boxed_worker(program, root, device, threads));
+    return make_remote_device(std::move(command), device, {}, {.plans = true, .kernels_may_end_it = false});
+  };
+}
+
 // A real GPU's roofs and starters are of this card, this driver and this day.
 std::string identity(const DeviceIdentity& gpu) {
   if (gpu == DeviceIdentity{}) return "";
@@ -52,7 +64,8 @@ fs::path Bench::picture(const std::string& name, const std::string& ending) cons
   return course->plot(is_usual ? name : fmt::format("{}-{}", name, machine.name), ending);
 }
 
-Result<Bench> open_bench(const Course& course, const std::string& device, int threads, Store* store) {
+Result<Bench> open_bench(const Course& course, const std::string& device, int threads, Store* store,
+                         Isolation isolation, fs::path program) {
   if (const auto error = lacks_kind(device)) return *error;
   const auto ordinal = cuda_ordinal(device);
   if (ordinal && *ordinal < 0) {
@@ -63,25 +76,34 @@ Result<Bench> open_bench(const Course& course, const std::string& device, int th
   bench.include = course.include();
   bench.cache = course.cache();
   bench.device_kind = ordinal ? "cuda" : "virtual";
+  bench.isolation = isolation;
+  const bool boxed = isolation == Isolation::boxed;
+  if (boxed) ROOFWALK_TRY_STATUS(require_boxes());
+  std::error_code error;
+  const fs::path root = fs::absolute(course.root / ".", error).lexically_normal();
+  if (program.empty()) program = fs::read_symlink("/proc/self/exe", error);
+  const auto virtual_devices = [&](const std::string& name) -> DeviceFactory {
+    if (boxed) return boxed_virtual_devices(name, program, root, threads);
+    return [name] { return open_device(name); };
+  };
   if (ordinal) {
-    std::error_code error;
-    const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    bench.open = devices_in_worker(device, program);
-    bench.open_own = devices_in_worker(device, program);
+    bench.open = devices_in_worker(device, program, isolation);
+    bench.open_own = devices_in_worker(device, program, Isolation::none);
   } else {
-    bench.open = [device] { return open_device(device); };
+    bench.open = virtual_devices(device);
+    if (boxed) bench.open_own = [device] { return open_device(device); };
   }
   ROOFWALK_TRY(const auto usual, open_device("auto"));
   ROOFWALK_TRY(const auto opened, bench.open());
   bench.machine = opened->machine();
   bench.gpu = opened->identity();
-  if (ordinal) bench.open_virtual = [name = virtual_device_for(bench.machine)] { return open_device(name); };
+  if (ordinal) bench.open_virtual = virtual_devices(virtual_device_for(bench.machine));
   bench.is_usual = bench.device_kind == "virtual" && bench.machine.name == usual->machine().name;
   bench.roofs = roofs_of(bench.machine);
   bench.threads = ordinal ? 1 : threads;  // one worker, one thread
   bench.store = store;
-  std::error_code error;
-  bench.toolkit = find_toolkit(fs::absolute(course.root / ".", error).lexically_normal());
+  bench.toolkit = find_toolkit(root);
+  if (bench.toolkit) bench.toolkit->isolation = isolation;
   return bench;
 }
 

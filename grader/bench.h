@@ -21,6 +21,8 @@ struct Bench {
   DeviceFactory open_own;  // empty: `open`. For the course's own kernels: a process that no learner's kernel touches
   DeviceFactory open_virtual;  // empty: `open`. What finds a fault's line: the virtual GPU in a real one's place
   DeviceIdentity gpu;          // of a real GPU
+  // boxed: what a learner wrote is compiled and, on the virtual GPU, planned and run in boxes (open, open_virtual).
+  Isolation isolation = Isolation::none;
   // For a person who waits until others have timed on the GPU; may be empty.
   std::function<void(const std::string& line)> while_waiting;
   Machine machine;
@@ -40,8 +42,10 @@ struct Bench {
   std::filesystem::path picture(const std::string& name, const std::string& ending) const;
 };
 
-// `device` is what --device says. Errors: no such device.
-Result<Bench> open_bench(const Course& course, const std::string& device, int threads, Store* store);
+// `device` is what --device says. `program` serves as the process of a device; empty: this program. Errors: no such
+// device; no box can be made here (why, and what to change).
+Result<Bench> open_bench(const Course& course, const std::string& device, int threads, Store* store,
+                         Isolation isolation = Isolation::none, std::filesystem::path program = {});
 
 // `headers`: a folder of headers that the kernel includes beside roofwalk.cuh; empty: none.
 Result<Artifact> build_for(const Bench& bench, const std::filesystem::path& source,

@@ -31,6 +31,10 @@ class BorrowedDevice final : public Device {
     device_->forget(buffer, offset_bytes, size_bytes);
   }
   Status do_load(const Artifact& artifact) override { return device_->load(artifact); }
+  std::optional<Result<Plan>> do_plan(std::span<const ArgumentBytes> arguments,
+                                      const AllocateScratch& allocate_scratch) override {
+    return device_->plan(arguments, allocate_scratch);
+  }
   Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) override { return device_->run(plan, options); }
   Status do_alive() const override { return device_->alive(); }
 
@@ -69,13 +73,16 @@ Result<Runner> runner(const char* whose, const DeviceFactory& open, const Artifa
 
 }  // namespace
 
-DeviceFactory devices_in_worker(const std::string& device, const std::filesystem::path& program) {
+DeviceFactory devices_in_worker(const std::string& device, const std::filesystem::path& program, Isolation isolation) {
   const auto kept = std::make_shared<std::shared_ptr<Device>>();
-  return [device, program, kept]() -> Result<std::unique_ptr<Device>> {
+  return [device, program, isolation, kept]() -> Result<std::unique_ptr<Device>> {
     if (!*kept) {
       WorkerCommand command{.arguments = {program.string(), "--device", device, "device-worker"},
                             .environment = worker_environment()};
-      ROOFWALK_TRY(std::unique_ptr<Device> worker, make_remote_device(std::move(command), device));
+      const bool boxed = isolation == Isolation::boxed;
+      if (boxed) command.arguments.push_back("--boxed-tools");
+      ROOFWALK_TRY(std::unique_ptr<Device> worker,
+                   make_remote_device(std::move(command), device, {}, {.plans = boxed}));
       *kept = std::move(worker);
     }
     return std::unique_ptr<Device>(std::make_unique<BorrowedDevice>(*kept));

@@ -11,8 +11,10 @@
 namespace roofwalk {
 
 // Devices that live in one process, started when the first is asked for: as many as one likes, one after the other.
-// `device` is what --device says ("cuda:0"); `program` is this program, which serves as the worker.
-DeviceFactory devices_in_worker(const std::string& device, const std::filesystem::path& program);
+// `device` is what --device says ("cuda:0"); `program` is this program, which serves as the worker. With
+// Isolation::boxed the worker makes the launch plans as well, and its assembler runs in a box; the worker itself does
+// not, since it needs the driver.
+DeviceFactory devices_in_worker(const std::string& device, const std::filesystem::path& program, Isolation isolation);
 
 // The time that a goal comes to, for the dot's own AI, for a pass and for an ace. Only goals about time, and not those
 // whose figure is not known.

@@ -24,6 +24,7 @@ Attempt blank(const Bench& bench, const Request& request, const Size& size) {
   attempt.size = size;
   if (request.hidden.empty()) attempt.seed = request.seed;
   attempt.file = request.file.string();
+  attempt.sandboxed = bench.isolation == Isolation::boxed;
   attempt.walk_level = walk_level(*request.chapter);
   attempt.roofs = bench.roofs;
   return attempt;

@@ -51,7 +51,7 @@ const Bench& Session::bench() {
     constexpr std::string_view kVirtual = "virtual:";
     std::string device = options.device;
     if (device.starts_with(kVirtual)) device = std::string(kVirtual) + machine_name(device.substr(kVirtual.size()));
-    auto opened = open_bench(course(), device, options.threads, &store());
+    auto opened = open_bench(course(), device, options.threads, &store(), options.isolation);
     if (!opened) throw Failure{opened.error(), options.device.starts_with("cuda") ? kSkipped : kUsage};
     bench_ = std::move(*opened);
   }

@@ -23,6 +23,7 @@ struct Options {
   int threads = 1;
   bool json = false;
   bool no_ask = false;
+  Isolation isolation = Isolation::none;  // boxed where others' files are judged
 };
 
 // What a verb could not do, and the exit code that says whose fault it is.

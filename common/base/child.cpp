@@ -1,6 +1,7 @@
 #include "common/base/child.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -22,7 +23,8 @@ struct Prepared {
   std::string directory;
   std::vector<std::string> environment;
   std::vector<char*> argv, envp;
-  int output = -1, channel = -1, status = -1;
+  std::vector<PassedDescriptor> passed;
+  int output = -1, status = -1;
 };
 
 Prepared prepare(const ChildStart& child) {
@@ -30,7 +32,8 @@ Prepared prepare(const ChildStart& child) {
                     .directory = child.working_directory.string(),
                     .environment = {},
                     .argv = {},
-                    .envp = {}};
+                    .envp = {},
+                    .passed = {}};
   for (const std::string& argument : child.arguments) prepared.argv.push_back(const_cast<char*>(argument.c_str()));
   prepared.argv.push_back(nullptr);
   if (child.environment) {
@@ -44,6 +47,12 @@ Prepared prepare(const ChildStart& child) {
 void limit(decltype(RLIMIT_AS) resource, std::size_t bytes) {
   const rlimit value{bytes, bytes};
   ::setrlimit(resource, &value);
+}
+
+// Gives up all that root may. False where that fails.
+bool become_user(const UserId& user) {
+  return ::setgroups(0, nullptr) == 0 && ::setresgid(user.group, user.group, user.group) == 0 &&
+         ::setresuid(user.user, user.user, user.user) == 0 && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
 // In the child: says through the status pipe why the program cannot be started, and ends.
@@ -69,22 +78,26 @@ void limit(decltype(RLIMIT_AS) resource, std::size_t bytes) {
   if (null < 0 || ::dup2(null, 0) < 0 || ::dup2(prepared.output, 1) < 0 || ::dup2(prepared.output, 2) < 0) {
     give_up(prepared.status);
   }
-  if (prepared.channel >= 0 && ::dup2(prepared.channel, kChannelDescriptor) < 0) give_up(prepared.status);
-  ::close_range(prepared.channel >= 0 ? kChannelDescriptor + 1 : kChannelDescriptor, ~0u, CLOSE_RANGE_CLOEXEC);
+  ::close_range(kChannelDescriptor, ~0u, CLOSE_RANGE_CLOEXEC);
+  for (const PassedDescriptor& passed : prepared.passed) {
+    if (::dup2(passed.ours, passed.number) < 0) give_up(prepared.status);
+  }
   if (!prepared.directory.empty() && ::chdir(prepared.directory.c_str()) != 0) give_up(prepared.status);
   // 0 would still feed a program that collects dumps through a pipe (core(5)); 1 stops that, too.
   limit(RLIMIT_CORE, 1);
   if (child.max_memory_bytes > 0) limit(RLIMIT_AS, child.max_memory_bytes);
   if (child.max_file_bytes > 0) limit(RLIMIT_FSIZE, child.max_file_bytes);
+  if (child.run_as) {
+    if (!become_user(*child.run_as)) give_up(prepared.status);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // another user's process forgets it
+    if (::getppid() != parent) ::_exit(127);
+  }
   ::execve(prepared.program.c_str(), prepared.argv.data(), child.environment ? prepared.envp.data() : environ);
   give_up(prepared.status);
 }
 
 // A copy that lies above the descriptors which the child fills.
-Descriptor above(int fd) {
-  constexpr int kFirst = 10;
-  return Descriptor(fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, kFirst));
-}
+Descriptor above(int fd) { return Descriptor(fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, kMostDescriptors)); }
 
 }  // namespace
 
@@ -118,13 +131,21 @@ Result<pid_t> start_child(const ChildStart& child) {
   const Descriptor status_read(ends[0]);
   Descriptor status = above(ends[1]);
   ::close(ends[1]);
-  const Descriptor output = above(child.output), channel = above(child.channel);
-  if (status.get() < 0 || output.get() < 0 || (child.channel >= 0 && channel.get() < 0)) return cannot(errno);
-
+  const Descriptor output = above(child.output);
+  if (status.get() < 0 || output.get() < 0) return cannot(errno);
   Prepared prepared = prepare(child);
   prepared.output = output.get();
-  prepared.channel = channel.get();
   prepared.status = status.get();
+  std::vector<PassedDescriptor> passed = child.passed;
+  if (child.channel >= 0) passed.push_back({child.channel, kChannelDescriptor});
+  std::vector<Descriptor> copies;
+  for (const PassedDescriptor& one : passed) {
+    ROOFWALK_CHECK(one.number >= kChannelDescriptor && one.number < kMostDescriptors);
+    copies.push_back(above(one.ours));
+    if (copies.back().get() < 0) return cannot(errno);
+    prepared.passed.push_back({copies.back().get(), one.number});
+  }
+
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return cannot(errno);

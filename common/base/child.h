@@ -41,6 +41,17 @@ class Descriptor {
 // unless the name holds a slash.
 std::optional<std::filesystem::path> find_program(const std::string& name);
 
+// One of ours that the child finds under another number.
+struct PassedDescriptor {
+  int ours = -1;
+  int number = -1;  // below kMostDescriptors
+};
+inline constexpr int kMostDescriptors = 256;
+
+struct UserId {
+  unsigned user = 0, group = 0;
+};
+
 struct ChildStart {
   std::filesystem::path program;                                  // as find_program gives it
   std::vector<std::string> arguments;                             // [0] is what the program is called
@@ -48,8 +59,10 @@ struct ChildStart {
   std::filesystem::path working_directory = {};                   // empty: ours
   int output = -1;                                                // becomes its stdout and stderr
   int channel = -1;                                               // becomes its descriptor 3; -1: it gets none
-  std::size_t max_memory_bytes = 0;                               // address space of each process; 0 unlimited
-  std::size_t max_file_bytes = 0;                                 // of each file that is written; 0 unlimited
+  std::vector<PassedDescriptor> passed = {};                      // further ones
+  std::optional<UserId> run_as = {};  // another user, without groups, who can gain no rights; only root may ask
+  std::size_t max_memory_bytes = 0;   // address space of each process; 0 unlimited
+  std::size_t max_file_bytes = 0;     // of each file that is written; 0 unlimited
 };
 
 // The descriptor at which a child finds its `channel`.

@@ -13,8 +13,6 @@
 #include <cstring>
 #include <optional>
 
-#include "common/base/child.h"
-
 namespace roofwalk {
 namespace {
 
@@ -29,46 +27,63 @@ int reap(pid_t pid) {
 
 int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
-// Reads what is there now. False at the end of the stream.
-bool read_some(int fd, std::size_t max_bytes, CommandResult& result) {
-  char buffer[16384];
-  const ssize_t count = ::read(fd, buffer, sizeof buffer);
-  if (count < 0) return errno == EINTR || errno == EAGAIN;
-  if (count == 0) return false;
-  const std::size_t room = max_bytes - std::min(max_bytes, result.output.size());
-  const std::size_t kept = std::min(room, static_cast<std::size_t>(count));
-  result.output.append(buffer, kept);
-  result.output_cut |= kept < static_cast<std::size_t>(count);
-  return true;
-}
+// One pipe that the program writes to.
+struct Stream {
+  int fd = -1;
+  std::size_t max_bytes = 0;
+  std::string& text;
+  bool& cut;
+  bool open = true;
+  std::size_t thrown_bytes = 0;
+
+  // Reads what is there now.
+  void read_some() {
+    char buffer[16384];
+    const ssize_t count = ::read(fd, buffer, sizeof buffer);
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (count <= 0) {
+      open = false;
+      return;
+    }
+    const std::size_t room = max_bytes - std::min(max_bytes, text.size());
+    const std::size_t kept = std::min(room, static_cast<std::size_t>(count));
+    text.append(buffer, kept);
+    thrown_bytes += static_cast<std::size_t>(count) - kept;
+    cut |= thrown_bytes > 0;
+  }
+};
 
 // Collects output until the program ends or the time is up, then leaves no process of the group behind.
-CommandResult supervise(pid_t pid, int output_fd, const Command& command) {
+void supervise(pid_t pid, std::vector<Stream>& streams, const Command& command, CommandResult& result) {
   // A limit beyond what the clock can add up is as good as none.
   const double limit_s = std::clamp(command.timeout_s, 0.0, 1e6);
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s));
-  CommandResult result;
-  ::fcntl(output_fd, F_SETFL, O_NONBLOCK);
-  bool open = true;
-  while (!has_ended(pid)) {
-    if (Clock::now() >= deadline) {
-      result.timed_out = true;
-      break;
+  for (const Stream& stream : streams) ::fcntl(stream.fd, F_SETFL, O_NONBLOCK);
+  std::vector<pollfd> waiting(streams.size());
+  const auto read_ready = [&](int patience_ms) {
+    for (std::size_t i = 0; i < streams.size(); ++i) waiting[i] = {streams[i].open ? streams[i].fd : -1, POLLIN, 0};
+    if (::poll(waiting.data(), waiting.size(), patience_ms) <= 0) return false;
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      if (waiting[i].revents != 0) streams[i].read_some();
     }
+    return true;
+  };
+  const auto is_open = [](const Stream& stream) { return stream.open; };
+  const auto floods = [&](const Stream& stream) { return stream.thrown_bytes > command.max_thrown_bytes; };
+  while (!has_ended(pid)) {
+    result.timed_out = Clock::now() >= deadline;
+    result.flooded = std::any_of(streams.begin(), streams.end(), floods);
+    if (result.timed_out || result.flooded) break;
     // Short waits, because a grandchild may hold the pipe open after the program has ended, and the program may close
     // it and run on.
-    pollfd waiting{open ? output_fd : -1, POLLIN, 0};
-    if (::poll(&waiting, 1, open ? 10 : 1) > 0) open = read_some(output_fd, command.max_output_bytes, result);
+    read_ready(std::any_of(streams.begin(), streams.end(), is_open) ? 10 : 1);
   }
   ::kill(-pid, SIGKILL);
   result.exit_code = exit_code_of(reap(pid));
-  // What was written before the end is in the pipe (64 KiB at most); what comes later is not waited for.
-  pollfd rest{output_fd, POLLIN, 0};
-  for (int i = 0; open && i < 64 && ::poll(&rest, 1, 0) > 0; ++i) {
-    open = read_some(output_fd, command.max_output_bytes, result);
+  // What was written before the end is in the pipes (64 KiB at most each); what comes later is not waited for.
+  for (int i = 0; i < 64 && read_ready(0); ++i) {
   }
-  return result;
 }
 
 }  // namespace
@@ -78,23 +93,36 @@ Result<CommandResult> run_command(const Command& command) {
   const std::string& name = command.arguments.front();
   const auto program = find_program(name);
   if (!program) return Error{.message = "cannot find the program '" + name + "' on the PATH"};
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) {
-    return Error{.message = "cannot start '" + name + "': " + std::strerror(errno)};
-  }
-  const Descriptor output(ends[0]);
-  Descriptor theirs(ends[1]);
+  const auto cannot = [&name] { return Error{.message = "cannot start '" + name + "': " + std::strerror(errno)}; };
+  CommandResult result;
+  std::vector<Stream> streams;
+  Descriptor reads[2], writes[2];
+  const auto add_pipe = [&](std::size_t max_bytes, std::string& text, bool& cut) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+    reads[streams.size()].reset(ends[0]);
+    writes[streams.size()].reset(ends[1]);
+    streams.push_back({.fd = ends[0], .max_bytes = max_bytes, .text = text, .cut = cut});
+    return true;
+  };
+  if (!add_pipe(command.max_output_bytes, result.output, result.output_cut)) return cannot();
+  const bool has_channel = command.max_channel_bytes > 0;
+  if (has_channel && !add_pipe(command.max_channel_bytes, result.channel, result.channel_cut)) return cannot();
   ChildStart start{.program = *program,
                    .arguments = command.arguments,
                    .environment = std::nullopt,
                    .working_directory = command.working_directory,
-                   .output = theirs.get(),
+                   .output = writes[0].get(),
+                   .channel = has_channel ? writes[1].get() : -1,
+                   .passed = command.passed,
+                   .run_as = command.run_as,
                    .max_memory_bytes = command.max_memory_bytes,
                    .max_file_bytes = command.max_file_bytes};
   if (!command.environment.empty()) start.environment = command.environment;
   ROOFWALK_TRY(const pid_t pid, start_child(start));
-  theirs.close();
-  return supervise(pid, output.get(), command);
+  for (Descriptor& end : writes) end.close();
+  supervise(pid, streams, command, result);
+  return result;
 }
 
 }  // namespace roofwalk

@@ -1,21 +1,13 @@
 // ptxas: from PTX to the code of one chip.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/base/result.h"
-#include "common/base/subprocess.h"
 #include "common/build/build.h"
 
 namespace roofwalk {
-
-// Runs a tool of the toolkit (arguments[0]: "nvcc") in a folder, with a clean environment and limits of memory and
-// output.
-Result<CommandResult> run_tool(const Toolkit& toolkit, const std::filesystem::path& folder, double timeout_s,
-                               std::vector<std::string> arguments);
 
 struct ChipCode {
   std::string cubin;           // ready to be loaded

@@ -6,14 +6,13 @@
 #include <map>
 
 #include "common/base/hash.h"
-#include "common/base/subprocess.h"
-#include "common/build/assemble.h"
 #include "common/build/cache.h"
 #include "common/build/compile_folder.h"
 #include "common/build/cubin.h"
 #include "common/build/diagnostics.h"
 #include "common/build/files.h"
 #include "common/build/ptx_lines.h"
+#include "common/build/run_tool.h"
 
 namespace roofwalk {
 namespace {
@@ -84,6 +83,7 @@ std::string cache_key(const Toolkit& toolkit, const BuildRequest& request, const
   std::string all;
   const auto add = [&all](std::string_view part) { all.append(std::to_string(part.size())).append(":").append(part); };
   add("roofwalk.compiled/5");
+  if (toolkit.isolation == Isolation::boxed) add("boxed");  // what was compiled without a box is never taken for it
   add(toolkit.version);
   add(request.arch);
   add(source);
@@ -94,40 +94,41 @@ std::string cache_key(const Toolkit& toolkit, const BuildRequest& request, const
   return sha256_hex(all);
 }
 
-Status lay_out(const fs::path& folder, const std::string& source, const Headers& headers) {
-  std::error_code error;
-  fs::create_directory(folder / "tmp", error);
-  fs::create_directory(folder / "include", error);
-  bool written = write_file(folder / kSourceName, source);
-  for (const auto& [name, text] : headers) written = written && write_file(folder / "include" / name, text);
-  if (!written) return Error{.message = "cannot write", .file = folder.string(), .advice = "is the disk full?"};
-  return kOk;
-}
-
 Result<std::string> compile_to_ptx(const Toolkit& toolkit, const BuildRequest& request, const fs::path& folder,
-                                   const std::string& source) {
-  ROOFWALK_TRY(const CommandResult run, run_tool(toolkit, folder, request.timeout_s,
-                                                 {"nvcc", "-ptx", "-rdc=true", "-lineinfo", "-arch=" + request.arch,
-                                                  "-I", "include", std::string(kSourceName), "-o", "kernel.ptx"}));
-  if (run.exit_code != 0) return explain_nvcc(run, request.source.string(), source, request.timeout_s);
-  auto ptx = read_file(folder / "kernel.ptx", kMaxPtxBytes);
-  if (!ptx) {
+                                   const std::string& source, const Headers& headers) {
+  ToolJob job{.arguments = {"nvcc", "-ptx", "-rdc=true", "-lineinfo", "-arch=" + request.arch, "-I", "include",
+                            std::string(kSourceName)},
+              .files = {{std::string(kSourceName), source}},
+              .makes = "kernel.ptx",
+              .max_made_bytes = kMaxPtxBytes,
+              .timeout_s = request.timeout_s};
+  for (const auto& [name, text] : headers) job.files["include/" + name] = text;
+  ROOFWALK_TRY(ToolOutcome outcome, run_tool(toolkit, folder, std::move(job)));
+  if (outcome.run.exit_code != 0) {
+    return explain_nvcc(outcome.run, request.source.string(), source, request.timeout_s);
+  }
+  if (!outcome.made) {
     return unusable(request, fmt::format("the file compiles to more than {} MiB of PTX", kMaxPtxBytes >> 20),
                     "unroll less, and instantiate fewer templates");
   }
-  return *std::move(ptx);
+  return *std::move(outcome.made);
 }
 
 Result<std::vector<KernelResources>> assemble(const Toolkit& toolkit, const BuildRequest& request,
                                               const fs::path& folder, const std::string& ptx) {
   // "sm_80" for "compute_80". Relocatable (-c), because the plan entry calls functions that only the harness knows.
   const std::string chip = "sm_" + request.arch.substr(request.arch.find('_') + 1);
-  ROOFWALK_TRY(const CommandResult run, run_tool(toolkit, folder, request.timeout_s,
-                                                 {"ptxas", "-c", "-arch=" + chip, "kernel.ptx", "-o", "kernel.cubin"}));
-  if (run.exit_code != 0) return explain_ptxas(run, request.source.string(), ptx, request.timeout_s);
-  auto cubin = read_file(folder / "kernel.cubin", kMaxCubinBytes);
-  if (!cubin) return unusable(request, "the file assembles to more machine code than is allowed");
-  return read_cubin(*cubin);
+  ROOFWALK_TRY(const ToolOutcome outcome, run_tool(toolkit, folder,
+                                                   {.arguments = {"ptxas", "-c", "-arch=" + chip, "kernel.ptx"},
+                                                    .files = {{"kernel.ptx", ptx}},
+                                                    .makes = "kernel.cubin",
+                                                    .max_made_bytes = kMaxCubinBytes,
+                                                    .timeout_s = request.timeout_s}));
+  if (outcome.run.exit_code != 0) {
+    return explain_ptxas(outcome.run, request.source.string(), ptx, request.timeout_s);
+  }
+  if (!outcome.made) return unusable(request, "the file assembles to more machine code than is allowed");
+  return read_cubin(*outcome.made);
 }
 
 // Takes the plan entry out of the kernels and looks at what remains. ptxas itself checks shared memory only at the
@@ -153,9 +154,8 @@ Result<Compiled> compile(const Toolkit& toolkit, const BuildRequest& request, co
   // Half of the hash keeps the path short; the folder is in the PTX.
   ROOFWALK_TRY(const CompileFolder compile_folder, CompileFolder::open(key.substr(0, 32)));
   if (auto done = load_compiled(request.cache, key)) return *std::move(done);  // by whom we waited for
-  ROOFWALK_TRY_STATUS(lay_out(compile_folder.path(), source, headers));
   Compiled compiled;
-  ROOFWALK_TRY(compiled.ptx, compile_to_ptx(toolkit, request, compile_folder.path(), source));
+  ROOFWALK_TRY(compiled.ptx, compile_to_ptx(toolkit, request, compile_folder.path(), source, headers));
   ROOFWALK_TRY(compiled.kernels, assemble(toolkit, request, compile_folder.path(), compiled.ptx));
   ROOFWALK_TRY_STATUS(check_kernels(request, compiled.ptx, compiled.kernels));
   save_compiled(request.cache, key, compiled);

@@ -6,12 +6,14 @@
 
 #include "common/base/result.h"
 #include "common/build/artifact.h"
+#include "common/sandbox/box.h"
 
 namespace roofwalk {
 
 struct Toolkit {
-  std::filesystem::path root;  // holds bin/nvcc
-  std::string version;         // "13.0.88"
+  std::filesystem::path root;             // holds bin/nvcc
+  std::string version;                    // "13.0.88"
+  Isolation isolation = Isolation::none;  // of its compilers
 };
 
 // The CUDA toolkit that the set-up chose: $ROOFWALK_CUDA, else the first nvcc 13 or later on the PATH, in $CUDA_HOME,
@@ -31,11 +33,13 @@ struct BuildRequest {
 // Compiles, or takes the artifact from the cache (under a millisecond). The source is copied under a fixed name to a
 // private folder first, with the headers of `include` beside it: PTX and messages do not depend on where the checkout
 // lies, and no learner's file name reaches a compiler. The compilers get a clean environment and limits of time, memory
-// and output.
+// and output; in a box (Toolkit::isolation) they also see nothing of this machine but themselves and the system's
+// headers, and nothing but PTX and machine code comes out.
 // Errors: a file that is no kernel file (missing, empty, binary, too large, without SOLVE); compile errors, whose
 // message is nvcc's own, cut to the learner's lines: the first one is `file`, `line` and the first line of `message`,
 // further ones follow, indented, as "source_path:line: ..."; one sentence of advice where the cause is that SOLVE is
-// device code; a compiler that ran out of time or memory; more shared memory in a kernel than CUDA allows.
+// device code; a compiler that ran out of time or memory; more shared memory in a kernel than CUDA allows; no box
+// can be made (without `file`: that is not about the learner's).
 // A cache that cannot be written is no error.
 Result<Artifact> build(const Toolkit& toolkit, const BuildRequest& request);
 

@@ -1,16 +1,15 @@
 #include "common/build/diagnostics.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <optional>
 #include <set>
 #include <vector>
 
+#include "common/base/demangle.h"
 #include "common/build/ptx_lines.h"
 
 namespace roofwalk {
@@ -18,6 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxShown = 6;
 constexpr std::size_t kMaxLineBytes = 400;
+constexpr int kMostSignal = 64;
 
 struct Diagnostic {
   std::string file;  // as the compiler names it
@@ -236,6 +236,9 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
   if (run.timed_out) {
     error.message = fmt::format("{} took longer than {:g} s", what, timeout_s);
     error.advice = "look for templates or macros that expand without end, and for very large unrolled loops";
+  } else if (run.flooded) {
+    error.message = fmt::format("{} wrote messages without end", what);
+    error.advice = "look for macros or includes that expand without end";
   } else if (says("File size limit") || run.exit_code == 128 + SIGXFSZ) {
     error.message = fmt::format("{} wrote more than it may", what);
     error.advice = "look for macros or includes that expand without end";
@@ -243,7 +246,10 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
              says("memory exhausted") || says("cannot allocate")) {
     error.message = fmt::format("{} ran out of memory", what);
     error.advice = "look for very large arrays and for templates that expand without end";
-  } else if (run.exit_code >= 128) {
+  } else if (run.exit_code == 128 + SIGKILL || run.exit_code == 128 + SIGXCPU) {
+    error.message = fmt::format("{} took more processor time or memory than it may", what);
+    error.advice = "look for templates or macros that expand without end, and for very large unrolled loops";
+  } else if (run.exit_code > 128 && run.exit_code <= 128 + kMostSignal) {
     error.message = fmt::format("{} crashed (signal {})", what, run.exit_code - 128);
     error.advice = "look for code that is nested very deeply";
   } else {
@@ -278,7 +284,9 @@ Error explain_ptxas(const CommandResult& run, const std::string& source_path, st
     // "ptxas kernel.ptx, line 39; error   : text", "ptxas error   : text"
     const std::size_t colon = line.find(" : ");
     if (!line.starts_with(kTool) || colon == std::string::npos) continue;
-    if (line.find("error") > colon || line.find("aborted due to errors") != std::string::npos) continue;
+    const bool has_place = line.find(kPlace) < colon;  // what is fatal without one is about ptxas itself
+    const bool is_error = line.find("error") < colon || (has_place && line.find("fatal") < colon);
+    if (!is_error || line.find("aborted due to errors") != std::string::npos) continue;
     Diagnostic diagnostic{.file = std::string(kSourceName), .is_error = true, .message = line.substr(colon + 3)};
     if (const int ptx_line = number_after(line.substr(0, colon), kPlace); ptx_line > 0) {
       diagnostic.line = source_line_of_ptx_line(ptx, ptx_line);
@@ -295,11 +303,9 @@ std::string written_name(const std::string& mangled) {
   // A static kernel is called __nv_static_30__080d48ba_9_kernel_cu_f458d52c__Z3locPKfPfi.
   const std::size_t last = mangled.starts_with("__nv_static_") ? mangled.rfind("_Z") : 0;
   const std::string symbol = mangled.substr(last == std::string::npos ? 0 : last);
-  int status = 0;
-  char* demangled = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-  if (demangled == nullptr) return mangled;
-  std::string name = demangled;
-  std::free(demangled);
+  const auto text = demangled(symbol);
+  if (!text) return mangled;
+  const std::string& name = *text;
   // "void scale<128>(float*, double)": the type before a template's name and the parameters go.
   int depth = 0;
   std::size_t start = 0, end = name.size();

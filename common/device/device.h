@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -84,6 +86,13 @@ class Device {
   // resets its globals.
   Status load(const Artifact& artifact) { return do_load(artifact); }
 
+  // Learns the launch plan of the artifact that was loaded, as make_plan does, with its errors: where a device lives in
+  // a process of its own so that nothing here reads what a stranger wrote. Nothing where planning is the caller's.
+  using AllocateScratch = std::function<Result<std::uint64_t>(std::uint64_t size_bytes)>;
+  std::optional<Result<Plan>> plan(std::span<const ArgumentBytes> arguments, const AllocateScratch& allocate_scratch) {
+    return do_plan(arguments, allocate_scratch);
+  }
+
   // Runs the plan once, from a cold L2, with the module's globals as `load` left them or the last run changed them.
   // A learner's fault is a RunRecord with `fault` set; an Error is the harness's own trouble. A plan holds addresses of
   // buffers: it is good for as long as these live.
@@ -106,6 +115,9 @@ class Device {
   virtual void do_read(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<std::uint8_t> data) const = 0;
   virtual void do_forget(const DeviceBuffer&, std::uint64_t, std::uint64_t) {}
   virtual Status do_load(const Artifact& artifact) = 0;
+  virtual std::optional<Result<Plan>> do_plan(std::span<const ArgumentBytes>, const AllocateScratch&) {
+    return std::nullopt;
+  }
   virtual Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) = 0;
   virtual Status do_alive() const { return kOk; }
 };

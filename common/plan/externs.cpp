@@ -137,9 +137,14 @@ Result<std::uint64_t> scratch(PlanBuilder& builder, const ptx::Instruction& in, 
     return builder.refuse(in, fmt::format("solve asks for {} bytes of scratch memory; all of it together may be {}",
                                           bytes, builder.limits.max_scratch_bytes));
   }
+  if (builder.scratch_buffers == builder.limits.max_scratch_buffers) {
+    return builder.refuse(
+        in, fmt::format("solve asks for more than {} buffers of scratch memory", builder.limits.max_scratch_buffers));
+  }
   auto address = builder.allocate_scratch(bytes);
   if (!address) return builder.refuse(in, address.error().message);
   builder.scratch_bytes += bytes;
+  ++builder.scratch_buffers;
   return *address;
 }
 

@@ -23,6 +23,7 @@ struct PlanBuilder {
   const std::function<Result<std::uint64_t>(std::uint64_t)>& allocate_scratch;
   Plan plan = {};
   std::uint64_t scratch_bytes = 0;
+  std::size_t scratch_buffers = 0;
   std::map<std::uint64_t, KernelLaunch> open_launches = {};  // parameter buffers that wait for their launch
 
   int line_of(const ptx::Instruction& in) const { return module.line_in(in, source_name); }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/plan/externs.h"
+#include "common/plan/parse_artifact.h"
 #include "common/vgpu/gpu.h"
 #include "common/vgpu/grid.h"
 #include "common/vgpu/launch.h"
@@ -73,7 +74,7 @@ Error refusal_of(const Artifact& artifact, const ptx::Module& module, const ptx:
 Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> arguments,
                        const std::function<Result<std::uint64_t>(std::uint64_t)>& allocate_scratch,
                        const PlanLimits& limits) {
-  ROOFWALK_TRY(const ptx::Module module, ptx::parse(artifact.ptx, artifact.source_name));
+  ROOFWALK_TRY(const ptx::Module module, parse_artifact(artifact));
   const ptx::Function* solve = module.find_function("solve");
   if (solve == nullptr || !solve->is_entry || solve->is_extern) {
     return Error{.message = "there is no SOLVE(...) in this file",

@@ -51,6 +51,7 @@ struct PlanLimits {
   std::uint64_t max_instructions = 10'000'000;  // a solve that loops past this is refused
   std::uint64_t max_steps = 10'000;             // launches, memsets and copies together
   std::uint64_t max_scratch_bytes = 1ull << 30;
+  std::size_t max_scratch_buffers = 256;
 };
 
 // Steps through `solve`. `allocate_scratch(size_bytes)` gives the device address of a new scratch buffer.

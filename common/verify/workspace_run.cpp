@@ -1,6 +1,6 @@
 // The one function of this library that needs the planner; apart, so that tests of the rest do without it.
 #include "common/plan/plan.h"
-#include "common/verify/verify.h"
+#include "common/verify/workspace_impl.h"
 
 namespace roofwalk {
 
@@ -8,6 +8,7 @@ Result<RunRecord> Workspace::run(const Artifact& artifact, const RunOptions& opt
   return run_planned(
       artifact,
       [&](std::span<const ArgumentBytes> arguments, const AllocateScratch& allocate_scratch) {
+        if (auto plan = impl_->device.plan(arguments, allocate_scratch)) return *std::move(plan);
         return make_plan(artifact, arguments, allocate_scratch);
       },
       options);

@@ -1,8 +1,4 @@
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
-
+#include "common/base/demangle.h"
 #include "common/vgpu/gpu.h"
 
 namespace roofwalk::vgpu {
@@ -13,11 +9,9 @@ std::string display_name(const std::string& mangled) {
   if (name.starts_with("__nv_static_")) {
     if (const auto at = name.rfind("_Z"); at != std::string::npos && at != 0) name = name.substr(at);
   }
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                    std::free);
-  if (status != 0 || text == nullptr) return name;
-  std::string out = text.get();
+  const auto text = demangled(name);
+  if (!text) return name;
+  std::string out = *text;
   // Drop the parameter list: from the parenthesis that the last one closes.
   if (!out.empty() && out.back() == ')') {
     int depth = 0;

@@ -1,5 +1,7 @@
 // roofwalk device-worker: the process that a device lives in (common/device/remote). The program starts it for itself;
 // no help names it.
+#include <memory>
+
 #include "common/device/cuda/open_cuda.h"
 #include "common/device/remote/worker.h"
 #include "grader/cmd/verbs.h"
@@ -7,7 +9,7 @@
 namespace roofwalk {
 namespace {
 
-int serve(const Session& session) {
+int serve(const Session& session, bool boxed_tools) {
   if (!is_worker()) {
     throw Failure{
         {.message = "`device-worker` is started by the program itself, to run kernels in a process of their own",
@@ -17,7 +19,8 @@ int serve(const Session& session) {
   return serve_device([&]() -> Result<std::unique_ptr<Device>> {
     const auto ordinal = cuda_ordinal(session.options.device);
     if (!ordinal) return open_device(session.options.device);
-    const auto toolkit = find_toolkit(find_root());
+    auto toolkit = find_toolkit(find_root());
+    if (toolkit && boxed_tools) toolkit->isolation = Isolation::boxed;
     return open_cuda(*ordinal, toolkit ? std::optional<Toolkit>(*toolkit) : std::nullopt);
   });
 }
@@ -27,7 +30,9 @@ int serve(const Session& session) {
 void add_device_worker_command(CLI::App& app, Session& session, int& exit_code) {
   auto* command = app.add_subcommand("device-worker", "Serve a device to the program that started this");
   command->group("");  // in no list
-  command->callback([&] { exit_code = serve(session); });
+  const auto boxed_tools = std::make_shared<bool>(false);
+  command->add_flag("--boxed-tools", *boxed_tools, "Run the assembler in a box");
+  command->callback([&session, &exit_code, boxed_tools] { exit_code = serve(session, *boxed_tools); });
 }
 
 }  // namespace roofwalk

@@ -1,5 +1,7 @@
 #include "common/device/remote/messages.h"
 
+#include <charconv>
+
 #include "common/base/json_reader.h"
 
 namespace roofwalk {
@@ -16,6 +18,29 @@ Status read_error(const Json& json, Error& error) {
   in.text("advice", error.advice, 1 << 16);
   if (error.message.empty()) in.fail("`message` is empty");
   return in.end();
+}
+
+std::string hex_text(std::span<const std::uint8_t> bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (const std::uint8_t byte : bytes) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+Result<std::vector<std::uint8_t>> bytes_from_hex(std::string_view text) {
+  std::vector<std::uint8_t> bytes(text.size() / 2);
+  const char* at = text.data();
+  for (std::uint8_t& byte : bytes) {
+    const auto [end, error] = std::from_chars(at, at + 2, byte, 16);
+    if (error != std::errc() || end != at + 2) break;
+    at = end;
+  }
+  if (at != text.data() + text.size()) return Error{.message = "these are no bytes in hex"};
+  return bytes;
 }
 
 Json to_json(const RunOptions& options) {

@@ -8,6 +8,9 @@
 //   {"ask": "read", "id", "offset_bytes", "size_bytes"}                 {} and the bytes
 //   {"ask": "forget", "id", "offset_bytes", "size_bytes"}               {}
 //   {"ask": "load", "artifact"} and its texts                           {}
+//   {"ask": "plan", "sizes": [bytes of each argument],                  {"plan", "arguments": its bytes in
+//    "scratch": [addresses so far]} and argument bytes                   hex, "scratch_bytes": 0, or, for one more
+//                                                                        buffer first, its size, and no plan}
 //   {"ask": "run", "plan", "options"} and argument bytes                {"record"}
 //
 // Each answer is {"error": null or an Error, "lost": null or an Error, "value": as above, null with an error}. `lost`:
@@ -21,7 +24,7 @@
 namespace roofwalk {
 
 // Changes with any change of what is said here or in the layers' JSON.
-inline constexpr int kWorkerProtocol = 1;
+inline constexpr int kWorkerProtocol = 2;
 
 // The most bytes of a buffer that one message moves.
 inline constexpr std::uint64_t kChunkBytes = 4 << 20;
@@ -29,6 +32,12 @@ inline constexpr std::uint64_t kChunkBytes = 4 << 20;
 Json to_json(const Error& error);
 // Into `error`. Errors: it is none.
 Status read_error(const Json& json, Error& error);
+
+inline constexpr std::size_t kMostArguments = 256;  // of `solve`
+
+// Two digits a byte.
+std::string hex_text(std::span<const std::uint8_t> bytes);
+Result<std::vector<std::uint8_t>> bytes_from_hex(std::string_view text);
 
 Json to_json(const RunOptions& options);
 Result<RunOptions> run_options_from_json(const Json& json);

@@ -100,8 +100,8 @@ Result<RunRecord> record_of_run(const Json& value, const Plan& plan, double wall
 
 class RemoteDevice final : public Device {
  public:
-  RemoteDevice(WorkerCommand command, std::string name, const RemoteLimits& limits)
-      : state_(std::make_unique<State>(std::move(command), std::move(name), limits)) {}
+  RemoteDevice(WorkerCommand command, std::string name, const RemoteLimits& limits, const RemoteDuties& duties)
+      : state_(std::make_unique<State>(std::move(command), std::move(name), limits, duties)) {}
 
   // Errors: no worker can be had.
   Status start() { return state_->start(); }
@@ -115,8 +115,8 @@ class RemoteDevice final : public Device {
 
   // All of it, apart from the device, because reading from a device may lose it.
   struct State {
-    State(WorkerCommand command_in, std::string name_in, const RemoteLimits& limits_in)
-        : command(std::move(command_in)), name(std::move(name_in)), limits(limits_in) {}
+    State(WorkerCommand command_in, std::string name_in, const RemoteLimits& limits_in, const RemoteDuties& duties_in)
+        : command(std::move(command_in)), name(std::move(name_in)), limits(limits_in), duties(duties_in) {}
 
     Status start();
     Status usable();  // a worker is there, or one is started
@@ -135,6 +135,7 @@ class RemoteDevice final : public Device {
     WorkerCommand command;
     std::string name;
     RemoteLimits limits;
+    RemoteDuties duties;
     std::unique_ptr<WorkerProcess> worker;
     std::optional<Greeting> greeting;     // of the first worker
     std::map<int, DeviceBuffer> buffers;  // that the worker holds, or a lost one held
@@ -158,9 +159,12 @@ class RemoteDevice final : public Device {
   void do_read(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<std::uint8_t> data) const override;
   void do_forget(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::uint64_t size_bytes) override;
   Status do_load(const Artifact& artifact) override;
+  std::optional<Result<Plan>> do_plan(std::span<const ArgumentBytes> arguments,
+                                      const AllocateScratch& allocate_scratch) override;
   Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) override;
   Status do_alive() const override;
 
+  Result<Plan> plan_there(std::span<const ArgumentBytes> arguments, const AllocateScratch& allocate_scratch);
   RunRecord fault_of(const Loss& loss, const Plan& plan, double seconds) const;
 
   std::unique_ptr<State> state_;
@@ -361,6 +365,51 @@ Status RemoteDevice::do_load(const Artifact& artifact) {
   return kOk;
 }
 
+std::optional<Result<Plan>> RemoteDevice::do_plan(std::span<const ArgumentBytes> arguments,
+                                                  const AllocateScratch& allocate_scratch) {
+  if (!state_->duties.plans) return std::nullopt;
+  return plan_there(arguments, allocate_scratch);
+}
+
+Result<Plan> RemoteDevice::plan_there(std::span<const ArgumentBytes> arguments,
+                                      const AllocateScratch& allocate_scratch) {
+  State& s = *state_;
+  ROOFWALK_TRY_STATUS(s.usable());
+  Json sizes = Json::array(), scratch = Json::array();
+  std::vector<std::uint8_t> bytes;
+  for (const ArgumentBytes& argument : arguments) {
+    sizes.push_back(argument.size());
+    bytes.insert(bytes.end(), argument.begin(), argument.end());
+  }
+  const auto deadline = after(s.limits.load_s);
+  while (true) {
+    const double left_s = std::chrono::duration<double>(deadline - Clock::now()).count();
+    ROOFWALK_TRY(const Json value,
+                 s.ask({{"ask", "plan"}, {"sizes", sizes}, {"scratch", scratch}}, bytes, {}, left_s, kMostHeadBytes));
+    std::optional<Json> packed;
+    std::string hex;
+    std::uint64_t scratch_bytes = 0;
+    JsonReader in(value, "its plan");
+    in.unless_null("plan", [&](const Json& json) -> Status {
+      packed = json;
+      return kOk;
+    });
+    in.text("arguments", hex, kMostHeadBytes);
+    in.whole("scratch_bytes", scratch_bytes, std::uint64_t{0}, PlanLimits{}.max_scratch_bytes);
+    if (!packed && scratch.size() == PlanLimits{}.max_scratch_buffers) in.fail("it asks for scratch memory for ever");
+    if (const Status status = in.end(); !status) return s.lose(Loss::Kind::other, status.error().message);
+    if (packed) {
+      const auto argument_bytes = bytes_from_hex(hex);
+      if (!argument_bytes) return s.lose(Loss::Kind::other, argument_bytes.error().message);
+      auto plan = plan_from_json(*packed, *argument_bytes);
+      if (!plan) return s.lose(Loss::Kind::other, plan.error().message);
+      return plan;
+    }
+    ROOFWALK_TRY(const std::uint64_t address, allocate_scratch(scratch_bytes));
+    scratch.push_back(address);
+  }
+}
+
 Result<RunRecord> RemoteDevice::do_run(const Plan& plan, const RunOptions& options) {
   constexpr double kLongestSeconds = 1e6;  // what a clock can add up; also for a limit of infinity
   State& s = *state_;
@@ -376,7 +425,9 @@ Result<RunRecord> RemoteDevice::do_run(const Plan& plan, const RunOptions& optio
       s.ask({{"ask", "run"}, {"plan", packed}, {"options", to_json(bounded)}}, arguments, {}, seconds, kMostHeadBytes);
   const double wall_ns = std::chrono::duration<double, std::nano>(Clock::now() - began).count();
   if (!answer) {
-    if (s.last_loss && s.last_loss->kind != Loss::Kind::other) return fault_of(*s.last_loss, plan, seconds);
+    const bool is_fault = s.last_loss && (s.last_loss->kind == Loss::Kind::late ||
+                                          (s.last_loss->kind == Loss::Kind::died && s.duties.kernels_may_end_it));
+    if (is_fault) return fault_of(*s.last_loss, plan, seconds);
     return answer.error();
   }
   auto record = record_of_run(*answer, plan, wall_ns);
@@ -411,8 +462,8 @@ RunRecord RemoteDevice::fault_of(const Loss& loss, const Plan& plan, double seco
 }  // namespace
 
 Result<std::unique_ptr<Device>> make_remote_device(WorkerCommand command, std::string device,
-                                                   const RemoteLimits& limits) {
-  auto remote = std::make_unique<RemoteDevice>(std::move(command), std::move(device), limits);
+                                                   const RemoteLimits& limits, const RemoteDuties& duties) {
+  auto remote = std::make_unique<RemoteDevice>(std::move(command), std::move(device), limits, duties);
   ROOFWALK_TRY_STATUS(remote->start());
   return std::unique_ptr<Device>(std::move(remote));
 }

@@ -19,16 +19,24 @@ struct RemoteLimits {
   double end_s = 5;         // to be gone once it is killed; then its device counts as held
 };
 
+// What the process is there for.
+struct RemoteDuties {
+  bool plans = false;  // it also makes the launch plans: nothing of an artifact is read in this process
+  // Kernels run on hardware can bring their process down. Where they are interpreted that is the interpreter's fault,
+  // and no learner's: an Error.
+  bool kernels_may_end_it = true;
+};
+
 // Starts the worker. `device` is what it occupies, for words and so that nobody starts a worker on a GPU that a dead
 // one still holds. Errors: those of the device; the worker cannot be started or says nothing of use.
 //
 // A worker that does not answer in time, dies, or answers what makes no sense is killed, and the device is lost until
 // all its buffers are released (Device::alive); the next request starts a fresh worker. The run that it cost says:
 //   too long                a `runaway` fault
-//   died of its own signal  a `trap` fault: kernels bring down the process that launches them
+//   died of its own signal  a `trap` fault, or an Error (RemoteDuties)
 //   anything else           an Error: killed from outside, an answer that makes no sense
 // A worker dies with the thread that started it: use the device in one thread, or in threads that end before it.
 Result<std::unique_ptr<Device>> make_remote_device(WorkerCommand command, std::string device,
-                                                   const RemoteLimits& limits = {});
+                                                   const RemoteLimits& limits = {}, const RemoteDuties& duties = {});
 
 }  // namespace roofwalk

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "common/base/child.h"
@@ -119,6 +120,7 @@ class Server {
     in.text("ask", ask);
     if (ask == "allocate") return allocate(in);
     if (ask == "load") return load(in);
+    if (ask == "plan") return plan(in);
     if (ask == "run") return run(in);
     return touch(in, ask);
   }
@@ -145,8 +147,49 @@ class Server {
       return kOk;
     });
     ROOFWALK_TRY_STATUS(in.end());
+    loaded_.reset();
     ROOFWALK_TRY_STATUS(device_.load(artifact));
+    loaded_ = std::move(artifact);
     return Json::object();
+  }
+
+  // Plans anew with each address that it is given, since it always plans the same.
+  Result<Json> plan(JsonReader& in) {
+    if (!loaded_) return Error{.message = "the request: nothing is loaded"};
+    const PlanLimits limits;
+    std::vector<ArgumentBytes> arguments;
+    std::vector<std::uint64_t> scratch;
+    std::size_t at = 0;
+    in.each("sizes", kMostArguments, [&](const Json& size) -> Status {
+      if (!size.is_number_unsigned() || size.get<std::uint64_t>() > body_.size() - at) {
+        return Error{.message = "the request: the sizes of the arguments are not theirs"};
+      }
+      const auto begin = body_.begin() + static_cast<std::ptrdiff_t>(at);
+      at += size.get<std::size_t>();
+      arguments.emplace_back(begin, body_.begin() + static_cast<std::ptrdiff_t>(at));
+      return kOk;
+    });
+    in.each("scratch", limits.max_scratch_buffers, [&](const Json& address) -> Status {
+      if (!address.is_number_unsigned()) return Error{.message = "the request: an address is a whole number"};
+      scratch.push_back(address.get<std::uint64_t>());
+      return kOk;
+    });
+    ROOFWALK_TRY_STATUS(in.end());
+    std::optional<std::uint64_t> wanted;  // bytes of the first scratch buffer that nobody has made yet
+    std::size_t given = 0;
+    const auto made = make_plan(
+        *loaded_, arguments,
+        [&](std::uint64_t size_bytes) -> Result<std::uint64_t> {
+          if (given < scratch.size()) return scratch[given++];
+          wanted = size_bytes;
+          return Error{.message = "this scratch buffer is to be made first"};
+        },
+        limits);
+    if (wanted) return Json{{"plan", nullptr}, {"arguments", ""}, {"scratch_bytes", *wanted}};
+    if (!made) return made.error();
+    std::vector<std::uint8_t> bytes;
+    Json plan = packed_json(*made, bytes);
+    return Json{{"plan", std::move(plan)}, {"arguments", hex_text(bytes)}, {"scratch_bytes", 0}};
   }
 
   Result<Json> run(JsonReader& in) {
@@ -202,6 +245,7 @@ class Server {
   Device& device_;
   PrintedByDevice& printed_ = *new PrintedByDevice;  // its thread lives as long as the process
   std::map<int, DeviceBuffer> buffers_;
+  std::optional<Artifact> loaded_;
   std::vector<std::uint8_t> body_, reply_;
 };
 

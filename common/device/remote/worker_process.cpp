@@ -76,8 +76,18 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const WorkerCommand&
         .message = fmt::format("{} is held by process {}, which was killed and does not end", device, pid),
         .advice = "it waits for the driver; if it stays, the machine has to be restarted; other devices can be used"};
   }
-  const auto program = find_program(command.arguments.front());
-  if (!program) return Error{.message = fmt::format("cannot find the program '{}'", command.arguments.front())};
+  ChildStart child{.program = {}, .arguments = command.arguments, .environment = command.environment};
+  std::optional<BoxStart> box;
+  if (command.box) {
+    ROOFWALK_TRY(box, prepare_box(*command.box, command.arguments));
+    child.arguments = box->arguments;
+    child.environment.emplace();
+    child.passed = box->passed;
+    child.run_as = box->run_as;
+  }
+  const auto program = find_program(child.arguments.front());
+  if (!program) return Error{.message = fmt::format("cannot find the program '{}'", child.arguments.front())};
+  child.program = *program;
   int line[2], words[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) != 0) {
     return Error{.message = fmt::format("cannot make a socket: {}", std::strerror(errno))};
@@ -88,21 +98,23 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const WorkerCommand&
   }
   Descriptor words_read(words[0]), words_write(words[1]);
   ::fcntl(words_read.get(), F_SETFL, O_NONBLOCK);
-  ROOFWALK_TRY(const pid_t pid, start_child({.program = *program,
-                                             .arguments = command.arguments,
-                                             .environment = command.environment,
-                                             .output = words_write.get(),
-                                             .channel = theirs.get()}));
+  child.output = words_write.get();
+  child.channel = theirs.get();
+  ROOFWALK_TRY(const pid_t pid, start_child(child));
+  std::optional<BoxStatus> status;
+  if (box) status.emplace(std::move(box->status));
   return std::unique_ptr<WorkerProcess>(
-      new WorkerProcess(pid, std::move(ours), std::move(words_read), std::move(device)));
+      new WorkerProcess(pid, std::move(ours), std::move(words_read), std::move(device), std::move(status)));
 }
 
-WorkerProcess::WorkerProcess(pid_t pid, Descriptor channel, Descriptor words, std::string device)
+WorkerProcess::WorkerProcess(pid_t pid, Descriptor channel, Descriptor words, std::string device,
+                             std::optional<BoxStatus> box)
     : pid_(pid),
       channel_(std::move(channel)),
       words_(std::move(words)),
       wire_(channel_.get(), words_.get()),
-      device_(std::move(device)) {}
+      device_(std::move(device)),
+      box_(std::move(box)) {}
 
 WorkerProcess::~WorkerProcess() {
   constexpr double kEndSeconds = 5;
@@ -124,7 +136,13 @@ WorkerProcess::End WorkerProcess::end(double patience_s, double end_s) {
   } else if (reaped == pid_) {
     end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    constexpr int kSignalled = 128;
+    if (box_ && end.exit_code > kSignalled) {  // as bubblewrap tells of the program inside
+      end.signal = end.exit_code - kSignalled;
+      end.exit_code = 0;
+    }
   }
+  if (box_) box_->wait_until_gone(end_s);
   pid_ = -1;
   return end;
 }

@@ -5,19 +5,22 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/child.h"
 #include "common/base/result.h"
 #include "common/device/remote/wire.h"
+#include "common/sandbox/box.h"
 
 namespace roofwalk {
 
 // How a worker is started: a program that calls serve_device.
 struct WorkerCommand {
   std::vector<std::string> arguments;              // [0] is the program, searched on our PATH unless it holds a slash
-  std::map<std::string, std::string> environment;  // all that it gets
+  std::map<std::string, std::string> environment;  // all that it gets; in a box: the box's
+  std::optional<Box> box = {};                     // in which it runs: then the program is a path inside
 };
 
 // Those of our variables that a device may need: where programs, libraries and caches lie, which GPUs it may see.
@@ -36,7 +39,7 @@ class WorkerProcess {
 
   struct End {
     bool by_itself = false;  // before we killed it
-    int signal = 0;          // that it died of by itself; 0: none
+    int signal = 0;          // that it died of; 0: none
     int exit_code = 0;
     bool stuck = false;  // it was killed and does not end
   };
@@ -46,12 +49,13 @@ class WorkerProcess {
   End end(double patience_s, double end_s);
 
  private:
-  WorkerProcess(pid_t pid, Descriptor channel, Descriptor words, std::string device);
+  WorkerProcess(pid_t pid, Descriptor channel, Descriptor words, std::string device, std::optional<BoxStatus> box);
 
   pid_t pid_;  // -1 once it is gone
   Descriptor channel_, words_;
   Wire wire_;
   std::string device_;
+  std::optional<BoxStatus> box_;
 };
 
 }  // namespace roofwalk

@@ -4,6 +4,7 @@
 #include <map>
 #include <thread>
 
+#include "common/plan/parse_artifact.h"
 #include "common/vgpu/counting.h"
 #include "common/vgpu/gpu.h"
 
@@ -38,7 +39,7 @@ class VirtualDevice final : public Device {
   }
 
   Status do_load(const Artifact& artifact) override {
-    ROOFWALK_TRY(ptx::Module module, ptx::parse(artifact.ptx, artifact.source_name));
+    ROOFWALK_TRY(ptx::Module module, parse_artifact(artifact));
     resources_ = artifact.kernels;
     code_.clear();
     for (const KernelResources& kernel : resources_) {

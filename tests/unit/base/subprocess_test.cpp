@@ -40,6 +40,39 @@ TEST(Subprocess, GivesOutputOfBothStreamsAndTheExitCode) {
 
 TEST(Subprocess, ASignalIs128AndItsNumber) { EXPECT_EQ(shell("kill -SEGV $$").exit_code, 128 + SIGSEGV); }
 
+TEST(Subprocess, TheChannelIsReadApart) {
+  const CommandResult result =
+      run({.arguments = {"sh", "-c", "echo out; echo apart >&3; echo more >&3"}, .max_channel_bytes = 8});
+  EXPECT_EQ(result.output, "out\n");
+  EXPECT_EQ(result.channel, "apart\nmo");
+  EXPECT_TRUE(result.channel_cut);
+}
+
+TEST(Subprocess, WhatWritesWithoutEndIsKilled) {
+  const CommandResult result = run({.arguments = {"yes"}, .max_output_bytes = 10, .max_thrown_bytes = 100'000});
+  EXPECT_TRUE(result.flooded);
+  EXPECT_EQ(result.output.size(), 10u);
+  EXPECT_EQ(result.exit_code, 128 + SIGKILL);
+}
+
+TEST(Subprocess, PassedDescriptorsHaveTheNumbersAskedFor) {
+  char name[] = "/tmp/roofwalk-passed-XXXXXX";
+  const Descriptor file(::mkstemp(name));
+  ::unlink(name);
+  ASSERT_EQ(::write(file.get(), "text", 4), 4);
+  ASSERT_EQ(::lseek(file.get(), 0, SEEK_SET), 0);
+  const CommandResult result =
+      run({.arguments = {"sh", "-c", "cat <&7; ls /proc/$$/fd | tr '\\n' ' '"}, .passed = {{file.get(), 7}}});
+  EXPECT_EQ(result.output, "text0 1 2 7 ");
+}
+
+TEST(Subprocess, RootCanRunItAsSomebodyElse) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may";
+  const CommandResult result = run({.arguments = {"sh", "-c", "id -u; id -g; id -G; grep NoNewPrivs /proc/self/status"},
+                                    .run_as = UserId{65534, 65533}});
+  EXPECT_EQ(result.output, "65534\n65533\n65533\nNoNewPrivs:\t1\n");
+}
+
 TEST(Subprocess, ArgumentsAreNeverReadByAShell) {
   EXPECT_EQ(run({.arguments = {"printf", "%s|", "a b", "$(id)", "`id`;"}}).output, "a b|$(id)|`id`;|");
 }

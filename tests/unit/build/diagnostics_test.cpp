@@ -112,6 +112,9 @@ TEST(CompilerEnds, AreNamed) {
   EXPECT_THAT(end({.exit_code = 4, .output = "gcc: internal compiler error: File size limit exceeded signal\n"}),
               HasSubstr("wrote more than it may"));
   EXPECT_THAT(end({.exit_code = 139, .output = ""}), HasSubstr("crashed (signal 11)"));
+  EXPECT_THAT(end({.exit_code = 137, .output = ""}), HasSubstr("more processor time or memory than it may"));
+  EXPECT_THAT(end({.exit_code = 137, .output = "x", .flooded = true}), HasSubstr("wrote messages without end"));
+  EXPECT_THAT(end({.exit_code = 255, .output = "something else\n"}), HasSubstr("exit code 255: something else"));
 }
 
 TEST(PtxasErrors, PointAtTheInlineAssembly) {
@@ -132,6 +135,10 @@ TEST(PtxasErrors, WithoutAPlaceStandAsTheyAre) {
   };
   EXPECT_EQ(text("ptxas error   : Entry function 'k' uses too much shared data (0x13880 bytes, 0xc000 max)\n"),
             "my/x.cu: Entry function 'k' uses too much shared data (0x13880 bytes, 0xc000 max)");
+  EXPECT_EQ(text("ptxas kernel.ptx, line 9; fatal   : Parsing error near '.include': syntax error\n"
+                 "ptxas fatal   : Ptx assembly aborted due to errors\n"),
+            "my/x.cu: ptxas: Parsing error near '.include': syntax error (nvcc passes inline assembly on unread; what "
+            "it holds must be PTX)");
   EXPECT_THAT(text("ptxas fatal   : Memory allocation failure\n"), HasSubstr("ptxas ran out of memory"));
 }
 

@@ -45,17 +45,17 @@ std::string text_of(const std::string& file) {
 // What the process has of its parent's: each environment variable, descriptor and limit, in one text.
 std::string inheritance() {
   std::string out = "environment:";
-  for (const char c : text_of("/proc/self/environ")) out += c == '\0' ? ' ' : c;
+  for (char** variable = environ; *variable != nullptr; ++variable) out += " " + std::string(*variable);
   out += "\ndescriptors:";
-  DIR* folder = ::opendir("/proc/self/fd");
-  while (const dirent* entry = ::readdir(folder)) {
+  DIR* folder = ::opendir("/proc/self/fd");  // none in a box
+  while (const dirent* entry = folder != nullptr ? ::readdir(folder) : nullptr) {
     const std::string name = entry->d_name;
     if (name[0] == '.' || std::stoi(name) == ::dirfd(folder)) continue;
     char target[256] = {};
     [[maybe_unused]] const auto count = ::readlink(("/proc/self/fd/" + name).c_str(), target, sizeof target - 1);
     out += " " + name + "=" + std::string(target).substr(0, std::string(target).find(':'));
   }
-  ::closedir(folder);
+  if (folder != nullptr) ::closedir(folder);
   rlimit core{}, memory{};
   ::getrlimit(RLIMIT_CORE, &core);
   ::getrlimit(RLIMIT_AS, &memory);
@@ -64,6 +64,10 @@ std::string inheritance() {
   out += "\noom: " + text_of("/proc/self/oom_score_adj") + "core: " + std::to_string(core.rlim_cur) +
          "\naddress space: " + (memory.rlim_cur == RLIM_INFINITY ? "unlimited" : "limited") +
          "\nsignal: " + std::to_string(signal) + "\nleads its group: " + (::getpgrp() == ::getpid() ? "yes" : "no");
+  out += "\nfolders:";
+  for (const char* place : {"/home", "/usr/bin", "/usr/lib", "/proc/self", "/roofwalk/chapters"}) {
+    if (::access(place, F_OK) == 0) out += std::string(" ") + place;
+  }
   return out + "\n";
 }
 

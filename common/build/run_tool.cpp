@@ -1,0 +1,76 @@
+#include "common/build/run_tool.h"
+
+#include "common/build/files.h"
+#include "common/sandbox/compile_box.h"
+#include "common/sandbox/run_boxed.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxTemporaryBytes = 64 << 20;  // each file that a compiler writes
+constexpr std::size_t kMaxLogBytes = 64 << 10;
+constexpr std::size_t kMaxThrownBytes = 16 << 20;              // a log this long is of no use: the compiler is stopped
+constexpr std::size_t kMaxMemoryBytes = std::size_t{4} << 30;  // address space; CUB and the mma headers take 0.5 GB
+
+Result<ToolOutcome> run_here(const Toolkit& toolkit, const fs::path& folder, ToolJob job) {
+  const fs::path bin = toolkit.root / "bin";
+  job.arguments.front() = (bin / job.arguments.front()).string();
+  job.arguments.insert(job.arguments.end(), {"-o", job.makes});
+  std::error_code error;
+  fs::create_directory(folder / "tmp", error);
+  for (const auto& [name, bytes] : job.files) {
+    fs::create_directories((folder / name).parent_path(), error);
+    if (!write_file(folder / name, bytes)) {
+      return Error{.message = "cannot write", .file = folder.string(), .advice = "is the disk full?"};
+    }
+  }
+  ToolOutcome outcome;
+  ROOFWALK_TRY(outcome.run, run_command({.arguments = std::move(job.arguments),
+                                         .working_directory = folder,
+                                         .environment = {{"PATH", bin.string() + ":/usr/local/bin:/usr/bin:/bin"},
+                                                         {"HOME", folder.string()},
+                                                         {"TMPDIR", (folder / "tmp").string()},
+                                                         {"LC_ALL", "C"},
+                                                         {"SOURCE_DATE_EPOCH", "0"}},
+                                         .timeout_s = job.timeout_s,
+                                         .max_output_bytes = kMaxLogBytes,
+                                         .max_thrown_bytes = kMaxThrownBytes,
+                                         .max_memory_bytes = kMaxMemoryBytes,
+                                         .max_file_bytes = kMaxTemporaryBytes}));
+  if (outcome.run.exit_code == 0) outcome.made = read_file(folder / job.makes, job.max_made_bytes);
+  return outcome;
+}
+
+// What the tool makes stays inside; only a shell that has read nothing of a learner's copies it to the one descriptor
+// that leads out, which the tool itself never has.
+Result<ToolOutcome> run_in_box(const Toolkit& toolkit, ToolJob job) {
+  Box box = compile_box(toolkit.root);
+  for (auto& [name, bytes] : job.files) {
+    box.files.push_back({.to = std::string(kBoxFolder) + "/" + name, .bytes = std::move(bytes)});
+  }
+  const std::string made = "/tmp/" + job.makes;
+  std::vector<std::string> program = {"/bin/sh", "-c", R"(made=$1; shift; "$@" -o "$made" 3>&- && cat "$made" >&3)",
+                                      "sh", made};
+  program.insert(program.end(), job.arguments.begin(), job.arguments.end());
+  ToolOutcome outcome;
+  ROOFWALK_TRY(outcome.run, run_boxed(box, program,
+                                      {.timeout_s = job.timeout_s,
+                                       .max_log_bytes = kMaxLogBytes,
+                                       .max_result_bytes = job.max_made_bytes,
+                                       .max_thrown_bytes = kMaxThrownBytes}));
+  if (outcome.run.exit_code == 0 && !outcome.run.channel_cut && !outcome.run.channel.empty()) {
+    outcome.made = std::move(outcome.run.channel);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Result<ToolOutcome> run_tool(const Toolkit& toolkit, const fs::path& folder, ToolJob job) {
+  return toolkit.isolation == Isolation::boxed ? run_in_box(toolkit, std::move(job))
+                                               : run_here(toolkit, folder, std::move(job));
+}
+
+}  // namespace roofwalk

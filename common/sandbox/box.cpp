@@ -1,0 +1,156 @@
+#include "common/sandbox/box.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <pwd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "common/base/json.h"
+#include "common/sandbox/system_calls.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr std::size_t kFolderBytes = 16 << 20;  // of kBoxFolder
+constexpr const char* kLimiter = "/usr/bin/prlimit";
+
+// A file without a name that holds these bytes, read from its start. -1 in `errno`'s words.
+Descriptor memory_file(const std::string& bytes) {
+  Descriptor file(::memfd_create("roofwalk", MFD_CLOEXEC));
+  for (std::size_t at = 0; file.get() >= 0 && at < bytes.size();) {
+    const ssize_t count = ::pwrite(file.get(), bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
+    if (count < 0 && errno != EINTR) return Descriptor();
+    if (count > 0) at += static_cast<std::size_t>(count);
+  }
+  return file;
+}
+
+// Who owns nothing. Used instead of root.
+UserId nobody() {
+  constexpr UserId kUsual{65534, 65534};
+  const passwd* entry = ::getpwnam("nobody");
+  return entry != nullptr ? UserId{entry->pw_uid, entry->pw_gid} : kUsual;
+}
+
+class CommandLine {
+ public:
+  explicit CommandLine(BoxStart& start) : start_(start) {}
+
+  template <class... Words>
+  void add(Words&&... words) {
+    (start_.arguments.emplace_back(std::forward<Words>(words)), ...);
+  }
+
+  // An option that takes the number of a descriptor.
+  void add_descriptor(const char* option, int ours) {
+    start_.passed.push_back({ours, next_number_});
+    add(option, std::to_string(next_number_++));
+  }
+
+  // The same for a file that holds `bytes`.
+  Status add_bytes(const char* option, const std::string& bytes) {
+    Descriptor file = memory_file(bytes);
+    if (file.get() < 0) return Error{.message = fmt::format("cannot prepare a box: {}", std::strerror(errno))};
+    add_descriptor(option, file.get());
+    start_.held.push_back(std::move(file));
+    return kOk;
+  }
+
+ private:
+  BoxStart& start_;
+  int next_number_ = kChannelDescriptor + 1;
+};
+
+// The limits are set inside, where the number of processes is that of the box alone.
+void add_limits(CommandLine& line, const BoxLimits& limits) {
+  line.add(kLimiter);
+  if (limits.cpu_s > 0) line.add(fmt::format("--cpu={}", static_cast<long>(limits.cpu_s)));
+  line.add(fmt::format("--as={}", limits.memory_bytes), fmt::format("--fsize={}", limits.file_bytes),
+           fmt::format("--nproc={}", limits.processes), fmt::format("--nofile={}", limits.descriptors),
+           fmt::format("--stack={}", limits.stack_bytes), "--core=0");
+}
+
+}  // namespace
+
+Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& program) {
+  const auto bubblewrap = find_program("bwrap");
+  if (!bubblewrap) {
+    return Error{.message = "bubblewrap, which makes the boxes that strangers' files are compiled in, is not installed",
+                 .advice = "sudo apt-get install bubblewrap"};
+  }
+  BoxStart start;
+  CommandLine line(start);
+  line.add(bubblewrap->string());
+  // Nothing is shared with the system, and nothing inside can make namespaces of its own, where it would have rights.
+  line.add("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+           "--disable-userns");
+  // Nothing can be typed into our terminal, and everything ends with us.
+  line.add("--new-session", "--die-with-parent");
+  line.add("--clearenv");
+  for (const auto& [name, value] : box.environment) line.add("--setenv", name, value);
+  for (const BoxMount& mount : box.mounts) {
+    line.add(mount.may_be_absent ? "--ro-bind-try" : "--ro-bind", mount.from.string(), mount.to);
+  }
+  line.add("--ro-bind", kLimiter, kLimiter);
+  for (const auto& [name, target] : box.links) line.add("--symlink", target, name);
+  if (box.shows_processes) line.add("--proc", "/proc");
+  line.add("--dev", "/dev");
+  line.add("--size", std::to_string(box.limits.temporary_bytes), "--tmpfs", "/tmp");
+  line.add("--size", std::to_string(kFolderBytes), "--tmpfs", kBoxFolder);
+  for (const BoxFile& file : box.files) {
+    line.add("--perms", "0444");
+    ROOFWALK_TRY_STATUS(line.add_bytes("--file", file.bytes));
+    line.add(file.to);
+  }
+  // The folders that hold all this are memory too, without a limit of their own.
+  line.add("--remount-ro", kBoxFolder, "--chdir", kBoxFolder, "--remount-ro", "/dev", "--remount-ro", "/");
+  ROOFWALK_TRY(const std::string filter, system_call_filter());
+  ROOFWALK_TRY_STATUS(line.add_bytes("--seccomp", filter));
+
+  int status[2];
+  if (::pipe2(status, O_CLOEXEC) != 0) {
+    return Error{.message = fmt::format("cannot prepare a box: {}", std::strerror(errno))};
+  }
+  start.status.reset(status[0]);
+  start.held.emplace_back(status[1]);
+  ::fcntl(status[0], F_SETFL, O_NONBLOCK);
+  line.add_descriptor("--json-status-fd", status[1]);
+
+  line.add("--");
+  add_limits(line, box.limits);
+  line.add("--");
+  for (const std::string& word : program) line.add(word);
+  if (::geteuid() == 0) start.run_as = nobody();
+  return start;
+}
+
+void BoxStatus::read_what_is_there() {
+  char buffer[1024];
+  for (ssize_t count; (count = ::read(status_.get(), buffer, sizeof buffer)) > 0;) {
+    said_.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
+bool BoxStatus::was_made() {
+  read_what_is_there();
+  return said_.find("\"exit-code\"") != std::string::npos;
+}
+
+bool BoxStatus::wait_until_gone(double seconds) {
+  read_what_is_there();
+  // { "child-pid": 4711, ... } is the box's first process: all others end before it has ended.
+  const Json first = Json::parse(said_.substr(0, said_.find('\n')), nullptr, /*allow_exceptions=*/false);
+  if (!first.is_object() || !first.contains("child-pid") || !first["child-pid"].is_number_integer()) return true;
+  const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, first["child-pid"].get<int>(), 0)));
+  if (process.get() < 0) return true;
+  pollfd waiting{process.get(), POLLIN, 0};
+  return ::poll(&waiting, 1, static_cast<int>(seconds * 1000)) > 0;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,27 @@
+#include "common/sandbox/compile_box.h"
+
+namespace roofwalk {
+
+Box compile_box(const std::filesystem::path& toolkit) {
+  std::error_code error;
+  std::filesystem::path root = std::filesystem::canonical(toolkit, error);
+  if (error) root = toolkit;
+  Box box;
+  for (const char* folder : {"/usr/bin", "/usr/include", "/usr/lib"}) box.mounts.push_back({folder, folder});
+  // Not every system has these: libraries of 64 bits, GCC's own programs, and what the commands' names stand for.
+  for (const char* folder :
+       {"/usr/lib64", "/usr/libexec", "/usr/lib32", "/usr/libx32", "/etc/alternatives", "/etc/ld.so.cache"}) {
+    box.mounts.push_back({folder, folder, /*may_be_absent=*/true});
+  }
+  box.mounts.push_back({root, kBoxToolkit});
+  box.links = {{"/bin", "usr/bin"}, {"/lib", "usr/lib"}, {"/lib64", "usr/lib64"}};
+  box.environment = {{"PATH", std::string(kBoxToolkit) + "/bin:/usr/bin:/bin"},
+                     {"HOME", kBoxFolder},
+                     {"TMPDIR", "/tmp"},
+                     {"LC_ALL", "C"},
+                     {"SOURCE_DATE_EPOCH", "0"}};
+  box.shows_processes = true;
+  return box;
+}
+
+}  // namespace roofwalk

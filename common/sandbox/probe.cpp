@@ -1,0 +1,164 @@
+#include "common/sandbox/probe.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "common/base/subprocess.h"
+#include "common/sandbox/box.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kTrialSeconds = 10;
+
+std::optional<long> number_in(const char* file) {
+  std::ifstream in(file);
+  long value = 0;
+  return in >> value ? std::optional<long>(value) : std::nullopt;
+}
+
+std::string last_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::string last;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+// All facts but whether it works.
+BoxFacts facts_without_trial() {
+  BoxFacts facts;
+  const auto version = run_command({.arguments = {"bwrap", "--version"}, .timeout_s = 10, .max_output_bytes = 256});
+  if (version && version->exit_code == 0) facts.bubblewrap = version->output.substr(0, version->output.find('\n'));
+  facts.user_namespaces = number_in("/proc/sys/user/max_user_namespaces");
+  if (const auto open = number_in("/proc/sys/kernel/unprivileged_userns_clone")) facts.namespaces_for_root = *open == 0;
+  if (const auto on = number_in("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")) {
+    facts.apparmor_restricts = *on != 0;
+  }
+  facts.container = container_around();
+  facts.is_root = ::geteuid() == 0;
+  return facts;
+}
+
+// The first release that can forbid a box to make namespaces of its own.
+bool is_too_old(const std::string& version) {
+  int major = 0, minor = 0;
+  if (std::sscanf(version.c_str(), "bubblewrap %d.%d", &major, &minor) != 2) return false;
+  return major == 0 && minor < 8;
+}
+
+std::vector<std::string> remedy_for(const BoxFacts& facts) {
+  if (facts.bubblewrap.empty()) return {"to install it:", "$ sudo apt-get install bubblewrap"};
+  if (is_too_old(facts.bubblewrap)) return {"0.8 or later is needed: Debian 12 and Ubuntu 24.04 have it"};
+  if (facts.apparmor_restricts.value_or(false)) {
+    return {"Ubuntu's AppArmor forbids it; an administrator allows bubblewrap alone:",
+            "$ sudo apt install apparmor-profiles apparmor-utils",
+            "$ cd /usr/share/apparmor/extra-profiles",
+            "$ sudo cp bwrap-userns-restrict /etc/apparmor.d/",
+            "$ cd /etc/apparmor.d",
+            "$ sudo apparmor_parser -r bwrap-userns-restrict"};
+  }
+  if (facts.namespaces_for_root.value_or(false)) {
+    return {"user namespaces are kept for root; an administrator opens them:",
+            "$ sudo sysctl kernel.unprivileged_userns_clone=1"};
+  }
+  if (facts.user_namespaces == 0) {
+    return {"user namespaces are switched off; an administrator allows some:",
+            "$ sudo sysctl user.max_user_namespaces=10000"};
+  }
+  if (!facts.container.empty()) {
+    return {"containers forbid boxes inside them: grade on the host, or start the container so that it allows them:",
+            "$ docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
+            "--security-opt systempaths=unconfined ..."};
+  }
+  return {"ask an administrator to allow user namespaces for bubblewrap"};
+}
+
+// In one line, commands and all.
+Error trouble_of(const BoxFacts& facts) {
+  const BoxProbe probe = judge_boxes(facts);
+  Error error{.message = fmt::format("no box can be made here for strangers' files: {}", probe.what)};
+  for (const std::string& line : probe.remedy) {
+    const bool is_command = line.starts_with("$ ");
+    if (!error.advice.empty()) error.advice += error.advice.ends_with(':') ? " " : "; ";
+    error.advice += is_command ? line.substr(2) : line;
+  }
+  return error;
+}
+
+}  // namespace
+
+std::string container_around() {
+  if (fs::exists("/run/.containerenv")) return "podman";
+  if (fs::exists("/.dockerenv")) return "docker";
+  if (const char* host = std::getenv("KUBERNETES_SERVICE_HOST"); host != nullptr && *host != '\0') return "kubernetes";
+  std::ifstream in("/run/systemd/container");
+  std::string name;
+  std::getline(in, name);
+  return name;
+}
+
+BoxFacts box_facts() {
+  BoxFacts facts = facts_without_trial();
+  if (facts.bubblewrap.empty()) return facts;
+  Box box;
+  for (const char* folder : {"/usr/bin", "/usr/lib"}) box.mounts.push_back({folder, folder});
+  box.mounts.push_back({"/usr/lib64", "/usr/lib64", /*may_be_absent=*/true});
+  box.links = {{"/lib", "usr/lib"}, {"/lib64", "usr/lib64"}};
+  box.shows_processes = true;
+  auto start = prepare_box(box, {"/usr/bin/true"});
+  if (!start) {
+    facts.works = false;
+    facts.trouble = start.error().message;
+    return facts;
+  }
+  const auto run = run_command({.arguments = start->arguments,
+                                .working_directory = "/",
+                                .timeout_s = kTrialSeconds,
+                                .passed = start->passed,
+                                .run_as = start->run_as});
+  BoxStatus(std::move(start->status)).wait_until_gone(kTrialSeconds);
+  facts.works = run.ok() && run->exit_code == 0;
+  facts.trouble = run ? last_line(run->output) : run.error().message;
+  return facts;
+}
+
+BoxProbe judge_boxes(const BoxFacts& facts) {
+  if (facts.works.value_or(false)) {
+    return {true, fmt::format("{} makes boxes{}", facts.bubblewrap, facts.is_root ? ", as `nobody`" : ""), {}};
+  }
+  BoxProbe probe;
+  if (facts.bubblewrap.empty()) {
+    probe.what = "bubblewrap is not installed";
+  } else if (is_too_old(facts.bubblewrap)) {
+    probe.what = facts.bubblewrap + " is too old";
+  } else {
+    probe.what = facts.trouble.empty() ? "bubblewrap made no box, and did not say why" : facts.trouble;
+  }
+  probe.remedy = remedy_for(facts);
+  return probe;
+}
+
+Error box_trouble(const std::string& log) {
+  BoxFacts facts = facts_without_trial();
+  facts.works = false;
+  facts.trouble = last_line(log);
+  return trouble_of(facts);
+}
+
+Status require_boxes() {
+  const BoxFacts facts = box_facts();
+  if (facts.works.value_or(false)) return kOk;
+  return trouble_of(facts);
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,94 @@
+// The same way as in build_test.cpp, with the compilers in a box.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "common/build/build.h"
+#include "common/sandbox/probe.h"
+#include "tests/unit/build/temporary_folder.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kKernel = R"cu(#include <roofwalk.cuh>
+static __global__ void add(const float* a, float* b) { b[threadIdx.x] = a[threadIdx.x]; }
+SOLVE(const float* a, float* b) { add<<<1, 32>>>(a, b); }
+)cu";
+
+class BoxedBuild : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const Status status = require_boxes(); !status) GTEST_SKIP() << status.error().text();
+    const auto found = find_toolkit(ROOFWALK_SOURCE_DIR);
+    ASSERT_TRUE(found.ok()) << found.error().text();
+    toolkit_ = *found;
+    toolkit_.isolation = Isolation::boxed;
+    folder_.write("include/roofwalk.cuh", "#define SOLVE(...) extern \"C\" __global__ void solve(__VA_ARGS__)\n");
+  }
+
+  Result<Artifact> build_text(const std::string& text, const std::string& cache = "cache") {
+    return build(toolkit_, {.source = folder_.write("my/x.cu", text),
+                            .arch = "compute_80",
+                            .include = folder_.path() / "include",
+                            .cache = folder_.path() / cache,
+                            .timeout_s = 60});
+  }
+
+  std::string error_of(const std::string& text) {
+    const auto artifact = build_text(text);
+    return artifact ? "none" : artifact.error().text();
+  }
+
+  Toolkit toolkit_;
+  TemporaryFolder folder_;
+};
+
+TEST_F(BoxedBuild, GivesTheSameBytesWhereverAndWheneverItRuns) {
+  const auto first = build_text(kKernel, "one");
+  const auto second = build_text(kKernel, "two");
+  ASSERT_TRUE(first.ok() && second.ok()) << (first ? second : first).error().text();
+  EXPECT_EQ(first->ptx, second->ptx);
+  EXPECT_THAT(first->ptx, HasSubstr("\"/src/kernel.cu\""));
+  EXPECT_THAT(first->ptx, Not(HasSubstr(folder_.path().string())));
+  ASSERT_EQ(first->kernels.size(), 1u);
+  EXPECT_GT(first->kernels[0].registers_per_thread, 0);
+}
+
+TEST_F(BoxedBuild, DoesNotTrustWhatWasCompiledWithoutABox) {
+  Toolkit plain = toolkit_;
+  plain.isolation = Isolation::none;
+  std::swap(plain, toolkit_);
+  const auto outside = build_text(kKernel);
+  std::swap(plain, toolkit_);
+  const auto inside = build_text(kKernel);
+  ASSERT_TRUE(outside.ok() && inside.ok());
+  EXPECT_THAT(outside->ptx, Not(HasSubstr("\"/src/kernel.cu\"")));
+  EXPECT_THAT(inside->ptx, HasSubstr("\"/src/kernel.cu\""));
+}
+
+TEST_F(BoxedBuild, ErrorsNameTheLearnersFileAndLine) {
+  const std::string file = (folder_.path() / "my/x.cu").string();
+  EXPECT_THAT(error_of("#include <roofwalk.cuh>\n\nSOLVE(float* a) { a[0] = b; }\n"), HasSubstr(file + ":3: "));
+  EXPECT_THAT(error_of("#include <roofwalk.cuh>\n__global__ void k() { asm(\"nonsense;\"); }\n"
+                       "SOLVE(float* a) { k<<<1, 1>>>(); }\n"),
+              HasSubstr(file + ":2: ptxas"));
+}
+
+TEST_F(BoxedBuild, ReadsNoFileOfThisMachine) {
+  const fs::path secret = folder_.write("secret.h", "#error seed 4711\n");
+  const auto including = [](const std::string& what) {
+    return "#include <roofwalk.cuh>\n#include \"" + what + "\"\nSOLVE(float* a) {}\n";
+  };
+  EXPECT_THAT(error_of(including(secret.string())), HasSubstr("No such file"));
+  EXPECT_THAT(error_of(including("/etc/passwd")), HasSubstr("No such file"));
+  EXPECT_THAT(error_of(including("../secret.h")), HasSubstr("No such file"));
+}
+
+}  // namespace
+}  // namespace roofwalk

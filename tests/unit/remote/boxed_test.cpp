@@ -1,0 +1,109 @@
+// The virtual GPU in a box: the same answers, and the plan made there too.
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "common/device/remote/remote_device.h"
+#include "common/device/remote/worker_box.h"
+#include "common/sandbox/probe.h"
+#include "tests/support/device_contract.h"
+
+namespace roofwalk::test {
+namespace {
+
+using testing::HasSubstr;
+
+class BoxedDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const Status status = require_boxes(); !status) GTEST_SKIP() << status.error().text();
+  }
+
+  // The worker of these tests takes its mode where the program takes its options.
+  static std::unique_ptr<Device> open(const std::string& mode, const RemoteLimits& limits = {}) {
+    auto command = boxed_worker(REMOTE_TEST_WORKER, ROOFWALK_TEST_SOURCE_DIR, "virtual:classroom", 2);
+    EXPECT_TRUE(command.ok());
+    command->arguments = {command->arguments.front(), mode, "/tmp/log"};
+    auto device =
+        make_remote_device(*command, "virtual:classroom", limits, {.plans = true, .kernels_may_end_it = false});
+    EXPECT_TRUE(device.ok()) << device.error().text();
+    return device ? std::move(*device) : nullptr;
+  }
+};
+
+ArgumentBytes bytes_of(auto value) {
+  ArgumentBytes bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+TEST_F(BoxedDevice, KeepsTheContractOfDevices) {
+  run_device_contract([] { return open("honest"); });
+}
+
+TEST_F(BoxedDevice, PlansAsItIsDoneHere) {
+  const auto artifact = compile(R"(#include <roofwalk.cuh>
+__global__ void k(float* x, float* s, float* t) { x[threadIdx.x] = 1; }
+SOLVE(float* x, int n) {
+  float* s = scratch<float>(n);
+  float* t = scratch<float>(2 * n);
+  for (int i = 0; i < 3; ++i) k<<<n + i, 32>>>(x, s, t);
+  cudaMemsetAsync(s, 7, 4 * n);
+  cudaMemcpyAsync(t, s, 4 * n, cudaMemcpyDeviceToDevice);
+}
+)");
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  const std::vector<ArgumentBytes> arguments = {bytes_of(std::uint64_t{0x1000}), bytes_of(5)};
+  std::vector<std::uint64_t> asked;
+  const auto scratch = [&asked](std::uint64_t size_bytes) -> Result<std::uint64_t> {
+    asked.push_back(size_bytes);
+    return std::uint64_t{0x10000} * asked.size();
+  };
+  const auto here = make_plan(*artifact, arguments, scratch);
+  ASSERT_TRUE(here.ok()) << here.error().text();
+  asked.clear();
+  const auto device = open("honest");
+  ASSERT_NE(device, nullptr);
+  ASSERT_TRUE(device->load(*artifact).ok());
+  const auto there = device->plan(arguments, scratch);
+  ASSERT_TRUE(there.has_value());
+  ASSERT_TRUE(there->ok()) << there->error().text();
+  EXPECT_EQ(to_json(**there), to_json(*here));
+  EXPECT_EQ(asked, (std::vector<std::uint64_t>{20, 40}));
+}
+
+TEST_F(BoxedDevice, RefusalsOfAPlanComeBackWithTheirLine) {
+  const auto artifact = compile(
+      "#include <roofwalk.cuh>\n__global__ void k() {}\nSOLVE(float* x, int n) {\n"
+      "  k<<<(int)x[0], 32>>>();\n}\n");
+  ASSERT_TRUE(artifact.ok());
+  const auto device = open("honest");
+  ASSERT_TRUE(device->load(*artifact).ok());
+  const auto plan = device->plan(std::vector<ArgumentBytes>{bytes_of(std::uint64_t{0x1000}), bytes_of(5)}, {});
+  ASSERT_TRUE(plan.has_value());
+  ASSERT_FALSE(plan->ok());
+  EXPECT_EQ(plan->error().line, 4);
+  EXPECT_THAT(plan->error().message, HasSubstr("solve reads data"));
+}
+
+// A crash of the machine that interprets a kernel is that machine's fault, never the kernel's.
+TEST_F(BoxedDevice, ACrashOfItsOwnIsNoFaultOfTheKernel) {
+  Runner runner(open("always-segv"));
+  Buffer x{"x", {1}}, y{"y", {0}};
+  const auto record = runner.run(*compile(kContractKernel), {&x, &y, 1, 2.0f});
+  ASSERT_FALSE(record.ok());
+  EXPECT_THAT(record.error().message, HasSubstr("segmentation fault"));
+}
+
+TEST_F(BoxedDevice, SeesNothingOfThisMachine) {
+  const auto device = open("tell");
+  ASSERT_NE(device, nullptr);
+  const Status told = device->load(*compile(kContractKernel));
+  ASSERT_FALSE(told.ok());
+  EXPECT_THAT(told.error().message, HasSubstr("environment: LC_ALL=C ROOFWALK_ROOT=/roofwalk PWD=/src\n"));
+  EXPECT_THAT(told.error().message, HasSubstr("folders: /usr/bin /usr/lib\n"));  // of programs only the one that limits
+  EXPECT_THAT(told.error().message, HasSubstr("address space: limited"));
+}
+
+}  // namespace
+}  // namespace roofwalk::test

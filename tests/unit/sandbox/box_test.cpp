@@ -1,0 +1,223 @@
+// Each line of the policy, tried from inside.
+#include "common/sandbox/box.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "common/sandbox/compile_box.h"
+#include "common/sandbox/probe.h"
+#include "common/sandbox/run_boxed.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class BoxTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/roofwalk-box-test-XXXXXX";
+    folder_ = ::mkdtemp(name);
+    fs::permissions(folder_, fs::perms(0755));
+    if (const Status status = require_boxes(); !status) GTEST_SKIP() << status.error().text();
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // A box with the system's commands, as the compilers have them.
+  static Box box() { return compile_box("/usr/include"); }
+
+  static CommandResult run(const Box& box, const std::vector<std::string>& program, const BoxedRun& limits = {}) {
+    auto result = run_boxed(box, program, limits);
+    EXPECT_TRUE(result.ok()) << result.error().text();
+    return result ? *result : CommandResult{};
+  }
+  static CommandResult shell(const std::string& script, const Box& box = BoxTest::box(), const BoxedRun& limits = {}) {
+    return run(box, {"/bin/sh", "-c", script}, limits);
+  }
+  static CommandResult perl(const std::string& script) { return run(box(), {"/usr/bin/perl", "-e", script}); }
+
+  fs::path folder_;
+};
+
+TEST_F(BoxTest, GivesOutputResultAndExitCode) {
+  Box with_file = box();
+  with_file.files.push_back({std::string(kBoxFolder) + "/deep/er/file", "from outside"});
+  const auto result = shell("pwd; echo trouble >&2; cat deep/er/file >&3; exit 7", with_file);
+  EXPECT_EQ(result.output, "/src\ntrouble\n");
+  EXPECT_EQ(result.channel, "from outside");
+  EXPECT_EQ(result.exit_code, 7);
+}
+
+TEST_F(BoxTest, HoldsNothingButWhatIsNamed) {
+  EXPECT_EQ(shell("ls /").output, "bin\ncuda\ndev\netc\nlib\nlib64\nproc\nsrc\ntmp\nusr\n");
+  EXPECT_EQ(shell("ls -A /tmp /src").output, "/src:\n\n/tmp:\n");
+  EXPECT_THAT(shell("ls /etc").output, Not(HasSubstr("passwd")));
+  EXPECT_THAT(shell("ls /usr").output, Not(HasSubstr("local")));
+  EXPECT_NE(shell("ls " + folder_.string()).exit_code, 0);
+}
+
+TEST_F(BoxTest, TheEnvironmentIsTheBoxes) {
+  ::setenv("NVCC_APPEND_FLAGS", "-arch=compute_90", 1);
+  const std::string environment = shell("env").output;
+  ::unsetenv("NVCC_APPEND_FLAGS");
+  EXPECT_THAT(environment, Not(HasSubstr("NVCC_APPEND_FLAGS")));
+  EXPECT_THAT(environment, HasSubstr("PATH=/cuda/bin:/usr/bin:/bin\n"));
+  EXPECT_THAT(environment, HasSubstr("SOURCE_DATE_EPOCH=0\n"));
+}
+
+TEST_F(BoxTest, OnlyItsOwnTmpCanBeWrittenTo) {
+  Box with_file = box();
+  with_file.files.push_back({std::string(kBoxFolder) + "/kernel.cu", "text"});
+  for (const char* place : {"/x", "/src/x", "/dev/x", "/etc/x", "/usr/bin/x", "/cuda/x", "/src/kernel.cu"}) {
+    EXPECT_NE(shell(std::string("echo no > ") + place, with_file).exit_code, 0) << place;
+  }
+  EXPECT_EQ(shell("echo yes > /tmp/x && cat /tmp/x").output, "yes\n");
+  EXPECT_THAT(shell("ls -A /tmp").output, IsEmpty());  // nothing is left for the next one
+}
+
+// Whatever the parent has open and forgot to close on exec: a file, and a folder through which one could go anywhere.
+TEST_F(BoxTest, NoDescriptorOfTheParentIsInside) {
+  std::ofstream(folder_ / "secret") << "seed 4711";
+  const int file = ::open((folder_ / "secret").c_str(), O_RDONLY);
+  const int folder = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY);
+  const int low = ::dup2(file, 4);
+  const auto result = shell("for fd in /proc/self/fd/*; do cat $fd/secret $fd; done 2>/dev/null; ls /proc/self/fd");
+  for (const int fd : {file, folder, low}) ::close(fd);
+  EXPECT_THAT(result.output, Not(HasSubstr("4711")));
+  EXPECT_EQ(result.output, "0\n1\n2\n3\n4\n");  // 3: the way out of the result; 4: the folder that `ls` reads
+}
+
+TEST_F(BoxTest, ItSeesNoProcessButItsOwn) {
+  EXPECT_THAT(shell("ls -d /proc/[0-9]* | wc -l").output, testing::AnyOf("3\n", "4\n", "5\n"));
+  EXPECT_NE(shell("kill -0 " + std::to_string(::getpid())).exit_code, 0);
+}
+
+TEST_F(BoxTest, ThereIsNoNetwork) {
+  EXPECT_THAT(perl("socket(S, 2, 1, 0) or print $!").output, HasSubstr("not supported"));   // AF_INET
+  EXPECT_THAT(perl("socket(S, 10, 1, 0) or print $!").output, HasSubstr("not supported"));  // AF_INET6
+  EXPECT_THAT(perl("socket(S, 40, 1, 0) or print $!").output, HasSubstr("not supported"));  // AF_VSOCK
+  EXPECT_THAT(perl("socket(S, 16, 3, 0) or print $!").output, HasSubstr("not supported"));  // AF_NETLINK
+  EXPECT_EQ(perl("socket(S, 1, 1, 0) or print $!").output, "");                             // AF_UNIX: gcc's own
+}
+
+// Numbers of x86-64; elsewhere they mean something else.
+#if defined(__x86_64__)
+TEST_F(BoxTest, WaysOutOfAProcessAreForbidden) {
+  const std::pair<const char*, const char*> calls[] = {
+      {"ptrace", "101, 0, 0, 0, 0"},    {"add_key", "248, 0, 0, 0, 0, 0"},
+      {"keyctl", "250, 0, 0, 0, 0, 0"}, {"unshare", "272, 0x10000000"},
+      {"io_uring_setup", "425, 8, 0"},  {"bpf", "321, 0, 0, 0"},
+      {"mount", "165, 0, 0, 0, 0, 0"},  {"setns", "308, 0, 0"},
+      {"userfaultfd", "323, 0"},        {"clone", "56, 0x10000011, 0, 0, 0, 0"},
+      {"personality", "135, 0"},        {"process_vm_readv", "310, 1, 0, 0, 0, 0, 0"}};
+  for (const auto& [name, arguments] : calls) {
+    EXPECT_THAT(perl(std::string("syscall(") + arguments + ") < 0 and print $!").output,
+                HasSubstr("Operation not permitted"))
+        << name;
+  }
+  EXPECT_THAT(perl("syscall(435, 0, 0) < 0 and print $!").output, HasSubstr("not implemented"));  // clone3
+  EXPECT_THAT(
+      perl("my $c = 'x'; syscall(16, 0, 0x5412, $c) < 0 and print $!").output,  // ioctl TIOCSTI: typing for its owner
+      HasSubstr("Operation not permitted"));
+}
+#endif
+
+TEST_F(BoxTest, ItHasNoRights) {
+  const std::string status = shell("cat /proc/self/status").output;
+  EXPECT_THAT(status, HasSubstr("CapEff:\t0000000000000000"));
+  EXPECT_THAT(status, HasSubstr("CapBnd:\t0000000000000000"));
+  EXPECT_THAT(status, HasSubstr("NoNewPrivs:\t1"));
+  EXPECT_THAT(status, HasSubstr("Seccomp:\t2"));
+}
+
+// A box of root's would read root's files, whatever number it has inside.
+TEST_F(BoxTest, RootGivesItsRightsUpFirst) {
+  if (::geteuid() != 0) GTEST_SKIP() << "this takes root";
+  std::ofstream(folder_ / "roots") << "seed 4711";
+  fs::permissions(folder_ / "roots", fs::perms(0600));
+  Box with_folder = box();
+  with_folder.mounts.push_back({folder_, "/shown"});
+  EXPECT_EQ(shell("ls /shown", with_folder).output, "roots\n");
+  EXPECT_THAT(shell("cat /shown/roots", with_folder).output, HasSubstr("Permission denied"));
+}
+
+TEST_F(BoxTest, MemoryFilesTimeAndProcessesAreLimited) {
+  Box small = box();
+  small.limits.memory_bytes = 256 << 20;
+  EXPECT_THAT(run(small, {"/usr/bin/perl", "-e", "$x = 'x' x 512000000; print 'done'"}).output, Not(HasSubstr("done")));
+  small = box();
+  small.limits.file_bytes = 1 << 20;
+  EXPECT_NE(shell("head -c 2000000 /dev/zero > /tmp/x", small).exit_code, 0);
+  small = box();
+  small.limits.temporary_bytes = 1 << 20;
+  EXPECT_THAT(shell("head -c 2000000 /dev/zero > /tmp/x", small).output, HasSubstr("No space left"));
+  small = box();
+  small.limits.cpu_s = 1;
+  EXPECT_EQ(shell("while :; do :; done", small).exit_code, 128 + 9);
+  small = box();
+  small.limits.processes = 6;
+  EXPECT_NE(shell("for i in 1 2 3 4 5 6 7 8; do sleep 5 & done", small).exit_code, 0);
+}
+
+// How many processes of this machine have the word in their command line.
+int processes_with(const std::string& word) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    std::ifstream in(entry.path() / "cmdline");
+    const std::string line((std::istreambuf_iterator<char>(in)), {});
+    if (line.find(word) != std::string::npos) ++count;
+  }
+  return count;
+}
+
+TEST_F(BoxTest, WhatRunsTooLongIsGoneAltogether) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto result =
+      shell("setsid sleep 47.113 & (trap '' TERM HUP; sleep 47.113) & sleep 47.113; wait", box(), {.timeout_s = 1});
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(processes_with("47.113"), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+}
+
+TEST_F(BoxTest, WhatOutlivesItsParentIsGoneAtTheEnd) {
+  EXPECT_EQ(shell("setsid sleep 47.114 & exit 3").exit_code, 3);
+  EXPECT_EQ(processes_with("47.114"), 0);
+}
+
+TEST_F(BoxTest, AFloodOfOutputIsStopped) {
+  const auto result = shell("yes", box(), {.max_log_bytes = 1000, .max_thrown_bytes = 100'000});
+  EXPECT_TRUE(result.flooded);
+  EXPECT_TRUE(result.output_cut);
+  EXPECT_EQ(result.output.size(), 1000u);
+  const auto other = shell("yes >&3", box(), {.max_result_bytes = 1000, .max_thrown_bytes = 100'000});
+  EXPECT_TRUE(other.flooded);
+  EXPECT_EQ(other.channel.size(), 1000u);
+}
+
+// What the program prints can not pass for bubblewrap's own trouble.
+TEST_F(BoxTest, AProgramCannotClaimThatThereIsNoBox) {
+  const auto result = shell("echo 'bwrap: setting up uid map: Permission denied'; exit 1");
+  EXPECT_EQ(result.exit_code, 1);
+}
+
+TEST_F(BoxTest, ABoxThatCannotBeMadeIsAnError) {
+  Box broken = box();
+  broken.mounts.push_back({"/no/such/folder", "/nowhere"});
+  const auto result = run_boxed(broken, {"/usr/bin/true"});
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(result.error().message, HasSubstr("/no/such/folder"));
+}
+
+}  // namespace
+}  // namespace roofwalk
