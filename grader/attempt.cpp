@@ -89,6 +89,13 @@ Json finding_json(const Finding& finding) {
   return json;
 }
 
+Json gpu_json(const GpuTimes& times) {
+  return {{"runs_per_sample", times.runs_per_sample},
+          {"disturbed", times.disturbed ? Json(*times.disturbed) : Json(nullptr)},
+          {"before", times.before ? to_json(*times.before) : Json(nullptr)},
+          {"after", times.after ? to_json(*times.after) : Json(nullptr)}};
+}
+
 }  // namespace
 
 Json to_json(const Attempt& attempt) {
@@ -155,7 +162,8 @@ Json to_json(const Attempt& attempt) {
   json["diagnoses"] = attempt.finding ? diagnoses_json(attempt.finding->diagnoses) : Json(nullptr);
   json["bound"] = attempt.bound ? to_json(*attempt.bound) : Json(nullptr);
   json["prediction"] = to_json(attempt.prediction);
-  json["pairs"] = attempt.pairs ? to_json(*attempt.pairs) : Json(nullptr);
+  json["pairs"] = attempt.times ? to_json(attempt.times->pairs) : Json(nullptr);
+  json["gpu"] = attempt.times ? gpu_json(*attempt.times) : Json(nullptr);
   json["notes"] = attempt.notes;
   return json;
 }

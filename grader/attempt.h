@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/base/json.h"
-#include "common/measure/paired.h"
 #include "common/roofline/diagnosis.h"
+#include "grader/gpu_bench.h"
 #include "grader/prediction.h"
 #include "grader/verdict.h"
 
@@ -45,8 +45,8 @@ struct Attempt {
   int hidden_cases = 0, wrong_hidden_cases = 0;  // the same of those that a class is graded on
 
   std::optional<Measurement> measurement;
-  std::optional<PairedTimes> pairs;  // of a real GPU: the starter and the attempt
-  std::vector<std::string> notes;    // what a reader of the figures must know, a sentence each
+  std::optional<GpuTimes> times;   // of a real GPU: the starter and the attempt
+  std::vector<std::string> notes;  // what a reader of the figures must know, a sentence each
   bool time_is_modelled = false, bytes_are_modelled = false;
   std::string walk_level = "dram";  // whose axis the walk is drawn on
   std::optional<Movement> moved;    // against the starter, on that axis

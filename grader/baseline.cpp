@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/hash.h"
+#include "grader/gpu_bench.h"
 
 namespace roofwalk {
 
@@ -20,10 +21,11 @@ Result<LevelPoints> measure_starter(const Bench& bench, const Chapter& chapter, 
   };
   const auto artifact = build_for(bench, chapter.starter());
   if (!artifact) return artifact.error().file.empty() ? artifact.error() : ours(artifact.error().text());
-  ROOFWALK_TRY(const Trial trial,
+  ROOFWALK_TRY(Trial trial,
                run_trial(bench.own_devices(), *artifact, problem, "starter", starter_trial(bench.threads), nullptr));
   if (trial.refusal) return ours(trial.refusal->text());
   if (trial.record.fault) return ours(trial.record.fault->message);
+  ROOFWALK_TRY_STATUS(model_bytes(bench, *artifact, problem, trial.record));
   return points_of(measure(trial.record, work, bench.roofs));
 }
 

@@ -42,6 +42,17 @@ std::string virtual_device_for(const Machine& machine) {
   return has_file ? "virtual:" + machine.name : "auto";
 }
 
+// NVML is opened when it is first asked.
+std::function<Result<GpuState>()> states_of(const std::string& uuid) {
+  return [uuid, nvml = std::shared_ptr<const Nvml>()]() mutable -> Result<GpuState> {
+    if (!nvml) {
+      ROOFWALK_TRY(const NvmlApi api, load_nvml_api());
+      ROOFWALK_TRY(nvml, Nvml::open(api));
+    }
+    return nvml->state(uuid);
+  };
+}
+
 // The virtual GPU in a box: each device a process of its own. Nothing of a learner's kernel is read in this one.
 DeviceFactory boxed_virtual_devices(const std::string& device, const fs::path& program, const fs::path& root,
                                     int threads) {
@@ -97,10 +108,15 @@ Result<Bench> open_bench(const Course& course, const std::string& device, int th
   ROOFWALK_TRY(const auto opened, bench.open());
   bench.machine = opened->machine();
   bench.gpu = opened->identity();
-  if (ordinal) bench.open_virtual = virtual_devices(virtual_device_for(bench.machine));
+  bench.counts_bytes = opened->supports(Counter::dram_read_bytes);
+  if (ordinal) {
+    bench.open_virtual = virtual_devices(virtual_device_for(bench.machine));
+    bench.gpu_state = states_of(bench.gpu.uuid);
+  }
   bench.is_usual = bench.device_kind == "virtual" && bench.machine.name == usual->machine().name;
   bench.roofs = roofs_of(bench.machine);
   bench.threads = ordinal ? 1 : threads;  // one worker, one thread
+  bench.virtual_threads = threads;
   bench.store = store;
   bench.toolkit = find_toolkit(root);
   if (bench.toolkit) bench.toolkit->isolation = isolation;

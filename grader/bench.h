@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/build/build.h"
+#include "common/device/cuda/gpu_state.h"
 #include "common/roofline/roofline.h"
 #include "common/store/store.h"
 #include "grader/course.h"
@@ -21,21 +22,28 @@ struct Bench {
   DeviceFactory open_own;  // empty: `open`. For the course's own kernels: a process that no learner's kernel touches
   DeviceFactory open_virtual;  // empty: `open`. What finds a fault's line: the virtual GPU in a real one's place
   DeviceIdentity gpu;          // of a real GPU
+  // Of a real GPU: what it does now. Empty or an error: nobody can tell.
+  std::function<Result<GpuState>()> gpu_state;
   // boxed: what a learner wrote is compiled and, on the virtual GPU, planned and run in boxes (open, open_virtual).
   Isolation isolation = Isolation::none;
-  // For a person who waits until others have timed on the GPU; may be empty.
+  // For a person who waits until others have timed on the GPU: a line, an empty one when the wait is over. May be
+  // empty.
   std::function<void(const std::string& line)> while_waiting;
   Machine machine;
   std::string device_kind;  // "virtual", "cuda"
   Roofs roofs;              // the data sheet's, until use_measured_roofs() (grader/roofs.h)
   int threads = 1;
-  Store* store = nullptr;  // where starters' dots are kept; nullptr: measured each time
+  int virtual_threads = 1;  // of the virtual GPU in a real one's place, which itself is asked by one thread
+  Store* store = nullptr;   // where starters' dots are kept; nullptr: measured each time
 
   bool is_usual = false;  // the device that serves where nobody names one
+
+  bool counts_bytes = true;  // else they are the virtual GPU's, also where times are measured
 
   const DeviceFactory& own_devices() const { return open_own ? open_own : open; }
   const DeviceFactory& virtual_devices() const { return open_virtual ? open_virtual : open; }
   bool is_real() const { return device_kind == "cuda"; }
+  bool models() const { return !is_real() || !counts_bytes; }  // part of what makes a dot, at least
   std::string device_name() const { return device_kind + ":" + machine.name; }
 
   // Where the picture of a walk goes. Another machine's has a name of its own: neither overwrites the other.

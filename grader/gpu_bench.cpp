@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/device/cuda/own_work.h"
 #include "common/device/remote/remote_device.h"
 
 namespace roofwalk {
@@ -42,33 +43,55 @@ class BorrowedDevice final : public Device {
 };
 
 // One kernel, its problem laid out on a device.
-struct Runner {
-  const char* whose = "";
-  const Artifact& artifact;
-  std::unique_ptr<Device> device;
-  std::unique_ptr<Workspace> workspace;
+class Runner {
+ public:
+  static Result<Runner> make(const char* whose, const DeviceFactory& open, const Artifact& artifact,
+                             const Problem& problem) {
+    ROOFWALK_TRY(auto device, open());
+    ROOFWALK_TRY(Workspace workspace, Workspace::make(*device, problem, kGuardBytes));
+    return Runner(whose, artifact, std::move(device), std::make_unique<Workspace>(std::move(workspace)));
+  }
 
-  Result<double> time(const RunOptions& options, const std::vector<Expected>& expected) {
+  // The mean of so many runs.
+  Result<double> time(const ExpectedValues& expected, int runs) {
+    double total_ns = 0;
+    for (int i = 0; i < runs; ++i) {
+      ROOFWALK_TRY(const double elapsed_ns, time(expected()));
+      total_ns += elapsed_ns;
+    }
+    return total_ns / runs;
+  }
+
+ private:
+  Result<double> time(const std::vector<Expected>& expected) {
     const auto ended = [&](const std::string& how) {
       return Error{
-          .message = fmt::format("{} was right before and is not any more, while it was timed: {}", whose, how),
+          .message = fmt::format("{} was right before and is not any more, while it was timed: {}", whose_, how),
           .advice = "a kernel that depends on luck (a race, memory that nobody wrote) does that"};
     };
-    ROOFWALK_TRY(const RunRecord record, workspace->run(artifact, options));
+    RunOptions options;
+    options.figures = RunOptions::Figures::time;
+    ROOFWALK_TRY(const RunRecord record, workspace_->run(artifact_, options));
     if (record.fault) return ended(record.fault->message);
-    const Correctness correctness = workspace->check(expected);
-    ROOFWALK_TRY_STATUS(device->alive());
+    const Correctness correctness = workspace_->check(expected);
+    ROOFWALK_TRY_STATUS(device_->alive());
     if (!correctness.correct) return ended(correctness.reason);
     return record.elapsed_ns;
   }
+  Runner(const char* whose, const Artifact& artifact, std::unique_ptr<Device> device,
+         std::unique_ptr<Workspace> workspace)
+      : whose_(whose), artifact_(artifact), device_(std::move(device)), workspace_(std::move(workspace)) {}
+
+  const char* whose_;
+  const Artifact& artifact_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Workspace> workspace_;  // in front of the device it is on
 };
 
-Result<Runner> runner(const char* whose, const DeviceFactory& open, const Artifact& artifact, const Problem& problem) {
-  Runner out{whose, artifact, nullptr, nullptr};
-  ROOFWALK_TRY(out.device, open());
-  ROOFWALK_TRY(Workspace workspace, Workspace::make(*out.device, problem, kGuardBytes));
-  out.workspace = std::make_unique<Workspace>(std::move(workspace));
-  return out;
+std::optional<GpuState> state_of(const Bench& bench) {
+  if (!bench.gpu_state) return std::nullopt;
+  auto state = bench.gpu_state();
+  return state ? std::optional(*std::move(state)) : std::nullopt;
 }
 
 }  // namespace
@@ -111,25 +134,78 @@ std::vector<TimedGoal> timed_goals(const std::vector<Goal>& goals, const Measure
   return out;
 }
 
-Result<PairedTimes> time_in_pairs(const Bench& bench, const Artifact& starter, const Artifact& attempt,
-                                  const Problem& problem, const ExpectedValues& expected,
-                                  const std::vector<TimedGoal>& goals) {
-  ROOFWALK_TRY(Runner one, runner("the starter", bench.own_devices(), starter, problem));
-  ROOFWALK_TRY(Runner other, runner("your kernel", bench.open, attempt, problem));
-  RunOptions options;
-  options.figures = RunOptions::Figures::time;
-  PairOptions pairs;
-  for (const TimedGoal& goal : goals) pairs.goals.push_back(goal.time);
-  return measure_pairs(
-      [&](bool starter_first) -> Result<TimePair> {
-        TimePair pair{.starter_first = starter_first};
-        for (const bool starters : {starter_first, !starter_first}) {
-          ROOFWALK_TRY((starters ? pair.starter_ns : pair.attempt_ns),
-                       (starters ? one : other).time(options, expected()));
-        }
-        return pair;
-      },
-      pairs);
+Result<std::optional<GpuTurn>> wait_for_turn(const Bench& bench, const std::string& doing) {
+  std::optional<GpuTurn> turn;
+  if (!bench.is_real()) return turn;
+  bool has_waited = false;
+  auto waited = GpuTurn::wait({.gpu_uuid = bench.gpu.uuid, .doing = doing}, [&](const GpuWait& wait) {
+    has_waited = true;
+    if (bench.while_waiting) bench.while_waiting(waiting_line(wait));
+  });
+  if (has_waited && bench.while_waiting) bench.while_waiting("");
+  if (!waited) return waited.error();
+  turn.emplace(*std::move(waited));
+  return turn;
+}
+
+Status model_bytes(const Bench& bench, const Artifact& artifact, const Problem& problem, RunRecord& record) {
+  if (!bench.is_real() || record.counters[Counter::dram_read_bytes]) return kOk;
+  RunOptions options = starter_trial(bench.virtual_threads);
+  options.time = RunOptions::Time::least;
+  ROOFWALK_TRY(const Trial modelled,
+               run_trial(bench.virtual_devices(), artifact, problem, "modelled", options, nullptr));
+  if (modelled.was_stopped()) return kOk;
+  record.counters = modelled.record.counters;
+  for (std::size_t i = 0; i < std::min(record.kernels.size(), modelled.record.kernels.size()); ++i) {
+    record.kernels[i].counters = modelled.record.kernels[i].counters;
+    record.kernels[i].lines = modelled.record.kernels[i].lines;
+  }
+  record.bytes_are_modelled = true;
+  return kOk;
+}
+
+Result<GpuTimes> time_in_pairs(const Bench& bench, const Artifact& starter, const Artifact& attempt,
+                               const Problem& problem, const ExpectedValues& expected,
+                               const std::vector<TimedGoal>& goals) {
+  constexpr int kTries = 2;
+  constexpr std::size_t kWorkers = 2;  // one of them the starter's
+  ROOFWALK_TRY(Runner one, Runner::make("the starter", bench.own_devices(), starter, problem));
+  ROOFWALK_TRY(Runner other, Runner::make("your kernel", bench.open, attempt, problem));
+  PairOptions options;
+  for (const TimedGoal& goal : goals) options.goals.push_back(goal.time);
+  GpuTimes times;
+  // The first runs load the kernels, take their memory and wake the GPU. They are not counted.
+  ROOFWALK_TRY(const double starter_ns, one.time(expected, 1));
+  ROOFWALK_TRY(const double attempt_ns, other.time(expected, 1));
+  times.runs_per_sample = launches_per_sample(std::min(starter_ns, attempt_ns));
+  for (int i = 0; i < kTries; ++i) {
+    times.before = state_of(bench);
+    ROOFWALK_TRY(times.pairs, measure_pairs(
+                                  [&](bool starter_first) -> Result<TimePair> {
+                                    TimePair pair{.starter_first = starter_first};
+                                    for (const bool starters : {starter_first, !starter_first}) {
+                                      ROOFWALK_TRY((starters ? pair.starter_ns : pair.attempt_ns),
+                                                   (starters ? one : other).time(expected, times.runs_per_sample));
+                                    }
+                                    return pair;
+                                  },
+                                  options));
+    times.after = state_of(bench);
+    times.notes = times.pairs.notes;
+    times.disturbed.reset();
+    if (!times.before || !times.after) {
+      times.notes.emplace_back("nobody could say what else the GPU did meanwhile: `./roofwalk doctor` says why");
+      return times;
+    }
+    for (const Doubt& doubt : compare(*times.before, *times.after, own_work(kWorkers))) {
+      if (doubt.spoils)
+        times.disturbed = doubt.text;
+      else
+        times.notes.push_back(doubt.text);
+    }
+    if (!times.disturbed) return times;
+  }
+  return times;
 }
 
 }  // namespace roofwalk

@@ -25,11 +25,28 @@ struct TimedGoal {
 };
 std::vector<TimedGoal> timed_goals(const std::vector<Goal>& goals, const Measurement& measurement);
 
+// On a GPU that others use as well: until the end of what it returns nobody else times there. Nothing for the virtual
+// GPU, which everybody has for himself. `doing` is what the others read.
+Result<std::optional<GpuTurn>> wait_for_turn(const Bench& bench, const std::string& doing);
+
+// Where the card's counters may not be read: puts the virtual GPU's in their place, with this card's figures.
+Status model_bytes(const Bench& bench, const Artifact& artifact, const Problem& problem, RunRecord& record);
+
+// Times on a real GPU, and what it did meanwhile.
+struct GpuTimes {
+  PairedTimes pairs;
+  int runs_per_sample = 1;               // a sample is the mean of so many, each from a cold cache and compared
+  std::vector<std::string> notes;        // what a reader of the times must know, a sentence each
+  std::optional<std::string> disturbed;  // why they decide nothing: something else was going on, each time we tried
+  std::optional<GpuState> before, after;
+};
+
 // The starter and the attempt in pairs, each in a process of its own, each from a cold cache and with its buffers as
-// they were at first. What each computes is compared every time. Errors: either is wrong or ends early now, though it
-// was right before; the harness's own trouble.
-Result<PairedTimes> time_in_pairs(const Bench& bench, const Artifact& starter, const Artifact& attempt,
-                                  const Problem& problem, const ExpectedValues& expected,
-                                  const std::vector<TimedGoal>& goals);
+// they were at first. What each computes is compared every time. Where something else slowed the GPU down meanwhile,
+// everything is done again, once. Errors: either is wrong or ends early now, though it was right before; the harness's
+// own trouble.
+Result<GpuTimes> time_in_pairs(const Bench& bench, const Artifact& starter, const Artifact& attempt,
+                               const Problem& problem, const ExpectedValues& expected,
+                               const std::vector<TimedGoal>& goals);
 
 }  // namespace roofwalk

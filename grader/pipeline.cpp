@@ -123,9 +123,21 @@ Status keep_starter(const Bench& bench, const std::string& key, const LevelPoint
   return bench.store->cache(key, to_json(points).dump());
 }
 
+// What a kernel does, as the virtual GPU counted it at small sizes: a real one may have no counter for it.
+struct Habits {
+  bool adds_by_atomics = false, multiplies_on_tensor_cores = false;
+
+  void add(const std::vector<Trial>& trials) {
+    for (const Trial& trial : trials) {
+      adds_by_atomics |= trial.record.counters[Counter::atomic_flops].value_or(0) > 0;
+      multiplies_on_tensor_cores |= trial.record.counters[Counter::flops_tensor].value_or(0) > 0;
+    }
+  }
+};
+
 // What the measured trial says, beside being right or wrong.
 void add_measurement(const Bench& bench, const Trial& trial, const Artifact& artifact, const Work& work,
-                     Evidence& evidence, Attempt& attempt) {
+                     const Habits& habits, Evidence& evidence, Attempt& attempt) {
   attempt.measurement = measure(trial.record, work, bench.roofs);
   attempt.time_is_modelled = trial.record.time_is_modelled;
   attempt.bytes_are_modelled = trial.record.bytes_are_modelled;
@@ -136,9 +148,14 @@ void add_measurement(const Bench& bench, const Trial& trial, const Artifact& art
   const auto starter = evidence.starter.find(attempt.walk_level);
   if (point && starter != evidence.starter.end()) attempt.moved = movement(starter->second, *point);
   evidence.measurement = attempt.measurement;
-  evidence.implausible = implausible(*attempt.measurement, bench.roofs);
+  const bool counts_by_card = bench.is_real() && !trial.record.bytes_are_modelled;
+  evidence.implausible =
+      implausible(*attempt.measurement, bench.roofs,
+                  {.dram_bytes = counts_by_card ? static_cast<double>(bench.machine.l2_bytes) : 0,
+                   .has_atomic_flops = habits.adds_by_atomics && !attempt.measurement->atomic_flops.known()});
   // Every exercise is in FP32, and so are its roofs.
-  if (trial.record.counters[Counter::flops_tensor].value_or(0) > 0) {
+  const auto tensor_flops = trial.record.counters[Counter::flops_tensor];
+  if (tensor_flops ? *tensor_flops > 0 : habits.multiplies_on_tensor_cores) {
     evidence.implausible.push_back(
         "the kernel multiplies on tensor cores, whose roof is not the one it would be held against: use FP32 "
         "arithmetic");
@@ -150,29 +167,22 @@ void add_measurement(const Bench& bench, const Trial& trial, const Artifact& art
 Status time_and_model(const Bench& bench, const Chapter& chapter, const Measured& measured, const Artifact& artifact,
                       Evidence& evidence, Trial& trial, Attempt& attempt) {
   attempt.notes = trial.record.notes;
-  const auto expected = [&]() -> const std::vector<Expected>& { return measured.expected.get(); };
-  if (!trial.record.counters[Counter::dram_read_bytes]) {
-    RunOptions options = starter_trial(1);
-    options.time = RunOptions::Time::least;
-    ROOFWALK_TRY(const Trial modelled,
-                 run_trial(bench.virtual_devices(), artifact, measured.problem, trial.case_name, options, nullptr));
-    if (!modelled.was_stopped()) {
-      trial.record.counters = modelled.record.counters;
-      trial.record.bytes_are_modelled = true;
-      attempt.notes.push_back("the bytes are the virtual GPU's, not this card's");
-    }
-  }
+  ROOFWALK_TRY_STATUS(model_bytes(bench, artifact, measured.problem, trial.record));
+  if (trial.record.bytes_are_modelled) attempt.notes.push_back("the bytes are the virtual GPU's, not this card's");
   ROOFWALK_TRY(const Artifact starter, build_for(bench, chapter.starter()));
   const Measurement first = measure(trial.record, measured.work, bench.roofs);
   const auto goals = timed_goals(evidence.goals, first);
-  ROOFWALK_TRY(attempt.pairs, time_in_pairs(bench, starter, artifact, measured.problem, expected, goals));
-  const PairedTimes& pairs = *attempt.pairs;
+  ROOFWALK_TRY(attempt.times, time_in_pairs(
+                                  bench, starter, artifact, measured.problem,
+                                  [&]() -> const std::vector<Expected>& { return measured.expected.get(); }, goals));
+  const GpuTimes& times = *attempt.times;
+  const PairedTimes& pairs = times.pairs;
   trial.record.elapsed_ns = pairs.attempt.median_ns;
   for (auto& [level, point] : evidence.starter) {
     point.flops_per_s = static_cast<double>(measured.work.useful_flops) / pairs.starter.median_ns * 1e9;
   }
   attempt.starter = evidence.starter;
-  attempt.notes.insert(attempt.notes.end(), pairs.notes.begin(), pairs.notes.end());
+  attempt.notes.insert(attempt.notes.end(), times.notes.begin(), times.notes.end());
   for (std::size_t i = 0; i < goals.size(); ++i) {
     const GoalDecision& decision = pairs.goals[i];
     evidence.decided[{goals[i].goal, goals[i].grade}] = decision.decision == Decision::pass;
@@ -182,19 +192,8 @@ Status time_and_model(const Bench& bench, const Chapter& chapter, const Measured
     else
       attempt.notes.push_back(fmt::format("whether it is an ace is {}", decision.reason));
   }
+  if (times.disturbed) evidence.noise = times.disturbed;
   return kOk;
-}
-
-// On a GPU that others use as well: until the end of what it returns nobody else times there.
-Result<std::optional<GpuTurn>> wait_for_turn(const Bench& bench, const std::string& doing) {
-  std::optional<GpuTurn> turn;
-  if (!bench.is_real()) return turn;
-  auto waited = GpuTurn::wait({.gpu_uuid = bench.gpu.uuid, .doing = doing}, [&](const GpuWait& wait) {
-    if (bench.while_waiting) bench.while_waiting(waiting_line(wait));
-  });
-  if (!waited) return waited.error();
-  turn.emplace(*std::move(waited));
-  return turn;
 }
 
 }  // namespace
@@ -268,8 +267,10 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   attempt.is_starter = artifact->source_sha256 == sha256_hex(file_text(chapter.starter()));
 
   // The virtual GPU first, where there is a real one: it knows line and thread of what goes wrong.
+  Habits habits;
   const auto small = [&](const std::vector<SmallCase>& cases) -> Result<std::vector<Trial>> {
     ROOFWALK_TRY(auto trials, small_trials(bench, bench.virtual_devices(), *exercise, *artifact, request, cases));
+    habits.add(trials);
     if (bench.is_real() && std::none_of(trials.begin(), trials.end(), [](const Trial& t) { return t.went_wrong(); })) {
       return small_trials(bench, bench.open, *exercise, *artifact, request, cases);
     }
@@ -323,7 +324,7 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   if (trial.correctness->correct) {
     if (bench.is_real())
       ROOFWALK_TRY_STATUS(time_and_model(bench, chapter, *measured, *artifact, evidence, trial, attempt));
-    add_measurement(bench, trial, *artifact, measured->work, evidence, attempt);
+    add_measurement(bench, trial, *artifact, measured->work, habits, evidence, attempt);
   }
   return judged();
 }

@@ -134,6 +134,11 @@ void gaps(const Attempt& attempt, Page& page) {
                       words(level.roof.value / point->flops_per_s, horizontal_gap(point->ai, m.algorithmic_ai.value))));
 }
 
+std::string pairs_text(const PairedTimes& times) {
+  return fmt::format("{} the starter's speed in {} pairs, {:.3g} to {:.3g} for sure (95 %)", factor(times.speedup),
+                     times.pairs.size(), times.speedup_interval.low, times.speedup_interval.high);
+}
+
 void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   const Measurement& m = *attempt.measurement;
   const LevelMeasurement& dram = m.level("dram");
@@ -141,6 +146,7 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.row("time",
            fmt::format("{}{}, {} of the roof's {}", m.elapsed_ns.known() ? time_text(m.elapsed_ns.value) : "unknown",
                        attempt.time_is_modelled ? " (modelled)" : "", value(m.achieved_flops_per_s), value(dram.roof)));
+  if (attempt.times) page.row("", pairs_text(attempt.times->pairs));
   page.section(Worth::details);
   const bool has_both = m.executed_flops.known() && m.useful_flops.value > 0;
   page.row("FLOPs", fmt::format("{} useful, {} executed{}", count(m.useful_flops), count(m.executed_flops),
@@ -223,6 +229,11 @@ void advice(const Attempt& attempt, Page& page) {
   }
 }
 
+void notes(const Attempt& attempt, Page& page) {
+  page.section(Worth::details);
+  for (const std::string& note : attempt.notes) page.prose("note", note, 6);
+}
+
 void warnings(const Attempt& attempt, Page& page) {
   constexpr std::size_t kMost = 3;
   page.section(Worth::details);
@@ -297,6 +308,7 @@ std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const C
     predictions(attempt, news, page);
     if (attempt.finding) advice(attempt, page);
   }
+  notes(attempt, page);
   warnings(attempt, page);
   printed(attempt, page);
   places(attempt, news, page);

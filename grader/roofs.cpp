@@ -5,6 +5,7 @@
 #include "common/base/hash.h"
 #include "common/measure/microkernels.h"
 #include "common/measure/roofs.h"
+#include "grader/gpu_bench.h"
 #include "grader/kept.h"
 #include "grader/workers.h"
 
@@ -35,6 +36,7 @@ Result<Microkernels> build_microkernels(const Bench& bench) {
 
 Result<RoofRates> measure_all(const Bench& bench) {
   ROOFWALK_TRY(const Microkernels kernels, build_microkernels(bench));
+  ROOFWALK_TRY(const auto turn, wait_for_turn(bench, "roofs"));
   // A real device does one thing at a time, lest the kernels share it.
   const int threads = bench.device_kind == "virtual" ? bench.threads : 1;
   std::vector<std::optional<Result<std::optional<double>>>> found(kRoofs.size());

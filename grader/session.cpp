@@ -54,6 +54,9 @@ const Bench& Session::bench() {
     auto opened = open_bench(course(), device, options.threads, &store(), options.isolation);
     if (!opened) throw Failure{opened.error(), options.device.starts_with("cuda") ? kSkipped : kUsage};
     bench_ = std::move(*opened);
+    bench_->while_waiting = [this](const std::string& line) {
+      if (while_waiting) while_waiting(line);
+    };
   }
   return *bench_;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +53,9 @@ class Session {
   explicit Session(std::filesystem::path caller_folder) : caller_folder_(std::move(caller_folder)) {}
 
   Options options;
+
+  // Told of a wait for others who time on the same GPU, and, by an empty line, of its end. May be empty.
+  std::function<void(const std::string& line)> while_waiting;
 
   // Each throws a Failure, which main turns into a message and an exit code.
   const Course& course();

@@ -14,6 +14,11 @@ class Waiting {
  public:
   explicit Waiting(std::string what);
   ~Waiting();
+
+  // Shows this in place of it, at once; empty: no more. Where stderr is no terminal, a line of its own, and only the
+  // first of several.
+  void say(const std::string& instead);
+
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
@@ -23,7 +28,8 @@ class Waiting {
   std::string what_;
   std::mutex mutex_;
   std::condition_variable ends_;
-  bool has_ended_ = false;
+  std::string instead_, on_screen_;
+  bool has_ended_ = false, has_said_ = false;
   std::thread counter_;
 };
 

@@ -60,9 +60,18 @@ Chart empty_chart(const Bench& bench, const std::string& names, const std::strin
   return chart;
 }
 
-void add_dot(const std::string& label, const LevelPoints& points, bool accepted, Chart& chart) {
-  const auto point = points.find(chart.level);
-  if (point != points.end()) chart.walk.push_back({label, point->second, chart.time_is_modelled, accepted});
+void add_dot(const std::string& label, const Dot& dot, Chart& chart) {
+  const auto point = dot.points.find(chart.level);
+  if (point == dot.points.end()) return;
+  chart.walk.push_back({label, point->second, dot.is_modelled, dot.grade != Grade::none});
+}
+
+void add_starter(const Bench& bench, const LevelPoints& points, Chart& chart) {
+  add_dot("starter", {.label = {}, .points = points, .is_modelled = bench.models()}, chart);
+}
+
+bool is_modelled(const Json& attempt) {
+  return attempt.value("time_is_modelled", true) || attempt.value("bytes_are_modelled", true);
 }
 
 bool is_graded(const Attempt& attempt) {
@@ -76,8 +85,8 @@ std::vector<Dot> dots_of(const std::vector<StoredAttempt>& stored) {
   for (const StoredAttempt& attempt : stored) {
     LevelPoints points = stored_points(attempt.attempt);
     if (points.empty()) continue;
-    dots.push_back(
-        {fmt::format("{}", dots.size() + 1), std::move(points), grade_from_name(attempt.attempt.value("grade", ""))});
+    dots.push_back({fmt::format("{}", dots.size() + 1), std::move(points),
+                    grade_from_name(attempt.attempt.value("grade", "")), is_modelled(attempt.attempt)});
   }
   return dots;
 }
@@ -95,8 +104,8 @@ Chart walk_chart(const Bench& bench, const Chapter& chapter, const std::string& 
   Chart chart = empty_chart(bench, chapter.name, level, size, work);
   chart.goal =
       region_of(goals_on(bench.machine, chapter, work).asked, chart.level, *chart.algorithmic_ai, starter, goal_for);
-  add_dot("starter", starter, false, chart);
-  for (const Dot& dot : dots) add_dot(dot.label, dot.points, dot.grade != Grade::none, chart);
+  add_starter(bench, starter, chart);
+  for (const Dot& dot : dots) add_dot(dot.label, dot, chart);
   return chart;
 }
 
@@ -105,10 +114,10 @@ Chart joint_chart(const Bench& bench, const std::string& level, const Size& size
   std::string names;
   for (const ChapterWalk& chapter : chapters) names += (names.empty() ? "" : ", ") + chapter.name;
   Chart chart = empty_chart(bench, names, level, size, work);
-  add_dot("starter", starter, false, chart);
+  add_starter(bench, starter, chart);
   for (const ChapterWalk& chapter : chapters) {
     const Dot* best = best_dot(chapter.dots);
-    if (best != nullptr) add_dot(chapter.name, best->points, best->grade != Grade::none, chart);
+    if (best != nullptr) add_dot(chapter.name, *best, chart);
   }
   return chart;
 }
@@ -143,7 +152,7 @@ Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store
   if (has_dot) {
     if (!attempt.is_starter) {
       dots.push_back({joins ? fmt::format("{}", dots.size() + 1) : std::filesystem::path(attempt.file).stem().string(),
-                      points_of(*attempt.measurement), attempt.judgement.grade});
+                      points_of(*attempt.measurement), attempt.judgement.grade, is_modelled(json)});
     }
     const Dot* best = best_dot(dots);
     const Grade goal_for = best != nullptr && best->grade != Grade::none ? Grade::ace : Grade::pass;

@@ -17,6 +17,7 @@ struct Dot {
   std::string label;  // "1", "2", ...; a file's stem where the file is not the learner's
   LevelPoints points;
   Grade grade = Grade::none;
+  bool is_modelled = true;  // its time or its bytes
 };
 
 std::vector<Dot> dots_of(const std::vector<StoredAttempt>& stored);

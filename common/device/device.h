@@ -48,6 +48,7 @@ struct RunOptions {
 struct DeviceIdentity {
   std::string uuid;        // "GPU-...", "MIG-..."
   int driver_version = 0;  // as the driver counts: 13000 for CUDA 13.0
+  std::string name = {};   // as the driver calls the card
   bool operator==(const DeviceIdentity&) const = default;
 };
 

@@ -22,17 +22,6 @@ Quantity sum(const Counters& counters, std::initializer_list<Counter> parts, std
   return {total * scale, unit, obtained};
 }
 
-// FLOPs of every type that the device counts. Single precision it must count; a type beyond that which it cannot count
-// is one that it does not execute either: such kernels are refused at load.
-Quantity executed_flops(const Counters& counters) {
-  if (!counters[Counter::flops_f32]) return {.unit = "FLOP"};
-  double total = 0;
-  for (const Counter type : {Counter::flops_f16, Counter::flops_f32, Counter::flops_f64, Counter::flops_tensor}) {
-    total += static_cast<double>(counters[type].value_or(0));
-  }
-  return {total, "FLOP", Obtained::counted};
-}
-
 // a / b where both are known and b is not 0; obtained as `from` is.
 Quantity ratio(const Quantity& a, const Quantity& b, std::string_view unit, Obtained from) {
   if (!a.known() || !b.known() || b.value <= 0) return {.unit = unit};
@@ -84,7 +73,8 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
   Measurement m;
   m.useful_flops = {static_cast<double>(work.useful_flops), "FLOP", Obtained::formula};
   m.compulsory_bytes = {static_cast<double>(work.compulsory_bytes), "B", Obtained::formula};
-  m.executed_flops = executed_flops(c);
+  m.executed_flops = sum(c, {Counter::flops_f16, Counter::flops_f32, Counter::flops_f64, Counter::flops_tensor}, "FLOP",
+                         Obtained::counted);
   m.atomic_flops = sum(c, {Counter::atomic_flops}, "FLOP", Obtained::counted);
   m.dram_read_bytes = sum(c, {Counter::dram_read_bytes}, "B", bytes);
   m.dram_write_bytes = sum(c, {Counter::dram_write_bytes}, "B", bytes);
@@ -109,18 +99,19 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
   return m;
 }
 
-std::vector<std::string> implausible(const Measurement& m, const Roofs& roofs) {
+std::vector<std::string> implausible(const Measurement& m, const Roofs& roofs, const Uncounted& uncounted) {
   const auto point = m.point("dram");
   const MemoryRoof* dram = roofs.memory_roof("dram");
   if (!point || dram == nullptr || roofs.compute.empty()) return {};
   SanityInput input;
   input.point = *point;
-  input.bytes = m.level("dram").bytes.value;
+  input.bytes = m.level("dram").bytes.value + uncounted.dram_bytes;
   input.compulsory_bytes = m.compulsory_bytes.value;
   input.useful_flops = m.useful_flops.value;
   // A device that cannot count FLOPs is not accused of having skipped them. What atomics add is work that was done.
+  const bool has_all_flops = m.executed_flops.known() && !uncounted.has_atomic_flops;
   input.executed_flops =
-      m.executed_flops.known() ? m.executed_flops.value + m.atomic_flops.get().value_or(0) : m.useful_flops.value;
+      has_all_flops ? m.executed_flops.value + m.atomic_flops.get().value_or(0) : m.useful_flops.value;
   input.bytes_per_s = dram->bytes_per_s;
   input.peak_flops_per_s = roofs.compute.front().flops_per_s;
   return implausible(input);

@@ -55,7 +55,14 @@ struct Measurement {
 
 Measurement measure(const RunRecord& record, const Work& work, const Roofs& roofs);
 
+// What a device's counters leave out, and nobody is to be accused of.
+struct Uncounted {
+  double dram_bytes = 0;          // at most so many that the plan wrote lie in L2 when the counting ends
+  bool has_atomic_flops = false;  // atomics add floats, and are not counted
+};
+
 // What makes this measurement impossible, in words for people; empty for a sound one.
-std::vector<std::string> implausible(const Measurement& measurement, const Roofs& roofs);
+std::vector<std::string> implausible(const Measurement& measurement, const Roofs& roofs,
+                                     const Uncounted& uncounted = {});
 
 }  // namespace roofwalk

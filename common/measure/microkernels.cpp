@@ -32,7 +32,7 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value +
 
 // One block an SM, with so many warps for each scheduler, or as many as a block may have; each thread leaves a float.
 Call one_wave(const Machine& m, int kernel, int warps, int turns) {
-  const int unit = 32 * m.schedulers_per_sm;
+  const int unit = 32 * std::max(m.schedulers_per_sm, 1);
   const int most = std::min({m.max_threads_per_block, m.max_threads_per_sm, kMostThreads, warps * unit});
   Call call{.kernel = kernel, .blocks = m.sms, .threads = std::max(most / unit * unit, 32), .turns = turns};
   call.c_vectors = rounded_up(std::int64_t{call.blocks} * call.threads, 4) / 4;
@@ -56,6 +56,7 @@ Call stream(const Machine& m, int kernel, int reads, int writes, int length) {
 // A window of one and a half times the L1; windows for half of the L2, so that it keeps them.
 std::optional<Call> l2_reads(const Machine& m, int length) {
   Call call = one_wave(m, 4, 4, 2 * length);
+  if (m.l1_bytes == 0) return std::nullopt;  // not known
   const std::int64_t window = rounded_up(std::int64_t{m.l1_bytes} * 3 / 2 / kVectorBytes, 4 * call.threads);
   const std::int64_t windows = std::min<std::int64_t>(m.l2_bytes / 2 / kVectorBytes / window, m.sms);
   if (windows == 0) return std::nullopt;
@@ -103,8 +104,8 @@ std::optional<Call> call_of(const Machine& m, Roof roof, int length) {
 
 bool is_arithmetic(Roof roof) { return roof == Roof::fp32 || roof == Roof::half2 || roof == Roof::mma; }
 
-// The bytes or FLOPs that the roof is about; nothing where the device does not count them.
-std::optional<double> amount_of(const Counters& counters, Roof roof) {
+// The bytes or FLOPs that the roof is about, as the device counts them; nothing where it does not.
+std::optional<double> counted_amount(const Counters& counters, Roof roof) {
   const auto sum = [&](std::initializer_list<Counter> parts, double scale) -> std::optional<double> {
     double total = 0;
     for (const Counter part : parts) {
@@ -131,6 +132,36 @@ std::optional<double> amount_of(const Counters& counters, Roof roof) {
       return sum({Counter::flops_f16}, 1);
     case Roof::mma:
       return sum({Counter::flops_tensor}, 1);
+  }
+  return std::nullopt;
+}
+
+// What the kernels ask for by their own text, but for what a longer run has in common with a shorter one: for devices
+// that do not count it. Nothing for L2: how much of a window L1 keeps is not in the text.
+std::optional<double> asked_amount(const Call& call, Roof roof) {
+  constexpr double kLoads = 8, kChains = 8, kWarp = 32;                  // as the two files have them
+  constexpr double kFp32Steps = 64, kHalfSteps = 32, kTensorSteps = 16;  // a turn, of each chain
+  constexpr double kFma = 2, kHalves = 2, kTensorFlops = 2 * 16 * 8 * 16;
+  const double turns = static_cast<double>(call.blocks) * call.threads * call.turns;  // of all threads
+  switch (roof) {
+    case Roof::dram_read:
+    case Roof::dram_write:
+    case Roof::dram_copy:
+    case Roof::dram_triad: {
+      const bool writes = roof != Roof::dram_read;
+      return static_cast<double>((call.a_vectors + call.b_vectors + (writes ? call.c_vectors : 0)) * kVectorBytes);
+    }
+    case Roof::l2:
+      return std::nullopt;
+    case Roof::l1:
+    case Roof::shared:
+      return turns * kLoads * kVectorBytes;
+    case Roof::fp32:
+      return turns * kChains * kFp32Steps * kFma;
+    case Roof::half2:
+      return turns * kChains * kHalfSteps * kFma * kHalves;
+    case Roof::mma:
+      return turns / kWarp * kChains * kTensorSteps * kTensorFlops;
   }
   return std::nullopt;
 }
@@ -211,7 +242,10 @@ Result<std::optional<double>> measure_roof(Device& device, const Microkernels& k
   const Machine& machine = device.machine();
   const Artifact& artifact = is_arithmetic(roof) ? kernels.arithmetic : kernels.memory;
   std::optional<double> rate;
-  std::optional<RunRecord> shorter;
+  struct Run {
+    double amount = 0, elapsed_ns = 0;
+  };
+  std::optional<Run> shorter;
   ROOFWALK_TRY_STATUS(device.load(artifact));
   for (int i = 0, length = 1; i < kMostLengths; ++i, length *= kGrowth) {
     const auto call = call_of(machine, roof, length);
@@ -219,15 +253,15 @@ Result<std::optional<double>> measure_roof(Device& device, const Microkernels& k
     ROOFWALK_TRY(RunRecord longer, run(device, artifact, *call));
     if (longer.fault && longer.fault->kind == FaultKind::resource) break;  // not on this machine
     if (longer.fault) return trouble(machine, *longer.fault);
-    const auto more = amount_of(longer.counters, roof);
-    if (!more) break;
+    const auto counted = counted_amount(longer.counters, roof);
+    const auto amount = counted ? counted : asked_amount(*call, roof);
+    if (!amount) break;
     if (shorter) {
-      const double amount = *more - *amount_of(shorter->counters, roof);
-      const double elapsed_ns = longer.elapsed_ns - shorter->elapsed_ns;
-      if (amount > 0 && elapsed_ns > 0) rate = amount / elapsed_ns * 1e9;
-      if (longer.time_is_modelled || elapsed_ns >= kLongEnough_ns) break;
+      const double more = *amount - shorter->amount, more_ns = longer.elapsed_ns - shorter->elapsed_ns;
+      if (more > 0 && more_ns > 0) rate = more / more_ns * 1e9;
+      if (longer.time_is_modelled || more_ns >= kLongEnough_ns) break;
     }
-    shorter = std::move(longer);
+    shorter = {*amount, longer.elapsed_ns};
   }
   return rate;
 }

@@ -7,14 +7,19 @@ namespace {
 
 constexpr auto kDataSheet = "data sheet", kMeasured = "measured";
 
+// A data sheet of 0 is none: of a card that no file describes.
+std::optional<double> promise(double data_sheet) {
+  return data_sheet > 0 ? std::optional<double>(data_sheet) : std::nullopt;
+}
+
 MemoryRoof memory_roof(const char* level, double data_sheet, std::optional<double> measured) {
   if (!measured) return {level, data_sheet, kDataSheet, std::nullopt};
-  return {level, *measured, kMeasured, data_sheet};
+  return {level, *measured, kMeasured, promise(data_sheet)};
 }
 
 ComputeRoof compute_roof(const char* name, double data_sheet, std::optional<double> measured) {
   if (!measured) return {name, data_sheet, kDataSheet, std::nullopt};
-  return {name, *measured, kMeasured, data_sheet};
+  return {name, *measured, kMeasured, promise(data_sheet)};
 }
 
 }  // namespace
@@ -33,11 +38,13 @@ Roofs roofs_of(const Machine& machine, const RoofRates& measured) {
                   memory_roof("l2", machine.l2_bytes_per_s(), measured[Roof::l2]),
                   memory_roof("l1", machine.l1_bytes_per_s(), measured[Roof::l1]),
                   memory_roof("shared", machine.shared_bytes_per_s(), measured[Roof::shared])};
+  std::erase_if(roofs.memory, [](const MemoryRoof& roof) { return roof.bytes_per_s <= 0; });
   // By the data sheet, so that L1 and shared memory keep their order whichever a microkernel found a little faster.
   const auto promised = [](const MemoryRoof& roof) { return roof.data_sheet_bytes_per_s.value_or(roof.bytes_per_s); };
   std::stable_sort(roofs.memory.begin(), roofs.memory.end(),
                    [&](const MemoryRoof& a, const MemoryRoof& b) { return promised(a) < promised(b); });
   roofs.compute = {compute_roof_of(machine, measured, Roof::fp32)};
+  std::erase_if(roofs.compute, [](const ComputeRoof& roof) { return roof.flops_per_s <= 0; });
   return roofs;
 }
 

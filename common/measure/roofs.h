@@ -10,7 +10,8 @@ namespace roofwalk {
 // As its data sheet promises them.
 Roofs roofs_of(const Machine& machine);
 
-// As they were measured, with the data sheet's figure beside each. A roof that was not measured is the data sheet's.
+// As they were measured, with the data sheet's figure beside each. A roof that was not measured is the data sheet's;
+// one that neither tells is left out.
 Roofs roofs_of(const Machine& machine, const RoofRates& measured);
 
 // The peak of one kind of arithmetic (fp32, half2 or mma), measured where it was.

@@ -10,12 +10,12 @@
 
 #include "common/base/hash.h"
 #include "grader/cmd/verbs.h"
+#include "grader/patience.h"
 #include "grader/profile/compare.h"
 #include "grader/profile/profile_html.h"
 #include "grader/profile/profile_text.h"
 #include "grader/report.h"
 #include "grader/terminal.h"
-#include "grader/waiting.h"
 
 namespace roofwalk {
 namespace {
@@ -43,7 +43,7 @@ fs::path other_file(const Session& session, const Chapter& chapter, const std::s
 
 // Measures a file without adding to the walk.
 Outcome measured(Session& session, const Chapter& chapter, const fs::path& file) {
-  const Waiting waiting(fmt::format("measuring {} on {}", file.string(), session.bench().machine.name));
+  const Patience patience(session, fmt::format("measuring {} on {}", file.string(), session.bench().machine.name));
   return session.check(chapter, file, /*joins=*/false);
 }
 
@@ -102,6 +102,12 @@ int not_measured(const Session& session, Outcome outcome, const Profile& profile
 }
 
 int profile(Session& session, const ProfileCommand& command) {
+  if (session.bench().is_real()) {
+    throw Failure{
+        {.message = "a GPU counts nothing by source line",
+         .advice = "`./roofwalk machines` lists what `--device virtual:MACHINE` can play: it counts them all"},
+        kUsage};
+  }
   const Chapter& chapter = session.chapter_or_next(command.name);
   fs::path file = session.course().my_file(chapter);
   const fs::path against = command.against.empty() ? fs::path() : other_file(session, chapter, command.against);

@@ -5,6 +5,7 @@
 
 #include "common/roofline/si.h"
 #include "grader/cmd/verbs.h"
+#include "grader/patience.h"
 
 namespace roofwalk {
 namespace {
@@ -24,10 +25,11 @@ std::string table_of(const Bench& bench, const RoofRates& measured, const RoofRa
                   bench.device_kind == "virtual" ? " (times are modelled)" : "", "", "measured", "data sheet", "share");
   for (const Roof roof : kRoofs) {
     const auto rate = measured[roof];
-    const double promise = *promised[roof];
+    const double promise = promised[roof].value_or(0);  // 0: of a card that has no machine file
     text += fmt::format("{:<18} {:>14} {:>14} {:>8}\n", roof_title(roof),
-                        rate ? si_text(*rate, roof_unit(roof)) : "not measured", si_text(promise, roof_unit(roof)),
-                        rate ? fmt::format("{:.1f} %", 100 * *rate / promise) : "");
+                        rate ? si_text(*rate, roof_unit(roof)) : "not measured",
+                        promise > 0 ? si_text(promise, roof_unit(roof)) : "not known",
+                        rate && promise > 0 ? fmt::format("{:.1f} %", 100 * *rate / promise) : "");
   }
   return text +
          "\n"
@@ -39,7 +41,10 @@ std::string table_of(const Bench& bench, const RoofRates& measured, const RoofRa
 
 int roofs(Session& session, bool fresh) {
   const Bench& bench = session.bench();
-  const RoofRates measured = value_or_fail(measured_roofs(bench, fresh));
+  const RoofRates measured = [&] {
+    const Patience patience(session, "measuring the roofs of " + bench.machine.name);
+    return value_or_fail(measured_roofs(bench, fresh));
+  }();
   const RoofRates promised = data_sheet_rates(bench.machine);
   if (session.options.json) {
     print_json(json_of(bench, measured, promised));

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "grader/cmd/verbs.h"
+#include "grader/patience.h"
 #include "grader/report.h"
 #include "grader/terminal.h"
-#include "grader/waiting.h"
 
 namespace roofwalk {
 namespace {
@@ -33,7 +33,7 @@ std::string plot_below(const std::string& card, const Outcome& outcome, const Co
 }
 
 Outcome check_with_patience(Session& session, const Chapter& chapter, const fs::path& file, bool joins) {
-  const Waiting waiting(fmt::format("measuring {} on {}", chapter.name, session.bench().machine.name));
+  const Patience patience(session, fmt::format("measuring {} on {}", chapter.name, session.bench().machine.name));
   return session.check(chapter, file, joins);
 }
 

@@ -4,9 +4,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
+#include <mutex>
 
 #include "common/roofline/si.h"
 #include "grader/cmd/verbs.h"
@@ -87,7 +89,7 @@ class WatchLoop {
     ::poll(news, std::size(news), watched_.saves().patience_ms(WatchClock::now()));
     while (const auto signal = terminal_.next_signal()) on_signal(*signal);
     if (news[1].revents != 0) on_input();
-    if (news[2].revents != 0) finish_check();
+    if (news[2].revents != 0) on_check();
     if (!ends_ && watched_.saves().saved(WatchClock::now())) start_check();
   }
 
@@ -106,17 +108,30 @@ class WatchLoop {
       return;
     }
     started_ = WatchClock::now();
+    check_has_ended_ = false;
+    session_.while_waiting = [this](const std::string& line) {
+      {
+        const std::lock_guard lock(gpu_wait_mutex_);
+        gpu_wait_ = line;
+      }
+      ::eventfd_write(done_, 1);
+    };
     running_ = std::async(std::launch::async, [this] {
-      const auto at_end = [](int* done) { ::eventfd_write(*done, 1); };
-      const std::unique_ptr<int, decltype(at_end)> tell(&done_, at_end);
+      const auto at_end = [](WatchLoop* self) {
+        self->check_has_ended_ = true;
+        ::eventfd_write(self->done_, 1);
+      };
+      const std::unique_ptr<WatchLoop, decltype(at_end)> tell(this, at_end);
       return watched_.check();
     });
     draw();
   }
 
-  void finish_check() {
+  // The check has ended, or has something to say.
+  void on_check() {
     eventfd_t ignored = 0;
     ::eventfd_read(done_, &ignored);
+    if (!check_has_ended_) return draw();
     outcome_ = running_.get();
     elapsed_ns_ = static_cast<double>(std::chrono::nanoseconds(WatchClock::now() - started_).count());
     has_passed_ = session_.progress(watched_.chapter()).grade != Grade::none;
@@ -260,6 +275,8 @@ class WatchLoop {
       view.card = {{fmt::format("{}: checking {} ...", colors_.strong(watched_.chapter().name),
                                 printable(watched_.file().string())),
                     Worth::verdict}};
+      const std::lock_guard lock(gpu_wait_mutex_);
+      if (!gpu_wait_.empty()) view.card.push_back({gpu_wait_, Worth::verdict});
     } else if (outcome_) {
       view.card = card(outcome_->attempt, outcome_->news, colors_, static_cast<std::size_t>(terminal_size().columns));
       if (outcome_->attempt.judgement.verdict != Verdict::pass) {
@@ -280,7 +297,10 @@ class WatchLoop {
   Colors colors_;
   WatchedChapter watched_;  // before the terminal: it may ask
   KeyTerminal terminal_;
-  int done_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  // readable when a check has ended
+  int done_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  // readable when a check has ended or waits
+  std::atomic<bool> check_has_ended_ = false;
+  std::mutex gpu_wait_mutex_;
+  std::string gpu_wait_;  // who has the GPU, while the check waits for it
   std::future<Outcome> running_;
   std::optional<Outcome> outcome_;
   WatchClock::time_point started_;

@@ -11,7 +11,7 @@ tools=$folder/bin
 export CALLS=$folder/calls
 failures=0
 
-mkdir -p "$root"/{common,grader,chapters,book/operations,tests,solutions} "$tools"
+mkdir -p "$root"/{common,grader,chapters,book/{operations,truth,site},tests/support,solutions} "$tools"
 cp -r "$project"/{roofwalk,tools} "$root"
 touch "$root"/{CMakeLists.txt,CMakePresets.json} "$root/grader/main.cpp"
 
@@ -37,14 +37,16 @@ stand_in "$tools" cmake 'mkdir -p build/default && touch build/default/build.nin
 printf "%s\n" "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "ROOFWALK_CUDA_HEADERS:INTERNAL=$ROOFWALK_CUDA/include" \
   >build/default/CMakeCache.txt'
 stand_in "$tools" ninja 'if [[ -n ${NINJA_SAYS:-} ]]; then printf "$NINJA_SAYS"; exit 1; fi
-echo "[1/1] Linking"; mkdir -p "$2/grader"; cp "$PROGRAM" "$2/grader/roofwalk"'
+echo "[1/1] Linking"; mkdir -p "$2"/{grader,book/truth}; cp "$PROGRAM" "$2/grader/roofwalk"
+cp "$TRUTH" "$2/book/truth/book_truth"'
 stand_in "$tools" ctest 'echo "on-path $(type -P ptxas)" >>"$CALLS"
 printf "$CTEST_SAYS"
 while [[ $1 != --output-junit ]]; do shift; done
 printf "$CTEST_WRITES" >"$2"
 exit "$CTEST_EXIT"'
 stand_in "$folder" program 'echo "cuda=$ROOFWALK_CUDA root=$ROOFWALK_ROOT"; for word; do echo "[$word]"; done; exit 1'
-export PROGRAM=$folder/program CTEST_SAYS='' CTEST_WRITES='' CTEST_EXIT=0
+stand_in "$folder" truth 'exit "${TRUTH_EXIT:-0}"'
+export PROGRAM=$folder/program TRUTH=$folder/truth CTEST_SAYS='' CTEST_WRITES='' CTEST_EXIT=0
 for name in git gnuplot pkg-config g++ fc-match; do stand_in "$tools" "$name" :; done
 toolkit "$folder/new" 13.2
 toolkit "$folder/old" 12.0
@@ -164,6 +166,39 @@ prints_not 'tests passed'
 [[ ${output##*$'\n'} == '0 passed, 1 failed' ]] || bad "the last line"
 CTEST_SAYS='No tests were found!!!\n' CTEST_EXIT=8 call 3 test -R nothing
 prints 'no test ran'
+
+# book: pages are compared first; the generator is offered, not fetched unasked; the site is there when it is whole.
+stand_in "$tools" python3 'if [[ $* == "-m venv "* ]]; then
+  mkdir -p "$3/bin" && cp "$PIP" "$3/bin/python" && cp "$GENERATOR" "$3/bin/sphinx-build"
+fi'
+stand_in "$folder" pip 'if [[ -n ${PIP_SAYS:-} ]]; then echo "$PIP_SAYS"; exit 1; fi'
+stand_in "$folder" generator 'if [[ -n ${BOOK_SAYS:-} ]]; then echo "$BOOK_SAYS"; exit 1; fi; mkdir -p "${!#}"'
+export PIP=$folder/pip GENERATOR=$folder/generator
+touch "$root/book/a page.md"
+call 0 book --help
+prints '--rewrite'
+starts_not ninja
+call 2 book --quick
+prints "not '--quick'"
+call 0 book --check
+starts 'ninja -C .*/build/default book_truth'
+starts 'truth book/a page.md'
+starts_not python3
+TRUTH_EXIT=1 call 1 book --yes
+starts_not python3
+call 2 book
+prints 'Sphinx'
+starts 'truth '
+PIP_SAYS='THESE PACKAGES DO NOT MATCH THE HASHES' call 3 book --yes
+prints 'checksum'
+call 0 book --yes --rewrite
+starts 'truth --rewrite book/a page.md'
+starts 'generator .*-W'
+[[ ${output##*$'\n'} == "book: $root/build/book/index.html" ]] || bad "the last line"
+BOOK_SAYS='a.md: WARNING: no such page' call 3 book
+prints 'no such page'
+starts_not pip
+[[ -d $root/build/book ]] || bad "the site that there was is gone"
 
 ((failures == 0)) || exit 1
 echo "all checks hold"

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -74,6 +76,7 @@ bool FakeDriver::relink() {
 
 void FakeDriver::advance(const RunRecord& record) {
   gpu_ns_ = std::max(gpu_ns_, host_ns_) + record.elapsed_ns;
+  if (takes_its_time) std::this_thread::sleep_for(std::chrono::duration<double, std::nano>(record.elapsed_ns));
   printed_ += record.printed.text;
   if (record.fault && record.fault->kind == FaultKind::assertion) {
     const Fault& f = *record.fault;
@@ -83,11 +86,18 @@ void FakeDriver::advance(const RunRecord& record) {
                     f.kernel, f.block.x, f.block.y, f.block.z, f.thread.x, f.thread.y, f.thread.z,
                     f.message.substr(from, f.message.find(": your own") - from));
   }
-  if (record.fault && pending_ == CUDA_SUCCESS) pending_ = code_of(*record.fault);
+  if (record.fault && record.fault->kind == FaultKind::runaway) {
+    endless_ = true;  // a GPU knows no such limit: its kernel simply goes on
+  } else if (record.fault && pending_ == CUDA_SUCCESS) {
+    pending_ = code_of(*record.fault);
+  }
 }
 
-template <class Step>
-void FakeDriver::run_step(const Step& step, bool timed) {
+void FakeDriver::run_step(const std::function<bool()>& step, bool timed) {
+  if (captured_) {
+    captured_->push_back(step);
+    return;
+  }
   if (pending_ != CUDA_SUCCESS) return;  // a kernel before it has broken the context
   if (in_range_) {
     if (step()) return;
@@ -270,14 +280,14 @@ struct FakeDriver::Functions {
     ENTER(cuMemcpyDtoDAsync);
     if (self.at(to, size_bytes) == nullptr || self.at(from, size_bytes) == nullptr) return CUDA_ERROR_INVALID_VALUE;
     self.log.push_back("copy");
-    self.run_step([&] { return self.gpu_.copy_memory(to, from, size_bytes, 0); });
+    self.run_step([=, &self] { return self.gpu_.copy_memory(to, from, size_bytes, 0); });
     return CUDA_SUCCESS;
   }
   static CUresult set(CUdeviceptr to, unsigned char value, std::size_t size_bytes, CUstream) {
     ENTER(cuMemsetD8Async);
     if (self.at(to, size_bytes) == nullptr) return CUDA_ERROR_INVALID_VALUE;
     self.log.push_back("memset");
-    self.run_step([&] { return self.gpu_.set_memory(to, value, size_bytes, 0); });
+    self.run_step([=, &self] { return self.gpu_.set_memory(to, value, size_bytes, 0); });
     return CUDA_SUCCESS;
   }
 
@@ -410,17 +420,51 @@ struct FakeDriver::Functions {
     const auto bytes = argument_bytes(*self.entry_of(function), pointers, extra);
     const bool is_ours = function.name == ColdCache::kKernel;
     self.run_step(
-        [&] {
-          const auto went_on = self.gpu_.launch({.kernel = function.name,
+        [=, &self, name = function.name, registers = registers_of(function)] {
+          const auto went_on = self.gpu_.launch({.kernel = name,
                                                  .grid = {gx, gy, gz},
                                                  .block = {bx, by, bz},
                                                  .dynamic_shared_bytes = dynamic_bytes,
                                                  .arguments = bytes,
-                                                 .registers_per_thread = registers_of(function)});
+                                                 .registers_per_thread = registers});
           ROOFWALK_CHECK(went_on.ok());  // what the parser takes, the machine runs
           return *went_on;
         },
         !is_ours);
+    return CUDA_SUCCESS;
+  }
+
+  static CUresult begin_capture(CUstream, CUstreamCaptureMode) {
+    ENTER(cuStreamBeginCapture);
+    if (self.captured_) return CUDA_ERROR_ILLEGAL_STATE;
+    self.captured_.emplace();
+    return CUDA_SUCCESS;
+  }
+  static CUresult end_capture(CUstream, CUgraph* out) {
+    ENTER(cuStreamEndCapture);
+    if (!self.captured_) return CUDA_ERROR_ILLEGAL_STATE;
+    self.graphs_.push_back(std::make_unique<Graph>(*std::exchange(self.captured_, std::nullopt)));
+    *out = reinterpret_cast<CUgraph>(self.graphs_.back().get());
+    return CUDA_SUCCESS;
+  }
+  static CUresult instantiate(CUgraphExec* out, CUgraph graph, unsigned long long) {
+    ENTER(cuGraphInstantiate);
+    *out = reinterpret_cast<CUgraphExec>(graph);
+    return CUDA_SUCCESS;
+  }
+  static CUresult launch_graph(CUgraphExec graph, CUstream) {
+    ENTER(cuGraphLaunch);
+    self.log.push_back("graph");
+    for (const auto& step : *reinterpret_cast<Graph*>(graph)) self.run_step(step);
+    return CUDA_SUCCESS;
+  }
+  static CUresult destroy_exec(CUgraphExec) {
+    ENTER(cuGraphExecDestroy);
+    return CUDA_SUCCESS;
+  }
+  static CUresult destroy_graph(CUgraph graph) {
+    ENTER(cuGraphDestroy);
+    std::erase_if(self.graphs_, [&](const auto& g) { return g.get() == reinterpret_cast<Graph*>(graph); });
     return CUDA_SUCCESS;
   }
 
@@ -517,6 +561,12 @@ FakeDriver::FakeDriver(Machine machine) : machine_(machine), gpu_(std::move(mach
   api_.cuEventElapsedTime = Functions::elapsed;
   api_.cuStreamCreate = Functions::create_stream;
   api_.cuStreamSynchronize = Functions::synchronize;
+  api_.cuStreamBeginCapture = Functions::begin_capture;
+  api_.cuStreamEndCapture = Functions::end_capture;
+  api_.cuGraphInstantiate = Functions::instantiate;
+  api_.cuGraphLaunch = Functions::launch_graph;
+  api_.cuGraphExecDestroy = Functions::destroy_exec;
+  api_.cuGraphDestroy = Functions::destroy_graph;
   api_.cuStreamDestroy = Functions::destroy_stream;
 }
 
@@ -576,7 +626,8 @@ Result<std::vector<RangeValues>> FakeRangeCounters::count(const std::function<St
 
 std::vector<Counter> fake_known_counters() {
   return {Counter::dram_read_bytes, Counter::dram_write_bytes, Counter::l2_read_sectors,
-          Counter::l1_read_sectors, Counter::flops_f32,        Counter::shared_wavefronts};
+          Counter::l1_read_sectors, Counter::flops_f16,        Counter::flops_f32,
+          Counter::flops_f64,       Counter::flops_tensor,     Counter::shared_wavefronts};
 }
 
 CounterSource fake_counters(FakeDriver& driver, std::function<void(FakeRangeCounters&)> made) {

@@ -46,11 +46,13 @@ class FakeDriver {
   // Set before the device is opened.
   std::string name = "Fake GPU";
   int version = 13000, devices = 1, persisting_l2_bytes = 0, registers = 32;
-  bool compiles_ptx = true;  // false: 222
-  double host_cost_ns = 0;   // that each call takes of the host's time
+  bool takes_its_time = false;  // kernels last as long by the host's clock as by the modelled one
+  bool compiles_ptx = true;     // false: 222
+  double host_cost_ns = 0;      // that each call takes of the host's time
   double host_ns() const { return host_ns_; }
   std::size_t live_allocations() const { return allocations_.size(); }
   std::size_t live_modules() const { return modules_.size(); }
+  std::size_t live_graphs() const { return graphs_.size(); }
   std::string last_image;  // of cuModuleLoadDataEx
 
   // What runs between these is counted together, from a cold L2.
@@ -79,8 +81,7 @@ class FakeDriver {
   CUresult surface();  // an error that a kernel left behind
   bool relink();       // all loaded modules as one
   void advance(const RunRecord& record);
-  template <class Step>
-  void run_step(const Step& step, bool timed = true);
+  void run_step(const std::function<bool()>& step, bool timed = true);  // or keeps it, while a graph is captured
   const ptx::Function* entry_of(const Function& function) const;
   bool is_alive(const Function& function) const;
   std::uint8_t* at(CUdeviceptr address, std::size_t size_bytes);
@@ -100,6 +101,9 @@ class FakeDriver {
   std::vector<std::unique_ptr<Module>> modules_;
   std::vector<std::unique_ptr<Function>> functions_;
   std::vector<std::unique_ptr<Event>> events_;
+  using Graph = std::vector<std::function<bool()>>;
+  std::optional<Graph> captured_;  // while a stream is captured
+  std::vector<std::unique_ptr<Graph>> graphs_;
 };
 
 // Counters by the virtual GPU: the metrics are our counters' names. A pass that does other work than the first one is

@@ -1,6 +1,7 @@
 // Compiles CUDA text and runs it on the virtual GPU as a learner's file would: for tests of counts, faults and plans.
 #pragma once
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -17,9 +18,22 @@
 
 namespace roofwalk::test {
 
+// Where the tree lay when the test was built; $ROOFWALK_ROOT, where it has moved to another machine.
 inline const std::filesystem::path& source_root() {
-  static const std::filesystem::path root = ROOFWALK_TEST_SOURCE_DIR;
+  static const std::filesystem::path root = [] {
+    const char* moved = std::getenv("ROOFWALK_ROOT");
+    return std::filesystem::path(moved != nullptr ? moved : ROOFWALK_TEST_SOURCE_DIR);
+  }();
   return root;
+}
+
+// For what tests write and keep.
+inline std::filesystem::path kernel_folder() {
+  const std::filesystem::path build = ROOFWALK_TEST_BINARY_DIR;
+  std::error_code error;
+  const bool is_there = std::filesystem::exists(build, error);
+  const std::filesystem::path parent = is_there ? build : std::filesystem::temp_directory_path();
+  return parent / "test-kernels";
 }
 
 // Of a file of the source tree.
@@ -40,7 +54,7 @@ inline std::vector<std::string> kernels_of(const std::string& chapter) {
 inline Result<Artifact> compile(const std::string& text) {
   static const auto toolkit = find_toolkit(source_root());
   if (!toolkit) return toolkit.error();
-  const std::filesystem::path folder = std::filesystem::path(ROOFWALK_TEST_BINARY_DIR) / "test-kernels";
+  const std::filesystem::path folder = kernel_folder();
   std::filesystem::create_directories(folder);
   const std::filesystem::path file = folder / ("kernel-" + std::to_string(getpid()) + ".cu");
   std::ofstream(file) << text;

@@ -37,6 +37,27 @@ int fp32_lanes_of(int compute_capability) {
   return compute_capability >= 86 && compute_capability <= 121 ? 128 : 0;
 }
 
+// What L1 and shared memory have together, of an SM: CUDA programming guide, "Compute Capabilities", the sections on
+// shared memory of each. 0: not known.
+int unified_cache_bytes_of(int compute_capability) {
+  switch (compute_capability) {
+    case 75:
+      return 96 << 10;
+    case 80:
+    case 87:
+      return 192 << 10;
+    case 86:
+    case 89:
+    case 120:
+      return 128 << 10;
+    case 90:
+    case 100:
+      return 256 << 10;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 Result<CudaCard> query_card(const DriverApi& api, int ordinal) {
@@ -134,6 +155,8 @@ Machine machine_of(const CudaCard& card) {
   machine.reserved_shared_bytes_per_block = card.reserved_shared_bytes_per_block;
   machine.memory_bytes = card.memory_bytes;
   machine.l2_bytes = card.l2_bytes;
+  machine.l1_bytes = unified_cache_bytes_of(card.compute_capability);
+  machine.schedulers_per_sm = 4;  // of every chip since Volta: CUDA programming guide 13.0, compute capabilities
   machine.fp32_lanes_per_sm = fp32_lanes_of(card.compute_capability);
   // Two transfers a clock of the memory, as its clock is reported.
   if (!card.is_integrated) machine.dram_bytes_per_s = 2 * card.memory_clock_hz * card.memory_bus_bits / 8;

@@ -51,7 +51,7 @@ Status CudaDevice::start() {
   if (!options_.counters) return kOk;
   auto opened = options_.counters->open(context_, device_, options_.ordinal);
   if (!opened) {
-    why_no_counters_ = "no hardware counters: " + opened.error().text();
+    why_no_counters_ = without_counters(opened.error());
     return kOk;
   }
   counters_ = std::move(*opened);

@@ -39,6 +39,9 @@ struct CudaOptions {
   std::function<double()> host_ns;        // a clock of the host that never goes back; empty: its steady one
 };
 
+// What a record says of counters that are not there.
+std::string without_counters(const Error& error);
+
 class CudaDevice final : public Device {
  public:
   // `api` must outlive the device. Errors: no such GPU, the driver's own. Counters that cannot be opened are no error:
@@ -68,7 +71,7 @@ class CudaDevice final : public Device {
 
   const Machine& do_machine() const override { return machine_; }
   bool do_supports(Counter counter) const override { return supported_[static_cast<std::size_t>(counter)]; }
-  DeviceIdentity do_identity() const override { return {card_.uuid, card_.driver_version}; }
+  DeviceIdentity do_identity() const override { return {card_.uuid, card_.driver_version, card_.name}; }
   Status do_alive() const override { return lost_ ? Status(*lost_) : kOk; }
   Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t) override;
   void do_release(const DeviceBuffer& buffer) override;
@@ -94,6 +97,8 @@ class CudaDevice final : public Device {
 
   Status replay(const Plan& plan, RunOptions::Figures figures, bool once, OutputCapture& output, RunRecord& record);
   CUresult queue(const PlanStep& step);
+  // All steps; the one that the driver refuses, if any.
+  std::optional<Broken> queue(const Plan& plan);
   std::optional<Broken> wait(CUevent event) const;
   std::optional<Broken> preheat();
   std::uint32_t rounds_for(double calls) const;

@@ -9,12 +9,15 @@
 #include "common/build/diagnostics.h"
 #include "common/device/cuda/cuda_device.h"
 #include "common/device/cuda/cuda_errors.h"
+#include "common/device/cuda/plan_graph.h"
 
 namespace roofwalk {
 namespace {
 
 constexpr const char* kWholePlan = "plan";
 constexpr std::size_t kMostCountedSteps = 1000;  // one by one: more ranges than CUPTI is sure to take in a pass
+// A stream takes about 1000 launches before it makes the host wait (not documented; half of it is sure to fit).
+constexpr std::size_t kMostQueuedSteps = 500;
 constexpr const char* kWhere =
     "a GPU tells neither the thread nor the line: run this with `--device virtual`, which does";
 
@@ -33,6 +36,12 @@ std::string name_of(const PlanStep& step) {
 }
 
 }  // namespace
+
+std::string without_counters(const Error& error) {
+  constexpr std::string_view kWords = "no counters";
+  const std::string text = error.text();
+  return text.starts_with(kWords) ? text : fmt::format("{}: {}", kWords, text);
+}
 
 // Copies of all buffers: on the GPU where they fit beside the originals, else on the host.
 class CudaDevice::Saved {
@@ -163,6 +172,13 @@ CUresult CudaDevice::queue(const PlanStep& step) {
   return api_.cuMemcpyDtoDAsync(copy.destination, copy.source, copy.size_bytes, stream_);
 }
 
+std::optional<CudaDevice::Broken> CudaDevice::queue(const Plan& plan) {
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (const CUresult code = queue(plan.steps[i]); code != CUDA_SUCCESS) return Broken{.code = code, .step = i};
+  }
+  return std::nullopt;
+}
+
 // Looks again and again rather than waits in the driver, where a kernel without an end would hold us for ever.
 std::optional<CudaDevice::Broken> CudaDevice::wait(CUevent event) const {
   constexpr auto kLongestPause = std::chrono::microseconds(1000);
@@ -223,7 +239,9 @@ std::optional<CudaDevice::Broken> CudaDevice::check_steps(const Plan& plan) {
   return std::nullopt;
 }
 
-// How often L2 is read over so that the host can queue that many calls meanwhile, twice over; for a second at most.
+// How often L2 is read over so that the host can queue that many calls meanwhile, twice over; for a second at most. The
+// launch of the reading itself, which is part of sweep_ns_ once a round, makes this too few where L2 is small: callers
+// add some.
 std::uint32_t CudaDevice::rounds_for(double calls) const {
   constexpr double kMostNs = 1e9;
   return static_cast<std::uint32_t>(
@@ -231,22 +249,34 @@ std::uint32_t CudaDevice::rounds_for(double calls) const {
 }
 
 // Events at the plan's two ends. The reading of L2 in front of it takes longer than the host needs to queue all steps,
-// so the GPU never waits for the host; where it did after all, the record says so.
+// so the GPU never waits for the host; where it did after all, the record says so. More steps than a stream takes
+// before the host has to wait go as one graph.
 Result<std::optional<CudaDevice::Broken>> CudaDevice::time_plan(const Plan& plan, RunRecord& record) {
   if (const auto broken = preheat()) return broken;
   Events events(*this);
   ROOFWALK_TRY_STATUS(check(events.make(2), "make events"));
-  const double steps = static_cast<double>(plan.steps.size());
-  ROOFWALK_TRY_STATUS(check(cold_.sweep(stream_, rounds_for(steps + 2)), "empty L2"));
+  std::optional<PlanGraph> graph;
+  if (plan.steps.size() > kMostQueuedSteps) {
+    std::optional<Broken> refused;
+    graph.emplace(api_);
+    const CUresult code = graph->capture(stream_, [&] {
+      refused = queue(plan);
+      return refused ? refused->code : CUDA_SUCCESS;
+    });
+    if (refused) return refused;
+    ROOFWALK_TRY_STATUS(check(code, "make one graph of all steps"));
+  }
+  const double calls = graph ? 1 : static_cast<double>(plan.steps.size());
+  ROOFWALK_TRY_STATUS(check(cold_.sweep(stream_, rounds_for(calls + 6)), "empty L2"));
   ROOFWALK_TRY_STATUS(check(events.record(0), "record an event"));
   const double before_ns = host_ns();
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    if (const CUresult code = queue(plan.steps[i]); code != CUDA_SUCCESS) {
-      return std::optional(Broken{.code = code, .step = i});
-    }
+  if (graph) {
+    ROOFWALK_TRY_STATUS(check(graph->launch(stream_), "run the graph of all steps"));
+  } else if (const auto refused = queue(plan)) {
+    return refused;
   }
   ROOFWALK_TRY_STATUS(check(events.record(1), "record an event"));
-  queue_ns_ = (queue_ns_ + (host_ns() - before_ns) / steps) / 2;
+  if (!graph) queue_ns_ = (queue_ns_ + (host_ns() - before_ns) / calls) / 2;
   const bool host_was_late = api_.cuEventQuery(events[0]) == CUDA_SUCCESS;
   if (const auto broken = wait(events[1])) return broken;
   ROOFWALK_TRY_STATUS(check(events.elapsed_ns(0, 1, record.elapsed_ns), "read an event"));
@@ -320,7 +350,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::count(const Plan& plan, co
       supported_ = {};  // until they are there again
       record.counters = {};
       for (KernelRecord& kernel : record.kernels) kernel.counters = {};
-      record.notes.push_back("no hardware counters: " + values.error().text());
+      record.notes.push_back(without_counters(values.error()));
       return std::optional<Broken>();
     }
     for (const RangeValues& range : *values) {

@@ -49,7 +49,13 @@ static_assert(CUDA_VERSION >= 13000, "the headers of CUDA 13 or later are needed
   X(cuEventElapsedTime)                          \
   X(cuStreamCreate)                              \
   X(cuStreamSynchronize)                         \
-  X(cuStreamDestroy)
+  X(cuStreamDestroy)                             \
+  X(cuStreamBeginCapture)                        \
+  X(cuStreamEndCapture)                          \
+  X(cuGraphInstantiate)                          \
+  X(cuGraphLaunch)                               \
+  X(cuGraphExecDestroy)                          \
+  X(cuGraphDestroy)
 
 struct DriverApi {
 #define ROOFWALK_MEMBER(name) decltype(&::name) name = nullptr;

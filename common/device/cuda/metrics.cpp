@@ -68,9 +68,9 @@ constexpr std::string_view kChipNames[] = {
 #undef TENSOR
 };
 
-constexpr Quantity kQuantities[] = {
+constexpr MetricSum kMetricSums[] = {
 #define CHIP(name, family)
-#define QUANTITY(name, ...) Quantity::name,
+#define QUANTITY(name, ...) MetricSum::name,
 #define TENSOR(...)
 #include "common/device/cuda/metrics.def"
 #undef CHIP
@@ -88,7 +88,7 @@ constexpr TensorType kTensorTypes[] = {
 #undef TENSOR
 };
 
-const Row& row_of(Quantity quantity) {
+const Row& row_of(MetricSum quantity) {
   static const std::vector<Row> kRows = {
 #define CHIP(name, family)
 #define QUANTITY(name, counter, ...) {#name, counter, {__VA_ARGS__}},
@@ -143,16 +143,16 @@ std::optional<std::uint64_t> tensor_flops(unsigned family, const RangeValues& va
   for (const TensorType type : kTensorTypes) {
     if (const auto flops = value_of(row_of(type), family, values)) return whole(*flops);
   }
-  if (value_of(row_of(Quantity::tensor_instructions), family, values) == 0.0) return 0;
+  if (value_of(row_of(MetricSum::tensor_instructions), family, values) == 0.0) return 0;
   return std::nullopt;
 }
 
 }  // namespace
 
 std::span<const std::string_view> counted_chips() { return kChipNames; }
-std::span<const Quantity> quantities() { return kQuantities; }
+std::span<const MetricSum> quantities() { return kMetricSums; }
 std::span<const TensorType> tensor_types() { return kTensorTypes; }
-std::string_view quantity_name(Quantity quantity) { return row_of(quantity).name; }
+std::string_view quantity_name(MetricSum quantity) { return row_of(quantity).name; }
 std::string_view tensor_type_name(TensorType type) { return row_of(type).name; }
 
 std::vector<std::string> metrics_of(std::string_view chip, std::optional<TensorType> tensor) {
@@ -165,21 +165,21 @@ std::vector<std::string> metrics_of(std::string_view chip, std::optional<TensorT
     }
   };
   const bool counts_type = tensor && counts(row_of(*tensor), family);
-  for (const Quantity quantity : kQuantities) {
-    if (quantity != Quantity::tensor_instructions || !counts_type) add(row_of(quantity));
+  for (const MetricSum quantity : kMetricSums) {
+    if (quantity != MetricSum::tensor_instructions || !counts_type) add(row_of(quantity));
   }
   if (counts_type) add(row_of(*tensor));
   return names;
 }
 
-std::optional<double> value_of(Quantity quantity, std::string_view chip, const RangeValues& values) {
+std::optional<double> value_of(MetricSum quantity, std::string_view chip, const RangeValues& values) {
   return value_of(row_of(quantity), family_of(chip), values);
 }
 
 Counters counters_of(std::string_view chip, const RangeValues& values) {
   const unsigned family = family_of(chip);
   Counters counters;
-  for (const Quantity quantity : kQuantities) {
+  for (const MetricSum quantity : kMetricSums) {
     const Row& row = row_of(quantity);
     if (!row.counter) continue;
     if (const auto value = value_of(row, family, values)) counters.set(*row.counter, whole(*value));
@@ -188,26 +188,14 @@ Counters counters_of(std::string_view chip, const RangeValues& values) {
   return counters;
 }
 
-Counters sum_of(std::string_view chip, std::span<const RangeValues> ranges) {
-  std::vector<Counters> parts;
-  for (const RangeValues& range : ranges) parts.push_back(counters_of(chip, range));
-  Counters sum;
-  for (const Counter counter : counters_known(chip)) {
-    if (std::all_of(parts.begin(), parts.end(), [&](const Counters& part) { return part[counter].has_value(); })) {
-      for (const Counters& part : parts) sum.add(counter, *part[counter]);
-    }
-  }
-  return sum;
-}
-
 std::vector<Counter> counters_known(std::string_view chip) {
   const unsigned family = family_of(chip);
   std::vector<Counter> known;
-  for (const Quantity quantity : kQuantities) {
+  for (const MetricSum quantity : kMetricSums) {
     const Row& row = row_of(quantity);
     if (row.counter && counts(row, family)) known.push_back(*row.counter);
   }
-  if (counts(row_of(Quantity::tensor_instructions), family)) known.push_back(Counter::flops_tensor);
+  if (counts(row_of(MetricSum::tensor_instructions), family)) known.push_back(Counter::flops_tensor);
   std::sort(known.begin(), known.end());
   return known;
 }

@@ -19,7 +19,7 @@ struct RangeValues {
 };
 
 // Figures that a GPU's counters give, some of them Counters; units are in the names. metrics.def says of what.
-enum class Quantity {
+enum class MetricSum {
 #define CHIP(name, family)
 #define QUANTITY(name, ...) name,
 #define TENSOR(type, ...)
@@ -44,9 +44,9 @@ enum class TensorType {
 inline constexpr int kCounterPasses = 2;
 
 std::span<const std::string_view> counted_chips();
-std::span<const Quantity> quantities();
+std::span<const MetricSum> quantities();
 std::span<const TensorType> tensor_types();
-std::string_view quantity_name(Quantity quantity);   // "gpu_time_ns"
+std::string_view quantity_name(MetricSum quantity);  // "gpu_time_ns"
 std::string_view tensor_type_name(TensorType type);  // "f16_f32"
 
 // The metrics to ask for, each once; empty for a chip that no row knows. `tensor`: the one type that the module
@@ -55,14 +55,11 @@ std::string_view tensor_type_name(TensorType type);  // "f16_f32"
 std::vector<std::string> metrics_of(std::string_view chip, std::optional<TensorType> tensor = std::nullopt);
 
 // Nothing where the chip does not count it, or where a metric of it is missing, NaN or negative.
-std::optional<double> value_of(Quantity quantity, std::string_view chip, const RangeValues& values);
+std::optional<double> value_of(MetricSum quantity, std::string_view chip, const RangeValues& values);
 
 // Every Counter that the values tell; the others are absent. flops_tensor: of the type that was asked for; 0 where no
 // tensor core did anything; absent where one did, and the type was not asked for.
 Counters counters_of(std::string_view chip, const RangeValues& values);
-
-// Of several launches together. A Counter that is absent in one of them is absent.
-Counters sum_of(std::string_view chip, std::span<const RangeValues> ranges);
 
 // The Counters that a run on this chip may have, by Counter; empty for a chip that no row knows.
 std::vector<Counter> counters_known(std::string_view chip);

@@ -1,6 +1,6 @@
 // What a device in another process is asked and answers. One request, one answer, in turn.
 //
-//   the worker first, once it has opened its device    {"protocol", "machine", "uuid", "driver_version",
+//   the worker first, once it has opened its device    {"protocol", "machine", "uuid", "driver_version", "card",
 //                                                       "counters": [names]}
 //   {"ask": "allocate", "id", "name", "size_bytes", "element_bytes"}    {"address"}
 //   {"ask": "release", "id"}                                            {}

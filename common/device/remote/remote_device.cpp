@@ -69,6 +69,7 @@ Result<Greeting> greeting_from_json(const Json& json) {
   });
   in.text("uuid", out.identity.uuid, 256);
   in.whole("driver_version", out.identity.driver_version, 0);
+  in.text("card", out.identity.name, 256);
   in.each("counters", kCounterCount, [&](const Json& value) -> Status {
     for (std::size_t i = 0; i < kCounterCount; ++i) {
       if (value != counter_name(static_cast<Counter>(i))) continue;

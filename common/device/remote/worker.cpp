@@ -260,11 +260,9 @@ Json hello(const Result<std::unique_ptr<Device>>& device) {
     if ((*device)->supports(static_cast<Counter>(i))) counters.push_back(counter_name(static_cast<Counter>(i)));
   }
   const DeviceIdentity identity = (*device)->identity();
-  answer["value"] = {{"protocol", kWorkerProtocol},
-                     {"machine", to_json((*device)->machine())},
-                     {"uuid", identity.uuid},
-                     {"driver_version", identity.driver_version},
-                     {"counters", std::move(counters)}};
+  answer["value"] = {{"protocol", kWorkerProtocol}, {"machine", to_json((*device)->machine())},
+                     {"uuid", identity.uuid},       {"driver_version", identity.driver_version},
+                     {"card", identity.name},       {"counters", std::move(counters)}};
   return answer;
 }
 

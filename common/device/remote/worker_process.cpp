@@ -62,8 +62,9 @@ bool wait_for(double seconds, Happened happened) {
 
 std::map<std::string, std::string> worker_environment() {
   std::map<std::string, std::string> out;
-  for (const char* name : {"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "ROOFWALK_ROOT", "CUDA_VISIBLE_DEVICES",
-                           "CUDA_DEVICE_ORDER", "CUDA_CACHE_PATH", "CUDA_CACHE_DISABLE", "CUDA_HOME", "CUDA_PATH"}) {
+  for (const char* name :
+       {"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "ROOFWALK_ROOT", "ROOFWALK_CUDA", "CUDA_VISIBLE_DEVICES",
+        "CUDA_DEVICE_ORDER", "CUDA_CACHE_PATH", "CUDA_CACHE_DISABLE", "CUDA_HOME", "CUDA_PATH"}) {
     if (const char* value = std::getenv(name)) out[name] = value;
   }
   return out;

@@ -27,6 +27,9 @@ RunRecord record_of(double n, const Machine& machine, double share) {
   record.time_is_modelled = true;
   record.elapsed_ns = 8 * n / machine.dram_bytes_per_s / share * 1e9;
   const auto count = static_cast<std::uint64_t>(n);
+  for (const Counter none : {Counter::flops_f16, Counter::flops_f64, Counter::flops_tensor}) {
+    record.counters.set(none, 0);
+  }
   record.counters.set(Counter::flops_f32, count);
   record.counters.set(Counter::dram_read_bytes, 4 * count);
   record.counters.set(Counter::dram_write_bytes, 4 * count);

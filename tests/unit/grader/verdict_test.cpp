@@ -131,6 +131,22 @@ TEST(Judge, NoiseIsNeverAFail) {
   EXPECT_EQ(judge(evidence).verdict, Verdict::too_noisy);
 }
 
+TEST(Judge, WhatPairsDecidedStandsAboveTheFigure) {
+  Evidence evidence = measured_evidence();
+  evidence.goals = {up_goal(0.01, 0.02)};  // the figure alone meets both
+  ASSERT_EQ(judge(evidence).grade, Grade::ace);
+  evidence.decided[{0, Grade::ace}] = false;
+  EXPECT_EQ(judge(evidence).grade, Grade::pass);
+  EXPECT_FALSE(judge(evidence).goals.at(0).met);
+  evidence.decided[{0, Grade::pass}] = false;
+  EXPECT_EQ(judge(evidence).verdict, Verdict::fail);
+
+  evidence.goals = {up_goal(5, 6)};  // and here neither
+  evidence.decided = {{{0, Grade::pass}, true}, {{0, Grade::ace}, false}};
+  EXPECT_EQ(judge(evidence).verdict, Verdict::pass);
+  EXPECT_EQ(judge(evidence).grade, Grade::pass);
+}
+
 TEST(Judge, WithoutEvidenceGradesNothing) { EXPECT_EQ(judge({}).verdict, Verdict::not_graded); }
 
 TEST(Grades, HaveNamesThatCanBeReadBack) {

@@ -77,12 +77,28 @@ TEST(Measurement, KnowsTheSumsOfAtomicsAsWorkThatWasDone) {
               ::testing::ElementsAre(::testing::HasSubstr("work was skipped")));
 }
 
-TEST(Measurement, OfADeviceWithoutTensorCoresCountsTheOtherFlops) {
+// One type that nobody counts may be all that the kernel does.
+TEST(Measurement, HasNoSumOfFlopsWhereATypeIsNotCounted) {
   RunRecord record = vector_add_record();
   Counters counters;
-  counters.set(Counter::flops_f32, 7);
+  for (const Counter type : {Counter::flops_f16, Counter::flops_f32, Counter::flops_f64}) counters.set(type, 7);
   record.counters = counters;
-  EXPECT_EQ(measure(record, vector_add_work(), roofs_of(test_machine())).executed_flops.value, 7);
+  EXPECT_FALSE(measure(record, vector_add_work(), roofs_of(test_machine())).executed_flops.known());
+}
+
+TEST(Measurement, AccusesNobodyOfWhatIsNotCounted) {
+  const Roofs roofs = roofs_of(test_machine());
+  RunRecord record = vector_add_record();
+  record.counters.set(Counter::dram_write_bytes, 2 << 20);  // the other half is still in L2
+  record.elapsed_ns *= 2;
+  EXPECT_EQ(implausible(measure(record, vector_add_work(), roofs), roofs).size(), 1u);
+  EXPECT_THAT(implausible(measure(record, vector_add_work(), roofs), roofs, {.dram_bytes = 2 << 20}),
+              ::testing::IsEmpty());
+  record = vector_add_record();
+  record.counters.set(Counter::flops_f32, 0);
+  EXPECT_EQ(implausible(measure(record, vector_add_work(), roofs), roofs).size(), 1u);
+  EXPECT_THAT(implausible(measure(record, vector_add_work(), roofs), roofs, {.has_atomic_flops = true}),
+              ::testing::IsEmpty());
 }
 
 TEST(Measurement, WithoutACounterIsUnsupportedNotZero) {

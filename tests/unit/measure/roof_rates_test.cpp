@@ -84,11 +84,14 @@ TEST(RoofsOf, HoldTheMeasuredRateAndTheDataSheetsBesideIt) {
 TEST(RoofsOf, KnowEachKindOfArithmetic) {
   RoofRates measured;
   measured.set(Roof::mma, 12e12);
-  const ComputeRoof tensor = compute_roof_of(test_machine(), measured, Roof::mma);
+  Machine machine = test_machine();
+  EXPECT_EQ(compute_roof_of(machine, measured, Roof::mma).data_sheet_flops_per_s, std::nullopt) << "none has no figure";
+  machine.tensor_fmas_per_clock = 1024;
+  const ComputeRoof tensor = compute_roof_of(machine, measured, Roof::mma);
   EXPECT_EQ(tensor.name, "tensor");
   EXPECT_EQ(tensor.source, "measured");
   EXPECT_EQ(tensor.flops_per_s, 12e12);
-  EXPECT_EQ(tensor.data_sheet_flops_per_s, test_machine().peak_tensor_flops_per_s());
+  EXPECT_EQ(tensor.data_sheet_flops_per_s, machine.peak_tensor_flops_per_s());
   const ComputeRoof half = compute_roof_of(test_machine(), measured, Roof::half2);
   EXPECT_EQ(half.source, "data sheet");
   EXPECT_EQ(half.flops_per_s, test_machine().peak_half_flops_per_s());

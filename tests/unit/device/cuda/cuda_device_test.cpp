@@ -303,7 +303,7 @@ TEST(CudaDevice, CountersThatAreLostOrNotAvailableAreAbsent) {
     EXPECT_FALSE(rig.device->supports(Counter::dram_read_bytes));
     const auto record = rig.runner->run(*artifact, {&x, &y, 8, 2.0f}, {});
     ASSERT_TRUE(record.ok() && record->notes.size() == 1);
-    EXPECT_EQ(record->notes[0], "no hardware counters: another profiler is at work");
+    EXPECT_EQ(record->notes[0], "no counters: another profiler is at work");
     EXPECT_EQ(record->counters, Counters());
   }
 }
@@ -440,6 +440,35 @@ SOLVE(float* x, int n) { for (int i = 0; i < n; ++i) step<<<1, 32>>>(x); }
   ASSERT_EQ(surprised.notes.size(), 1u);
   EXPECT_NE(surprised.notes[0].find("waits for the host"), std::string::npos);
   EXPECT_GT(surprised.elapsed_ns, 1.5 * quick.elapsed_ns);
+}
+
+// More than a stream takes: the host would have to wait, and the GPU for it.
+TEST(CudaDevice, ManyStepsGoAsOneGraph) {
+  const auto artifact = compile(R"(#include <roofwalk.cuh>
+__global__ void step(float* x, int bad) { x[threadIdx.x - 500 * bad] += 1; }
+SOLVE(float* x, int n, int bad) { for (int i = 0; i < n; ++i) step<<<1, 32>>>(x, i == bad); }
+)");
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  Rig rig;
+  rig.driver.host_cost_ns = 5000;
+  rig.open();
+  const auto run = [&](int steps, int bad) {
+    Buffer x{"x", std::vector<float>(32)};
+    const auto record = rig.runner->run(*artifact, {&x, steps, bad}, {.figures = RunOptions::Figures::time});
+    EXPECT_TRUE(record.ok()) << record.error().text();
+    EXPECT_EQ(x.values[31], record->fault ? x.values[31] : static_cast<float>(steps));
+    return *record;
+  };
+  const RunRecord few = run(500, -1);
+  EXPECT_EQ(rig.count("graph"), 0);
+  const RunRecord many = run(600, -1);
+  EXPECT_EQ(rig.count("graph"), 1);
+  EXPECT_EQ(rig.driver.live_graphs(), 0u);
+  EXPECT_TRUE(many.notes.empty()) << many.notes[0];
+  EXPECT_NEAR(many.elapsed_ns / few.elapsed_ns, 1.2, 0.01);
+  const RunRecord broken = run(600, 300);
+  ASSERT_TRUE(broken.fault.has_value());
+  EXPECT_NE(broken.fault->message.find("one of the plan's 600 steps"), std::string::npos) << broken.fault->message;
 }
 
 TEST(CudaDevice, AKernelWithoutEndIsAFaultAndCostsTheDevice) {
@@ -639,7 +668,7 @@ TEST(CudaCard, ElseItIsWhatTheDriverSaysAndNothingMore) {
   EXPECT_EQ(machine.l2_bytes, classroom.l2_bytes);
   EXPECT_NEAR(machine.dram_bytes_per_s, classroom.dram_bytes_per_s, 1e6);
   EXPECT_EQ(machine.l2_latency_cycles, 0) << "nobody told";
-  EXPECT_EQ(machine.l1_bytes, 0);
+  EXPECT_EQ(machine.l1_bytes, 192 << 10) << "with shared memory: no one knows the split";
   EXPECT_EQ(machine.fp32_lanes_per_sm, 64);
 
   const auto other = query_card(driver.api(), 1);

@@ -133,7 +133,7 @@ TEST_F(RealMetrics, HitsAndASecondTensorTypeWouldTakeAThirdPass) {
 }
 
 // What a figure is made of, found out from outside: how much it grows with each metric, or shrinks without.
-std::map<std::string, double> weights_of(Quantity quantity, std::string_view chip) {
+std::map<std::string, double> weights_of(MetricSum quantity, std::string_view chip) {
   RangeValues values;
   for (const std::string& metric : metrics_of(chip)) values.metrics[metric] = 1000;
   const auto before = value_of(quantity, chip, values);
@@ -157,7 +157,7 @@ TEST_F(RealMetrics, UnitsAreWhatTheNamesSay) {
       {"f64", "instruction"},   {"wavefronts", "l1tex_wavefront"}};
   for (const std::string_view chip : {"TU102", "GA100", "AD102", "GH100", "GB100", "GB202", "GB20B"}) {
     const Host host(*api_, chip);
-    for (const Quantity quantity : quantities()) {
+    for (const MetricSum quantity : quantities()) {
       const std::string name(quantity_name(quantity));
       const auto wanted = units.find(name.substr(name.rfind('_') + 1));
       ASSERT_NE(wanted, units.end()) << name;
@@ -211,21 +211,21 @@ std::string op(const std::string& name) { return "smsp__sass_thread_inst_execute
 TEST(Metrics, AnFmaIsTwoFlopsAndAPairOfFloatsTwice) {
   using Weights = std::map<std::string, double>;
   const Weights f32 = {{op("fadd"), 1}, {op("fmul"), 1}, {op("ffma"), 2}};
-  EXPECT_EQ(weights_of(Quantity::flops_f32, "GH100"), f32);
-  EXPECT_EQ(weights_of(Quantity::flops_f32, "GB202"), f32);
+  EXPECT_EQ(weights_of(MetricSum::flops_f32, "GH100"), f32);
+  EXPECT_EQ(weights_of(MetricSum::flops_f32, "GB202"), f32);
   Weights packed = f32;
   packed.insert({{op("fadd2"), 2}, {op("fmul2"), 2}, {op("ffma2"), 4}});
-  EXPECT_EQ(weights_of(Quantity::flops_f32, "GB100"), packed);
-  EXPECT_EQ(weights_of(Quantity::flops_f64, "AD102"), (Weights{{op("dadd"), 1}, {op("dmul"), 1}, {op("dfma"), 2}}));
-  EXPECT_EQ(weights_of(Quantity::flops_f16, "TU102"), (Weights{{op("hadd"), 2}, {op("hmul"), 2}, {op("hfma"), 4}}));
+  EXPECT_EQ(weights_of(MetricSum::flops_f32, "GB100"), packed);
+  EXPECT_EQ(weights_of(MetricSum::flops_f64, "AD102"), (Weights{{op("dadd"), 1}, {op("dmul"), 1}, {op("dfma"), 2}}));
+  EXPECT_EQ(weights_of(MetricSum::flops_f16, "TU102"), (Weights{{op("hadd"), 2}, {op("hmul"), 2}, {op("hfma"), 4}}));
 }
 
 TEST(Metrics, DramGoesByTheChipsOwnNames) {
   using Weights = std::map<std::string, double>;
-  EXPECT_EQ(weights_of(Quantity::dram_read_bytes, "GH100"), (Weights{{"dram__bytes_read.sum", 1}}));
-  EXPECT_EQ(weights_of(Quantity::dram_write_bytes, "GB205"), (Weights{{"dram__bytes_op_write.sum", 1}}));
+  EXPECT_EQ(weights_of(MetricSum::dram_read_bytes, "GH100"), (Weights{{"dram__bytes_read.sum", 1}}));
+  EXPECT_EQ(weights_of(MetricSum::dram_write_bytes, "GB205"), (Weights{{"dram__bytes_op_write.sum", 1}}));
   for (const char* integrated : {"GA10B", "GB10B", "GB20B"}) {
-    EXPECT_TRUE(weights_of(Quantity::dram_read_bytes, integrated).empty()) << integrated;
+    EXPECT_TRUE(weights_of(MetricSum::dram_read_bytes, integrated).empty()) << integrated;
     EXPECT_THAT(counters_known(integrated), Not(Contains(Counter::dram_read_bytes))) << integrated;
     EXPECT_THAT(counters_known(integrated), Contains(Counter::l2_read_sectors)) << integrated;
   }
@@ -234,16 +234,16 @@ TEST(Metrics, DramGoesByTheChipsOwnNames) {
 TEST(Metrics, WritesToL2AreStoresAndAtomicsOrAllThatIsNoRead) {
   using Weights = std::map<std::string, double>;
   const std::string tex = "lts__t_sectors_srcunit_tex";
-  EXPECT_EQ(weights_of(Quantity::l2_write_sectors, "GH100"),
+  EXPECT_EQ(weights_of(MetricSum::l2_write_sectors, "GH100"),
             (Weights{{tex + "_op_write.sum", 1}, {tex + "_op_atom.sum", 1}, {tex + "_op_red.sum", 1}}));
-  EXPECT_EQ(weights_of(Quantity::l2_write_sectors, "GA100"), (Weights{{tex + ".sum", 1}, {tex + "_op_read.sum", -1}}));
-  EXPECT_EQ(weights_of(Quantity::l2_read_sectors, "GA100"), (Weights{{tex + "_op_read.sum", 1}}));
+  EXPECT_EQ(weights_of(MetricSum::l2_write_sectors, "GA100"), (Weights{{tex + ".sum", 1}, {tex + "_op_read.sum", -1}}));
+  EXPECT_EQ(weights_of(MetricSum::l2_read_sectors, "GA100"), (Weights{{tex + "_op_read.sum", 1}}));
 }
 
 TEST(Metrics, AsynchronousCopiesAreReadsOfL1WhereTheyExist) {
   const std::string copies = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum";
-  EXPECT_EQ(weights_of(Quantity::l1_read_sectors, "GA102").count(copies), 1u);
-  EXPECT_EQ(weights_of(Quantity::l1_read_sectors, "TU102").count(copies), 0u);
+  EXPECT_EQ(weights_of(MetricSum::l1_read_sectors, "GA102").count(copies), 1u);
+  EXPECT_EQ(weights_of(MetricSum::l1_read_sectors, "TU102").count(copies), 0u);
 }
 
 RangeValues all_of(std::string_view chip, double value, std::optional<TensorType> tensor = {}) {
@@ -348,16 +348,6 @@ TEST(Metrics, TheTypeOfTensorOperationsIsThatOfTheModulesOnlyOne) {
                     "{%r0, %r1, %r2, %r3};\n"),
             std::nullopt)
       << "sums go in as f16";
-}
-
-TEST(Metrics, APlanIsTheSumOfItsLaunchesWhereAllWereCounted) {
-  std::vector<RangeValues> ranges = {all_of("GH100", 3), all_of("GH100", 4)};
-  ranges[1].metrics["dram__bytes_read.sum"] = std::numeric_limits<double>::quiet_NaN();
-  const Counters sum = sum_of("GH100", ranges);
-  EXPECT_EQ(sum[Counter::dram_write_bytes], 7u);
-  EXPECT_EQ(sum[Counter::flops_f32], 28u);
-  EXPECT_FALSE(sum[Counter::dram_read_bytes].has_value());
-  EXPECT_EQ(sum_of("GH100", {}), Counters{});
 }
 
 }  // namespace

@@ -1,0 +1,213 @@
+#include "book/truth/drawings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "book/truth/svg.h"
+#include "common/roofline/si.h"
+
+namespace roofwalk::book {
+namespace {
+
+constexpr int kLanes = 32, kBytes = 4, kSectorBytes = 32, kBanks = 32;
+constexpr double kWidth = 720, kMargin = 16;
+
+using Words = std::vector<std::string>;
+
+Result<std::vector<int>> numbers_of(const Words& words) {
+  std::vector<int> numbers;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    int number = 0;
+    const auto [end, error] = std::from_chars(words[i].data(), words[i].data() + words[i].size(), number);
+    if (error != std::errc() || *end != '\0' || number < 1 || number > 4096) {
+      return Error{fmt::format("`{}` is no number from 1 to 4096", words[i])};
+    }
+    numbers.push_back(number);
+  }
+  if (numbers.empty()) return Error{fmt::format("{} needs numbers", words.front())};
+  return numbers;
+}
+
+// One row a stride: memory from the first lane's float on, cut into sectors; touched ones are coloured, with the floats
+// that are asked for in them.
+Result<std::string> sectors(const Words& words) {
+  ROOFWALK_TRY(const std::vector<int> strides, numbers_of(words));
+  constexpr double kCell = 10, kRow = 92;
+  constexpr int kPerSector = kSectorBytes / kBytes, kShown = 64;  // floats of memory that fit
+  Svg svg(kWidth, kRow * static_cast<double>(strides.size()) + 30);
+  double y = 24;
+  for (const int stride : strides) {
+    std::set<int> touched, wanted;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      wanted.insert(lane * stride);
+      touched.insert(lane * stride / kPerSector);
+    }
+    const auto bytes = static_cast<int>(touched.size()) * kSectorBytes;
+    svg.text(kMargin, y,
+             stride == 1 ? "neighbours read neighbours" : fmt::format("neighbours read {} floats apart", stride));
+    svg.text(kWidth - kMargin, y,
+             fmt::format("{} sectors, {} bytes, for {} wanted", touched.size(), bytes, kLanes * kBytes), kOrange,
+             Align::end);
+    for (int i = 0; i < kShown; ++i) {
+      const double x = kMargin + i * kCell + i / kPerSector * 4.0;
+      const bool is_touched = touched.contains(i / kPerSector), is_wanted = wanted.contains(i);
+      svg.box(x, y + 12, kCell, 24, is_wanted ? kBlue : is_touched ? kPaleBlue : kEmpty, kPaper);
+    }
+    for (int sector = 0; sector < kShown / kPerSector; ++sector) {
+      const double x = kMargin + sector * (kPerSector * kCell + 4.0);
+      svg.text(x + kPerSector * kCell / 2, y + 52, fmt::format("sector {}", sector), kFaint, Align::middle, 11);
+    }
+    y += kRow;
+  }
+  svg.text(
+      kMargin, y,
+      "dark: a float that a thread asks for; pale: what comes with it; grey: not fetched. Memory goes on to the right.",
+      kFaint, Align::start, 11);
+  return svg.file();
+}
+
+// A warp reads down a column: lane l wants word l x row length. Banks side by side, the lanes that meet in one stacked.
+Result<std::string> banks(const Words& words) {
+  ROOFWALK_TRY(const std::vector<int> rows, numbers_of(words));
+  constexpr double kCell = 20, kHeight = 7, kRow = 32 * kHeight + 84;
+  double y = 24;
+  std::vector<std::array<int, kBanks>> waiting;
+  double height = 24;
+  for (const int row : rows) {
+    auto& counts = waiting.emplace_back();
+    for (int lane = 0; lane < kLanes; ++lane) ++counts[static_cast<std::size_t>(lane * row % kBanks)];
+    height += std::min(kRow, *std::max_element(counts.begin(), counts.end()) * kHeight + 84.0);
+  }
+  Svg svg(kWidth, height);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const int most = *std::max_element(waiting[r].begin(), waiting[r].end());
+    svg.text(kMargin, y, fmt::format("rows of {} words", rows[r]));
+    svg.text(kWidth - kMargin, y,
+             fmt::format("{} {}", most, most == 1 ? "turn: all banks answer at once" : "turns: one after the other"),
+             kOrange, Align::end);
+    const double floor = y + 14 + most * kHeight;
+    for (int bank = 0; bank < kBanks; ++bank) {
+      const double x = kMargin + 24 + bank * kCell;
+      for (int i = 0; i < waiting[r][static_cast<std::size_t>(bank)]; ++i) {
+        svg.box(x, floor - (i + 1) * kHeight, kCell - 2, kHeight, kBlue, kPaper);
+      }
+      svg.box(x, floor, kCell - 2, 5, kLine, kPaper);
+      if (bank % 4 == 0) svg.text(x + kCell / 2, floor + 20, std::to_string(bank), kFaint, Align::middle, 11);
+    }
+    svg.text(kMargin + 24, floor + 36, "bank; each blue bar is a thread that wants a word from it", kFaint,
+             Align::start, 11);
+    y = floor + 70;
+  }
+  return svg.file();
+}
+
+Result<std::string> tile(const Words& words) {
+  ROOFWALK_TRY(const std::vector<int> numbers, numbers_of(words));
+  if (numbers.size() != 2) return Error{"tile takes two numbers, EDGE and DEPTH"};
+  const int edge = numbers[0], depth = numbers[1];
+  constexpr double kMatrix = 200, kGap = 26, kTop = 34;
+  const double scale = kMatrix / (4 * edge), square = edge * scale, thin = std::max(depth * scale, 5.0);
+  const double left = 60, c_x = left + kMatrix + kGap, c_y = kTop + kMatrix + kGap;
+  const double row_y = c_y + square, column_x = c_x + 2 * square;  // the block's place in c
+  Svg svg(kWidth, c_y + kMatrix + 20);
+  svg.box(c_x, kTop, kMatrix, kMatrix, kEmpty, kLine);
+  svg.box(left, c_y, kMatrix, kMatrix, kEmpty, kLine);
+  svg.box(c_x, c_y, kMatrix, kMatrix, kEmpty, kLine);
+  svg.text(c_x + 6, kTop + 18, "b", kFaint);
+  svg.text(left + 6, c_y + 18, "a", kFaint);
+  svg.text(c_x + 6, c_y + 18, "c", kFaint);
+  svg.box(column_x, kTop, square, kMatrix, kPaleBlue, kBlue);
+  svg.box(left, row_y, kMatrix, square, kPaleBlue, kBlue);
+  svg.box(column_x, row_y, square, square, kPaleOrange, kOrange);
+  const double at = 1.5 * square;  // along k
+  svg.box(column_x, kTop + at, square, thin, kBlue, kBlue);
+  svg.box(left + at, row_y, thin, square, kBlue, kBlue);
+  const double x = c_x + kMatrix + 20;
+  svg.text(x, row_y + 14, "one block computes", kOrange, Align::start, 13);
+  svg.text(x, row_y + 32, fmt::format("{} x {} elements", edge, edge), kOrange, Align::start, 13);
+  svg.text(x, kTop + 20, "it needs these strips,", kBlue, Align::start, 13);
+  svg.text(x, kTop + 38, fmt::format("{} rows of a, {} columns of b,", edge, edge), kBlue, Align::start, 13);
+  svg.text(x, kTop + 56, fmt::format("and brings them in tiles of {}", depth), kBlue, Align::start, 13);
+  const double flops = 2.0 * edge * edge, bytes = 2.0 * edge * kBytes;
+  svg.text(x, kTop + 92, "for each step along k:", kInk, Align::start, 13);
+  svg.text(x, kTop + 110, fmt::format("{} FLOPs, {} bytes", flops, bytes), kInk, Align::start, 13);
+  svg.text(x, kTop + 128, fmt::format("= {} FLOP/byte", flops / bytes), kInk, Align::start, 13);
+  svg.text(left, kTop + 20, "k runs down b", kFaint, Align::start, 12);
+  svg.text(left, kTop + 38, "and along a", kFaint, Align::start, 12);
+  return svg.file();
+}
+
+struct SlopeDot {
+  std::string label;
+  double ai = 0, flops_per_s = 0;
+};
+
+// Linear axes, so that what is proportional looks so.
+Result<std::string> slopes(const Words& words, const Records& records) {
+  std::vector<SlopeDot> dots;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::size_t colon = words[i].find(':');
+    const std::string name = words[i].substr(0, colon);
+    const auto record = records.find(name);
+    if (colon == std::string::npos || record == records.end()) {
+      return Error{fmt::format("`{}`: a dot is RECORD:LABEL, of a record above", words[i])};
+    }
+    std::string label = words[i].substr(colon + 1);
+    std::replace(label.begin(), label.end(), '_', ' ');
+    const Json& attempt = record->second;
+    for (const char* key : {"observed_ai", "achieved_flops_per_s"}) {
+      if (!attempt.contains(key) || !attempt[key].is_number()) return Error{fmt::format("{} has no {}", name, key)};
+    }
+    dots.push_back({label, attempt["observed_ai"], attempt["achieved_flops_per_s"]});
+  }
+  if (dots.empty()) return Error{"slopes needs dots"};
+  constexpr double kHeight = 400, kLeft = 80, kRight = 60, kTopEdge = 24, kBottom = 60;
+  double most_ai = 0, most_flops = 0;
+  for (const SlopeDot& dot : dots) {
+    most_ai = std::max(most_ai, dot.ai * 1.5);
+    most_flops = std::max(most_flops, dot.flops_per_s * 1.2);
+  }
+  const auto x = [&](double ai) { return kLeft + ai / most_ai * (kWidth - kLeft - kRight); };
+  const auto y = [&](double flops) { return kHeight - kBottom - flops / most_flops * (kHeight - kBottom - kTopEdge); };
+  Svg svg(kWidth, kHeight);
+  svg.line(x(0), y(0), x(most_ai), y(0), kInk, 1.5);
+  svg.line(x(0), y(0), x(0), y(most_flops), kInk, 1.5);
+  for (int i = 1; i <= 4; ++i) {
+    const double ai = most_ai * i / 5, flops = most_flops * i / 5;
+    svg.line(x(ai), y(0), x(ai), y(0) + 5, kInk);
+    svg.text(x(ai), y(0) + 20, fmt::format("{:.3f}", ai), kFaint, Align::middle, 12);
+    svg.line(x(0) - 5, y(flops), x(0), y(flops), kInk);
+    svg.text(x(0) - 10, y(flops) + 4, si_text(flops, ""), kFaint, Align::end, 12);
+  }
+  svg.text(x(most_ai / 2), kHeight - 14, "arithmetic intensity at DRAM [FLOP/byte]", kInk, Align::middle);
+  svg.text(12, 16, "FLOP/s", kInk);
+  for (const SlopeDot& dot : dots) {
+    const double slope = dot.flops_per_s / dot.ai;  // bytes/s
+    const double reach = std::min(most_ai, most_flops / slope);
+    svg.line(x(0), y(0), x(reach), y(reach * slope), kBlue, 1.5, "6 4");
+    svg.dot(x(dot.ai), y(dot.flops_per_s), 6, kOrange);
+    const bool is_low = y(0) - y(dot.flops_per_s) < 30;  // below it there is no room for words
+    svg.text(x(dot.ai) + 10, y(dot.flops_per_s) + (is_low ? -12 : 18), dot.label, kOrange);
+    svg.text(x(reach), y(reach * slope) - 6, si_text(slope, "B/s"), kBlue, reach < most_ai ? Align::middle : Align::end,
+             13);
+  }
+  return svg.file();
+}
+
+}  // namespace
+
+Result<std::string> drawing(const Words& words, const Records& records) {
+  if (words.empty()) return Error{"nothing to draw"};
+  if (words.front() == "sectors") return sectors(words);
+  if (words.front() == "banks") return banks(words);
+  if (words.front() == "tile") return tile(words);
+  if (words.front() == "slopes") return slopes(words, records);
+  return Error{fmt::format("`{}` is no drawing: sectors, banks, tile or slopes", words.front())};
+}
+
+}  // namespace roofwalk::book

@@ -1,0 +1,155 @@
+#include "book/truth/page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <sstream>
+
+namespace roofwalk::book {
+namespace {
+
+constexpr std::string_view kElided = "[...]", kCall = "./roofwalk ";
+
+MarkKind kind_of(const std::string& word) {
+  static const std::map<std::string, MarkKind> kKinds = {{"copy", MarkKind::copy}, {"run", MarkKind::run},
+                                                         {"file", MarkKind::file}, {"figure", MarkKind::figure},
+                                                         {"draw", MarkKind::draw}, {"holds", MarkKind::holds}};
+  const auto kind = kKinds.find(word);
+  return kind == kKinds.end() ? MarkKind::let : kind->second;
+}
+
+bool is_fence(const std::string& line) { return line.starts_with("```"); }
+
+// The mark that a line by itself is. Errors: it begins like one and is none.
+Result<Mark> parse_mark(const std::string& line, int number) {
+  static const std::regex kMark(
+      R"re(<!-- (copy|run|file|holds|figure|draw|let ([a-z][a-z0-9_]*)): (.*?)( \| lines "([^"]+)" to "([^"]+)")? -->)re");
+  static const std::regex kText(R"re(([^ ]+) "(.+)")re");
+  std::smatch match, text;
+  if (!std::regex_match(line, match, kMark)) {
+    return Error{
+        "this comment is no mark: copy, let NAME, run, file, holds, figure or draw, then a colon (book/truth/page.h)",
+        "", number};
+  }
+  Mark mark;
+  mark.line = number;
+  mark.kind = kind_of(match[1]);
+  mark.name = match[2];
+  mark.subject = match[3];
+  mark.first = match[5];
+  mark.last = match[6];
+  if (mark.kind == MarkKind::holds) {
+    if (!std::regex_match(mark.subject, text, kText)) return Error{"a file holds PATH \"TEXT\"", "", number};
+    mark.first = text[2];
+    mark.subject = text[1].str();  // last, for the match points into it
+  }
+  if (mark.kind == MarkKind::run || mark.kind == MarkKind::let) {
+    if (!mark.subject.starts_with(kCall)) return Error{"a command begins with ./roofwalk", "", number};
+    mark.subject.erase(0, kCall.size());
+  }
+  return mark;
+}
+
+bool has_image(const Mark& mark) { return mark.kind == MarkKind::figure || mark.kind == MarkKind::draw; }
+
+// The file of the image that a line is; empty where it is none.
+std::string image_of(const std::string& line) {
+  static const std::regex kImage(R"(!\[[^\]]+\]\((images/[a-z0-9-]+\.svg)\))");
+  std::smatch match;
+  return std::regex_match(line, match, kImage) ? match[1].str() : "";
+}
+
+bool has_block(const Mark& mark) { return mark.kind == MarkKind::run || mark.kind == MarkKind::file; }
+
+}  // namespace
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+Result<Page> parse_page(const std::string& text) {
+  Page page;
+  page.lines = lines_of(text);
+  std::vector<std::string> prose = page.lines;
+  for (std::size_t i = 0; i < page.lines.size(); ++i) {
+    const int number = static_cast<int>(i) + 1;
+    if (page.lines[i].starts_with("<!--")) {
+      ROOFWALK_TRY(Mark mark, parse_mark(page.lines[i], number));
+      prose[i].clear();
+      if (has_block(mark) && (i + 1 == page.lines.size() || !is_fence(page.lines[i + 1]))) {
+        return Error{"the block that a command or a file fills begins right below its mark", "", number};
+      }
+      if (has_image(mark)) {
+        mark.image = i + 1 < page.lines.size() ? image_of(page.lines[i + 1]) : "";
+        if (mark.image.empty()) {
+          return Error{"right below stands its image, ![what it shows](images/name.svg)", "", number};
+        }
+      }
+      mark.begin = i + 2;
+      page.marks.push_back(mark);
+    } else if (is_fence(page.lines[i])) {
+      const auto open = page.lines.begin() + static_cast<std::ptrdiff_t>(i);
+      const auto close = std::find(open + 1, page.lines.end(), "```");
+      if (close == page.lines.end()) return Error{"this block has no end", "", number};
+      const auto end = static_cast<std::size_t>(close - page.lines.begin());
+      if (!page.marks.empty() && has_block(page.marks.back()) && page.marks.back().begin == i + 1) {
+        page.marks.back().end = end;
+      }
+      for (; i < end; ++i) prose[i].clear();
+      prose[end].clear();
+    }
+  }
+  page.prose = joined(prose);
+  return page;
+}
+
+Result<std::vector<std::string>> kept_lines(const std::vector<std::string>& lines, const Mark& mark) {
+  std::vector<std::string> kept = lines;
+  if (!mark.first.empty()) {
+    const auto holds = [](const std::string& what) {
+      return [&what](const std::string& line) {
+        return what.starts_with('^') ? line.starts_with(what.substr(1)) : line.find(what) != std::string::npos;
+      };
+    };
+    const auto from = std::find_if(lines.begin(), lines.end(), holds(mark.first));
+    if (from == lines.end()) return Error{fmt::format("no line holds \"{}\"", mark.first), "", mark.line};
+    const auto to = std::find_if(from, lines.end(), holds(mark.last));
+    if (to == lines.end()) {
+      return Error{fmt::format("no line from there on holds \"{}\"", mark.last), "", mark.line};
+    }
+    kept.assign(from, to + 1);
+  }
+  std::size_t indent = std::string::npos;
+  for (const std::string& line : kept) indent = std::min(indent, line.find_first_not_of(' '));
+  for (std::string& line : kept) {
+    if (mark.kind == MarkKind::file && indent != std::string::npos && !line.empty()) line.erase(0, indent);
+    while (line.ends_with(' ')) line.pop_back();
+  }
+  while (!kept.empty() && kept.back().empty()) kept.pop_back();
+  return kept;
+}
+
+Result<std::vector<std::string>> true_block(const Mark& mark, const std::string& text) {
+  const std::vector<std::string> lines = lines_of(text);
+  ROOFWALK_TRY(std::vector<std::string> block, kept_lines(lines, mark));
+  if (mark.kind == MarkKind::file) return block;
+  if (!mark.first.empty()) {
+    if (lines.front().find(mark.first) == std::string::npos) block.insert(block.begin(), std::string(kElided));
+    if (lines.back().find(mark.last) == std::string::npos) block.emplace_back(kElided);
+  }
+  block.insert(block.begin(), "$ " + std::string(kCall) + mark.subject);
+  return block;
+}
+
+}  // namespace roofwalk::book

@@ -1,0 +1,171 @@
+#include "book/truth/runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+
+#include "common/base/hash.h"
+#include "common/base/subprocess.h"
+#include "common/build/build.h"
+#include "tests/support/temporary_course.h"
+
+namespace roofwalk::book {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What a command can read of the project, apart from the program itself.
+constexpr const char* kInputs[] = {"chapters",        "solutions",     "tests/grader/wrong",
+                                   "common/include",  "common/roofs",  "common/specs",
+                                   "book/operations", "book/misleads", "tests/diagnosis"};
+
+constexpr std::size_t kMostOutput = 64 << 20;  // the record of a thousand launches has megabytes
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream in(text);
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+bool is_made_by_running(const Mark& mark) {
+  return mark.kind == MarkKind::run || mark.kind == MarkKind::let || mark.kind == MarkKind::figure;
+}
+
+Result<std::string> key_of(const Place& place, const Page& page) {
+  ROOFWALK_TRY(const Toolkit toolkit, find_toolkit(place.root));
+  std::string all = toolkit.version + "\n" + sha256_hex(text_of(place.program)) + "\n";
+  for (const Mark& mark : page.marks) {
+    if (mark.kind == MarkKind::copy || is_made_by_running(mark)) {
+      all += fmt::format("{} {}\n", static_cast<int>(mark.kind), mark.subject);
+    }
+  }
+  for (const char* folder : kInputs) {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(place.root / folder)) {
+      if (entry.is_regular_file() && entry.path().extension() != ".md") files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    for (const fs::path& file : files) {
+      all += file.lexically_relative(place.root).string() + " " + sha256_hex(text_of(file)) + "\n";
+    }
+  }
+  return sha256_hex(all);
+}
+
+Result<std::string> typed(const Place& place, const fs::path& course, const Mark& mark) {
+  Command command{.arguments = words_of(mark.subject),
+                  .working_directory = course,
+                  .timeout_s = 570,
+                  .max_output_bytes = kMostOutput};
+  command.arguments.insert(command.arguments.begin(), place.program.string());
+  if (mark.kind == MarkKind::let) command.arguments.insert(command.arguments.end(), {"--format", "json"});
+  ROOFWALK_TRY(const CommandResult result, run_command(command));
+  if (result.timed_out || result.output_cut || result.exit_code > 1) {
+    return Error{
+        fmt::format("`./roofwalk {}` ends with {}: {}", mark.subject, result.exit_code, result.output.substr(0, 400)),
+        "", mark.line};
+  }
+  return result.output;
+}
+
+Status copied(const fs::path& course, const Mark& mark) {
+  const auto names = words_of(mark.subject);
+  if (names.size() != 2) return Error{"a copy is FROM TO", "", mark.line};
+  std::error_code error;
+  fs::create_directories((course / names[1]).parent_path(), error);
+  fs::copy_file(course / names[0], course / names[1], fs::copy_options::overwrite_existing, error);
+  if (error) return Error{fmt::format("cannot copy {}: {}", names[0], error.message()), "", mark.line};
+  return kOk;
+}
+
+Result<Output> drawn(const fs::path& course, const Mark& mark) {
+  fs::path script = course / mark.subject;
+  script.replace_extension(".gp");
+  const Output output{text_of(course / mark.subject), text_of(script)};
+  if (output.text.empty() || output.script.empty()) {
+    return Error{fmt::format("no command above draws {}", mark.subject), "", mark.line};
+  }
+  return output;
+}
+
+Result<Outputs> typed_in_order(const Place& place, const Page& page) {
+  const test::TemporaryCourse course(place.root, place.cache);
+  fs::create_directory_symlink(place.root / "book/misleads", course.root() / "book/misleads");
+  fs::create_directory_symlink(place.root / "tests/diagnosis", course.root() / "tests/diagnosis");
+  setenv("ROOFWALK_ROOT", course.root().c_str(), 1);
+  Outputs outputs;
+  for (const Mark& mark : page.marks) {
+    if (mark.kind == MarkKind::copy) {
+      ROOFWALK_TRY_STATUS(copied(course.root(), mark));
+    } else if (mark.kind == MarkKind::figure) {
+      ROOFWALK_TRY(outputs[mark.line], drawn(course.root(), mark));
+    } else if (is_made_by_running(mark)) {
+      ROOFWALK_TRY(outputs[mark.line].text, typed(place, course.root(), mark));
+    }
+  }
+  return outputs;
+}
+
+// Outputs are kept in the order of their marks: the lines may move.
+std::optional<Outputs> kept(const fs::path& file, const Page& page) {
+  const Json json = Json::parse(text_of(file), nullptr, false);
+  if (!json.is_array()) return std::nullopt;
+  Outputs outputs;
+  std::size_t next = 0;
+  for (const Mark& mark : page.marks) {
+    if (!is_made_by_running(mark)) continue;
+    if (next == json.size() || json[next].size() != 2) return std::nullopt;
+    outputs[mark.line] = {json[next][0].get<std::string>(), json[next][1].get<std::string>()};
+    ++next;
+  }
+  return outputs;
+}
+
+void keep(const fs::path& file, const Outputs& outputs) {
+  Json json = Json::array();
+  for (const auto& [line, output] : outputs) json.push_back({output.text, output.script});
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  const fs::path part = file.string() + fmt::format(".{}", getpid());
+  std::ofstream(part) << json.dump();
+  fs::rename(part, file, error);
+}
+
+}  // namespace
+
+Result<Outputs> run_page(const Place& place, const Page& page) {
+  Outputs outputs;
+  const bool types =
+      std::any_of(page.marks.begin(), page.marks.end(), [](const Mark& mark) { return mark.kind != MarkKind::file; });
+  if (types) {
+    ROOFWALK_TRY(const std::string key, key_of(place, page));
+    const fs::path file = place.cache / "pages" / (key + ".json");
+    if (const auto found = kept(file, page)) {
+      outputs = *found;
+    } else {
+      ROOFWALK_TRY(outputs, typed_in_order(place, page));
+      keep(file, outputs);
+    }
+  }
+  for (const Mark& mark : page.marks) {
+    if (mark.kind != MarkKind::file && mark.kind != MarkKind::holds) continue;
+    if (!fs::is_regular_file(place.root / mark.subject)) {
+      return Error{fmt::format("there is no file {}", mark.subject), "", mark.line};
+    }
+    outputs[mark.line].text = text_of(place.root / mark.subject);
+  }
+  return outputs;
+}
+
+}  // namespace roofwalk::book

@@ -1,0 +1,62 @@
+#include "book/truth/pictures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "book/truth/drawings.h"
+
+namespace roofwalk::book {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Dark, TurnsLightnessRoundAndKeepsHues) {
+  EXPECT_EQ(dark_of("#ffffff #000000 rgb( 255, 255,255) black"), "#141414 #ebebeb #141414 #ebebeb");
+  EXPECT_EQ(dark_of("<rect fill=\"#0072b2\"/>"), "<rect fill=\"#41bbff\"/>");  // blue stays blue, and gets light
+  EXPECT_EQ(dark_of("<text>no colours: white-space #12</text>").find("#12<") != std::string::npos, true);
+}
+
+TEST(Seal, HoldsForThePictureOfTheScriptOnly) {
+  const std::string picture = sealed("<svg>1</svg>\n", "plot 1");
+  EXPECT_EQ(broken_seal(picture, "plot 1"), "");
+  EXPECT_EQ(broken_seal(picture, "plot 2"), "another one would be drawn now");
+  std::string edited = picture;
+  edited.replace(edited.find(">1<"), 3, ">2<");
+  EXPECT_EQ(broken_seal(edited, "plot 1"), "it was changed after it was drawn");
+  EXPECT_EQ(broken_seal("<svg>1</svg>\n", "plot 1"), "no program drew it");
+}
+
+TEST(Seal, IsNotPartOfTheDarkPicture) {
+  EXPECT_THAT(dark_of(sealed("<svg fill=\"#000000\"/>\n", "plot 1")), Not(HasSubstr("<!--")));
+}
+
+std::string drawn(const std::vector<std::string>& words, const Records& records = {}) {
+  const auto picture = drawing(words, records);
+  return picture ? *picture : picture.error().message;
+}
+
+TEST(Drawing, CountsSectorsAndTurnsItself) {
+  EXPECT_THAT(drawn({"sectors", "1"}), HasSubstr("4 sectors, 128 bytes, for 128 wanted"));
+  EXPECT_THAT(drawn({"sectors", "2"}), HasSubstr("8 sectors, 256 bytes, for 128 wanted"));
+  EXPECT_THAT(drawn({"sectors", "8"}), HasSubstr("32 sectors, 1024 bytes, for 128 wanted"));
+  EXPECT_THAT(drawn({"banks", "32"}), HasSubstr("32 turns"));
+  EXPECT_THAT(drawn({"banks", "33"}), HasSubstr("1 turn"));
+  EXPECT_THAT(drawn({"banks", "36"}), HasSubstr("4 turns"));
+  EXPECT_THAT(drawn({"tile", "32", "32"}), HasSubstr("= 8 FLOP/byte"));
+}
+
+TEST(Drawing, SlopesAreBandwidths) {
+  const Records records = {{"a", Json{{"observed_ai", 0.25}, {"achieved_flops_per_s", 32e9}}}};
+  EXPECT_THAT(drawn({"slopes", "a:my_dot"}, records), testing::AllOf(HasSubstr("128 GB/s"), HasSubstr("my dot")));
+}
+
+TEST(Drawing, SaysWhatIsWrong) {
+  EXPECT_THAT(drawn({"circles"}), HasSubstr("no drawing"));
+  EXPECT_THAT(drawn({"banks", "many"}), HasSubstr("`many`"));
+  EXPECT_THAT(drawn({"sectors"}), HasSubstr("needs numbers"));
+  EXPECT_THAT(drawn({"slopes", "b:x"}), HasSubstr("of a record above"));
+}
+
+}  // namespace
+}  // namespace roofwalk::book

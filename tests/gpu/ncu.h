@@ -1,0 +1,14 @@
+// What NVIDIA's own profiler says of a kernel, where it is there.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "common/base/result.h"
+
+namespace roofwalk::test {
+
+// Metrics of the last kernel in the output of `ncu --csv --page raw --print-units base`, by name. Errors: no kernel.
+Result<std::map<std::string, double>> metrics_of_ncu(const std::string& output);
+
+}  // namespace roofwalk::test

@@ -1,0 +1,81 @@
+# Read by ./roofwalk for the verb `book`: compares the pages with the program, then makes the site of them. Uses root,
+# build, state, program_sources, say, stop and how things are built from there, and how they are installed from setup.sh.
+
+book_requirements=$root/tools/book-requirements.txt
+site=$root/build/book
+
+book_usage() {
+  cat <<'END'
+Build the book as a site, or see whether its pages are true
+Usage: roofwalk book [OPTIONS]
+
+Options:
+  -h,--help                   Print this help message and exit
+  --check                     compare every output, figure and excerpt with the program; build nothing
+  --rewrite                   write anew what differs (read the diff before you commit it)
+
+The site lies in build/book and needs no network. What is missing (Sphinx, from PyPI) is installed into .venv.
+END
+}
+
+generator_is_there() {
+  [[ -x $venv/bin/sphinx-build ]] && cmp -s "$book_requirements" "$venv/book-requirements.txt"
+}
+
+install_generator() {
+  local -a packages=()
+  : >"$install_log" || stop 3 "cannot write $install_log: free some space or check the folder's owner"
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+    stop 3 "the book needs Python 3.11 or later, as Debian 12 and Ubuntu 24.04 have it"
+  if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then packages=(python3-venv ca-certificates); fi
+  ask "Sphinx and what it needs (wheels, 21 MB to fetch, 120 MB in .venv)${packages:+, and apt packages (${packages[*]})}" ''
+  if ((${#packages[@]})); then install_packages "${packages[@]}"; fi
+  say "installing the book's generator into .venv ..."
+  {
+    python3 -m venv "$venv" &&
+      "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --progress-bar off --no-deps \
+        --only-binary :all: --require-hashes -r "$book_requirements"
+  } >>"$install_log" 2>&1 </dev/null || explain_failure "the book's generator"
+  cp "$book_requirements" "$venv/book-requirements.txt" ||
+    stop 3 "cannot write in $venv: free some space or check its owner"
+}
+
+# The pages that hold what a program made; the lessons are checked by `dev check`.
+compare_pages() {
+  local -a pages=()
+  mapfile -t pages < <(cd "$root" && printf '%s\n' book/*.md)
+  say "comparing ${#pages[@]} pages with the program (a minute or two, when something changed) ..."
+  "$build/book/truth/book_truth" "$@" "${pages[@]}" || exit 1
+}
+
+build_site() {
+  local log=$state/book.log
+  if ! "$venv/bin/sphinx-build" -q -n -W --keep-going -E -c "$root/book/site" -d "$state/book" "$root" "$site.new" \
+    >"$log" 2>&1; then
+    head -n 20 "$log" >&2
+    stop 3 "the book could not be built (log: $log)"
+  fi
+  rm -rf "$site" && mv "$site.new" "$site" || stop 3 "cannot write $site: free some space or check its owner"
+  printf 'book: %s\n' "$site/index.html"
+}
+
+make_book() {
+  local option
+  local -a how=() truth_sources=("${program_sources[@]}" "$root"/{book/truth,tests/support})
+  local only_compare=
+  for option in "$@"; do
+    case $option in
+      --check) only_compare=1 ;;
+      --rewrite) how=(--rewrite) ;;
+      --help | -h) book_usage; exit 0 ;;
+      *) stop 2 "book takes --check and --rewrite, not '$option' (\`./roofwalk book --help\`)" ;;
+    esac
+  done
+  build_holds book_truth "${truth_sources[@]}" || locked build_target book_truth "${truth_sources[@]}"
+  compare_pages ${how[@]+"${how[@]}"}
+  if [[ -n $only_compare ]]; then return; fi
+  . "$root/tools/setup.sh"
+  generator_is_there || locked install_generator
+  rm -rf "$site.new"
+  locked build_site
+}
