@@ -147,8 +147,17 @@ Result<Gradebook> Batch::gradebook(const std::vector<LeftOut>& left_out) const {
     const auto at = map.find(key);
     return at == map.end() ? nullptr : &at->second;
   };
-  Gradebook book = make_gradebook({.terms = terms_,
-                                   .chapters = chapters_,
+  CourseTerms terms = terms_;
+  std::vector<Chapter> chapters = chapters_;
+  if (places_.course_file.empty()) {
+    const auto is_unused = [&](const std::string& name) {
+      return std::none_of(submissions.begin(), submissions.end(), [&](const auto& s) { return s.chapter == name; });
+    };
+    std::erase_if(terms.chapters, [&](const ChapterTerms& one) { return is_unused(one.chapter); });
+    std::erase_if(chapters, [&](const Chapter& one) { return is_unused(one.name); });
+  }
+  Gradebook book = make_gradebook({.terms = terms,
+                                   .chapters = chapters,
                                    .device = device_,
                                    .students = students,
                                    .submissions = submissions,

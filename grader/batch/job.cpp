@@ -142,11 +142,10 @@ Result<Json> grade(const Job& job, const Course& course) {
                                                           .starter = terms.starter,
                                                           .hidden = terms.hidden,
                                                           .ignores_clock = true}));
-  Json json {
-    {"schema", "roofwalk.grade/1"}, {"attempt", to_json(attempt)}, {"scales", to_json(scales_of(attempt))},
-        XX json["plot"] = plot_of(bench, terms.chapter, attempt);
-    json["profile"] = attempt.measurement ? profile_page(profile_of(attempt, file_text(job.file_name()))) : "";
-    return json;
-  }
+  Json json{{"schema", "roofwalk.grade/1"}, {"attempt", to_json(attempt)}, {"scales", to_json(scales_of(attempt))}};
+  json["plot"] = plot_of(bench, terms.chapter, attempt);
+  json["profile"] = attempt.measurement ? profile_page(profile_of(attempt, file_text(job.file_name()))) : "";
+  return json;
+}
 
 }  // namespace roofwalk
