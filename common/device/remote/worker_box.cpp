@@ -1,5 +1,8 @@
 #include "common/device/remote/worker_box.h"
 
+#include <algorithm>
+#include <thread>
+
 #include "common/build/files.h"
 
 namespace roofwalk {
@@ -20,6 +23,8 @@ constexpr std::size_t kThreadBytes = 128 << 20;
 
 Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root, const std::string& device,
                                    int threads) {
+  // A run that names no number of threads takes all that the machine has.
+  threads = std::max(threads, static_cast<int>(std::thread::hardware_concurrency()));
   Box box;
   box.mounts = {{"/usr/lib", "/usr/lib"},
                 {"/usr/lib64", "/usr/lib64", /*may_be_absent=*/true},
