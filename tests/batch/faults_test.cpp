@@ -66,12 +66,13 @@ TEST_F(FaultsTest, AWorkerThatCrashesOrHangsCostsItsSubmissionAlone) {
               HasSubstr("a person has to look: the worker died by signal 11"));
 }
 
-// A limit on the size of files acts as a full disk does, and needs no right to mount one.
+// A limit on the size of files acts as a full disk does, and needs no right to mount one. A soft one: boxes set their
+// own.
 TEST_F(FaultsTest, AFullDiskLosesNothing) {
   small_class();
   ASSERT_EQ(grade("undisturbed", 2).exit_code, 0);
   const auto full = arguments("full", 2);
-  std::string command = "trap '' XFSZ; ulimit -f 100; exec";
+  std::string command = "trap '' XFSZ; ulimit -S -f 100; exec";
   for (const std::string& argument : full) command += " '" + argument + "'";
   const auto result =
       run_command({.arguments = {"bash", "-c", command}, .working_directory = folder_, .timeout_s = 300});

@@ -98,7 +98,7 @@ TEST_F(BoxedDevice, SeesNothingOfThisMachine) {
   ASSERT_NE(device, nullptr);
   const Status told = device->load(*compile(kContractKernel));
   ASSERT_FALSE(told.ok());
-  EXPECT_THAT(told.error().message, HasSubstr("environment: LC_ALL=C ROOFWALK_ROOT=/roofwalk PWD=/src\n"));
+  EXPECT_THAT(told.error().message, HasSubstr("environment: LC_ALL=C ROOFWALK_ROOT=/src PWD=/src\n"));
   EXPECT_THAT(told.error().message, HasSubstr("folders: /usr/bin /usr/lib\n"));  // of programs only the one that limits
   EXPECT_THAT(told.error().message, HasSubstr("address space: limited"));
 }
