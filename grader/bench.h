@@ -8,6 +8,7 @@
 #include "common/roofline/roofline.h"
 #include "common/store/store.h"
 #include "grader/course.h"
+#include "grader/phases.h"
 #include "grader/trial.h"
 
 namespace roofwalk {
@@ -35,6 +36,8 @@ struct Bench {
   int threads = 1;
   int virtual_threads = 1;  // of the virtual GPU in a real one's place, which itself is asked by one thread
   Store* store = nullptr;   // where starters' dots are kept; nullptr: measured each time
+
+  Phases* phases = nullptr;  // of this call, where somebody asked for them
 
   bool is_usual = false;  // the device that serves where nobody names one
 

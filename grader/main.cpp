@@ -69,7 +69,9 @@ int run_program(int argc, char** argv) {
   CLI::App app("Make CUDA kernels fast and watch each attempt walk across a roofline.", "roofwalk");
   app.set_version_flag("--version", std::string("roofwalk ") + ROOFWALK_VERSION);
   app.require_subcommand(1);
-  app.footer("./roofwalk test proves that everything works; ./roofwalk next says where to begin.");
+  app.footer(
+      "./roofwalk next says where to begin; ./roofwalk book makes a site of the book; ./roofwalk test proves that "
+      "everything works.");
   app.fallthrough();  // `run NAME --format json` and `--format json run NAME` are the same
   add_options(app, session.options);
   for (const auto add : {add_list_command,          add_next_command,    add_run_command,      add_watch_command,

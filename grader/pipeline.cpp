@@ -114,6 +114,7 @@ std::future<Result<LevelPoints>> starter_points(const Bench& bench, const Reques
   }
   return start(known ? 1 : bench.threads, [&bench, &request, &measured, known]() -> Result<LevelPoints> {
     if (known) return *known;
+    const PhaseTimer timer(bench.phases, "the starter's dot");
     return measure_starter(bench, *request.chapter, measured.problem, measured.work);
   });
 }
@@ -220,16 +221,18 @@ Size measured_size(const Chapter& chapter, const Machine& machine) {
   return best != nullptr ? *best : chapter.measured_size("default");
 }
 
-std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed,
-                                        int threads) {
+std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed, int threads,
+                                        Phases* phases) {
   const Exercise* exercise = find_exercise(chapter.name);
   ROOFWALK_CHECK(exercise != nullptr);
   auto measured = std::make_shared<Measured>();
   measured->size = measured_size(chapter, machine);
   measured->work = exercise->work(measured->size);
   measured->problem = exercise->problem(measured->size, seed);
-  measured->expected =
-      start(threads, [exercise, m = measured.get()] { return exercise->reference(m->size, m->problem); }).share();
+  measured->expected = start(threads, [exercise, phases, m = measured.get()] {
+                         const PhaseTimer timer(phases, "expected values");
+                         return exercise->reference(m->size, m->problem);
+                       }).share();
   return measured;
 }
 
@@ -237,8 +240,9 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   const Chapter& chapter = *request.chapter;
   const Exercise* exercise = find_exercise(chapter.name);
   if (exercise == nullptr) return Error{fmt::format("chapter `{}` has no exercise in this program", chapter.name)};
-  const auto measured =
-      request.measured ? request.measured : prepare(chapter, bench.machine, measured_seed(request), bench.threads);
+  const auto measured = request.measured
+                            ? request.measured
+                            : prepare(chapter, bench.machine, measured_seed(request), bench.threads, bench.phases);
   const std::string key = baseline_key(bench, chapter, measured->size, measured_seed(request));
   auto starter = starter_points(bench, request, *measured, key);
 
@@ -257,7 +261,10 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
     return attempt;
   };
 
-  const auto artifact = build_for(bench, request.file);
+  const auto artifact = [&] {
+    const PhaseTimer timer(bench.phases, "compile");
+    return build_for(bench, request.file);
+  }();
   if (!artifact) {
     if (artifact.error().file.empty()) return artifact.error();  // not about the learner's file
     evidence.compile_error = artifact.error();
@@ -269,6 +276,7 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   // The virtual GPU first, where there is a real one: it knows line and thread of what goes wrong.
   Habits habits;
   const auto small = [&](const std::vector<SmallCase>& cases) -> Result<std::vector<Trial>> {
+    const PhaseTimer timer(bench.phases, "small sizes");
     ROOFWALK_TRY(auto trials, small_trials(bench, bench.virtual_devices(), *exercise, *artifact, request, cases));
     habits.add(trials);
     if (bench.is_real() && std::none_of(trials.begin(), trials.end(), [](const Trial& t) { return t.went_wrong(); })) {
@@ -300,12 +308,15 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   }
 
   ROOFWALK_TRY(const auto turn, wait_for_turn(bench, chapter.name));
-  ROOFWALK_TRY(Trial trial,
-               run_trial(bench.open, *artifact, measured->problem, case_name(measured->size, measured_seed(request)),
-                         limits_of(attempt.is_starter ? starter_trial(bench.threads)
-                                                      : measured_trial(measured->work, bench.threads),
-                                   request),
-                         [&]() -> const std::vector<Expected>& { return measured->expected.get(); }));
+  const auto run_measured = [&] {
+    const PhaseTimer timer(bench.phases, "measured size");
+    return run_trial(
+        bench.open, *artifact, measured->problem, case_name(measured->size, measured_seed(request)),
+        limits_of(attempt.is_starter ? starter_trial(bench.threads) : measured_trial(measured->work, bench.threads),
+                  request),
+        [&]() -> const std::vector<Expected>& { return measured->expected.get(); });
+  };
+  ROOFWALK_TRY(Trial trial, run_measured());
   if (request.hidden.seeds.empty()) {
     note_errors(trial, measured->size, attempt);
     note_output(trial, attempt);

@@ -48,8 +48,8 @@ bool fills(const Work& work, const Machine& machine);
 // fills it, else the default.
 Size measured_size(const Chapter& chapter, const Machine& machine);
 
-std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed,
-                                        int threads);
+std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed, int threads,
+                                        Phases* phases = nullptr);
 
 // Never an Error for what a learner did: that is a verdict. The result does not depend on the number of threads.
 Result<Attempt> run_attempt(const Bench& bench, const Request& request);

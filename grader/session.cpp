@@ -48,12 +48,14 @@ Store& Session::store() {
 
 const Bench& Session::bench() {
   if (!bench_) {
+    const PhaseTimer timer(phases, "open the device");
     constexpr std::string_view kVirtual = "virtual:";
     std::string device = options.device;
     if (device.starts_with(kVirtual)) device = std::string(kVirtual) + machine_name(device.substr(kVirtual.size()));
     auto opened = open_bench(course(), device, options.threads, &store(), options.isolation);
     if (!opened) throw Failure{opened.error(), options.device.starts_with("cuda") ? kSkipped : kUsage};
     bench_ = std::move(*opened);
+    bench_->phases = phases;
     bench_->while_waiting = [this](const std::string& line) {
       if (while_waiting) while_waiting(line);
     };
@@ -64,6 +66,7 @@ const Bench& Session::bench() {
 const Bench& Session::measured_bench() {
   if (!has_measured_roofs_) {
     bench();
+    const PhaseTimer timer(phases, "roofs");
     value_or_fail(use_measured_roofs(*bench_));
     has_measured_roofs_ = true;
   }
@@ -107,6 +110,7 @@ Outcome Session::check(const Chapter& chapter, const fs::path& file, bool joins,
   Outcome outcome;
   outcome.attempt = value_or_fail(
       run_attempt(bench, {.chapter = &chapter, .file = file, .seed = options.seed, .measured = std::move(measured)}));
+  const PhaseTimer timer(phases, "record and plot");
   outcome.news = value_or_fail(record(bench, chapter, store(), joins, outcome.attempt));
   outcome.attempt.prediction = prediction(chapter).value_or(Prediction{});
   if (outcome.attempt.judgement.verdict == Verdict::pass) {

@@ -53,6 +53,7 @@ class Session {
   explicit Session(std::filesystem::path caller_folder) : caller_folder_(std::move(caller_folder)) {}
 
   Options options;
+  Phases* phases = nullptr;  // of this call, where somebody asked for them; set it before anything else
 
   // Told of a wait for others who time on the same GPU, and, by an empty line, of its end. May be empty.
   std::function<void(const std::string& line)> while_waiting;

@@ -40,12 +40,12 @@ install_generator() {
     stop 3 "cannot write in $venv: free some space or check its owner"
 }
 
-# The pages that hold what a program made; the lessons are checked by `dev check`.
+# The pages that hold what a program made; the lessons are checked by `dev check`. False where one differs.
 compare_pages() {
   local -a pages=()
   mapfile -t pages < <(cd "$root" && printf '%s\n' book/*.md)
   say "comparing ${#pages[@]} pages with the program (a minute or two, when something changed) ..."
-  "$build/book/truth/book_truth" "$@" "${pages[@]}" || exit 1
+  "$build/book/truth/book_truth" "$@" "${pages[@]}" >&2
 }
 
 build_site() {
@@ -62,7 +62,7 @@ build_site() {
 make_book() {
   local option
   local -a how=() truth_sources=("${program_sources[@]}" "$root"/{book/truth,tests/support})
-  local only_compare=
+  local only_compare= differs=0
   for option in "$@"; do
     case $option in
       --check) only_compare=1 ;;
@@ -72,10 +72,11 @@ make_book() {
     esac
   done
   build_holds book_truth "${truth_sources[@]}" || locked build_target book_truth "${truth_sources[@]}"
-  compare_pages ${how[@]+"${how[@]}"}
-  if [[ -n $only_compare ]]; then return; fi
+  compare_pages ${how[@]+"${how[@]}"} || differs=1
+  if [[ -n $only_compare ]]; then return "$differs"; fi
   . "$root/tools/setup.sh"
   generator_is_there || locked install_generator
   rm -rf "$site.new"
   locked build_site
+  if ((differs)); then stop 1 "the site shows pages that differ from the program (above): another toolkit, or a mistake"; fi
 }

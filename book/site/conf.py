@@ -63,7 +63,7 @@ def add_navigation(app, name, source):
 
 
 class LightAndDark(Transform):
-    """Shows a picture's dark twin on a dark page, and lets wide pictures scroll on narrow screens."""
+    """Shows a picture's dark twin on a dark page, lets wide pictures scroll on narrow screens and opens them at a touch."""
 
     default_priority = 400  # before Sphinx collects the pictures to copy
 
@@ -74,7 +74,8 @@ class LightAndDark(Transform):
             if image["uri"] == dark or not (folder / dark).is_file():
                 continue
             image["classes"].append("only-light")
-            twin = nodes.image(uri=dark, alt=image["alt"], classes=["only-dark"])
+            image["width"] = "100%"  # Sphinx makes a link of a picture that is not shown at its own size
+            twin = nodes.image(uri=dark, alt=image["alt"], width="100%", classes=["only-dark"])
             image.parent.replace(image, [image, twin])
             frame = image.parent  # the paragraph that holds nothing else
             frame.replace_self(nodes.container("", image, twin, classes=["picture"]))

@@ -142,6 +142,66 @@ Result<std::string> tile(const Words& words) {
   return svg.file();
 }
 
+std::string kibibytes(double bytes) {
+  if (bytes < 1 << 20) return fmt::format("{:.0f} KiB", bytes / 1024);
+  return bytes < 1 << 30 ? fmt::format("{:.0f} MiB", bytes / (1 << 20)) : fmt::format("{:.0f} GiB", bytes / (1 << 30));
+}
+
+Result<std::string> machine(const Words& words, const Records& records) {
+  const auto record = words.size() == 2 ? records.find(words[1]) : records.end();
+  if (record == records.end()) return Error{"machine takes the name of a record above, of `machines NAME`"};
+  const Json& gpu = record->second;
+  for (const char* key :
+       {"sms", "fp32_lanes_per_sm", "l1_bytes", "shared_bytes_per_sm", "l2_bytes", "memory_bytes", "l1_bytes_per_s",
+        "l2_bytes_per_s", "dram_bytes_per_s", "l1_latency_cycles", "l2_latency_cycles", "dram_latency_cycles"}) {
+    if (!gpu.contains(key) || !gpu[key].is_number()) return Error{fmt::format("{} has no {}", words[1], key)};
+  }
+  const auto number = [&](const char* key) { return gpu[key].get<double>(); };
+  constexpr double kLeft = 30, kRight = 690, kSmHeight = 118, kBand = 44, kRoad = 46;
+  constexpr int kMostShown = 8;
+  const int sms = static_cast<int>(number("sms")), shown = std::min(sms, kMostShown);
+  const double step = (kRight - kLeft) / shown, width = step - 8;
+  double y = 40;
+  Svg svg(kWidth, y + kSmHeight + 2 * (kRoad + kBand) + 20);
+  svg.text(kLeft, 26, fmt::format("{} SMs{}", sms, sms > shown ? fmt::format(", {} of them shown", shown) : ""), kInk);
+  const std::string lanes = fmt::format("{:.0f} lanes", number("fp32_lanes_per_sm"));
+  for (int i = 0; i < shown; ++i) {
+    const double x = kLeft + i * step, middle = x + width / 2;
+    svg.box(x, y, width, kSmHeight, kEmpty, kLine);
+    svg.text(middle, y + 18, lanes, kInk, Align::middle, 11);
+    svg.box(x + 5, y + 28, width - 10, 40, kPaleOrange, kOrange);
+    svg.text(middle, y + 45, "shared", kInk, Align::middle, 11);
+    svg.text(middle, y + 60, kibibytes(number("shared_bytes_per_sm")), kInk, Align::middle, 11);
+    svg.box(x + 5, y + 73, width - 10, 40, kPaleBlue, kBlue);
+    svg.text(middle, y + 90, "L1", kInk, Align::middle, 11);
+    svg.text(middle, y + 105, kibibytes(number("l1_bytes")), kInk, Align::middle, 11);
+    svg.line(middle, y + kSmHeight, middle, y + kSmHeight + kRoad, kBlue, 1.5);
+  }
+  const auto road = [&](double at, const char* rate, const char* latency) {
+    const std::string label =
+        fmt::format("{}, {:.0f} cycles to the answer", si_text(number(rate), "B/s"), number(latency));
+    const double half = static_cast<double>(label.size()) * 3.9;
+    svg.box(kWidth / 2 - half, at + 12, 2 * half, 22, kPaper, kPaper);
+    svg.text(kWidth / 2, at + 28, label, kBlue, Align::middle, 13);
+  };
+  y += kSmHeight;
+  road(y, "l2_bytes_per_s", "l2_latency_cycles");
+  y += kRoad;
+  svg.box(kLeft, y, kRight - kLeft - 8, kBand, kPaleBlue, kBlue);
+  svg.text(kWidth / 2, y + 27, "L2, " + kibibytes(number("l2_bytes")), kInk, Align::middle);
+  y += kBand;
+  svg.line(kWidth / 2, y, kWidth / 2, y + kRoad, kBlue, 1.5);
+  road(y, "dram_bytes_per_s", "dram_latency_cycles");
+  y += kRoad;
+  svg.box(kLeft, y, kRight - kLeft - 8, kBand, kEmpty, kLine);
+  svg.text(kWidth / 2, y + 27, "DRAM, " + kibibytes(number("memory_bytes")), kInk, Align::middle);
+  svg.text(kRight - 8, 26,
+           fmt::format("L1, all together: {}, {:.0f} cycles", si_text(number("l1_bytes_per_s"), "B/s"),
+                       number("l1_latency_cycles")),
+           kBlue, Align::end, 13);
+  return svg.file();
+}
+
 struct SlopeDot {
   std::string label;
   double ai = 0, flops_per_s = 0;
@@ -206,8 +266,9 @@ Result<std::string> drawing(const Words& words, const Records& records) {
   if (words.front() == "sectors") return sectors(words);
   if (words.front() == "banks") return banks(words);
   if (words.front() == "tile") return tile(words);
+  if (words.front() == "machine") return machine(words, records);
   if (words.front() == "slopes") return slopes(words, records);
-  return Error{fmt::format("`{}` is no drawing: sectors, banks, tile or slopes", words.front())};
+  return Error{fmt::format("`{}` is no drawing: sectors, banks, tile, machine or slopes", words.front())};
 }
 
 }  // namespace roofwalk::book

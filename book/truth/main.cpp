@@ -31,7 +31,7 @@ Outcome visit(const Place& place, const std::string& name, bool rewrite) {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   const auto page = parse_page(text);
   if (!page) return trouble(page.error());
-  const auto outputs = run_page(place, *page);
+  const auto outputs = run_page(place, name, *page);
   if (!outputs) return trouble(outputs.error());
   const auto checked = check_page((place.root / name).parent_path(), text, *page, *outputs);
   if (!checked) return trouble(checked.error());

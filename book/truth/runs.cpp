@@ -118,44 +118,45 @@ Result<Outputs> typed_in_order(const Place& place, const Page& page) {
 }
 
 // Outputs are kept in the order of their marks: the lines may move.
-std::optional<Outputs> kept(const fs::path& file, const Page& page) {
+std::optional<Outputs> kept(const fs::path& file, const std::string& key, const Page& page) {
   const Json json = Json::parse(text_of(file), nullptr, false);
-  if (!json.is_array()) return std::nullopt;
+  if (!json.is_object() || json.value("key", "") != key) return std::nullopt;
+  const Json& all = json["outputs"];
   Outputs outputs;
   std::size_t next = 0;
   for (const Mark& mark : page.marks) {
     if (!is_made_by_running(mark)) continue;
-    if (next == json.size() || json[next].size() != 2) return std::nullopt;
-    outputs[mark.line] = {json[next][0].get<std::string>(), json[next][1].get<std::string>()};
+    if (next == all.size() || all[next].size() != 2) return std::nullopt;
+    outputs[mark.line] = {all[next][0].get<std::string>(), all[next][1].get<std::string>()};
     ++next;
   }
   return outputs;
 }
 
-void keep(const fs::path& file, const Outputs& outputs) {
-  Json json = Json::array();
-  for (const auto& [line, output] : outputs) json.push_back({output.text, output.script});
+void keep(const fs::path& file, const std::string& key, const Outputs& outputs) {
+  Json all = Json::array();
+  for (const auto& [line, output] : outputs) all.push_back({output.text, output.script});
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
   const fs::path part = file.string() + fmt::format(".{}", getpid());
-  std::ofstream(part) << json.dump();
+  std::ofstream(part) << Json{{"key", key}, {"outputs", all}}.dump();
   fs::rename(part, file, error);
 }
 
 }  // namespace
 
-Result<Outputs> run_page(const Place& place, const Page& page) {
+Result<Outputs> run_page(const Place& place, const std::string& name, const Page& page) {
   Outputs outputs;
   const bool types =
       std::any_of(page.marks.begin(), page.marks.end(), [](const Mark& mark) { return mark.kind != MarkKind::file; });
   if (types) {
     ROOFWALK_TRY(const std::string key, key_of(place, page));
-    const fs::path file = place.cache / "pages" / (key + ".json");
-    if (const auto found = kept(file, page)) {
+    const fs::path file = (place.cache / "pages" / name).replace_extension(".json");
+    if (const auto found = kept(file, key, page)) {
       outputs = *found;
     } else {
       ROOFWALK_TRY(outputs, typed_in_order(place, page));
-      keep(file, outputs);
+      keep(file, key, outputs);
     }
   }
   for (const Mark& mark : page.marks) {

@@ -1,5 +1,5 @@
-// Types the commands of a page into a fresh copy of the course and keeps what they print, by the content of everything
-// that it may depend on: the program, the toolkit, the kernels, the machines, the commands.
+// Types the commands of a page into a fresh copy of the course and keeps what they print until something changes that
+// it may depend on: the program, the toolkit, the kernels, the machines, the commands.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,8 @@ struct Output {
 };
 using Outputs = std::map<int, Output>;  // by the mark's line
 
-// Errors, with the line: a command that does not end with 0 or 1, a file or picture that is not there.
-Result<Outputs> run_page(const Place& place, const Page& page);
+// `name` is the page's path in the project. Errors, with the line: a command that does not end with 0 or 1, a file or
+// picture that is not there.
+Result<Outputs> run_page(const Place& place, const std::string& name, const Page& page);
 
 }  // namespace roofwalk::book

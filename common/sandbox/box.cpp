@@ -17,7 +17,7 @@
 namespace roofwalk {
 namespace {
 
-constexpr std::size_t kFolderBytes = 16 << 20;  // of kBoxFolder
+constexpr std::size_t kFolderBytes = 64 << 20;  // of kBoxFolder, a program of ours included
 constexpr const char* kLimiter = "/usr/bin/prlimit";
 
 // A file without a name that holds these bytes, read from its start. -1 in `errno`'s words.
@@ -104,7 +104,7 @@ Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& pro
   line.add("--size", std::to_string(box.limits.temporary_bytes), "--tmpfs", "/tmp");
   line.add("--size", std::to_string(kFolderBytes), "--tmpfs", kBoxFolder);
   for (const BoxFile& file : box.files) {
-    line.add("--perms", "0444");
+    line.add("--perms", file.is_program ? "0555" : "0444");
     ROOFWALK_TRY_STATUS(line.add_bytes("--file", file.bytes));
     line.add(file.to);
   }

@@ -28,6 +28,7 @@ struct BoxMount {
 struct BoxFile {
   std::string to;  // below kBoxFolder
   std::string bytes;
+  bool is_program = false;
 };
 
 // Of each process but where it says otherwise.

@@ -57,7 +57,7 @@ bool is_too_old(const std::string& version) {
 }
 
 std::vector<std::string> remedy_for(const BoxFacts& facts) {
-  if (facts.bubblewrap.empty()) return {"to install it:", "$ sudo apt-get install bubblewrap"};
+  if (facts.bubblewrap.empty()) return {"before you grade others:", "$ sudo apt-get install bubblewrap"};
   if (is_too_old(facts.bubblewrap)) return {"0.8 or later is needed: Debian 12 and Ubuntu 24.04 have it"};
   if (facts.apparmor_restricts.value_or(false)) {
     return {"Ubuntu's AppArmor forbids it; an administrator allows bubblewrap alone:",
@@ -76,9 +76,9 @@ std::vector<std::string> remedy_for(const BoxFacts& facts) {
             "$ sudo sysctl user.max_user_namespaces=10000"};
   }
   if (!facts.container.empty()) {
-    return {"containers forbid boxes inside them: grade on the host, or start the container so that it allows them:",
-            "$ docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
-            "--security-opt systempaths=unconfined ..."};
+    return {"containers forbid boxes inside them: grade on the host, or start the container with",
+            "--security-opt seccomp=unconfined --security-opt systempaths=unconfined and, where the host has",
+            "AppArmor, --security-opt apparmor=unconfined"};
   }
   return {"ask an administrator to allow user namespaces for bubblewrap"};
 }
@@ -86,10 +86,11 @@ std::vector<std::string> remedy_for(const BoxFacts& facts) {
 // In one line, commands and all.
 Error trouble_of(const BoxFacts& facts) {
   const BoxProbe probe = judge_boxes(facts);
-  Error error{.message = fmt::format("no box can be made here for strangers' files: {}", probe.what)};
+  Error error{.message = probe.what};
   for (const std::string& line : probe.remedy) {
     const bool is_command = line.starts_with("$ ");
-    if (!error.advice.empty()) error.advice += error.advice.ends_with(':') ? " " : "; ";
+    const bool goes_on = error.advice.empty() || error.advice.ends_with(':') || !is_command;
+    error.advice += error.advice.empty() ? "" : goes_on ? " " : "; ";
     error.advice += is_command ? line.substr(2) : line;
   }
   return error;
@@ -133,16 +134,17 @@ BoxFacts box_facts() {
 }
 
 BoxProbe judge_boxes(const BoxFacts& facts) {
-  if (facts.works.value_or(false)) {
-    return {true, fmt::format("{} makes boxes{}", facts.bubblewrap, facts.is_root ? ", as `nobody`" : ""), {}};
+  if (facts.works.value_or(false) && !facts.bubblewrap.empty()) {
+    return {true, facts.bubblewrap + " can lock other people's code in", {}};
   }
   BoxProbe probe;
   if (facts.bubblewrap.empty()) {
-    probe.what = "bubblewrap is not installed";
+    probe.what = "bubblewrap, which locks other people's code in, is not installed";
   } else if (is_too_old(facts.bubblewrap)) {
     probe.what = facts.bubblewrap + " is too old";
   } else {
-    probe.what = facts.trouble.empty() ? "bubblewrap made no box, and did not say why" : facts.trouble;
+    probe.what = fmt::format("{} makes no box: {}", facts.bubblewrap,
+                             facts.trouble.empty() ? "it does not say why" : facts.trouble);
   }
   probe.remedy = remedy_for(facts);
   return probe;

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -69,7 +70,7 @@ Status write_whole(const fs::path& file, const std::string& bytes) {
   return kOk;
 }
 
-Result<Batch> Batch::open(const Course& course, const BatchPlaces& places, const std::string& only) {
+Result<Batch> Batch::open(const Course& course, const BatchPlaces& places) {
   Batch batch;
   batch.places_ = places;
   if (places.course_file.empty()) {
@@ -78,15 +79,6 @@ Result<Batch> Batch::open(const Course& course, const BatchPlaces& places, const
     ROOFWALK_TRY(batch.terms_, read_terms(places.course_file, course, fs::current_path()));
   }
   if (places.secrets) ROOFWALK_TRY_STATUS(use_secrets(*places.secrets, "the secrets", course, batch.terms_));
-  if (!only.empty()) {
-    ROOFWALK_TRY(const Chapter* const chapter, course.find(only));
-    if (batch.terms_.find(chapter->name) == nullptr) {
-      return Error{.message = fmt::format("`{}` is not among the chapters of this course", chapter->name),
-                   .file = places.course_file.string(),
-                   .advice = "add a [[chapter]] for it"};
-    }
-    std::erase_if(batch.terms_.chapters, [&](const ChapterTerms& one) { return one.chapter != chapter->name; });
-  }
   for (const ChapterTerms& one : batch.terms_.chapters) {
     ROOFWALK_TRY(const Chapter* const chapter, course.find(one.chapter));
     ROOFWALK_TRY(Chapter changed, with_thresholds(*chapter, one));
@@ -155,8 +147,17 @@ Result<Gradebook> Batch::gradebook(const std::vector<LeftOut>& left_out) const {
     const auto at = map.find(key);
     return at == map.end() ? nullptr : &at->second;
   };
-  Gradebook book = make_gradebook({.terms = terms_,
-                                   .chapters = chapters_,
+  CourseTerms terms = terms_;
+  std::vector<Chapter> chapters = chapters_;
+  if (places_.course_file.empty()) {
+    const auto is_unused = [&](const std::string& name) {
+      return std::none_of(submissions.begin(), submissions.end(), [&](const auto& s) { return s.chapter == name; });
+    };
+    std::erase_if(terms.chapters, [&](const ChapterTerms& one) { return is_unused(one.chapter); });
+    std::erase_if(chapters, [&](const Chapter& one) { return is_unused(one.name); });
+  }
+  Gradebook book = make_gradebook({.terms = terms,
+                                   .chapters = chapters,
                                    .device = device_,
                                    .students = students,
                                    .submissions = submissions,

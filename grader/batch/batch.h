@@ -27,8 +27,8 @@ struct BatchPlaces {
 
 class Batch {
  public:
-  // `only`: a chapter's name, to grade no other; empty: all that the terms name. Errors: those of read_terms().
-  static Result<Batch> open(const Course& course, const BatchPlaces& places, const std::string& only);
+  // Errors: those of read_terms() and of GradeStore::open().
+  static Result<Batch> open(const Course& course, const BatchPlaces& places);
 
   const CourseTerms& terms() const { return terms_; }
   const std::vector<Chapter>& chapters() const { return chapters_; }  // with the instructor's thresholds
@@ -48,7 +48,8 @@ class Batch {
   void use_bench(const Bench& bench);
   std::string key(const Submission& submission) const;
 
-  // By key; where this grader has not graded a submission yet, the newest of the same bytes.
+  // Its columns are the chapters of the terms; without a course.toml, those that anybody handed something in for.
+  // Grades by key; where this grader has not graded a submission yet, the newest of the same bytes.
   Result<Gradebook> gradebook(const std::vector<LeftOut>& left_out) const;
 
  private:

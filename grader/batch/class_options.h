@@ -49,7 +49,7 @@ inline Batch graded_class(Session& session, const ClassOptions& options) {
                    .advice = "`./roofwalk grade PATH...` makes them; --grades names another folder"},
                   kUsage};
   }
-  Batch batch = value_or_fail(Batch::open(session.course(), places, ""), kUsage);
+  Batch batch = value_or_fail(Batch::open(session.course(), places), kUsage);
   use_device_of(session, batch.terms());
   value_or_fail(batch.store().verify());
   batch.use_bench(session.measured_bench());

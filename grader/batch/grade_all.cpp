@@ -26,13 +26,13 @@ struct Task {
   int tries = 0;
 };
 
-struct Todo {
+struct Backlog {
   std::vector<Task> tasks;
   std::size_t already = 0;
 };
 
 // One task for each key, whoever handed it in. A round that was cut off is finished before another begins.
-Result<Todo> tasks_of(const Batch& batch, const GradeStore& store, bool again) {
+Result<Backlog> tasks_of(const Batch& batch, const GradeStore& store, bool again) {
   ROOFWALK_TRY(const auto submissions, store.submissions());
   std::vector<Task> all;
   std::set<std::string> seen;
@@ -48,26 +48,26 @@ Result<Todo> tasks_of(const Batch& batch, const GradeStore& store, bool again) {
   }
   for (const auto& [key, round] : last) is_complete = is_complete && round == most;
   const std::int64_t wanted = std::max<std::int64_t>(1, again && is_complete ? most + 1 : most);
-  Todo todo;
+  Backlog backlog;
   for (Task& task : all) {
     const bool is_done = again ? last[task.key] >= wanted : last[task.key] > 0;
     task.round = wanted;
     if (is_done) {
-      ++todo.already;
+      ++backlog.already;
     } else {
-      todo.tasks.push_back(std::move(task));
+      backlog.tasks.push_back(std::move(task));
     }
   }
-  return todo;
+  return backlog;
 }
 
 class Grading {
  public:
-  Grading(Batch& batch, const GradeOptions& options, std::map<std::string, JobTerms> terms, Todo todo,
+  Grading(Batch& batch, const GradeOptions& options, std::map<std::string, JobTerms> terms, Backlog backlog,
           const std::function<void(const GradeProgress&)>& told)
-      : batch_(batch), options_(options), terms_(std::move(terms)), told_(told), all_(todo.tasks.size()) {
-    summary_.already = todo.already;
-    waiting_.assign(todo.tasks.begin(), todo.tasks.end());
+      : batch_(batch), options_(options), terms_(std::move(terms)), told_(told), all_(backlog.tasks.size()) {
+    summary_.already = backlog.already;
+    waiting_.assign(backlog.tasks.begin(), backlog.tasks.end());
   }
 
   GradeSummary run() {
@@ -173,25 +173,25 @@ Result<LevelPoints> starter_dot(const Bench& bench, const Chapter& chapter, cons
 
 Result<GradeSummary> grade_all(Batch& batch, const Bench& bench, const std::string& device, const GradeOptions& options,
                                const std::function<void(const GradeProgress&)>& told) {
-  ROOFWALK_TRY(Todo todo, tasks_of(batch, batch.store(), options.again));
+  ROOFWALK_TRY(Backlog backlog, tasks_of(batch, batch.store(), options.again));
   std::map<std::string, JobTerms> terms;
-  if (!todo.tasks.empty()) {
+  if (!backlog.tasks.empty()) {
     ROOFWALK_TRY(const RoofRates rates, measured_roofs(bench));
     for (const Chapter& chapter : batch.chapters()) {
       const auto is_of = [&](const Task& task) { return task.chapter == chapter.name; };
-      if (std::none_of(todo.tasks.begin(), todo.tasks.end(), is_of)) continue;
+      if (std::none_of(backlog.tasks.begin(), backlog.tasks.end(), is_of)) continue;
       JobTerms& one = terms[chapter.name];
       one.chapter = chapter;
       one.hidden = batch.terms().hidden(chapter.name);
       one.device = device;
       one.rates = rates;
-      one.boxed = options.boxed;
+      one.isolation = options.isolation;
       ROOFWALK_TRY(one.starter, starter_dot(bench, chapter, one.hidden));
     }
   }
   std::error_code error;
   fs::remove_all(batch.folder() / "work", error);  // what a killed call left
-  GradeSummary summary = Grading(batch, options, std::move(terms), std::move(todo), told).run();
+  GradeSummary summary = Grading(batch, options, std::move(terms), std::move(backlog), told).run();
   fs::remove_all(batch.folder() / "work", error);
   return summary;
 }

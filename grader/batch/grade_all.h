@@ -14,7 +14,7 @@ namespace roofwalk {
 struct GradeOptions {
   int workers = 1;
   bool again = false;  // grade anew what is graded: a round more, beside the old one
-  bool boxed = false;
+  Isolation isolation = Isolation::boxed;
   std::filesystem::path program;  // whose grade-worker is started
   WorkerLimits limits = {};
 };

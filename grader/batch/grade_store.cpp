@@ -34,7 +34,7 @@ constexpr const char* kSchema = R"sql(
   CREATE TABLE submissions (
     student TEXT NOT NULL,
     lms_id TEXT NOT NULL,
-    is_late INTEGER NOT NULL CHECK (is_late IN (0, 1)),
+    late_mark INTEGER NOT NULL CHECK (late_mark IN (0, 1, 2)),
     chapter TEXT NOT NULL,
     label TEXT NOT NULL,
     source_sha256 TEXT NOT NULL,
@@ -189,7 +189,11 @@ struct GradeStore::Impl {
 
   bool insert(const Submission& s) {
     Statement insert(database, kInsertSubmission);
-    insert.bind(s.owner.student).bind(s.owner.lms_id).bind(std::int64_t{s.owner.is_late}).bind(s.chapter).bind(s.label);
+    insert.bind(s.owner.student)
+        .bind(s.owner.lms_id)
+        .bind(static_cast<std::int64_t>(s.owner.mark))
+        .bind(s.chapter)
+        .bind(s.label);
     insert.bind(s.source_sha256).bind(s.submitted_at_s);
     return !insert.step() && insert.done();
   }
@@ -216,7 +220,11 @@ struct GradeStore::Impl {
   }
 
   static Submission submission_of(const Statement& row) {
-    return {{row.text(0), row.text(1), row.number(2) != 0}, row.text(3), row.text(4), row.text(5), row.number(6)};
+    return {{row.text(0), row.text(1), static_cast<LateMark>(row.number(2))},
+            row.text(3),
+            row.text(4),
+            row.text(5),
+            row.number(6)};
   }
 
   // Copies whatever rows of a damaged file can be read, and are what was written. How many grades.
@@ -228,7 +236,7 @@ struct GradeStore::Impl {
       insert(kInsertStudent, {row.text(0), row.text(1)});
     }
     for (Statement row(
-             old, "SELECT student, lms_id, is_late, chapter, label, source_sha256, submitted_at_s FROM submissions");
+             old, "SELECT student, lms_id, late_mark, chapter, label, source_sha256, submitted_at_s FROM submissions");
          row.step();) {
       insert(submission_of(row));
     }
@@ -298,7 +306,7 @@ Status GradeStore::add(const Handed& handed) {
 
 Result<std::vector<Submission>> GradeStore::submissions() const {
   Statement row(impl_->database,
-                "SELECT student, lms_id, is_late, chapter, label, source_sha256, submitted_at_s FROM submissions "
+                "SELECT student, lms_id, late_mark, chapter, label, source_sha256, submitted_at_s FROM submissions "
                 "ORDER BY student, chapter, submitted_at_s, label, source_sha256");
   std::vector<Submission> all;
   while (row.step()) all.push_back(Impl::submission_of(row));
@@ -309,7 +317,7 @@ Result<std::vector<Submission>> GradeStore::submissions() const {
 Result<std::vector<Owner>> GradeStore::students() const {
   Statement row(impl_->database, "SELECT student, lms_id FROM students ORDER BY student");
   std::vector<Owner> all;
-  while (row.step()) all.push_back({row.text(0), row.text(1), false});
+  while (row.step()) all.push_back({row.text(0), row.text(1), {}});
   if (!row.done()) return impl_->failed();
   return all;
 }

@@ -19,7 +19,8 @@ std::string text_of(const Json& json, const char* key) {
 
 int days_late(const Submission& submission, const Column& column) {
   constexpr std::int64_t kDay = 86400;
-  if (!column.deadline_s || submission.submitted_at_s <= *column.deadline_s) return submission.owner.is_late ? 1 : 0;
+  if (submission.owner.mark != LateMark::none) return submission.owner.mark == LateMark::late ? 1 : 0;
+  if (!column.deadline_s || submission.submitted_at_s <= *column.deadline_s) return 0;
   return static_cast<int>((submission.submitted_at_s - *column.deadline_s + kDay - 1) / kDay);
 }
 
@@ -43,7 +44,7 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
   const Json attempt = grade->result.value("attempt", Json::object());
   entry.verdict = text_of(attempt, "verdict");
   entry.grade = text_of(attempt, "grade");
-  entry.boxed = grade->result.value("boxed", false);
+  entry.boxed = attempt.value("sandboxed", false);
   for (const Json& reason : attempt.value("reasons", Json::array())) {
     if (reason.is_string()) entry.reasons.push_back(reason.get<std::string>());
   }

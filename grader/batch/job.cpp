@@ -57,7 +57,7 @@ Json to_json(const Job& job) {
           {"sizes", sizes},
           {"rates", to_json(terms.rates)},
           {"starter", to_json(terms.starter)},
-          {"boxed", terms.boxed}};
+          {"boxed", terms.isolation == Isolation::boxed}};
 }
 
 Result<Job> job_from_json(const Json& json, const Course& course) {
@@ -69,7 +69,9 @@ Result<Job> job_from_json(const Json& json, const Course& course) {
   in.text("chapter", chapter);
   in.text("folder", folder);
   in.text("device", terms.device);
-  in.flag("boxed", terms.boxed);
+  bool boxed = false;
+  in.flag("boxed", boxed);
+  terms.isolation = boxed ? Isolation::boxed : Isolation::none;
   in.each("seeds", kMostItems, [&](const Json& seed) -> Status {
     if (!seed.is_number_unsigned()) return Error{"a seed is no whole number"};
     terms.hidden.seeds.push_back(seed.get<std::uint64_t>());
@@ -133,17 +135,14 @@ Result<Json> grade(const Job& job, const Course& course) {
   fs::current_path(job.folder, error);  // so that messages call the file NAME.cu, wherever it lies
   if (error) return Error{.message = "the folder of the job is not there", .file = job.folder.string()};
   const JobTerms& terms = job.terms;
-  ROOFWALK_TRY(Bench bench, open_bench(course, terms.device, 1, nullptr));
+  ROOFWALK_TRY(Bench bench, open_bench(course, terms.device, 1, nullptr, terms.isolation));
   bench.roofs = roofs_of(bench.machine, terms.rates);
   ROOFWALK_TRY(const Attempt attempt, run_attempt(bench, {.chapter = &terms.chapter,
                                                           .file = job.file_name(),
                                                           .starter = terms.starter,
                                                           .hidden = terms.hidden,
                                                           .ignores_clock = true}));
-  Json json{{"schema", "roofwalk.grade/1"},
-            {"attempt", to_json(attempt)},
-            {"scales", to_json(scales_of(attempt))},
-            {"boxed", terms.boxed}};
+  Json json{{"schema", "roofwalk.grade/1"}, {"attempt", to_json(attempt)}, {"scales", to_json(scales_of(attempt))}};
   json["plot"] = plot_of(bench, terms.chapter, attempt);
   json["profile"] = attempt.measurement ? profile_page(profile_of(attempt, file_text(job.file_name()))) : "";
   return json;

@@ -19,7 +19,7 @@ struct JobTerms {
   std::string device;  // as --device
   RoofRates rates;
   LevelPoints starter;
-  bool boxed = false;  // whether compilers run in a sandbox
+  Isolation isolation = Isolation::boxed;  // of compilers and of the virtual GPU
 };
 
 struct Job {
@@ -34,7 +34,7 @@ Json to_json(const Job& job);
 Result<Job> job_from_json(const Json& json, const Course& course);
 
 // Grades it, in this process, in job.folder, which becomes the working directory. {"schema": "roofwalk.grade/1",
-// "attempt": roofwalk.attempt/1, "scales": [...], "boxed": ..., "plot": SVG, "profile": page}. Errors are our own.
+// "attempt": roofwalk.attempt/1, "scales": [...], "plot": SVG, "profile": page}. Errors are our own.
 Result<Json> grade(const Job& job, const Course& course);
 
 }  // namespace roofwalk

@@ -61,7 +61,7 @@ NamedFile owner_of_file(const std::string& name, const std::vector<std::string>&
   static const std::regex canvas(R"(([^_]+)(_LATE)?_(\d{1,18})_(\d{1,18})_(.+))");
   std::smatch match;
   if (name.size() <= kMostMatched && std::regex_match(name, match, canvas)) {
-    return {{with_id(match[1], match[3]), match[3], match[2].matched}, match[5]};
+    return {{with_id(match[1], match[3]), match[3], match[2].matched ? LateMark::late : LateMark::on_time}, match[5]};
   }
   // STUDENT_CHAPTER.cu: what stands before the chapter's name, without the separator.
   const std::string stem = fs::path(name).stem().string();
@@ -70,17 +70,17 @@ NamedFile owner_of_file(const std::string& name, const std::vector<std::string>&
     const std::size_t before = stem.size() - chapter.size();
     if (std::string_view("_-. ").find(stem[before - 1]) == std::string_view::npos) continue;
     const std::string student = stem.substr(0, before - 1);
-    if (!student.empty()) return {{plain_name(student), "", false}, name};
+    if (!student.empty()) return {{plain_name(student), "", {}}, name};
   }
-  return {{plain_name(stem), "", false}, name};
+  return {{plain_name(stem), "", {}}, name};
 }
 
 Owner owner_of_folder(const std::string& name) {
   static const std::regex moodle(R"((.+)_(\d{1,18})_assignsubmission_(file|onlinetext)_?)");
   std::smatch match;
   if (name.size() <= kMostMatched && std::regex_match(name, match, moodle))
-    return {with_id(match[1], match[2]), match[2], false};
-  return {plain_name(name), "", false};
+    return {with_id(match[1], match[2]), match[2], {}};
+  return {plain_name(name), "", {}};
 }
 
 std::string plain_name(const std::string& name) {

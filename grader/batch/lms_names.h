@@ -7,10 +7,14 @@
 
 namespace roofwalk {
 
+// Whether the platform itself says so. Where it does, the times of its files are those of the download, and tell
+// nothing.
+enum class LateMark { none, on_time, late };
+
 struct Owner {
-  std::string student;   // never empty, printable UTF-8; with the platform's number behind it, where there is one
-  std::string lms_id;    // the platform's number of the student; empty where the name has none
-  bool is_late = false;  // the platform marked it so
+  std::string student;  // never empty, printable UTF-8; with the platform's number behind it, where there is one
+  std::string lms_id;   // the platform's number of the student; empty where the name has none
+  LateMark mark = LateMark::none;
 };
 
 // What one name says: "doejane_LATE_123_456_vector-add-1.cu" as Canvas names files, else STUDENT.cu or

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "grader/batch/grade_all.h"
 #include "grader/batch/site/site.h"
 #include "grader/exports/csv.h"
@@ -32,15 +34,16 @@ Result<fs::path> write_site(Batch& batch, const Bench& bench, const Gradebook& b
   for (const StoredGrade& grade : grades) by_key[grade.key] = &grade;
   std::vector<Chart> charts;
   std::vector<std::optional<Point>> starters;
-  for (std::size_t i = 0; i < book.columns.size(); ++i) {
-    const Column& column = book.columns[i];
+  for (const Column& column : book.columns) {
     Chart chart;
     chart.title = fmt::format("{} on {}", column.chapter, bench.device_name());
     chart.level = column.level;
     chart.roofs = bench.roofs;
     charts.push_back(std::move(chart));
-    ROOFWALK_TRY(const LevelPoints points,
-                 starter_dot(bench, batch.chapters()[i], batch.terms().hidden(column.chapter)));
+    const auto chapter = std::find_if(batch.chapters().begin(), batch.chapters().end(),
+                                      [&](const Chapter& one) { return one.name == column.chapter; });
+    ROOFWALK_CHECK(chapter != batch.chapters().end());
+    ROOFWALK_TRY(const LevelPoints points, starter_dot(bench, *chapter, batch.terms().hidden(column.chapter)));
     const auto at = points.find(column.level);
     starters.push_back(at == points.end() ? std::nullopt : std::optional<Point>(at->second));
   }

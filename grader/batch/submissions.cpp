@@ -304,7 +304,7 @@ class Collector {
   void know(const Owner& owner) {
     Owner& known = students_.try_emplace(owner.student, owner).first->second;
     if (known.lms_id.empty()) known.lms_id = owner.lms_id;
-    known.is_late = false;
+    known.mark = LateMark::none;  // of a file, not of a person
   }
 
   Status keep(const Owner& owner, const std::string& chapter, const Found& f, const std::vector<std::string>& place,

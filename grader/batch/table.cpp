@@ -44,7 +44,7 @@ std::string short_name(const std::string& name) {
 std::string cell_text(const Cell& cell) {
   const Entry* entry = cell.counting();
   if (entry == nullptr) return "-";
-  const std::string late = entry->late_days > 0 ? " late" : "";
+  const std::string late = entry->late_days > 0 ? fmt::format(", {} d late", entry->late_days) : "";
   if (!entry->points) return "? " + (entry->verdict.empty() ? "not graded" : entry->verdict) + late;
   const std::string verdict = entry->grade == "ace" ? "ace" : entry->verdict;
   return fmt::format("{} {}{}", points_text(*entry->points), verdict, late);

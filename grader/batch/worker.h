@@ -10,8 +10,8 @@
 namespace roofwalk {
 
 struct WorkerLimits {
-  double wall_s = 1800;  // far beyond what the counts allow a kernel: who gets here hangs
-  std::size_t memory_bytes = std::size_t{6} << 30;
+  double wall_s = 1800;                              // far beyond what the counts allow a kernel: who gets here hangs
+  std::size_t memory_bytes = std::size_t{16} << 30;  // address space; boxes in it have their own limits
 };
 
 // Starts `program` grade-worker, hands it the job over a socket of their own and brings home the object that it

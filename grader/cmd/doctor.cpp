@@ -13,32 +13,42 @@ namespace {
 constexpr int kMostColumns = 80;
 
 // The first chapter's starter, built and run at one of its small sizes.
-void try_a_kernel(const Session& session, const Course& course, Surroundings::Tools& tools) {
-  const auto tell = [&tools](bool runs, std::string text) {
-    tools.runs = runs;
-    tools.run_text = std::move(text);
-  };
-  const auto bench = open_bench(course, session.options.device, 1, nullptr);
-  if (!bench) return tell(false, bench.error().text());
+struct KernelTrial {
+  bool runs = false;
+  std::string text;
+};
+
+KernelTrial try_a_kernel(const Session& session, const Course& course, Isolation isolation) {
+  const auto bench = open_bench(course, session.options.device, 1, nullptr, isolation);
+  if (!bench) return {false, bench.error().text()};
   const Chapter& chapter = course.chapters.front();
   const Exercise* exercise = find_exercise(chapter.name);
-  if (exercise == nullptr) return tell(false, fmt::format("{} has no exercise", chapter.name));
+  if (exercise == nullptr) return {false, fmt::format("{} has no exercise", chapter.name)};
   const auto artifact = build_for(*bench, chapter.starter());
-  if (!artifact) return tell(false, artifact.error().text());
+  if (!artifact) return {false, artifact.error().text()};
   const Size& size = chapter.correctness_sizes.back();
   const Problem problem = exercise->problem(size, kPublicSeed);
   const auto expected = exercise->reference(size, problem);
   const auto trial = run_trial(bench->open, *artifact, problem, case_name(size, kPublicSeed), kSmallTrial,
                                [&]() -> const std::vector<Expected>& { return expected; });
-  if (!trial) return tell(false, trial.error().text());
+  if (!trial) return {false, trial.error().text()};
   const bool right = !trial->went_wrong();
-  tell(right, fmt::format("{} computes {} {}", bench->device_name(), chapter.name, right ? "right" : "wrong"));
+  return {right, fmt::format("{} computes {} {}", bench->device_name(), chapter.name, right ? "right" : "wrong")};
 }
 
 int doctor(Session& session) {
   const Course& course = session.course();
   Surroundings around = look_around(course);
-  if (around.tools.toolkit) try_a_kernel(session, course, around.tools);
+  if (around.tools.toolkit) {
+    const KernelTrial trial = try_a_kernel(session, course, Isolation::none);
+    around.tools.runs = trial.runs;
+    around.tools.run_text = trial.text;
+    if (trial.runs && around.sandbox.box.works.value_or(false)) {
+      const KernelTrial boxed = try_a_kernel(session, course, Isolation::boxed);
+      around.sandbox.runs = boxed.runs;
+      around.sandbox.run_text = boxed.text;
+    }
+  }
   const std::vector<MachineFinding> findings = findings_of(around);
   if (session.options.json) {
     print_json(doctor_json(around, findings));

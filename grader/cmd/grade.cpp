@@ -5,6 +5,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "common/sandbox/probe.h"
 #include "grader/batch/batch.h"
 #include "grader/batch/class_options.h"
 #include "grader/batch/grade_all.h"
@@ -29,10 +30,27 @@ struct GradeCommand {
   bool unsandboxed = false;
 };
 
-std::vector<std::string> names_of(const std::vector<Chapter>& chapters) {
+// Of the chapters that are graded: all of the course's, or the one that was asked for.
+std::vector<std::string> names_of(Session& session, const Batch& batch, const std::string& only) {
   std::vector<std::string> names;
-  for (const Chapter& chapter : chapters) names.push_back(chapter.name);
+  const std::string wanted = only.empty() ? "" : session.chapter(only).name;
+  for (const Chapter& chapter : batch.chapters()) {
+    if (wanted.empty() || chapter.name == wanted) names.push_back(chapter.name);
+  }
+  if (names.empty()) {
+    throw Failure{{.message = fmt::format("`{}` is not among the chapters of this course", wanted),
+                   .advice = "add a [[chapter]] for it to course.toml"},
+                  kUsage};
+  }
   return names;
+}
+
+// As the workers have to know it: they live in another folder.
+std::string device_of(const Session& session) {
+  constexpr std::string_view kVirtual = "virtual:";
+  const std::string& device = session.options.device;
+  if (!device.starts_with(kVirtual) || !device.ends_with(".toml")) return device;
+  return std::string(kVirtual) + fs::absolute(session.machine_name(device.substr(kVirtual.size()))).string();
 }
 
 void say(const std::string& line) { std::fputs(fmt::format("roofwalk: {}\n", line).c_str(), stderr); }
@@ -56,21 +74,24 @@ std::string summary_text(const GradeSummary& summary, const GradeCommand& comman
 
 int grade_class(Session& session, const GradeCommand& command) {
   if (!command.unsandboxed) {
-    throw Failure{{.message = "this program has no sandbox to compile strangers' files in",
-                   .advice = "--unsandboxed grades without one, and says so in every record"},
-                  kUsage};
+    if (const Status boxes = require_boxes(); !boxes) {
+      Error error = boxes.error();
+      error.message = "a class is graded in a sandbox, and none can be made here: " + error.message;
+      error.advice += "; or --unsandboxed, which every record and page will say";
+      throw Failure{error, kUsage};
+    }
   }
   std::vector<fs::path> paths;
   for (const std::string& path : command.paths) paths.push_back(session.from_caller(path));
   BatchPlaces places = places_of(session, command.places);
   if (!command.secrets.empty()) places.secrets = secrets_text(session, command.secrets);
-  Batch batch = value_or_fail(Batch::open(session.course(), places, command.chapter), kUsage);
+  Batch batch = value_or_fail(Batch::open(session.course(), places), kUsage);
   if (!batch.told().empty()) say(batch.told());
   use_device_of(session, batch.terms());
   const Descriptor lock = value_or_fail(batch.lock());
   value_or_fail(batch.store().verify());
   const Handed handed = value_or_fail(
-      collect(paths, names_of(batch.chapters()),
+      collect(paths, names_of(session, batch, command.chapter),
               [&](const std::string& sha256, const std::string& bytes) { return batch.keep_source(sha256, bytes); }),
       kUsage);
   value_or_fail(batch.store().add(handed));
@@ -84,12 +105,13 @@ int grade_class(Session& session, const GradeCommand& command) {
   GradeOptions options;
   options.workers = command.workers > 0 ? command.workers : session.options.threads;
   options.again = command.again;
+  options.isolation = command.unsandboxed ? Isolation::none : Isolation::boxed;
   options.program = fs::read_symlink("/proc/self/exe", error);
   ::setenv("ROOFWALK_ROOT", fs::current_path().c_str(), 1);  // where the workers find the course
   GradeSummary summary;
   {
     ProgressBar bar;
-    summary = value_or_fail(grade_all(batch, bench, session.options.device, options,
+    summary = value_or_fail(grade_all(batch, bench, device_of(session), options,
                                       [&](const GradeProgress& progress) { bar.show(progress); }));
   }
   const Gradebook book = value_or_fail(batch.gradebook(handed.left_out));
@@ -124,7 +146,7 @@ void add_grade_command(CLI::App& app, Session& session, int& exit_code) {
   command->add_option("--workers", options->workers, "submissions at once; default: as --threads")
       ->check(CLI::Range(1, 256));
   command->add_flag("--again", options->again, "grade anew what is graded; the old grades stay in the record");
-  command->add_flag("--unsandboxed", options->unsandboxed, "compile without a sandbox");
+  command->add_flag("--unsandboxed", options->unsandboxed, "compile and run without a sandbox, and say so everywhere");
   command->callback([options, &session, &exit_code] { exit_code = grade_class(session, *options); });
 }
 

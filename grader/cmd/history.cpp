@@ -45,7 +45,7 @@ Json grading_json(const StoredGrade& grade, double pass_share, bool is_ours) {
           {"goals_credit", attempt.value("verdict", "") == "pass" || attempt.value("verdict", "") == "fail"
                                ? Json(credit(scales, pass_share))
                                : Json(nullptr)},
-          {"boxed", grade.result.value("boxed", false)},
+          {"boxed", attempt.value("sandboxed", false)},
           {"by_this_grader", is_ours}};
 }
 

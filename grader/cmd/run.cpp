@@ -19,6 +19,7 @@ struct RunCommand {
   std::string kernel;
   bool save = false;
   bool all = false;
+  bool timings = false;
 };
 
 // The plot below a card of so many lines, on a terminal where both are seen at once; `./roofwalk plot` shows it
@@ -38,6 +39,8 @@ Outcome check_with_patience(Session& session, const Chapter& chapter, const fs::
 }
 
 int run_one(Session& session, const RunCommand& command) {
+  std::optional<Phases> phases;
+  if (command.timings) session.phases = &phases.emplace();
   const Chapter& chapter = session.chapter_or_next(command.name);
   fs::path file = session.course().my_file(chapter);
   if (command.kernel.empty()) {
@@ -50,12 +53,15 @@ int run_one(Session& session, const RunCommand& command) {
   }
   const Outcome outcome = check_with_patience(session, chapter, file, command.kernel.empty() || command.save);
   if (session.options.json) {
-    print_json(to_json(outcome.attempt));
+    Json json = to_json(outcome.attempt);
+    if (phases) json["timings"] = timings_json(phases->all(), phases->now_s());
+    print_json(json);
   } else {
     const Colors colors = colors_for(session.options);
     const std::string card =
         report(outcome.attempt, outcome.news, colors, static_cast<std::size_t>(terminal_size().columns));
     print(card + plot_below(card, outcome, colors));
+    if (phases) print(timings_text(phases->all(), phases->now_s()));
   }
   return outcome.attempt.judgement.verdict == Verdict::pass ? kAccepted : kNotAccepted;
 }
@@ -95,7 +101,9 @@ void add_run_command(CLI::App& app, Session& session, int& exit_code) {
   auto* kernel = command->add_option("--kernel", options->kernel, "measure this file instead of my/NAME.cu");
   command->add_flag("--save", options->save, "with --kernel: let the dot join the walk, and draw it")->needs(kernel);
   command->add_flag("--no-ask", session.options.no_ask, "do not ask for a prediction");
-  command->add_flag("--all", options->all, "run every chapter that my/ holds a file for")->excludes(name, kernel);
+  auto* timings = command->add_flag("--timings", options->timings, "tell where the time went, up to this card");
+  command->add_flag("--all", options->all, "run every chapter that my/ holds a file for")
+      ->excludes(name, kernel, timings);
   command->callback(
       [options, &session, &exit_code] { exit_code = options->all ? run_all(session) : run_one(session, *options); });
 }

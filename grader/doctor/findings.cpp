@@ -60,29 +60,6 @@ void without_sudo(std::vector<MachineFinding>& findings) {
   }
 }
 
-// Why bubblewrap made no box, as far as the system says.
-FindingList::Advice sandbox_advice(const Surroundings& around) {
-  const auto& sandbox = around.sandbox;
-  if (sandbox.apparmor_restricts.value_or(false)) {
-    return {"Ubuntu's AppArmor forbids it; an administrator allows bubblewrap alone:",
-            "$ sudo apt install apparmor-profiles apparmor-utils",
-            "$ cd /usr/share/apparmor/extra-profiles",
-            "$ sudo cp bwrap-userns-restrict /etc/apparmor.d/",
-            "$ cd /etc/apparmor.d",
-            "$ sudo apparmor_parser -r bwrap-userns-restrict"};
-  }
-  if (sandbox.namespaces_for_root.value_or(false)) {
-    return {"user namespaces are kept for root; an administrator opens them:",
-            "$ sudo sysctl kernel.unprivileged_userns_clone=1"};
-  }
-  if (sandbox.user_namespaces == 0) {
-    return {"user namespaces are switched off; an administrator allows some:",
-            "$ sudo sysctl user.max_user_namespaces=10000"};
-  }
-  if (!around.system.container.empty()) return {"containers forbid boxes inside them: grade on the host"};
-  return {"ask an administrator to allow user namespaces for bubblewrap"};
-}
-
 }  // namespace
 
 void add_machine(const Surroundings& around, FindingList list) {
@@ -185,18 +162,18 @@ void add_plots(const Surroundings& around, FindingList list) {
 // Nothing here matters to somebody who learns: what is missing is only told.
 void add_grading(const Surroundings& around, FindingList list) {
   const auto& sandbox = around.sandbox;
-  if (sandbox.bubblewrap.empty()) {
-    list.not_here("sandbox", "sandbox", "bubblewrap, which locks other people's code in, is not installed",
-                  {"before you grade others:", "$ sudo apt-get install bubblewrap"});
-  } else if (!sandbox.works.value_or(false)) {
-    list.not_here("sandbox", "sandbox", fmt::format("{} makes no box: {}", sandbox.bubblewrap, sandbox.trouble),
-                  sandbox_advice(around));
+  const BoxProbe probe = judge_boxes(sandbox.box);
+  if (!probe.works) {
+    list.not_here("sandbox", "sandbox", probe.what, probe.remedy);
+  } else if (!sandbox.runs.value_or(true)) {
+    list.not_here("sandbox", "sandbox",
+                  fmt::format("boxes can be made, but nothing runs in them: {}", sandbox.run_text),
+                  {"the course, the toolkit and this program must be readable for all users"});
   } else {
-    list.ok("sandbox", "sandbox", fmt::format("{} can lock other people's code in", sandbox.bubblewrap));
+    list.ok("sandbox", "sandbox", probe.what);
   }
   if (around.system.is_root) {
-    list.not_here("account", "account", "you are root, from whom a box hides nothing",
-                  {"grade others with an ordinary account"});
+    list.ok("account", "account", "you are root; other people's code runs as nobody");
   } else {
     list.ok("account", "account", "an ordinary one, as it should be");
   }

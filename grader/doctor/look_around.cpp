@@ -68,13 +68,6 @@ std::string first_line_of(std::vector<std::string> arguments) {
   return answer.exit_code == 0 ? answer.output.substr(0, answer.output.find('\n')) : "";
 }
 
-std::string container() {
-  if (fs::exists("/run/.containerenv")) return "podman";
-  if (fs::exists("/.dockerenv")) return "docker";
-  if (!variable("KUBERNETES_SERVICE_HOST").empty()) return "kubernetes";
-  return first_line("/run/systemd/container");
-}
-
 // Processors that the scheduler gives us; a cgroup may allow less of their time.
 double cores() {
   cpu_set_t allowed;
@@ -103,7 +96,7 @@ Surroundings::System system_around() {
   const std::string release = ::uname(&kernel) == 0 ? kernel.release : "";
   if (release.find("Microsoft") != std::string::npos) system.wsl = 1;
   if (release.find("microsoft") != std::string::npos) system.wsl = 2;
-  system.container = container();
+  system.container = container_around();
   system.slurm_job = variable("SLURM_JOB_ID");
   system.is_root = ::geteuid() == 0;
   system.cores = cores();
@@ -253,24 +246,6 @@ Surroundings::Screen screen_around() {
   return screen;
 }
 
-Surroundings::Sandbox sandbox_around() {
-  Surroundings::Sandbox sandbox;
-  sandbox.bubblewrap = first_line_of({"bwrap", "--version"});
-  if (!sandbox.bubblewrap.empty()) {
-    const Answer box = answer_of({"bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"});
-    sandbox.works = box.exit_code == 0;
-    std::istringstream lines(box.output);
-    for (std::string line; std::getline(lines, line);) sandbox.trouble = line;
-  }
-  sandbox.user_namespaces = number_in("/proc/sys/user/max_user_namespaces");
-  if (const auto open = number_in("/proc/sys/kernel/unprivileged_userns_clone"))
-    sandbox.namespaces_for_root = *open == 0;
-  if (const auto on = number_in("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")) {
-    sandbox.apparmor_restricts = *on != 0;
-  }
-  return sandbox;
-}
-
 }  // namespace
 
 Surroundings look_around(const Course& course) {
@@ -280,7 +255,7 @@ Surroundings look_around(const Course& course) {
   around.gpu = gpu_around();
   around.tools = tools_around(course);
   around.screen = screen_around();
-  around.sandbox = sandbox_around();
+  around.sandbox.box = box_facts();
   return around;
 }
 

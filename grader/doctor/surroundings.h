@@ -11,6 +11,7 @@
 #include "common/base/result.h"
 #include "common/build/build.h"
 #include "common/device/cuda/driver_probe.h"
+#include "common/sandbox/probe.h"
 #include "grader/course.h"
 
 namespace roofwalk {
@@ -64,17 +65,14 @@ struct Surroundings {
   } screen;
 
   struct Sandbox {
-    std::string bubblewrap;                   // "bubblewrap 0.8.0"
-    std::optional<bool> works;                // a box could be made; absent: not tried
-    std::string trouble;                      // bubblewrap's last line
-    std::optional<long> user_namespaces;      // the most that one user may have
-    std::optional<bool> namespaces_for_root;  // Debian's own switch
-    std::optional<bool> apparmor_restricts;   // Ubuntu's
+    BoxFacts box;
+    std::optional<bool> runs;  // a kernel was compiled and run in boxes, and was right; absent: it was not tried
+    std::string run_text;      // how that went
   } sandbox;
 };
 
-// All but what needs the course's own kernel to run (tools.runs). Takes a second or two; changes nothing; forks, so
-// call it before the program starts threads.
+// All but what needs the course's own kernel to run (tools.runs, sandbox.runs). Takes a second or two; changes nothing;
+// forks, so call it before the program starts threads.
 Surroundings look_around(const Course& course);
 
 }  // namespace roofwalk

@@ -38,15 +38,16 @@ TEST_F(FaultsTest, AWorkerThatCrashesOrHangsCostsItsSubmissionAlone) {
   const fs::path before = fs::current_path();
   fs::current_path(course_.root());
   const Course course = *open_course({});
-  Batch batch = *Batch::open(course, {.course_file = folder_ / "course.toml", .folder = folder_ / "grades"}, "");
+  Batch batch = *Batch::open(course, {.course_file = folder_ / "course.toml", .folder = folder_ / "grades"});
   const auto handed = collect({folder_ / "submissions"}, {"vector-add"},
                               [&](const auto& sha256, const auto& bytes) { return batch.keep_source(sha256, bytes); });
   ASSERT_TRUE(handed && batch.store().add(*handed));
   Bench bench = *open_bench(course, "auto", 2, nullptr);
   ASSERT_TRUE(use_measured_roofs(bench));
   batch.use_bench(bench);
-  const auto summary = grade_all(batch, bench, "auto", {.workers = 1, .program = script, .limits = {.wall_s = 3}},
-                                 [](const GradeProgress&) {});
+  const auto summary = grade_all(
+      batch, bench, "auto", {.workers = 1, .isolation = Isolation::none, .program = script, .limits = {.wall_s = 3}},
+      [](const GradeProgress&) {});
   fs::current_path(before);
   ASSERT_TRUE(summary) << summary.error().text();
   EXPECT_EQ(summary->graded, 2u);
@@ -65,12 +66,13 @@ TEST_F(FaultsTest, AWorkerThatCrashesOrHangsCostsItsSubmissionAlone) {
               HasSubstr("a person has to look: the worker died by signal 11"));
 }
 
-// A limit on the size of files acts as a full disk does, and needs no right to mount one.
+// A limit on the size of files acts as a full disk does, and needs no right to mount one. A soft one: boxes set their
+// own.
 TEST_F(FaultsTest, AFullDiskLosesNothing) {
   small_class();
   ASSERT_EQ(grade("undisturbed", 2).exit_code, 0);
   const auto full = arguments("full", 2);
-  std::string command = "trap '' XFSZ; ulimit -f 100; exec";
+  std::string command = "trap '' XFSZ; ulimit -S -f 100; exec";
   for (const std::string& argument : full) command += " '" + argument + "'";
   const auto result =
       run_command({.arguments = {"bash", "-c", command}, .working_directory = folder_, .timeout_s = 300});

@@ -51,11 +51,31 @@ TEST(Drawing, SlopesAreBandwidths) {
   EXPECT_THAT(drawn({"slopes", "a:my_dot"}, records), testing::AllOf(HasSubstr("128 GB/s"), HasSubstr("my dot")));
 }
 
+TEST(Drawing, OfAMachineHasItsNumbers) {
+  const Records records = {{"m", Json{{"sms", 132},
+                                      {"fp32_lanes_per_sm", 128},
+                                      {"l1_bytes", 65536},
+                                      {"shared_bytes_per_sm", 131072},
+                                      {"l2_bytes", 52428800},
+                                      {"memory_bytes", 85899345920.0},
+                                      {"l1_bytes_per_s", 33e12},
+                                      {"l2_bytes_per_s", 9.77e12},
+                                      {"dram_bytes_per_s", 3.35e12},
+                                      {"l1_latency_cycles", 33},
+                                      {"l2_latency_cycles", 264},
+                                      {"dram_latency_cycles", 650}}}};
+  EXPECT_THAT(drawn({"machine", "m"}, records),
+              testing::AllOf(HasSubstr("132 SMs, 8 of them shown"), HasSubstr("64 KiB"), HasSubstr("L2, 50 MiB"),
+                             HasSubstr("DRAM, 80 GiB"), HasSubstr("3.35 TB/s, 650 cycles")));
+  EXPECT_THAT(drawn({"machine", "m"}, {{"m", Json{{"sms", 8}}}}), HasSubstr("m has no fp32_lanes_per_sm"));
+}
+
 TEST(Drawing, SaysWhatIsWrong) {
   EXPECT_THAT(drawn({"circles"}), HasSubstr("no drawing"));
   EXPECT_THAT(drawn({"banks", "many"}), HasSubstr("`many`"));
   EXPECT_THAT(drawn({"sectors"}), HasSubstr("needs numbers"));
   EXPECT_THAT(drawn({"slopes", "b:x"}), HasSubstr("of a record above"));
+  EXPECT_THAT(drawn({"machine", "b"}), HasSubstr("a record above"));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct Step {
   double uses_of_a, uses_of_b;
   double conflicts;               // of banks, for each product
   bool right_at_l1, right_at_l2;  // what the step claims, beside being faster
-  // On an RTX A6000 at 4096-cubed (siboehm/SGEMM_CUDA, README: naive, GMEM coalescing, SMEM caching, 2D blocktiling,
+  // On an RTX A6000 at 4092-cubed (siboehm/SGEMM_CUDA, README: naive, GMEM coalescing, SMEM caching, 2D blocktiling,
   // vectorized); 0: not published.
   double published_gflops;
 };

@@ -103,6 +103,12 @@ expect_output 'apt-get install .*g\+\+.*python3-venv'
 expect_dot "$system_path"
 expect_tests "$system_path"
 
+echo "== the book"
+expect 2 "$system_path" './roofwalk book'
+expect_output 'Sphinx'
+expect 0 "$system_path" './roofwalk book --yes'
+expect 0 "$system_path" 'grep -q README.html build/book/index.html && test -s build/book/book/README.html'
+
 echo "== an old nvcc 12 first on the PATH, and no toolkit installed yet"
 mkdir -p "$machine/opt/old/bin"
 printf '#!/bin/sh\necho "Cuda compilation tools, release 12.0, V12.0.140"\n' >"$machine/opt/old/bin/nvcc"

@@ -184,7 +184,7 @@ call 0 book --check
 starts 'ninja -C .*/build/default book_truth'
 starts 'truth book/a page.md'
 starts_not python3
-TRUTH_EXIT=1 call 1 book --yes
+TRUTH_EXIT=1 call 1 book --check
 starts_not python3
 call 2 book
 prints 'Sphinx'
@@ -195,6 +195,9 @@ call 0 book --yes --rewrite
 starts 'truth --rewrite book/a page.md'
 starts 'generator .*-W'
 [[ ${output##*$'\n'} == "book: $root/build/book/index.html" ]] || bad "the last line"
+TRUTH_EXIT=1 call 1 book
+starts 'generator '
+prints 'differ from the program'
 BOOK_SAYS='a.md: WARNING: no such page' call 3 book
 prints 'no such page'
 starts_not pip

@@ -46,15 +46,14 @@ inline Gradebook small_class() {
   wrong.reasons = {"vector-add.cu:7: c[0] is NaN, <b>\"&\x01\x1b[32mPASS", "and ]]> more"};
   Entry fault = entry_of("", "", std::nullopt, 0);
   fault.reasons = {"a fault of the grader, a person has to look: the worker died"};
-  book.rows = {{{"=cmd()", "", false}, {cell_of(wrong), Cell{}}, 0.0},
-               {{"Ada Lovelace (17)", "17", false},
-                {cell_of(entry_of("pass", "ace", 1, 10)), cell_of(entry_of("fail", "none", 0.35, 7))},
-                56.67},
-               {{"O'Hara, \"Scarlett\"", "", false}, {cell_of(late), cell_of(fault)}, std::nullopt},
-               {{"<script>alert(1)</script>", "", false}, {Cell{}, Cell{}}, 0.0},
-               {{"\xe6\x9d\x8e\xe5\xb0\x8f\xe9\xbe\x99", "", false},
-                {cell_of(entry_of("pass", "pass", 0.7, 7)), Cell{}},
-                23.33}};
+  book.rows = {
+      {{"=cmd()", "", {}}, {cell_of(wrong), Cell{}}, 0.0},
+      {{"Ada Lovelace (17)", "17", {}},
+       {cell_of(entry_of("pass", "ace", 1, 10)), cell_of(entry_of("fail", "none", 0.35, 7))},
+       56.67},
+      {{"O'Hara, \"Scarlett\"", "", {}}, {cell_of(late), cell_of(fault)}, std::nullopt},
+      {{"<script>alert(1)</script>", "", {}}, {Cell{}, Cell{}}, 0.0},
+      {{"\xe6\x9d\x8e\xe5\xb0\x8f\xe9\xbe\x99", "", {}}, {cell_of(entry_of("pass", "pass", 0.7, 7)), Cell{}}, 23.33}};
   return book;
 }
 

@@ -200,12 +200,14 @@ void add_reasons(const GpuState& before, const GpuState& after, std::vector<Doub
   }
 }
 
-void add_clock(std::string_view what, std::optional<int> before, std::optional<int> after, std::vector<Doubt>& doubts) {
+// `is_explained`: a limit of power or heat is named already, which cards under load live with.
+void add_clock(std::string_view what, std::optional<int> before, std::optional<int> after, bool is_explained,
+               std::vector<Doubt>& doubts) {
   if (!before || !after || *before <= 0 || *after <= 0) return;
   const double share = std::abs(*after - *before) / static_cast<double>(std::max(*before, *after));
   if (share <= kClockTolerance) return;
   doubts.push_back(
-      {Doubt::Kind::clock_moved, true,
+      {Doubt::Kind::clock_moved, !is_explained,
        fmt::format("the {} clock moved from {} to {} MHz ({:.0f} %)", what, *before, *after, 100 * share)});
 }
 
@@ -399,9 +401,13 @@ std::vector<Doubt> compare(const GpuState& before, const GpuState& after, const 
   add_memory(before, after, doubts);
   add_reasons(before, after, doubts);
   // An idle GPU's clock says nothing about the one while it worked.
-  if (((before.clock_reason_bits.value_or(0) | after.clock_reason_bits.value_or(0)) & kIdle) == 0) {
-    add_clock("SM", before.sm_clock_mhz, after.sm_clock_mhz, doubts);
-    add_clock("memory", before.memory_clock_mhz, after.memory_clock_mhz, doubts);
+  const std::uint64_t bits = before.clock_reason_bits.value_or(0) | after.clock_reason_bits.value_or(0);
+  if ((bits & kIdle) == 0) {
+    const bool is_explained = std::any_of(kReasons.begin(), kReasons.end(), [&](const ClockReason& reason) {
+      return (bits & reason.bit) != 0 && reason.weight == Weight::noted;
+    });
+    add_clock("SM", before.sm_clock_mhz, after.sm_clock_mhz, is_explained, doubts);
+    add_clock("memory", before.memory_clock_mhz, after.memory_clock_mhz, /*is_explained=*/false, doubts);
   }
   return doubts;
 }

@@ -1,5 +1,10 @@
 #include "common/device/remote/worker_box.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
 #include "common/build/files.h"
 
 namespace roofwalk {
@@ -7,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRoot = "/roofwalk";
 constexpr const char* kProgram = "/roofwalk/program";
+constexpr std::size_t kMaxProgramBytes = 48 << 20;
 constexpr std::size_t kMaxMachineBytes = 1 << 20;
 
 // Address space: what the largest chapter takes on the largest machine, several times, and a heap and a stack for each
@@ -20,14 +25,16 @@ constexpr std::size_t kThreadBytes = 128 << 20;
 
 Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root, const std::string& device,
                                    int threads) {
+  // A run that names no number of threads takes all that the machine has.
+  threads = std::max(threads, static_cast<int>(std::thread::hardware_concurrency()));
   Box box;
-  box.mounts = {{"/usr/lib", "/usr/lib"},
-                {"/usr/lib64", "/usr/lib64", /*may_be_absent=*/true},
-                {"/etc/ld.so.cache", "/etc/ld.so.cache", /*may_be_absent=*/true},
-                {root / "common/specs", std::string(kRoot) + "/common/specs"},
-                {program, kProgram}};
+  box.mounts = {
+      {"/usr/lib", "/usr/lib"},
+      {"/usr/lib64", "/usr/lib64", /*may_be_absent=*/true},
+      {"/etc/ld.so.cache", "/etc/ld.so.cache", /*may_be_absent=*/true},
+  };
   box.links = {{"/lib", "usr/lib"}, {"/lib64", "usr/lib64"}};
-  box.environment = {{"ROOFWALK_ROOT", kRoot}, {"LC_ALL", "C"}};
+  box.environment = {{"ROOFWALK_ROOT", kBoxFolder}, {"LC_ALL", "C"}};
   box.limits = {.cpu_s = 0,  // the run's own limits and the parent's clock hold
                 .memory_bytes = kMemoryBytes + static_cast<std::size_t>(threads) * kThreadBytes,
                 .file_bytes = 4096,
@@ -35,6 +42,24 @@ Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root
                 .stack_bytes = 8 << 20,
                 .processes = threads + 16,
                 .descriptors = 64};
+  // The course may lie in a folder that only its owner may enter, and root gives its rights up before the box is made.
+  const std::string specs = std::string(kBoxFolder) + "/common/specs/";
+  std::error_code error;
+  for (fs::directory_iterator at(root / "common/specs", error), end; !error && at != end; at.increment(error)) {
+    if (at->path().extension() != ".toml") continue;
+    if (auto text = read_file(at->path(), kMaxMachineBytes)) {
+      box.files.push_back({specs + at->path().filename().string(), *std::move(text)});
+    }
+  }
+  std::string start = kProgram;
+  if (::geteuid() == 0) {
+    auto bytes = read_file(program, kMaxProgramBytes);
+    if (!bytes) return Error{.message = "the program itself cannot be read", .file = program.string()};
+    start = std::string(kBoxFolder) + "/roofwalk";
+    box.files.push_back({start, *std::move(bytes), /*is_program=*/true});
+  } else {
+    box.mounts.push_back({program, kProgram});
+  }
   std::string inside = device;
   constexpr std::string_view kVirtual = "virtual:";
   if (device.ends_with(".toml") && device.starts_with(kVirtual)) {  // a machine of the user's own
@@ -46,7 +71,7 @@ Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root
     inside = std::string(kVirtual) + to;
   }
   return WorkerCommand{
-      .arguments = {kProgram, "--device", inside, "device-worker"}, .environment = {}, .box = std::move(box)};
+      .arguments = {start, "--device", inside, "device-worker"}, .environment = {}, .box = std::move(box)};
 }
 
 }  // namespace roofwalk

@@ -75,7 +75,7 @@ TEST_F(Grades, CannotBeChangedOrDeletedByAnyStatement) {
   fill(2);
   { ASSERT_TRUE(open().add(StoredFault{"key", "reason", "", 1})); }
   ASSERT_TRUE(open().salt());
-  ASSERT_TRUE(open().add(Handed{{{{"a", "", false}, "vector-add", "a", "sha", 1}}, {{"a", "", false}}, {}}));
+  ASSERT_TRUE(open().add(Handed{{{{"a", "", {}}, "vector-add", "a", "sha", 1}}, {{"a", "", {}}}, {}}));
   Database database(file_, 0);
   ASSERT_TRUE(database.run("PRAGMA recursive_triggers = ON"));
   for (const char* sql :
@@ -106,8 +106,8 @@ TEST_F(Grades, ThatSomebodyForgedAreFound) {
 TEST_F(Grades, ThatAreDamagedAreKeptAndWholeRowsSaved) {
   fill(40);
   {
-    ASSERT_TRUE(
-        open().add(Handed{{{{"ann", "7", true}, "vector-add", "ann.cu", "sha", 12}}, {{"ann", "7", false}}, {}}));
+    ASSERT_TRUE(open().add(
+        Handed{{{{"ann", "7", LateMark::late}, "vector-add", "ann.cu", "sha", 12}}, {{"ann", "7", {}}}, {}}));
   }
   const std::string salt = *open().salt();
   std::string bytes = file_text(file_);

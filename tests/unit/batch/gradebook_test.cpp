@@ -25,22 +25,23 @@ class Book : public ::testing::Test {
     terms_.chapters[0].deadline_s = kDue;
   }
 
-  void hand_in(const std::string& student, const std::string& sha256, std::int64_t at = 0, bool marked_late = false) {
-    submissions_.push_back({{student, "", marked_late}, "vector-add", student + "/" + sha256, sha256, at});
+  void hand_in(const std::string& student, const std::string& sha256, std::int64_t at = 0, LateMark mark = {}) {
+    submissions_.push_back({{student, "", mark}, "vector-add", student + "/" + sha256, sha256, at});
   }
   // One goal, whose credit is 0.7 at 4 and 1 at 16.
   void graded(const std::string& sha256, const std::string& verdict, double reached = 0) {
     const Json scales = to_json(std::vector<GoalScale>{{"up", "dram", "flops_over_starter", 1, 4, 16, reached}});
     const std::string grade = verdict != "pass" ? "none" : reached >= 16 ? "ace" : "pass";
-    grades_[sha256] = {.key = "key " + sha256,
-                       .chapter = "vector-add",
-                       .source_sha256 = sha256,
-                       .result = {{"attempt", {{"verdict", verdict}, {"grade", grade}, {"reasons", Json::array()}}},
-                                  {"scales", scales},
-                                  {"boxed", true}}};
+    grades_[sha256] = {
+        .key = "key " + sha256,
+        .chapter = "vector-add",
+        .source_sha256 = sha256,
+        .result = {
+            {"attempt", {{"verdict", verdict}, {"grade", grade}, {"reasons", Json::array()}, {"sandboxed", true}}},
+            {"scales", scales}}};
   }
   Gradebook make() {
-    std::vector<Owner> students{{"ann", "", false}, {"bob", "", false}, {"cid", "", false}};
+    std::vector<Owner> students{{"ann", "", {}}, {"bob", "", {}}, {"cid", "", {}}};
     return make_gradebook({.terms = terms_,
                            .chapters = chapters_,
                            .device = "virtual:classroom",
@@ -107,9 +108,9 @@ TEST_F(Book, TheBestOrTheLastCounts) {
 TEST_F(Book, LatenessCostsAShareADay) {
   terms_.late = {0.25, 2};
   graded("x", "pass", 16);
-  const auto points = [&](std::int64_t at, bool marked = false) {
+  const auto points = [&](std::int64_t at, LateMark mark = {}) {
     submissions_.clear();
-    hand_in("ann", "x", at, marked);
+    hand_in("ann", "x", at, mark);
     return make().rows[0].cells[0].points();
   };
   EXPECT_EQ(points(kDue), 10);
@@ -117,7 +118,8 @@ TEST_F(Book, LatenessCostsAShareADay) {
   EXPECT_EQ(points(kDue + kDay), 7.5);
   EXPECT_EQ(points(kDue + kDay + 1), 5);
   EXPECT_EQ(points(kDue + 2 * kDay + 1), 0);
-  EXPECT_EQ(points(0, true), 7.5);  // the platform says so
+  EXPECT_EQ(points(0, LateMark::late), 7.5);  // the platform says so
+  EXPECT_EQ(points(kDue + 9 * kDay, LateMark::on_time), 10);
 }
 
 TEST_F(Book, TheSameBytesAgainAreTheFirstSubmission) {

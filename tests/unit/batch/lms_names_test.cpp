@@ -12,10 +12,10 @@ TEST(LmsNames, CanvasFiles) {
   const NamedFile plain = owner_of_file("doejane_12_345_vector-add.cu", kChapters);
   EXPECT_EQ(plain.owner.student, "doejane (12)");
   EXPECT_EQ(plain.owner.lms_id, "12");
-  EXPECT_FALSE(plain.owner.is_late);
+  EXPECT_EQ(plain.owner.mark, LateMark::on_time);
   EXPECT_EQ(plain.rest, "vector-add.cu");
   const NamedFile late = owner_of_file("doejane_LATE_12_345_my_kernel_v2-1.cu", kChapters);
-  EXPECT_TRUE(late.owner.is_late);
+  EXPECT_EQ(late.owner.mark, LateMark::late);
   EXPECT_EQ(late.rest, "my_kernel_v2-1.cu");
 }
 
@@ -30,6 +30,7 @@ TEST(LmsNames, MoodleFolders) {
   const Owner owner = owner_of_folder("Jane Doe_4711_assignsubmission_file_");
   EXPECT_EQ(owner.student, "Jane Doe (4711)");
   EXPECT_EQ(owner.lms_id, "4711");
+  EXPECT_EQ(owner.mark, LateMark::none);
   EXPECT_EQ(owner_of_folder("alice").student, "alice");
   EXPECT_EQ(owner_of_folder("alice").lms_id, "");
 }

@@ -74,7 +74,7 @@ TEST_F(Submissions, AFileAStudent) {
   const Handed one = collect_all(folder_.path() / "c", {"vector-add"});
   EXPECT_THAT(lines(one),
               ElementsAre("alice vector-add c/alice.cu", "doejane (12) vector-add c/doejane_LATE_12_34_anything.cu"));
-  EXPECT_TRUE(one.submissions[1].owner.is_late);
+  EXPECT_EQ(one.submissions[1].owner.mark, LateMark::late);
   // Of several chapters the name has to tell which.
   const Handed two = collect_all(folder_.path() / "c");
   EXPECT_THAT(lines(two), IsEmpty());

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "common/build/build.h"
-#include "common/sandbox/probe.h"
+#include "tests/support/boxes.h"
 #include "tests/unit/build/temporary_folder.h"
 
 namespace roofwalk {
@@ -24,7 +24,7 @@ SOLVE(const float* a, float* b) { add<<<1, 32>>>(a, b); }
 class BoxedBuild : public testing::Test {
  protected:
   void SetUp() override {
-    if (const Status status = require_boxes(); !status) GTEST_SKIP() << status.error().text();
+    ROOFWALK_SKIP_WITHOUT_BOXES();
     const auto found = find_toolkit(ROOFWALK_SOURCE_DIR);
     ASSERT_TRUE(found.ok()) << found.error().text();
     toolkit_ = *found;

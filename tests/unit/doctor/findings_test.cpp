@@ -271,36 +271,42 @@ const Case kCases[] = {
      "terminal", kOk, "no colours, plain letters", "", laptop},
     // grading a class
     {"Box", [](auto&) {}, "sandbox", kOk, "bubblewrap 0.8.0", "", laptop},
-    {"NoBox", [](auto& a) { a.sandbox.bubblewrap.clear(); }, "sandbox", kNone, "not installed", "install bubblewrap",
+    {"NoBox", [](auto& a) { a.sandbox.box.bubblewrap.clear(); }, "sandbox", kNone, "not installed", "install bubblewrap",
      laptop},
     {"AppArmor",
      [](auto& a) {
-       a.sandbox.works = false;
-       a.sandbox.trouble = "setting up uid map: Permission denied";
-       a.sandbox.apparmor_restricts = true;
+       a.sandbox.box.works = false;
+       a.sandbox.box.trouble = "setting up uid map: Permission denied";
+       a.sandbox.box.apparmor_restricts = true;
      },
      "sandbox", kNone, "uid map: Permission denied", "bwrap-userns-restrict", laptop},
     {"DebianSwitch",
      [](auto& a) {
-       a.sandbox.works = false;
-       a.sandbox.namespaces_for_root = true;
+       a.sandbox.box.works = false;
+       a.sandbox.box.namespaces_for_root = true;
      },
      "sandbox", kNone, "makes no box", "unprivileged_userns_clone=1", laptop},
     {"NoNamespaces",
      [](auto& a) {
-       a.sandbox.works = false;
-       a.sandbox.user_namespaces = 0;
+       a.sandbox.box.works = false;
+       a.sandbox.box.user_namespaces = 0;
      },
      "sandbox", kNone, "makes no box", "user.max_user_namespaces", laptop},
     {"BoxInContainer",
      [](auto& a) {
-       a.sandbox.works = false;
-       a.system.container = "docker";
+       a.sandbox.box.works = false;
+       a.sandbox.box.container = "docker";
      },
      "sandbox", kNone, "makes no box", "on the host", laptop},
-    {"NoBoxUnknown", [](auto& a) { a.sandbox.works = false; }, "sandbox", kNone, "makes no box", "ask an administrator",
+    {"NoBoxUnknown", [](auto& a) { a.sandbox.box.works = false; }, "sandbox", kNone, "makes no box", "ask an administrator",
      laptop},
-    {"Root", [](auto& a) { a.system.is_root = true; }, "account", kNone, "you are root", "ordinary account", laptop},
+    {"Root", [](auto& a) { a.system.is_root = true; }, "account", kOk, "you are root", "", laptop},
+    {"NothingRunsInBoxes",
+     [](auto& a) {
+       a.sandbox.runs = false;
+       a.sandbox.run_text = "bwrap: Can't find source path chapters: Permission denied";
+     },
+     "sandbox", kNone, "nothing runs in them: bwrap", "readable for all users", laptop},
 };
 
 class FindingTest : public ::testing::TestWithParam<Case> {};

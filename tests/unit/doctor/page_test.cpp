@@ -35,9 +35,9 @@ Surroundings shared_server() {
       {{.pid = 7, .used_bytes = 3'100'000'000, .name = "python", .user = "alice"}}};
   around.gpu.driver.gpus.push_back(h100());
   around.gpu.driver.gpus[1].state.clock_reason_bits = 0x80;
-  around.sandbox.works = false;
-  around.sandbox.trouble = "bwrap: setting up uid map: Permission denied";
-  around.sandbox.apparmor_restricts = true;
+  around.sandbox.box.works = false;
+  around.sandbox.box.trouble = "bwrap: setting up uid map: Permission denied";
+  around.sandbox.box.apparmor_restricts = true;
   return around;
 }
 

@@ -27,8 +27,8 @@ inline Surroundings laptop() {
                    .has_colors = true,
                    .has_utf8 = true,
                    .columns = 100};
-  around.sandbox.bubblewrap = "bubblewrap 0.8.0";
-  around.sandbox.works = true;
+  around.sandbox.box.bubblewrap = "bubblewrap 0.8.0";
+  around.sandbox.box.works = true;
   return around;
 }
 

@@ -323,6 +323,11 @@ TEST(CompareStates, AClockThatMovesMoreThanFivePercentSpoilsTheWindow) {
   EXPECT_EQ(doubts[0].text, "the SM clock moved from 1980 to 1860 MHz (6 %)");
   EXPECT_TRUE(spoiled(compare(after, quiet(), kOwn))) << "up as well as down";
 
+  GpuState capped = after;
+  capped.clock_reason_bits = 0x4;  // a limit of power, everyday life under load: both of a pair feel it
+  EXPECT_FALSE(spoiled(compare(quiet(), capped, kOwn)));
+  EXPECT_EQ(compare(quiet(), capped, kOwn).size(), 2u) << "both are told";
+
   after = quiet();
   after.memory_clock_mhz = 1313;
   EXPECT_THAT(compare(quiet(), after, kOwn).at(0).text, HasSubstr("the memory clock moved from 2619 to 1313 MHz"));

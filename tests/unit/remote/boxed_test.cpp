@@ -5,7 +5,7 @@
 
 #include "common/device/remote/remote_device.h"
 #include "common/device/remote/worker_box.h"
-#include "common/sandbox/probe.h"
+#include "tests/support/boxes.h"
 #include "tests/support/device_contract.h"
 
 namespace roofwalk::test {
@@ -15,9 +15,7 @@ using testing::HasSubstr;
 
 class BoxedDevice : public testing::Test {
  protected:
-  void SetUp() override {
-    if (const Status status = require_boxes(); !status) GTEST_SKIP() << status.error().text();
-  }
+  void SetUp() override { ROOFWALK_SKIP_WITHOUT_BOXES(); }
 
   // The worker of these tests takes its mode where the program takes its options.
   static std::unique_ptr<Device> open(const std::string& mode, const RemoteLimits& limits = {}) {
@@ -100,7 +98,7 @@ TEST_F(BoxedDevice, SeesNothingOfThisMachine) {
   ASSERT_NE(device, nullptr);
   const Status told = device->load(*compile(kContractKernel));
   ASSERT_FALSE(told.ok());
-  EXPECT_THAT(told.error().message, HasSubstr("environment: LC_ALL=C ROOFWALK_ROOT=/roofwalk PWD=/src\n"));
+  EXPECT_THAT(told.error().message, HasSubstr("environment: LC_ALL=C ROOFWALK_ROOT=/src PWD=/src\n"));
   EXPECT_THAT(told.error().message, HasSubstr("folders: /usr/bin /usr/lib\n"));  // of programs only the one that limits
   EXPECT_THAT(told.error().message, HasSubstr("address space: limited"));
 }
