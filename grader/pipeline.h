@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "grader/attempt.h"
+#include "grader/baseline.h"
 #include "grader/bench.h"
 
 namespace roofwalk {
@@ -24,7 +25,7 @@ struct Request {
   std::filesystem::path file;
   std::uint64_t seed = kPublicSeed;
   std::shared_ptr<const Measured> measured = {};  // made afresh where there is none
-  std::optional<LevelPoints> starter = {};        // the same
+  std::optional<StarterDot> starter = {};         // the same
 };
 
 // Whether the figures at DRAM mean what they say: the compulsory bytes are at least eight times the L2, so that what
