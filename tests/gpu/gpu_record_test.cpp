@@ -68,8 +68,8 @@ TEST(GpuRecord, WithoutWhereItComesFromIsNot) {
 TEST(GpuRecord, TellsNobodysUuidAndNobodysProcesses) {
   const std::string uuid = "GPU-12345678-1234-1234-1234-123456789abc";
   Json record = good_record();
-  record["attempts"][0]["gpu"]["before"] = {{"uuid", uuid},
-                                            {"processes", {{{"pid", 4711}, {"name", "python"}, {"user", "anna"}}}}};
+  record["attempts"][0]["gpu"]["before"] = {
+      {"uuid", uuid}, {"processes", Json::array({Json{{"pid", 4711}, {"name", "python"}, {"user", "anna"}}})}};
   record["attempts"][0]["notes"] = {"another program uses this GPU: python of anna (pid 4711)"};
   EXPECT_THAT(flaws_of(record), ElementsAre(HasSubstr("it tells the GPU's UUID")));
   const Json shown = without_private(record);
