@@ -8,12 +8,12 @@
 namespace roofwalk {
 
 std::string baseline_key(const Bench& bench, const Chapter& chapter, const Size& size, std::uint64_t seed) {
-  return "starter " + sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}", chapter.name, folder_hash(chapter.folder),
-                                             identity(bench), size.text(), seed));
+  return "starter " + sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", chapter.name, folder_hash(chapter.folder),
+                                             identity(bench), size.text(), seed, bench.counts_bytes));
 }
 
-Result<LevelPoints> measure_starter(const Bench& bench, const Chapter& chapter, const Problem& problem,
-                                    const Work& work) {
+Result<StarterDot> measure_starter(const Bench& bench, const Chapter& chapter, const Problem& problem,
+                                   const Work& work) {
   const auto ours = [&](const std::string& what) {
     return Error{.message = fmt::format("the course's own starter of {} could not be measured on {}: {}", chapter.name,
                                         bench.device_name(), what),
@@ -21,29 +21,41 @@ Result<LevelPoints> measure_starter(const Bench& bench, const Chapter& chapter, 
   };
   const auto artifact = build_for(bench, chapter.starter());
   if (!artifact) return artifact.error().file.empty() ? artifact.error() : ours(artifact.error().text());
-  ROOFWALK_TRY(Trial trial,
-               run_trial(bench.own_devices(), *artifact, problem, "starter", starter_trial(bench.threads), nullptr));
+  // Without the GPU, before anybody waits for it.
+  std::optional<RunRecord> modelled;
+  if (bench.is_real() && !bench.counts_bytes) {
+    ROOFWALK_TRY(modelled, modelled_run(bench, *artifact, problem));
+  }
+  const auto measured = [&]() -> Result<Trial> {
+    ROOFWALK_TRY(const auto turn, wait_for_turn(bench, chapter.name));
+    return run_trial(bench.own_devices(), *artifact, problem, "starter", starter_trial(bench.threads), nullptr);
+  };
+  ROOFWALK_TRY(Trial trial, measured());
   if (trial.refusal) return ours(trial.refusal->text());
   if (trial.record.fault) return ours(trial.record.fault->message);
+  if (modelled) take_bytes(*modelled, trial.record);
   ROOFWALK_TRY_STATUS(model_bytes(bench, *artifact, problem, trial.record));
-  return points_of(measure(trial.record, work, bench.roofs));
+  return StarterDot{points_of(measure(trial.record, work, bench.roofs)), trial.record.bytes_are_modelled};
 }
 
-Json to_json(const LevelPoints& points) {
-  Json json = Json::object();
-  for (const auto& [level, point] : points) json[level] = {point.ai, point.flops_per_s};
+Json to_json(const StarterDot& starter) {
+  Json json = {{"levels", Json::object()}, {"bytes_are_modelled", starter.bytes_are_modelled}};
+  for (const auto& [level, point] : starter.points) json["levels"][level] = {point.ai, point.flops_per_s};
   return json;
 }
 
-std::optional<LevelPoints> level_points_from_json(const std::string& text) {
+std::optional<StarterDot> starter_from_json(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return std::nullopt;
-  LevelPoints points;
-  for (const auto& [level, point] : json.items()) {
-    if (!point.is_array() || point.size() != 2 || !point[0].is_number() || !point[1].is_number()) return std::nullopt;
-    points[level] = {point[0].get<double>(), point[1].get<double>()};
+  if (!json.is_object() || !json.contains("levels") || !json["levels"].is_object() ||
+      !json.contains("bytes_are_modelled") || !json["bytes_are_modelled"].is_boolean()) {
+    return std::nullopt;
   }
-  return points;
+  StarterDot starter{{}, json["bytes_are_modelled"].get<bool>()};
+  for (const auto& [level, point] : json["levels"].items()) {
+    if (!point.is_array() || point.size() != 2 || !point[0].is_number() || !point[1].is_number()) return std::nullopt;
+    starter.points[level] = {point[0].get<double>(), point[1].get<double>()};
+  }
+  return starter;
 }
 
 }  // namespace roofwalk

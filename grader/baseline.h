@@ -10,15 +10,27 @@
 
 namespace roofwalk {
 
+// The starter's dot, and whose bytes it has: a card's and the virtual GPU's are not to be compared.
+struct StarterDot {
+  LevelPoints points;
+  bool bytes_are_modelled = false;
+};
+
 // A hash of all that the starter's dot depends on: the chapter's folder, the kernel header, the machine, this program,
-// the toolkit, the size and the seed.
+// the toolkit, the size, the seed, and whether a card's counters may be read.
 std::string baseline_key(const Bench& bench, const Chapter& chapter, const Size& size, std::uint64_t seed);
 
-// Builds and measures the starter. Errors: it is the course's own file, so any trouble is the harness's.
-Result<LevelPoints> measure_starter(const Bench& bench, const Chapter& chapter, const Problem& problem,
-                                    const Work& work);
+// Builds and measures the starter; waits for its turn on a real GPU, so nobody may call it who has one. Errors: it is
+// the course's own file, so any trouble is the harness's.
+Result<StarterDot> measure_starter(const Bench& bench, const Chapter& chapter, const Problem& problem,
+                                   const Work& work);
 
-Json to_json(const LevelPoints& points);
-std::optional<LevelPoints> level_points_from_json(const std::string& text);  // nothing where the text is not such
+// Not where counting failed this time only.
+inline bool may_be_kept(const Bench& bench, const StarterDot& starter) {
+  return !bench.counts_bytes || !starter.bytes_are_modelled;
+}
+
+Json to_json(const StarterDot& starter);
+std::optional<StarterDot> starter_from_json(const std::string& text);  // nothing where the text is not such
 
 }  // namespace roofwalk

@@ -88,27 +88,28 @@ class Runner {
   std::unique_ptr<Workspace> workspace_;  // in front of the device it is on
 };
 
-std::optional<GpuState> state_of(const Bench& bench) {
-  if (!bench.gpu_state) return std::nullopt;
-  auto state = bench.gpu_state();
-  return state ? std::optional(*std::move(state)) : std::nullopt;
-}
-
 }  // namespace
 
 DeviceFactory devices_in_worker(const std::string& device, const std::filesystem::path& program, Isolation isolation) {
-  const auto kept = std::make_shared<std::shared_ptr<Device>>();
+  struct Kept {
+    std::shared_ptr<Device> device;
+    std::weak_ptr<char> thread;  // that started its worker, which dies with it
+  };
+  const auto kept = std::make_shared<Kept>();
   return [device, program, isolation, kept]() -> Result<std::unique_ptr<Device>> {
-    if (!*kept) {
+    thread_local const auto this_thread = std::make_shared<char>();
+    if (!kept->device || kept->thread.lock() != this_thread) {
+      kept->device.reset();  // its worker first: a GPU may take one process only
       WorkerCommand command{.arguments = {program.string(), "--device", device, "device-worker"},
                             .environment = worker_environment()};
       const bool boxed = isolation == Isolation::boxed;
       if (boxed) command.arguments.push_back("--boxed-tools");
       ROOFWALK_TRY(std::unique_ptr<Device> worker,
                    make_remote_device(std::move(command), device, {}, {.plans = boxed}));
-      *kept = std::move(worker);
+      kept->device = std::move(worker);
+      kept->thread = this_thread;
     }
-    return std::unique_ptr<Device>(std::make_unique<BorrowedDevice>(*kept));
+    return std::unique_ptr<Device>(std::make_unique<BorrowedDevice>(kept->device));
   };
 }
 
@@ -148,19 +149,34 @@ Result<std::optional<GpuTurn>> wait_for_turn(const Bench& bench, const std::stri
   return turn;
 }
 
-Status model_bytes(const Bench& bench, const Artifact& artifact, const Problem& problem, RunRecord& record) {
-  if (!bench.is_real() || record.counters[Counter::dram_read_bytes]) return kOk;
+std::optional<GpuState> state_of(const Bench& bench) {
+  if (!bench.gpu_state) return std::nullopt;
+  auto state = bench.gpu_state();
+  return state ? std::optional(*std::move(state)) : std::nullopt;
+}
+
+Result<std::optional<RunRecord>> modelled_run(const Bench& bench, const Artifact& artifact, const Problem& problem) {
   RunOptions options = starter_trial(bench.virtual_threads);
   options.time = RunOptions::Time::least;
-  ROOFWALK_TRY(const Trial modelled,
-               run_trial(bench.virtual_devices(), artifact, problem, "modelled", options, nullptr));
-  if (modelled.was_stopped()) return kOk;
-  record.counters = modelled.record.counters;
-  for (std::size_t i = 0; i < std::min(record.kernels.size(), modelled.record.kernels.size()); ++i) {
-    record.kernels[i].counters = modelled.record.kernels[i].counters;
-    record.kernels[i].lines = modelled.record.kernels[i].lines;
+  ROOFWALK_TRY(Trial modelled, run_trial(bench.virtual_devices(), artifact, problem, "modelled", options, nullptr));
+  if (modelled.was_stopped()) return std::optional<RunRecord>();
+  modelled.record.bytes_are_modelled = true;
+  return std::optional(std::move(modelled.record));
+}
+
+void take_bytes(const RunRecord& modelled, RunRecord& record) {
+  record.counters = modelled.counters;
+  for (std::size_t i = 0; i < std::min(record.kernels.size(), modelled.kernels.size()); ++i) {
+    record.kernels[i].counters = modelled.kernels[i].counters;
+    record.kernels[i].lines = modelled.kernels[i].lines;
   }
   record.bytes_are_modelled = true;
+}
+
+Status model_bytes(const Bench& bench, const Artifact& artifact, const Problem& problem, RunRecord& record) {
+  if (!bench.is_real() || record.counters[Counter::dram_read_bytes]) return kOk;
+  ROOFWALK_TRY(const auto modelled, modelled_run(bench, artifact, problem));
+  if (modelled) take_bytes(*modelled, record);
   return kOk;
 }
 

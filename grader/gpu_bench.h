@@ -10,7 +10,8 @@
 
 namespace roofwalk {
 
-// Devices that live in one process, started when the first is asked for: as many as one likes, one after the other.
+// Devices that live in one process, started when the first is asked for, and again by another thread that asks: as many
+// as one likes, one after the other.
 // `device` is what --device says ("cuda:0"); `program` is this program, which serves as the worker. With
 // Isolation::boxed the worker makes the launch plans as well, and its assembler runs in a box; the worker itself does
 // not, since it needs the driver.
@@ -29,7 +30,17 @@ std::vector<TimedGoal> timed_goals(const std::vector<Goal>& goals, const Measure
 // GPU, which everybody has for himself. `doing` is what the others read.
 Result<std::optional<GpuTurn>> wait_for_turn(const Bench& bench, const std::string& doing);
 
-// Where the card's counters may not be read: puts the virtual GPU's in their place, with this card's figures.
+// What a real GPU does now; nothing where nobody can tell.
+std::optional<GpuState> state_of(const Bench& bench);
+
+// What the virtual GPU counts in a card's place, with the card's figures; nothing where it cannot run the kernel. It
+// needs no GPU, and may take long.
+Result<std::optional<RunRecord>> modelled_run(const Bench& bench, const Artifact& artifact, const Problem& problem);
+
+// Puts what was modelled in the place of what the card counted, or did not.
+void take_bytes(const RunRecord& modelled, RunRecord& record);
+
+// Where the card's counters may not be read: both.
 Status model_bytes(const Bench& bench, const Artifact& artifact, const Problem& problem, RunRecord& record);
 
 // Times on a real GPU, and what it did meanwhile.

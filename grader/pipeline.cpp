@@ -6,7 +6,6 @@
 #include <atomic>
 
 #include "common/base/hash.h"
-#include "grader/baseline.h"
 #include "grader/goals.h"
 #include "grader/gpu_bench.h"
 #include "grader/hide.h"
@@ -29,6 +28,9 @@ Attempt blank(const Bench& bench, const Request& request, const Size& size) {
   attempt.roofs = bench.roofs;
   return attempt;
 }
+
+// For work that needs no GPU.
+int host_threads(const Bench& bench) { return bench.is_real() ? bench.virtual_threads : bench.threads; }
 
 struct SmallCase {
   Size size;
@@ -60,12 +62,12 @@ RunOptions limits_of(RunOptions options, const Request& request) {
 }
 
 // In the order of the cases. Fewer than all only where one was stopped: it is the last.
-Result<std::vector<Trial>> small_trials(const Bench& bench, const DeviceFactory& open, const Exercise& exercise,
+Result<std::vector<Trial>> small_trials(int threads, const DeviceFactory& open, const Exercise& exercise,
                                         const Artifact& artifact, const Request& request,
                                         const std::vector<SmallCase>& cases) {
   std::vector<std::optional<Result<Trial>>> results(cases.size());
   std::atomic<std::size_t> first_stopped{results.size()};
-  parallel_for(results.size(), bench.threads, [&](std::size_t i) {
+  parallel_for(results.size(), threads, [&](std::size_t i) {
     if (i > first_stopped) return;  // an endless loop is waited for once; values may be wrong at any number of sizes
     const auto& [size, seed] = cases[i];
     const Problem problem = exercise.problem(size, seed);
@@ -106,22 +108,22 @@ void note_errors(const Trial& trial, const Size& size, Attempt& attempt) {
 }
 
 // The starter's dot: given, kept from an earlier call, or to be measured in the background.
-std::future<Result<LevelPoints>> starter_points(const Bench& bench, const Request& request, const Measured& measured,
-                                                const std::string& key) {
-  std::optional<LevelPoints> known = request.starter;
+std::future<Result<StarterDot>> starter_dot(const Bench& bench, const Request& request, const Measured& measured,
+                                            const std::string& key) {
+  std::optional<StarterDot> known = request.starter;
   if (!known && bench.store != nullptr) {
-    if (const auto kept = bench.store->cached(key)) known = level_points_from_json(*kept);
+    if (const auto kept = bench.store->cached(key)) known = starter_from_json(*kept);
   }
-  return start(known ? 1 : bench.threads, [&bench, &request, &measured, known]() -> Result<LevelPoints> {
+  return start(known ? 1 : bench.threads, [&bench, &request, &measured, known]() -> Result<StarterDot> {
     if (known) return *known;
     const PhaseTimer timer(bench.phases, "the starter's dot");
     return measure_starter(bench, *request.chapter, measured.problem, measured.work);
   });
 }
 
-Status keep_starter(const Bench& bench, const std::string& key, const LevelPoints& points) {
-  if (bench.store == nullptr || bench.store->cached(key)) return kOk;
-  return bench.store->cache(key, to_json(points).dump());
+Status keep_starter(const Bench& bench, const std::string& key, const StarterDot& starter) {
+  if (bench.store == nullptr || bench.store->cached(key) || !may_be_kept(bench, starter)) return kOk;
+  return bench.store->cache(key, to_json(starter).dump());
 }
 
 // What a kernel does, as the virtual GPU counted it at small sizes: a real one may have no counter for it.
@@ -163,18 +165,55 @@ void add_measurement(const Bench& bench, const Trial& trial, const Artifact& art
   }
 }
 
+// What an attempt on a real GPU takes that needs none: made before anybody waits for the GPU, and not while others do.
+struct WithoutGpu {
+  Artifact starter;
+  StarterDot dot;
+  std::optional<RunRecord> modelled;  // the attempt, where the card's counters may not be read
+};
+
+Result<WithoutGpu> do_without_gpu(const Bench& bench, const Chapter& chapter, const Measured& measured,
+                                  const Artifact& artifact, std::future<Result<StarterDot>>& dot) {
+  WithoutGpu ready;
+  ROOFWALK_TRY(ready.starter, build_for(bench, chapter.starter()));
+  ROOFWALK_TRY(ready.dot, dot.get());  // has a turn of its own, where it is not kept
+  if (!bench.counts_bytes) {
+    ROOFWALK_TRY(ready.modelled, modelled_run(bench, artifact, measured.problem));
+  }
+  measured.expected.wait();
+  return ready;
+}
+
+// A card's bytes and the virtual GPU's are two things: where counting failed for one of the two, both are modelled.
+Status use_bytes_of_one_kind(const Bench& bench, const Measured& measured, const Artifact& artifact,
+                             const WithoutGpu& ready, Evidence& evidence, RunRecord& record) {
+  if (ready.modelled) take_bytes(*ready.modelled, record);
+  ROOFWALK_TRY_STATUS(model_bytes(bench, artifact, measured.problem, record));
+  if (record.bytes_are_modelled == ready.dot.bytes_are_modelled) return kOk;
+  const auto modelled_of = [&](const Artifact& kernel) { return modelled_run(bench, kernel, measured.problem); };
+  if (!record.bytes_are_modelled) {
+    ROOFWALK_TRY(const auto modelled, modelled_of(artifact));
+    if (modelled) take_bytes(*modelled, record);
+    return kOk;
+  }
+  ROOFWALK_TRY(const auto modelled, modelled_of(ready.starter));
+  if (!modelled) return kOk;
+  const Measurement starter = measure(*modelled, measured.work, bench.roofs);
+  for (auto& [level, point] : evidence.starter) point.ai = starter.level(level).ai.get().value_or(point.ai);
+  return kOk;
+}
+
 // A real GPU's figures: times from pairs with the starter, and bytes from the virtual GPU where the card's counters may
 // not be read.
-Status time_and_model(const Bench& bench, const Chapter& chapter, const Measured& measured, const Artifact& artifact,
+Status time_and_model(const Bench& bench, const Measured& measured, const Artifact& artifact, const WithoutGpu& ready,
                       Evidence& evidence, Trial& trial, Attempt& attempt) {
   attempt.notes = trial.record.notes;
-  ROOFWALK_TRY_STATUS(model_bytes(bench, artifact, measured.problem, trial.record));
+  ROOFWALK_TRY_STATUS(use_bytes_of_one_kind(bench, measured, artifact, ready, evidence, trial.record));
   if (trial.record.bytes_are_modelled) attempt.notes.push_back("the bytes are the virtual GPU's, not this card's");
-  ROOFWALK_TRY(const Artifact starter, build_for(bench, chapter.starter()));
   const Measurement first = measure(trial.record, measured.work, bench.roofs);
   const auto goals = timed_goals(evidence.goals, first);
   ROOFWALK_TRY(attempt.times, time_in_pairs(
-                                  bench, starter, artifact, measured.problem,
+                                  bench, ready.starter, artifact, measured.problem,
                                   [&]() -> const std::vector<Expected>& { return measured.expected.get(); }, goals));
   const GpuTimes& times = *attempt.times;
   const PairedTimes& pairs = times.pairs;
@@ -240,11 +279,11 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   const Chapter& chapter = *request.chapter;
   const Exercise* exercise = find_exercise(chapter.name);
   if (exercise == nullptr) return Error{fmt::format("chapter `{}` has no exercise in this program", chapter.name)};
-  const auto measured = request.measured
-                            ? request.measured
-                            : prepare(chapter, bench.machine, measured_seed(request), bench.threads, bench.phases);
+  const auto measured =
+      request.measured ? request.measured
+                       : prepare(chapter, bench.machine, measured_seed(request), host_threads(bench), bench.phases);
   const std::string key = baseline_key(bench, chapter, measured->size, measured_seed(request));
-  auto starter = starter_points(bench, request, *measured, key);
+  auto starter = starter_dot(bench, request, *measured, key);
 
   Attempt attempt = blank(bench, request, measured->size);
   Evidence evidence;
@@ -277,10 +316,11 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   Habits habits;
   const auto small = [&](const std::vector<SmallCase>& cases) -> Result<std::vector<Trial>> {
     const PhaseTimer timer(bench.phases, "small sizes");
-    ROOFWALK_TRY(auto trials, small_trials(bench, bench.virtual_devices(), *exercise, *artifact, request, cases));
+    ROOFWALK_TRY(auto trials,
+                 small_trials(host_threads(bench), bench.virtual_devices(), *exercise, *artifact, request, cases));
     habits.add(trials);
     if (bench.is_real() && std::none_of(trials.begin(), trials.end(), [](const Trial& t) { return t.went_wrong(); })) {
-      return small_trials(bench, bench.open, *exercise, *artifact, request, cases);
+      return small_trials(bench.threads, bench.open, *exercise, *artifact, request, cases);
     }
     return trials;
   };
@@ -307,6 +347,11 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
     }
   }
 
+  std::optional<WithoutGpu> ready;
+  if (bench.is_real()) {
+    ROOFWALK_TRY(ready, do_without_gpu(bench, chapter, *measured, *artifact, starter));
+    ROOFWALK_TRY_STATUS(keep_starter(bench, key, ready->dot));
+  }
   ROOFWALK_TRY(const auto turn, wait_for_turn(bench, chapter.name));
   const auto run_measured = [&] {
     const PhaseTimer timer(bench.phases, "measured size");
@@ -328,13 +373,19 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   add_to_evidence(trial, *artifact, evidence);
   if (trial.refusal || trial.record.fault) return judged();
 
-  ROOFWALK_TRY(evidence.starter, starter.get());
-  ROOFWALK_TRY_STATUS(keep_starter(bench, key, evidence.starter));
+  if (ready) {
+    evidence.starter = ready->dot.points;
+  } else {
+    ROOFWALK_TRY(const StarterDot dot, starter.get());
+    ROOFWALK_TRY_STATUS(keep_starter(bench, key, dot));
+    evidence.starter = dot.points;
+  }
   attempt.starter = evidence.starter;
   // A wrong answer has no figures: its dot would mean nothing.
   if (trial.correctness->correct) {
-    if (bench.is_real())
-      ROOFWALK_TRY_STATUS(time_and_model(bench, chapter, *measured, *artifact, evidence, trial, attempt));
+    if (ready) {
+      ROOFWALK_TRY_STATUS(time_and_model(bench, *measured, *artifact, *ready, evidence, trial, attempt));
+    }
     add_measurement(bench, trial, *artifact, measured->work, habits, evidence, attempt);
   }
   return judged();

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "grader/attempt.h"
+#include "grader/baseline.h"
 #include "grader/bench.h"
 
 namespace roofwalk {
@@ -31,7 +32,7 @@ struct Request {
   std::filesystem::path file;
   std::uint64_t seed = kPublicSeed;
   std::shared_ptr<const Measured> measured = {};  // made afresh where there is none
-  std::optional<LevelPoints> starter = {};        // the same
+  std::optional<StarterDot> starter = {};         // the same
   HiddenCases hidden = {};
   // A run ends by counts alone, never by the clock: the verdict is the same on a machine that is busy or slow.
   bool ignores_clock = false;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/base/hash.h"
+#include "common/device/cuda/own_work.h"
 #include "common/measure/microkernels.h"
 #include "common/measure/roofs.h"
 #include "grader/gpu_bench.h"
@@ -34,9 +37,25 @@ Result<Microkernels> build_microkernels(const Bench& bench) {
   return kernels;
 }
 
-Result<RoofRates> measure_all(const Bench& bench) {
+struct MeasuredRoofs {
+  RoofRates rates;
+  bool is_disturbed = false;  // something else went on meanwhile: they are too low
+};
+
+// Clocks rise from idle while roofs are measured, and memory comes and goes: neither tells anything here.
+bool is_disturbed(const GpuState& before, const GpuState& after) {
+  constexpr std::size_t kWorkers = 2;  // one of them the learner's, which waits
+  const auto doubts = compare(before, after, own_work(kWorkers));
+  return std::any_of(doubts.begin(), doubts.end(), [](const Doubt& doubt) {
+    const bool tells = doubt.kind == Doubt::Kind::foreign_process || doubt.kind == Doubt::Kind::clock_reason;
+    return tells && doubt.spoils;
+  });
+}
+
+Result<MeasuredRoofs> measure_all(const Bench& bench) {
   ROOFWALK_TRY(const Microkernels kernels, build_microkernels(bench));
   ROOFWALK_TRY(const auto turn, wait_for_turn(bench, "roofs"));
+  const auto before = state_of(bench);
   // A real device does one thing at a time, lest the kernels share it.
   const int threads = bench.device_kind == "virtual" ? bench.threads : 1;
   std::vector<std::optional<Result<std::optional<double>>>> found(kRoofs.size());
@@ -46,12 +65,13 @@ Result<RoofRates> measure_all(const Bench& bench) {
       return measure_roof(*device, kernels, kRoofs[i]);
     }();
   });
-  RoofRates rates;
+  MeasuredRoofs roofs;
   for (std::size_t i = 0; i < kRoofs.size(); ++i) {
     ROOFWALK_TRY(const auto rate, *std::move(found[i]));
-    rates.set(kRoofs[i], rate);
+    roofs.rates.set(kRoofs[i], rate);
   }
-  return rates;
+  roofs.is_disturbed = before && is_disturbed(*before, state_of(bench).value_or(*before));
+  return roofs;
 }
 
 }  // namespace
@@ -62,9 +82,10 @@ Result<RoofRates> measured_roofs(const Bench& bench, bool fresh) {
   if (!fresh) {
     if (const auto rates = kept_roofs(file)) return *rates;
   }
-  ROOFWALK_TRY(const RoofRates rates, measure_all(bench));
-  keep_json(to_json(rates), file);
-  return rates;
+  ROOFWALK_TRY(const MeasuredRoofs roofs, measure_all(bench));
+  // Else everybody would be held against them until tomorrow.
+  if (!roofs.is_disturbed) keep_json(to_json(roofs.rates), file);
+  return roofs.rates;
 }
 
 Status use_measured_roofs(Bench& bench) {

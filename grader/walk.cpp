@@ -191,11 +191,11 @@ Result<LevelPoints> starter_of(const Bench& bench, const Chapter& chapter) {
   const auto measured = prepare(chapter, bench.machine, kPublicSeed, 1);
   const std::string key = baseline_key(bench, chapter, measured->size, kPublicSeed);
   if (const auto kept = bench.store->cached(key)) {
-    if (const auto points = level_points_from_json(*kept)) return *points;
+    if (const auto starter = starter_from_json(*kept)) return starter->points;
   }
-  ROOFWALK_TRY(auto points, measure_starter(bench, chapter, measured->problem, measured->work));
-  ROOFWALK_TRY_STATUS(bench.store->cache(key, to_json(points).dump()));
-  return points;
+  ROOFWALK_TRY(const auto starter, measure_starter(bench, chapter, measured->problem, measured->work));
+  if (may_be_kept(bench, starter)) ROOFWALK_TRY_STATUS(bench.store->cache(key, to_json(starter).dump()));
+  return starter.points;
 }
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }

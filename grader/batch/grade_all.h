@@ -39,6 +39,6 @@ Result<GradeSummary> grade_all(Batch& batch, const Bench& bench, const std::stri
 
 // The starter's dot, on the seed that a class's measured shape has; from the bench's store where it was measured
 // before.
-Result<LevelPoints> starter_dot(const Bench& bench, const Chapter& chapter, const HiddenCases& hidden);
+Result<StarterDot> starter_dot(const Bench& bench, const Chapter& chapter, const HiddenCases& hidden);
 
 }  // namespace roofwalk

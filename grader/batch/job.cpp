@@ -97,7 +97,7 @@ Result<Job> job_from_json(const Json& json, const Course& course) {
     return kOk;
   });
   in.with("starter", [&](const Json& starter) -> Status {
-    const auto read = level_points_from_json(starter.dump());
+    const auto read = starter_from_json(starter.dump());
     if (!read) return Error{"the starter's dot cannot be read"};
     terms.starter = *read;
     return kOk;

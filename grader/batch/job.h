@@ -18,7 +18,7 @@ struct JobTerms {
   HiddenCases hidden;
   std::string device;  // as --device
   RoofRates rates;
-  LevelPoints starter;
+  StarterDot starter;
   Isolation isolation = Isolation::boxed;  // of compilers and of the virtual GPU
 };
 

@@ -43,9 +43,9 @@ Result<fs::path> write_site(Batch& batch, const Bench& bench, const Gradebook& b
     const auto chapter = std::find_if(batch.chapters().begin(), batch.chapters().end(),
                                       [&](const Chapter& one) { return one.name == column.chapter; });
     ROOFWALK_CHECK(chapter != batch.chapters().end());
-    ROOFWALK_TRY(const LevelPoints points, starter_dot(bench, *chapter, batch.terms().hidden(column.chapter)));
-    const auto at = points.find(column.level);
-    starters.push_back(at == points.end() ? std::nullopt : std::optional<Point>(at->second));
+    ROOFWALK_TRY(const StarterDot dot, starter_dot(bench, *chapter, batch.terms().hidden(column.chapter)));
+    const auto at = dot.points.find(column.level);
+    starters.push_back(at == dot.points.end() ? std::nullopt : std::optional<Point>(at->second));
   }
   const Site site = make_site({.book = book,
                                .salt = salt,

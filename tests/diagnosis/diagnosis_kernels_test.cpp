@@ -34,7 +34,7 @@ const Bench& bench() {
 }
 
 // Any starter will do where the verdict is not asked for.
-Attempt attempt_with(const Chapter& chapter, const fs::path& file, std::optional<LevelPoints> starter) {
+Attempt attempt_with(const Chapter& chapter, const fs::path& file, std::optional<StarterDot> starter) {
   auto attempt = run_attempt(bench(), {&chapter, file, kPublicSeed, nullptr, std::move(starter)});
   EXPECT_TRUE(attempt) << attempt.error().text();
   return attempt ? *attempt : Attempt{};
@@ -93,7 +93,7 @@ TEST_P(DiseasedKernel, GetsItsDiagnosisAndNoOther) {
   const Claim claim = claim_of(file);
   const auto chapter = course().find(file.parent_path().filename().string());
   ASSERT_TRUE(chapter) << chapter.error().text();
-  const Attempt attempt = attempt_with(**chapter, file, LevelPoints{});
+  const Attempt attempt = attempt_with(**chapter, file, StarterDot{});
   ASSERT_THAT(causes_of(attempt), testing::ElementsAre(claim.cause))
       << (attempt.judgement.reasons.empty() ? "" : attempt.judgement.reasons.front());
   const Diagnosis& diagnosis = attempt.finding->diagnoses.front();

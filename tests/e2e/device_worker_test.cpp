@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "common/device/remote/remote_device.h"
+#include "grader/gpu_bench.h"
 
 namespace roofwalk {
 namespace {
@@ -22,6 +26,23 @@ TEST(DeviceWorker, ServesTheDeviceThatItIsGiven) {
   (*device)->write(*buffer, 0, bytes);
   (*device)->read(*buffer, 0, back);
   EXPECT_EQ(back, bytes);
+}
+
+// A worker dies with the thread that started it; `watch` makes each of its checks in a thread of its own.
+TEST(DeviceWorker, AnotherThreadGetsOneOfItsOwn) {
+  const auto devices = devices_in_worker("virtual:classroom", E2E_PROGRAM, Isolation::none);
+  for (int i = 0; i < 2; ++i) {
+    std::thread([&] {
+      for (int again = 0; again < 2; ++again) {
+        const auto device = devices();
+        ASSERT_TRUE(device.ok()) << device.error().text();
+        const auto buffer = (*device)->allocate("b", 3, 1);
+        EXPECT_TRUE(buffer.ok()) << buffer.error().text();
+        if (buffer) (*device)->release(*buffer);
+      }
+    }).join();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until the worker has gone with its thread
+  }
 }
 
 TEST(DeviceWorker, SaysWhichDeviceItDoesNotKnow) {

@@ -13,6 +13,7 @@
 #include "common/base/hash.h"
 #include "common/base/subprocess.h"
 #include "common/build/build.h"
+#include "common/device/cuda/cuda_device.h"
 #include "common/device/cuda/open_cuda.h"
 #include "common/device/remote/remote_device.h"
 #include "tests/gpu/gpu_record.h"
@@ -26,8 +27,23 @@ namespace fs = std::filesystem;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// How each test ended, into the record.
+// What was there before is there until all of the new one is.
+bool write_record(const fs::path& file) {
+  const fs::path part = file.string() + ".part";
+  std::ofstream out(part);
+  out << without_private(gpu_session().record).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+  out.close();
+  std::error_code error;
+  if (out) fs::rename(part, file, error);
+  return out && !error;
+}
+
+// How each test ended, into the record; which is written each time, since a machine that is lent may be taken back.
 class Recorder : public ::testing::EmptyTestEventListener {
+ public:
+  explicit Recorder(fs::path file) : file_(std::move(file)) {}
+
+ private:
   void OnTestEnd(const ::testing::TestInfo& test) override {
     const ::testing::TestResult& result = *test.result();
     std::string end = "passed";
@@ -39,7 +55,10 @@ class Recorder : public ::testing::EmptyTestEventListener {
       break;
     }
     gpu_session().record["checks"][fmt::format("{}.{}", test.test_suite_name(), test.name())] = end;
+    write_record(file_);
   }
+
+  fs::path file_;
 };
 
 // A record of the same card goes on: its checks may be made in several calls.
@@ -67,9 +86,14 @@ void begin_record(const Device& device, const fs::path& file) {
 // In this process, and without counters of our own: a profiler has it under its eyes.
 int run_for_profiler() {
   ::setenv("ROOFWALK_ROOT", source_root().c_str(), 0);
-  const auto toolkit = find_toolkit(source_root());
-  auto device = open_cuda(cuda_ordinal(gpu_session().device).value_or(0),
-                          toolkit ? std::optional<Toolkit>(*toolkit) : std::nullopt);
+  const auto driver = load_driver_api();
+  if (!driver) {
+    std::cerr << driver.error().text() << "\n";
+    return 4;
+  }
+  CudaOptions options;
+  options.ordinal = cuda_ordinal(gpu_session().device).value_or(0);
+  auto device = CudaDevice::open(*driver, std::move(options));
   if (!device) {
     std::cerr << device.error().text() << "\n";
     return 4;
@@ -81,22 +105,22 @@ int run_for_profiler() {
 }
 
 int run_checks(const fs::path& file) {
-  const auto device = gpu_session().open();
-  if (!device) {
-    std::cout << "skipped: " << device.error().text() << "\n";
-    return 4;
-  }
-  begin_record(**device, file);
+  {
+    const auto device = gpu_session().open();
+    if (!device) {
+      std::cout << "skipped: " << device.error().text() << "\n";
+      return 4;
+    }
+    begin_record(**device, file);
+  }  // its process must be gone: `run` would find another program on its GPU, and believe no time
   register_chapter_checks();
-  ::testing::UnitTest::GetInstance()->listeners().Append(new Recorder);  // gtest owns it
+  ::testing::UnitTest::GetInstance()->listeners().Append(new Recorder(file));  // gtest owns it
   const int failed = RUN_ALL_TESTS();
-  std::ofstream out(file);
-  out << gpu_session().record.dump(1) << "\n";
-  if (!out.flush()) {
+  if (!write_record(file)) {
     std::cerr << "the record could not be written to " << file << "\n";
     return 3;
   }
-  for (const std::string& flaw : flaws_of(gpu_session().record))
+  for (const std::string& flaw : flaws_of(without_private(gpu_session().record)))
     std::cout << "the record is not whole: " << flaw << "\n";
   std::cout << "recorded in " << file.string() << "\n";
   return failed;

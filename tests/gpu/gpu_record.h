@@ -20,6 +20,10 @@ namespace roofwalk::test {
 //   attempts       the JSON of `run` of each chapter's starter and steps, with the raw samples of the pairs
 //   ncu            [{name, metric, ours, ncu}]; null where there is no ncu
 
+// The record as it may be shown to anybody. UUIDs, which attempts and the doctor hold too, are taken out; of other
+// people's processes stays how many there were.
+Json without_private(Json record);
+
 // What keeps a record from being believed, a line each; empty for a good one.
 std::vector<std::string> flaws_of(const Json& record);
 

@@ -57,11 +57,28 @@ TEST(GpuRecord, WithoutWhereItComesFromIsNot) {
   }
   Json record = good_record();
   record["gpu"]["uuid_sha256"] = "GPU-12345678-1234-1234-1234-123456789abc";  // the UUID itself stays private
-  EXPECT_THAT(flaws_of(record), ElementsAre(HasSubstr("hash of the GPU's UUID")));
+  EXPECT_THAT(flaws_of(record), Contains(HasSubstr("hash of the GPU's UUID")));
   record = good_record();
   record["gpu"].erase("name");
   EXPECT_THAT(flaws_of(record), ElementsAre(HasSubstr("gpu.name")));
   EXPECT_THAT(flaws_of(Json::object()), ElementsAre(HasSubstr("no roofwalk.gpu_record/1")));
+}
+
+// The doctor and every attempt say what NVML saw.
+TEST(GpuRecord, TellsNobodysUuidAndNobodysProcesses) {
+  const std::string uuid = "GPU-12345678-1234-1234-1234-123456789abc";
+  Json record = good_record();
+  record["attempts"][0]["gpu"]["before"] = {
+      {"uuid", uuid}, {"processes", Json::array({Json{{"pid", 4711}, {"name", "python"}, {"user", "anna"}}})}};
+  record["attempts"][0]["notes"] = {"another program uses this GPU: python of anna (pid 4711)"};
+  EXPECT_THAT(flaws_of(record), ElementsAre(HasSubstr("it tells the GPU's UUID")));
+  const Json shown = without_private(record);
+  EXPECT_THAT(flaws_of(shown), IsEmpty());
+  EXPECT_EQ(shown["attempts"][0]["gpu"]["before"]["processes"], 1);
+  for (const char* word : {"12345678", "anna", "python", "4711"}) {
+    EXPECT_EQ(shown.dump().find(word), std::string::npos) << word;
+  }
+  EXPECT_EQ(without_private(good_record()), good_record());
 }
 
 TEST(GpuRecord, WithoutRawSamplesIsNot) {

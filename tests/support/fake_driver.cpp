@@ -338,6 +338,7 @@ struct FakeDriver::Functions {
   }
   static CUresult load_function(CUfunction handle) {
     ENTER(cuFuncLoad);
+    if (self.captured_) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;  // as a driver may that has to copy code for it
     return self.is_alive(*reinterpret_cast<Function*>(handle)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
   }
   static int registers_of(const Function& function) {
@@ -448,8 +449,12 @@ struct FakeDriver::Functions {
     return CUDA_SUCCESS;
   }
   static CUresult instantiate(CUgraphExec* out, CUgraph graph, unsigned long long) {
-    ENTER(cuGraphInstantiate);
+    ENTER(cuGraphInstantiateWithFlags);
     *out = reinterpret_cast<CUgraphExec>(graph);
+    return CUDA_SUCCESS;
+  }
+  static CUresult upload_graph(CUgraphExec, CUstream) {
+    ENTER(cuGraphUpload);
     return CUDA_SUCCESS;
   }
   static CUresult launch_graph(CUgraphExec graph, CUstream) {
@@ -563,7 +568,8 @@ FakeDriver::FakeDriver(Machine machine) : machine_(machine), gpu_(std::move(mach
   api_.cuStreamSynchronize = Functions::synchronize;
   api_.cuStreamBeginCapture = Functions::begin_capture;
   api_.cuStreamEndCapture = Functions::end_capture;
-  api_.cuGraphInstantiate = Functions::instantiate;
+  api_.cuGraphInstantiateWithFlags = Functions::instantiate;
+  api_.cuGraphUpload = Functions::upload_graph;
   api_.cuGraphLaunch = Functions::launch_graph;
   api_.cuGraphExecDestroy = Functions::destroy_exec;
   api_.cuGraphDestroy = Functions::destroy_graph;

@@ -83,7 +83,14 @@ Status ColdCache::open(const DriverApi& api, const CudaCard& card) {
   bytes_ = std::max<std::uint64_t>(2 * static_cast<std::uint64_t>(std::max<std::int64_t>(card.l2_bytes, 0)), kLeast);
   blocks_ =
       static_cast<unsigned>(card.sms) * std::max(1u, static_cast<unsigned>(card.max_threads_per_sm) / kBlockThreads);
-  CUresult code = api.cuModuleLoadDataEx(&module_, kPtx.data(), 0, nullptr, nullptr);
+  CUresult code = give_back();
+  // On a slice of a GPU, or under MPS, nobody may set a part of L2 aside: there is nothing to give back.
+  if (code == CUDA_ERROR_UNSUPPORTED_LIMIT || code == CUDA_ERROR_NOT_SUPPORTED || code == CUDA_ERROR_NOT_PERMITTED) {
+    may_persist_ = false;
+    code = CUDA_SUCCESS;
+  }
+  if (code != CUDA_SUCCESS) return cuda_error(api, code, "give back the part of L2 that is set aside");
+  code = api.cuModuleLoadDataEx(&module_, kPtx.data(), 0, nullptr, nullptr);
   if (code != CUDA_SUCCESS) return cuda_error(api, code, "load the kernel that empties L2");
   code = api.cuModuleGetFunction(&kernel_, module_, kKernel);
   if (code == CUDA_SUCCESS) code = api.cuMemAlloc(&buffer_, bytes_);
@@ -92,12 +99,14 @@ Status ColdCache::open(const DriverApi& api, const CudaCard& card) {
   return kOk;
 }
 
+CUresult ColdCache::give_back() const {
+  if (!may_persist_) return CUDA_SUCCESS;
+  const CUresult code = api_->cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
+  return code == CUDA_SUCCESS ? api_->cuCtxResetPersistingL2Cache() : code;
+}
+
 CUresult ColdCache::sweep(CUstream stream, std::uint32_t rounds) const {
-  if (may_persist_) {
-    CUresult code = api_->cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
-    if (code == CUDA_SUCCESS) code = api_->cuCtxResetPersistingL2Cache();
-    if (code != CUDA_SUCCESS) return code;
-  }
+  if (const CUresult code = give_back(); code != CUDA_SUCCESS) return code;
   CUdeviceptr buffer = buffer_;
   std::uint64_t vectors = bytes_ / kVectorBytes;
   void* parameters[] = {&buffer, &vectors, &rounds};

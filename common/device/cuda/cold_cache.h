@@ -35,6 +35,8 @@ class ColdCache {
   static constexpr const char* kKernel = "read_all_of_l2";
 
  private:
+  CUresult give_back() const;  // what was set aside in L2
+
   const DriverApi* api_ = nullptr;
   CUmodule module_ = nullptr;
   CUfunction kernel_ = nullptr;

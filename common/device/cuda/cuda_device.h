@@ -99,6 +99,8 @@ class CudaDevice final : public Device {
   CUresult queue(const PlanStep& step);
   // All steps; the one that the driver refuses, if any.
   std::optional<Broken> queue(const Plan& plan);
+  // Finds and loads the plan's kernels, so that queueing them does not.
+  std::optional<Broken> find_kernels(const Plan& plan);
   std::optional<Broken> wait(CUevent event) const;
   std::optional<Broken> preheat();
   std::uint32_t rounds_for(double calls) const;

@@ -11,7 +11,9 @@ namespace roofwalk {
 static_assert(CUDA_VERSION >= 13000, "the headers of CUDA 13 or later are needed");
 
 // Every call that is used. cuda.h renames some (cuMemAlloc is cuMemAlloc_v2): the members of DriverApi follow it, and
-// the names that the driver is asked for stay the plain ones.
+// the names that the driver is asked for stay the plain ones. A call that cuda.h renames to more than a version must
+// stand here as what it becomes: under cuGraphInstantiate the driver still gives the function of CUDA 11, which takes
+// five arguments (cudaTypedefs.h).
 #define ROOFWALK_DRIVER_CALLS(X)                 \
   X(cuInit)                                      \
   X(cuDriverGetVersion)                          \
@@ -52,7 +54,8 @@ static_assert(CUDA_VERSION >= 13000, "the headers of CUDA 13 or later are needed
   X(cuStreamDestroy)                             \
   X(cuStreamBeginCapture)                        \
   X(cuStreamEndCapture)                          \
-  X(cuGraphInstantiate)                          \
+  X(cuGraphInstantiateWithFlags)                 \
+  X(cuGraphUpload)                               \
   X(cuGraphLaunch)                               \
   X(cuGraphExecDestroy)                          \
   X(cuGraphDestroy)

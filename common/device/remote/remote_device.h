@@ -12,7 +12,7 @@ namespace roofwalk {
 
 // Wall time that a worker has, in seconds. One that takes longer is killed.
 struct RemoteLimits {
-  double start_s = 60;      // to open its device
+  double start_s = 120;     // to open its device, whose counters may take half of that to answer
   double load_s = 120;      // to compile a kernel
   double request_s = 30;    // for anything else that is no run; at most 4 MiB are moved
   double run_slack_s = 10;  // beyond RunOptions::max_seconds

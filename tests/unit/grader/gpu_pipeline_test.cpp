@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 
 #include "common/measure/roofs.h"
 #include "grader/pipeline.h"
@@ -39,9 +40,12 @@ class GpuPipeline : public ::testing::Test {
     bench_.toolkit = find_toolkit(TEST_SOURCE_DIR);
     bench_.include = TEST_SOURCE_DIR "/common/include";
     bench_.cache = TEST_CACHE_DIR;
-    bench_.open = device(&attempt_ns_, &attempt_factor_);
-    bench_.open_own = device(&starter_ns_, &starter_factor_);
-    bench_.open_virtual = device(&attempt_ns_, &right_, /*counts=*/true);
+    bench_.open = device(&attempt_ns_, &attempt_factor_, [this] { return counts_ && attempt_counts_ ? 1 : 0; });
+    bench_.open_own = device(&starter_ns_, &starter_factor_, [this] { return counts_ && starter_counts_ ? 1 : 0; });
+    bench_.open_virtual = device(&attempt_ns_, &right_, [this] {
+      if (while_modelled_) while_modelled_();
+      return virtual_bytes_;
+    });
     bench_.gpu_state = [this]() -> Result<GpuState> { return states_.at(std::min(asked_++, states_.size() - 1)); };
   }
   ~GpuPipeline() override {
@@ -49,8 +53,9 @@ class GpuPipeline : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  DeviceFactory device(const double* elapsed_ns, const float* factor, bool counts = false) {
-    return [this, elapsed_ns, factor, counts]() -> Result<std::unique_ptr<Device>> {
+  // `bytes`: how often it counts each byte of DRAM; 0: it does not count.
+  DeviceFactory device(const double* elapsed_ns, const float* factor, const std::function<unsigned()>& bytes) {
+    return [this, elapsed_ns, factor, bytes]() -> Result<std::unique_ptr<Device>> {
       return std::unique_ptr<Device>(std::make_unique<testing::FakeDevice>(
           bench_.machine, [=, this](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
             const auto x = memory.floats("x"), y = memory.floats("y");
@@ -58,10 +63,11 @@ class GpuPipeline : public ::testing::Test {
             RunRecord record;
             // Clocks that wander by a few percent, the same way for both.
             record.elapsed_ns = *elapsed_ns * (1 + noise_ * static_cast<double>(runs_++ * 7 % 5));
-            if (!counts && !counts_) return record;
+            const unsigned times = bytes();
+            if (times == 0) return record;
             record.counters.set(Counter::flops_f32, y.size());
-            record.counters.set(Counter::dram_read_bytes, 4 * y.size());
-            record.counters.set(Counter::dram_write_bytes, 4 * y.size());
+            record.counters.set(Counter::dram_read_bytes, 4 * y.size() * times);
+            record.counters.set(Counter::dram_write_bytes, 4 * y.size() * times);
             return record;
           }));
     };
@@ -83,7 +89,9 @@ class GpuPipeline : public ::testing::Test {
   double starter_ns_ = 0, attempt_ns_ = 0, noise_ = 0;
   float starter_factor_ = 2, attempt_factor_ = 2;
   const float right_ = 2;
-  bool counts_ = true;
+  bool counts_ = true, attempt_counts_ = true, starter_counts_ = true;
+  unsigned virtual_bytes_ = 1;
+  std::function<void()> while_modelled_;
   int runs_ = 0;
   std::vector<GpuState> states_{GpuState{.uuid = "GPU-00000000-0000-0000-0000-000000000001"}};
   std::size_t asked_ = 0;
@@ -112,6 +120,43 @@ TEST_F(GpuPipeline, BytesThatMayNotBeCountedAreTheVirtualGpus) {
   EXPECT_THAT(attempt.notes, Contains("the bytes are the virtual GPU's, not this card's"));
   EXPECT_NEAR(attempt.moved->up, 4, 1e-9);  // the starter has bytes too
   EXPECT_NEAR(attempt.moved->right, 1, 1e-9);
+}
+
+// The same kernel as its own starter has moved nowhere, whoever's bytes the two had.
+TEST_F(GpuPipeline, CountedBytesAreNotHeldAgainstModelledOnes) {
+  virtual_bytes_ = 2;
+  attempt_counts_ = false;
+  const Attempt uncounted = run();
+  EXPECT_TRUE(uncounted.bytes_are_modelled);
+  EXPECT_NEAR(uncounted.moved->right, 1, 1e-9);
+  attempt_counts_ = true;
+  starter_counts_ = false;
+  const Attempt beside_uncounted = run();
+  EXPECT_TRUE(beside_uncounted.bytes_are_modelled);
+  EXPECT_NEAR(beside_uncounted.moved->right, 1, 1e-9);
+}
+
+TEST_F(GpuPipeline, AStarterIsKeptForThoseWhoseBytesAreAsItsOwn) {
+  const Chapter& chapter = **course_.find("mini-double");
+  const std::string key = baseline_key(bench_, chapter, chapter.measured_size("default"), kPublicSeed);
+  bench_.counts_bytes = false;
+  EXPECT_NE(baseline_key(bench_, chapter, chapter.measured_size("default"), kPublicSeed), key);
+  const StarterDot starter{{{"dram", {2, 3e9}}}, true};
+  const auto back = starter_from_json(to_json(starter).dump());
+  ASSERT_TRUE(back);
+  EXPECT_EQ(to_json(*back), to_json(starter));
+  EXPECT_FALSE(starter_from_json(R"({"dram": [2, 3e9]})"));  // as older versions kept it
+}
+
+TEST_F(GpuPipeline, NobodyWaitsForTheGpuWhileBytesAreModelled) {
+  counts_ = bench_.counts_bytes = false;
+  int modelled = 0;
+  while_modelled_ = [&] {
+    ++modelled;
+    EXPECT_TRUE(GpuTurn::wait({.gpu_uuid = bench_.gpu.uuid, .most_seconds = 0})) << "somebody could have had it";
+  };
+  EXPECT_EQ(run().judgement.verdict, Verdict::pass);
+  EXPECT_GE(modelled, 2) << "the starter and the attempt";
 }
 
 TEST_F(GpuPipeline, ATimeAtTheThresholdIsTooNoisyToTell) {

@@ -137,6 +137,21 @@ TEST_F(KeptRoofs, AreNotKeptAfterTrouble) {
   EXPECT_FALSE(fs::exists(root_ / ".cache/roofs"));
 }
 
+TEST_F(KeptRoofs, OfADisturbedGpuServeOnce) {
+  ::setenv("ROOFWALK_LOCK_DIR", root_.c_str(), 1);
+  bench_.device_kind = "cuda";
+  bench_.gpu = {.uuid = "GPU-00000000-0000-0000-0000-000000000002", .driver_version = 13000};
+  GpuState state{.uuid = bench_.gpu.uuid};
+  bench_.gpu_state = [&]() -> Result<GpuState> { return state; };
+  state.clock_reason_bits = 0x80;  // a power brake
+  EXPECT_TRUE(measured_roofs(bench_));
+  EXPECT_FALSE(fs::exists(root_ / ".cache/roofs"));
+  state.clock_reason_bits = 0;
+  EXPECT_TRUE(measured_roofs(bench_));
+  EXPECT_EQ(files().size(), 1u);
+  ::unsetenv("ROOFWALK_LOCK_DIR");
+}
+
 TEST_F(KeptRoofs, NeedNoFolderThatCanBeWritten) {
   std::ofstream(root_ / ".cache") << "a file where a folder should be";
   EXPECT_EQ(measured_by(), kAll);

@@ -181,6 +181,20 @@ TEST(CudaDevice, EveryMeasuredPassBeginsWithAColdCleanCache) {
   EXPECT_EQ(rig.count("begin 3"), 2);
 }
 
+// MIG and MPS: the driver names a share of L2 that may persist, and lets nobody set it.
+TEST(CudaDevice, WhereNoPartOfL2MayBeSetAsideNoneIsGivenBack) {
+  for (const CUresult code : {CUDA_ERROR_UNSUPPORTED_LIMIT, CUDA_ERROR_NOT_SUPPORTED}) {
+    Rig rig;
+    rig.driver.persisting_l2_bytes = 1 << 16;
+    rig.driver.fail("cuCtxSetLimit", 1, code);
+    rig.open();
+    Buffer x{"x", numbers(64)}, y{"y", std::vector<float>(64)};
+    const auto record = rig.runner->run(*compile(kSteps), {&x, &y, 64}, {});
+    EXPECT_TRUE(record.ok() && !record->fault);
+    EXPECT_EQ(rig.driver.calls("cuCtxSetLimit"), 1);
+  }
+}
+
 TEST(CudaDevice, TheCacheIsReadOverTwice) {
   Rig rig;
   rig.open();
@@ -469,6 +483,24 @@ SOLVE(float* x, int n, int bad) { for (int i = 0; i < n; ++i) step<<<1, 32>>>(x,
   const RunRecord broken = run(600, 300);
   ASSERT_TRUE(broken.fault.has_value());
   EXPECT_NE(broken.fault->message.find("one of the plan's 600 steps"), std::string::npos) << broken.fault->message;
+}
+
+// Its module is loaded anew before each pass, and its kernels before the clock runs.
+TEST(CudaDevice, AGraphOfKernelsThatWereLoadedAnew) {
+  const auto artifact = compile(R"(#include <roofwalk.cuh>
+__device__ float many;
+__global__ void step(float* x) { x[threadIdx.x] += ++many; }
+SOLVE(float* x, int n) { for (int i = 0; i < n; ++i) step<<<1, 1>>>(x); }
+)");
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  Rig rig;
+  rig.open_with_counters();
+  Buffer x{"x", {0}};
+  const auto record = rig.runner->run(*artifact, {&x, 501}, {});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_FALSE(record->fault) << record->fault->message;
+  EXPECT_EQ(rig.count("graph"), 1);
+  EXPECT_EQ(x.values[0], 501 * 502 / 2);
 }
 
 TEST(CudaDevice, AKernelWithoutEndIsAFaultAndCostsTheDevice) {

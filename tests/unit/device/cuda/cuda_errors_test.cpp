@@ -180,6 +180,23 @@ TEST(DriverApi, IsFilledFromALibrary) {
   EXPECT_NE(old.error().message.find("it has no cuFuncLoad"), std::string::npos) << old.error().text();
 }
 
+// cuGetProcAddress knows versions of a name. Where cuda.h means another function by it, the driver would not.
+TEST(DriverApi, AsksForTheFunctionsThatTheHeaderMeans) {
+  const auto is_version = [](std::string_view suffix) {
+    return suffix.empty() || (suffix.starts_with("_v") && suffix.find_first_not_of("0123456789", 2) == suffix.npos);
+  };
+#define ROOFWALK_TEXT(name) #name
+#define ROOFWALK_MEANT(name) ROOFWALK_TEXT(name)
+#define ROOFWALK_IS_MEANT(name)                                                                          \
+  EXPECT_TRUE(std::string_view(ROOFWALK_MEANT(name)).starts_with(#name) &&                               \
+              is_version(std::string_view(ROOFWALK_MEANT(name)).substr(std::string_view(#name).size()))) \
+      << #name << " is " << ROOFWALK_MEANT(name);
+  ROOFWALK_DRIVER_CALLS(ROOFWALK_IS_MEANT)
+#undef ROOFWALK_IS_MEANT
+#undef ROOFWALK_MEANT
+#undef ROOFWALK_TEXT
+}
+
 TEST(DriverApi, AnOldDriverSaysWhichOneIsNeeded) {
   FakeDriver driver(*load_machine("classroom"));
   driver.version = 12090;
