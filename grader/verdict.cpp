@@ -71,13 +71,27 @@ void grade_goals(const Evidence& evidence, Judgement& judgement) {
   }
 }
 
+std::string missed(const GoalResult& row) {
+  return fmt::format("{}: {} {}, a pass wants {}", goal_axis_name(row.goal.axis),
+                     goal_value(row.goal, row.reached.value_or(0)), goal_phrase(row.goal),
+                     goal_value(row.goal, row.wanted));
+}
+
 std::vector<std::string> missed_goals(const Judgement& judgement) {
   std::vector<std::string> reasons;
   for (const GoalResult& row : judgement.goals) {
-    if (row.wanted_for != Grade::pass || row.met) continue;
-    reasons.push_back(fmt::format("{}: {} {}, a pass wants {}", goal_axis_name(row.goal.axis),
-                                  goal_value(row.goal, row.reached.value_or(0)), goal_phrase(row.goal),
-                                  goal_value(row.goal, row.wanted)));
+    if (row.wanted_for == Grade::pass && !row.met) reasons.push_back(missed(row));
+  }
+  return reasons;
+}
+
+// Of those, the ones that no clock has a part in.
+std::vector<std::string> missed_by_bytes(const Judgement& judgement) {
+  std::vector<std::string> reasons;
+  for (const GoalResult& row : judgement.goals) {
+    const bool is_of_bytes =
+        row.goal.what == Goal::What::ai_over_starter || row.goal.what == Goal::What::share_of_algorithmic_ai;
+    if (is_of_bytes && row.wanted_for == Grade::pass && !row.met) reasons.push_back(missed(row));
   }
   return reasons;
 }
@@ -150,6 +164,9 @@ Judgement judge(const Evidence& evidence) {
   if (!evidence.measurement) return end(Verdict::not_graded, {"it was never measured"});
   if (!evidence.implausible.empty()) return end(Verdict::not_graded, evidence.implausible);
   if (auto unmeasured = unmeasured_goals(judgement); !unmeasured.empty()) return end(Verdict::not_graded, unmeasured);
+  if (auto missed = missed_by_bytes(judgement); evidence.noise && !missed.empty()) {
+    return end(Verdict::fail, std::move(missed));  // which no other time would change
+  }
   if (evidence.noise) return end(Verdict::too_noisy, {*evidence.noise});
   if (judgement.grade != Grade::none) return end(Verdict::pass, {});
   return end(Verdict::fail, missed_goals(judgement));

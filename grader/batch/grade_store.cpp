@@ -264,7 +264,10 @@ struct GradeStore::Impl {
 
 Result<GradeStore> GradeStore::open(const fs::path& file, std::string& told) {
   std::error_code error;
-  fs::create_directories(file.parent_path(), error);
+  // Names and grades are nobody else's to read. A folder that is there keeps what its owner made of it.
+  if (fs::create_directories(file.parent_path(), error)) {
+    fs::permissions(file.parent_path(), fs::perms::owner_all, error);
+  }
   ROOFWALK_TRY_STATUS(refuse_network(file));
   auto impl = std::make_unique<Impl>(Impl{file, Database(file, kBusyMs)});
   Status ready = prepare(impl->database, file);

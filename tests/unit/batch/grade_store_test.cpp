@@ -57,6 +57,11 @@ TEST_F(Grades, AreThereAfterwards) {
   EXPECT_EQ(told_, "");
 }
 
+TEST_F(Grades, AreNobodyElsesToRead) {
+  open();
+  EXPECT_EQ(fs::status(file_.parent_path()).permissions(), fs::perms::owner_all);
+}
+
 TEST_F(Grades, OfOneKeyAndRoundStayAsTheyWere) {
   fill(1);
   GradeStore store = open();

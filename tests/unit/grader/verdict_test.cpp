@@ -129,6 +129,15 @@ TEST(Judge, NoiseIsNeverAFail) {
   evidence.goals = {up_goal(0.9, 0.95)};
   evidence.noise = "another process used the GPU";
   EXPECT_EQ(judge(evidence).verdict, Verdict::too_noisy);
+  // Bytes have no noise: a goal about them that is missed stays missed.
+  evidence.goals.push_back({.axis = Goal::Axis::right,
+                            .level = "dram",
+                            .what = Goal::What::share_of_algorithmic_ai,
+                            .pass = 2,
+                            .ace = std::nullopt});
+  EXPECT_EQ(judge(evidence).verdict, Verdict::fail);
+  ASSERT_EQ(judge(evidence).reasons.size(), 1u);
+  EXPECT_THAT(judge(evidence).reasons[0], ::testing::HasSubstr("algorithm's AI"));
 }
 
 TEST(Judge, WhatPairsDecidedStandsAboveTheFigure) {
