@@ -13,6 +13,15 @@ namespace roofwalk {
 
 class Statement;
 
+inline constexpr int kBusyMs = 30'000;  // that a store waits for other processes
+
+// For every connection. Without recursive triggers, INSERT OR REPLACE would slip past a store's triggers.
+inline constexpr const char* kSafeSettings = R"sql(
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA recursive_triggers = ON;
+)sql";
+
 // One connection. Errors are SQLite's own codes: the store knows what they mean to a learner.
 class Database {
  public:

@@ -12,15 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBusyMs = 30'000;
 constexpr std::int64_t kSchemaVersion = 2;
-
-// For every connection. Without recursive triggers, INSERT OR REPLACE would slip past the triggers below.
-constexpr const char* kSettings = R"sql(
-  PRAGMA synchronous = FULL;
-  PRAGMA foreign_keys = ON;
-  PRAGMA recursive_triggers = ON;
-)sql";
 
 // A walk starts with a chapter's first attempt or with a reset; the latest is the one that counts.
 constexpr const char* kSchema = R"sql(
@@ -109,7 +101,7 @@ Status bring_up_to_date(Database& database, const fs::path& file) {
 
 // Opens and brings the file to what this program expects.
 Status prepare(Database& database, const fs::path& file) {
-  if (database.code() != SQLITE_OK || !database.run(kSettings)) return failure(database, file);
+  if (database.code() != SQLITE_OK || !database.run(kSafeSettings)) return failure(database, file);
   const std::int64_t version = database.number("PRAGMA user_version", -1);
   if (version < 0) return failure(database, file);
   if (version > kSchemaVersion) {

@@ -16,15 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBusyMs = 30'000;
 constexpr std::int64_t kSchemaVersion = 1;
-
-// For every connection. Without recursive triggers, INSERT OR REPLACE would slip past the triggers below.
-constexpr const char* kSettings = R"sql(
-  PRAGMA synchronous = FULL;
-  PRAGMA foreign_keys = ON;
-  PRAGMA recursive_triggers = ON;
-)sql";
 
 constexpr const char* kSchema = R"sql(
   CREATE TABLE students (
@@ -140,7 +132,7 @@ bool make_tables(Database& database) {
 }
 
 Status prepare(Database& database, const fs::path& file) {
-  if (database.code() != SQLITE_OK || !database.run(kSettings)) return failure(database, file);
+  if (database.code() != SQLITE_OK || !database.run(kSafeSettings)) return failure(database, file);
   const std::int64_t version = database.number("PRAGMA user_version", -1);
   if (version < 0 || !database.use_write_ahead_log()) return failure(database, file);
   if (version > kSchemaVersion) {

@@ -1,4 +1,5 @@
 #include "grader/profile/profile_html.h"
+#include "grader/markup.h"
 
 #include <fmt/format.h>
 
@@ -71,29 +72,6 @@ tr.idle > .source { color: var(--quiet); }
   td.figure::before { content: attr(data-name) " "; color: var(--quiet); font-weight: 400; }
 }
 )";
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 // A file may hold bytes that are no UTF-8; the page says that it is UTF-8, as JSON does.
 std::string valid_utf8(const std::string& text) {
