@@ -1,11 +1,11 @@
 #include "grader/profile/profile_html.h"
-#include "grader/markup.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "common/roofline/si.h"
+#include "grader/markup.h"
 #include "grader/profile/figure_columns.h"
 
 namespace roofwalk {
