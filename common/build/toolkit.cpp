@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "common/base/subprocess.h"
@@ -35,6 +37,27 @@ Version version_of(const fs::path& root) {
   Version version{.text = result->output.substr(at + 3, end == std::string::npos ? end : end - at - 3)};
   version.major = std::atoi(version.text.c_str());
   return version;
+}
+
+// Where the toolkit of root's nvcc lies. An nvcc that is a script hands over to one elsewhere, which names its folder
+// in a dry run: a box that held only the script's own folder could not compile.
+fs::path home_of(const fs::path& root) {
+  const fs::path nvcc = root / "bin/nvcc";
+  char magic[2] = {};
+  if (!std::ifstream(nvcc).read(magic, sizeof magic) || magic[0] != '#' || magic[1] != '!') return root;
+  const auto result = run_command({.arguments = {nvcc.string(), "-dryrun", "-E", "-x", "cu", "/dev/null"},
+                                   .timeout_s = 10,
+                                   .max_output_bytes = 65'536});
+  if (!result) return root;
+  std::istringstream lines(result->output);
+  for (std::string line; std::getline(lines, line);) {
+    constexpr std::string_view kKey = "#$ TOP=";
+    if (!line.starts_with(kKey)) continue;
+    std::error_code error;
+    const fs::path home = fs::canonical(line.substr(kKey.size()), error);
+    return !error && ::access((home / "bin/nvcc").c_str(), X_OK) == 0 ? home : root;
+  }
+  return root;
 }
 
 std::vector<fs::path> candidates(const fs::path& project_root) {
@@ -71,7 +94,7 @@ Result<Toolkit> find_toolkit(const fs::path& project_root) {
   constexpr const char* kAdvice = "run ./roofwalk once, which installs the CUDA toolkit beside the project";
   if (const char* chosen = std::getenv("ROOFWALK_CUDA"); chosen != nullptr && *chosen != '\0') {
     const Version version = version_of(chosen);
-    if (version.major >= kOldestMajor) return Toolkit{.root = chosen, .version = version.text};
+    if (version.major >= kOldestMajor) return Toolkit{.root = home_of(chosen), .version = version.text};
     return Error{.message = fmt::format("ROOFWALK_CUDA is {}, which holds no working nvcc {} or later with its ptxas",
                                         chosen, kOldestMajor),
                  .advice = "unset it, or name the folder of a CUDA toolkit"};
@@ -79,7 +102,7 @@ Result<Toolkit> find_toolkit(const fs::path& project_root) {
   std::string too_old;
   for (const fs::path& root : candidates(project_root)) {
     const Version version = version_of(root);
-    if (version.major >= kOldestMajor) return Toolkit{.root = root, .version = version.text};
+    if (version.major >= kOldestMajor) return Toolkit{.root = home_of(root), .version = version.text};
     if (version.major > 0 && too_old.empty())
       too_old = fmt::format("; {} in {} is too old", version.text, root.string());
   }

@@ -94,5 +94,28 @@ TEST_F(FindToolkit, LinksAreFollowedToTheToolkit) {
   EXPECT_EQ(toolkit->root, good);
 }
 
+// A box holds the toolkit's folder and no other: the script's would be of no use there.
+TEST_F(FindToolkit, AScriptThatCallsAnotherNvccGivesThatOnesFolder) {
+  const fs::path real = fs::canonical(folder_.write("real/bin/nvcc",
+                                                    "#!/bin/sh\n"
+                                                    "if [ \"$1\" = -dryrun ]; then\n"
+                                                    "  echo '#$ _HERE_=elsewhere'\n"
+                                                    "  echo \"#$ TOP=$(dirname \"$0\")/..\"\n"
+                                                    "  exit\n"
+                                                    "fi\n"
+                                                    "echo 'Cuda compilation tools, release 13.0, V13.0.7'\n"));
+  fs::permissions(real, fs::perms::owner_all);
+  for (const char* tool : {"nvcc", "ptxas"}) {
+    const fs::path script =
+        folder_.write(std::string("scripts/bin/") + tool, "#!/bin/sh\nexec " + real.string() + " \"$@\"\n");
+    fs::permissions(script, fs::perms::owner_all);
+  }
+  set_path((folder_.path() / "scripts/bin").string());
+  const auto toolkit = find_toolkit("/nowhere");
+  ASSERT_TRUE(toolkit.ok()) << toolkit.error().text();
+  EXPECT_EQ(toolkit->root, real.parent_path().parent_path());
+  EXPECT_EQ(toolkit->version, "13.0.7");
+}
+
 }  // namespace
 }  // namespace roofwalk
