@@ -46,6 +46,7 @@ fs::path home_of(const fs::path& root) {
   char magic[2] = {};
   if (!std::ifstream(nvcc).read(magic, sizeof magic) || magic[0] != '#' || magic[1] != '!') return root;
   const auto result = run_command({.arguments = {nvcc.string(), "-dryrun", "-E", "-x", "cu", "/dev/null"},
+                                   .environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LC_ALL", "C"}},
                                    .timeout_s = 10,
                                    .max_output_bytes = 65'536});
   if (!result) return root;

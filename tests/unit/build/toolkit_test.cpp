@@ -99,6 +99,7 @@ TEST_F(FindToolkit, AScriptThatCallsAnotherNvccGivesThatOnesFolder) {
   const fs::path real = fs::canonical(folder_.write("real/bin/nvcc",
                                                     "#!/bin/sh\n"
                                                     "if [ \"$1\" = -dryrun ]; then\n"
+                                                    "  [ -z \"$NVCC_PREPEND_FLAGS\" ] || exit 1\n"
                                                     "  echo '#$ _HERE_=elsewhere'\n"
                                                     "  echo \"#$ TOP=$(dirname \"$0\")/..\"\n"
                                                     "  exit\n"
@@ -110,6 +111,8 @@ TEST_F(FindToolkit, AScriptThatCallsAnotherNvccGivesThatOnesFolder) {
         folder_.write(std::string("scripts/bin/") + tool, "#!/bin/sh\nexec " + real.string() + " \"$@\"\n");
     fs::permissions(script, fs::perms::owner_all);
   }
+  Variable flags("NVCC_PREPEND_FLAGS");
+  ::setenv("NVCC_PREPEND_FLAGS", "--no-such-flag", 1);
   set_path((folder_.path() / "scripts/bin").string());
   const auto toolkit = find_toolkit("/nowhere");
   ASSERT_TRUE(toolkit.ok()) << toolkit.error().text();
