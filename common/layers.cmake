@@ -11,14 +11,19 @@ function(roofwalk_layer name)
   set_property(GLOBAL APPEND PROPERTY ROOFWALK_LAYER_USES "${name}:${arg_USES}")
 endfunction()
 
-# roofwalk_unit_test(NAME SOURCES ... USES ...): one executable, each case a CTest of the label `unit`. Tests are compiled
-# once for every change and run for seconds: they are built without optimization, on one precompiled set of headers.
+# Tests are compiled once for every change and run for seconds: they are built without optimization, on one precompiled
+# set of headers.
+function(roofwalk_build_as_test name)
+  target_compile_options(${name} PRIVATE -O0)
+  target_precompile_headers(${name} REUSE_FROM roofwalk_test_headers)
+endfunction()
+
+# roofwalk_unit_test(NAME SOURCES ... USES ...): one executable, each case a CTest of the label `unit`.
 function(roofwalk_unit_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   list(TRANSFORM arg_USES PREPEND roofwalk_)
   target_link_libraries(${name} PRIVATE ${arg_USES} GTest::gtest_main GTest::gmock)
-  target_compile_options(${name} PRIVATE -O0)
-  target_precompile_headers(${name} REUSE_FROM roofwalk_test_headers)
+  roofwalk_build_as_test(${name})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
 endfunction()

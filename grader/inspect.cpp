@@ -10,8 +10,6 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kSectorBytes = 32;
-
 double count(const Counters& counters, Counter counter) { return static_cast<double>(counters[counter].value_or(0)); }
 
 // Sectors that the same accesses would touch, had the bytes used lain side by side, where that is not counted. A

@@ -8,8 +8,6 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kHalfBytes = 2;
-
 class Linear final : public Exercise {
  public:
   Work work(const Size& size) const override { return gemm_work(size["batch"], size["n"], size["k"], kHalfBytes); }

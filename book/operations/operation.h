@@ -11,6 +11,8 @@
 
 namespace roofwalk {
 
+inline constexpr double kHalfBytes = 2;
+
 struct Operation {
   std::string name;    // "gemm-32": what people type
   std::string kernel;  // its file in this folder: "gemm.cu"

@@ -7,7 +7,7 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kFloatBytes = 4, kHalfBytes = 2;
+constexpr double kFloatBytes = 4;
 
 // Llama-2 7B's gate projection, 4096 to 11008.
 Size feed_forward(std::int64_t batch) { return Size({{"batch", batch}, {"n", 11008}, {"k", 4096}}); }

@@ -9,7 +9,6 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kHalfBytes = 2;
 constexpr float kEpsilon = 1e-5f;
 
 Scalar integer(const char* name, std::int64_t value) { return {name, static_cast<std::int32_t>(value)}; }

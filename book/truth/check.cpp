@@ -59,11 +59,6 @@ Status check_figures_of(const Page& page, const AttemptJsons& records, std::vect
   return kOk;
 }
 
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // The picture of `mark`, light and dark, against the files that the page shows.
 Status check_picture(const std::filesystem::path& folder, const Mark& mark, const Outputs& outputs,
                      const AttemptJsons& records, Checked& checked) {

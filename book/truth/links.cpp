@@ -13,11 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // Calls `visit(line, number)` for each line that is no code.
 template <class Visit>
 void each_line_of_prose(const std::string& text, Visit visit) {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ struct Page {
   std::vector<Mark> marks;  // in order
   std::string prose;  // the page with its marks' own lines and all blocks of code emptied: what figures are read in
 };
+
+// A whole file; empty where it cannot be read.
+std::string text_of(const std::filesystem::path& file);
 
 // Errors, with the line: a mark that is none of the above, one without its block, a block without an end.
 Result<Page> parse_page(const std::string& text);

@@ -26,11 +26,6 @@ constexpr const char* kInputs[] = {"chapters",        "solutions",     "tests/gr
 
 constexpr std::size_t kMostOutput = 64 << 20;  // the record of a thousand launches has megabytes
 
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
   std::istringstream in(text);

@@ -8,7 +8,6 @@
 namespace roofwalk {
 namespace {
 
-constexpr std::size_t kMaxCubinBytes = 64 << 20;
 constexpr double kAssemblySeconds = 60;
 
 }  // namespace

@@ -1,6 +1,7 @@
 // ptxas: from PTX to the code of one chip.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -8,6 +9,8 @@
 #include "common/build/build.h"
 
 namespace roofwalk {
+
+inline constexpr std::size_t kMaxCubinBytes = 64 << 20;  // more than that is no code of a kernel
 
 struct ChipCode {
   std::string cubin;           // ready to be loaded

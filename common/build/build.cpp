@@ -6,6 +6,7 @@
 #include <map>
 
 #include "common/base/hash.h"
+#include "common/build/assemble.h"
 #include "common/build/cache.h"
 #include "common/build/compile_folder.h"
 #include "common/build/cubin.h"
@@ -22,8 +23,7 @@ namespace fs = std::filesystem;
 constexpr const char* kPlanEntry = "solve";
 constexpr std::size_t kMaxSourceBytes = 1 << 20;
 constexpr std::size_t kMaxHeaderBytes = 1 << 20;
-constexpr std::size_t kMaxPtxBytes = 4 << 20;  // a chapter's own is 1 to 16 KB; ptxas needs minutes for more
-constexpr std::size_t kMaxCubinBytes = 64 << 20;
+constexpr std::size_t kMaxPtxBytes = 4 << 20;    // a chapter's own is 1 to 16 KB; ptxas needs minutes for more
 constexpr int kMaxStaticSharedBytes = 48 << 10;  // what CUDA allows a kernel to declare, on every chip
 
 using Headers = std::map<std::string, std::string>;  // name, text

@@ -8,8 +8,6 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kSectorBytes = 32;
-
 // The sum of counters times `scale`; unsupported as soon as one of them is.
 Quantity sum(const Counters& counters, std::initializer_list<Counter> parts, std::string_view unit, Obtained obtained,
              double scale = 1) {

@@ -29,6 +29,8 @@ struct Quantity {
   std::optional<double> get() const { return known() ? std::optional<double>(value) : std::nullopt; }
 };
 
+inline constexpr double kSectorBytes = 32;  // what L1 and L2 are counted in
+
 // The traffic of one memory level and what follows from it.
 struct LevelMeasurement {
   std::string level;  // "dram", "l2", "l1"

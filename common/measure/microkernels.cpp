@@ -8,11 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "common/measure/measurement.h"
+
 namespace roofwalk {
 namespace {
 
 constexpr std::int64_t kVectorBytes = 16;
-constexpr double kSectorBytes = 32;
 constexpr int kRepeats = 5;             // of a run whose time is measured
 constexpr double kLongEnough_ns = 1e6;  // a difference of measured times; a GPU's events tell half a microsecond
 constexpr int kGrowth = 4;              // from one length to the next

@@ -14,9 +14,9 @@ namespace roofwalk {
 namespace {
 
 constexpr int kFewestColumns = 40, kFewestRows = 12;
-constexpr int kLeft = 7;    // columns of the y axis: "100 G |"
-constexpr int kTop = 1;     // the title
-constexpr int kBottom = 4;  // axis, tick labels, axis title, legend
+constexpr int kLeftColumns = 7;  // columns of the y axis: "100 G |"
+constexpr int kTopRows = 1;      // the title
+constexpr int kBottomRows = 4;   // axis, tick labels, axis title, legend
 
 enum class Paint { none, quiet, roof, goal, walk, newest };
 
@@ -118,34 +118,38 @@ class TextPlot {
   }
 
  private:
-  int width() const { return columns_ - kLeft - 1; }
-  int height() const { return rows_ - kTop - kBottom; }
-  int column_of(double ai) const { return kLeft + static_cast<int>(std::lround(frame_.x_share(ai) * (width() - 1))); }
+  int width() const { return columns_ - kLeftColumns - 1; }
+  int height() const { return rows_ - kTopRows - kBottomRows; }
+  int column_of(double ai) const {
+    return kLeftColumns + static_cast<int>(std::lround(frame_.x_share(ai) * (width() - 1)));
+  }
   // In rows from the top, with a fraction; a value in the middle of a row ends in .0.
-  double height_of(double flops_per_s) const { return kTop + (1 - frame_.y_share(flops_per_s)) * (height() - 1); }
+  double height_of(double flops_per_s) const { return kTopRows + (1 - frame_.y_share(flops_per_s)) * (height() - 1); }
   int row_of(double flops_per_s) const { return static_cast<int>(std::lround(height_of(flops_per_s))); }
   double ai_of(int column) const {
-    return frame_.x_low * std::pow(frame_.x_high / frame_.x_low, static_cast<double>(column - kLeft) / (width() - 1));
+    return frame_.x_low *
+           std::pow(frame_.x_high / frame_.x_low, static_cast<double>(column - kLeftColumns) / (width() - 1));
   }
-  int bottom() const { return kTop + height(); }  // the row of the axis
+  int bottom() const { return kTopRows + height(); }  // the row of the axis
   bool in_plot(int column, int row) const {
-    return column >= kLeft && column < kLeft + width() && row >= kTop && row < bottom();
+    return column >= kLeftColumns && column < kLeftColumns + width() && row >= kTopRows && row < bottom();
   }
 
   void add_axes() {
-    for (int row = kTop; row < bottom(); ++row) canvas_.put(kLeft - 1, row, '|', Paint::quiet);
-    for (int column = kLeft - 1; column < kLeft + width(); ++column) canvas_.put(column, bottom(), '-', Paint::quiet);
+    for (int row = kTopRows; row < bottom(); ++row) canvas_.put(kLeftColumns - 1, row, '|', Paint::quiet);
+    for (int column = kLeftColumns - 1; column < kLeftColumns + width(); ++column)
+      canvas_.put(column, bottom(), '-', Paint::quiet);
     for (const double tick : frame_.y_ticks()) {
       const std::string label = si_text(tick, "");
       const int row = row_of(tick);
-      canvas_.put(kLeft - 1, row, '+', Paint::quiet);
-      canvas_.write(kLeft - 2 - static_cast<int>(label.size()), row, label, Paint::none);
+      canvas_.put(kLeftColumns - 1, row, '+', Paint::quiet);
+      canvas_.write(kLeftColumns - 2 - static_cast<int>(label.size()), row, label, Paint::none);
     }
-    canvas_.put(kLeft - 1, bottom(), '+', Paint::quiet);
+    canvas_.put(kLeftColumns - 1, bottom(), '+', Paint::quiet);
     for (const double tick : frame_.x_ticks()) {
       const std::string label = number_text(tick);
       const int column = column_of(tick), length = static_cast<int>(label.size());
-      if (column > kLeft) canvas_.put(column, bottom(), '+', Paint::quiet);
+      if (column > kLeftColumns) canvas_.put(column, bottom(), '+', Paint::quiet);
       canvas_.write(std::min(column - length / 2, columns_ - length), bottom() + 1, label, Paint::none);
     }
   }
@@ -178,7 +182,7 @@ class TextPlot {
 
   // The chart's own roof: a line whose characters sit high, low or in the middle of their row.
   void add_roof() {
-    for (int column = kLeft; column < kLeft + width(); ++column) {
+    for (int column = kLeftColumns; column < kLeftColumns + width(); ++column) {
       const double place = height_of(roof_at(chart_, ai_of(column)));
       const double offset = place - std::lround(place);
       const bool flat = column >= column_of(ridge(chart_));
@@ -192,13 +196,14 @@ class TextPlot {
     const ComputeRoof& roof = chart_.roofs.compute.front();
     const std::string label = upper_case(roof.name) + " " + si_text(roof.flops_per_s, "FLOP/s") +
                               promise(roof.flops_per_s, roof.data_sheet_flops_per_s, "FLOP/s");
-    canvas_.write(kLeft + width() - static_cast<int>(label.size()), row_of(roof.flops_per_s) - 1, label, Paint::roof);
+    canvas_.write(kLeftColumns + width() - static_cast<int>(label.size()), row_of(roof.flops_per_s) - 1, label,
+                  Paint::roof);
   }
 
   void add_dots() {
     for (std::size_t i = 0; i < walk_.points.size(); ++i) {
       const Point& point = walk_.points[i].point;
-      places_.push_back({std::min(column_of(point.ai), kLeft + width() - 2), row_of(point.flops_per_s)});
+      places_.push_back({std::min(column_of(point.ai), kLeftColumns + width() - 2), row_of(point.flops_per_s)});
     }
     // Newest first; a number that would touch another one is an "o".
     std::vector<std::pair<int, int>> digits;
@@ -225,7 +230,7 @@ class TextPlot {
     for (const MemoryRoof& roof : chart_.roofs.memory) {
       if (roof.level == chart_.level || !label_roof(roof, false)) continue;
       const int knee = column_of(peak(chart_) / roof.bytes_per_s);
-      for (int column = kLeft; column < knee; column += 2) {
+      for (int column = kLeftColumns; column < knee; column += 2) {
         const int row = row_of(ai_of(column) * roof.bytes_per_s);
         if (canvas_.free(column, row, 1)) plot(column, row, '.', Paint::quiet);
       }
@@ -246,7 +251,7 @@ class TextPlot {
       return true;
     };
     const auto write_along = [&](int from_start, int rows_below) {
-      for (int column = kLeft + 1; column + length < knee; ++column) {
+      for (int column = kLeftColumns + 1; column + length < knee; ++column) {
         if (write_at(column, column + from_start, rows_below)) return true;
       }
       return false;

@@ -11,7 +11,7 @@ namespace roofwalk {
 namespace {
 
 // Attribute or text. The gradebook's texts are UTF-8 already; what XML cannot hold becomes "?".
-std::string escaped(const std::string& text) {
+std::string escaped_xml(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -54,7 +54,7 @@ struct Counts {
 };
 
 std::string property(const std::string& name, const std::string& value) {
-  return fmt::format("        <property name=\"{}\" value=\"{}\"/>\n", escaped(name), escaped(value));
+  return fmt::format("        <property name=\"{}\" value=\"{}\"/>\n", escaped_xml(name), escaped_xml(value));
 }
 
 std::string properties_of(const Entry& entry, const Column& column) {
@@ -73,8 +73,8 @@ std::string properties_of(const Entry& entry, const Column& column) {
 std::string testcase(const StudentRow& row, std::size_t at, const Column& column, Counts& counts) {
   const Cell& cell = row.cells[at];
   ++counts.tests;
-  std::string text = fmt::format("    <testcase name=\"{}\" classname=\"{}\" time=\"0\">\n", escaped(row.owner.student),
-                                 escaped("roofwalk." + column.chapter));
+  std::string text = fmt::format("    <testcase name=\"{}\" classname=\"{}\" time=\"0\">\n",
+                                 escaped_xml(row.owner.student), escaped_xml("roofwalk." + column.chapter));
   const Entry* entry = cell.counting();
   if (entry == nullptr) {
     ++counts.skipped;
@@ -84,13 +84,13 @@ std::string testcase(const StudentRow& row, std::size_t at, const Column& column
   const std::string reason = entry->reasons.empty() ? "" : entry->reasons.front();
   if (cell.state == Cell::State::not_graded) {
     ++counts.errors;
-    text += fmt::format("      <error message=\"{}\" type=\"not_graded\"/>\n", escaped(reason));
+    text += fmt::format("      <error message=\"{}\" type=\"not_graded\"/>\n", escaped_xml(reason));
   } else if (entry->verdict != "pass") {
     ++counts.failures;
     std::string all;
     for (const std::string& line : entry->reasons) all += line + "\n";
-    text += fmt::format("      <failure message=\"{}\" type=\"{}\">{}</failure>\n", escaped(reason),
-                        escaped(entry->verdict), escaped(all));
+    text += fmt::format("      <failure message=\"{}\" type=\"{}\">{}</failure>\n", escaped_xml(reason),
+                        escaped_xml(entry->verdict), escaped_xml(all));
   }
   return text + "    </testcase>\n";
 }
@@ -109,7 +109,7 @@ std::string to_junit(const Gradebook& book) {
         "  <testsuite name=\"{}\" package=\"roofwalk\" id=\"{}\" timestamp=\"1970-01-01T00:00:00\" "
         "hostname=\"localhost\" "
         "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"0\">\n{}  </testsuite>\n",
-        escaped(book.columns[i].chapter), i, counts.tests, counts.failures, counts.errors, counts.skipped, cases);
+        escaped_xml(book.columns[i].chapter), i, counts.tests, counts.failures, counts.errors, counts.skipped, cases);
     all.tests += counts.tests;
     all.failures += counts.failures;
     all.errors += counts.errors;
@@ -118,7 +118,8 @@ std::string to_junit(const Gradebook& book) {
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
       "skipped=\"{}\" time=\"0\">\n{}</testsuites>\n",
-      escaped(book.title.empty() ? "roofwalk" : book.title), all.tests, all.failures, all.errors, all.skipped, suites);
+      escaped_xml(book.title.empty() ? "roofwalk" : book.title), all.tests, all.failures, all.errors, all.skipped,
+      suites);
 }
 
 }  // namespace roofwalk

@@ -9,13 +9,13 @@
 #include <numeric>
 #include <sstream>
 
+#include "common/measure/measurement.h"
 #include "common/roofline/si.h"
 #include "grader/inspect.h"
 
 namespace roofwalk {
 namespace {
 
-constexpr double kSectorBytes = 32;
 constexpr double kHot = 0.1;  // of the time
 constexpr std::size_t kMostHotLines = 5;
 constexpr std::size_t kMostDiagnoses = 3;

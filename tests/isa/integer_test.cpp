@@ -9,7 +9,7 @@
 namespace roofwalk::isa {
 namespace {
 
-constexpr std::size_t kSamples = 2000;
+constexpr std::size_t kIntegerSamples = 2000;
 
 struct Integer {
   const char* type;
@@ -48,7 +48,7 @@ using Arithmetic = std::function<Int128(const Integer&, const std::vector<Int128
 void expect_arithmetic(const std::string& name, const Integer& type, int sources, const Arithmetic& f,
                        bool clamps = false) {
   const auto count = static_cast<std::size_t>(sources);
-  const std::vector<Values> values = sample_tuples(std::vector<Kind>(count, type.kind()), kSamples);
+  const std::vector<Values> values = sample_tuples(std::vector<Kind>(count, type.kind()), kIntegerSamples);
   expect_lanes(fmt::format("{}.{} {}", name, type.type, operands(type.reg(), std::string(count, type.reg()))), values,
                [&](std::size_t i) {
                  std::vector<Int128> numbers;
@@ -101,7 +101,7 @@ void expect_wide(const std::string& name, bool adds) {
     std::vector<Kind> kinds = {type.kind(), type.kind()};
     std::string sources(2, type.reg());
     if (adds) kinds.push_back(wide.kind()), sources += wide.reg();
-    const std::vector<Values> values = sample_tuples(kinds, kSamples);
+    const std::vector<Values> values = sample_tuples(kinds, kIntegerSamples);
     expect_lanes(fmt::format("{}.wide.{} {}", name, type.type, operands(wide.reg(), sources)), values,
                  [&](std::size_t i) {
                    const Int128 product = type.number(values[0][i]) * type.number(values[1][i]);
@@ -221,7 +221,7 @@ ROW_TEST(Not, Predicates) {
 
 void expect_shift(const std::string& name, const Integer& type,
                   const std::function<Int128(const Integer&, Int128, std::uint64_t)>& f) {
-  const std::vector<Values> values = sample_tuples({type.kind(), Kind::u32}, kSamples);
+  const std::vector<Values> values = sample_tuples({type.kind(), Kind::u32}, kIntegerSamples);
   expect_lanes(fmt::format("{}.{} {}", name, type.type, operands(type.reg(), {type.reg(), 'r'})), values,
                [&](std::size_t i) {
                  const std::uint64_t by = std::min<std::uint64_t>(values[1][i], static_cast<std::uint64_t>(type.bits));
@@ -242,7 +242,7 @@ ROW_TEST(Shr, ClampsAtTheWidthAndKeepsSigns) {
 }
 
 ROW_TEST(Shf, ShiftsTwoWordsAsOne) {
-  const std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32, Kind::u32}, kSamples);
+  const std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32, Kind::u32}, kIntegerSamples);
   for (const bool left : {false, true}) {
     for (const bool clamp : {false, true}) {
       expect_lanes(fmt::format("shf.{}.{}.b32 =r, $r, $r, $r", left ? 'l' : 'r', clamp ? "clamp" : "wrap"), values,
@@ -263,14 +263,14 @@ std::uint64_t reversed(const Integer& type, std::uint64_t x) {
 }
 ROW_TEST(Brev, ReversesBits) {
   for (const Integer& type : {kBitTypes[1], kBitTypes[2]}) {
-    const Values x = samples(type.kind(), kSamples);
+    const Values x = samples(type.kind(), kIntegerSamples);
     expect_lanes(fmt::format("brev.{} {}", type.type, operands(type.reg(), {type.reg()})), {x},
                  [&](std::size_t i) { return reversed(type, x[i]); });
   }
 }
 ROW_TEST(Popc, CountsOnes) {
   for (const Integer& type : {kBitTypes[1], kBitTypes[2]}) {
-    const Values x = samples(type.kind(), kSamples);
+    const Values x = samples(type.kind(), kIntegerSamples);
     expect_lanes(fmt::format("popc.{} {}", type.type, operands('r', {type.reg()})), {x}, [&](std::size_t i) {
       std::uint64_t ones = 0;
       for (std::uint64_t rest = x[i]; rest != 0; rest >>= 1) ones += rest & 1;
@@ -288,7 +288,7 @@ int highest(const Integer& type, std::uint64_t x) {
 }
 ROW_TEST(Clz, CountsZerosInFront) {
   for (const Integer& type : {kBitTypes[1], kBitTypes[2]}) {
-    const Values x = samples(type.kind(), kSamples);
+    const Values x = samples(type.kind(), kIntegerSamples);
     expect_lanes(fmt::format("clz.{} {}", type.type, operands('r', {type.reg()})), {x},
                  [&](std::size_t i) { return static_cast<std::uint64_t>(type.bits - 1 - highest(type, x[i])); });
   }
@@ -296,7 +296,7 @@ ROW_TEST(Clz, CountsZerosInFront) {
 ROW_TEST(Bfind, FindsTheHighestBit) {
   for (const Integer& type : kIntegers) {
     if (type.bits == 16) continue;
-    const Values x = samples(type.kind(), kSamples);
+    const Values x = samples(type.kind(), kIntegerSamples);
     for (const bool shift : {false, true}) {
       const std::string name = shift ? "bfind.shiftamt" : "bfind";
       expect_lanes(fmt::format("{}.{} {}", name, type.type, operands('r', {type.reg()})), {x},
@@ -312,7 +312,7 @@ ROW_TEST(Bfind, FindsTheHighestBit) {
 ROW_TEST(Bfe, TakesABitField) {
   for (const Integer& type : kIntegers) {
     if (type.bits == 16) continue;
-    const std::vector<Values> values = sample_tuples({type.kind(), Kind::u32, Kind::u32}, 3 * kSamples);
+    const std::vector<Values> values = sample_tuples({type.kind(), Kind::u32, Kind::u32}, 3 * kIntegerSamples);
     expect_lanes(fmt::format("bfe.{} {}", type.type, operands(type.reg(), {type.reg(), 'r', 'r'})), values,
                  [&](std::size_t i) {
                    const int position = values[1][i] & 0xff, length = values[2][i] & 0xff, last = type.bits - 1;
@@ -330,7 +330,8 @@ ROW_TEST(Bfe, TakesABitField) {
 }
 ROW_TEST(Bfi, PutsABitField) {
   for (const Integer& type : {kBitTypes[1], kBitTypes[2]}) {
-    const std::vector<Values> values = sample_tuples({type.kind(), type.kind(), Kind::u32, Kind::u32}, 3 * kSamples);
+    const std::vector<Values> values =
+        sample_tuples({type.kind(), type.kind(), Kind::u32, Kind::u32}, 3 * kIntegerSamples);
     expect_lanes(fmt::format("bfi.{} {}", type.type, operands(type.reg(), {type.reg(), type.reg(), 'r', 'r'})), values,
                  [&](std::size_t i) {
                    const int position = values[2][i] & 0xff, length = values[3][i] & 0xff;
@@ -345,7 +346,7 @@ ROW_TEST(Bfi, PutsABitField) {
 }
 
 ROW_TEST(Prmt, PicksBytesBySelectors) {
-  const std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32, Kind::u32}, kSamples);
+  const std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32, Kind::u32}, kIntegerSamples);
   expect_lanes("prmt.b32 =r, $r, $r, $r", values, [&](std::size_t i) {
     std::uint64_t out = 0;
     for (int byte = 0; byte < 4; ++byte) {
@@ -364,7 +365,7 @@ ROW_TEST(Prmt, Modes) {
       {"f4e", {0x3210, 0x4321, 0x5432, 0x6543}}, {"b4e", {0x5670, 0x6701, 0x7012, 0x0123}},
       {"rc8", {0x0000, 0x1111, 0x2222, 0x3333}}, {"ecl", {0x3210, 0x3211, 0x3222, 0x3333}},
       {"ecr", {0x0000, 0x1110, 0x2210, 0x3210}}, {"rc16", {0x1010, 0x3232, 0x1010, 0x3232}}};
-  const std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32, Kind::u32}, kSamples);
+  const std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32, Kind::u32}, kIntegerSamples);
   for (const auto& [mode, table] : modes) {
     expect_lanes(fmt::format("prmt.b32.{} =r, $r, $r, $r", mode), values, [&, &picks = table](std::size_t i) {
       const std::uint64_t both = values[1][i] << 32 | values[0][i], pick = picks[values[2][i] & 3];
@@ -376,7 +377,7 @@ ROW_TEST(Prmt, Modes) {
 }
 
 ROW_TEST(Lop3, LooksUpATable) {
-  const std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32, Kind::u32}, kSamples);
+  const std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32, Kind::u32}, kIntegerSamples);
   // The ISA's own recipe: the table is the function of 0xF0, 0xCC and 0xAA.
   const std::pair<int, std::function<std::uint64_t(std::uint64_t, std::uint64_t, std::uint64_t)>> functions[] = {
       {0xF0 & 0xCC & 0xAA, [](auto a, auto b, auto c) { return a & b & c; }},
@@ -392,7 +393,7 @@ ROW_TEST(Lop3, LooksUpATable) {
 
 // c + the products of the bytes of b with the bytes (dp4a) or halves (dp2a) of a.
 void expect_dot(const std::string& name, int count, int first) {
-  const std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32, Kind::u32}, kSamples);
+  const std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32, Kind::u32}, kIntegerSamples);
   for (const char* a : {"u32", "s32"}) {
     for (const char* b : {"u32", "s32"}) {
       const Integer of_a{"", 32 / count, *a == 's'}, of_b{"", 8, *b == 's'};

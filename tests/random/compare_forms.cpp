@@ -5,8 +5,6 @@
 namespace roofwalk::random {
 namespace {
 
-using Bits = std::uint64_t;
-
 // How two numbers stand to each other.
 enum class Order { less, equal, greater, unordered };
 

@@ -7,15 +7,8 @@
 namespace roofwalk::random {
 namespace {
 
-using Bits = std::uint64_t;
-
 constexpr IntegerType kIntegers[] = {kU8, kS8, kU16, kS16, kU32, kS32, kU64, kS64};
 
-struct Mode {
-  const char* name;
-  int mode;
-};
-constexpr Mode kModes[] = {{".rn", FE_TONEAREST}, {".rz", FE_TOWARDZERO}, {".rm", FE_DOWNWARD}, {".rp", FE_UPWARD}};
 constexpr Mode kWhole[] = {{".rni", FE_TONEAREST}, {".rzi", FE_TOWARDZERO}, {".rmi", FE_DOWNWARD}, {".rpi", FE_UPWARD}};
 
 struct FloatType {

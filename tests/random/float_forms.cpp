@@ -9,14 +9,7 @@
 namespace roofwalk::random {
 namespace {
 
-using Bits = std::uint64_t;
-
-struct Mode {
-  const char* name;
-  int mode;
-};
 constexpr Mode kDefault{"", FE_TONEAREST};
-constexpr Mode kModes[] = {{".rn", FE_TONEAREST}, {".rz", FE_TOWARDZERO}, {".rm", FE_DOWNWARD}, {".rp", FE_UPWARD}};
 
 enum class Sum { add, sub, mul, fma, div, sqrt, rcp, min, max, abs, neg };
 
@@ -269,7 +262,7 @@ bool near(double result, double exact, const Grant& grant) {
          error <= 0x1p-148;  // a float's two least steps
 }
 
-struct Function {
+struct MathFunction {
   const char* mnemonic;
   const char* modifier;
   int sources;
@@ -284,7 +277,7 @@ bool everywhere(double, double) { return true; }
 void add_approximate(std::vector<Form>& out) {
   constexpr double kPi = 3.14159265358979323846;
   constexpr double kUlp = 0x1p-23;
-  const Function functions[] = {
+  const MathFunction functions[] = {
       {"ex2", ".approx", 1, {0, 2 * kUlp}, [](double a, double) { return std::exp2(a); }, everywhere, false},
       {"lg2", ".approx", 1, {0x1p-22, 2 * kUlp}, [](double a, double) { return std::log2(a); }, everywhere, false},
       {"rsqrt", ".approx", 1, {0, 0x1.125p-23}, [](double a, double) { return 1 / std::sqrt(a); }, everywhere, false},
@@ -320,7 +313,7 @@ void add_approximate(std::vector<Form>& out) {
        false},
       {"tanh", ".approx", 1, {0, 0x1p-11}, [](double a, double) { return std::tanh(a); }, everywhere, false},
   };
-  for (const Function& function : functions) {
+  for (const MathFunction& function : functions) {
     for (const bool ftz : {false, true}) {
       if (ftz && std::string(function.mnemonic) == "tanh") continue;
       Form form = float_form({function.mnemonic, Sum::abs, function.sources, 1, true},

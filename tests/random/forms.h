@@ -11,6 +11,8 @@
 
 namespace roofwalk::random {
 
+using Bits = std::uint64_t;
+
 enum class Kind : std::uint8_t { pred, b16, b32, b64 };  // of a register; all are declared untyped
 int bits_of(Kind kind);
 

@@ -19,7 +19,6 @@
 
 namespace roofwalk::random {
 
-using Bits = std::uint64_t;
 using What = Statement::What;
 
 inline constexpr int kPool[4] = {6, 6, 14, 10};  // registers that anything may write, by Kind

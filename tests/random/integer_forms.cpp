@@ -8,8 +8,6 @@
 namespace roofwalk::random {
 namespace {
 
-using Bits = std::uint64_t;
-
 constexpr IntegerType kIntegers[] = {kU16, kS16, kU32, kS32, kU64, kS64};
 
 Kind kind_of(int bits) { return bits <= 16 ? Kind::b16 : bits == 32 ? Kind::b32 : Kind::b64; }

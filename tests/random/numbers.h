@@ -53,6 +53,13 @@ std::uint64_t raw(T value) {
   return bits;
 }
 
+struct Mode {
+  const char* name;
+  int mode;
+};
+inline constexpr Mode kModes[] = {
+    {".rn", FE_TONEAREST}, {".rz", FE_TOWARDZERO}, {".rm", FE_DOWNWARD}, {".rp", FE_UPWARD}};
+
 // FE_TONEAREST and so on, for as long as it lives.
 class RoundingMode {
  public:

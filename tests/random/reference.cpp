@@ -16,8 +16,6 @@
 namespace roofwalk::random {
 namespace {
 
-using Bits = std::uint64_t;
-
 constexpr int kMostIterations = 64;  // so that those of eight loops and the line fit into a number
 constexpr std::uint64_t kMostInstructions = 4'000'000;
 constexpr std::uint64_t kSharedWindow = 1ull << 60;  // of generic addresses; the machine has its own

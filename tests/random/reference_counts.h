@@ -6,10 +6,9 @@
 #include <cstdint>
 
 #include "tests/random/program.h"
+#include "tests/random/requests.h"
 
 namespace roofwalk::random {
-
-inline constexpr int kLanes = 32;
 
 struct LineCounts {  // by line of the code; the names are those of the machine's counters
   std::uint64_t warp_instructions = 0, thread_instructions = 0;

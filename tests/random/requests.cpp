@@ -8,7 +8,7 @@ namespace roofwalk::random {
 namespace {
 
 constexpr std::uint64_t kSector = 32, kLine = 128, kWord = 4;
-constexpr int kLanes = 32, kBanks = 32;
+constexpr int kBanks = 32;
 
 // Whether every lane that takes part wants what its partner, `apart` away, wants, if that one takes part.
 bool in_pairs(const Request& request, int apart) {

@@ -6,6 +6,8 @@
 
 namespace roofwalk::random {
 
+inline constexpr int kLanes = 32;
+
 struct Request {
   std::uint64_t bytes = 0;  // of one thread
   struct Lane {

@@ -74,7 +74,7 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
 }
 
-std::string statistics(const Gradebook& book, std::size_t column) {
+std::string statistics_line(const Gradebook& book, std::size_t column) {
   std::map<std::string, std::size_t> verdicts;
   std::vector<double> points;
   for (const StudentRow& row : book.rows) {
@@ -125,8 +125,8 @@ std::string class_html(const SiteInput& input, const std::vector<Alias>& aliases
         fmt::format("<h2 id=\"{0}\">{0}: {1}</h2>\n", escaped(book.columns[i].chapter), escaped(book.columns[i].title));
     if (book.columns[i].deadline_s)
       body += fmt::format("<p class=\"quiet\">Due {}.</p>\n", utc_text(*book.columns[i].deadline_s));
-    body +=
-        statistics(book, i) + class_chart(input.charts[i], class_dots(input, i), false) + roofs_html(input.charts[i]);
+    body += statistics_line(book, i) + class_chart(input.charts[i], class_dots(input, i), false) +
+            roofs_html(input.charts[i]);
   }
   body += "<h2>Everybody</h2>\n<table>\n<thead><tr><th>student</th>";
   for (const Column& column : book.columns) body += fmt::format("<th>{}</th>", escaped(column.chapter));

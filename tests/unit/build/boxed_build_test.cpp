@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kKernel = R"cu(#include <roofwalk.cuh>
+constexpr const char* kBoxedKernel = R"cu(#include <roofwalk.cuh>
 static __global__ void add(const float* a, float* b) { b[threadIdx.x] = a[threadIdx.x]; }
 SOLVE(const float* a, float* b) { add<<<1, 32>>>(a, b); }
 )cu";
@@ -50,8 +50,8 @@ class BoxedBuild : public testing::Test {
 };
 
 TEST_F(BoxedBuild, GivesTheSameBytesWhereverAndWheneverItRuns) {
-  const auto first = build_text(kKernel, "one");
-  const auto second = build_text(kKernel, "two");
+  const auto first = build_text(kBoxedKernel, "one");
+  const auto second = build_text(kBoxedKernel, "two");
   ASSERT_TRUE(first.ok() && second.ok()) << (first ? second : first).error().text();
   EXPECT_EQ(first->ptx, second->ptx);
   EXPECT_THAT(first->ptx, HasSubstr("\"/src/kernel.cu\""));
@@ -64,9 +64,9 @@ TEST_F(BoxedBuild, DoesNotTrustWhatWasCompiledWithoutABox) {
   Toolkit plain = toolkit_;
   plain.isolation = Isolation::none;
   std::swap(plain, toolkit_);
-  const auto outside = build_text(kKernel);
+  const auto outside = build_text(kBoxedKernel);
   std::swap(plain, toolkit_);
-  const auto inside = build_text(kKernel);
+  const auto inside = build_text(kBoxedKernel);
   ASSERT_TRUE(outside.ok() && inside.ok());
   EXPECT_THAT(outside->ptx, Not(HasSubstr("\"/src/kernel.cu\"")));
   EXPECT_THAT(inside->ptx, HasSubstr("\"/src/kernel.cu\""));

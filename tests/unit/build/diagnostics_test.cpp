@@ -10,9 +10,9 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kSource = "#include <roofwalk.cuh>\n";
+constexpr const char* kOneInclude = "#include <roofwalk.cuh>\n";
 
-Error nvcc(const std::string& output, int exit_code = 1, const char* source = kSource) {
+Error nvcc(const std::string& output, int exit_code = 1, const char* source = kOneInclude) {
   return explain_nvcc({.exit_code = exit_code, .output = output}, "my/x.cu", source, 60);
 }
 
@@ -104,7 +104,7 @@ TEST(NvccErrors, OddLinesAreNoDiagnostics) {
 }
 
 TEST(CompilerEnds, AreNamed) {
-  const auto end = [](CommandResult run) { return explain_nvcc(run, "my/x.cu", kSource, 20).text(); };
+  const auto end = [](CommandResult run) { return explain_nvcc(run, "my/x.cu", kOneInclude, 20).text(); };
   EXPECT_THAT(end({.exit_code = 137, .timed_out = true, .output = ""}),
               HasSubstr("my/x.cu: nvcc took longer than 20 s"));
   EXPECT_THAT(end({.exit_code = 134, .output = "LLVM ERROR: out of memory\nAborted\n"}),

@@ -6,13 +6,13 @@
 namespace roofwalk::test {
 namespace {
 
-struct Planted {
+struct PlantedLine {
   const char* name;
   const char*
       line;  // one line of the function: x, y, z (nobody has written it) have n floats, s has 128 in shared memory
   FaultKind kind;
 };
-constexpr Planted kPlanted[] = {
+constexpr PlantedLine kPlantedLines[] = {
     {"OutOfBounds", "y[n + t] = 1;", FaultKind::out_of_bounds},
     {"BeforeTheStart", "y[t] = x[t - 2 * n];", FaultKind::out_of_bounds},
     {"OutOfSharedMemory", "s[n * 64 + t] = 1;", FaultKind::out_of_bounds},
@@ -35,8 +35,8 @@ constexpr int kFirstLine = 6;  // of the planted lines
 
 std::string text() {
   std::string lines;
-  for (std::size_t i = 0; i < std::size(kPlanted); ++i) {
-    lines += "  if (kind == " + std::to_string(i) + ") " + kPlanted[i].line + "\n";
+  for (std::size_t i = 0; i < std::size(kPlantedLines); ++i) {
+    lines += "  if (kind == " + std::to_string(i) + ") " + kPlantedLines[i].line + "\n";
   }
   return "#include <roofwalk.cuh>\n#include <cassert>\n#include <cuda_pipeline.h>\n"
          "__device__ __forceinline__ void inlined(int kind, int t, const float* x, float* y, const float* z, float* s, "
@@ -66,7 +66,7 @@ SOLVE(const float* x, float* y, const float* z, int n, int kind, int how) {
 class PlantedFaults : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(PlantedFaults, AreFoundAtTheirLine) {
-  const Planted& planted = kPlanted[GetParam()];
+  const PlantedLine& planted = kPlantedLines[GetParam()];
   const auto artifact = compile(text());
   ASSERT_TRUE(artifact.ok()) << artifact.error().text();
   constexpr int n = 70;
@@ -87,8 +87,8 @@ TEST_P(PlantedFaults, AreFoundAtTheirLine) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, PlantedFaults, ::testing::Range<std::size_t>(0, std::size(kPlanted)),
-                         [](const auto& test) { return kPlanted[test.param].name; });
+INSTANTIATE_TEST_SUITE_P(Kinds, PlantedFaults, ::testing::Range<std::size_t>(0, std::size(kPlantedLines)),
+                         [](const auto& test) { return kPlantedLines[test.param].name; });
 
 TEST(Warnings, SameValueByTwoWarpsIsOneWarning) {
   constexpr const char* kText = R"(#include <roofwalk.cuh>

@@ -39,18 +39,18 @@ struct Case {
   Surroundings (*place)() = server;
 };
 
-constexpr auto kOk = Condition::ok, kTip = Condition::could_be_better, kFail = Condition::broken,
+constexpr auto kGood = Condition::ok, kTip = Condition::could_be_better, kFail = Condition::broken,
                kNone = Condition::not_here;
 
 GpuState& state(Surroundings& around) { return around.gpu.driver.gpus.at(0).state; }
 
 const Case kCases[] = {
     // this machine
-    {"Wsl2", [](auto& a) { a.system.wsl = 2; }, "system", kOk, "in Windows (WSL 2)", "", laptop},
+    {"Wsl2", [](auto& a) { a.system.wsl = 2; }, "system", kGood, "in Windows (WSL 2)", "", laptop},
     {"Wsl1", [](auto& a) { a.system.wsl = 1; }, "system", kTip, "(WSL 1)", "--set-version", laptop},
-    {"Container", [](auto& a) { a.system.container = "podman"; }, "system", kOk, "in a container (podman)", "", laptop},
-    {"OneCore", [](auto& a) { a.system.cores = 1; }, "cores", kOk, "slower", "", laptop},
-    {"PartsOfCores", [](auto& a) { a.system.cores = 2.5; }, "cores", kOk, "2.5", "", laptop},
+    {"Container", [](auto& a) { a.system.container = "podman"; }, "system", kGood, "in a container (podman)", "", laptop},
+    {"OneCore", [](auto& a) { a.system.cores = 1; }, "cores", kGood, "slower", "", laptop},
+    {"PartsOfCores", [](auto& a) { a.system.cores = 2.5; }, "cores", kGood, "2.5", "", laptop},
     {"LittleMemory", [](auto& a) { a.system.memory_bytes = 1'000'000'000; }, "memory", kTip, "1.0 GB", "1.5 GB",
      laptop},
     {"LittleDisk", [](auto& a) { a.storage.free_bytes = 900'000'000; }, "disk", kTip, "0.9 GB free", "1 GB", laptop},
@@ -144,7 +144,7 @@ const Case kCases[] = {
        a.gpu.driver = {.has_library = true, .error = -1, .trouble = "it crashed (Aborted)"};
      },
      "gpu", kTip, "crashed (Aborted)", "restart"},
-    {"Usable", [](auto&) {}, "gpu", kOk, "NVIDIA H100 80GB HBM3, compute capability 9.0, 86 GB", "--device cuda:0"},
+    {"Usable", [](auto&) {}, "gpu", kGood, "NVIDIA H100 80GB HBM3, compute capability 9.0, 86 GB", "--device cuda:0"},
     {"OldChip",
      [](auto& a) {
        a.gpu.driver.gpus[0].major = 6;
@@ -156,32 +156,32 @@ const Case kCases[] = {
        a.gpu.driver.gpus[0].major = 7;
        a.gpu.driver.gpus[0].minor = 5;
      },
-     "gpu", kOk, "capability 7.5", "cuda:0"},
-    {"Driver", [](auto&) {}, "driver", kOk, "580.65.06, up to CUDA 13.0", ""},
+     "gpu", kGood, "capability 7.5", "cuda:0"},
+    {"Driver", [](auto&) {}, "driver", kGood, "580.65.06, up to CUDA 13.0", ""},
     {"OldDriver",
      [](auto& a) {
        a.gpu.driver.cuda_version = 12040;
        state(a).driver_version = "550.54.14";
      },
      "driver", kTip, "550.54.14, up to CUDA 12.4: CUDA 13 needs driver 580", "virtual GPU's"},
-    {"DriverWithoutNvml", [](auto& a) { state(a).driver_version.reset(); }, "driver", kOk, "580.65.06", ""},
-    {"Choice", [](auto& a) { a.gpu.visible_devices = "1"; }, "visible_devices", kOk, "CUDA_VISIBLE_DEVICES=1", ""},
-    {"Clocks", [](auto&) {}, "clocks", kOk, "1980 of 1980 MHz, 31 C, 71 of 700 W", ""},
+    {"DriverWithoutNvml", [](auto& a) { state(a).driver_version.reset(); }, "driver", kGood, "580.65.06", ""},
+    {"Choice", [](auto& a) { a.gpu.visible_devices = "1"; }, "visible_devices", kGood, "CUDA_VISIBLE_DEVICES=1", ""},
+    {"Clocks", [](auto&) {}, "clocks", kGood, "1980 of 1980 MHz, 31 C, 71 of 700 W", ""},
     {"NoClocks",
      [](auto& a) {
        state(a).sm_clock_mhz.reset();
        a.gpu.driver.nvml_trouble = "no library";
      },
      "clocks", kTip, "cannot be read: no library", "all the same"},
-    {"PowerCapped", [](auto& a) { state(a).clock_reason_bits = 0x4; }, "clocks", kOk, "power limit", ""},
+    {"PowerCapped", [](auto& a) { state(a).clock_reason_bits = 0x4; }, "clocks", kGood, "power limit", ""},
     {"Braked", [](auto& a) { state(a).clock_reason_bits = 0x40; }, "clocks", kTip, "too hot", "let it cool"},
     {"NotPersistent", [](auto& a) { state(a).persistence = false; }, "persistence", kTip, "start slowly",
      "nvidia-persistenced"},
-    {"HostMemory", [](auto& a) { a.gpu.driver.gpus[0].reaches_host_memory = true; }, "host_memory", kOk, "(HMM)", ""},
+    {"HostMemory", [](auto& a) { a.gpu.driver.gpus[0].reaches_host_memory = true; }, "host_memory", kGood, "(HMM)", ""},
     // counters
-    {"Cupti", [](auto&) {}, "cupti", kOk, "libcupti.so.13", ""},
+    {"Cupti", [](auto&) {}, "cupti", kGood, "libcupti.so.13", ""},
     {"NoCupti", [](auto& a) { a.tools.cupti_library.clear(); }, "cupti", kTip, "not found", "cuda-cupti-13-0"},
-    {"Open", [](auto&) {}, "permission", kOk, "everybody may read", ""},
+    {"Open", [](auto&) {}, "permission", kGood, "everybody may read", ""},
     {"Closed", [](auto& a) { a.gpu.counters_for_admins_only = true; }, "permission", kTip, "only administrators",
      "$ options nvidia NVreg_RestrictProfilingToAdminUsers=0"},
     {"ClosedGoesOn", [](auto& a) { a.gpu.counters_for_admins_only = true; }, "permission", kTip, "only administrators",
@@ -204,13 +204,13 @@ const Case kCases[] = {
        a.gpu.counters_for_admins_only = true;
        a.gpu.may_administer = true;
      },
-     "permission", kOk, "includes you", ""},
+     "permission", kGood, "includes you", ""},
     {"Perfmon",
      [](auto& a) {
        a.gpu.counters_for_admins_only = true;
        a.gpu.may_monitor = true;
      },
-     "permission", kOk, "CAP_PERFMON", ""},
+     "permission", kGood, "CAP_PERFMON", ""},
     {"PerfmonOfOldDriver",
      [](auto& a) {
        a.gpu.counters_for_admins_only = true;
@@ -218,19 +218,19 @@ const Case kCases[] = {
        state(a).driver_version = "560.35.03";
      },
      "permission", kTip, "only administrators", "modprobe.d"},
-    {"UnknownPermission", [](auto& a) { a.gpu.counters_for_admins_only.reset(); }, "permission", kOk,
+    {"UnknownPermission", [](auto& a) { a.gpu.counters_for_admins_only.reset(); }, "permission", kGood,
      "the first run tries", ""},
     {"WindowsPermission",
      [](auto& a) {
        a.gpu.counters_for_admins_only.reset();
        a.system.wsl = 2;
      },
-     "permission", kOk, "Windows decides", "NVIDIA Control Panel"},
+     "permission", kGood, "Windows decides", "NVIDIA Control Panel"},
     {"Vgpu", [](auto& a) { state(a).virtualization = "vgpu"; }, "vgpu", kTip, "vGPU", "enable_profiling"},
     {"Mps", [](auto& a) { a.gpu.has_mps = true; }, "mps", kTip, "do not work", "$ echo quit"},
     // sharing
-    {"Alone", [](auto&) {}, "others", kOk, "nobody else computes on it", ""},
-    {"AloneInContainer", [](auto& a) { a.gpu.sees_host_pids = false; }, "others", kOk, "as far as a container can see",
+    {"Alone", [](auto&) {}, "others", kGood, "nobody else computes on it", ""},
+    {"AloneInContainer", [](auto& a) { a.gpu.sees_host_pids = false; }, "others", kGood, "as far as a container can see",
      ""},
     {"Others",
      [](auto& a) {
@@ -249,12 +249,12 @@ const Case kCases[] = {
        state(a).mig = true;
        state(a).uuid = "MIG-1";
      },
-     "slices", kOk, "slice of a GPU (MIG)", "one compute instance"},
+     "slices", kGood, "slice of a GPU (MIG)", "one compute instance"},
     {"CutButWhole", [](auto& a) { state(a).mig = true; }, "slices", kTip, "none of them is given", "CUDA_VISIBLE_DEVICES"},
-    {"Exclusive", [](auto& a) { state(a).compute_mode = "exclusive_process"; }, "compute_mode", kOk, "one program", ""},
+    {"Exclusive", [](auto& a) { state(a).compute_mode = "exclusive_process"; }, "compute_mode", kGood, "one program", ""},
     {"Prohibited", [](auto& a) { state(a).compute_mode = "prohibited"; }, "compute_mode", kTip, "closed the GPU",
      "nvidia-smi -c DEFAULT"},
-    {"Slurm", [](auto& a) { a.system.slurm_job = "4711"; }, "slurm", kOk, "job 4711", ""},
+    {"Slurm", [](auto& a) { a.system.slurm_job = "4711"; }, "slurm", kGood, "job 4711", ""},
     // plots and screens
     {"NoGnuplot", [](auto& a) { a.screen.gnuplot.clear(); }, "gnuplot", kFail, "not found", "gnuplot-nox", laptop},
     {"NoSvg", [](auto& a) { a.screen.gnuplot_formats = {"dumb"}; }, "gnuplot", kFail, "draws no SVG", "gnuplot-nox",
@@ -268,9 +268,9 @@ const Case kCases[] = {
        a.screen.has_colors = false;
        a.screen.has_utf8 = false;
      },
-     "terminal", kOk, "no colours, plain letters", "", laptop},
+     "terminal", kGood, "no colours, plain letters", "", laptop},
     // grading a class
-    {"Box", [](auto&) {}, "sandbox", kOk, "bubblewrap 0.8.0", "", laptop},
+    {"Box", [](auto&) {}, "sandbox", kGood, "bubblewrap 0.8.0", "", laptop},
     {"NoBox", [](auto& a) { a.sandbox.box.bubblewrap.clear(); }, "sandbox", kNone, "not installed", "install bubblewrap",
      laptop},
     {"AppArmor",
@@ -300,7 +300,7 @@ const Case kCases[] = {
      "sandbox", kNone, "makes no box", "on the host", laptop},
     {"NoBoxUnknown", [](auto& a) { a.sandbox.box.works = false; }, "sandbox", kNone, "makes no box", "ask an administrator",
      laptop},
-    {"Root", [](auto& a) { a.system.is_root = true; }, "account", kOk, "you are root", "", laptop},
+    {"Root", [](auto& a) { a.system.is_root = true; }, "account", kGood, "you are root", "", laptop},
     {"NothingRunsInBoxes",
      [](auto& a) {
        a.sandbox.runs = false;
@@ -341,7 +341,7 @@ TEST(Findings, EachConditionOfEachHasACase) {
     for (const MachineFinding& finding : findings_of(around)) seen.emplace(finding.id, finding.condition);
   }
   for (const auto& [id, condition] : seen) {
-    const bool is_plain = condition == kOk && find(findings_of(laptop()), id);
+    const bool is_plain = condition == kGood && find(findings_of(laptop()), id);
     EXPECT_TRUE(is_plain || asked.contains({id, condition})) << id;
   }
 }
@@ -390,7 +390,7 @@ TEST(Findings, EveryGpuHasItsOwn) {
   const auto findings = findings_of(around);
   EXPECT_THAT(all_advice(*find(findings, "gpu_1")), HasSubstr("--device cuda:1"));
   EXPECT_EQ(find(findings, "gpu_2")->condition, kNone);
-  EXPECT_EQ(find(findings, "others_0")->condition, kOk);
+  EXPECT_EQ(find(findings, "others_0")->condition, kGood);
   EXPECT_EQ(find(findings, "others_1")->condition, kTip);
   EXPECT_THAT(all_advice(*find(findings, "others_1")), HasSubstr("--device cuda:N"));
   EXPECT_FALSE(find(findings, "others_2")) << "what cannot be used is not looked at further";

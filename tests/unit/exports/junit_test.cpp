@@ -70,7 +70,7 @@ bool is_strict(const std::string& text) {
   return !std::regex_search(text, bare_ampersand);
 }
 
-std::vector<std::string> broken_rules(const std::string& text) {
+std::vector<std::string> rules_broken_by(const std::string& text) {
   std::vector<std::string> broken;
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' && c != '\r') return {"no control characters"};
@@ -111,7 +111,7 @@ std::string with(const std::string& from, const std::string& to) {
 
 TEST(JUnit, OfAClass) {
   const std::string xml = to_junit(test::small_class());
-  EXPECT_THAT(broken_rules(xml), IsEmpty());
+  EXPECT_THAT(rules_broken_by(xml), IsEmpty());
   testing::expect_golden(TEST_GOLDEN_DIR "/junit.xml", xml);
 }
 
@@ -125,24 +125,24 @@ TEST(JUnit, SaysWhatWasHandedIn) {
 }
 
 TEST(JUnit, TheRulesSeeWhatIsBroken) {
-  EXPECT_THAT(broken_rules(with("</testsuites>", "")), Contains("well-formed"));
-  EXPECT_THAT(broken_rules(with("&lt;programming&gt;", "<programming>")), Contains("well-formed"));
-  EXPECT_THAT(broken_rules(with("&quot;more&quot;", "& more")), Contains("well-formed"));
-  EXPECT_THAT(broken_rules(with("NaN", "\x01")), Contains("no control characters"));
-  EXPECT_THAT(broken_rules(with("NaN", "&#27;")), Contains("no control characters"));
-  EXPECT_THAT(broken_rules(with(" encoding=\"UTF-8\"", "")), Contains("says its encoding"));
-  EXPECT_THAT(broken_rules(with("tests=\"5\" failures=\"1\"", "tests=\"4\" failures=\"1\"")),
+  EXPECT_THAT(rules_broken_by(with("</testsuites>", "")), Contains("well-formed"));
+  EXPECT_THAT(rules_broken_by(with("&lt;programming&gt;", "<programming>")), Contains("well-formed"));
+  EXPECT_THAT(rules_broken_by(with("&quot;more&quot;", "& more")), Contains("well-formed"));
+  EXPECT_THAT(rules_broken_by(with("NaN", "\x01")), Contains("no control characters"));
+  EXPECT_THAT(rules_broken_by(with("NaN", "&#27;")), Contains("no control characters"));
+  EXPECT_THAT(rules_broken_by(with(" encoding=\"UTF-8\"", "")), Contains("says its encoding"));
+  EXPECT_THAT(rules_broken_by(with("tests=\"5\" failures=\"1\"", "tests=\"4\" failures=\"1\"")),
               Contains("tests are counted"));
-  EXPECT_THAT(broken_rules(with("<skipped message=\"nothing submitted\"/>", "")), Contains("skipped are counted"));
-  EXPECT_THAT(broken_rules(with(" hostname=\"localhost\"", "")), Contains("testsuite has hostname"));
-  EXPECT_THAT(broken_rules(with("T00:00:00\"", "T00:00:00Z\"")), Contains("a timestamp without a zone"));
-  EXPECT_THAT(broken_rules(with(" classname=\"roofwalk.vector-add\"", "")), Contains("testcase has classname"));
-  EXPECT_THAT(broken_rules(with(" type=\"incorrect\"", "")), Contains("failure has type"));
-  EXPECT_THAT(broken_rules(with("<property name=\"verdict\"", "<property")), Contains("property has name"));
+  EXPECT_THAT(rules_broken_by(with("<skipped message=\"nothing submitted\"/>", "")), Contains("skipped are counted"));
+  EXPECT_THAT(rules_broken_by(with(" hostname=\"localhost\"", "")), Contains("testsuite has hostname"));
+  EXPECT_THAT(rules_broken_by(with("T00:00:00\"", "T00:00:00Z\"")), Contains("a timestamp without a zone"));
+  EXPECT_THAT(rules_broken_by(with(" classname=\"roofwalk.vector-add\"", "")), Contains("testcase has classname"));
+  EXPECT_THAT(rules_broken_by(with(" type=\"incorrect\"", "")), Contains("failure has type"));
+  EXPECT_THAT(rules_broken_by(with("<property name=\"verdict\"", "<property")), Contains("property has name"));
   EXPECT_THAT(
-      broken_rules(with("<skipped message=\"nothing submitted\"/>", "<skipped/><error message=\"\" type=\"\"/>")),
+      rules_broken_by(with("<skipped message=\"nothing submitted\"/>", "<skipped/><error message=\"\" type=\"\"/>")),
       Contains("a testcase has one outcome"));
-  EXPECT_THAT(broken_rules(with("<skipped message=\"nothing submitted\"/>", "<skipped/><score/>")),
+  EXPECT_THAT(rules_broken_by(with("<skipped message=\"nothing submitted\"/>", "<skipped/><score/>")),
               Contains("a testcase holds no score"));
 }
 

@@ -6,7 +6,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-Machine machine() {
+Machine machine_with_clocks() {
   Machine m;
   m.clock_hz = 1e9;
   m.schedulers_per_sm = 4;
@@ -52,7 +52,7 @@ TEST(LeastTime, OfEveryPart) {
                         .l1_lines = 70,
                         .l1_sectors = 400,
                         .shared_wavefronts = 9});
-  const TimeParts parts = least_time(machine(), schedule, totals);
+  const TimeParts parts = least_time(machine_with_clocks(), schedule, totals);
   EXPECT_DOUBLE_EQ(parts.dram_ns, 5000);  // 0.8 GB/s
   EXPECT_DOUBLE_EQ(parts.l2_ns, 50);      // 100 x 32 / 64
   EXPECT_DOUBLE_EQ(parts.l1_ns, 100);     // 400 x 32 / 128 sectors, more than 70 lines
@@ -71,7 +71,8 @@ TEST(LeastTime, BasicBlocksThatRunAsOneCountOnce) {
   schedule.blocks = {{all, head}, {arm}};
   LaunchTotals totals;
   totals.sms.push_back({.block_executions = {10, 7}, .blocks_run = 1, .warps_run = 10});
-  EXPECT_DOUBLE_EQ(least_time(machine(), schedule, totals).issue_ns, 20);  // 10 entries x 8 issues / 4 schedulers
+  EXPECT_DOUBLE_EQ(least_time(machine_with_clocks(), schedule, totals).issue_ns,
+                   20);  // 10 entries x 8 issues / 4 schedulers
 }
 
 }  // namespace

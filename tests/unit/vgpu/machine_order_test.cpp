@@ -60,7 +60,7 @@ std::unique_ptr<Compiled> compiled(const fs::path& source, const std::string& ch
   return out;
 }
 
-Machine machine() {
+Machine machine_of_orders() {
   Machine m;
   m.alu_latency_cycles = 4;
   m.fp64_latency_cycles = 5;
@@ -90,7 +90,7 @@ Kernel scheduled(const Compiled& from, const KernelResources& resources) {
   std::vector<MachineOp> code;
   for (const MachineInstruction& in : resources.code) code.push_back({in.ptx_line, in.operation, in.target});
   Kernel out{resources, std::move(*program), {}};
-  out.schedule = schedule(machine(), out.program, code);
+  out.schedule = schedule(machine_of_orders(), out.program, code);
   return out;
 }
 

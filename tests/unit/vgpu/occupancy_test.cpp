@@ -6,7 +6,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-Machine machine() {
+Machine machine_with_limits() {
   Machine m;
   m.name = "test";
   m.max_threads_per_sm = 1024;
@@ -22,7 +22,7 @@ Machine machine() {
 }
 
 int blocks(std::uint64_t threads, int registers, std::uint32_t shared_bytes) {
-  const auto occupancy = occupancy_of(machine(), {threads, registers, shared_bytes});
+  const auto occupancy = occupancy_of(machine_with_limits(), {threads, registers, shared_bytes});
   EXPECT_TRUE(occupancy.ok());
   return occupancy ? occupancy->blocks_per_sm : 0;
 }
@@ -39,16 +39,17 @@ TEST(Occupancy, Registers) { EXPECT_EQ(blocks(256, 100, 0), 2); }
 TEST(Occupancy, SharedMemory) { EXPECT_EQ(blocks(64, 16, 20000), 3); }
 
 TEST(Occupancy, ShareOfWarps) {
-  const auto occupancy = occupancy_of(machine(), {256, 100, 0});
+  const auto occupancy = occupancy_of(machine_with_limits(), {256, 100, 0});
   ASSERT_TRUE(occupancy.ok());
   EXPECT_DOUBLE_EQ(occupancy->warps_share, 0.5);
 }
 
 TEST(Occupancy, ImpossibleBlocksNameTheResource) {
-  EXPECT_EQ(occupancy_of(machine(), {2048, 16, 0}).error().message, "a block needs 2048 threads, but test has 1024");
-  EXPECT_EQ(occupancy_of(machine(), {1024, 100, 0}).error().message,
+  EXPECT_EQ(occupancy_of(machine_with_limits(), {2048, 16, 0}).error().message,
+            "a block needs 2048 threads, but test has 1024");
+  EXPECT_EQ(occupancy_of(machine_with_limits(), {1024, 100, 0}).error().message,
             "a block needs 106496 registers, but test has 65536");
-  EXPECT_EQ(occupancy_of(machine(), {32, 16, 65000}).error().message,
+  EXPECT_EQ(occupancy_of(machine_with_limits(), {32, 16, 65000}).error().message,
             "a block needs 65000 bytes of shared memory, but test has 64512");
 }
 

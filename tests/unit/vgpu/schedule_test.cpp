@@ -14,7 +14,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-Machine machine() {
+Machine machine_with_latencies() {
   Machine m;
   m.alu_latency_cycles = 4;
   m.fp64_latency_cycles = 5;
@@ -59,7 +59,7 @@ std::unique_ptr<Scheduled> scheduled(const std::string& body) {
                         .address_of = [](const std::string&) { return std::uint64_t{0}; }});
   EXPECT_TRUE(program.ok()) << (program ? "" : program.error().text());
   out->program = std::move(*program);
-  out->schedule = schedule(machine(), out->program);
+  out->schedule = schedule(machine_with_latencies(), out->program);
   return out;
 }
 
@@ -159,7 +159,7 @@ TEST(ScheduleByCode, UnrolledLoopsHaveCopiesWhoseLoadsGoAhead) {
                                   {5, kBranch, -1},
                                   {6, kStore, -1},
                                   {7, kExit, -1}});
-  const auto schedule = vgpu::schedule(machine(), s->program, code);
+  const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
   ASSERT_EQ(schedule.blocks[0].size(), 2u);
   const Schedule& two = schedule.blocks[0][0];
   const Schedule& one = schedule.blocks[0][1];
@@ -191,7 +191,7 @@ TEST(ScheduleByCode, WhatHoldsNoPtxLineOfABlockStillIssuesThere) {
                             {6, kStore, -1},
                             {7, kExit, -1}});
   code[3].ptx_line = 0;
-  const auto schedule = vgpu::schedule(machine(), s->program, code);
+  const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
   EXPECT_EQ(schedule.blocks[0][0].ops.size(), 5u);
   EXPECT_EQ(schedule.blocks[1][0].ops.size(), 2u);
 }
@@ -201,7 +201,7 @@ TEST(ScheduleByCode, WhatWasHoistedOutOfALoopIsNotInIt) {
   const auto code = at_lines(
       *s,
       {{2, kMove, -1}, {0, kLoad, -1}, {1, kFma, -1}, {3, kAdd, -1}, {5, kBranch, 1}, {6, kStore, -1}, {7, kExit, -1}});
-  const auto schedule = vgpu::schedule(machine(), s->program, code);
+  const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
   EXPECT_EQ(s->text(schedule.blocks[0][0]), "ld fma add bra");
 }
 
@@ -219,7 +219,7 @@ TEST(ScheduleByCode, BasicBlocksWithoutABranchBetweenThemRunAsOne) {
                                                     {6, kFloatAdd, -1},
                                                     {7, kStore, -1},
                                                     {8, kExit, -1}});
-  const auto schedule = vgpu::schedule(machine(), s->program, code);
+  const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
   ASSERT_EQ(schedule.blocks.size(), 5u);
   ASSERT_EQ(schedule.blocks[0].size(), 2u);
   const Schedule& all = schedule.blocks[0][0];
@@ -249,7 +249,7 @@ TEST(ScheduleByCode, ABranchThatIsThereKeepsBasicBlocksApart) {
                                                     {6, kFloatAdd, -1},
                                                     {7, kStore, -1},
                                                     {8, kExit, -1}});
-  const auto schedule = vgpu::schedule(machine(), s->program, code);
+  const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
   EXPECT_EQ(schedule.blocks[0].size(), 1u);
   EXPECT_EQ(schedule.blocks[1].size(), 1u);
   EXPECT_EQ(schedule.blocks[2].front().members, 3u);
@@ -271,7 +271,7 @@ TEST(ScheduleByCode, AnyCodeGivesASoundSchedule) {
                                                                        : kBranch);
       op.target = rng.next() % 3 == 0 ? static_cast<std::int32_t>(rng.next() % 50) - 4 : -1;
     }
-    const auto schedule = vgpu::schedule(machine(), s->program, code);
+    const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
     ASSERT_EQ(schedule.blocks.size(), s->program.blocks.size());
     for (std::size_t b = 0; b < schedule.blocks.size(); ++b) {
       ASSERT_FALSE(schedule.blocks[b].empty());
@@ -316,7 +316,7 @@ TEST(ScheduleByCode, FiveThousandInstructionsTakeNoTime) {
   double best_ms = 1e9;
   for (int round = 0; round < 3; ++round) {
     const auto start = std::chrono::steady_clock::now();
-    const auto schedule = vgpu::schedule(machine(), s->program, code);
+    const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     best_ms = std::min(best_ms, took.count());
     ASSERT_EQ(schedule.blocks[0][0].ops.size(), 5001u);
@@ -340,7 +340,7 @@ TEST(Schedule, ValuesOfManyBranchesAreQuickToTell) {
   double best_ms = 1e9;
   for (int round = 0; round < 3; ++round) {
     const auto start = std::chrono::steady_clock::now();
-    const auto schedule = vgpu::schedule(machine(), s->program, code);
+    const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     best_ms = std::min(best_ms, took.count());
     ASSERT_EQ(schedule.blocks[0].front().members, 2u * kBranches + 1);
