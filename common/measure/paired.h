@@ -93,8 +93,10 @@ Result<PairedTimes> measure_pairs(const TimeOnePair& time_pair, const PairOption
 // Keys may be added, never renamed or removed: "roofwalk.pairs/1".
 Json to_json(const PairedTimes& times);
 
-// How many launches one sample needs so that it lasts 20 us: events resolve about 0.5 us (CUDA driver API,
-// cuEventElapsedTime), which is then 2.5 % of it. `launch_ns` is a first, rough time of one launch, which may be 0.
+// How many runs a sample is the mean of, so that together they last 20 us. Each run has a pair of events of its own, as
+// L2 is emptied in between. A pair resolves about 0.5 us (CUDA driver API, cuEventElapsedTime): what one pair rounds
+// away averages out over the runs, a delay that each pair has alike does not, but both kernels of a comparison have it.
+// `launch_ns` is a first, rough time of one run, which may be 0.
 int launches_per_sample(double launch_ns);
 
 }  // namespace roofwalk

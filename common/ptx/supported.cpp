@@ -20,8 +20,19 @@ std::string types_text(TypeSet types) {
   return names.empty() ? "" : fmt::format("`{}`", fmt::join(names, " "));
 }
 
-std::string_view pipe_text(Pipe pipe) {
-  switch (pipe) {
+// Where types or operands decide, all of its units. common/vgpu/instruction_cost.cpp decides; a test compares the two.
+std::string_view issued_by(const OpcodeInfo& row) {
+  if (row.form == Form::convert) {
+    return "special function lanes between floats and integers; FP64 lanes for `.f64`; else integer lanes or FP16 "
+           "lanes";
+  }
+  if (row.form == Form::compare) return "integer lanes; FP64 lanes for `.f64`";
+  if (row.form == Form::move) return "integer lanes; special function lanes for special registers";
+  if (row.form == Form::async_copy) return "loads and stores; control for groups";
+  if ((row.form == Form::alu || row.form == Form::set) && row.pipe == Pipe::alu && (row.types & kHalf) != 0) {
+    return "integer lanes; FP16 lanes for 16-bit floats";
+  }
+  switch (row.pipe) {
     case Pipe::fma:
       return "FP32, FP16 or FP64 lanes; integer lanes";
     case Pipe::half:
@@ -188,7 +199,7 @@ Every instruction may stand behind a predicate. FLOPs are counted for floats onl
     const OpcodeInfo& row = info(opcode);
     if (row.form != Form::alu) continue;
     page += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.mnemonic, types_text(row.types), modifiers_text(opcode),
-                        row.flops == 0 ? "" : std::to_string(row.flops), pipe_text(row.pipe));
+                        row.flops == 0 ? "" : std::to_string(row.flops), issued_by(row));
   }
   page += R"(
 ## Memory, matrices, control
@@ -200,7 +211,7 @@ Every instruction may stand behind a predicate. FLOPs are counted for floats onl
     const OpcodeInfo& row = info(opcode);
     if (row.form == Form::alu) continue;
     page += fmt::format("| `{}` | {} | {} | {} |\n", row.mnemonic, types_text(row.types), written_as(row.form),
-                        pipe_text(row.pipe));
+                        issued_by(row));
   }
   page += R"(
 ## What PTX leaves open, and what happens here

@@ -50,7 +50,8 @@ TEST(CuptiErrors, EveryRowSaysACauseAndWhatToDo) {
 
 TEST(CuptiErrors, TheCommonOnesNameTheirRemedy) {
   EXPECT_THAT(cupti_error(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "x").advice,
-              testing::AllOf(HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"), HasSubstr("--cap-add=SYS_ADMIN")));
+              testing::AllOf(HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"), HasSubstr("root"),
+                             HasSubstr("--cap-add=PERFMON")));
   EXPECT_THAT(cupti_error(CUPTI_ERROR_HARDWARE_BUSY, "x").advice, HasSubstr("DCGM"));
   EXPECT_THAT(cupti_error(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "x").advice, HasSubstr("ncu"));
 }
