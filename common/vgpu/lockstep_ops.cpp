@@ -292,6 +292,14 @@ const Op* op_store_global(Launch& launch, Warp& warp, const Op* op) {
                       [&](const Access& to, const Pointers& at) { move_out<R, M, vector>(warp, op, to, at); });
 }
 
+// Under the sanitizer's eyes: whether an access is of the kind that needs no closer look, which it has noted then.
+template <bool store>
+bool in_order(const Warp& warp, const Op* op, std::uint64_t first, const Steps& steps, std::uint32_t bytes) {
+  return !op->instruction->is_volatile &&
+         warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, steps, bytes,
+                                               store ? SharedTouch::write : SharedTouch::read);
+}
+
 // Shared memory: within bounds and aligned, or the slow way, which finds the lane to blame.
 template <class R, class M, int vector, bool store>
 const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
@@ -304,7 +312,7 @@ const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
   SharedMemo& memo = launch.shared_memos[op->pc];
   const bool inside = low <= first && high >= first && high < extent && kBytes <= extent - high;
   if (warp.mask != kAllLanes || !inside || ((first | steps.bits) & (kBytes - 1)) != 0 || kBytes < 4 ||
-      !memo.steps_known || launch.sanitized) {
+      !memo.steps_known || (launch.sanitized && !in_order<store>(warp, op, first, steps, kBytes))) {
     Access access;
     make_access_from_lane_0(launch, warp, op, kBytes, access);
     access.spell_out();

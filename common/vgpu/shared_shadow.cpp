@@ -18,6 +18,8 @@ void join(std::vector<std::uint32_t>& into, const std::vector<std::uint32_t>& fr
   for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
+constexpr std::size_t kFewKept = std::size_t{1} << 16;  // touches
+
 // Which of 32 lanes touch the same as others, for the patterns that kernels have: neighbours, and rows of fewer than 32
 // lanes that all touch the same. Lanes that do in any other way are looked at one by one.
 class SamePlaces {
@@ -56,16 +58,77 @@ class SamePlaces {
 }  // namespace
 
 SharedShadow::SharedShadow(std::uint32_t bytes, std::uint32_t word_bytes, std::uint32_t warps)
-    : word_shift_(std::countr_zero(word_bytes)), words_((bytes + word_bytes - 1) / word_bytes), warps_(warps) {
+    : word_shift_(std::countr_zero(word_bytes)),
+      writes_((bytes + word_bytes - 1) / word_bytes),
+      reads_(writes_.size()),
+      older_reads_(writes_.size()),
+      warps_(warps) {
   begin_block();
 }
 
 void SharedShadow::begin_block() {
-  std::fill(words_.begin(), words_.end(), Word{});
+  for (auto* ids : {&writes_, &reads_, &older_reads_}) std::fill(ids->begin(), ids->end(), 0);
+  log_.clear();
+  first_kept_ = (kForgotten >> kIdShift) + 1;
+  most_kept_ = kFewKept;
+  whole_block_met_ = next_id();
   for (WarpClocks& warp : warps_) warp = {.lanes = {}, .known = std::vector<Clock>(warps_.size()), .waited = {}};
   locks_.clear();
   mbarriers_.clear();
   for (auto& barrier : barriers_) barrier.assign(warps_.size(), 0);
+}
+
+inline SharedShadow::Id SharedShadow::keep(const Record& record) {
+  const Id id = next_id() | (record.touch == SharedTouch::copy ? kCopy : 0) | record.warp;
+  log_.push_back(record);
+  return id;
+}
+
+void SharedShadow::forget_the_old() {
+  // What a whole block has met after is over for everybody, but for copies.
+  const auto number = [&](Id id) { return static_cast<std::size_t>(id >> kIdShift); };
+  std::vector<bool> wanted(log_.size());
+  const auto each_id = [&](auto&& visit) {
+    for (auto* ids : {&writes_, &reads_, &older_reads_}) {
+      for (Id& id : *ids) {
+        if (number(id) >= first_kept_) visit(id);
+      }
+    }
+  };
+  each_id([&](Id& id) {
+    if (id < whole_block_met_ && (id & kCopy) == 0) {
+      id = kForgotten;
+    } else {
+      wanted[number(id) - first_kept_] = true;
+    }
+  });
+  std::vector<Id> numbers(log_.size() + 1);  // from old ones; of what is dropped, those of what comes next
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < log_.size(); ++i) {
+    numbers[i] = static_cast<Id>(first_kept_ + kept);
+    if (wanted[i]) log_[kept++] = log_[i];
+  }
+  numbers[log_.size()] = static_cast<Id>(first_kept_ + kept);
+  const auto renumber = [&](Id& id) {
+    if (number(id) >= first_kept_) id = numbers[number(id) - first_kept_] << kIdShift | (id & (kCopy | kWarpMask));
+  };
+  each_id(renumber);
+  renumber(whole_block_met_);
+  for (WarpClocks& warp : warps_) renumber(warp.met_id);
+  log_.resize(kept);
+  most_kept_ = std::max(kFewKept, 2 * kept);
+}
+
+SharedShadow::Record SharedShadow::recall(Id id, std::size_t word) const {
+  const std::size_t number = id >> kIdShift;
+  if (number < first_kept_) return {};  // forgotten: at time 0, by no lane
+  Record record = log_[number - first_kept_];
+  if (record.pattern != nullptr) {
+    const auto& words = record.pattern->words;
+    const auto at = std::lower_bound(words.begin(), words.end(), static_cast<std::uint32_t>(word - record.first_word));
+    record.lanes = record.pattern->lanes[static_cast<std::size_t>(at - words.begin())];
+  }
+  return record;
 }
 
 bool SharedShadow::is_under_way(const Record& record) const {
@@ -87,8 +150,8 @@ int SharedShadow::rival(const Record& record, std::uint32_t warp, int lane) cons
   return -1;
 }
 
-std::optional<SharedShadow::Finding> SharedShadow::check(Word& word, std::uint32_t warp, int lane, SharedTouch touch,
-                                                         bool unchanged, std::uint32_t pc) const {
+std::optional<SharedShadow::Finding> SharedShadow::check(std::size_t word, std::uint32_t warp, int lane,
+                                                         SharedTouch touch, bool unchanged, std::uint32_t pc) const {
   const auto found = [&](Finding::Kind kind, const Record& record, int other) {
     return Finding{.kind = kind,
                    .lane = lane,
@@ -96,11 +159,11 @@ std::optional<SharedShadow::Finding> SharedShadow::check(Word& word, std::uint32
                    .pc = record.pc,
                    .touch = record.touch};
   };
-  const Record& write = word.write;
   const bool reads = reads_only(touch) || touch == SharedTouch::atomic || touch == SharedTouch::lock;
-  if (write.clock == 0 && reads) return found(Finding::Kind::uninitialized, write, 0);
+  if (writes_[word] == 0 && reads) return found(Finding::Kind::uninitialized, {}, 0);
+  const Record write = recall(writes_[word], word);
   int writer = -1;
-  if (write.clock != 0) {
+  if (writes_[word] != 0) {
     if (is_under_way(write)) return found(Finding::Kind::missing_wait, write, std::countr_zero(write.lanes));
     // Lanes of one instruction that write one word: who wins is not told, but it is no matter of order.
     const bool together = write.pc == pc && write.warp == warp && touch != SharedTouch::read;
@@ -109,8 +172,9 @@ std::optional<SharedShadow::Finding> SharedShadow::check(Word& word, std::uint32
     if (writer >= 0 && !unchanged) return found(Finding::Kind::race, write, writer);
   }
   if (!reads_only(touch)) {
-    for (const Record& read : word.reads) {
-      if (read.clock == 0) continue;
+    for (const Id id : {reads_[word], older_reads_[word]}) {
+      if (id == 0) continue;
+      const Record read = recall(id, word);
       if (const int other = rival(read, warp, lane); other >= 0) return found(Finding::Kind::race, read, other);
     }
   }
@@ -118,56 +182,185 @@ std::optional<SharedShadow::Finding> SharedShadow::check(Word& word, std::uint32
   return std::nullopt;
 }
 
-void SharedShadow::record(Word& word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc) {
+void SharedShadow::note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc) {
   if (touch == SharedTouch::acquire) return;  // races with nothing that is to come
   const WarpClocks& clocks = warps_[warp];
-  const Record now{.clock = touch == SharedTouch::copy ? clocks.committed + 1 : clocks.now,
-                   .pc = pc,
-                   .lanes = 1u << lane,
-                   .warp = warp,
-                   .touch = touch};
+  const Id id = keep({.clock = touch == SharedTouch::copy ? clocks.committed + 1 : clocks.now,
+                      .pc = pc,
+                      .lanes = 1u << lane,
+                      .warp = warp,
+                      .touch = touch});
   if (touch != SharedTouch::read) {
-    word.write = now;
-    word.reads[0].clock = word.reads[1].clock = 0;
+    writes_[word] = id;
+    reads_[word] = older_reads_[word] = 0;
     return;
   }
   // A read that is before this one races only with what this one races with.
-  if (word.reads[0].clock != 0 && rival(word.reads[0], warp, lane) >= 0) word.reads[1] = word.reads[0];
-  word.reads[0] = now;
+  const Id last = reads_[word];
+  if (last != 0 && rival(recall(last, word), warp, lane) >= 0) older_reads_[word] = last;
+  reads_[word] = id;
 }
 
-inline bool SharedShadow::touch_in_order(Word& word, const Record& now, const WarpClocks& clocks) {
-  const auto in_order = [&](const Record& record) {
-    if (record.touch == SharedTouch::copy) return false;
-    if (record.warp != now.warp) return record.clock <= clocks.known[record.warp];
-    return record.clock < clocks.met || (record.lanes == now.lanes && std::has_single_bit(now.lanes));
-  };
+bool SharedShadow::is_over(Id id, std::size_t word, std::uint32_t warp, std::uint32_t lanes) const {
+  if ((id & kCopy) != 0) return false;
+  const WarpClocks& clocks = warps_[warp];
+  if (id < whole_block_met_) return true;
+  const std::uint32_t other = id & kWarpMask;
+  if (other != warp) return recall(id, word).clock <= clocks.known[other];
+  if (id < clocks.met_id) return true;
+  const Record record = recall(id, word);
+  return record.clock < clocks.met || (std::has_single_bit(lanes) && record.lanes == lanes);
+}
+
+bool SharedShadow::touch_in_order(std::size_t word, const Record& now, Id& id) {
   const bool reads = now.touch == SharedTouch::read;
-  if (word.write.clock == 0 ? reads : !in_order(word.write)) return false;
-  if (reads) {
-    Record& last = word.reads[0];
-    if (last.clock == now.clock && last.pc == now.pc && last.warp == now.warp) {
-      last.lanes |= now.lanes;
-      return true;
+  if (writes_[word] == 0 ? reads : !is_over(writes_[word], word, now.warp, now.lanes)) return false;
+  const Id last = reads_[word];
+  if (!reads) {
+    for (const Id read : {last, older_reads_[word]}) {
+      if (!is_over(read, word, now.warp, now.lanes)) return false;
     }
-    // What this read comes after, or repeats with the same lanes, races only with what this one races with.
-    const bool repeated = last.warp == now.warp && (last.lanes & ~now.lanes) == 0;
-    if (last.clock != 0 && !repeated && !in_order(last)) word.reads[1] = last;
-    last = now;
+  }
+  if (id == 0) id = keep(now);
+  if (!reads) {
+    writes_[word] = id;
+    reads_[word] = older_reads_[word] = 0;
     return true;
   }
-  for (const Record& read : word.reads) {
-    if (read.clock != 0 && !in_order(read)) return false;
+  reads_[word] = id;
+  if (last == 0) return true;
+  const Record before = recall(last, word);
+  const bool is_own = (last & kWarpMask) == now.warp;
+  if (is_own && before.clock == now.clock && before.pc == now.pc) {
+    if ((before.lanes & ~now.lanes) == 0) return true;
+    Record both = now;
+    both.lanes |= before.lanes;
+    reads_[word] = keep(both);
+    return true;
   }
-  word.write = now;
-  word.reads[0].clock = word.reads[1].clock = 0;
+  // What this read comes after, or repeats with the same lanes, races only with what this one races with.
+  const bool repeated = is_own && (before.lanes & ~now.lanes) == 0;
+  if (!repeated && !is_over(last, word, now.warp, now.lanes)) older_reads_[word] = last;
   return true;
+}
+
+const SharedShadow::Pattern& SharedShadow::pattern_of(std::uint32_t pc, const Steps& steps, std::uint32_t bytes) {
+  if (patterns_.size() <= pc) patterns_.resize(pc + 1);
+  if (patterns_[pc] == nullptr) {
+    std::map<std::uint32_t, std::uint32_t> lanes;  // by word
+    for (std::size_t l = 0; l < kWarpSize; ++l) {
+      const std::uint64_t from = steps.of_lane[l] - static_cast<std::uint64_t>(steps.low);
+      for (std::uint64_t byte = from; byte < from + bytes; byte += std::uint64_t{1} << word_shift_)
+        lanes[static_cast<std::uint32_t>(byte >> word_shift_)] |= 1u << l;
+    }
+    Pattern out{.words = {}, .lanes = {}, .apart = true};
+    for (const auto& [word, who] : lanes) {
+      out.words.push_back(word);
+      out.lanes.push_back(who);
+      out.apart = out.apart && std::has_single_bit(who);
+    }
+    out.contiguous = out.words.back() + 1 == out.words.size();
+    patterns_[pc] = std::make_unique<const Pattern>(std::move(out));
+  }
+  return *patterns_[pc];
+}
+
+bool SharedShadow::words_in_order(std::size_t first, const Pattern& pattern, std::uint32_t warp, bool reads) const {
+  for (std::size_t i = 0; i < pattern.words.size(); ++i) {
+    const std::size_t word = first + pattern.words[i];
+    const std::uint32_t lanes = pattern.lanes[i];
+    if (writes_[word] == 0 ? reads : !is_over(writes_[word], word, warp, lanes)) return false;
+    // Of reads by the same warp, only those that this one repeats are of no matter from now on.
+    if (reads) {
+      const Id last = reads_[word];
+      if ((last & kWarpMask) == warp && !is_over(last, word, warp, lanes) && (recall(last, word).lanes & ~lanes) != 0)
+        return false;
+    } else if (!is_over(reads_[word], word, warp, lanes) || !is_over(older_reads_[word], word, warp, lanes)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <bool reads, class WordOf>
+bool SharedShadow::touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern,
+                               WordOf word_of) {
+  const WarpClocks& clocks = warps_[warp];
+  const std::size_t count = pattern.words.size();
+  Id* __restrict const written = writes_.data() + first;
+  Id* __restrict const read = reads_.data() + first;
+  Id* __restrict const older = older_reads_.data() + first;
+  // Numbers alone tell of most touches that they are over: before the last barrier of the block, or by this warp before
+  // its lanes met. In arithmetic without branches, for vectors.
+  const Id block_met = whole_block_met_, met = clocks.met_id;
+  const auto is_own = [=](Id id) -> unsigned { return (id & kWarpMask) == warp; };
+  const auto surely_over = [=](Id id) -> unsigned {
+    return static_cast<unsigned>((id & kCopy) == 0) &
+           (static_cast<unsigned>(id < block_met) | (is_own(id) & static_cast<unsigned>(id < met)));
+  };
+  unsigned clear = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t w = word_of(i);
+    clear &= surely_over(written[w]);
+    if constexpr (reads) {
+      clear &= static_cast<unsigned>(written[w] != 0) & (surely_over(read[w]) | (is_own(read[w]) ^ 1u));
+    } else {
+      clear &= surely_over(read[w]) & surely_over(older[w]);
+    }
+  }
+  if (clear == 0 && !words_in_order(first, pattern, warp, reads)) return false;
+  const Id id = keep({.clock = clocks.now,
+                      .pc = pc,
+                      .warp = warp,
+                      .touch = reads ? SharedTouch::read : SharedTouch::write,
+                      .pattern = &pattern,
+                      .first_word = first});
+  // What others have read since is what a write may race with besides.
+  const auto remember_others = [&](auto is_others) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t w = word_of(i);
+      older[w] = is_others(w) != 0 ? read[w] : older[w];
+      read[w] = id;
+    }
+  };
+  if constexpr (!reads) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t w = word_of(i);
+      written[w] = id;
+      read[w] = older[w] = 0;
+    }
+  } else if (clocks.learned) {
+    remember_others([&](std::size_t w) -> unsigned {
+      return is_own(read[w]) == 0 && !is_over(read[w], first + w, warp, kAllLanes);
+    });
+  } else {
+    remember_others([&](std::size_t w) { return (surely_over(read[w]) | is_own(read[w])) ^ 1u; });
+  }
+  return true;
+}
+
+bool SharedShadow::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::uint64_t first, const Steps& steps,
+                                     std::uint32_t bytes, SharedTouch touch) {
+  if (log_.size() >= most_kept_) forget_the_old();
+  const Pattern& pattern = pattern_of(pc, steps, bytes);
+  const bool reads = touch == SharedTouch::read;
+  if (!warps_[warp].lanes.empty() || (!reads && !pattern.apart)) return false;
+  const std::size_t low = (first + static_cast<std::uint64_t>(steps.low)) >> word_shift_;
+  const auto next = [](std::size_t i) { return i; };
+  const auto listed = [&pattern](std::size_t i) { return static_cast<std::size_t>(pattern.words[i]); };
+  if (reads) {
+    return pattern.contiguous ? touch_words<true>(warp, pc, low, pattern, next)
+                              : touch_words<true>(warp, pc, low, pattern, listed);
+  }
+  return pattern.contiguous ? touch_words<false>(warp, pc, low, pattern, next)
+                            : touch_words<false>(warp, pc, low, pattern, listed);
 }
 
 void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word) {
   WarpClocks& clocks = warps_[warp];
   std::vector<Clock>& lock = locks_.try_emplace(word, warps_.size()).first->second;
   join(clocks.known, lock);
+  clocks.learned = true;
   lock = clocks.known;
   lock[warp] = clocks.now++;
 }
@@ -175,17 +368,18 @@ void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word) {
 std::optional<SharedShadow::Finding> SharedShadow::touch_closely(std::size_t word, std::uint32_t warp, int lane,
                                                                  SharedTouch touch, const SharedWrites& writes,
                                                                  std::uint32_t pc) {
-  auto finding = check(words_[word], warp, lane, touch, (writes.unchanged >> lane & 1u) != 0, pc);
+  auto finding = check(word, warp, lane, touch, (writes.unchanged >> lane & 1u) != 0, pc);
   if (!finding && (writes.replaced >> lane & 1u) != 0) {
     finding = Finding{.kind = Finding::Kind::together, .lane = lane, .pc = pc, .touch = touch};
   }
   if (finding) finding->byte = word << word_shift_;
-  if (!finding || finding->kind == Finding::Kind::same_value) record(words_[word], warp, lane, touch, pc);
+  if (!finding || finding->kind == Finding::Kind::same_value) note(word, warp, lane, touch, pc);
   return finding;
 }
 
 std::optional<SharedShadow::Finding> SharedShadow::touch(std::uint32_t warp, std::uint32_t pc, const Access& access,
                                                          SharedTouch touch, const SharedWrites& writes) {
+  if (log_.size() >= most_kept_) forget_the_old();
   std::optional<Finding> warning;
   const WarpClocks& clocks = warps_[warp];
   const bool is_plain = touch == SharedTouch::read || touch == SharedTouch::write;
@@ -201,8 +395,9 @@ std::optional<SharedShadow::Finding> SharedShadow::touch(std::uint32_t warp, std
     const std::size_t first = access.of(lane) >> word_shift_;
     const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
     if (is_of_lock(touch)) order_by_lock(warp, first);
+    Id id = 0;
     for (std::size_t i = first; i <= last; ++i) {
-      if (in_order && touch_in_order(words_[i], now, clocks)) continue;
+      if (in_order && touch_in_order(i, now, id)) continue;
       for (std::uint32_t lanes = now.lanes; lanes != 0; lanes &= lanes - 1) {
         const auto finding = touch_closely(i, warp, std::countr_zero(lanes), touch, writes, pc);
         if (!finding) continue;
@@ -231,6 +426,9 @@ void SharedShadow::leave_barrier(int barrier, std::span<const std::uint32_t> wai
     join(warps_[warp].known, known);
     meet_in_warp(warp);
   }
+  const bool all = waiting.size() + gone.size() == warps_.size();
+  if (all) whole_block_met_ = next_id();
+  for (const std::uint32_t warp : waiting) warps_[warp].learned = !all;
   known.assign(warps_.size(), 0);
 }
 
@@ -239,6 +437,7 @@ void SharedShadow::meet_in_warp(std::uint32_t warp, std::uint32_t lanes) {
   const Clock now = ++clocks.now;
   if (lanes == kAllLanes) {
     clocks.met = now;
+    clocks.met_id = next_id();
     clocks.lanes.clear();
     return;
   }
@@ -291,6 +490,7 @@ void SharedShadow::acquire(std::uint64_t byte, std::uint32_t warp) {
   const auto at = mbarriers_.find(byte);
   if (at == mbarriers_.end()) return;
   join(warps_[warp].known, at->second.arrived);
+  warps_[warp].learned = true;
   warps_[warp].met = std::max(warps_[warp].met, at->second.arrived[warp] + 1);
 }
 

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -79,37 +80,70 @@ class SharedShadow {
   void wait_for_copies(std::uint32_t warp, std::uint32_t left);
   void wait_for_all_copies(std::uint32_t warp);
 
+  // A load or store of a whole warp in lockstep, whose lanes lie as `steps` from `first` on, `bytes` each, within
+  // bounds and aligned: true, and it counts, where everything before it on these words came before it for sure and no
+  // two lanes write one word, which is what nearly every access is. False: nothing is noted, touch() has to look.
+  bool touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::uint64_t first, const Steps& steps,
+                         std::uint32_t bytes, SharedTouch touch);
+
  private:
   // Time is counted for each warp; it goes on where the warp meets others.
   using Clock = std::uint32_t;
+  // Of a touch that is kept: from high to low its number in the order of all touches, whether it is of an asynchronous
+  // copy, its warp. 0: nobody's.
+  using Id = std::uint32_t;
+  static constexpr int kWarpBits = 5, kIdShift = kWarpBits + 1;  // 32 warps a block at most
+  static constexpr Id kCopy = 1u << kWarpBits, kWarpMask = kCopy - 1;
+  static constexpr Id kForgotten = 1u << kIdShift;  // came before everything that is to come
 
-  struct alignas(16) Record {  // without gaps, for it is copied with every touch
-    Clock clock = 0;           // 0: nobody yet. Of a copy: the number of its group
-    std::uint32_t pc = 0;
-    std::uint32_t lanes = 0;  // of the warp, that did it
-    std::uint32_t warp : 24 = 0;
-    SharedTouch touch : 8 = SharedTouch::read;
+  // The words that the lanes of an instruction touch, from the lowest on, and who touches each.
+  struct Pattern {
+    std::vector<std::uint32_t> words, lanes;
+    bool contiguous = false;  // words[i] = i
+    bool apart = false;       // no word is touched by two lanes
   };
-  struct Word {
-    Record write, reads[2];  // the latest read, and one before it that may race with a write as well
+  struct Record {
+    Clock clock = 0;  // of a copy: the number of its group
+    std::uint32_t pc = 0;
+    std::uint32_t lanes = 0;  // of the warp, that did it; with a pattern: those of the pattern
+    std::uint32_t warp = 0;
+    SharedTouch touch = SharedTouch::read;
+    const Pattern* pattern = nullptr;
+    std::size_t first_word = 0;  // of the pattern
   };
   struct WarpClocks {
     Clock now = 1;
     Clock met = 0;                // the warp's lanes know of each other what came before
+    Id met_id = 0;                // the same: the number of the first touch after it
     std::vector<Clock> lanes;     // [lane][other]: what one lane knows of another; empty until only some have met
     std::vector<Clock> known;     // by warp: what has happened there for sure, up to this time
+    bool learned = false;         // something of that since the whole block met
     std::vector<Clock> waited;    // by group of copies: when it was waited for
     std::uint32_t committed = 0;  // groups
   };
 
+  Id next_id() const { return static_cast<Id>(first_kept_ + log_.size()) << kIdShift; }
+  Id keep(const Record& record);
+  // Lets go of touches that no word remembers, and of all before the last barrier of the whole block.
+  void forget_the_old();
+  // The touch of that number, with the lanes that touched this word.
+  Record recall(Id id, std::size_t word) const;
+
   bool is_under_way(const Record& record) const;
   // The lane of a record that a lane of a warp does not know to be over; -1: none.
   int rival(const Record& record, std::uint32_t warp, int lane) const;
-  // What nearly every read and write is: of a word whose records all came before it for sure. False: look closely.
-  static bool touch_in_order(Word& word, const Record& now, const WarpClocks& clocks);
-  std::optional<Finding> check(Word& word, std::uint32_t warp, int lane, SharedTouch touch, bool unchanged,
+  // Whether a touch of a word was over for sure when `lanes` of a warp touch it.
+  bool is_over(Id id, std::size_t word, std::uint32_t warp, std::uint32_t lanes) const;
+  // What nearly every read and write is: of a word whose touches were all over for sure. False: look closely.
+  bool touch_in_order(std::size_t word, const Record& now, Id& id);
+  bool words_in_order(std::size_t first, const Pattern& pattern, std::uint32_t warp, bool reads) const;
+  // Word i of the pattern is word_of(i) from the first on.
+  template <bool reads, class WordOf>
+  bool touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern, WordOf word_of);
+  const Pattern& pattern_of(std::uint32_t pc, const Steps& steps, std::uint32_t bytes);
+  std::optional<Finding> check(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, bool unchanged,
                                std::uint32_t pc) const;
-  void record(Word& word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc);
+  void note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc);
   // One lane's touch of one word, looked at closely.
   std::optional<Finding> touch_closely(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch,
                                        const SharedWrites& writes, std::uint32_t pc);
@@ -121,7 +155,13 @@ class SharedShadow {
   };
 
   int word_shift_;  // of a byte's place, to its word's
-  std::vector<Word> words_;
+  // By word: the latest write; the latest read since then, and one before it that may race with a write as well.
+  std::vector<Id> writes_, reads_, older_reads_;
+  std::vector<Record> log_;                               // touches by number, from first_kept_ on
+  std::size_t first_kept_ = 0;                            // number
+  std::size_t most_kept_ = 0;                             // then it is time to forget
+  Id whole_block_met_ = 0;                                // the number of the first touch after it
+  std::vector<std::unique_ptr<const Pattern>> patterns_;  // by pc
   std::vector<WarpClocks> warps_;
   std::map<std::size_t, std::vector<Clock>> locks_;  // by word: what is known to who takes it next
   std::vector<Clock> barriers_[kBarriers];           // what is known to who goes on from there
