@@ -124,7 +124,8 @@ inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::
                      std::uint64_t bits, std::uint32_t bytes) {
   const BufferMemo& memo = launch.buffer_memos[op->pc];
   return low >= memo.low && end <= memo.high && low < end && (bits & (bytes - 1)) == 0 && warp.trace == nullptr &&
-         warp.mask == kAllLanes && !launch.sm->stores.may_hold(low, end) && !launch.sanitized;
+         warp.mask == kAllLanes && !launch.sm->stores.may_hold(low, end) &&
+         (!launch.sanitized || launch.memory.surely_defined(low, end - low));
 }
 
 // The counts of a load of `lines` lines and `sectors` sectors, of which L1 lacked `missed`.

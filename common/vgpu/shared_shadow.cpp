@@ -18,7 +18,7 @@ void join(std::vector<std::uint32_t>& into, const std::vector<std::uint32_t>& fr
   for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
-constexpr std::size_t kFewKept = std::size_t{1} << 16;  // touches
+constexpr std::size_t kFewKept = std::size_t{1} << 12;  // touches, which stay in a cache
 
 // Which of 32 lanes touch the same as others, for the patterns that kernels have: neighbours, and rows of fewer than 32
 // lanes that all touch the same. Lanes that do in any other way are looked at one by one.
@@ -70,7 +70,7 @@ void SharedShadow::begin_block() {
   for (auto* ids : {&writes_, &reads_, &older_reads_}) std::fill(ids->begin(), ids->end(), 0);
   log_.clear();
   first_kept_ = (kForgotten >> kIdShift) + 1;
-  most_kept_ = kFewKept;
+  most_kept_ = std::max(kFewKept, writes_.size());
   whole_block_met_ = next_id();
   for (WarpClocks& warp : warps_) warp = {.lanes = {}, .known = std::vector<Clock>(warps_.size()), .waited = {}};
   locks_.clear();
@@ -116,7 +116,7 @@ void SharedShadow::forget_the_old() {
   renumber(whole_block_met_);
   for (WarpClocks& warp : warps_) renumber(warp.met_id);
   log_.resize(kept);
-  most_kept_ = std::max(kFewKept, 2 * kept);
+  most_kept_ = std::max({kFewKept, writes_.size(), 2 * kept});
 }
 
 SharedShadow::Record SharedShadow::recall(Id id, std::size_t word) const {
