@@ -130,14 +130,18 @@ std::vector<OfferedHint> hints_for(const Chapter& chapter, const Situation& situ
     add_general(cause_hints(), situation.trouble, fitting);
     add_general(kVerdictHints, situation.trouble, fitting);
   }
-  number(fitting);
-  number(own);
+  // What led to the pass is behind who has it.
   std::vector<OfferedHint> offered;
   if (situation.has_passed && !own.empty()) {
-    offered.push_back(std::move(own.back()));
-    offered.back().leads_on = true;
-    own.pop_back();
+    if (!situation.has_ace) {
+      offered.push_back(std::move(own.back()));
+      offered.back().leads_on = true;
+      number(offered);
+    }
+    own.clear();
   }
+  number(fitting);
+  number(own);
   offered.insert(offered.end(), fitting.begin(), fitting.end());
   offered.insert(offered.end(), own.begin(), own.end());
   return offered;
@@ -151,6 +155,7 @@ HintGiver::HintGiver(Store& store, const Chapter& chapter, const std::string& de
       situation_.trouble = trouble_of(stored.attempt);
       situation_.is_wrong = is_wrong(stored.attempt);
       situation_.has_passed |= stored.attempt.value("verdict", "") == verdict_name(Verdict::pass);
+      situation_.has_ace |= stored.attempt.value("grade", "") == grade_name(Grade::ace);
       last_attempt_ = stored.id;
       if (!situation_.is_wrong) last_correct_ = stored.id;
     }

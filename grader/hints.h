@@ -25,6 +25,7 @@ struct Situation {
   std::string trouble = "none";  // as trouble_of() says
   bool is_wrong = false;         // the kernel is not correct: its speed does not matter yet
   bool has_passed = false;
+  bool has_ace = false;
 };
 
 // What an attempt suffers from: its diagnosis; without one its verdict, where that is not about speed ("fault", or the
@@ -35,8 +36,8 @@ std::string trouble_of(const Json& attempt);
 bool is_wrong(const Json& attempt);
 
 // Everything that helps, in order: the chapter's hints for the trouble, or the general words for it where the chapter
-// has none; then, unless the kernel is wrong, the chapter's hints for any attempt. After a pass the last of those comes
-// before all others.
+// has none; then, unless the kernel is wrong, the chapter's hints for any attempt. After a pass only the last of those
+// is left, and comes before all others; after an ace none.
 std::vector<OfferedHint> hints_for(const Chapter& chapter, const Situation& situation);
 
 // The hints of one chapter on one device as somebody asks for them.

@@ -266,7 +266,7 @@ void places(const Attempt& attempt, const WalkNews& news, Page& page) {
     page.row("plot", printable(attempt.plot));
     if (attempt.is_starter && news.joined) page.row("", "in the terminal: ./roofwalk plot " + attempt.chapter);
   } else if (news.is_beside) {
-    page.row("plot", "none of a file beside the course: add --save, and it joins your walk");
+    page.row("plot", "none: not kept in your walk; --save keeps it");
   }
   if (!news.plot_trouble.empty()) page.prose("plot", "none: " + news.plot_trouble, 2);
 }

@@ -148,7 +148,11 @@ Judgement judge(const Evidence& evidence) {
   };
   grade_goals(evidence, judgement);
   if (evidence.compile_error) return end(Verdict::compile_error, {evidence.compile_error->text()});
-  if (evidence.refusal) return end(Verdict::refused, {evidence.refusal->text()});
+  if (evidence.refusal) {
+    Error told = *evidence.refusal;
+    if (!evidence.fault_case.empty()) told.message += fmt::format(" ({})", evidence.fault_case);
+    return end(Verdict::refused, {told.text()});
+  }
   if (evidence.fault) {
     const Fault& fault = *evidence.fault;
     const std::string message = fmt::format("{} ({})", fault.message, evidence.fault_case);

@@ -71,11 +71,13 @@ make_book() {
       *) stop 2 "book takes --check and --rewrite, not '$option' (\`./roofwalk book --help\`)" ;;
     esac
   done
+  if [[ -z $only_compare ]]; then  # what is missing is asked for before anybody waits for anything
+    . "$root/tools/setup.sh"
+    generator_is_there || locked install_generator
+  fi
   build_holds book_truth "${truth_sources[@]}" || locked build_target book_truth "${truth_sources[@]}"
   compare_pages ${how[@]+"${how[@]}"} || differs=1
   if [[ -n $only_compare ]]; then return "$differs"; fi
-  . "$root/tools/setup.sh"
-  generator_is_there || locked install_generator
   rm -rf "$site.new"
   locked build_site
   if ((differs)); then stop 1 "the site shows pages that differ from the program (above): another toolkit, or a mistake"; fi

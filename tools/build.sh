@@ -34,7 +34,7 @@ configure() {
       return
     fi
   fi
-  progress "preparing the build"
+  if [[ -t 2 ]]; then progress "preparing the build"; else say "preparing the build ..."; fi
   # ROOFWALK_NATIVE=OFF: for a build that other processors will run, such as a container image's.
   if ! (cd "$root" && cmake --preset default ${ROOFWALK_NATIVE:+"-DROOFWALK_NATIVE=$ROOFWALK_NATIVE"}) \
     >>"$build_log" 2>&1 </dev/null; then
@@ -57,7 +57,7 @@ build_quietly() {
       if [[ $line =~ ^\[([1-9][0-9]*/[0-9]+)\] && $line != *'] Re-'* ]]; then
         if [[ -z $started ]]; then
           started=1
-          if [[ ! -t 2 ]]; then say "building (${BASH_REMATCH[1]#*/} steps) ..."; fi
+          if [[ ! -t 2 ]]; then say "building (${BASH_REMATCH[1]#*/} steps; where it is: tail build/build.log) ..."; fi
         fi
         progress "building ${BASH_REMATCH[1]}"
       fi

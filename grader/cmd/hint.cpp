@@ -30,6 +30,10 @@ void print_hint(const OfferedHint& hint) {
 // What asking again would bring.
 std::string closing(const HintGiver& hints, const OfferedHint* given, const std::string& chapter) {
   if (!hints.all_given()) return "ask again for one more\n";
+  if (hints.offered().empty()) {
+    return fmt::format("you have the ace: no hint is left; `./roofwalk solution {}` shows how the chapter went there\n",
+                       chapter);
+  }
   const std::string again = fmt::format("`./roofwalk hint {} --again` begins again\n", chapter);
   std::string text =
       fmt::format("{}; {}", given != nullptr ? "that was the last one" : "you have had all of them", again);

@@ -71,12 +71,19 @@ TEST(Hints, AWrongKernelHearsNothingOfSpeed) {
   EXPECT_FALSE(is_wrong({{"verdict", "fail"}}));
 }
 
-TEST(Hints, AfterAPassTheLastOneComesFirst) {
+TEST(Hints, AfterAPassTheLastOneComesFirstAndThoseBeforeItAreDoneWith) {
   const auto hints = hints_for(chapter_with_hints(), {.trouble = "over_fetch", .has_passed = true});
-  EXPECT_THAT(texts(hints), ElementsAre("general too", "for rows", "general"));
+  EXPECT_THAT(texts(hints), ElementsAre("general too", "for rows"));
   EXPECT_TRUE(hints[0].leads_on);
-  EXPECT_EQ(hints[0].number, 2u);
-  EXPECT_EQ(hints[2].number, 1u);
+  EXPECT_EQ(hints[0].number, 1u);
+  EXPECT_EQ(hints[0].of, 1u);
+}
+
+TEST(Hints, AfterAnAceOnlyTroubleIsSpokenOf) {
+  Situation situation{.has_passed = true, .has_ace = true};
+  EXPECT_THAT(texts(hints_for(chapter_with_hints(), situation)), testing::IsEmpty());
+  situation.trouble = "over_fetch";
+  EXPECT_THAT(texts(hints_for(chapter_with_hints(), situation)), ElementsAre("for rows"));
 }
 
 TEST(Hints, TroubleIsTheDiagnosisOrElseTheVerdict) {
