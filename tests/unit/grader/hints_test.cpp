@@ -81,7 +81,7 @@ TEST(Hints, AfterAPassTheLastOneComesFirstAndThoseBeforeItAreDoneWith) {
 
 TEST(Hints, AfterAnAceOnlyTroubleIsSpokenOf) {
   Situation situation{.has_passed = true, .has_ace = true};
-  EXPECT_THAT(texts(hints_for(chapter_with_hints(), situation)), testing::IsEmpty());
+  EXPECT_THAT(texts(hints_for(chapter_with_hints(), situation)), ::testing::IsEmpty());
   situation.trouble = "over_fetch";
   EXPECT_THAT(texts(hints_for(chapter_with_hints(), situation)), ElementsAre("for rows"));
 }
