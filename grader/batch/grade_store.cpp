@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::int64_t kSchemaVersion = 2;
 
 constexpr const char* kSchema = R"sql(
   CREATE TABLE students (
@@ -56,13 +56,32 @@ constexpr const char* kSchema = R"sql(
   CREATE TABLE settings (name TEXT NOT NULL UNIQUE, value TEXT NOT NULL) STRICT;
 )sql";
 
+// What came with schema 2.
+constexpr const char* kSecondSchema = R"sql(
+  CREATE TABLE left_out (
+    label TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    student TEXT NOT NULL,
+    UNIQUE (label, reason, student)
+  ) STRICT;
+  CREATE TABLE exported (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    head TEXT NOT NULL,
+    student_id TEXT NOT NULL,
+    cell TEXT NOT NULL
+  ) STRICT;
+)sql";
+
 constexpr std::array kTables = {"students", "submissions", "grades", "faults", "settings"};
+constexpr std::array kSecondTables = {"left_out", "exported"};
 
 constexpr const char* kInsertGrade =
     "INSERT INTO grades (key, round, chapter, source_sha256, graded_at, result, plot, profile, row_sha256) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
 constexpr const char* kInsertStudent = "INSERT INTO students VALUES (?, ?) ON CONFLICT DO NOTHING";
 constexpr const char* kInsertSubmission = "INSERT INTO submissions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
+constexpr const char* kInsertLeftOut = "INSERT INTO left_out VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
+constexpr const char* kInsertExported = "INSERT INTO exported (head, student_id, cell) VALUES (?, ?, ?)";
 constexpr const char* kInsertFault = "INSERT INTO faults (key, round, reason, at) VALUES (?, ?, ?, ?)";
 
 bool is_damage(int code) { return code == SQLITE_CORRUPT || code == SQLITE_NOTADB; }
@@ -119,15 +138,22 @@ std::string row_hash(const std::string& previous, const StoredGrade& grade, cons
 
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-bool make_tables(Database& database) {
-  bool made = database.run(kSchema);
-  for (const char* table : kTables) {
+template <class Tables>
+bool make_tables(Database& database, const char* schema, const Tables& tables) {
+  bool made = database.run(schema);
+  for (const char* table : tables) {
     const std::string triggers = fmt::format(
         "CREATE TRIGGER {0}_are_kept BEFORE DELETE ON {0} BEGIN SELECT RAISE(ABORT, '{0} are never deleted'); END;"
         "CREATE TRIGGER {0}_stay BEFORE UPDATE ON {0} BEGIN SELECT RAISE(ABORT, '{0} are never changed'); END;",
         table);
     made = made && database.run(triggers.c_str());
   }
+  return made;
+}
+
+bool make_schema(Database& database, std::int64_t version) {
+  bool made = version > 0 || make_tables(database, kSchema, kTables);
+  made = made && make_tables(database, kSecondSchema, kSecondTables);
   return made && database.run(fmt::format("PRAGMA user_version = {}", kSchemaVersion).c_str());
 }
 
@@ -140,16 +166,16 @@ Status prepare(Database& database, const fs::path& file) {
                  .file = file.string(),
                  .advice = "update this checkout"};
   }
-  if (version == 0) {
+  if (version < kSchemaVersion) {
     Transaction transaction(database);
     if (!transaction.is_open()) return failure(database, file);
     if (database.number("PRAGMA user_version", -1) == kSchemaVersion) return kOk;  // another process was first
-    if (database.number("SELECT count(*) FROM sqlite_schema", -1) != 0) {
+    if (version == 0 && database.number("SELECT count(*) FROM sqlite_schema", -1) != 0) {
       return Error{
           .message = "this is a database of some other program", .file = file.string(), .advice = "move it away"};
     }
-    if (!make_tables(database) || !transaction.commit()) return failure(database, file);
-    return kOk;
+    if (!make_schema(database, version) || !transaction.commit()) return failure(database, file);
+    if (version == 0) return kOk;
   }
   Statement check(database, "PRAGMA quick_check(1)");
   if (check.step() && check.text(0) == "ok") return kOk;
@@ -232,6 +258,12 @@ struct GradeStore::Impl {
          row.step();) {
       insert(submission_of(row));
     }
+    for (Statement row(old, "SELECT label, reason, student FROM left_out"); row.step();) {
+      insert(kInsertLeftOut, {row.text(0), row.text(1), row.text(2)});
+    }
+    for (Statement row(old, "SELECT head, student_id, cell FROM exported ORDER BY id"); row.step();) {
+      insert(kInsertExported, {row.text(0), row.text(1), row.text(2)});
+    }
     for (Statement row(old, "SELECT name, value FROM settings"); row.step();) {
       insert("INSERT INTO settings VALUES (?, ?) ON CONFLICT DO NOTHING", {row.text(0), row.text(1)});
     }
@@ -295,6 +327,8 @@ Status GradeStore::add(const Handed& handed) {
   for (const Owner& owner : handed.students)
     added = added && impl_->insert(kInsertStudent, {owner.student, owner.lms_id});
   for (const Submission& submission : handed.submissions) added = added && impl_->insert(submission);
+  for (const LeftOut& out : handed.left_out)
+    added = added && impl_->insert(kInsertLeftOut, {out.label, out.reason, out.student});
   if (!added || !transaction.commit()) return impl_->failed();
   return kOk;
 }
@@ -313,6 +347,35 @@ Result<std::vector<Owner>> GradeStore::students() const {
   Statement row(impl_->database, "SELECT student, lms_id FROM students ORDER BY student");
   std::vector<Owner> all;
   while (row.step()) all.push_back({row.text(0), row.text(1), {}});
+  if (!row.done()) return impl_->failed();
+  return all;
+}
+
+Result<std::vector<LeftOut>> GradeStore::left_out() const {
+  // What was named better, or given a chapter, is handed in by now.
+  Statement row(impl_->database,
+                "SELECT label, reason, student FROM left_out WHERE label NOT IN (SELECT label FROM submissions) "
+                "ORDER BY label, reason, student");
+  std::vector<LeftOut> all;
+  while (row.step()) all.push_back({row.text(0), row.text(1), row.text(2)});
+  if (!row.done()) return impl_->failed();
+  return all;
+}
+
+Status GradeStore::add_exported(const std::string& column, const std::map<std::string, std::string>& cells) {
+  Transaction transaction(impl_->database);
+  bool added = transaction.is_open();
+  for (const auto& [student_id, cell] : cells)
+    added = added && impl_->insert(kInsertExported, {column, student_id, cell});
+  if (!added || !transaction.commit()) return impl_->failed();
+  return kOk;
+}
+
+Result<std::map<std::string, std::string>> GradeStore::exported(const std::string& column) const {
+  Statement row(impl_->database, "SELECT student_id, cell FROM exported WHERE head = ? ORDER BY id");
+  row.bind(column);
+  std::map<std::string, std::string> all;
+  while (row.step()) all[row.text(0)] = row.text(1);
   if (!row.done()) return impl_->failed();
   return all;
 }

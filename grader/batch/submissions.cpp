@@ -17,6 +17,7 @@
 #include "common/base/child.h"
 #include "common/base/hash.h"
 #include "grader/batch/archive.h"
+#include "grader/batch/lms_metadata.h"
 
 namespace roofwalk {
 namespace {
@@ -80,7 +81,10 @@ std::vector<std::string> parts_of(const std::string& name) {
 
 class Collector {
  public:
-  Collector(const std::vector<std::string>& chapters, const KeepSource& keep) : chapters_(chapters), keep_(keep) {}
+  Collector(const Wanted& wanted, const KeepSource& keep)
+      : chapters_(wanted.chapters), known_(wanted.chapters), keep_(keep) {
+    known_.insert(known_.end(), wanted.others.begin(), wanted.others.end());
+  }
 
   Status add(const fs::path& path) {
     std::error_code error;
@@ -124,10 +128,10 @@ class Collector {
     return ::lstat(path.c_str(), &info) == 0 ? static_cast<std::int64_t>(info.st_mtime) : 0;
   }
 
-  void leave_out(const std::vector<std::string>& parts, std::string reason) {
+  void leave_out(const std::vector<std::string>& parts, std::string reason, const std::string& student = "") {
     std::string label = top_;
     for (const std::string& part : parts) label += "/" + plain_name(part);
-    handed_.left_out.push_back({label, std::move(reason)});
+    handed_.left_out.push_back({label, std::move(reason), student});
   }
 
   // All files below a folder, by name, so that the order is the same on every file system.
@@ -188,7 +192,7 @@ class Collector {
   bool is_chapter_name(const std::string& name) const {
     if (!is_source(name)) return false;
     const std::string stem = fs::path(name).stem().string();
-    return std::find(chapters_.begin(), chapters_.end(), stem) != chapters_.end();
+    return std::find(known_.begin(), known_.end(), stem) != known_.end();
   }
 
   // Each entry of the class is a student's: a folder, a zip or a file. Files called like chapters make it one
@@ -196,6 +200,7 @@ class Collector {
   Status add_class(std::vector<Found> found, const std::string& name) {
     const auto is_own = [&](const Found& f) { return f.parts.size() == 1 && is_chapter_name(f.parts[0]); };
     if (std::any_of(found.begin(), found.end(), is_own)) return add_student(owner_of_folder(name), std::move(found));
+    const std::map<std::string, LmsRecord> records = take_metadata(found);
     std::map<std::string, std::vector<Found>> folders;
     for (Found& f : found) {
       const std::string first = f.parts.front();
@@ -209,11 +214,11 @@ class Collector {
       if (is_zip(first)) {
         ROOFWALK_TRY_STATUS(add_student_zip(f));
       } else if (is_source(first)) {
-        const NamedFile named = owner_of_file(first, chapters_);
+        const NamedFile named = owner_of_file(first, known_);
         know(named.owner);
         const auto chapter = chapter_of(named.rest, /*is_only=*/true);
         if (!chapter) {
-          leave_out(f.parts, unknown_chapter());
+          leave_out(f.parts, why_no_chapter(named.rest), named.owner.student);
           continue;
         }
         ROOFWALK_TRY_STATUS(keep(named.owner, *chapter, f, f.parts));
@@ -223,23 +228,60 @@ class Collector {
     }
     for (auto& [folder, files] : folders) {
       prefix_ = {folder};
-      ROOFWALK_TRY_STATUS(add_student(owner_of_folder(folder), std::move(files)));
+      ROOFWALK_TRY_STATUS(add_folder(folder, std::move(files), records));
       prefix_.clear();
     }
     return kOk;
   }
 
+  // A group's submission is each member's.
+  Status add_folder(const std::string& folder, std::vector<Found> files,
+                    const std::map<std::string, LmsRecord>& records) {
+    const auto record = records.find(folder);
+    if (record == records.end()) return add_student(owner_of_folder(folder), std::move(files));
+    if (record->second.created_at_s) {
+      for (Found& file : files) file.written_at_s = *record->second.created_at_s;
+    }
+    if (record->second.owners.empty()) return add_student(owner_of_folder(folder), std::move(files));
+    for (const Owner& owner : record->second.owners) ROOFWALK_TRY_STATUS(add_student(owner, files));
+    return kOk;
+  }
+
+  // What Gradescope says of the folders beside it. No student can write there.
+  std::map<std::string, LmsRecord> take_metadata(std::vector<Found>& found) {
+    std::map<std::string, LmsRecord> records;
+    const auto take = [&](const char* name, const auto& read) {
+      const auto at = std::find_if(found.begin(), found.end(), [&](const Found& f) {
+        return f.parts.size() == 1 && f.parts.front() == name && f.read != nullptr;
+      });
+      if (at == found.end()) return;
+      const auto text = at->read();
+      const Status done = text ? read(*text) : Status(text.error());
+      if (!done) leave_out(at->parts, done.error().message + ", so nobody's name or time is read from it");
+      found.erase(at);
+    };
+    take(kGradescopeExport, [&](const std::string& text) -> Status {
+      ROOFWALK_TRY(records, read_gradescope_export(text));
+      return kOk;
+    });
+    take(kGradescopeContainer, [&](const std::string& text) -> Status {
+      ROOFWALK_TRY(records["submission"], read_gradescope_container(text));
+      return kOk;
+    });
+    return records;
+  }
+
   Status add_student_zip(const Found& f) {
-    const NamedFile named = owner_of_file(f.parts.back(), chapters_);
+    const NamedFile named = owner_of_file(f.parts.back(), known_);
     know(named.owner);
     const auto bytes = f.read();
     if (!bytes) {
-      leave_out(f.parts, bytes.error().message);
+      leave_out(f.parts, bytes.error().message, named.owner.student);
       return kOk;
     }
     auto archive = Archive::in_memory(*bytes);
     if (!archive) {
-      leave_out(f.parts, archive.error().message);
+      leave_out(f.parts, archive.error().message, named.owner.student);
       return kOk;
     }
     std::vector<Found> files = files_of(std::make_shared<Archive>(std::move(*archive)));
@@ -263,6 +305,7 @@ class Collector {
     const auto sources = static_cast<std::size_t>(
         std::count_if(files.begin(), files.end(), [](const Found& f) { return is_source(f.parts.back()); }));
     std::size_t student_bytes = 0;
+    const std::size_t told = handed_.submissions.size() + handed_.left_out.size();
     for (const Found& f : files) {
       std::vector<std::string> place = prefix_;
       place.insert(place.end(), f.parts.begin(), f.parts.end());
@@ -271,7 +314,7 @@ class Collector {
         const auto bytes = f.read();
         auto archive = bytes ? Archive::in_memory(*bytes) : Result<Archive>(bytes.error());
         if (!archive) {
-          leave_out(place, archive.error().message);
+          leave_out(place, archive.error().message, owner.student);
           continue;
         }
         const std::vector<std::string> before = std::exchange(prefix_, place);
@@ -283,22 +326,46 @@ class Collector {
       if (!is_source(name)) continue;
       const auto chapter = chapter_of(name, sources == 1);
       if (!chapter) {
-        leave_out(place, unknown_chapter());
+        if (is_wanted(name)) leave_out(place, why_no_chapter(name), owner.student);
         continue;
       }
       ROOFWALK_TRY_STATUS(keep(owner, *chapter, f, place, &student_bytes));
     }
+    const bool is_silent = told == handed_.submissions.size() + handed_.left_out.size();
+    if (is_silent && !files.empty()) leave_out(prefix_, names_of(files), owner.student);
     return kOk;
   }
 
+  // Whether its name leaves open that it is of a chapter that is graded now.
+  bool is_wanted(const std::string& name) const {
+    const auto chapter = chapter_of_file(name, known_);
+    return !chapter || std::find(chapters_.begin(), chapters_.end(), *chapter) != chapters_.end();
+  }
+
   std::optional<std::string> chapter_of(const std::string& name, bool is_only) const {
+    if (!is_wanted(name)) return std::nullopt;
     if (const auto chapter = chapter_of_file(name, chapters_)) return chapter;
     if (is_only && chapters_.size() == 1) return chapters_.front();
     return std::nullopt;
   }
 
-  std::string unknown_chapter() const {
-    return fmt::format("its name tells no chapter: {}.cu", fmt::join(chapters_, ".cu, "));
+  std::string why_no_chapter(const std::string& name) const {
+    if (!is_wanted(name)) return fmt::format("is of {}, which is not graded now", *chapter_of_file(name, known_));
+    if (chapters_.size() == 1)
+      return fmt::format("{}, and it is not the only file: {}.cu", kTellsNoChapter, chapters_[0]);
+    return fmt::format("{}: {}.cu", kTellsNoChapter, fmt::join(chapters_, ".cu, "));
+  }
+
+  // "holds notes.txt, report.pdf: no .cu file of a chapter that is graded".
+  static std::string names_of(const std::vector<Found>& files) {
+    constexpr std::size_t kMostNames = 5;
+    std::vector<std::string> names;
+    for (const Found& f : files) {
+      if (names.size() < kMostNames) names.push_back(plain_name(f.parts.back()));
+    }
+    const std::size_t more = files.size() - names.size();
+    return fmt::format("holds {}{}: no .cu file of a chapter that is graded", fmt::join(names, ", "),
+                       more > 0 ? fmt::format(" and {} more", more) : "");
   }
 
   void know(const Owner& owner) {
@@ -311,24 +378,25 @@ class Collector {
               std::size_t* student_bytes = nullptr) {
     const auto bytes = f.read();
     if (!bytes) {
-      leave_out(place, bytes.error().message);
+      leave_out(place, bytes.error().message, owner.student);
       return kOk;
     }
     if (student_bytes != nullptr && (*student_bytes += bytes->size()) > kMostStudentBytes) {
-      leave_out(place, fmt::format("one student's files have more than {} bytes", kMostStudentBytes));
+      leave_out(place, fmt::format("one student's files have more than {} bytes", kMostStudentBytes), owner.student);
       return kOk;
     }
     Submission submission{owner, chapter, top_, sha256_hex(*bytes), f.written_at_s};
     for (const std::string& part : place) submission.label += "/" + plain_name(part);
     // Without its copy it cannot be graded, and will be told so; it is handed in all the same.
     if (const Status kept = keep_(submission.source_sha256, *bytes); !kept) {
-      leave_out(place, "its copy cannot be kept: " + kept.error().message);
+      leave_out(place, "its copy cannot be kept: " + kept.error().message, owner.student);
     }
     handed_.submissions.push_back(std::move(submission));
     return kOk;
   }
 
-  const std::vector<std::string>& chapters_;
+  const std::vector<std::string>& chapters_;  // that are graded now
+  std::vector<std::string> known_;            // these and all others
   const KeepSource& keep_;
   std::string top_;                  // what the path is called, for labels
   std::vector<std::string> prefix_;  // of labels, where a student's files are being added
@@ -338,9 +406,8 @@ class Collector {
 
 }  // namespace
 
-Result<Handed> collect(const std::vector<fs::path>& paths, const std::vector<std::string>& chapters,
-                       const KeepSource& keep) {
-  Collector collector(chapters, keep);
+Result<Handed> collect(const std::vector<fs::path>& paths, const Wanted& wanted, const KeepSource& keep) {
+  Collector collector(wanted, keep);
   for (const fs::path& path : paths) ROOFWALK_TRY_STATUS(collector.add(path));
   return collector.take();
 }
