@@ -9,71 +9,13 @@
 
 #include "common/base/hash.h"
 #include "common/store/sqlite.h"
+#include "grader/batch/grade_schema.h"
 #include "grader/walk.h"
 
 namespace roofwalk {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::int64_t kSchemaVersion = 2;
-
-constexpr const char* kSchema = R"sql(
-  CREATE TABLE students (
-    student TEXT NOT NULL UNIQUE,
-    lms_id TEXT NOT NULL
-  ) STRICT;
-  CREATE TABLE submissions (
-    student TEXT NOT NULL,
-    lms_id TEXT NOT NULL,
-    late_mark INTEGER NOT NULL CHECK (late_mark IN (0, 1, 2)),
-    chapter TEXT NOT NULL,
-    label TEXT NOT NULL,
-    source_sha256 TEXT NOT NULL,
-    submitted_at_s INTEGER NOT NULL,
-    UNIQUE (student, chapter, source_sha256, submitted_at_s, label)
-  ) STRICT;
-  CREATE TABLE grades (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    key TEXT NOT NULL,
-    round INTEGER NOT NULL CHECK (round >= 1),
-    chapter TEXT NOT NULL,
-    source_sha256 TEXT NOT NULL,
-    graded_at TEXT NOT NULL,
-    result TEXT NOT NULL CHECK (json_valid(result)),
-    plot TEXT NOT NULL,
-    profile TEXT NOT NULL,
-    row_sha256 TEXT NOT NULL,
-    UNIQUE (key, round)
-  ) STRICT;
-  CREATE TABLE faults (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    key TEXT NOT NULL,
-    round INTEGER NOT NULL,
-    reason TEXT NOT NULL,
-    at TEXT NOT NULL
-  ) STRICT;
-  CREATE TABLE settings (name TEXT NOT NULL UNIQUE, value TEXT NOT NULL) STRICT;
-)sql";
-
-// What came with schema 2.
-constexpr const char* kSecondSchema = R"sql(
-  CREATE TABLE left_out (
-    label TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    student TEXT NOT NULL,
-    UNIQUE (label, reason, student)
-  ) STRICT;
-  CREATE TABLE exported (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    head TEXT NOT NULL,
-    student_id TEXT NOT NULL,
-    cell TEXT NOT NULL
-  ) STRICT;
-)sql";
-
-constexpr std::array kTables = {"students", "submissions", "grades", "faults", "settings"};
-constexpr std::array kSecondTables = {"left_out", "exported"};
 
 constexpr const char* kInsertGrade =
     "INSERT INTO grades (key, round, chapter, source_sha256, graded_at, result, plot, profile, row_sha256) "
@@ -138,43 +80,24 @@ std::string row_hash(const std::string& previous, const StoredGrade& grade, cons
 
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-template <class Tables>
-bool make_tables(Database& database, const char* schema, const Tables& tables) {
-  bool made = database.run(schema);
-  for (const char* table : tables) {
-    const std::string triggers = fmt::format(
-        "CREATE TRIGGER {0}_are_kept BEFORE DELETE ON {0} BEGIN SELECT RAISE(ABORT, '{0} are never deleted'); END;"
-        "CREATE TRIGGER {0}_stay BEFORE UPDATE ON {0} BEGIN SELECT RAISE(ABORT, '{0} are never changed'); END;",
-        table);
-    made = made && database.run(triggers.c_str());
-  }
-  return made;
-}
-
-bool make_schema(Database& database, std::int64_t version) {
-  bool made = version > 0 || make_tables(database, kSchema, kTables);
-  made = made && make_tables(database, kSecondSchema, kSecondTables);
-  return made && database.run(fmt::format("PRAGMA user_version = {}", kSchemaVersion).c_str());
-}
-
 Status prepare(Database& database, const fs::path& file) {
   if (database.code() != SQLITE_OK || !database.run(kSafeSettings)) return failure(database, file);
   const std::int64_t version = database.number("PRAGMA user_version", -1);
   if (version < 0 || !database.use_write_ahead_log()) return failure(database, file);
-  if (version > kSchemaVersion) {
+  if (version > kGradeSchema) {
     return Error{.message = fmt::format("these grades were written by a newer roofwalk (schema {})", version),
                  .file = file.string(),
                  .advice = "update this checkout"};
   }
-  if (version < kSchemaVersion) {
+  if (version < kGradeSchema) {
     Transaction transaction(database);
     if (!transaction.is_open()) return failure(database, file);
-    if (database.number("PRAGMA user_version", -1) == kSchemaVersion) return kOk;  // another process was first
+    if (database.number("PRAGMA user_version", -1) == kGradeSchema) return kOk;  // another process was first
     if (version == 0 && database.number("SELECT count(*) FROM sqlite_schema", -1) != 0) {
       return Error{
           .message = "this is a database of some other program", .file = file.string(), .advice = "move it away"};
     }
-    if (!make_schema(database, version) || !transaction.commit()) return failure(database, file);
+    if (!make_grade_schema(database, version) || !transaction.commit()) return failure(database, file);
     if (version == 0) return kOk;
   }
   Statement check(database, "PRAGMA quick_check(1)");
