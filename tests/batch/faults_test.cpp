@@ -140,7 +140,7 @@ TEST_F(FaultsTest, HiddenCasesCatchWhatThePublicOnesDoNotAndTellNothing) {
   std::ofstream(folder_ / "course.toml") << "secrets = \"secrets.toml\"\n[[chapter]]\nname = \"vector-add\"\n";
   const CommandResult result = grade("grades", 2);
   EXPECT_EQ(result.exit_code, 0) << result.output;
-  EXPECT_THAT(result.output, HasSubstr("0 incorrect"));
+  EXPECT_THAT(result.output, HasSubstr("0 wrong result"));
   std::vector<fs::path> written{folder_ / "grades/grades.db"};
   for (const auto& entry : fs::recursive_directory_iterator(folder_ / "grades")) {
     if (entry.is_regular_file() && entry.path().parent_path().filename() != "sources") written.push_back(entry.path());
