@@ -6,6 +6,7 @@
 #include <sys/vfs.h>
 
 #include <array>
+#include <set>
 
 #include "common/base/hash.h"
 #include "common/store/sqlite.h"
@@ -275,12 +276,17 @@ Result<std::vector<Owner>> GradeStore::students() const {
 }
 
 Result<std::vector<LeftOut>> GradeStore::left_out() const {
-  // What was named better, or given a chapter, is handed in by now.
-  Statement row(impl_->database,
-                "SELECT label, reason, student FROM left_out WHERE label NOT IN (SELECT label FROM submissions) "
-                "ORDER BY label, reason, student");
+  const auto file_of = [](const std::string& student, const std::string& label) {
+    return student + "\n" + label.substr(label.rfind('/') + 1);
+  };
+  ROOFWALK_TRY(const auto handed_in, submissions());
+  std::set<std::string> placed;
+  for (const Submission& s : handed_in) placed.insert(file_of(s.owner.student, s.label));
+  Statement row(impl_->database, "SELECT label, reason, student FROM left_out ORDER BY label, reason, student");
   std::vector<LeftOut> all;
-  while (row.step()) all.push_back({row.text(0), row.text(1), row.text(2)});
+  while (row.step()) {
+    if (!placed.contains(file_of(row.text(2), row.text(0)))) all.push_back({row.text(0), row.text(1), row.text(2)});
+  }
   if (!row.done()) return impl_->failed();
   return all;
 }

@@ -46,7 +46,8 @@ class GradeStore {
   Status add(const Handed& handed);
   Result<std::vector<Submission>> submissions() const;  // by student, chapter and time
   Result<std::vector<Owner>> students() const;          // by name
-  Result<std::vector<LeftOut>> left_out() const;        // that gave no submission to this day, by label
+  // By label: what gave no submission to this day. Whose file of that name was graded after all is not in it.
+  Result<std::vector<LeftOut>> left_out() const;
 
   // Durable when it returns. A grade of that key and round that is there already stays, and nothing is added.
   Status add(const StoredGrade& grade);

@@ -236,7 +236,6 @@ Gradebook make_gradebook(const GradebookInput& input) {
   for (const LeftOut& out : input.left_out) {
     if (const auto row = rows.find(out.student); row != rows.end()) row->second.left_out.push_back(out);
   }
-  book.left_out = input.left_out;
   std::set<std::pair<std::string, std::string>>
       seen;  // the same bytes from one student at two places are one submission
   for (const Submission& submission : input.submissions) {
@@ -257,6 +256,15 @@ Gradebook make_gradebook(const GradebookInput& input) {
     book.rows.push_back(std::move(row));
   }
   note_same_files(book);
+  // Who has everything graded by now needs no word about what once could not be.
+  for (const LeftOut& out : input.left_out) {
+    const auto row = std::find_if(book.rows.begin(), book.rows.end(),
+                                  [&](const StudentRow& one) { return one.owner.student == out.student; });
+    const bool lacks_one =
+        row == book.rows.end() || std::any_of(row->cells.begin(), row->cells.end(),
+                                              [](const Cell& cell) { return cell.state == Cell::State::nothing; });
+    if (lacks_one) book.left_out.push_back(out);
+  }
   return book;
 }
 

@@ -82,7 +82,7 @@ std::vector<std::string> parts_of(const std::string& name) {
 class Collector {
  public:
   Collector(const Wanted& wanted, const KeepSource& keep)
-      : chapters_(wanted.chapters), known_(wanted.chapters), keep_(keep) {
+      : chapters_(wanted.chapters), known_(wanted.chapters), known_students_(wanted.students), keep_(keep) {
     known_.insert(known_.end(), wanted.others.begin(), wanted.others.end());
   }
 
@@ -94,6 +94,7 @@ class Collector {
     if (fs::is_directory(status)) {
       std::vector<Found> found;
       walk(full, {}, found);
+      if (is_known_student(top_)) return add_student(owner_of_folder(top_), std::move(found));
       return add_class(std::move(found), top_);
     }
     if (!fs::is_regular_file(status)) {
@@ -109,7 +110,8 @@ class Collector {
     const std::string name = full.filename().string();
     const Found one{{name}, written_at(full), [full] { return read_plain_file(fs::canonical(full)); }};
     // `grade alice/vector-add.cu`: the folder's name is the student's.
-    if (is_chapter_name(name)) return add_student(owner_of_folder(full.parent_path().filename().string()), {one});
+    const std::string folder = full.parent_path().filename().string();
+    if (is_chapter_name(name) || is_known_student(folder)) return add_student(owner_of_folder(folder), {one});
     return add_class({one}, top_);
   }
 
@@ -123,6 +125,10 @@ class Collector {
   }
 
  private:
+  bool is_known_student(const std::string& folder) const {
+    return known_students_.contains(owner_of_folder(folder).student);
+  }
+
   static std::int64_t written_at(const fs::path& path) {
     struct stat info {};
     return ::lstat(path.c_str(), &info) == 0 ? static_cast<std::int64_t>(info.st_mtime) : 0;
@@ -397,6 +403,7 @@ class Collector {
 
   const std::vector<std::string>& chapters_;  // that are graded now
   std::vector<std::string> known_;            // these and all others
+  const std::set<std::string>& known_students_;
   const KeepSource& keep_;
   std::string top_;                  // what the path is called, for labels
   std::vector<std::string> prefix_;  // of labels, where a student's files are being added

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ using KeepSource = std::function<Status(const std::string& sha256, const std::st
 struct Wanted {
   std::vector<std::string> chapters;     // with only one, a student's only file may have any name
   std::vector<std::string> others = {};  // chapters that are known, and not graded now
+  std::set<std::string> students = {};   // whose folders are known as theirs, whatever lies in them
 };
 
 // Walks each path: a .cu file, a folder with a file or a folder or a zip a student, or a zip with any of these, as a

@@ -89,7 +89,8 @@ int grade_class(Session& session, const GradeCommand& command) {
   use_device_of(session, batch.terms());
   const Descriptor lock = value_or_fail(batch.lock());
   value_or_fail(batch.store().verify());
-  const Wanted wanted = wanted_chapters(session, batch, command.chapter);
+  Wanted wanted = wanted_chapters(session, batch, command.chapter);
+  for (const Owner& owner : value_or_fail(batch.store().students())) wanted.students.insert(owner.student);
   const Handed handed = value_or_fail(
       collect(paths, wanted,
               [&](const std::string& sha256, const std::string& bytes) { return batch.keep_source(sha256, bytes); }),

@@ -78,7 +78,9 @@ TEST_F(Grades, WhatWasLeftOutIsKeptUntilItIsHandedIn) {
   ASSERT_TRUE(store.add(Handed{{}, {}, {out}}));
   ASSERT_EQ(store.left_out()->size(), 1u);
   EXPECT_EQ(store.left_out()->front().student, "bob");
-  ASSERT_TRUE(store.add(Handed{{{{"bob", "", {}}, "vector-add", "c/bob/odd.cu", "sha", 1}}, {}, {}}));
+  ASSERT_TRUE(store.add(Handed{{{{"ann", "", {}}, "vector-add", "c/ann/odd.cu", "sha", 1}}, {}, {}}));
+  EXPECT_EQ(store.left_out()->size(), 1u);
+  ASSERT_TRUE(store.add(Handed{{{{"bob", "", {}}, "vector-add", "bob/odd.cu", "sha", 1}}, {}, {}}));
   EXPECT_TRUE(store.left_out()->empty());
 }
 

@@ -186,6 +186,10 @@ TEST_F(Book, WhatCouldNotBeGradedIsKeptWithItsStudent) {
   ASSERT_EQ(book.rows[1].left_out.size(), 1u);
   EXPECT_EQ(book.rows[1].left_out[0].reason, "holds notes.txt");
   EXPECT_EQ(book.left_out.size(), 2u);
+  terms_.chapters.resize(1);
+  chapters_.resize(1);
+  hand_in("bob", "x");
+  EXPECT_EQ(make().left_out.size(), 1u);  // bob's has a better one by now
 }
 
 TEST_F(Book, AStudentIsFoundByAPartOfTheName) {

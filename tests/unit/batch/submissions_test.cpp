@@ -154,6 +154,17 @@ TEST_F(Submissions, WhatGivesNothingIsNamed) {
   EXPECT_THAT(left_out(one), ElementsAre(HasSubstr("c/bob: holds"), HasSubstr("c/carol: holds tiled-gemm.cu")));
 }
 
+TEST_F(Submissions, AKnownStudentsFolderIsTheirs) {
+  folder_.write("c/eve/kernel_final.cu", "A");
+  folder_.write("c/eve/report.txt", "hello");
+  const Wanted wanted = {{"vector-add"}, {"tiled-gemm"}, {"eve"}};
+  EXPECT_THAT(lines(collect_all(folder_.path() / "c/eve", wanted)), ElementsAre("eve vector-add eve/kernel_final.cu"));
+  EXPECT_THAT(lines(collect_all(folder_.path() / "c/eve/kernel_final.cu", wanted)),
+              ElementsAre("eve vector-add kernel_final.cu/kernel_final.cu"));
+  EXPECT_THAT(lines(collect_all(folder_.path() / "c/eve", {{"vector-add"}})),
+              ElementsAre("kernel_final vector-add eve/kernel_final.cu"));
+}
+
 // As Gradescope exports it: Ruby's symbols for keys, folders called by numbers, groups.
 constexpr const char* kGradescope =
     "---\nsubmission_331:\n  :submitters:\n  - :name: Ada Lovelace\n    :sid: '77'\n    :email: ada@example.edu\n"
