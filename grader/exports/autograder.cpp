@@ -115,6 +115,8 @@ Status write_autograder(const fs::path& zip, const Course& course, const CourseT
   if (!terms.secrets_file.empty()) files.push_back({"secrets.toml", file_text(terms.secrets_file), false});
   ROOFWALK_TRY(const auto paths, handout_files(root, chapters));
   for (const fs::path& path : paths) {
+    // The book is nobody's to read there, and what shows a solution would lie where a compiler may look.
+    if (path.parent_path() == "book" || path.parent_path() == "book/images") continue;
     const bool is_program = (fs::status(root / path).permissions() & fs::perms::owner_exec) != fs::perms::none;
     files.push_back({(fs::path("roofwalk") / path).string(), file_text(root / path), is_program});
   }

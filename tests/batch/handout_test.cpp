@@ -120,9 +120,13 @@ TEST_F(HandoutTree, PagesLeadSomewhereAndPrintNoSolution) {
   ASSERT_GT(solutions.size(), 10u);
   std::size_t pages = 0, links = 0;
   for (const auto& entry : fs::recursive_directory_iterator(tree_)) {
-    if (entry.path().extension() != ".md") continue;
-    ++pages;
+    if (!entry.is_regular_file() || entry.path().filename() == "kernel.cu") continue;  // starters are meant to be read
     const std::string text = file_text(entry.path());
+    if (entry.path().extension() != ".md") {
+      EXPECT_THAT(printed_in("```\n" + text + "\n```\n", solutions), ::testing::IsEmpty()) << entry.path();
+      continue;
+    }
+    ++pages;
     EXPECT_THAT(printed_in(text, solutions), ::testing::IsEmpty()) << entry.path();
     for (const std::string& target : relative_links(text)) {
       ++links;

@@ -21,7 +21,7 @@ h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .25rem; }
 h2 { font-size: 1.2rem; margin: 2rem 0 .25rem; }
 p, ul { margin: .25rem 0; max-width: 48rem; }
 a { color: var(--link); }
-.told { white-space: pre-line; }
+.told li { white-space: pre-line; }
 .quiet { color: var(--quiet); }
 .pass { color: var(--pass); font-weight: 600; }
 .ace { color: var(--ace); font-weight: 600; }
@@ -49,6 +49,7 @@ figcaption { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; }
 .dot { stroke: var(--ground); stroke-width: 1; fill-opacity: .75; }
 .dot.starter { fill: var(--ground); stroke: var(--starter); stroke-width: 2; }
 .dot.none { fill: var(--none); } .dot.pass { fill: var(--pass); } .dot.ace { fill: var(--ace); }
+@media (prefers-color-scheme: dark) { .plot { filter: invert(.92) hue-rotate(180deg); } }
 @media (max-width: 40rem) {
   body { padding: 1rem; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
