@@ -2,6 +2,7 @@
 //   grades.db      the grades (grade_store.h)
 //   sources/       every file that was handed in, by the hash of its bytes
 //   work/          what is being graded now; emptied at every start
+//   regrading.json what a `grade --again` that was cut off has still to do (grade_all.h)
 // Everything else in the folder is made from these, and can be made again.
 #pragma once
 

@@ -81,6 +81,7 @@ inline void tell(const std::string& line) { std::fputs(fmt::format("roofwalk: {}
 inline std::string grade_command(const ClassOptions& options) {
   std::string command = "./roofwalk grade";
   if (!options.course_file.empty()) command += " --course " + printable(options.course_file);
+  if (!options.secrets.empty() && options.secrets != "-") command += " --secrets " + printable(options.secrets);
   if (!options.grades.empty()) command += " --grades " + printable(options.grades);
   return command;
 }

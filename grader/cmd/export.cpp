@@ -30,6 +30,7 @@ int write_out(const Session& session, const ExportCommand& command, const std::s
     return kAccepted;
   }
   value_or_fail(write_whole(fs::absolute(session.from_caller(command.out)), text));
+  tell("wrote " + printable(command.out));
   return kAccepted;
 }
 
