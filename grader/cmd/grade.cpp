@@ -69,6 +69,19 @@ std::string summary_text(const GradeSummary& summary, const GradeCommand& comman
   return text + "\n";
 }
 
+Failure nothing_before() {
+  return {{.message = "nothing was handed in before", .advice = "name the files, folders or zips to grade"}, kUsage};
+}
+
+std::vector<Submission> handed_in_before(Batch& batch, const Wanted& wanted) {
+  std::vector<Submission> all = value_or_fail(batch.store().submissions());
+  std::erase_if(all, [&](const Submission& s) {
+    return std::find(wanted.chapters.begin(), wanted.chapters.end(), s.chapter) == wanted.chapters.end();
+  });
+  if (all.empty()) throw nothing_before();
+  return all;
+}
+
 int grade_class(Session& session, const GradeCommand& command) {
   if (!command.unsandboxed) {
     if (const Status boxes = require_boxes(); !boxes) {
@@ -84,7 +97,9 @@ int grade_class(Session& session, const GradeCommand& command) {
   }
   std::vector<fs::path> paths;
   for (const std::string& path : command.paths) paths.push_back(session.from_caller(path));
-  Batch batch = value_or_fail(Batch::open(session.course(), places_of(session, command.places)), kUsage);
+  const BatchPlaces places = places_of(session, command.places);
+  if (paths.empty() && !fs::exists(places.folder / "grades.db")) throw nothing_before();
+  Batch batch = value_or_fail(Batch::open(session.course(), places), kUsage);
   if (!batch.told().empty()) tell(batch.told());
   use_device_of(session, batch.terms());
   const Descriptor lock = value_or_fail(batch.lock());
@@ -96,17 +111,7 @@ int grade_class(Session& session, const GradeCommand& command) {
               [&](const std::string& sha256, const std::string& bytes) { return batch.keep_source(sha256, bytes); }),
       kUsage);
   value_or_fail(batch.store().add(handed));
-  std::vector<Submission> named = handed.submissions;
-  if (paths.empty()) {  // all that was handed in before
-    named = value_or_fail(batch.store().submissions());
-    std::erase_if(named, [&](const Submission& s) {
-      return std::find(wanted.chapters.begin(), wanted.chapters.end(), s.chapter) == wanted.chapters.end();
-    });
-    if (named.empty()) {
-      throw Failure{{.message = "nothing was handed in before", .advice = "name the files, folders or zips to grade"},
-                    kUsage};
-    }
-  }
+  const std::vector<Submission> named = paths.empty() ? handed_in_before(batch, wanted) : handed.submissions;
   const Bench& bench = session.measured_bench();
   for (const Chapter& chapter : batch.chapters()) {
     if (const auto why = not_offered(chapter, bench.machine)) throw Failure{{*why}, kSkipped};
