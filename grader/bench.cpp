@@ -120,6 +120,7 @@ Result<Bench> open_bench(const Course& course, const std::string& device, int th
   bench.store = store;
   bench.toolkit = find_toolkit(root);
   if (bench.toolkit) bench.toolkit->isolation = isolation;
+  if (bench.toolkit && boxed) ROOFWALK_TRY_STATUS(require_reach(bench.toolkit->root, "the CUDA toolkit"));
   return bench;
 }
 

@@ -78,6 +78,8 @@ void add_limits(CommandLine& line, const BoxLimits& limits) {
 
 }  // namespace
 
+std::optional<UserId> box_user() { return ::geteuid() == 0 ? std::optional<UserId>(nobody()) : std::nullopt; }
+
 Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& program) {
   const auto bubblewrap = find_program("bwrap");
   if (!bubblewrap) {
@@ -126,7 +128,7 @@ Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& pro
   add_limits(line, box.limits);
   line.add("--");
   for (const std::string& word : program) line.add(word);
-  if (::geteuid() == 0) start.run_as = nobody();
+  start.run_as = box_user();
   return start;
 }
 

@@ -54,6 +54,9 @@ struct Box {
 // The working folder of whatever runs in a box; it holds Box::files. Only /tmp can be written to.
 inline constexpr const char* kBoxFolder = "/src";
 
+// Whom root becomes before a box is made; nothing where it is somebody else who makes it.
+std::optional<UserId> box_user();
+
 // How bubblewrap is started so that it makes a box and runs a program there.
 struct BoxStart {
   std::vector<std::string> arguments;

@@ -1,6 +1,7 @@
 #include "common/sandbox/probe.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -155,6 +156,31 @@ Error box_trouble(const std::string& log) {
   facts.works = false;
   facts.trouble = last_line(log);
   return trouble_of(facts);
+}
+
+Status require_reach(const fs::path& folder, const std::string& what) {
+  const std::optional<UserId> who = box_user();
+  if (!who) return kOk;
+  std::error_code error;
+  const fs::path full = fs::canonical(folder, error);
+  if (error) return Error{.message = what + " is not there", .file = folder.string()};
+  fs::path above;
+  for (const fs::path& part : full) {
+    above /= part;
+    struct stat info {};
+    if (::stat(above.c_str(), &info) != 0)
+      return Error{.message = what + " cannot be looked at", .file = above.string()};
+    const mode_t needed = info.st_uid == who->user ? S_IXUSR : info.st_gid == who->group ? S_IXGRP : S_IXOTH;
+    if ((info.st_mode & needed) != 0) continue;
+    return Error{
+        .message = fmt::format("{} lies in {}, and the sandbox, which root starts as the user nobody, may not "
+                               "enter {}",
+                               what, full.string(), above.string()),
+        .advice = fmt::format("grade as an ordinary user from a folder of theirs, move the checkout to a place "
+                              "such as /opt, or: chmod o+x {}",
+                              above.string())};
+  }
+  return kOk;
 }
 
 Status require_boxes() {

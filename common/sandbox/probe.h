@@ -1,6 +1,7 @@
 // Can a box be made here? If not: why, and exactly what to change.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,5 +41,9 @@ Error box_trouble(const std::string& log);
 
 // kOk where a box can be made; else an Error of one line, whose advice has the commands too.
 Status require_boxes();
+
+// kOk where whoever runs in a box can get to a folder that is shown there: root gives its rights up before the box is
+// made, and a folder above may be root's alone. `what` is what the Error calls it: "the CUDA toolkit".
+Status require_reach(const std::filesystem::path& folder, const std::string& what);
 
 }  // namespace roofwalk

@@ -112,6 +112,8 @@ void Batch::use_bench(const Bench& bench) {
   device_ = bench.device_name();
   const std::string grader = program_hash();
   for (const Chapter& chapter : chapters_) {
+    terms_keys_[chapter.name] =
+        sha256_hex(Json{device_, chapter.name, goals_json(chapter), text_of(terms_.hidden(chapter.name))}.dump());
     const Json all = {grader,
                       bench.toolkit ? bench.toolkit->version : "",
                       folder_hash(bench.include),
@@ -131,11 +133,35 @@ std::string Batch::key(const Submission& submission) const {
   return chapter == chapter_keys_.end() ? "" : sha256_hex(chapter->second + submission.source_sha256);
 }
 
-Result<Gradebook> Batch::gradebook(const std::vector<LeftOut>& left_out) const {
+std::string Batch::terms_key(const std::string& chapter) const {
+  const auto at = terms_keys_.find(chapter);
+  return at == terms_keys_.end() ? "" : at->second;
+}
+
+GradedBy Batch::graded_by(const Submission& submission, const StoredGrade& grade) const {
+  if (grade.key == key(submission)) return GradedBy::these_terms;
+  const auto made_for = grade.result.find("terms_sha256");
+  const bool is_same = made_for == grade.result.end() || *made_for == terms_key(submission.chapter);
+  return is_same ? GradedBy::another_grader : GradedBy::other_terms;
+}
+
+std::string stale_text(const Gradebook& book, const std::string& grade_command) {
+  const auto grades = [](std::size_t count) {
+    return fmt::format("{} grade{}", count, count == 1 ? " was" : "s were");
+  };
+  const std::size_t terms = book.graded_by(GradedBy::other_terms), grader = book.graded_by(GradedBy::another_grader);
+  std::string text;
+  if (terms > 0) text += grades(terms) + " made under other terms (goals, hidden cases or device)";
+  if (grader > 0) text += (text.empty() ? "" : ", ") + grades(grader) + " made by another version of the grader";
+  return text.empty() ? text : text + fmt::format(": `{}` makes them anew", grade_command);
+}
+
+Result<Gradebook> Batch::gradebook() const {
   ROOFWALK_TRY(const auto students, store_->students());
   ROOFWALK_TRY(const auto submissions, store_->submissions());
   ROOFWALK_TRY(const auto grades, store_->grades(false));
   ROOFWALK_TRY(const auto faults, store_->faults());
+  ROOFWALK_TRY(const auto left_out, store_->left_out());
   std::map<std::string, const StoredGrade*> by_key, by_bytes;
   for (const StoredGrade& grade : grades) {
     by_key[grade.key] = &grade;
@@ -156,24 +182,23 @@ Result<Gradebook> Batch::gradebook(const std::vector<LeftOut>& left_out) const {
     std::erase_if(terms.chapters, [&](const ChapterTerms& one) { return is_unused(one.chapter); });
     std::erase_if(chapters, [&](const Chapter& one) { return is_unused(one.name); });
   }
-  Gradebook book = make_gradebook({.terms = terms,
-                                   .chapters = chapters,
-                                   .device = device_,
-                                   .students = students,
-                                   .submissions = submissions,
-                                   .grade = [&](const Submission& s) -> const StoredGrade* {
-                                     const auto* grade = find(by_key, key(s));
-                                     if (grade == nullptr) grade = find(by_bytes, s.chapter + " " + s.source_sha256);
-                                     return grade != nullptr ? *grade : nullptr;
-                                   },
-                                   .trouble = [&](const Submission& s) -> std::string {
-                                     const auto* reason = find(why, key(s));
-                                     return reason != nullptr
-                                                ? "a fault of the grader, a person has to look: " + *reason
-                                                : "not graded yet";
-                                   }});
-  book.left_out = left_out;
-  return book;
+  return make_gradebook(
+      {.terms = terms,
+       .chapters = chapters,
+       .device = device_,
+       .students = students,
+       .submissions = submissions,
+       .grade = [&](const Submission& s) -> const StoredGrade* {
+         const auto* grade = find(by_key, key(s));
+         if (grade == nullptr) grade = find(by_bytes, s.chapter + " " + s.source_sha256);
+         return grade != nullptr ? *grade : nullptr;
+       },
+       .trouble = [&](const Submission& s) -> std::string {
+         const auto* reason = find(why, key(s));
+         return reason != nullptr ? "a fault of the grader, a person has to look: " + *reason : "not graded yet";
+       },
+       .graded_by = [&](const Submission& s, const StoredGrade& grade) { return graded_by(s, grade); },
+       .left_out = left_out});
 }
 
 }  // namespace roofwalk

@@ -2,6 +2,7 @@
 //   grades.db      the grades (grade_store.h)
 //   sources/       every file that was handed in, by the hash of its bytes
 //   work/          what is being graded now; emptied at every start
+//   regrading.json what a `grade --again` that was cut off has still to do (grade_all.h)
 // Everything else in the folder is made from these, and can be made again.
 #pragma once
 
@@ -47,10 +48,15 @@ class Batch {
   // From here on keys are known: hashes of all that a grade depends on but the submission.
   void use_bench(const Bench& bench);
   std::string key(const Submission& submission) const;
+  // Of the part of it that the instructor decides: device, goals, hidden cases. Kept with each grade.
+  std::string terms_key(const std::string& chapter) const;
+
+  GradedBy graded_by(const Submission& submission, const StoredGrade& grade) const;
 
   // Its columns are the chapters of the terms; without a course.toml, those that anybody handed something in for.
-  // Grades by key; where this grader has not graded a submission yet, the newest of the same bytes.
-  Result<Gradebook> gradebook(const std::vector<LeftOut>& left_out) const;
+  // Grades by key; where this grader has not graded a submission yet, the newest of the same bytes, and the entry says
+  // so (GradedBy).
+  Result<Gradebook> gradebook() const;
 
  private:
   BatchPlaces places_;
@@ -58,8 +64,12 @@ class Batch {
   std::vector<Chapter> chapters_;
   std::optional<GradeStore> store_;
   std::string told_, device_;
-  std::map<std::string, std::string> chapter_keys_;
+  std::map<std::string, std::string> chapter_keys_, terms_keys_;
 };
+
+// One line for grades that this program would not give now, and the command that makes them anew; empty: there are
+// none.
+std::string stale_text(const Gradebook& book, const std::string& grade_command);
 
 // Whole or not at all, and on the disk when it returns.
 Status write_whole(const std::filesystem::path& file, const std::string& bytes);

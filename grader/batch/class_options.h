@@ -1,7 +1,11 @@
 // The options that every verb about a class takes.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <iostream>
+#include <iterator>
 #include <string>
 
 #include "grader/batch/batch.h"
@@ -10,13 +14,19 @@
 namespace roofwalk {
 
 struct ClassOptions {
-  std::string course_file, grades;
+  std::string course_file, grades, secrets;
 };
 
 inline void add_class_options(CLI::App& command, ClassOptions& options) {
   command.add_option("--course", options.course_file,
                      "the class's course.toml; default: the one here, if there is one");
   command.add_option("--grades", options.grades, "the folder of the grades; default: grades, beside course.toml");
+}
+
+// For verbs that ask what a grade was made with.
+inline void add_secrets_option(CLI::App& command, ClassOptions& options) {
+  command.add_option("--secrets", options.secrets,
+                     "hidden seeds and sizes, in place of the file that course.toml names; - reads them from stdin");
 }
 
 // Where they lie, as the caller named them.
@@ -30,6 +40,14 @@ inline BatchPlaces places_of(const Session& session, const ClassOptions& options
     places.course_file = session.from_caller("course.toml");
   }
   const fs::path beside = places.course_file.empty() ? session.from_caller(".") : places.course_file.parent_path();
+  if (options.secrets == "-") {  // where no compiler can read them
+    places.secrets.emplace(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+  } else if (!options.secrets.empty()) {
+    const fs::path file = session.from_caller(options.secrets);
+    if (!fs::is_regular_file(file, error))
+      throw Failure{{fmt::format("there is no file {}", printable(file.string()))}, kUsage};
+    places.secrets = file_text(file);
+  }
   places.folder = (options.grades.empty() ? beside / "grades" : session.from_caller(options.grades)).lexically_normal();
   return places;
 }
@@ -54,6 +72,18 @@ inline Batch graded_class(Session& session, const ClassOptions& options) {
   value_or_fail(batch.store().verify());
   batch.use_bench(session.measured_bench());
   return batch;
+}
+
+// A line to stderr, beside whatever goes to stdout.
+inline void tell(const std::string& line) { std::fputs(fmt::format("roofwalk: {}\n", line).c_str(), stderr); }
+
+// The command that grades the class as it stands, anew where it has to.
+inline std::string grade_command(const ClassOptions& options) {
+  std::string command = "./roofwalk grade";
+  if (!options.course_file.empty()) command += " --course " + printable(options.course_file);
+  if (!options.secrets.empty() && options.secrets != "-") command += " --secrets " + printable(options.secrets);
+  if (!options.grades.empty()) command += " --grades " + printable(options.grades);
+  return command;
 }
 
 }  // namespace roofwalk

@@ -68,7 +68,7 @@ class Reader {
   }
 
   // An offset is asked for: midnight is another moment in another place.
-  Result<std::int64_t> moment(const toml::node& node, std::string_view key) const {
+  Status moment(const toml::node& node, std::string_view key, ChapterTerms& out) const {
     const auto value = node.value_exact<toml::date_time>();
     if (!value || !value->offset) {
       return error(node, fmt::format("`{}` must be a date, a time and an offset", key),
@@ -78,7 +78,9 @@ class Reader {
     const sys_days day =
         year_month_day(year(value->date.year), month(value->date.month), std::chrono::day(value->date.day));
     const auto time = hours(value->time.hour) + minutes(value->time.minute) + seconds(value->time.second);
-    return duration_cast<seconds>(day.time_since_epoch() + time - minutes(value->offset->minutes)).count();
+    out.deadline_s = duration_cast<seconds>(day.time_since_epoch() + time - minutes(value->offset->minutes)).count();
+    out.deadline_offset_min = value->offset->minutes;
+    return kOk;
   }
 
   Result<CourseTerms> terms(const toml::table& root, const fs::path& repository) {
@@ -94,7 +96,7 @@ class Reader {
     ChapterTerms usual;
     ROOFWALK_TRY_STATUS(number(root, "pass_share", 0, 1, usual.pass_share));
     if (const toml::node* deadline = root.get("deadline")) {
-      ROOFWALK_TRY(usual.deadline_s, moment(*deadline, "deadline"));
+      ROOFWALK_TRY_STATUS(moment(*deadline, "deadline", usual));
     }
     ROOFWALK_TRY_STATUS(late(root, terms.late));
     const toml::node* chapters = root.get("chapter");
@@ -164,7 +166,7 @@ class Reader {
     ROOFWALK_TRY_STATUS(number(table, "weight", 0, kMostPoints, terms.weight));
     ROOFWALK_TRY_STATUS(number(table, "pass_share", 0, 1, terms.pass_share));
     if (const toml::node* deadline = table.get("deadline")) {
-      ROOFWALK_TRY(terms.deadline_s, moment(*deadline, "deadline"));
+      ROOFWALK_TRY_STATUS(moment(*deadline, "deadline", terms));
     }
     const toml::node* thresholds = table.get("thresholds");
     if (thresholds == nullptr) return terms;
@@ -325,8 +327,11 @@ Result<Chapter> with_thresholds(const Chapter& chapter, const ChapterTerms& term
   return changed;
 }
 
-std::string utc_text(std::int64_t seconds) {
-  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(seconds)));
+std::string moment_text(std::int64_t seconds, int offset_min) {
+  const auto there = fmt::gmtime(static_cast<std::time_t>(seconds + std::int64_t{60} * offset_min));
+  if (offset_min == 0) return fmt::format("{:%Y-%m-%d %H:%M} UTC", there);
+  return fmt::format("{:%Y-%m-%d %H:%M} (UTC{}{:02}:{:02})", there, offset_min < 0 ? '-' : '+',
+                     std::abs(offset_min) / 60, std::abs(offset_min) % 60);
 }
 
 }  // namespace roofwalk

@@ -28,6 +28,7 @@ struct ChapterTerms {
   double weight = 10;                      // in the total, beside the other chapters'
   double pass_share = 0.7;                 // of the points, where every goal's pass is just met
   std::optional<std::int64_t> deadline_s;  // seconds since 1970, UTC
+  int deadline_offset_min = 0;             // of the zone in which course.toml gives it, east of UTC
   std::vector<Threshold> thresholds;
 };
 
@@ -65,7 +66,7 @@ Status use_secrets(const std::string& text, const std::string& what, const Cours
 // The chapter with the instructor's thresholds in place of its own. Errors: `ace` asks for less than `pass`.
 Result<Chapter> with_thresholds(const Chapter& chapter, const ChapterTerms& terms);
 
-// "2026-10-01 21:59 UTC".
-std::string utc_text(std::int64_t seconds);
+// "2026-10-01 23:59 (UTC+02:00)" in a zone so many minutes east of UTC; "2026-10-01 21:59 UTC" in that of 0.
+std::string moment_text(std::int64_t seconds, int offset_min = 0);
 
 }  // namespace roofwalk

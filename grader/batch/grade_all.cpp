@@ -31,31 +31,51 @@ struct Backlog {
   std::size_t already = 0;
 };
 
-// One task for each key, whoever handed it in. A round that was cut off is finished before another begins.
-Result<Backlog> tasks_of(const Batch& batch, const GradeStore& store, bool again) {
+fs::path regrading_file(const Batch& batch) { return batch.folder() / "regrading.json"; }
+
+// The round that each of the keys is to get. A regrade of the same files that was cut off goes on; any other begins
+// anew.
+Result<std::map<std::string, std::int64_t>> rounds_of(const Batch& batch, const GradeStore& store,
+                                                      const std::set<std::string>& keys) {
+  std::map<std::string, std::int64_t> rounds;
+  const Json kept = Json::parse(file_text(regrading_file(batch)), nullptr, /*allow_exceptions=*/false);
+  bool goes_on = kept.is_object() && kept.size() == keys.size();
+  for (const std::string& key : keys) {
+    goes_on = goes_on && kept.contains(key) && kept[key].is_number_integer();
+    ROOFWALK_TRY(const std::int64_t last, store.last_round(key));
+    rounds[key] = last + 1;
+  }
+  if (goes_on) return kept.get<std::map<std::string, std::int64_t>>();
+  ROOFWALK_TRY_STATUS(write_whole(regrading_file(batch), Json(rounds).dump()));
+  return rounds;
+}
+
+// One task for each key, whoever handed it in.
+Result<Backlog> tasks_of(const Batch& batch, const GradeStore& store, const std::vector<Submission>& named,
+                         bool again) {
   ROOFWALK_TRY(const auto submissions, store.submissions());
-  std::vector<Task> all;
+  ROOFWALK_TRY(const auto grades, store.grades(false));
+  std::set<std::string> named_keys, graded;  // graded: by whatever grader, under whatever terms
+  for (const Submission& s : named) named_keys.insert(batch.key(s));
+  named_keys.erase("");  // not a chapter that is graded now
+  for (const StoredGrade& grade : grades) graded.insert(grade.chapter + grade.source_sha256);
+  std::map<std::string, std::int64_t> rounds;
+  if (again) {
+    ROOFWALK_TRY(rounds, rounds_of(batch, store, named_keys));
+  }
+  Backlog backlog;
   std::set<std::string> seen;
-  std::int64_t most = 0;
-  bool is_complete = true;
-  std::map<std::string, std::int64_t> last;
   for (const Submission& s : submissions) {
     const std::string key = batch.key(s);
-    if (key.empty() || !seen.insert(key).second) continue;  // empty: not a chapter that is graded now
-    ROOFWALK_TRY(last[key], store.last_round(key));
-    most = std::max(most, last[key]);
-    all.push_back({key, s.chapter, s.source_sha256});
-  }
-  for (const auto& [key, round] : last) is_complete = is_complete && round == most;
-  const std::int64_t wanted = std::max<std::int64_t>(1, again && is_complete ? most + 1 : most);
-  Backlog backlog;
-  for (Task& task : all) {
-    const bool is_done = again ? last[task.key] >= wanted : last[task.key] > 0;
-    task.round = wanted;
-    if (is_done) {
-      ++backlog.already;
+    if (key.empty() || !seen.insert(key).second) continue;
+    const bool is_named = named_keys.contains(key);
+    if (!is_named && graded.contains(s.chapter + s.source_sha256)) continue;
+    ROOFWALK_TRY(const std::int64_t last, store.last_round(key));
+    const std::int64_t wanted = is_named && again ? rounds.at(key) : 1;
+    if (last >= wanted) {
+      backlog.already += is_named ? 1 : 0;
     } else {
-      backlog.tasks.push_back(std::move(task));
+      backlog.tasks.push_back({key, s.chapter, s.source_sha256, wanted});
     }
   }
   return backlog;
@@ -117,6 +137,7 @@ class Grading {
       return Error{.message = "the worker's answer is of another submission"};
     }
     grade.result = std::move(answer);
+    grade.result["terms_sha256"] = batch_.terms_key(task.chapter);
     return grade;
   }
 
@@ -173,9 +194,10 @@ Result<StarterDot> starter_dot(const Bench& bench, const Chapter& chapter, const
   return starter;
 }
 
-Result<GradeSummary> grade_all(Batch& batch, const Bench& bench, const std::string& device, const GradeOptions& options,
+Result<GradeSummary> grade_all(Batch& batch, const Bench& bench, const std::string& device,
+                               const std::vector<Submission>& named, const GradeOptions& options,
                                const std::function<void(const GradeProgress&)>& told) {
-  ROOFWALK_TRY(Backlog backlog, tasks_of(batch, batch.store(), options.again));
+  ROOFWALK_TRY(Backlog backlog, tasks_of(batch, batch.store(), named, options.again));
   std::map<std::string, JobTerms> terms;
   if (!backlog.tasks.empty()) {
     ROOFWALK_TRY(const RoofRates rates, measured_roofs(bench));
@@ -195,6 +217,7 @@ Result<GradeSummary> grade_all(Batch& batch, const Bench& bench, const std::stri
   fs::remove_all(batch.folder() / "work", error);  // what a killed call left
   GradeSummary summary = Grading(batch, options, std::move(terms), std::move(backlog), told).run();
   fs::remove_all(batch.folder() / "work", error);
+  if (options.again && summary.faults == 0) fs::remove(regrading_file(batch), error);
   return summary;
 }
 

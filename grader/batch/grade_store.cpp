@@ -6,9 +6,11 @@
 #include <sys/vfs.h>
 
 #include <array>
+#include <set>
 
 #include "common/base/hash.h"
 #include "common/store/sqlite.h"
+#include "grader/batch/grade_schema.h"
 #include "grader/walk.h"
 
 namespace roofwalk {
@@ -16,53 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kSchemaVersion = 1;
-
-constexpr const char* kSchema = R"sql(
-  CREATE TABLE students (
-    student TEXT NOT NULL UNIQUE,
-    lms_id TEXT NOT NULL
-  ) STRICT;
-  CREATE TABLE submissions (
-    student TEXT NOT NULL,
-    lms_id TEXT NOT NULL,
-    late_mark INTEGER NOT NULL CHECK (late_mark IN (0, 1, 2)),
-    chapter TEXT NOT NULL,
-    label TEXT NOT NULL,
-    source_sha256 TEXT NOT NULL,
-    submitted_at_s INTEGER NOT NULL,
-    UNIQUE (student, chapter, source_sha256, submitted_at_s, label)
-  ) STRICT;
-  CREATE TABLE grades (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    key TEXT NOT NULL,
-    round INTEGER NOT NULL CHECK (round >= 1),
-    chapter TEXT NOT NULL,
-    source_sha256 TEXT NOT NULL,
-    graded_at TEXT NOT NULL,
-    result TEXT NOT NULL CHECK (json_valid(result)),
-    plot TEXT NOT NULL,
-    profile TEXT NOT NULL,
-    row_sha256 TEXT NOT NULL,
-    UNIQUE (key, round)
-  ) STRICT;
-  CREATE TABLE faults (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    key TEXT NOT NULL,
-    round INTEGER NOT NULL,
-    reason TEXT NOT NULL,
-    at TEXT NOT NULL
-  ) STRICT;
-  CREATE TABLE settings (name TEXT NOT NULL UNIQUE, value TEXT NOT NULL) STRICT;
-)sql";
-
-constexpr std::array kTables = {"students", "submissions", "grades", "faults", "settings"};
-
 constexpr const char* kInsertGrade =
     "INSERT INTO grades (key, round, chapter, source_sha256, graded_at, result, plot, profile, row_sha256) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
 constexpr const char* kInsertStudent = "INSERT INTO students VALUES (?, ?) ON CONFLICT DO NOTHING";
 constexpr const char* kInsertSubmission = "INSERT INTO submissions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
+constexpr const char* kInsertLeftOut = "INSERT INTO left_out VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
+constexpr const char* kInsertExported = "INSERT INTO exported (head, student_id, cell) VALUES (?, ?, ?)";
 constexpr const char* kInsertFault = "INSERT INTO faults (key, round, reason, at) VALUES (?, ?, ?, ?)";
 
 bool is_damage(int code) { return code == SQLITE_CORRUPT || code == SQLITE_NOTADB; }
@@ -119,37 +81,25 @@ std::string row_hash(const std::string& previous, const StoredGrade& grade, cons
 
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-bool make_tables(Database& database) {
-  bool made = database.run(kSchema);
-  for (const char* table : kTables) {
-    const std::string triggers = fmt::format(
-        "CREATE TRIGGER {0}_are_kept BEFORE DELETE ON {0} BEGIN SELECT RAISE(ABORT, '{0} are never deleted'); END;"
-        "CREATE TRIGGER {0}_stay BEFORE UPDATE ON {0} BEGIN SELECT RAISE(ABORT, '{0} are never changed'); END;",
-        table);
-    made = made && database.run(triggers.c_str());
-  }
-  return made && database.run(fmt::format("PRAGMA user_version = {}", kSchemaVersion).c_str());
-}
-
 Status prepare(Database& database, const fs::path& file) {
   if (database.code() != SQLITE_OK || !database.run(kSafeSettings)) return failure(database, file);
   const std::int64_t version = database.number("PRAGMA user_version", -1);
   if (version < 0 || !database.use_write_ahead_log()) return failure(database, file);
-  if (version > kSchemaVersion) {
+  if (version > kGradeSchema) {
     return Error{.message = fmt::format("these grades were written by a newer roofwalk (schema {})", version),
                  .file = file.string(),
                  .advice = "update this checkout"};
   }
-  if (version == 0) {
+  if (version < kGradeSchema) {
     Transaction transaction(database);
     if (!transaction.is_open()) return failure(database, file);
-    if (database.number("PRAGMA user_version", -1) == kSchemaVersion) return kOk;  // another process was first
-    if (database.number("SELECT count(*) FROM sqlite_schema", -1) != 0) {
+    if (database.number("PRAGMA user_version", -1) == kGradeSchema) return kOk;  // another process was first
+    if (version == 0 && database.number("SELECT count(*) FROM sqlite_schema", -1) != 0) {
       return Error{
           .message = "this is a database of some other program", .file = file.string(), .advice = "move it away"};
     }
-    if (!make_tables(database) || !transaction.commit()) return failure(database, file);
-    return kOk;
+    if (!make_grade_schema(database, version) || !transaction.commit()) return failure(database, file);
+    if (version == 0) return kOk;
   }
   Statement check(database, "PRAGMA quick_check(1)");
   if (check.step() && check.text(0) == "ok") return kOk;
@@ -232,6 +182,12 @@ struct GradeStore::Impl {
          row.step();) {
       insert(submission_of(row));
     }
+    for (Statement row(old, "SELECT label, reason, student FROM left_out"); row.step();) {
+      insert(kInsertLeftOut, {row.text(0), row.text(1), row.text(2)});
+    }
+    for (Statement row(old, "SELECT head, student_id, cell FROM exported ORDER BY id"); row.step();) {
+      insert(kInsertExported, {row.text(0), row.text(1), row.text(2)});
+    }
     for (Statement row(old, "SELECT name, value FROM settings"); row.step();) {
       insert("INSERT INTO settings VALUES (?, ?) ON CONFLICT DO NOTHING", {row.text(0), row.text(1)});
     }
@@ -295,6 +251,8 @@ Status GradeStore::add(const Handed& handed) {
   for (const Owner& owner : handed.students)
     added = added && impl_->insert(kInsertStudent, {owner.student, owner.lms_id});
   for (const Submission& submission : handed.submissions) added = added && impl_->insert(submission);
+  for (const LeftOut& out : handed.left_out)
+    added = added && impl_->insert(kInsertLeftOut, {out.label, out.reason, out.student});
   if (!added || !transaction.commit()) return impl_->failed();
   return kOk;
 }
@@ -313,6 +271,40 @@ Result<std::vector<Owner>> GradeStore::students() const {
   Statement row(impl_->database, "SELECT student, lms_id FROM students ORDER BY student");
   std::vector<Owner> all;
   while (row.step()) all.push_back({row.text(0), row.text(1), {}});
+  if (!row.done()) return impl_->failed();
+  return all;
+}
+
+Result<std::vector<LeftOut>> GradeStore::left_out() const {
+  const auto file_of = [](const std::string& student, const std::string& label) {
+    return student + "\n" + label.substr(label.rfind('/') + 1);
+  };
+  ROOFWALK_TRY(const auto handed_in, submissions());
+  std::set<std::string> placed;
+  for (const Submission& s : handed_in) placed.insert(file_of(s.owner.student, s.label));
+  Statement row(impl_->database, "SELECT label, reason, student FROM left_out ORDER BY label, reason, student");
+  std::vector<LeftOut> all;
+  while (row.step()) {
+    if (!placed.contains(file_of(row.text(2), row.text(0)))) all.push_back({row.text(0), row.text(1), row.text(2)});
+  }
+  if (!row.done()) return impl_->failed();
+  return all;
+}
+
+Status GradeStore::add_exported(const std::string& column, const std::map<std::string, std::string>& cells) {
+  Transaction transaction(impl_->database);
+  bool added = transaction.is_open();
+  for (const auto& [student_id, cell] : cells)
+    added = added && impl_->insert(kInsertExported, {column, student_id, cell});
+  if (!added || !transaction.commit()) return impl_->failed();
+  return kOk;
+}
+
+Result<std::map<std::string, std::string>> GradeStore::exported(const std::string& column) const {
+  Statement row(impl_->database, "SELECT student_id, cell FROM exported WHERE head = ? ORDER BY id");
+  row.bind(column);
+  std::map<std::string, std::string> all;
+  while (row.step()) all[row.text(0)] = row.text(1);
   if (!row.done()) return impl_->failed();
   return all;
 }

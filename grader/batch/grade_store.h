@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,8 @@ class GradeStore {
   Status add(const Handed& handed);
   Result<std::vector<Submission>> submissions() const;  // by student, chapter and time
   Result<std::vector<Owner>> students() const;          // by name
+  // By label: what gave no submission to this day. Whose file of that name was graded after all is not in it.
+  Result<std::vector<LeftOut>> left_out() const;
 
   // Durable when it returns. A grade of that key and round that is there already stays, and nothing is added.
   Status add(const StoredGrade& grade);
@@ -56,6 +59,10 @@ class GradeStore {
   // All of them, oldest first; plots and profiles only with `pages`.
   Result<std::vector<StoredGrade>> grades(bool pages) const;
   Result<std::vector<StoredFault>> faults() const;  // oldest first
+
+  // What was last exported into a column of a platform's gradebook, by the platform's number of the student.
+  Status add_exported(const std::string& column, const std::map<std::string, std::string>& cells);
+  Result<std::map<std::string, std::string>> exported(const std::string& column) const;
 
   // A random text that is made once and stays: what names are hidden with.
   Result<std::string> salt();

@@ -7,6 +7,9 @@
 #include <map>
 #include <set>
 
+#include "common/base/hash.h"
+#include "grader/course.h"
+
 namespace roofwalk {
 namespace {
 
@@ -35,7 +38,10 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
   entry.label = submission.label;
   entry.source_sha256 = submission.source_sha256;
   entry.submitted_at_s = submission.submitted_at_s;
+  entry.mark = submission.owner.mark;
   entry.late_days = days_late(submission, column);
+  entry.late_factor = late_factor(terms.late, entry.late_days);
+  entry.is_starter = submission.source_sha256 == column.starter_sha256;
   if (grade == nullptr) {
     entry.reasons = {trouble(submission)};
     return entry;
@@ -55,8 +61,7 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
   } else if (entry.verdict != verdict_name(Verdict::not_graded) && entry.verdict != verdict_name(Verdict::too_noisy)) {
     entry.credit = 0;
   }
-  if (entry.credit)
-    entry.points = two_decimals(*entry.credit * column.points * late_factor(terms.late, entry.late_days));
+  if (entry.credit) entry.points = two_decimals(*entry.credit * column.points * entry.late_factor);
   return entry;
 }
 
@@ -92,12 +97,14 @@ void note_same_files(Gradebook& book) {
     std::map<std::string, std::vector<std::size_t>> owners;
     for (std::size_t row = 0; row < book.rows.size(); ++row) {
       const Entry* entry = book.rows[row].cells[column].counting();
-      if (entry != nullptr) owners[entry->source_sha256].push_back(row);
+      if (entry != nullptr && !entry->is_starter) owners[entry->source_sha256].push_back(row);
     }
+    const auto place = [&](std::size_t row) { return book.rows[row].cells[column].counting()->label; };
     for (const auto& [sha256, rows] : owners) {
       for (const std::size_t row : rows) {
         for (const std::size_t other : rows) {
-          if (other != row) book.rows[row].cells[column].same_as.push_back(book.rows[other].owner.student);
+          if (place(other) != place(row))
+            book.rows[row].cells[column].same_as.push_back(book.rows[other].owner.student);
         }
       }
     }
@@ -106,11 +113,29 @@ void note_same_files(Gradebook& book) {
 
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+std::string_view graded_by_name(GradedBy who) {
+  switch (who) {
+    case GradedBy::these_terms:
+      return "these_terms";
+    case GradedBy::another_grader:
+      return "another_grader";
+    case GradedBy::other_terms:
+      return "other_terms";
+  }
+  check_failed(__FILE__, __LINE__, "a GradedBy has a name");
+}
+
+std::string days_text(int days) { return fmt::format("{} day{} late", days, days == 1 ? "" : "s"); }
+
 Json entry_json(const Entry& entry) {
   return {{"file", entry.label},
           {"source_sha256", entry.source_sha256},
           {"submitted_at_s", entry.submitted_at_s},
+          {"time_is_known", entry.mark == LateMark::none},
           {"late_days", entry.late_days},
+          {"late_factor", entry.late_factor},
+          {"is_starter", entry.is_starter},
+          {"graded_by", graded_by_name(entry.graded_by)},
           {"verdict", entry.verdict.empty() ? Json(nullptr) : Json(entry.verdict)},
           {"grade", entry.grade.empty() ? Json(nullptr) : Json(entry.grade)},
           {"reasons", entry.reasons},
@@ -136,6 +161,58 @@ std::string_view state_name(Cell::State state) {
   check_failed(__FILE__, __LINE__, "a Cell::State has a name");
 }
 
+std::string verdict_words(const std::string& verdict, const std::string& grade) {
+  static const std::map<std::string, std::string> kWords = {{"fail", "goal missed"},
+                                                            {"incorrect", "wrong result"},
+                                                            {"fault", "kernel fault"},
+                                                            {"refused", "not allowed"},
+                                                            {"compile_error", "does not compile"},
+                                                            {"not_graded", "not graded"},
+                                                            {"too_noisy", "too noisy"},
+                                                            {"", "not graded"}};
+  if (grade == "ace") return grade;
+  const auto at = kWords.find(verdict);
+  return at == kWords.end() ? verdict : at->second;
+}
+
+std::string verdict_words(const Entry& entry) {
+  return entry.is_starter ? "the starter, unchanged" : verdict_words(entry.verdict, entry.grade);
+}
+
+std::string handed_in_words(const Entry& entry, const Column& column) {
+  if (entry.mark == LateMark::late) return "late, at a time that the platform does not tell";
+  if (entry.mark == LateMark::on_time) return "on time, as the platform says";
+  const std::string moment = moment_text(entry.submitted_at_s, column.deadline_s ? column.deadline_offset_min : 0);
+  return entry.late_days > 0 ? moment + ", " + days_text(entry.late_days) : moment;
+}
+
+std::string penalty_words(const Entry& entry) {
+  if (entry.late_factor >= 1) return {};
+  if (entry.late_factor <= 0) return days_text(entry.late_days) + ": nothing is left of the points";
+  return fmt::format("{} costs {:.0f} % of the points", days_text(entry.late_days), 100 * (1 - entry.late_factor));
+}
+
+std::vector<std::string> left_out_words(const StudentRow& row) {
+  std::vector<std::string> lines;
+  for (const LeftOut& out : row.left_out) {
+    const std::string file = out.label.substr(out.label.rfind('/') + 1);
+    const bool is_folder = out.reason.starts_with("holds ");
+    lines.push_back(is_folder ? "It " + out.reason : file + ": " + out.reason);
+  }
+  return lines;
+}
+
+std::size_t Gradebook::graded_by(GradedBy who) const {
+  std::size_t count = 0;
+  for (const StudentRow& row : rows) {
+    for (const Cell& cell : row.cells) {
+      const Entry* entry = cell.counting();
+      count += entry != nullptr && !entry->verdict.empty() && entry->graded_by == who ? 1 : 0;
+    }
+  }
+  return count;
+}
+
 std::optional<double> Cell::points() const {
   if (state == State::nothing) return 0;
   return counting()->points;
@@ -150,11 +227,14 @@ Gradebook make_gradebook(const GradebookInput& input) {
     const Chapter& chapter = input.chapters[i];
     const ChapterTerms& terms = input.terms.chapters[i];
     book.columns.push_back({chapter.name, chapter.title, terms.points, terms.weight, terms.pass_share, terms.deadline_s,
-                            walk_level(chapter)});
+                            walk_level(chapter), terms.deadline_offset_min, sha256_hex(file_text(chapter.starter()))});
   }
   std::map<std::string, StudentRow> rows;
   for (const Owner& owner : input.students) {
     rows[owner.student] = {owner, std::vector<Cell>(book.columns.size()), std::nullopt};
+  }
+  for (const LeftOut& out : input.left_out) {
+    if (const auto row = rows.find(out.student); row != rows.end()) row->second.left_out.push_back(out);
   }
   std::set<std::pair<std::string, std::string>>
       seen;  // the same bytes from one student at two places are one submission
@@ -166,6 +246,7 @@ Gradebook make_gradebook(const GradebookInput& input) {
     if (!seen.insert({submission.owner.student + '\n' + submission.chapter, submission.source_sha256}).second) continue;
     const StoredGrade* grade = input.grade(submission);
     Entry entry = entry_of(submission, *column, input.terms, grade, input.trouble);
+    if (grade != nullptr && input.graded_by) entry.graded_by = input.graded_by(submission, *grade);
     book.all_boxed = book.all_boxed && (entry.verdict.empty() || entry.boxed);
     row->second.cells[static_cast<std::size_t>(column - book.columns.begin())].entries.push_back(std::move(entry));
   }
@@ -175,6 +256,15 @@ Gradebook make_gradebook(const GradebookInput& input) {
     book.rows.push_back(std::move(row));
   }
   note_same_files(book);
+  // Who has everything graded by now needs no word about what once could not be.
+  for (const LeftOut& out : input.left_out) {
+    const auto row = std::find_if(book.rows.begin(), book.rows.end(),
+                                  [&](const StudentRow& one) { return one.owner.student == out.student; });
+    const bool lacks_one =
+        row == book.rows.end() || std::any_of(row->cells.begin(), row->cells.end(),
+                                              [](const Cell& cell) { return cell.state == Cell::State::nothing; });
+    if (lacks_one) book.left_out.push_back(out);
+  }
   return book;
 }
 

@@ -13,12 +13,10 @@ namespace roofwalk {
 
 // The files of a checkout that belong in a tree with these chapters, by their paths below it, sorted: the program, its
 // set-up and the chapters. No solution, no other chapter's starter, no test (tests hold solutions and wrong ones), no
-// kernel of book/operations, nothing that a person made, and no link.
+// kernel of book/operations, no page for instructors, nothing that a person made, and no link. The README is another:
+// handout_readme() (handout_pages.h).
 Result<std::vector<std::filesystem::path>> handout_files(const std::filesystem::path& root,
                                                          const std::vector<const Chapter*>& chapters);
-
-// What learners are told about grading: HANDOUT.md. Nothing secret is in it but whether there are hidden cases.
-std::string handout_page(const CourseTerms& terms, const std::vector<const Chapter*>& chapters);
 
 // Pairs of chapters that do the same work, so that the later one's starter shows how the earlier one is solved.
 std::vector<std::string> spoilers(const std::vector<const Chapter*>& chapters);

@@ -40,10 +40,11 @@ std::size_t place_of(const std::string& text, const std::string& name) {
   return std::string::npos;
 }
 
-// Two people may have one name.
-std::string with_id(const std::string& name, const std::string& id) { return plain_name(name) + " (" + id + ")"; }
-
 }  // namespace
+
+Owner owner_with_id(const std::string& name, const std::string& id) {
+  return {plain_name(name) + " (" + plain_name(id) + ")", id, {}};
+}
 
 std::optional<std::string> chapter_of_file(const std::string& name, const std::vector<std::string>& chapters) {
   const std::string stem = normal(fs::path(name).stem().string());
@@ -61,7 +62,9 @@ NamedFile owner_of_file(const std::string& name, const std::vector<std::string>&
   static const std::regex canvas(R"(([^_]+)(_LATE)?_(\d{1,18})_(\d{1,18})_(.+))");
   std::smatch match;
   if (name.size() <= kMostMatched && std::regex_match(name, match, canvas)) {
-    return {{with_id(match[1], match[3]), match[3], match[2].matched ? LateMark::late : LateMark::on_time}, match[5]};
+    Owner owner = owner_with_id(match[1], match[3]);
+    owner.mark = match[2].matched ? LateMark::late : LateMark::on_time;
+    return {owner, match[5]};
   }
   // STUDENT_CHAPTER.cu: what stands before the chapter's name, without the separator.
   const std::string stem = fs::path(name).stem().string();
@@ -78,8 +81,7 @@ NamedFile owner_of_file(const std::string& name, const std::vector<std::string>&
 Owner owner_of_folder(const std::string& name) {
   static const std::regex moodle(R"((.+)_(\d{1,18})_assignsubmission_(file|onlinetext)_?)");
   std::smatch match;
-  if (name.size() <= kMostMatched && std::regex_match(name, match, moodle))
-    return {with_id(match[1], match[2]), match[2], {}};
+  if (name.size() <= kMostMatched && std::regex_match(name, match, moodle)) return owner_with_id(match[1], match[2]);
   return {plain_name(name), "", {}};
 }
 

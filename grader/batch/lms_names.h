@@ -32,6 +32,9 @@ Owner owner_of_folder(const std::string& name);
 // "vector_add (1).cu", "01-vector-add-2.cu", "hw1_vector-add.cu". Nothing where it speaks of none, or of several.
 std::optional<std::string> chapter_of_file(const std::string& name, const std::vector<std::string>& chapters);
 
+// A name and the platform's number behind it, since two people may have one name: "Jane Doe (7)".
+Owner owner_with_id(const std::string& name, const std::string& id);
+
 // Control characters and bytes that are not UTF-8 become "?"; at most 200 bytes, the rest as "...". Never empty.
 std::string plain_name(const std::string& name);
 

@@ -57,16 +57,19 @@ Result<fs::path> write_site(Batch& batch, const Bench& bench, const Gradebook& b
                                  return at == by_key.end() ? StoredGrade{} : *at->second;
                                }});
   // A new folder takes the old one's place, so that no page of an older report stays behind.
-  const fs::path folder = batch.folder() / "report", fresh = folder.string() + fmt::format(".new-{}", ::getpid());
+  const fs::path folder = batch.folder() / (shows_names ? kNamedSite : kSite),
+                 fresh = folder.string() + fmt::format(".new-{}", ::getpid());
   std::error_code error;
   fs::remove_all(fresh, error);
   for (const auto& [path, text] : site.files) ROOFWALK_TRY_STATUS(write_whole(fresh / path, text));
   fs::remove_all(folder, error);
   fs::rename(fresh, folder, error);
   if (error) return Error{.message = "cannot be replaced: " + error.message(), .file = folder.string()};
+  if (shows_names) return folder / "index.html";
   CsvTable names;
   names.rows.push_back({"student", "called", "page"});
-  for (const auto& [student, called, page] : site.names) names.rows.push_back({student, called, "report/" + page});
+  for (const auto& [student, called, page] : site.names)
+    names.rows.push_back({student, called, fmt::format("{}/{}", kSite, page)});
   ROOFWALK_TRY_STATUS(write_whole(batch.folder() / "report-names.csv", write_csv(names)));
   return folder / "index.html";
 }

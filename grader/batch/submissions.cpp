@@ -1,86 +1,34 @@
 #include "grader/batch/submissions.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
-#include "common/base/child.h"
 #include "common/base/hash.h"
 #include "grader/batch/archive.h"
+#include "grader/batch/found_file.h"
+#include "grader/batch/lms_metadata.h"
 
 namespace roofwalk {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostFileBytes = 64u << 20;      // of a source, and of a zip inside a zip
 constexpr std::size_t kMostStudentBytes = 128u << 20;  // of all that one student's zip unpacks to
 constexpr int kDeepest = 12;                           // folders in folders
 
-// A file somewhere, not read yet.
-struct Found {
-  std::vector<std::string> parts;  // folders and the file's name, below the path that was given
-  std::int64_t written_at_s = 0;
-  std::function<Result<std::string>()> read;
-};
-
-std::string lower_extension(const std::string& name) {
-  std::string extension = fs::path(name).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return extension;
-}
-
-bool is_source(const std::string& name) { return lower_extension(name) == ".cu"; }
-bool is_zip(const std::string& name) { return lower_extension(name) == ".zip"; }
-// What systems and tools leave behind: never a student's, never a kernel.
-bool is_debris(const std::string& name) {
-  constexpr std::array kNames = {"__MACOSX", ".DS_Store", ".git", ".svn", ".vscode", ".idea", ".cache", ".venv"};
-  return name.starts_with("._") || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-}
-
-// Never follows a link, never waits for a pipe.
-Result<std::string> read_plain_file(const fs::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat info {};
-  if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return Error{.message = "cannot be opened"};
-  if (!S_ISREG(info.st_mode)) return Error{.message = "is no plain file"};
-  std::string bytes;
-  std::string part(1 << 16, '\0');
-  ssize_t count = 0;
-  while ((count = ::read(file.get(), part.data(), part.size())) > 0 && bytes.size() <= kMostFileBytes) {
-    bytes.append(part, 0, static_cast<std::size_t>(count));
-  }
-  if (count < 0) return Error{.message = "cannot be read"};
-  if (bytes.size() > kMostFileBytes) return Error{.message = fmt::format("is larger than {} bytes", kMostFileBytes)};
-  return bytes;
-}
-
-std::vector<std::string> parts_of(const std::string& name) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  while (begin <= name.size()) {
-    const std::size_t end = std::min(name.find_first_of("/\\", begin), name.size());
-    const std::string part = name.substr(begin, end - begin);
-    if (!part.empty() && part != "." && part != "..") parts.push_back(part);
-    begin = end + 1;
-  }
-  return parts;
-}
-
 class Collector {
  public:
-  Collector(const std::vector<std::string>& chapters, const KeepSource& keep) : chapters_(chapters), keep_(keep) {}
+  Collector(const Wanted& wanted, const KeepSource& keep)
+      : chapters_(wanted.chapters), known_(wanted.chapters), known_students_(wanted.students), keep_(keep) {
+    known_.insert(known_.end(), wanted.others.begin(), wanted.others.end());
+  }
 
   Status add(const fs::path& path) {
     std::error_code error;
@@ -90,6 +38,7 @@ class Collector {
     if (fs::is_directory(status)) {
       std::vector<Found> found;
       walk(full, {}, found);
+      if (is_known_student(top_)) return add_student(owner_of_folder(top_), std::move(found));
       return add_class(std::move(found), top_);
     }
     if (!fs::is_regular_file(status)) {
@@ -105,7 +54,8 @@ class Collector {
     const std::string name = full.filename().string();
     const Found one{{name}, written_at(full), [full] { return read_plain_file(fs::canonical(full)); }};
     // `grade alice/vector-add.cu`: the folder's name is the student's.
-    if (is_chapter_name(name)) return add_student(owner_of_folder(full.parent_path().filename().string()), {one});
+    const std::string folder = full.parent_path().filename().string();
+    if (is_chapter_name(name) || is_known_student(folder)) return add_student(owner_of_folder(folder), {one});
     return add_class({one}, top_);
   }
 
@@ -119,15 +69,19 @@ class Collector {
   }
 
  private:
+  bool is_known_student(const std::string& folder) const {
+    return known_students_.contains(owner_of_folder(folder).student);
+  }
+
   static std::int64_t written_at(const fs::path& path) {
     struct stat info {};
     return ::lstat(path.c_str(), &info) == 0 ? static_cast<std::int64_t>(info.st_mtime) : 0;
   }
 
-  void leave_out(const std::vector<std::string>& parts, std::string reason) {
+  void leave_out(const std::vector<std::string>& parts, std::string reason, const std::string& student = "") {
     std::string label = top_;
     for (const std::string& part : parts) label += "/" + plain_name(part);
-    handed_.left_out.push_back({label, std::move(reason)});
+    handed_.left_out.push_back({label, std::move(reason), student});
   }
 
   // All files below a folder, by name, so that the order is the same on every file system.
@@ -188,7 +142,7 @@ class Collector {
   bool is_chapter_name(const std::string& name) const {
     if (!is_source(name)) return false;
     const std::string stem = fs::path(name).stem().string();
-    return std::find(chapters_.begin(), chapters_.end(), stem) != chapters_.end();
+    return std::find(known_.begin(), known_.end(), stem) != known_.end();
   }
 
   // Each entry of the class is a student's: a folder, a zip or a file. Files called like chapters make it one
@@ -196,6 +150,7 @@ class Collector {
   Status add_class(std::vector<Found> found, const std::string& name) {
     const auto is_own = [&](const Found& f) { return f.parts.size() == 1 && is_chapter_name(f.parts[0]); };
     if (std::any_of(found.begin(), found.end(), is_own)) return add_student(owner_of_folder(name), std::move(found));
+    const std::map<std::string, LmsRecord> records = take_metadata(found);
     std::map<std::string, std::vector<Found>> folders;
     for (Found& f : found) {
       const std::string first = f.parts.front();
@@ -209,11 +164,11 @@ class Collector {
       if (is_zip(first)) {
         ROOFWALK_TRY_STATUS(add_student_zip(f));
       } else if (is_source(first)) {
-        const NamedFile named = owner_of_file(first, chapters_);
+        const NamedFile named = owner_of_file(first, known_);
         know(named.owner);
         const auto chapter = chapter_of(named.rest, /*is_only=*/true);
         if (!chapter) {
-          leave_out(f.parts, unknown_chapter());
+          leave_out(f.parts, why_no_chapter(named.rest), named.owner.student);
           continue;
         }
         ROOFWALK_TRY_STATUS(keep(named.owner, *chapter, f, f.parts));
@@ -223,23 +178,60 @@ class Collector {
     }
     for (auto& [folder, files] : folders) {
       prefix_ = {folder};
-      ROOFWALK_TRY_STATUS(add_student(owner_of_folder(folder), std::move(files)));
+      ROOFWALK_TRY_STATUS(add_folder(folder, std::move(files), records));
       prefix_.clear();
     }
     return kOk;
   }
 
+  // A group's submission is each member's.
+  Status add_folder(const std::string& folder, std::vector<Found> files,
+                    const std::map<std::string, LmsRecord>& records) {
+    const auto record = records.find(folder);
+    if (record == records.end()) return add_student(owner_of_folder(folder), std::move(files));
+    if (record->second.created_at_s) {
+      for (Found& file : files) file.written_at_s = *record->second.created_at_s;
+    }
+    if (record->second.owners.empty()) return add_student(owner_of_folder(folder), std::move(files));
+    for (const Owner& owner : record->second.owners) ROOFWALK_TRY_STATUS(add_student(owner, files));
+    return kOk;
+  }
+
+  // What Gradescope says of the folders beside it. No student can write there.
+  std::map<std::string, LmsRecord> take_metadata(std::vector<Found>& found) {
+    std::map<std::string, LmsRecord> records;
+    const auto take = [&](const char* name, const auto& read) {
+      const auto at = std::find_if(found.begin(), found.end(), [&](const Found& f) {
+        return f.parts.size() == 1 && f.parts.front() == name && f.read != nullptr;
+      });
+      if (at == found.end()) return;
+      const auto text = at->read();
+      const Status done = text ? read(*text) : Status(text.error());
+      if (!done) leave_out(at->parts, done.error().message + ", so nobody's name or time is read from it");
+      found.erase(at);
+    };
+    take(kGradescopeExport, [&](const std::string& text) -> Status {
+      ROOFWALK_TRY(records, read_gradescope_export(text));
+      return kOk;
+    });
+    take(kGradescopeContainer, [&](const std::string& text) -> Status {
+      ROOFWALK_TRY(records["submission"], read_gradescope_container(text));
+      return kOk;
+    });
+    return records;
+  }
+
   Status add_student_zip(const Found& f) {
-    const NamedFile named = owner_of_file(f.parts.back(), chapters_);
+    const NamedFile named = owner_of_file(f.parts.back(), known_);
     know(named.owner);
     const auto bytes = f.read();
     if (!bytes) {
-      leave_out(f.parts, bytes.error().message);
+      leave_out(f.parts, bytes.error().message, named.owner.student);
       return kOk;
     }
     auto archive = Archive::in_memory(*bytes);
     if (!archive) {
-      leave_out(f.parts, archive.error().message);
+      leave_out(f.parts, archive.error().message, named.owner.student);
       return kOk;
     }
     std::vector<Found> files = files_of(std::make_shared<Archive>(std::move(*archive)));
@@ -263,6 +255,7 @@ class Collector {
     const auto sources = static_cast<std::size_t>(
         std::count_if(files.begin(), files.end(), [](const Found& f) { return is_source(f.parts.back()); }));
     std::size_t student_bytes = 0;
+    const std::size_t told = handed_.submissions.size() + handed_.left_out.size();
     for (const Found& f : files) {
       std::vector<std::string> place = prefix_;
       place.insert(place.end(), f.parts.begin(), f.parts.end());
@@ -271,7 +264,7 @@ class Collector {
         const auto bytes = f.read();
         auto archive = bytes ? Archive::in_memory(*bytes) : Result<Archive>(bytes.error());
         if (!archive) {
-          leave_out(place, archive.error().message);
+          leave_out(place, archive.error().message, owner.student);
           continue;
         }
         const std::vector<std::string> before = std::exchange(prefix_, place);
@@ -283,22 +276,46 @@ class Collector {
       if (!is_source(name)) continue;
       const auto chapter = chapter_of(name, sources == 1);
       if (!chapter) {
-        leave_out(place, unknown_chapter());
+        if (is_wanted(name)) leave_out(place, why_no_chapter(name), owner.student);
         continue;
       }
       ROOFWALK_TRY_STATUS(keep(owner, *chapter, f, place, &student_bytes));
     }
+    const bool is_silent = told == handed_.submissions.size() + handed_.left_out.size();
+    if (is_silent && !files.empty()) leave_out(prefix_, names_of(files), owner.student);
     return kOk;
   }
 
+  // Whether its name leaves open that it is of a chapter that is graded now.
+  bool is_wanted(const std::string& name) const {
+    const auto chapter = chapter_of_file(name, known_);
+    return !chapter || std::find(chapters_.begin(), chapters_.end(), *chapter) != chapters_.end();
+  }
+
   std::optional<std::string> chapter_of(const std::string& name, bool is_only) const {
+    if (!is_wanted(name)) return std::nullopt;
     if (const auto chapter = chapter_of_file(name, chapters_)) return chapter;
     if (is_only && chapters_.size() == 1) return chapters_.front();
     return std::nullopt;
   }
 
-  std::string unknown_chapter() const {
-    return fmt::format("its name tells no chapter: {}.cu", fmt::join(chapters_, ".cu, "));
+  std::string why_no_chapter(const std::string& name) const {
+    if (!is_wanted(name)) return fmt::format("is of {}, which is not graded now", *chapter_of_file(name, known_));
+    if (chapters_.size() == 1)
+      return fmt::format("{}, and it is not the only file: {}.cu", kTellsNoChapter, chapters_[0]);
+    return fmt::format("{}: {}.cu", kTellsNoChapter, fmt::join(chapters_, ".cu, "));
+  }
+
+  // "holds notes.txt, report.pdf: no .cu file of a chapter that is graded".
+  static std::string names_of(const std::vector<Found>& files) {
+    constexpr std::size_t kMostNames = 5;
+    std::vector<std::string> names;
+    for (const Found& f : files) {
+      if (names.size() < kMostNames) names.push_back(plain_name(f.parts.back()));
+    }
+    const std::size_t more = files.size() - names.size();
+    return fmt::format("holds {}{}: no .cu file of a chapter that is graded", fmt::join(names, ", "),
+                       more > 0 ? fmt::format(" and {} more", more) : "");
   }
 
   void know(const Owner& owner) {
@@ -311,24 +328,26 @@ class Collector {
               std::size_t* student_bytes = nullptr) {
     const auto bytes = f.read();
     if (!bytes) {
-      leave_out(place, bytes.error().message);
+      leave_out(place, bytes.error().message, owner.student);
       return kOk;
     }
     if (student_bytes != nullptr && (*student_bytes += bytes->size()) > kMostStudentBytes) {
-      leave_out(place, fmt::format("one student's files have more than {} bytes", kMostStudentBytes));
+      leave_out(place, fmt::format("one student's files have more than {} bytes", kMostStudentBytes), owner.student);
       return kOk;
     }
     Submission submission{owner, chapter, top_, sha256_hex(*bytes), f.written_at_s};
     for (const std::string& part : place) submission.label += "/" + plain_name(part);
     // Without its copy it cannot be graded, and will be told so; it is handed in all the same.
     if (const Status kept = keep_(submission.source_sha256, *bytes); !kept) {
-      leave_out(place, "its copy cannot be kept: " + kept.error().message);
+      leave_out(place, "its copy cannot be kept: " + kept.error().message, owner.student);
     }
     handed_.submissions.push_back(std::move(submission));
     return kOk;
   }
 
-  const std::vector<std::string>& chapters_;
+  const std::vector<std::string>& chapters_;  // that are graded now
+  std::vector<std::string> known_;            // these and all others
+  const std::set<std::string>& known_students_;
   const KeepSource& keep_;
   std::string top_;                  // what the path is called, for labels
   std::vector<std::string> prefix_;  // of labels, where a student's files are being added
@@ -338,9 +357,8 @@ class Collector {
 
 }  // namespace
 
-Result<Handed> collect(const std::vector<fs::path>& paths, const std::vector<std::string>& chapters,
-                       const KeepSource& keep) {
-  Collector collector(chapters, keep);
+Result<Handed> collect(const std::vector<fs::path>& paths, const Wanted& wanted, const KeepSource& keep) {
+  Collector collector(wanted, keep);
   for (const fs::path& path : paths) ROOFWALK_TRY_STATUS(collector.add(path));
   return collector.take();
 }

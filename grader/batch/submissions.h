@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,13 @@ struct Submission {
   std::int64_t submitted_at_s = 0;
 };
 
+// How a LeftOut's reason begins where --chapter would help.
+inline constexpr const char* kTellsNoChapter = "its name tells no chapter";
+
 // A file or folder that gave no submission, and why.
 struct LeftOut {
   std::string label, reason;
+  std::string student = {};  // whose it is; empty where nobody can say
 };
 
 struct Handed {
@@ -35,10 +40,16 @@ struct Handed {
 // Keeps the bytes of a file by their hash.
 using KeepSource = std::function<Status(const std::string& sha256, const std::string& bytes)>;
 
+// Which chapters' files are taken.
+struct Wanted {
+  std::vector<std::string> chapters;     // with only one, a student's only file may have any name
+  std::vector<std::string> others = {};  // chapters that are known, and not graded now
+  std::set<std::string> students = {};   // whose folders are known as theirs, whatever lies in them
+};
+
 // Walks each path: a .cu file, a folder with a file or a folder or a zip a student, or a zip with any of these, as a
-// learning platform hands it out. `chapters`: those that are graded; with only one, a file may have any name. Links are
-// not followed, and what is no plain file is not opened. Errors: a path that is not there.
-Result<Handed> collect(const std::vector<std::filesystem::path>& paths, const std::vector<std::string>& chapters,
-                       const KeepSource& keep);
+// learning platform hands it out, with Gradescope's metadata beside the folders where there is some. Links are not
+// followed, and what is no plain file is not opened. Errors: a path that is not there.
+Result<Handed> collect(const std::vector<std::filesystem::path>& paths, const Wanted& wanted, const KeepSource& keep);
 
 }  // namespace roofwalk

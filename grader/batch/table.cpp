@@ -45,9 +45,8 @@ std::string cell_text(const Cell& cell) {
   const Entry* entry = cell.counting();
   if (entry == nullptr) return "-";
   const std::string late = entry->late_days > 0 ? fmt::format(", {} d late", entry->late_days) : "";
-  if (!entry->points) return "? " + (entry->verdict.empty() ? "not graded" : entry->verdict) + late;
-  const std::string verdict = entry->grade == "ace" ? "ace" : entry->verdict;
-  return fmt::format("{} {}{}", points_text(*entry->points), verdict, late);
+  const std::string points = entry->points ? points_text(*entry->points) : "?";
+  return fmt::format("{} {}{}", points, entry->is_starter ? "starter" : verdict_words(*entry), late);
 }
 
 std::string painted(const Cell& cell, const std::string& text, const Colors& colors) {
@@ -62,17 +61,15 @@ std::string count_of(std::size_t count, const std::string& one, const std::strin
 
 // "vector-add: 12 ace, 100 pass, 3 fail, 2 compile_error; median 8.1 of 10".
 std::string statistics(const Gradebook& book, std::size_t column) {
-  constexpr std::array kOrder = {"ace",     "pass",          "fail",       "incorrect",  "fault",
-                                 "refused", "compile_error", "not_graded", "not graded", "nothing submitted"};
+  constexpr std::array kOrder = {"ace",          "pass",         "goal missed",      "starter unchanged",
+                                 "wrong result", "kernel fault", "not allowed",      "does not compile",
+                                 "not graded",   "too noisy",    "nothing submitted"};
   std::map<std::string, std::size_t> counts;
   std::vector<double> points;
   for (const StudentRow& row : book.rows) {
     const Cell& cell = row.cells[column];
     const Entry* entry = cell.counting();
-    ++counts[entry == nullptr         ? "nothing submitted"
-             : entry->verdict.empty() ? "not graded"
-             : entry->grade == "ace"  ? "ace"
-                                      : entry->verdict];
+    ++counts[entry == nullptr ? "nothing submitted" : entry->is_starter ? "starter unchanged" : verdict_words(*entry)];
     if (entry != nullptr && entry->points) points.push_back(*entry->points);
   }
   std::string text;
@@ -125,13 +122,17 @@ std::string table(const Gradebook& book, const Colors& colors, std::size_t colum
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       if (row.cells[i].state != Cell::State::not_graded) continue;
       const Entry& entry = *row.cells[i].counting();
-      const std::string reason = entry.reasons.empty() ? entry.verdict : entry.reasons.front();
-      text += colors.caution("needs a look") +
-              fmt::format(": {}, {}: {}\n", row.owner.student, book.columns[i].chapter, printable(reason));
+      const std::string reason = entry.reasons.empty() ? verdict_words(entry) : entry.reasons.front();
+      text += colors.caution("needs a look") + fmt::format(": {}, {}: {}\n", row.owner.student, book.columns[i].chapter,
+                                                           printable(reason.substr(0, reason.find('\n'))));
     }
   }
   for (const LeftOut& out : book.left_out)
     text += fmt::format("left out: {}: {}\n", printable(out.label), printable(out.reason));
+  if (std::any_of(book.left_out.begin(), book.left_out.end(),
+                  [](const LeftOut& out) { return out.reason.starts_with(kTellsNoChapter); })) {
+    text += "`grade FOLDER --chapter NAME` grades a student's only .cu file as that chapter's, whatever it is called\n";
+  }
   return text;
 }
 

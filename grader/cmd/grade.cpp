@@ -1,9 +1,8 @@
 // roofwalk grade PATH...: a class's submissions, graded.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <iostream>
-#include <iterator>
 
 #include "common/sandbox/probe.h"
 #include "grader/batch/batch.h"
@@ -24,25 +23,33 @@ struct GradeCommand {
   ClassOptions places;
   std::vector<std::string> paths;
   std::string chapter;
-  std::string secrets;
   int workers = 0;
   bool again = false;
   bool unsandboxed = false;
 };
 
 // Of the chapters that are graded: all of the course's, or the one that was asked for.
-std::vector<std::string> names_of(Session& session, const Batch& batch, const std::string& only) {
-  std::vector<std::string> names;
-  const std::string wanted = only.empty() ? "" : session.chapter(only).name;
+Wanted wanted_chapters(Session& session, const Batch& batch, const std::string& only) {
+  Wanted wanted;
+  const std::string name = only.empty() ? "" : session.chapter(only).name;
   for (const Chapter& chapter : batch.chapters()) {
-    if (wanted.empty() || chapter.name == wanted) names.push_back(chapter.name);
+    if (name.empty() || chapter.name == name) wanted.chapters.push_back(chapter.name);
   }
-  if (names.empty()) {
-    throw Failure{{.message = fmt::format("`{}` is not among the chapters of this course", wanted),
+  if (wanted.chapters.empty()) {
+    throw Failure{{.message = fmt::format("`{}` is not among the chapters of this course", name),
                    .advice = "add a [[chapter]] for it to course.toml"},
                   kUsage};
   }
-  return names;
+  for (const Chapter& chapter : session.course().chapters) {
+    const auto& chosen = wanted.chapters;
+    if (std::find(chosen.begin(), chosen.end(), chapter.name) == chosen.end()) wanted.others.push_back(chapter.name);
+  }
+  return wanted;
+}
+
+bool has_no_times(const Handed& handed) {
+  return std::any_of(handed.submissions.begin(), handed.submissions.end(),
+                     [](const Submission& s) { return s.owner.mark != LateMark::none; });
 }
 
 // As the workers have to know it: they live in another folder.
@@ -51,16 +58,6 @@ std::string device_of(const Session& session) {
   const std::string& device = session.options.device;
   if (!device.starts_with(kVirtual) || !device.ends_with(".toml")) return device;
   return std::string(kVirtual) + fs::absolute(session.machine_name(device.substr(kVirtual.size()))).string();
-}
-
-void say(const std::string& line) { std::fputs(fmt::format("roofwalk: {}\n", line).c_str(), stderr); }
-
-// "-" reads them from stdin, where no compiler can.
-std::string secrets_text(const Session& session, const std::string& typed) {
-  if (typed == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  const fs::path file = session.from_caller(typed);
-  if (!fs::is_regular_file(file)) throw Failure{{fmt::format("there is no file {}", printable(file.string()))}, kUsage};
-  return file_text(file);
 }
 
 std::string summary_text(const GradeSummary& summary, const GradeCommand& command) {
@@ -72,6 +69,19 @@ std::string summary_text(const GradeSummary& summary, const GradeCommand& comman
   return text + "\n";
 }
 
+Failure nothing_before() {
+  return {{.message = "nothing was handed in before", .advice = "name the files, folders or zips to grade"}, kUsage};
+}
+
+std::vector<Submission> handed_in_before(Batch& batch, const Wanted& wanted) {
+  std::vector<Submission> all = value_or_fail(batch.store().submissions());
+  std::erase_if(all, [&](const Submission& s) {
+    return std::find(wanted.chapters.begin(), wanted.chapters.end(), s.chapter) == wanted.chapters.end();
+  });
+  if (all.empty()) throw nothing_before();
+  return all;
+}
+
 int grade_class(Session& session, const GradeCommand& command) {
   if (!command.unsandboxed) {
     if (const Status boxes = require_boxes(); !boxes) {
@@ -80,21 +90,28 @@ int grade_class(Session& session, const GradeCommand& command) {
       error.advice += "; or --unsandboxed, which every record and page will say";
       throw Failure{error, kUsage};
     }
+    // Else every compiler would fail, and each submission be a fault of ours.
+    if (const auto toolkit = find_toolkit(fs::current_path())) {
+      value_or_fail(require_reach(toolkit->root, "the CUDA toolkit"), kUsage);
+    }
   }
   std::vector<fs::path> paths;
   for (const std::string& path : command.paths) paths.push_back(session.from_caller(path));
-  BatchPlaces places = places_of(session, command.places);
-  if (!command.secrets.empty()) places.secrets = secrets_text(session, command.secrets);
+  const BatchPlaces places = places_of(session, command.places);
+  if (paths.empty() && !fs::exists(places.folder / "grades.db")) throw nothing_before();
   Batch batch = value_or_fail(Batch::open(session.course(), places), kUsage);
-  if (!batch.told().empty()) say(batch.told());
+  if (!batch.told().empty()) tell(batch.told());
   use_device_of(session, batch.terms());
   const Descriptor lock = value_or_fail(batch.lock());
   value_or_fail(batch.store().verify());
+  Wanted wanted = wanted_chapters(session, batch, command.chapter);
+  for (const Owner& owner : value_or_fail(batch.store().students())) wanted.students.insert(owner.student);
   const Handed handed = value_or_fail(
-      collect(paths, names_of(session, batch, command.chapter),
+      collect(paths, wanted,
               [&](const std::string& sha256, const std::string& bytes) { return batch.keep_source(sha256, bytes); }),
       kUsage);
   value_or_fail(batch.store().add(handed));
+  const std::vector<Submission> named = paths.empty() ? handed_in_before(batch, wanted) : handed.submissions;
   const Bench& bench = session.measured_bench();
   for (const Chapter& chapter : batch.chapters()) {
     if (const auto why = not_offered(chapter, bench.machine)) throw Failure{{*why}, kSkipped};
@@ -111,12 +128,18 @@ int grade_class(Session& session, const GradeCommand& command) {
   GradeSummary summary;
   {
     ProgressBar bar;
-    summary = value_or_fail(grade_all(batch, bench, device_of(session), options,
+    summary = value_or_fail(grade_all(batch, bench, device_of(session), named, options,
                                       [&](const GradeProgress& progress) { bar.show(progress); }));
   }
-  const Gradebook book = value_or_fail(batch.gradebook(handed.left_out));
+  const Gradebook book = value_or_fail(batch.gradebook());
   auto written = value_or_fail(write_tables(batch, book));
   written.push_back(value_or_fail(write_site(batch, bench, book, false)));
+  if (fs::exists(batch.folder() / kNamedSite, error))
+    written.push_back(value_or_fail(write_site(batch, bench, book, true)));
+  if (has_no_times(handed)) {
+    tell("the platform's names say only whether a file was late, not when it came: LATE counts as one day");
+  }
+  if (const std::string stale = stale_text(book, grade_command(command.places)); !stale.empty()) tell(stale);
   if (session.options.json) {
     print_json(to_json(book));
   } else {
@@ -126,7 +149,7 @@ int grade_class(Session& session, const GradeCommand& command) {
     print(text);
   }
   if (summary.faults > 0) {
-    say(summary.last_trouble);
+    tell(summary.last_trouble);
     return kOurFault;
   }
   return kAccepted;
@@ -137,15 +160,15 @@ int grade_class(Session& session, const GradeCommand& command) {
 void add_grade_command(CLI::App& app, Session& session, int& exit_code) {
   auto options = std::make_shared<GradeCommand>();
   auto* command = app.add_subcommand("grade", "Grade a class: a folder or a zip of submissions");
-  command->add_option("path", options->paths, "a file, a folder or a zip a student; or a folder or a zip of these")
-      ->required();
+  command->add_option("path", options->paths,
+                      "a file, a folder or a zip a student; or a folder or a zip of these; "
+                      "none: what was handed in before, where it is not graded as it would be now");
   add_class_options(*command, options->places);
+  add_secrets_option(*command, options->places);
   command->add_option("--chapter", options->chapter, "grade this chapter alone");
-  command->add_option("--secrets", options->secrets,
-                      "hidden seeds and sizes, in place of the file that course.toml names; - reads them from stdin");
   command->add_option("--workers", options->workers, "submissions at once; default: as --threads")
       ->check(CLI::Range(1, 256));
-  command->add_flag("--again", options->again, "grade anew what is graded; the old grades stay in the record");
+  command->add_flag("--again", options->again, "grade once more what is named; the old grades stay in the record");
   command->add_flag("--unsandboxed", options->unsandboxed, "compile and run without a sandbox, and say so everywhere");
   command->callback([options, &session, &exit_code] { exit_code = grade_class(session, *options); });
 }

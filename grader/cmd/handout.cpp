@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "grader/batch/class_options.h"
+#include "grader/batch/handout_pages.h"
 #include "grader/cmd/verbs.h"
 
 namespace roofwalk {
@@ -38,12 +41,18 @@ int hand_out(Session& session, const HandoutCommand& command) {
         {.message = "is there already, and not empty", .file = folder.string(), .advice = "name a new folder"}, kUsage};
   }
   const auto files = value_or_fail(handout_files(fs::current_path(), chapters));
+  std::set<std::string> names{"README.md"};
+  for (const fs::path& file : files) names.insert(file.string());
   for (const fs::path& file : files) {
     fs::create_directories((folder / file).parent_path(), error);
+    if (file.extension() == ".md") {
+      value_or_fail(write_whole(folder / file, page_for_learners(file_text(file), file, names)));
+      continue;
+    }
     fs::copy_file(file, folder / file, error);
     if (error) throw Failure{{.message = "cannot be copied: " + error.message(), .file = (folder / file).string()}};
   }
-  value_or_fail(write_whole(folder / "HANDOUT.md", handout_page(terms, chapters)));
+  value_or_fail(write_whole(folder / "README.md", handout_readme(terms, chapters)));
   const auto notes = spoilers(chapters);
   if (session.options.json) {
     Json json{{"schema", "roofwalk.handout/1"},

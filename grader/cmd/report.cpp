@@ -15,14 +15,16 @@ struct ReportCommand {
 
 int report_class(Session& session, const ReportCommand& command) {
   Batch batch = graded_class(session, command.places);
-  const Gradebook book = value_or_fail(batch.gradebook({}));
+  const Gradebook book = value_or_fail(batch.gradebook());
+  value_or_fail(write_tables(batch, book));
   const auto page = value_or_fail(write_site(batch, session.measured_bench(), book, command.names));
+  if (const std::string stale = stale_text(book, grade_command(command.places)); !stale.empty()) tell(stale);
   const std::string shown = session.from_caller(page).string(),
                     names = session.from_caller(batch.folder() / "report-names.csv").string();
   if (session.options.json) {
     print_json(Json{{"schema", "roofwalk.report/1"}, {"page", shown}, {"names", names}});
   } else {
-    print(fmt::format("{}\n{} tells whose page is whose\n", shown, names));
+    print(command.names ? shown + "\n" : fmt::format("{}\n{} tells whose page is whose\n", shown, names));
   }
   return kAccepted;
 }
@@ -33,7 +35,9 @@ void add_report_command(CLI::App& app, Session& session, int& exit_code) {
   auto options = std::make_shared<ReportCommand>();
   auto* command = app.add_subcommand("report", "Write a graded class's results as pages");
   add_class_options(*command, options->places);
-  command->add_flag("--names", options->names, "with the students' names, and links to their pages");
+  add_secrets_option(*command, options->places);
+  command->add_flag("--names", options->names,
+                    "with the students' names and links to their pages, in a folder of its own: report-with-names");
   command->callback([options, &session, &exit_code] { exit_code = report_class(session, *options); });
 }
 

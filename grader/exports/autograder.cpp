@@ -24,11 +24,14 @@ ROOFWALK_NATIVE=OFF ./roofwalk --yes list
 chown -R roofwalk "$source/roofwalk"
 )sh";
 
-// As root too, for each submission, in a container of its own. What Gradescope reads is written first, so that whatever
-// happens nobody gets a zero without a word. The secrets leave the disk before a compiler runs: it may read any file.
+// As root too, for each submission. What Gradescope reads is written first, so that whatever happens nobody gets a zero
+// without a word. A compiler may read any file that its user may: with a user of its own the secrets stay where they
+// are, readable for root alone; without one they leave the disk until everything is over. So a container can be used
+// again, and where the secrets got lost nothing is graded without them.
 constexpr const char* kRun = R"sh(#!/usr/bin/env bash
 # Grades one submission on the virtual GPU.
 set -uo pipefail
+has_secrets=HAS_SECRETS
 root=${AUTOGRADER:-/autograder}
 source=$root/source
 results=$root/results/results.json
@@ -36,8 +39,10 @@ mkdir -p "$root/results"
 printf '%s\n' '{"score": 0, "output": "The grader did not finish. That is a fault of the grader, not of your kernel: tell your instructor.", "stdout_visibility": "hidden"}' >"$results"
 work=$(mktemp -d)
 chmod 755 "$work"
-mkdir -p "$work/class/student" "$work/grades"  # a class of one
-cp -R --no-dereference "$root/submission/." "$work/class/student/" 2>/dev/null
+mkdir -p "$work/class/submission" "$work/grades"  # a class of one
+cp -R --no-dereference "$root/submission/." "$work/class/submission/" 2>/dev/null
+# Who and when: the copies' times are those of now.
+if [[ -f $root/submission_metadata.json ]]; then cp "$root/submission_metadata.json" "$work/class/"; fi
 chmod -R a+rX "$work/class"
 cp "$source/course.toml" "$work/course.toml"
 as_user=()
@@ -46,22 +51,41 @@ if [[ $(id -u) == 0 ]] && id roofwalk >/dev/null 2>&1; then
   as_user=(runuser -u roofwalk --)
 fi
 secrets=
-if [[ -f $source/secrets.toml ]]; then
-  secrets=$(cat "$source/secrets.toml")
-  rm -f "$source/secrets.toml"
+secrets_file=$source/secrets.toml
+put_back() {
+  [[ -z $secrets || -f $secrets_file ]] || (umask 077 && printf '%s\n' "$secrets" >"$secrets_file")
+}
+if ((has_secrets)); then
+  if [[ ! -s $secrets_file ]]; then
+    echo "the hidden cases are gone: build the autograder's image again" >&2
+    exit 1
+  fi
+  secrets=$(cat "$secrets_file")
+  chmod 600 "$secrets_file"
+  if ((${#as_user[@]} == 0)); then
+    trap put_back EXIT
+    trap 'exit 1' HUP INT TERM
+    rm -f "$secrets_file"
+  fi
 fi
 verb=("$source/roofwalk/roofwalk")
-places=(--course "$work/course.toml" --grades "$work/grades")
+places=(--course "$work/course.toml" --grades "$work/grades" --secrets -)
 cd "$work"
 # A container is the box here: most give no right to make another inside.
-printf '%s' "$secrets" | "${as_user[@]}" "${verb[@]}" grade "$work/class" "${places[@]}" --secrets - --unsandboxed --workers 1
+printf '%s' "$secrets" | "${as_user[@]}" "${verb[@]}" grade "$work/class" "${places[@]}" --unsandboxed --workers 1
 graded=$?
-unset secrets
 if ((graded == 0)); then
-  "${as_user[@]}" "${verb[@]}" export gradescope "${places[@]}" >"$work/results.json" && cp "$work/results.json" "$results"
+  printf '%s' "$secrets" | "${as_user[@]}" "${verb[@]}" export gradescope "${places[@]}" >"$work/results.json" &&
+    cp "$work/results.json" "$results"
 fi
 rm -rf "$work"
 )sh";
+
+std::string run_script(bool has_secrets) {
+  std::string script = kRun;
+  const std::string_view mark = "HAS_SECRETS";
+  return script.replace(script.find(mark), mark.size(), has_secrets ? "1" : "0");
+}
 
 // Its secrets line is left out: on the server they come another way.
 std::string without_secrets(const std::string& text) {
@@ -86,11 +110,13 @@ Status write_autograder(const fs::path& zip, const Course& course, const CourseT
   }
   const fs::path root = course.root.empty() ? fs::current_path() : course.root;
   std::vector<ArchiveFile> files = {{"setup.sh", kSetUp, true},
-                                    {"run_autograder", kRun, true},
+                                    {"run_autograder", run_script(!terms.secrets_file.empty()), true},
                                     {"course.toml", without_secrets(file_text(course_file)), false}};
   if (!terms.secrets_file.empty()) files.push_back({"secrets.toml", file_text(terms.secrets_file), false});
   ROOFWALK_TRY(const auto paths, handout_files(root, chapters));
   for (const fs::path& path : paths) {
+    // The book is nobody's to read there, and what shows a solution would lie where a compiler may look.
+    if (path.parent_path() == "book" || path.parent_path() == "book/images") continue;
     const bool is_program = (fs::status(root / path).permissions() & fs::perms::owner_exec) != fs::perms::none;
     files.push_back({(fs::path("roofwalk") / path).string(), file_text(root / path), is_program});
   }

@@ -2,6 +2,7 @@
 // of its format; tests hold what is written to them.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,15 +23,24 @@ std::string to_junit(const Gradebook& book);
 // Gradescope's results.json for one student.
 Json to_gradescope(const Gradebook& book, const StudentRow& row);
 
-// Fills one column of the gradebook that Canvas exported, and changes no other cell. `column`: its head, with or
-// without the number that Canvas puts behind it; `chapter`: whose points go in, "" for the total in percent of Points
-// Possible. A student is found by Canvas' ID, else by login, SIS id or name. Whoever has no grade keeps the old cell.
+// Fills one column of the gradebook that Canvas exported, and changes no other cell. A student is found by Canvas' ID,
+// login or SIS id, else by name. Whoever has no grade keeps the old cell; so does a cell that holds what somebody else
+// wrote there.
+struct CanvasWanted {
+  std::string column;        // its head, with or without the number that Canvas puts behind it
+  std::string chapter = {};  // whose points go in; empty: the total, in percent of Points Possible
+  std::map<std::string, std::string> written = {};  // what we wrote into it before, by Canvas' ID
+  bool replaces = false;                            // what somebody else wrote, too
+};
 struct CanvasResult {
   std::string csv;
-  std::size_t filled = 0;
-  std::vector<std::string> notes;  // whom it could not place, a line each
+  std::size_t filled = 0, kept = 0;            // kept: what somebody else wrote
+  std::map<std::string, std::string> written;  // now, by Canvas' ID
+  std::vector<std::string> notes;              // whom it could not place, and what it kept, a line each
 };
-Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& exported, const std::string& column,
-                                 const std::string& chapter);
+
+// The whole head of the column that is meant. Errors: there is none, or there are several.
+Result<std::string> canvas_head(const std::string& exported, const std::string& column);
+Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& exported, const CanvasWanted& wanted);
 
 }  // namespace roofwalk

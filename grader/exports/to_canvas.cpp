@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <regex>
+#include <set>
 
 #include "grader/exports/csv.h"
 #include "grader/exports/exports.h"
@@ -87,6 +89,58 @@ std::string name_key(const std::string& name) {
   return key;
 }
 
+// Canvas writes 9.50 for 9.5.
+bool is_same(const std::string& a, const std::string& b) {
+  const std::string x = trimmed(a), y = trimmed(b);
+  if (x == y) return true;
+  char *x_end = nullptr, *y_end = nullptr;
+  const double x_value = std::strtod(x.c_str(), &x_end), y_value = std::strtod(y.c_str(), &y_end);
+  return !x.empty() && !y.empty() && *x_end == '\0' && *y_end == '\0' && x_value == y_value;
+}
+
+// What a platform may call the student of a row by.
+std::set<std::string> ids_of(const CsvRow& row, const Heads& heads) {
+  std::set<std::string> ids{trimmed(row[heads.id])};
+  for (const auto& head : {heads.login, heads.sis}) {
+    if (head && !trimmed(row[*head]).empty()) ids.insert(trimmed(row[*head]));
+  }
+  return ids;
+}
+
+// "Jane Doe (7)" -> "Jane Doe".
+std::string without_id(const Owner& owner) {
+  const std::string id = " (" + owner.lms_id + ")";
+  return !owner.lms_id.empty() && owner.student.ends_with(id)
+             ? owner.student.substr(0, owner.student.size() - id.size())
+             : owner.student;
+}
+
+struct Placed {
+  const StudentRow* student = nullptr;
+  bool several = false;
+};
+
+// By a number first. Whoever has one that the whole file (`ids`) does not know goes by name, as others do: platforms
+// number people differently.
+Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, const std::set<std::string>& ids) {
+  const std::set<std::string> own = ids_of(row, heads);
+  std::set<std::string> names = own;
+  names.insert(row[heads.student]);
+  Placed placed;
+  for (const StudentRow& one : book.rows) {
+    if (own.contains(one.owner.lms_id)) return {&one, false};
+    if (ids.contains(one.owner.lms_id)) continue;
+    const std::string called = without_id(one.owner);
+    const bool fits = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return name == called || name_key(name) == name_key(called);
+    });
+    if (!fits) continue;
+    placed.several = placed.student != nullptr;
+    placed.student = &one;
+  }
+  return placed;
+}
+
 // Rows that are no student: what is possible, and what Canvas adds for its own test student.
 bool is_student(const CsvRow& row, const Heads& heads) {
   return row.size() > heads.section && trimmed(row[heads.student]) != "Points Possible" &&
@@ -95,11 +149,18 @@ bool is_student(const CsvRow& row, const Heads& heads) {
 
 }  // namespace
 
-Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& exported, const std::string& column,
-                                 const std::string& chapter) {
-  ROOFWALK_TRY(CsvTable table, read_csv(exported));
+Result<std::string> canvas_head(const std::string& exported, const std::string& column) {
+  ROOFWALK_TRY(const CsvTable table, read_csv(exported));
   if (table.rows.empty()) return Error{.message = "the file is empty"};
   ROOFWALK_TRY(const Heads heads, heads_of(table.rows.front(), column));
+  return trimmed(table.rows.front()[heads.column]);
+}
+
+Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& exported, const CanvasWanted& wanted) {
+  const std::string& chapter = wanted.chapter;
+  ROOFWALK_TRY(CsvTable table, read_csv(exported));
+  if (table.rows.empty()) return Error{.message = "the file is empty"};
+  ROOFWALK_TRY(const Heads heads, heads_of(table.rows.front(), wanted.column));
   const auto at =
       std::find_if(book.columns.begin(), book.columns.end(), [&](const Column& c) { return c.chapter == chapter; });
   if (!chapter.empty() && at == book.columns.end())
@@ -119,31 +180,17 @@ Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& expor
     return row.cells[static_cast<std::size_t>(at - book.columns.begin())].points();
   };
 
+  std::set<std::string> ids;
+  for (const CsvRow& row : table.rows) {
+    if (is_student(row, heads)) ids.merge(ids_of(row, heads));
+  }
   CanvasResult result;
   std::map<const StudentRow*, std::size_t> placed;
   for (std::size_t i = 1; i < table.rows.size(); ++i) {
     CsvRow& row = table.rows[i];
     if (!is_student(row, heads)) continue;
     const std::string id = trimmed(row[heads.id]);
-    std::vector<std::string> others{row[heads.student]};
-    if (heads.login) others.push_back(trimmed(row[*heads.login]));
-    if (heads.sis) others.push_back(trimmed(row[*heads.sis]));
-    const StudentRow* found = nullptr;
-    bool several = false;
-    for (const StudentRow& one : book.rows) {
-      if (!one.owner.lms_id.empty()) {
-        if (one.owner.lms_id != id) continue;
-        found = &one;
-        several = false;
-        break;
-      }
-      const bool fits = std::any_of(others.begin(), others.end(), [&](const std::string& other) {
-        return !other.empty() && (other == one.owner.student || name_key(other) == name_key(one.owner.student));
-      });
-      if (!fits || found == &one) continue;
-      several = found != nullptr;
-      found = &one;
-    }
+    const auto [found, several] = student_of(row, heads, book, ids);
     if (found == nullptr || several) {
       result.notes.push_back(
           several ? fmt::format("{}: several students of that name", row[heads.student])
@@ -160,7 +207,18 @@ Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& expor
       continue;
     }
     row.resize(std::max(row.size(), heads.column + 1));
-    row[heads.column] = points_text(*points);
+    const std::string fresh = points_text(*points);
+    const auto before = wanted.written.find(id);
+    const bool is_ours = trimmed(row[heads.column]).empty() || is_same(row[heads.column], fresh) ||
+                         (before != wanted.written.end() && is_same(row[heads.column], before->second));
+    if (!is_ours && !wanted.replaces) {
+      result.notes.push_back(fmt::format("{}: the cell holds {}, which we did not write; it stays, in place of {}",
+                                         row[heads.student], trimmed(row[heads.column]), fresh));
+      ++result.kept;
+      continue;
+    }
+    row[heads.column] = fresh;
+    result.written[id] = fresh;
     ++result.filled;
   }
   for (const StudentRow& one : book.rows) {

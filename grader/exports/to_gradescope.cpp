@@ -9,11 +9,16 @@
 namespace roofwalk {
 namespace {
 
-std::string output_of(const Cell& cell, const Column& column) {
+std::string output_of(const Cell& cell, const Column& column, const StudentRow& row) {
   const Entry* entry = cell.counting();
-  if (entry == nullptr) return fmt::format("Nothing was handed in: {}.cu was not among the files.", column.chapter);
-  std::string text = entry->verdict.empty() ? "not graded" : entry->grade == "ace" ? "pass (ace)" : entry->verdict;
+  if (entry == nullptr) {
+    std::string text = fmt::format("Nothing was handed in: {}.cu was not among the files.", column.chapter);
+    for (const std::string& line : left_out_words(row)) text += "\n" + line;
+    return text;
+  }
+  std::string text = verdict_words(*entry);
   if (entry->late_days > 0) text += fmt::format(", {} day{} late", entry->late_days, entry->late_days == 1 ? "" : "s");
+  if (const std::string penalty = penalty_words(*entry); !penalty.empty()) text += "\n" + penalty;
   for (const std::string& reason : entry->reasons) text += "\n" + reason;
   if (cell.state == Cell::State::not_graded) text += "\nThis is no zero: somebody of the course will look at it.";
   return text;
@@ -35,7 +40,7 @@ Json to_gradescope(const Gradebook& book, const StudentRow& row) {
                      {"score", points},
                      {"max_score", column.points},
                      {"status", entry != nullptr && entry->verdict == "pass" ? "passed" : "failed"},
-                     {"output", output_of(cell, column)},
+                     {"output", output_of(cell, column, row)},
                      {"output_format", "text"},
                      {"visibility", "visible"}});
     if (entry != nullptr && entry->dot) {

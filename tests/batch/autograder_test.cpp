@@ -13,7 +13,8 @@ class AutograderTest : public ClassTest {
   void unpack(const std::string& program) {
     std::ofstream(folder_ / "secrets.toml") << "seeds = [7203685477580]\n";
     std::ofstream(folder_ / "course.toml")
-        << "secrets = \"secrets.toml\"\n[[chapter]]\nname = \"vector-add\"\npoints = 10\n";
+        << "secrets = \"secrets.toml\"\nlate = { per_day = 0.5 }\n"
+           "[[chapter]]\nname = \"vector-add\"\npoints = 10\ndeadline = 2020-01-01T00:00:00Z\n";
     const auto made =
         run_command({.arguments = {TEST_PROGRAM, "export", "autograder", "--course", (folder_ / "course.toml").string(),
                                    "--out", (folder_ / "a.zip").string()},
@@ -21,6 +22,7 @@ class AutograderTest : public ClassTest {
                      .environment = {{"ROOFWALK_ROOT", TEST_SOURCE_DIR}, {"PATH", ::getenv("PATH")}}});
     ASSERT_TRUE(made);
     ASSERT_EQ(made->exit_code, 0) << made->output;
+    EXPECT_THAT(made->output, HasSubstr("a.zip: vector-add; with hidden cases"));
     const auto zip = Archive::open(folder_ / "a.zip");
     ASSERT_TRUE(zip);
     for (const ArchiveEntry& entry : zip->entries()) {
@@ -33,6 +35,12 @@ class AutograderTest : public ClassTest {
     for (const fs::path& file : {front, folder_ / "autograder/source/run_autograder"})
       fs::permissions(file, fs::perms::owner_all);
     fs::create_directories(folder_ / "autograder/submission");
+    std::ofstream(folder_ / "autograder/submission_metadata.json")
+        << R"({"id": 331, "created_at": "2019-12-31T23:59:59.5-00:00", "users": [{"id": 7, "name": "Ada", "email": "a@b.c"}]})";
+  }
+  void submit(const std::string& text) const { std::ofstream(folder_ / "autograder/submission/vector-add.cu") << text; }
+  static std::string ace() {
+    return file_text(fs::path(TEST_SOURCE_DIR) / "solutions/01-vector-add/step2_four_at_a_time.cu");
   }
   Json run() {
     const auto result = run_command({.arguments = {(folder_ / "autograder/source/run_autograder").string()},
@@ -48,16 +56,38 @@ class AutograderTest : public ClassTest {
   std::string log_;
 };
 
-TEST_F(AutograderTest, GradesOneSubmission) {
+TEST_F(AutograderTest, GradesOneSubmissionAndTheNext) {
   unpack("exec '" TEST_PROGRAM "' \"$@\"\n");
-  fs::copy_file(fs::path(TEST_SOURCE_DIR) / "solutions/01-vector-add/step2_four_at_a_time.cu",
-                folder_ / "autograder/submission/vector-add.cu");
+  submit(ace());
+  for (int run_number = 1; run_number <= 2; ++run_number) {
+    const Json results = run();
+    ASSERT_TRUE(results.is_object()) << log_;
+    EXPECT_EQ(results["score"], 10) << results.dump(2) << log_;  // on time by Gradescope's word, not by the copy's
+    EXPECT_EQ(results["tests"][0]["status"], "passed");
+    EXPECT_THAT(log_, HasSubstr("Ada (a@b.c)"));
+    EXPECT_EQ(log_.find("7203685477580"), std::string::npos);
+    EXPECT_EQ(file_text(folder_ / "autograder/source/secrets.toml"), "seeds = [7203685477580]\n");
+  }
+  // Lost, for whatever reason: nothing is graded without them.
+  fs::remove(folder_ / "autograder/source/secrets.toml");
+  EXPECT_THAT(run()["output"].get<std::string>(), HasSubstr("a fault of the grader"));
+  EXPECT_THAT(log_, HasSubstr("the hidden cases are gone"));
+}
+
+TEST_F(AutograderTest, NoCompilerReadsTheSecrets) {
+  unpack("exec '" TEST_PROGRAM "' \"$@\"\n");
+  submit("#if __has_include(\"" + (folder_ / "autograder/source/secrets.toml").string() + "\")\n" +
+         "#error the secrets can be read\n#endif\n" + ace());
   const Json results = run();
   ASSERT_TRUE(results.is_object()) << log_;
   EXPECT_EQ(results["score"], 10) << results.dump(2) << log_;
-  EXPECT_EQ(results["tests"][0]["status"], "passed");
-  EXPECT_EQ(log_.find("7203685477580"), std::string::npos);
-  EXPECT_FALSE(fs::exists(folder_ / "autograder/source/secrets.toml"));  // gone before a compiler could read it
+  EXPECT_TRUE(fs::exists(folder_ / "autograder/source/secrets.toml"));
+}
+
+TEST_F(AutograderTest, AFileThatTellsNoChapterIsNamed) {
+  unpack("exec '" TEST_PROGRAM "' \"$@\"\n");
+  std::ofstream(folder_ / "autograder/submission/vector-add.cu.txt") << ace();
+  EXPECT_THAT(run()["tests"][0]["output"].get<std::string>(), HasSubstr("holds vector-add.cu.txt"));
 }
 
 TEST_F(AutograderTest, AnEmptySubmissionIsToldSo) {

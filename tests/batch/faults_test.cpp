@@ -39,15 +39,16 @@ TEST_F(FaultsTest, AWorkerThatCrashesOrHangsCostsItsSubmissionAlone) {
   fs::current_path(course_.root());
   const Course course = *open_course({});
   Batch batch = *Batch::open(course, {.course_file = folder_ / "course.toml", .folder = folder_ / "grades"});
-  const auto handed = collect({folder_ / "submissions"}, {"vector-add"},
+  const auto handed = collect({folder_ / "submissions"}, {{"vector-add"}},
                               [&](const auto& sha256, const auto& bytes) { return batch.keep_source(sha256, bytes); });
   ASSERT_TRUE(handed && batch.store().add(*handed));
   Bench bench = *open_bench(course, "auto", 2, nullptr);
   ASSERT_TRUE(use_measured_roofs(bench));
   batch.use_bench(bench);
-  const auto summary = grade_all(
-      batch, bench, "auto", {.workers = 1, .isolation = Isolation::none, .program = script, .limits = {.wall_s = 3}},
-      [](const GradeProgress&) {});
+  const auto summary =
+      grade_all(batch, bench, "auto", handed->submissions,
+                {.workers = 1, .isolation = Isolation::none, .program = script, .limits = {.wall_s = 3}},
+                [](const GradeProgress&) {});
   fs::current_path(before);
   ASSERT_TRUE(summary) << summary.error().text();
   EXPECT_EQ(summary->graded, 2u);
@@ -56,7 +57,7 @@ TEST_F(FaultsTest, AWorkerThatCrashesOrHangsCostsItsSubmissionAlone) {
   ASSERT_EQ(faults.size(), 4u);  // each was tried twice
   EXPECT_THAT(faults[0].reason, HasSubstr("the worker died by signal 11"));
   EXPECT_THAT(faults[1].reason, HasSubstr("the worker did not end within 3 s"));
-  const Gradebook book = *batch.gradebook({});
+  const Gradebook book = *batch.gradebook();
   EXPECT_EQ(book.rows[0].cells[0].state, Cell::State::graded);
   for (const int row : {1, 2}) {
     EXPECT_EQ(book.rows[row].cells[0].state, Cell::State::not_graded);
@@ -139,7 +140,7 @@ TEST_F(FaultsTest, HiddenCasesCatchWhatThePublicOnesDoNotAndTellNothing) {
   std::ofstream(folder_ / "course.toml") << "secrets = \"secrets.toml\"\n[[chapter]]\nname = \"vector-add\"\n";
   const CommandResult result = grade("grades", 2);
   EXPECT_EQ(result.exit_code, 0) << result.output;
-  EXPECT_THAT(result.output, HasSubstr("0 incorrect"));
+  EXPECT_THAT(result.output, HasSubstr("0 wrong result"));
   std::vector<fs::path> written{folder_ / "grades/grades.db"};
   for (const auto& entry : fs::recursive_directory_iterator(folder_ / "grades")) {
     if (entry.is_regular_file() && entry.path().parent_path().filename() != "sources") written.push_back(entry.path());

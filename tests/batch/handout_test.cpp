@@ -1,4 +1,7 @@
 // What `handout` writes is a course that builds and works.
+#include <regex>
+#include <sstream>
+
 #include "tests/batch/class_fixture.h"
 
 namespace roofwalk::test {
@@ -24,6 +27,70 @@ class HandoutTree : public ClassTest {
   const fs::path tree_ = folder_ / "students";
 };
 
+std::string without_spaces_and_comments(std::string line) {
+  line = line.substr(0, line.find("//"));
+  std::erase_if(line, [](unsigned char c) { return std::isspace(c) != 0; });
+  return line;
+}
+
+std::set<std::string> code_of(const fs::path& file) {
+  constexpr std::size_t kShort = 16;  // `return;`, `__syncthreads();`: of every kernel
+  std::istringstream in(file_text(file));
+  std::set<std::string> lines;
+  for (std::string line; std::getline(in, line);) {
+    line = without_spaces_and_comments(line);
+    if (line.size() >= kShort) lines.insert(line);
+  }
+  return lines;
+}
+
+// By file: the lines of each solution that its chapter's starter has not.
+std::map<std::string, std::set<std::string>> solutions_of(const fs::path& source) {
+  std::map<std::string, std::set<std::string>> all;
+  for (const auto& entry : fs::recursive_directory_iterator(source / "solutions")) {
+    if (entry.path().extension() != ".cu") continue;
+    const std::string folder = entry.path().parent_path().filename().string();
+    std::set<std::string> lines = code_of(entry.path());
+    for (const std::string& line : code_of(source / "chapters" / folder / "kernel.cu")) lines.erase(line);
+    all[folder + "/" + entry.path().filename().string()] = lines;
+  }
+  return all;
+}
+
+// The solutions of which a block shows half of what is new in them.
+std::vector<std::string> printed_in(const std::string& page,
+                                    const std::map<std::string, std::set<std::string>>& solutions) {
+  std::vector<std::string> found;
+  std::istringstream in(page);
+  std::set<std::string> block;
+  bool in_block = false;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("```")) {
+      if (in_block) block.insert(without_spaces_and_comments(line));
+      continue;
+    }
+    in_block = !in_block;
+    if (in_block) continue;
+    for (const auto& [name, lines] : solutions) {
+      const auto shown =
+          std::count_if(lines.begin(), lines.end(), [&](const std::string& l) { return block.contains(l); });
+      if (shown > 0 && 2 * static_cast<std::size_t>(shown) >= lines.size()) found.push_back(name);
+    }
+    block.clear();
+  }
+  return found;
+}
+
+std::vector<std::string> relative_links(const std::string& page) {
+  static const std::regex link(R"(\]\(([^)\s]+)\))");
+  std::vector<std::string> targets;
+  for (auto at = std::sregex_iterator(page.begin(), page.end(), link); at != std::sregex_iterator(); ++at) {
+    const std::string target = (*at)[1].str().substr(0, (*at)[1].str().find('#'));
+    if (!target.empty() && target.find(':') == std::string::npos) targets.push_back(target);
+  }
+  return targets;
+}
+
 TEST_F(HandoutTree, HoldsTheChosenChaptersAndIsWrittenOnce) {
   const auto out = [&] {
     return run_in(TEST_SOURCE_DIR,
@@ -32,7 +99,7 @@ TEST_F(HandoutTree, HoldsTheChosenChaptersAndIsWrittenOnce) {
   const CommandResult first = out();
   EXPECT_EQ(first.exit_code, 0) << first.output;
   EXPECT_TRUE(fs::exists(tree_ / "chapters/02-naive-gemm/kernel.cu"));
-  EXPECT_TRUE(fs::exists(tree_ / "HANDOUT.md"));
+  EXPECT_THAT(file_text(tree_ / "README.md"), HasSubstr("chapters/02-naive-gemm/lesson.md"));
   for (const char* absent : {"solutions", "tests", "my", ".git", "chapters/03-tiled-gemm"})
     EXPECT_FALSE(fs::exists(tree_ / absent)) << absent;
   EXPECT_EQ(run_in(tree_, {TEST_PROGRAM, "list"}).exit_code, 0);
@@ -42,6 +109,39 @@ TEST_F(HandoutTree, HoldsTheChosenChaptersAndIsWrittenOnce) {
   const CommandResult warned = run_in(TEST_SOURCE_DIR, {TEST_PROGRAM, "handout", (folder_ / "gemms").string(),
                                                         "--chapter", "naive-gemm", "--chapter", "tiled-gemm"});
   EXPECT_THAT(warned.output, HasSubstr("note: the starter of tiled-gemm is about where naive-gemm ends"));
+}
+
+// By what learners would find, page by page: not by the marks that the program goes by.
+TEST_F(HandoutTree, PagesLeadSomewhereAndPrintNoSolution) {
+  const fs::path source = TEST_SOURCE_DIR;
+  std::vector<std::string> out = {TEST_PROGRAM, "handout", tree_.string()};
+  ASSERT_EQ(run_in(source, out).exit_code, 0);
+  const auto solutions = solutions_of(source);
+  ASSERT_GT(solutions.size(), 10u);
+  std::size_t pages = 0, links = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(tree_)) {
+    if (!entry.is_regular_file() || entry.path().filename() == "kernel.cu") continue;  // starters are meant to be read
+    const std::string text = file_text(entry.path());
+    if (entry.path().extension() != ".md") {
+      EXPECT_THAT(printed_in("```\n" + text + "\n```\n", solutions), ::testing::IsEmpty()) << entry.path();
+      continue;
+    }
+    ++pages;
+    EXPECT_THAT(printed_in(text, solutions), ::testing::IsEmpty()) << entry.path();
+    for (const std::string& target : relative_links(text)) {
+      ++links;
+      EXPECT_TRUE(fs::exists(entry.path().parent_path() / target)) << entry.path() << " leads to " << target;
+    }
+  }
+  EXPECT_GT(pages, 15u);
+  EXPECT_GT(links, 50u);
+  EXPECT_FALSE(fs::exists(tree_ / "book/instructors.md"));
+
+  // The rulers: what they must find.
+  const std::string step = file_text(source / "solutions/01-vector-add/step1_fill_the_machine.cu");
+  EXPECT_THAT(printed_in("# A page\n```cuda\n" + step + "```\n", solutions),
+              ::testing::Contains(HasSubstr("step1_fill")));
+  EXPECT_THAT(relative_links("[a](gone.md#x), [b](#y), [c](https://d.e)"), ::testing::ElementsAre("gone.md"));
 }
 
 TEST_F(HandoutTree, LongBuildsAndRuns) {

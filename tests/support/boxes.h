@@ -14,3 +14,14 @@
     GTEST_SKIP() << boxes.error().text();                                               \
   }                                                                                     \
   static_assert(true)
+
+namespace roofwalk::test {
+
+// For tests that go on without boxes where none can be made. Where $ROOFWALK_NEEDS_BOXES is set, they fail instead.
+inline bool has_boxes() {
+  const Status boxes = require_boxes();
+  if (!boxes && std::getenv("ROOFWALK_NEEDS_BOXES") != nullptr) ADD_FAILURE() << boxes.error().text();
+  return boxes.ok();
+}
+
+}  // namespace roofwalk::test

@@ -41,6 +41,7 @@ inline Gradebook small_class() {
                   {"tiled-gemm", "Fetch once, use often", 20, 20, 0.7, std::nullopt, "l1"}};
   Entry late = entry_of("pass", "pass", 0.9, 8.1);
   late.late_days = 1;
+  late.late_factor = 0.9;
   late.scales = {{"up", "dram", "share_of_roof", 0.03, 0.7, 0.92, 0.85}};
   Entry wrong = entry_of("incorrect", "none", 0, 0);
   wrong.reasons = {"vector-add.cu:7: c[0] is NaN, <b>\"&\x01\x1b[32mPASS", "and ]]> more"};

@@ -13,7 +13,7 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kWidth = 720, kHeight = 440, kLeft = 76, kRight = 16, kTop = 16, kBottom = 56;
+constexpr double kWidth = 720, kHeight = 440, kLeft = 76, kRight = 28, kTop = 16, kBottom = 74;
 
 struct Kind {
   const char* name;
@@ -38,7 +38,7 @@ std::string ticks(const Frame& frame) {
     svg += fmt::format(
         "<path class=\"grid\" d=\"M{0:.1f} {1:.1f}V{2}\"/><text x=\"{0:.1f}\" y=\"{3:.1f}\" "
         "text-anchor=\"middle\">{4}</text>\n",
-        p.x, p.y, kTop, p.y + 18, number_text(ai));
+        p.x, p.y, kTop, p.y + 26, number_text(ai));
   }
   for (const double flops : frame.y_ticks()) {
     const Place p = place_of(frame, {frame.x_low, flops});
@@ -59,21 +59,18 @@ std::string roof(const Chart& chart, const Frame& frame) {
   return fmt::format("<path class=\"roof\" d=\"{}\"/>\n", path);
 }
 
+// Below the picture, as text that wraps: in the picture it would shrink with it.
 std::string legend(const std::vector<ClassDot>& dots) {
-  std::string svg;
-  double x = kLeft + 12;
+  std::string html;
   for (const Kind& kind : kKinds) {
     const auto count =
         std::count_if(dots.begin(), dots.end(), [&](const ClassDot& dot) { return dot.kind == kind.name; });
     if (count == 0) continue;
     const std::string words =
         std::string_view(kind.name) == "starter" ? kind.words : fmt::format("{} {}", count, kind.words);
-    svg +=
-        fmt::format("<circle class=\"dot {}\" cx=\"{:.1f}\" cy=\"{}\" r=\"5\"/><text x=\"{:.1f}\" y=\"{}\">{}</text>\n",
-                    kind.name, x, kTop + 14, x + 10, kTop + 18, words);
-    x += 34 + 7.5 * static_cast<double>(words.size());
+    html += fmt::format("<span class=\"key\" data-kind=\"{}\">{}</span>\n", kind.name, words);
   }
-  return svg;
+  return html;
 }
 
 }  // namespace
@@ -83,8 +80,9 @@ std::string class_chart(const Chart& chart, const std::vector<ClassDot>& dots, b
   for (const ClassDot& dot : dots) points.push_back({"", dot.point, true, false});
   const Frame frame = frame_of(chart, points);
   std::string svg = fmt::format(
-      "<svg class=\"roofline\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kWidth, kHeight,
-      escaped(fmt::format("{}: {} dots under the {} roof", chart.title, dots.size(), upper_case(chart.level))));
+      "<figure>\n<svg class=\"roofline\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kWidth, kHeight,
+      escaped(fmt::format("{}: {} dot{} under the {} roof", chart.title, dots.size(), dots.size() == 1 ? "" : "s",
+                          upper_case(chart.level))));
   svg += ticks(frame) + roof(chart, frame);
   if (is_walk && dots.size() > 1) {
     std::string path;
@@ -101,10 +99,11 @@ std::string class_chart(const Chart& chart, const std::vector<ClassDot>& dots, b
     if (!dot.label.empty())
       svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", p.x + 8, p.y - 6, escaped(dot.label));
   }
-  svg += legend(dots);
   svg += fmt::format(
-      "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">useful FLOP/s over useful FLOPs per byte at {}</text>\n</svg>\n",
-      kLeft + (kWidth - kLeft - kRight) / 2, kHeight - 14, upper_case(chart.level));
+      "<text x=\"{0}\" y=\"{1}\">useful FLOP/s</text>\n"
+      "<text x=\"{2}\" y=\"{3}\" text-anchor=\"end\">useful FLOPs per byte that moves at {4}</text>\n</svg>\n",
+      kLeft + 8, kTop + 18, kWidth - kRight, kHeight - 12, upper_case(chart.level));
+  svg += "<figcaption>" + legend(dots) + "</figcaption>\n</figure>\n";
   return svg;
 }
 

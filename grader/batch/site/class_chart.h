@@ -1,4 +1,4 @@
-// Many dots under one roofline, as an SVG that stands in a page: no script, no font, no other file.
+// Many dots under one roofline, as a figure of a page: an SVG and its legend; no script, no font, no other file.
 #pragma once
 
 #include <string>

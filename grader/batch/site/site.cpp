@@ -38,7 +38,7 @@ std::string verdict_html(const Entry* entry, const Cell& cell) {
     return "<span class=\"caution\">not graded: a person will look at it</span>";
   if (entry->grade == "ace") return "<span class=\"ace\">ace</span>";
   if (entry->verdict == "pass") return "<span class=\"pass\">pass</span>";
-  return escaped(entry->verdict);
+  return escaped(verdict_words(*entry));
 }
 
 std::string points_html(const Cell& cell, const Column& column) {
@@ -82,8 +82,8 @@ std::string statistics_line(const Gradebook& book, std::size_t column) {
     const Entry* entry = cell.counting();
     ++verdicts[entry == nullptr                        ? "nothing submitted"
                : cell.state == Cell::State::not_graded ? "not graded"
-               : entry->grade == "ace"                 ? "ace"
-                                                       : entry->verdict];
+               : entry->is_starter                     ? "starter unchanged"
+                                                       : verdict_words(*entry)];
     if (entry != nullptr && entry->points) points.push_back(*entry->points);
   }
   std::string text;
@@ -107,11 +107,18 @@ std::string roofs_html(const Chart& chart) {
                      si_text(chart.roofs.compute.front().flops_per_s, "FLOP/s"), escaped(memory->source));
 }
 
+std::string due_html(const Column& column) {
+  if (!column.deadline_s) return {};
+  return fmt::format("<p class=\"quiet\">Due {}.</p>\n", moment_text(*column.deadline_s, column.deadline_offset_min));
+}
+
 std::string notices(const Gradebook& book) {
   std::string html = fmt::format("<p class=\"quiet\">Graded on {}. Of several submissions the {} counts.</p>\n",
                                  escaped(book.device), book.counts);
   if (book.device.starts_with("virtual"))
     html += "<p class=\"quiet\">FLOPs and bytes are counted; the times of this virtual GPU are modelled.</p>\n";
+  if (const std::size_t stale = book.graded_by(GradedBy::other_terms); stale > 0)
+    html += fmt::format("<p class=\"caution\">Graded under terms that have changed since: {}.</p>\n", stale);
   if (!book.all_boxed) html += "<p class=\"caution\">Compiled without a sandbox.</p>\n";
   return html;
 }
@@ -123,8 +130,7 @@ std::string class_html(const SiteInput& input, const std::vector<Alias>& aliases
   for (std::size_t i = 0; i < book.columns.size(); ++i) {
     body +=
         fmt::format("<h2 id=\"{0}\">{0}: {1}</h2>\n", escaped(book.columns[i].chapter), escaped(book.columns[i].title));
-    if (book.columns[i].deadline_s)
-      body += fmt::format("<p class=\"quiet\">Due {}.</p>\n", utc_text(*book.columns[i].deadline_s));
+    body += due_html(book.columns[i]);
     body += statistics_line(book, i) + class_chart(input.charts[i], class_dots(input, i), false) +
             roofs_html(input.charts[i]);
   }
@@ -160,8 +166,6 @@ std::string entries_html(const Cell& cell, const Column& column, const SiteInput
   for (std::size_t i = 0; i < cell.entries.size(); ++i) {
     const Entry& entry = cell.entries[i];
     const bool counts = cell.counts == i;
-    const std::string late =
-        entry.late_days > 0 ? fmt::format(", {} day{} late", entry.late_days, entry.late_days == 1 ? "" : "s") : "";
     const StoredGrade pages = entry.key.empty() ? StoredGrade{} : input.pages(entry.key);
     std::string links;
     if (!pages.profile.empty()) {
@@ -170,22 +174,21 @@ std::string entries_html(const Cell& cell, const Column& column, const SiteInput
       links = fmt::format(" <a href=\"../{}\">line by line</a>", path);
     }
     html += fmt::format(
-        "<tr><th>{}{}</th><td data-name=\"handed in\">{}{}</td><td data-name=\"verdict\">{}{}</td><td "
+        "<tr><th>{}{}</th><td data-name=\"handed in\">{}</td><td data-name=\"verdict\">{}{}</td><td "
         "data-name=\"credit\">{}</td>"
         "<td data-name=\"points\">{}</td><td data-name=\"dot\">{}</td></tr>\n",
-        i + 1, counts ? " (counts)" : "", utc_text(entry.submitted_at_s), late,
-        escaped(entry.verdict.empty()  ? "not graded"
-                : entry.grade == "ace" ? "pass (ace)"
-                                       : entry.verdict),
-        links, entry.credit ? fmt::format("{:.0f} %", 100 * *entry.credit) : "?",
+        i + 1, counts ? " (counts)" : "", handed_in_words(entry, column), escaped(verdict_words(entry)), links,
+        entry.credit ? fmt::format("{:.0f} %", 100 * *entry.credit) : "?",
         entry.points ? points_text(*entry.points) : "?",
         entry.dot ? fmt::format("{} at {}", si_text(entry.dot->flops_per_s, "FLOP/s"), si_text(entry.dot->ai, "FLOP/B"))
                   : "none");
   }
   html += "</tbody>\n</table>\n";
   const Entry* entry = cell.counting();
+  if (const std::string penalty = penalty_words(*entry); !penalty.empty())
+    html += fmt::format("<p>{}.</p>\n", escaped(penalty));
   if (!entry->reasons.empty()) {
-    html += "<ul>\n";
+    html += "<ul class=\"told\">\n";
     for (const std::string& reason : entry->reasons) html += fmt::format("<li>{}</li>\n", escaped(reason));
     html += "</ul>\n";
   }
@@ -209,6 +212,13 @@ std::string entries_html(const Cell& cell, const Column& column, const SiteInput
   return html;
 }
 
+// A name that nobody could place must not look like nothing.
+std::string left_out_html(const StudentRow& row) {
+  std::string html;
+  for (const std::string& line : left_out_words(row)) html += fmt::format("<li>{}</li>\n", escaped(line));
+  return html.empty() ? html : fmt::format("<p>What came and could not be graded:</p>\n<ul>\n{}</ul>\n", html);
+}
+
 std::string student_html(const SiteInput& input, const StudentRow& row, const std::string& shown, Site& site) {
   std::string body = fmt::format("<h1>{}</h1>\n", escaped(shown));
   if (!input.book.title.empty()) body += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(input.book.title));
@@ -220,7 +230,11 @@ std::string student_html(const SiteInput& input, const StudentRow& row, const st
     const Cell& cell = row.cells[i];
     body += fmt::format("<h2>{}: {}</h2>\n<p>{}, {}.</p>\n", escaped(column.chapter), escaped(column.title),
                         points_html(cell, column), verdict_html(cell.counting(), cell));
-    if (cell.entries.empty()) continue;
+    body += due_html(column);
+    if (cell.entries.empty()) {
+      body += left_out_html(row);
+      continue;
+    }
     body += fmt::format(
         "<p class=\"quiet\">A pass earns {:.0f} % of the points, an ace all of them; below and between, credit grows "
         "with the logarithm of what is reached, from nothing at the starter.</p>\n",
@@ -238,6 +252,11 @@ Site make_site(const SiteInput& input) {
   Site site;
   const auto aliases = aliases_of(input);
   site.files["index.html"] = class_html(input, aliases);
+  // A web server lists a folder that has no page of its own.
+  for (const char* folder : {"students", "plots", "profiles"}) {
+    site.files[fmt::format("{}/index.html", folder)] =
+        class_page("Nothing to list", "<p>Nothing is listed here. <a href=\"../index.html\">The class</a></p>\n");
+  }
   for (std::size_t i = 0; i < input.book.rows.size(); ++i) {
     const StudentRow& row = input.book.rows[i];
     site.files[aliases[i].page] = student_html(input, row, aliases[i].shown, site);

@@ -57,6 +57,42 @@ TEST_F(Grades, AreThereAfterwards) {
   EXPECT_EQ(told_, "");
 }
 
+TEST_F(Grades, ARecordOfTheFirstSchemaIsKeptAndGetsTheNewTables) {
+  fill(2);
+  {
+    Database old(file_, 1000);
+    ASSERT_TRUE(old.run("DROP TABLE left_out; DROP TABLE exported; PRAGMA user_version = 1"));
+  }
+  GradeStore store = open();
+  EXPECT_EQ(store.grades(false)->size(), 2u);
+  EXPECT_TRUE(store.verify());
+  ASSERT_TRUE(store.add(Handed{{}, {}, {{"c/bob", "holds notes.txt", "bob"}}}));
+  EXPECT_EQ(store.left_out()->size(), 1u);
+  EXPECT_EQ(told_, "");
+}
+
+TEST_F(Grades, WhatWasLeftOutIsKeptUntilItIsHandedIn) {
+  GradeStore store = open();
+  const LeftOut out{"c/bob/odd.cu", "its name tells no chapter", "bob"};
+  ASSERT_TRUE(store.add(Handed{{}, {{"bob", "", {}}}, {out}}));
+  ASSERT_TRUE(store.add(Handed{{}, {}, {out}}));
+  ASSERT_EQ(store.left_out()->size(), 1u);
+  EXPECT_EQ(store.left_out()->front().student, "bob");
+  ASSERT_TRUE(store.add(Handed{{{{"ann", "", {}}, "vector-add", "c/ann/odd.cu", "sha", 1}}, {}, {}}));
+  EXPECT_EQ(store.left_out()->size(), 1u);
+  ASSERT_TRUE(store.add(Handed{{{{"bob", "", {}}, "vector-add", "bob/odd.cu", "sha", 1}}, {}, {}}));
+  EXPECT_TRUE(store.left_out()->empty());
+}
+
+TEST_F(Grades, TheLastExportOfAColumnIsKnown) {
+  GradeStore store = open();
+  ASSERT_TRUE(store.add_exported("Roofwalk (1)", {{"17", "5"}, {"18", "6"}}));
+  ASSERT_TRUE(store.add_exported("Roofwalk (1)", {{"17", "7"}}));
+  ASSERT_TRUE(store.add_exported("Other", {{"17", "1"}}));
+  EXPECT_EQ(*store.exported("Roofwalk (1)"), (std::map<std::string, std::string>{{"17", "7"}, {"18", "6"}}));
+  EXPECT_TRUE(store.exported("none")->empty());
+}
+
 TEST_F(Grades, AreNobodyElsesToRead) {
   open();
   EXPECT_EQ(fs::status(file_.parent_path()).permissions(), fs::perms::owner_all);

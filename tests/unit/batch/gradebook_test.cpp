@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/hash.h"
+#include "grader/batch/find_student.h"
 #include "grader/batch/progress_bar.h"
 #include "grader/batch/table.h"
 #include "tests/support/golden.h"
@@ -51,7 +53,9 @@ class Book : public ::testing::Test {
                                [&](const Submission& s) {
                                  return grades_.count(s.source_sha256) > 0 ? &grades_[s.source_sha256] : nullptr;
                                },
-                           .trouble = [](const Submission&) { return std::string("the worker died"); }});
+                           .trouble = [](const Submission&) { return std::string("the worker died"); },
+                           .graded_by = {},
+                           .left_out = left_out_});
   }
 
   const Course course_ = *open_course(TEST_SOURCE_DIR);
@@ -59,6 +63,7 @@ class Book : public ::testing::Test {
   std::vector<Chapter> chapters_;
   std::vector<Submission> submissions_;
   std::map<std::string, StoredGrade> grades_;
+  std::vector<LeftOut> left_out_;
 };
 
 TEST_F(Book, PointsFollowTheVerdict) {
@@ -141,6 +146,59 @@ TEST_F(Book, TheSameBytesFromOthersAreTold) {
   const Gradebook book = make();
   EXPECT_THAT(book.rows[0].cells[0].same_as, ElementsAre("bob"));
   EXPECT_TRUE(book.rows[2].cells[0].same_as.empty());
+}
+
+TEST_F(Book, AnUnchangedStarterOrAGroupsFileIsNoCopy) {
+  const std::string starter = sha256_hex(file_text(chapters_[0].starter()));
+  hand_in("ann", starter);
+  hand_in("bob", starter);
+  graded(starter, "fail", 1);
+  Gradebook book = make();
+  EXPECT_TRUE(book.rows[0].cells[0].same_as.empty());
+  EXPECT_EQ(verdict_words(*book.rows[0].cells[0].counting()), "the starter, unchanged");
+  submissions_.clear();
+  hand_in("ann", "x");
+  hand_in("bob", "x");
+  for (Submission& s : submissions_) s.label = "export/submission_332/vector-add.cu";
+  graded("x", "pass", 16);
+  book = make();
+  EXPECT_TRUE(book.rows[0].cells[0].same_as.empty());
+}
+
+TEST_F(Book, LatenessIsSaidInTheZoneOfTheDeadline) {
+  terms_.late = {0.25, 2};
+  terms_.chapters[0].deadline_offset_min = 120;
+  hand_in("ann", "x", kDue + 1);
+  hand_in("bob", "x", 0, LateMark::late);
+  hand_in("cid", "x", kDue + 3 * kDay);
+  graded("x", "pass", 16);
+  const Gradebook book = make();
+  const auto entry = [&](int row) { return *book.rows[static_cast<std::size_t>(row)].cells[0].counting(); };
+  EXPECT_EQ(handed_in_words(entry(0), book.columns[0]), "1970-04-11 02:00 (UTC+02:00), 1 day late");
+  EXPECT_EQ(penalty_words(entry(0)), "1 day late costs 25 % of the points");
+  EXPECT_EQ(handed_in_words(entry(1), book.columns[0]), "late, at a time that the platform does not tell");
+  EXPECT_EQ(penalty_words(entry(2)), "3 days late: nothing is left of the points");
+}
+
+TEST_F(Book, WhatCouldNotBeGradedIsKeptWithItsStudent) {
+  left_out_ = {{"c/bob", "holds notes.txt", "bob"}, {"c/x", "is a link", ""}};
+  const Gradebook book = make();
+  ASSERT_EQ(book.rows[1].left_out.size(), 1u);
+  EXPECT_EQ(book.rows[1].left_out[0].reason, "holds notes.txt");
+  EXPECT_EQ(book.left_out.size(), 2u);
+  terms_.chapters.resize(1);
+  chapters_.resize(1);
+  hand_in("bob", "x");
+  EXPECT_EQ(make().left_out.size(), 1u);  // bob's has a better one by now
+}
+
+TEST_F(Book, AStudentIsFoundByAPartOfTheName) {
+  const Gradebook book = test::small_class();
+  EXPECT_EQ((*find_student(book, "lovelace"))->owner.lms_id, "17");
+  EXPECT_EQ((*find_student(book, "17"))->owner.lms_id, "17");
+  EXPECT_THAT(find_student(book, "a").error().text(), ::testing::HasSubstr("there is more than one student `a`"));
+  EXPECT_THAT(find_student(book, "Ada Lovelace (18)").error().text(),
+              ::testing::HasSubstr("did you mean Ada Lovelace (17)"));
 }
 
 TEST_F(Book, WeightsMakeTheTotal) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/base/hash.h"
+#include "grader/batch/handout_pages.h"
 
 namespace roofwalk {
 namespace {
@@ -36,13 +37,15 @@ class HandoutTest : public ::testing::Test {
 
 TEST_F(HandoutTest, HoldsTheProgramAndTheChosenChapters) {
   const auto all = files({"vector-add", "naive-gemm"});
-  for (const char* file : {"roofwalk", "CMakeLists.txt", "README.md", "tools/setup.sh", "common/include/roofwalk.cuh",
-                           "chapters/CMakeLists.txt", "chapters/01-vector-add/kernel.cu",
-                           "chapters/02-naive-gemm/lesson.md", "book/operations/CMakeLists.txt"}) {
+  for (const char* file :
+       {"roofwalk", "CMakeLists.txt", "tools/setup.sh", "common/include/roofwalk.cuh", "chapters/CMakeLists.txt",
+        "chapters/01-vector-add/kernel.cu", "chapters/02-naive-gemm/lesson.md", "book/operations/CMakeLists.txt"}) {
     EXPECT_TRUE(all.contains(file)) << file;
   }
   for (const std::string& file : all) {
     EXPECT_FALSE(file.starts_with("solutions") || file.starts_with("tests") || file.starts_with("chapters/03")) << file;
+    EXPECT_NE(file, "README.md");  // the instructor's
+    EXPECT_NE(file, "book/instructors.md");
     EXPECT_FALSE(file.starts_with("my") || file.starts_with("grades") || file.starts_with("build") ||
                  file.starts_with(".git/"))
         << file;
@@ -70,12 +73,43 @@ TEST_F(HandoutTest, SaysHowItIsGradedAndNothingSecret) {
   terms.late = {0.1, 3};
   terms.chapters[0].deadline_s = 1790891940;
   terms.hidden_seeds = {7203685477580};
-  const std::string page = handout_page(terms, chapters({"vector-add"}));
-  EXPECT_THAT(page, HasSubstr("| vector-add: Fill the machine | `my/vector-add.cu` | 10 | 2026-10-01 21:59 UTC |"));
+  terms.chapters[0].deadline_offset_min = -450;
+  const std::string page = handout_readme(terms, chapters({"vector-add"}));
+  EXPECT_THAT(page, HasSubstr("| [vector-add](chapters/01-vector-add/lesson.md): Fill the machine | `my/vector-add.cu` "
+                              "| 10 | 2026-10-01 14:29 (UTC-07:30) |"));
+  EXPECT_THAT(page, HasSubstr("./roofwalk run vector-add "));
+  EXPECT_THAT(page, Not(HasSubstr("solution")));
   EXPECT_THAT(page, HasSubstr("Each day late that has begun costs 10 % of the points."));
   EXPECT_THAT(page, HasSubstr("After 3 days nothing is accepted."));
   EXPECT_THAT(page, HasSubstr("Grading also uses sizes and inputs that are not shown here"));
   EXPECT_THAT(page, Not(HasSubstr("7203685477580")));
+}
+
+// What a page shows of a solution stands behind a mark; cut is what shows its source, not what shows its dot.
+TEST_F(HandoutTest, PagesPrintNoSolution) {
+  const std::string page =
+      "# A page\n\n<!-- file: chapters/01-vector-add/kernel.cu | lines -->\n```cuda\nthe starter\n```\n\n"
+      "<!-- file: solutions/01-vector-add/step1_fill_the_machine.cu | lines -->\n```cuda\nsecret one\n```\n"
+      "<!-- run: ./roofwalk profile vector-add -->\n```text\nof my own\n```\n"
+      "<!-- copy: solutions/01-vector-add/step1_fill_the_machine.cu my/vector-add.cu -->\n"
+      "<!-- run: ./roofwalk run vector-add -->\n```text\nthe card\n```\n\n"
+      "<!-- run: ./roofwalk profile vector-add -->\n```text\nsecret two\n```\n"
+      "<!-- run: ./roofwalk profile a --kernel solutions/b.cu -->\n```text\nsecret three\n```\nthe end\n";
+  const std::string shown = page_for_learners(page, "book/a.md", {});
+  for (const char* kept : {"the starter", "of my own", "the card", "the end"}) EXPECT_THAT(shown, HasSubstr(kept));
+  EXPECT_THAT(shown, Not(HasSubstr("secret")));
+  EXPECT_THAT(shown, HasSubstr("*Left out of this handout: it shows a solution.*"));
+}
+
+TEST_F(HandoutTest, ALinkThatLeadsNowhereBecomesItsWords) {
+  const std::set<std::string> files = {"book/b.md", "book/images/c.svg", "common/d/e.h"};
+  const auto shown = [&](const std::string& text) { return page_for_learners(text, "book/a.md", files); };
+  const std::string kept =
+      "[b](b.md#there), [here](#here), [far](https://example.org/x.md), ![c](images/c.svg), [d](../common/d/), "
+      "[d](../common/d)\n```\n[x](gone.md)\n```\n";
+  EXPECT_EQ(shown(kept), kept);
+  EXPECT_EQ(shown("See [an\nold page](../tests/gone.md#x) and ![it](gone.svg), [common](../common/dd).\n"),
+            "See an\nold page and it, common.\n");
 }
 
 TEST_F(HandoutTest, WarnsWhereALaterStarterShowsAnEarlierSolution) {

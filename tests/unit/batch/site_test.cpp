@@ -88,6 +88,25 @@ TEST(Site, LinksLeadToItsOwnFiles) {
   EXPECT_GE(links, 5 + 3 + 3);
 }
 
+TEST(Site, AWebServerHasNothingToList) {
+  for (const bool named : {false, true}) {
+    const Site site = site_of(test::small_class(), named);
+    for (const auto& [path, text] : site.files) {
+      const auto folder = std::filesystem::path(path).parent_path();
+      EXPECT_TRUE(site.files.contains((folder / "index.html").string())) << folder;
+    }
+  }
+}
+
+TEST(Site, WhatCameIsToldWithoutItsPlace) {
+  Gradebook book = test::small_class();
+  book.rows[3].left_out = {{"class/Secret Name/kernel_final.cu", "its name tells no chapter", "Secret Name"}};
+  const Site site = site_of(book, false);
+  const std::string& page = site.files.at(site.names[3][2]);
+  EXPECT_THAT(page, HasSubstr("kernel_final.cu: its name tells no chapter"));
+  EXPECT_THAT(page, Not(HasSubstr("Secret Name")));
+}
+
 TEST(Site, LooksAsItDid) {
   const Site site = site_of(test::small_class(), false);
   const std::regex style("<style>[^<]*</style>");

@@ -51,7 +51,8 @@ std::vector<std::string> broken_rules(const std::string& before, const std::stri
 }
 
 TEST(Canvas, OneColumnIsFilled) {
-  const auto result = fill_canvas(test::small_class(), kExported, "Roofwalk (42)", "vector-add");
+  const auto result =
+      fill_canvas(test::small_class(), kExported, {"Roofwalk (42)", "vector-add", {{"18", "1.00"}, {"20", "9"}}});
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_THAT(broken_rules(kExported, result->csv, 6), IsEmpty());
   EXPECT_EQ(result->filled, 3u);
@@ -61,7 +62,7 @@ TEST(Canvas, OneColumnIsFilled) {
 }
 
 TEST(Canvas, TheTotalIsScaledToWhatIsPossible) {
-  const auto result = fill_canvas(test::small_class(), kExported, "Roofwalk (43)", "");
+  const auto result = fill_canvas(test::small_class(), kExported, {"Roofwalk (43)"});
   ASSERT_TRUE(result);
   EXPECT_EQ(read_csv(result->csv)->rows[2][7], "28.34");  // 56.67 % of 50
   EXPECT_EQ(read_csv(result->csv)->rows[3][7], "");       // not graded is no zero
@@ -70,7 +71,7 @@ TEST(Canvas, TheTotalIsScaledToWhatIsPossible) {
 
 TEST(Canvas, WhatIsNoGradebookIsSaid) {
   const auto trouble = [](const std::string& text, const std::string& column = "Roofwalk (42)") {
-    const auto result = fill_canvas(test::small_class(), text, column, "");
+    const auto result = fill_canvas(test::small_class(), text, {column});
     return result ? std::string() : result.error().text();
   };
   EXPECT_THAT(trouble(""), HasSubstr("the file is empty"));
@@ -81,11 +82,38 @@ TEST(Canvas, WhatIsNoGradebookIsSaid) {
   EXPECT_THAT(trouble(kExported, "Roofwalk"), HasSubstr("2 columns are called `Roofwalk`"));
 }
 
+TEST(Canvas, ACellThatSomebodyElseWroteStays) {
+  const auto fill = [](const std::map<std::string, std::string>& written, bool replaces) {
+    return *fill_canvas(test::small_class(), kExported, {"Roofwalk (42)", "vector-add", written, replaces});
+  };
+  const auto cell = [](const CanvasResult& result) { return read_csv(result.csv)->rows[3][6]; };
+  const CanvasResult first = fill({}, false);
+  EXPECT_EQ(cell(first), "1");
+  EXPECT_EQ(first.kept, 1u);
+  EXPECT_THAT(first.notes, Contains(HasSubstr("the cell holds 1, which we did not write; it stays, in place of 8.1")));
+  EXPECT_FALSE(first.written.contains("18"));
+  EXPECT_EQ(first.written.at("17"), "10");
+  EXPECT_EQ(cell(fill({{"18", "2"}}, false)), "1");      // ours was another
+  EXPECT_EQ(cell(fill({{"18", "1.0"}}, false)), "8.1");  // ours, as Canvas writes it
+  EXPECT_EQ(cell(fill({}, true)), "8.1");
+}
+
+TEST(Canvas, AStudentOfAnotherPlatformIsFoundBySisIdElseByName) {
+  Gradebook book = test::small_class();
+  book.rows[0].owner = {"Somebody (S4)", "S4", {}};
+  book.rows[2].owner = {"O'Hara, \"Scarlett\" (900)", "900", {}};
+  const auto result =
+      fill_canvas(book, kExported, {.column = "Roofwalk (42)", .chapter = "vector-add", .replaces = true});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(read_csv(result->csv)->rows[5][6], "0");
+  EXPECT_EQ(read_csv(result->csv)->rows[3][6], "8.1");
+}
+
 TEST(Canvas, ANameThatTwoHaveGetsNothing) {
   Gradebook book = test::small_class();
   book.rows[4].owner.student = "una";
   book.rows[3].owner.student = "Una Unknown";
-  const auto result = fill_canvas(book, kExported, "Roofwalk (42)", "vector-add");
+  const auto result = fill_canvas(book, kExported, {"Roofwalk (42)", "vector-add", {{"18", "1.00"}, {"20", "9"}}});
   ASSERT_TRUE(result);
   EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");
   EXPECT_THAT(result->notes, Contains(HasSubstr("several students of that name")));

@@ -99,6 +99,26 @@ TEST_F(BoxTest, NoDescriptorOfTheParentIsInside) {
   EXPECT_EQ(result.output, "0\n1\n2\n3\n4\n");  // 3: the way out of the result; 4: the folder that `ls` reads
 }
 
+TEST_F(BoxTest, AToolkitThatTheBoxCannotReachIsTold) {
+  if (::geteuid() != 0) GTEST_SKIP() << "this takes root";
+  const fs::path closed = folder_ / "root", toolkit = closed / ".venv/cuda";
+  fs::create_directories(toolkit);
+  EXPECT_TRUE(require_reach(toolkit, "the CUDA toolkit"));
+  fs::permissions(closed, fs::perms(0700));
+  const Status reach = require_reach(toolkit, "the CUDA toolkit");
+  ASSERT_FALSE(reach);
+  EXPECT_THAT(reach.error().text(), HasSubstr("the CUDA toolkit lies in " + toolkit.string()));
+  EXPECT_THAT(reach.error().text(), HasSubstr("may not enter " + closed.string()));
+  EXPECT_THAT(reach.error().text(), HasSubstr("chmod o+x " + closed.string()));
+  // The rule and the kernel agree.
+  Box with_toolkit = box();
+  with_toolkit.mounts.push_back({toolkit, "/toolkit"});
+  EXPECT_FALSE(run_boxed(with_toolkit, {"/usr/bin/true"}, {}));
+  fs::permissions(closed, fs::perms(0711));
+  EXPECT_TRUE(require_reach(toolkit, "the CUDA toolkit"));
+  EXPECT_EQ(run(with_toolkit, {"/usr/bin/true"}).exit_code, 0);
+}
+
 TEST_F(BoxTest, ItSeesNoProcessButItsOwn) {
   EXPECT_THAT(shell("ls -d /proc/[0-9]* | wc -l").output, testing::AnyOf("3\n", "4\n", "5\n"));
   EXPECT_NE(shell("kill -0 " + std::to_string(::getpid())).exit_code, 0);

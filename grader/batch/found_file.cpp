@@ -1,0 +1,64 @@
+#include "grader/batch/found_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "common/base/child.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string lower_extension(const std::string& name) {
+  std::string extension = fs::path(name).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return extension;
+}
+
+}  // namespace
+
+bool is_source(const std::string& name) { return lower_extension(name) == ".cu"; }
+bool is_zip(const std::string& name) { return lower_extension(name) == ".zip"; }
+
+bool is_debris(const std::string& name) {
+  constexpr std::array kNames = {"__MACOSX", ".DS_Store", ".git", ".svn", ".vscode", ".idea", ".cache", ".venv"};
+  return name.starts_with("._") || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+Result<std::string> read_plain_file(const fs::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return Error{.message = "cannot be opened"};
+  if (!S_ISREG(info.st_mode)) return Error{.message = "is no plain file"};
+  std::string bytes;
+  std::string part(1 << 16, '\0');
+  ssize_t count = 0;
+  while ((count = ::read(file.get(), part.data(), part.size())) > 0 && bytes.size() <= kMostFileBytes) {
+    bytes.append(part, 0, static_cast<std::size_t>(count));
+  }
+  if (count < 0) return Error{.message = "cannot be read"};
+  if (bytes.size() > kMostFileBytes) return Error{.message = fmt::format("is larger than {} bytes", kMostFileBytes)};
+  return bytes;
+}
+
+std::vector<std::string> parts_of(const std::string& name) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin <= name.size()) {
+    const std::size_t end = std::min(name.find_first_of("/\\", begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    if (!part.empty() && part != "." && part != "..") parts.push_back(part);
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,33 @@
+// A file of a class where it was found, and what its name says before anybody reads it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace roofwalk {
+
+inline constexpr std::size_t kMostFileBytes = 64u << 20;  // of a source, and of a zip inside a zip
+
+// On disk or in a zip, not read yet.
+struct Found {
+  std::vector<std::string> parts;  // folders and the file's name, below the path that was given
+  std::int64_t written_at_s = 0;
+  std::function<Result<std::string>()> read;  // empty: a folder, or what must not be opened
+};
+
+bool is_source(const std::string& name);  // NAME.cu
+bool is_zip(const std::string& name);
+bool is_debris(const std::string& name);  // what systems and tools leave behind: never a student's
+
+// Never follows a link, never waits for a pipe. Errors: no plain file, larger than kMostFileBytes.
+Result<std::string> read_plain_file(const std::filesystem::path& path);
+
+// "a/./b\\..\\c.cu" -> a, b, c.cu: names alone, none of which leads anywhere.
+std::vector<std::string> parts_of(const std::string& name);
+
+}  // namespace roofwalk

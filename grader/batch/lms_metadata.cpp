@@ -1,0 +1,91 @@
+#include "grader/batch/lms_metadata.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <chrono>
+#include <regex>
+
+#include "common/base/json.h"
+
+namespace roofwalk {
+namespace {
+
+std::string text_at(const YAML::Node& node, const char* key) {
+  const YAML::Node value = node[key];
+  return value && value.IsScalar() ? value.Scalar() : std::string();
+}
+
+std::string text_at(const Json& json, const char* key) {
+  const auto at = json.find(key);
+  return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+Owner owner_of(const std::string& name, const std::string& id) {
+  if (name.empty()) return {plain_name(id), id, {}};
+  return id.empty() ? Owner{plain_name(name), "", {}} : owner_with_id(name, id);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> moment_of(const std::string& text) {
+  static const std::regex form(
+      R"((\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,12})? ?(Z|UTC|([+-])(\d{2}):?(\d{2})))");
+  constexpr std::size_t kMostBytes = 64;
+  std::smatch match;
+  if (text.size() > kMostBytes || !std::regex_match(text, match, form)) return std::nullopt;
+  const auto number = [&](int group) { return std::stoi(match[static_cast<std::size_t>(group)].str()); };
+  using namespace std::chrono;
+  const year_month_day day(year(number(1)), month(static_cast<unsigned>(number(2))),
+                           std::chrono::day(static_cast<unsigned>(number(3))));
+  if (!day.ok()) return std::nullopt;
+  auto moment = sys_days(day).time_since_epoch() + hours(number(4)) + minutes(number(5)) + seconds(number(6));
+  if (match[8].matched) {
+    const auto offset = hours(number(9)) + minutes(number(10));
+    moment += match[8] == "-" ? offset : -offset;
+  }
+  return duration_cast<seconds>(moment).count();
+}
+
+Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::string& yaml) {
+  std::map<std::string, LmsRecord> records;
+  try {
+    const YAML::Node root = YAML::Load(yaml);
+    if (!root.IsMap()) return Error{"holds no list of submissions"};
+    for (const auto& entry : root) {
+      if (!entry.first.IsScalar() || !entry.second.IsMap()) continue;
+      LmsRecord& record = records[entry.first.Scalar()];
+      record.created_at_s = moment_of(text_at(entry.second, ":created_at"));
+      const YAML::Node submitters = entry.second[":submitters"];
+      if (!submitters || !submitters.IsSequence()) continue;
+      for (const YAML::Node& one : submitters) {
+        if (!one.IsMap()) continue;
+        const std::string name = text_at(one, ":name"), sid = text_at(one, ":sid"), email = text_at(one, ":email");
+        if (!name.empty() || !sid.empty() || !email.empty())
+          record.owners.push_back(owner_of(name, sid.empty() ? email : sid));
+      }
+    }
+  } catch (const YAML::Exception& trouble) {
+    return Error{fmt::format("is not YAML: {}", trouble.what())};
+  }
+  return records;
+}
+
+Result<LmsRecord> read_gradescope_container(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return Error{"is not a JSON object"};
+  LmsRecord record;
+  record.created_at_s = moment_of(text_at(json, "created_at"));
+  std::string names, id;
+  for (const Json& user : json.value("users", Json::array())) {
+    if (!user.is_object()) continue;
+    const std::string name = text_at(user, "name"), sid = text_at(user, "sid"), email = text_at(user, "email");
+    if (name.empty() && sid.empty() && email.empty()) continue;
+    if (id.empty()) id = sid.empty() ? email : sid;
+    names += (names.empty() ? "" : ", ") + (name.empty() ? sid.empty() ? email : sid : name);
+  }
+  if (!names.empty()) record.owners.push_back(owner_of(names, id));
+  return record;
+}
+
+}  // namespace roofwalk

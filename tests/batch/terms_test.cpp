@@ -1,0 +1,147 @@
+// Grading once more, and terms that change: what is made anew is what was asked for, and what is old says so.
+#include "tests/batch/class_fixture.h"
+
+namespace roofwalk::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class TermsTest : public ClassTest {
+ protected:
+  void hand_in(const std::string& student) const {
+    const fs::path file = folder_ / "submissions" / student / "vector-add.cu";
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << "// " << student << "\n"
+                        << file_text(fs::path(TEST_SOURCE_DIR) / "solutions/01-vector-add/step1_fill_the_machine.cu");
+  }
+  void set_terms(const std::string& text) const { std::ofstream(folder_ / "course.toml") << text; }
+  CommandResult type(std::vector<std::string> words) const {
+    words.insert(words.begin(), TEST_PROGRAM);
+    const bool grades = words[1] == "grade";
+    for (const char* word : {"--course", "course.toml"}) words.emplace_back(word);
+    if (grades && !boxed_) words.emplace_back("--unsandboxed");
+    const auto result = run_command({.arguments = words, .working_directory = folder_, .timeout_s = 300});
+    EXPECT_TRUE(result);
+    return result ? *result : CommandResult{};
+  }
+};
+
+TEST_F(TermsTest, OnlyWhatIsNamedIsGradedOnceMore) {
+  set_terms("[[chapter]]\nname = \"vector-add\"\n");
+  hand_in("ann");
+  hand_in("bob");
+  EXPECT_THAT(type({"grade", "submissions"}).output, HasSubstr("2 graded now, 0 before"));
+  hand_in("cid");
+  EXPECT_THAT(type({"grade", "--again", "submissions/ann"}).output, HasSubstr("1 graded now, 0 before"));
+  EXPECT_THAT(type({"history", "ann"}).output, HasSubstr("round 2: pass"));
+  EXPECT_THAT(type({"history", "bob"}).output, Not(HasSubstr("round 2")));
+  // One who was never graded gets a first round, and does not keep the others from theirs.
+  EXPECT_THAT(type({"grade", "--again", "submissions"}).output, HasSubstr("3 graded now, 0 before"));
+  EXPECT_THAT(type({"history", "ann"}).output, HasSubstr("round 3: pass"));
+  EXPECT_THAT(type({"history", "cid"}).output, HasSubstr("round 1: pass"));
+  EXPECT_THAT(type({"history", "cid"}).output, Not(HasSubstr("round 2")));
+  EXPECT_FALSE(fs::exists(folder_ / "grades/regrading.json"));
+}
+
+TEST_F(TermsTest, WithoutAPathSomethingMustHaveBeenHandedInBefore) {
+  set_terms("[[chapter]]\nname = \"vector-add\"\n");
+  const CommandResult result = type({"grade"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.output, HasSubstr("nothing was handed in before (name the files, folders or zips to grade)"));
+  EXPECT_FALSE(fs::exists(folder_ / "grades"));
+}
+
+TEST_F(TermsTest, ARegradeThatWasCutOffGoesOn) {
+  set_terms("[[chapter]]\nname = \"vector-add\"\n");
+  hand_in("ann");
+  hand_in("bob");
+  ASSERT_EQ(type({"grade", "submissions"}).exit_code, 0);
+  {
+    std::string told;
+    GradeStore store = *GradeStore::open(folder_ / "grades/grades.db", told);
+    auto grades = *store.grades(true);
+    ASSERT_EQ(grades.size(), 2u);
+    std::ofstream(folder_ / "grades/regrading.json") << Json{{grades[0].key, 2}, {grades[1].key, 2}}.dump();
+    grades[0].round = 2;
+    ASSERT_TRUE(store.add(grades[0]));
+  }
+  EXPECT_THAT(type({"grade", "--again", "submissions"}).output, HasSubstr("1 graded now, 1 before"));
+  EXPECT_THAT(type({"grade", "--again", "submissions"}).output, HasSubstr("2 graded now, 0 before"));
+}
+
+TEST_F(TermsTest, GradesUnderOtherTermsSaySo) {
+  set_terms("[[chapter]]\nname = \"vector-add\"\npoints = 10\n");
+  hand_in("ann");
+  hand_in("bob");
+  ASSERT_EQ(type({"grade", "submissions"}).exit_code, 0);
+  EXPECT_THAT(type({"export", "csv"}).output, Not(HasSubstr("other terms")));
+
+  // Points are no part of a grade: they hold at once, and in the files as soon as they are made anew.
+  set_terms("[[chapter]]\nname = \"vector-add\"\npoints = 40\n");
+  const std::string before = file_text(folder_ / "grades/gradebook.csv");
+  const CommandResult points = type({"export", "csv"});
+  EXPECT_EQ(points.exit_code, 0);
+  EXPECT_NE(points.output, before);
+  EXPECT_EQ(type({"report"}).exit_code, 0);
+  EXPECT_EQ(file_text(folder_ / "grades/gradebook.csv"), points.output);
+
+  set_terms(
+      "[[chapter]]\nname = \"vector-add\"\npoints = 40\n"
+      "thresholds = [{ what = \"share_of_roof\", level = \"dram\", pass = 0.5 }]\n");
+  const std::string told =
+      "2 grades were made under other terms (goals, hidden cases or device): "
+      "`./roofwalk grade --course course.toml` makes them anew";
+  const CommandResult refused = type({"export", "csv"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.output, HasSubstr(told));
+  EXPECT_THAT(refused.output, Not(HasSubstr("ann,")));
+  const CommandResult stale = type({"export", "csv", "--stale"});
+  EXPECT_EQ(stale.exit_code, 0);
+  EXPECT_THAT(stale.output, HasSubstr("ann,"));
+  EXPECT_THAT(type({"report"}).output, HasSubstr(told));
+  EXPECT_THAT(type({"history", "ann"}).output, HasSubstr("under other terms"));
+
+  // What is named is graded under the terms of now; the line stays for the others.
+  EXPECT_THAT(type({"grade", "submissions/ann"}).output, HasSubstr("1 grade was made under other terms"));
+  EXPECT_THAT(type({"grade"}).output, HasSubstr("1 graded now, 1 before"));
+  EXPECT_EQ(type({"export", "csv"}).exit_code, 0);
+}
+
+TEST_F(TermsTest, NamesHaveAFolderOfTheirOwn) {
+  set_terms("[[chapter]]\nname = \"vector-add\"\n");
+  hand_in("ann");
+  ASSERT_EQ(type({"grade", "submissions"}).exit_code, 0);
+  const std::string anonymous = file_text(folder_ / "grades/report/index.html");
+  ASSERT_EQ(type({"report", "--names"}).exit_code, 0);
+  EXPECT_EQ(file_text(folder_ / "grades/report/index.html"), anonymous);
+  EXPECT_THAT(file_text(folder_ / "grades/report-with-names/index.html"), HasSubstr(">ann</a>"));
+}
+
+TEST_F(TermsTest, OneFileAtTwoPlacesIsOneSubmission) {
+  set_terms("late = { per_day = 0.25 }\n[[chapter]]\nname = \"vector-add\"\ndeadline = 2020-01-01T00:00:00+02:00\n");
+  hand_in("ann");
+  fs::create_directories(folder_ / "again/ann");
+  fs::copy_file(folder_ / "submissions/ann/vector-add.cu", folder_ / "again/ann/vector-add.cu");
+  EXPECT_THAT(type({"grade", "submissions", "again"}).output, HasSubstr("1 graded now, 0 before"));
+  const std::string history = type({"history", "ANN"}).output;
+  EXPECT_EQ(history.find("vector-add, handed in"), history.rfind("vector-add, handed in"));
+  EXPECT_THAT(history, HasSubstr("also as submissions/ann/vector-add.cu"));
+  EXPECT_THAT(history, HasSubstr("due 2020-01-01 00:00 (UTC+02:00)"));
+  EXPECT_THAT(history, HasSubstr("late: nothing is left of the points"));
+}
+
+TEST_F(TermsTest, ACompilersLinesAreLines) {
+  set_terms("[[chapter]]\nname = \"vector-add\"\n");
+  fs::create_directories(folder_ / "submissions/ann");
+  std::ofstream(folder_ / "submissions/ann/vector-add.cu")
+      << "#include <roofwalk.cuh>\nSOLVE(int n) { x = y; z = w; }\n";
+  ASSERT_EQ(type({"grade", "submissions"}).exit_code, 0);
+  const std::string history = type({"history", "ann"}).output;
+  EXPECT_THAT(history, HasSubstr("round 1: does not compile"));
+  EXPECT_THAT(history, Not(HasSubstr("\\x0a")));
+  EXPECT_THAT(type({"grade", "submissions"}).output, HasSubstr("0 does not compile"));
+}
+
+}  // namespace
+}  // namespace roofwalk::test
