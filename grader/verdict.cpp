@@ -150,7 +150,7 @@ Judgement judge(const Evidence& evidence) {
   if (evidence.compile_error) return end(Verdict::compile_error, {evidence.compile_error->text()});
   if (evidence.refusal) {
     Error told = *evidence.refusal;
-    if (!evidence.fault_case.empty()) told.message += fmt::format(" ({})", evidence.fault_case);
+    if (!evidence.fault_case.empty()) told.message += " at " + evidence.fault_case;
     return end(Verdict::refused, {told.text()});
   }
   if (evidence.fault) {

@@ -188,7 +188,7 @@ TRUTH_EXIT=1 call 1 book --check
 starts_not python3
 call 2 book
 prints 'Sphinx'
-starts 'truth '
+starts_not 'truth '
 PIP_SAYS='THESE PACKAGES DO NOT MATCH THE HASHES' call 3 book --yes
 prints 'checksum'
 call 0 book --yes --rewrite
