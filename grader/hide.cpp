@@ -56,7 +56,7 @@ void hide(Trial& trial) {
   trial.record.printed = {};
   trial.record.warnings.clear();
   if (trial.refusal) {
-    trial.refusal->message = "the plan is refused at a hidden size or seed";
+    trial.refusal->message = "the plan is refused";
     trial.refusal->advice.clear();
   }
   if (trial.record.fault) {
