@@ -288,7 +288,7 @@ Result<CourseTerms> read_terms(const fs::path& file, const Course& course, const
   std::error_code missing;
   if (!fs::is_regular_file(file, missing)) {
     return Error{.message = fmt::format("there is no file {}", file.string()),
-                 .advice = "the README shows what a course.toml holds"};
+                 .advice = "book/instructors.md shows what a course.toml holds"};
   }
   try {
     const toml::table root = toml::parse(file_text(file), file.string());
