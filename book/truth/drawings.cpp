@@ -51,7 +51,7 @@ Result<std::string> sectors(const Words& words) {
     svg.text(kMargin, y,
              stride == 1 ? "neighbours read neighbours" : fmt::format("neighbours read {} floats apart", stride));
     svg.text(kWidth - kMargin, y,
-             fmt::format("{} sectors, {} bytes, for {} wanted", touched.size(), bytes, kLanes * kBytes), kOrange,
+             fmt::format("{} sectors, {} bytes, for {} wanted", touched.size(), bytes, kLanes * kBytes), kWalk,
              Align::end);
     for (int i = 0; i < kShown; ++i) {
       const double x = kMargin + i * kCell + i / kPerSector * 4.0;
@@ -60,14 +60,14 @@ Result<std::string> sectors(const Words& words) {
     }
     for (int sector = 0; sector < kShown / kPerSector; ++sector) {
       const double x = kMargin + sector * (kPerSector * kCell + 4.0);
-      svg.text(x + kPerSector * kCell / 2, y + 52, fmt::format("sector {}", sector), kFaint, Align::middle, 11);
+      svg.text(x + kPerSector * kCell / 2, y + 52, fmt::format("sector {}", sector), kQuiet, Align::middle, 11);
     }
     y += kRow;
   }
   svg.text(
       kMargin, y,
       "dark: a float that a thread asks for; pale: what comes with it; grey: not fetched. Memory goes on to the right.",
-      kFaint, Align::start, 11);
+      kQuiet, Align::start, 11);
   return svg.file();
 }
 
@@ -89,7 +89,7 @@ Result<std::string> banks(const Words& words) {
     svg.text(kMargin, y, fmt::format("rows of {} words", rows[r]));
     svg.text(kWidth - kMargin, y,
              fmt::format("{} {}", most, most == 1 ? "turn: all banks answer at once" : "turns: one after the other"),
-             kOrange, Align::end);
+             kWalk, Align::end);
     const double floor = y + 14 + most * kHeight;
     for (int bank = 0; bank < kBanks; ++bank) {
       const double x = kMargin + 24 + bank * kCell;
@@ -97,9 +97,9 @@ Result<std::string> banks(const Words& words) {
         svg.box(x, floor - (i + 1) * kHeight, kCell - 2, kHeight, kBlue, kPaper);
       }
       svg.box(x, floor, kCell - 2, 5, kLine, kPaper);
-      if (bank % 4 == 0) svg.text(x + kCell / 2, floor + 20, std::to_string(bank), kFaint, Align::middle, 11);
+      if (bank % 4 == 0) svg.text(x + kCell / 2, floor + 20, std::to_string(bank), kQuiet, Align::middle, 11);
     }
-    svg.text(kMargin + 24, floor + 36, "bank; each blue bar is a thread that wants a word from it", kFaint,
+    svg.text(kMargin + 24, floor + 36, "bank; each blue bar is a thread that wants a word from it", kQuiet,
              Align::start, 11);
     y = floor + 70;
   }
@@ -118,18 +118,18 @@ Result<std::string> tile(const Words& words) {
   svg.box(c_x, kTop, kMatrix, kMatrix, kEmpty, kLine);
   svg.box(left, c_y, kMatrix, kMatrix, kEmpty, kLine);
   svg.box(c_x, c_y, kMatrix, kMatrix, kEmpty, kLine);
-  svg.text(c_x + 6, kTop + 18, "b", kFaint);
-  svg.text(left + 6, c_y + 18, "a", kFaint);
-  svg.text(c_x + 6, c_y + 18, "c", kFaint);
+  svg.text(c_x + 6, kTop + 18, "b", kQuiet);
+  svg.text(left + 6, c_y + 18, "a", kQuiet);
+  svg.text(c_x + 6, c_y + 18, "c", kQuiet);
   svg.box(column_x, kTop, square, kMatrix, kPaleBlue, kBlue);
   svg.box(left, row_y, kMatrix, square, kPaleBlue, kBlue);
-  svg.box(column_x, row_y, square, square, kPaleOrange, kOrange);
+  svg.box(column_x, row_y, square, square, kPaleOrange, kWalk);
   const double at = 1.5 * square;  // along k
   svg.box(column_x, kTop + at, square, thin, kBlue, kBlue);
   svg.box(left + at, row_y, thin, square, kBlue, kBlue);
   const double x = c_x + kMatrix + 20;
-  svg.text(x, row_y + 14, "one block computes", kOrange, Align::start, 13);
-  svg.text(x, row_y + 32, fmt::format("{} x {} elements", edge, edge), kOrange, Align::start, 13);
+  svg.text(x, row_y + 14, "one block computes", kWalk, Align::start, 13);
+  svg.text(x, row_y + 32, fmt::format("{} x {} elements", edge, edge), kWalk, Align::start, 13);
   svg.text(x, kTop + 20, "it needs these strips,", kBlue, Align::start, 13);
   svg.text(x, kTop + 38, fmt::format("{} rows of a, {} columns of b,", edge, edge), kBlue, Align::start, 13);
   svg.text(x, kTop + 56, fmt::format("and brings them in tiles of {}", depth), kBlue, Align::start, 13);
@@ -137,8 +137,8 @@ Result<std::string> tile(const Words& words) {
   svg.text(x, kTop + 92, "for each step along k:", kInk, Align::start, 13);
   svg.text(x, kTop + 110, fmt::format("{} FLOPs, {} bytes", flops, bytes), kInk, Align::start, 13);
   svg.text(x, kTop + 128, fmt::format("= {} FLOP/byte", flops / bytes), kInk, Align::start, 13);
-  svg.text(left, kTop + 20, "k runs down b", kFaint, Align::start, 12);
-  svg.text(left, kTop + 38, "and along a", kFaint, Align::start, 12);
+  svg.text(left, kTop + 20, "k runs down b", kQuiet, Align::start, 12);
+  svg.text(left, kTop + 38, "and along a", kQuiet, Align::start, 12);
   return svg.file();
 }
 
@@ -169,7 +169,7 @@ Result<std::string> machine(const Words& words, const Records& records) {
     const double x = kLeft + i * step, middle = x + width / 2;
     svg.box(x, y, width, kSmHeight, kEmpty, kLine);
     svg.text(middle, y + 18, lanes, kInk, Align::middle, 11);
-    svg.box(x + 5, y + 28, width - 10, 40, kPaleOrange, kOrange);
+    svg.box(x + 5, y + 28, width - 10, 40, kPaleOrange, kWalk);
     svg.text(middle, y + 45, "shared", kInk, Align::middle, 11);
     svg.text(middle, y + 60, kibibytes(number("shared_bytes_per_sm")), kInk, Align::middle, 11);
     svg.box(x + 5, y + 73, width - 10, 40, kPaleBlue, kBlue);
@@ -240,9 +240,9 @@ Result<std::string> slopes(const Words& words, const Records& records) {
   for (int i = 1; i <= 4; ++i) {
     const double ai = most_ai * i / 5, flops = most_flops * i / 5;
     svg.line(x(ai), y(0), x(ai), y(0) + 5, kInk);
-    svg.text(x(ai), y(0) + 20, fmt::format("{:.3f}", ai), kFaint, Align::middle, 12);
+    svg.text(x(ai), y(0) + 20, fmt::format("{:.3f}", ai), kQuiet, Align::middle, 12);
     svg.line(x(0) - 5, y(flops), x(0), y(flops), kInk);
-    svg.text(x(0) - 10, y(flops) + 4, si_text(flops, ""), kFaint, Align::end, 12);
+    svg.text(x(0) - 10, y(flops) + 4, si_text(flops, ""), kQuiet, Align::end, 12);
   }
   svg.text(x(most_ai / 2), kHeight - 14, "arithmetic intensity at DRAM [FLOP/byte]", kInk, Align::middle);
   svg.text(12, 16, "FLOP/s", kInk);
@@ -250,9 +250,9 @@ Result<std::string> slopes(const Words& words, const Records& records) {
     const double slope = dot.flops_per_s / dot.ai;  // bytes/s
     const double reach = std::min(most_ai, most_flops / slope);
     svg.line(x(0), y(0), x(reach), y(reach * slope), kBlue, 1.5, "6 4");
-    svg.dot(x(dot.ai), y(dot.flops_per_s), 6, kOrange);
+    svg.dot(x(dot.ai), y(dot.flops_per_s), 6, kWalk);
     const bool is_low = y(0) - y(dot.flops_per_s) < 30;  // below it there is no room for words
-    svg.text(x(dot.ai) + 10, y(dot.flops_per_s) + (is_low ? -12 : 18), dot.label, kOrange);
+    svg.text(x(dot.ai) + 10, y(dot.flops_per_s) + (is_low ? -12 : 18), dot.label, kWalk);
     svg.text(x(reach), y(reach * slope) - 6, si_text(slope, "B/s"), kBlue, reach < most_ai ? Align::middle : Align::end,
              13);
   }

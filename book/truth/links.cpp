@@ -8,6 +8,8 @@
 #include <regex>
 #include <sstream>
 
+#include "book/truth/page.h"
+
 namespace roofwalk::book {
 namespace {
 

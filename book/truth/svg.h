@@ -4,16 +4,15 @@
 #include <string>
 #include <string_view>
 
+#include "common/plot/style.h"
+
 namespace roofwalk::book {
 
 inline constexpr const char* kPaper = "#ffffff";
-inline constexpr const char* kInk = "#222222";
-inline constexpr const char* kFaint = "#666666";
 inline constexpr const char* kLine = "#b5b5b5";
 inline constexpr const char* kEmpty = "#f1f1f1";
 inline constexpr const char* kBlue = "#0072b2";
 inline constexpr const char* kPaleBlue = "#cfe6f5";
-inline constexpr const char* kOrange = "#d55e00";
 inline constexpr const char* kPaleOrange = "#f9dcc4";
 
 enum class Align { start, middle, end };

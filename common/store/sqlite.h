@@ -22,6 +22,9 @@ inline constexpr const char* kSafeSettings = R"sql(
   PRAGMA recursive_triggers = ON;
 )sql";
 
+// Of a file, not of what was asked of it.
+inline bool is_damage(int code) { return code == SQLITE_CORRUPT || code == SQLITE_NOTADB; }
+
 // One connection. Errors are SQLite's own codes: the store knows what they mean to a learner.
 class Database {
  public:

@@ -54,8 +54,6 @@ constexpr const char* kUpgrade = R"sql(
 
 constexpr const char* kNow = "SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')";
 
-bool is_damage(int code) { return code == SQLITE_CORRUPT || code == SQLITE_NOTADB; }
-
 Error failure(const Database& database, const fs::path& file) {
   Error error{.message = database.message(), .file = file.string()};
   switch (database.code()) {

@@ -27,8 +27,6 @@ constexpr const char* kInsertLeftOut = "INSERT INTO left_out VALUES (?, ?, ?) ON
 constexpr const char* kInsertExported = "INSERT INTO exported (head, student_id, cell) VALUES (?, ?, ?)";
 constexpr const char* kInsertFault = "INSERT INTO faults (key, round, reason, at) VALUES (?, ?, ?, ?)";
 
-bool is_damage(int code) { return code == SQLITE_CORRUPT || code == SQLITE_NOTADB; }
-
 Error failure(const Database& database, const fs::path& file) {
   Error error{.message = database.message(), .file = file.string()};
   switch (database.code()) {

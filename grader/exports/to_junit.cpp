@@ -6,44 +6,31 @@
 #include <algorithm>
 
 #include "grader/exports/exports.h"
+#include "grader/markup.h"
 
 namespace roofwalk {
 namespace {
 
-// Attribute or text. The gradebook's texts are UTF-8 already; what XML cannot hold becomes "?".
+// Attribute or text. The gradebook's texts are UTF-8 already; what XML cannot hold becomes "?", and lines stay lines in
+// an attribute too.
 std::string escaped_xml(const std::string& text) {
-  std::string out;
+  std::string held;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     // U+FFFE and U+FFFF are no characters of XML.
     const bool is_no_character = c == 0xef && i + 2 < text.size() && static_cast<unsigned char>(text[i + 1]) == 0xbf &&
                                  static_cast<unsigned char>(text[i + 2]) >= 0xbe;
-    if (is_no_character) {
-      out += '?';
-      i += 2;
-      continue;
-    }
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\n':
-        out += "&#10;";
-        break;
-      case '\t':
-        out += "&#9;";
-        break;
-      default:
-        out += c < ' ' || c == 0x7f ? '?' : text[i];
+    if (is_no_character) i += 2;
+    held += is_no_character || c == '\r' || c == 0x7f ? '?' : text[i];
+  }
+  std::string out;
+  for (const char c : escaped(held)) {
+    if (c == '\n') {
+      out += "&#10;";
+    } else if (c == '\t') {
+      out += "&#9;";
+    } else {
+      out += c;
     }
   }
   return out;
