@@ -41,6 +41,28 @@ inline int oldest_way(const std::uint64_t* used, int ways, int shift) {
 int find_way(const std::uint64_t* tags, int ways, std::uint64_t line) {
   return ways == 16 ? way_of<16>(tags, ways, line) : way_of(tags, ways, line);
 }
+// Of a set whose ways have ages from 0, the newest, to ways - 1: the oldest one, and making one the newest.
+template <int known_ways = 0>
+inline int last_way(const std::uint16_t* ages, int ways) {
+  const int count = known_ways != 0 ? known_ways : ways;
+  std::uint16_t found = 0;
+  for (int i = 0; i < count; ++i) found = static_cast<std::uint16_t>(found | (ages[i] == count - 1 ? i : 0));
+  return found;
+}
+template <int known_ways = 0>
+inline void rejuvenate(std::uint16_t* ages, int ways, int way) {
+  const std::uint16_t own = ages[way];
+  for (int i = 0; i < (known_ways != 0 ? known_ways : ways); ++i)
+    ages[i] = static_cast<std::uint16_t>(ages[i] + (ages[i] < own ? 1 : 0));
+  ages[way] = 0;
+}
+
+int find_last(const std::uint16_t* ages, int ways) {
+  return ways == 16 ? last_way<16>(ages, ways) : last_way(ages, ways);
+}
+void make_newest(std::uint16_t* ages, int ways, int way) {
+  ways == 16 ? rejuvenate<16>(ages, ways, way) : rejuvenate(ages, ways, way);
+}
 int find_oldest(const std::uint64_t* used, int ways, int shift = 0) {
   return ways == 16 ? oldest_way<16>(used, ways, shift) : oldest_way(used, ways, shift);
 }
@@ -132,84 +154,106 @@ void L1Cache::drop(std::uint64_t line) {
 }
 
 L2Cache::L2Cache(std::int64_t size_bytes, int ways)
-    : sets_(sets_of(size_bytes, ways)), ways_(ways), lines_(sets_ * ways), tags_(sets_ * ways), used_(sets_ * ways) {
+    : sets_(sets_of(size_bytes, ways)),
+      ways_(ways),
+      tags_(sets_ * ways),
+      ages_(sets_ * ways),
+      states_(sets_ * ways),
+      read_in_(sets_ * ways),
+      writers_(sets_ * ways),
+      written_(sets_ * ways) {
   invalidate();
 }
 
 void L2Cache::invalidate() {
-  std::fill(lines_.begin(), lines_.end(), Line{});
   std::fill(tags_.begin(), tags_.end(), kNoTag);
-  std::fill(used_.begin(), used_.end(), std::uint64_t{0});
-  clock_ = 0;
+  std::fill(states_.begin(), states_.end(), std::uint8_t{0});
+  std::fill(read_in_.begin(), read_in_.end(), 0u);
+  // Empty ways are taken from the first on.
+  for (std::size_t i = 0; i < ages_.size(); ++i) {
+    ages_[i] = static_cast<std::uint16_t>(ways_ - 1 - static_cast<int>(i % static_cast<std::size_t>(ways_)));
+  }
 }
 
-void L2Cache::write_back(Line& line, std::vector<SiteTraffic>& traffic) {
-  if (line.dirty == 0) return;
-  SiteTraffic& site = traffic[line.writer];
-  site.dram_write_sectors += std::popcount(line.dirty);
-  site.dram_read_sectors += std::popcount(static_cast<unsigned>(line.dirty & ~line.valid));  // fill what is partial
-  line.valid |= line.dirty;
-  line.dirty = 0;
+void L2Cache::write_back(std::size_t at, std::vector<SiteTraffic>& traffic) {
+  const unsigned dirty = states_[at] >> kDirtyShift, valid = states_[at] & kValid;
+  if (dirty == 0) return;
+  SiteTraffic& site = traffic[writers_[at]];
+  site.dram_write_sectors += std::popcount(dirty);
+  site.dram_read_sectors += std::popcount(dirty & ~valid);  // fill what is partial
+  states_[at] = static_cast<std::uint8_t>(valid | dirty);
 }
 
 void L2Cache::write_back_all(std::vector<SiteTraffic>& traffic) {
-  for (Line& line : lines_) write_back(line, traffic);
+  for (std::size_t at = 0; at < states_.size(); ++at) write_back(at, traffic);
 }
 
 std::size_t L2Cache::find_or_allocate(std::uint64_t line, std::vector<SiteTraffic>& traffic) {
-  const std::size_t first = set_of(line) * ways_;
-  const std::uint64_t now = ++clock_;
-  if (const int way = find_way(&tags_[first], ways_, line); way >= 0) {
-    used_[first + static_cast<std::size_t>(way)] = now;
-    return first + static_cast<std::size_t>(way);
+  const std::size_t first = set_of(line) * static_cast<std::size_t>(ways_);
+  int way = find_way(&tags_[first], ways_, line);
+  if (way < 0) {
+    way = find_last(&ages_[first], ways_);
+    const std::size_t victim = first + static_cast<std::size_t>(way);
+    write_back(victim, traffic);
+    tags_[victim] = line;
+    states_[victim] = 0;
+    read_in_[victim] = 0;
   }
-  const std::size_t victim = first + static_cast<std::size_t>(find_oldest(&used_[first], ways_));
-  write_back(lines_[victim], traffic);
-  lines_[victim] = Line{};
-  lines_[victim].tag = line;
-  tags_[victim] = line;
-  used_[victim] = now;
-  return victim;
+  make_newest(&ages_[first], ways_, way);
+  return first + static_cast<std::size_t>(way);
 }
 
-unsigned L2Cache::read(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
-  Line& entry = lines_[find_or_allocate(line, traffic)];
-  const unsigned missing = sectors & ~entry.valid;
+unsigned L2Cache::read_at(std::size_t at, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
+  const unsigned missing = sectors & ~static_cast<unsigned>(states_[at]);
+  if (missing == 0) return 0;
   traffic[site].dram_read_sectors += std::popcount(missing);
-  if (missing != 0) entry.read_in = round_;
-  entry.valid = static_cast<std::uint8_t>(entry.valid | sectors);
+  read_in_[at] = round_;
+  states_[at] = static_cast<std::uint8_t>(states_[at] | sectors);
   return missing;
 }
 
+unsigned L2Cache::make_dirty(std::size_t at, unsigned sectors, unsigned valid, SiteId site) {
+  const unsigned state = states_[at];
+  states_[at] = static_cast<std::uint8_t>(state | valid | sectors << kDirtyShift);
+  writers_[at] = site;
+  return sectors & ~(state >> kDirtyShift);
+}
+
+unsigned L2Cache::read(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
+  return read_at(find_or_allocate(line, traffic), sectors, site, traffic);
+}
+
 bool L2Cache::came_this_round(std::uint64_t line) const {
-  const std::size_t first = set_of(line) * ways_;
+  const std::size_t first = set_of(line) * static_cast<std::size_t>(ways_);
   const int way = find_way(&tags_[first], ways_, line);
-  return way >= 0 && lines_[first + static_cast<std::size_t>(way)].read_in == round_;
+  return way >= 0 && read_in_[first + static_cast<std::size_t>(way)] == round_;
+}
+
+unsigned L2Cache::write(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
+  return make_dirty(find_or_allocate(line, traffic), sectors, sectors, site);
 }
 
 unsigned L2Cache::write(std::uint64_t line, const std::uint32_t (&bytes)[4], SiteId site,
                         std::vector<SiteTraffic>& traffic) {
-  Line& entry = lines_[find_or_allocate(line, traffic)];
-  const unsigned clean = ~static_cast<unsigned>(entry.dirty);
-  for (int sector = 0; sector < 4; ++sector) {
+  const std::size_t at = find_or_allocate(line, traffic);
+  unsigned sectors = 0, whole = 0;
+  for (unsigned sector = 0; sector < 4; ++sector) {
     if (bytes[sector] == 0) continue;
-    const auto bit = static_cast<std::uint8_t>(1u << sector);
-    entry.dirty |= bit;
-    if ((entry.valid & bit) != 0) continue;
-    entry.written[sector] |= bytes[sector];
-    if (entry.written[sector] == kWholeSector) entry.valid |= bit;
+    const unsigned bit = 1u << sector;
+    sectors |= bit;
+    if ((states_[at] & bit) != 0) continue;
+    const bool partly = (states_[at] & bit << kDirtyShift) != 0;
+    std::uint32_t& written = written_[at].of_sector[sector];
+    written = partly ? written | bytes[sector] : bytes[sector];
+    if (written == kWholeSector) whole |= bit;
   }
-  entry.writer = site;
-  return entry.dirty & clean;
+  return make_dirty(at, sectors, whole, site);
 }
 
 L2Cache::Updated L2Cache::update(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
-  const unsigned missing = read(line, sectors, site, traffic);
-  Line& entry = lines_[find_or_allocate(line, traffic)];
-  const unsigned dirtied = sectors & ~static_cast<unsigned>(entry.dirty);
-  entry.dirty = static_cast<std::uint8_t>(entry.dirty | sectors);
-  entry.writer = site;
-  return {missing, dirtied};
+  const std::size_t at = find_or_allocate(line, traffic);
+  const unsigned missed = read_at(at, sectors, site, traffic);
+  return {missed, make_dirty(at, sectors, 0, site)};
 }
 
 }  // namespace roofwalk::vgpu

@@ -48,7 +48,9 @@ class L2Cache {
   void prefetch(std::uint64_t line) const {
     const std::size_t first = set_of(line) * static_cast<std::size_t>(ways_);
     __builtin_prefetch(&tags_[first]);
-    __builtin_prefetch(&used_[first]);
+    __builtin_prefetch(&tags_[first + static_cast<std::size_t>(ways_) / 2]);
+    __builtin_prefetch(&ages_[first]);
+    __builtin_prefetch(&states_[first]);
   }
 
   // What comes from DRAM from now on belongs to another round than what came before.
@@ -59,9 +61,10 @@ class L2Cache {
   // Reads `sectors` (4-bit mask) of a line; returns the mask of those that L2 did not hold.
   unsigned read(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
 
-  // Writes bytes of a line: one 32-bit mask of written bytes a sector (0: untouched). Returns the mask of the sectors
-  // that it made dirty: each will be written to DRAM once.
+  // Writes bytes of a line: one 32-bit mask of written bytes a sector (0: untouched); or whole sectors. Returns the
+  // mask of the sectors that it made dirty: each will be written to DRAM once.
   unsigned write(std::uint64_t line, const std::uint32_t (&bytes)[4], SiteId site, std::vector<SiteTraffic>& traffic);
+  unsigned write(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
 
   // Reads, changes and keeps `sectors` (atomics): they end valid and dirty. Returns the masks of misses and of sectors
   // that it made dirty.
@@ -74,17 +77,19 @@ class L2Cache {
   void write_back_all(std::vector<SiteTraffic>& traffic);
 
  private:
-  struct Line {
-    std::uint64_t tag = kNoTag;
-    std::uint32_t written[4] = {0, 0, 0, 0};  // bytes that stores wrote into sectors that are not valid
-    std::uint8_t valid = 0, dirty = 0;        // sector masks; a partly written sector is dirty and not valid
-    SiteId writer = 0;                        // of the newest store: pays for the write-back
-    std::uint32_t read_in = 0;                // the round of its newest read from DRAM
+  struct Written {  // by sector, a bit a byte
+    std::uint32_t of_sector[4];
   };
   static constexpr std::uint64_t kNoTag = ~0ull;
+  // What states_ holds of a line: its valid sectors, and shifted, its dirty ones. A partly written sector is dirty and
+  // not valid.
+  static constexpr unsigned kValid = 0xf, kDirtyShift = 4;
 
   std::size_t find_or_allocate(std::uint64_t line, std::vector<SiteTraffic>& traffic);
-  static void write_back(Line& line, std::vector<SiteTraffic>& traffic);
+  void write_back(std::size_t at, std::vector<SiteTraffic>& traffic);
+  unsigned read_at(std::size_t at, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
+  // Returns what was clean of `sectors`.
+  unsigned make_dirty(std::size_t at, unsigned sectors, unsigned valid, SiteId site);
 
   std::size_t set_of(std::uint64_t line) const {
     return static_cast<std::size_t>((static_cast<UInt128>(mix(line)) * sets_) >> 64);
@@ -92,11 +97,14 @@ class L2Cache {
 
   std::size_t sets_;
   int ways_;
-  std::uint64_t clock_ = 0;
   std::uint32_t round_ = 1;
-  std::vector<Line> lines_;
-  std::vector<std::uint64_t> tags_;  // beside lines_, for the search
-  std::vector<std::uint64_t> used_;  // stamp of the last use
+  // By set and way, apart from each other: most requests look at the first three and no further.
+  std::vector<std::uint64_t> tags_;
+  std::vector<std::uint16_t> ages_;  // how many lines of the set were used since
+  std::vector<std::uint8_t> states_;
+  std::vector<std::uint32_t> read_in_;  // the round of the newest read from DRAM
+  std::vector<SiteId> writers_;         // of the newest store: pays for the write-back
+  std::vector<Written> written_;        // what stores wrote into sectors that are dirty and not valid
 };
 
 class L1Cache {

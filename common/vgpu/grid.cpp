@@ -253,11 +253,8 @@ class GridRunner {
 
   void play_together() {
     team_->run([this](int member) {
-      // L2 first, for whoever is not the first; the first does it where there is nobody else.
-      const auto answer_l2 = [this] {
-        if (l2_claimed_.exchange(rounds_ + 1, std::memory_order_relaxed) != rounds_ + 1) l2_round_.replay();
-      };
-      if (member != 0) answer_l2();
+      // One of them begins with half of L2, another ends with the rest: two have as much to do as each other.
+      if (member == 1) l2_round_.replay_half();
       // Its own SMs first, whose state it may still have in its caches, then what others have not come to.
       Launch& launch = member == 0 ? launch_ : *helpers_[static_cast<std::size_t>(member) - 1];
       for (int step = 0; step < threads_; ++step) {
@@ -265,8 +262,9 @@ class GridRunner {
              i += static_cast<std::size_t>(threads_)) {
           if (claimed_[i].exchange(rounds_ + 1, std::memory_order_relaxed) != rounds_ + 1) turn(launch, *working_[i]);
         }
+        if (step == 0) l2_round_.replay();
       }
-      answer_l2();
+      l2_round_.replay();
     });
   }
 
@@ -414,9 +412,8 @@ class GridRunner {
   std::uint64_t instructions_ = 0;                // of the last round
   std::vector<std::unique_ptr<Launch>> helpers_;  // of the team's other members
   std::vector<std::atomic<std::uint64_t>>
-      claimed_;                               // by place in `working_`: 1 + the round in which somebody played it last
-  L2Round l2_round_;                          // the last one
-  std::atomic<std::uint64_t> l2_claimed_{0};  // as claimed_
+      claimed_;       // by place in `working_`: 1 + the round in which somebody played it last
+  L2Round l2_round_;  // the last one
   std::unique_ptr<Team> team_;
   Pace pace_;
   std::uint32_t warps_per_block_ = 0;

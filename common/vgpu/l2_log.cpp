@@ -22,7 +22,7 @@ void L2Log::write(std::uint64_t line, const WrittenBytes& bytes) {
     sectors |= 1u << s;
     partial |= bytes.of_sector[s] != kWholeSector;
   }
-  lines_.push_back({line, static_cast<std::uint8_t>(sectors), partial});
+  lines_.push_back({line, sectors & 0xfu, partial});
   if (partial) partial_.push_back(bytes);
 }
 
@@ -54,13 +54,8 @@ void L2Log::replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std
           arriving |= l2.came_this_round(line.line);
           break;
         case Kind::store: {
-          WrittenBytes bytes;
-          if (line.partial) {
-            bytes = partial_[next_partial++];
-          } else {
-            for (unsigned s = 0; s < 4; ++s) bytes.of_sector[s] = (line.sectors >> s & 1u) != 0 ? kWholeSector : 0;
-          }
-          dirtied += count(l2.write(line.line, bytes.of_sector, id, traffic));
+          dirtied += count(line.partial ? l2.write(line.line, partial_[next_partial++].of_sector, id, traffic)
+                                        : l2.write(line.line, line.sectors, id, traffic));
           break;
         }
         case Kind::atomic: {
@@ -99,11 +94,20 @@ void L2Round::take(L2Log& log) {
   std::swap(logs_[taken_++], log);
 }
 
+void L2Round::replay_half() {
+  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) replay_to(taken_ / 2);
+}
+
 void L2Round::replay() {
-  if (taken_ == 0) return;
-  l2_.begin_round();
-  for (std::size_t i = 0; i < taken_; ++i) logs_[i].replay(l2_, sites_, first_site_, traffic_, answers_);
-  taken_ = 0;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  replay_to(taken_);
+  taken_ = replayed_ = 0;
+}
+
+void L2Round::replay_to(std::size_t end) {
+  if (replayed_ == 0 && end != 0) l2_.begin_round();
+  for (; replayed_ < end; ++replayed_) logs_[replayed_].replay(l2_, sites_, first_site_, traffic_, answers_);
 }
 
 void L2Round::tell_traces() {

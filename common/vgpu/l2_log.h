@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "common/vgpu/cache.h"
@@ -31,7 +32,7 @@ struct WrittenBytes {
 class L2Log {
  public:
   // The lines of a request, then the request itself.
-  void read(std::uint64_t line, unsigned sectors) { lines_.push_back({line, static_cast<std::uint8_t>(sectors), {}}); }
+  void read(std::uint64_t line, unsigned sectors) { lines_.push_back({line, sectors & 0xfu, 0}); }
   void write(std::uint64_t line, const WrittenBytes& bytes);
   void update(std::uint64_t line, unsigned sectors) { read(line, sectors); }
   // `trace`, if not null, gets what the request costs DRAM in its outcome of that number.
@@ -56,9 +57,9 @@ class L2Log {
   static constexpr std::size_t kMostLines = std::size_t{1} << 17;
 
   struct Line {
-    std::uint64_t line = 0;
-    std::uint8_t sectors = 0;
-    bool partial = false;  // a store that leaves bytes of its sectors: its masks are the next of partial_
+    std::uint64_t line : 59;
+    std::uint64_t sectors : 4;
+    std::uint64_t partial : 1;  // a store that leaves bytes of its sectors: its masks are the next of partial_
   };
   struct Request {
     WarpTrace* trace = nullptr;
@@ -78,9 +79,12 @@ class L2Round {
   L2Round(L2Cache& l2, std::size_t sites, SiteId first_site, std::vector<SiteTraffic>& traffic);
   ~L2Round();
 
-  // Takes the log of the next SM, which is empty from then on. Not while `replay` runs.
+  // Takes the log of the next SM, which is empty from then on. Not while L2 answers.
   void take(L2Log& log);
-  // May run on a thread of its own. Touches L2 and its traffic, nothing else that others see.
+  // L2 answers the first half of the logs, and all that are left; nothing is done where another thread is at it. While
+  // SMs play, on any threads: touches L2 and its traffic, nothing else that others see. In halves, so that two threads
+  // share L2 evenly as well. Whoever has answered half calls `replay` later: then all is answered when all have.
+  void replay_half();
   void replay();
   // Writes to the traces what L2 has said since the last time.
   void tell_traces();
@@ -93,8 +97,11 @@ class L2Round {
   SiteId first_site_;
   std::vector<SiteTraffic>& traffic_;
   std::vector<Site> sites_;
+  void replay_to(std::size_t end);
+
+  std::mutex mutex_;  // over what follows, L2 and its traffic
   std::vector<L2Log> logs_;
-  std::size_t taken_ = 0;  // of logs_
+  std::size_t taken_ = 0, replayed_ = 0;  // of logs_
   std::vector<L2Answer> answers_;
 };
 

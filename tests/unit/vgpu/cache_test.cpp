@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <list>
+
 #include "common/base/rng.h"
 
 namespace roofwalk::vgpu {
@@ -168,6 +172,117 @@ TEST(L2, InvalidateForgetsDirtyLinesToo) {
   cache.write(3, kNothing, 0, traffic);
   cache.write_back_all(traffic);
   EXPECT_EQ(traffic[0].dram_write_sectors, 0u);
+}
+
+// The rules again, as plainly as they can be said: one set, newest line first, a byte at a time.
+class PlainL2 {
+ public:
+  explicit PlainL2(std::size_t ways) : ways_(ways) {}
+
+  unsigned read(std::uint64_t line, unsigned sectors) {
+    Line& entry = find(line);
+    unsigned missing = 0;
+    for (int s = 0; s < 4; ++s) {
+      if ((sectors >> s & 1u) == 0 || entry.valid[s]) continue;
+      missing |= 1u << s;
+      entry.valid[s] = true;
+    }
+    traffic.dram_read_sectors += static_cast<unsigned>(std::popcount(missing));
+    return missing;
+  }
+  unsigned write(std::uint64_t line, const std::uint32_t (&bytes)[4]) {
+    Line& entry = find(line);
+    unsigned dirtied = 0;
+    for (int s = 0; s < 4; ++s) {
+      if (bytes[s] == 0) continue;
+      if (!entry.dirty[s]) dirtied |= 1u << s;
+      entry.dirty[s] = true;
+      entry.written[s] |= bytes[s];
+      if (entry.written[s] == kWhole) entry.valid[s] = true;
+    }
+    return dirtied;
+  }
+  void write_back_all() {
+    for (Line& line : lines_) write_back(line);
+  }
+
+  SiteTraffic traffic;
+
+ private:
+  struct Line {
+    std::uint64_t line = 0;
+    bool valid[4] = {}, dirty[4] = {};
+    std::uint32_t written[4] = {};
+  };
+  void write_back(Line& line) {
+    for (int s = 0; s < 4; ++s) {
+      if (!line.dirty[s]) continue;
+      ++traffic.dram_write_sectors;
+      if (!line.valid[s]) ++traffic.dram_read_sectors;
+      line.valid[s] = true;
+      line.dirty[s] = false;
+      line.written[s] = 0;
+    }
+  }
+  Line& find(std::uint64_t line) {
+    auto at = std::find_if(lines_.begin(), lines_.end(), [&](const Line& l) { return l.line == line; });
+    if (at == lines_.end()) {
+      if (lines_.size() == ways_) {
+        write_back(lines_.back());
+        lines_.pop_back();
+      }
+      lines_.emplace_front().line = line;
+    } else {
+      lines_.splice(lines_.begin(), lines_, at);
+    }
+    return lines_.front();
+  }
+
+  std::size_t ways_;
+  std::list<Line> lines_;
+};
+
+TEST(L2, AnswersAsThePlainRulesDo) {
+  for (const int ways : {1, 3, 16, 40}) {
+    L2Cache cache(ways * kLineBytes, ways);
+    PlainL2 plain(static_cast<std::size_t>(ways));
+    std::vector<SiteTraffic> traffic(1);
+    Rng rng(static_cast<std::uint64_t>(ways));
+    const auto below = [&](std::uint64_t n) { return rng.next() % n; };
+    for (int step = 0; step < 20'000; ++step) {
+      const std::uint64_t line = below(static_cast<std::uint64_t>(ways) * 3 / 2 + 1);
+      const auto sectors = static_cast<unsigned>(1 + below(15));
+      std::uint32_t whole[4], bytes[4];
+      for (unsigned s = 0; s < 4; ++s) {
+        whole[s] = (sectors >> s & 1u) != 0 ? kWhole : 0;
+        const std::uint32_t part = below(2) == 0 ? 0xffff'0000u : 0x0000'ffffu;
+        bytes[s] = whole[s] & (below(4) == 0 ? kWhole : part);
+      }
+      switch (below(8)) {
+        case 0:
+          ASSERT_EQ(cache.write(line, sectors, 0, traffic), plain.write(line, whole)) << ways << ' ' << step;
+          break;
+        case 1:
+        case 2:
+          ASSERT_EQ(cache.write(line, bytes, 0, traffic), plain.write(line, bytes)) << ways << ' ' << step;
+          break;
+        case 3: {
+          const L2Cache::Updated updated = cache.update(line, sectors, 0, traffic);
+          ASSERT_EQ(updated.missed, plain.read(line, sectors)) << ways << ' ' << step;
+          ASSERT_EQ(updated.dirtied, plain.write(line, whole)) << ways << ' ' << step;
+          break;
+        }
+        default:
+          ASSERT_EQ(cache.read(line, sectors, 0, traffic), plain.read(line, sectors)) << ways << ' ' << step;
+      }
+      if (below(512) == 0) {
+        cache.write_back_all(traffic);
+        plain.write_back_all();
+      }
+      ASSERT_EQ(traffic[0].dram_read_sectors, plain.traffic.dram_read_sectors) << ways << ' ' << step;
+      ASSERT_EQ(traffic[0].dram_write_sectors, plain.traffic.dram_write_sectors) << ways << ' ' << step;
+    }
+  }
 }
 
 }  // namespace
