@@ -128,7 +128,9 @@ class GridRunner {
     l2_round_.replay();
     l2_round_.tell_traces();
     add_sites(l2_round_.sites());
+    launch_.count_steps();
     for (const auto& helper : helpers_) {
+      helper->count_steps();
       add_sites(helper->sites);
       for (std::size_t i = 0; i < launch_.block_threads.size(); ++i)
         launch_.block_threads[i] += helper->block_threads[i];

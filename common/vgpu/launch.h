@@ -170,6 +170,8 @@ struct SharedMemo {  // the last pattern of shared addresses of an instruction
   // In lockstep the pattern of an instruction never changes: what its steps cost, once somebody has looked.
   bool steps_known = false;
   std::uint16_t steps_wavefronts = 0, steps_conflicts = 0;
+  std::uint32_t steps_bytes = 0;     // of all lanes
+  std::uint64_t steps_requests = 0;  // so many of them; `count_steps` adds them to the site
 };
 
 // Calls of extern functions, which only a plan may make: receives the arguments' bytes, leaves the result's bytes.
@@ -228,6 +230,9 @@ class Launch {
   Dim3 thread_of(std::uint32_t linear) const {
     return {linear % block_dim.x, linear / block_dim.x % block_dim.y, linear / block_dim.x / block_dim.y};
   }
+
+  // Adds to `sites` what was left in shared_memos, at the end of the launch.
+  void count_steps();
 
   void warn(const Warp& warp, const Op* op, int lane, std::string message);
   // Records the first fault and ends the warp's turn. `lane` names the thread, -1 the first active one.

@@ -141,6 +141,7 @@ class LockstepBuilder {
     const std::size_t end = b + 1 < program_.blocks.size() ? program_.blocks[b + 1].first_op : program_.ops.size();
     for (std::size_t i = block.first_op; i < end; ++i) emit(static_cast<std::uint32_t>(i));
     finish_checks(b);
+    fuse(std::span(out_.ops).subspan(out_.first_op[b]), out_.steps);
   }
 
   void emit(std::uint32_t index) {

@@ -9,6 +9,8 @@
 // them for. Warps that keep coming apart are left alone, for this costs more than it gains.
 #pragma once
 
+#include <span>
+
 #include "common/vgpu/launch.h"
 
 namespace roofwalk::vgpu {
@@ -40,5 +42,27 @@ Handler check_handler(bool is_signed);
 Handler lockstep_load_handler(const ptx::Instruction& instruction, int register_bytes, const Steps& steps,
                               bool all_lanes);
 Handler lockstep_store_handler(const ptx::Instruction& instruction, int register_bytes);
+
+// The address of lane 0.
+inline std::uint64_t first_address(const Warp& warp, const Op* op) {
+  const auto offset = static_cast<std::uint64_t>(op->offset);
+  if (op->s[4] == kNoSlot) return offset;
+  return op->count == 8 ? *warp.lanes<std::uint64_t>(op->s[4]) + offset
+                        : static_cast<std::uint32_t>(*warp.lanes<std::uint32_t>(op->s[4]) + offset);
+}
+// Whether a load or store of shared memory is as nearly all are: of the whole warp, inside, aligned, its turns known.
+inline bool is_usual_in_shared(const Launch& launch, const Warp& warp, const Op* op, const Steps& steps,
+                               std::uint64_t first, std::uint32_t bytes) {
+  const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
+  const std::uint64_t high = first + static_cast<std::uint64_t>(steps.high);
+  const std::uint64_t extent = launch.program.shared_bytes;
+  return warp.mask == kAllLanes && low <= first && high >= first && high < extent && bytes <= extent - high &&
+         ((first | steps.bits) & (bytes - 1)) == 0 && bytes >= 4 && launch.shared_memos[op->pc].steps_known;
+}
+
+// fused_ops.cpp. Operations of lockstep code that one handler does at once, which saves choosing a handler for each and
+// bringing registers to memory and back in between. The first one's `run` becomes that handler; all of them stay as
+// they are, for when something is unusual.
+void fuse(std::span<Op> block, const std::vector<Steps>& steps);
 
 }  // namespace roofwalk::vgpu

@@ -81,13 +81,6 @@ const Op* op_check(Launch& launch, Warp& warp, const Op* op) {
   return &launch.program.ops[op->target];
 }
 
-std::uint64_t first_address(const Warp& warp, const Op* op) {
-  const auto offset = static_cast<std::uint64_t>(op->offset);
-  if (op->s[4] == kNoSlot) return offset;
-  return op->count == 8 ? *warp.lanes<std::uint64_t>(op->s[4]) + offset
-                        : static_cast<std::uint32_t>(*warp.lanes<std::uint32_t>(op->s[4]) + offset);
-}
-
 // As make_access, from lane 0's address.
 void make_access_from_lane_0(const Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& out) {
   const Steps& steps = launch.program.lockstep.steps[op->steps];
@@ -293,27 +286,15 @@ const Op* op_store_global(Launch& launch, Warp& warp, const Op* op) {
                       [&](const Access& to, const Pointers& at) { move_out<R, M, vector>(warp, op, to, at); });
 }
 
-// Under the sanitizer's eyes: whether an access is of the kind that needs no closer look, which it has noted then.
-template <bool store>
-bool in_order(const Warp& warp, const Op* op, std::uint64_t first, const Steps& steps, std::uint32_t bytes) {
-  return !op->instruction->is_volatile &&
-         warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, steps, bytes,
-                                               store ? SharedTouch::write : SharedTouch::read);
-}
-
 // Shared memory: within bounds and aligned, or the slow way, which finds the lane to blame.
 template <class R, class M, int vector, bool store>
 const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;
   const Steps& steps = launch.program.lockstep.steps[op->steps];
   const std::uint64_t first = first_address(warp, op);
-  const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
-  const std::uint64_t high = first + static_cast<std::uint64_t>(steps.high);
-  const std::uint64_t extent = launch.program.shared_bytes;
-  SharedMemo& memo = launch.shared_memos[op->pc];
-  const bool inside = low <= first && high >= first && high < extent && kBytes <= extent - high;
-  if (warp.mask != kAllLanes || !inside || ((first | steps.bits) & (kBytes - 1)) != 0 || kBytes < 4 ||
-      !memo.steps_known || (launch.sanitized && !in_order<store>(warp, op, first, steps, kBytes))) {
+  if (!is_usual_in_shared(launch, warp, op, steps, first, kBytes) ||
+      (launch.sanitized &&
+       !touches_in_order(warp, op, first, steps, kBytes, store ? SharedTouch::write : SharedTouch::read))) {
     Access access;
     make_access_from_lane_0(launch, warp, op, kBytes, access);
     access.spell_out();
@@ -321,7 +302,9 @@ const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
     if (!resolve_shared(launch, warp, op, access, store ? "writes" : "reads", at)) return nullptr;
     count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
     if (warp.mask == kAllLanes) {
+      SharedMemo& memo = launch.shared_memos[op->pc];
       memo.steps_known = true;
+      memo.steps_bytes = kWarpSize * kBytes;
       memo.steps_wavefronts = memo.wavefronts;
       memo.steps_conflicts = memo.conflicts;
     }
@@ -330,7 +313,7 @@ const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
     kMove(warp, op, access, at);
     return op + 1;
   }
-  add_shared_turns(launch, warp, op, kWarpSize * kBytes, memo.steps_wavefronts, memo.steps_conflicts);
+  add_steps_turns(launch, warp, *op);
   std::uint8_t* const base = warp.block->shared.data() + first;
   for (int part = 0; part < vector; ++part) {
     std::uint8_t* const at = base + static_cast<std::size_t>(part) * sizeof(M);

@@ -60,6 +60,17 @@ Turns turns_of(const Access& access, SharedUse use) {
 
 }  // namespace
 
+void Launch::count_steps() {
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    SharedMemo& memo = shared_memos[i];
+    sites[i].requests += memo.steps_requests;
+    sites[i].bytes += memo.steps_requests * memo.steps_bytes;
+    sites[i].wavefronts += memo.steps_requests * memo.steps_wavefronts;
+    sites[i].conflicts += memo.steps_requests * memo.steps_conflicts;
+    memo.steps_requests = 0;
+  }
+}
+
 bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb, Pointers& out) {
   if (access.low >= kSharedWindow) {
     for (std::uint64_t& address : access.address) address -= kSharedWindow;

@@ -35,6 +35,18 @@ inline void add_shared_turns(Launch& launch, const Warp& warp, const Op* op, std
   }
 }
 
+// The same for one of SharedMemo::steps_requests.
+inline void add_steps_turns(Launch& launch, const Warp& warp, const Op& op) {
+  SharedMemo& memo = launch.shared_memos[op.pc];
+  ++memo.steps_requests;
+  launch.sm->shared_wavefronts += memo.steps_wavefronts;
+  if (warp.trace != nullptr) {
+    Outcome& outcome = warp.outcome(&op);
+    add_to(outcome.shared_wavefronts, memo.steps_wavefronts);
+    add_to(outcome.shared_conflicts, memo.steps_conflicts);
+  }
+}
+
 // Bounds of local memory (and of .param locals, which live there); false with the fault recorded.
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);
 // For the sanitizer: nobody has written these bytes of the warp's local memory; all that a load reads was not written

@@ -282,11 +282,11 @@ bool SharedShadow::words_in_order(std::size_t first, const Pattern& pattern, std
   return true;
 }
 
-template <bool reads, class WordOf>
+template <bool reads, std::size_t known_count, class WordOf>
 bool SharedShadow::touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern,
                                WordOf word_of) {
   const WarpClocks& clocks = warps_[warp];
-  const std::size_t count = pattern.words.size();
+  const std::size_t count = known_count != 0 ? known_count : pattern.words.size();
   Id* __restrict const written = writes_.data() + first;
   Id* __restrict const read = reads_.data() + first;
   Id* __restrict const older = older_reads_.data() + first;
@@ -309,12 +309,15 @@ bool SharedShadow::touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t
     }
   }
   if (clear == 0 && !words_in_order(first, pattern, warp, reads)) return false;
-  const Id id = keep({.clock = clocks.now,
-                      .pc = pc,
-                      .warp = warp,
-                      .touch = reads ? SharedTouch::read : SharedTouch::write,
-                      .pattern = &pattern,
-                      .first_word = first});
+  const Id id = next_id() | warp;
+  // In its place at once: made elsewhere and copied, its parts would have to wait for each other.
+  Record& record = log_.emplace_back();
+  record.clock = clocks.now;
+  record.pc = pc;
+  record.warp = warp;
+  record.touch = reads ? SharedTouch::read : SharedTouch::write;
+  record.pattern = &pattern;
+  record.first_word = first;
   // What others have read since is what a write may race with besides.
   const auto remember_others = [&](auto is_others) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -342,18 +345,34 @@ bool SharedShadow::touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t
 bool SharedShadow::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::uint64_t first, const Steps& steps,
                                      std::uint32_t bytes, SharedTouch touch) {
   if (log_.size() >= most_kept_) forget_the_old();
-  const Pattern& pattern = pattern_of(pc, steps, bytes);
+  const bool is_known = pc < patterns_.size() && patterns_[pc] != nullptr;
+  const Pattern& pattern = is_known ? *patterns_[pc] : pattern_of(pc, steps, bytes);
   const bool reads = touch == SharedTouch::read;
   if (!warps_[warp].lanes.empty() || (!reads && !pattern.apart)) return false;
   const std::size_t low = (first + static_cast<std::uint64_t>(steps.low)) >> word_shift_;
   const auto next = [](std::size_t i) { return i; };
   const auto listed = [&pattern](std::size_t i) { return static_cast<std::size_t>(pattern.words[i]); };
-  if (reads) {
-    return pattern.contiguous ? touch_words<true>(warp, pc, low, pattern, next)
-                              : touch_words<true>(warp, pc, low, pattern, listed);
+  if (!reads) {
+    return pattern.contiguous ? touch_words<false, 0>(warp, pc, low, pattern, next)
+                              : touch_words<false, 0>(warp, pc, low, pattern, listed);
   }
-  return pattern.contiguous ? touch_words<false>(warp, pc, low, pattern, next)
-                            : touch_words<false>(warp, pc, low, pattern, listed);
+  // What warps read all the time, known to the compiler: a row of a tile, one word, a word of each of two rows.
+  switch (pattern.words.size()) {
+    case 1:
+      return touch_words<true, 1>(warp, pc, low, pattern, next);
+    case 2:
+      return touch_words<true, 2>(warp, pc, low, pattern, listed);
+    case 16:
+      if (pattern.contiguous) return touch_words<true, 16>(warp, pc, low, pattern, next);
+      break;
+    case 32:
+      if (pattern.contiguous) return touch_words<true, 32>(warp, pc, low, pattern, next);
+      break;
+    default:
+      break;
+  }
+  return pattern.contiguous ? touch_words<true, 0>(warp, pc, low, pattern, next)
+                            : touch_words<true, 0>(warp, pc, low, pattern, listed);
 }
 
 void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word) {

@@ -138,7 +138,7 @@ class SharedShadow {
   bool touch_in_order(std::size_t word, const Record& now, Id& id);
   bool words_in_order(std::size_t first, const Pattern& pattern, std::uint32_t warp, bool reads) const;
   // Word i of the pattern is word_of(i) from the first on.
-  template <bool reads, class WordOf>
+  template <bool reads, std::size_t known_count, class WordOf>
   bool touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern, WordOf word_of);
   const Pattern& pattern_of(std::uint32_t pc, const Steps& steps, std::uint32_t bytes);
   std::optional<Finding> check(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, bool unchanged,
@@ -174,6 +174,14 @@ std::uint32_t shared_word_bytes(const ptx::Function& function);
 // As SharedShadow::touch of the warp's block, if it keeps one; false with the fault recorded.
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes = {});
+
+// Of a load or store in lockstep that is sanitized: whether it is of the kind that needs no closer look, which is noted
+// then.
+inline bool touches_in_order(const Warp& warp, const Op* op, std::uint64_t first, const Steps& steps,
+                             std::uint32_t bytes, SharedTouch touch) {
+  return !op->instruction->is_volatile &&
+         warp.block->shadow->touch_in_lockstep(warp.index, op->pc, first, steps, bytes, touch);
+}
 
 // A load or store of shared memory under the sanitizer's eyes. It looks at stores when they are done: whether they
 // changed anything.
