@@ -85,8 +85,8 @@ bool is_fma(const Op& op) {
   if (op.instruction == nullptr || op.guarded != nullptr) return false;
   const ptx::Instruction& in = *op.instruction;
   // As it usually is: nearest, subnormal numbers as they are, not clamped.
-  return in.opcode == ptx::Opcode::Fma && in.type == ptx::Type::f32 && float_handler(in) == nullptr && !in.sat &&
-         op.run == alu_handler(in);
+  return in.opcode == ptx::Opcode::Fma && in.type == ptx::Type::f32 && in.rounding == ptx::Rounding::rn && !in.ftz &&
+         !in.sat;
 }
 
 bool loads_shared_words(const Op& op, const std::vector<Steps>& steps) {

@@ -1,6 +1,7 @@
 #include "common/vgpu/lockstep.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <utility>
 
@@ -15,7 +16,31 @@ using ptx::Form;
 using ptx::Instruction;
 using ptx::Operand;
 using ptx::Space;
-using Registers = std::vector<bool>;  // a set of them
+
+// A set of registers.
+class Registers {
+ public:
+  explicit Registers(std::size_t count) : words_((count + kBits - 1) / kBits) {}
+  bool contains(std::size_t r) const { return (words_[r / kBits] >> r % kBits & 1u) != 0; }
+  void add(std::size_t r) { words_[r / kBits] |= std::uint64_t{1} << r % kBits; }
+  void remove(std::size_t r) { words_[r / kBits] &= ~(std::uint64_t{1} << r % kBits); }
+  void add(const Registers& others) {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= others.words_[i];
+  }
+  bool operator==(const Registers&) const = default;
+  // In order.
+  template <class F>
+  void for_each(F&& f) const {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      for (std::uint64_t left = words_[i]; left != 0; left &= left - 1)
+        f(i * kBits + static_cast<std::size_t>(std::countr_zero(left)));
+    }
+  }
+
+ private:
+  static constexpr std::size_t kBits = 64;
+  std::vector<std::uint64_t> words_;
+};
 
 // Functions beyond this would take longer to look at than the code could gain.
 constexpr std::size_t kMostBlockRegisters = std::size_t{1} << 20;
@@ -78,7 +103,7 @@ class LockstepBuilder {
       const Operand* address = way == Way::memory ? &in.operands[load ? 1 : 0] : nullptr;
       for (std::size_t i = 0; i < in.operands.size(); ++i) {
         if (i < result_count(in) || &in.operands[i] == address) continue;
-        for_each_register(in.operands[i], [&](int reg) { kept_[static_cast<std::size_t>(reg)] = true; });
+        for_each_register(in.operands[i], [&](int reg) { kept_.add(static_cast<std::size_t>(reg)); });
       }
     }
   }
@@ -93,7 +118,7 @@ class LockstepBuilder {
         Registers live = live_out_of(b);
         const BasicBlock& block = program_.blocks[b];
         for (std::uint32_t pc = block.first + block.count; pc-- > block.first;) step_back(pc, live);
-        if (live != live_in_[b]) live_in_[b] = std::move(live), changed = true;
+        if (!(live == live_in_[b])) live_in_[b] = std::move(live), changed = true;
       }
     }
   }
@@ -101,8 +126,7 @@ class LockstepBuilder {
   Registers live_out_of(std::size_t block) const {
     Registers live(function_.registers.size());
     for (const std::uint32_t to : program_.blocks[block].successors) {
-      if (to == kExitBlock) continue;
-      for (std::size_t r = 0; r < live.size(); ++r) live[r] = live[r] || live_in_[to][r];
+      if (to != kExitBlock) live.add(live_in_[to]);
     }
     return live;
   }
@@ -110,8 +134,8 @@ class LockstepBuilder {
   // What lives before an instruction, from what lives after it.
   void step_back(std::uint32_t pc, Registers& live) const {
     const Instruction& in = function_.instructions[pc];
-    if (in.guard < 0) for_each_result(in, [&](int reg) { live[static_cast<std::size_t>(reg)] = false; });
-    for_each_source(in, [&](int reg) { live[static_cast<std::size_t>(reg)] = true; });
+    if (in.guard < 0) for_each_result(in, [&](int reg) { live.remove(static_cast<std::size_t>(reg)); });
+    for_each_source(in, [&](int reg) { live.add(static_cast<std::size_t>(reg)); });
   }
 
   LockstepRegister lockstep_register(std::size_t r) const {
@@ -119,14 +143,14 @@ class LockstepBuilder {
             analysis_.shape(static_cast<int>(r)).steps};
   }
 
-  bool lanes_are_missing(std::size_t r) const { return !kept_[r] && is_number(static_cast<int>(r)); }
+  bool lanes_are_missing(std::size_t r) const { return !kept_.contains(r) && is_number(static_cast<int>(r)); }
 
   // Those of which lanes are missing.
   std::vector<LockstepRegister> to_fill(const Registers& live) const {
     std::vector<LockstepRegister> out;
-    for (std::size_t r = 0; r < live.size(); ++r) {
-      if (live[r] && lanes_are_missing(r)) out.push_back(lockstep_register(r));
-    }
+    live.for_each([&](std::size_t r) {
+      if (lanes_are_missing(r)) out.push_back(lockstep_register(r));
+    });
     return out;
   }
 
@@ -134,10 +158,9 @@ class LockstepBuilder {
     const BasicBlock& block = program_.blocks[b];
     out_.first_op[b] = static_cast<std::uint32_t>(out_.ops.size());
     out_.leaving[b] = to_fill(live_out_of(b));
-    for (std::size_t r = 0; r < live_in_[b].size(); ++r) {
-      if (live_in_[b][r] && analysis_.shape(static_cast<int>(r)).is_one_number())
-        out_.entering[b].push_back(lockstep_register(r));
-    }
+    live_in_[b].for_each([&](std::size_t r) {
+      if (analysis_.shape(static_cast<int>(r)).is_one_number()) out_.entering[b].push_back(lockstep_register(r));
+    });
     const std::size_t end = b + 1 < program_.blocks.size() ? program_.blocks[b + 1].first_op : program_.ops.size();
     for (std::size_t i = block.first_op; i < end; ++i) emit(static_cast<std::uint32_t>(i));
     finish_checks(b);
@@ -164,8 +187,9 @@ class LockstepBuilder {
     Op op = program_.ops[index];
     const Instruction& in = *op.instruction;
     bool kept = false, sources_kept = true;
-    for_each_result(in, [&](int reg) { kept |= kept_[static_cast<std::size_t>(reg)]; });
-    for_each_source(in, [&](int reg) { sources_kept &= is_predicate(reg) || kept_[static_cast<std::size_t>(reg)]; });
+    for_each_result(in, [&](int reg) { kept |= kept_.contains(static_cast<std::size_t>(reg)); });
+    for_each_source(
+        in, [&](int reg) { sources_kept &= is_predicate(reg) || kept_.contains(static_cast<std::size_t>(reg)); });
     // Others take the result for lane 0's value and steps, however it was computed.
     if (effect.checked >= 0 && effect.checked_steps != 0) emit_check(index, effect);
     // Where all lanes are wanted and there, one vector operation makes them.
@@ -175,7 +199,7 @@ class LockstepBuilder {
     if (!kept) return;
     for_each_result(in, [&](int reg) {
       const auto r = static_cast<std::size_t>(reg);
-      if (!is_number(reg) || !kept_[r] || program_.register_slots[r] != op.s[0]) return;
+      if (!is_number(reg) || !kept_.contains(r) || program_.register_slots[r] != op.s[0]) return;
       const LockstepRegister filled = lockstep_register(r);
       Op fill = op;
       fill.guarded = nullptr;
@@ -206,9 +230,9 @@ class LockstepBuilder {
     if (checks_.empty()) return;
     const Registers live_out = live_out_of(b);
     std::set<std::size_t> missing;  // registers that live and of which lanes are missing
-    for (std::size_t r = 0; r < live_out.size(); ++r) {
-      if (live_out[r] && lanes_are_missing(r)) missing.insert(r);
-    }
+    live_out.for_each([&](std::size_t r) {
+      if (lanes_are_missing(r)) missing.insert(r);
+    });
     std::uint32_t pc = program_.blocks[b].first + program_.blocks[b].count;
     for (auto check = checks_.rbegin(); check != checks_.rend(); ++check) {
       while (pc > check->first) {
@@ -231,7 +255,7 @@ class LockstepBuilder {
     int bytes = std::max(ptx::size_bytes(in.type), 2);
     for_each_register(data, [&](int reg) {
       bytes = ptx::size_bytes(function_.registers[static_cast<std::size_t>(reg)].type);
-      all_lanes |= kept_[static_cast<std::size_t>(reg)] || !is_number(reg);
+      all_lanes |= kept_.contains(static_cast<std::size_t>(reg)) || !is_number(reg);
     });
     op.steps = analysis_.address_shape(op).steps;
     const Steps& steps = out_.steps[op.steps];

@@ -38,6 +38,42 @@ __global__ void k(const float* a, float* b, int n) {
   b[(x - threadIdx.x + threadIdx.y) * 64 + y - threadIdx.y + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
 })",
      "16, dim3(16, 16)"},
+    {"ProductsOfSharedWords", R"(
+__global__ void k(const float* a, float* b, int n) {  // side by side or one word, on either side
+  __shared__ float left[32][33], right[32][32];
+  const int x = threadIdx.x, y = threadIdx.y;
+  for (int row = y; row < 32; row += 8) {
+    left[row][x] = a[row * 32 + x];
+    right[row][x] = a[2048 + row * 32 + x] - 1;
+  }
+  __syncthreads();
+  float sums[4] = {};
+  for (int i = 0; i < 32; ++i) {
+    sums[0] += left[y][i] * right[i][x];
+    sums[1] += right[i][x] * left[i][x];
+    sums[2] += left[y][i] * left[i][y];
+    sums[3] += left[i][x] * right[y][i];
+    sums[i % 4] = sums[i % 4] * sums[(i + 1) % 4] + sums[(i + 2) % 4];
+  }
+  for (int i = 0; i < 4; ++i) b[(blockIdx.x * 4 + i) * 256 + y * 32 + x] = sums[i];
+})",
+     "4, dim3(32, 8)"},
+    {"ProductsInRowsOfSixteen", R"(
+__global__ void k(const float* a, float* b, int n) {
+  __shared__ float left[16][17], right[16][16];
+  const int x = threadIdx.x, y = threadIdx.y;
+  left[y][x] = y == 3 ? 0 : a[y * 16 + x];
+  right[y][x] = x == 7 ? 1.0f / 0.0f : a[n - 1 - (y * 16 + x)];  // NaN where 0 meets infinity
+  __syncthreads();
+  float sum = 0, other = 0;
+#pragma unroll
+  for (int i = 0; i < 16; ++i) sum += left[y][i] * right[i][x];
+#pragma unroll
+  for (int i = 0; i < 16; ++i) other = left[x][i] * right[i][y] + other;
+  b[y * 16 + x] = sum;
+  b[256 + y * 16 + x] = other;
+})",
+     "1, dim3(16, 16)"},
     {"WarpsThatAreNotWhole", R"(
 __global__ void k(const float* a, float* b, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

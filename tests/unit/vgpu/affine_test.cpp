@@ -127,6 +127,32 @@ TEST(Lockstep, FillsWhatIsReadLaneByLane) {
   EXPECT_GT(code->program.lockstep.ops.size(), code->program.ops.size());
 }
 
+// How many operations of lockstep code do others' work as well.
+std::size_t fused(const std::string& body) {
+  const auto code =
+      lowered(".shared .align 4 .b8 s[1024];\nshl.b32 %r4, %r2, 2;\nmov.u32 %r5, s;\nadd.s32 %r6, %r5, %r4;\n" + body);
+  std::size_t count = 0;
+  for (const Op& op : code->program.lockstep.ops) count += op.guarded != nullptr && op.guard == kNoSlot;
+  return count;
+}
+
+TEST(Lockstep, FusesWhatNeedsNothingOfEachOther) {
+  EXPECT_EQ(fused("ld.shared.f32 %f1, [%r6];\nld.shared.f32 %f2, [%r5+8];\nfma.rn.f32 %f3, %f2, %f1, %f3;\n"), 1u);
+  EXPECT_EQ(fused("fma.rn.f32 %f3, %f2, %f1, %f3;\nfma.rn.f32 %f3, %f3, %f3, %f3;\n"), 1u);
+  EXPECT_EQ(fused("fma.rn.f32 %f3, %f2, %f1, %f3;\n"), 0u);
+  EXPECT_EQ(fused("fma.rz.f32 %f3, %f2, %f1, %f3;\nfma.rn.ftz.f32 %f3, %f2, %f1, %f3;\n"), 0u);
+  // The second address is what the first one loads; a factor is the sum; only one of the loads is multiplied.
+  EXPECT_EQ(fused("ld.shared.b32 %r7, [%r5];\nld.shared.f32 %f2, [%r7];\nfma.rn.f32 %f3, %f2, %r7, %f3;\n"), 0u);
+  const std::string loads = "ld.shared.f32 %f1, [%r6];\nld.shared.f32 %f2, [%r5];\n";
+  EXPECT_EQ(fused(loads + "fma.rn.f32 %f3, %f2, %f1, %f1;\n"), 0u);
+  EXPECT_EQ(fused(loads + "fma.rn.f32 %f3, %f2, %f1, %f2;\n"), 0u);
+  EXPECT_EQ(fused(loads + "fma.rn.f32 %f3, %f2, %f4, %f3;\n"), 0u);
+  // Under a predicate each goes alone.
+  EXPECT_EQ(
+      fused("setp.lt.u32 %p1, %r2, 7;\n@%p1 fma.rn.f32 %f3, %f2, %f1, %f3;\n@%p1 fma.rn.f32 %f3, %f2, %f1, %f3;\n"),
+      0u);
+}
+
 TEST(Lockstep, LeavesFunctionsThatAreTooLargeAlone) {
   std::string body;
   for (int i = 0; i < 1100; ++i) body += ".reg .b32 %many" + std::to_string(i) + ";\n";
