@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include "common/base/check.h"
 
 namespace roofwalk::vgpu {
@@ -38,9 +42,6 @@ inline int oldest_way(const std::uint64_t* used, int ways, int shift) {
   return static_cast<int>(oldest & ((1u << kWayBits) - 1));
 }
 
-int find_way(const std::uint64_t* tags, int ways, std::uint64_t line) {
-  return ways == 16 ? way_of<16>(tags, ways, line) : way_of(tags, ways, line);
-}
 // Of a set whose ways have ages from 0, the newest, to ways - 1: the oldest one, and making one the newest.
 template <int known_ways = 0>
 inline int last_way(const std::uint16_t* ages, int ways) {
@@ -57,13 +58,41 @@ inline void rejuvenate(std::uint16_t* ages, int ways, int way) {
   ages[way] = 0;
 }
 
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+// For 16 ways: comparisons whose answers are bits at once.
+template <>
+inline int way_of<16>(const std::uint64_t* tags, int, std::uint64_t line) {
+  const __m512i wanted = _mm512_set1_epi64(static_cast<std::int64_t>(line));
+  const unsigned low = _mm512_cmpeq_epi64_mask(_mm512_loadu_si512(tags), wanted);
+  const unsigned high = _mm512_cmpeq_epi64_mask(_mm512_loadu_si512(tags + 8), wanted);
+  const unsigned found = low | high << 8;
+  return found != 0 ? std::countr_zero(found) : -1;
+}
+template <>
+inline int last_way<16>(const std::uint16_t* ages, int) {
+  const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ages));
+  return std::countr_zero(static_cast<unsigned>(_mm256_cmpeq_epi16_mask(all, _mm256_set1_epi16(15))));
+}
+template <>
+inline void rejuvenate<16>(std::uint16_t* ages, int, int way) {
+  const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ages));
+  const __mmask16 younger = _mm256_cmplt_epu16_mask(all, _mm256_set1_epi16(static_cast<short>(ages[way])));
+  const __m256i older = _mm256_mask_add_epi16(all, younger, all, _mm256_set1_epi16(1));
+  const auto own = static_cast<__mmask16>(1u << way);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(ages), _mm256_mask_mov_epi16(older, own, _mm256_setzero_si256()));
+}
+#endif
+
+int find_way(const std::uint64_t* tags, int ways, std::uint64_t line) {
+  return ways == 16 ? way_of<16>(tags, ways, line) : way_of(tags, ways, line);
+}
 int find_last(const std::uint16_t* ages, int ways) {
   return ways == 16 ? last_way<16>(ages, ways) : last_way(ages, ways);
 }
 void make_newest(std::uint16_t* ages, int ways, int way) {
   ways == 16 ? rejuvenate<16>(ages, ways, way) : rejuvenate(ages, ways, way);
 }
-int find_oldest(const std::uint64_t* used, int ways, int shift = 0) {
+int find_oldest(const std::uint64_t* used, int ways, int shift) {
   return ways == 16 ? oldest_way<16>(used, ways, shift) : oldest_way(used, ways, shift);
 }
 

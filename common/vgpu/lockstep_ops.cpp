@@ -203,6 +203,9 @@ const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
               (2u << (last / kSectorBytes % 4)) - 1, last / kSectorBytes - low / kSectorBytes + 1);
   const BufferMemo& memo = launch.buffer_memos[op->pc];
   const std::uint8_t* const from = memo.data + (low - memo.low);
+  // What the next warp of the block will want, most likely.
+  for (std::uint32_t ahead = 0; ahead < kWarpSize * kBytes; ahead += 64)
+    __builtin_prefetch(from + kWarpSize * kBytes + ahead);
   for (int part = 0; part < vector; ++part) {
     if (op->s[part] == kNoSlot) continue;
     R* const d = warp.lanes<R>(op->s[part]);
