@@ -314,6 +314,21 @@ void coalesce(Access& access) {
     return;
   }
   access.spell_out();
+  // Within two lines side by side, as most of what some lanes ask for: a bit a sector, whoever asks.
+  if (const std::uint64_t base = access.low / kLineBytes * kLineBytes; access.high - base < 2 * kLineBytes) {
+    std::uint32_t touched = 0;
+    for (int l = 0; l < kWarpSize; ++l)
+      touched |= 1u << static_cast<std::uint32_t>((access.address[l] - base) / kSectorBytes);
+    access.total_sectors = static_cast<std::uint64_t>(std::popcount(touched));
+    const auto lower = static_cast<std::uint8_t>(touched & 0xfu), upper = static_cast<std::uint8_t>(touched >> 4);
+    const bool starts_low = line_of(access.address[0]) == line_of(base);
+    access.lines = lower != 0 && upper != 0 ? 2 : 1;
+    access.line[0] = line_of(base) + (starts_low ? 0 : 1);
+    access.sectors[0] = starts_low ? lower : upper;
+    access.line[1] = line_of(base) + (starts_low ? 1 : 0);
+    access.sectors[1] = starts_low ? upper : lower;
+    return;
+  }
   // Lanes usually walk upwards: the newest line is tried first, and a line above all others is new without a search.
   int lines = 0;
   std::uint64_t highest = 0;
@@ -386,10 +401,10 @@ void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
 void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access) {
   Multiprocessor& sm = *launch.sm;
   access.spell_out_lines();
+  WrittenBytes written[kWarpSize];
   const auto ones = static_cast<std::uint32_t>((1ull << access.bytes) - 1);
-  for (int i = 0; i < access.lines; ++i) {
-    WrittenBytes written;
-    if (access.contiguous) {
+  if (access.contiguous) {
+    for (int i = 0; i < access.lines; ++i) {
       // Bytes [low, high + bytes) cut to this line.
       const std::uint64_t start = std::max(access.low, access.line[i] * kLineBytes) - access.line[i] * kLineBytes;
       const std::uint64_t end =
@@ -398,20 +413,19 @@ void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access)
         const std::uint64_t from = std::max<std::uint64_t>(start, s * 32),
                             to = std::min<std::uint64_t>(end, s * 32 + 32);
         if (from < to)
-          written.of_sector[s] = static_cast<std::uint32_t>(((1ull << (to - from)) - 1) << (from - s * 32));
-      }
-    } else if (access.lines == kWarpSize) {
-      // One lane a line, for no line is without a lane.
-      written.of_sector[sector_of(access.of(i))] = ones << access.of(i) % kSectorBytes;
-    } else {
-      for (int l = 0; l < kWarpSize; ++l) {
-        const std::uint64_t address = access.of(l);
-        if (address / kLineBytes == access.line[i])
-          written.of_sector[sector_of(address)] |= ones << address % kSectorBytes;
+          written[i].of_sector[s] = static_cast<std::uint32_t>(((1ull << (to - from)) - 1) << (from - s * 32));
       }
     }
-    sm.l2_log.write(access.line[i], written);
+  } else {
+    int i = 0;  // the line of the lane before, which is often this one's as well
+    for (int l = 0; l < kWarpSize; ++l) {
+      const std::uint64_t address = access.of(l), line = address / kLineBytes;
+      if (access.line[i] != line)
+        i = static_cast<int>(std::find(access.line, access.line + access.lines, line) - access.line);
+      written[i].of_sector[sector_of(address)] |= ones << address % kSectorBytes;
+    }
   }
+  for (int i = 0; i < access.lines; ++i) sm.l2_log.write(access.line[i], written[i]);
   count_write(launch, warp, op, access);
   end_request(sm, warp, op, L2Log::Kind::store);
 }
@@ -526,9 +540,14 @@ void keep_stores(Launch& launch, const Access& access, const Pointers& at, LaneB
     stores.write(access.low, bytes.bytes, kWarpSize * access.bytes, at.of(access, 0));
     return;
   }
+  // Lanes that store side by side, as several do of each row of a tile, at once: so do their bytes lie.
+  const auto stores_lane = [&](int l) { return l < kWarpSize && (access.mask >> l & 1u) != 0; };
   for (int l = 0; l < kWarpSize; ++l) {
-    if ((access.mask >> l & 1u) == 0) continue;
-    stores.write(access.of(l), bytes.lane(l, access.bytes), access.bytes, at.of(access, l));
+    if (!stores_lane(l)) continue;
+    const int first = l;
+    while (at.base != nullptr && stores_lane(l + 1) && access.of(l + 1) == access.of(l) + access.bytes) ++l;
+    stores.write(access.of(first), bytes.lane(first, access.bytes),
+                 static_cast<std::uint32_t>(l + 1 - first) * access.bytes, at.of(access, first));
   }
 }
 

@@ -17,8 +17,52 @@ inline R extend(const std::uint8_t* from) {
   return static_cast<R>(value);
 }
 
+using FourWords = std::uint32_t __attribute__((vector_size(16)));
+
+// Rows become columns.
+inline void transpose(FourWords (&m)[4]) {
+  const FourWords low = __builtin_shufflevector(m[0], m[1], 0, 4, 1, 5),
+                  high = __builtin_shufflevector(m[0], m[1], 2, 6, 3, 7);
+  const FourWords low2 = __builtin_shufflevector(m[2], m[3], 0, 4, 1, 5),
+                  high2 = __builtin_shufflevector(m[2], m[3], 2, 6, 3, 7);
+  m[0] = __builtin_shufflevector(low, low2, 0, 1, 4, 5);
+  m[1] = __builtin_shufflevector(low, low2, 2, 3, 6, 7);
+  m[2] = __builtin_shufflevector(high, high2, 0, 1, 4, 5);
+  m[3] = __builtin_shufflevector(high, high2, 2, 3, 6, 7);
+}
+
+// 16 bytes a lane, four registers of a word, all lanes: four lanes at a time.
+inline void move_four_words_in(const Warp& warp, const Op* op, const Access& access, const Pointers& at) {
+  std::uint32_t* const to[4] = {warp.lanes<std::uint32_t>(op->s[0]), warp.lanes<std::uint32_t>(op->s[1]),
+                                warp.lanes<std::uint32_t>(op->s[2]), warp.lanes<std::uint32_t>(op->s[3])};
+  for (int l = 0; l < kWarpSize; l += 4) {
+    FourWords words[4];
+    for (int i = 0; i < 4; ++i) std::memcpy(&words[i], at.of(access, l + i), sizeof words[i]);
+    transpose(words);
+    for (int i = 0; i < 4; ++i) std::memcpy(to[i] + l, &words[i], sizeof words[i]);
+  }
+}
+inline void move_four_words_out(const Warp& warp, const Op* op, const Access& access, const Pointers& at) {
+  for (int l = 0; l < kWarpSize; l += 4) {
+    FourWords words[4];
+    for (int i = 0; i < 4; ++i) std::memcpy(&words[i], warp.lanes<std::uint32_t>(op->s[i]) + l, sizeof words[i]);
+    transpose(words);
+    for (int i = 0; i < 4; ++i) std::memcpy(at.of(access, l + i), &words[i], sizeof words[i]);
+  }
+}
+template <class R, class M, int vector>
+inline bool moves_four_words(const Warp& warp, const Op* op) {
+  if constexpr (vector == 4 && sizeof(R) == 4 && sizeof(M) == 4) {
+    return warp.mask == kAllLanes && op->s[0] != kNoSlot && op->s[1] != kNoSlot && op->s[2] != kNoSlot &&
+           op->s[3] != kNoSlot;
+  } else {
+    return false;
+  }
+}
+
 template <class R, class M, int vector>
 inline void move_in(const Warp& warp, const Op* op, const Access& access, const Pointers& at) {
+  if (moves_four_words<R, M, vector>(warp, op) && !access.uniform) return move_four_words_in(warp, op, access, at);
   for (int part = 0; part < vector; ++part) {
     if (op->s[part] == kNoSlot) continue;
     R* const d = warp.lanes<R>(op->s[part]);
@@ -51,6 +95,7 @@ inline void move_in(const Warp& warp, const Op* op, const Access& access, const 
 
 template <class R, class M, int vector>
 inline void move_out(const Warp& warp, const Op* op, const Access& access, const Pointers& at) {
+  if (moves_four_words<R, M, vector>(warp, op)) return move_four_words_out(warp, op, access, at);
   for (int part = 0; part < vector; ++part) {
     const R* const v = warp.lanes<R>(op->s[part]);
     if constexpr (vector == 1 && sizeof(R) == sizeof(M)) {

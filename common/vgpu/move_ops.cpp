@@ -107,6 +107,20 @@ const Op* op_cast(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
+// cvt.rzi of float, as casts are: NaN becomes 0, what is beyond the ends becomes the nearer one.
+template <class D>
+const Op* op_truncate(Launch&, Warp& warp, const Op* op) {
+  constexpr D kLeast = std::numeric_limits<D>::min(), kGreatest = std::numeric_limits<D>::max();
+  constexpr float kBelow = static_cast<float>(kLeast), kAbove = std::is_signed_v<D> ? 0x1p31f : 0x1p32f;
+  const float* a = warp.lanes<float>(op->s[1]);
+  for_lanes(warp.lanes<D>(op->s[0]), warp.mask, [&](int l) {
+    const float x = a[l];
+    const D inside = static_cast<D>(x > kBelow && x < kAbove ? x : 0.0f);
+    return x >= kAbove ? kGreatest : x <= kBelow ? kLeast : inside;
+  });
+  return op + 1;
+}
+
 // Every other conversion, lane by lane through the widest type that holds the source exactly.
 Int128 integer_of(std::uint64_t bits, Type type) {
   switch (type) {
@@ -610,6 +624,10 @@ Handler convert_handler(const Instruction& in, int result_bytes, int source_byte
   }
   if (from_word && in.type == Type::f32 && in.source_type == Type::s32 && !in.sat && !directed) {
     return op_cast<float, std::int32_t>;
+  }
+  if (from_word && in.source_type == Type::f32 && in.rounding == Rounding::rzi && !in.ftz && result_bytes == 4) {
+    if (in.type == Type::s32) return op_truncate<std::int32_t>;
+    if (in.type == Type::u32) return op_truncate<std::uint32_t>;
   }
   switch (result_bytes) {
     case 2:

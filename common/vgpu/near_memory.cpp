@@ -25,8 +25,10 @@ int bank_turns(const Access& access, int first, int last, bool each) {
     if (!active(access, l)) continue;
     for (std::uint64_t part = 0; part < parts; ++part) {
       const std::uint64_t word = access.address[l] / 4 + part;
-      if (!each && std::find(words, words + count, word) != words + count) continue;
-      words[count++] = word;
+      if (!each) {
+        if (std::find(words, words + count, word) != words + count) continue;
+        words[count++] = word;
+      }
       most = std::max(most, ++turns[word % kBanks]);
     }
   }
@@ -192,14 +194,14 @@ void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& a
       kLocalPhysical + (static_cast<std::uint64_t>(launch.sm->index) << 36) + warp.slot * words * 4 * kWarpSize;
   const std::uint32_t piece = std::min<std::uint32_t>(access.bytes, 4);
   for (std::uint32_t at = 0; at < access.bytes; at += piece) {
-    Access words_access;
-    words_access.mask = access.mask;
-    words_access.bytes = piece;
+    alignas(64) std::uint64_t words_of[kWarpSize];
     for (int l = 0; l < kWarpSize; ++l) {
       const std::uint64_t offset = access.address[l] + at;
       const int lane = active(access, l) ? l : std::countr_zero(access.mask);
-      words_access.address[l] = base + offset / 4 * 4 * kWarpSize + static_cast<std::uint64_t>(lane) * 4 + offset % 4;
+      words_of[l] = base + offset / 4 * 4 * kWarpSize + static_cast<std::uint64_t>(lane) * 4 + offset % 4;
     }
+    Access words_access;
+    make_access(words_of, access.mask, piece, words_access);
     coalesce(words_access);
     store ? count_store(launch, warp, op, words_access) : count_load(launch, warp, op, words_access);
   }

@@ -1,4 +1,4 @@
-// What the virtual GPU's speed is set beside: the same arithmetic in plain loops on the host, without vectors.
+// What the virtual GPU's speed is set beside: the same work in plain loops on the host, without vectors.
 #pragma once
 
 namespace roofwalk::test {
@@ -6,5 +6,13 @@ namespace roofwalk::test {
 // c = a b, n x n, i-j-k.
 void native_gemm(const float* a, const float* b, float* c, int n);
 void native_vector_add(const float* a, const float* b, float* c, int n);
+
+// What kernels/divergent.cu, gather.cu and histogram.cu compute.
+void native_divergent(const float* a, const float* b, float* c, int n);
+void native_gather(const float* a, const float* b, float* c, int n);
+void native_histogram(const float* a, float* c, int n);
+// Chapter 5's.
+void native_layernorm(const float* x, const float* gamma, const float* beta, float* y, int rows, int cols,
+                      float epsilon);
 
 }  // namespace roofwalk::test

@@ -1,8 +1,10 @@
-// Execution with counting, in warp instructions a second: on one thread without a clock, as a ratio to native loops
-// where there are some, and whole runs with the clock.
+// Execution with counting, in warp instructions a second and as a ratio to plain loops that do the same work on one
+// thread of the host: on one thread without a clock, on all threads, and whole runs with the clock.
 #include <benchmark/benchmark.h>
 
+#include <bit>
 #include <chrono>
+#include <functional>
 
 #include "tests/bench/native.h"
 #include "tests/support/kernel_runner.h"
@@ -13,24 +15,28 @@ namespace {
 // Counted, without a clock, on one thread.
 constexpr RunOptions kCounted{.threads = 1, .time = RunOptions::Time::least};
 
-enum class Kind { vectors, products };  // kernels of (a, b, c, n) and of (a, b, c, m, n, k)
+struct Work {
+  std::string source;
+  std::vector<Buffer> buffers;                       // the kernel's first arguments
+  std::vector<Runner::Argument> numbers;             // its others
+  std::function<void(std::vector<Buffer>&)> native;  // the same work; none: not compared
+  double mmas = 0;                                   // of one run
+};
 
-void run_on(benchmark::State& state, const std::filesystem::path& source, Kind kind, int n,
-            const RunOptions& options = kCounted) {
-  const auto artifact = compile(text_of(source.string()));
+void run_on(benchmark::State& state, Work work, const RunOptions& options = kCounted) {
+  const auto artifact = compile(text_of(work.source));
   if (!artifact) return state.SkipWithError(artifact.error().text().c_str());
-  const std::size_t count = kind == Kind::products ? static_cast<std::size_t>(n) * n : n;
-  Buffer a{"a", numbers(count)}, b{"b", numbers(count, 5)}, c{"c", std::vector<float>(count)};
+  std::vector<Runner::Argument> arguments;
+  for (Buffer& buffer : work.buffers) arguments.emplace_back(&buffer);
+  arguments.insert(arguments.end(), work.numbers.begin(), work.numbers.end());
   Runner runner;
-  std::vector<Runner::Argument> arguments{&a, &b, &c, n};
-  if (kind == Kind::products) arguments.insert(arguments.end(), {n, n});
   const auto plan = runner.plan(*artifact, arguments);
   if (!plan) return state.SkipWithError(plan.error().text().c_str());
   // The native loop has its turns between ours, so that both see the same machine.
   double own_s = 0, native_s = 0;
-  const auto timed = [](auto&& work) {
+  const auto timed = [](auto&& run) {
     const auto start = std::chrono::steady_clock::now();
-    work();
+    run();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   std::uint64_t instructions = 0;
@@ -40,59 +46,110 @@ void run_on(benchmark::State& state, const std::filesystem::path& source, Kind k
       if (!record || record->fault) return state.SkipWithError("the kernel failed");
       instructions += *record->counters[Counter::warp_instructions];
     });
+    if (!work.native) continue;
     state.PauseTiming();
-    native_s += timed([&] {
-      kind == Kind::products ? native_gemm(a.values.data(), b.values.data(), c.values.data(), n)
-                             : native_vector_add(a.values.data(), b.values.data(), c.values.data(), n);
-    });
-    benchmark::DoNotOptimize(c.values.data());
+    native_s += timed([&] { work.native(work.buffers); });
+    for (Buffer& buffer : work.buffers) benchmark::DoNotOptimize(buffer.values.data());
     state.ResumeTiming();
   }
   state.counters["warp_instructions_per_s"] =
       benchmark::Counter(static_cast<double>(instructions), benchmark::Counter::kIsRate);
-  state.counters["of_native"] = own_s / native_s;
+  if (work.mmas != 0) {
+    state.counters["mmas_per_s"] = benchmark::Counter(work.mmas, benchmark::Counter::kIsIterationInvariantRate);
+  }
+  if (work.native) state.counters["of_native"] = own_s / native_s;
+}
+
+float* values(std::vector<Buffer>& buffers, std::size_t i) { return buffers[i].values.data(); }
+
+// Kernels of (a, b, c, n).
+Work vectors(const std::string& source, int n, void (*native)(const float*, const float*, float*, int)) {
+  const auto count = static_cast<std::size_t>(n);
+  return {.source = source,
+          .buffers = {{"a", numbers(count)}, {"b", numbers(count, 5)}, {"c", std::vector<float>(count)}},
+          .numbers = {n},
+          .native = [=](auto& b) { native(values(b, 0), values(b, 1), values(b, 2), n); }};
+}
+
+// Kernels of (a, b, c, m, n, k), n x n.
+Work products(const std::string& source, int n) {
+  Work work = vectors(source, n * n, native_vector_add);
+  work.numbers = {n, n, n};
+  work.native = [=](auto& b) { native_gemm(values(b, 0), values(b, 1), values(b, 2), n); };
+  return work;
 }
 
 void vector_add(benchmark::State& state) {
-  run_on(state, "solutions/01-vector-add/step1_fill_the_machine.cu", Kind::vectors, 1 << 20);
+  run_on(state, vectors("solutions/01-vector-add/step1_fill_the_machine.cu", 1 << 20, native_vector_add));
 }
-void naive_gemm_starter(benchmark::State& state) {
-  run_on(state, "chapters/02-naive-gemm/kernel.cu", Kind::products, 512);
-}
+void naive_gemm_starter(benchmark::State& state) { run_on(state, products("chapters/02-naive-gemm/kernel.cu", 512)); }
 void naive_gemm_coalesced(benchmark::State& state) {
-  run_on(state, "solutions/02-naive-gemm/step1_neighbours_share_a_row.cu", Kind::products, 512);
+  run_on(state, products("solutions/02-naive-gemm/step1_neighbours_share_a_row.cu", 512));
 }
-void tiled_gemm(benchmark::State& state) { run_on(state, "tests/bench/kernels/tiled_16.cu", Kind::products, 512); }
+void tiled_gemm(benchmark::State& state) { run_on(state, products("tests/bench/kernels/tiled_16.cu", 512)); }
 void pipelined_gemm(benchmark::State& state) {
-  run_on(state, "solutions/04-pipelined-gemm/step3_registers_too.cu", Kind::products, 512);
+  run_on(state, products("solutions/04-pipelined-gemm/step3_registers_too.cu", 512));
 }
-// Beside a native vector add, which does far less: for themselves, not for the ratio.
-void divergent(benchmark::State& state) { run_on(state, "tests/bench/kernels/divergent.cu", Kind::vectors, 1 << 18); }
-void gather(benchmark::State& state) { run_on(state, "tests/bench/kernels/gather.cu", Kind::vectors, 1 << 18); }
-void histogram(benchmark::State& state) { run_on(state, "tests/bench/kernels/histogram.cu", Kind::vectors, 1 << 18); }
+void mma_gemm(benchmark::State& state) {
+  constexpr int kSize = 1024;
+  Work work = products("tests/bench/kernels/mma.cu", kSize);
+  const float two_ones = std::bit_cast<float>(0x3c003c00u);  // a pair of halves
+  for (std::size_t i : {0, 1}) work.buffers[i].values.assign(std::size_t{kSize} * kSize / 2, two_ones);
+  work.native = nullptr;
+  work.mmas = static_cast<double>(kSize) * kSize * kSize / (16 * 8 * 16);
+  run_on(state, std::move(work));
+}
+void layernorm(benchmark::State& state) {
+  constexpr int kRows = 512, kCols = 1024;
+  constexpr float kEpsilon = 1e-5f;
+  run_on(state, {.source = "solutions/05-fused-layernorm/step1_one_kernel.cu",
+                 .buffers = {{"x", numbers(std::size_t{kRows} * kCols)},
+                             {"gamma", numbers(kCols)},
+                             {"beta", numbers(kCols, 5)},
+                             {"y", std::vector<float>(std::size_t{kRows} * kCols)}},
+                 .numbers = {kRows, kCols, kEpsilon},
+                 .native = [=](auto& b) {
+                   native_layernorm(values(b, 0), values(b, 1), values(b, 2), values(b, 3), kRows, kCols, kEpsilon);
+                 }});
+}
+void divergent(benchmark::State& state) {
+  run_on(state, vectors("tests/bench/kernels/divergent.cu", 1 << 18, native_divergent));
+}
+void gather(benchmark::State& state) {
+  run_on(state, vectors("tests/bench/kernels/gather.cu", 1 << 18, native_gather));
+}
+void histogram(benchmark::State& state) {
+  run_on(state, vectors("tests/bench/kernels/histogram.cu", 1 << 18,
+                        [](const float* a, const float*, float* c, int n) { native_histogram(a, c, n); }));
+}
 
 // What single techniques gain: the same without them.
 void without_lockstep(benchmark::State& state) {
   RunOptions options = kCounted;
   options.lockstep = false;
-  run_on(state, "solutions/02-naive-gemm/step1_neighbours_share_a_row.cu", Kind::products, 512, options);
+  run_on(state, products("solutions/02-naive-gemm/step1_neighbours_share_a_row.cu", 512), options);
 }
 void sanitized(benchmark::State& state) {
   RunOptions options = kCounted;
   options.sanitize = true;
-  run_on(state, "tests/bench/kernels/tiled_16.cu", Kind::products, 256, options);
+  run_on(state, products("tests/bench/kernels/tiled_16.cu", 256), options);
 }
-void not_sanitized(benchmark::State& state) { run_on(state, "tests/bench/kernels/tiled_16.cu", Kind::products, 256); }
+void not_sanitized(benchmark::State& state) { run_on(state, products("tests/bench/kernels/tiled_16.cu", 256)); }
 
-// Argument: threads, 0 as many as there are.
+// Argument: threads, 0 as many as there are. Counted, and with the clock.
+void threads_naive_gemm_1024(benchmark::State& state) {
+  RunOptions options = kCounted;
+  options.threads = static_cast<int>(state.range(0));
+  run_on(state, products("chapters/02-naive-gemm/kernel.cu", 1024), options);
+}
 RunOptions timed(const benchmark::State& state) {
   return {.threads = static_cast<int>(state.range(0)), .time = RunOptions::Time::clock};
 }
 void timed_vector_add(benchmark::State& state) {
-  run_on(state, "solutions/01-vector-add/step1_fill_the_machine.cu", Kind::vectors, 1 << 20, timed(state));
+  run_on(state, vectors("solutions/01-vector-add/step1_fill_the_machine.cu", 1 << 20, native_vector_add), timed(state));
 }
 void timed_naive_gemm_1024(benchmark::State& state) {
-  run_on(state, "chapters/02-naive-gemm/kernel.cu", Kind::products, 1024, timed(state));
+  run_on(state, products("chapters/02-naive-gemm/kernel.cu", 1024), timed(state));
 }
 
 BENCHMARK(vector_add)->Unit(benchmark::kMillisecond);
@@ -100,12 +157,15 @@ BENCHMARK(naive_gemm_starter)->Unit(benchmark::kMillisecond);
 BENCHMARK(naive_gemm_coalesced)->Unit(benchmark::kMillisecond);
 BENCHMARK(tiled_gemm)->Unit(benchmark::kMillisecond);
 BENCHMARK(pipelined_gemm)->Unit(benchmark::kMillisecond);
+BENCHMARK(mma_gemm)->Unit(benchmark::kMillisecond);
+BENCHMARK(layernorm)->Unit(benchmark::kMillisecond);
 BENCHMARK(divergent)->Unit(benchmark::kMillisecond);
 BENCHMARK(gather)->Unit(benchmark::kMillisecond);
 BENCHMARK(histogram)->Unit(benchmark::kMillisecond);
 BENCHMARK(without_lockstep)->Unit(benchmark::kMillisecond);
 BENCHMARK(not_sanitized)->Unit(benchmark::kMillisecond);
 BENCHMARK(sanitized)->Unit(benchmark::kMillisecond);
+BENCHMARK(threads_naive_gemm_1024)->Arg(1)->Arg(0)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(timed_vector_add)->Arg(1)->Arg(0)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(timed_naive_gemm_1024)->Arg(1)->Arg(0)->UseRealTime()->Unit(benchmark::kMillisecond);
 
