@@ -115,11 +115,23 @@ std::uint64_t of_nan(const FloatType& from, const IntegerType& to, char reg) {
   return top ? in_register(to, Int128{1} << (to.bits - 1), reg) : 0;
 }
 
+// Samples, and the powers of two that are the ends of integers, with their neighbours.
+Values samples_with_ends(const FloatType& from) {
+  Values out = samples(from.kind, 1000);
+  for (const int power : {7, 8, 15, 16, 31, 32, 63, 64}) {
+    for (const bool negative : {false, true}) {
+      const std::uint64_t end = rounded(from.format, {negative, 1, power, false}, Round::nearest_even);
+      if (!from.format.is_infinite(end)) out.insert(out.end(), {end - 1, end, end + 1});
+    }
+  }
+  return out;
+}
+
 ROW_TEST(Cvt, FloatsToIntegers) {
   for (const FloatType& from : kFloats) {
+    const Values x = samples_with_ends(from);
     for (const IntegerType& to : kIntegers) {
       const char d = register_of(to);
-      const Values x = samples(from.kind, 1000);
       for (const Direction& direction : kDirections) {
         for (const bool ftz : {false, true}) {
           if (ftz && from.reg != 'r') continue;
