@@ -217,14 +217,14 @@ void L2Cache::write_back_all(std::vector<SiteTraffic>& traffic) {
   for (std::size_t at = 0; at < states_.size(); ++at) write_back(at, traffic);
 }
 
-std::size_t L2Cache::find_or_allocate(std::uint64_t line, std::vector<SiteTraffic>& traffic) {
-  const std::size_t first = set_of(line) * static_cast<std::size_t>(ways_);
-  int way = find_way(&tags_[first], ways_, line);
+std::size_t L2Cache::find_or_allocate(Place place, std::vector<SiteTraffic>& traffic) {
+  const std::size_t first = place.first;
+  int way = find_way(&tags_[first], ways_, place.line);
   if (way < 0) {
     way = find_last(&ages_[first], ways_);
     const std::size_t victim = first + static_cast<std::size_t>(way);
     write_back(victim, traffic);
-    tags_[victim] = line;
+    tags_[victim] = place.line;
     states_[victim] = 0;
     read_in_[victim] = 0;
   }
@@ -248,23 +248,21 @@ unsigned L2Cache::make_dirty(std::size_t at, unsigned sectors, unsigned valid, S
   return sectors & ~(state >> kDirtyShift);
 }
 
-unsigned L2Cache::read(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
-  return read_at(find_or_allocate(line, traffic), sectors, site, traffic);
+unsigned L2Cache::read(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
+  return read_at(find_or_allocate(place, traffic), sectors, site, traffic);
 }
 
-bool L2Cache::came_this_round(std::uint64_t line) const {
-  const std::size_t first = set_of(line) * static_cast<std::size_t>(ways_);
-  const int way = find_way(&tags_[first], ways_, line);
-  return way >= 0 && read_in_[first + static_cast<std::size_t>(way)] == round_;
+bool L2Cache::came_this_round(Place place) const {
+  const int way = find_way(&tags_[place.first], ways_, place.line);
+  return way >= 0 && read_in_[place.first + static_cast<std::size_t>(way)] == round_;
 }
 
-unsigned L2Cache::write(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
-  return make_dirty(find_or_allocate(line, traffic), sectors, sectors, site);
+unsigned L2Cache::write(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
+  return make_dirty(find_or_allocate(place, traffic), sectors, sectors, site);
 }
 
-unsigned L2Cache::write(std::uint64_t line, const std::uint32_t (&bytes)[4], SiteId site,
-                        std::vector<SiteTraffic>& traffic) {
-  const std::size_t at = find_or_allocate(line, traffic);
+unsigned L2Cache::write(Place place, const std::uint32_t (&bytes)[4], SiteId site, std::vector<SiteTraffic>& traffic) {
+  const std::size_t at = find_or_allocate(place, traffic);
   unsigned sectors = 0, whole = 0;
   for (unsigned sector = 0; sector < 4; ++sector) {
     if (bytes[sector] == 0) continue;
@@ -279,8 +277,8 @@ unsigned L2Cache::write(std::uint64_t line, const std::uint32_t (&bytes)[4], Sit
   return make_dirty(at, sectors, whole, site);
 }
 
-L2Cache::Updated L2Cache::update(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
-  const std::size_t at = find_or_allocate(line, traffic);
+L2Cache::Updated L2Cache::update(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {
+  const std::size_t at = find_or_allocate(place, traffic);
   const unsigned missed = read_at(at, sectors, site, traffic);
   return {missed, make_dirty(at, sectors, 0, site)};
 }

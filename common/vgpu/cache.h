@@ -44,34 +44,42 @@ class L2Cache {
   // Forgets everything: the state at the start of a plan.
   void invalidate();
 
-  // Brings what `read` and `write` of a line look at first into the host's caches.
-  void prefetch(std::uint64_t line) const {
-    const std::size_t first = set_of(line) * static_cast<std::size_t>(ways_);
+  // A line, and where its set begins.
+  struct Place {
+    std::uint64_t line = 0;
+    std::size_t first = 0;
+  };
+  Place place_of(std::uint64_t line) const { return {line, set_of(line) * static_cast<std::size_t>(ways_)}; }
+  // The same, and brings what `read` and `write` of it look at first into the host's caches.
+  Place prefetch(std::uint64_t line) const {
+    const Place place = place_of(line);
+    const std::size_t first = place.first;
     __builtin_prefetch(&tags_[first]);
     __builtin_prefetch(&tags_[first + static_cast<std::size_t>(ways_) / 2]);
     __builtin_prefetch(&ages_[first]);
     __builtin_prefetch(&states_[first]);
+    return place;
   }
 
   // What comes from DRAM from now on belongs to another round than what came before.
   void begin_round() { ++round_; }
   // Whether a line that L2 holds, or part of it, was read from DRAM in this round.
-  bool came_this_round(std::uint64_t line) const;
+  bool came_this_round(Place place) const;
 
   // Reads `sectors` (4-bit mask) of a line; returns the mask of those that L2 did not hold.
-  unsigned read(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
+  unsigned read(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
 
   // Writes bytes of a line: one 32-bit mask of written bytes a sector (0: untouched); or whole sectors. Returns the
   // mask of the sectors that it made dirty: each will be written to DRAM once.
-  unsigned write(std::uint64_t line, const std::uint32_t (&bytes)[4], SiteId site, std::vector<SiteTraffic>& traffic);
-  unsigned write(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
+  unsigned write(Place place, const std::uint32_t (&bytes)[4], SiteId site, std::vector<SiteTraffic>& traffic);
+  unsigned write(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
 
   // Reads, changes and keeps `sectors` (atomics): they end valid and dirty. Returns the masks of misses and of sectors
   // that it made dirty.
   struct Updated {
     unsigned missed = 0, dirtied = 0;
   };
-  Updated update(std::uint64_t line, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
+  Updated update(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
 
   // Writes back what is dirty, as at the end of a plan. Lines stay valid.
   void write_back_all(std::vector<SiteTraffic>& traffic);
@@ -85,7 +93,7 @@ class L2Cache {
   // not valid.
   static constexpr unsigned kValid = 0xf, kDirtyShift = 4;
 
-  std::size_t find_or_allocate(std::uint64_t line, std::vector<SiteTraffic>& traffic);
+  std::size_t find_or_allocate(Place place, std::vector<SiteTraffic>& traffic);
   void write_back(std::size_t at, std::vector<SiteTraffic>& traffic);
   unsigned read_at(std::size_t at, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
   // Returns what was clean of `sectors`.

@@ -1,5 +1,6 @@
 #include "common/vgpu/l2_log.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "common/vgpu/launch.h"
@@ -36,6 +37,8 @@ void L2Answer::tell() const {
 void L2Log::replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std::vector<SiteTraffic>& traffic,
                    std::vector<L2Answer>& answers) {
   std::size_t at = 0, next_partial = 0;
+  L2Cache::Place ahead[kAhead];
+  for (std::size_t i = 0; i < std::min(kAhead, lines_.size()); ++i) ahead[i] = l2.prefetch(lines_[i].line);
   for (const Request& request : requests_) {
     const SiteId id = first_site + request.pc;
     Site& site = sites[request.pc];
@@ -43,23 +46,24 @@ void L2Log::replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std
     bool arriving = false;  // at L2, from DRAM
     for (; at < request.end; ++at) {
       const Line& line = lines_[at];
-      if (at + kAhead < lines_.size()) l2.prefetch(lines_[at + kAhead].line);
+      const L2Cache::Place place = ahead[at % kAhead];
+      if (at + kAhead < lines_.size()) ahead[at % kAhead] = l2.prefetch(lines_[at + kAhead].line);
       switch (request.kind) {
         case Kind::load:
           read += count(line.sectors);
-          if (request.trace != nullptr) arriving |= l2.came_this_round(line.line);
-          from_dram += count(l2.read(line.line, line.sectors, id, traffic));
+          if (request.trace != nullptr) arriving |= l2.came_this_round(place);
+          from_dram += count(l2.read(place, line.sectors, id, traffic));
           break;
         case Kind::arriving:
-          arriving |= l2.came_this_round(line.line);
+          arriving |= l2.came_this_round(place);
           break;
         case Kind::store: {
-          dirtied += count(line.partial ? l2.write(line.line, partial_[next_partial++].of_sector, id, traffic)
-                                        : l2.write(line.line, line.sectors, id, traffic));
+          dirtied += count(line.partial ? l2.write(place, partial_[next_partial++].of_sector, id, traffic)
+                                        : l2.write(place, line.sectors, id, traffic));
           break;
         }
         case Kind::atomic: {
-          const L2Cache::Updated updated = l2.update(line.line, line.sectors, id, traffic);
+          const L2Cache::Updated updated = l2.update(place, line.sectors, id, traffic);
           from_dram += count(updated.missed);
           dirtied += count(updated.dirtied);
           break;

@@ -108,8 +108,8 @@ TEST(L2, WholeSectorStoresAreWrittenOnceAndFillNothing) {
   L2Cache cache(4 * kLineBytes, 4);
   std::vector<SiteTraffic> traffic(2);
   const std::uint32_t bytes[4] = {kWhole, kWhole, 0, 0};
-  EXPECT_EQ(cache.write(5, bytes, 1, traffic), 0b11u);
-  EXPECT_EQ(cache.write(5, bytes, 1, traffic), 0u);
+  EXPECT_EQ(cache.write(cache.place_of(5), bytes, 1, traffic), 0b11u);
+  EXPECT_EQ(cache.write(cache.place_of(5), bytes, 1, traffic), 0u);
   cache.write_back_all(traffic);
   cache.write_back_all(traffic);
   EXPECT_EQ(traffic[1].dram_write_sectors, 2u);
@@ -119,8 +119,8 @@ TEST(L2, WholeSectorStoresAreWrittenOnceAndFillNothing) {
 TEST(L2, PartsOfASectorThatAddUpFillNothing) {
   L2Cache cache(4 * kLineBytes, 4);
   std::vector<SiteTraffic> traffic(1);
-  cache.write(5, {0x0000'ffffu, 0, 0, 0}, 0, traffic);
-  cache.write(5, {0xffff'0000u, 0, 0, 0}, 0, traffic);
+  cache.write(cache.place_of(5), {0x0000'ffffu, 0, 0, 0}, 0, traffic);
+  cache.write(cache.place_of(5), {0xffff'0000u, 0, 0, 0}, 0, traffic);
   cache.write_back_all(traffic);
   EXPECT_EQ(traffic[0].dram_read_sectors, 0u);
   EXPECT_EQ(traffic[0].dram_write_sectors, 1u);
@@ -129,12 +129,12 @@ TEST(L2, PartsOfASectorThatAddUpFillNothing) {
 TEST(L2, PartlyWrittenSectorCostsOneFill) {
   L2Cache cache(4 * kLineBytes, 4);
   std::vector<SiteTraffic> traffic(2);
-  cache.write(5, {0xfu, 0, 0, 0}, 0, traffic);
+  cache.write(cache.place_of(5), {0xfu, 0, 0, 0}, 0, traffic);
   cache.write_back_all(traffic);  // on leaving
   EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
-  cache.write(6, {0xfu, 0, 0, 0}, 0, traffic);
-  EXPECT_EQ(cache.read(6, 1, 1, traffic), 1u);  // or on being read, and then not again
-  EXPECT_EQ(cache.read(6, 1, 1, traffic), 0u);
+  cache.write(cache.place_of(6), {0xfu, 0, 0, 0}, 0, traffic);
+  EXPECT_EQ(cache.read(cache.place_of(6), 1, 1, traffic), 1u);  // or on being read, and then not again
+  EXPECT_EQ(cache.read(cache.place_of(6), 1, 1, traffic), 0u);
   cache.write_back_all(traffic);
   EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
   EXPECT_EQ(traffic[1].dram_read_sectors, 1u);
@@ -144,17 +144,18 @@ TEST(L2, PartlyWrittenSectorCostsOneFill) {
 TEST(L2, TheStoreThatDirtiedALinePaysForItsEviction) {
   L2Cache cache(kLineBytes, 1);
   std::vector<SiteTraffic> traffic(3);
-  cache.write(1, {kWhole, 0, 0, 0}, 2, traffic);
-  cache.read(9, 1, 0, traffic);
+  cache.write(cache.place_of(1), {kWhole, 0, 0, 0}, 2, traffic);
+  cache.read(cache.place_of(9), 1, 0, traffic);
   EXPECT_EQ(traffic[2].dram_write_sectors, 1u);
   EXPECT_EQ(traffic[0].dram_read_sectors, 1u);
-  EXPECT_EQ(cache.read(1, 1, 0, traffic), 1u);
+  EXPECT_EQ(cache.read(cache.place_of(1), 1, 0, traffic), 1u);
 }
 
 TEST(L2, AtomicsReadOnceAndLeaveDirtySectors) {
   L2Cache cache(4 * kLineBytes, 4);
   std::vector<SiteTraffic> traffic(1);
-  const L2Cache::Updated first = cache.update(3, 0b11, 0, traffic), second = cache.update(3, 0b11, 0, traffic);
+  const L2Cache::Updated first = cache.update(cache.place_of(3), 0b11, 0, traffic),
+                         second = cache.update(cache.place_of(3), 0b11, 0, traffic);
   EXPECT_EQ(first.missed, 0b11u);
   EXPECT_EQ(first.dirtied, 0b11u);
   EXPECT_EQ(second.missed, 0u);
@@ -167,9 +168,9 @@ TEST(L2, AtomicsReadOnceAndLeaveDirtySectors) {
 TEST(L2, InvalidateForgetsDirtyLinesToo) {
   L2Cache cache(4 * kLineBytes, 4);
   std::vector<SiteTraffic> traffic(1);
-  cache.write(3, {kWhole, kWhole, kWhole, kWhole}, 0, traffic);
+  cache.write(cache.place_of(3), {kWhole, kWhole, kWhole, kWhole}, 0, traffic);
   cache.invalidate();
-  cache.write(3, kNothing, 0, traffic);
+  cache.write(cache.place_of(3), kNothing, 0, traffic);
   cache.write_back_all(traffic);
   EXPECT_EQ(traffic[0].dram_write_sectors, 0u);
 }
@@ -260,20 +261,23 @@ TEST(L2, AnswersAsThePlainRulesDo) {
       }
       switch (below(8)) {
         case 0:
-          ASSERT_EQ(cache.write(line, sectors, 0, traffic), plain.write(line, whole)) << ways << ' ' << step;
+          ASSERT_EQ(cache.write(cache.place_of(line), sectors, 0, traffic), plain.write(line, whole))
+              << ways << ' ' << step;
           break;
         case 1:
         case 2:
-          ASSERT_EQ(cache.write(line, bytes, 0, traffic), plain.write(line, bytes)) << ways << ' ' << step;
+          ASSERT_EQ(cache.write(cache.place_of(line), bytes, 0, traffic), plain.write(line, bytes))
+              << ways << ' ' << step;
           break;
         case 3: {
-          const L2Cache::Updated updated = cache.update(line, sectors, 0, traffic);
+          const L2Cache::Updated updated = cache.update(cache.place_of(line), sectors, 0, traffic);
           ASSERT_EQ(updated.missed, plain.read(line, sectors)) << ways << ' ' << step;
           ASSERT_EQ(updated.dirtied, plain.write(line, whole)) << ways << ' ' << step;
           break;
         }
         default:
-          ASSERT_EQ(cache.read(line, sectors, 0, traffic), plain.read(line, sectors)) << ways << ' ' << step;
+          ASSERT_EQ(cache.read(cache.place_of(line), sectors, 0, traffic), plain.read(line, sectors))
+              << ways << ' ' << step;
       }
       if (below(512) == 0) {
         cache.write_back_all(traffic);
