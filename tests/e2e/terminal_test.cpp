@@ -109,6 +109,8 @@ class OnTerminal {
       read_more(20);
       if (::waitpid(child_, &status, WNOHANG) == child_) {
         child_ = -1;
+        while (read_more(0) && grew_) {  // what it wrote since
+        }
         return status;
       }
     }
