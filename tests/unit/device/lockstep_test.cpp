@@ -74,6 +74,19 @@ __global__ void k(const float* a, float* b, int n) {
   b[256 + y * 16 + x] = other;
 })",
      "1, dim3(16, 16)"},
+    {"IndicesAgainstBounds", R"(
+__global__ void k(const float* a, float* b, int n) {  // within a warp, at its ends, past the ends of numbers, backwards
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned u = i;
+  int bits = 0;
+  for (int bound = 0; bound < 80; bound += 5) {
+    bits = bits * 3 + (i < bound) + 2 * (i >= bound) + 4 * (-i <= -bound) + 8 * (u - 40u > unsigned(bound));
+    bits += 16 * (i == bound) + 32 * (2 * i != bound) + 64 * (2147483600 + bound > int(u + 2147483600u));
+    bits += 128 * (a + i < a + bound);
+  }
+  b[i] = bits;
+})",
+     "2, 64"},
     {"WarpsThatAreNotWhole", R"(
 __global__ void k(const float* a, float* b, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
