@@ -86,7 +86,7 @@ bool is_fma(const Op& op) {
   const ptx::Instruction& in = *op.instruction;
   // As it usually is: nearest, subnormal numbers as they are, not clamped.
   return in.opcode == ptx::Opcode::Fma && in.type == ptx::Type::f32 && in.rounding == ptx::Rounding::rn && !in.ftz &&
-         !in.sat;
+         !in.sat && op.run == alu_handler(in);  // not the check or the filling of lanes that came of one
 }
 
 bool loads_shared_words(const Op& op, const std::vector<Steps>& steps) {

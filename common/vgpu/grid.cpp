@@ -125,7 +125,7 @@ class GridRunner {
 
   void run(double seconds) {
     play(seconds);
-    l2_round_.replay();
+    l2_round_.replay_alone();
     l2_round_.tell_traces();
     add_sites(l2_round_.sites());
     launch_.count_steps();
@@ -246,7 +246,7 @@ class GridRunner {
   }
 
   void play_alone() {
-    l2_round_.replay();
+    l2_round_.replay_alone();
     for (Multiprocessor* sm : working_) {
       turn(launch_, *sm);
       if (sm->fault || launch_.refusal) return;

@@ -103,8 +103,10 @@ void L2Round::replay_half() {
 }
 
 void L2Round::replay() {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return;
+  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) replay_alone();
+}
+
+void L2Round::replay_alone() {
   replay_to(taken_);
   taken_ = replayed_ = 0;
 }

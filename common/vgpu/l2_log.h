@@ -86,6 +86,8 @@ class L2Round {
   // share L2 evenly as well. Whoever has answered half calls `replay` later: then all is answered when all have.
   void replay_half();
   void replay();
+  // The rest, where nobody else is at it for sure.
+  void replay_alone();
   // Writes to the traces what L2 has said since the last time.
   void tell_traces();
 
