@@ -6,10 +6,6 @@
 
 #include <fmt/format.h>
 
-#ifdef __AVX512F__
-#include <immintrin.h>
-#endif
-
 #include "common/vgpu/handlers.h"
 
 namespace roofwalk::vgpu {
@@ -72,13 +68,7 @@ void misaligned(Launch& launch, const Warp& warp, const Op* op, std::uint64_t ad
   BufferMemo& memo = launch.buffer_memos[op->pc];
   const std::uint32_t align = access.align_bytes != 0 ? access.align_bytes : access.bytes;
   if (align > 1) {
-    std::uint64_t bits = access.low;
-    if (!access.implied) {
-      for (const std::uint64_t address : access.address) bits |= address;
-    } else {
-      bits = access.first | access.stride;
-    }
-    if ((bits & (align - 1)) != 0) {
+    if ((access.bits & (align - 1)) != 0) {
       for (int l = 0; l < kWarpSize; ++l) {
         if ((access.mask >> l & 1u) == 0 || access.of(l) % align == 0) continue;
         misaligned(launch, warp, op, access.of(l), align, l, verb);
@@ -180,24 +170,38 @@ void read_copies(Launch& launch, Access& access, Pointers& at) {
   access.contiguous = true;
 }
 
-// base[l] == base[0] + l * stride for all lanes.
-inline bool has_even_steps(const std::uint64_t* base, std::uint64_t stride) {
-  typedef std::uint64_t Eight __attribute__((vector_size(64)));
-  const Eight lanes = {0, 1, 2, 3, 4, 5, 6, 7};
-  Eight expected = base[0] + lanes * stride, gaps = {};
-  for (int l = 0; l < kWarpSize; l += 8) {
-    Eight found;
-    std::memcpy(&found, base + l, sizeof found);
-    gaps |= found ^ expected;
-    expected += 8 * stride;
+// The usual shape, equal steps from active lane to active lane, is found and kept without writing 32 addresses.
+bool keep_pattern(const std::uint64_t* base, std::uint64_t offset, Access& out) {
+  int from = 0, to = kWarpSize - 1;
+  std::uint64_t of_lane_0 = base[0], stride = base[1] - base[0];
+  if (out.mask == kAllLanes) {
+    if (!has_even_steps<true>(base, out.mask, of_lane_0, stride)) return false;
+  } else {
+    from = std::countr_zero(out.mask);
+    to -= std::countl_zero(out.mask);
+    // Inactive lanes usually hold what belongs to the pattern as well, else the first two active ones tell the step.
+    if (!has_even_steps<false>(base, out.mask, of_lane_0, stride)) {
+      const std::uint32_t rest = out.mask & (out.mask - 1);
+      if (rest == 0) return false;
+      const int second = std::countr_zero(rest);
+      stride = static_cast<std::uint64_t>(static_cast<std::int64_t>(base[second] - base[from]) / (second - from));
+      of_lane_0 = base[from] - static_cast<std::uint64_t>(from) * stride;
+      if (!has_even_steps<false>(base, out.mask, of_lane_0, stride)) return false;
+    }
   }
-#ifdef __AVX512F__
-  return _mm512_test_epi64_mask(reinterpret_cast<__m512i>(gaps), reinterpret_cast<__m512i>(gaps)) == 0;
-#else
-  std::uint64_t any = 0;
-  for (int i = 0; i < 8; ++i) any |= gaps[i];
-  return any == 0;
-#endif
+  constexpr std::uint64_t kFar = 1ull << 32;  // steps that no buffer holds may wrap around
+  const std::uint64_t first = base[from] + offset, last = base[to] + offset;
+  const bool upwards = stride < kFar;
+  if (!(upwards ? last >= first : 0 - stride < kFar && last < first)) return false;
+  out.implied = true;
+  out.first = of_lane_0 + offset;
+  out.stride = stride;
+  out.bits = out.first | stride;
+  out.low = upwards ? first : last;
+  out.high = upwards ? last : first;
+  out.uniform = first == last;
+  out.contiguous = stride == out.bytes && out.mask == kAllLanes;
+  return true;
 }
 
 // Turns the addresses of inactive lanes towards an active one's and finds what shape they have.
@@ -206,14 +210,16 @@ void settle(Access& out) {
     const std::uint64_t some = out.address[std::countr_zero(out.mask)];
     for (int l = 0; l < kWarpSize; ++l) out.address[l] = (out.mask >> l & 1u) != 0 ? out.address[l] : some;
   }
-  std::uint64_t low = ~0ull, high = 0, gap = 0;
+  std::uint64_t low = ~0ull, high = 0, gap = 0, bits = 0;
   const std::uint64_t first = out.address[0];
   for (int l = 0; l < kWarpSize; ++l) {
     const std::uint64_t a = out.address[l];
+    bits |= a;
     low = a < low ? a : low;
     high = a > high ? a : high;
     gap |= a ^ (first + static_cast<std::uint64_t>(l) * out.bytes);
   }
+  out.bits = bits;
   out.low = low;
   out.high = high;
   out.uniform = low == high;
@@ -229,31 +235,13 @@ void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t sig
   out.implied = false;
   const auto offset = static_cast<std::uint64_t>(signed_offset);
   if (at == kNoSlot) {
-    out.low = out.high = out.first = offset;
+    out.low = out.high = out.first = out.bits = offset;
     out.stride = 0;
     out.uniform = out.implied = true;
     out.contiguous = false;
     return;
   }
-  if (wide_address && mask == kAllLanes) {
-    // The usual shapes, equal steps from lane to lane, are found and kept without writing 32 addresses.
-    const auto* base = warp.lanes<std::uint64_t>(at);
-    const std::uint64_t first = base[0] + offset, stride = base[1] - base[0];
-    const bool even = has_even_steps(base, stride);
-    constexpr std::uint64_t kFar = 1ull << 32;  // steps that no buffer holds may wrap around
-    const std::uint64_t last = first + (kWarpSize - 1) * stride;
-    const bool upwards = stride < kFar;
-    if (even && (upwards ? last >= first : 0 - stride < kFar && last < first)) {
-      out.implied = true;
-      out.first = first;
-      out.stride = stride;
-      out.low = upwards ? first : last;
-      out.high = upwards ? last : first;
-      out.uniform = stride == 0;
-      out.contiguous = stride == bytes;
-      return;
-    }
-  }
+  if (wide_address && keep_pattern(warp.lanes<std::uint64_t>(at), offset, out)) return;
   if (wide_address) {
     const auto* base = warp.lanes<std::uint64_t>(at);
     for (int l = 0; l < kWarpSize; ++l) out.address[l] = base[l] + offset;
@@ -272,6 +260,27 @@ void make_access(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask, st
   std::memcpy(out.address, lanes, sizeof out.address);
   settle(out);
 }
+
+namespace {
+
+// Some lanes of a row of words.
+void coalesce_row(Access& access) {
+  const std::uint32_t touched = sectors_of_row(access.first, access.mask);
+  const auto lower = static_cast<std::uint8_t>(touched & 0xfu), upper = static_cast<std::uint8_t>(touched >> 4);
+  access.total_sectors = static_cast<std::uint64_t>(std::popcount(touched));
+  access.lines = 0;
+  if (lower != 0) {
+    access.line[0] = access.first / kLineBytes;
+    access.sectors[0] = lower;
+    access.lines = 1;
+  }
+  if (upper != 0) {
+    access.line[access.lines] = access.first / kLineBytes + 1;
+    access.sectors[access.lines++] = upper;
+  }
+}
+
+}  // namespace
 
 void coalesce(Access& access) {
   const auto line_of = [](std::uint64_t address) { return address / kLineBytes; };
@@ -296,8 +305,9 @@ void coalesce(Access& access) {
     }
     return;
   }
+  if (access.some_of_a_row()) return coalesce_row(access);
   const bool upwards = static_cast<std::int64_t>(access.stride) > 0;
-  if (access.implied && (upwards ? access.stride : 0 - access.stride) >= kLineBytes) {
+  if (access.implied && access.mask == kAllLanes && (upwards ? access.stride : 0 - access.stride) >= kLineBytes) {
     access.lines = kWarpSize;  // one of its own for each lane
     access.total_sectors = kWarpSize;
     if (access.stride % kLineBytes == 0) {
@@ -446,8 +456,7 @@ bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& acces
   const BufferMemo& memo = launch.buffer_memos[op->pc];
   const std::uint64_t end = access.high + access.bytes;
   const std::uint32_t align = access.align_bytes != 0 ? access.align_bytes : access.bytes;
-  if (access.implied && access.low >= memo.low && end <= memo.high && end >= access.high &&
-      ((access.first | access.stride) & (align - 1)) == 0) {
+  if (access.low >= memo.low && end <= memo.high && end >= access.high && (access.bits & (align - 1)) == 0) {
     out.base = memo.data;
     out.low_address = memo.low;
     return true;
@@ -506,6 +515,7 @@ bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
 
 bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out) {
   if (!resolve(launch, warp, op, access, "writes", out)) return false;
+  if (access.mask != kAllLanes) access.spell_out();
   define(launch, op, access);
   coalesce(access);
   count_store(launch, warp, op, access);

@@ -1,31 +1,48 @@
 // One warp-wide memory request: its addresses, what they look like, and what they cost the memory hierarchy.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
 #include "common/vgpu/launch.h"
 
 namespace roofwalk::vgpu {
 
-// Byte addresses of the 32 lanes. Inactive lanes repeat an active one, so that ranges and patterns hold for all.
+// Byte addresses of the 32 lanes.
 struct Access {
-  alignas(64) std::uint64_t address[kWarpSize];  // not filled while `implied` holds
-  bool implied = false;                          // address[l] = first + l * stride
-  std::uint64_t first = 0, stride = 0;           // may run downwards, modulo 2^64
+  // Inactive lanes repeat an active one. Not filled while `implied` holds.
+  alignas(64) std::uint64_t address[kWarpSize];
+  bool implied = false;                 // address[l] = first + l * stride, of the active lanes
+  std::uint64_t first = 0, stride = 0;  // may run downwards, modulo 2^64
   std::uint32_t mask = 0;
   std::uint32_t bytes = 0;          // a lane, 1 to 16
   std::uint32_t align_bytes = 0;    // what addresses must be multiples of; 0: `bytes`
   std::uint64_t low = 0, high = 0;  // lowest and highest address
+  std::uint64_t bits = 0;           // of which all addresses are made: none has another bit among its lowest ones
   bool uniform = false;             // one address for all
   bool contiguous = false;          // address[l] = address[0] + l * bytes, all lanes active
 
+  // Of an active lane.
   std::uint64_t of(int l) const { return implied ? first + static_cast<std::uint64_t>(l) * stride : address[l]; }
   // Fills `address` where only the pattern was kept.
   void spell_out() {
     if (!implied) return;
-    for (int l = 0; l < kWarpSize; ++l) address[l] = of(l);
+    if (mask == kAllLanes) {
+      for (int l = 0; l < kWarpSize; ++l) address[l] = first + static_cast<std::uint64_t>(l) * stride;
+    } else {
+      const int some = std::countr_zero(mask);
+      for (int l = 0; l < kWarpSize; ++l)
+        address[l] = first + static_cast<std::uint64_t>((mask >> l & 1u) != 0 ? l : some) * stride;
+    }
     implied = false;
   }
+  // Whether some lanes, not all, read words of a row of which each lane would have one.
+  bool some_of_a_row() const { return implied && stride == 4 && bytes == 4 && mask != kAllLanes && first <= low; }
 
   // The lines that it touches, in the order of the lanes that first do. Where `line_step` is not 0, lane l touches
   // the same sector of line[0] + l * line_step, and the others are not filled.
@@ -43,6 +60,46 @@ struct Access {
     line_step = 0;
   }
 };
+
+// base[l] == first + l * stride for the active lanes.
+template <bool all_active>
+inline bool has_even_steps(const std::uint64_t* base, std::uint32_t mask, std::uint64_t first, std::uint64_t stride) {
+  typedef std::uint64_t Eight __attribute__((vector_size(64)));
+  const Eight lanes = {0, 1, 2, 3, 4, 5, 6, 7};
+  Eight expected = first + lanes * stride, gaps = {};
+  for (int l = 0; l < kWarpSize; l += 8) {
+    Eight found;
+    std::memcpy(&found, base + l, sizeof found);
+    Eight gap = found ^ expected;
+    if constexpr (!all_active) {
+#ifdef __AVX512F__
+      gap = reinterpret_cast<Eight>(
+          _mm512_maskz_mov_epi64(static_cast<__mmask8>(mask >> l), reinterpret_cast<__m512i>(gap)));
+#else
+      gap &= -((std::uint64_t{mask >> l} >> lanes) & 1u);
+#endif
+    }
+    gaps |= gap;
+    expected += 8 * stride;
+  }
+#ifdef __AVX512F__
+  return _mm512_test_epi64_mask(reinterpret_cast<__m512i>(gaps), reinterpret_cast<__m512i>(gaps)) == 0;
+#else
+  std::uint64_t any = 0;
+  for (int i = 0; i < 8; ++i) any |= gaps[i];
+  return any == 0;
+#endif
+}
+
+// Words that lie side by side, lane l's at first + l * 4: the sectors that the lanes in `mask` touch of the two lines
+// from first's line on, four bits a line.
+inline std::uint32_t sectors_of_row(std::uint64_t first, std::uint32_t mask) {
+  // Lanes of one sector lie side by side in the mask: a byte for each sector, then a bit for each.
+  const std::uint64_t lanes = std::uint64_t{mask} << (first % kSectorBytes / 4);
+  constexpr std::uint64_t kLow = 0x7f7f'7f7f'7f7f'7f7f, kOnes = 0x0101'0101'0101'0101;
+  const std::uint64_t touched = ((((lanes & kLow) + kLow) | lanes) >> 7) & kOnes;
+  return static_cast<std::uint32_t>((touched * 0x0102'0408'1020'4080) >> 56) << (first / kSectorBytes % 4);
+}
 
 // Reads the addresses of the lanes in `mask` (slot `at`, kNoSlot for 0, plus offset; 32 or 64 bits by register width)
 // and finds their shape.

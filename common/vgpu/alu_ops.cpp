@@ -43,8 +43,31 @@ inline R finish(R value) {
   }
 }
 
+// Products of subnormal numbers cost some processors a flush of all that they have begun. Inactive lanes hold whatever
+// lived in the register before, often small integers, which are just that.
+template <class Sem, class T>
+inline constexpr bool kShunsLeftovers = std::is_floating_point_v<T> &&
+                                        (std::is_same_v<Sem, sem::Mul> || std::is_same_v<Sem, sem::Mad> ||
+                                         std::is_same_v<Sem, sem::Fma>);
+
 template <class Sem, class T, int sources, class Modify>
 inline void apply_lanes(Warp& warp, const Op* op, Modify modify) {
+  if constexpr (kShunsLeftovers<Sem, T>) {
+    if (const std::uint32_t mask = warp.mask; mask != kAllLanes) {
+      alignas(64) T in[sources][kWarpSize];
+      for (int i = 0; i < sources; ++i) {
+        const T* const from = warp.lanes<T>(op->s[i + 1]);
+        for (int l = 0; l < kWarpSize; ++l) in[i][l] = is_active<T>(mask, l) ? from[l] : T{0};
+      }
+      for_lanes(warp.lanes<T>(op->s[0]), mask, [&](int l) {
+        if constexpr (sources == 2)
+          return modify(Sem{}, in[0][l], in[1][l]);
+        else
+          return modify(Sem{}, in[0][l], in[1][l], in[2][l]);
+      });
+      return;
+    }
+  }
   const auto* a = warp.lanes<Source<Sem, T, 0>>(op->s[1]);
   if constexpr (sources == 1) {
     using R = decltype(Sem::apply(T{}));

@@ -66,7 +66,7 @@ bool barrier_is_full(const ResidentBlock& block, int barrier) {
 std::uint32_t of_first(const Warp& warp, Slot at) { return warp.lanes<std::uint32_t>(at)[std::countr_zero(warp.mask)]; }
 
 // A traced warp enters a basic block: its memory instructions will fill their outcomes in.
-void record_entry(Multiprocessor& sm, Warp& warp, const Op* op) {
+[[gnu::noinline]] void record_entry(Multiprocessor& sm, Warp& warp, const Op* op) {
   WarpTrace& trace = *warp.trace;
   trace.blocks.push_back(op->block);
   trace.instructions += op->count;

@@ -2,10 +2,29 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "common/vgpu/launch.h"
 
 namespace roofwalk::vgpu {
+
+// The bit of each lane, as wide as the values that it stands beside in a vector.
+template <class Word>
+struct LaneBits {
+  alignas(64) Word of[kWarpSize];
+  constexpr LaneBits() : of() {
+    for (int lane = 0; lane < kWarpSize; ++lane) of[lane] = static_cast<Word>(Word{1} << lane);
+  }
+};
+template <class Word>
+inline constexpr LaneBits<Word> kLaneBits{};
+
+// Whether a lane is active, beside values of type R.
+template <class R>
+inline bool is_active(std::uint32_t mask, int lane) {
+  using Word = std::conditional_t<sizeof(R) == 8, std::uint64_t, std::uint32_t>;
+  return (Word{mask} & kLaneBits<Word>.of[lane]) != 0;
+}
 
 // result[lane] = f(lane) for the active lanes. `f` is total: it may run for inactive lanes as well.
 template <class R, class F>
@@ -18,7 +37,7 @@ inline void for_lanes(R* __restrict result, std::uint32_t mask, F&& f) {
 #pragma GCC ivdep
     for (int lane = 0; lane < kWarpSize; ++lane) {
       const R value = f(lane);
-      out[lane] = (mask >> lane & 1u) != 0 ? value : out[lane];
+      out[lane] = is_active<R>(mask, lane) ? value : out[lane];
     }
   }
 }

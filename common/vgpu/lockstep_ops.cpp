@@ -10,6 +10,7 @@
 #include "common/vgpu/memory_moves.h"
 #include "common/vgpu/near_memory.h"
 #include "common/vgpu/shared_shadow.h"
+#include "common/vgpu/usual_load.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -96,6 +97,7 @@ void make_access_from_lane_0(const Launch& launch, const Warp& warp, const Op* o
     out.implied = true;
     out.first = first;
     out.stride = steps.stride;
+    out.bits = first | steps.stride;
     out.low = low;
     out.high = high;
     out.uniform = steps.stride == 0;
@@ -109,42 +111,6 @@ void make_access_from_lane_0(const Launch& launch, const Warp& warp, const Op* o
     if (narrow) lanes[l] &= ~0u;
   }
   make_access(lanes, warp.mask, bytes, out);
-}
-
-// A load of 32 lanes that finds everything as it nearly always is: within the buffer of the last time, aligned, not
-// stored to in this round, not traced. False: nothing is done yet.
-inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t low, std::uint64_t end,
-                     std::uint64_t bits, std::uint32_t bytes) {
-  const BufferMemo& memo = launch.buffer_memos[op->pc];
-  return low >= memo.low && end <= memo.high && low < end && (bits & (bytes - 1)) == 0 && warp.trace == nullptr &&
-         warp.mask == kAllLanes && !launch.sm->stores.may_hold(low, end) &&
-         (!launch.sanitized || launch.memory.surely_defined(low, end - low));
-}
-
-// The counts of a load of `lines` lines and `sectors` sectors, of which L1 lacked `missed`.
-inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uint64_t sectors, std::uint64_t missed) {
-  Multiprocessor& sm = *launch.sm;
-  Site& site = launch.sites[op->pc];
-  ++site.requests;
-  site.sectors += sectors;
-  site.lines += lines;
-  site.hit_sectors += sectors - missed;
-  sm.l1_lines += lines;
-  sm.l1_sectors += sectors;
-  if (missed == 0) {
-    ++site.served_by_l1;
-  } else {
-    site.l2_read_sectors += missed;
-    sm.l2_log.end_request(L2Log::Kind::load, op->pc, nullptr, 0);
-  }
-}
-
-// Asks L1 for sectors of a line, and L2 for what is missing: how many those are.
-inline std::uint64_t read_line(Multiprocessor& sm, std::uint64_t line, unsigned sectors) {
-  const unsigned missing = sm.l1.read(line, sectors);
-  if (missing == 0) return 0;
-  sm.l2_log.read(line, missing);
-  return static_cast<std::uint64_t>(std::popcount(missing));
 }
 
 // Counts a load through L1 of `lines` lines from `line` on, `total` sectors together: masks of the first and last line.
@@ -174,7 +140,7 @@ template <class R, class M, int vector, bool all_lanes>
 const Op* op_load_uniform(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;
   const std::uint64_t address = first_address(warp, op);
-  if (!is_usual(launch, warp, op, address, address + kBytes, address, kBytes))
+  if (warp.mask != kAllLanes || !is_usual(launch, warp, op, address, address + kBytes, address, kBytes))
     return op_load_global<R, M, vector>(launch, warp, op);
   const unsigned sector = 1u << (address / kSectorBytes % 4);
   count_usual(launch, op, address / kLineBytes, 1, sector, sector, 1);
@@ -197,7 +163,8 @@ template <class R, class M, int vector>
 const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;
   const std::uint64_t low = first_address(warp, op), end = low + kWarpSize * kBytes;
-  if (!is_usual(launch, warp, op, low, end, low, kBytes)) return op_load_global<R, M, vector>(launch, warp, op);
+  if (warp.mask != kAllLanes || !is_usual(launch, warp, op, low, end, low, kBytes))
+    return op_load_global<R, M, vector>(launch, warp, op);
   const std::uint64_t line = low / kLineBytes, last = end - 1;
   count_usual(launch, op, line, last / kLineBytes - line + 1, 0xfu << (low / kSectorBytes % 4),
               (2u << (last / kSectorBytes % 4)) - 1, last / kSectorBytes - low / kSectorBytes + 1);
@@ -228,7 +195,7 @@ const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
     const std::uint64_t first = first_address(warp, op);
     const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
     const std::uint64_t end = first + static_cast<std::uint64_t>(steps.high) + sizeof(M);
-    if (op->s[0] != kNoSlot && low <= first && end > first && first % kSectorBytes == 0 &&
+    if (op->s[0] != kNoSlot && low <= first && end > first && first % kSectorBytes == 0 && warp.mask == kAllLanes &&
         is_usual(launch, warp, op, low, end, first, 4)) {
       std::uint64_t lines[kWarpSize / 8];
       unsigned sectors[kWarpSize / 8], total = 0;
@@ -271,7 +238,7 @@ const Op* op_load_rows(Launch& launch, Warp& warp, const Op* op) {
     const std::uint64_t offset = first % kSectorBytes;
     if (op->s[0] != kNoSlot && copies.first == first - offset && copies.stride == steps.stride &&
         copies.round == launch.round && (copies.gathered >> (offset / 4) & 1u) != 0 && launch.stores_wait &&
-        is_usual(launch, warp, op, low, end, first, kBytes) &&
+        warp.mask == kAllLanes && is_usual(launch, warp, op, low, end, first, kBytes) &&
         launch.sm->l1.read_again(first / kLineBytes, steps.stride / kLineBytes, sector)) {
       add_load(launch, op, kWarpSize, kWarpSize, 0);
       std::memcpy(warp.lanes<R>(op->s[0]), copies.words[offset / 4], kWarpSize * sizeof(M));

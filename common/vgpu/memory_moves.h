@@ -1,8 +1,13 @@
 // Between memory and the lanes of registers, and the choice of a handler by what a load or store moves.
 #pragma once
 
+#include <bit>
 #include <cstring>
 #include <type_traits>
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
 #include "common/vgpu/access.h"
 #include "common/vgpu/lanes.h"
@@ -60,6 +65,21 @@ inline bool moves_four_words(const Warp& warp, const Op* op) {
   }
 }
 
+// A word a lane from a row of words, of the active lanes: what lies where the others would read is not touched.
+inline void move_row_in(std::uint32_t* to, std::uint32_t mask, const std::uint8_t* row) {
+#ifdef __AVX512F__
+  for (int l = 0; l < kWarpSize; l += 8) {
+    const auto active = static_cast<__mmask8>(mask >> l);
+    auto* const eight = reinterpret_cast<__m256i*>(to + l);
+    _mm256_store_si256(eight, _mm256_mask_loadu_epi32(_mm256_load_si256(eight), active, row + 4 * l));
+  }
+#else
+  const int some = std::countr_zero(mask);
+  for_lanes(to, mask,
+            [&](int l) { return extend<std::uint32_t, std::uint32_t>(row + 4 * ((mask >> l & 1u) != 0 ? l : some)); });
+#endif
+}
+
 template <class R, class M, int vector>
 inline void move_in(const Warp& warp, const Op* op, const Access& access, const Pointers& at) {
   if (moves_four_words<R, M, vector>(warp, op) && !access.uniform) return move_four_words_in(warp, op, access, at);
@@ -74,15 +94,27 @@ inline void move_in(const Warp& warp, const Op* op, const Access& access, const 
           continue;
         }
       }
+      if constexpr (vector == 1 && sizeof(R) == 4 && sizeof(M) == 4) {
+        if (access.some_of_a_row()) {
+          move_row_in(reinterpret_cast<std::uint32_t*>(d), warp.mask, base + access.first);
+          continue;
+        }
+      }
       if (access.uniform) {
         const R value = extend<R, M>(base + access.low);
         for_lanes(d, warp.mask, [&](int) { return value; });
       } else if (access.contiguous) {
         constexpr int kStride = sizeof(M) * vector;
         for_lanes(d, warp.mask, [&](int l) { return extend<R, M>(base + access.low + l * kStride); });
-      } else if (access.implied) {
+      } else if (access.implied && warp.mask == kAllLanes) {
         for_lanes(d, warp.mask, [&](int l) {
           return extend<R, M>(base + access.first + static_cast<std::uint64_t>(l) * access.stride);
+        });
+      } else if (access.implied) {
+        const int some = std::countr_zero(warp.mask);
+        for_lanes(d, warp.mask, [&](int l) {
+          const int active = (warp.mask >> l & 1u) != 0 ? l : some;
+          return extend<R, M>(base + access.first + static_cast<std::uint64_t>(active) * access.stride);
         });
       } else {
         for_lanes(d, warp.mask, [&](int l) { return extend<R, M>(base + access.address[l]); });

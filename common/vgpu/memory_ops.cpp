@@ -13,6 +13,7 @@
 #include "common/vgpu/memory_moves.h"
 #include "common/vgpu/near_memory.h"
 #include "common/vgpu/shared_shadow.h"
+#include "common/vgpu/usual_load.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -83,17 +84,50 @@ const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Mover mover) {
   return op + 1;
 }
 
+// Words that lie side by side, lane l's at the address of lane 0 + l * 4, of whichever lanes are active. False: nothing
+// is done yet.
+inline bool load_row(Launch& launch, const Warp& warp, const Op* op) {
+  if (op->s[4] == kNoSlot || op->s[0] == kNoSlot) return false;
+  const std::uint32_t mask = warp.mask;
+  const auto* const addresses = warp.lanes<std::uint64_t>(op->s[4]);
+  const std::uint64_t first = addresses[0] + static_cast<std::uint64_t>(op->offset);
+  const std::uint64_t low = first + 4 * static_cast<std::uint64_t>(std::countr_zero(mask));
+  const std::uint64_t end = first + 4 * static_cast<std::uint64_t>(kWarpSize - std::countl_zero(mask));
+  if (first > low || !has_even_steps<false>(addresses, mask, addresses[0], 4) ||
+      !is_usual(launch, warp, op, low, end, first, 4)) {
+    return false;
+  }
+  const std::uint32_t touched = sectors_of_row(first, mask);
+  const std::uint64_t line = first / kLineBytes;
+  std::uint64_t missed = 0, lines = 0;
+  if (const unsigned lower = touched & 0xfu; lower != 0) missed += read_line(*launch.sm, line, lower), ++lines;
+  if (const unsigned upper = touched >> 4; upper != 0) missed += read_line(*launch.sm, line + 1, upper), ++lines;
+  add_load(launch, op, lines, static_cast<std::uint64_t>(std::popcount(touched)), missed);
+  const BufferMemo& memo = launch.buffer_memos[op->pc];
+  move_row_in(warp.lanes<std::uint32_t>(op->s[0]), mask, memo.data + (first - memo.low));
+  return true;
+}
+
+template <class R, class M, int vector>
+[[gnu::noinline]] const Op* load_from_anywhere(Launch& launch, Warp& warp, const Op* op) {
+  Access access;
+  Pointers at;
+  LaneBytes data;
+  if (!load_global(launch, warp, op, sizeof(M) * vector, access, at, data)) return nullptr;
+  move_in<R, M, vector>(warp, op, access, at);
+  return after_memory(launch, warp, op);
+}
+
 template <class R, class M, int vector, Space space>
 const Op* op_load(Launch& launch, Warp& warp, const Op* op) {
   if constexpr (space == Space::global) {
-    Access access;
-    Pointers at;
-    LaneBytes data;
-    if (!load_global(launch, warp, op, sizeof(M) * vector, access, at, data)) return nullptr;
-    move_in<R, M, vector>(warp, op, access, at);
-    return after_memory(launch, warp, op);
+    if constexpr (vector == 1 && sizeof(R) == 4 && sizeof(M) == 4) {
+      if (load_row(launch, warp, op)) return after_memory(launch, warp, op);
+    }
+    return load_from_anywhere<R, M, vector>(launch, warp, op);
+  } else {
+    return access_memory<false, sizeof(M) * vector, space>(launch, warp, op, move_in<R, M, vector>);
   }
-  return access_memory<false, sizeof(M) * vector, space>(launch, warp, op, move_in<R, M, vector>);
 }
 
 template <class R, class M, int vector, Space space>
@@ -194,8 +228,33 @@ T atomic_result(ptx::AtomicOp operation, T old, T b, T c, bool flushes) {
   }
 }
 
-// Lanes take their turns in order, so results repeat.
-template <class T>
+// Lanes take their turns in order, so results repeat. `known`: the operation, where it has code of its own.
+template <class T, ptx::AtomicOp known>
+void update_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
+  const ptx::AtomicOp operation = known != ptx::AtomicOp::none ? known : op->instruction->atomic;
+  const T* const b = warp.lanes<T>(op->s[1]);
+  const T* const c = op->s[2] == kNoSlot ? b : warp.lanes<T>(op->s[2]);
+  T unwanted[kWarpSize];
+  T* const d = op->s[0] == kNoSlot ? unwanted : warp.lanes<T>(op->s[0]);
+  const auto update = [&](std::uint8_t* place, int l) {
+    T old;
+    std::memcpy(&old, place, sizeof old);
+    const T value = atomic_result(operation, old, b[l], c[l], flushes);
+    std::memcpy(place, &value, sizeof value);
+    d[l] = old;
+  };
+  if (warp.mask == kAllLanes && at.base != nullptr) {
+    std::uint8_t* const base = at.base - at.low_address;
+    for (int l = 0; l < kWarpSize; ++l) update(base + access.address[l], l);
+    return;
+  }
+  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const int l = std::countr_zero(left);
+    update(at.of(access, l), l);
+  }
+}
+
+template <class T, ptx::AtomicOp known>
 const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   const Instruction& in = *op->instruction;
   Access access;
@@ -221,18 +280,15 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     coalesce(access);
     count_atomic(launch, warp, op, access);
   }
-  const T* b = warp.lanes<T>(op->s[1]);
-  const T* c = op->s[2] == kNoSlot ? b : warp.lanes<T>(op->s[2]);
-  T* d = op->s[0] == kNoSlot ? nullptr : warp.lanes<T>(op->s[0]);
-  for (int l = 0; l < kWarpSize; ++l) {
-    if ((warp.mask >> l & 1u) == 0) continue;
-    T old;
-    std::memcpy(&old, at.of(access, l), sizeof old);
-    const T value = atomic_result(in.atomic, old, b[l], c[l], where == Where::global);
-    std::memcpy(at.of(access, l), &value, sizeof value);
-    if (d != nullptr) d[l] = old;
-  }
+  update_lanes<T, known>(warp, op, access, at, where == Where::global);
   return after_memory(launch, warp, op);
+}
+
+// Sums are what kernels use nearly always.
+template <class T>
+Handler atomic_of(const Instruction& in) {
+  using ptx::AtomicOp;
+  return in.atomic == AtomicOp::add ? op_atomic<T, AtomicOp::add> : op_atomic<T, AtomicOp::none>;
 }
 
 }  // namespace
@@ -244,25 +300,25 @@ Handler atomic_handler(const Instruction& in) {
   if (in.space != Space::global && in.space != Space::shared && in.space != Space::generic) return nullptr;
   switch (in.type) {
     case Type::b16:
-      return op_atomic<std::uint16_t>;
+      return atomic_of<std::uint16_t>(in);
     case Type::f16:
-      return op_atomic<Half>;
+      return atomic_of<Half>(in);
     case Type::f16x2:
-      return op_atomic<HalfPair>;
+      return atomic_of<HalfPair>(in);
     case Type::b32:
     case Type::u32:
-      return op_atomic<std::uint32_t>;
+      return atomic_of<std::uint32_t>(in);
     case Type::s32:
-      return op_atomic<std::int32_t>;
+      return atomic_of<std::int32_t>(in);
     case Type::b64:
     case Type::u64:
-      return op_atomic<std::uint64_t>;
+      return atomic_of<std::uint64_t>(in);
     case Type::s64:
-      return op_atomic<std::int64_t>;
+      return atomic_of<std::int64_t>(in);
     case Type::f32:
-      return op_atomic<float>;
+      return atomic_of<float>(in);
     case Type::f64:
-      return op_atomic<double>;
+      return atomic_of<double>(in);
     default:
       return nullptr;
   }

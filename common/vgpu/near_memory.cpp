@@ -35,6 +35,18 @@ int bank_turns(const Access& access, int first, int last, bool each) {
   return most;
 }
 
+// The same where each lane's word, of at most 4 bytes, takes a turn of its own.
+int turns_one_by_one(const Access& access) {
+  std::uint32_t turns[kBanks] = {};
+  std::uint32_t most = 0;
+  for (int l = 0; l < kWarpSize; ++l) {
+    std::uint32_t& of_bank = turns[access.address[l] / 4 % kBanks];
+    of_bank += access.mask >> l & 1u;
+    most = std::max(most, of_bank);
+  }
+  return static_cast<int>(most);
+}
+
 struct Turns {
   std::uint16_t wavefronts, conflicts;
 };
@@ -48,6 +60,10 @@ bool in_pairs(const Access& access, int step) {
 }
 
 Turns turns_of(const Access& access, SharedUse use) {
+  if (use == SharedUse::atomic && access.bytes <= 4) {
+    const int turns = turns_one_by_one(access);
+    return {static_cast<std::uint16_t>(turns), static_cast<std::uint16_t>(turns - 1)};
+  }
   int lanes = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;  // a phase
   if (lanes < 32 && use == SharedUse::load && (in_pairs(access, 1) || in_pairs(access, 2))) lanes *= 2;
   const bool each = use == SharedUse::atomic;
