@@ -56,6 +56,11 @@ bool is_kernel_parameter(const Op& op) {
 AffineAnalysis::AffineAnalysis(const Program& program)
     : program_(program), shapes_(program.function->registers.size()) {
   with_steps({}, 8);  // number 0
+  for (std::size_t r = 0; r < shapes_.size(); ++r) {
+    if (!program.fixed_registers[r]) continue;
+    const int bytes = ptx::size_bytes(program.function->registers[r].type);
+    shapes_[r] = shape_of({}, program.register_slots[r], static_cast<std::uint32_t>(bytes));
+  }
   settle();
   // What nothing defines may hold anything, and what is made of it.
   for (Shape& shape : shapes_) {

@@ -48,7 +48,11 @@ constexpr std::size_t kMostBlockRegisters = std::size_t{1} << 20;
 class LockstepBuilder {
  public:
   explicit LockstepBuilder(const Program& program)
-      : program_(program), function_(*program.function), analysis_(program), kept_(function_.registers.size()) {}
+      : program_(program), function_(*program.function), analysis_(program), kept_(function_.registers.size()) {
+    for (std::size_t r = 0; r < function_.registers.size(); ++r) {
+      if (program.fixed_registers[r]) kept_.add(r);
+    }
+  }
 
   LockstepCode build() {
     keep_what_others_read();
@@ -135,7 +139,9 @@ class LockstepBuilder {
   void step_back(std::uint32_t pc, Registers& live) const {
     const Instruction& in = function_.instructions[pc];
     if (in.guard < 0) for_each_result(in, [&](int reg) { live.remove(static_cast<std::size_t>(reg)); });
-    for_each_source(in, [&](int reg) { live.add(static_cast<std::size_t>(reg)); });
+    for_each_source(in, [&](int reg) {
+      if (!program_.fixed_registers[static_cast<std::size_t>(reg)]) live.add(static_cast<std::size_t>(reg));
+    });
   }
 
   LockstepRegister lockstep_register(std::size_t r) const {

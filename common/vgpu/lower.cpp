@@ -66,6 +66,9 @@ Result<Program> Lowering::run() {
   program_.function = &function_;
   program_.blocks = find_blocks(function_);
   lay_out_memory();
+  program_.register_slots.assign(function_.registers.size(), kNoSlot);
+  program_.fixed_registers.assign(function_.registers.size(), false);
+  find_fixed_registers();
   slots_.lay_out_registers();
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
   slots_.finish();
@@ -125,6 +128,44 @@ std::uint64_t Lowering::symbol_value(const std::string& name) const {
   if (const auto it = shared_.offsets.find(name); it != shared_.offsets.end()) return it->second;
   if (const auto it = program_.locals.find(name); it != program_.locals.end()) return it->second.first;
   return input_.address_of(name);
+}
+
+void Lowering::find_fixed_registers() {
+  std::vector<int> writes(function_.registers.size());
+  for (const Instruction& in : function_.instructions)
+    for_each_result(in, [&](int reg) { ++writes[static_cast<std::size_t>(reg)]; });
+  for (const Instruction& in : function_.instructions) {
+    if (in.guard >= 0 || in.operands.empty() || in.operands[0].kind != Operand::Kind::reg) continue;
+    const int reg = in.operands[0].index;
+    if (result_count(in) != 1 || writes[static_cast<std::size_t>(reg)] != 1) continue;
+    if (const Slot at = fixed_value(in); at != kNoSlot) slots_.fix_register(reg, at);
+  }
+}
+
+Slot Lowering::fixed_value(const Instruction& in) {
+  const Form form = ptx::info(in.opcode).form;
+  const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
+  const std::uint32_t own_bytes = register_bytes(in.operands[0], in.type);
+  if (form == Form::load) {
+    const bool known = in.space == Space::param && is_kernel_parameter(in.operands[1]);
+    return known ? parameter(in, in.operands[1], 0, own_bytes) : kNoSlot;
+  }
+  const bool copies =
+      form == Form::move || (form == Form::cvta && in.space != Space::shared && in.space != Space::local);
+  if (!copies || in.type == Type::pred || bytes != own_bytes) return kNoSlot;
+  const Operand& from = in.operands[1];
+  switch (from.kind) {
+    case Operand::Kind::reg:
+      return slots_.is_fixed(from.index) && register_bytes(from, in.type) == bytes ? source(from, bytes) : kNoSlot;
+    case Operand::Kind::immediate:
+      return source(from, bytes);
+    case Operand::Kind::special:
+      return bytes == 4 && from.special != ptx::SpecialRegister::gridid ? source(from, bytes) : kNoSlot;
+    case Operand::Kind::variable:
+      return program_.locals.contains(from.symbol) ? kNoSlot : source(from, bytes);
+    default:
+      return kNoSlot;
+  }
 }
 
 Slot Lowering::source(const Operand& operand, std::uint32_t bytes) {
@@ -216,6 +257,10 @@ std::uint32_t Lowering::block_at(std::uint32_t pc) const {
 }
 
 Status Lowering::lower_instruction(const Instruction& in, std::uint32_t pc, std::uint32_t block) {
+  if (result_count(in) == 1 && !in.operands.empty() && in.operands[0].kind == Operand::Kind::reg &&
+      slots_.is_fixed(in.operands[0].index)) {
+    return kOk;
+  }
   Op op = base_op(in, pc, block);
   switch (ptx::info(in.opcode).form) {
     case Form::alu:

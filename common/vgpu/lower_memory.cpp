@@ -74,25 +74,30 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
 
 Status Lowering::lower_parameter(const Instruction& in, const Op& op, const Operand& address,
                                  const std::vector<Operand>& parts) {
-  const auto& list = function_.parameters;
-  const auto index = static_cast<std::size_t>(find_variable(list, address.symbol) - list.data());
-  const auto width = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::int64_t at =
-        static_cast<std::int64_t>(parameters_.offsets[index]) + address.offset + static_cast<std::int64_t>(i * width);
-    if (at < 0 || static_cast<std::uint64_t>(at) + width > input_.arguments.size()) {
-      return Error{.message = fmt::format("PTX line {}: reads past the kernel's parameters", in.ptx_line)};
-    }
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, input_.arguments.data() + at, width);
     const std::uint32_t reg = register_bytes(parts[i], in.type);
-    if (ptx::is_signed(in.type) && width < 8 && (bits >> (8 * width - 1) & 1u) != 0) bits |= ~0ull << (8 * width);
     Op move = op;
     move.s[0] = result(parts[i]);
-    move.s[1] = slots_.constant(reg == 8 ? bits : bits & ((1ull << (8 * reg)) - 1), reg);
+    move.s[1] = parameter(in, address, i, reg);
+    if (move.s[1] == kNoSlot) {
+      return Error{.message = fmt::format("PTX line {}: reads past the kernel's parameters", in.ptx_line)};
+    }
     if (move.s[0] != kNoSlot) emit(move, move_handler(static_cast<int>(reg)));
   }
   return kOk;
+}
+
+Slot Lowering::parameter(const Instruction& in, const Operand& address, std::size_t i, std::uint32_t register_bytes) {
+  const auto& list = function_.parameters;
+  const auto index = static_cast<std::size_t>(find_variable(list, address.symbol) - list.data());
+  const auto width = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
+  const std::int64_t at =
+      static_cast<std::int64_t>(parameters_.offsets[index]) + address.offset + static_cast<std::int64_t>(i * width);
+  if (at < 0 || static_cast<std::uint64_t>(at) + width > input_.arguments.size()) return kNoSlot;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, input_.arguments.data() + at, width);
+  if (ptx::is_signed(in.type) && width < 8 && (bits >> (8 * width - 1) & 1u) != 0) bits |= ~0ull << (8 * width);
+  return slots_.constant(register_bytes == 8 ? bits : bits & ((1ull << (8 * register_bytes)) - 1), register_bytes);
 }
 
 Status Lowering::lower_matrix_load(const Instruction& in, Op op) {

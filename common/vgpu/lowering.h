@@ -52,6 +52,11 @@ class Lowering {
   std::uint32_t* frame_of(const std::string& name);
   // The number that a symbol stands for: an offset in its window, or an address.
   std::uint64_t symbol_value(const std::string& name) const;
+  // Finds the registers that only ever hold what the launch fixes: parameters, thread and block indices, constants, and
+  // copies of those. What reads them reads those instead, and nothing is left to do where they are written.
+  void find_fixed_registers();
+  // Where that is kept, for the one result of an instruction; kNoSlot where the launch does not fix it.
+  Slot fixed_value(const Instruction& in);
   // The slot of a source operand whose lanes have `bytes` (0: a predicate). kNoSlot: not supported.
   Slot source(const Operand& operand, std::uint32_t bytes);
   std::uint32_t register_bytes(const Operand& operand, Type fallback) const;
@@ -99,6 +104,8 @@ class Lowering {
   // Kernel parameters are known at launch: a load is a move of a constant.
   Status lower_parameter(const Instruction& in, const Op& op, const Operand& address,
                          const std::vector<Operand>& parts);
+  // Where part `i` of such a load is kept, for a register of so many bytes; kNoSlot: beyond the parameters.
+  Slot parameter(const Instruction& in, const Operand& address, std::size_t i, std::uint32_t register_bytes);
   Status lower_matrix_load(const Instruction& in, Op op);
   Status lower_matrix_multiply(const Instruction& in, Op op);
   Status lower_fragment(const Instruction& in, Op op);

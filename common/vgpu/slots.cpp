@@ -25,19 +25,23 @@ std::uint32_t bytes_of(const ptx::Register& reg) {
 
 Slots::Slots(const LoweringInput& input, Program& program) : input_(input), program_(program) {}
 
+void Slots::fix_register(int reg, Slot at) {
+  program_.register_slots[static_cast<std::size_t>(reg)] = at;
+  program_.fixed_registers[static_cast<std::size_t>(reg)] = true;
+}
+
 void Slots::lay_out_registers() {
   const auto& registers = program_.function->registers;
   const std::vector<bool> crosses = registers_across_blocks(*program_.function, program_.blocks);
-  program_.register_slots.assign(registers.size(), kNoSlot);
   for (std::size_t r = 0; r < registers.size(); ++r) {
-    if (crosses[r]) program_.register_slots[r] = next_slot(bytes_of(registers[r]));
+    if (crosses[r] && !program_.fixed_registers[r]) program_.register_slots[r] = next_slot(bytes_of(registers[r]));
   }
   std::map<std::uint32_t, std::vector<Slot>> unused;  // by size
   for (const BasicBlock& block : program_.blocks) {
     std::map<int, std::uint32_t> last;  // by register: the last instruction that touches it
     for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
       const auto touch = [&](int reg) {
-        if (!crosses[static_cast<std::size_t>(reg)]) last[reg] = pc;
+        if (!crosses[static_cast<std::size_t>(reg)] && !is_fixed(reg)) last[reg] = pc;
       };
       for_each_source(program_.function->instructions[pc], touch);
       for_each_result(program_.function->instructions[pc], touch);

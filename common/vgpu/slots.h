@@ -16,8 +16,12 @@ class Slots {
   // Fills in the program's slots, constants and sizes; its function and blocks must be there.
   Slots(const LoweringInput& input, Program& program);
 
-  // Registers that carry values between basic blocks have a slot of their own; those within one share slots, each from
-  // its first write until its last read. So unrolled code needs little more than what lives at once.
+  // From now on the register is what `at` holds, which nothing writes while blocks run.
+  void fix_register(int reg, Slot at);
+  bool is_fixed(int reg) const { return program_.fixed_registers[static_cast<std::size_t>(reg)]; }
+  // The others' slots. Registers that carry values between basic blocks have a slot of their own; those within one
+  // share slots, each from its first write until its last read. So unrolled code needs little more than what lives at
+  // once.
   void lay_out_registers();
 
   Slot of_register(int reg) const { return program_.register_slots[static_cast<std::size_t>(reg)]; }
