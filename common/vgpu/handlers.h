@@ -38,18 +38,22 @@ Handler float_handler(const ptx::Instruction& instruction);
 // carry_ops.cpp: add.cc, addc and the like.
 Handler carry_handler(const ptx::Instruction& instruction);
 
-// move_ops.cpp: mov, cvt, selp, setp, cvta, shfl, vote, activemask, and copies of whole slots.
-Handler convert_handler(const ptx::Instruction& instruction, int result_bytes, int source_bytes);
-Handler move_handler(int size_bytes);                          // s[0] = s[1]; 0 bytes: predicates
-Handler pack_handler(int parts, int part_bytes);               // mov.b64 d, {a, b}
-Handler unpack_handler(int parts, int part_bytes);             // mov.b64 {a, b}, d
-Handler select_handler(int size_bytes);                        // s[0] = s[3] ? s[1] : s[2]
-Handler compare_handler(const ptx::Instruction& instruction);  // s[0], s[1] = not s[0]; s[2], s[3]; s[4] with bool_op
-Handler set_handler(const ptx::Instruction& instruction);      // s[0] = s[1] ? s[2] holds; `offset` stands for true
-Handler add_offset_handler(int size_bytes);                    // s[0] = s[1] + offset (cvta)
+// move_ops.cpp: mov, selp, cvta, shfl, vote, activemask, and copies of whole slots.
+Handler move_handler(int size_bytes);               // s[0] = s[1]; 0 bytes: predicates
+Handler pack_handler(int parts, int part_bytes);    // mov.b64 d, {a, b}
+Handler unpack_handler(int parts, int part_bytes);  // mov.b64 {a, b}, d
+Handler select_handler(int size_bytes);             // s[0] = s[3] ? s[1] : s[2]
+Handler add_offset_handler(int size_bytes);         // s[0] = s[1] + offset (cvta)
 const Op* op_shuffle(Launch& launch, Warp& warp, const Op* op);
 const Op* op_vote(Launch& launch, Warp& warp, const Op* op);
 const Op* op_active_mask(Launch& launch, Warp& warp, const Op* op);
+
+// convert_ops.cpp: cvt.
+Handler convert_handler(const ptx::Instruction& instruction, int result_bytes, int source_bytes);
+
+// compare_ops.cpp: setp, set.
+Handler compare_handler(const ptx::Instruction& instruction);  // s[0], s[1] = not s[0]; s[2], s[3]; s[4] with bool_op
+Handler set_handler(const ptx::Instruction& instruction);      // s[0] = s[1] ? s[2] holds; `offset` stands for true
 
 // The same for lane 0 alone, where all lanes run and the others follow from it; nullptr: there is none.
 Handler alu_handler_of_lane_0(const ptx::Instruction& instruction);
