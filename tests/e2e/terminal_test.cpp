@@ -109,8 +109,7 @@ class OnTerminal {
       read_more(20);
       if (::waitpid(child_, &status, WNOHANG) == child_) {
         child_ = -1;
-        while (read_more(0) && grew_) {  // what it wrote since
-        }
+        read_what_is_under_way();
         return status;
       }
     }
@@ -130,6 +129,16 @@ class OnTerminal {
   }
 
  private:
+  // What was written comes a while later, in order: once our own mark is here, all before it is.
+  void read_what_is_under_way() {
+    const std::string mark = "\x05";
+    EXPECT_EQ(::write(slave_, mark.data(), mark.size()), static_cast<ssize_t>(mark.size()));
+    const auto end = Clock::now() + kPatience;
+    while (!output_.ends_with(mark) && Clock::now() < end) read_more(20);
+    EXPECT_TRUE(output_.ends_with(mark));
+    output_.resize(output_.size() - mark.size());
+  }
+
   bool read_more(int wait_ms) {
     pollfd news{master_, POLLIN, 0};
     grew_ = false;
