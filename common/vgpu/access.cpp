@@ -501,7 +501,8 @@ bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
   count_load(launch, warp, op, access);
   if (may_be_stored(launch, access)) {
     overlay_stores(launch, access, out, bytes);
-  } else if (access.implied && access.lines == kWarpSize && access.stride % kSectorBytes == 0 && launch.stores_wait) {
+  } else if (out.base != nullptr && access.implied && access.lines == kWarpSize && access.stride % kSectorBytes == 0 &&
+             launch.stores_wait) {
     read_copies(launch, access, out);
   }
   return true;

@@ -23,9 +23,10 @@ struct Access {
   std::uint32_t bytes = 0;          // a lane, 1 to 16
   std::uint32_t align_bytes = 0;    // what addresses must be multiples of; 0: `bytes`
   std::uint64_t low = 0, high = 0;  // lowest and highest address
-  std::uint64_t bits = 0;           // of which all addresses are made: none has another bit among its lowest ones
-  bool uniform = false;             // one address for all
-  bool contiguous = false;          // address[l] = address[0] + l * bytes, all lanes active
+  // Where its lowest bits are 0, so are all addresses'; not the other way round: who sets no bits has them looked at.
+  std::uint64_t bits = ~0ull;
+  bool uniform = false;     // one address for all
+  bool contiguous = false;  // address[l] = address[0] + l * bytes, all lanes active
 
   // Of an active lane.
   std::uint64_t of(int l) const { return implied ? first + static_cast<std::uint64_t>(l) * stride : address[l]; }

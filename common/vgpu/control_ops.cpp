@@ -98,6 +98,16 @@ std::uint32_t split(Launch& launch, Warp& warp, const Op* op, std::span<const Wa
   return warp.stack.back().block;
 }
 
+// What is behind a predicate, for the lanes that it lets pass.
+inline const Op* run_without(std::uint32_t off, Launch& launch, Warp& warp, const Op* op) {
+  const std::uint32_t all = warp.mask;
+  if (off == all) return op + 1;
+  warp.mask = all & ~off;
+  const Op* next = op->guarded(launch, warp, op);
+  warp.mask = all;
+  return next;
+}
+
 }  // namespace
 
 bool resume_top(const Launch& launch, Warp& warp) {
@@ -227,14 +237,13 @@ const Op* op_exit(Launch& launch, Warp& warp, const Op* op) {
 }
 
 const Op* op_guard(Launch& launch, Warp& warp, const Op* op) {
-  const std::uint32_t all = warp.mask;
-  const std::uint32_t on = all & guard_mask(warp, op);
-  launch.sites[op->pc].predicated_off += static_cast<std::uint64_t>(std::popcount(all & ~on));
-  if (on == 0) return op + 1;
-  warp.mask = on;
-  const Op* next = op->guarded(launch, warp, op);
-  warp.mask = all;
-  return next;
+  const std::uint32_t off = warp.mask & ~guard_mask(warp, op);
+  launch.sites[op->pc].predicated_off += static_cast<std::uint64_t>(std::popcount(off));
+  return run_without(off, launch, warp, op);
+}
+
+const Op* op_guard_again(Launch& launch, Warp& warp, const Op* op) {
+  return run_without(warp.mask & ~guard_mask(warp, op), launch, warp, op);
 }
 
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {

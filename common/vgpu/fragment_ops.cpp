@@ -121,13 +121,16 @@ Access access_of(const Piece& piece, const MatrixInMemory& matrix, std::uint64_t
   Access out;
   out.mask = piece.mask;
   out.bytes = static_cast<std::uint32_t>(piece.count * matrix.element_bytes);
+  std::uint64_t bits = 0;
   for (int l = 0; l < kWarpSize; ++l) {
     const bool active = (piece.mask >> l & 1u) != 0;
     const auto& at = piece.lane[active ? l : 0];
     const std::uint64_t elements =
         static_cast<std::uint64_t>(at.major) * distance + static_cast<std::uint64_t>(at.minor);
     out.address[l] = base + elements * static_cast<std::uint64_t>(matrix.element_bytes);
+    bits |= out.address[l];
   }
+  out.bits = bits;
   out.low = *std::min_element(out.address, out.address + kWarpSize);
   out.high = *std::max_element(out.address, out.address + kWarpSize);
   return out;

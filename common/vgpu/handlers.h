@@ -16,6 +16,7 @@ const Op* op_branch(Launch& launch, Warp& warp, const Op* op);
 const Op* op_indexed_branch(Launch& launch, Warp& warp, const Op* op);  // brx.idx: s[0] the index
 const Op* op_exit(Launch& launch, Warp& warp, const Op* op);
 const Op* op_guard(Launch& launch, Warp& warp, const Op* op);
+const Op* op_guard_again(Launch& launch, Warp& warp, const Op* op);  // of an instruction's further operations
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op);
 const Op* op_nothing(Launch& launch, Warp& warp, const Op* op);
 const Op* op_meet_in_warp(Launch& launch, Warp& warp, const Op* op);  // __syncwarp

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "common/vgpu/operands.h"
 
@@ -74,6 +75,7 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
 
 Status Lowering::lower_parameter(const Instruction& in, const Op& op, const Operand& address,
                                  const std::vector<Operand>& parts) {
+  bool counted = false;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::uint32_t reg = register_bytes(parts[i], in.type);
     Op move = op;
@@ -82,7 +84,10 @@ Status Lowering::lower_parameter(const Instruction& in, const Op& op, const Oper
     if (move.s[1] == kNoSlot) {
       return Error{.message = fmt::format("PTX line {}: reads past the kernel's parameters", in.ptx_line)};
     }
-    if (move.s[0] != kNoSlot) emit(move, move_handler(static_cast<int>(reg)));
+    if (move.s[0] == kNoSlot) continue;
+    emit(move, move_handler(static_cast<int>(reg)));
+    // Whom the guard leaves out counts once.
+    if (in.guard >= 0 && std::exchange(counted, true)) program_.ops.back().run = op_guard_again;
   }
   return kOk;
 }

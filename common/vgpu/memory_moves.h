@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-#ifdef __AVX512F__
+#ifdef __AVX512VL__
 #include <immintrin.h>
 #endif
 
@@ -67,7 +67,7 @@ inline bool moves_four_words(const Warp& warp, const Op* op) {
 
 // A word a lane from a row of words, of the active lanes: what lies where the others would read is not touched.
 inline void move_row_in(std::uint32_t* to, std::uint32_t mask, const std::uint8_t* row) {
-#ifdef __AVX512F__
+#ifdef __AVX512VL__
   for (int l = 0; l < kWarpSize; l += 8) {
     const auto active = static_cast<__mmask8>(mask >> l);
     auto* const eight = reinterpret_cast<__m256i*>(to + l);

@@ -57,6 +57,17 @@ TEST(Faults, Misaligned) {
   EXPECT_EQ(fault.message, "misaligned: reads 16 bytes at byte 4 of a, which is not a multiple of 16");
 }
 
+TEST(Faults, MisalignedTile) {
+  const Fault fault = fault_of(
+      "#include <roofwalk.cuh>\n#include <mma.h>\n__global__ void k(float* c) {\n"
+      "  nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> sum;\n"
+      "  nvcuda::wmma::fill_fragment(sum, 1.0f);\n"
+      "  nvcuda::wmma::store_matrix_sync(c + 1, sum, 16, nvcuda::wmma::mem_row_major);\n}\n"
+      "SOLVE(const float* a, float* c, int n) { k<<<1, 32>>>(c); }\n");
+  EXPECT_EQ(fault.kind, FaultKind::misaligned);
+  EXPECT_EQ(fault.message, "misaligned: writes 8 bytes at byte 4 of c, which is not a multiple of 8");
+}
+
 TEST(Faults, SharedMemoryOutOfBounds) {
   const Fault fault =
       fault_of(kernel("  __shared__ float s[64];\n  s[threadIdx.x + n] = 1;\n  __syncthreads();\n  c[threadIdx.x] = "

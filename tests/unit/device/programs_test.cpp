@@ -1,6 +1,8 @@
 // Whole kernels that exercise the machine: divergence, shuffles, atomics, histogram, transpose, layernorm, math.
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "tests/support/kernel_runner.h"
@@ -269,6 +271,29 @@ SOLVE(const float* x, float* y, int n) { votes<<<1, 32>>>(x, y, n); }
     const int expected =
         v / 3 + v % 3 * 100 + (v >> 1) + v * 4 + clz + high + std::min(v, 1) + std::max(v, -1) + (v ^ 5);
     ASSERT_EQ(y.values[32 + i], static_cast<float>(expected)) << v;
+  }
+}
+
+// Buffers of one size lie equally far from each other: even steps do not mean one buffer.
+TEST(Programs, EachLaneReadsABufferOfItsOwn) {
+  constexpr const char* kText = R"(#include <roofwalk.cuh>
+__global__ void pick(const float* const* rows, float* y) { y[threadIdx.x] = rows[threadIdx.x][8]; }
+SOLVE(const float* const* rows, float* y, int n) { pick<<<1, 32>>>(rows, y); }
+)";
+  for (const bool sanitize : {true, false}) {
+    Runner runner;
+    Buffer rows{"rows", std::vector<float>(64)}, y{"y", std::vector<float>(32)};
+    for (std::size_t l = 0; l < 32; ++l) {
+      const auto row = runner.device().allocate("row " + std::to_string(l), 4096, 4);
+      ASSERT_TRUE(row.ok()) << row.error().text();
+      const auto value = std::bit_cast<std::array<std::uint8_t, 4>>(static_cast<float>(l));
+      runner.device().write(*row, 8 * 4, value);
+      std::memcpy(&rows.values[2 * l], &row->address, sizeof row->address);
+    }
+    const auto record = runner.run(kText, {&rows, &y, 32}, {.sanitize = sanitize});
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    ASSERT_FALSE(record->fault) << record->fault->message;
+    for (std::size_t l = 0; l < 32; ++l) EXPECT_EQ(y.values[l], static_cast<float>(l));
   }
 }
 

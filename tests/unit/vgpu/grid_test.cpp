@@ -79,5 +79,13 @@ TEST(Grid, LongStraightCodeCountsWhatItAsksFor) {
   EXPECT_EQ(sectors, 300u * 64 * 32);
 }
 
+// Two operations, one instruction.
+TEST(Grid, AGuardLeavesLanesOutOnce) {
+  const auto got = run({"setp.lt.u32 %p1, %r1, 5;\n@%p1 ld.param.v2.u32 {%r5, %r6}, [a];\n"});
+  std::uint64_t left_out = 0;
+  for (const Site& site : got.sites) left_out += site.predicated_off;
+  EXPECT_EQ(left_out, 27u);
+}
+
 }  // namespace
 }  // namespace roofwalk::vgpu
