@@ -27,6 +27,14 @@ std::vector<fs::path> places(const fs::path& toolkit_root, const char* library) 
   return found;
 }
 
+// CUPTI opens its helpers by their bare names, which the system's loader only knows where somebody installed a toolkit
+// for all. It takes those that are loaded already; where one is missing, CUPTI's own calls say so.
+void load_helpers(const fs::path& folder) {
+  if (folder.empty()) return;
+  for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"})
+    ::dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 }  // namespace
 
 Result<CuptiApi> load_cupti_api(const fs::path& toolkit_root, const char* library) {
@@ -36,7 +44,10 @@ Result<CuptiApi> load_cupti_api(const fs::path& toolkit_root, const char* librar
   std::string why;
   for (const fs::path& place : places(toolkit_root, library)) {
     handle = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle != nullptr) break;
+    if (handle != nullptr) {
+      load_helpers(place.parent_path());
+      break;
+    }
     if (why.empty()) why = ::dlerror();
   }
   if (handle == nullptr) return Error{.message = fmt::format("CUPTI was not found: {}", why), .advice = kAdvice};

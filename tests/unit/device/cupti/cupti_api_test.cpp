@@ -1,4 +1,8 @@
+#include <dlfcn.h>
 #include <gmock/gmock.h>
+#include <link.h>
+
+#include <filesystem>
 
 #include "common/device/cuda/cupti_errors.h"
 #include "tests/unit/device/cupti/real_cupti.h"
@@ -17,6 +21,23 @@ TEST(CuptiApi, IsFoundBesideTheToolkit) {
   EXPECT_EQ(api->cuptiGetVersion(&version), CUPTI_SUCCESS);
   EXPECT_GE(version, 130000u);
   EXPECT_NE(api->cuptiRangeProfilerEnable, nullptr);
+}
+
+// Not those that the system's loader happens to know: a machine with the wheels alone has none.
+TEST(CuptiApi, ItsHelpersComeFromItsOwnFolder) {
+  std::string why;
+  if (!real_cupti(why)) GTEST_SKIP() << why;
+  const auto folder_of = [](const char* name) {
+    link_map* map = nullptr;
+    void* const library = ::dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+    return library != nullptr && ::dlinfo(library, RTLD_DI_LINKMAP, &map) == 0
+               ? std::filesystem::canonical(map->l_name).parent_path()
+               : std::filesystem::path();
+  };
+  const std::filesystem::path own = folder_of("libcupti.so.13");
+  EXPECT_FALSE(own.empty());
+  EXPECT_EQ(folder_of("libnvperf_host.so"), own);
+  EXPECT_EQ(folder_of("libnvperf_target.so"), own);
 }
 
 TEST(CuptiApi, ALibraryThatIsNotThereIsToldWithWhatToDo) {
