@@ -43,8 +43,8 @@ inline R finish(R value) {
   }
 }
 
-// Products of subnormal numbers cost some processors a flush of all that they have begun. Inactive lanes hold whatever
-// lived in the register before, often small integers, which are just that.
+// Products of subnormal numbers are slow on some processors (the `divergent` row of a Zen 5). Inactive lanes hold
+// whatever lived in the register before, often small integers, which are just that as floats.
 template <class Sem, class T>
 inline constexpr bool kShunsLeftovers = std::is_floating_point_v<T> &&
                                         (std::is_same_v<Sem, sem::Mul> || std::is_same_v<Sem, sem::Mad> ||

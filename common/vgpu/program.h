@@ -36,7 +36,8 @@ inline constexpr Slot kNoSlot = ~0u;
 
 struct Op {
   Handler run = nullptr;
-  // The handler behind a predicate (run is op_guard then), or of the operation alone (run does several at once then).
+  // The handler behind a predicate (run is op_guard or op_guard_again then), or of the operation alone (run does
+  // several at once then).
   Handler guarded = nullptr;
   std::array<Slot, 6> s{kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // results first, then sources
   Slot guard = kNoSlot;                                                         // predicate of the instruction
