@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace roofwalk {
 namespace {
@@ -28,17 +29,25 @@ int suspect_line(const RunRecord& record, Wrong wrong) {
   return wrong == Wrong::unwritten || store_line == 0 ? launch_line : store_line;
 }
 
-// Runs it again, watching the element that is wrong. 0 where that takes too long, or something else goes wrong first.
-int writer_line(Workspace& workspace, const Artifact& artifact, const Correctness& correctness) {
+// Runs a trial whose answer is wrong again, counting, and watching the element. Leaves it as it is where that takes too
+// long, or something else goes wrong first.
+void look_again(Workspace& workspace, const Artifact& artifact, bool was_counted, Trial& trial) {
+  const Correctness& correctness = *trial.correctness;
   const bool has_writer = correctness.wrong == Wrong::off || correctness.wrong == Wrong::nan ||
                           correctness.wrong == Wrong::infinite || correctness.wrong == Wrong::input_changed;
-  if (!has_writer || correctness.index < 0) return 0;
-  const auto [address, bytes] = workspace.place_of(correctness.buffer, correctness.index);
+  const bool watches = has_writer && correctness.index >= 0;
+  if (!watches && was_counted) return;
   RunOptions options = kSmallTrial;
-  options.watched_address = address;
-  options.watched_bytes = bytes;
-  const auto record = workspace.run(artifact, options);
-  return record && !record->fault ? record->watched_line : 0;
+  options.figures = RunOptions::Figures::all;
+  if (watches) {
+    const auto [address, bytes] = workspace.place_of(correctness.buffer, correctness.index);
+    options.watched_address = address;
+    options.watched_bytes = bytes;
+  }
+  auto record = workspace.run(artifact, options);
+  if (!record || record->fault) return;
+  trial.writer_line = record->watched_line;
+  if (!was_counted) trial.record.kernels = std::move(record->kernels);
 }
 
 }  // namespace
@@ -73,7 +82,7 @@ Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, con
   if (!expected || trial.record.fault) return trial;
   trial.correctness = workspace.check(expected());
   ROOFWALK_TRY_STATUS(device->alive());  // what is read from a lost device is nobody's result
-  if (!trial.correctness->correct) trial.writer_line = writer_line(workspace, artifact, *trial.correctness);
+  if (!trial.correctness->correct) look_again(workspace, artifact, limits.figures == RunOptions::Figures::all, trial);
   return trial;
 }
 

@@ -32,14 +32,16 @@ struct Trial {
 std::string case_name(const Size& size, std::uint64_t seed);
 
 // How long a trial may run: a small shape is over in a moment, whatever the kernel. Counted in instructions first, so
-// that an endless loop gets the same answer on every machine.
+// that an endless loop gets the same answer on every machine. Of a small trial nobody wants figures, but where its
+// answer is wrong.
 // Small trials run side by side, each on one thread; the measured one may have all. A slow kernel ends too, so a large
 // problem gets more: so many warp instructions for each warp's worth of multiply-adds.
 inline constexpr RunOptions kSmallTrial{.max_warp_instructions = 20'000'000,
                                         .max_seconds = 60,
                                         .threads = 1,
                                         .sanitize = true,
-                                        .time = RunOptions::Time::least};
+                                        .time = RunOptions::Time::least,
+                                        .figures = RunOptions::Figures::none};
 RunOptions measured_trial(const Work& work, int threads);
 
 // The course's own starter is known to end, on a slow and busy machine too.

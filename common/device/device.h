@@ -35,11 +35,13 @@ struct RunOptions {
   // `least` replays none: elapsed_ns is the least that the counts allow, and waits are empty.
   enum class Time { clock, whole_clock, least };
   Time time = Time::clock;
-  // What a real GPU finds out; the virtual one finds out everything in its one run. Each figure beyond the plan's time
-  // takes more passes over it, from the same buffers and variables; what the last pass leaves stays in the buffers.
+  // What the run finds out. On a real GPU each figure beyond the plan's time takes more passes over it, from the same
+  // buffers and variables; what the last pass leaves stays in the buffers. The virtual GPU needs one pass.
   //   all: counters where they can be had, the time of each step, and the plan's time
-  //   time: the plan's time, in one pass. Of a fault in a plan of several steps nobody knows the step
-  //   none: one pass, step by step, for what it computes or where it fails
+  //   time: the plan's time, in one pass. Of a fault in a plan of several steps nobody knows the step. The virtual GPU:
+  //     as all
+  //   none: one pass, step by step, for what it computes or where it fails. The virtual GPU counts instructions and
+  //     what they do (warp_instructions to flops_tensor), nothing of memory, and has no time
   enum class Figures { all, time, none };
   Figures figures = Figures::all;
 };

@@ -93,7 +93,7 @@ void misaligned(Launch& launch, const Warp& warp, const Op* op, std::uint64_t ad
       }
       return true;
     }
-    memo = {buffer->address, buffer->address + buffer->size_bytes, buffer->data};
+    memo = {buffer->address, buffer->address + buffer->size_bytes, buffer->data, access.low};
   }
   out.base = memo.data;
   out.low_address = memo.low;
@@ -306,8 +306,7 @@ void coalesce(Access& access) {
     return;
   }
   if (access.some_of_a_row()) return coalesce_row(access);
-  const bool upwards = static_cast<std::int64_t>(access.stride) > 0;
-  if (access.implied && access.mask == kAllLanes && (upwards ? access.stride : 0 - access.stride) >= kLineBytes) {
+  if (access.has_line_a_lane()) {
     access.lines = kWarpSize;  // one of its own for each lane
     access.total_sectors = kWarpSize;
     if (access.stride % kLineBytes == 0) {
@@ -365,6 +364,8 @@ void coalesce(Access& access) {
 }
 
 void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, bool past_l1) {
+  if (!launch.counts) return;
+  coalesce(access);
   Multiprocessor& sm = *launch.sm;
   std::uint64_t missed = 0;
   const auto miss = [&](int i, unsigned sectors) {
@@ -409,6 +410,8 @@ void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
 }
 
 void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access) {
+  if (!launch.counts) return;
+  coalesce(access);
   Multiprocessor& sm = *launch.sm;
   access.spell_out_lines();
   WrittenBytes written[kWarpSize];
@@ -441,6 +444,8 @@ void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access)
 }
 
 void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access) {
+  if (!launch.counts) return;
+  coalesce(access);
   Multiprocessor& sm = *launch.sm;
   access.spell_out_lines();
   for (int i = 0; i < access.lines; ++i) {
@@ -497,11 +502,10 @@ void define(Launch& launch, const Op* op, const Access& access) {
 bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes) {
   if (!resolve(launch, warp, op, access, "reads", out)) return false;
   if (!check_defined(launch, warp, op, access, "reads")) return false;
-  coalesce(access);
   count_load(launch, warp, op, access);
   if (may_be_stored(launch, access)) {
     overlay_stores(launch, access, out, bytes);
-  } else if (out.base != nullptr && access.implied && access.lines == kWarpSize && access.stride % kSectorBytes == 0 &&
+  } else if (out.base != nullptr && access.has_line_a_lane() && access.stride % kSectorBytes == 0 &&
              launch.stores_wait) {
     read_copies(launch, access, out);
   }
@@ -518,7 +522,6 @@ bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access,
   if (!resolve(launch, warp, op, access, "writes", out)) return false;
   if (access.mask != kAllLanes) access.spell_out();
   define(launch, op, access);
-  coalesce(access);
   count_store(launch, warp, op, access);
   return true;
 }

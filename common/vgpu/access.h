@@ -45,6 +45,12 @@ struct Access {
   // Whether some lanes, not all, read words of a row of which each lane would have one.
   bool some_of_a_row() const { return implied && stride == 4 && bytes == 4 && mask != kAllLanes && first <= low; }
 
+  // Whether all lanes are there, each with a line of its own, at even steps.
+  bool has_line_a_lane() const {
+    const bool upwards = static_cast<std::int64_t>(stride) > 0;
+    return implied && mask == kAllLanes && (upwards ? stride : 0 - stride) >= kLineBytes;
+  }
+
   // The lines that it touches, in the order of the lanes that first do. Where `line_step` is not 0, lane l touches
   // the same sector of line[0] + l * line_step, and the others are not filled.
   int lines = 0;
@@ -117,8 +123,8 @@ void make_access(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask, st
 // Finds the lines and sectors. Each lane's bytes lie within one sector (accesses are aligned).
 void coalesce(Access& access);
 
-// Counts a load through L1 (or past it, straight from L2), L2 and DRAM, a store to L2, an atomic at L2. `access` must
-// be coalesced.
+// Where the launch counts: finds the lines and sectors, and counts a load through L1 (or past it, straight from L2), L2
+// and DRAM, a store to L2, an atomic at L2.
 void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, bool past_l1 = false);
 void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access);
 void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access);

@@ -79,7 +79,6 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
   if (source.reading != 0) {
     Access from;
     make_access(warp, source.reading, op->s[4], op->offset, true, bytes, from);
-    coalesce(from);
     count_load(launch, warp, op, from, past_l1);
   }
   count_shared(launch, warp, op, to, SharedUse::store);

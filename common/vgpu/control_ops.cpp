@@ -50,7 +50,7 @@ void release_barrier(ResidentBlock& block, int barrier) {
   if (block.shadow != nullptr) note_meeting(block, barrier);
   for (Warp& warp : block.warps) {
     if (warp.state != Warp::State::waiting || warp.barrier != barrier) continue;
-    put_reduction(warp, block, barrier);
+    if (block.asked[barrier] != 0) put_reduction(warp, block, barrier);
     warp.state = Warp::State::ready;
   }
   block.arrived[barrier] = block.expected[barrier] = 0;

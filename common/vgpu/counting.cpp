@@ -136,14 +136,14 @@ void add_held_up(const CountingInput& input, std::map<int, LineCounters>& lines)
 
 }  // namespace
 
-void set_all_to_zero(Counters& counters) {
-  for (std::size_t i = 0; i < kCounterCount; ++i) {
-    counters.set(static_cast<Counter>(i), 0);
-  }
+void set_to_zero(Counters& counters, Counted counted) {
+  constexpr auto kOfInstructions = static_cast<std::size_t>(Counter::barriers) + 1;  // those of memory come after them
+  const std::size_t count = counted == Counted::everything ? kCounterCount : kOfInstructions;
+  for (std::size_t i = 0; i < count; ++i) counters.set(static_cast<Counter>(i), 0);
 }
 
 void count_kernel(const CountingInput& input, KernelRecord& out) {
-  set_all_to_zero(out.counters);
+  set_to_zero(out.counters, input.counted);
   const auto& code = input.program.function->instructions;
   out.waits = input.reading.waits;
   std::map<int, LineCounters> lines;
@@ -163,7 +163,7 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
       auto [it, is_new] = lines.try_emplace(line);
       if (is_new) {
         it->second.line = line;
-        set_all_to_zero(it->second.counters);
+        set_to_zero(it->second.counters, input.counted);
       }
       if (takes_turns) it->second.waits.add(input.reading.by_instruction[pc]);
       add_load(in, site, it->second);
@@ -172,8 +172,10 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
         counters->add(Counter::warp_instructions, executions);
         counters->add(Counter::thread_instructions, threads);
         add_flops(in, threads, *counters);
-        add_memory(in, site, threads, *counters);
-        add_traffic(site, input.traffic[pc], *counters);
+        if (input.counted == Counted::everything) {
+          add_memory(in, site, threads, *counters);
+          add_traffic(site, input.traffic[pc], *counters);
+        }
         const Form form = ptx::info(in.opcode).form;
         if (chooses_way(in)) {
           counters->add(Counter::branches, executions);
@@ -188,9 +190,9 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
   for (auto& [line, counters] : lines) out.lines.push_back(std::move(counters));
 }
 
-void count_transfer(const Site& site, const SiteTraffic& traffic, Counters& out) {
-  set_all_to_zero(out);
-  add_traffic(site, traffic, out);
+void count_transfer(const Site& site, const SiteTraffic& traffic, Counted counted, Counters& out) {
+  set_to_zero(out, counted);
+  if (counted == Counted::everything) add_traffic(site, traffic, out);
 }
 
 }  // namespace roofwalk::vgpu

@@ -15,7 +15,11 @@
 
 namespace roofwalk::vgpu {
 
-void set_all_to_zero(Counters& counters);
+// Of what a launch counts: everything, or instructions and what they do alone.
+enum class Counted { everything, instructions };
+
+// All that is counted; the others stay unknown.
+void set_to_zero(Counters& counters, Counted counted);
 
 struct CountingInput {
   const Program& program;
@@ -25,12 +29,13 @@ struct CountingInput {
   const ClockReading& reading;
   const ptx::Module& module;
   const std::string& source_name;
+  Counted counted = Counted::everything;
 };
 
-// Fills out.counters, out.waits and out.lines. Every counter is set, if only to 0.
+// Fills out.counters, out.waits and out.lines. Every counter that is counted is set, if only to 0.
 void count_kernel(const CountingInput& input, KernelRecord& out);
 
 // Counters of a memset or copy.
-void count_transfer(const Site& site, const SiteTraffic& traffic, Counters& out);
+void count_transfer(const Site& site, const SiteTraffic& traffic, Counted counted, Counters& out);
 
 }  // namespace roofwalk::vgpu

@@ -95,7 +95,7 @@ void Gpu::begin_plan(const RunLimits& limits) {
   printer_->take();
   warnings_.clear();
   watched_line_ = 0;
-  l2_.invalidate();
+  if (limits_.counts) l2_.invalidate();
   memory_.watch(limits.sanitize);
 }
 
@@ -199,6 +199,10 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   for (Multiprocessor& sm : sms) {
     step->totals.sms.push_back({std::move(sm.block_executions), sm.blocks_run, sm.warps_run, sm.l1_lines, sm.l1_sectors,
                                 sm.shared_wavefronts});
+  }
+  if (!limits_.counts) {
+    steps_.push_back(std::move(step));
+    return true;
   }
   // The order does not depend on the launch: its basic blocks are the kernel's.
   auto [at, is_new] = schedules_.try_emplace(call.kernel);
@@ -315,7 +319,7 @@ bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t si
   memory_.define(address, size_bytes);
   if (limits_.watched.meets(address, size_bytes)) watched_line_ = line;
   Step& step = begin_transfer("memset", line);
-  touch(address, size_bytes, true, step);
+  if (limits_.counts) touch(address, size_bytes, true, step);
   return true;
 }
 
@@ -330,8 +334,10 @@ bool Gpu::copy_memory(std::uint64_t destination, std::uint64_t source, std::uint
   if (limits_.watched.meets(destination, size_bytes)) watched_line_ = line;
   std::memmove(to->data + (destination - to->address), from->data + (source - from->address), size_bytes);
   Step& step = begin_transfer("memcpy", line);
-  touch(source, size_bytes, false, step);
-  touch(destination, size_bytes, true, step);
+  if (limits_.counts) {
+    touch(source, size_bytes, false, step);
+    touch(destination, size_bytes, true, step);
+  }
   return true;
 }
 
@@ -343,6 +349,7 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
   out.line = step.line;
   out.registers_per_thread = step.registers_per_thread;
   out.local_bytes_per_thread = step.local_bytes_per_thread;
+  const Counted counted = limits_.counts ? Counted::everything : Counted::instructions;
   const std::span traffic(traffic_.data() + step.first_site, step.totals.sites.size());
   if (step.program) {
     out.shared_bytes = step.program->shared_bytes;
@@ -350,11 +357,17 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
         step.local_bytes_per_thread - std::min(step.local_bytes_per_thread, step.program->local_bytes);
     out.resident_blocks_per_sm = step.occupancy.blocks_per_sm;
     out.occupancy = step.occupancy.warps_share;
-    count_kernel({*step.program, step.totals, step.block_threads, traffic, step.reading, *module_, source_name_}, out);
+    count_kernel(
+        {*step.program, step.totals, step.block_threads, traffic, step.reading, *module_, source_name_, counted}, out);
   } else {
-    count_transfer(step.totals.sites[0], traffic[0], out.counters);
+    count_transfer(step.totals.sites[0], traffic[0], counted, out.counters);
     if (step.line > 0) out.lines.push_back({step.line, out.counters});
   }
+  for (std::size_t i = 0; i < kCounterCount; ++i) {
+    const auto counter = static_cast<Counter>(i);
+    if (const auto value = out.counters[counter]) total.add(counter, *value);
+  }
+  if (!limits_.counts) return out;
   step.totals.dram_bytes = *out.counters[Counter::dram_read_bytes] + *out.counters[Counter::dram_write_bytes];
   step.totals.l2_sectors = *out.counters[Counter::l2_read_sectors] + *out.counters[Counter::l2_write_sectors];
   step.totals.flops_f32 = *out.counters[Counter::flops_f32];
@@ -367,17 +380,13 @@ KernelRecord Gpu::finish(Step& step, Counters& total) {
   out.parts.latency_ns = std::max(0.0, clock_ns - busiest);
   out.parts.launch_ns = machine_.launch_ns;
   out.elapsed_ns = out.parts.launch_ns + std::max(busiest, clock_ns);
-  for (std::size_t i = 0; i < kCounterCount; ++i) {
-    const auto counter = static_cast<Counter>(i);
-    if (const auto value = out.counters[counter]) total.add(counter, *value);
-  }
   return out;
 }
 
 RunRecord Gpu::end_plan() {
   RunRecord record;
   record.device = machine_.name;
-  record.time_is_modelled = true;
+  record.time_is_modelled = limits_.counts;
   record.printed = printer_->take();
   record.warnings = std::move(warnings_);
   warnings_.clear();
@@ -388,8 +397,8 @@ RunRecord Gpu::end_plan() {
     steps_.clear();
     return record;
   }
-  l2_.write_back_all(traffic_);
-  set_all_to_zero(record.counters);
+  if (limits_.counts) l2_.write_back_all(traffic_);
+  set_to_zero(record.counters, limits_.counts ? Counted::everything : Counted::instructions);
   for (const auto& step : steps_) {
     record.kernels.push_back(finish(*step, record.counters));
     record.elapsed_ns += record.kernels.back().elapsed_ns;

@@ -33,6 +33,10 @@ constexpr std::uint64_t kBlockCost = 32;  // of the budget of instructions
 // A round of fewer instructions is over before a second thread has woken up.
 constexpr std::uint64_t kTeamInstructions = 2000;
 
+// Where blocks go on while they can, a round of an SM ends after so many instructions, or lines in its log of stores.
+constexpr std::uint64_t kRoundInstructions = std::uint64_t{1} << 16;
+constexpr std::size_t kRoundLines = std::size_t{1} << 14;
+
 // Whether SMs must see each other's accesses as they happen, one after another: where blocks talk to each other, and
 // where the clock is read.
 bool runs_alone(const Program& program) {
@@ -80,6 +84,7 @@ class GridRunner {
         budget_(limits.warp_instructions),
         l2_round_(launch.l2, launch.sites.size(), launch.first_site, launch.traffic) {
     launch_.stores_wait = !alone_;
+    launch_.counts = limits.counts;
     launch_.sanitized = limits.sanitize;
     launch_.watched = limits.watched;
     lockstep_ = limits.lockstep && !program_.lockstep.ops.empty();
@@ -232,6 +237,7 @@ class GridRunner {
                                                     launch_.traffic, launch_.first_site));
         helpers_.back()->block_dim = launch_.block_dim;
         helpers_.back()->stores_wait = launch_.stores_wait;
+        helpers_.back()->counts = launch_.counts;
         helpers_.back()->line_of = launch_.line_of;
       }
       claimed_ = std::vector<std::atomic<std::uint64_t>>(sms_.size());
@@ -270,7 +276,8 @@ class GridRunner {
     });
   }
 
-  // The turns of one SM's warps. Touches nothing of another SM.
+  // The turns of one SM's warps. Touches nothing of another SM. Where nothing is counted that depends on which blocks
+  // are there at the same time, a block goes on while it can: what it touches stays in the host's caches.
   void turn(Launch& launch, Multiprocessor& sm) {
     launch.sm = &sm;
     sm.l1.begin_round();
@@ -281,20 +288,33 @@ class GridRunner {
       ResidentBlock& block = sm.blocks[slot];
       if (!block.active) continue;
       if (block.is_new) lay_out(sm, block);
-      for (Warp& warp : block.warps) {
-        if (warp.state != Warp::State::ready || sm.l2_log.full()) continue;
-        sm.moved = true;
-        for (const Op* op = warp.next; op != nullptr;) op = op->run(launch, warp, op);
-        if (launch.refusal) return;
-        if (launch.fault) {
-          std::swap(sm.fault, launch.fault);
-          sm.fault_pc = launch.fault_pc;
-          return;
-        }
-      }
+      bool moves = turn(launch, sm, block);
+      const auto goes_on = [&] {
+        return !launch.counts && !alone_ && moves && block.live_warps != 0 && !sm.fault &&
+               budget_ - launch.instructions_left < kRoundInstructions && sm.stores.lines() < kRoundLines;
+      };
+      while (goes_on()) moves = turn(launch, sm, block);
+      if (launch.refusal || sm.fault) return;
       if (block.live_warps == 0) sm.ended.push_back(slot);
     }
     sm.instructions = budget_ - launch.instructions_left;
+  }
+
+  // A turn of each warp of a block that can have one: whether any could.
+  static bool turn(Launch& launch, Multiprocessor& sm, ResidentBlock& block) {
+    bool moved = false;
+    for (Warp& warp : block.warps) {
+      if (warp.state != Warp::State::ready || sm.l2_log.full()) continue;
+      sm.moved = moved = true;
+      for (const Op* op = warp.next; op != nullptr;) op = op->run(launch, warp, op);
+      if (launch.refusal) return false;
+      if (launch.fault) {
+        std::swap(sm.fault, launch.fault);
+        sm.fault_pc = launch.fault_pc;
+        return false;
+      }
+    }
+    return moved;
   }
 
   // What SMs share follows, SM by SM. False where the launch is over before its time.

@@ -9,6 +9,10 @@
 // An SM sees its own stores to global memory at once and those of others from the next round on, whichever ran first:
 // kernels that race give the same results, too, on any number of threads. Where blocks talk to each other (atomics,
 // fences, volatile accesses) or read the clock, SMs run in order on one thread and see each other's stores at once.
+//
+// Where memory is not counted (RunLimits::counts), which blocks are there at the same time is no matter: but for
+// kernels whose blocks talk to each other, an SM plays one of its blocks as far as it goes, then the next, within one
+// round. The order of a block's warps is the same. Only a kernel whose blocks race may compute something else then.
 #pragma once
 
 #include <vector>
@@ -31,6 +35,7 @@ struct RunLimits {
   bool sanitize = false;      // look for races, missing waits, reads of what was never written; on one thread
   WatchedBytes watched = {};  // where sanitized: of device memory
   bool lockstep = true;       // lockstep code (lockstep.h); no figure depends on it
+  bool counts = true;         // what memory traffic costs; else nobody asks L1, L2 and banks
 };
 
 // Runs until the grid is done or the launch has a fault or refusal. `sms` come back with their counters; their L1 is

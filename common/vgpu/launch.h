@@ -151,6 +151,7 @@ struct alignas(64) Multiprocessor {
 struct BufferMemo {
   std::uint64_t low = 1, high = 0;
   std::uint8_t* data = nullptr;  // data + address - low
+  std::uint64_t last = 0;        // of rows of a tile: where it loaded the last time
 };
 
 // A copy of one sector for each lane, as loads that walk along 32 rows want them: neighbours here, far apart in memory,
@@ -174,6 +175,14 @@ struct SharedMemo {  // the last pattern of shared addresses of an instruction
   std::uint64_t steps_requests = 0;  // so many of them; `count_steps` adds them to the site
 };
 
+// How often a ProductRun ran, which `count_steps` adds to the sites of its loads, and the wavefronts of all of them,
+// once they are known.
+struct ProductRunCount {
+  bool known = false;
+  std::uint32_t wavefronts = 0;
+  std::uint64_t times = 0;
+};
+
 // Calls of extern functions, which only a plan may make: receives the arguments' bytes, leaves the result's bytes.
 // An Error stops the run with its message.
 using CallHook = std::function<Result<std::uint64_t>(const ptx::Instruction& call,
@@ -193,6 +202,7 @@ class Launch {
         sites(program_in.function->instructions.size()),
         buffer_memos(sites.size()),
         shared_memos(sites.size()),
+        product_runs(program_in.lockstep.product_runs.size()),
         block_threads(program_in.blocks.size()) {}
 
   const Machine& machine;
@@ -207,6 +217,7 @@ class Launch {
   std::vector<Site> sites;  // by PTX instruction
   std::vector<BufferMemo> buffer_memos;
   std::vector<SharedMemo> shared_memos;
+  std::vector<ProductRunCount> product_runs;
   SectorCopies sector_copies;
   std::vector<std::uint64_t> block_threads;  // active lanes summed over entries of each basic block
 
@@ -214,6 +225,7 @@ class Launch {
   bool sanitized = false;                   // reads of global memory that nothing has written are faults
   WatchedBytes watched;                     // where sanitized
   std::optional<std::uint32_t> watched_pc;  // that wrote to them last
+  bool counts = true;                       // memory traffic, whatever of it L1, L2 and banks make
   bool stores_wait = false;                 // global stores go to the SM's log: other SMs may run meanwhile
   std::uint64_t instructions_left = 0;      // of the budget, for the turns of `sm` in this round
   std::uint64_t clock = 0;                  // what %clock reads: warp instructions so far
@@ -231,7 +243,7 @@ class Launch {
     return {linear % block_dim.x, linear / block_dim.x % block_dim.y, linear / block_dim.x / block_dim.y};
   }
 
-  // Adds to `sites` what was left in shared_memos, at the end of the launch.
+  // Adds to `sites` what was left in shared_memos and product_runs, at the end of the launch.
   void count_steps();
 
   void warn(const Warp& warp, const Op* op, int lane, std::string message);

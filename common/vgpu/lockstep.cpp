@@ -170,7 +170,12 @@ class LockstepBuilder {
     const std::size_t end = b + 1 < program_.blocks.size() ? program_.blocks[b + 1].first_op : program_.ops.size();
     for (std::size_t i = block.first_op; i < end; ++i) emit(static_cast<std::uint32_t>(i));
     finish_checks(b);
-    fuse(std::span(out_.ops).subspan(out_.first_op[b]), out_.steps);
+    fuse(std::span(out_.ops).subspan(out_.first_op[b]), out_, [&](std::uint32_t pc, std::span<const int> registers) {
+      Registers live = live_out_of(b);
+      for (std::uint32_t after = block.first + block.count; --after > pc;) step_back(after, live);
+      return std::any_of(registers.begin(), registers.end(),
+                         [&](int reg) { return live.contains(static_cast<std::size_t>(reg)); });
+    });
   }
 
   void emit(std::uint32_t index) {

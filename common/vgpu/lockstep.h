@@ -9,6 +9,7 @@
 // them for. Warps that keep coming apart are left alone, for this costs more than it gains.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "common/vgpu/launch.h"
@@ -37,6 +38,8 @@ Handler fill_handler(std::uint32_t bytes, std::uint32_t steps);
 // Whether s[1], 32 bits, wraps around in no lane as a signed or unsigned number; else the warp comes apart here
 // (`offset`: which of at_checks) and goes on at Program::ops[target].
 Handler check_handler(bool is_signed);
+// Whether each eight lanes load a sector of their own, of `bytes` a lane side by side, where lane 0's begins with one.
+bool has_whole_sectors(const Steps& steps, std::uint64_t bytes);
 // Loads and stores whose address is one number, as memory_ops.cpp's. A load of one address for all lanes fills lane 0
 // only, unless `all_lanes`. nullptr: there is none.
 Handler lockstep_load_handler(const ptx::Instruction& instruction, int register_bytes, const Steps& steps,
@@ -62,7 +65,9 @@ inline bool is_usual_in_shared(const Launch& launch, const Warp& warp, const Op*
 
 // fused_ops.cpp. Operations of lockstep code that one handler does at once, which saves choosing a handler for each and
 // bringing registers to memory and back in between. The first one's `run` becomes that handler; all of them stay as
-// they are, for when something is unusual.
-void fuse(std::span<Op> block, const std::vector<Steps>& steps);
+// they are, for when something is unusual. `any_live_after`: whether somebody may yet read what one of these registers
+// holds after an instruction of the block.
+using AnyLiveAfter = std::function<bool(std::uint32_t pc, std::span<const int> registers)>;
+void fuse(std::span<Op> block, LockstepCode& code, const AnyLiveAfter& any_live_after);
 
 }  // namespace roofwalk::vgpu

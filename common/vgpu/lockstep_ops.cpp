@@ -113,16 +113,6 @@ void make_access_from_lane_0(const Launch& launch, const Warp& warp, const Op* o
   make_access(lanes, warp.mask, bytes, out);
 }
 
-// Counts a load through L1 of `lines` lines from `line` on, `total` sectors together: masks of the first and last line.
-inline void count_usual(Launch& launch, const Op* op, std::uint64_t line, std::uint64_t lines, unsigned from_first,
-                        unsigned to_last, std::uint64_t total) {
-  std::uint64_t missed = 0;
-  for (std::uint64_t i = 0; i < lines; ++i) {
-    missed += read_line(*launch.sm, line + i, 0xfu & (i == 0 ? from_first : 0xfu) & (i + 1 == lines ? to_last : 0xfu));
-  }
-  add_load(launch, op, lines, total, missed);
-}
-
 template <class R, class M, int vector>
 const Op* op_load_global(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;
@@ -138,16 +128,11 @@ const Op* op_load_global(Launch& launch, Warp& warp, const Op* op) {
 // One address for all lanes.
 template <class R, class M, int vector, bool all_lanes>
 const Op* op_load_uniform(Launch& launch, Warp& warp, const Op* op) {
-  constexpr std::uint32_t kBytes = sizeof(M) * vector;
-  const std::uint64_t address = first_address(warp, op);
-  if (warp.mask != kAllLanes || !is_usual(launch, warp, op, address, address + kBytes, address, kBytes))
-    return op_load_global<R, M, vector>(launch, warp, op);
-  const unsigned sector = 1u << (address / kSectorBytes % 4);
-  count_usual(launch, op, address / kLineBytes, 1, sector, sector, 1);
-  const BufferMemo& memo = launch.buffer_memos[op->pc];
+  const std::uint8_t* const from = find_uniform<sizeof(M) * vector>(launch, warp, op);
+  if (from == nullptr) return op_load_global<R, M, vector>(launch, warp, op);
   for (int part = 0; part < vector; ++part) {
     if (op->s[part] == kNoSlot) continue;
-    const R value = extend<R, M>(memo.data + (address - memo.low) + static_cast<std::size_t>(part) * sizeof(M));
+    const R value = extend<R, M>(from + static_cast<std::size_t>(part) * sizeof(M));
     R* const d = warp.lanes<R>(op->s[part]);
     if constexpr (all_lanes) {
       for_lanes(d, kAllLanes, [&](int) { return value; });
@@ -162,17 +147,8 @@ const Op* op_load_uniform(Launch& launch, Warp& warp, const Op* op) {
 template <class R, class M, int vector>
 const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;
-  const std::uint64_t low = first_address(warp, op), end = low + kWarpSize * kBytes;
-  if (warp.mask != kAllLanes || !is_usual(launch, warp, op, low, end, low, kBytes))
-    return op_load_global<R, M, vector>(launch, warp, op);
-  const std::uint64_t line = low / kLineBytes, last = end - 1;
-  count_usual(launch, op, line, last / kLineBytes - line + 1, 0xfu << (low / kSectorBytes % 4),
-              (2u << (last / kSectorBytes % 4)) - 1, last / kSectorBytes - low / kSectorBytes + 1);
-  const BufferMemo& memo = launch.buffer_memos[op->pc];
-  const std::uint8_t* const from = memo.data + (low - memo.low);
-  // What the next warp of the block will want, most likely.
-  for (std::uint32_t ahead = 0; ahead < kWarpSize * kBytes; ahead += 64)
-    __builtin_prefetch(from + kWarpSize * kBytes + ahead);
+  const std::uint8_t* const from = find_contiguous<kBytes>(launch, warp, op);
+  if (from == nullptr) return op_load_global<R, M, vector>(launch, warp, op);
   for (int part = 0; part < vector; ++part) {
     if (op->s[part] == kNoSlot) continue;
     R* const d = warp.lanes<R>(op->s[part]);
@@ -191,57 +167,24 @@ const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
 template <class R, class M, int vector>
 const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
   if constexpr (vector == 1 && sizeof(M) == 4 && sizeof(R) == 4) {
-    const Steps& steps = launch.program.lockstep.steps[op->steps];
-    const std::uint64_t first = first_address(warp, op);
-    const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
-    const std::uint64_t end = first + static_cast<std::uint64_t>(steps.high) + sizeof(M);
-    if (op->s[0] != kNoSlot && low <= first && end > first && first % kSectorBytes == 0 && warp.mask == kAllLanes &&
-        is_usual(launch, warp, op, low, end, first, 4)) {
-      std::uint64_t lines[kWarpSize / 8];
-      unsigned sectors[kWarpSize / 8], total = 0;
-      int count = 0;
-      for (std::size_t l = 0; l < kWarpSize; l += 8) {
-        const std::uint64_t address = first + steps.of_lane[l], line = address / kLineBytes;
-        const unsigned sector = 1u << (address / kSectorBytes % 4);
-        int i = 0;
-        while (i < count && lines[i] != line) ++i;
-        if (i == count) lines[i] = line, sectors[i] = 0, ++count;
-        total += (sectors[i] & sector) == 0;
-        sectors[i] |= sector;
-      }
-      std::uint64_t missed = 0;
-      for (int i = 0; i < count; ++i) missed += read_line(*launch.sm, lines[i], sectors[i]);
-      add_load(launch, op, static_cast<std::uint64_t>(count), total, missed);
-      const BufferMemo& memo = launch.buffer_memos[op->pc];
+    const std::uint8_t* const from = op->s[0] == kNoSlot ? nullptr : find_eights(launch, warp, op);
+    if (from != nullptr) {
+      const Steps& steps = launch.program.lockstep.steps[op->steps];
       R* const lanes = warp.lanes<R>(op->s[0]);
-      for (std::size_t l = 0; l < kWarpSize; l += 8) {
-        std::memcpy(lanes + l, memo.data + (first + steps.of_lane[l] - memo.low), 8 * sizeof(M));
-      }
+      for (std::size_t l = 0; l < kWarpSize; l += 8) std::memcpy(lanes + l, from + steps.of_lane[l], 8 * sizeof(M));
       return after_memory(launch, warp, op);
     }
   }
   return op_load_global<R, M, vector>(launch, warp, op);
 }
 
-// Lanes that walk along 32 rows: each at the same place of its own line. One look finds that L1 holds all 32, and the
-// words come from copies that lie side by side (SectorCopies).
+// Lanes that walk along 32 rows: each at the same place of its own line.
 template <class R, class M, int vector>
 const Op* op_load_rows(Launch& launch, Warp& warp, const Op* op) {
-  constexpr std::uint32_t kBytes = sizeof(M) * vector;
   if constexpr (vector == 1 && sizeof(M) == 4 && sizeof(R) == 4) {
-    const Steps& steps = launch.program.lockstep.steps[op->steps];
-    const std::uint64_t first = first_address(warp, op);
-    const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
-    const std::uint64_t end = first + static_cast<std::uint64_t>(steps.high) + kBytes;
-    const unsigned sector = 1u << (first / kSectorBytes % 4);
-    const SectorCopies& copies = launch.sector_copies;
-    const std::uint64_t offset = first % kSectorBytes;
-    if (op->s[0] != kNoSlot && copies.first == first - offset && copies.stride == steps.stride &&
-        copies.round == launch.round && (copies.gathered >> (offset / 4) & 1u) != 0 && launch.stores_wait &&
-        warp.mask == kAllLanes && is_usual(launch, warp, op, low, end, first, kBytes) &&
-        launch.sm->l1.read_again(first / kLineBytes, steps.stride / kLineBytes, sector)) {
-      add_load(launch, op, kWarpSize, kWarpSize, 0);
-      std::memcpy(warp.lanes<R>(op->s[0]), copies.words[offset / 4], kWarpSize * sizeof(M));
+    const std::uint8_t* const words = op->s[0] == kNoSlot ? nullptr : find_rows(launch, warp, op);
+    if (words != nullptr) {
+      std::memcpy(warp.lanes<R>(op->s[0]), words, kWarpSize * sizeof(M));
       return after_memory(launch, warp, op);
     }
   }
@@ -384,6 +327,12 @@ Handler fill_handler(std::uint32_t bytes, std::uint32_t steps) {
 
 Handler check_handler(bool is_signed) { return is_signed ? op_check<std::int32_t> : op_check<std::uint32_t>; }
 
+bool has_whole_sectors(const Steps& steps, std::uint64_t bytes) {
+  bool whole = steps.even_eights && steps.stride_of_eights == bytes && bytes == 4;
+  for (std::size_t l = 0; l < kWarpSize; l += 8) whole &= steps.of_lane[l] % kSectorBytes == 0;
+  return whole;
+}
+
 Handler lockstep_load_handler(const Instruction& in, int register_bytes, const Steps& steps, bool all_lanes) {
   const auto bytes = static_cast<std::uint64_t>(std::max(ptx::size_bytes(in.type), 1)) * in.vector;
   if (steps.even && steps.stride == 0) {
@@ -393,9 +342,7 @@ Handler lockstep_load_handler(const Instruction& in, int register_bytes, const S
   if (steps.even && steps.stride == bytes) return by_form<LockstepLoads<Addresses::contiguous>::Of>(in, register_bytes);
   if (steps.even && steps.stride % kLineBytes == 0 && static_cast<std::int64_t>(steps.stride) > 0)
     return by_form<LockstepLoads<Addresses::rows>::Of>(in, register_bytes);
-  bool whole_sectors = steps.even_eights && steps.stride_of_eights == bytes && bytes == 4;
-  for (std::size_t l = 0; l < kWarpSize; l += 8) whole_sectors &= steps.of_lane[l] % kSectorBytes == 0;
-  if (whole_sectors) return by_form<LockstepLoads<Addresses::eights>::Of>(in, register_bytes);
+  if (has_whole_sectors(steps, bytes)) return by_form<LockstepLoads<Addresses::eights>::Of>(in, register_bytes);
   return by_form<LockstepLoads<Addresses::other>::Of>(in, register_bytes);
 }
 

@@ -97,12 +97,14 @@ inline bool load_row(Launch& launch, const Warp& warp, const Op* op) {
       !is_usual(launch, warp, op, low, end, first, 4)) {
     return false;
   }
-  const std::uint32_t touched = sectors_of_row(first, mask);
-  const std::uint64_t line = first / kLineBytes;
-  std::uint64_t missed = 0, lines = 0;
-  if (const unsigned lower = touched & 0xfu; lower != 0) missed += read_line(*launch.sm, line, lower), ++lines;
-  if (const unsigned upper = touched >> 4; upper != 0) missed += read_line(*launch.sm, line + 1, upper), ++lines;
-  add_load(launch, op, lines, static_cast<std::uint64_t>(std::popcount(touched)), missed);
+  if (launch.counts) {
+    const std::uint32_t touched = sectors_of_row(first, mask);
+    const std::uint64_t line = first / kLineBytes;
+    std::uint64_t missed = 0, lines = 0;
+    if (const unsigned lower = touched & 0xfu; lower != 0) missed += read_line(*launch.sm, line, lower), ++lines;
+    if (const unsigned upper = touched >> 4; upper != 0) missed += read_line(*launch.sm, line + 1, upper), ++lines;
+    add_load(launch, op, lines, static_cast<std::uint64_t>(std::popcount(touched)), missed);
+  }
   const BufferMemo& memo = launch.buffer_memos[op->pc];
   move_row_in(warp.lanes<std::uint32_t>(op->s[0]), mask, memo.data + (first - memo.low));
   return true;
@@ -277,7 +279,6 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (!resolve(launch, warp, op, access, "updates", at)) return nullptr;
     if (in.atomic != ptx::AtomicOp::exch && !check_defined(launch, warp, op, access, "updates")) return nullptr;
     define(launch, op, access);
-    coalesce(access);
     count_atomic(launch, warp, op, access);
   }
   update_lanes<T, known>(warp, op, access, at, where == Where::global);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/shared_shadow.h"
@@ -79,6 +80,13 @@ Turns turns_of(const Access& access, SharedUse use) {
 }  // namespace
 
 void Launch::count_steps() {
+  for (std::size_t i = 0; i < product_runs.size(); ++i) {
+    const std::uint64_t times = std::exchange(product_runs[i].times, 0);
+    const ProductRun& run = program.lockstep.product_runs[i];
+    for (const auto* side : {&run.left, &run.right}) {
+      for (const ProductRun::Load& load : side->loads) shared_memos[load.pc].steps_requests += times;
+    }
+  }
   for (std::size_t i = 0; i < sites.size(); ++i) {
     SharedMemo& memo = shared_memos[i];
     sites[i].requests += memo.steps_requests;
@@ -127,6 +135,7 @@ bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& acce
 }
 
 void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use) {
+  if (!launch.counts) return;
   const std::uint32_t bytes = static_cast<std::uint32_t>(std::popcount(access.mask)) * access.bytes;
   if (use == SharedUse::atomic) {
     const Turns turns = turns_of(access, use);
@@ -205,6 +214,7 @@ void define_local(const Launch& launch, Warp& warp, const Access& access) {
 }
 
 void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool store) {
+  if (!launch.counts) return;
   const std::uint64_t words = (launch.program.local_bytes + 3) / 4;
   const std::uint64_t base =
       kLocalPhysical + (static_cast<std::uint64_t>(launch.sm->index) << 36) + warp.slot * words * 4 * kWarpSize;
@@ -218,7 +228,6 @@ void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& a
     }
     Access words_access;
     make_access(words_of, access.mask, piece, words_access);
-    coalesce(words_access);
     store ? count_store(launch, warp, op, words_access) : count_load(launch, warp, op, words_access);
   }
 }

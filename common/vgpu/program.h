@@ -132,6 +132,24 @@ struct LockstepRegister {
   std::uint32_t steps = 0;  // which of LockstepCode::steps
 };
 
+// Fma of two words of shared memory again and again, each adding to what the one before made, as an unrolled product of
+// two tiles does. The words of each side lie at fixed places from one register; nobody asks for them, or for the sums
+// in between, afterwards.
+struct ProductRun {
+  struct Load {
+    std::int32_t offset = 0;
+    std::uint32_t pc = 0;
+  };
+  struct Side {
+    std::vector<Load> loads;
+    std::int64_t low = 0, high = 0;              // of the words of all loads and lanes, from the register on
+    std::uint64_t bits = 0;                      // set in any of their places
+    std::array<std::int64_t, 4> of_eights = {};  // steps of the first of each eight lanes
+  };
+  Side left, right;
+  std::vector<std::pair<std::int32_t, std::int32_t>> offsets;  // of both sides, product by product
+};
+
 // The program once more, for warps all of whose 32 lanes run together (lockstep.h).
 struct LockstepCode {
   std::vector<Op> ops;                  // empty: none
@@ -141,6 +159,7 @@ struct LockstepCode {
   // to enter it in lockstep.
   std::vector<std::vector<LockstepRegister>> leaving, entering;
   std::vector<std::vector<LockstepRegister>> at_checks;  // by Op::offset of a check: whose lanes are to be filled there
+  std::vector<ProductRun> product_runs;                  // by Op::target of its first operation
 };
 
 struct Program {

@@ -126,7 +126,9 @@ SharedShadow::Record SharedShadow::recall(Id id, std::size_t word) const {
   if (record.pattern != nullptr) {
     const auto& words = record.pattern->words;
     const auto at = std::lower_bound(words.begin(), words.end(), static_cast<std::uint32_t>(word - record.first_word));
-    record.lanes = record.pattern->lanes[static_cast<std::size_t>(at - words.begin())];
+    const auto i = static_cast<std::size_t>(at - words.begin());
+    record.lanes = record.pattern->lanes[i];
+    if (!record.pattern->pcs.empty()) record.pc = record.pattern->pcs[i];
   }
   return record;
 }
@@ -244,23 +246,41 @@ bool SharedShadow::touch_in_order(std::size_t word, const Record& now, Id& id) {
   return true;
 }
 
-const SharedShadow::Pattern& SharedShadow::pattern_of(std::uint32_t pc, const Steps& steps, std::uint32_t bytes) {
-  if (patterns_.size() <= pc) patterns_.resize(pc + 1);
-  if (patterns_[pc] == nullptr) {
-    std::map<std::uint32_t, std::uint32_t> lanes;  // by word
+std::unique_ptr<const SharedShadow::Pattern> SharedShadow::make_pattern(std::span<const ProductRun::Load> loads,
+                                                                        std::int64_t low, const Steps& steps,
+                                                                        std::uint32_t bytes) const {
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> touched;  // by word: lanes, pc
+  for (const ProductRun::Load& load : loads) {
+    std::map<std::uint32_t, std::uint32_t> lanes;
     for (std::size_t l = 0; l < kWarpSize; ++l) {
-      const std::uint64_t from = steps.of_lane[l] - static_cast<std::uint64_t>(steps.low);
+      const std::uint64_t from = steps.of_lane[l] + static_cast<std::uint64_t>(load.offset - low);
       for (std::uint64_t byte = from; byte < from + bytes; byte += std::uint64_t{1} << word_shift_)
         lanes[static_cast<std::uint32_t>(byte >> word_shift_)] |= 1u << l;
     }
-    Pattern out{.words = {}, .lanes = {}, .apart = true};
     for (const auto& [word, who] : lanes) {
-      out.words.push_back(word);
-      out.lanes.push_back(who);
-      out.apart = out.apart && std::has_single_bit(who);
+      const auto [at, is_new] = touched.try_emplace(word, who, load.pc);
+      if (!is_new && at->second.first != who) return std::make_unique<const Pattern>();
+      at->second.second = load.pc;
     }
-    out.contiguous = out.words.back() + 1 == out.words.size();
-    patterns_[pc] = std::make_unique<const Pattern>(std::move(out));
+  }
+  auto out = std::make_unique<Pattern>();
+  out->apart = true;
+  for (const auto& [word, toucher] : touched) {
+    if (out->words.empty() || word != out->words.back() + 1) out->stretches.push_back({word, 0});
+    ++out->stretches.back().count;
+    out->words.push_back(word);
+    out->lanes.push_back(toucher.first);
+    out->pcs.push_back(toucher.second);
+    out->apart = out->apart && std::has_single_bit(toucher.first);
+  }
+  return out;
+}
+
+const SharedShadow::Pattern& SharedShadow::pattern_of(std::uint32_t pc, const Steps& steps, std::uint32_t bytes) {
+  if (patterns_.size() <= pc) patterns_.resize(pc + 1);
+  if (patterns_[pc] == nullptr) {
+    const ProductRun::Load only{0, pc};
+    patterns_[pc] = make_pattern({&only, 1}, steps.low, steps, bytes);
   }
   return *patterns_[pc];
 }
@@ -282,42 +302,44 @@ bool SharedShadow::words_in_order(std::size_t first, const Pattern& pattern, std
   return true;
 }
 
-template <bool reads, std::size_t known_count, class WordOf>
-bool SharedShadow::touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern,
-                               WordOf word_of) {
-  const WarpClocks& clocks = warps_[warp];
-  const std::size_t count = known_count != 0 ? known_count : pattern.words.size();
-  Id* __restrict const written = writes_.data() + first;
-  Id* __restrict const read = reads_.data() + first;
-  Id* __restrict const older = older_reads_.data() + first;
-  // Numbers alone tell of most touches that they are over: before the last barrier of the block, or by this warp before
-  // its lanes met. In arithmetic without branches, for vectors.
-  const Id block_met = whole_block_met_, met = clocks.met_id;
-  const auto is_own = [=](Id id) -> unsigned { return (id & kWarpMask) == warp; };
-  const auto surely_over = [=](Id id) -> unsigned {
-    return static_cast<unsigned>((id & kCopy) == 0) &
-           (static_cast<unsigned>(id < block_met) | (is_own(id) & static_cast<unsigned>(id < met)));
-  };
+template <bool reads, class WordOf>
+inline bool SharedShadow::surely_in_order(const Ages& ages, std::size_t first, std::size_t count,
+                                          WordOf word_of) const {
+  const Id* __restrict const written = writes_.data() + first;
+  const Id* __restrict const read = reads_.data() + first;
+  const Id* __restrict const older = older_reads_.data() + first;
   unsigned clear = 1;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t w = word_of(i);
-    clear &= surely_over(written[w]);
+    clear &= ages.surely_over(written[w]);
     if constexpr (reads) {
-      clear &= static_cast<unsigned>(written[w] != 0) & (surely_over(read[w]) | (is_own(read[w]) ^ 1u));
+      clear &= static_cast<unsigned>(written[w] != 0) & (ages.surely_over(read[w]) | (ages.is_own(read[w]) ^ 1u));
     } else {
-      clear &= surely_over(read[w]) & surely_over(older[w]);
+      clear &= ages.surely_over(read[w]) & ages.surely_over(older[w]);
     }
   }
-  if (clear == 0 && !words_in_order(first, pattern, warp, reads)) return false;
+  return clear != 0;
+}
+
+inline SharedShadow::Id SharedShadow::keep_pattern(std::uint32_t warp, std::uint32_t pc, SharedTouch touch,
+                                                   std::size_t first, const Pattern& pattern) {
   const Id id = next_id() | warp;
   // In its place at once: made elsewhere and copied, its parts would have to wait for each other.
   Record& record = log_.emplace_back();
-  record.clock = clocks.now;
+  record.clock = warps_[warp].now;
   record.pc = pc;
   record.warp = warp;
-  record.touch = reads ? SharedTouch::read : SharedTouch::write;
+  record.touch = touch;
   record.pattern = &pattern;
   record.first_word = first;
+  return id;
+}
+
+template <bool reads, class WordOf>
+inline void SharedShadow::remember(Id id, const Ages& ages, std::size_t first, std::size_t count, WordOf word_of) {
+  Id* __restrict const written = writes_.data() + first;
+  Id* __restrict const read = reads_.data() + first;
+  Id* __restrict const older = older_reads_.data() + first;
   // What others have read since is what a write may race with besides.
   const auto remember_others = [&](auto is_others) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -332,13 +354,45 @@ bool SharedShadow::touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t
       written[w] = id;
       read[w] = older[w] = 0;
     }
-  } else if (clocks.learned) {
+  } else if (warps_[ages.warp].learned) {
     remember_others([&](std::size_t w) -> unsigned {
-      return is_own(read[w]) == 0 && !is_over(read[w], first + w, warp, kAllLanes);
+      return ages.is_own(read[w]) == 0 && !is_over(read[w], first + w, ages.warp, kAllLanes);
     });
   } else {
-    remember_others([&](std::size_t w) { return (surely_over(read[w]) | is_own(read[w])) ^ 1u; });
+    remember_others([&](std::size_t w) { return (ages.surely_over(read[w]) | ages.is_own(read[w])) ^ 1u; });
   }
+}
+
+template <bool reads, std::size_t known_count, class WordOf>
+bool SharedShadow::touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern,
+                               WordOf word_of) {
+  const Ages ages{whole_block_met_, warps_[warp].met_id, warp};
+  const std::size_t count = known_count != 0 ? known_count : pattern.words.size();
+  if (!surely_in_order<reads>(ages, first, count, word_of) && !words_in_order(first, pattern, warp, reads))
+    return false;
+  const Id id = keep_pattern(warp, pc, reads ? SharedTouch::read : SharedTouch::write, first, pattern);
+  remember<reads>(id, ages, first, count, word_of);
+  return true;
+}
+
+bool SharedShadow::read_in_lockstep(std::uint32_t warp, std::size_t number, std::uint64_t base, const Steps& steps,
+                                    const ProductRun::Side& side) {
+  if (log_.size() >= most_kept_) forget_the_old();
+  const std::int64_t low = side.low;
+  if (sides_.size() <= number) sides_.resize(number + 1);
+  if (sides_[number] == nullptr) sides_[number] = make_pattern(side.loads, low, steps, sizeof(float));
+  const Pattern& pattern = *sides_[number];
+  if (pattern.words.empty() || !warps_[warp].lanes.empty()) return false;
+  const Ages ages{whole_block_met_, warps_[warp].met_id, warp};
+  const std::size_t first = (base + static_cast<std::uint64_t>(low)) >> word_shift_;
+  const auto next = [](std::size_t i) { return i; };
+  bool clear = true;
+  for (const Pattern::Stretch& stretch : pattern.stretches)
+    clear = clear && surely_in_order<true>(ages, first + stretch.first, stretch.count, next);
+  if (!clear && !words_in_order(first, pattern, warp, true)) return false;
+  const Id id = keep_pattern(warp, side.loads.front().pc, SharedTouch::read, first, pattern);
+  for (const Pattern::Stretch& stretch : pattern.stretches)
+    remember<true>(id, ages, first + stretch.first, stretch.count, next);
   return true;
 }
 
@@ -353,8 +407,8 @@ bool SharedShadow::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::
   const auto next = [](std::size_t i) { return i; };
   const auto listed = [&pattern](std::size_t i) { return static_cast<std::size_t>(pattern.words[i]); };
   if (!reads) {
-    return pattern.contiguous ? touch_words<false, 0>(warp, pc, low, pattern, next)
-                              : touch_words<false, 0>(warp, pc, low, pattern, listed);
+    return pattern.is_contiguous() ? touch_words<false, 0>(warp, pc, low, pattern, next)
+                                   : touch_words<false, 0>(warp, pc, low, pattern, listed);
   }
   // What warps read all the time, known to the compiler: a row of a tile, one word, a word of each of two rows.
   switch (pattern.words.size()) {
@@ -363,16 +417,16 @@ bool SharedShadow::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::
     case 2:
       return touch_words<true, 2>(warp, pc, low, pattern, listed);
     case 16:
-      if (pattern.contiguous) return touch_words<true, 16>(warp, pc, low, pattern, next);
+      if (pattern.is_contiguous()) return touch_words<true, 16>(warp, pc, low, pattern, next);
       break;
     case 32:
-      if (pattern.contiguous) return touch_words<true, 32>(warp, pc, low, pattern, next);
+      if (pattern.is_contiguous()) return touch_words<true, 32>(warp, pc, low, pattern, next);
       break;
     default:
       break;
   }
-  return pattern.contiguous ? touch_words<true, 0>(warp, pc, low, pattern, next)
-                            : touch_words<true, 0>(warp, pc, low, pattern, listed);
+  return pattern.is_contiguous() ? touch_words<true, 0>(warp, pc, low, pattern, next)
+                                 : touch_words<true, 0>(warp, pc, low, pattern, listed);
 }
 
 void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word) {

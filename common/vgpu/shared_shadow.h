@@ -85,6 +85,9 @@ class SharedShadow {
   // two lanes write one word, which is what nearly every access is. False: nothing is noted, touch() has to look.
   bool touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::uint64_t first, const Steps& steps,
                          std::uint32_t bytes, SharedTouch touch);
+  // The same for all loads of one side of a ProductRun, words from `base` on; `number`: one that this side alone has.
+  bool read_in_lockstep(std::uint32_t warp, std::size_t number, std::uint64_t base, const Steps& steps,
+                        const ProductRun::Side& side);
 
  private:
   // Time is counted for each warp; it goes on where the warp meets others.
@@ -96,11 +99,16 @@ class SharedShadow {
   static constexpr Id kCopy = 1u << kWarpBits, kWarpMask = kCopy - 1;
   static constexpr Id kForgotten = 1u << kIdShift;  // came before everything that is to come
 
-  // The words that the lanes of an instruction touch, from the lowest on, and who touches each.
+  // The words that the lanes of an instruction touch, or those of several, from the lowest on, and who touches each.
   struct Pattern {
     std::vector<std::uint32_t> words, lanes;
-    bool contiguous = false;  // words[i] = i
-    bool apart = false;       // no word is touched by two lanes
+    std::vector<std::uint32_t> pcs = {};  // of several: which of them touches each word
+    struct Stretch {
+      std::uint32_t first = 0, count = 0;
+    };
+    std::vector<Stretch> stretches = {};  // of the words: such that lie side by side
+    bool apart = false;                   // no word is touched by two lanes
+    bool is_contiguous() const { return stretches.size() == 1; }
   };
   struct Record {
     Clock clock = 0;  // of a copy: the number of its group
@@ -137,9 +145,28 @@ class SharedShadow {
   // What nearly every read and write is: of a word whose touches were all over for sure. False: look closely.
   bool touch_in_order(std::size_t word, const Record& now, Id& id);
   bool words_in_order(std::size_t first, const Pattern& pattern, std::uint32_t warp, bool reads) const;
-  // Word i of the pattern is word_of(i) from the first on.
+  // What numbers alone tell of most touches: that they are over, before the last barrier of the block, or by this warp
+  // before its lanes met. In arithmetic without branches, for vectors.
+  struct Ages {
+    Id block_met, met;
+    std::uint32_t warp;
+    unsigned is_own(Id id) const { return (id & kWarpMask) == warp; }
+    unsigned surely_over(Id id) const {
+      return static_cast<unsigned>((id & kCopy) == 0) &
+             (static_cast<unsigned>(id < block_met) | (is_own(id) & static_cast<unsigned>(id < met)));
+    }
+  };
+  // Word i, of `count`, is word_of(i) from the first on.
+  template <bool reads, class WordOf>
+  bool surely_in_order(const Ages& ages, std::size_t first, std::size_t count, WordOf word_of) const;
+  template <bool reads, class WordOf>
+  void remember(Id id, const Ages& ages, std::size_t first, std::size_t count, WordOf word_of);
+  Id keep_pattern(std::uint32_t warp, std::uint32_t pc, SharedTouch touch, std::size_t first, const Pattern& pattern);
   template <bool reads, std::size_t known_count, class WordOf>
   bool touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern, WordOf word_of);
+  // Of loads, or one store, of whole warps; without words where two of them touch one word by different lanes.
+  std::unique_ptr<const Pattern> make_pattern(std::span<const ProductRun::Load> loads, std::int64_t low,
+                                              const Steps& steps, std::uint32_t bytes) const;
   const Pattern& pattern_of(std::uint32_t pc, const Steps& steps, std::uint32_t bytes);
   std::optional<Finding> check(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, bool unchanged,
                                std::uint32_t pc) const;
@@ -162,6 +189,7 @@ class SharedShadow {
   std::size_t most_kept_ = 0;                             // then it is time to forget
   Id whole_block_met_ = 0;                                // the number of the first touch after it
   std::vector<std::unique_ptr<const Pattern>> patterns_;  // by pc
+  std::vector<std::unique_ptr<const Pattern>> sides_;     // of runs of products; empty: to be looked at one by one
   std::vector<WarpClocks> warps_;
   std::map<std::size_t, std::vector<Clock>> locks_;  // by word: what is known to who takes it next
   std::vector<Clock> barriers_[kBarriers];           // what is known to who goes on from there

@@ -16,6 +16,7 @@ class StoreLog {
   void write(std::uint64_t address, const std::uint8_t* from, std::uint32_t bytes, std::uint8_t* host);
 
   // Whether any byte of [low, end) may have been stored.
+  std::size_t lines() const { return lines_.size(); }
   bool may_hold(std::uint64_t low, std::uint64_t end) const { return low < end_ && end > low_; }
   // Puts what was stored into `bytes` bytes that were loaded from an address; all lie within one line.
   void overlay(std::uint64_t address, std::uint32_t bytes, std::uint8_t* loaded) const;

@@ -79,16 +79,28 @@ Work products(const std::string& source, int n) {
   return work;
 }
 
+// Argument: whether memory traffic is counted. Where it is not, nobody asks for a figure.
+RunOptions counted_or_not(const benchmark::State& state) {
+  RunOptions options = kCounted;
+  if (state.range(0) == 0) options.figures = RunOptions::Figures::none;
+  return options;
+}
+
 void vector_add(benchmark::State& state) {
-  run_on(state, vectors("solutions/01-vector-add/step1_fill_the_machine.cu", 1 << 20, native_vector_add));
+  run_on(state, vectors("solutions/01-vector-add/step1_fill_the_machine.cu", 1 << 20, native_vector_add),
+         counted_or_not(state));
 }
-void naive_gemm_starter(benchmark::State& state) { run_on(state, products("chapters/02-naive-gemm/kernel.cu", 512)); }
+void naive_gemm_starter(benchmark::State& state) {
+  run_on(state, products("chapters/02-naive-gemm/kernel.cu", 512), counted_or_not(state));
+}
 void naive_gemm_coalesced(benchmark::State& state) {
-  run_on(state, products("solutions/02-naive-gemm/step1_neighbours_share_a_row.cu", 512));
+  run_on(state, products("solutions/02-naive-gemm/step1_neighbours_share_a_row.cu", 512), counted_or_not(state));
 }
-void tiled_gemm(benchmark::State& state) { run_on(state, products("tests/bench/kernels/tiled_16.cu", 512)); }
+void tiled_gemm(benchmark::State& state) {
+  run_on(state, products("tests/bench/kernels/tiled_16.cu", 512), counted_or_not(state));
+}
 void pipelined_gemm(benchmark::State& state) {
-  run_on(state, products("solutions/04-pipelined-gemm/step3_registers_too.cu", 512));
+  run_on(state, products("solutions/04-pipelined-gemm/step3_registers_too.cu", 512), counted_or_not(state));
 }
 void mma_gemm(benchmark::State& state) {
   constexpr int kSize = 1024;
@@ -97,30 +109,35 @@ void mma_gemm(benchmark::State& state) {
   for (std::size_t i : {0, 1}) work.buffers[i].values.assign(std::size_t{kSize} * kSize / 2, two_ones);
   work.native = nullptr;
   work.mmas = static_cast<double>(kSize) * kSize * kSize / (16 * 8 * 16);
-  run_on(state, std::move(work));
+  run_on(state, std::move(work), counted_or_not(state));
 }
 void layernorm(benchmark::State& state) {
   constexpr int kRows = 512, kCols = 1024;
   constexpr float kEpsilon = 1e-5f;
-  run_on(state, {.source = "solutions/05-fused-layernorm/step1_one_kernel.cu",
-                 .buffers = {{"x", numbers(std::size_t{kRows} * kCols)},
-                             {"gamma", numbers(kCols)},
-                             {"beta", numbers(kCols, 5)},
-                             {"y", std::vector<float>(std::size_t{kRows} * kCols)}},
-                 .numbers = {kRows, kCols, kEpsilon},
-                 .native = [=](auto& b) {
-                   native_layernorm(values(b, 0), values(b, 1), values(b, 2), values(b, 3), kRows, kCols, kEpsilon);
-                 }});
+  run_on(state,
+         {.source = "solutions/05-fused-layernorm/step1_one_kernel.cu",
+          .buffers = {{"x", numbers(std::size_t{kRows} * kCols)},
+                      {"gamma", numbers(kCols)},
+                      {"beta", numbers(kCols, 5)},
+                      {"y", std::vector<float>(std::size_t{kRows} * kCols)}},
+          .numbers = {kRows, kCols, kEpsilon},
+          .native =
+              [=](auto& b) {
+                native_layernorm(values(b, 0), values(b, 1), values(b, 2), values(b, 3), kRows, kCols, kEpsilon);
+              }},
+         counted_or_not(state));
 }
 void divergent(benchmark::State& state) {
-  run_on(state, vectors("tests/bench/kernels/divergent.cu", 1 << 18, native_divergent));
+  run_on(state, vectors("tests/bench/kernels/divergent.cu", 1 << 18, native_divergent), counted_or_not(state));
 }
 void gather(benchmark::State& state) {
-  run_on(state, vectors("tests/bench/kernels/gather.cu", 1 << 18, native_gather));
+  run_on(state, vectors("tests/bench/kernels/gather.cu", 1 << 18, native_gather), counted_or_not(state));
 }
 void histogram(benchmark::State& state) {
-  run_on(state, vectors("tests/bench/kernels/histogram.cu", 1 << 18,
-                        [](const float* a, const float*, float* c, int n) { native_histogram(a, c, n); }));
+  run_on(state,
+         vectors("tests/bench/kernels/histogram.cu", 1 << 18,
+                 [](const float* a, const float*, float* c, int n) { native_histogram(a, c, n); }),
+         counted_or_not(state));
 }
 
 // What single techniques gain: the same without them.
@@ -152,16 +169,16 @@ void timed_naive_gemm_1024(benchmark::State& state) {
   run_on(state, products("chapters/02-naive-gemm/kernel.cu", 1024), timed(state));
 }
 
-BENCHMARK(vector_add)->Unit(benchmark::kMillisecond);
-BENCHMARK(naive_gemm_starter)->Unit(benchmark::kMillisecond);
-BENCHMARK(naive_gemm_coalesced)->Unit(benchmark::kMillisecond);
-BENCHMARK(tiled_gemm)->Unit(benchmark::kMillisecond);
-BENCHMARK(pipelined_gemm)->Unit(benchmark::kMillisecond);
-BENCHMARK(mma_gemm)->Unit(benchmark::kMillisecond);
-BENCHMARK(layernorm)->Unit(benchmark::kMillisecond);
-BENCHMARK(divergent)->Unit(benchmark::kMillisecond);
-BENCHMARK(gather)->Unit(benchmark::kMillisecond);
-BENCHMARK(histogram)->Unit(benchmark::kMillisecond);
+BENCHMARK(vector_add)->ArgName("counted")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
+BENCHMARK(naive_gemm_starter)->ArgName("counted")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
+BENCHMARK(naive_gemm_coalesced)->ArgName("counted")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
+BENCHMARK(tiled_gemm)->ArgName("counted")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
+BENCHMARK(pipelined_gemm)->ArgName("counted")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
+BENCHMARK(mma_gemm)->ArgName("counted")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
+BENCHMARK(layernorm)->ArgName("counted")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
+BENCHMARK(divergent)->ArgName("counted")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
+BENCHMARK(gather)->ArgName("counted")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
+BENCHMARK(histogram)->ArgName("counted")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
 BENCHMARK(without_lockstep)->Unit(benchmark::kMillisecond);
 BENCHMARK(not_sanitized)->Unit(benchmark::kMillisecond);
 BENCHMARK(sanitized)->Unit(benchmark::kMillisecond);

@@ -22,7 +22,7 @@ struct MachineRun {
 struct Way {
   const char* how;
   int threads = 1;
-  bool traced = true, lockstep = true, sanitize = false;
+  bool traced = true, lockstep = true, sanitize = false, counts = true;
 };
 constexpr Way kWays[] = {
     {.how = "on one thread"},
@@ -30,6 +30,13 @@ constexpr Way kWays[] = {
     {.how = "without traces", .traced = false},
     {.how = "lane by lane, without traces", .traced = false, .lockstep = false},
     {.how = "sanitized", .sanitize = true},
+    {.how = "with memory not counted", .traced = false, .counts = false},
+    {.how = "with memory not counted, on two threads", .threads = 2, .traced = false, .counts = false},
+    {.how = "with memory not counted, lane by lane, sanitized",
+     .traced = false,
+     .lockstep = false,
+     .sanitize = true,
+     .counts = false},
 };
 
 class Bench {
@@ -64,6 +71,7 @@ class Bench {
     limits.threads = way.threads;
     limits.sanitize = way.sanitize;
     limits.lockstep = way.lockstep;
+    limits.counts = way.counts;
     if (!way.traced) limits.traces.instructions = 0;
     gpu_.begin_plan(limits);
     vgpu::KernelCall call;
@@ -133,6 +141,7 @@ std::string differing_counts(const Program& program, const Code& code, const Ref
     if (!code.lines[i].in_text() || code.lines[i].code.repeats) continue;
     const LineCounts& expected = reference.counts[i];
     const auto check = [&](const char* name, Counter counter, std::uint64_t wanted) {
+      if (!record.counters[counter]) return std::string();  // nobody counted it
       const std::uint64_t found = of_line[i] == nullptr ? 0 : of_line[i]->operator[](counter).value_or(0);
       if (found == wanted) return std::string();
       return fmt::format("counter: {} of line {}, `{}`: {}, not {}", name, i + 1, code.lines[i].code.text, found,
@@ -176,7 +185,7 @@ std::string differing_counts(const Program& program, const Code& code, const Ref
 std::string differing_records(const RunRecord& a, const RunRecord& b, const char* how) {
   for (std::size_t i = 0; i < kCounterCount; ++i) {
     const auto counter = static_cast<Counter>(i);
-    if (a.counters[counter] == b.counters[counter]) continue;
+    if (!b.counters[counter] || a.counters[counter] == b.counters[counter]) continue;
     return fmt::format("counter: {} is {} {}, else {}", counter_name(counter), *b.counters[counter], how,
                        *a.counters[counter]);
   }

@@ -56,7 +56,8 @@ class VirtualDevice final : public Device {
     limits.watched = {options.watched_address, options.watched_bytes};
     limits.lockstep = options.lockstep;
     limits.threads = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
-    if (options.time == RunOptions::Time::least) limits.traces.instructions = 0;
+    limits.counts = options.figures != RunOptions::Figures::none;
+    if (options.time == RunOptions::Time::least || !limits.counts) limits.traces.instructions = 0;
     limits.traces.complete = options.time == RunOptions::Time::whole_clock;
     gpu_.begin_plan(limits);
     for (const PlanStep& step : plan.steps) {

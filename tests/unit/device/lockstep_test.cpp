@@ -1,8 +1,11 @@
 // Lockstep code leaves what a lane-by-lane run leaves, to the byte: records with times and waits, buffers, faults.
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "common/device/virtual/virtual_device.h"
+#include "common/specs/machine.h"
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk {
@@ -74,6 +77,128 @@ __global__ void k(const float* a, float* b, int n) {
   b[256 + y * 16 + x] = other;
 })",
      "1, dim3(16, 16)"},
+    {"ProductsThatOthersAskFor", R"(
+__global__ void k(const float* a, float* b, int n) {  // sums in between, words, and a sum that begins anew
+  __shared__ float left[16][16], right[16][16];
+  const int x = threadIdx.x, y = threadIdx.y;
+  left[y][x] = a[y * 16 + x];
+  right[y][x] = a[n - 1 - (y * 16 + x)];
+  __syncthreads();
+  float sum = 0, third = 0, last = 0;
+#pragma unroll
+  for (int i = 0; i < 16; ++i) {
+    if (i == 9) sum = a[x];
+    sum += left[y][i] * right[i][x];
+    if (i == 3) third = sum;
+    if (i == 15) last = right[i][x];
+  }
+  b[y * 16 + x] = sum + 2 * third + 3 * last;
+  float other = 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) other += a[y * 16 + i] * a[i * 16 + x];
+  b[256 + y * 16 + x] = other;
+  float walk = 0;
+  const float* p = a + x;
+#pragma unroll
+  for (int i = 0; i < 12; ++i, p += n >> 8) walk += a[i * 32] * *p;
+  b[512 + y * 16 + x] = walk + *p;
+})",
+     "1, dim3(16, 16)"},
+    {"ProductsPastTheEndOfATile", R"(
+__global__ void k(const float* a, float* b, int n) {  // the last of them alone
+  __shared__ float tile[16][16];
+  const int x = threadIdx.x, y = threadIdx.y;
+  tile[y][x] = a[y * 16 + x];
+  __syncthreads();
+  const float* from = &tile[0][0] + (n - kCount) + (blockIdx.x == 2 ? 4 : 0);
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < 16; ++i) sum += tile[y][i] * from[i * 16 + x];
+  b[blockIdx.x * 256 + y * 16 + x] = sum;
+})",
+     "4, dim3(16, 16)"},
+    {"ProductsOfATileThatIsNotThereYet", R"(
+__global__ void k(const float* a, float* b, int n) {  // no barrier: sanitized, a fault
+  __shared__ float left[16][16], right[16][16];
+  const int x = threadIdx.x, y = threadIdx.y;
+  float sum = 0;
+#pragma unroll 1
+  for (int t = 0; t < 4; ++t) {
+    left[y][x] = a[t * 256 + y * 16 + x];
+    right[y][x] = a[t * 256 + x * 16 + y];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 16; ++i) sum += left[y][i] * right[i][x];
+    if (t % 2 == 0) __syncthreads();
+  }
+  b[blockIdx.x * 256 + y * 16 + x] = sum;
+})",
+     "2, dim3(16, 16)"},
+    {"ProductsOfWhatAnotherWarpJustWrote", R"(
+__global__ void k(const float* a, float* b, int n) {  // one row, the second time without a barrier: sanitized, a fault
+  __shared__ float left[16][16], right[16][16];
+  const int x = threadIdx.x, y = threadIdx.y;
+  left[y][x] = a[y * 16 + x];
+  float sum = 0;
+#pragma unroll 1
+  for (int t = 0; t < 2; ++t) {
+    if (t == 0 || y == 12 || y == 13) right[y][x] = a[t * 256 + 512 + y * 16 + x];
+    if (t == 0) __syncthreads();
+    if (y >= 14) {
+#pragma unroll
+      for (int i = 0; i < 16; ++i) sum += left[y][i] * right[i][x];
+    }
+    __syncthreads();
+  }
+  b[blockIdx.x * 256 + y * 16 + x] = sum;
+})",
+     "2, dim3(16, 16)"},
+    {"ProductsOfOverlappingRows", R"(
+__global__ void k(const float* a, float* b, int n) {  // words that several products read, by other lanes
+  __shared__ float row[96], factors[32];
+  const int x = threadIdx.x;
+  for (int i = x; i < 96; i += 32) row[i] = a[blockIdx.x * 96 + i];
+  factors[x] = a[x];
+  float all = 0;
+#pragma unroll 1
+  for (int t = 0; t < 3; ++t) {
+    __syncthreads();
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < 16; ++i) sum += row[x + i] * factors[i];
+    all += sum;
+    if (t == 0) __syncthreads();  // else, sanitized, a fault: others of the warp read the word
+    row[x] = sum;
+  }
+  b[blockIdx.x * 32 + x] = all;
+})",
+     "3, 32"},
+    {"AWordThatIsStoredAndKept", R"(
+__global__ void k(const float* a, float* b, int n) {
+  __shared__ float row[64];
+  float word;
+  asm volatile("{ ld.global.f32 %0, [%1]; st.shared.f32 [%2], %0; }"
+               : "=f"(word) : "l"(a + threadIdx.x), "r"((unsigned)__cvta_generic_to_shared(row + threadIdx.x)));
+  __syncthreads();
+  b[threadIdx.x] = word + 2 * row[63 - threadIdx.x];
+})",
+     "1, 64"},
+    {"SumsByAtomicsThatRound", R"(
+__global__ void k(const float* a, float* b, int n) {  // their order tells, where memory is not counted as well
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+#pragma unroll 1
+  for (int j = 0; j < 20; ++j) atomicAdd(&b[(i * 31 + j * 17) % 61], a[i] * 0.1f + i * 1e-4f);
+})",
+     "n / 256, 256"},
+    {"TilesByWayOfNoRegister", R"(
+__global__ void k(const float* a, float* b, int n) {  // loaded and stored at once; one row ends outside of the buffer
+  __shared__ float tile[32][32];
+  const int x = threadIdx.x, y = threadIdx.y;
+  for (int row = y; row < 32; row += 8) tile[row][x] = a[n - kCount + (blockIdx.x * 4 + row) * 32 + x];
+  __syncthreads();
+  for (int row = y; row < 32; row += 8) b[(blockIdx.x * 32 + row) % 256 * 32 + x] = tile[31 - row][31 - x];
+})",
+     "64, dim3(32, 8)"},
     {"IndicesAgainstBounds", R"(
 __global__ void k(const float* a, float* b, int n) {  // within a warp, at its ends, past the ends of numbers, backwards
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -282,12 +407,13 @@ __global__ void k(const float* a, float* b, int n) {
 
 struct Outcome {
   std::string record;
+  bool has_fault = false;
   std::vector<std::vector<float>> buffers;
 };
 
 // Buffers of these sizes, then numbers.
 Outcome run(const Artifact& artifact, const std::vector<int>& sizes, const std::vector<Runner::Argument>& numbers_,
-            const RunOptions& options) {
+            const RunOptions& options, Runner runner = Runner()) {
   std::vector<Buffer> buffers;
   for (const int size : sizes)
     buffers.push_back(
@@ -295,30 +421,38 @@ Outcome run(const Artifact& artifact, const std::vector<int>& sizes, const std::
   std::vector<Runner::Argument> arguments;
   for (Buffer& buffer : buffers) arguments.emplace_back(&buffer);
   arguments.insert(arguments.end(), numbers_.begin(), numbers_.end());
-  const auto record = Runner().run(artifact, arguments, options);
+  const auto record = runner.run(artifact, arguments, options);
   EXPECT_TRUE(record.ok()) << (record ? "" : record.error().text());
-  Outcome out{to_json(*record).dump(), {}};
+  Outcome out{to_json(*record).dump(), record->fault.has_value(), {}};
   for (Buffer& buffer : buffers) out.buffers.push_back(std::move(buffer.values));
   return out;
 }
 
-// Traced instructions take another way than those that are only counted, and sanitized ones a third.
+void expect_the_same(const std::vector<std::vector<float>>& got, const std::vector<std::vector<float>>& wanted) {
+  for (std::size_t i = 0; i < wanted.size(); ++i)  // bits: NaN is not itself
+    EXPECT_EQ(std::memcmp(got[i].data(), wanted[i].data(), 4 * wanted[i].size()), 0) << "buffer " << i;
+}
+
+// Traced instructions take another way than those that are only counted, sanitized ones a third, and a fourth where
+// memory is not counted, which leaves the same memory.
 void expect_the_same(const Artifact& artifact, const std::vector<int>& sizes,
                      const std::vector<Runner::Argument>& numbers_) {
-  RunOptions counted, traced, sanitized;
+  RunOptions counted, traced, sanitized, uncounted;
   counted.time = sanitized.time = RunOptions::Time::least;
   traced.time = RunOptions::Time::whole_clock;
   sanitized.sanitize = true;
-  for (RunOptions options : {counted, traced, sanitized}) {
+  uncounted.figures = RunOptions::Figures::none;
+  std::optional<Outcome> first;
+  for (RunOptions options : {counted, traced, sanitized, uncounted}) {
     options.max_warp_instructions = 30'000'000;
     options.lockstep = false;
     const Outcome wanted = run(artifact, sizes, numbers_, options);
     options.lockstep = true;
     const Outcome got = run(artifact, sizes, numbers_, options);
     EXPECT_EQ(got.record, wanted.record);
-    for (std::size_t i = 0; i < wanted.buffers.size(); ++i) {  // bits: NaN is not itself
-      EXPECT_EQ(std::memcmp(got.buffers[i].data(), wanted.buffers[i].data(), 4 * wanted.buffers[i].size()), 0);
-    }
+    expect_the_same(got.buffers, wanted.buffers);
+    if (!first) first = got;
+    if (options.figures == RunOptions::Figures::none && !got.has_fault) expect_the_same(got.buffers, first->buffers);
   }
 }
 
@@ -346,6 +480,35 @@ void expect_the_same_of_chapter(const std::string& chapter, const std::vector<in
     ASSERT_TRUE(artifact.ok()) << artifact.error().text();
     expect_the_same(*artifact, sizes, numbers_);
   }
+}
+
+// Products of more lines than a round's log takes: turns end between two loads, and behind both.
+TEST(Lockstep, TurnsThatEndAmongProducts) {
+  constexpr int kThreads = 1024, kProducts = 1040;
+  const auto artifact = test::compile(fmt::format(R"(
+#include <roofwalk.cuh>
+template <bool odd>  // lines before the first product
+__global__ void k(const float* a, float* b) {{
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = odd && i < 64 ? b[i] : 0;
+#pragma unroll
+  for (int p = 0; p < {0}; ++p) sum += a[2 * p * {1} + i + 8] * a[(2 * p + 1) * {1} + i + 8];  // of two lines each
+  b[i + (odd ? {1} : 0)] = sum;
+}}
+SOLVE(const float* a, float* b) {{ k<false><<<1, 1024>>>(a, b), k<true><<<1, 1024>>>(a, b); }}
+)",
+                                                  kProducts, kThreads));
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  Machine machine = *load_machine("classroom");
+  machine.sms = 1;
+  Outcome outcomes[2];
+  for (const bool lockstep : {false, true}) {
+    const RunOptions options{.lockstep = lockstep, .time = RunOptions::Time::least};
+    outcomes[lockstep ? 1 : 0] =
+        run(*artifact, {2 * kProducts * kThreads + 8, 2 * kThreads}, {}, options, Runner(make_virtual_device(machine)));
+  }
+  EXPECT_EQ(outcomes[1].record, outcomes[0].record);
+  expect_the_same(outcomes[1].buffers, outcomes[0].buffers);
 }
 
 // Whole tiles and rows, and those that are not.

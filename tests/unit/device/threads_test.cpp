@@ -108,18 +108,16 @@ void PrintTo(const Case& each, std::ostream* out) { *out << each.name; }
 
 class Threads : public testing::TestWithParam<Case> {};
 
-TEST_P(Threads, LeaveTheSameToTheByte) {
+void expect_the_same(const Case& each, RunOptions options) {
   const auto artifact = test::compile(
       fmt::format("#include <roofwalk.cuh>\n{}\nSOLVE(const float* a, float* b, int n) {{ k<<<{}>>>(a, b, n); }}\n",
-                  GetParam().code, GetParam().launch));
+                  each.code, each.launch));
   ASSERT_TRUE(artifact.ok()) << artifact.error().text();
   std::string wanted;
   std::vector<float> wanted_values;
   for (const int threads : {1, 2, 3, 8, 0}) {
     Buffer a{"a", numbers(kCount)}, b{"b", numbers(kCount, 5)};
-    RunOptions options;
     options.max_warp_instructions = 3'000'000;
-    options.time = RunOptions::Time::whole_clock;
     options.threads = threads;
     const auto record = Runner().run(*artifact, {&a, &b, kCount}, options);
     ASSERT_TRUE(record.ok()) << record.error().text();
@@ -127,14 +125,19 @@ TEST_P(Threads, LeaveTheSameToTheByte) {
     if (threads == 1) {
       wanted = got;
       wanted_values = b.values;
-      ASSERT_EQ(record->fault.has_value(), *GetParam().fault != 0) << got;
+      ASSERT_EQ(record->fault.has_value(), *each.fault != 0) << got;
       if (record->fault) {
-        EXPECT_THAT(record->fault->message, testing::StartsWith(GetParam().fault));
+        EXPECT_THAT(record->fault->message, testing::StartsWith(each.fault));
       }
     }
     EXPECT_EQ(got, wanted) << threads << " threads";
     EXPECT_EQ(b.values, wanted_values) << threads << " threads";
   }
+}
+
+TEST_P(Threads, LeaveTheSameToTheByte) { expect_the_same(GetParam(), {.time = RunOptions::Time::whole_clock}); }
+TEST_P(Threads, LeaveTheSameWhereMemoryIsNotCounted) {
+  expect_the_same(GetParam(), {.figures = RunOptions::Figures::none});
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Threads, testing::ValuesIn(kCases), [](const auto& each) { return each.param.name; });

@@ -145,10 +145,14 @@ TEST(Lockstep, FillsWhatIsReadLaneByLane) {
   EXPECT_GT(code->program.lockstep.ops.size(), code->program.ops.size());
 }
 
+// %r5 and %r6: where shared memory begins, and a word of each lane.
+std::string with_shared(const std::string& body) {
+  return ".shared .align 4 .b8 s[1024];\nshl.b32 %r4, %r2, 2;\nmov.u32 %r5, s;\nadd.s32 %r6, %r5, %r4;\n" + body;
+}
+
 // How many operations of lockstep code do others' work as well.
 std::size_t fused(const std::string& body) {
-  const auto code =
-      lowered(".shared .align 4 .b8 s[1024];\nshl.b32 %r4, %r2, 2;\nmov.u32 %r5, s;\nadd.s32 %r6, %r5, %r4;\n" + body);
+  const auto code = lowered(with_shared(body));
   std::size_t count = 0;
   for (const Op& op : code->program.lockstep.ops) count += op.guarded != nullptr && op.guard == kNoSlot;
   return count;
@@ -169,6 +173,50 @@ TEST(Lockstep, FusesWhatNeedsNothingOfEachOther) {
   EXPECT_EQ(
       fused("setp.lt.u32 %p1, %r2, 7;\n@%p1 fma.rn.f32 %f3, %f2, %f1, %f3;\n@%p1 fma.rn.f32 %f3, %f2, %f1, %f3;\n"),
       0u);
+}
+
+// How many products of words of shared memory the longest run does, and how many operations, of global memory.
+std::size_t longest_run(const std::string& body) {
+  std::size_t longest = 0;
+  for (const ProductRun& run : lowered(with_shared(body))->program.lockstep.product_runs)
+    longest = std::max(longest, run.offsets.size());
+  return longest;
+}
+std::size_t operations_of_global_run(const std::string& body) {
+  std::size_t longest = 0;
+  for (const Op& op : lowered(body)->program.lockstep.ops)
+    longest = std::max<std::size_t>(longest, op.guarded != nullptr && op.guard == kNoSlot ? op.target : 0);
+  return longest;
+}
+
+TEST(Lockstep, RunsOfProductsAddToOneSumThatNobodyElseAsksFor) {
+  const std::string one = "ld.shared.f32 %f1, [%r6];\nld.shared.f32 %f2, [%r5+8];\nfma.rn.f32 %f4, %f2, %f1, %f3;\n";
+  const std::string two = "ld.shared.f32 %f1, [%r6+4];\nld.shared.f32 %f2, [%r5];\n";
+  EXPECT_EQ(longest_run(one), 0u);
+  EXPECT_EQ(longest_run(one + two + "fma.rn.f32 %f5, %f2, %f1, %f4;\n"), 2u);
+  EXPECT_EQ(longest_run(one + two + "fma.rn.f32 %f4, %f1, %f2, %f4;\n"), 2u);
+  EXPECT_EQ(longest_run(one + two + "fma.rn.f32 %f5, %f2, %f1, %f3;\n"), 0u);
+  // Somebody asks for the sum before, a word, or stores in between.
+  const std::string both = one + two + "fma.rn.f32 %f5, %f2, %f1, %f4;\n";
+  EXPECT_EQ(longest_run(both + "st.global.f32 [%rd1], %f4;\n"), 0u);
+  EXPECT_EQ(longest_run(both + "st.global.f32 [%rd1], %f2;\n"), 0u);
+  EXPECT_EQ(longest_run(both + "st.global.f32 [%rd1], %f5;\n"), 2u);
+  EXPECT_EQ(longest_run(one + "st.shared.f32 [%r6], %f6;\n" + two + "fma.rn.f32 %f5, %f2, %f1, %f4;\n"), 0u);
+  // From another register, or one that was loaded meanwhile.
+  EXPECT_EQ(longest_run(one + "ld.shared.f32 %f1, [%r5];\nld.shared.f32 %f2, [%r5];\nfma.rn.f32 %f5, %f2, %f1, %f4;\n"),
+            0u);
+}
+
+TEST(Lockstep, RunsOfGlobalProductsTakeLane0Along) {
+  const std::string one = "ld.global.b32 %r7, [%rd1];\nld.global.f32 %f2, [%rd1+4];\nfma.rn.f32 %f4, %f2, %r7, %f3;\n";
+  const std::string two = "ld.global.b32 %r8, [%rd1+8];\nld.global.f32 %f2, [%rd1];\nfma.rn.f32 %f5, %f2, %r8, %f4;\n";
+  EXPECT_EQ(operations_of_global_run(one), 3u);
+  EXPECT_EQ(operations_of_global_run(one + two), 6u);
+  EXPECT_EQ(operations_of_global_run(one + "add.s64 %rd1, %rd1, 16;\n" + two), 7u);
+  EXPECT_EQ(operations_of_global_run(one + "add.s32 %r9, %r7, 1;\n" + two), 3u);    // it asks for a word
+  EXPECT_EQ(operations_of_global_run(one + "add.s32 %r8, %r1, 1;\n" + two), 3u);    // it writes to a word's register
+  EXPECT_EQ(operations_of_global_run(one + "mul.f32 %f5, %f4, %f4;\n" + two), 3u);  // of each lane
+  EXPECT_EQ(operations_of_global_run(one + two + "st.global.f32 [%rd1], %f4;\n"), 3u);
 }
 
 TEST(Lockstep, LeavesFunctionsThatAreTooLargeAlone) {
