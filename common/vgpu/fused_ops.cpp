@@ -39,11 +39,17 @@ const Op* op_fma_run(Launch&, Warp& warp, const Op* op) {
   return end;
 }
 
-constexpr std::size_t kEight = 8, kEights = kWarpSize / kEight, kSixteen = 16;
-typedef float Eight __attribute__((vector_size(kEight * sizeof(float))));
-typedef float Sixteen __attribute__((vector_size(kSixteen * sizeof(float))));
 template <class Lanes>
 constexpr std::size_t kCount = sizeof(Lanes) / sizeof(float);
+constexpr std::size_t kEight = 8, kEights = kWarpSize / kEight;
+typedef float Eight __attribute__((vector_size(kEight * sizeof(float))));
+// As many lanes as the host takes at once.
+#ifdef __AVX512F__
+typedef float Wide __attribute__((vector_size(64)));
+#else
+using Wide = Eight;
+#endif
+constexpr std::size_t kWide = kCount<Wide>;
 
 // The same value in all of them. Sums with zeros of whole numbers: no compiler takes that apart.
 template <class Lanes>
@@ -75,7 +81,7 @@ inline Lanes lanes_at(const float* lanes) {
 template <class Lanes>
 inline Lanes fma_of(Lanes a, Lanes b, Lanes c) {
 #ifdef __AVX512F__
-  if constexpr (kCount<Lanes> == kSixteen) {
+  if constexpr (sizeof(Lanes) == 64) {
     return reinterpret_cast<Lanes>(
         _mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(c)));
   }
@@ -211,16 +217,16 @@ inline const std::uint8_t* find_words(Launch& launch, const Warp& warp, const Op
 }
 
 template <Words words>
-inline Sixteen words_of(const std::uint8_t* found, std::size_t lane) {
+inline Wide words_of(const std::uint8_t* found, std::size_t lane) {
   constexpr bool kSame = words == Words::same;
-  return words_at<Sixteen, kSame>(kSame ? found : found + lane * kWordBytes);
+  return words_at<Wide, kSame>(kSame ? found : found + lane * kWordBytes);
 }
 
 template <Words words>
 void put_words(const Warp& warp, const Op& load, const std::uint8_t* found) {
   float* const lanes = warp.lanes<float>(load.s[0]);
-  for (std::size_t l = 0; l < kWarpSize; l += kSixteen) {
-    const Sixteen own = words_of<words>(found, l);
+  for (std::size_t l = 0; l < kWarpSize; l += kWide) {
+    const Wide own = words_of<words>(found, l);
     std::memcpy(lanes + l, &own, sizeof own);
   }
 }
@@ -286,16 +292,16 @@ const Op* op_products_of_global(Launch& launch, Warp& warp, const Op* op) {
     next += 3;
   }
   if (products != 0) {
-    constexpr std::size_t kParts = kWarpSize / kSixteen;
-    Sixteen sums[kParts];
-    for (std::size_t part = 0; part < kParts; ++part) sums[part] = lanes_at<Sixteen>(c + part * kSixteen);
+    constexpr std::size_t kParts = kWarpSize / kWide;
+    Wide sums[kParts];
+    for (std::size_t part = 0; part < kParts; ++part) sums[part] = lanes_at<Wide>(c + part * kWide);
     for (std::size_t p = 0; p < products; ++p) {
       for (std::size_t part = 0; part < kParts; ++part) {
-        const std::size_t lane = part * kSixteen;
+        const std::size_t lane = part * kWide;
         sums[part] = fma_of(words_of<left_words>(lefts[p], lane), words_of<right_words>(rights[p], lane), sums[part]);
       }
     }
-    for (std::size_t part = 0; part < kParts; ++part) put_canonical(sums[part], result + part * kSixteen);
+    for (std::size_t part = 0; part < kParts; ++part) put_canonical(sums[part], result + part * kWide);
   }
   if (next == end) return end;
   if (!has_left) return next->guarded(launch, warp, next);
@@ -354,8 +360,8 @@ bool is_product(const Op& left, const Op& right, const Op& fma) {
   return multiplies && a != b && fma.s[3] != a && fma.s[3] != b && right.s[4] != a;
 }
 
-// How many products a handler does: one, or a run of them, eight or sixteen lanes at once.
-enum class Products { one, by_eights, by_sixteens };
+// How many products a handler does: one, or a run of them, eight or more lanes at once.
+enum class Products { one, by_eights, wide };
 
 template <bool left_same, bool right_same>
 Handler of_products(Products products) {
@@ -364,8 +370,8 @@ Handler of_products(Products products) {
       return op_product_of_shared<left_same, right_same>;
     case Products::by_eights:
       return op_product_run<Eight, left_same, right_same>;
-    case Products::by_sixteens:
-      return op_product_run<Sixteen, left_same, right_same>;
+    case Products::wide:
+      return op_product_run<Wide, left_same, right_same>;
   }
   return nullptr;
 }
@@ -377,11 +383,11 @@ Handler product_handler(const Steps& left, const Steps& right, Products products
   return right_same ? of_products<false, true>(products) : of_products<false, false>(products);
 }
 
-// Of steps that are even within each eight lanes.
-bool are_even_within_sixteens(const Steps& steps) {
+// Of steps that are even within each eight lanes: whether they are within each kWide.
+bool are_even_wide(const Steps& steps) {
   bool even = true;
-  for (std::size_t l = 0; l < kWarpSize; l += kSixteen)
-    even &= steps.of_lane[l + kEight] == steps.of_lane[l] + kEight * steps.stride_of_eights;
+  for (std::size_t l = 0; l < kWarpSize; l += kEight)
+    even &= steps.of_lane[l] == steps.of_lane[l / kWide * kWide] + l % kWide * steps.stride_of_eights;
   return even;
 }
 
@@ -587,8 +593,8 @@ class Fusion {
       add(block_[i + 1], right, run.right);
       run.offsets.emplace_back(run.left.loads.back().offset, run.right.loads.back().offset);
     }
-    const bool by_sixteens = are_even_within_sixteens(left) && are_even_within_sixteens(right);
-    block_[first].run = product_handler(left, right, by_sixteens ? Products::by_sixteens : Products::by_eights);
+    const bool wide = are_even_wide(left) && are_even_wide(right);
+    block_[first].run = product_handler(left, right, wide ? Products::wide : Products::by_eights);
     block_[first].target = static_cast<std::uint32_t>(code_.product_runs.size());
     code_.product_runs.push_back(std::move(run));
   }
