@@ -82,7 +82,7 @@ Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, con
   if (!expected || trial.record.fault) return trial;
   trial.correctness = workspace.check(expected());
   ROOFWALK_TRY_STATUS(device->alive());  // what is read from a lost device is nobody's result
-  if (!trial.correctness->correct) look_again(workspace, artifact, limits.figures == RunOptions::Figures::all, trial);
+  if (!trial.correctness->correct) look_again(workspace, artifact, limits.figures != RunOptions::Figures::none, trial);
   return trial;
 }
 

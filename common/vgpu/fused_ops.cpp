@@ -161,10 +161,15 @@ bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& co
   return count.known = true;
 }
 
+// Notes all reads of one side, then those of the other: only where no word is read by both, whose order would tell.
 [[gnu::noinline]] bool reads_in_order(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t left_base,
                                       std::uint64_t right_base) {
   const LockstepCode& code = launch.program.lockstep;
   const ProductRun& run = code.product_runs[op->target];
+  const auto left_at = static_cast<std::int64_t>(left_base), right_at = static_cast<std::int64_t>(right_base);
+  const bool apart =
+      left_at + run.left.high < right_at + run.right.low || right_at + run.right.high < left_at + run.left.low;
+  if (!apart) return false;
   SharedShadow& shadow = *warp.block->shadow;
   return shadow.read_in_lockstep(warp.index, 2 * op->target, left_base, code.steps[op[0].steps], run.left) &&
          shadow.read_in_lockstep(warp.index, 2 * op->target + 1, right_base, code.steps[op[1].steps], run.right);

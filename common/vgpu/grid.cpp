@@ -85,6 +85,8 @@ class GridRunner {
         l2_round_(launch.l2, launch.sites.size(), launch.first_site, launch.traffic) {
     launch_.stores_wait = !alone_;
     launch_.counts = limits.counts;
+    // Which SM a block goes to depends on when others end, which a kernel may see.
+    blocks_go_on_ = !limits.counts && !alone_ && program_.smid_slot == kNoSlot;
     launch_.sanitized = limits.sanitize;
     launch_.watched = limits.watched;
     lockstep_ = limits.lockstep && !program_.lockstep.ops.empty();
@@ -162,7 +164,8 @@ class GridRunner {
       play_round();
       if (!settle_round()) return;
       hold_trace_limits();
-      if (++rounds_ % 256 == 0 && std::chrono::steady_clock::now() - start > std::chrono::duration<double>(seconds)) {
+      if ((++rounds_ % 256 == 0 || blocks_go_on_) &&
+          std::chrono::steady_clock::now() - start > std::chrono::duration<double>(seconds)) {
         return report_runaway(*first_active(sms_[0]),
                               "runs too long: the kernel did not end within the time limit; is a loop endless?");
       }
@@ -284,14 +287,16 @@ class GridRunner {
     launch.round = rounds_ + 1;
     launch.instructions_left = budget_;
     sm.moved = false;
+    // All SMs together within what is left of the budget, so that a kernel that is past it does not end meanwhile.
+    const std::uint64_t most = std::min(kRoundInstructions, budget_ / working_.size());
     for (std::uint32_t slot = 0; slot < sm.blocks.size(); ++slot) {
       ResidentBlock& block = sm.blocks[slot];
       if (!block.active) continue;
       if (block.is_new) lay_out(sm, block);
       bool moves = turn(launch, sm, block);
       const auto goes_on = [&] {
-        return !launch.counts && !alone_ && moves && block.live_warps != 0 && !sm.fault &&
-               budget_ - launch.instructions_left < kRoundInstructions && sm.stores.lines() < kRoundLines;
+        return blocks_go_on_ && moves && block.live_warps != 0 && !sm.fault &&
+               budget_ - launch.instructions_left < most && sm.stores.lines() < kRoundLines;
       };
       while (goes_on()) moves = turn(launch, sm, block);
       if (launch.refusal || sm.fault) return;
@@ -428,7 +433,7 @@ class GridRunner {
   std::vector<Multiprocessor*> working_;  // those with a block, in order
   Sample sample_;
   bool alone_;
-  bool lockstep_ = false;
+  bool lockstep_ = false, blocks_go_on_ = false;
   int threads_;
   std::uint64_t budget_;                          // warp instructions
   std::uint64_t instructions_ = 0;                // of the last round

@@ -11,8 +11,10 @@
 // fences, volatile accesses) or read the clock, SMs run in order on one thread and see each other's stores at once.
 //
 // Where memory is not counted (RunLimits::counts), which blocks are there at the same time is no matter: but for
-// kernels whose blocks talk to each other, an SM plays one of its blocks as far as it goes, then the next, within one
-// round. The order of a block's warps is the same. Only a kernel whose blocks race may compute something else then.
+// kernels whose blocks talk to each other, or that ask which SM they are on, an SM plays one of its blocks as far as it
+// goes, then the next, within one round. The order of a block's warps is the same, but where counting would fill a
+// round's log (L2Log::full). So only a kernel whose blocks race, or whose sums of that order round, may compute
+// something else.
 #pragma once
 
 #include <vector>

@@ -173,6 +173,33 @@ __global__ void k(const float* a, float* b, int n) {  // words that several prod
   b[blockIdx.x * 32 + x] = all;
 })",
      "3, 32"},
+    {"ProductsOfATileWithItself", R"(
+__global__ void k(const float* a, float* b, int n) {  // sanitized, a fault: who read the word last, and where
+  __shared__ float tile[32][32];
+  const int x = threadIdx.x, y = threadIdx.y;
+  float sum = 0;
+#pragma unroll 1
+  for (int t = 0; t < 2; ++t) {
+    for (int row = y; row < 32; row += 8) tile[row][x] = a[t * 1024 + row * 32 + x];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 32; ++i) sum += tile[y][i] * tile[i][x];
+    if (y == 7) tile[6][x] = sum;
+    __syncthreads();
+  }
+  b[y * 32 + x] = sum;
+})",
+     "1, dim3(32, 8)"},
+    {"WhichSmItIsOn", R"(
+__global__ void k(const float* a, float* b, int n) {  // where memory is not counted as well
+  unsigned sm;
+  asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
+  float sum = 0;
+#pragma unroll 1
+  for (int j = 0; j < (blockIdx.x & 3) * 50; ++j) sum += a[j];
+  b[blockIdx.x * 32 + threadIdx.x] = sm + 1e-9f * sum;
+})",
+     "n / 32, 32"},
     {"AWordThatIsStoredAndKept", R"(
 __global__ void k(const float* a, float* b, int n) {
   __shared__ float row[64];
@@ -479,6 +506,29 @@ void expect_the_same_of_chapter(const std::string& chapter, const std::vector<in
     const auto artifact = test::compile(test::text_of(file));
     ASSERT_TRUE(artifact.ok()) << artifact.error().text();
     expect_the_same(*artifact, sizes, numbers_);
+  }
+}
+
+// A kernel that is a little past its budget does not end meanwhile, where blocks go on while they can either.
+TEST(VirtualGpu, EndsByItsBudgetWhateverIsCounted) {
+  const auto artifact = test::compile(R"(
+#include <roofwalk.cuh>
+__global__ void k(float* b, int n) {
+  float sum = 0;
+#pragma unroll 1
+  for (int i = 0; i < n; ++i) sum = sum * 1.5f + i;
+  b[threadIdx.x] = sum;
+}
+SOLVE(float* b, int n) { k<<<8, 32>>>(b, n); }
+)");
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  for (const auto figures : {RunOptions::Figures::all, RunOptions::Figures::none}) {
+    Buffer b{"b", numbers(32)};
+    const RunOptions options{.max_warp_instructions = 4000, .time = RunOptions::Time::least, .figures = figures};
+    const auto record = Runner().run(*artifact, {&b, 300}, options);
+    ASSERT_TRUE(record.ok());
+    ASSERT_TRUE(record->fault.has_value());
+    EXPECT_EQ(record->fault->kind, FaultKind::runaway);
   }
 }
 
