@@ -41,7 +41,7 @@ struct RunOptions {
   //   time: the plan's time, in one pass. Of a fault in a plan of several steps nobody knows the step. The virtual GPU:
   //     as all
   //   none: one pass, step by step, for what it computes or where it fails. The virtual GPU counts instructions and
-  //     what they do (warp_instructions to flops_tensor), nothing of memory, and has no time
+  //     what they do (warp_instructions to barriers), nothing of memory, and has no time
   enum class Figures { all, time, none };
   Figures figures = Figures::all;
 };

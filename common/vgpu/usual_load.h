@@ -108,14 +108,21 @@ inline void count_eights(Launch& launch, const Op* op, std::uint64_t first, cons
   add_load(launch, op, static_cast<std::uint64_t>(count), total, missed);
 }
 
+// From the lowest byte that a load of `bytes` a lane reads to behind the highest; `first`: lane 0's.
+struct Reach {
+  std::uint64_t first, low, end;
+};
+inline Reach reach_of(const Warp& warp, const Op* op, const Steps& steps, std::uint32_t bytes) {
+  const std::uint64_t first = first_address(warp, op);
+  return {first, first + static_cast<std::uint64_t>(steps.low), first + static_cast<std::uint64_t>(steps.high) + bytes};
+}
+
 // A word a lane, each eight lanes side by side in a sector of their own: the place of lane 0's; the others lie as
 // far from it as on the device.
 inline const std::uint8_t* find_eights(Launch& launch, const Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = 4;
   const Steps& steps = launch.program.lockstep.steps[op->steps];
-  const std::uint64_t first = first_address(warp, op);
-  const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
-  const std::uint64_t end = first + static_cast<std::uint64_t>(steps.high) + kBytes;
+  const auto [first, low, end] = reach_of(warp, op, steps, kBytes);
   if (low > first || end <= first || first % kSectorBytes != 0 || warp.mask != kAllLanes ||
       !is_usual(launch, warp, op, low, end, first, kBytes))
     return nullptr;
@@ -133,9 +140,7 @@ inline const std::uint8_t* find_eights(Launch& launch, const Warp& warp, const O
 inline const std::uint8_t* find_rows(Launch& launch, const Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = 4;
   const Steps& steps = launch.program.lockstep.steps[op->steps];
-  const std::uint64_t first = first_address(warp, op);
-  const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
-  const std::uint64_t end = first + static_cast<std::uint64_t>(steps.high) + kBytes;
+  const auto [first, low, end] = reach_of(warp, op, steps, kBytes);
   const SectorCopies& copies = launch.sector_copies;
   const std::uint64_t offset = first % kSectorBytes;
   if (copies.first != first - offset || copies.stride != steps.stride || copies.round != launch.round ||
