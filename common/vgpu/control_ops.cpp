@@ -66,7 +66,7 @@ bool barrier_is_full(const ResidentBlock& block, int barrier) {
 std::uint32_t of_first(const Warp& warp, Slot at) { return warp.lanes<std::uint32_t>(at)[std::countr_zero(warp.mask)]; }
 
 // A traced warp enters a basic block: its memory instructions will fill their outcomes in.
-[[gnu::noinline]] void record_entry(Multiprocessor& sm, Warp& warp, const Op* op) {
+[[gnu::noinline]] const Op* record_entry(Multiprocessor& sm, Warp& warp, const Op* op) {
   WarpTrace& trace = *warp.trace;
   trace.blocks.push_back(op->block);
   trace.instructions += op->count;
@@ -74,6 +74,7 @@ std::uint32_t of_first(const Warp& warp, Slot at) { return warp.lanes<std::uint3
   trace.outcomes.resize(warp.first_outcome + op->memory);
   sm.traced.instructions += op->count;
   sm.traced.bytes += sizeof trace.blocks[0] + op->memory * sizeof trace.outcomes[0];
+  return op + 1;
 }
 
 // Lanes of a warp that a branch sends the same way.
@@ -96,6 +97,50 @@ std::uint32_t split(Launch& launch, Warp& warp, const Op* op, std::span<const Wa
   }
   resume_top(launch, warp);
   return warp.stack.back().block;
+}
+
+// What happens now and then has functions of its own: what always happens needs no room on the stack then.
+
+// The lanes that execute leave; others may still wait for their turn.
+[[gnu::noinline]] const Op* leave(Launch& launch, Warp& warp) {
+  warp.live &= ~warp.mask;
+  return resume_top(launch, warp) ? enter_block(launch, warp, warp.stack.back().block) : finish_warp(warp);
+}
+
+// The warp begins with the basic block, unless its budget is spent.
+inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
+  if (launch.instructions_left < op->count) {
+    return launch.stop(warp, op + 1, FaultKind::runaway, -1, kOutOfBudget);
+  }
+  launch.instructions_left -= op->count;
+  launch.clock += op->count;
+  warp.executed += op->count;
+  ++launch.sm->block_executions[op->block];
+  launch.block_threads[op->block] += static_cast<std::uint64_t>(std::popcount(warp.mask));
+  return warp.trace == nullptr ? op + 1 : record_entry(*launch.sm, warp, op);
+}
+
+// Where lanes that went different ways may meet again.
+[[gnu::noinline]] const Op* meet(Launch& launch, Warp& warp, const Op* op) {
+  warp.stack.pop_back();
+  if (!resume_top(launch, warp)) return finish_warp(warp);
+  if (warp.stack.back().block != op->block) return enter_block(launch, warp, warp.stack.back().block);
+  if (come_together(launch, warp, op->block)) op = first_op_of(launch.program, true, op->block);
+  return count_entry(launch, warp, op);
+}
+
+// After a branch that leads back, other warps get their turn.
+inline const Op* take_branch(Launch& launch, Warp& warp, const Op* op, std::uint32_t go) {
+  const Op* const next = enter_block(launch, warp, go);
+  if (!op->back_edge || go != op->target) return next;
+  warp.next = next;
+  return nullptr;
+}
+
+// Some lanes take the branch, others do not.
+[[gnu::noinline]] const Op* part(Launch& launch, Warp& warp, const Op* op, std::uint32_t taken) {
+  const Way ways[] = {{op->next_block, warp.mask & ~taken}, {op->target, taken}};
+  return take_branch(launch, warp, op, split(launch, warp, op, ways));
 }
 
 // What is behind a predicate, for the lanes that it lets pass.
@@ -144,29 +189,13 @@ const Op* finish_warp(Warp& warp) {
 }
 
 const Op* enter_block(Launch& launch, Warp& warp, std::uint32_t block) {
-  if (block != kExitBlock) return first_op_of(launch.program, warp.in_lockstep, block);
-  // The lanes that come here leave; others may still wait for their turn.
-  warp.live &= ~warp.mask;
-  return resume_top(launch, warp) ? enter_block(launch, warp, warp.stack.back().block) : finish_warp(warp);
+  if (block == kExitBlock) return leave(launch, warp);
+  return first_op_of(launch.program, warp.in_lockstep, block);
 }
 
 const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op) {
-  if (warp.stack.back().reconvergence == op->block) {
-    warp.stack.pop_back();
-    if (!resume_top(launch, warp)) return finish_warp(warp);
-    if (warp.stack.back().block != op->block) return enter_block(launch, warp, warp.stack.back().block);
-    if (come_together(launch, warp, op->block)) op = first_op_of(launch.program, true, op->block);
-  }
-  if (launch.instructions_left < op->count) {
-    return launch.stop(warp, op + 1, FaultKind::runaway, -1, kOutOfBudget);
-  }
-  launch.instructions_left -= op->count;
-  launch.clock += op->count;
-  warp.executed += op->count;
-  ++launch.sm->block_executions[op->block];
-  launch.block_threads[op->block] += static_cast<std::uint64_t>(std::popcount(warp.mask));
-  if (warp.trace != nullptr) record_entry(*launch.sm, warp, op);
-  return op + 1;
+  if (warp.stack.back().reconvergence == op->block) return meet(launch, warp, op);
+  return count_entry(launch, warp, op);
 }
 
 const Op* op_fall_through(Launch& launch, Warp& warp, const Op* op) {
@@ -176,17 +205,8 @@ const Op* op_fall_through(Launch& launch, Warp& warp, const Op* op) {
 const Op* op_branch(Launch& launch, Warp& warp, const Op* op) {
   const std::uint32_t taken = warp.mask & guard_mask(warp, op);
   if (taken == 0) return enter_block(launch, warp, op->next_block);
-  std::uint32_t go = op->target;
-  if (taken != warp.mask) {
-    const Way ways[] = {{op->next_block, warp.mask & ~taken}, {op->target, taken}};
-    go = split(launch, warp, op, ways);
-  }
-  const Op* next = enter_block(launch, warp, go);
-  if (op->back_edge && go == op->target) {
-    warp.next = next;
-    return nullptr;
-  }
-  return next;
+  if (taken != warp.mask) return part(launch, warp, op, taken);
+  return take_branch(launch, warp, op, op->target);
 }
 
 // SASS reads the way from a table in constant memory, behind a comparison of its own with the table's end: what the ISA
@@ -244,6 +264,18 @@ const Op* op_guard(Launch& launch, Warp& warp, const Op* op) {
 
 const Op* op_guard_again(Launch& launch, Warp& warp, const Op* op) {
   return run_without(warp.mask & ~guard_mask(warp, op), launch, warp, op);
+}
+
+const Op* op_block_barrier(Launch& launch, Warp& warp, const Op* op) {
+  ResidentBlock& block = *warp.block;
+  const auto barrier = static_cast<std::size_t>(op->offset);
+  if (warp.mask != warp.live || block.expected[barrier] != 0 || block.shadow != nullptr)
+    return op_barrier(launch, warp, op);
+  warp.next = op + 1;
+  warp.state = Warp::State::waiting;
+  warp.barrier = static_cast<int>(barrier);
+  if (++block.arrived[barrier] >= block.live_warps) release_barrier(block, warp.barrier);
+  return nullptr;
 }
 
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {

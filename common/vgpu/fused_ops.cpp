@@ -39,6 +39,19 @@ const Op* op_fma_run(Launch&, Warp& warp, const Op* op) {
   return end;
 }
 
+template <class T>
+inline void add_of_lane_0(const Warp& warp, const Op* op) {
+  *warp.lanes<T>(op->s[0]) = *warp.lanes<T>(op->s[1]) + *warp.lanes<T>(op->s[2]);
+}
+
+// op->target additions of whole numbers that are one number for the warp, of op->count bytes each: what loops count.
+const Op* op_additions_of_lane_0(Launch&, Warp& warp, const Op* op) {
+  const Op* const end = op + op->target;
+  for (; op != end; ++op)
+    op->count == 8 ? add_of_lane_0<std::uint64_t>(warp, op) : add_of_lane_0<std::uint32_t>(warp, op);
+  return end;
+}
+
 template <class Lanes>
 constexpr std::size_t kCount = sizeof(Lanes) / sizeof(float);
 constexpr std::size_t kEight = 8, kEights = kWarpSize / kEight;
@@ -201,6 +214,7 @@ const Op* op_product_run(Launch& launch, Warp& warp, const Op* op) {
     rights[part] = run.right.of_eights[part * kEights / kParts];
     sums[part] = lanes_at<Lanes>(c + part * kCount<Lanes>);
   }
+#pragma GCC unroll 4  // a loop's own steps show beside two products
   for (const auto& [of_left, of_right] : run.offsets) {
     for (std::size_t part = 0; part < kParts; ++part) {
       sums[part] = fma_of(words_at<Lanes, left_same>(left + (lefts[part] + of_left)),
@@ -442,6 +456,10 @@ class Fusion {
         i += 2;
         continue;
       }
+      if (const std::size_t additions = fuse_additions(i); additions != 0) {
+        i += additions;
+        continue;
+      }
       std::size_t run = 0;
       while (run < kLongestRun && i + run < block_.size() && is_fma(block_[i + run])) ++run;
       if (run > 1) {
@@ -497,6 +515,19 @@ class Fusion {
     return true;
   }
 
+  // How many operations from there on one handler could do, 0 where there are no two.
+  std::size_t fuse_additions(std::size_t first) {
+    std::size_t end = first;
+    while (end < block_.size() && is_addition_of_lane_0(block_[end])) ++end;
+    if (end - first < 2) return 0;
+    for (std::size_t i = first; i < end; ++i)
+      block_[i].count = static_cast<std::uint32_t>(ptx::size_bytes(block_[i].instruction->type));
+    block_[first].guarded = block_[first].run;
+    block_[first].run = op_additions_of_lane_0;
+    block_[first].target = static_cast<std::uint32_t>(end - first);
+    return end - first;
+  }
+
   std::optional<std::pair<Words, Words>> global_product_at(std::size_t i) const {
     if (i + 2 >= block_.size() || !is_fma(block_[i + 2])) return std::nullopt;
     const auto left = global_words(block_[i], code_.steps), right = global_words(block_[i + 1], code_.steps);
@@ -509,6 +540,10 @@ class Fusion {
     return op.instruction != nullptr && op.guard == kNoSlot && op.guarded == nullptr &&
            ptx::info(op.instruction->opcode).form == ptx::Form::alu && !ptx::is_float(op.instruction->type) &&
            op.run == alu_handler_of_lane_0(*op.instruction);
+  }
+
+  static bool is_addition_of_lane_0(const Op& op) {
+    return is_of_lane_0(op) && op.instruction->opcode == ptx::Opcode::Add && ptx::size_bytes(op.instruction->type) >= 4;
   }
 
   // Whether nobody but the products themselves asks for what they load, and for sums but the last.

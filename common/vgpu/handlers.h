@@ -18,6 +18,7 @@ const Op* op_exit(Launch& launch, Warp& warp, const Op* op);
 const Op* op_guard(Launch& launch, Warp& warp, const Op* op);
 const Op* op_guard_again(Launch& launch, Warp& warp, const Op* op);  // of an instruction's further operations
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op);
+const Op* op_block_barrier(Launch& launch, Warp& warp, const Op* op);  // for the whole block, as __syncthreads() is
 const Op* op_nothing(Launch& launch, Warp& warp, const Op* op);
 const Op* op_meet_in_warp(Launch& launch, Warp& warp, const Op* op);  // __syncwarp
 const Op* op_trap(Launch& launch, Warp& warp, const Op* op);

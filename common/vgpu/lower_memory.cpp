@@ -194,7 +194,9 @@ Status Lowering::lower_barrier(const Instruction& in, Op op) {
     op.s[2] = source(in.operands[next], 0);
     op.count = in.operands[next].negated ? 1 : 0;
   }
-  return emit_ok(op, op_barrier);
+  // A number that stands here is below 16 (validate.h).
+  const bool of_block = in.barrier == ptx::BarrierMode::sync && op.s[0] == kNoSlot && op.s[1] == kNoSlot;
+  return emit_ok(op, of_block ? op_block_barrier : op_barrier);
 }
 
 Status Lowering::lower_mbarrier(const Instruction& in, Op op) {

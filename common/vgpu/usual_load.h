@@ -90,7 +90,7 @@ inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, con
 }
 
 // Counts a load of which each eight lanes read a sector of their own.
-inline void count_eights(Launch& launch, const Op* op, std::uint64_t first, const Steps& steps) {
+[[gnu::noinline]] inline void count_eights(Launch& launch, const Op* op, std::uint64_t first, const Steps& steps) {
   std::uint64_t lines[kWarpSize / 8];
   unsigned sectors[kWarpSize / 8], total = 0;
   int count = 0;

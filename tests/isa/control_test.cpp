@@ -181,6 +181,18 @@ ROW_TEST(Barrier, ThatNobodyCompletesIsADeadlock) {
   EXPECT_EQ(outcome.record.fault->kind, FaultKind::barrier_deadlock);
 }
 
+// In either order: one warp names a number of threads, the other does not.
+ROW_TEST(Bar, IsForTheSameThreadsForAllWhoCome) {
+  for (const char* guard : {"@%p1", "@!%p1"}) {
+    const Outcome outcome = run(threads(std::string("setp.lt.u32 %p1, %r63, 32; ") + guard +
+                                            " bra ALL; bar.sync 2, 64; bra DONE; ALL: bar.sync 2; DONE: ",
+                                        64, 1));
+    ASSERT_TRUE(outcome.record.fault) << guard;
+    EXPECT_NE(outcome.record.fault->message.find("for different numbers of threads"), std::string::npos)
+        << outcome.record.fault->message;
+  }
+}
+
 ROW_TEST(Fence, OrdersAndChangesNothing) {
   const Outcome outcome =
       run(threads(std::string("fence.sc.cta; fence.acq_rel.gpu; fence.sc.sys; ") + kStore + "3;", 32, 32));
