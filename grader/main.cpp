@@ -22,7 +22,7 @@ void add_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--seed", options.seed, "seed of the inputs")->capture_default_str();
   app.add_option("--threads", options.threads, "threads to use; no figure depends on it")
-      ->check(CLI::Range(1, 256))
+      ->check(is_worker_count())
       ->capture_default_str();
   app.add_option_function<std::string>(
          "--format", [&options](const std::string& format) { options.json = format == "json"; }, "text or json")

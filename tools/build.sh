@@ -36,7 +36,8 @@ configure() {
   fi
   if [[ -t 2 ]]; then progress "preparing the build"; else say "preparing the build ..."; fi
   # ROOFWALK_NATIVE=OFF: for a build that other processors will run, such as a container image's.
-  if ! (cd "$root" && cmake --preset default ${ROOFWALK_NATIVE:+"-DROOFWALK_NATIVE=$ROOFWALK_NATIVE"}) \
+  if ! (cd "$root" && cmake --preset default ${ROOFWALK_NATIVE:+"-DROOFWALK_NATIVE=$ROOFWALK_NATIVE"} \
+    ${ROOFWALK_WERROR:+"-DROOFWALK_WERROR=$ROOFWALK_WERROR"}) \
     >>"$build_log" 2>&1 </dev/null; then
     progress_done
     show_build_errors

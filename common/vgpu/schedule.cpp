@@ -485,8 +485,7 @@ class Scheduler {
         } else if (made_at_[static_cast<std::size_t>(v)] < place) {
           out.push_back(v);
         } else {
-          const std::vector<Value>& sources = sources_[static_cast<std::size_t>(v)];
-          open_.insert(open_.end(), sources.begin(), sources.end());
+          for (const Value source : sources_[static_cast<std::size_t>(v)]) open_.push_back(source);
         }
       }
     }

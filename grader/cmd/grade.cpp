@@ -167,7 +167,7 @@ void add_grade_command(CLI::App& app, Session& session, int& exit_code) {
   add_secrets_option(*command, options->places);
   command->add_option("--chapter", options->chapter, "grade this chapter alone");
   command->add_option("--workers", options->workers, "submissions at once; default: as --threads")
-      ->check(CLI::Range(1, 256));
+      ->check(is_worker_count());
   command->add_flag("--again", options->again, "grade once more what is named; the old grades stay in the record");
   command->add_flag("--unsandboxed", options->unsandboxed, "compile and run without a sandbox, and say so everywhere");
   command->callback([options, &session, &exit_code] { exit_code = grade_class(session, *options); });

@@ -1,4 +1,6 @@
 // roofwalk help [VERB]: what `roofwalk --help` and `roofwalk VERB --help` show.
+#include <charconv>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,6 +20,19 @@ std::string help(const CLI::App& app, const std::string& typed) {
 }
 
 }  // namespace
+
+CLI::Validator is_worker_count() {
+  const int most = 256;
+  const auto check = [most](std::string& typed) {
+    int count = 0;
+    const auto [end, problem] = std::from_chars(typed.data(), typed.data() + typed.size(), count);
+    const bool is_number = problem == std::errc{} && end == typed.data() + typed.size();
+    return is_number && count >= 1 && count <= most
+               ? std::string{}
+               : fmt::format("`{}` is not a whole number from 1 to {}", printable(typed), most);
+  };
+  return CLI::Validator(check, fmt::format("INT in [1 - {}]", most));
+}
 
 std::vector<std::string> names_of_verbs(const CLI::App& app) {
   std::vector<std::string> names;

@@ -32,6 +32,10 @@ void add_doctor_command(CLI::App& app, Session& session, int& exit_code);
 void add_device_worker_command(CLI::App& app, Session& session, int& exit_code);
 void add_dev_command(CLI::App& app, Session& session, int& exit_code);
 
+// Of options that ask for so many threads or programs at once: 1 to 256. CLI::Range complains in other words with each
+// release of CLI11.
+CLI::Validator is_worker_count();
+
 // Those that people type: a verb without a group is in no list.
 std::vector<std::string> names_of_verbs(const CLI::App& app);
 

@@ -16,8 +16,6 @@ case $system in
 esac
 ((EUID == 0)) || skip "making a fresh $system needs root"
 type -P debootstrap >/dev/null || skip "debootstrap is not installed"
-# What is not signed is not run as root.
-[[ -f /usr/share/keyrings/$keyring.gpg ]] || skip "the keyring of $system's archive ($keyring) is not installed"
 recipe=/usr/share/debootstrap/scripts/$suite
 if [[ ! -e $recipe ]]; then recipe=/usr/share/debootstrap/scripts/gutsy; fi  # all later Ubuntus share that one
 
@@ -36,11 +34,25 @@ clean_up() {
 }
 trap clean_up EXIT
 
+# What is not signed is not run as root. Few machines but Ubuntus have Ubuntu's keys: where they are missing they come
+# from its package, whose hash is that of noble's index.
+keys=/usr/share/keyrings/$keyring.gpg
+if [[ ! -f $keys ]]; then
+  [[ $system == ubuntu ]] || skip "the keyring of $system's archive ($keyring) is not installed"
+  wget -q -T 60 -O "$folder/keys.deb" \
+    http://archive.ubuntu.com/ubuntu/pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb ||
+    skip "the keyring of $system's archive is neither installed nor can it be fetched"
+  sha256sum --quiet --check <<<"36de43b15853ccae0028e9a767613770c704833f82586f28eb262f0311adb8a8  $folder/keys.deb" >&2 ||
+    fail "the fetched keyring of $system's archive is not the one that it should be"
+  dpkg-deb -x "$folder/keys.deb" "$folder/keys"
+  keys=$folder/keys$keys
+fi
+
 # The host's own mirror where it runs the same release, else debootstrap's default.
 mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
   awk -v suite="$suite" '$1 == suite { print $2; exit }')
-debootstrap --variant=minbase --components="$components" --include=git "$suite" "$machine" "$mirror" "$recipe" \
-  >"$folder/debootstrap.log" 2>&1 || {
+debootstrap --variant=minbase --keyring="$keys" --components="$components" --include=git \
+  "$suite" "$machine" "$mirror" "$recipe" >"$folder/debootstrap.log" 2>&1 || {
   grep -qE 'Failed getting release file|Invalid Release' "$folder/debootstrap.log" &&
     skip "no mirror of $system $suite can be reached"
   tail -n 5 "$folder/debootstrap.log" >&2
