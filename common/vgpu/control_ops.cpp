@@ -274,7 +274,8 @@ const Op* op_block_barrier(Launch& launch, Warp& warp, const Op* op) {
   warp.next = op + 1;
   warp.state = Warp::State::waiting;
   warp.barrier = static_cast<int>(barrier);
-  if (++block.arrived[barrier] >= block.live_warps) release_barrier(block, warp.barrier);
+  ++block.arrived[barrier];
+  if (barrier_is_full(block, warp.barrier)) release_barrier(block, warp.barrier);
   return nullptr;
 }
 

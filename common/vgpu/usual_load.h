@@ -89,7 +89,8 @@ inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, con
   return from;
 }
 
-// Counts a load of which each eight lanes read a sector of their own.
+// Counts a load of which each eight lanes read a sector of their own. Apart, for runs that count nothing need no room
+// on the stack for it.
 [[gnu::noinline]] inline void count_eights(Launch& launch, const Op* op, std::uint64_t first, const Steps& steps) {
   std::uint64_t lines[kWarpSize / 8];
   unsigned sectors[kWarpSize / 8], total = 0;
