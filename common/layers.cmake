@@ -1,13 +1,33 @@
 # The layers of common/, lowest first, and what each may use: the one list that CMake and the layer test share.
-# roofwalk_layer(NAME SOURCES ... USES layers ... LINKS external targets ...)
+# roofwalk_layer(NAME SOURCES ... USES layers ... LINKS external targets ... [OWN_HEADERS: a precompiled header of its own])
 set(ROOFWALK_LAYERS base sandbox record specs ptx build vgpu plan device roofline exercise verify measure plot store)
 
+# The headers of other projects that nearly every file names, compiled once. JSON's are not among them: each file would
+# instantiate its parser, used or not.
+file(WRITE ${CMAKE_BINARY_DIR}/headers.cpp "")
+add_library(roofwalk_headers OBJECT ${CMAKE_BINARY_DIR}/headers.cpp)
+target_link_libraries(roofwalk_headers PRIVATE fmt::fmt)
+target_precompile_headers(roofwalk_headers PRIVATE
+  <algorithm> <array> <cmath> <cstdint> <cstring> <filesystem> <fstream> <functional> <map> <memory> <optional> <set>
+  <span> <sstream> <string> <string_view> <variant> <vector> <fmt/format.h> <fmt/ranges.h>)
+
+# roofwalk_optimize(LEVEL FILES...): files of this folder whose loops run long enough for their speed to be felt.
+# Each is compiled alone, so that what lies beside it does not change what is inlined, and without the precompiled
+# headers, which serve one level alone: GCC 12 crashes where they are of another.
+function(roofwalk_optimize level)
+  set_source_files_properties(${ARGN} PROPERTIES
+    COMPILE_OPTIONS ${level} SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
 function(roofwalk_layer name)
-  cmake_parse_arguments(arg "" "" "SOURCES;USES;LINKS" ${ARGN})
+  cmake_parse_arguments(arg "OWN_HEADERS" "" "SOURCES;USES;LINKS" ${ARGN})
   add_library(roofwalk_${name} STATIC ${arg_SOURCES})
   target_include_directories(roofwalk_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   list(TRANSFORM arg_USES PREPEND roofwalk_)
   target_link_libraries(roofwalk_${name} PUBLIC ${arg_USES} ${arg_LINKS})
+  if(NOT arg_OWN_HEADERS)
+    target_precompile_headers(roofwalk_${name} REUSE_FROM roofwalk_headers)
+  endif()
   set_property(GLOBAL APPEND PROPERTY ROOFWALK_LAYER_USES "${name}:${arg_USES}")
 endfunction()
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "common/base/json.h"
+
 namespace roofwalk {
 namespace {
 
@@ -167,8 +169,6 @@ Json to_json(const Attempt& attempt) {
   json["notes"] = attempt.notes;
   return json;
 }
-
-std::string json_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
 std::optional<Point> stored_point(const Json& attempt, std::string_view level) {
   const std::string verdict = attempt.value("verdict", "");

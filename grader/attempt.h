@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "common/roofline/diagnosis.h"
 #include "grader/gpu_bench.h"
 #include "grader/prediction.h"
@@ -64,9 +64,6 @@ struct Attempt {
 };
 
 Json to_json(const Attempt& attempt);
-
-// Text of one record or another, as the program prints it: two spaces deep, bytes that are not UTF-8 replaced.
-std::string json_text(const Json& json);
 
 // The dot of a stored attempt; nothing where it was not measured or not graded.
 std::optional<Point> stored_point(const Json& attempt, std::string_view level);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/hash.h"
+#include "common/base/json.h"
 #include "grader/gpu_bench.h"
 
 namespace roofwalk {
@@ -45,7 +46,7 @@ Json to_json(const StarterDot& starter) {
 }
 
 std::optional<StarterDot> starter_from_json(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_json(text);
   if (!json.is_object() || !json.contains("levels") || !json["levels"].is_object() ||
       !json.contains("bytes_are_modelled") || !json["bytes_are_modelled"].is_boolean()) {
     return std::nullopt;

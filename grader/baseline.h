@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "grader/bench.h"
 
 namespace roofwalk {

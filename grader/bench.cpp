@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "common/base/hash.h"
+#include "common/base/json.h"
 #include "common/device/cuda/open_cuda.h"
 #include "common/device/remote/remote_device.h"
 #include "common/device/remote/worker_box.h"
@@ -148,7 +149,7 @@ std::string folder_hash(const fs::path& folder) {
 }
 
 std::string identity(const Bench& bench) {
-  return sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}", folder_hash(bench.include), to_json(bench.machine).dump(),
+  return sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}", folder_hash(bench.include), json_line(to_json(bench.machine)),
                                 bench.device_name(), identity(bench.gpu),
                                 program_identity() + (bench.toolkit ? bench.toolkit->version : "")));
 }

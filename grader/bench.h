@@ -6,12 +6,13 @@
 #include "common/build/build.h"
 #include "common/device/cuda/gpu_state.h"
 #include "common/roofline/roofline.h"
-#include "common/store/store.h"
 #include "grader/course.h"
 #include "grader/phases.h"
 #include "grader/trial.h"
 
 namespace roofwalk {
+
+class Store;
 
 struct Bench {
   const Course* course = nullptr;

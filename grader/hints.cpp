@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "common/base/json.h"
 #include "common/roofline/cause_hints.h"
+#include "common/store/stored_attempt.h"
 #include "grader/verdict.h"
 
 namespace roofwalk {
@@ -161,7 +163,7 @@ HintGiver::HintGiver(Store& store, const Chapter& chapter, const std::string& de
     }
   }
   offered_ = hints_for(chapter, situation_);
-  const Json kept = Json::parse(store.note(key_).value_or("{}"), nullptr, /*allow_exceptions=*/false);
+  const Json kept = parse_json(store.note(key_).value_or("{}"));
   if (!kept.is_object()) return;
   for (const auto& [id, attempt] : kept.items()) {
     if (attempt.is_number_integer()) given_[id] = attempt.get<std::int64_t>();
@@ -178,7 +180,7 @@ bool HintGiver::all_given() const {
   return std::all_of(offered_.begin(), offered_.end(), [&](const auto& hint) { return was_given(hint); });
 }
 
-Status HintGiver::keep() { return store_.set_note(key_, Json(given_).dump()); }
+Status HintGiver::keep() { return store_.set_note(key_, json_line(Json(given_))); }
 
 Result<const OfferedHint*> HintGiver::next() {
   const auto found =

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "common/exercise/chapter.h"
 #include "common/store/store.h"
 

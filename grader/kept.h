@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 
 namespace roofwalk {
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "common/base/hash.h"
+#include "common/base/json.h"
 #include "common/measure/roofs.h"
 #include "common/roofline/si.h"
 #include "grader/inspect.h"

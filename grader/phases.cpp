@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "common/base/json.h"
+
 namespace roofwalk {
 
 Phases::Phases() : zero_(std::chrono::system_clock::now()) {

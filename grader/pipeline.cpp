@@ -6,6 +6,8 @@
 #include <atomic>
 
 #include "common/base/hash.h"
+#include "common/base/json.h"
+#include "common/store/store.h"
 #include "grader/goals.h"
 #include "grader/gpu_bench.h"
 #include "grader/hide.h"
@@ -123,7 +125,7 @@ std::future<Result<StarterDot>> starter_dot(const Bench& bench, const Request& r
 
 Status keep_starter(const Bench& bench, const std::string& key, const StarterDot& starter) {
   if (bench.store == nullptr || bench.store->cached(key) || !may_be_kept(bench, starter)) return kOk;
-  return bench.store->cache(key, to_json(starter).dump());
+  return bench.store->cache(key, json_line(to_json(starter)));
 }
 
 // What a kernel does, as the virtual GPU counted it at small sizes: a real one may have no counter for it.

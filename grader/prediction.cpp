@@ -9,6 +9,7 @@
 #include <istream>
 #include <ostream>
 
+#include "common/base/json.h"
 #include "common/roofline/si.h"
 #include "grader/text.h"
 

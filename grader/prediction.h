@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "common/measure/measurement.h"
 #include "common/record/run_record.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/hash.h"
+#include "common/base/json.h"
 #include "common/device/cuda/own_work.h"
 #include "common/measure/microkernels.h"
 #include "common/measure/roofs.h"

@@ -7,6 +7,9 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "common/base/json.h"
+#include "common/store/store.h"
+#include "common/store/stored_attempt.h"
 #include "grader/hints.h"
 #include "grader/my_files.h"
 #include "grader/roofs.h"
@@ -123,11 +126,11 @@ Outcome Session::check(const Chapter& chapter, const fs::path& file, bool joins,
 std::optional<Prediction> Session::prediction(const Chapter& chapter) {
   const auto note = store().note(prediction_key(chapter, bench()));
   if (!note) return std::nullopt;
-  return prediction_from_json(Json::parse(*note, nullptr, /*allow_exceptions=*/false));
+  return prediction_from_json(parse_json(*note));
 }
 
 void Session::keep_prediction(const Chapter& chapter, const Prediction& prediction) {
-  value_or_fail(store().set_note(prediction_key(chapter, bench()), to_json(prediction).dump()));
+  value_or_fail(store().set_note(prediction_key(chapter, bench()), json_line(to_json(prediction))));
 }
 
 void Session::provide_file(const Chapter& chapter) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "common/store/store.h"
 #include "grader/bench.h"
 #include "grader/pipeline.h"
 #include "grader/prediction.h"

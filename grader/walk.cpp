@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <ctime>
 
+#include "common/base/json.h"
+#include "common/store/store.h"
+#include "common/store/stored_attempt.h"
 #include "grader/baseline.h"
 #include "grader/goals.h"
 #include "grader/workers.h"
@@ -194,7 +197,7 @@ Result<LevelPoints> starter_of(const Bench& bench, const Chapter& chapter) {
     if (const auto starter = starter_from_json(*kept)) return starter->points;
   }
   ROOFWALK_TRY(const auto starter, measure_starter(bench, chapter, measured->problem, measured->work));
-  if (may_be_kept(bench, starter)) ROOFWALK_TRY_STATUS(bench.store->cache(key, to_json(starter).dump()));
+  if (may_be_kept(bench, starter)) ROOFWALK_TRY_STATUS(bench.store->cache(key, json_line(to_json(starter))));
   return starter.points;
 }
 

@@ -12,6 +12,8 @@
 
 namespace roofwalk {
 
+struct StoredAttempt;  // common/store/stored_attempt.h
+
 // One dot of the walk.
 struct Dot {
   std::string label;  // "1", "2", ...; a file's stem where the file is not the learner's

@@ -1,4 +1,5 @@
 // Attention without a mask: softmax(queries keys^T / sqrt(width)) values, a head at a time, all halves, 128 wide.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 

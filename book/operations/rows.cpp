@@ -1,4 +1,5 @@
 // Layernorm and softmax: each row by itself, one read and one write. SOLVE takes columns in multiples of 8.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 

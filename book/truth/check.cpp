@@ -9,6 +9,7 @@
 
 #include "book/truth/drawings.h"
 #include "book/truth/pictures.h"
+#include "common/base/json.h"
 #include "grader/check/figures.h"
 
 namespace roofwalk::book {
@@ -28,7 +29,7 @@ Result<AttemptJsons> records_of(const Page& page, const Outputs& outputs) {
   for (const Mark& mark : page.marks) {
     if (mark.kind != MarkKind::let) continue;
     if (records.contains(mark.name)) return Error{fmt::format("{} is named twice", mark.name), "", mark.line};
-    Json json = Json::parse(outputs.at(mark.line).text, nullptr, false);
+    Json json = parse_json(outputs.at(mark.line).text);
     if (json.is_discarded()) return Error{fmt::format("{} prints no JSON", mark.subject), "", mark.line};
     records[mark.name] = std::move(json);
   }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "book/truth/svg.h"
+#include "common/base/json.h"
 #include "common/roofline/si.h"
 
 namespace roofwalk::book {

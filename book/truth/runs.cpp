@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "common/base/hash.h"
+#include "common/base/json.h"
 #include "common/base/subprocess.h"
 #include "common/build/build.h"
 #include "tests/support/temporary_course.h"
@@ -116,7 +117,7 @@ Result<Outputs> typed_in_order(const Place& place, const Page& page) {
 
 // Outputs are kept in the order of their marks: the lines may move.
 std::optional<Outputs> kept(const fs::path& file, const std::string& key, const Page& page) {
-  const Json json = Json::parse(text_of(file), nullptr, false);
+  const Json json = parse_json(text_of(file));
   if (!json.is_object() || json.value("key", "") != key) return std::nullopt;
   const Json& all = json["outputs"];
   Outputs outputs;
@@ -136,7 +137,7 @@ void keep(const fs::path& file, const std::string& key, const Outputs& outputs) 
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
   const fs::path part = file.string() + fmt::format(".{}", getpid());
-  std::ofstream(part) << Json{{"key", key}, {"outputs", all}}.dump();
+  std::ofstream(part) << json_line(Json{{"key", key}, {"outputs", all}});
   fs::rename(part, file, error);
 }
 

@@ -13,6 +13,8 @@
 #include <string>
 #include <thread>
 
+#include "common/base/json.h"
+
 namespace roofwalk {
 namespace {
 
@@ -24,7 +26,7 @@ using Clock = std::chrono::steady_clock;
   ::setrlimit(RLIMIT_CORE, &no_core);
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);  // drivers print when they are in trouble
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, standard);
-  const std::string text = answer().dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = json_line(answer());
   for (std::size_t at = 0; at < text.size();) {
     const ssize_t count = ::write(pipe, text.data() + at, text.size() - at);
     if (count <= 0) ::_exit(1);
@@ -76,7 +78,7 @@ ChildAnswer ask_child(double timeout_s, const std::function<Json()>& answer) {
     out.signal = WTERMSIG(status);
     return out;
   }
-  out.json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  out.json = parse_json(text);
   out.end = out.json.is_object() ? ChildAnswer::End::answered : ChildAnswer::End::unreadable;
   return out;
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "common/base/result.h"
 #include "common/build/artifact.h"
 

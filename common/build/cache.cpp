@@ -40,7 +40,7 @@ std::vector<MachineInstruction> parse_code(const std::string& text) {
 }
 
 std::optional<Compiled> parse(const std::string& text, std::string ptx) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = parse_json(text);
   if (!json.is_object() || json.value("schema", "") != kSchema) return std::nullopt;
   if (json.value("ptx_sha256", "") != sha256_hex(ptx)) return std::nullopt;
   Compiled compiled{.ptx = std::move(ptx), .kernels = {}};
@@ -83,7 +83,7 @@ void save_compiled(const fs::path& cache, const std::string& key, const Compiled
   const fs::path temporary = cache / (key + ".new-" + std::to_string(::getpid()));
   std::error_code error;
   fs::create_directories(temporary, error);
-  if (write_file(temporary / "kernel.ptx", compiled.ptx) && write_file(temporary / "resources.json", json.dump(2))) {
+  if (write_file(temporary / "kernel.ptx", compiled.ptx) && write_file(temporary / "resources.json", json_text(json))) {
     fs::remove_all(cache / key, error);  // a damaged entry
     fs::rename(temporary, cache / key, error);
   }

@@ -134,7 +134,7 @@ Error cannot_open(const fs::path& path, int reason) {
 }
 
 std::string line_of(const Json& json) {
-  std::string line = json.dump(-1, ' ', true);
+  std::string line = json_line_ascii(json);
   ROOFWALK_CHECK(line.size() < kLine);
   line.resize(kLine - 1, ' ');
   return line + '\n';
@@ -145,7 +145,7 @@ Json read_line(int descriptor, std::int64_t line) {
   char text[kLine];
   const auto size = ::pread(descriptor, text, kLine, line * static_cast<std::int64_t>(kLine));
   if (size <= 0) return nullptr;
-  Json json = Json::parse(text, text + size, nullptr, false);
+  Json json = parse_json({text, static_cast<std::size_t>(size)});
   return json.is_object() ? json : nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "common/base/check.h"
+#include "common/base/json.h"
 #include "common/base/rng.h"
 
 namespace roofwalk {

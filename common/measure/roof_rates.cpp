@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/json.h"
+
 namespace roofwalk {
 namespace {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "common/specs/machine.h"
 
 namespace roofwalk {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/json.h"
 #include "common/plan/externs.h"
 #include "common/plan/parse_artifact.h"
 #include "common/vgpu/gpu.h"

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "common/base/result.h"
 #include "common/build/artifact.h"
 #include "common/record/run_record.h"

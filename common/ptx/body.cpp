@@ -41,7 +41,7 @@ void Parser::body(Function& function) {
       Symbol symbol{Symbol::Kind::variable, parameter.type, Space::param};
       symbol.unique = parameter.name;
       const std::string_view name = symbols_.keep(parameter.name);
-      if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", quoted(name)));
+      if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", in_quotes(name)));
       ++names_used_[name];
       Passed passed = passed_as(parameter);
       passed.role = role;
@@ -78,7 +78,8 @@ void Parser::close_block() {
       label_scopes_.back().pending.push_back(branch);
     } else {
       sources_.restore(instruction.location);
-      throw Refusal{fmt::format("the label {} is nowhere in its function", quoted(branch.label)), instruction.ptx_line};
+      throw Refusal{fmt::format("the label {} is nowhere in its function", in_quotes(branch.label)),
+                    instruction.ptx_line};
     }
   }
   symbols_.close_scope();
@@ -103,7 +104,7 @@ void Parser::label() {
   if (take(".callprototype")) return call_prototype(name.text);
   if (take(".calltargets")) return call_targets(name.text);
   if (!symbols_.declare(name.text, {Symbol::Kind::label})) {
-    throw Refusal{fmt::format("{} is declared twice", quoted(name.text)), name.line};
+    throw Refusal{fmt::format("{} is declared twice", in_quotes(name.text)), name.line};
   }
   label_scopes_.back().labels.emplace(name.text, target);
 }
@@ -112,7 +113,7 @@ void Parser::label() {
 void Parser::branch_table(std::string_view name) {
   Symbol symbol{Symbol::Kind::branch_table};
   symbol.index = static_cast<int>(branch_tables_.size());
-  if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", quoted(name)));
+  if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", in_quotes(name)));
   std::vector<std::string_view>& labels = branch_tables_.emplace_back();
   do {
     labels.push_back(expect_name("a label"));
@@ -143,8 +144,8 @@ void Parser::call_targets(std::string_view name) {
       made.parameters = head.parameters;
     }
     if (!same_parameters(head.results, made.results) || !same_parameters(head.parameters, made.parameters))
-      refuse(fmt::format("{} has other parameters than {}, beside which it stands", quoted(target),
-                         quoted(made.targets[0])));
+      refuse(fmt::format("{} has other parameters than {}, beside which it stands", in_quotes(target),
+                         in_quotes(made.targets[0])));
     count_symbol();
     made.targets.emplace_back(target);
   } while (take(','));
@@ -155,7 +156,7 @@ void Parser::call_targets(std::string_view name) {
 void Parser::add_prototype(std::string_view name, Prototype prototype) {
   Symbol symbol{Symbol::Kind::prototype};
   symbol.index = static_cast<int>(function_->prototypes.size());
-  if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", quoted(name)));
+  if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", in_quotes(name)));
   function_->prototypes.push_back(std::move(prototype));
 }
 
@@ -167,7 +168,7 @@ void Parser::directive() {
   if (take(".shared")) return local_variables(Space::shared);
   if (take(".pragma")) return pragma();
   if (take(".file")) return file_directive();
-  refuse(fmt::format("{} is not supported by the virtual GPU", quoted(token_.text)));
+  refuse(fmt::format("{} is not supported by the virtual GPU", in_quotes(token_.text)));
 }
 
 // .loc file line column [, function_name label [+ offset]] [, inlined_at file line column]
@@ -199,7 +200,7 @@ void Parser::location() {
 
 void Parser::registers() {
   const auto type = find_name(kTypeNames, token_.text);
-  if (!type) refuse(fmt::format("{} is no register type that is supported", quoted(token_.text)));
+  if (!type) refuse(fmt::format("{} is no register type that is supported", in_quotes(token_.text)));
   const bool of_operations = (bit(*type) & kOfOperations) != 0;
   if (size_bytes(*type) == 1 || of_operations) {
     refuse(fmt::format("there are no registers of {}", of_operations ? token_.text : "8 bits"));
@@ -226,19 +227,19 @@ void Parser::add_register(std::string_view name, Type type) {
   if (++register_count_ > limits_.registers) refuse(fmt::format("more than {} registers", limits_.registers));
   Symbol symbol{Symbol::Kind::reg, type};
   symbol.index = static_cast<int>(all.size());
-  if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", quoted(name)));
+  if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", in_quotes(name)));
   all.push_back({std::string(name), type});
 }
 
 void Parser::local_variables(Space space) {
   Variable made = variable(space);
-  if (made.size_bytes == 0) refuse(fmt::format("{} has no size", quoted(made.name)));
+  if (made.size_bytes == 0) refuse(fmt::format("{} has no size", in_quotes(made.name)));
   count_symbol();
   const std::string_view name = symbols_.keep(made.name);
   made.name = unique_name(name);
   Symbol symbol{Symbol::Kind::variable, made.type, space};
   symbol.unique = made.name;
-  if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", quoted(name)));
+  if (!symbols_.declare(name, symbol)) refuse(fmt::format("{} is declared twice", in_quotes(name)));
   if (space == Space::param) passable_.emplace(made.name, passed_as(made));
   function_->variables.push_back(std::move(made));
   expect(';');
@@ -278,7 +279,7 @@ void Parser::instruction() {
   if (opcode && sets_carry) opcode = setting_carry(*opcode);
   const auto unsupported = [&] {
     const std::string_view why = why_refused(instruction_text_, words);
-    throw Refusal{fmt::format("{} is not supported by the virtual GPU{}{}", quoted(instruction_text_),
+    throw Refusal{fmt::format("{} is not supported by the virtual GPU{}{}", in_quotes(instruction_text_),
                               why.empty() ? "" : ": ", why),
                   made.ptx_line};
   };
@@ -287,7 +288,7 @@ void Parser::instruction() {
   made.carry_in = info(*opcode).form == Form::carry && instruction_text_.starts_with(info(*opcode).mnemonic);
   if (const auto reason = read_modifiers(modifiers, made)) {
     if (reason->empty()) unsupported();
-    throw Refusal{fmt::format("{} {}", quoted(instruction_text_), *reason), made.ptx_line};
+    throw Refusal{fmt::format("{} {}", in_quotes(instruction_text_), *reason), made.ptx_line};
   }
   const Form form = info(made.opcode).form;
   if (form == Form::branch) {
@@ -311,7 +312,7 @@ void Parser::guard(Instruction& made) {
   const std::string_view name = expect_name("a predicate");
   const Symbol* symbol = symbols_.find(name);
   if (symbol == nullptr || symbol->kind != Symbol::Kind::reg || symbol->type != Type::pred) {
-    refuse(fmt::format("{} is no predicate register", quoted(name)));
+    refuse(fmt::format("{} is no predicate register", in_quotes(name)));
   }
   made.guard = symbol->index;
 }
@@ -342,13 +343,13 @@ void Parser::indexed_branch_operands(Instruction& made) {
   const Operand& index = made.operands[0];
   if (index.kind != Operand::Kind::reg || index.negated ||
       (bit(function_->registers[static_cast<std::size_t>(index.index)].type) & (kB32 | kU32 | kS32)) == 0) {
-    refuse(fmt::format("{} takes its index from a register of 32 bits", quoted(instruction_text_)));
+    refuse(fmt::format("{} takes its index from a register of 32 bits", in_quotes(instruction_text_)));
   }
   expect(',');
   const std::string_view name = expect_name("a table of .branchtargets");
   const Symbol* symbol = symbols_.find(name);
   if (symbol == nullptr || symbol->kind != Symbol::Kind::branch_table) {
-    refuse(fmt::format("{} is no table of .branchtargets above this line", quoted(name)));
+    refuse(fmt::format("{} is no table of .branchtargets above this line", in_quotes(name)));
   }
   Operand& table = made.operands.emplace_back();
   table.kind = Operand::Kind::vector;
@@ -382,7 +383,7 @@ void Parser::call_operands(Instruction& made) {
 
 void Parser::pointer_call_operands(Instruction& made, std::string_view name, const Symbol& pointer) {
   if (is_float(pointer.type) || size_bytes(pointer.type) != 8)
-    refuse(fmt::format("{} cannot hold a function's address, which has 64 bits", quoted(name)));
+    refuse(fmt::format("{} cannot hold a function's address, which has 64 bits", in_quotes(name)));
   Operand called;
   called.kind = Operand::Kind::reg;
   called.index = pointer.index;
@@ -395,7 +396,7 @@ void Parser::pointer_call_operands(Instruction& made, std::string_view name, con
   const std::string_view shape = expect_name("a .callprototype or .calltargets");
   const Symbol* symbol = symbols_.find(shape);
   if (symbol == nullptr || symbol->kind != Symbol::Kind::prototype)
-    refuse(fmt::format("{} is no .callprototype or .calltargets above this line", quoted(shape)));
+    refuse(fmt::format("{} is no .callprototype or .calltargets above this line", in_quotes(shape)));
   made.prototype = symbol->index;
   const Prototype& prototype = function_->prototypes[static_cast<std::size_t>(symbol->index)];
   check_call(made, name, prototype.results, prototype.parameters);
@@ -404,10 +405,10 @@ void Parser::pointer_call_operands(Instruction& made, std::string_view name, con
 // The head of a function that may be called. One that calls itself is not in the module yet, but its head is.
 const Function& Parser::callee(std::string_view name) const {
   const Symbol* symbol = symbols_.find(name);
-  if (symbol == nullptr) refuse(fmt::format("the function {} is not declared", quoted(name)));
-  if (symbol->kind != Symbol::Kind::function) refuse(fmt::format("{} is no function", quoted(name)));
+  if (symbol == nullptr) refuse(fmt::format("the function {} is not declared", in_quotes(name)));
+  if (symbol->kind != Symbol::Kind::function) refuse(fmt::format("{} is no function", in_quotes(name)));
   const Function& head = module_.functions[static_cast<std::size_t>(symbol->index)];
-  if (head.is_entry) refuse(fmt::format("{} is a kernel: it can be launched, not called", quoted(name)));
+  if (head.is_entry) refuse(fmt::format("{} is a kernel: it can be launched, not called", in_quotes(name)));
   return head;
 }
 
@@ -423,7 +424,7 @@ void Parser::call_list(std::vector<Operand>& list) {
 void Parser::check_call(const Instruction& made, std::string_view name, const std::vector<Variable>& results,
                         const std::vector<Variable>& parameters) const {
   if (made.call_results.size() != results.size() || made.call_arguments.size() != parameters.size()) {
-    refuse(fmt::format("a call of {} with {} results and {} arguments, not {} and {}", quoted(name),
+    refuse(fmt::format("a call of {} with {} results and {} arguments, not {} and {}", in_quotes(name),
                        made.call_results.size(), made.call_arguments.size(), results.size(), parameters.size()));
   }
   for (std::size_t p = 0; p < results.size(); ++p) check_passed(made.call_results[p], results[p]);
@@ -439,7 +440,7 @@ void Parser::check_passed(const Operand& passed, const Variable& parameter) cons
   const Passed given = passed_by(passed);
   if (given.element_bytes != wanted.element_bytes || given.count != wanted.count) {
     refuse(fmt::format("a call passes {} of {} bytes for the parameter {}, which is {} of {}", given.count,
-                       given.element_bytes, quoted(parameter.name), wanted.count, wanted.element_bytes));
+                       given.element_bytes, in_quotes(parameter.name), wanted.count, wanted.element_bytes));
   }
 }
 

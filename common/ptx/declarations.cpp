@@ -43,7 +43,7 @@ void Parser::header() {
   const std::size_t dot = version.find('.');
   const bool has_shape = token_.kind == Token::Kind::float64 && dot == 1 && version.size() == 3;
   if (!has_shape || version[0] < '6' || version[2] < '0' || version[2] > '9') {
-    refuse(fmt::format("PTX version {} is not supported: 6.0 to 9.9 are", quoted(version)));
+    refuse(fmt::format("PTX version {} is not supported: 6.0 to 9.9 are", in_quotes(version)));
   }
   module_.version_major = version[0] - '0';
   module_.version_minor = version[2] - '0';
@@ -63,7 +63,7 @@ void Parser::target() {
   const bool known = digits.size() >= 2 && digits.size() <= 3 &&
                      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
                      (digits.size() == 3 || digits >= "75");
-  if (!known) refuse(fmt::format("the target {} is not supported: sm_75 and later are", quoted(token_.text)));
+  if (!known) refuse(fmt::format("the target {} is not supported: sm_75 and later are", in_quotes(token_.text)));
   module_.target = name;
   advance();
   while (take(',')) {
@@ -92,7 +92,7 @@ void Parser::module_item() {
   if (take(".global")) return module_variable(linkage, Space::global);
   if (take(".const")) return module_variable(linkage, Space::constant);
   if (take(".shared")) return module_variable(linkage, Space::shared);
-  if (token_.kind == Token::Kind::dotted) refuse(fmt::format("{} is not supported here", quoted(token_.text)));
+  if (token_.kind == Token::Kind::dotted) refuse(fmt::format("{} is not supported here", in_quotes(token_.text)));
   refuse_token("a declaration");
 }
 
@@ -137,7 +137,7 @@ void Parser::function(const Linkage& linkage, bool is_entry) {
   const bool is_definition = token_.is('{');
   if (!is_definition) expect(';');
   check_reserved(made, linkage, is_definition);
-  if (is_definition && linkage.is_extern) refuse(fmt::format("{} is .extern and has a body", quoted(made.name)));
+  if (is_definition && linkage.is_extern) refuse(fmt::format("{} is .extern and has a body", in_quotes(made.name)));
   const auto index = static_cast<std::size_t>(declare_function(made, linkage, is_definition));
   if (!is_definition) return;
 
@@ -162,10 +162,10 @@ void Parser::parameter_list(std::vector<Variable>& parameters, bool may_be_unnam
 
 Variable Parser::parameter(bool may_be_unnamed) {
   if (!take(".param"))
-    refuse(
-        fmt::format("{} where `.param` should stand: parameters in registers are not supported", quoted(token_.text)));
+    refuse(fmt::format("{} where `.param` should stand: parameters in registers are not supported",
+                       in_quotes(token_.text)));
   Variable made = variable(Space::param, may_be_unnamed);
-  if (made.size_bytes == 0) refuse(fmt::format("the parameter {} has no size", quoted(made.name)));
+  if (made.size_bytes == 0) refuse(fmt::format("the parameter {} has no size", in_quotes(made.name)));
   return made;
 }
 
@@ -187,7 +187,7 @@ void Parser::performance_directives(Function& made) {
   }
   if (made.max_threads[0] != 0 && made.required_threads[0] != 0) refuse("both .maxntid and .reqntid");
   if (token_.kind == Token::Kind::dotted)
-    refuse(fmt::format("{} is not supported by the virtual GPU", quoted(token_.text)));
+    refuse(fmt::format("{} is not supported by the virtual GPU", in_quotes(token_.text)));
 }
 
 void Parser::thread_counts(int (&counts)[3]) {
@@ -203,7 +203,7 @@ void Parser::thread_counts(int (&counts)[3]) {
 void Parser::check_reserved(const Function& made, const Linkage& linkage, bool is_definition) const {
   if (!is_reserved(made.name)) return;
   if (is_definition || !linkage.is_extern || made.is_entry) {
-    refuse(fmt::format("{} belongs to the machine and cannot be defined", quoted(made.name)));
+    refuse(fmt::format("{} belongs to the machine and cannot be defined", in_quotes(made.name)));
   }
   for (const Reserved& known : kLaunchCalls) {
     if (made.name != known.name) continue;
@@ -212,7 +212,7 @@ void Parser::check_reserved(const Function& made, const Linkage& linkage, bool i
                                  known.parameter_bytes.end(), [](const Variable& parameter, std::uint64_t bytes) {
                                    return parameter.size_bytes == bytes;
                                  });
-    if (!same) refuse(fmt::format("{} is declared with other parameters than CUDA's", quoted(made.name)));
+    if (!same) refuse(fmt::format("{} is declared with other parameters than CUDA's", in_quotes(made.name)));
   }
 }
 
@@ -229,15 +229,15 @@ int Parser::declare_function(const Function& made, const Linkage& linkage, bool 
     function_states_.push_back({is_definition, linkage.is_extern});
     return index;
   }
-  if (known->kind != Symbol::Kind::function) refuse(fmt::format("{} is declared twice", quoted(made.name)));
+  if (known->kind != Symbol::Kind::function) refuse(fmt::format("{} is declared twice", in_quotes(made.name)));
   const auto index = static_cast<std::size_t>(known->index);
   Function& earlier = module_.functions[index];
   FunctionState& state = function_states_[index];
-  if (state.is_defined) refuse(fmt::format("{} is declared again after its body", quoted(made.name)));
-  if (is_definition && state.is_extern) refuse(fmt::format("{} is .extern and has a body", quoted(made.name)));
+  if (state.is_defined) refuse(fmt::format("{} is declared again after its body", in_quotes(made.name)));
+  if (is_definition && state.is_extern) refuse(fmt::format("{} is .extern and has a body", in_quotes(made.name)));
   if (earlier.is_entry != made.is_entry || !same_shape(earlier.parameters, made.parameters) ||
       !same_shape(earlier.results, made.results)) {
-    refuse(fmt::format("{} is declared twice, with different parameters", quoted(made.name)));
+    refuse(fmt::format("{} is declared twice, with different parameters", in_quotes(made.name)));
   }
   if (is_definition) {
     state.is_defined = true;

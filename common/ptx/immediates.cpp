@@ -14,7 +14,7 @@ struct Complaint {
   int ptx_line;
 
   [[noreturn]] void refuse(std::string_view why) const {
-    throw Refusal{fmt::format("{} {}", quoted(text), why), ptx_line};
+    throw Refusal{fmt::format("{} {}", in_quotes(text), why), ptx_line};
   }
 };
 

@@ -22,7 +22,7 @@ int digit_value(char c) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t kShown = 100;
   if (text.size() <= kShown) return fmt::format("`{}`", text);
   return fmt::format("`{}...`", text.substr(0, kShown));
@@ -121,10 +121,10 @@ Token Lexer::digits(int base, std::size_t start, std::size_t first_digit) {
   if (at(at_) == 'U') ++at_;
   if (empty || continues_word(at(at_))) {
     while (continues_word(at(at_))) ++at_;
-    throw Refusal{fmt::format("{} is not a number", quoted(text_.substr(start, at_ - start))), line_};
+    throw Refusal{fmt::format("{} is not a number", in_quotes(text_.substr(start, at_ - start))), line_};
   }
   if (!fits) {
-    throw Refusal{fmt::format("the number {} is too large", quoted(text_.substr(start, at_ - start))), line_};
+    throw Refusal{fmt::format("the number {} is too large", in_quotes(text_.substr(start, at_ - start))), line_};
   }
   Token result = token(Token::Kind::integer, start);
   result.bits = value;
@@ -137,7 +137,7 @@ Token Lexer::hex_float(std::size_t start, Token::Kind kind, std::size_t digit_co
   for (; digit_value(at(at_)) < 16; ++at_) value = value << 4 | static_cast<std::uint64_t>(digit_value(at(at_)));
   if (at_ != start + 2 + digit_count || continues_word(at(at_))) {
     throw Refusal{fmt::format("{} is not a float: it needs {} hexadecimal digits",
-                              quoted(text_.substr(start, at_ - start)), digit_count),
+                              in_quotes(text_.substr(start, at_ - start)), digit_count),
                   line_};
   }
   Token result = token(kind, start);
@@ -150,7 +150,7 @@ Token Lexer::decimal_float(std::size_t start) {
   const auto [end, problem] = std::from_chars(text_.data() + start, text_.data() + text_.size(), value);
   at_ = static_cast<std::size_t>(end - text_.data());
   if (problem != std::errc{} || continues_word(at(at_))) {
-    throw Refusal{fmt::format("{} is not a number", quoted(text_.substr(start, at_ - start))), line_};
+    throw Refusal{fmt::format("{} is not a number", in_quotes(text_.substr(start, at_ - start))), line_};
   }
   Token result = token(Token::Kind::float64, start);
   result.bits = std::bit_cast<std::uint64_t>(value);

@@ -28,7 +28,7 @@ void Parser::operands(Instruction& made) {
   const bool has_second = has_second_result(made);
   if (token_.is(';')) return;
   do {
-    if (made.operands.size() >= 8) refuse(fmt::format("{} has too many operands", quoted(instruction_text_)));
+    if (made.operands.size() >= 8) refuse(fmt::format("{} has too many operands", in_quotes(instruction_text_)));
     made.operands.push_back(operand());
     if (!has_second || made.operands.size() != 1) continue;
     made.operands.push_back(take('|') ? operand() : Operand{});
@@ -44,8 +44,8 @@ void Parser::check_parameter_access(const Instruction& made) const {
   if (found == passable_.end() || found->second.role == Passed::Role::local) return;
   const bool is_input = found->second.role == Passed::Role::input;
   if (writes == is_input) {
-    refuse(fmt::format("{} {} {}", quoted(instruction_text_), writes ? "writes to the parameter" : "reads the result",
-                       quoted(name)));
+    refuse(fmt::format("{} {} {}", in_quotes(instruction_text_),
+                       writes ? "writes to the parameter" : "reads the result", in_quotes(name)));
   }
 }
 
@@ -96,7 +96,7 @@ Operand Parser::named_operand() {
       made.component = static_cast<std::uint8_t>(Written::integer);
       return made;
     }
-    refuse(fmt::format("{} is not declared", quoted(name)));
+    refuse(fmt::format("{} is not declared", in_quotes(name)));
   }
   switch (symbol->kind) {
     case Symbol::Kind::reg:
@@ -108,11 +108,11 @@ Operand Parser::named_operand() {
       made.symbol = name;
       break;
     case Symbol::Kind::label:
-      refuse(fmt::format("{} is a label, which only bra may name", quoted(name)));
+      refuse(fmt::format("{} is a label, which only bra may name", in_quotes(name)));
     case Symbol::Kind::branch_table:
-      refuse(fmt::format("{} is a table of labels, which only brx.idx may name", quoted(name)));
+      refuse(fmt::format("{} is a table of labels, which only brx.idx may name", in_quotes(name)));
     case Symbol::Kind::prototype:
-      refuse(fmt::format("{} is a prototype, which only call may name", quoted(name)));
+      refuse(fmt::format("{} is a prototype, which only call may name", in_quotes(name)));
     case Symbol::Kind::variable:
       made.kind = Operand::Kind::variable;
       made.symbol = symbol->unique;
@@ -126,7 +126,7 @@ Operand Parser::special_operand(std::string_view name) {
   const SpecialInfo* special = find_special(name);
   if (special == nullptr) {
     const std::string_view why = why_missing(name);
-    refuse(fmt::format("{} is {}", quoted(name), why.empty() ? "not declared" : why));
+    refuse(fmt::format("{} is {}", in_quotes(name), why.empty() ? "not declared" : why));
   }
   Operand made;
   made.kind = Operand::Kind::special;
@@ -139,7 +139,7 @@ Operand Parser::special_operand(std::string_view name) {
     else if (take(".z"))
       made.component = 2;
     else
-      refuse(fmt::format("{} needs .x, .y or .z", quoted(name)));
+      refuse(fmt::format("{} needs .x, .y or .z", in_quotes(name)));
   }
   return made;
 }
@@ -152,9 +152,9 @@ Operand Parser::address_operand() {
   if (token_.kind == Token::Kind::word) {
     const std::string_view name = expect_name("an address");
     const Symbol* symbol = symbols_.find(name);
-    if (symbol == nullptr) refuse(fmt::format("{} is not declared", quoted(name)));
+    if (symbol == nullptr) refuse(fmt::format("{} is not declared", in_quotes(name)));
     if (symbol->kind != Symbol::Kind::reg && symbol->kind != Symbol::Kind::variable) {
-      refuse(fmt::format("{} is no memory", quoted(name)));
+      refuse(fmt::format("{} is no memory", in_quotes(name)));
     }
     if (symbol->kind == Symbol::Kind::reg) {
       made.index = symbol->index;

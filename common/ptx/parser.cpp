@@ -29,7 +29,7 @@ std::vector<std::pair<std::uint64_t, std::string_view>> find_files(std::string_v
 std::string describe(const Token& token) {
   if (token.kind == Token::Kind::end) return "the end of the text";
   if (token.kind == Token::Kind::string) return "a string";
-  return quoted(token.text);
+  return in_quotes(token.text);
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ std::string_view Parser::expect_name(std::string_view what) {
 
 std::uint64_t Parser::expect_integer(std::string_view what, std::uint64_t max) {
   if (token_.kind != Token::Kind::integer) refuse_token(what);
-  if (token_.bits > max) refuse(fmt::format("{} of {} is too large", what, quoted(token_.text)));
+  if (token_.bits > max) refuse(fmt::format("{} of {} is too large", what, in_quotes(token_.text)));
   const std::uint64_t value = token_.bits;
   advance();
   return value;

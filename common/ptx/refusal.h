@@ -15,6 +15,6 @@ struct Refusal {
 };
 
 // A name or number of the text, quoted for a message and cut where it is absurdly long.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace roofwalk::ptx

@@ -369,7 +369,7 @@ class Checker {
   std::size_t wanted_count(const Signature& signature) const { return signature.count - has_second_result(); }
 
   [[noreturn]] void refuse(std::string_view why) const {
-    throw Refusal{fmt::format("{} {}", quoted(text_), why), instruction_.ptx_line};
+    throw Refusal{fmt::format("{} {}", in_quotes(text_), why), instruction_.ptx_line};
   }
 
   Type declared(const Operand& operand) const { return registers_[static_cast<std::size_t>(operand.index)].type; }
@@ -418,7 +418,7 @@ class Checker {
     const bool fits = slot.wider ? register_holds(type, slot.type) : register_fits(type, slot.type);
     if (!fits) {
       refuse(fmt::format("wants {} where {} is declared {}", type_name(slot.type),
-                         quoted(registers_[static_cast<std::size_t>(operand.index)].name), type_name(type)));
+                         in_quotes(registers_[static_cast<std::size_t>(operand.index)].name), type_name(type)));
     }
   }
 
@@ -436,7 +436,8 @@ class Checker {
     const bool is_function = operand.kind == Operand::Kind::function;
     const bool may_stand = form() == Form::move || (is_function ? form() == Form::select || form() == Form::store
                                                                 : form() == Form::cvta && !instruction_.to);
-    if (!may_stand || slot.elements != 0) refuse(fmt::format("cannot take the address of {}", quoted(operand.symbol)));
+    if (!may_stand || slot.elements != 0)
+      refuse(fmt::format("cannot take the address of {}", in_quotes(operand.symbol)));
     if (is_float(slot.type) || slot.type == Type::pred) refuse("makes a float of an address");
     const bool is_short = operand.space == Space::shared || operand.space == Space::local;
     const int size = size_bytes(slot.type);
@@ -458,7 +459,7 @@ class Checker {
     } else {
       const bool is_generic = operand.space != Space::param && operand.space != Space::constant;
       if (space == Space::generic ? !is_generic : space != operand.space) {
-        refuse(fmt::format("names {}, which lies in another state space", quoted(operand.symbol)));
+        refuse(fmt::format("names {}, which lies in another state space", in_quotes(operand.symbol)));
       }
     }
   }

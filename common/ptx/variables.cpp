@@ -21,12 +21,13 @@ void Parser::module_variable(const Linkage& linkage, Space space) {
   Variable made = variable(space);
   made.is_extern = linkage.is_extern;
   if (made.size_bytes == 0 && !(linkage.is_extern && space == Space::shared)) {
-    refuse(fmt::format("{} has no size", quoted(made.name)));
+    refuse(fmt::format("{} has no size", in_quotes(made.name)));
   }
   if (linkage.is_extern && !made.initial.empty()) {
-    refuse(fmt::format("{} is .extern and has a value", quoted(made.name)));
+    refuse(fmt::format("{} is .extern and has a value", in_quotes(made.name)));
   }
-  if (is_reserved(made.name)) refuse(fmt::format("{} belongs to the machine and cannot be defined", quoted(made.name)));
+  if (is_reserved(made.name))
+    refuse(fmt::format("{} belongs to the machine and cannot be defined", in_quotes(made.name)));
   if (space == Space::constant) {
     constant_bytes_ += made.size_bytes;
     if (constant_bytes_ > kMaxConstantBytes) refuse("more than 64 KiB of constant memory");
@@ -52,7 +53,7 @@ void Parser::redeclare_variable(Variable made, const Linkage& linkage, const Sym
       return;
     }
   }
-  refuse(fmt::format("{} is declared twice", quoted(made.name)));
+  refuse(fmt::format("{} is declared twice", in_quotes(made.name)));
 }
 
 // After the space: attributes, type, name, extents and a value: ".align 4 .b8 name[12] = {1, 2}".
@@ -72,11 +73,11 @@ Variable Parser::variable(Space space, bool may_be_unnamed) {
       if (pointed) advance();
     } else if (take(".attribute")) {
       expect('(');
-      if (!take(".managed")) refuse(fmt::format("the attribute {} is not supported", quoted(token_.text)));
+      if (!take(".managed")) refuse(fmt::format("the attribute {} is not supported", in_quotes(token_.text)));
       expect(')');
     } else {
       const auto type = find_name(kTypeNames, token_.text);
-      if (!type || has_type) refuse(fmt::format("{} is not supported here", quoted(token_.text)));
+      if (!type || has_type) refuse(fmt::format("{} is not supported here", in_quotes(token_.text)));
       if ((bit(*type) & (kPred | kOfOperations)) != 0) {
         refuse(fmt::format("a variable cannot be {}", token_.text));
       }
@@ -101,12 +102,12 @@ void Parser::dimensions(Variable& made, std::vector<std::uint64_t>& extents) {
     std::uint64_t extent = 0;
     if (!token_.is(']')) {
       extent = expect_integer("a size", limits_.variable_bytes);
-      if (extent == 0) refuse(fmt::format("{} has a size of 0", quoted(made.name)));
+      if (extent == 0) refuse(fmt::format("{} has a size of 0", in_quotes(made.name)));
     } else if (!extents.empty()) {
       refuse("only the first dimension may be open");
     }
     if (extent > limits_.variable_bytes / std::max<std::uint64_t>(made.size_bytes, 1)) {
-      refuse(fmt::format("{} is too large", quoted(made.name)));
+      refuse(fmt::format("{} is too large", in_quotes(made.name)));
     }
     made.size_bytes *= extent;
     extents.push_back(extent);
@@ -117,14 +118,14 @@ void Parser::dimensions(Variable& made, std::vector<std::uint64_t>& extents) {
 void Parser::initializer(Variable& made, const std::vector<std::uint64_t>& extents) {
   expect('=');
   if (made.space != Space::global && made.space != Space::constant) {
-    refuse(fmt::format("{} cannot have an initial value", quoted(made.name)));
+    refuse(fmt::format("{} cannot have an initial value", in_quotes(made.name)));
   }
   if (made.size_bytes == 0) refuse("an open array with a value is not supported: give its size");
   if (!token_.is('{')) {
     if (!extents.empty()) refuse_token("`{`");
     return initial_element(made, 0);
   }
-  if (extents.empty()) refuse(fmt::format("{} is no array", quoted(made.name)));
+  if (extents.empty()) refuse(fmt::format("{} is no array", in_quotes(made.name)));
   initial_elements(made, extents, 0, 0);
 }
 
@@ -138,7 +139,7 @@ void Parser::initial_elements(Variable& made, const std::vector<std::uint64_t>& 
   std::uint64_t at = first;
   if (take('}')) return;
   do {
-    if (at >= end) refuse(fmt::format("more values than {} holds", quoted(made.name)));
+    if (at >= end) refuse(fmt::format("more values than {} holds", in_quotes(made.name)));
     if (token_.is('{')) {
       if (depth + 1 >= extents.size()) refuse("more braces than dimensions");
       initial_elements(made, extents, depth + 1, at);
@@ -165,7 +166,7 @@ void Parser::initial_element(Variable& made, std::uint64_t index) {
   }
   InitialValue value = initial_value(made.type);
   if (!value.symbol.empty()) {
-    if (made.type != Type::u64) refuse(fmt::format("the address of {} needs a .u64", quoted(value.symbol)));
+    if (made.type != Type::u64) refuse(fmt::format("the address of {} needs a .u64", in_quotes(value.symbol)));
     made.fixups.push_back({offset, std::move(value.symbol), value.addend});
     return;
   }
@@ -193,11 +194,11 @@ Parser::InitialValue Parser::initial_symbol() {
   }
   const std::string_view name = expect_name("a name");
   const Symbol* symbol = symbols_.find(name);
-  if (symbol == nullptr) refuse(fmt::format("{} is not declared", quoted(name)));
+  if (symbol == nullptr) refuse(fmt::format("{} is not declared", in_quotes(name)));
   const bool is_function = symbol->kind == Symbol::Kind::function;
   const bool is_plain = is_function ? !is_generic : symbol->space == Space::global;
   if (!is_plain && !(is_generic && symbol->space == Space::constant)) {
-    refuse(fmt::format("the address of {} cannot be an initial value", quoted(name)));
+    refuse(fmt::format("the address of {} cannot be an initial value", in_quotes(name)));
   }
   value.symbol = name;
   if (is_generic) expect(')');

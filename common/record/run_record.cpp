@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "common/base/json.h"
+
 namespace roofwalk {
 namespace {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/check.h"
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 
 namespace roofwalk {
 

@@ -147,7 +147,7 @@ bool BoxStatus::was_made() {
 bool BoxStatus::wait_until_gone(double seconds) {
   read_what_is_there();
   // { "child-pid": 4711, ... } is the box's first process: all others end before it has ended.
-  const Json first = Json::parse(said_.substr(0, said_.find('\n')), nullptr, /*allow_exceptions=*/false);
+  const Json first = parse_json(said_.substr(0, said_.find('\n')));
   if (!first.is_object() || !first.contains("child-pid") || !first["child-pid"].is_number_integer()) return true;
   const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, first["child-pid"].get<int>(), 0)));
   if (process.get() < 0) return true;

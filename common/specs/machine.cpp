@@ -8,11 +8,14 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 #include <type_traits>
 #include <variant>
 
+#include "common/base/json.h"
 #include "common/base/json_reader.h"
+#include "common/specs/machine_file.h"
 
 namespace roofwalk {
 namespace {
@@ -377,7 +380,8 @@ Result<Machine> machine_from_json(const Json& json) {
   }
   if (in.failed()) return in.end().error();
   // Figures that follow from others, and members that nobody knows.
-  if (to_json(machine).dump() != json.dump()) return Error{.message = "the machine: its figures contradict each other"};
+  if (json_line(to_json(machine)) != json_line(json))
+    return Error{.message = "the machine: its figures contradict each other"};
   return machine;
 }
 

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "common/base/result.h"
 
 namespace roofwalk {
@@ -80,23 +78,8 @@ struct Machine {
   double tensor_ridge_flops_per_byte() const { return peak_tensor_flops_per_s() / dram_bytes_per_s; }
 };
 
-// One line of a machine file, as it stands there.
-struct MachineFigure {
-  std::string key, unit, source;  // no unit for "arch"
-  Json value;
-};
-
-// A machine with where its figures come from, in the order of the file.
-struct MachineFile {
-  Machine machine;
-  std::vector<MachineFigure> figures;
-  std::vector<std::pair<std::string, std::string>>
-      sources;  // short names that the figures use, and what they stand for
-};
-
 // `name` is a machine of the project ("classroom") or a path that ends in ".toml". Errors: what is missing or
 // impossible, with file and line.
-Result<MachineFile> load_machine_file(const std::string& name);
 Result<Machine> load_machine(const std::string& name);
 
 // The names of the machine files of the project, sorted.

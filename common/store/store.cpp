@@ -5,7 +5,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "common/base/json.h"
 #include "common/store/sqlite.h"
+#include "common/store/stored_attempt.h"
 
 namespace roofwalk {
 namespace {
@@ -209,7 +211,7 @@ Result<std::int64_t> Store::add(const StoredAttempt& attempt) {
   if (walk == 0) walk = impl_->insert_walk(attempt.chapter);
   if (walk < 0) return impl_->failed();
   // A path or a message may hold bytes that are not UTF-8: they are replaced, not a reason to lose the attempt.
-  const std::string text = attempt.attempt.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = json_line(attempt.attempt);
   std::int64_t id = 0;
   {
     Statement insert(impl_->database,
@@ -248,7 +250,7 @@ Result<std::vector<StoredAttempt>> Store::history(const std::string& chapter, co
                           .source_sha256 = select.text(4),
                           .is_starter = select.number(5) != 0,
                           .is_in_walk = select.number(6) != 0,
-                          .attempt = Json::parse(select.text(7), nullptr, /*allow_exceptions=*/false)};
+                          .attempt = parse_json(select.text(7))};
     if (attempt.attempt.is_discarded()) {
       return Error{.message = fmt::format("attempt {} in the record is damaged", attempt.id),
                    .file = impl_->file.string()};

@@ -8,20 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "common/base/json.h"
 #include "common/base/result.h"
 
 namespace roofwalk {
 
-struct StoredAttempt {
-  std::int64_t id = 0;
-  std::string chapter, device;
-  std::string created_at;  // UTC, ISO 8601; `add` fills in the time where it is empty
-  std::string source_sha256;
-  bool is_starter = false;
-  bool is_in_walk = true;  // false: it belongs to an earlier walk, from before a reset; `add` ignores it
-  Json attempt;            // roofwalk.attempt/1
-};
+struct StoredAttempt;  // stored_attempt.h
 
 // Several processes may use one file at once; each waits for the others, up to half a minute.
 class Store {

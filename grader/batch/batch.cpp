@@ -10,6 +10,9 @@
 #include <cstring>
 
 #include "common/base/hash.h"
+#include "common/base/json.h"
+#include "common/store/store.h"
+#include "grader/batch/stored_grade.h"
 
 namespace roofwalk {
 namespace {
@@ -113,18 +116,18 @@ void Batch::use_bench(const Bench& bench) {
   const std::string grader = program_hash();
   for (const Chapter& chapter : chapters_) {
     terms_keys_[chapter.name] =
-        sha256_hex(Json{device_, chapter.name, goals_json(chapter), text_of(terms_.hidden(chapter.name))}.dump());
+        sha256_hex(json_line(Json{device_, chapter.name, goals_json(chapter), text_of(terms_.hidden(chapter.name))}));
     const Json all = {grader,
                       bench.toolkit ? bench.toolkit->version : "",
                       folder_hash(bench.include),
-                      to_json(bench.machine).dump(),
+                      json_line(to_json(bench.machine)),
                       device_,
                       chapter.name,
                       sha256_hex(file_text(chapter.folder / "exercise.toml")),
                       sha256_hex(file_text(chapter.starter())),
                       goals_json(chapter),
                       text_of(terms_.hidden(chapter.name))};
-    chapter_keys_[chapter.name] = sha256_hex(all.dump());
+    chapter_keys_[chapter.name] = sha256_hex(json_line(all));
   }
 }
 

@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <iterator>
 #include <string>
 
 #include "grader/batch/batch.h"
+#include "grader/cmd/command_line.h"
 #include "grader/session.h"
 
 namespace roofwalk {
@@ -17,14 +17,14 @@ struct ClassOptions {
   std::string course_file, grades, secrets;
 };
 
-inline void add_class_options(CLI::App& command, ClassOptions& options) {
+inline void add_class_options(Verb& command, ClassOptions& options) {
   command.add_option("--course", options.course_file,
                      "the class's course.toml; default: the one here, if there is one");
   command.add_option("--grades", options.grades, "the folder of the grades; default: grades, beside course.toml");
 }
 
 // For verbs that ask what a grade was made with.
-inline void add_secrets_option(CLI::App& command, ClassOptions& options) {
+inline void add_secrets_option(Verb& command, ClassOptions& options) {
   command.add_option("--secrets", options.secrets,
                      "hidden seeds and sizes, in place of the file that course.toml names; - reads them from stdin");
 }

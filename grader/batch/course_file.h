@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "common/base/json.h"
 #include "common/base/result.h"
 #include "grader/course.h"
 #include "grader/pipeline.h"

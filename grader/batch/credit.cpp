@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/base/json.h"
+
 namespace roofwalk {
 namespace {
 

@@ -9,7 +9,10 @@
 #include <set>
 #include <thread>
 
+#include "common/base/json.h"
+#include "common/store/store.h"
 #include "grader/baseline.h"
+#include "grader/batch/stored_grade.h"
 #include "grader/roofs.h"
 
 namespace roofwalk {
@@ -38,7 +41,7 @@ fs::path regrading_file(const Batch& batch) { return batch.folder() / "regrading
 Result<std::map<std::string, std::int64_t>> rounds_of(const Batch& batch, const GradeStore& store,
                                                       const std::set<std::string>& keys) {
   std::map<std::string, std::int64_t> rounds;
-  const Json kept = Json::parse(file_text(regrading_file(batch)), nullptr, /*allow_exceptions=*/false);
+  const Json kept = parse_json(file_text(regrading_file(batch)));
   bool goes_on = kept.is_object() && kept.size() == keys.size();
   for (const std::string& key : keys) {
     goes_on = goes_on && kept.contains(key) && kept[key].is_number_integer();
@@ -46,7 +49,7 @@ Result<std::map<std::string, std::int64_t>> rounds_of(const Batch& batch, const 
     rounds[key] = last + 1;
   }
   if (goes_on) return kept.get<std::map<std::string, std::int64_t>>();
-  ROOFWALK_TRY_STATUS(write_whole(regrading_file(batch), Json(rounds).dump()));
+  ROOFWALK_TRY_STATUS(write_whole(regrading_file(batch), json_line(Json(rounds))));
   return rounds;
 }
 
@@ -189,7 +192,7 @@ Result<StarterDot> starter_dot(const Bench& bench, const Chapter& chapter, const
   }
   ROOFWALK_TRY(auto starter, measure_starter(bench, chapter, measured->problem, measured->work));
   if (bench.store != nullptr && may_be_kept(bench, starter)) {
-    ROOFWALK_TRY_STATUS(bench.store->cache(key, to_json(starter).dump()));
+    ROOFWALK_TRY_STATUS(bench.store->cache(key, json_line(to_json(starter))));
   }
   return starter;
 }

@@ -9,8 +9,11 @@
 #include <set>
 
 #include "common/base/hash.h"
+#include "common/base/json.h"
 #include "common/store/sqlite.h"
+#include "common/store/store.h"
 #include "grader/batch/grade_schema.h"
+#include "grader/batch/stored_grade.h"
 #include "grader/walk.h"
 
 namespace roofwalk {
@@ -77,8 +80,6 @@ std::string row_hash(const std::string& previous, const StoredGrade& grade, cons
   return sha256_hex(all);
 }
 
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 Status prepare(Database& database, const fs::path& file) {
   if (database.code() != SQLITE_OK || !database.run(kSafeSettings)) return failure(database, file);
   const std::int64_t version = database.number("PRAGMA user_version", -1);
@@ -120,7 +121,7 @@ struct GradeStore::Impl {
 
   // Within the caller's transaction.
   bool insert(const StoredGrade& grade) {
-    const std::string result = text_of(grade.result), hash = row_hash(last_hash(), grade, result);
+    const std::string result = json_line(grade.result), hash = row_hash(last_hash(), grade, result);
     Statement insert(database, kInsertGrade);
     insert.bind(grade.key).bind(grade.round).bind(grade.chapter).bind(grade.source_sha256).bind(grade.graded_at);
     insert.bind(result).bind(grade.plot).bind(grade.profile).bind(hash);
@@ -152,7 +153,7 @@ struct GradeStore::Impl {
     grade.chapter = row.text(3);
     grade.source_sha256 = row.text(4);
     grade.graded_at = row.text(5);
-    grade.result = Json::parse(row.text(6), nullptr, false);
+    grade.result = parse_json(row.text(6));
     if (!pages) return grade;
     grade.plot = row.text(7);
     grade.profile = row.text(8);

@@ -8,6 +8,8 @@
 #include <set>
 
 #include "common/base/hash.h"
+#include "common/base/json.h"
+#include "grader/batch/stored_grade.h"
 #include "grader/course.h"
 
 namespace roofwalk {

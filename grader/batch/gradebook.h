@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "grader/batch/course_file.h"
 #include "grader/batch/credit.h"
 #include "grader/batch/grade_store.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/json.h"
 #include "common/base/json_reader.h"
 #include "common/measure/roofs.h"
 #include "grader/baseline.h"
@@ -97,7 +98,7 @@ Result<Job> job_from_json(const Json& json, const Course& course) {
     return kOk;
   });
   in.with("starter", [&](const Json& starter) -> Status {
-    const auto read = starter_from_json(starter.dump());
+    const auto read = starter_from_json(json_line(starter));
     if (!read) return Error{"the starter's dot cannot be read"};
     terms.starter = *read;
     return kOk;

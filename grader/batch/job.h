@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "common/base/result.h"
 #include "common/measure/roof_rates.h"
 #include "grader/course.h"

@@ -4,9 +4,9 @@
 #include <yaml-cpp/yaml.h>
 
 #include <chrono>
-#include <regex>
 
 #include "common/base/json.h"
+#include "common/base/pattern.h"
 
 namespace roofwalk {
 namespace {
@@ -29,20 +29,21 @@ Owner owner_of(const std::string& name, const std::string& id) {
 }  // namespace
 
 std::optional<std::int64_t> moment_of(const std::string& text) {
-  static const std::regex form(
+  static const Pattern form(
       R"((\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,12})? ?(Z|UTC|([+-])(\d{2}):?(\d{2})))");
   constexpr std::size_t kMostBytes = 64;
-  std::smatch match;
-  if (text.size() > kMostBytes || !std::regex_match(text, match, form)) return std::nullopt;
-  const auto number = [&](int group) { return std::stoi(match[static_cast<std::size_t>(group)].str()); };
+  if (text.size() > kMostBytes) return std::nullopt;
+  const auto groups = form.match(text);
+  if (!groups) return std::nullopt;
+  const auto number = [&](std::size_t group) { return std::stoi((*groups)[group]); };
   using namespace std::chrono;
   const year_month_day day(year(number(1)), month(static_cast<unsigned>(number(2))),
                            std::chrono::day(static_cast<unsigned>(number(3))));
   if (!day.ok()) return std::nullopt;
   auto moment = sys_days(day).time_since_epoch() + hours(number(4)) + minutes(number(5)) + seconds(number(6));
-  if (match[8].matched) {
+  if (const std::string& sign = (*groups)[8]; !sign.empty()) {
     const auto offset = hours(number(9)) + minutes(number(10));
-    moment += match[8] == "-" ? offset : -offset;
+    moment += sign == "-" ? offset : -offset;
   }
   return duration_cast<seconds>(moment).count();
 }
@@ -72,7 +73,7 @@ Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::strin
 }
 
 Result<LmsRecord> read_gradescope_container(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = parse_json(text);
   if (!json.is_object()) return Error{"is not a JSON object"};
   LmsRecord record;
   record.created_at_s = moment_of(text_at(json, "created_at"));

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <regex>
 
 #include "common/base/json.h"
+#include "common/base/pattern.h"
 
 namespace roofwalk {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Long names are cut before a regular expression sees them: std::regex recurses for each character.
+// A Pattern recurses for each character: longer names are none of a platform's making.
 constexpr std::size_t kMostMatched = 300;
 
 // Small letters, with each run of what is neither letter nor digit as one dash.
@@ -59,12 +59,11 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
 }
 
 NamedFile owner_of_file(const std::string& name, const std::vector<std::string>& chapters) {
-  static const std::regex canvas(R"(([^_]+)(_LATE)?_(\d{1,18})_(\d{1,18})_(.+))");
-  std::smatch match;
-  if (name.size() <= kMostMatched && std::regex_match(name, match, canvas)) {
-    Owner owner = owner_with_id(match[1], match[3]);
-    owner.mark = match[2].matched ? LateMark::late : LateMark::on_time;
-    return {owner, match[5]};
+  static const Pattern canvas(R"(([^_]+)(_LATE)?_(\d{1,18})_(\d{1,18})_(.+))");
+  if (const auto groups = name.size() <= kMostMatched ? canvas.match(name) : std::nullopt) {
+    Owner owner = owner_with_id((*groups)[1], (*groups)[3]);
+    owner.mark = (*groups)[2].empty() ? LateMark::on_time : LateMark::late;
+    return {owner, (*groups)[5]};
   }
   // STUDENT_CHAPTER.cu: what stands before the chapter's name, without the separator.
   const std::string stem = fs::path(name).stem().string();
@@ -79,16 +78,15 @@ NamedFile owner_of_file(const std::string& name, const std::vector<std::string>&
 }
 
 Owner owner_of_folder(const std::string& name) {
-  static const std::regex moodle(R"((.+)_(\d{1,18})_assignsubmission_(file|onlinetext)_?)");
-  std::smatch match;
-  if (name.size() <= kMostMatched && std::regex_match(name, match, moodle)) return owner_with_id(match[1], match[2]);
+  static const Pattern moodle(R"((.+)_(\d{1,18})_assignsubmission_(file|onlinetext)_?)");
+  if (const auto groups = name.size() <= kMostMatched ? moodle.match(name) : std::nullopt)
+    return owner_with_id((*groups)[1], (*groups)[2]);
   return {plain_name(name), "", {}};
 }
 
 std::string plain_name(const std::string& name) {
   constexpr std::size_t kMostBytes = 200;
-  // JSON's own reader replaces what is not UTF-8.
-  std::string text = Json::parse(Json(name).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+  std::string text = valid_utf8(name);
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, '?');
   if (text.size() > kMostBytes) {

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "common/base/json.h"
 #include "grader/batch/grade_all.h"
 #include "grader/batch/site/site.h"
+#include "grader/batch/stored_grade.h"
 #include "grader/exports/csv.h"
 #include "grader/exports/exports.h"
 

@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "common/base/child.h"
+#include "common/base/json.h"
 #include "grader/text.h"
 
 namespace roofwalk {
@@ -79,7 +80,7 @@ Result<Json> run_in_worker(const std::filesystem::path& program, const Json& job
   output_write.close();
 
   std::string answer, output;
-  const bool sent = send_all(ours.get(), job.dump());
+  const bool sent = send_all(ours.get(), json_line(job));
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.wall_s));
   bool answering = sent, late = false;
@@ -112,7 +113,7 @@ Result<Json> run_in_worker(const std::filesystem::path& program, const Json& job
     return ended(fmt::format("the worker died by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status))),
                  output);
   }
-  const Json json = Json::parse(answer, nullptr, false);
+  const Json json = parse_json(answer);
   if (!json.is_object())
     return ended(fmt::format("the worker ended with {} and no answer", WEXITSTATUS(status)), output);
   if (const auto error = json.find("error"); error != json.end() && error->is_string()) {
@@ -131,13 +132,13 @@ Result<Json> receive_job() {
   std::string text;
   while (read_some(kChannelDescriptor, kMostAnswerBytes, text)) {
   }
-  Json json = Json::parse(text, nullptr, false);
+  Json json = parse_json(text);
   if (!json.is_object()) return Error{.message = "the job cannot be read"};
   return json;
 }
 
 Status send_answer(const Json& answer) {
-  if (send_all(kChannelDescriptor, answer.dump(-1, ' ', false, Json::error_handler_t::replace))) return kOk;
+  if (send_all(kChannelDescriptor, json_line(answer))) return kOk;
   return Error{.message = "nobody takes the answer"};
 }
 

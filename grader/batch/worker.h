@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "common/base/result.h"
 
 namespace roofwalk {

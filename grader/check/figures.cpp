@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <regex>
 #include <sstream>
 
+#include "common/base/pattern.h"
 #include "grader/text.h"
 
 namespace roofwalk {
@@ -80,23 +80,23 @@ int line_at(const std::string& text, std::size_t place) {
 
 // The figure whose comment opens at `open`.
 Result<Figure> parse_figure(const std::string& lesson, std::size_t open) {
-  static const std::regex kMark(R"(\s*([a-z0-9_]+)(?:/([a-z0-9_]+))?\s+([a-z0-9_.]+)\s*)");
-  static const std::regex kShown(R"((?:^|[^0-9.,])([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?)(?:\s+([A-Za-z/%]+))?$)");
+  static const Pattern kMark(R"(\s*([a-z0-9_]+)(?:/([a-z0-9_]+))?\s+([a-z0-9_.]+)\s*)");
+  static const Pattern kShown(R"((?:^|[^0-9.,])([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?)(?:\s+([A-Za-z/%]+))?$)");
   const int line = line_at(lesson, open);
   const std::size_t start = open + kOpen.size(), close = lesson.find(kClose, start);
   if (close == std::string::npos) return Error{"this comment has no end", "", line};
   const std::string comment = lesson.substr(start, close - start);
   const std::size_t reach = std::min(open, kFigureReach);
   const std::string before = lesson.substr(open - reach, reach);
-  std::smatch mark, shown;
-  if (!std::regex_match(comment, mark, kMark)) {
+  const auto mark = kMark.match(comment), shown = kShown.search(before);
+  if (!mark) {
     return Error{"a comment in a lesson reads `<!-- KERNEL KEY -->` or `<!-- KERNEL/KERNEL KEY -->`", "", line};
   }
-  if (!std::regex_search(before, shown, kShown)) {
+  if (!shown) {
     return Error{fmt::format("there is no number, with at most a unit after it, before the mark `{}`", comment), "",
                  line};
   }
-  return Figure{line, shown[1], shown[2], mark[1], mark[2], mark[3]};
+  return Figure{line, (*shown)[1], (*shown)[2], (*mark)[1], (*mark)[2], (*mark)[3]};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // roofwalk dev check [NAME]: for authors: does every chapter keep its promises?
 #include <fmt/format.h>
 
+#include "common/base/json.h"
 #include "grader/check/chapter_check.h"
 #include "grader/cmd/verbs.h"
 #include "grader/roofs.h"
@@ -42,13 +43,13 @@ int check(Session& session, const std::string& only) {
 
 }  // namespace
 
-void add_dev_command(CLI::App& app, Session& session, int& exit_code) {
+void add_dev_command(Verb& program, Session& session, int& exit_code) {
   auto name = std::make_shared<std::string>();
-  auto* dev = app.add_subcommand("dev", "For authors of chapters");
-  dev->require_subcommand(1);
-  auto* command = dev->add_subcommand("check", "Prove starters, solution steps and wrong solutions");
-  command->add_option("name", *name, "chapter; default: all");
-  command->callback([name, &session, &exit_code] { exit_code = check(session, *name); });
+  Verb dev = program.add_subcommand("dev", "For authors of chapters");
+  dev.require_subcommand();
+  Verb command = dev.add_subcommand("check", "Prove starters, solution steps and wrong solutions");
+  command.add_option("name", *name, "chapter; default: all");
+  command.callback([name, &session, &exit_code] { exit_code = check(session, *name); });
 }
 
 }  // namespace roofwalk

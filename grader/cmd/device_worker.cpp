@@ -27,12 +27,12 @@ int serve(const Session& session, bool boxed_tools) {
 
 }  // namespace
 
-void add_device_worker_command(CLI::App& app, Session& session, int& exit_code) {
-  auto* command = app.add_subcommand("device-worker", "Serve a device to the program that started this");
-  command->group("");  // in no list
+void add_device_worker_command(Verb& program, Session& session, int& exit_code) {
+  Verb command = program.add_subcommand("device-worker", "Serve a device to the program that started this");
+  command.hide();
   const auto boxed_tools = std::make_shared<bool>(false);
-  command->add_flag("--boxed-tools", *boxed_tools, "Run the assembler in a box");
-  command->callback([&session, &exit_code, boxed_tools] { exit_code = serve(session, *boxed_tools); });
+  command.add_flag("--boxed-tools", *boxed_tools, "Run the assembler in a box");
+  command.callback([&session, &exit_code, boxed_tools] { exit_code = serve(session, *boxed_tools); });
 }
 
 }  // namespace roofwalk

@@ -61,10 +61,10 @@ int doctor(Session& session) {
 
 }  // namespace
 
-void add_doctor_command(CLI::App& app, Session& session, int& exit_code) {
-  auto* command =
-      app.add_subcommand("doctor", "See whether all is here that the course needs, and what the GPU can do");
-  command->callback([&] { exit_code = doctor(session); });
+void add_doctor_command(Verb& program, Session& session, int& exit_code) {
+  Verb command =
+      program.add_subcommand("doctor", "See whether all is here that the course needs, and what the GPU can do");
+  command.callback([&] { exit_code = doctor(session); });
 }
 
 }  // namespace roofwalk

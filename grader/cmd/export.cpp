@@ -1,6 +1,7 @@
 // roofwalk export FORMAT: a graded class in other programs' formats.
 #include <fmt/format.h>
 
+#include "common/base/json.h"
 #include "grader/batch/class_options.h"
 #include "grader/batch/find_student.h"
 #include "grader/batch/results.h"
@@ -112,27 +113,27 @@ int export_class(Session& session, const ExportCommand& command) {
 
 }  // namespace
 
-void add_export_command(CLI::App& app, Session& session, int& exit_code) {
+void add_export_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<ExportCommand>();
-  auto* command = app.add_subcommand("export", "Write a graded class's results for an LMS or another program");
+  Verb command = program.add_subcommand("export", "Write a graded class's results for an LMS or another program");
   command
-      ->add_option(
+      .add_option(
           "format", options->format,
           "csv, json, junit, canvas, gradescope (one student's results.json) or autograder (a zip for Gradescope)")
-      ->required()
-      ->check(CLI::IsMember({"csv", "json", "junit", "canvas", "gradescope", "autograder"}));
-  command->add_option("--out", options->out, "write there; default: to the terminal");
-  command->add_option("--gradebook", options->gradebook, "canvas: the gradebook that Canvas exported");
-  command->add_option("--column", options->column, "canvas: the head of the column to fill");
-  command->add_option("--chapter", options->chapter, "canvas: fill in this chapter's points; default: the total");
-  command->add_flag("--replace", options->replace, "canvas: overwrite what somebody else wrote into the column, too");
-  command->add_option(
+      .required()
+      .one_of({"csv", "json", "junit", "canvas", "gradescope", "autograder"});
+  command.add_option("--out", options->out, "write there; default: to the terminal");
+  command.add_option("--gradebook", options->gradebook, "canvas: the gradebook that Canvas exported");
+  command.add_option("--column", options->column, "canvas: the head of the column to fill");
+  command.add_option("--chapter", options->chapter, "canvas: fill in this chapter's points; default: the total");
+  command.add_flag("--replace", options->replace, "canvas: overwrite what somebody else wrote into the column, too");
+  command.add_option(
       "--student", options->student,
       "gradescope: whose results: the name, a part of it that nobody else has, or the platform's number");
-  command->add_flag("--stale", options->stale, "export grades that were made under other terms, too");
-  add_class_options(*command, options->places);
-  add_secrets_option(*command, options->places);
-  command->callback([options, &session, &exit_code] { exit_code = export_class(session, *options); });
+  command.add_flag("--stale", options->stale, "export grades that were made under other terms, too");
+  add_class_options(command, options->places);
+  add_secrets_option(command, options->places);
+  command.callback([options, &session, &exit_code] { exit_code = export_class(session, *options); });
 }
 
 }  // namespace roofwalk

@@ -157,20 +157,19 @@ int grade_class(Session& session, const GradeCommand& command) {
 
 }  // namespace
 
-void add_grade_command(CLI::App& app, Session& session, int& exit_code) {
+void add_grade_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<GradeCommand>();
-  auto* command = app.add_subcommand("grade", "Grade a class: a folder or a zip of submissions");
-  command->add_option("path", options->paths,
-                      "a file, a folder or a zip a student; or a folder or a zip of these; "
-                      "none: what was handed in before, where it is not graded as it would be now");
-  add_class_options(*command, options->places);
-  add_secrets_option(*command, options->places);
-  command->add_option("--chapter", options->chapter, "grade this chapter alone");
-  command->add_option("--workers", options->workers, "submissions at once; default: as --threads")
-      ->check(is_worker_count());
-  command->add_flag("--again", options->again, "grade once more what is named; the old grades stay in the record");
-  command->add_flag("--unsandboxed", options->unsandboxed, "compile and run without a sandbox, and say so everywhere");
-  command->callback([options, &session, &exit_code] { exit_code = grade_class(session, *options); });
+  Verb command = program.add_subcommand("grade", "Grade a class: a folder or a zip of submissions");
+  command.add_option("path", options->paths,
+                     "a file, a folder or a zip a student; or a folder or a zip of these; "
+                     "none: what was handed in before, where it is not graded as it would be now");
+  add_class_options(command, options->places);
+  add_secrets_option(command, options->places);
+  command.add_option("--chapter", options->chapter, "grade this chapter alone");
+  command.add_option("--workers", options->workers, "submissions at once; default: as --threads").worker_count();
+  command.add_flag("--again", options->again, "grade once more what is named; the old grades stay in the record");
+  command.add_flag("--unsandboxed", options->unsandboxed, "compile and run without a sandbox, and say so everywhere");
+  command.callback([options, &session, &exit_code] { exit_code = grade_class(session, *options); });
 }
 
 }  // namespace roofwalk

@@ -1,5 +1,6 @@
 // roofwalk grade-worker: the process that grades one submission (grader/batch/worker.h). The program starts it for
 // itself; no help names it.
+#include "common/base/json.h"
 #include "grader/batch/job.h"
 #include "grader/batch/worker.h"
 #include "grader/cmd/verbs.h"
@@ -25,10 +26,10 @@ int work() {
 
 }  // namespace
 
-void add_grade_worker_command(CLI::App& app, Session&, int& exit_code) {
-  auto* command = app.add_subcommand("grade-worker", "Grade one submission for the program that started this");
-  command->group("");  // in no list
-  command->callback([&exit_code] { exit_code = work(); });
+void add_grade_worker_command(Verb& program, Session&, int& exit_code) {
+  Verb command = program.add_subcommand("grade-worker", "Grade one submission for the program that started this");
+  command.hide();
+  command.callback([&exit_code] { exit_code = work(); });
 }
 
 }  // namespace roofwalk

@@ -1,5 +1,6 @@
 // roofwalk handout FOLDER: a tree for learners.
 #include "grader/batch/handout.h"
+#include "common/base/json.h"
 
 #include <fmt/format.h>
 
@@ -73,13 +74,14 @@ int hand_out(Session& session, const HandoutCommand& command) {
 
 }  // namespace
 
-void add_handout_command(CLI::App& app, Session& session, int& exit_code) {
+void add_handout_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<HandoutCommand>();
-  auto* command = app.add_subcommand("handout", "Write a tree for learners: chosen chapters, no solutions, no secrets");
-  command->add_option("folder", options->folder, "where it goes: a folder that is not there yet")->required();
-  command->add_option("--chapter", options->chapters, "these chapters; default: those of course.toml, or all");
-  add_class_options(*command, options->places);
-  command->callback([options, &session, &exit_code] { exit_code = hand_out(session, *options); });
+  Verb command =
+      program.add_subcommand("handout", "Write a tree for learners: chosen chapters, no solutions, no secrets");
+  command.add_option("folder", options->folder, "where it goes: a folder that is not there yet").required();
+  command.add_option("--chapter", options->chapters, "these chapters; default: those of course.toml, or all");
+  add_class_options(command, options->places);
+  command.callback([options, &session, &exit_code] { exit_code = hand_out(session, *options); });
 }
 
 }  // namespace roofwalk

@@ -1,6 +1,7 @@
 // roofwalk hint NAME: one more hint each time, about the last attempt where possible.
 #include <fmt/format.h>
 
+#include "common/base/json.h"
 #include "grader/cmd/verbs.h"
 #include "grader/hints.h"
 
@@ -75,13 +76,13 @@ int hint(Session& session, const HintCommand& command) {
 
 }  // namespace
 
-void add_hint_command(CLI::App& app, Session& session, int& exit_code) {
+void add_hint_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<HintCommand>();
-  auto* command = app.add_subcommand("hint", "Give one more hint each time");
-  command->add_option("name", options->name, "chapter")->required();
-  command->add_flag("--all", options->all, "all hints at once");
-  command->add_flag("--again", options->again, "begin again with the gentlest");
-  command->callback([options, &session, &exit_code] { exit_code = hint(session, *options); });
+  Verb command = program.add_subcommand("hint", "Give one more hint each time");
+  command.add_option("name", options->name, "chapter").required();
+  command.add_flag("--all", options->all, "all hints at once");
+  command.add_flag("--again", options->again, "begin again with the gentlest");
+  command.callback([options, &session, &exit_code] { exit_code = hint(session, *options); });
 }
 
 }  // namespace roofwalk

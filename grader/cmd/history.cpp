@@ -3,9 +3,11 @@
 
 #include <sstream>
 
+#include "common/base/json.h"
 #include "grader/batch/class_options.h"
 #include "grader/batch/credit.h"
 #include "grader/batch/find_student.h"
+#include "grader/batch/stored_grade.h"
 #include "grader/cmd/verbs.h"
 
 namespace roofwalk {
@@ -147,15 +149,16 @@ int show_history(Session& session, const HistoryCommand& command) {
 
 }  // namespace
 
-void add_history_command(CLI::App& app, Session& session, int& exit_code) {
+void add_history_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<HistoryCommand>();
-  auto* command = app.add_subcommand("history", "Show all that a student of a class handed in, and every grade of it");
+  Verb command =
+      program.add_subcommand("history", "Show all that a student of a class handed in, and every grade of it");
   command
-      ->add_option("student", options->student, "the name, a part of it that nobody else has, or the platform's number")
-      ->required();
-  add_class_options(*command, options->places);
-  add_secrets_option(*command, options->places);
-  command->callback([options, &session, &exit_code] { exit_code = show_history(session, *options); });
+      .add_option("student", options->student, "the name, a part of it that nobody else has, or the platform's number")
+      .required();
+  add_class_options(command, options->places);
+  add_secrets_option(command, options->places);
+  command.callback([options, &session, &exit_code] { exit_code = show_history(session, *options); });
 }
 
 }  // namespace roofwalk

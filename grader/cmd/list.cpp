@@ -1,6 +1,7 @@
 // roofwalk list: every chapter, how far it is, its best dot.
 #include <fmt/format.h>
 
+#include "common/base/json.h"
 #include "common/roofline/si.h"
 #include "grader/cmd/verbs.h"
 
@@ -45,9 +46,9 @@ int list(Session& session) {
 
 }  // namespace
 
-void add_list_command(CLI::App& app, Session& session, int& exit_code) {
-  auto* command = app.add_subcommand("list", "Show every chapter, how far it is and its best dot");
-  command->callback([&] { exit_code = list(session); });
+void add_list_command(Verb& program, Session& session, int& exit_code) {
+  Verb command = program.add_subcommand("list", "Show every chapter, how far it is and its best dot");
+  command.callback([&] { exit_code = list(session); });
 }
 
 }  // namespace roofwalk

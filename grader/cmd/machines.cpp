@@ -2,7 +2,9 @@
 // source.
 #include <fmt/format.h>
 
+#include "common/base/json.h"
 #include "common/roofline/si.h"
+#include "common/specs/machine_file.h"
 #include "grader/cmd/verbs.h"
 
 namespace roofwalk {
@@ -92,11 +94,11 @@ int show_machine(Session& session, const std::string& name) {
 
 }  // namespace
 
-void add_machines_command(CLI::App& app, Session& session, int& exit_code) {
-  auto* command = app.add_subcommand("machines", "Show the GPUs that can be modelled, with peaks and ridges");
+void add_machines_command(Verb& program, Session& session, int& exit_code) {
+  Verb command = program.add_subcommand("machines", "Show the GPUs that can be modelled, with peaks and ridges");
   auto name = std::make_shared<std::string>();
-  command->add_option("name", *name, "one machine, or a FILE.toml: every number with its source");
-  command->callback([name, &session, &exit_code] {
+  command.add_option("name", *name, "one machine, or a FILE.toml: every number with its source");
+  command.callback([name, &session, &exit_code] {
     exit_code = name->empty() ? list_machines(session) : show_machine(session, *name);
   });
 }

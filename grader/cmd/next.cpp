@@ -1,6 +1,7 @@
 // roofwalk next: the first chapter that is not passed, and what to do about it.
 #include <fmt/format.h>
 
+#include "common/base/json.h"
 #include "common/roofline/si.h"
 #include "grader/cmd/verbs.h"
 
@@ -47,9 +48,9 @@ int next(Session& session) {
 
 }  // namespace
 
-void add_next_command(CLI::App& app, Session& session, int& exit_code) {
-  auto* command = app.add_subcommand("next", "Name the next chapter and what to do");
-  command->callback([&] { exit_code = next(session); });
+void add_next_command(Verb& program, Session& session, int& exit_code) {
+  Verb command = program.add_subcommand("next", "Name the next chapter and what to do");
+  command.callback([&] { exit_code = next(session); });
 }
 
 }  // namespace roofwalk

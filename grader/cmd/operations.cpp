@@ -1,5 +1,6 @@
 // roofwalk operations: everyday operations measured, beside the arithmetic intensity that textbooks give for them.
 #include "grader/operations.h"
+#include "common/base/json.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -103,13 +104,13 @@ int measure_operations(Session& session, const OperationsCommand& command) {
 
 }  // namespace
 
-void add_operations_command(CLI::App& app, Session& session, int& exit_code) {
+void add_operations_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<OperationsCommand>();
-  auto* command = app.add_subcommand("operations", "Measure everyday operations, beside what textbooks say of them");
-  command->add_option("names", options->names, "operations; without a name, all");
-  command->add_option("--plot", options->plot, "draw all dots into FILE.svg or FILE.png");
-  command->add_flag("--fresh", options->fresh, "measure anew, whatever is kept");
-  command->callback([options, &session, &exit_code] { exit_code = measure_operations(session, *options); });
+  Verb command = program.add_subcommand("operations", "Measure everyday operations, beside what textbooks say of them");
+  command.add_option("names", options->names, "operations; without a name, all");
+  command.add_option("--plot", options->plot, "draw all dots into FILE.svg or FILE.png");
+  command.add_flag("--fresh", options->fresh, "measure anew, whatever is kept");
+  command.callback([options, &session, &exit_code] { exit_code = measure_operations(session, *options); });
 }
 
 }  // namespace roofwalk

@@ -1,6 +1,7 @@
 // roofwalk plot NAME...: the walk so far, as a picture and in the terminal; of several chapters as one.
 #include <fmt/format.h>
 
+#include "common/base/json.h"
 #include "grader/cmd/verbs.h"
 #include "grader/patience.h"
 
@@ -116,15 +117,14 @@ int plot(Session& session, const PlotCommand& command) {
 
 }  // namespace
 
-void add_plot_command(CLI::App& app, Session& session, int& exit_code) {
+void add_plot_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<PlotCommand>();
-  auto* command = app.add_subcommand("plot", "Draw a chapter's walk, or that of several as one");
-  command->add_option("name", options->names, "chapter; several that compute the same: the best dot of each")
-      ->required();
-  command->add_option("--level", options->level, "whose bytes make the AI; default: the chapter's own")
-      ->check(CLI::IsMember({"dram", "l2", "l1"}));
-  command->add_flag("--png", options->png, "a PNG instead of an SVG");
-  command->callback([options, &session, &exit_code] { exit_code = plot(session, *options); });
+  Verb command = program.add_subcommand("plot", "Draw a chapter's walk, or that of several as one");
+  command.add_option("name", options->names, "chapter; several that compute the same: the best dot of each").required();
+  command.add_option("--level", options->level, "whose bytes make the AI; default: the chapter's own")
+      .one_of({"dram", "l2", "l1"});
+  command.add_flag("--png", options->png, "a PNG instead of an SVG");
+  command.callback([options, &session, &exit_code] { exit_code = plot(session, *options); });
 }
 
 }  // namespace roofwalk

@@ -4,7 +4,9 @@
 
 #include <iostream>
 
+#include "common/base/json.h"
 #include "common/roofline/si.h"
+#include "common/store/stored_attempt.h"
 #include "grader/cmd/verbs.h"
 
 namespace roofwalk {
@@ -146,17 +148,17 @@ int predict(Session& session, const PredictCommand& command) {
 
 }  // namespace
 
-void add_predict_command(CLI::App& app, Session& session, int& exit_code) {
+void add_predict_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<PredictCommand>();
-  auto* command =
-      app.add_subcommand("predict", "Say what you expect of a chapter, and see it beside what was measured");
-  command->add_option("name", options->name, "chapter")->required();
-  command->add_option("--ai", options->ai,
-                      fmt::format("AI of the starter at the chapter's level, such as {}", kAiExample));
-  command->add_option("--bound", options->bound, "what takes the starter's time: memory, compute or latency");
-  command->add_option("--moves", options->moves, "where the chapter's idea moves the dot: right, up or both");
-  command->add_flag("--again", options->again, "answer anew, though the starter is measured");
-  command->callback([options, &session, &exit_code] { exit_code = predict(session, *options); });
+  Verb command =
+      program.add_subcommand("predict", "Say what you expect of a chapter, and see it beside what was measured");
+  command.add_option("name", options->name, "chapter").required();
+  command.add_option("--ai", options->ai,
+                     fmt::format("AI of the starter at the chapter's level, such as {}", kAiExample));
+  command.add_option("--bound", options->bound, "what takes the starter's time: memory, compute or latency");
+  command.add_option("--moves", options->moves, "where the chapter's idea moves the dot: right, up or both");
+  command.add_flag("--again", options->again, "answer anew, though the starter is measured");
+  command.callback([options, &session, &exit_code] { exit_code = predict(session, *options); });
 }
 
 }  // namespace roofwalk

@@ -1,5 +1,6 @@
 // roofwalk profile [NAME]: what each line of the kernel did, and which line to look at.
 #include "grader/profile/profile.h"
+#include "common/base/json.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -151,16 +152,16 @@ int profile(Session& session, const ProfileCommand& command) {
 
 }  // namespace
 
-void add_profile_command(CLI::App& app, Session& session, int& exit_code) {
+void add_profile_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<ProfileCommand>();
-  auto* command = app.add_subcommand("profile", "Show what each line of your kernel did, and which one to look at");
-  command->add_option("name", options->name, "chapter; default: the next one that is not passed");
-  command->add_option("--kernel", options->kernel, "profile this file instead of my/NAME.cu");
-  command->add_option("--against", options->against,
-                      "show this file's figures beside those of your kernel; 'starter': those you began with");
-  command->add_flag("--html", options->html, "write a page to open in a browser, too");
-  command->add_flag("--no-ask", session.options.no_ask, "do not ask for a prediction");
-  command->callback([options, &session, &exit_code] { exit_code = profile(session, *options); });
+  Verb command = program.add_subcommand("profile", "Show what each line of your kernel did, and which one to look at");
+  command.add_option("name", options->name, "chapter; default: the next one that is not passed");
+  command.add_option("--kernel", options->kernel, "profile this file instead of my/NAME.cu");
+  command.add_option("--against", options->against,
+                     "show this file's figures beside those of your kernel; 'starter': those you began with");
+  command.add_flag("--html", options->html, "write a page to open in a browser, too");
+  command.add_flag("--no-ask", session.options.no_ask, "do not ask for a prediction");
+  command.callback([options, &session, &exit_code] { exit_code = profile(session, *options); });
 }
 
 }  // namespace roofwalk

@@ -1,6 +1,7 @@
 // roofwalk report: the pages of a class, made anew from its grades.
 #include <fmt/format.h>
 
+#include "common/base/json.h"
 #include "grader/batch/class_options.h"
 #include "grader/batch/results.h"
 #include "grader/cmd/verbs.h"
@@ -31,14 +32,14 @@ int report_class(Session& session, const ReportCommand& command) {
 
 }  // namespace
 
-void add_report_command(CLI::App& app, Session& session, int& exit_code) {
+void add_report_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<ReportCommand>();
-  auto* command = app.add_subcommand("report", "Write a graded class's results as pages");
-  add_class_options(*command, options->places);
-  add_secrets_option(*command, options->places);
-  command->add_flag("--names", options->names,
-                    "with the students' names and links to their pages, in a folder of its own: report-with-names");
-  command->callback([options, &session, &exit_code] { exit_code = report_class(session, *options); });
+  Verb command = program.add_subcommand("report", "Write a graded class's results as pages");
+  add_class_options(command, options->places);
+  add_secrets_option(command, options->places);
+  command.add_flag("--names", options->names,
+                   "with the students' names and links to their pages, in a folder of its own: report-with-names");
+  command.callback([options, &session, &exit_code] { exit_code = report_class(session, *options); });
 }
 
 }  // namespace roofwalk

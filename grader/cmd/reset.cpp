@@ -2,6 +2,7 @@
 // so.
 #include <fmt/format.h>
 
+#include "common/base/json.h"
 #include "grader/cmd/verbs.h"
 
 namespace roofwalk {
@@ -30,11 +31,11 @@ int reset(Session& session, const std::string& name) {
 
 }  // namespace
 
-void add_reset_command(CLI::App& app, Session& session, int& exit_code) {
+void add_reset_command(Verb& program, Session& session, int& exit_code) {
   auto name = std::make_shared<std::string>();
-  auto* command = app.add_subcommand("reset", "Begin a chapter again; your file and your grade are kept");
-  command->add_option("name", *name, "chapter")->required();
-  command->callback([name, &session, &exit_code] { exit_code = reset(session, *name); });
+  Verb command = program.add_subcommand("reset", "Begin a chapter again; your file and your grade are kept");
+  command.add_option("name", *name, "chapter").required();
+  command.callback([name, &session, &exit_code] { exit_code = reset(session, *name); });
 }
 
 }  // namespace roofwalk

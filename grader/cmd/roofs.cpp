@@ -1,5 +1,6 @@
 // roofwalk roofs: what the device delivers, measured by microkernels, beside what its data sheet promises.
 #include "grader/roofs.h"
+#include "common/base/json.h"
 
 #include <fmt/format.h>
 
@@ -56,11 +57,11 @@ int roofs(Session& session, bool fresh) {
 
 }  // namespace
 
-void add_roofs_command(CLI::App& app, Session& session, int& exit_code) {
+void add_roofs_command(Verb& program, Session& session, int& exit_code) {
   auto fresh = std::make_shared<bool>(false);
-  auto* command = app.add_subcommand("roofs", "Measure what the device delivers, beside its data sheet");
-  command->add_flag("--fresh", *fresh, "measure anew, whatever is kept");
-  command->callback([fresh, &session, &exit_code] { exit_code = roofs(session, *fresh); });
+  Verb command = program.add_subcommand("roofs", "Measure what the device delivers, beside its data sheet");
+  command.add_flag("--fresh", *fresh, "measure anew, whatever is kept");
+  command.callback([fresh, &session, &exit_code] { exit_code = roofs(session, *fresh); });
 }
 
 }  // namespace roofwalk

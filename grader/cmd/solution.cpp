@@ -3,6 +3,7 @@
 
 #include <sstream>
 
+#include "common/base/json.h"
 #include "common/base/subprocess.h"
 #include "grader/cmd/verbs.h"
 
@@ -99,13 +100,13 @@ int solution(Session& session, const SolutionCommand& command) {
 
 }  // namespace
 
-void add_solution_command(CLI::App& app, Session& session, int& exit_code) {
+void add_solution_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<SolutionCommand>();
-  auto* command = app.add_subcommand("solution", "Show the solution steps of a chapter that you passed");
-  command->add_option("name", options->name, "chapter")->required();
-  command->add_option("step", options->step, "show what this step changes");
-  command->add_flag("--anyway", options->anyway, "for instructors: before passing too");
-  command->callback([options, &session, &exit_code] { exit_code = solution(session, *options); });
+  Verb command = program.add_subcommand("solution", "Show the solution steps of a chapter that you passed");
+  command.add_option("name", options->name, "chapter").required();
+  command.add_option("step", options->step, "show what this step changes");
+  command.add_flag("--anyway", options->anyway, "for instructors: before passing too");
+  command.callback([options, &session, &exit_code] { exit_code = solution(session, *options); });
 }
 
 }  // namespace roofwalk

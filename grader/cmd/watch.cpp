@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "common/base/json.h"
 #include "common/roofline/si.h"
 #include "grader/cmd/verbs.h"
 #include "grader/hints.h"
@@ -318,7 +319,7 @@ int watch_as_json(Session& session, const Chapter& chapter) {
     watched.saves().look();
     if (!watched.saves().exists()) return;
     const Json json = to_json(watched.check().attempt);
-    print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    print(json_line(json) + "\n");
     std::fflush(stdout);
   };
   check();
@@ -342,12 +343,12 @@ int watch(Session& session, const std::string& name) {
 
 }  // namespace
 
-void add_watch_command(CLI::App& app, Session& session, int& exit_code) {
+void add_watch_command(Verb& program, Session& session, int& exit_code) {
   auto name = std::make_shared<std::string>();
-  auto* command = app.add_subcommand("watch", "Check your kernel at every save");
-  command->add_option("name", *name, "chapter; default: the next one that is not passed");
-  command->add_flag("--no-ask", session.options.no_ask, "do not ask for a prediction");
-  command->callback([name, &session, &exit_code] { exit_code = watch(session, *name); });
+  Verb command = program.add_subcommand("watch", "Check your kernel at every save");
+  command.add_option("name", *name, "chapter; default: the next one that is not passed");
+  command.add_flag("--no-ask", session.options.no_ask, "do not ask for a prediction");
+  command.callback([name, &session, &exit_code] { exit_code = watch(session, *name); });
 }
 
 }  // namespace roofwalk

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "grader/doctor/surroundings.h"
 #include "grader/text.h"
 

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <regex>
 #include <sstream>
 
+#include "common/base/pattern.h"
 #include "common/base/subprocess.h"
 #include "grader/doctor/surroundings.h"
 #include "grader/terminal.h"
@@ -147,9 +147,9 @@ Surroundings::Storage storage_around(const Course& course, bool is_windows) {
 
 // "Cuda compilation tools, release 13.0, V13.0.88"
 std::string version_after_v(const std::string& output) {
-  static const std::regex kVersion(R"(, V(\d+(\.\d+)+))");
-  std::smatch match;
-  return std::regex_search(output, match, kVersion) ? match.str(1) : "";
+  static const Pattern kVersion(R"(, V(\d+(\.\d+)+))");
+  const auto groups = kVersion.search(output);
+  return groups ? (*groups)[1] : "";
 }
 
 std::string cupti_in(const std::vector<fs::path>& roots) {
@@ -205,9 +205,8 @@ Surroundings::Gpu gpu_around() {
   Surroundings::Gpu gpu;
   gpu.on_the_bus = gpus_on_the_bus();
   const std::string module = first_line("/proc/driver/nvidia/version");
-  static const std::regex kVersion(R"(\s(\d+\.\d+(\.\d+)?)\s)");
-  std::smatch match;
-  if (std::regex_search(module, match, kVersion)) gpu.kernel_module = match.str(1);
+  static const Pattern kVersion(R"(\s(\d+\.\d+(\.\d+)?)\s)");
+  if (const auto groups = kVersion.search(module)) gpu.kernel_module = (*groups)[1];
   gpu.driver = probe_driver();
   gpu.visible_devices = variable("CUDA_VISIBLE_DEVICES");
   gpu.hides_all = std::getenv("CUDA_VISIBLE_DEVICES") != nullptr &&

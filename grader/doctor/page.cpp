@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/base/json.h"
 #include "grader/doctor/area_findings.h"
 
 namespace roofwalk {

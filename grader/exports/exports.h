@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "common/base/result.h"
 #include "grader/batch/gradebook.h"
 

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <regex>
 #include <set>
 
+#include "common/base/pattern.h"
 #include "grader/exports/csv.h"
 #include "grader/exports/exports.h"
 #include "grader/text.h"
@@ -25,8 +25,8 @@ std::string trimmed(const std::string& text) {
 
 // "Roofwalk (1234)" -> "Roofwalk".
 std::string without_number(const std::string& head) {
-  static const std::regex number(R"( \(\d{1,18}\)$)");
-  return head.size() > 300 ? head : std::regex_replace(head, number, "");
+  static const Pattern number(R"( \(\d{1,18}\)$)");
+  return head.size() > 300 ? head : number.replace_all(head, "");
 }
 
 struct Heads {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "common/base/json.h"
 #include "grader/exports/exports.h"
 
 namespace roofwalk {

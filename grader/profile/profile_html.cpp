@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/json.h"
 #include "common/roofline/si.h"
 #include "grader/markup.h"
 #include "grader/profile/figure_columns.h"
@@ -72,11 +73,6 @@ tr.idle > .source { color: var(--quiet); }
   td.figure::before { content: attr(data-name) " "; color: var(--quiet); font-weight: 400; }
 }
 )";
-
-// A file may hold bytes that are no UTF-8; the page says that it is UTF-8, as JSON does.
-std::string valid_utf8(const std::string& text) {
-  return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
-}
 
 std::string page(const std::string& title, const std::string& body) {
   return valid_utf8(

@@ -1,6 +1,7 @@
 // "roofwalk.profile/1". Keys may be added, never renamed or removed.
 #include <cmath>
 
+#include "common/base/json.h"
 #include "grader/profile/compare.h"
 
 namespace roofwalk {

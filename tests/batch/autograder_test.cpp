@@ -1,4 +1,5 @@
 // Gradescope's zip as Gradescope uses it: unpacked, run for one submission; and when all goes wrong.
+#include "common/base/json.h"
 #include "grader/batch/archive.h"
 #include "tests/batch/class_fixture.h"
 

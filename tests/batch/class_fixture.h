@@ -21,6 +21,7 @@
 #include "common/base/rng.h"
 #include "common/base/subprocess.h"
 #include "grader/batch/grade_store.h"
+#include "grader/batch/stored_grade.h"
 #include "grader/course.h"
 #include "tests/batch/class_generator.h"
 #include "tests/support/boxes.h"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "book/truth/drawings.h"
+#include "common/base/json.h"
 
 namespace roofwalk::book {
 namespace {

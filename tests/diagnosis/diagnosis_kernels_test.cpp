@@ -10,6 +10,7 @@
 #include <regex>
 #include <set>
 
+#include "common/base/json.h"
 #include "common/roofline/diagnosis.h"
 #include "grader/pipeline.h"
 #include "grader/profile/profile.h"

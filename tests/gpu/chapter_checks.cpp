@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/json.h"
 #include "tests/gpu/gpu_checks.h"
 #include "tests/support/kernel_runner.h"
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/json.h"
 #include "common/base/subprocess.h"
 #include "tests/gpu/gpu_checks.h"
 #include "tests/gpu/ncu.h"

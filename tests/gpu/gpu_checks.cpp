@@ -11,6 +11,7 @@
 #include <iostream>
 
 #include "common/base/hash.h"
+#include "common/base/json.h"
 #include "common/base/subprocess.h"
 #include "common/build/build.h"
 #include "common/device/cuda/cuda_device.h"

@@ -8,6 +8,8 @@
 #include <map>
 #include <regex>
 
+#include "common/base/json.h"
+
 namespace roofwalk::test {
 namespace {
 

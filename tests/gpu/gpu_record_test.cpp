@@ -1,5 +1,6 @@
 // Which records of real GPUs are believed, and how far the virtual GPU is off them.
 #include "tests/gpu/gpu_record.h"
+#include "common/base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

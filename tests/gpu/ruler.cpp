@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "common/base/json.h"
+
 namespace roofwalk::test {
 namespace {
 

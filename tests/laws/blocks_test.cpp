@@ -1,4 +1,5 @@
 // What blocks and launches cost: divergence, waves and their tail, launches, barriers and double buffering.
+#include "common/base/json.h"
 #include "tests/laws/law.h"
 
 namespace roofwalk::test {

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <fstream>
 
+#include "common/base/json.h"
+
 namespace roofwalk {
 namespace {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "common/base/result.h"
 #include "common/device/cuda/nvml_api.h"
 

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <regex>
+
+#include "common/base/pattern.h"
 
 namespace roofwalk {
 namespace {
@@ -69,20 +70,20 @@ Printed printed_of(std::string_view text) {
 }
 
 std::optional<FailedAssertion> assertion_in(std::string_view text) {
-  static const std::regex kMessage(
+  static const Pattern kMessage(
       R"(:(\d{1,7}): [^\n]*block: \[(\d{1,10}),(\d{1,10}),(\d{1,10})\], thread: \[(\d{1,4}),(\d{1,4}),(\d{1,4})\] Assertion `([^\n]*)` failed)");
   // Regular expressions recurse: a line of a learner's own making may be long.
   constexpr std::size_t kLongest = 2000;
   while (!text.empty()) {
     const std::string line(text.substr(0, std::min(text.find('\n'), kLongest)));
     text.remove_prefix(std::min(text.size(), std::min(text.find('\n'), text.size()) + 1));
-    std::smatch m;
-    if (!std::regex_search(line, m, kMessage)) continue;
-    const auto number = [&m](int i) { return static_cast<std::uint32_t>(std::stoul(m[i].str())); };
-    return FailedAssertion{.line = std::stoi(m[1].str()),
+    const auto groups = kMessage.search(line);
+    if (!groups) continue;
+    const auto number = [&groups](std::size_t i) { return static_cast<std::uint32_t>(std::stoul((*groups)[i])); };
+    return FailedAssertion{.line = std::stoi((*groups)[1]),
                            .block = {number(2), number(3), number(4)},
                            .thread = {number(5), number(6), number(7)},
-                           .condition = printed_of(m[8].str()).text};
+                           .condition = printed_of((*groups)[8]).text};
   }
   return std::nullopt;
 }

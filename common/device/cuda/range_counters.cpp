@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/json.h"
 #include "common/device/cuda/cupti_errors.h"
 
 namespace roofwalk {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "common/base/result.h"
 #include "common/device/cuda/cupti_api.h"
 #include "common/device/cuda/metrics.h"

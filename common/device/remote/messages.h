@@ -17,7 +17,7 @@
 // the device can do nothing more, whatever the answer was (Device::alive).
 #pragma once
 
-#include "common/base/json.h"
+#include "common/base/json_fwd.h"
 #include "common/base/result.h"
 #include "common/device/device.h"
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 
+#include "common/base/json.h"
 #include "common/base/json_reader.h"
 #include "common/build/artifact_json.h"
 #include "common/device/remote/messages.h"
@@ -54,7 +55,7 @@ struct Greeting {
   std::array<bool, kCounterCount> counters{};
   bool operator==(const Greeting& other) const {
     return identity == other.identity && counters == other.counters &&
-           to_json(machine).dump() == to_json(other.machine).dump();
+           json_line(to_json(machine)) == json_line(to_json(other.machine));
   }
 };
 

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/base/json.h"
+
 namespace roofwalk {
 namespace {
 
@@ -104,7 +106,7 @@ Result<Json> parse_untrusted(std::string_view text) {
       return Error{.message = "its JSON has an object of too many members"};
     }
   }
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json json = parse_json(text);
   if (json.is_discarded()) return Error{.message = "it is not JSON"};
   return json;
 }
@@ -142,7 +144,7 @@ std::optional<WireTrouble> Wire::send_all(std::span<const std::uint8_t> bytes, D
 
 std::optional<WireTrouble> Wire::send(std::uint64_t serial, const Json& head, std::span<const std::uint8_t> body,
                                       Deadline deadline) {
-  const std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = json_line(head);
   if (text.size() > kMostHeadBytes) {
     return WireTrouble{WireTrouble::Kind::too_long, "the message is longer than 64 MiB"};
   }

@@ -9,6 +9,7 @@
 #include "common/roofline/si.h"
 #include "grader/batch/site/class_chart.h"
 #include "grader/batch/site/html.h"
+#include "grader/batch/stored_grade.h"
 
 namespace roofwalk {
 namespace {

@@ -1,5 +1,6 @@
 // Partial credit: the ends, the middle, and that more is never worth less.
 #include "grader/batch/credit.h"
+#include "common/base/json.h"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/store/sqlite.h"
+#include "grader/batch/stored_grade.h"
 #include "grader/course.h"
 #include "tests/support/scratch_folder.h"
 

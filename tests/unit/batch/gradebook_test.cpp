@@ -1,5 +1,6 @@
 // From grades to points: what counts, what lateness costs, and what is never a zero.
 #include "grader/batch/gradebook.h"
+#include "common/base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 #include "common/base/hash.h"
 #include "grader/batch/find_student.h"
 #include "grader/batch/progress_bar.h"
+#include "grader/batch/stored_grade.h"
 #include "grader/batch/table.h"
 #include "tests/support/golden.h"
 #include "tests/support/small_class.h"

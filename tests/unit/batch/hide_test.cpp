@@ -1,5 +1,6 @@
 // A hidden case that went wrong tells how and at which line, and nothing that would tell the case.
 #include "grader/hide.h"
+#include "common/base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "common/measure/roofs.h"
+#include "grader/batch/stored_grade.h"
 #include "tests/support/golden.h"
 #include "tests/support/small_class.h"
 

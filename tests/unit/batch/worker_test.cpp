@@ -1,5 +1,6 @@
 // A worker that answers, crashes, hangs, lies or says nothing: scripts in its place.
 #include "grader/batch/worker.h"
+#include "common/base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

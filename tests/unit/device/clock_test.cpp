@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/base/json.h"
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {

@@ -1,4 +1,5 @@
 // Counters against counts by hand, exactly.
+#include "common/base/json.h"
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {

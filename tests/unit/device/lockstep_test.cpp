@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/json.h"
 #include "common/device/virtual/virtual_device.h"
 #include "common/specs/machine.h"
 #include "tests/support/kernel_runner.h"

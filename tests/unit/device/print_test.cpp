@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "common/base/json.h"
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {

@@ -1,6 +1,7 @@
 // Nothing that a run leaves depends on the number of threads: records, waits and buffers are the same to the byte.
 #include <fmt/format.h>
 
+#include "common/base/json.h"
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk {

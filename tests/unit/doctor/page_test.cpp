@@ -3,6 +3,7 @@
 
 #include <sstream>
 
+#include "common/base/json.h"
 #include "grader/attempt.h"
 #include "tests/support/golden.h"
 #include "tests/unit/doctor/places.h"

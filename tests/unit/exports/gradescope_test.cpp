@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "common/base/json.h"
 #include "grader/exports/exports.h"
 #include "tests/support/golden.h"
 #include "tests/support/small_class.h"

@@ -1,4 +1,5 @@
 #include "grader/check/figures.h"
+#include "common/base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

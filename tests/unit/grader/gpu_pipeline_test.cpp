@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "common/base/json.h"
 #include "common/measure/roofs.h"
 #include "grader/pipeline.h"
 #include "tests/support/fake_device.h"

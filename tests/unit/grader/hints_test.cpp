@@ -1,4 +1,6 @@
 #include "grader/hints.h"
+#include "common/base/json.h"
+#include "common/store/stored_attempt.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,9 @@
 // The whole chain on a scripted device: real compiler, real plan, real verification, and counters and faults that a
 // test chooses.
 #include "grader/pipeline.h"
+#include "common/base/json.h"
+#include "common/store/store.h"
+#include "common/store/stored_attempt.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

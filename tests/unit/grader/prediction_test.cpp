@@ -1,4 +1,5 @@
 #include "grader/prediction.h"
+#include "common/base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

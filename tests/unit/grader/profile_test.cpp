@@ -1,5 +1,6 @@
 // What `profile` makes of an attempt: figures by line, notes, and how they look as text, JSON and a page.
 #include "grader/profile/profile.h"
+#include "common/base/json.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

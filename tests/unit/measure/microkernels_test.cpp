@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "common/device/virtual/virtual_device.h"
+#include "common/specs/machine_file.h"
 #include "tests/support/fake_device.h"
 #include "tests/support/kernel_runner.h"
 

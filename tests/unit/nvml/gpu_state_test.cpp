@@ -1,4 +1,5 @@
 #include "common/device/cuda/gpu_state.h"
+#include "common/base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

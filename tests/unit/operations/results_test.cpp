@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/json.h"
 #include "tests/unit/operations/bench.h"
 
 namespace roofwalk {

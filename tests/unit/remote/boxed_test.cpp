@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "common/base/json.h"
 #include "common/device/remote/remote_device.h"
 #include "common/device/remote/worker_box.h"
 #include "tests/support/boxes.h"

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "common/base/json.h"
 #include "common/device/remote/remote_device.h"
 #include "common/record/run_record_json.h"
 #include "tests/support/device_contract.h"

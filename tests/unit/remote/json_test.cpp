@@ -1,6 +1,7 @@
 // What travels between processes comes back as it was, and nothing else is taken for it.
 #include <gmock/gmock.h>
 
+#include "common/base/json.h"
 #include "common/build/artifact_json.h"
 #include "common/device/remote/messages.h"
 #include "common/plan/plan_json.h"

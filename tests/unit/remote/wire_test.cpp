@@ -1,4 +1,5 @@
 #include "common/device/remote/wire.h"
+#include "common/base/json.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,6 @@
 #include "common/specs/machine.h"
+#include "common/base/json.h"
+#include "common/specs/machine_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 #include "common/store/store.h"
+#include "common/base/json.h"
+#include "common/store/stored_attempt.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

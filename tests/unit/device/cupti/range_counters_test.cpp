@@ -1,5 +1,6 @@
 // The call sequence of the range profiler, against a CUPTI that insists on it and fails where it is told to.
 #include "common/device/cuda/range_counters.h"
+#include "common/base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,76 @@
+// The command line as the verbs see it. CLI11 does the work in command_line.cpp alone: its one header would cost every
+// verb's file eight seconds of compiling.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace roofwalk {
+
+// One option, flag or argument of a verb.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+
+  Option& required();
+  Option& one_of(const std::vector<std::string>& values);
+  // So many threads or programs at once: 1 to 256.
+  Option& worker_count();
+  Option& needs(const Option& other);
+  Option& excludes(const std::vector<Option>& others);
+  Option& shows_default();  // in the help: what the value was when the option was added
+
+ private:
+  CLI::Option* option_;
+};
+
+// A verb, or the program itself. Refers to what CommandLine owns, so it may be copied.
+class Verb {
+ public:
+  explicit Verb(CLI::App* app) : app_(app) {}
+
+  Verb add_subcommand(const std::string& name, const std::string& help);
+  void require_subcommand();
+  void hide();  // from all lists of verbs
+
+  // `names` is "name" for an argument, "--name" for an option. `value` must outlive the command line. Value is int,
+  // std::optional<int>, std::uint64_t, std::string or std::vector<std::string>.
+  template <class Value>
+  Option add_option(const std::string& names, Value& value, const std::string& help);
+  Option add_option_function(const std::string& name, std::function<void(const std::string&)> take,
+                             const std::string& help);
+  Option add_flag(const std::string& name, bool& value, const std::string& help);
+
+  // Runs when the command line names this verb, after all of it was read.
+  void callback(std::function<void()> action);
+
+ private:
+  CLI::App* app_;
+};
+
+// The program's whole command line.
+class CommandLine {
+ public:
+  CommandLine();
+  ~CommandLine();
+
+  Verb program();
+  // What `roofwalk --help` shows, or `roofwalk VERB --help`. Throws a Failure where there is no such verb.
+  std::string help(const std::string& verb) const;
+  // Runs the callback of the verb that was typed. An exit code where only --help or --version was asked for. Throws a
+  // Failure where the command line is wrong.
+  std::optional<int> parse(int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+};
+
+}  // namespace roofwalk
