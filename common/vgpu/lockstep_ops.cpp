@@ -163,32 +163,22 @@ const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// Rows of a tile: each eight lanes read a sector of their own, side by side.
-template <class R, class M, int vector>
+// Rows of a tile, a word a lane: each eight lanes read a sector of their own, side by side.
 const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
-  if constexpr (vector == 1 && sizeof(M) == 4 && sizeof(R) == 4) {
-    const std::uint8_t* const from = op->s[0] == kNoSlot ? nullptr : find_eights(launch, warp, op);
-    if (from != nullptr) {
-      const Steps& steps = launch.program.lockstep.steps[op->steps];
-      R* const lanes = warp.lanes<R>(op->s[0]);
-      for (std::size_t l = 0; l < kWarpSize; l += 8) std::memcpy(lanes + l, from + steps.of_lane[l], 8 * sizeof(M));
-      return after_memory(launch, warp, op);
-    }
-  }
-  return op_load_global<R, M, vector>(launch, warp, op);
+  const std::uint8_t* const from = op->s[0] == kNoSlot ? nullptr : find_eights(launch, warp, op);
+  if (from == nullptr) return op_load_global<std::uint32_t, std::uint32_t, 1>(launch, warp, op);
+  const Steps& steps = launch.program.lockstep.steps[op->steps];
+  auto* const lanes = warp.lanes<std::uint32_t>(op->s[0]);
+  for (std::size_t l = 0; l < kWarpSize; l += 8) std::memcpy(lanes + l, from + steps.of_lane[l], kSectorBytes);
+  return after_memory(launch, warp, op);
 }
 
-// Lanes that walk along 32 rows: each at the same place of its own line.
-template <class R, class M, int vector>
+// Lanes that walk along 32 rows, a word each: at the same place of its own line.
 const Op* op_load_rows(Launch& launch, Warp& warp, const Op* op) {
-  if constexpr (vector == 1 && sizeof(M) == 4 && sizeof(R) == 4) {
-    const std::uint8_t* const words = op->s[0] == kNoSlot ? nullptr : find_rows(launch, warp, op);
-    if (words != nullptr) {
-      std::memcpy(warp.lanes<R>(op->s[0]), words, kWarpSize * sizeof(M));
-      return after_memory(launch, warp, op);
-    }
-  }
-  return op_load_global<R, M, vector>(launch, warp, op);
+  const std::uint8_t* const words = op->s[0] == kNoSlot ? nullptr : find_rows(launch, warp, op);
+  if (words == nullptr) return op_load_global<std::uint32_t, std::uint32_t, 1>(launch, warp, op);
+  std::memcpy(warp.lanes<std::uint32_t>(op->s[0]), words, kWarpSize * sizeof(std::uint32_t));
+  return after_memory(launch, warp, op);
 }
 
 template <class R, class M, int vector>
@@ -267,6 +257,7 @@ struct LockstepLoads {
   struct Of {
     static Handler in(Space space) {
       if (space == Space::shared) return op_shared<R, M, vector, false>;
+      constexpr bool kOneWord = vector == 1 && sizeof(M) == 4 && sizeof(R) == 4;
       switch (addresses) {
         case Addresses::uniform_lane_0:
           return op_load_uniform<R, M, vector, false>;
@@ -275,9 +266,9 @@ struct LockstepLoads {
         case Addresses::contiguous:
           return op_load_contiguous<R, M, vector>;
         case Addresses::rows:
-          return op_load_rows<R, M, vector>;
+          return kOneWord ? op_load_rows : op_load_global<R, M, vector>;
         case Addresses::eights:
-          return op_load_eights<R, M, vector>;
+          return kOneWord ? op_load_eights : op_load_global<R, M, vector>;
         case Addresses::other:
           return op_load_global<R, M, vector>;
       }
@@ -347,7 +338,7 @@ Handler lockstep_load_handler(const Instruction& in, int register_bytes, const S
 }
 
 Handler lockstep_store_handler(const Instruction& in, int register_bytes) {
-  return by_form<LockstepStores>(in, register_bytes);
+  return by_size<LockstepStores>(in, register_bytes);
 }
 
 }  // namespace roofwalk::vgpu

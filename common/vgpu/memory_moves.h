@@ -168,55 +168,75 @@ Handler by_vector(const ptx::Instruction& in) {
 
 template <template <class, class, int> class Of, class M>
 Handler by_register(const ptx::Instruction& in, int register_bytes) {
-  // Sign extension needs a signed register type; widths narrower than the memory type do not occur (validated).
+  // Sign extension needs a signed register type; widths narrower than the memory type do not occur (validated). Where
+  // nothing is extended, one handler serves both signs.
   constexpr bool kSigned = std::is_signed_v<M>;
+  if constexpr (kSigned) {
+    if (register_bytes == sizeof(M)) return by_register<Of, std::make_unsigned_t<M>>(in, register_bytes);
+  }
   switch (register_bytes) {
     case 2:
-      if constexpr (sizeof(M) <= 2)
+      if constexpr (sizeof(M) < 2 || (sizeof(M) == 2 && !kSigned))
         return by_vector<Of, std::conditional_t<kSigned, std::int16_t, std::uint16_t>, M>(in);
       else
         return nullptr;
     case 4:
-      if constexpr (sizeof(M) <= 4)
+      if constexpr (sizeof(M) < 4 || (sizeof(M) == 4 && !kSigned))
         return by_vector<Of, std::conditional_t<kSigned, std::int32_t, std::uint32_t>, M>(in);
       else
         return nullptr;
     case 8:
-      return by_vector<Of, std::conditional_t<kSigned, std::int64_t, std::uint64_t>, M>(in);
+      if constexpr (sizeof(M) < 8 || !kSigned)
+        return by_vector<Of, std::conditional_t<kSigned, std::int64_t, std::uint64_t>, M>(in);
+      else
+        return nullptr;
     default:
       return nullptr;
   }
 }
 
+// For stores, which extend nothing: by the size of what they write.
 template <template <class, class, int> class Of>
-Handler by_form(const ptx::Instruction& in, int register_bytes) {
+Handler by_size(const ptx::Instruction& in, int register_bytes) {
   using ptx::Type;
   switch (in.type) {
     case Type::s8:
-      return by_register<Of, std::int8_t>(in, register_bytes);
     case Type::b8:
     case Type::u8:
       return by_register<Of, std::uint8_t>(in, register_bytes);
     case Type::s16:
-      return by_register<Of, std::int16_t>(in, register_bytes);
     case Type::b16:
     case Type::u16:
     case Type::f16:
       return by_register<Of, std::uint16_t>(in, register_bytes);
     case Type::s32:
-      return by_register<Of, std::int32_t>(in, register_bytes);
     case Type::b32:
     case Type::u32:
     case Type::f32:
       return by_register<Of, std::uint32_t>(in, register_bytes);
     case Type::s64:
-      return by_register<Of, std::int64_t>(in, register_bytes);
     case Type::b64:
     case Type::u64:
     case Type::f64:
       return by_register<Of, std::uint64_t>(in, register_bytes);
     default:
       return nullptr;
+  }
+}
+
+// For loads.
+template <template <class, class, int> class Of>
+Handler by_form(const ptx::Instruction& in, int register_bytes) {
+  using ptx::Type;
+  switch (in.type) {
+    case Type::s8:
+      return by_register<Of, std::int8_t>(in, register_bytes);
+    case Type::s16:
+      return by_register<Of, std::int16_t>(in, register_bytes);
+    case Type::s32:
+      return by_register<Of, std::int32_t>(in, register_bytes);
+    default:
+      return by_size<Of>(in, register_bytes);
   }
 }
 

@@ -41,8 +41,9 @@ const Op* mixed_windows(Launch& launch, const Warp& warp, const Op* op) {
 }
 
 // One load or store: finds the memory that it means, checks, counts, and lets `mover` exchange the data.
-template <bool store, std::uint32_t bytes, Space space>
-const Op* access_memory(Launch& launch, Warp& warp, const Op* op, Mover mover) {
+template <bool store, Space space>
+[[gnu::noinline, gnu::noclone]] const Op* access_memory(Launch& launch, Warp& warp, const Op* op, std::uint32_t bytes,
+                                                        Mover mover) {
   const auto move = [&](const Access& to, const Pointers& pointers) { mover(warp, op, to, pointers); };
   constexpr bool kNear = space == Space::shared || space == Space::local || space == Space::param;
   constexpr const char* kVerb = store ? "writes" : "reads";
@@ -128,13 +129,13 @@ const Op* op_load(Launch& launch, Warp& warp, const Op* op) {
     }
     return load_from_anywhere<R, M, vector>(launch, warp, op);
   } else {
-    return access_memory<false, sizeof(M) * vector, space>(launch, warp, op, move_in<R, M, vector>);
+    return access_memory<false, space>(launch, warp, op, sizeof(M) * vector, move_in<R, M, vector>);
   }
 }
 
 template <class R, class M, int vector, Space space>
 const Op* op_store(Launch& launch, Warp& warp, const Op* op) {
-  return access_memory<true, sizeof(M) * vector, space>(launch, warp, op, move_out<R, M, vector>);
+  return access_memory<true, space>(launch, warp, op, sizeof(M) * vector, move_out<R, M, vector>);
 }
 
 // By space: the load or store of a form.
@@ -295,7 +296,7 @@ Handler atomic_of(const Instruction& in) {
 }  // namespace
 
 Handler load_handler(const Instruction& in, int register_bytes) { return by_form<Loads>(in, register_bytes); }
-Handler store_handler(const Instruction& in, int register_bytes) { return by_form<Stores>(in, register_bytes); }
+Handler store_handler(const Instruction& in, int register_bytes) { return by_size<Stores>(in, register_bytes); }
 
 Handler atomic_handler(const Instruction& in) {
   if (in.space != Space::global && in.space != Space::shared && in.space != Space::generic) return nullptr;
