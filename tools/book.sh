@@ -1,6 +1,6 @@
 # Read by ./roofwalk for the verb `book`: compares the pages with the program, then makes the site of them. Uses root,
-# build, state, program_sources, say, stop and how things are built from there, and how they are installed and waited for
-# from setup.sh and waiting.sh.
+# build, state, program_sources, say, stop and how things are built from there, and from setup.sh and waiting.sh how
+# they are installed and waited for.
 
 book_requirements=$root/tools/book-requirements.txt
 site=$root/build/book
@@ -25,16 +25,16 @@ generator_is_there() {
 
 # Sets packages: what making .venv needs.
 ask_for_generator() {
-  local also=''
+  local also='' text="  Sphinx and what it needs: wheels from PyPI into .venv, 21 MB to fetch, 120 MB of disk"$'\n'
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
     stop 3 "the book needs Python 3.11 or later, as Debian 12 and Ubuntu 24.04 have it"
   if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
     packages=(python3-venv ca-certificates)
     need_root
     also="the apt packages ${packages[*]}"
+    text+="  $also"$'\n'
   fi
-  ask "  Sphinx and what it needs: wheels from PyPI into .venv, 21 MB to fetch, 120 MB of disk"$'\n'"${also:+  $also"$'\n'"}" \
-    "Sphinx and what it needs (21 MB to fetch)${also:+, and $also}" "it takes 120 MB in .venv" ''
+  ask "$text" "Sphinx and what it needs (21 MB to fetch)${also:+, and $also}" "it takes 120 MB in .venv" ''
 }
 
 install_generator() {

@@ -64,16 +64,16 @@ build_quietly() {
   if [[ $target == all ]]; then cp -p "$stamp" "$state/built-roofwalk"; fi
 }
 
-# Prints "skipped NAME and N more: REASON", one line a reason. The file is XML: names and reasons are unescaped. Bytes, so
-# that every awk makes the same of a character above 127.
+# Prints "skipped NAME and N more: REASON", one line a reason. The file is XML: names and reasons are unescaped. In the
+# C locale every awk writes a character above 127 as the same bytes.
 show_skips() {
   LC_ALL=C awk '
+    function tail(code, unit) { return sprintf("%c", 128 + int(code / unit) % 64) }
     function character(code) {
       if (code < 128) return sprintf("%c", code)
-      if (code < 2048) return sprintf("%c%c", 192 + int(code / 64), 128 + code % 64)
-      if (code < 65536) return sprintf("%c%c%c", 224 + int(code / 4096), 128 + int(code / 64) % 64, 128 + code % 64)
-      return sprintf("%c%c%c%c", 240 + int(code / 262144), 128 + int(code / 4096) % 64, 128 + int(code / 64) % 64,
-        128 + code % 64)
+      if (code < 2048) return sprintf("%c", 192 + int(code / 64)) tail(code, 1)
+      if (code < 65536) return sprintf("%c", 224 + int(code / 4096)) tail(code, 64) tail(code, 1)
+      return sprintf("%c", 240 + int(code / 262144)) tail(code, 4096) tail(code, 64) tail(code, 1)
     }
     function unescaped(text,   done, entity, code, i) {
       done = ""
@@ -85,7 +85,8 @@ show_skips() {
           done = done named[entity]
         } else if (entity ~ /^#x/) {
           code = 0
-          for (i = 3; i <= length(entity); ++i) code = code * 16 + index("0123456789abcdef", tolower(substr(entity, i, 1))) - 1
+          for (i = 3; i <= length(entity); ++i)
+            code = code * 16 + index("0123456789abcdef", tolower(substr(entity, i, 1))) - 1
           done = done character(code)
         } else {
           done = done (entity ~ /^#/ ? character(substr(entity, 2) + 0) : "&" entity ";")

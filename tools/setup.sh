@@ -7,8 +7,8 @@ venv=$root/.venv
 venv_cuda=$venv/cuda  # a link to the wheels' toolkit, made last: it exists only when the installation is whole
 requirements=$root/tools/cuda-requirements.txt
 
-# What the question says of time and disk, as measured: the wheels of cuda-requirements.txt on x86_64 (108 MB to fetch on
-# aarch64), .venv with them, pip's cache; build/ with the program; all from nothing on two cores.
+# What the question says of time and disk, as measured: the wheels of cuda-requirements.txt to fetch (x86_64; 108 MB on
+# aarch64), .venv with them, build/ with the program, all of it from nothing on two cores, the tests after it.
 wheels_mb=115
 venv_mb=340
 build_mb=280
@@ -125,12 +125,12 @@ weigh_packages() {
 
 need_root() {
   if ((EUID != 0)) && ! type -P sudo >/dev/null; then
-    stop 3 "$(count_packages) missing, and there is neither root nor sudo here; ask an administrator for: apt-get install ${packages[*]}"
+    stop 3 "$(count_packages) missing, and there is neither root nor sudo here;" \
+      "ask an administrator for: apt-get install ${packages[*]}"
   fi
 }
 
-# Says all that is missing, before anything is fetched, and asks whether to go on. Without a terminal nothing is installed
-# unless --yes says so.
+# Says all that is missing, before anything is fetched, and asks whether to go on.
 ask_for_missing() {
   local up_to='' fetch=0 disk=0 free='' text='' missing='' total='' command=''
   if [[ -z $needs_wheels ]] && ((${#packages[@]} == 0)); then return; fi
@@ -159,7 +159,8 @@ ask_for_missing() {
   if [[ ! -x $program ]]; then disk=$((disk + build_mb)); fi
   { read -r _ && read -r free; } < <(df -BMB --output=avail "$root" 2>/dev/null) || true
   if [[ -n $free ]] && ((${free%MB} < disk)); then
-    stop 3 "$(amount "$disk") of disk are needed, and $root has $(amount "${free%MB}") free; free some, then run this again"
+    stop 3 "$(amount "$disk") of disk are needed, and $root has $(amount "${free%MB}") free;" \
+      "free some, then run this again"
   fi
   total="$up_to$(amount "$disk") of disk"
   if [[ ! -x $program ]]; then total="about $minutes minutes on two cores and $total"; fi
@@ -171,10 +172,14 @@ ask_for_missing() {
 
 # amount MB: "1.3 GB" or "280 MB".
 amount() {
-  if (($1 >= 950)); then printf '%d.%d GB' $((($1 + 50) / 1000)) $((($1 + 50) % 1000 / 100)); else printf '%d MB' "$1"; fi
+  local tenths=$((($1 + 50) / 100))
+  if ((tenths < 10)); then printf '%d MB' "$1"; else printf '%d.%d GB' $((tenths / 10)) $((tenths % 10)); fi
 }
 
-count_packages() { printf '%d apt package' ${#packages[@]}; if ((${#packages[@]} > 1)); then printf s; fi; }
+count_packages() {
+  printf '%d apt package' ${#packages[@]}
+  if ((${#packages[@]} > 1)); then printf s; fi
+}
 
 # ask TEXT MISSING TAKES COMMAND: one question for everything that TEXT lists. Without a terminal it is not asked, and
 # nothing is installed unless --yes says so.

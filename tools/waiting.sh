@@ -73,7 +73,7 @@ watch() {
     part=
     before=$signals
     if IFS= read -r -t 1 -u 8 part; then
-      if [[ -z $stopped_with ]]; then "$on_line" "$line$part"; fi
+      if [[ -z $stopped_with ]]; then "$on_line" "$line$part"; else progress "$doing"; fi
       line=
     elif (($? > 128 || signals > before)) && [[ -e /proc/$watched ]]; then  # no line's end within a second
       line+=$part
@@ -99,12 +99,12 @@ run_locked() {
   exec 9>"$state/lock"
   if ! flock -n 9; then
     { read -r pid holder <"$state/holder"; } 2>/dev/null || true
-    if [[ -n $holder && -e /proc/$pid ]]; then holder="pid $pid $holder"; else holder="another ./roofwalk is building here"; fi
-    say "$holder; waiting for it"
-    doing_since=$SECONDS
-    progress waiting
-    until flock -w 1 9; do progress waiting; done
-    progress_done
+    if [[ -z $holder || ! -e /proc/$pid ]]; then
+      say "another ./roofwalk is building here; waiting for it"
+    else
+      say "pid $pid $holder; waiting for it"
+    fi
+    watch waiting : flock 9
     waited=1
   fi
   printf '%d of user %s (./roofwalk %s) has been building here since %(%H:%M)T\n' $$ "$(id -un)" "${arguments[*]-}" -1 \

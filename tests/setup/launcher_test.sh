@@ -19,8 +19,12 @@ touch "$root"/{CMakeLists.txt,CMakePresets.json} "$root/grader/main.cpp"
 # stand_in FOLDER NAME BODY: a command that logs its call.
 stand_in() {
   mkdir -p "$1"
-  printf '#!/bin/bash\necho "%s $*" >>"$CALLS"\nif [[ -n ${HANGS:-} && "%s $*" == $HANGS* ]]; then echo $$ >"$CALLS.pid"; exec sleep 20; fi\n%s\n' \
-    "$2" "$2" "$3" >"$1/$2"
+  cat >"$1/$2" <<END
+#!/bin/bash
+echo "$2 \$*" >>"\$CALLS"
+if [[ -n \${HANGS:-} && "$2 \$*" == \$HANGS* ]]; then echo \$\$ >"\$CALLS.pid"; exec sleep 20; fi
+$3
+END
   chmod +x "$1/$2"
 }
 # toolkit FOLDER VERSION
@@ -39,7 +43,7 @@ if [[ $* == *install* && -e $CALLS.half-configured ]]; then echo "E: dpkg was in
 if [[ $* == *install* && -n ${APT_REPORTS:-} ]]; then
   trap "" INT
   printf "$APT_REPORTS" >&3
-  sleep 1.2
+  sleep 1.1
   echo "apt-get has finished" >>"$CALLS"
 fi'
 stand_in "$tools" dpkg 'rm "$CALLS.half-configured"'
@@ -84,12 +88,14 @@ call() {
     bad "roofwalk $*: exit $code, wanted $wanted"
   fi
 }
-# at_terminal CODE INPUT ARGUMENT...: the same at a terminal, where the shell command INPUT types.
+# at_terminal CODE INPUT ARGUMENT...: the same at a terminal, where the shell command INPUT types. A terminal ignores no
+# SIGINT, also where whoever runs this does.
 at_terminal() {
   local wanted=$1 input=$2 code=0
   shift 2
   : >"$CALLS"
-  output=$({ eval "$input"; } | { cd / && script -qec "'$root/roofwalk' $*" /dev/null; }) || code=$?
+  output=$({ eval "$input"; } |
+    { cd / && env --default-signal=INT script -qec "'$root/roofwalk' $*" /dev/null; }) || code=$?
   if ((code != wanted)); then bad "roofwalk $* at a terminal: exit $code, wanted $wanted"; fi
 }
 # started NAME: waits until that stand-in was started.
@@ -164,19 +170,20 @@ if type -P script >/dev/null; then
   NO_FMT=1 at_terminal 2 'echo n' test
   prints 'All of it takes about 5 minutes on two cores and 370 MB of disk, the tests up to 10 minutes more'
   mv "$folder/built" "$root/build/default/grader/roofwalk"
-  NO_FMT=1 APT_REPORTS='dlstatus:1:34.5:Retrieving\npmstatus:a:b:45.1:Unpacking\n' NINJA_REPORTS='[1/2] a\n' NINJA_TAKES=2.2 \
-    at_terminal 1 echo list
+  NO_FMT=1 APT_REPORTS='dlstatus:1:34.5:Retrieving\npmstatus:a:b:45.1:Unpacking\n' NINJA_REPORTS='[1/2] a\n' \
+    NINJA_TAKES=1.1 at_terminal 1 echo list
   prints 'fetching 1 apt package, 34 % (0 s)'
   prints 'installing 1 apt package, 45 % (1 s)'
+  prints 'building 1/2 (0 s)'
   prints 'building 1/2 (1 s)'
-  prints 'building 1/2 (2 s)'
 
   # Ctrl-C: whatever runs has ended when the launcher does; apt finishes what it unpacks. The next call goes on.
   touch "$root/tools/apt-packages.txt"
   NO_FMT=1 HANGS='apt-get -q' at_terminal 130 'echo; started "apt-get -q"; printf "\003"' list
   prints 'roofwalk: stopped; run again to go on'
   is_gone
-  NO_FMT=1 APT_REPORTS='pmstatus:a:45.1:Unpacking\n' at_terminal 130 'echo; started "apt-get -q.*install"; printf "\003"' list
+  NO_FMT=1 APT_REPORTS='pmstatus:a:45.1:Unpacking\n' \
+    at_terminal 130 'echo; started "apt-get -q.*install"; printf "\003"' list
   prints 'stopping at the next safe point'
   prints 'roofwalk: stopped; run again to go on'
   starts 'apt-get has finished'
@@ -214,7 +221,7 @@ is_gone
 # Who waits for another call is told for whom, is asked before, and finds the work done.
 touch "$root/grader/main.cpp"
 : >"$CALLS"
-NINJA_TAKES=1.5 "$root/roofwalk" list >/dev/null 2>&1 </dev/null &
+NINJA_TAKES=0.7 "$root/roofwalk" list >/dev/null 2>&1 </dev/null &
 holder=$!
 started ninja
 output=$("$root/roofwalk" list 2>&1 </dev/null) || true
@@ -248,13 +255,13 @@ if ((EUID != 0)) || type -P setpriv >/dev/null; then
   touch "$root/tools/apt-packages.txt"
   output=$(NO_FMT=1 "${as_user[@]}" "$root/roofwalk" list 2>&1 </dev/null) || true
   prints 'sudo apt-get install libfmt-dev'
-  output=$(NO_FMT=1 HANGS='' APT_REPORTS='dlstatus:1:34.5:x\n' "${as_user[@]}" "$root/roofwalk" list --yes 2>&1 </dev/null) || true
+  output=$(NO_FMT=1 APT_REPORTS='dlstatus:1:34.5:x\n' "${as_user[@]}" "$root/roofwalk" list -y 2>&1 </dev/null) || true
   prints 'root='
   starts 'sudo -n sh .*apt-get -q .*install'
   mkdir "$folder/no-sudo"
-  ln -s /usr/bin/* "$folder/no-sudo"
-  ln -sf "$tools"/* "$folder/no-sudo"
-  rm -f "$folder/no-sudo/sudo"
+  ln -s /usr/bin/{awk,bash,cat,cmp,env,find,flock,grep,head,id,mkdir,mv,readlink,rm,sed,setpriv,sort,stat,tail} \
+    /usr/bin/{timeout,uname} \
+    "$tools"/{apt-get,df,dpkg-query} "$folder/no-sudo"
   touch "$root/tools/apt-packages.txt"
   code=0
   output=$(NO_FMT=1 PATH=$folder/no-sudo "${as_user[@]}" "$root/roofwalk" list 2>&1 </dev/null) || code=$?
@@ -309,7 +316,8 @@ starts_not 'ctest .*-LE'
 [[ ${output##*$'\n'} == '3 passed, 0 failed' ]] || bad "the last line"
 prints_not chatter
 CTEST_SAYS+='The following tests did not run:\n\t  2 - b (Skipped)\n'
-CTEST_WRITES='<testcase name="b">\n<skipped message="SKIP_RETURN_CODE=4"/>\n<system-out>skipped: &quot;no&quot; room &lt;1 &amp;amp; caf&#xe9; &#39;x&#39;\n</testcase>\n'
+CTEST_WRITES='<testcase name="b">\n<skipped message="SKIP_RETURN_CODE=4"/>\n'
+CTEST_WRITES+='<system-out>skipped: &quot;no&quot; room &lt;1 &amp;amp; caf&#xe9; &#39;x&#39;\n</testcase>\n'
 call 0 test -L vector-add
 starts 'ctest .*-LE long\$ -L vector-add'
 prints "skipped b: \"no\" room <1 &amp; café 'x'"
@@ -326,7 +334,8 @@ prints 'no test ran'
 stand_in "$tools" python3 'if [[ $* == "-m venv "* ]]; then
   mkdir -p "$3/bin" && cp "$PIP" "$3/bin/python" && cp "$GENERATOR" "$3/bin/sphinx-build"
 fi'
-stand_in "$folder" pip 'if [[ -n ${PIP_SAYS:-} ]]; then echo "$PIP_SAYS"; exit 1; fi'
+stand_in "$folder" pip 'echo "Collecting sphinx"
+if [[ -n ${PIP_SAYS:-} ]]; then echo "$PIP_SAYS"; exit 1; fi'
 stand_in "$folder" generator 'if [[ -n ${BOOK_SAYS:-} ]]; then echo "$BOOK_SAYS"; exit 1; fi; mkdir -p "${!#}"'
 export PIP=$folder/pip GENERATOR=$folder/generator
 touch "$root/book/a page.md"
@@ -350,6 +359,12 @@ call 0 book --yes --rewrite
 starts 'truth --rewrite book/a page.md'
 starts 'generator .*-W'
 [[ ${output##*$'\n'} == "book: $root/build/book/index.html" ]] || bad "the last line"
+if type -P script >/dev/null; then
+  rm "$root/.venv/book-requirements.txt"
+  at_terminal 0 echo book
+  prints 'wheels from PyPI into .venv, 21 MB to fetch'
+  prints "fetching wheel 1 of $(grep -c == "$root/tools/book-requirements.txt") (0 s)"
+fi
 TRUTH_EXIT=1 call 1 book
 starts 'generator '
 prints 'differ from the program'
