@@ -166,7 +166,7 @@ ask_for_missing() {
   if [[ ! -x $program ]]; then total="about $minutes minutes on two cores and $total"; fi
   if [[ ${arguments[0]-} == test ]]; then total+=", the tests up to $tests_minutes minutes more"; fi
   text+="Then comes the build. All of it takes $total."$'\n'
-  if [[ $command == sudo* ]]; then text+=$'apt runs with sudo, which asks for your password.\n'; fi
+  if [[ $command == sudo* ]]; then text+=$'apt runs with sudo, which may ask for your password.\n'; fi
   ask "$text" "$missing" "the installation and the build take $total" "$command"
 }
 
@@ -247,7 +247,8 @@ pip_line() {
   fi
 }
 
-# install_wheels WHAT REQUIREMENTS: into .venv, whatever an earlier attempt left there.
+# install_wheels WHAT REQUIREMENTS: into .venv. What an interrupted attempt left there cannot be uninstalled: it is
+# written over.
 install_wheels() {
   local what=$1 file=$2 wheels wheels_begun=0
   wheels=$(grep -c '==' "$file")
@@ -261,6 +262,7 @@ make_venv() { watch "making .venv" log_install python3 -m venv "$venv" --clear |
 install_toolkit() {
   local site
   say "installing the CUDA 13.0 toolkit into .venv ..."
+  rm -f "$venv_cuda"
   make_venv
   install_wheels "the CUDA toolkit's wheels" "$requirements"
   site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')

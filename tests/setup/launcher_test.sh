@@ -21,8 +21,10 @@ stand_in() {
   mkdir -p "$1"
   cat >"$1/$2" <<END
 #!/bin/bash
+hangs=
+if [[ -n \${HANGS:-} && "$2 \$*" == \$HANGS* ]]; then hangs=1; echo \$\$ >"\$CALLS.pid"; fi
 echo "$2 \$*" >>"\$CALLS"
-if [[ -n \${HANGS:-} && "$2 \$*" == \$HANGS* ]]; then echo \$\$ >"\$CALLS.pid"; exec sleep 20; fi
+if [[ -n \$hangs ]]; then exec sleep 20; fi
 $3
 END
   chmod +x "$1/$2"
@@ -42,7 +44,9 @@ if [[ $* == *install* && -n ${APT_SAYS:-} ]]; then echo "$APT_SAYS"; exit 100; f
 if [[ $* == *install* && -e $CALLS.half-configured ]]; then echo "E: dpkg was interrupted, you must"; exit 100; fi
 if [[ $* == *install* && -n ${APT_REPORTS:-} ]]; then
   trap "" INT
-  printf "$APT_REPORTS" >&3
+  reports="$*"
+  reports=${reports#*Status-Fd=}
+  printf "$APT_REPORTS" >&"${reports%% *}"
   sleep 1.1
   echo "apt-get has finished" >>"$CALLS"
 fi'
@@ -92,6 +96,7 @@ call() {
 # SIGINT, also where whoever runs this does.
 at_terminal() {
   local wanted=$1 input=$2 code=0
+  begun=$SECONDS
   shift 2
   : >"$CALLS"
   output=$({ eval "$input"; } |
@@ -100,8 +105,11 @@ at_terminal() {
 }
 # started NAME: waits until that stand-in was started.
 started() { until grep -q "^$1" "$CALLS"; do sleep 0.05; done; }
-# is_gone: the one that hung has ended.
-is_gone() { if [[ -e /proc/$(<"$CALLS.pid") ]]; then bad "still runs: process $(<"$CALLS.pid")"; fi; }
+# is_gone: the one that hung was ended, before it would have done so itself.
+is_gone() {
+  if [[ -e /proc/$(<"$CALLS.pid") ]]; then bad "still runs: process $(<"$CALLS.pid")"; fi
+  ((SECONDS - begun < 15)) || bad "ended after $((SECONDS - begun)) s"
+}
 bad() { failures=$((failures + 1)); printf 'FAILED: %s\n%s\n' "$1" "${output:-}"; }
 prints() { [[ $output == *"$1"* ]] || bad "does not print: $1"; }
 prints_not() { [[ $output != *"$1"* ]] || bad "prints: $1"; }
@@ -211,6 +219,7 @@ touch "$root/grader/main.cpp"
 HANGS=ninja "$root/roofwalk" list >"$folder/output" 2>&1 </dev/null &
 started ninja
 kill "$!"
+begun=$SECONDS
 code=0
 wait "$!" || code=$?
 output=$(<"$folder/output")
