@@ -1,5 +1,6 @@
 # Read by ./roofwalk for the verb `book`: compares the pages with the program, then makes the site of them. Uses root,
-# build, state, program_sources, say, stop and how things are built from there, and how they are installed from setup.sh.
+# build, state, program_sources, say, stop and how things are built from there, and from setup.sh and waiting.sh how
+# they are installed and waited for.
 
 book_requirements=$root/tools/book-requirements.txt
 site=$root/build/book
@@ -22,20 +23,28 @@ generator_is_there() {
   [[ -x $venv/bin/sphinx-build ]] && cmp -s "$book_requirements" "$venv/book-requirements.txt"
 }
 
-install_generator() {
-  local -a packages=()
-  : >"$install_log" || stop 3 "cannot write $install_log: free some space or check the folder's owner"
+# Sets packages: what making .venv needs.
+ask_for_generator() {
+  local also='' text="  Sphinx and what it needs: wheels from PyPI into .venv, 21 MB to fetch, 120 MB of disk"$'\n'
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
     stop 3 "the book needs Python 3.11 or later, as Debian 12 and Ubuntu 24.04 have it"
-  if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then packages=(python3-venv ca-certificates); fi
-  ask "Sphinx and what it needs (wheels, 21 MB to fetch, 120 MB in .venv)${packages:+, and apt packages (${packages[*]})}" ''
-  if ((${#packages[@]})); then install_packages "${packages[@]}"; fi
+  if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
+    packages=(python3-venv ca-certificates)
+    need_root
+    also="the apt packages ${packages[*]}"
+    text+="  $also"$'\n'
+  fi
+  ask "$text" "Sphinx and what it needs (21 MB to fetch)${also:+, and $also}" "it takes 120 MB in .venv" ''
+}
+
+install_generator() {
+  if generator_is_there; then return; fi  # another call saw to it
+  : >"$install_log" || stop 3 "cannot write $install_log: free some space or check the folder's owner"
+  if ((${#packages[@]})); then install_packages; fi
   say "installing the book's generator into .venv ..."
-  {
-    python3 -m venv "$venv" &&
-      "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --progress-bar off --no-deps \
-        --only-binary :all: --require-hashes -r "$book_requirements"
-  } >>"$install_log" 2>&1 </dev/null || explain_failure "the book's generator"
+  # A .venv whose pip works may hold the CUDA toolkit as well.
+  "$venv/bin/python" -m pip --version >>"$install_log" 2>&1 || make_venv
+  install_wheels "the book's generator" "$book_requirements"
   cp "$book_requirements" "$venv/book-requirements.txt" ||
     stop 3 "cannot write in $venv: free some space or check its owner"
 }
@@ -61,7 +70,7 @@ build_site() {
 
 make_book() {
   local option
-  local -a how=() truth_sources=("${program_sources[@]}" "$root"/{book/truth,tests/support})
+  local -a packages=() how=() truth_sources=("${program_sources[@]}" "$root"/{book/truth,tests/support})
   local only_compare= differs=0
   for option in "$@"; do
     case $option in
@@ -73,7 +82,10 @@ make_book() {
   done
   if [[ -z $only_compare ]]; then  # what is missing is asked for before anybody waits for anything
     . "$root/tools/setup.sh"
-    generator_is_there || locked install_generator
+    if ! generator_is_there; then
+      ask_for_generator
+      locked install_generator
+    fi
   fi
   build_holds book_truth "${truth_sources[@]}" || locked build_target book_truth "${truth_sources[@]}"
   compare_pages ${how[@]+"${how[@]}"} || differs=1

@@ -1,10 +1,9 @@
-# Read by ./roofwalk when something must be built or tested. Uses root, build, state, say and stop from there.
+# Read by ./roofwalk when something must be built or tested. Uses root, build, state, say and stop from there, and
+# waiting.sh.
 
 build_log=$root/build/build.log
 
-# Shows where a long job is: on a terminal one line that is rewritten, elsewhere nothing.
-progress() { if [[ -t 2 ]]; then printf '\r\033[Kroofwalk: %s' "$1" >&2; fi; }
-progress_done() { if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi; }
+log_build() { printf '%s\n' "$1" >>"$build_log"; }
 
 # The lines of a failed build that say why: CMake's own error, else what follows the first failed command.
 show_build_errors() {
@@ -34,46 +33,69 @@ configure() {
       return
     fi
   fi
-  if [[ -t 2 ]]; then progress "preparing the build"; else say "preparing the build ..."; fi
+  if [[ ! -t 2 ]]; then say "preparing the build ..."; fi
   # ROOFWALK_NATIVE=OFF: for a build that other processors will run, such as a container image's.
-  if ! (cd "$root" && cmake --preset default ${ROOFWALK_NATIVE:+"-DROOFWALK_NATIVE=$ROOFWALK_NATIVE"} \
-    ${ROOFWALK_WERROR:+"-DROOFWALK_WERROR=$ROOFWALK_WERROR"}) \
-    >>"$build_log" 2>&1 </dev/null; then
-    progress_done
+  watch "preparing the build" log_build -C "$root" cmake --preset default \
+    ${ROOFWALK_NATIVE:+"-DROOFWALK_NATIVE=$ROOFWALK_NATIVE"} ${ROOFWALK_WERROR:+"-DROOFWALK_WERROR=$ROOFWALK_WERROR"} ||
     show_build_errors
+}
+
+# Turns "[37/120] ..." into progress.
+ninja_line() {
+  log_build "$1"
+  # "[0/2] Re-checking ...", "[1/1] Re-running CMake..." come first and count other steps.
+  if [[ $1 =~ ^\[([1-9][0-9]*/[0-9]+)\] && $1 != *'] Re-'* ]]; then
+    if [[ ! -t 2 && -z $started ]]; then
+      say "building (${BASH_REMATCH[1]#*/} steps; where it is: tail build/build.log) ..."
+    fi
+    started=1
+    progress "building ${BASH_REMATCH[1]}"
   fi
 }
 
 # Builds TARGET. The stamp carries the time of the start, so that a file saved meanwhile counts as new.
 build_quietly() {
-  local target=$1 stamp=$state/built-$1 line started=
+  local target=$1 stamp=$state/built-$1 started=
   rm -f "$stamp"
   : >"$stamp.new" && : >"$build_log" || stop 3 "cannot write in $root/build: free some space or check its owner"
   configure
-  # Lines go to the log by way of the loop, which turns "[37/120] ..." into progress.
-  if ! NINJA_STATUS='[%f/%t] ' ninja -C "$build" "$target" 2>&1 </dev/null | {
-    while IFS= read -r line; do
-      printf '%s\n' "$line" >>"$build_log"
-      # "[0/2] Re-checking ...", "[1/1] Re-running CMake..." come first and count other steps.
-      if [[ $line =~ ^\[([1-9][0-9]*/[0-9]+)\] && $line != *'] Re-'* ]]; then
-        if [[ -z $started ]]; then
-          started=1
-          if [[ ! -t 2 ]]; then say "building (${BASH_REMATCH[1]#*/} steps; where it is: tail build/build.log) ..."; fi
-        fi
-        progress "building ${BASH_REMATCH[1]}"
-      fi
-    done
-    progress_done
-  }; then
-    show_build_errors
-  fi
+  watch building ninja_line NINJA_STATUS='[%f/%t] ' ninja -C "$build" "$target" || show_build_errors
   mv "$stamp.new" "$stamp"
   if [[ $target == all ]]; then cp -p "$stamp" "$state/built-roofwalk"; fi
 }
 
-# Prints "skipped NAME and N more: REASON", one line a reason.
+# Prints "skipped NAME and N more: REASON", one line a reason. The file is XML: names and reasons are unescaped. In the
+# C locale every awk writes a character above 127 as the same bytes.
 show_skips() {
-  awk '/<testcase name="/ { split($0, part, "\""); name = part[2]; sub(/  # GetParam.*/, "", name); reason = "-"; ours = 0 }
+  LC_ALL=C awk '
+    function tail(code, unit) { return sprintf("%c", 128 + int(code / unit) % 64) }
+    function character(code) {
+      if (code < 128) return sprintf("%c", code)
+      if (code < 2048) return sprintf("%c", 192 + int(code / 64)) tail(code, 1)
+      if (code < 65536) return sprintf("%c", 224 + int(code / 4096)) tail(code, 64) tail(code, 1)
+      return sprintf("%c", 240 + int(code / 262144)) tail(code, 4096) tail(code, 64) tail(code, 1)
+    }
+    function unescaped(text,   done, entity, code, i) {
+      done = ""
+      while (match(text, /&([a-z]+|#[0-9]+|#x[0-9A-Fa-f]+);/)) {
+        entity = substr(text, RSTART + 1, RLENGTH - 2)
+        done = done substr(text, 1, RSTART - 1)
+        text = substr(text, RSTART + RLENGTH)
+        if (entity in named) {
+          done = done named[entity]
+        } else if (entity ~ /^#x/) {
+          code = 0
+          for (i = 3; i <= length(entity); ++i)
+            code = code * 16 + index("0123456789abcdef", tolower(substr(entity, i, 1))) - 1
+          done = done character(code)
+        } else {
+          done = done (entity ~ /^#/ ? character(substr(entity, 2) + 0) : "&" entity ";")
+        }
+      }
+      return done text
+    }
+    BEGIN { named["quot"] = "\""; named["apos"] = "\047"; named["lt"] = "<"; named["gt"] = ">"; named["amp"] = "&" }
+    /<testcase name="/ { split($0, part, "\""); name = part[2]; sub(/  # GetParam.*/, "", name); reason = "-"; ours = 0 }
     /<skipped message="SKIP_/ { ours = 1 }
     /: Skipped$/ { getline; reason = $0 }
     match($0, /(^|>)skipped: /) { reason = substr($0, RSTART + RLENGTH) }
@@ -81,9 +103,22 @@ show_skips() {
     END {
       for (i = 1; i <= reasons; ++i) {
         more = count[order[i]] - 1
-        print "skipped " first[order[i]] (more ? " and " more " more" : "") ": " order[i]
+        print "skipped " unescaped(first[order[i]] (more ? " and " more " more" : "") ": " order[i])
       }
     }' "$1"
+}
+
+# Turns "37/120 Test #5: ..." into progress, shows what belongs to a test that failed.
+ctest_line() {
+  printf '%s\n' "$1" >>"$log"
+  if [[ $1 =~ ^\ *([0-9]+/[0-9]+)\ Test\ +# ]]; then
+    progress "tested ${BASH_REMATCH[1]}"
+    shown=0
+    case $1 in *' Passed '* | *'***Skipped'* | *'(Disabled)'*) show= ;; *) show=1; progress_done ;; esac
+  elif [[ $1 =~ ^\ +Start\ +[0-9]+:|^[0-9]+%\ tests\ passed, ]]; then
+    show=
+  fi
+  if [[ -n $show ]] && ((shown++ < 60)); then printf '%s\n' "$1"; fi
 }
 
 # Runs the tests quietly: failures with their output, then the count as the last line. Exits 0, 1 (a failure) or 3.
@@ -97,25 +132,11 @@ run_tests() {
   fi
   rm -f "$junit"
   : >"$log"
-  progress "starting the tests"
-  {
-    # The toolkit first: tests that call its tools must not meet an older one.
-    # One more than processors: a few tests wait for clocks more than they compute.
-    PATH=$ROOFWALK_CUDA/bin:$PATH ctest --test-dir "$build" --no-tests=error -j "$(($(nproc) + 1))" --output-on-failure \
-      --output-junit "$junit" ${selection[@]+"${selection[@]}"} "$@" 2>&1 </dev/null || echo "ctest exited $?"
-  } | while IFS= read -r line; do
-    printf '%s\n' "$line" >>"$log"
-    if [[ $line =~ ^\ *([0-9]+/[0-9]+)\ Test\ +# ]]; then
-      progress "tested ${BASH_REMATCH[1]}"
-      shown=0
-      case $line in *' Passed '* | *'***Skipped'* | *'(Disabled)'*) show= ;; *) show=1; progress_done ;; esac
-    elif [[ $line =~ ^\ +Start\ +[0-9]+:|^[0-9]+%\ tests\ passed, ]]; then
-      show=
-    fi
-    if [[ -n $show ]] && ((shown++ < 60)); then printf '%s\n' "$line"; fi
-  done
-  progress_done
-  if [[ $(tail -n 1 "$log") =~ ^ctest\ exited\ ([0-9]+)$ ]]; then status=${BASH_REMATCH[1]}; fi
+  # The toolkit first: tests that call its tools must not meet an older one.
+  # One more than processors: a few tests wait for clocks more than they compute.
+  watch "starting the tests" ctest_line PATH="$ROOFWALK_CUDA/bin:$PATH" ctest --test-dir "$build" --no-tests=error \
+    -j "$(($(nproc) + 1))" --output-on-failure --output-junit "$junit" ${selection[@]+"${selection[@]}"} "$@" ||
+    status=$?
   line=$(grep -E '^[0-9]+% tests passed, ' "$log" | tail -n 1) || true
   if [[ ! $line =~ ^[0-9]+%\ tests\ passed,\ ([0-9]+)\ tests?\ failed\ out\ of\ ([0-9]+) ]]; then
     tail -n 5 "$log"

@@ -1,10 +1,19 @@
 # Read by ./roofwalk when the last set-up no longer holds: finds what is missing, asks once, installs it. Uses root,
-# state, setup_stamp, yes, say and stop from there. All output of the tools it calls goes to build/setup/install.log.
+# state, program, setup_stamp, yes, say and stop from there, and waiting.sh. All output of the tools it calls goes to
+# build/setup/install.log.
 
 install_log=$state/install.log
 venv=$root/.venv
 venv_cuda=$venv/cuda  # a link to the wheels' toolkit, made last: it exists only when the installation is whole
 requirements=$root/tools/cuda-requirements.txt
+
+# What the question says of time and disk, as measured: the wheels of cuda-requirements.txt to fetch (x86_64; 108 MB on
+# aarch64), .venv with them, build/ with the program, all of it from nothing on two cores, the tests after it.
+wheels_mb=115
+venv_mb=340
+build_mb=280
+minutes=5
+tests_minutes=10
 
 # Prints the packages of apt-packages.txt that are neither installed nor replaced by a command on the PATH.
 missing_packages() {
@@ -78,56 +87,12 @@ explain_failure() {
   esac
 }
 
-install_packages() {
-  local -a as_root=() packages=("$@")
-  if ((EUID != 0)); then
-    type -P sudo >/dev/null ||
-      stop 3 "root is needed, and there is no sudo here; as root run: apt-get install ${packages[*]}"
-    as_root=(sudo)
-    if [[ ! -t 0 ]]; then as_root+=(-n); fi
-  fi
-  say "installing ${#packages[@]} packages with apt-get ..."
-  # A list that cannot be refreshed (one broken third-party source is enough) is no reason to stop: the old one may do.
-  "${as_root[@]}" apt-get -q -o DPkg::Lock::Timeout=60 update >>"$install_log" 2>&1 </dev/null || true
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=60 install \
-    --no-install-recommends "${packages[@]}" >>"$install_log" 2>&1 </dev/null ||
-    explain_failure "apt-get install"
-}
+log_install() { printf '%s\n' "$1" >>"$install_log"; }
 
-install_toolkit() {
-  local site
-  say "installing the CUDA 13.0 toolkit into .venv ..."
-  rm -f "$venv_cuda"
-  {
-    python3 -m venv "$venv" &&
-      "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --progress-bar off --force-reinstall \
-        --no-deps --only-binary :all: --require-hashes -r "$requirements"
-  } >>"$install_log" 2>&1 </dev/null || explain_failure "the CUDA toolkit's wheels"
-  site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-  toolkit_is_usable "$site/nvidia/cu13" || stop 3 "the CUDA toolkit in .venv does not run (log: $install_log)"
-  ln -s "${site#"$venv/"}/nvidia/cu13" "$venv_cuda" && cp "$requirements" "$venv/cuda-requirements.txt" ||
-    stop 3 "cannot write in $venv: free some space or check its owner"
-}
-
-# One question for everything. Without a terminal nothing is installed unless --yes says so.
-ask() {
-  local what=$1 command=$2 answer=
-  if [[ -n $yes ]]; then return; fi
-  if [[ ! -t 0 ]]; then
-    stop 2 "missing: $what. Run with --yes to install it${command:+, or yourself: $command}"
-  fi
-  printf 'Roofwalk needs: %s\nInstall now? [Y/n] ' "$what" >&2
-  read -r answer || answer=n
-  case $answer in
-    '' | [yY]*) ;;
-    *) stop 2 "nothing installed${command:+; to do it yourself: $command}" ;;
-  esac
-}
-
-install_missing() {
-  local cuda='' what='' command='' needs_wheels=
-  local -a packages=()
-  : >"$install_log" || stop 3 "cannot write $install_log: free some space or check the folder's owner"
+# Finds what is missing: sets cuda or needs_wheels, and packages.
+find_missing() {
+  needs_wheels=
+  packages=()
   cuda=$(find_toolkit) || needs_wheels=1
   if type -P apt-get >/dev/null; then
     read -ra packages <<<"$(missing_packages)"
@@ -136,20 +101,195 @@ install_missing() {
       [[ -e /etc/ssl/certs/ca-certificates.crt ]] || packages+=(ca-certificates)
     fi
   fi
-  if ((${#packages[@]})); then
-    what="apt packages (${packages[*]})"
-    command="apt-get install ${packages[*]}"
-    if ((EUID != 0)); then command="sudo $command"; fi
-  fi
   if [[ -n $needs_wheels ]]; then
     case $(uname -m) in
       x86_64 | aarch64) ;;
       *) stop 3 "no CUDA toolkit 13 found, and there are no wheels of it for $(uname -m)" ;;
     esac
-    what+="${what:+ and }the CUDA 13.0 toolkit (wheels, 110 MB to fetch, 320 MB in .venv)"
   fi
-  if [[ -n $what ]]; then ask "$what" "$command"; fi
-  if ((${#packages[@]})); then install_packages "${packages[@]}"; fi
+}
+
+# Prints the MB that `packages` take, to fetch and installed. apt needs no root for it, but its lists; without them, as
+# in a fresh container, it fails or, taking a name such as g++ for a pattern, installs nothing.
+weigh_packages() {
+  { LC_ALL=C apt-get install --print-uris -y --no-install-recommends "${packages[@]}" 2>/dev/null || true; } |
+    awk -v quote="'" '
+      substr($0, 1, 1) == quote { fetch += $(NF - 1) / 1e6 }  # the lines are: name of the URI, file, bytes, hash
+      / newly installed/ { count = $1 + $3 }
+      /^After this operation, .* used/ {
+        gsub(",", "", $4)
+        disk = $4 * ($5 == "GB" ? 1000 : $5 == "MB" ? 1 : 0)
+      }
+      END { if (count) printf "%.0f %.0f\n", fetch, disk }'
+}
+
+need_root() {
+  if ((EUID != 0)) && ! type -P sudo >/dev/null; then
+    stop 3 "$(count_packages) missing, and there is neither root nor sudo here;" \
+      "ask an administrator for: apt-get install ${packages[*]}"
+  fi
+}
+
+# Says all that is missing, before anything is fetched, and asks whether to go on.
+ask_for_missing() {
+  local up_to='' fetch=0 disk=0 free='' text='' missing='' total='' command=''
+  if [[ -z $needs_wheels ]] && ((${#packages[@]} == 0)); then return; fi
+  if ((${#packages[@]})); then
+    need_root
+    command="apt-get install ${packages[*]}"
+    if ((EUID != 0)); then command="sudo $command"; fi
+    read -r fetch disk <<<"$(weigh_packages)" || true
+    if [[ -z $fetch ]]; then
+      read -r fetch disk < <(sed -n 's/^# bare: \([0-9]*\) MB to fetch, \([0-9]*\) MB installed$/\1 \2/p' \
+        "$root/tools/apt-packages.txt")
+      up_to='up to '
+    fi
+    missing="$(count_packages) ($up_to$fetch MB to fetch)"
+    text+="  $(count_packages): ${packages[*]:0:3}"
+    if ((${#packages[@]} > 3)); then text+=" and $((${#packages[@]} - 3)) more"; fi
+    text+=", $up_to$fetch MB"$'\n'
+    # apt keeps what it fetched.
+    if [[ $(stat -c %d "$root") == "$(stat -c %d /usr)" ]]; then disk=$((disk + fetch)); else disk=0; fi
+  fi
+  if [[ -n $needs_wheels ]]; then
+    missing+="${missing:+ and }the CUDA 13.0 toolkit ($wheels_mb MB to fetch)"
+    text+="  the CUDA 13.0 toolkit: wheels from PyPI into .venv, $wheels_mb MB"$'\n'
+    disk=$((disk + venv_mb + wheels_mb))  # pip keeps what it fetched
+  fi
+  if [[ ! -x $program ]]; then disk=$((disk + build_mb)); fi
+  { read -r _ && read -r free; } < <(df -BMB --output=avail "$root" 2>/dev/null) || true
+  if [[ -n $free ]] && ((${free%MB} < disk)); then
+    stop 3 "$(amount "$disk") of disk are needed, and $root has $(amount "${free%MB}") free;" \
+      "free some, then run this again"
+  fi
+  total="$up_to$(amount "$disk") of disk"
+  if [[ ! -x $program ]]; then total="about $minutes minutes on two cores and $total"; fi
+  if [[ ${arguments[0]-} == test ]]; then total+=", the tests up to $tests_minutes minutes more"; fi
+  text+="Then comes the build. All of it takes $total."$'\n'
+  if [[ $command == sudo* ]]; then text+=$'apt runs with sudo, which may ask for your password.\n'; fi
+  ask "$text" "$missing" "the installation and the build take $total" "$command"
+}
+
+# amount MB: "1.3 GB" or "280 MB".
+amount() {
+  local tenths=$((($1 + 50) / 100))
+  if ((tenths < 10)); then printf '%d MB' "$1"; else printf '%d.%d GB' $((tenths / 10)) $((tenths % 10)); fi
+}
+
+count_packages() {
+  printf '%d apt package' ${#packages[@]}
+  if ((${#packages[@]} > 1)); then printf s; fi
+}
+
+# ask TEXT MISSING TAKES COMMAND: one question for everything that TEXT lists. Without a terminal it is not asked, and
+# nothing is installed unless --yes says so.
+ask() {
+  local text=$1 missing=$2 takes=$3 command=$4 answer=
+  if [[ -n $yes ]]; then return; fi
+  if [[ ! -t 0 ]]; then
+    stop 2 "missing: $missing. Run with --yes to install it; $takes${command:+. Or yourself: $command}"
+  fi
+  printf 'roofwalk: missing, and installed once:\n%sInstall now? [Y/n] ' "$text" >&2
+  read -r answer || answer=n
+  case $answer in
+    '' | [yY]*) ;;
+    *) stop 2 "nothing installed${command:+; to do it yourself: $command}" ;;
+  esac
+}
+
+apt_line() {
+  if [[ $1 =~ ^dlstatus:.*:([0-9]+)\.[0-9]*: ]]; then
+    progress "fetching $(count_packages), ${BASH_REMATCH[1]} %"
+  elif [[ $1 =~ ^pmstatus:.*:([0-9]+)\.[0-9]*: ]]; then
+    progress "installing $(count_packages), ${BASH_REMATCH[1]} %"
+  fi
+}
+
+# run_apt TEXT ACTION WORD...: apt-get reports its percentages to descriptor 3 and speaks to the log. sudo hands on only
+# descriptors 0 to 2: what it speaks goes by way of 2, and 3 leaves as standard output.
+run_apt() {
+  local text=$1
+  shift
+  watch "$text" apt_line sh -c 'exec "$@" 2>>"$0"' "$install_log" "${as_root[@]}" sh -c 'exec "$@" 3>&1 1>&2' apt \
+    env DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+install_packages() {
+  local -a as_root=() get=(apt-get -q -y -o APT::Status-Fd=3 -o DPkg::Lock::Timeout=60)
+  local -a install=("${get[@]}" install --no-install-recommends "${packages[@]}")
+  if ((EUID != 0)); then
+    as_root=(sudo)
+    if [[ ! -t 0 ]]; then
+      as_root+=(-n)
+    else  # the password now: later the progress line would write over the prompt
+      sudo -v || stop 3 "sudo refuses; ask an administrator to run: apt-get install ${packages[*]}"
+    fi
+  fi
+  say "installing $(count_packages) with apt-get ..."
+  # A list that cannot be refreshed (one broken third-party source is enough) is no reason to stop: the old one may do.
+  run_apt "refreshing apt's lists" "${get[@]}" update || true
+  if run_apt "installing $(count_packages)" "${install[@]}"; then return; fi
+  # What a power cut or a kill left half-configured.
+  if grep -q '^E: dpkg was interrupted' "$install_log"; then
+    run_apt "finishing an interrupted installation" dpkg --configure -a &&
+      run_apt "installing $(count_packages)" "${install[@]}" && return
+  fi
+  explain_failure "apt-get install"
+}
+
+pip_line() {
+  log_install "$1"
+  if [[ $1 == Collecting\ * ]]; then
+    wheels_begun=$((wheels_begun + 1))
+    progress "fetching wheel $wheels_begun of $wheels"
+  elif [[ $1 == 'Installing collected packages'* ]]; then
+    progress "unpacking $wheels wheels"
+  fi
+}
+
+# install_wheels WHAT REQUIREMENTS: into .venv. What an interrupted attempt left there cannot be uninstalled: it is
+# written over.
+install_wheels() {
+  local what=$1 file=$2 wheels wheels_begun=0
+  wheels=$(grep -c '==' "$file")
+  watch "fetching wheels" pip_line "$venv/bin/python" -m pip install --disable-pip-version-check --no-input \
+    --progress-bar off --ignore-installed --no-deps --only-binary :all: --require-hashes -r "$file" ||
+    explain_failure "$what"
+}
+
+make_venv() { watch "making .venv" log_install python3 -m venv "$venv" --clear || explain_failure "python3 -m venv"; }
+
+install_toolkit() {
+  local site
+  say "installing the CUDA 13.0 toolkit into .venv ..."
+  rm -f "$venv_cuda"
+  make_venv
+  install_wheels "the CUDA toolkit's wheels" "$requirements"
+  site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  toolkit_is_usable "$site/nvidia/cu13" || stop 3 "the CUDA toolkit in .venv does not run (log: $install_log)"
+  ln -s "${site#"$venv/"}/nvidia/cu13" "$venv_cuda" && cp "$requirements" "$venv/cuda-requirements.txt" ||
+    stop 3 "cannot write in $venv: free some space or check its owner"
+}
+
+# The question comes before the wait for another call. Without a terminal there is none to answer it, and that call may
+# be installing just what is missing: it is waited for first.
+ask_and_install() {
+  local asked= cuda='' needs_wheels=''
+  local -a packages=()
+  if [[ -t 0 && -z $yes ]]; then
+    find_missing
+    ask_for_missing
+    asked=1
+  fi
+  locked install_missing
+}
+
+install_missing() {
+  if setup_holds; then return; fi  # another call saw to it
+  : >"$install_log" || stop 3 "cannot write $install_log: free some space or check the folder's owner"
+  if [[ -z $asked || -n $waited ]]; then find_missing; fi
+  if [[ -z $asked ]]; then ask_for_missing; fi
+  if ((${#packages[@]})); then install_packages; fi
   if [[ -n $needs_wheels ]]; then
     install_toolkit
     cuda=$venv_cuda

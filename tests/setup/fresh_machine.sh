@@ -111,8 +111,13 @@ chroot "$machine" git -c advice.detachedHead=false clone -q /root/roofwalk.bundl
 
 echo "== $system $suite: nothing installed"
 expect 2 "$system_path" './roofwalk run vector-add'
-expect_output 'apt-get install .*g\+\+.*python3-venv'
+expect_output '^roofwalk: missing: [0-9]+ apt packages \((up to )?[0-9]+ MB to fetch\) and the CUDA 13\.0 toolkit \([0-9]+ MB'
+expect_output 'about [0-9]+ minutes on two cores and (up to )?[0-9.]+ GB of disk\. .*apt-get install .*g\+\+.*python3-venv'
+named=$(sed -n 's/.* apt packages (\(up to \)\?\([0-9]*\) MB to fetch).*/\2/p' "$folder/output")
 expect_dot "$system_path"
+fetched=$(sed -n 's/^Fetched \([0-9]*\)[0-9.]* MB in .*/\1/p' "$machine/root/roofwalk/build/setup/install.log" | tail -n 1)
+echo "apt: $named MB named, ${fetched:-?} MB fetched"
+((fetched > 0 && 4 * named >= 3 * fetched && 4 * named <= 5 * fetched)) || fail "the question named $named MB for apt"
 expect_tests "$system_path"
 
 echo "== the book"

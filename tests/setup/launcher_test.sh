@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # ./roofwalk on a project of one line, with stand-ins for all that it starts: what it installs, builds, asks and prints.
-# Each stand-in writes its call to $CALLS, so that a check can say what was and was not started.
+# Each stand-in writes its call to $CALLS, so that a check can say what was and was not started; a call that begins
+# with $HANGS then writes its process to $CALLS.pid and does not end.
 set -euo pipefail
 
 project=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -18,7 +19,14 @@ touch "$root"/{CMakeLists.txt,CMakePresets.json} "$root/grader/main.cpp"
 # stand_in FOLDER NAME BODY: a command that logs its call.
 stand_in() {
   mkdir -p "$1"
-  printf '#!/bin/bash\necho "%s $*" >>"$CALLS"\n%s\n' "$2" "$3" >"$1/$2"
+  cat >"$1/$2" <<END
+#!/bin/bash
+hangs=
+if [[ -n \${HANGS:-} && "$2 \$*" == \$HANGS* ]]; then hangs=1; echo \$\$ >"\$CALLS.pid"; fi
+echo "$2 \$*" >>"\$CALLS"
+if [[ -n \$hangs ]]; then exec sleep 20; fi
+$3
+END
   chmod +x "$1/$2"
 }
 # toolkit FOLDER VERSION
@@ -31,12 +39,28 @@ toolkit() {
 stand_in "$tools" dpkg-query "sed -n 's/^\([a-z][^ ]*\).*/\1 installed/p' '$project/tools/apt-packages.txt' |
   grep -v '^libfmt-dev' || true
 [[ -n \${NO_FMT:-} ]] || echo 'libfmt-dev:amd64 installed'"
-stand_in "$tools" apt-get 'if [[ $* == *install* && -n ${APT_SAYS:-} ]]; then echo "$APT_SAYS"; exit 100; fi'
-stand_in "$tools" sudo '[[ $1 != -n ]] || shift; "$@"'
+stand_in "$tools" apt-get 'if [[ $* == *--print-uris* ]]; then printf "$APT_LISTS"; exit; fi
+if [[ $* == *install* && -n ${APT_SAYS:-} ]]; then echo "$APT_SAYS"; exit 100; fi
+if [[ $* == *install* && -e $CALLS.half-configured ]]; then echo "E: dpkg was interrupted, you must"; exit 100; fi
+if [[ $* == *install* && -n ${APT_REPORTS:-} ]]; then
+  trap "" INT
+  reports="$*"
+  reports=${reports#*Status-Fd=}
+  printf "$APT_REPORTS" >&"${reports%% *}"
+  sleep 1.1
+  echo "apt-get has finished" >>"$CALLS"
+fi'
+stand_in "$tools" dpkg 'rm "$CALLS.half-configured"'
+# Like the real one it hands on no descriptor but 0 to 2.
+stand_in "$tools" sudo 'if [[ $1 == -v ]]; then exit "${SUDO_REFUSES:-0}"; fi
+if [[ $1 == -n ]]; then shift; fi
+"$@" 3>&- 8<&- 9>&-'
+stand_in "$tools" df 'printf "Avail\n%dMB\n" "${FREE_MB:-50000}"'
 stand_in "$tools" cmake 'mkdir -p build/default && touch build/default/build.ninja
 printf "%s\n" "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "ROOFWALK_CUDA_HEADERS:INTERNAL=$ROOFWALK_CUDA/include" \
   >build/default/CMakeCache.txt'
-stand_in "$tools" ninja 'if [[ -n ${NINJA_SAYS:-} ]]; then printf "$NINJA_SAYS"; exit 1; fi
+stand_in "$tools" ninja 'printf "${NINJA_REPORTS:-}"; sleep "${NINJA_TAKES:-0}"
+if [[ -n ${NINJA_SAYS:-} ]]; then printf "$NINJA_SAYS"; exit 1; fi
 echo "[1/1] Linking"; mkdir -p "$2"/{grader,book/truth}; cp "$PROGRAM" "$2/grader/roofwalk"
 cp "$TRUTH" "$2/book/truth/book_truth"'
 stand_in "$tools" ctest 'echo "on-path $(type -P ptxas)" >>"$CALLS"
@@ -46,6 +70,10 @@ printf "$CTEST_WRITES" >"$2"
 exit "$CTEST_EXIT"'
 stand_in "$folder" program 'echo "cuda=$ROOFWALK_CUDA root=$ROOFWALK_ROOT"; for word; do echo "[$word]"; done; exit 1'
 stand_in "$folder" truth 'exit "${TRUTH_EXIT:-0}"'
+export APT_LISTS="'http://a.b/fmt.deb' fmt.deb 30400000 SHA256:0
+0 upgraded, 1 newly installed, 0 to remove and 0 not upgraded.
+After this operation, 60.2 MB of additional disk space will be used.
+"
 export PROGRAM=$folder/program TRUTH=$folder/truth CTEST_SAYS='' CTEST_WRITES='' CTEST_EXIT=0
 for name in git gnuplot pkg-config g++ fc-match; do stand_in "$tools" "$name" :; done
 toolkit "$folder/new" 13.2
@@ -63,6 +91,24 @@ call() {
   if ((code != wanted)); then
     bad "roofwalk $*: exit $code, wanted $wanted"
   fi
+}
+# at_terminal CODE INPUT ARGUMENT...: the same at a terminal, where the shell command INPUT types. A terminal ignores no
+# SIGINT, also where whoever runs this does.
+at_terminal() {
+  local wanted=$1 input=$2 code=0
+  begun=$SECONDS
+  shift 2
+  : >"$CALLS"
+  output=$({ eval "$input"; } |
+    { cd / && env --default-signal=INT script -qec "'$root/roofwalk' $*" /dev/null; }) || code=$?
+  if ((code != wanted)); then bad "roofwalk $* at a terminal: exit $code, wanted $wanted"; fi
+}
+# started NAME: waits until that stand-in was started.
+started() { until grep -q "^$1" "$CALLS"; do sleep 0.05; done; }
+# is_gone: the one that hung was ended, before it would have done so itself.
+is_gone() {
+  if [[ -e /proc/$(<"$CALLS.pid") ]]; then bad "still runs: process $(<"$CALLS.pid")"; fi
+  ((SECONDS - begun < 15)) || bad "ended after $((SECONDS - begun)) s"
 }
 bad() { failures=$((failures + 1)); printf 'FAILED: %s\n%s\n' "$1" "${output:-}"; }
 prints() { [[ $output == *"$1"* ]] || bad "does not print: $1"; }
@@ -95,8 +141,15 @@ starts_not cmake
 # A missing package: nothing happens unasked; --yes installs that one; a failure says its cause and what to do.
 touch "$root/tools/apt-packages.txt"
 NO_FMT=1 call 2 list
+prints 'missing: 1 apt package (30 MB to fetch)'
+prints 'take 90 MB of disk'
 prints 'apt-get install libfmt-dev'
-starts_not 'apt-get'
+starts_not 'apt-get -q'
+APT_LISTS='' NO_FMT=1 call 2 list
+prints 'up to 127 MB to fetch'
+FREE_MB=80 NO_FMT=1 call 3 list --yes
+prints "90 MB of disk are needed, and $root has 80 MB free"
+starts_not 'apt-get -q'
 NO_FMT=1 APT_SAYS='E: Could not get lock /var/lib/dpkg/lock-frontend' call 3 list --yes
 prints 'another program is using apt'
 NO_FMT=1 APT_SAYS='Temporary failure resolving a.b' call 3 list --yes
@@ -107,6 +160,124 @@ NO_FMT=1 APT_SAYS='E: Unable to locate package libfmt-dev' call 3 list -y
 prints 'Unable to locate package libfmt-dev'
 NO_FMT=1 ROOFWALK_YES=1 call 1 list
 starts 'apt-get .*install.* libfmt-dev$'
+
+touch "$CALLS.half-configured" "$root/tools/apt-packages.txt"
+NO_FMT=1 call 1 list --yes
+starts 'dpkg --configure -a'
+
+# At a terminal: the question says what, how much and how long, before anything is fetched; then progress is seen.
+if type -P script >/dev/null; then
+  touch "$root/tools/apt-packages.txt"
+  NO_FMT=1 at_terminal 2 'echo n' list
+  prints '1 apt package: libfmt-dev, 30 MB'
+  prints 'All of it takes 90 MB of disk'
+  prints 'Install now? [Y/n]'
+  starts_not 'apt-get -q'
+  touch "$root/grader/main.cpp"
+  mv "$root/build/default/grader/roofwalk" "$folder/built"
+  NO_FMT=1 at_terminal 2 'echo n' test
+  prints 'All of it takes about 5 minutes on two cores and 370 MB of disk, the tests up to 10 minutes more'
+  mv "$folder/built" "$root/build/default/grader/roofwalk"
+  NO_FMT=1 APT_REPORTS='dlstatus:1:34.5:Retrieving\npmstatus:a:b:45.1:Unpacking\n' NINJA_REPORTS='[1/2] a\n' \
+    NINJA_TAKES=1.1 at_terminal 1 echo list
+  prints 'fetching 1 apt package, 34 % (0 s)'
+  prints 'installing 1 apt package, 45 % (1 s)'
+  prints 'building 1/2 (0 s)'
+  prints 'building 1/2 (1 s)'
+
+  # Ctrl-C: whatever runs has ended when the launcher does; apt finishes what it unpacks. The next call goes on.
+  touch "$root/tools/apt-packages.txt"
+  NO_FMT=1 HANGS='apt-get -q' at_terminal 130 'echo; started "apt-get -q"; printf "\003"' list
+  prints 'roofwalk: stopped; run again to go on'
+  is_gone
+  NO_FMT=1 APT_REPORTS='pmstatus:a:45.1:Unpacking\n' \
+    at_terminal 130 'echo; started "apt-get -q.*install"; printf "\003"' list
+  prints 'stopping at the next safe point'
+  prints 'roofwalk: stopped; run again to go on'
+  starts 'apt-get has finished'
+  starts_not ninja
+  call 1 list
+  touch "$root/grader/main.cpp"
+  HANGS=ninja at_terminal 130 'started ninja; printf "\003"' list
+  prints 'roofwalk: stopped; run again to go on'
+  prints_not 'the build failed'
+  is_gone
+  HANGS=ctest at_terminal 130 'started ctest; printf "\003"' test
+  prints 'roofwalk: stopped; run again to go on'
+  is_gone
+  touch "$root/tools/apt-packages.txt"
+  NO_FMT=1 at_terminal 130 'started dpkg-query; sleep 0.5; printf "\003"' list
+  prints 'roofwalk: stopped; run again to go on'
+  call 1 list
+else
+  echo "not checked: what a terminal shows (there is no script, of bsdutils)"
+fi
+
+# `kill` of the launcher alone ends what it started.
+touch "$root/grader/main.cpp"
+: >"$CALLS"
+HANGS=ninja "$root/roofwalk" list >"$folder/output" 2>&1 </dev/null &
+started ninja
+kill "$!"
+begun=$SECONDS
+code=0
+wait "$!" || code=$?
+output=$(<"$folder/output")
+((code == 143)) || bad "kill: exit $code, wanted 143"
+prints 'roofwalk: stopped; run again to go on'
+is_gone
+
+# Who waits for another call is told for whom, is asked before, and finds the work done.
+touch "$root/grader/main.cpp"
+: >"$CALLS"
+NINJA_TAKES=0.7 "$root/roofwalk" list >/dev/null 2>&1 </dev/null &
+holder=$!
+started ninja
+output=$("$root/roofwalk" list 2>&1 </dev/null) || true
+prints "roofwalk: pid $holder of user $(id -un) (./roofwalk list) has been building here since "
+prints "; waiting for it"
+wait "$holder" || true
+(($(grep -c '^ninja' "$CALLS") == 1)) || bad "the one that waited built again"
+if type -P script >/dev/null; then
+  exec 7>"$root/build/setup/lock"
+  flock 7
+  touch "$root/tools/apt-packages.txt"
+  NO_FMT=1 at_terminal 2 'echo n' list
+  prints 'Install now? [Y/n]'
+  prints_not waiting
+  touch "$root/grader/main.cpp"
+  at_terminal 130 'sleep 1.5; printf "\003"' list
+  prints 'another ./roofwalk is building here; waiting for it'
+  prints 'waiting (1 s)'
+  prints 'roofwalk: stopped; run again to go on'
+  exec 7>&-
+fi
+call 1 list
+
+# Without root: apt runs with sudo, which asks now; where there is none, an administrator is named, and nothing asked.
+as_user=()
+if ((EUID == 0)); then as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups); fi
+if ((EUID != 0)) || type -P setpriv >/dev/null; then
+  chmod 755 "$folder"
+  : >"$CALLS"
+  if ((EUID == 0)); then chown -R 65534 "$folder"; fi
+  touch "$root/tools/apt-packages.txt"
+  output=$(NO_FMT=1 "${as_user[@]}" "$root/roofwalk" list 2>&1 </dev/null) || true
+  prints 'sudo apt-get install libfmt-dev'
+  output=$(NO_FMT=1 APT_REPORTS='dlstatus:1:34.5:x\n' "${as_user[@]}" "$root/roofwalk" list -y 2>&1 </dev/null) || true
+  prints 'root='
+  starts 'sudo -n sh .*apt-get -q .*install'
+  mkdir "$folder/no-sudo"
+  ln -s /usr/bin/{awk,bash,cat,cmp,env,find,flock,grep,head,id,mkdir,mv,readlink,rm,sed,setpriv,sort,stat,tail} \
+    /usr/bin/{timeout,uname} \
+    "$tools"/{apt-get,df,dpkg-query} "$folder/no-sudo"
+  touch "$root/tools/apt-packages.txt"
+  code=0
+  output=$(NO_FMT=1 PATH=$folder/no-sudo "${as_user[@]}" "$root/roofwalk" list 2>&1 </dev/null) || code=$?
+  ((code == 3)) || bad "neither root nor sudo: exit $code, wanted 3"
+  prints 'ask an administrator for: apt-get install libfmt-dev'
+  call 1 list
+fi
 
 # A toolkit without CUPTI's headers is passed over; the build that knew the one that went is made anew.
 toolkit "$folder/whole" 13.1
@@ -154,10 +325,11 @@ starts_not 'ctest .*-LE'
 [[ ${output##*$'\n'} == '3 passed, 0 failed' ]] || bad "the last line"
 prints_not chatter
 CTEST_SAYS+='The following tests did not run:\n\t  2 - b (Skipped)\n'
-CTEST_WRITES='<testcase name="b">\n<skipped message="SKIP_RETURN_CODE=4"/>\n<system-out>skipped: no room\n</testcase>\n'
+CTEST_WRITES='<testcase name="b">\n<skipped message="SKIP_RETURN_CODE=4"/>\n'
+CTEST_WRITES+='<system-out>skipped: &quot;no&quot; room &lt;1 &amp;amp; caf&#xe9; &#39;x&#39;\n</testcase>\n'
 call 0 test -L vector-add
 starts 'ctest .*-LE long\$ -L vector-add'
-prints 'skipped b: no room'
+prints "skipped b: \"no\" room <1 &amp; café 'x'"
 [[ ${output##*$'\n'} == '2 passed, 0 failed, 1 skipped' ]] || bad "the last line"
 CTEST_SAYS='1/1 Test #1: a ....***Failed    0.00 sec\nthe reason\n\n0%% tests passed, 1 tests failed out of 1\n'
 CTEST_EXIT=8 call 1 test
@@ -171,7 +343,8 @@ prints 'no test ran'
 stand_in "$tools" python3 'if [[ $* == "-m venv "* ]]; then
   mkdir -p "$3/bin" && cp "$PIP" "$3/bin/python" && cp "$GENERATOR" "$3/bin/sphinx-build"
 fi'
-stand_in "$folder" pip 'if [[ -n ${PIP_SAYS:-} ]]; then echo "$PIP_SAYS"; exit 1; fi'
+stand_in "$folder" pip 'echo "Collecting sphinx"
+if [[ -n ${PIP_SAYS:-} ]]; then echo "$PIP_SAYS"; exit 1; fi'
 stand_in "$folder" generator 'if [[ -n ${BOOK_SAYS:-} ]]; then echo "$BOOK_SAYS"; exit 1; fi; mkdir -p "${!#}"'
 export PIP=$folder/pip GENERATOR=$folder/generator
 touch "$root/book/a page.md"
@@ -195,6 +368,12 @@ call 0 book --yes --rewrite
 starts 'truth --rewrite book/a page.md'
 starts 'generator .*-W'
 [[ ${output##*$'\n'} == "book: $root/build/book/index.html" ]] || bad "the last line"
+if type -P script >/dev/null; then
+  rm "$root/.venv/book-requirements.txt"
+  at_terminal 0 echo book
+  prints 'wheels from PyPI into .venv, 21 MB to fetch'
+  prints "fetching wheel 1 of $(grep -c == "$root/tools/book-requirements.txt") (0 s)"
+fi
 TRUTH_EXIT=1 call 1 book
 starts 'generator '
 prints 'differ from the program'

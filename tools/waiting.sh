@@ -1,0 +1,114 @@
+# Read by ./roofwalk when something takes longer: how it waits for another call, for what it starts, and for whoever
+# stops it. Uses state, arguments, say and stop from there.
+
+watched=      # the process that `watch` waits for
+stopped_with= # the exit code, once a signal came
+signals=0     # how many came: `read` returns at each
+doing=        # what the progress line says
+doing_since=0
+waited=       # set once another call was waited for
+
+# Shows where a long job is: on a terminal one line that is rewritten, elsewhere nothing.
+progress() {
+  doing=$1
+  if [[ ! -t 2 ]]; then return; fi
+  local seconds=$((SECONDS - doing_since)) elapsed=
+  if ((seconds >= 60)); then elapsed="$((seconds / 60)) min "; fi
+  printf '\r\033[Kroofwalk: %s (%s%d s)%s' "$doing" "$elapsed" $((seconds % 60)) \
+    "${stopped_with:+, stopping at the next safe point}" >&2
+}
+progress_done() {
+  if [[ -t 2 && -n $doing ]]; then printf '\r\033[K' >&2; fi
+  doing=
+}
+
+# Prints the process group of process $1; nothing when it has ended.
+group_of() {
+  local fields
+  fields=$(cat "/proc/$1/stat")  # 12 (name) S parent group ...
+  fields=${fields##*) }
+  fields=${fields#* * }
+  printf '%s\n' "${fields%% *}"
+}
+
+# Sends SIGINT to process $1 and to those below it in our process group, as the terminal does at Ctrl-C. apt keeps dpkg
+# out of that group, so that no unpacking is cut off. It runs in a trap, where `read` reads nothing while another `read`
+# is interrupted and where bash ends at a file that is gone: hence `cat`.
+interrupt() {
+  local child children
+  [[ $(group_of "$1") == "$(group_of $$)" ]] || return 0
+  children=$(cat "/proc/$1/task/$1/children") || true
+  kill -INT "$1" || true
+  for child in $children; do interrupt "$child"; done
+} 2>/dev/null  # any of them may end meanwhile
+
+# What runs is asked to end and waited for: nothing is left behind that still writes.
+stopped() {
+  stopped_with=$1
+  signals=$((signals + 1))
+  if [[ -n $watched ]]; then
+    interrupt "$watched"
+    if [[ -n $doing ]]; then progress "$doing"; fi
+    return 0  # without a number it would be that of the interrupted command
+  fi
+  if [[ -t 2 && -z $doing ]]; then printf '\n' >&2; fi  # below the ^C
+  progress_done
+  stop "$1" "stopped; run again to go on"
+}
+trap 'stopped 130' INT
+trap 'stopped 143' TERM
+
+# watch TEXT FUNCTION WORD...: runs `env WORD...` without input, gives FUNCTION each line that it prints, and keeps a
+# progress line moving, which says TEXT until FUNCTION says something else. Returns the command's exit status. Bash acts
+# on a signal only after a foreground command, but at once during `read`; so the command runs in the background, where
+# SIGINT is ignored unless env gives it back.
+watch() {
+  local on_line=$2 line='' part='' code=0 before
+  doing_since=$SECONDS
+  progress "$1"
+  shift 2
+  exec 8< <(exec env --default-signal=INT,QUIT "$@" 2>&1 </dev/null)
+  watched=$!
+  while true; do
+    part=
+    before=$signals
+    if IFS= read -r -t 1 -u 8 part; then
+      if [[ -z $stopped_with ]]; then "$on_line" "$line$part"; else progress "$doing"; fi
+      line=
+    elif (($? > 128 || signals > before)) && [[ -e /proc/$watched ]]; then  # no line's end within a second
+      line+=$part
+      if [[ -n $doing ]]; then progress "$doing"; fi
+    else
+      break
+    fi
+  done
+  if [[ -n $line$part && -z $stopped_with ]]; then "$on_line" "$line$part"; fi
+  exec 8<&-
+  wait "$watched" || code=$?
+  watched=
+  if [[ -n $stopped_with ]]; then stopped "$stopped_with"; fi
+  if ((code == 130)); then stopped 130; fi  # sudo can keep a Ctrl-C from us
+  progress_done
+  return "$code"
+}
+
+# Two calls at once must not install or build over each other.
+run_locked() {
+  local holder='' pid=''
+  mkdir -p "$state" 2>/dev/null || stop 3 "cannot write in $root/build: free some space or check its owner"
+  exec 9>"$state/lock"
+  if ! flock -n 9; then
+    { read -r pid holder <"$state/holder"; } 2>/dev/null || true
+    if [[ -z $holder || ! -e /proc/$pid ]]; then
+      say "another ./roofwalk is building here; waiting for it"
+    else
+      say "pid $pid $holder; waiting for it"
+    fi
+    watch waiting : flock 9
+    waited=1
+  fi
+  printf '%d of user %s (./roofwalk %s) has been building here since %(%H:%M)T\n' $$ "$(id -un)" "${arguments[*]-}" -1 \
+    >"$state/holder"
+  "$@" || exit $?
+  exec 9>&-
+}
