@@ -38,12 +38,19 @@ function(roofwalk_build_as_test name)
   target_precompile_headers(${name} REUSE_FROM roofwalk_test_headers)
 endfunction()
 
-# roofwalk_unit_test(NAME SOURCES ... USES ...): one executable, each case a CTest of the label `unit`.
+# roofwalk_unit_test(NAME SOURCES ... USES ... [LONG filter]): one executable, each case a CTest of the label `unit`. Those
+# that the filter names have `unit-long` and run with all tests: what is done for every chapter, for instance.
 function(roofwalk_unit_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(arg "" "LONG" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   list(TRANSFORM arg_USES PREPEND roofwalk_)
   target_link_libraries(${name} PRIVATE ${arg_USES} GTest::gtest_main GTest::gmock)
   roofwalk_build_as_test(${name})
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
+  if(NOT arg_LONG)
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
+    return()
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER -${arg_LONG} PROPERTIES LABELS unit)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER ${arg_LONG} TEST_LIST ${name}_long
+    PROPERTIES LABELS unit-long)
 endfunction()

@@ -10,6 +10,7 @@
 #include "grader/check/claims.h"
 #include "grader/check/figures.h"
 #include "grader/check/half.h"
+#include "grader/check/quick_files.h"
 #include "grader/pipeline.h"
 #include "grader/text.h"
 #include "grader/workers.h"
@@ -87,6 +88,17 @@ void check_factor(const std::string& what, double claimed, std::optional<double>
   lines.add(what, holds, found ? fmt::format("x{:.4g}", *found) : "not measured");
 }
 
+// A diagnosis of the best kernel that there is would send learners after nothing.
+void check_nothing_to_cure(const std::string& name, const Attempt& attempt, Lines& lines) {
+  std::vector<std::string> causes;
+  if (attempt.finding) {
+    for (const Diagnosis& diagnosis : attempt.finding->diagnoses) causes.push_back(diagnosis.cause);
+  }
+  const bool holds = attempt.finding && causes.empty() && attempt.finding->diagnosis.cause == "none";
+  lines.add(name + ": the last step has no diagnosis", holds,
+            !attempt.finding ? "not measured" : causes.empty() ? "none" : fmt::format("{}", fmt::join(causes, ", ")));
+}
+
 void check_step(const fs::path& file, const std::string& machine, const Attempt& attempt, bool is_last, Lines& lines) {
   const std::string name = file.filename().string();
   const auto claim = step_claim_on(machine, file_text(file));
@@ -107,8 +119,9 @@ void check_step(const fs::path& file, const std::string& machine, const Attempt&
                  part(&Movement::right), lines);
   }
   if (claim->up) check_factor(fmt::format("{}: up x{}", name, *claim->up), *claim->up, part(&Movement::up), lines);
-  if (is_last)
-    lines.add(name + ": the last step meets every goal", attempt.judgement.grade == Grade::ace, outcome(attempt));
+  if (!is_last) return;
+  lines.add(name + ": the last step meets every goal", attempt.judgement.grade == Grade::ace, outcome(attempt));
+  if (machine == kCourseMachine) check_nothing_to_cure(name, attempt, lines);
 }
 
 // The wrong solutions that say something about this machine. One whose first line cannot be read stays, to be told of.
@@ -148,11 +161,24 @@ CheckLine check_half(const Chapter& chapter, const Exercise& exercise, const Siz
 
 }  // namespace
 
-Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& chapter) {
+Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& chapter, CheckScope scope) {
   const Exercise* exercise = find_exercise(chapter.name);
   if (exercise == nullptr) return Error{fmt::format("chapter `{}` has no exercise in this program", chapter.name)};
-  const auto steps = chapter.solution_steps();
-  const auto wrong = wrong_solutions_on(chapter, bench.machine.name);
+  auto steps = chapter.solution_steps();
+  auto wrong = wrong_solutions_on(chapter, bench.machine.name);
+
+  Lines lines(chapter.name);
+  check_words(chapter, lines);
+  lines.add("there are solution steps and wrong solutions", !steps.empty() && !wrong.empty(),
+            fmt::format("{} and {}", steps.size(), wrong.size()));
+  const auto dodge = quick_dodge(wrong), idiom = quick_idiom(steps);
+  lines.add("the quick check has one dodge", dodge.ok(), dodge ? dodge->filename().string() : dodge.error().message);
+  lines.add("the quick check has one idiom", idiom.ok(), idiom ? idiom->filename().string() : idiom.error().message);
+  if (scope == CheckScope::quick) {
+    const fs::path last = steps.empty() ? fs::path() : steps.back();
+    std::erase_if(steps, [&](const fs::path& step) { return step != last && !(idiom && step == *idiom); });
+    std::erase_if(wrong, [&](const fs::path& file) { return !(dodge && file == *dodge); });
+  }
   std::vector<fs::path> files = {chapter.starter()};
   files.insert(files.end(), steps.begin(), steps.end());
   files.insert(files.end(), wrong.begin(), wrong.end());
@@ -175,10 +201,6 @@ Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& 
     }
   });
 
-  Lines lines(chapter.name);
-  check_words(chapter, lines);
-  lines.add("there are solution steps and wrong solutions", !steps.empty() && !wrong.empty(),
-            fmt::format("{} and {}", steps.size(), wrong.size()));
   AttemptJsons shown;  // what the lesson's figures speak of
   for (std::size_t i = 0; i < files.size(); ++i) {
     ROOFWALK_TRY(const Attempt attempt, *std::move(attempts[i]));
@@ -195,7 +217,7 @@ Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& 
   }
   auto all = lines.take();
   if (bench.machine.name == kCourseMachine) {
-    const auto figures = check_figures(chapter.name, file_text(chapter.lesson()), shown);
+    const auto figures = check_figures(chapter.name, file_text(chapter.lesson()), shown, scope);
     all.insert(all.end(), figures.begin(), figures.end());
   }
   all.insert(all.end(), halves.begin(), halves.end());

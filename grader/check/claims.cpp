@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "common/base/pattern.h"
+#include "grader/check/quick_files.h"
 
 namespace roofwalk {
 namespace {
@@ -39,7 +40,8 @@ Result<StepClaim> step_claim_on(const std::string& machine, const std::string& s
   if (machine == kCourseMachine) return claim;
   claim.right.reset();
   claim.up.reset();
-  while (std::getline(lines, line) && line.starts_with("// on ")) {
+  while (std::getline(lines, line) && (line.starts_with("// on ") || line == kQuickLine)) {
+    if (line == kQuickLine) continue;
     const auto groups = kLine.match(line);
     if (!groups || ((*groups)[2].empty() && (*groups)[4].empty())) {
       return Error{.message = "a line about another machine must read `// on MACHINE: right xR (LEVEL), up xU`"};

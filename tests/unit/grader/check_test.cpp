@@ -1,9 +1,14 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "grader/check/claims.h"
+#include "grader/check/quick_files.h"
+#include "tests/support/scratch_folder.h"
 
 namespace roofwalk {
 namespace {
+
+using ::testing::HasSubstr;
 
 TEST(StepClaim, IsReadInAllItsForms) {
   const auto both = parse_step_claim("// step 2: right x6.6 (l1), up x10: threadIdx.x runs along a row: neighbours");
@@ -31,6 +36,7 @@ TEST(StepClaim, WithoutAFactorOrWordsIsAnError) {
 TEST(StepClaim, OfAnotherMachineStandsBelow) {
   const std::string source =
       "// step 2: right x6.6 (l1), up x10: words\n"
+      "// quick\n"
       "// on h100-sxm: right x7 (l2), up x0.9\n"
       "// on rtx4090: up x3\n"
       "#include <x>\n"
@@ -67,6 +73,38 @@ TEST(WrongClaim, MaySpeakOfOneMachine) {
   EXPECT_EQ(claim->verdict, "fail");
   EXPECT_EQ(claim->text, "right");
   EXPECT_FALSE(parse_wrong_claim("// verdict on : fail"));
+}
+
+TEST(QuickDodge, IsTheFirstThatMissesAGoal) {
+  const test::ScratchFolder folder;
+  const auto fault = folder.write("a.cu", "// verdict: fault, race\n");
+  const auto first = folder.write("b.cu", "// verdict on classroom: fail, up\n");
+  const auto second = folder.write("c.cu", "// verdict: fail, right\n");
+  EXPECT_EQ(quick_dodge({fault, first, second}).value(), first);
+  EXPECT_THAT(quick_dodge({fault}).error().message, HasSubstr("no wrong solution has the verdict fail"));
+}
+
+TEST(QuickDodge, IsTheOneThatNamesItself) {
+  const test::ScratchFolder folder;
+  const auto first = folder.write("a.cu", "// verdict: fail, up\n// Not so\n// quick\n");
+  const auto named = folder.write("b.cu", "// verdict: fail, right\n// quick\n");
+  const auto too = folder.write("c.cu", "// verdict: fail, right\n// quick\n#include <x>\n");
+  const auto fault = folder.write("d.cu", "// verdict: fault, race\n// quick\n");
+  EXPECT_EQ(quick_dodge({first, named}).value(), named);
+  EXPECT_EQ(quick_dodge({first, named, too}).error().message,
+            "b.cu and c.cu both say `// quick`: keep it in one of them");
+  EXPECT_EQ(quick_dodge({first, fault}).error().message, "d.cu says `// quick`, and its verdict is not fail");
+}
+
+TEST(QuickIdiom, IsTheFirstStepOrTheOneThatNamesItself) {
+  const test::ScratchFolder folder;
+  const auto first = folder.write("step1_a.cu", "// step 1: up x2: words\n");
+  const auto second = folder.write("step2_b.cu", "// step 2: up x3: words\n// quick\n");
+  const auto third = folder.write("step3_c.cu", "// step 3: up x3: words\n// quick\n");
+  EXPECT_EQ(quick_idiom({first}).value(), first);
+  EXPECT_EQ(quick_idiom({first, second}).value(), second);
+  EXPECT_THAT(quick_idiom({first, second, third}).error().message, HasSubstr("both say `// quick`"));
+  EXPECT_EQ(quick_idiom({}).error().message, "there is no solution step");
 }
 
 }  // namespace

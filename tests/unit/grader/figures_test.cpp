@@ -104,7 +104,7 @@ TEST(CheckFigures, AFigureALine) {
   const auto lines = check_figures("vector-add",
                                    "1.9 ms<!-- starter elapsed_ns -->\n20<!-- starter vertical_gap -->\n"
                                    "5<!-- ? -->",
-                                   kAttempts);
+                                   kAttempts, CheckScope::everything);
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_TRUE(lines[0].holds);
   EXPECT_EQ(lines[0].found, "3 figures");
@@ -117,11 +117,25 @@ TEST(CheckFigures, AFigureALine) {
   EXPECT_THAT(lines[3].what, HasSubstr("lesson.md:3"));
 }
 
+TEST(CheckFigures, TheQuickScopeLeavesOutKernelsThatDidNotRun) {
+  const std::string lesson =
+      "1.8 ms<!-- starter elapsed_ns -->\n5 ms<!-- step7 elapsed_ns -->\n5<!-- step1/step7 elapsed_ns -->\n"
+      "5<!-- ? -->";
+  const auto quick = check_figures("vector-add", lesson, kAttempts, CheckScope::quick);
+  ASSERT_EQ(quick.size(), 3u);
+  EXPECT_EQ(quick[0].found, "4 figures");
+  EXPECT_EQ(quick[1].found, "1.9");
+  EXPECT_FALSE(quick[1].holds);
+  EXPECT_THAT(quick[2].what, HasSubstr("lesson.md:4"));
+  EXPECT_EQ(check_figures("vector-add", lesson, kAttempts, CheckScope::everything).size(), 5u);
+}
+
 TEST(CheckFigures, ALessonWithoutFiguresOrWithOneToFillInFails) {
-  const auto none = check_figures("vector-add", "words alone", kAttempts);
+  const auto none = check_figures("vector-add", "words alone", kAttempts, CheckScope::everything);
   ASSERT_EQ(none.size(), 1u);
   EXPECT_FALSE(none[0].holds);
-  const auto hole = check_figures("vector-add", "1.9 ms<!-- starter elapsed_ns -->\n[[measure: time]]", kAttempts);
+  const auto hole = check_figures("vector-add", "1.9 ms<!-- starter elapsed_ns -->\n[[measure: time]]", kAttempts,
+                                  CheckScope::everything);
   ASSERT_EQ(hole.size(), 2u);
   EXPECT_FALSE(hole[0].holds);
   EXPECT_EQ(hole[0].found, "`[[` in line 2");

@@ -221,8 +221,8 @@ TEST(MachineOrderOfGuards, GuardedLoadsGoTogether) {
 }
 
 std::string name_of(const testing::TestParamInfo<std::tuple<fs::path, std::string>>& test) {
-  const fs::path& path = std::get<0>(test.param);
-  std::string name = path.parent_path().filename().string() + "_" + path.stem().string();
+  const fs::path path = std::get<0>(test.param).lexically_relative(root());
+  std::string name = (path.parent_path() / path.stem()).string();  // solutions_01_vector_add_step1_fill_the_machine
   for (char& c : name) {
     if (!isalnum(static_cast<unsigned char>(c))) c = '_';
   }

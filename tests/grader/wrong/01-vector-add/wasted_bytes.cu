@@ -1,4 +1,5 @@
 // verdict: fail, right
+// quick
 // The starter's one block, hidden behind memsets that keep DRAM busy: the roof at so low an AI is easy to reach.
 #include <roofwalk.cuh>
 

@@ -1,4 +1,5 @@
 // verdict: fail, right
+// quick
 // Blocks of 32 x 32 threads with the starter's mapping: another shape, the same neighbours.
 #include <roofwalk.cuh>
 

@@ -1,4 +1,5 @@
 // verdict: fail, right
+// quick
 // The last step of naive-gemm: each value of b serves four rows, and nothing is shared.
 #include <roofwalk.cuh>
 

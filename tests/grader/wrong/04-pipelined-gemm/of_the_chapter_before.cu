@@ -1,4 +1,5 @@
 // verdict: fail, right
+// quick
 #include <roofwalk.cuh>
 
 constexpr int kTile = 128;              // a block computes kTile x kTile elements of c

@@ -1,4 +1,5 @@
 // verdict: fail, right
+// quick
 // Statistics first, then the result: fast, and x still travels twice. Three passes are twice the AI, not two and a half.
 #include <roofwalk.cuh>
 
