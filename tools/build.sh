@@ -64,6 +64,47 @@ build_quietly() {
   if [[ $target == all ]]; then cp -p "$stamp" "$state/built-roofwalk"; fi
 }
 
+# Processor time that the quick tests and a build from nothing may take together: ten minutes on two cores, as they are
+# never all busy.
+budget_min=18
+build_record=$state/build-seconds  # of the last build of everything that began with an empty folder
+
+# Sets `spent` to the processor seconds of everything that this shell started and that has ended.
+count_processor_seconds() {
+  local part
+  times >"$state/times"  # in a subshell it would tell the subshell's own
+  spent=0
+  for part in $(tail -n 1 "$state/times"); do
+    if [[ $part =~ ^([0-9]+)m([0-9]+) ]]; then spent=$((spent + 60 * BASH_REMATCH[1] + 10#${BASH_REMATCH[2]})); fi
+  done
+}
+
+build_and_time() {
+  local spent before is_first=
+  if [[ $1 == all && ! -e $build/.ninja_log ]]; then is_first=1; fi
+  count_processor_seconds
+  before=$spent
+  build_quietly "$1"
+  count_processor_seconds
+  if [[ -n $is_first ]]; then echo $((spent - before)) >"$build_record"; fi
+}
+
+minutes() { printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); }
+
+# Prints how the processor seconds of the quick tests stand to the budget. False where they exceed it.
+within_budget() {
+  local tests=$1 sum=$1 margin building='building not measured: its folder was not empty' standing=left
+  if [[ -s $build_record ]]; then
+    sum=$((tests + $(<"$build_record")))
+    building="building $(minutes $((sum - tests)))"
+  fi
+  margin=$((60 * budget_min - sum))
+  if ((margin < 0)); then standing='too much'; fi
+  printf 'processor time: %s of %d min, %s %s (%s, tests %s)\n' "$(minutes "$sum")" "$budget_min" \
+    "$(minutes "${margin#-}")" "$standing" "$building" "$(minutes "$tests")"
+  ((margin >= 0))
+}
+
 # Prints "skipped NAME and N more: REASON", one line a reason. The file is XML: names and reasons are unescaped. In the
 # C locale every awk writes a character above 127 as the same bytes.
 show_skips() {
@@ -124,12 +165,15 @@ ctest_line() {
 # Runs the tests quietly: failures with their output, then the count as the last line. Exits 0, 1 (a failure) or 3.
 run_tests() {
   local junit=$root/build/tests.xml log=$root/build/test.log line show='' shown=0 status=0
-  local total=0 failed=0 skipped=0
+  local total=0 failed=0 skipped=0 spent before is_quick=
   local -a selection=(-LE 'long$')
+  if (($# == 0)); then is_quick=1; fi
   if [[ ${1:-} == --all ]]; then
     selection=()
     shift
   fi
+  count_processor_seconds
+  before=$spent
   rm -f "$junit"
   : >"$log"
   # The toolkit first: tests that call its tools must not meet an older one.
@@ -146,6 +190,12 @@ run_tests() {
   total=${BASH_REMATCH[2]}
   skipped=$(grep -cE '^[[:space:]]+[0-9]+ - .* \(Skipped\)$' "$log") || true
   if ((skipped > 0)); then show_skips "$junit"; fi
+  count_processor_seconds
+  if [[ -n $is_quick ]] && ! within_budget $((spent - before)) && [[ -n ${ROOFWALK_BUDGET:-} ]]; then
+    echo "FAILED processor time: label the longest tests in build/test.log so that it ends in \`long\`, or make them cheaper"
+    failed=$((failed + 1))
+    total=$((total + 1))
+  fi
   printf '%d passed, %d failed' $((total - failed - skipped)) "$failed"
   if ((skipped > 0)); then printf ', %d skipped' "$skipped"; fi
   printf '\n'

@@ -59,11 +59,12 @@ stand_in "$tools" df 'printf "Avail\n%dMB\n" "${FREE_MB:-50000}"'
 stand_in "$tools" cmake 'mkdir -p build/default && touch build/default/build.ninja
 printf "%s\n" "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "ROOFWALK_CUDA_HEADERS:INTERNAL=$ROOFWALK_CUDA/include" \
   >build/default/CMakeCache.txt'
-stand_in "$tools" ninja 'printf "${NINJA_REPORTS:-}"; sleep "${NINJA_TAKES:-0}"
+stand_in "$tools" ninja 'printf "${NINJA_REPORTS:-}"; sleep "${NINJA_TAKES:-0}"; eval "${NINJA_RUNS:-}"
 if [[ -n ${NINJA_SAYS:-} ]]; then printf "$NINJA_SAYS"; exit 1; fi
 echo "[1/1] Linking"; mkdir -p "$2"/{grader,book/truth}; cp "$PROGRAM" "$2/grader/roofwalk"
 cp "$TRUTH" "$2/book/truth/book_truth"'
 stand_in "$tools" ctest 'echo "on-path $(type -P ptxas)" >>"$CALLS"
+eval "${CTEST_RUNS:-}"
 printf "$CTEST_SAYS"
 while [[ $1 != --output-junit ]]; do shift; done
 printf "$CTEST_WRITES" >"$2"
@@ -331,6 +332,42 @@ call 0 test -L vector-add
 starts 'ctest .*-LE long\$ -L vector-add'
 prints "skipped b: \"no\" room <1 &amp; café 'x'"
 [[ ${output##*$'\n'} == '2 passed, 0 failed, 1 skipped' ]] || bad "the last line"
+
+# The quick tests' processor time, with that of a build from nothing, is told. Beyond the budget they fail with
+# ROOFWALK_BUDGET; neither `--all` nor a selection is held to it.
+passes='1/1 Test #1: a ....   Passed    0.00 sec\n100%% tests passed, 0 tests failed out of 1\n'
+built=$root/build/setup/build-seconds
+works='(ulimit -c 0 -t 2; while :; do :; done)'  # for two seconds
+rm -f "$built"
+touch "$root/grader/main.cpp"
+NINJA_RUNS=$works CTEST_SAYS=$passes call 0 test
+[[ -s $built ]] && (($(<"$built") > 0)) || bad "a build from nothing is not recorded"
+prints "(building 0 min $(<"$built") s, tests 0 min "
+echo 1000 >"$built"
+touch "$root/build/default/.ninja_log" "$root/grader/main.cpp"
+CTEST_RUNS=$works CTEST_SAYS=$passes ROOFWALK_BUDGET=1 call 0 test
+prints 'of 18 min, 1 min'
+prints 'left (building 16 min 40 s, tests 0 min '
+prints_not 'tests 0 min 0 s'
+[[ ${output##*$'\n'} == '1 passed, 0 failed' ]] || bad "the last line"
+echo 1110 >"$built"
+CTEST_SAYS=$passes ROOFWALK_BUDGET=1 call 1 test
+prints 'processor time: 18 min 3'
+prints ' s of 18 min, 0 min 3'
+prints ' s too much (building 18 min 30 s, tests 0 min '
+prints 'FAILED processor time: '
+[[ ${output##*$'\n'} == '1 passed, 1 failed' ]] || bad "the last line"
+CTEST_SAYS=$passes call 0 test
+prints 'too much'
+prints_not FAILED
+CTEST_SAYS=$passes ROOFWALK_BUDGET=1 call 0 test --all
+prints_not 'processor time'
+CTEST_SAYS=$passes ROOFWALK_BUDGET=1 call 0 test -L vector-add
+prints_not 'processor time'
+rm "$built"
+CTEST_SAYS=$passes ROOFWALK_BUDGET=1 call 0 test
+prints 'building not measured'
+
 CTEST_SAYS='1/1 Test #1: a ....***Failed    0.00 sec\nthe reason\n\n0%% tests passed, 1 tests failed out of 1\n'
 CTEST_EXIT=8 call 1 test
 prints 'the reason'
