@@ -96,7 +96,9 @@ void check_nothing_to_cure(const std::string& name, const Attempt& attempt, Line
   }
   const bool holds = attempt.finding && causes.empty() && attempt.finding->diagnosis.cause == "none";
   lines.add(name + ": the last step has no diagnosis", holds,
-            !attempt.finding ? "not measured" : causes.empty() ? "none" : fmt::format("{}", fmt::join(causes, ", ")));
+            !attempt.finding ? "not measured"
+            : causes.empty() ? "none"
+                             : fmt::format("{}", fmt::join(causes, ", ")));
 }
 
 void check_step(const fs::path& file, const std::string& machine, const Attempt& attempt, bool is_last, Lines& lines) {
