@@ -126,9 +126,6 @@ Json to_json(const Attempt& attempt) {
   json["l1_write_sectors"] = number(m.l1_write_sectors);
   json["shared_bytes"] = number(m.shared_bytes);
   json["shared_wavefronts"] = number(m.shared_wavefronts);
-  json["constant_requests"] = number(m.constant_requests);
-  json["constant_passes"] = number(m.constant_passes);
-  json["constant_bytes"] = number(m.constant_bytes);
   Json levels = {{"dram", nullptr}, {"l2", nullptr}, {"l1", nullptr}};
   for (const LevelMeasurement& level : m.levels) levels[level.level] = number(level.ai);
   json["ai_by_level"] = levels;
@@ -171,6 +168,9 @@ Json to_json(const Attempt& attempt) {
   json["pairs"] = attempt.times ? to_json(attempt.times->pairs) : Json(nullptr);
   json["gpu"] = attempt.times ? gpu_json(*attempt.times) : Json(nullptr);
   json["notes"] = attempt.notes;
+  json["constant_requests"] = number(m.constant_requests);
+  json["constant_passes"] = number(m.constant_passes);
+  json["constant_bytes"] = number(m.constant_bytes);
   return json;
 }
 
