@@ -1,16 +1,20 @@
 #include "grader/batch/archive.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <zip.h>
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "grader/characters.h"
+#include "grader/course.h"
 
 namespace roofwalk {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr zip_int64_t kMostEntries = 20'000;
 
 std::string words_of(int code) {
   zip_error_t error;
@@ -18,6 +22,64 @@ std::string words_of(int code) {
   std::string words = zip_error_strerror(&error);
   zip_error_fini(&error);
   return words;
+}
+
+std::uint64_t number_at(const std::string& bytes, std::size_t at, std::size_t size) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (at + i < bytes.size()) value |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
+  }
+  return value;
+}
+
+// Where the list of entries begins (PKWARE's APPNOTE, 4.3.14 to 4.3.16); nothing where there is none.
+std::optional<std::size_t> directory_of(const std::string& bytes) {
+  const std::size_t end = bytes.rfind("PK\5\6");
+  if (end == std::string::npos) return std::nullopt;
+  std::uint64_t at = number_at(bytes, end + 16, 4);
+  if (at == 0xffffffff && end >= 20 && bytes.compare(end - 20, 4, "PK\6\7") == 0)
+    at = number_at(bytes, static_cast<std::size_t>(number_at(bytes, end - 20 + 8, 8)) + 48, 8);
+  return at < end ? std::optional<std::size_t>(static_cast<std::size_t>(at)) : std::nullopt;
+}
+
+bool is_plain_text(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const Character one = character_at(text, i);
+    if (!one.code || *one.code < ' ') return false;
+    i += one.bytes;
+  }
+  return true;
+}
+
+// libzip refuses a whole zip where one name that is said to be UTF-8 holds a control character, or is none. One file's
+// name must not refuse a class: nothing is said of such a name any more, and it is read as it stands.
+void allow_any_names(std::string& bytes) {
+  constexpr std::size_t kHead = 46;
+  constexpr unsigned kIsUtf8 = 0x08;  // of the second byte of the flags
+  std::optional<std::size_t> at = directory_of(bytes);
+  while (at && *at + kHead <= bytes.size() && bytes.compare(*at, 4, "PK\1\2") == 0) {
+    const auto length = static_cast<std::size_t>(number_at(bytes, *at + 28, 2));
+    const auto more = static_cast<std::size_t>(number_at(bytes, *at + 30, 2) + number_at(bytes, *at + 32, 2));
+    if (!is_plain_text(std::string_view(bytes).substr(*at + kHead, length)))
+      bytes[*at + 9] = static_cast<char>(static_cast<unsigned char>(bytes[*at + 9]) & ~kIsUtf8);
+    *at += kHead + length + more;
+  }
+}
+
+// As it stands where it is UTF-8, else as old programs meant it.
+std::string name_of(zip_t* zip, zip_uint64_t index) {
+  const char* raw = zip_get_name(zip, index, ZIP_FL_ENC_RAW);
+  if (raw == nullptr) return {};
+  const std::string name = raw;
+  for (std::size_t i = 0; i < name.size();) {
+    const Character one = character_at(name, i);
+    if (!one.code) {
+      const char* guessed = zip_get_name(zip, index, ZIP_FL_ENC_GUESS);
+      return guessed != nullptr ? guessed : name;
+    }
+    i += one.bytes;
+  }
+  return name;
 }
 
 }  // namespace
@@ -34,23 +96,24 @@ Archive::Archive(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Archive::~Archive() = default;
 Archive::Archive(Archive&&) noexcept = default;
 
-Result<Archive> Archive::listed(std::unique_ptr<Impl> impl, const std::string& what) {
+Archive Archive::listed(std::unique_ptr<Impl> impl) {
   zip_t* const zip = impl->zip;
   const zip_int64_t count = zip_get_num_entries(zip, 0);
-  if (count > kMostEntries) {
-    return Error{.message = fmt::format("{} entries; at most {} are read", count, kMostEntries), .file = what};
-  }
   Archive archive(std::move(impl));
   for (zip_int64_t i = 0; i < count; ++i) {
+    const auto index = static_cast<zip_uint64_t>(i);
+    const std::string name = name_of(zip, index);
     zip_stat_t stat;
-    if (zip_stat_index(zip, static_cast<zip_uint64_t>(i), ZIP_FL_ENC_GUESS, &stat) != 0 ||
-        (stat.valid & ZIP_STAT_NAME) == 0) {
-      continue;
-    }
-    const std::string name = stat.name;
-    if (name.empty() || name.ends_with('/')) continue;
+    if (name.empty() || zip_stat_index(zip, index, 0, &stat) != 0) continue;
     const std::int64_t written = (stat.valid & ZIP_STAT_MTIME) != 0 ? static_cast<std::int64_t>(stat.mtime) : 0;
-    archive.entries_.push_back({name, written, static_cast<std::uint64_t>(i)});
+    ArchiveEntry::Kind kind = name.ends_with('/') ? ArchiveEntry::Kind::folder : ArchiveEntry::Kind::file;
+    zip_uint8_t system = 0;
+    zip_uint32_t attributes = 0;
+    if (zip_file_get_external_attributes(zip, index, 0, &system, &attributes) == 0 && system == ZIP_OPSYS_UNIX &&
+        S_ISLNK(attributes >> 16)) {
+      kind = ArchiveEntry::Kind::link;
+    }
+    archive.entries_.push_back({name, written, index, kind});
   }
   return archive;
 }
@@ -59,14 +122,16 @@ Result<Archive> Archive::open(const fs::path& file) {
   int code = 0;
   auto impl = std::make_unique<Impl>();
   impl->zip = zip_open(file.c_str(), ZIP_RDONLY, &code);
+  if (impl->zip == nullptr && code == ZIP_ER_INCONS) return in_memory(file_text(file));
   if (impl->zip == nullptr)
     return Error{.message = "is no zip that can be read: " + words_of(code), .file = file.string()};
-  return listed(std::move(impl), file.string());
+  return listed(std::move(impl));
 }
 
 Result<Archive> Archive::in_memory(std::string bytes) {
   auto impl = std::make_unique<Impl>();
   impl->bytes = std::move(bytes);
+  allow_any_names(impl->bytes);
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_buffer_create(impl->bytes.data(), impl->bytes.size(), 0, &error);
@@ -77,7 +142,7 @@ Result<Archive> Archive::in_memory(std::string bytes) {
     if (source != nullptr) zip_source_free(source);
     return Error{.message = "is no zip that can be read: " + words};
   }
-  return listed(std::move(impl), "");
+  return listed(std::move(impl));
 }
 
 Result<std::string> Archive::read(const ArchiveEntry& entry, std::size_t most_bytes) const {
@@ -97,7 +162,6 @@ Result<std::string> Archive::read(const ArchiveEntry& entry, std::size_t most_by
 }
 
 Status write_archive(const fs::path& file, const std::vector<ArchiveFile>& files) {
-  constexpr std::time_t kNewYear1980 = 315532800;  // a zip's first day
   constexpr zip_uint32_t kRegular = 0100000, kProgram = 0755, kPlain = 0644;
   int code = 0;
   zip_t* zip = zip_open(file.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
@@ -108,6 +172,13 @@ Status write_archive(const fs::path& file, const std::vector<ArchiveFile>& files
     return error;
   };
   for (const ArchiveFile& one : files) {
+    const auto written = static_cast<std::time_t>(one.written_at_s);
+    if (one.name.ends_with('/')) {
+      const zip_int64_t folder = zip_dir_add(zip, one.name.c_str(), ZIP_FL_ENC_UTF_8);
+      if (folder < 0) return failed();
+      zip_file_set_mtime(zip, static_cast<zip_uint64_t>(folder), written, 0);
+      continue;
+    }
     zip_source_t* source = zip_source_buffer(zip, one.bytes.data(), one.bytes.size(), 0);
     if (source == nullptr) return failed();
     const zip_int64_t index = zip_file_add(zip, one.name.c_str(), source, ZIP_FL_ENC_UTF_8);
@@ -116,7 +187,7 @@ Status write_archive(const fs::path& file, const std::vector<ArchiveFile>& files
       return failed();
     }
     const auto place = static_cast<zip_uint64_t>(index);
-    zip_file_set_mtime(zip, place, kNewYear1980, 0);
+    zip_file_set_mtime(zip, place, written, 0);
     zip_file_set_external_attributes(zip, place, 0, ZIP_OPSYS_UNIX,
                                      (kRegular | (one.is_program ? kProgram : kPlain)) << 16);
   }

@@ -67,18 +67,17 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
   return entry;
 }
 
-// Best: the most points, the earliest of equals. Last: the one that was handed in last, graded or not.
+// Best: the most points, the earliest of equals. Last: the one that was handed in last, graded or not; of several at
+// that moment, as a zip brings them, the best.
 void choose(Cell& cell, CourseTerms::Counts counts) {
   if (cell.entries.empty()) return;
-  if (counts == CourseTerms::Counts::last) {
-    cell.counts = cell.entries.size() - 1;
-  } else {
-    for (std::size_t i = 0; i < cell.entries.size(); ++i) {
-      const auto& points = cell.entries[i].points;
-      if (points && (!cell.counts || *points > *cell.entries[*cell.counts].points)) cell.counts = i;
-    }
-    if (!cell.counts) cell.counts = cell.entries.size() - 1;
+  const std::int64_t last_s = cell.entries.back().submitted_at_s;
+  for (std::size_t i = 0; i < cell.entries.size(); ++i) {
+    if (counts == CourseTerms::Counts::last && cell.entries[i].submitted_at_s < last_s) continue;
+    const auto& points = cell.entries[i].points;
+    if (points && (!cell.counts || *points > *cell.entries[*cell.counts].points)) cell.counts = i;
   }
+  if (!cell.counts) cell.counts = cell.entries.size() - 1;
   cell.state = cell.counting()->points ? Cell::State::graded : Cell::State::not_graded;
 }
 
@@ -258,14 +257,15 @@ Gradebook make_gradebook(const GradebookInput& input) {
     book.rows.push_back(std::move(row));
   }
   note_same_files(book);
-  // Who has everything graded by now needs no word about what once could not be.
+  // Who has everything graded by now needs no word about what once could not be, but that others of it count for
+  // nothing.
   for (const LeftOut& out : input.left_out) {
     const auto row = std::find_if(book.rows.begin(), book.rows.end(),
                                   [&](const StudentRow& one) { return one.owner.student == out.student; });
     const bool lacks_one =
         row == book.rows.end() || std::any_of(row->cells.begin(), row->cells.end(),
                                               [](const Cell& cell) { return cell.state == Cell::State::nothing; });
-    if (lacks_one) book.left_out.push_back(out);
+    if (lacks_one || out.reason.starts_with(kHoldsMore)) book.left_out.push_back(out);
   }
   return book;
 }
