@@ -35,6 +35,10 @@ struct RunOptions {
   // `least` replays none: elapsed_ns is the least that the counts allow, and waits are empty.
   enum class Time { clock, whole_clock, least };
   Time time = Time::clock;
+  // `clock`: which blocks are replayed depends on the code and on this number, as by chance. Those that the record of
+  // an earlier run says were missing (RunRecord::untraced_blocks) are replayed too.
+  std::uint64_t sample_seed = 0;
+  std::span<const std::vector<std::uint64_t>> also_traced = {};
   // What the run finds out. On a real GPU each figure beyond the plan's time takes more passes over it, from the same
   // buffers and variables; what the last pass leaves stays in the buffers. The virtual GPU needs one pass.
   //   all: counters where they can be had, the time of each step, and the plan's time

@@ -182,6 +182,14 @@ void Workspace::reset() {
 }
 
 Result<RunRecord> Workspace::run_planned(const Artifact& artifact, const Planner& plan, const RunOptions& options) {
+  ROOFWALK_TRY(RunRecord record, run_once(artifact, plan, options));
+  if (record.fault || record.untraced_blocks.empty()) return record;
+  RunOptions with_them = options;
+  with_them.also_traced = record.untraced_blocks;
+  return run_once(artifact, plan, with_them);
+}
+
+Result<RunRecord> Workspace::run_once(const Artifact& artifact, const Planner& plan, const RunOptions& options) {
   ROOFWALK_TRY_STATUS(impl_->device.load(artifact));
   reset();
   struct ScratchGuard {  // scratch lives for one call, however the call ends

@@ -115,6 +115,7 @@ inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
   launch.instructions_left -= op->count;
   launch.clock += op->count;
   warp.executed += op->count;
+  warp.path.enter(op->block, op->offset);
   ++launch.sm->block_executions[op->block];
   launch.block_threads[op->block] += static_cast<std::uint64_t>(std::popcount(warp.mask));
   return warp.trace == nullptr ? op + 1 : record_entry(*launch.sm, warp, op);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "common/vgpu/block_latency.h"
 #include "common/vgpu/clock.h"
 #include "common/vgpu/counting.h"
 #include "common/vgpu/launch.h"
@@ -95,6 +96,7 @@ void Gpu::begin_plan(const RunLimits& limits) {
   printer_->take();
   warnings_.clear();
   watched_line_ = 0;
+  untraced_blocks_.clear();
   if (limits_.counts) l2_.invalidate();
   memory_.watch(limits.sanitize);
 }
@@ -185,7 +187,17 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   launch.line_of = [this, &code](std::uint32_t pc) { return module_->line_in(code.instructions[pc], source_name_); };
   printer_->begin_launch();
   launch.printer = printer_.get();
-  const GridTrace trace = run_grid(launch, {call.grid, call.block, step->occupancy.blocks_per_sm}, sms, limits_);
+  if (limits_.counts) {
+    // The order does not depend on the launch: its basic blocks are the kernel's.
+    auto [at, is_new] = schedules_.try_emplace(call.kernel);
+    if (is_new) at->second = schedule(machine_, *step->program, call.code);
+    step->schedule = &at->second;
+    set_latencies(block_latencies(machine_, at->second), *step->program);
+  }
+  const std::size_t launch_number = untraced_blocks_.size();
+  if (launch_number < limits_.also_traced.size()) limits_.traces.also = limits_.also_traced[launch_number];
+  GridTrace trace = run_grid(launch, {call.grid, call.block, step->occupancy.blocks_per_sm}, sms, limits_);
+  untraced_blocks_.push_back(std::move(trace.missing));
   if (launch.watched_pc) watched_line_ = launch.line_of(*launch.watched_pc);
   for (auto& [pc, warning] : launch.warnings) {
     warnings_.push_back(placed(std::move(warning), step->name, code, pc));
@@ -204,10 +216,6 @@ Result<bool> Gpu::launch(const KernelCall& call) {
     steps_.push_back(std::move(step));
     return true;
   }
-  // The order does not depend on the launch: its basic blocks are the kernel's.
-  auto [at, is_new] = schedules_.try_emplace(call.kernel);
-  if (is_new) at->second = schedule(machine_, *step->program, call.code);
-  step->schedule = &at->second;
   std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0;
   for (const SmTotals& sm : step->totals.sms) {
     for (std::size_t b = 0; b < step->program->blocks.size(); ++b)
@@ -391,6 +399,9 @@ RunRecord Gpu::end_plan() {
   record.warnings = std::move(warnings_);
   warnings_.clear();
   record.watched_line = watched_line_;
+  const bool all_alike =
+      std::all_of(untraced_blocks_.begin(), untraced_blocks_.end(), [](const auto& b) { return b.empty(); });
+  if (!all_alike) record.untraced_blocks = std::move(untraced_blocks_);
   if (fault_) {
     record.fault = std::move(fault_);
     fault_.reset();

@@ -81,7 +81,8 @@ class Gpu {
 
   std::unique_ptr<Printer> printer_;
   RunLimits limits_;
-  std::uint64_t plan_operations_ = 0;  // lowered, over all launches of the plan
+  std::uint64_t plan_operations_ = 0;                        // lowered, over all launches of the plan
+  std::vector<std::vector<std::uint64_t>> untraced_blocks_;  // by launch of the plan
   std::vector<SiteTraffic> traffic_;
   std::vector<std::unique_ptr<Step>> steps_;
   std::vector<Fault> warnings_;

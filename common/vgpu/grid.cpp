@@ -193,6 +193,7 @@ class GridRunner {
     block.index = {static_cast<std::uint32_t>(linear % grid.x), static_cast<std::uint32_t>(linear / grid.x % grid.y),
                    static_cast<std::uint32_t>(linear / grid.x / grid.y)};
     block.live_warps = warps_per_block_;
+    block.memory_work = 0;
     std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
     std::fill(std::begin(block.expected), std::end(block.expected), 0u);
     std::fill(std::begin(block.counted), std::end(block.counted), 0u);
@@ -215,6 +216,7 @@ class GridRunner {
       warp.copy_groups = 0;
       forget_local(launch_, warp, 0, program_.local_bytes);
       warp.executed = 0;
+      warp.path = {};
       warp.trace = traced ? &block.trace->warps[warp.index] : nullptr;
       warp.state = Warp::State::ready;
       warp.stack.assign(1, {warp.live, 0, kExitBlock});
@@ -293,12 +295,14 @@ class GridRunner {
       ResidentBlock& block = sm.blocks[slot];
       if (!block.active) continue;
       if (block.is_new) lay_out(sm, block);
+      const std::uint64_t before = sm.memory_work();
       bool moves = turn(launch, sm, block);
       const auto goes_on = [&] {
         return blocks_go_on_ && moves && block.live_warps != 0 && !sm.fault &&
                budget_ - launch.instructions_left < most && sm.stores.lines() < kRoundLines;
       };
       while (goes_on()) moves = turn(launch, sm, block);
+      block.memory_work += sm.memory_work() - before;
       if (launch.refusal || sm.fault) return;
       if (block.live_warps == 0) sm.ended.push_back(slot);
     }
@@ -365,12 +369,15 @@ class GridRunner {
   }
 
   void finish(Multiprocessor& sm, ResidentBlock& block) {
-    std::uint64_t executed = 0;
+    BlockWork work{.memory = block.memory_work};
     for (const Warp& warp : block.warps) {
-      executed += warp.executed;
-      longest_warp_ = std::max(longest_warp_, warp.executed);
+      work.instructions += warp.executed;
+      work.longest_warp = std::max(work.longest_warp, warp.executed);
+      work.latency_cycles += warp.path.latency_cycles;
+      for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];
     }
-    if (block.trace != nullptr) sample_.finish(*block.trace, executed);
+    longest_warp_ = std::max(longest_warp_, work.longest_warp);
+    sample_.finish(block.linear_index, block.trace, work);
     block.trace = nullptr;
     --active_blocks_;
     dispatch(sm, block);

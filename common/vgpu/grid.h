@@ -33,7 +33,8 @@ struct RunLimits {
   std::uint64_t warp_instructions = 0;
   double seconds = 0;
   TraceLimits traces = {};
-  int threads = 1;            // at most; no figure depends on it
+  std::vector<std::vector<std::uint64_t>> also_traced = {};  // TraceLimits::also, by launch of a plan
+  int threads = 1;                                           // at most; no figure depends on it
   bool sanitize = false;      // look for races, missing waits, reads of what was never written; on one thread
   WatchedBytes watched = {};  // where sanitized: of device memory
   bool lockstep = true;       // lockstep code (lockstep.h); no figure depends on it

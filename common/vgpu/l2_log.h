@@ -47,6 +47,7 @@ class L2Log {
   bool full() const { return lines_.size() >= kMostLines; }
 
   bool empty() const { return requests_.empty(); }
+  std::size_t lines() const { return lines_.size(); }
 
   // Asks L2 for everything and forgets it. `sites` are the launch's, `first_site` is where they lie in `traffic`.
   // Appends to `answers`.

@@ -81,6 +81,7 @@ struct alignas(64) Warp {
   std::uint32_t index = 0;           // in its block
   std::uint32_t slot = 0;            // on its multiprocessor: where its local memory lies
   std::uint64_t executed = 0;        // instructions
+  PathSums path;                     // of the basic blocks that it entered
   std::uint32_t copy_groups = 0;     // of asynchronous copies, closed so far
   ResidentBlock* block = nullptr;
   std::uint8_t* local = nullptr;             // [word][lane]
@@ -116,6 +117,7 @@ struct ResidentBlock {
   Dim3 index{0, 0, 0};
   std::uint64_t linear_index = 0;  // within the grid
   BlockTrace* trace = nullptr;     // where its warps are recorded, if they are
+  std::uint64_t memory_work = 0;   // BlockWork::memory
   std::vector<std::uint8_t> shared;
   std::shared_ptr<SharedShadow> shadow;                     // where the run is sanitized
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by place in shared memory
@@ -136,6 +138,7 @@ struct alignas(64) Multiprocessor {
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0;
   TraceSize traced;  // recorded, dropped traces included
+  std::uint64_t memory_work() const { return l1_lines + l1_sectors + shared_wavefronts + l2_log.lines(); }
 
   // Of the round that runs now.
   L2Log l2_log;

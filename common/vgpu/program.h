@@ -43,7 +43,7 @@ struct Op {
   Slot guard = kNoSlot;                                                         // predicate of the instruction
   bool guard_negated = false;
   bool back_edge = false;   // branch: its target does not lie ahead, so other warps get their turn
-  std::int64_t offset = 0;  // of an address; or a small parameter of the handler
+  std::int64_t offset = 0;  // of an address; block entry: cycles (block_latency.h); or a small parameter of the handler
   const ptx::Instruction* instruction = nullptr;  // nullptr for block entries
   std::uint32_t pc = 0;                           // index of the PTX instruction: its site
   std::uint32_t block = 0;                        // basic block that it stands in

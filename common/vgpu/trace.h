@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/vgpu/strata.h"
+
 namespace roofwalk::vgpu {
 
 // What a load finds in a cache although it is only on its way there: somebody else asked for it in the same round of
@@ -40,14 +42,18 @@ struct BlockTrace {
   std::uint64_t index = 0;  // linear, within the grid
   std::vector<WarpTrace> warps;
   std::uint64_t instructions = 0;  // PTX instructions of all its warps, as far as they are recorded
-  std::uint64_t executed = 0;      // all of them; more where there was no memory to record the rest
+  BlockWork work;                  // all of it; more where there was no memory to record the rest
+  std::uint32_t stratum = 0;       // of the grid's
 };
 
-// Blocks chosen by a hash of their index, spread over the whole grid, or all of them.
+// Blocks chosen by a hash, spread over the whole grid, or all of them; and what all blocks did.
 struct GridTrace {
   std::vector<BlockTrace> blocks;  // ascending by index
   bool complete = false;           // every block of the grid
   std::uint64_t longest_warp = 0;  // PTX instructions of the grid's warp with most, traced or not
+  std::vector<Stratum> strata;     // of all blocks of the grid; none where every block shall be replayed
+  // Blocks unlike any that was traced, of which too much of the grid's work is for others to stand for it.
+  std::vector<std::uint64_t> missing;
 };
 
 }  // namespace roofwalk::vgpu

@@ -29,7 +29,7 @@ TEST(Trace, CoalescedLoadThatMissesThenHitsAndItsStore) {
   ASSERT_EQ(got.trace.blocks.size(), 1u);
   EXPECT_EQ(got.trace.blocks[0].warps[0].blocks, std::vector<std::uint32_t>{0});
   EXPECT_EQ(got.trace.blocks[0].instructions, 5u + 3 + 4 + 1);
-  EXPECT_EQ(got.trace.blocks[0].executed, got.trace.blocks[0].instructions);
+  EXPECT_EQ(got.trace.blocks[0].work.instructions, got.trace.blocks[0].instructions);
   const std::vector<Outcome> wanted{
       {.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4},
       {.lines = 1, .sectors = 4, .arrives = Arrival::from_dram},  // the first one's
@@ -200,7 +200,7 @@ TEST(Sample, EndsWhereNoMemoryIsLeft) {
   EXPECT_FALSE(got.trace.complete);
   ASSERT_EQ(got.trace.blocks.size(), 1u);
   const BlockTrace& block = got.trace.blocks[0];
-  EXPECT_EQ(block.executed, 5u + 1 + 4 * 1000 + 1);
+  EXPECT_EQ(block.work.instructions, 5u + 1 + 4 * 1000 + 1);
   EXPECT_LT(block.instructions, 1000u);
   EXPECT_EQ(block.instructions, 6u + 4 * (block.warps[0].blocks.size() - 1));
   EXPECT_EQ(block.warps[0].outcomes.size(), block.warps[0].blocks.size() - 1);
