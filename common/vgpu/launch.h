@@ -138,7 +138,7 @@ struct alignas(64) Multiprocessor {
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0;
   TraceSize traced;  // recorded, dropped traces included
-  std::uint64_t memory_work() const { return l1_lines + l1_sectors + shared_wavefronts + l2_log.lines(); }
+  std::uint64_t memory_work() const { return l1_lines + l1_sectors + shared_wavefronts + l2_log.asked_lines(); }
 
   // Of the round that runs now.
   L2Log l2_log;

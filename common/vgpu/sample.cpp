@@ -13,7 +13,7 @@ constexpr unsigned kMostHalvings = 63;
 // Beyond, a threshold's blocks are as many as chance lets expect; to count them would take as long as to run them.
 constexpr std::uint64_t kCountedBlocks = 1u << 20;
 // Of the cost of a grid: what blocks may do that are unlike all whose traces are there. Others stand for them.
-constexpr double kUntracedShare = 0.01;
+constexpr double kUntracedShare = 0.03;
 constexpr std::size_t kMostMissing = 64;  // blocks to trace in another run
 
 TraceSize size_of(const BlockTrace& trace) {

