@@ -52,8 +52,9 @@ constexpr CauseHints kVerdictHints[] = {
       "A step of 0, a bound that moves along, an unsigned counter that walks below 0: each never ends.",
       "Print the counter of one thread for the first ten turns, or compute it by hand."}},
     {"barrier deadlock",
-     {"Every thread of the block must come to the same __syncthreads(). Which ones have left or gone another way?",
-      "A barrier inside an if or behind an early return waits for threads that never come.",
+     {"Every thread of the block must come to the same __syncthreads(), or have ended. Which ones go another way?",
+      "A barrier inside an if, or one in a loop that some threads leave for another barrier, waits for threads that "
+      "never come.",
       "Guard the work, not the barrier: if (i < n) around the loads and stores, the barrier outside."}},
     {"assertion",
      {"Your own assert failed, at the line and thread on the card. What did you expect there?",

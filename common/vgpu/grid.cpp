@@ -211,6 +211,7 @@ class GridRunner {
       warp.mask = warp.live;
       warp.here = kAllLanes;
       warp.frames.clear();
+      warp.standing.clear();
       warp.frame = 0;
       warp.stack_top = program_.stack_start;
       warp.copy_groups = 0;

@@ -63,6 +63,16 @@ struct CallFrame {
   std::vector<std::uint8_t> registers, parameters;  // of a recursive call: what it must not change
 };
 
+// Lanes of a warp that stand in front of a basic block with a barrier until the others come or end (standing.h), and
+// what they are in, as the warp itself would have it.
+struct StandingLanes {
+  const Op* entry = nullptr;  // of the block
+  std::uint32_t lanes = 0;
+  std::uint32_t frame = 0, stack_top = 0;
+  std::vector<ReconvergenceEntry> stack;
+  std::vector<CallFrame> frames;
+};
+
 struct ResidentBlock;
 class SharedShadow;
 class Printer;
@@ -88,6 +98,7 @@ struct alignas(64) Warp {
   std::vector<std::uint32_t> local_written;  // sanitized: by byte of local memory, the lanes that wrote it
   std::vector<ReconvergenceEntry> stack;
   std::vector<CallFrame> frames;
+  std::vector<StandingLanes> standing;     // of its live lanes, those that are not in `here` nor in any frame's
   std::uint32_t frame = 0, stack_top = 0;  // local memory of a recursive function: its own, and where the next begins
   WarpTrace* trace = nullptr;              // where its steps are recorded, if they are
   std::size_t first_outcome = 0;           // of the basic block that it is in

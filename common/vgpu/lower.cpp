@@ -9,6 +9,7 @@
 #include "common/vgpu/lockstep.h"
 #include "common/vgpu/lowering.h"
 #include "common/vgpu/operands.h"
+#include "common/vgpu/standing.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -225,7 +226,8 @@ Status Lowering::lower_block(std::uint32_t index) {
   BasicBlock& block = program_.blocks[index];
   block.first_op = static_cast<std::uint32_t>(program_.ops.size());
   Op entry;
-  entry.run = op_enter_block;
+  const auto first = function_.instructions.begin() + block.first;
+  entry.run = std::any_of(first, first + block.count, meets_block) ? op_enter_block_with_barrier : op_enter_block;
   entry.pc = block.first < function_.instructions.size() ? block.first : 0;
   entry.block = index;
   entry.count = block.count;

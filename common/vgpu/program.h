@@ -89,6 +89,12 @@ inline bool chooses_way(const ptx::Instruction& instruction) {
   return form == ptx::Form::branch || form == ptx::Form::indexed_branch || calls_through_pointer(instruction);
 }
 
+// Whether an instruction meets other warps at a barrier of the block. Under a predicate: only if it lets all pass.
+inline bool meets_block(const ptx::Instruction& instruction) {
+  return ptx::info(instruction.opcode).form == ptx::Form::barrier &&
+         instruction.barrier != ptx::BarrierMode::warp_sync && instruction.guard < 0;
+}
+
 // Basic blocks in program order with successors and immediate post-dominators.
 std::vector<BasicBlock> find_blocks(const ptx::Function& function);
 

@@ -11,8 +11,8 @@
 // (of those, two are remembered); races that only another order of the warps would show, where a lock or an mbarrier
 // happened to order them; races in global memory; uses of an mbarrier's own 8 bytes by plain loads. Atomics and
 // volatile accesses do not race with each other. Elsewhere: reads of global memory that nobody wrote (memory.h), of
-// local memory of which no byte that they read was written (near_memory.h; registers are not watched), and masks that
-// name threads which are not there (members.h).
+// local memory of which no byte that they read was written (near_memory.h; registers are not watched), masks that name
+// threads which are not there (members.h), and barriers that some threads of a warp go around (standing.h).
 #pragma once
 
 #include <cstdint>

@@ -94,7 +94,8 @@ TEST(Faults, EndlessLoopEndsByItsBudget) {
 }
 
 TEST(Faults, BarrierThatSomeThreadsNeverReach) {
-  const Fault partial = fault_of(kernel("  if (threadIdx.x < 16) __syncthreads();\n  c[threadIdx.x] = 1;"));
+  const Fault partial = fault_of(
+      kernel("  if (threadIdx.x < 16) __syncthreads();\n  c[threadIdx.x] = 1;\n  __syncthreads();\n  c[0] = 2;"));
   EXPECT_EQ(partial.kind, FaultKind::barrier_deadlock);
   EXPECT_EQ(partial.line, 3);
 }
