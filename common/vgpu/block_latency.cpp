@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <span>
 
-#include "common/vgpu/handlers.h"
-
 namespace roofwalk::vgpu {
 namespace {
 
@@ -44,12 +42,6 @@ std::uint32_t latency_of(const Machine& machine, const Schedule& schedule, std::
   return end;
 }
 
-void set_latencies(const std::vector<std::uint32_t>& latencies, std::vector<Op>& ops) {
-  for (Op& op : ops) {
-    if (op.run == op_enter_block) op.offset = latencies[op.block];
-  }
-}
-
 }  // namespace
 
 std::vector<std::uint32_t> block_latencies(const Machine& machine, const ProgramSchedule& schedule) {
@@ -59,8 +51,10 @@ std::vector<std::uint32_t> block_latencies(const Machine& machine, const Program
 }
 
 void set_latencies(const std::vector<std::uint32_t>& latencies, Program& program) {
-  set_latencies(latencies, program.ops);
-  set_latencies(latencies, program.lockstep.ops);
+  for (std::size_t b = 0; b < latencies.size(); ++b) {
+    program.ops[program.blocks[b].first_op].offset = latencies[b];
+    if (!program.lockstep.ops.empty()) program.lockstep.ops[program.lockstep.first_op[b]].offset = latencies[b];
+  }
 }
 
 }  // namespace roofwalk::vgpu
