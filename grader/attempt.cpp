@@ -58,8 +58,9 @@ Json kernel_json(const KernelRecord& kernel) {
   json["spilled_bytes"] = kernel.spilled_bytes_per_thread;
   json["resident_blocks_per_sm"] = kernel.resident_blocks_per_sm;
   const TimeParts& p = kernel.parts;
-  json["parts_ns"] = {{"dram", p.dram_ns},   {"l2", p.l2_ns},       {"l1", p.l1_ns},           {"shared", p.shared_ns},
-                      {"issue", p.issue_ns}, {"flops", p.flops_ns}, {"latency", p.latency_ns}, {"launch", p.launch_ns}};
+  json["parts_ns"] = {{"dram", p.dram_ns},       {"l2", p.l2_ns},         {"l1", p.l1_ns},
+                      {"shared", p.shared_ns},   {"issue", p.issue_ns},   {"flops", p.flops_ns},
+                      {"latency", p.latency_ns}, {"launch", p.launch_ns}, {"constant", p.constant_ns}};
   json["warp_cycles"] = to_json(kernel.waits);
   json["counters"] = to_json(kernel.counters);
   json["lines"] = Json::array();
@@ -167,6 +168,9 @@ Json to_json(const Attempt& attempt) {
   json["pairs"] = attempt.times ? to_json(attempt.times->pairs) : Json(nullptr);
   json["gpu"] = attempt.times ? gpu_json(*attempt.times) : Json(nullptr);
   json["notes"] = attempt.notes;
+  json["constant_requests"] = number(m.constant_requests);
+  json["constant_passes"] = number(m.constant_passes);
+  json["constant_bytes"] = number(m.constant_bytes);
   return json;
 }
 

@@ -55,6 +55,8 @@ std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record) {
       line.warp_instructions += count(c, Counter::warp_instructions);
       line.shared_wavefronts += count(c, Counter::shared_wavefronts);
       line.shared_bank_conflicts += count(c, Counter::shared_bank_conflicts);
+      line.constant_requests += count(c, Counter::constant_requests);
+      line.constant_passes += count(c, Counter::constant_passes);
       line.divergent_branches += count(c, Counter::divergent_branches);
     }
   }
@@ -69,6 +71,7 @@ constexpr std::pair<Wait, const char*> kWaitWords[] = {{Wait::dram, "DRAM"},
                                                        {Wait::l1, "L1"},
                                                        {Wait::shared, "shared memory"},
                                                        {Wait::bank_conflict, "bank conflicts"},
+                                                       {Wait::constant, "constant memory"},
                                                        {Wait::barrier, "a barrier"},
                                                        {Wait::dependency, "the result of the instruction before"},
                                                        {Wait::pipe, "an arithmetic unit that is busy"},
@@ -231,6 +234,7 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
     in.l2_ns += p.l2_ns;
     in.l1_ns += p.l1_ns;
     in.shared_ns += p.shared_ns;
+    in.constant_ns += p.constant_ns;
     in.issue_ns += p.issue_ns;
     in.flops_ns += p.flops_ns;
     in.latency_ns += p.latency_ns;
@@ -247,6 +251,8 @@ Finding inspect(const RunRecord& record, const Measurement& m, const Machine& ma
   }
   in.shared_wavefronts = m.shared_wavefronts.value;
   in.shared_bank_conflicts = count(record.counters, Counter::shared_bank_conflicts);
+  in.constant_requests = count(record.counters, Counter::constant_requests);
+  in.constant_passes = count(record.counters, Counter::constant_passes);
   in.branches = count(record.counters, Counter::branches);
   in.divergent_branches = count(record.counters, Counter::divergent_branches);
   in.warp_instructions = count(record.counters, Counter::warp_instructions);

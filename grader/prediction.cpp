@@ -33,6 +33,7 @@ constexpr PartWords kParts[] = {
     {"l2", Bound::memory, &TimeParts::l2_ns, "moving bytes through L2"},
     {"l1", Bound::memory, &TimeParts::l1_ns, "answering requests in L1"},
     {"shared", Bound::memory, &TimeParts::shared_ns, "answering requests in shared memory"},
+    {"constant", Bound::memory, &TimeParts::constant_ns, "answering requests in the constant cache"},
     {"issue", Bound::compute, &TimeParts::issue_ns, "issuing instructions"},
     {"flops", Bound::compute, &TimeParts::flops_ns, "arithmetic"},
     {"latency", Bound::latency, &TimeParts::latency_ns, "waiting, with nothing else to do,"},

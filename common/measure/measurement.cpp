@@ -82,14 +82,20 @@ Measurement measure(const RunRecord& record, const Work& work, const Roofs& roof
   m.l1_write_sectors = sum(c, {Counter::l1_write_sectors}, "sectors", bytes);
   m.shared_bytes = sum(c, {Counter::shared_bytes}, "B", bytes);
   m.shared_wavefronts = sum(c, {Counter::shared_wavefronts}, "wavefronts", bytes);
+  m.constant_requests = sum(c, {Counter::constant_requests}, "requests", bytes);
+  m.constant_passes = sum(c, {Counter::constant_passes}, "passes", bytes);
+  m.constant_bytes = sum(c, {Counter::constant_bytes}, "B", bytes);
   m.warp_instructions = sum(c, {Counter::warp_instructions}, "instructions", Obtained::counted);
   if (record.elapsed_ns > 0) {
     m.elapsed_ns = {record.elapsed_ns, "ns", time};
     m.achieved_flops_per_s = {m.useful_flops.value / (record.elapsed_ns * 1e-9), "FLOP/s", time};
   }
   const Quantity dram_bytes = sum(c, {Counter::dram_read_bytes, Counter::dram_write_bytes}, "B", bytes);
+  // Beside L1, at the same distance from a warp: what lanes read there they need not ask L1 for.
+  Quantity nearest_bytes = m.l1_bytes;
+  if (nearest_bytes.known() && m.constant_bytes.known()) nearest_bytes.value += m.constant_bytes.value;
   m.levels = {level_of("dram", dram_bytes, m.useful_flops, roofs), level_of("l2", m.l2_bytes, m.useful_flops, roofs),
-              level_of("l1", m.l1_bytes, m.useful_flops, roofs)};
+              level_of("l1", nearest_bytes, m.useful_flops, roofs)};
   m.algorithmic_ai = ratio(m.useful_flops, m.compulsory_bytes, "FLOP/B", Obtained::formula);
   const LevelMeasurement& dram = m.levels.front();
   m.vertical_gap = ratio(dram.roof, m.achieved_flops_per_s, "x", time);

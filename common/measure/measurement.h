@@ -34,9 +34,9 @@ inline constexpr double kSectorBytes = 32;  // what L1 and L2 are counted in
 // The traffic of one memory level and what follows from it.
 struct LevelMeasurement {
   std::string level;  // "dram", "l2", "l1"
-  Quantity bytes;
-  Quantity ai;    // useful FLOPs over those bytes
-  Quantity roof;  // min(peak, ai x bandwidth of the level), FLOP/s
+  Quantity bytes;     // "l1": with what constant memory's own caches hand to warps, where that is counted
+  Quantity ai;        // useful FLOPs over those bytes
+  Quantity roof;      // min(peak, ai x bandwidth of the level), FLOP/s
 };
 
 struct Measurement {
@@ -44,6 +44,7 @@ struct Measurement {
   Quantity atomic_flops;  // sums that atomics make, beside those executed
   Quantity dram_read_bytes, dram_write_bytes, l2_bytes, l1_bytes, l1_read_sectors, l1_write_sectors;
   Quantity shared_bytes, shared_wavefronts, warp_instructions;
+  Quantity constant_requests, constant_passes, constant_bytes;
   Quantity elapsed_ns, achieved_flops_per_s, algorithmic_ai;
   Quantity vertical_gap, horizontal_gap;  // factors at DRAM
   std::vector<LevelMeasurement> levels;   // dram, l2, l1: always these three, in this order

@@ -28,6 +28,7 @@ std::string_view issued_by(const OpcodeInfo& row) {
   }
   if (row.form == Form::compare) return "integer lanes; FP64 lanes for `.f64`";
   if (row.form == Form::move) return "integer lanes; special function lanes for special registers";
+  if (row.form == Form::load) return "loads and stores; indexed constants for `.const` with a register";
   if (row.form == Form::async_copy) return "loads and stores; control for groups";
   if ((row.form == Form::alu || row.form == Form::set) && row.pipe == Pipe::alu && (row.types & kHalf) != 0) {
     return "integer lanes; FP16 lanes for 16-bit floats";

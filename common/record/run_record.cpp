@@ -23,9 +23,9 @@ constexpr std::string_view kWaitNames[] = {
 Json to_json(const Dim3& dim) { return Json::array({dim.x, dim.y, dim.z}); }
 
 Json to_json(const TimeParts& parts) {
-  return {{"dram", parts.dram_ns},       {"l2", parts.l2_ns},        {"l1", parts.l1_ns},
-          {"shared", parts.shared_ns},   {"issue", parts.issue_ns},  {"flops", parts.flops_ns},
-          {"latency", parts.latency_ns}, {"launch", parts.launch_ns}};
+  return {{"dram", parts.dram_ns},       {"l2", parts.l2_ns},         {"l1", parts.l1_ns},
+          {"shared", parts.shared_ns},   {"issue", parts.issue_ns},   {"flops", parts.flops_ns},
+          {"latency", parts.latency_ns}, {"launch", parts.launch_ns}, {"constant", parts.constant_ns}};
 }
 
 Json to_json(const KernelRecord& kernel) {

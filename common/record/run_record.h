@@ -51,7 +51,11 @@ struct Dim3 {
   X(shared_store_requests)                                                                         \
   X(shared_bytes) /* bytes that active lanes read or write */                                      \
   X(shared_wavefronts)                                                                             \
-  X(shared_bank_conflicts) /* wavefronts beyond the fewest the request's width needs */
+  X(shared_bank_conflicts) /* wavefronts beyond the fewest the request's width needs */            \
+  X(constant_requests)     /* loads of constant memory, of at most 8 bytes a lane each */          \
+  X(constant_passes)       /* one for each word of 4 or 8 bytes that their lanes differ in */      \
+  X(constant_misses)       /* passes whose line the first constant cache lacked */                 \
+  X(constant_bytes)        /* that passes read: one word each, for however many lanes */
 
 enum class Counter {
 #define ROOFWALK_ENUM(name) name,
@@ -80,8 +84,9 @@ class Counters {
 
 // Where the cycles of resident warps went. `issued`: an instruction was issued. The rest are waits: `issue` ready, but
 // the scheduler issued another warp; `dependency` for an arithmetic result; `pipe` for a pipe, or a place in the memory
-// path; `l1`, `l2`, `dram`, `shared` for data, by the farthest level that had to be asked; `bank_conflict` the part of
-// shared memory's that conflicts added; `barrier`; `tail` places for warps that stood empty while the launch ran on.
+// path; `l1`, `l2`, `dram`, `shared`, `constant` for data, by the farthest level that had to be asked (constant
+// memory's own caches are one); `bank_conflict` the part of shared memory's that conflicts added; `barrier`; `tail`
+// places for warps that stood empty while the launch ran on.
 #define ROOFWALK_WAITS(X) \
   X(issued)               \
   X(issue)                \
@@ -92,6 +97,7 @@ class Counters {
   X(dram)                 \
   X(shared)               \
   X(bank_conflict)        \
+  X(constant)             \
   X(barrier)              \
   X(tail)
 
@@ -143,6 +149,7 @@ struct LineCounters {
 // what the clock takes beyond the slowest of them, since warps wait (latency); and the launch.
 struct TimeParts {
   double dram_ns = 0, l2_ns = 0, l1_ns = 0, shared_ns = 0, issue_ns = 0, flops_ns = 0, latency_ns = 0, launch_ns = 0;
+  double constant_ns = 0;
 };
 
 struct KernelRecord {

@@ -43,6 +43,13 @@ constexpr CauseHints kHints[] = {
       "single bank.",
       "Let neighbouring threads read neighbouring words. For columns make the rows one float longer (tile[32][33]), "
       "four where float4 is read; or swizzle the column index by the row."}},
+    {"divergent_constants",
+     {"Which word of the __constant__ array does each thread of a warp read on that line? How many different ones are "
+      "those?",
+      "The constant cache hands one word to all threads of a warp that want it. Threads that want different words take "
+      "turns: 32 words, 32 turns.",
+      "Index __constant__ arrays by what is the same for the whole warp: a loop counter, blockIdx. A table that each "
+      "thread looks up elsewhere belongs into an ordinary array, or into shared memory."}},
     {"divergence",
      {"Which condition differs between the threads of one warp?",
       "The 32 threads of a warp share one instruction stream. Where they part, both sides run one after the other.",

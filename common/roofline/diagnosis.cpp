@@ -28,6 +28,7 @@ constexpr std::string_view kCauses[] = {
     cause::kSpills,              // values of a thread that live in memory: registers that ran out, or arrays
     cause::kOverFetch,           // sectors fetched of which little is used
     cause::kBankConflicts,       // shared-memory accesses that take turns
+    cause::kDivergentConstants,  // loads of constant memory whose lanes want different words
     cause::kDivergence,          // the lanes of a warp go different ways
     cause::kExecutedOverUseful,  // FLOPs that nobody asked for, or the whole work again
     cause::kUnfused,             // arrays that go through DRAM from kernel to kernel
@@ -88,6 +89,7 @@ struct LastWarp {
 constexpr LastWarp kLastWarps[] = {{"dram l2 l1", "waits for the loads of "},
                                    {"shared", "waits for shared memory at "},
                                    {"bank_conflict", "waits for bank conflicts at "},
+                                   {"constant", "waits for constant memory at "},
                                    {"dependency pipe", "waits for its own results at "},
                                    {"issued issue", "works at "}};
 
@@ -201,6 +203,17 @@ Words bank_conflicts(const DiagnosisInput& in) {
       line ? fmt::format("{}-way bank conflicts",
                          number_text(line->shared_wavefronts / (line->shared_wavefronts - line->shared_bank_conflicts)))
            : ""};
+}
+
+Words divergent_constants(const DiagnosisInput& in) {
+  const Line* line = worst_line(in.lines, [](const Line& l) { return l.constant_passes - l.constant_requests; });
+  const double words =
+      line ? line->constant_passes / line->constant_requests : in.constant_passes / in.constant_requests;
+  return {fmt::format("the threads of a warp read {0} different words of constant memory at once: {0} passes{1}, since "
+                      "its cache hands out a word at a time. Keep there what all threads of a warp read together, and "
+                      "what differs from thread to thread in an ordinary array, in shared memory or in registers.",
+                      number_text(words), line ? fmt::format(" (line {})", line->line) : ""),
+          number_of(line), fmt::format("{0} words of constant memory a load: {0} passes", number_text(words))};
 }
 
 Words divergence(const DiagnosisInput& in) {
@@ -422,6 +435,7 @@ Words words_for(std::string_view id, const DiagnosisInput& in) {
                                                                 {cause::kSpills, local_array},
                                                                 {cause::kOverFetch, over_fetch},
                                                                 {cause::kBankConflicts, bank_conflicts},
+                                                                {cause::kDivergentConstants, divergent_constants},
                                                                 {cause::kDivergence, divergence},
                                                                 {cause::kExecutedOverUseful, executed_over_useful},
                                                                 {cause::kUnfused, unfused},
@@ -441,10 +455,16 @@ Words words_for(std::string_view id, const DiagnosisInput& in) {
 }
 
 std::string_view figure_of(std::string_view cause) {
-  constexpr std::pair<std::string_view, std::string_view> kFigures[] = {
-      {cause::kOverFetch, "sectors"},        {cause::kBankConflicts, "ways"},    {cause::kDivergence, "lanes"},
-      {cause::kExecutedOverUseful, "FLOPs"}, {cause::kUnfused, "DRAM"},          {cause::kSpills, "L1"},
-      {cause::kSharedTraffic, "shared"},     {cause::kInstructionBound, "runs"}, {cause::kFpBound, "FLOPs"}};
+  constexpr std::pair<std::string_view, std::string_view> kFigures[] = {{cause::kDivergentConstants, "passes"},
+                                                                        {cause::kOverFetch, "sectors"},
+                                                                        {cause::kBankConflicts, "ways"},
+                                                                        {cause::kDivergence, "lanes"},
+                                                                        {cause::kExecutedOverUseful, "FLOPs"},
+                                                                        {cause::kUnfused, "DRAM"},
+                                                                        {cause::kSpills, "L1"},
+                                                                        {cause::kSharedTraffic, "shared"},
+                                                                        {cause::kInstructionBound, "runs"},
+                                                                        {cause::kFpBound, "FLOPs"}};
   const auto found =
       std::find_if(std::begin(kFigures), std::end(kFigures), [&](const auto& f) { return f.first == cause; });
   return found == std::end(kFigures) ? "" : found->second;

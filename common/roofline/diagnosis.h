@@ -21,8 +21,10 @@ struct DiagnosisInput {
   double observed_ai = 0, algorithmic_ai = 0, ridge = 0;
   double elapsed_ns = 0, vertical_gap = 0, horizontal_gap = 0;
   double dram_ns = 0, l2_ns = 0, l1_ns = 0, shared_ns = 0, issue_ns = 0, flops_ns = 0, latency_ns = 0, launch_ns = 0;
+  double constant_ns = 0;
   double warp_instructions = 0, thread_instructions = 0;  // the latter times active lanes
   double shared_wavefronts = 0, shared_bank_conflicts = 0;
+  double constant_requests = 0, constant_passes = 0;  // of constant memory; one pass a word that lanes differ in
   double branches = 0, divergent_branches = 0;
   double launches = 0;
   double streaming_kernels = 0;  // launches that have a good part of the bytes, each byte once; see inspect.cpp
@@ -55,12 +57,14 @@ struct DiagnosisInput {
     double dram_bytes = 0, local_sectors = 0;
     double flops = 0, warp_instructions = 0;
     double shared_wavefronts = 0, shared_bank_conflicts = 0, divergent_branches = 0;
+    double constant_requests = 0, constant_passes = 0;
   };
   std::vector<Line> lines;
 
   // What warps waited for, as shares of all their cycles, most first. Empty where unknown.
   struct Waiting {
-    std::string_view id;    // "dram", "l2", "l1", "shared", "bank_conflict", "barrier", "dependency", "pipe", "tail"
+    // "dram", "l2", "l1", "shared", "bank_conflict", "constant", "barrier", "dependency", "pipe", "tail"
+    std::string_view id;
     std::string_view what;  // words that follow "wait for": "a barrier"
     double share = 0;
     int line = 0;  // where most of it is; 0 unknown
@@ -80,8 +84,9 @@ namespace cause {
 inline constexpr std::string_view kOverRoof = "over_roof", kLowPrecision = "low_precision",
                                   kLaunchBound = "launch_bound", kFewBlocks = "few_blocks", kTail = "tail",
                                   kSpills = "spills", kOverFetch = "over_fetch", kBankConflicts = "bank_conflicts",
-                                  kDivergence = "divergence", kExecutedOverUseful = "executed_over_useful",
-                                  kUnfused = "unfused", kRedundantLoads = "redundant_loads", kNoReuse = "no_reuse",
+                                  kDivergentConstants = "divergent_constants", kDivergence = "divergence",
+                                  kExecutedOverUseful = "executed_over_useful", kUnfused = "unfused",
+                                  kRedundantLoads = "redundant_loads", kNoReuse = "no_reuse",
                                   kLowOccupancy = "low_occupancy", kSumInMemory = "sum_in_memory",
                                   kBarriers = "barriers", kDependency = "dependency", kLatency = "latency",
                                   kSharedTraffic = "shared_traffic", kInstructionBound = "instruction_bound",

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kOverFetch = 1.5;       // sectors over sectors needed; 1.25 is mere misalignment
 constexpr double kConflictShare = 0.25;  // of the shared-memory wavefronts
+constexpr double kManyWords = 1.5;       // of constant memory, a load
 constexpr double kDivergentShare = 0.1;  // of the branches
 constexpr double kLanesLost = 0.15;      // of all lanes that instructions were issued for
 constexpr double kRepeats = 1.9;         // executed over useful FLOPs: nearly twice, so that sums in passes are none
@@ -25,13 +26,14 @@ constexpr double kBarrierShare = 0.1;       // of the waiting
 constexpr double kFewBlocksToSwitchTo = 2;  // on an SM: when one stands at a barrier, hardly another has work
 constexpr double kFlopsOfFma = 64;          // of a warp
 
-enum Part { kDram, kL2, kL1, kShared, kIssue, kFlops, kParts };
+enum Part { kDram, kL2, kL1, kShared, kConstant, kIssue, kFlops, kParts };
 
 class Ledger {
  public:
   explicit Ledger(const DiagnosisInput& input)
       : in_(input),
-        parts_{input.dram_ns, input.l2_ns, input.l1_ns, input.shared_ns, input.issue_ns, input.flops_ns},
+        parts_{input.dram_ns,     input.l2_ns,    input.l1_ns,   input.shared_ns,
+               input.constant_ns, input.issue_ns, input.flops_ns},
         ideal_ns_(input.elapsed_ns / total_gap(input)),
         ratio_(sector_ratio(input)),
         repeats_(repeats_of_work(input)) {
@@ -65,6 +67,9 @@ class Ledger {
   bool over_fetches() const { return ratio_ >= kOverFetch; }
   bool conflicts() const {
     return in_.shared_bank_conflicts > 0 && in_.shared_bank_conflicts >= kConflictShare * in_.shared_wavefronts;
+  }
+  bool constants_diverge() const {
+    return in_.constant_passes > 0 && in_.constant_passes >= kManyWords * in_.constant_requests;
   }
   bool diverges() const {
     return in_.divergent_branches > 0 && in_.divergent_branches >= kDivergentShare * in_.branches &&
@@ -153,6 +158,11 @@ class Ledger {
       claim(cause::kBankConflicts, kShared, parts_[kShared] * in_.shared_bank_conflicts / in_.shared_wavefronts);
     }
     claim(cause::kSharedTraffic, kShared, rest_[kShared]);
+    if (constants_diverge()) {
+      claim(cause::kDivergentConstants, kConstant,
+            parts_[kConstant] * (1 - in_.constant_requests / in_.constant_passes));
+    }
+    claim(cause::kInstructionBound, kConstant, rest_[kConstant]);  // one load a word, as with any other instruction
     // Of the instructions, at least so many are arithmetic on floats, at most twice as many.
     const double arithmetic =
         in_.warp_instructions > 0 ? std::min(1.0, in_.executed_flops / kFlopsOfFma / in_.warp_instructions) : 1;
@@ -242,6 +252,7 @@ class Ledger {
     if (id == "dram" || id == "l2" || id == "l1") return memory_cause();
     if (id == "shared") return cause::kSharedTraffic;
     if (id == "bank_conflict") return cause::kBankConflicts;
+    if (id == "constant") return constants_diverge() ? cause::kDivergentConstants : cause::kDependency;
     if (id == "barrier") return cause::kBarriers;
     if (id == "dependency") {
       if (main_ == cause::kDivergence || main_ == cause::kExecutedOverUseful) return main_;
@@ -284,6 +295,7 @@ class Ledger {
     if (over_fetches()) return cause::kOverFetch;
     if (sums_in_memory()) return cause::kSumInMemory;
     if (conflicts()) return cause::kBankConflicts;
+    if (constants_diverge()) return cause::kDivergentConstants;
     if (diverges()) return cause::kDivergence;
     if (executes_too_much()) return cause::kExecutedOverUseful;
     if (in_.dram_bytes >= kRedundant * in_.compulsory_bytes || in_.l1_bytes >= kVeryRedundant * in_.compulsory_bytes) {

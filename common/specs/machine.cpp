@@ -60,6 +60,15 @@ constexpr auto kFields = std::to_array<Field>({
     {"l1_bytes_per_clock", "bytes/clock", 1, 4096, &Machine::l1_bytes_per_clock},
     {"l1_lines_per_clock", "lines/clock", 0.1, 32, &Machine::l1_lines_per_clock},
     {"l1_latency_cycles", "cycles", 1, 1000, &Machine::l1_latency_cycles},
+    {"constant_l1_bytes", "bytes", 64, 1 << 20, &Machine::constant_l1_bytes},
+    {"constant_l1_line_bytes", "bytes", 32, 4096, &Machine::constant_l1_line_bytes},
+    {"constant_l1_ways", "ways", 1, 1024, &Machine::constant_l1_ways},
+    {"constant_words_per_clock", "words/clock", 0.1, 32, &Machine::constant_words_per_clock},
+    {"constant_l1_latency_cycles", "cycles", 1, 1000, &Machine::constant_l1_latency_cycles},
+    {"constant_l15_bytes", "bytes", 128, 1 << 24, &Machine::constant_l15_bytes},
+    {"constant_l15_line_bytes", "bytes", 128, 4096, &Machine::constant_l15_line_bytes},
+    {"constant_l15_ways", "ways", 1, 1024, &Machine::constant_l15_ways},
+    {"constant_l15_latency_cycles", "cycles", 1, 1000, &Machine::constant_l15_latency_cycles},
     {"l2_bytes", "bytes", 1024, 1e10, &Machine::l2_bytes},
     {"l2_ways", "ways", 1, 1024, &Machine::l2_ways},
     {"l2_bytes_per_clock", "bytes/clock", 1, 1e6, &Machine::l2_bytes_per_clock},
@@ -223,6 +232,17 @@ Status Reader::check_together(const Machine& m) const {
     return at("l1_bytes", "'l1_bytes' must be whole sets of 128-byte lines");
   if (m.l2_bytes % (m.l2_ways * kLineBytes) != 0)
     return at("l2_bytes", "'l2_bytes' must be whole sets of 128-byte lines");
+  if (m.constant_l1_bytes % (m.constant_l1_ways * m.constant_l1_line_bytes) != 0)
+    return at("constant_l1_bytes", "'constant_l1_bytes' must be whole sets of its lines");
+  if (m.constant_l15_bytes % (m.constant_l15_ways * m.constant_l15_line_bytes) != 0)
+    return at("constant_l15_bytes", "'constant_l15_bytes' must be whole sets of its lines");
+  if (m.constant_l15_line_bytes % kLineBytes != 0 || m.constant_l15_line_bytes % m.constant_l1_line_bytes != 0) {
+    return at("constant_l15_line_bytes",
+              "'constant_l15_line_bytes' must be whole lines of L2 (128 bytes) and of 'constant_l1_line_bytes'");
+  }
+  if (m.constant_l1_latency_cycles > m.constant_l15_latency_cycles) {
+    return at("constant_l15_latency_cycles", "latencies must grow from the first constant cache to the second");
+  }
   if (m.l1_latency_cycles > m.l2_latency_cycles || m.l2_latency_cycles > m.dram_latency_cycles) {
     return at("l2_latency_cycles", "latencies must grow from L1 to L2 to DRAM");
   }

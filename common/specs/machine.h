@@ -48,6 +48,15 @@ struct Machine {
   double l1_bytes_per_clock = 0;  // an SM
   double l1_lines_per_clock = 0;  // tag look-ups, an SM
   double l1_latency_cycles = 0;
+  int constant_l1_bytes = 0;  // an SM; what indexed loads of constant memory ask first
+  int constant_l1_line_bytes = 0;
+  int constant_l1_ways = 0;
+  double constant_words_per_clock = 0;  // that it hands to a warp, an SM: one a pass
+  double constant_l1_latency_cycles = 0;
+  int constant_l15_bytes = 0;  // behind it, an SM; it asks L2
+  int constant_l15_line_bytes = 0;
+  int constant_l15_ways = 0;
+  double constant_l15_latency_cycles = 0;
   std::int64_t l2_bytes = 0;  // the GPU
   int l2_ways = 0;
   double l2_bytes_per_clock = 0;       // the GPU

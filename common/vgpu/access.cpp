@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -56,12 +57,18 @@ void misaligned(Launch& launch, const Warp& warp, const Op* op, std::uint64_t ad
   const ptx::Form form = ptx::info(op->instruction->opcode).form;
   const bool constant_load = op->instruction->space == ptx::Space::constant;
   const bool touches_constants = access.high >= Memory::kConstantBase && access.low < Memory::kConstantEnd;
-  const bool only_constants = access.low >= Memory::kConstantBase && access.high < Memory::kConstantEnd;
+  const bool only_constants = Memory::is_constant(access.low) && Memory::is_constant(access.high);
   const bool only_reads = form == ptx::Form::load || form == ptx::Form::async_copy || form == ptx::Form::fragment_load;
   if ((constant_load && !only_constants) || (!only_reads && touches_constants)) {
     launch.stop(warp, op, FaultKind::out_of_bounds, -1,
                 constant_load ? "out of bounds: reads constant memory where no __constant__ variable lies"
                               : "out of bounds: writes constant memory, which a kernel can only read");
+    return false;
+  }
+  // Some number that happens to be where a constant lies. On hardware it would be another one in each run.
+  if (!constant_load && touches_constants && !launch.program.points_to_constants) {
+    launch.stop(warp, op, FaultKind::out_of_bounds, -1,
+                "out of bounds: reads constant memory by a number: the file has no pointer to a __constant__ variable");
     return false;
   }
   const std::uint64_t end = access.high + access.bytes;
@@ -454,6 +461,64 @@ void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access
   }
   count_write(launch, warp, op, access);
   end_request(sm, warp, op, L2Log::Kind::atomic);
+}
+
+void count_constants(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  if (!launch.counts) return;
+  constexpr std::uint32_t kWidest = 8;
+  Multiprocessor& sm = *launch.sm;
+  ConstantCache& constants = sm.constants;
+  const std::uint32_t width = std::min(access.bytes, kWidest);
+  std::uint64_t passes = 0, misses = 0, from_l2 = 0;
+  std::optional<std::uint64_t> arriving;  // a line of the second cache that somebody has asked for in this round
+  const auto pass = [&](std::uint64_t place) {
+    ++passes;
+    const ConstantCache::Level level = constants.read(place);
+    if (level == ConstantCache::Level::first && warp.trace == nullptr) return;
+    misses += level != ConstantCache::Level::first;
+    if (level == ConstantCache::Level::l2) {
+      ++from_l2;
+      const std::uint64_t first = place / constants.line_bytes() * constants.line_bytes();
+      for (std::uint64_t at = first; at < first + constants.line_bytes(); at += kLineBytes)
+        sm.l2_log.read((Memory::kConstantBase + at) / kLineBytes, 0xf);
+    }
+    if (!arriving && constants.came_this_round(place)) arriving = place / constants.line_bytes();
+  };
+  const auto place_of = [](std::uint64_t address) { return address % Memory::kConstantBankBytes; };
+  // 16 bytes a lane are two loads of 8.
+  for (std::uint32_t part = 0; part < access.bytes; part += width) {
+    if (access.uniform) {
+      pass(place_of(access.low + part));
+      continue;
+    }
+    for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+      const std::uint64_t place = place_of(access.of(std::countr_zero(left)) + part);
+      if (constants.mark(place / 4)) pass(place);
+    }
+    for (std::uint32_t left = access.mask; left != 0; left &= left - 1)
+      constants.unmark(place_of(access.of(std::countr_zero(left)) + part) / 4);
+  }
+  const std::uint64_t sectors = from_l2 * (constants.line_bytes() / kSectorBytes);
+  Site& site = launch.sites[op->pc];
+  site.requests += access.bytes / width;
+  site.wavefronts += passes;
+  site.conflicts += misses;
+  site.bytes += passes * std::max<std::uint32_t>(width, 4);
+  site.l2_read_sectors += sectors;
+  sm.constant_passes += passes;
+  if (sectors != 0) end_request(sm, warp, op, L2Log::Kind::load);
+  if (warp.trace == nullptr) return;
+  Outcome& outcome = warp.outcome(op);
+  add_to(outcome.lines, passes);
+  add_to(outcome.sectors, misses);
+  add_to(outcome.l2_read_sectors, sectors);
+  if (!arriving) return;
+  const std::uint64_t line = (Memory::kConstantBase + *arriving * constants.line_bytes()) / kLineBytes;
+  outcome.line = static_cast<std::uint16_t>(mix(line));
+  if (sectors == 0) {
+    sm.l2_log.read(line, 0);
+    end_request(sm, warp, op, L2Log::Kind::arriving);
+  }
 }
 
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out) {

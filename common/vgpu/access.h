@@ -128,6 +128,8 @@ void coalesce(Access& access);
 void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, bool past_l1 = false);
 void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access);
 void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access);
+// Where the launch counts: the passes of a load of constant memory, and what they ask the constant caches and L2 for.
+void count_constants(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 
 // Host pointers of the lanes' bytes: one base for all when they lie in one buffer, else by lane. False, with the fault
 // recorded, where a lane is outside every buffer or misaligned.

@@ -112,6 +112,12 @@ bool is_memory(const Instruction& instruction) {
   }
 }
 
+bool loads_constant(const Instruction& in) {
+  return ptx::info(in.opcode).form == Form::load && in.space == ptx::Space::constant;
+}
+
+bool loads_indexed_constant(const Instruction& in) { return loads_constant(in) && in.operands[1].index >= 0; }
+
 std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
   const auto& code = function.instructions;
   std::set<std::uint32_t> starts{0};
@@ -134,7 +140,7 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
   for (BasicBlock& block : blocks) {
     const std::uint32_t end = block.first + block.count;
     for (std::uint32_t pc = block.first; pc < end; ++pc) {
-      if (is_memory(code[pc])) block.memory.push_back(pc);
+      if (leaves_outcome(code[pc])) block.memory.push_back(pc);
     }
     if (block.count == 0) {
       block.successors = {kExitBlock};

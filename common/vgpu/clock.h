@@ -1,8 +1,8 @@
 // The clock: replays the traces of a launch on a model of the SMs and tells how long it took and what warps waited for.
 //
 // An SM has schedulers that issue one warp instruction a clock each, pipes with a latency and an initiation interval,
-// one path through L1 and shared memory (a tag look-up a line, 128 bytes a clock, a wavefront a clock), a limit of
-// sectors in flight, a port to L2; behind it L2 and DRAM, each with latency and bandwidth, shared by all SMs. Blocks
+// one path through L1 and shared memory (a tag look-up a line, 128 bytes a clock, a wavefront a clock), another one for
+// indexed constants (a word a pass), a limit of sectors in flight, a port to L2; behind it L2 and DRAM, each with latency and bandwidth, shared by all SMs. Blocks
 // are dispatched in order as slots free up.
 #pragma once
 

@@ -63,6 +63,13 @@ void add_memory(const Instruction& in, const Site& site, std::uint64_t threads, 
   const bool load = form == Form::load || form == Form::matrix_load || form == Form::fragment_load || waits;
   const bool store = form == Form::store || form == Form::fragment_store || form == Form::mbarrier;
   if (!atomic && !load && !store && form != Form::async_copy) return;
+  if (loads_constant(in)) {
+    out.add(Counter::constant_requests, site.requests);
+    out.add(Counter::constant_passes, site.wavefronts);
+    out.add(Counter::constant_misses, site.conflicts);
+    out.add(Counter::constant_bytes, site.bytes);
+    return;
+  }
   out.add(Counter::shared_bytes, site.bytes);
   out.add(Counter::shared_wavefronts, site.wavefronts);
   out.add(Counter::shared_bank_conflicts, site.conflicts);
@@ -115,7 +122,9 @@ void add_held_up(const CountingInput& input, std::map<int, LineCounters>& lines)
       if (held.by_instruction[pc].total() <= 0) continue;
       WarpCycles waits = held.by_instruction[pc];
       if (input.totals.sites[pc].requests != 0) {
-        const Wait memory = input.totals.sites[pc].sectors == 0 ? Wait::shared : Wait::l1;
+        const Wait memory = loads_constant(code[pc])              ? Wait::constant
+                            : input.totals.sites[pc].sectors == 0 ? Wait::shared
+                                                                  : Wait::l1;
         waits[memory] += std::exchange(waits[Wait::pipe], 0);
       }
       at_barrier[input.module.line_in(code[pc], input.source_name)].add(waits);

@@ -21,6 +21,26 @@ namespace {
 constexpr std::uint64_t kMaxRegisterBytes = 1ull << 30;
 constexpr std::uint64_t kMaxPlanOperations = 4'000'000;
 
+// Whether a kernel can come by a generic pointer to constant memory without guessing its number.
+bool points_to_constants(const ptx::Module& module) {
+  for (const ptx::Function& function : module.functions) {
+    for (const ptx::Instruction& in : function.instructions) {
+      if (ptx::info(in.opcode).form == ptx::Form::cvta && in.space == ptx::Space::constant && !in.to) return true;
+    }
+  }
+  const auto is_constant = [&](const std::string& name) {
+    return std::any_of(module.variables.begin(), module.variables.end(), [&](const ptx::Variable& variable) {
+      return variable.space == ptx::Space::constant && variable.name == name;
+    });
+  };
+  for (const ptx::Variable& variable : module.variables) {
+    if (std::any_of(variable.fixups.begin(), variable.fixups.end(),
+                    [&](const auto& fixup) { return is_constant(fixup.symbol); }))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 struct Gpu::Step {
@@ -54,16 +74,22 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
   module_ = std::move(module);
   source_name_ = std::move(source_name);
   source_path_ = std::move(source_path);
+  std::uint64_t bank = 0;  // of constant memory, what is taken
   for (const ptx::Variable& variable : module_->variables) {
     if (variable.space != ptx::Space::global && variable.space != ptx::Space::constant) continue;
     if (variable.is_extern) {
       return Error{.message = fmt::format("`{}` is declared extern but defined nowhere", variable.name),
                    .file = source_path_};
     }
-    auto id =
-        memory_.allocate(display_name(variable.name), std::max<std::uint64_t>(variable.size_bytes, 1),
-                         static_cast<std::uint32_t>(std::max(ptx::size_bytes(variable.type), 1)),
-                         variable.space == ptx::Space::constant ? Memory::Region::constants : Memory::Region::globals);
+    const std::uint64_t size_bytes = std::max<std::uint64_t>(variable.size_bytes, 1);
+    const auto element_bytes = static_cast<std::uint32_t>(std::max(ptx::size_bytes(variable.type), 1));
+    const auto align_bytes = static_cast<std::uint64_t>(variable.align_bytes);
+    const bool is_constant = variable.space == ptx::Space::constant;
+    if (is_constant) bank = (bank + align_bytes - 1) / align_bytes * align_bytes % Memory::kConstantBankBytes;
+    auto id = is_constant
+                  ? memory_.allocate_constant(display_name(variable.name), size_bytes, element_bytes, bank)
+                  : memory_.allocate(display_name(variable.name), size_bytes, element_bytes, Memory::Region::globals);
+    if (is_constant) bank += size_bytes;
     if (!id) {
       Error error = id.error();
       error.file = source_path_;
@@ -74,6 +100,7 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
     std::copy_n(variable.initial.begin(), std::min<std::size_t>(variable.initial.size(), buffer.size_bytes),
                 buffer.data);
   }
+  points_to_constants_ = points_to_constants(*module_);
   for (const auto& [name, number] : function_numbers(*module_)) addresses_[name] = number;
   for (const ptx::Variable& variable : module_->variables) {
     for (const auto& fixup : variable.fixups) {
@@ -132,6 +159,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
                               return it == addresses_.end() ? std::uint64_t{0} : it->second;
                             },
                         .source_name = source_name_,
+                        .points_to_constants = points_to_constants_,
                         .sms = machine_.sms});
   if (!program) {
     Error error = program.error();
@@ -210,7 +238,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   step->block_threads = std::move(launch.block_threads);
   for (Multiprocessor& sm : sms) {
     step->totals.sms.push_back({std::move(sm.block_executions), sm.blocks_run, sm.warps_run, sm.l1_lines, sm.l1_sectors,
-                                sm.shared_wavefronts});
+                                sm.shared_wavefronts, sm.constant_passes});
   }
   if (!limits_.counts) {
     steps_.push_back(std::move(step));
@@ -245,15 +273,21 @@ Result<bool> Gpu::launch(const KernelCall& call) {
 
 bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, const char* what, int line) {
   const Buffer* buffer = memory_.find(address);
-  if (buffer != nullptr && buffer->contains(address, size_bytes)) return true;
+  // No plan has a pointer to a constant: who comes there has guessed a number.
+  const bool is_constant = Memory::is_constant(address);
+  if (buffer != nullptr && buffer->contains(address, size_bytes) && !is_constant) return true;
   Fault fault;
   fault.kind = FaultKind::out_of_bounds;
   fault.kernel = what;
   fault.file = source_path_;
   fault.line = line;
-  const Buffer* near = buffer != nullptr ? buffer : memory_.nearest(address);
+  const Buffer* near = is_constant ? nullptr : buffer != nullptr ? buffer : memory_.nearest(address);
   fault.message =
-      near == nullptr || buffer == nullptr
+      is_constant ? fmt::format(
+                        "out of bounds: {} of {} bytes in constant memory: __constant__ variables hold what they "
+                        "are compiled with, and only kernels read them, by their names",
+                        what, size_bytes)
+      : near == nullptr || buffer == nullptr
           ? fmt::format("out of bounds: {} of {} bytes at an address that belongs to no buffer", what, size_bytes)
           : fmt::format("out of bounds: {} of {} bytes from byte {} of {}, which has {} bytes", what, size_bytes,
                         address - near->address, near->name, near->size_bytes);

@@ -77,6 +77,7 @@ class Gpu {
   std::optional<ptx::Module> module_;
   std::string source_name_, source_path_;
   std::map<std::string, std::uint64_t> addresses_;    // of module variables
+  bool points_to_constants_ = false;                  // the module has generic pointers to constant memory
   std::map<std::string, ProgramSchedule> schedules_;  // of the kernels launched so far
 
   std::unique_ptr<Printer> printer_;

@@ -287,6 +287,7 @@ class GridRunner {
   void turn(Launch& launch, Multiprocessor& sm) {
     launch.sm = &sm;
     sm.l1.begin_round();
+    sm.constants.begin_round();
     launch.round = rounds_ + 1;
     launch.instructions_left = budget_;
     sm.moved = false;

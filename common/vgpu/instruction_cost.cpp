@@ -48,6 +48,9 @@ Cost cost_of(const Instruction& in) {
       return {Unit::integer, to > from ? (sign ? 1 : 0) : to >= 4 ? 0 : 1};
     }
     case Form::load:
+      if (loads_indexed_constant(in)) return {Unit::constant, in.vector * ptx::size_bytes(in.type) > 8 ? 2 : 1};
+      if (loads_constant(in)) return {Unit::integer, 0};  // an operand of what reads it
+      [[fallthrough]];
     case Form::store:
     case Form::atomic:
     case Form::reduction:
@@ -135,7 +138,9 @@ TimedKind kind_of(const Instruction& in) {
     case Form::mbarrier:
       return in.mbarrier == ptx::MbarrierMode::pending_count ? TimedKind::compute : TimedKind::atomic;
     case Form::load:
-      return in.space == Space::constant ? TimedKind::compute : TimedKind::load;
+      return loads_indexed_constant(in) ? TimedKind::load_constant
+             : loads_constant(in)       ? TimedKind::compute
+                                        : TimedKind::load;
     case Form::store:
       return in.space == Space::param ? TimedKind::compute : TimedKind::store;
     case Form::fragment_store:

@@ -13,6 +13,7 @@
 #include "common/record/run_record.h"
 #include "common/specs/machine.h"
 #include "common/vgpu/cache.h"
+#include "common/vgpu/constant_cache.h"
 #include "common/vgpu/l2_log.h"
 #include "common/vgpu/memory.h"
 #include "common/vgpu/program.h"
@@ -32,9 +33,10 @@ struct Site {  // counters of one memory or predicated instruction
   std::uint64_t requests = 0, sectors = 0, lines = 0, hit_sectors = 0;
   std::uint64_t l2_read_sectors = 0, l2_write_sectors = 0, l2_hit_sectors = 0;
   std::uint64_t served_by_l1 = 0, served_by_l2 = 0, served_by_dram = 0;  // load requests, by their farthest level
-  std::uint64_t bytes = 0, wavefronts = 0, conflicts = 0;                // shared memory
-  std::uint64_t predicated_off = 0;                                      // thread instructions that a guard left out
-  std::uint64_t divergent = 0;                                           // branches that split a warp
+  // Shared memory; of loads of constant memory: passes, and those whose line the first cache lacked.
+  std::uint64_t bytes = 0, wavefronts = 0, conflicts = 0;
+  std::uint64_t predicated_off = 0;  // thread instructions that a guard left out
+  std::uint64_t divergent = 0;       // branches that split a warp
 
   void add(const Site& other);
 };
@@ -141,13 +143,14 @@ struct ResidentBlock {
 };
 
 struct alignas(64) Multiprocessor {
-  explicit Multiprocessor(const Machine& machine) : l1(machine.l1_bytes, machine.l1_ways) {}
+  explicit Multiprocessor(const Machine& machine) : l1(machine.l1_bytes, machine.l1_ways), constants(machine) {}
   int index = 0;
   L1Cache l1;
+  ConstantCache constants;
   std::vector<ResidentBlock> blocks;
   std::vector<std::uint64_t> block_executions;  // warps that entered each basic block
   std::uint64_t blocks_run = 0, warps_run = 0;
-  std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0;
+  std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, constant_passes = 0;
   TraceSize traced;  // recorded, dropped traces included
   std::uint64_t memory_work() const { return l1_lines + l1_sectors + shared_wavefronts + l2_log.asked_lines(); }
 

@@ -60,6 +60,10 @@ TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, co
     parts.flops_ns = std::max(parts.flops_ns, arithmetic_cycles(machine, units) * ns_per_cycle);
     parts.l1_ns = std::max(parts.l1_ns, l1 * ns_per_cycle);
     parts.shared_ns = std::max(parts.shared_ns, shared * ns_per_cycle);
+    if (sm.constant_passes != 0) {
+      const double constants = static_cast<double>(sm.constant_passes) / machine.constant_words_per_clock;
+      parts.constant_ns = std::max(parts.constant_ns, constants * ns_per_cycle);
+    }
   }
   // Whatever the schedule holds, each FLOP was counted: two a lane and clock at best, four of 16-bit pairs.
   const auto at_peak = [&](std::uint64_t flops, double a_clock) {
@@ -73,7 +77,8 @@ TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, co
 }
 
 double busiest_ns(const TimeParts& parts) {
-  return std::max({parts.dram_ns, parts.l2_ns, parts.l1_ns, parts.shared_ns, parts.issue_ns, parts.flops_ns});
+  return std::max(
+      {parts.dram_ns, parts.l2_ns, parts.l1_ns, parts.shared_ns, parts.constant_ns, parts.issue_ns, parts.flops_ns});
 }
 
 }  // namespace roofwalk::vgpu

@@ -65,6 +65,7 @@ Lowering::Lowering(const LoweringInput& input, LinkedKernel linked)
 Result<Program> Lowering::run() {
   program_.linked = linked_.function;
   program_.function = &function_;
+  program_.points_to_constants = input_.points_to_constants;
   program_.blocks = find_blocks(function_);
   lay_out_memory();
   program_.register_slots.assign(function_.registers.size(), kNoSlot);
@@ -205,7 +206,7 @@ Op Lowering::base_op(const Instruction& in, std::uint32_t pc, std::uint32_t bloc
   op.instruction = &in;
   op.pc = pc;
   op.block = block;
-  if (is_memory(in)) op.memory = next_memory_++;
+  if (leaves_outcome(in)) op.memory = next_memory_++;
   return op;
 }
 

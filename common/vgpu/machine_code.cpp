@@ -59,11 +59,12 @@ constexpr Row kRows[] = {
     {0x03c, Unit::tensor, Class::other},
     {0x03d, Unit::tensor, Class::other},
     {0x03f, Unit::tensor, Class::other},
-    // MOV, CS2R, UMOV, ULDC
+    // MOV, CS2R, UMOV, ULDC; ULDC of an address in a uniform register
     {0x002, Unit::integer, Class::constant},
     {0x005, Unit::integer, Class::constant},
     {0x082, Unit::integer, Class::constant},
     {0x0b9, Unit::integer, Class::constant},
+    {0x0bb, Unit::integer, Class::load_constant},
     // FLO, BREV, FCHK, F2I, I2F, FRND, MUFU, POPC, F2F, F2I and I2F of 64 bits, S2R, S2UR, REDUX
     {0x100, Unit::special, Class::other},
     {0x101, Unit::special, Class::other},
@@ -103,7 +104,7 @@ constexpr Row kRows[] = {
     {0x03b, Unit::memory, Class::memory},
     {0x180, Unit::memory, Class::memory},
     {0x181, Unit::memory, Class::memory},
-    {0x182, Unit::memory, Class::constant},
+    {0x182, Unit::memory, Class::load_constant},
     {0x183, Unit::memory, Class::memory},
     {0x184, Unit::memory, Class::memory},
     {0x185, Unit::memory, Class::memory},
@@ -271,6 +272,7 @@ class CodeMap {
     const Instruction& in = ptx_[pc];
     const Class kind = class_at(i);
     if (is_memory(in)) return kind == Class::memory;
+    if (loads_indexed_constant(in)) return kind == Class::load_constant;
     const Form form = ptx::info(in.opcode).form;
     if (form == Form::branch || form == Form::indexed_branch || form == Form::leave) return kind == Class::branch;
     if (const auto single = single_operation(in)) return operation_info(code_[i].operation).unit == single->unit;

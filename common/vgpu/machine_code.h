@@ -14,7 +14,18 @@ namespace roofwalk::vgpu {
 
 // What a machine instruction is to the clock.
 struct Operation {
-  enum class Class : std::uint8_t { other, memory, shuffle, constant, barrier, async_commit, async_wait, branch, call };
+  enum class Class : std::uint8_t {
+    other,
+    memory,
+    shuffle,
+    constant,
+    load_constant,  // LDC, ULDC: of constant memory, or of a parameter
+    barrier,
+    async_commit,
+    async_wait,
+    branch,
+    call
+  };
   Unit unit = Unit::integer;
   Class kind = Class::other;  // constant: makes a value of nothing (or copies one)
 };

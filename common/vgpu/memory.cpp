@@ -31,11 +31,21 @@ Memory::~Memory() {
 
 Result<int> Memory::allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes,
                              Region region) {
+  return allocate(name, size_bytes, element_bytes, region, kAlignBytes, 0);
+}
+
+Result<int> Memory::allocate_constant(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes,
+                                      std::uint64_t place) {
+  return allocate(name, size_bytes, element_bytes, Region::constants, kConstantBankBytes, place);
+}
+
+Result<int> Memory::allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes,
+                             Region region, std::uint64_t align_bytes, std::uint64_t offset) {
   if (size_bytes > capacity_bytes_ - used_bytes_) {
     return Error{.message = fmt::format("`{}` needs {} bytes of device memory, but only {} of {} are free", name,
                                         size_bytes, capacity_bytes_ - used_bytes_, capacity_bytes_)};
   }
-  std::uint64_t address = kRegionBase[static_cast<int>(region)];
+  std::uint64_t address = kRegionBase[static_cast<int>(region)] + offset;
   auto place = entries_.begin();
   for (auto it = entries_.begin(); it != entries_.end(); ++it) {
     const Buffer& other = (*it)->buffer;
@@ -44,7 +54,7 @@ Result<int> Memory::allocate(std::string_view name, std::uint64_t size_bytes, st
       continue;
     }
     if (address + size_bytes + kGapBytes <= other.address) break;
-    address = round_up(other.address + other.size_bytes + kGapBytes, kAlignBytes);
+    address = round_up(other.address + other.size_bytes + kGapBytes, align_bytes) + offset;
     place = it + 1;
   }
   void* mapped = mmap(nullptr, mapped_bytes(size_bytes), PROT_READ | PROT_WRITE,

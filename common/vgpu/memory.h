@@ -41,6 +41,10 @@ class Memory {
 
   // Constant memory starts here; what lies below is not constant, what lies in it is not written.
   static constexpr std::uint64_t kConstantBase = 0x7d00'0000'0000, kConstantEnd = 0x7f00'0000'0000;
+  // For the caches all constants lie side by side, in a bank: an address modulo this is its place there. 64 KiB (PTX
+  // ISA, constant state space) and what alignment may add.
+  static constexpr std::uint64_t kConstantBankBytes = 1ull << 17;
+  static bool is_constant(std::uint64_t address) { return address >= kConstantBase && address < kConstantEnd; }
 
   explicit Memory(std::uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
   ~Memory();
@@ -49,6 +53,9 @@ class Memory {
 
   // The lowest free address of the region that fits, with a gap of at least kGapBytes on both sides. Zero-filled.
   Result<int> allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes, Region region);
+  // The same for a __constant__ variable, whose place in the bank is known.
+  Result<int> allocate_constant(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes,
+                                std::uint64_t place);
   void release(int id);
   void release_all(Region region);
 
@@ -82,6 +89,8 @@ class Memory {
     std::vector<std::uint8_t> undefined;  // by byte, 1 where nothing was written; empty where all is defined
   };
 
+  Result<int> allocate(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes, Region region,
+                       std::uint64_t align_bytes, std::uint64_t offset);
   Entry& entry(int id) const;
   Entry* entry_at(std::uint64_t address) const;  // nullptr where no buffer holds it
 

@@ -59,10 +59,7 @@ template <bool store, Space space>
   Pointers at;
   switch (where) {
     case Where::global:
-      if constexpr (space == Space::constant) {
-        if (!resolve(launch, warp, op, access, kVerb, at)) return nullptr;
-        break;
-      } else if constexpr (store) {
+      if constexpr (store) {
         return store_global(launch, warp, op, access, move);
       } else {
         LaneBytes data;
@@ -121,6 +118,17 @@ template <class R, class M, int vector>
   return after_memory(launch, warp, op);
 }
 
+template <class R, class M, int vector>
+const Op* op_load_constant(Launch& launch, Warp& warp, const Op* op) {
+  Access access;
+  make_access(warp, op, op->count == 8, sizeof(M) * vector, access);
+  Pointers at;
+  if (!resolve(launch, warp, op, access, "reads", at)) return nullptr;
+  count_constants(launch, warp, op, access);
+  move_in<R, M, vector>(warp, op, access, at);
+  return after_memory(launch, warp, op);
+}
+
 template <class R, class M, int vector, Space space>
 const Op* op_load(Launch& launch, Warp& warp, const Op* op) {
   if constexpr (space == Space::global) {
@@ -146,7 +154,7 @@ struct Loads {
       case Space::global:
         return op_load<R, M, vector, Space::global>;
       case Space::constant:
-        return op_load<R, M, vector, Space::constant>;
+        return op_load_constant<R, M, vector>;
       case Space::shared:
         return op_load<R, M, vector, Space::shared>;
       case Space::local:

@@ -65,10 +65,16 @@ struct BasicBlock {
 };
 inline constexpr std::uint32_t kExitBlock = ~0u;
 
-// Loads, stores, copies, atomics and reductions of global, shared, local and generic memory: what traces keep outcomes
-// of.
+// Loads, stores, copies, atomics and reductions of global, shared, local and generic memory.
 // Parameters and constant memory are not among them.
 bool is_memory(const ptx::Instruction& instruction);
+
+// A load of constant memory. Where a register holds its address, machine code has an instruction for it (LDC, or ULDC
+// where it is the same for all threads); else it is an operand of another one, or a uniform register's.
+bool loads_constant(const ptx::Instruction& instruction);
+bool loads_indexed_constant(const ptx::Instruction& instruction);
+// What traces keep outcomes of: both kinds.
+inline bool leaves_outcome(const ptx::Instruction& in) { return is_memory(in) || loads_constant(in); }
 
 // Whether an instruction calls what a register points to. Linked to the kernel, its second operand are the first
 // instructions of all functions that this may be.
@@ -187,6 +193,7 @@ struct Program {
   std::uint32_t local_bytes = 0;                          // a thread, the stack of recursion included
   std::uint32_t stack_start = 0;                          // of it, where that stack begins
   std::uint32_t parameter_bytes = 0;                      // of it, at its start: parameters of calls
+  bool points_to_constants = false;                       // as LoweringInput says
   std::vector<CallSite> calls;
   std::vector<std::vector<CallTarget>> call_targets;      // by Op::offset of a call through a pointer, by number
   std::map<std::uint64_t, std::string> function_names;    // by number, where anything is called through a pointer
@@ -209,6 +216,7 @@ struct LoweringInput {
   std::function<std::uint64_t(const std::string& symbol)> address_of;
   std::string_view source_name = {};  // the learner's file, for the lines of errors
   bool may_call_externs = false;      // plans only
+  bool points_to_constants = false;   // the module makes generic pointers to constant memory
   int sms = 1;                        // what %nsmid reads
 };
 

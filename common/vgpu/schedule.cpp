@@ -154,7 +154,7 @@ class Scheduler {
     op.unit = cost_of(code()[pc]).unit;
     op.part = static_cast<std::uint16_t>(copy * merged_.members + member_of(pc));
     op.pc = pc;
-    op.memory = memory_of(pc);
+    if (op.kind != TimedKind::compute) op.memory = memory_of(pc);
     if (op.kind == TimedKind::barrier) op.groups = barrier_of(code()[pc]);
     if (op.kind == TimedKind::async_wait) op.groups = groups_of(code()[pc]);
     if (op.kind == TimedKind::branch || op.kind == TimedKind::leave)
@@ -201,10 +201,11 @@ class Scheduler {
                             (form_of(in) == Form::shuffle && info.kind != Operation::Class::shuffle) || early ||
                             (info.unit == Unit::control && info.kind == Operation::Class::other);
         if (!beside) item.node = static_cast<std::int32_t>(copy * block_->count + i);
-        item.constant = info.kind == Operation::Class::constant;
+        item.constant = info.kind == Operation::Class::constant || info.kind == Operation::Class::load_constant;
         if (main && !has_main[static_cast<std::size_t>(item.node)]) {
           has_main[static_cast<std::size_t>(item.node)] = true;
           item.op = main_op(op.pc, copy);
+          item.constant = false;
         }
         if (info.unit == Unit::tensor)
           item.op.tensor_fmas = static_cast<std::uint32_t>(tensor_fmas(in) * form.copies / products[i]);
@@ -232,6 +233,8 @@ class Scheduler {
         return Operation::Class::async_commit;
       case TimedKind::async_wait:
         return Operation::Class::async_wait;
+      case TimedKind::load_constant:
+        return Operation::Class::load_constant;
       default:
         return Operation::Class::memory;
     }

@@ -15,12 +15,13 @@
 namespace roofwalk::vgpu {
 
 // What issues an operation.
-enum class Unit : std::uint8_t { fp32, half, integer, multiply, fp64, special, tensor, memory, control };
-inline constexpr std::size_t kUnitCount = 9;
+enum class Unit : std::uint8_t { fp32, half, integer, multiply, fp64, special, tensor, memory, constant, control };
+inline constexpr std::size_t kUnitCount = 10;
 
 enum class TimedKind : std::uint8_t {
   compute,
-  load,  // global, local, shared or generic: the outcome tells
+  load,           // global, local, shared or generic: the outcome tells
+  load_constant,  // indexed
   store,
   atomic,      // with or without a result
   async_copy,  // cp.async

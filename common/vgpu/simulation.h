@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <queue>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -124,6 +125,7 @@ class Simulation {
       case Unit::special:
         return lanes(m_.special_lanes_per_sm);
       case Unit::memory:
+      case Unit::constant:
         return lanes(m_.memory_lanes_per_sm);
       case Unit::tensor:  // of one FMA
         return m_.schedulers_per_sm / (m_.tensor_fmas_per_clock * m_.mma_sync_share);
@@ -177,8 +179,8 @@ class Simulation {
         while (chosen >= 0 && !has_place(sm, sm.warps[scheduler.warps[static_cast<std::size_t>(chosen)]]))
           chosen = choose(sm, scheduler);
         if (chosen < 0) continue;
-        if (scheduler.unit[static_cast<std::size_t>(chosen)] == static_cast<std::uint8_t>(Unit::memory))
-          sm.first_scheduler = (s + 1) % count;
+        const auto unit = static_cast<Unit>(scheduler.unit[static_cast<std::size_t>(chosen)]);
+        if (unit == Unit::memory || unit == Unit::constant) sm.first_scheduler = (s + 1) % count;
         issue(sm, scheduler, sm.warps[scheduler.warps[static_cast<std::size_t>(chosen)]]);
       }
     }
@@ -193,9 +195,15 @@ class Simulation {
     return std::max(sm.memory_path.free - m_.shared_latency_cycles, sm.path_closed_until);
   }
 
+  double constant_path_opens(const SimSm& sm) const {
+    return std::max(sm.constant_path.free - m_.constant_l1_latency_cycles, sm.path_closed_until);
+  }
+
   double unit_opens(const SimSm& sm, const Scheduler& scheduler, std::uint8_t unit) const {
     const double opens = scheduler.units[unit];
-    return unit == static_cast<std::uint8_t>(Unit::memory) ? std::max(opens, path_opens(sm)) : opens;
+    if (unit == static_cast<std::uint8_t>(Unit::memory)) return std::max(opens, path_opens(sm));
+    if (unit == static_cast<std::uint8_t>(Unit::constant)) return std::max(opens, constant_path_opens(sm));
+    return opens;
   }
 
   // The place of the warp to issue from, -1 where none can: the last one again; else of the block that has been there
@@ -260,6 +268,9 @@ class Simulation {
       case TimedKind::async_copy:
         access(sm, warp, op);
         break;
+      case TimedKind::load_constant:
+        access_constants(sm, warp, op);
+        break;
       case TimedKind::async_commit: {
         if (!entered(warp, op)) break;
         Score group = warp.open_copies;
@@ -284,6 +295,9 @@ class Simulation {
     advance(sm, warp);
   }
 
+  // What waiting for its unit is.
+  static Wait queue_of(const TimedOp& op) { return op.unit == Unit::constant ? Wait::constant : Wait::pipe; }
+
   // Splits the time since the warp's last issue: first for its operands, then for a unit, then for its turn.
   void account(const SimSm& sm, SimWarp& warp, const TimedOp& op, WarpCycles& waits, double opened) {
     const Cycle from = warp.free_since;
@@ -295,7 +309,7 @@ class Simulation {
       blamed[Wait::bank_conflict] += cycles * warp.blocked.conflict_share;
     }
     const Cycle unit = std::clamp(round_up(std::floor(opened)), operands, now_);
-    (op.unit == Unit::memory ? path_waits_[op.pc] : waits[Wait::pipe]) += static_cast<double>(unit - operands);
+    (op.unit == Unit::memory ? path_waits_[op.pc] : waits[queue_of(op)]) += static_cast<double>(unit - operands);
     waits[Wait::issue] += static_cast<double>(now_ - unit);
     if (sm.blocks[warp.sim_block].standing != 0) note_late(sm, warp, op, operands, unit);
   }
@@ -316,7 +330,7 @@ class Simulation {
     const bool is_path = op.unit == Unit::memory && sm.path_cycles > 0;
     note(warp.blocked.pc, warp.blocked.cause, warp.free_since, operands,
          static_cast<double>(warp.blocked.conflict_share));
-    note(op.pc, Wait::pipe, operands, unit, is_path ? sm.conflict_cycles / sm.path_cycles : 0);
+    note(op.pc, queue_of(op), operands, unit, is_path ? sm.conflict_cycles / sm.path_cycles : 0);
     note(op.pc, Wait::issue, unit, now_, 0);
     note(op.pc, Wait::issued, now_, now_ + op.issues, 0);
   }
@@ -392,43 +406,8 @@ class Simulation {
     const double start = std::max(now, sm.memory_path.free);
     Score score{0, op.pc, Wait::l1, 0};
     double delay = 0, latency = m_.l1_latency_cycles;
-    const std::uint32_t sectors = std::uint32_t{o.l2_read_sectors} + o.l2_write_sectors;
-    if (sectors != 0) {
-      const double past = start + path;
-      double at_l2 = past;
-      double own = 0;
-      if (o.l2_read_sectors != 0) {
-        at_l2 = sm.port_in.serve(past, o.l2_read_sectors * port_sector_);
-        own = (o.l2_read_sectors - 1) * port_sector_;
-      }
-      if (o.l2_write_sectors != 0) at_l2 = std::max(at_l2, sm.port_out.serve(past, o.l2_write_sectors * port_sector_));
-      at_l2 = l2_.serve(at_l2, sectors * l2_sector_);
-      delay = at_l2 - past + own;
-      score.cause = Wait::l2;
-      latency = m_.l2_latency_cycles;
-      double accepted = at_l2 + l2_sector_full_ * sectors;
-      const std::uint32_t at_dram = std::uint32_t{o.dram_read_sectors} + o.dram_write_sectors;
-      if (at_dram != 0) {
-        const double served = dram_.serve(at_l2, at_dram * dram_sector_);
-        accepted = served + dram_sector_full_ * at_dram;
-        if (o.dram_read_sectors != 0) {
-          delay += served - at_l2 + (o.dram_read_sectors - 1) * dram_sector_full_;
-          score.cause = Wait::dram;
-          latency = m_.dram_latency_cycles;
-        }
-      }
-      if (o.arrives == Arrival::from_dram && o.dram_read_sectors == 0) {  // in L2 it is still on its way
-        score.cause = Wait::dram;
-        latency = m_.dram_latency_cycles;
-      }
-      const double until = o.l2_read_sectors != 0 || op.kind == TimedKind::atomic ? past + delay + latency : accepted;
-      const auto put = [&](SimSm::Outstanding& in_flight, std::uint32_t count) {
-        if (count == 0) return;
-        in_flight.requests.emplace(until, count);
-        in_flight.sectors += count;
-      };
-      put(sm.reads, o.l2_read_sectors);
-      put(sm.writes, o.l2_write_sectors);
+    if (o.l2_read_sectors != 0 || o.l2_write_sectors != 0) {
+      std::tie(delay, latency) = ask_l2(sm, op, o, start + path, score);
     } else if (o.shared_wavefronts != 0 && o.lines == 0) {
       score.cause = Wait::shared;
       latency = m_.shared_latency_cycles;
@@ -452,6 +431,70 @@ class Simulation {
     } else {
       set_results(warp, op, score);
     }
+  }
+
+  // Asks L2, and what is behind it, for the sectors of a request that is past the SM's own caches: how long it is held
+  // up, and the latency besides. Says in `score` who has to be waited for.
+  std::pair<double, double> ask_l2(SimSm& sm, const TimedOp& op, const Outcome& o, double past, Score& score) {
+    const std::uint32_t sectors = std::uint32_t{o.l2_read_sectors} + o.l2_write_sectors;
+    double at_l2 = past;
+    double own = 0;
+    if (o.l2_read_sectors != 0) {
+      at_l2 = sm.port_in.serve(past, o.l2_read_sectors * port_sector_);
+      own = (o.l2_read_sectors - 1) * port_sector_;
+    }
+    if (o.l2_write_sectors != 0) at_l2 = std::max(at_l2, sm.port_out.serve(past, o.l2_write_sectors * port_sector_));
+    at_l2 = l2_.serve(at_l2, sectors * l2_sector_);
+    double delay = at_l2 - past + own, latency = m_.l2_latency_cycles;
+    score.cause = Wait::l2;
+    double accepted = at_l2 + l2_sector_full_ * sectors;
+    const std::uint32_t at_dram = std::uint32_t{o.dram_read_sectors} + o.dram_write_sectors;
+    if (at_dram != 0) {
+      const double served = dram_.serve(at_l2, at_dram * dram_sector_);
+      accepted = served + dram_sector_full_ * at_dram;
+      if (o.dram_read_sectors != 0) {
+        delay += served - at_l2 + (o.dram_read_sectors - 1) * dram_sector_full_;
+        score.cause = Wait::dram;
+        latency = m_.dram_latency_cycles;
+      }
+    }
+    if (o.arrives == Arrival::from_dram && o.dram_read_sectors == 0) {  // in L2 it is still on its way
+      score.cause = Wait::dram;
+      latency = m_.dram_latency_cycles;
+    }
+    const double until = o.l2_read_sectors != 0 || op.kind == TimedKind::atomic ? past + delay + latency : accepted;
+    const auto put = [&](SimSm::Outstanding& in_flight, std::uint32_t count) {
+      if (count == 0) return;
+      in_flight.requests.emplace(until, count);
+      in_flight.sectors += count;
+    };
+    put(sm.reads, o.l2_read_sectors);
+    put(sm.writes, o.l2_write_sectors);
+    return {delay, latency};
+  }
+
+  // Indexed constants: a word a pass. What the second cache lacks takes as much longer than what it has as with L1.
+  void access_constants(SimSm& sm, SimWarp& warp, const TimedOp& op) {
+    const Outcome& o = outcome_of(warp, op);
+    if (o == Outcome{}) {  // its guard was off
+      set_results(warp, op, {now_ + 1, op.pc, Wait::dependency, 0});
+      return;
+    }
+    const auto now = static_cast<double>(now_);
+    const double path = o.lines / m_.constant_words_per_clock;
+    const double start = sm.constant_path.serve(now, path);
+    Score score{0, op.pc, Wait::constant, 0};
+    double delay = 0, latency = o.sectors != 0 ? m_.constant_l15_latency_cycles : m_.constant_l1_latency_cycles;
+    if (o.l2_read_sectors != 0) {
+      double behind_l1 = 0;
+      std::tie(delay, behind_l1) = ask_l2(sm, op, o, start + path, score);
+      latency += behind_l1 - m_.l1_latency_cycles;
+    }
+    const double done = start + std::max(path - 1, 0.0) + delay + latency;
+    score.ready = round_up(done);
+    if (o.line != 0) wait_for_line(sm, o, score);
+    sm.end = std::max(sm.end, done);
+    set_results(warp, op, score);
   }
 
   // Who fetches a line tells when it comes; who finds it on its way waits for it. Where nobody in the simulation has

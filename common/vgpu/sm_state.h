@@ -138,7 +138,7 @@ struct SimSm {
   std::vector<SimWarp> warps;
   std::vector<Scheduler> schedulers;
   std::size_t first_scheduler = 0;  // whose turn comes first
-  Server memory_path, port_in, port_out;
+  Server memory_path, constant_path, port_in, port_out;
   // When the line with this hash was, or will be, there; and what those who wait for it wait for.
   struct Arriving {
     Cycle ready = 0;

@@ -16,7 +16,9 @@ enum class Arrival : std::uint8_t { none, from_l2, from_dram };
 
 // One memory instruction of one entry of a basic block. All zero where its guard was off in every lane.
 struct Outcome {
-  std::uint8_t lines = 0, sectors = 0;                         // at L1: 128-byte lines looked up, 32-byte sectors
+  // At L1: 128-byte lines looked up, 32-byte sectors. Of a load of constant memory: passes, and those that the first
+  // cache lacked.
+  std::uint8_t lines = 0, sectors = 0;
   std::uint8_t l2_read_sectors = 0, l2_write_sectors = 0;      // what went on to L2
   std::uint8_t dram_read_sectors = 0, dram_write_sectors = 0;  // reads that L2 lacked; sectors that it newly owes DRAM
   std::uint8_t shared_wavefronts = 0, shared_conflicts = 0;    // shared memory: turns, and those beyond the fewest

@@ -95,6 +95,8 @@ std::vector<Change> all_changes(const Profile& was, const Profile& now) {
   add("shared", a.count(Counter::shared_wavefronts), b.count(Counter::shared_wavefronts), "shared memory takes ",
       "turns");
   add("ways", a.count(Counter::shared_bank_conflicts), b.count(Counter::shared_bank_conflicts), "bank conflicts: ", "");
+  add("passes", a.count(Counter::constant_passes), b.count(Counter::constant_passes), "the constant cache takes ",
+      "passes");
   add("runs", a.count(Counter::warp_instructions), b.count(Counter::warp_instructions), "warp instructions: ", "");
   add("FLOPs", a.flops(), b.flops(), "FLOPs executed: ", "");
   changes.push_back(sectors_change(was, now));

@@ -34,6 +34,12 @@ FigureCell ways_cell(const Profile&, const LineFigures& f) {
   return {number_text(*ways), *ways >= kTooManyWays};
 }
 
+FigureCell words_cell(const Profile&, const LineFigures& f) {
+  const auto words = f.constant_words();
+  if (!words) return {};
+  return {number_text(*words), *words >= kTooManyWords};
+}
+
 FigureCell lanes_cell(const Profile&, const LineFigures& f) {
   const auto lanes = f.active_lanes();
   if (!lanes) return {};
@@ -51,6 +57,7 @@ constexpr FigureColumn kColumns[] = {
     {"of it", "of it: how much of the line's time", 10, wait_share_cell},
     {"sectors", "sectors: 32-byte pieces that a request moves, of as few as would do", 2, sectors_cell},
     {"ways", "ways: turns that shared memory takes for one", 7, ways_cell},
+    {"passes", "passes: words of constant memory that a load's lanes differ in, one at a time", 7, words_cell},
     {"lanes", "lanes: threads of a warp that work, of 32", 4, lanes_cell},
     {"runs", "runs: warp instructions", 3,
      [](const Profile&, const LineFigures& f) { return amount(f.count(Counter::warp_instructions), ""); }},

@@ -130,13 +130,16 @@ std::string note_of_wait(const Profile& profile, const LineFigures& f, Wait wait
 std::string note_from(const Profile& profile, const LineFigures& f) {
   constexpr double kMostOfIt = 0.4;
   const auto sectors = f.sectors_per_request(), ideal = f.ideal_sectors_per_request(), ways = f.bank_conflict_ways(),
-             lanes = f.active_lanes();
+             differing = f.constant_words(), lanes = f.active_lanes();
   std::string note;
   const auto add = [&](const std::string& words) { note += (note.empty() ? "" : "; ") + words; };
   if (sectors && ideal && *sectors >= kTooManySectors * *ideal) {
     add(fmt::format("{} sectors a request where {} would do", number_text(*sectors), number_text(*ideal)));
   }
   if (ways && *ways >= kTooManyWays) add(fmt::format("{}-way bank conflicts", number_text(*ways)));
+  if (differing && *differing >= kTooManyWords) {
+    add(fmt::format("{0} words of constant memory a load: {0} passes", number_text(*differing)));
+  }
   if (lanes && *lanes <= kFewLanes) add(fmt::format("{} of 32 lanes work", number_text(*lanes)));
   const auto wait = f.main_wait();
   if (note.empty() && f.launch_ns > f.elapsed_ns() / 2) add("the launch itself");
@@ -318,6 +321,11 @@ std::optional<double> LineFigures::bank_conflict_ways() const {
   return wavefronts / needed;
 }
 
+std::optional<double> LineFigures::constant_words() const {
+  if (count(Counter::constant_requests) <= 0) return std::nullopt;
+  return count(Counter::constant_passes) / count(Counter::constant_requests);
+}
+
 std::optional<double> LineFigures::active_lanes() const {
   if (count(Counter::warp_instructions) <= 0) return std::nullopt;
   return count(Counter::thread_instructions) / count(Counter::warp_instructions);
@@ -375,6 +383,8 @@ std::string_view short_wait(const LineFigures& figures) {
       return "shared";
     case Wait::bank_conflict:
       return "banks";
+    case Wait::constant:
+      return "constant";
     case Wait::barrier:
       return "barrier";
     case Wait::issued:

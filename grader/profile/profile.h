@@ -15,6 +15,7 @@ namespace roofwalk {
 // From here on a figure is told as something to look at.
 inline constexpr double kTooManySectors = 1.5;  // of a request, over those that would do
 inline constexpr double kTooManyWays = 1.5;     // of a bank conflict
+inline constexpr double kTooManyWords = 1.5;    // of constant memory, a load
 inline constexpr double kFewLanes = 24;         // of 32
 inline constexpr double kShownShare = 0.005;    // of the time: less is left blank
 
@@ -50,6 +51,7 @@ struct LineFigures {
   std::optional<double> sectors_per_request() const;
   std::optional<double> ideal_sectors_per_request() const;
   std::optional<double> bank_conflict_ways() const;  // 1: no conflict
+  std::optional<double> constant_words() const;      // of constant memory that the lanes of a load differ in
   std::optional<double> active_lanes() const;        // of 32
 };
 
@@ -85,10 +87,10 @@ Profile profile_of(Attempt attempt, const std::string& source_text);
 //   that was not measured. elsewhere, total: figures. page: where --html wrote it.
 // - figures: {kernels, elapsed_ns, time_share, launch_ns, waits_ns, main_wait, main_wait_share, warp_instructions,
 //   active_lanes, global_requests, sectors_per_request, ideal_sectors_per_request, l1_bytes, l2_bytes, dram_bytes,
-//   shared_requests, bank_conflict_ways, flops, callers, loads, held_up_by, counters}; null for a line that no
-//   instruction comes from. elapsed_ns is launch_ns and all of waits_ns. callers: lines at which its function was
-//   inlined; loads: of each of its loads of global memory {sectors, requests}; held_up_by: what the last warp at its
-//   barriers was about, {line, wait, share}. Lines and elsewhere add up to total: counts and bytes exactly.
+//   shared_requests, bank_conflict_ways, constant_words, flops, callers, loads, held_up_by, counters}; null for a line
+//   that no instruction comes from. elapsed_ns is launch_ns and all of waits_ns. callers: lines at which its function
+//   was inlined; loads: of each of its loads of global memory {sectors, requests}; held_up_by: what the last warp at
+//   its barriers was about, {line, wait, share}. Lines and elsewhere add up to total: counts and bytes exactly.
 // - With --against: against, the same object of the other file, and pairs of {line, against_line} in reading order,
 //   null on the side that lacks the line.
 Json to_json(const Profile& profile);

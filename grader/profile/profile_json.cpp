@@ -52,6 +52,7 @@ Json figures_json(const Profile& profile, const LineFigures& f) {
   json["dram_bytes"] = whole(f.dram_bytes());
   json["shared_requests"] = whole(f.shared_requests());
   json["bank_conflict_ways"] = number(f.bank_conflict_ways());
+  json["constant_words"] = number(f.constant_words());
   json["flops"] = whole(f.flops());
   json["callers"] = f.callers;
   json["loads"] = Json::array();

@@ -175,6 +175,9 @@ std::string differing_counts(const Program& program, const Code& code, const Ref
       ROOFWALK_CHECK_COUNTER(shared_store_requests);
       ROOFWALK_CHECK_COUNTER(shared_wavefronts);
       ROOFWALK_CHECK_COUNTER(shared_bank_conflicts);
+      ROOFWALK_CHECK_COUNTER(constant_requests);
+      ROOFWALK_CHECK_COUNTER(constant_passes);
+      ROOFWALK_CHECK_COUNTER(constant_bytes);
     }
 #undef ROOFWALK_CHECK_COUNTER
     if (!out.empty()) return out;

@@ -1,15 +1,29 @@
 #include "tests/random/reference_counts.h"
 
+#include <algorithm>
 #include <bit>
+#include <set>
 
 #include "tests/random/requests.h"
 
 namespace roofwalk::random {
 namespace {
 
+// A pass for each word that lanes differ in, of 4 bytes or of the load's 8; 16 bytes a lane are two loads.
+void count_constants(const Request& request, LineCounts& out) {
+  const std::uint64_t width = std::min<std::uint64_t>(request.bytes, 8), word = std::max<std::uint64_t>(width, 4);
+  for (std::uint64_t part = 0; part < request.bytes; part += width) {
+    std::set<std::uint64_t> words;
+    for (const auto& lane : request.lanes) words.insert((lane.address + part) / word);
+    ++out.constant_requests;
+    out.constant_passes += words.size();
+    out.constant_bytes += words.size() * word;
+  }
+}
+
 void count_side(Do what, Space space, const Request& request, LineCounts& out) {
   const bool is_load = what == Do::load, is_atomic = what == Do::atomic;
-  if (space == Space::constant) return;
+  if (space == Space::constant) return count_constants(request, out);
   if (space == Space::shared || space == Space::generic_shared) {
     const Turns turns = shared_turns(request, is_load, is_atomic);
     ++(is_load ? out.shared_load_requests : out.shared_store_requests);

@@ -18,6 +18,7 @@ struct LineCounts {  // by line of the code; the names are those of the machine'
   std::uint64_t l1_read_sectors = 0, l1_write_sectors = 0, l1_lines = 0, local_sectors = 0, local_write_sectors = 0;
   std::uint64_t shared_load_requests = 0, shared_store_requests = 0, shared_bytes = 0, shared_wavefronts = 0,
                 shared_bank_conflicts = 0;
+  std::uint64_t constant_requests = 0, constant_passes = 0, constant_bytes = 0;
 };
 
 // What all lanes of a warp did at one line, in the same iterations of all loops around it.

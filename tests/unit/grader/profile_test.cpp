@@ -78,6 +78,8 @@ KernelRecord scale_record() {
   LineCounters store = line_of(12, 3'000, Wait::dependency, 30'000);
   store.counters.set(Counter::thread_instructions, 16 * 3'000);
   store.counters.set(Counter::global_store_requests, 1'000);
+  store.counters.set(Counter::constant_requests, 500);
+  store.counters.set(Counter::constant_passes, 8'000);
   store.counters.set(Counter::l1_write_sectors, 4'000);
   store.counters.set(Counter::l1_ideal_sectors, 2'000);
   kernel.lines = {line_of(0, 500, Wait::issue, 0),
@@ -164,6 +166,8 @@ TEST(Profile, FiguresOfALineAreAverages) {
   EXPECT_EQ(load.sectors_per_request(), 32);
   EXPECT_EQ(load.ideal_sectors_per_request(), 4);
   EXPECT_EQ(load.bank_conflict_ways(), 2);
+  EXPECT_EQ(load.constant_words(), std::nullopt);
+  EXPECT_EQ(profile.lines[11].figures->constant_words(), 16);
   EXPECT_EQ(load.active_lanes(), 32);
   EXPECT_EQ(load.l1_bytes(), 32 * 96'000);
   EXPECT_EQ(load.dram_bytes(), 3'072'000);

@@ -22,8 +22,8 @@ constexpr double kLaunchNs = 2500;
 
 // Sets the time and the gap that follow from the parts.
 void settle_time(DiagnosisInput& in, double ideal_ns) {
-  in.elapsed_ns =
-      std::max({in.dram_ns, in.l2_ns, in.l1_ns, in.shared_ns, in.issue_ns, in.flops_ns}) + in.latency_ns + in.launch_ns;
+  in.elapsed_ns = std::max({in.dram_ns, in.l2_ns, in.l1_ns, in.shared_ns, in.constant_ns, in.issue_ns, in.flops_ns}) +
+                  in.latency_ns + in.launch_ns;
   in.vertical_gap = in.elapsed_ns / ideal_ns / std::max(1.0, in.horizontal_gap);
 }
 
@@ -307,6 +307,25 @@ TEST(Diagnose, SharedMemoryWithAndWithoutConflicts) {
   EXPECT_THAT(traffic.text, HasSubstr("1/r + 1/s"));
 }
 
+TEST(Diagnose, ConstantsThatLanesDifferIn) {
+  DiagnosisInput in = vector_add(20000);
+  in.constant_ns = 900000;
+  in.constant_requests = 2e6;
+  in.constant_passes = 3.3e7;
+  in.lines.push_back({.line = 23, .constant_requests = 1e6, .constant_passes = 1e6});
+  in.lines.push_back({.line = 24, .constant_requests = 1e6, .constant_passes = 3.2e7});
+  settle_time(in, kIdealNs);
+  const Diagnosis found = only(in);
+  EXPECT_EQ(found.cause, "divergent_constants");
+  EXPECT_EQ(found.line, 24);
+  EXPECT_THAT(found.text, HasSubstr("read 32 different words of constant memory at once: 32 passes (line 24)"));
+  EXPECT_EQ(found.brief, "32 words of constant memory a load: 32 passes");
+  EXPECT_EQ(found.figure, "passes");
+  // All lanes at one word: as many loads as there are, and nothing to set right but their number.
+  in.constant_passes = in.constant_requests;
+  EXPECT_EQ(only(in).cause, "instruction_bound");
+}
+
 // A kernel whose instructions take 600 us.
 DiagnosisInput busy() {
   DiagnosisInput in = vector_add(5000);
@@ -500,6 +519,8 @@ TEST(Diagnose, WorksWithoutModelledParts) {
   EXPECT_THAT(causes(in), ElementsAre("executed_over_useful"));  // they split, and no lane is lost
   in.thread_instructions /= 2;
   EXPECT_THAT(causes(in), ElementsAre("divergence"));
+  in.constant_requests = 10, in.constant_passes = 100;
+  EXPECT_THAT(causes(in), ElementsAre("divergent_constants"));
   in.shared_wavefronts = 100, in.shared_bank_conflicts = 50;
   EXPECT_THAT(causes(in), ElementsAre("bank_conflicts"));
   in.lines[0].l1_sectors *= 8;

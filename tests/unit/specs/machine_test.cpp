@@ -184,7 +184,7 @@ TEST_F(MachineFileTest, EveryFigureNeedsItsKeyAndItsSource) {
     expect_error(with_line(key, before + ", source = \"  \" }"), "'" + key + "' has no source");
     expect_error(with_line(key, ""), "the key '" + key + "' is missing", /*has_line=*/false);
   }
-  EXPECT_EQ(figures, 47);
+  EXPECT_EQ(figures, 56);
 }
 
 TEST_F(MachineFileTest, UnitsMustBeThoseOfTheCode) {
@@ -222,6 +222,16 @@ TEST_F(MachineFileTest, FiguresMustAgreeWithEachOther) {
   expect_error(with_line("special_lanes_per_sm", number("special_lanes_per_sm", "129", "lanes")), "can feed");
   expect_error(with_line("l1_bytes", number("l1_bytes", "65000", "bytes")), "'l1_bytes' must be whole sets");
   expect_error(with_line("l2_bytes", number("l2_bytes", "262143", "bytes")), "'l2_bytes' must be whole sets");
+  expect_error(with_line("constant_l1_bytes", number("constant_l1_bytes", "2000", "bytes")),
+               "'constant_l1_bytes' must be whole sets");
+  expect_error(with_line("constant_l15_bytes", number("constant_l15_bytes", "65000", "bytes")),
+               "'constant_l15_bytes' must be whole sets");
+  expect_error(with_line("constant_l15_line_bytes", number("constant_l15_line_bytes", "192", "bytes")),
+               "'constant_l15_bytes' must be whole sets");
+  expect_error(with_line("constant_l1_line_bytes", number("constant_l1_line_bytes", "512", "bytes")),
+               "must be whole lines of L2 (128 bytes) and of 'constant_l1_line_bytes'");
+  expect_error(with_line("constant_l15_latency_cycles", number("constant_l15_latency_cycles", "28", "cycles")),
+               "latencies must grow");
   expect_error(with_line("l1_latency_cycles", number("l1_latency_cycles", "206", "cycles")), "latencies must grow");
 }
 

@@ -27,6 +27,9 @@ Machine machine() {
   m.l2_latency_cycles = 200;
   m.dram_latency_cycles = 500;
   m.shared_latency_cycles = 20;
+  m.constant_words_per_clock = 1;
+  m.constant_l1_latency_cycles = 25;
+  m.constant_l15_latency_cycles = 60;
   m.barrier_latency_cycles = 25;
   return m;
 }
@@ -44,7 +47,7 @@ class Clock : public testing::Test {
     op.first_operand = static_cast<std::uint32_t>(schedule_.operands.size());
     if (result >= 0) schedule_.operands.push_back(static_cast<std::uint16_t>(result)), op.result_count = 1;
     for (const std::uint16_t source : sources) schedule_.operands.push_back(source), ++op.source_count;
-    if (kind == TimedKind::load || kind == TimedKind::store) {
+    if (kind == TimedKind::load || kind == TimedKind::store || kind == TimedKind::load_constant) {
       op.memory = static_cast<std::int16_t>(outcomes_.size());
       outcomes_.push_back(outcome);
     }
@@ -220,6 +223,33 @@ TEST_F(Clock, ConflictsTakeTurnsAndAreNamed) {
   EXPECT_EQ(one.cycles, 31 + 20 + 1);
   EXPECT_NEAR(one.waits[Wait::bank_conflict], 31 * 50.0 / 51, 1);
   EXPECT_NEAR(run(32).cycles, 32 * 32 + 20, 5);
+}
+
+TEST_F(Clock, ConstantsTakeAPassAWord) {
+  add(TimedKind::load_constant, Unit::constant, 1, {}, {.lines = 32});
+  fma(2, {1});
+  const ClockReading one = run(1);
+  EXPECT_EQ(one.cycles, 31 + 25 + 1);
+  EXPECT_EQ(one.waits[Wait::constant], 31 + 25 - 1);
+  // They keep no path busy but their own.
+  EXPECT_NEAR(run(32).cycles, 32 * 32 + 25, 5);
+  add(TimedKind::load, Unit::memory, 3, {}, {.shared_wavefronts = 32, .shared_conflicts = 31});
+  fma(4, {3});
+  EXPECT_NEAR(run(32).cycles, 32 * 32 + 32 + 25, 40);
+}
+
+TEST_F(Clock, ConstantsThatTheFirstCacheLacks) {
+  add(TimedKind::load_constant, Unit::constant, 1, {}, {.lines = 1, .sectors = 1});
+  fma(2, {1});
+  EXPECT_EQ(run(1).cycles, 60 + 1);
+  // As much longer as L2, or DRAM, takes than L1; eight sectors come through L2 and its port at half a cycle each, one
+  // after the other, and through DRAM at two.
+  outcomes_[0] = {.lines = 1, .sectors = 1, .l2_read_sectors = 8};
+  const ClockReading l2 = run(1);
+  EXPECT_NEAR(l2.cycles, 1 + 60 + (200 - 30) + 7 * 0.5 + 1, 1);
+  EXPECT_GT(l2.waits[Wait::l2], 200);
+  outcomes_[0] = {.lines = 1, .sectors = 1, .l2_read_sectors = 8, .dram_read_sectors = 8};
+  EXPECT_NEAR(run(1).cycles, 1 + 60 + (500 - 30) + 7 * 0.5 + 7 * 2 + 1, 1);
 }
 
 TEST_F(Clock, BarriersWaitForTheSlowest) {

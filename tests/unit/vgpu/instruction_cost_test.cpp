@@ -39,6 +39,8 @@ const char* words_of(Unit unit) {
       return "tensor cores";
     case Unit::memory:
       return "loads and stores";
+    case Unit::constant:
+      return "indexed constants";
     case Unit::control:
       return "control";
   }

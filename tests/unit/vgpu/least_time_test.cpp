@@ -19,6 +19,7 @@ Machine machine_with_clocks() {
   m.l1_lines_per_clock = 1;
   m.l2_bytes_per_clock = 64;
   m.shared_bytes_per_clock = 128;
+  m.constant_words_per_clock = 2;
   m.dram_bytes_per_s = 1e9;
   m.dram_sustained_share = 0.8;
   return m;
@@ -51,14 +52,16 @@ TEST(LeastTime, OfEveryPart) {
                         .warps_run = 40,
                         .l1_lines = 70,
                         .l1_sectors = 400,
-                        .shared_wavefronts = 9});
+                        .shared_wavefronts = 9,
+                        .constant_passes = 44});
   const TimeParts parts = least_time(machine_with_clocks(), schedule, totals);
   EXPECT_DOUBLE_EQ(parts.dram_ns, 5000);  // 0.8 GB/s
   EXPECT_DOUBLE_EQ(parts.l2_ns, 50);      // 100 x 32 / 64
   EXPECT_DOUBLE_EQ(parts.l1_ns, 100);     // 400 x 32 / 128 sectors, more than 70 lines
   EXPECT_DOUBLE_EQ(parts.shared_ns, 9);
-  EXPECT_DOUBLE_EQ(parts.issue_ns, 40);  // 40 entries x 8 / 2 issues / 4 schedulers
-  EXPECT_DOUBLE_EQ(parts.flops_ns, 40);  // 20 on the special pipe x 32 / 16 lanes
+  EXPECT_DOUBLE_EQ(parts.constant_ns, 22);  // two a clock
+  EXPECT_DOUBLE_EQ(parts.issue_ns, 40);     // 40 entries x 8 / 2 issues / 4 schedulers
+  EXPECT_DOUBLE_EQ(parts.flops_ns, 40);     // 20 on the special pipe x 32 / 16 lanes
   EXPECT_DOUBLE_EQ(busiest_ns(parts), 5000);
 }
 

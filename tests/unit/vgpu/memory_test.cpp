@@ -39,6 +39,21 @@ TEST(Memory, BoundsAreExactAndNearestNamesTheNeighbour) {
   EXPECT_FALSE(a.contains(a.address, ~0ull));
 }
 
+// Apart for whoever runs out of one, side by side for the caches.
+TEST(Memory, ConstantsLieInABank) {
+  Memory memory(1 << 20);
+  const Buffer& a = memory.buffer(*memory.allocate_constant("a", 12, 4, 0));
+  const Buffer& b = memory.buffer(*memory.allocate_constant("b", 40'000, 4, 16));
+  const Buffer& c = memory.buffer(*memory.allocate_constant("c", 4, 4, 40'016));
+  EXPECT_EQ(a.address, Memory::kConstantBase);
+  EXPECT_EQ(b.address % Memory::kConstantBankBytes, 16u);
+  EXPECT_EQ(c.address % Memory::kConstantBankBytes, 40'016u);
+  for (const auto& [low, high] : {std::pair{&a, &b}, std::pair{&b, &c}}) {
+    EXPECT_GE(high->address, low->address + low->size_bytes + Memory::kGapBytes);
+    EXPECT_TRUE(Memory::is_constant(high->address));
+  }
+}
+
 TEST(Memory, CapacityIsKept) {
   Memory memory(1000);
   EXPECT_TRUE(memory.allocate("a", 600, 4, Region::buffers).ok());
