@@ -29,6 +29,12 @@ constexpr CauseHints kVerdictHints[] = {
       "the end.",
       "Compute the index by hand for the last thread of the grid at the size on the card, and add the guard that it "
       "lacks, such as if (i < n). After a guard, no thread may miss a __syncthreads()."}},
+    {"read only",
+     {"The card names the input that is written, and the line. What is stored there, and who reads it afterwards?",
+      "Inputs stay as they are: others read them, and on a real GPU in whatever order the blocks come. A value that is "
+      "put back afterwards was still another one meanwhile.",
+      "Keep what only this thread needs in a register, what its block needs in shared memory, and what a later kernel "
+      "needs in scratch<T>(count)."}},
     {"misaligned",
      {"The card names the address and what it must be a multiple of. Which type does the kernel read or write there?",
       "A float4 must start at every fourth float. An odd row length, or an offset of one, moves all later rows off.",

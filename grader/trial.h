@@ -44,6 +44,10 @@ inline constexpr RunOptions kSmallTrial{.max_warp_instructions = 20'000'000,
                                         .figures = RunOptions::Figures::none};
 RunOptions measured_trial(const Work& work, int threads);
 
+// The same, sanitized: what is right at small sizes may race at this one. All blocks are watched where the work is the
+// classroom GPU's, of larger grids some (RunOptions::sanitized_blocks). On one thread.
+RunOptions sanitized(RunOptions measured, const Work& work);
+
 // The course's own starter is known to end, on a slow and busy machine too.
 inline constexpr RunOptions starter_trial(int threads) {
   return {.max_warp_instructions = 200'000'000'000, .max_seconds = 7200, .threads = threads};

@@ -29,6 +29,9 @@ struct RunOptions {
   int threads = 0;        // of the virtual GPU, at most; 0: as many as the machine has. No figure depends on it
   bool lockstep = true;   // of the virtual GPU: whole warps run as one (vgpu/lockstep.h). No figure depends on it
   bool sanitize = false;  // of the virtual GPU: races and reads of what was never written are faults
+  // Of a sanitized run: shared memory is watched in about so many blocks of each launch, the first ones and others by
+  // the seed; 0: in all of them.
+  std::uint64_t sanitized_blocks = 0, sanitized_seed = 0;
   // Of a sanitized run: bytes of device memory. The record says which line wrote to them last.
   std::uint64_t watched_address = 0, watched_bytes = 0;
   // The virtual GPU's time: `clock` replays sampled blocks on a model of the SMs; `whole_clock` replays every block;
@@ -72,6 +75,14 @@ class Device {
     return do_allocate(name, size_bytes, element_bytes);
   }
   void release(const DeviceBuffer& buffer) { do_release(buffer); }
+
+  // Plans may only read the buffer from now on. Where the device sees every access (the virtual GPU), a write is a
+  // `read_only` fault; elsewhere whoever wants to know compares afterwards.
+  void protect(const DeviceBuffer& buffer) { do_protect(buffer); }
+
+  // Of the virtual GPU: where buffers that are allocated from now on lie follows from the seed; 0: where they always
+  // do. No figure depends on it. Other devices put them where their driver does.
+  void lay_out(std::uint64_t seed) { do_lay_out(seed); }
 
   // Whole-range copies; offset + data.size() must lie inside the buffer.
   void write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) {
@@ -118,6 +129,8 @@ class Device {
   virtual Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes,
                                            std::uint32_t element_bytes) = 0;
   virtual void do_release(const DeviceBuffer& buffer) = 0;
+  virtual void do_protect(const DeviceBuffer&) {}
+  virtual void do_lay_out(std::uint64_t) {}
   virtual void do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) = 0;
   virtual void do_read(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<std::uint8_t> data) const = 0;
   virtual void do_forget(const DeviceBuffer&, std::uint64_t, std::uint64_t) {}

@@ -171,6 +171,7 @@ struct KernelRecord {
 
 enum class FaultKind {
   out_of_bounds,
+  read_only,  // a write to an input
   misaligned,
   uninitialized,
   race,

@@ -165,6 +165,7 @@ Result<Workspace> Workspace::make(Device& device, Problem problem, std::uint64_t
     ROOFWALK_TRY(Impl::Buffer buffer, impl->allocate(input != nullptr ? input->name : output->name,
                                                      count * element_bytes(element), element));
     buffer.input = input;
+    if (input != nullptr) device.protect(buffer.memory);
     impl->arguments.push_back(bytes_of(impl->data_address(buffer)));
     impl->buffers.push_back(std::move(buffer));
   }

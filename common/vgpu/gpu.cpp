@@ -124,7 +124,10 @@ void Gpu::begin_plan(const RunLimits& limits) {
   warnings_.clear();
   watched_line_ = 0;
   untraced_blocks_.clear();
-  if (limits_.counts) l2_.invalidate();
+  if (limits_.counts) {
+    l2_.invalidate();
+    l2_.use(memory_.frames());
+  }
   memory_.watch(limits.sanitize);
 }
 
@@ -210,7 +213,10 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   traffic_.resize(traffic_.size() + code.instructions.size());
 
   std::vector<Multiprocessor> sms;
-  for (int i = 0; i < machine_.sms; ++i) sms.emplace_back(machine_).index = i;
+  for (int i = 0; i < machine_.sms; ++i) {
+    sms.emplace_back(machine_).index = i;
+    sms.back().l1.use(memory_.frames());
+  }
   Launch launch(machine_, *step->program, memory_, l2_, traffic_, step->first_site);
   launch.line_of = [this, &code](std::uint32_t pc) { return module_->line_in(code.instructions[pc], source_name_); };
   printer_->begin_launch();
@@ -271,16 +277,23 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   return true;
 }
 
-bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, const char* what, int line) {
+bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, bool writes, const char* what, int line) {
   const Buffer* buffer = memory_.find(address);
   // No plan has a pointer to a constant: who comes there has guessed a number.
   const bool is_constant = Memory::is_constant(address);
-  if (buffer != nullptr && buffer->contains(address, size_bytes) && !is_constant) return true;
+  const bool is_inside = buffer != nullptr && buffer->contains(address, size_bytes) && !is_constant;
+  if (is_inside && !(writes && buffer->read_only)) return true;
   Fault fault;
-  fault.kind = FaultKind::out_of_bounds;
+  fault.kind = is_inside ? FaultKind::read_only : FaultKind::out_of_bounds;
   fault.kernel = what;
   fault.file = source_path_;
   fault.line = line;
+  if (is_inside) {
+    fault.message = read_only_message(fmt::format("this {} writes", what), *buffer, address);
+    fault.buffer = buffer->name;
+    fault_ = std::move(fault);
+    return false;
+  }
   const Buffer* near = is_constant ? nullptr : buffer != nullptr ? buffer : memory_.nearest(address);
   fault.message =
       is_constant ? fmt::format(
@@ -355,7 +368,7 @@ Gpu::Step& Gpu::begin_transfer(const char* name, int line) {
 
 bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t size_bytes, int line) {
   ROOFWALK_CHECK(!fault_ && size_bytes != 0);
-  if (!check_range(address, size_bytes, "memset", line) || !charge(size_bytes, "memset", line)) return false;
+  if (!check_range(address, size_bytes, true, "memset", line) || !charge(size_bytes, "memset", line)) return false;
   const Buffer* buffer = memory_.find(address);
   std::memset(buffer->data + (address - buffer->address), value, size_bytes);
   memory_.define(address, size_bytes);
@@ -367,8 +380,8 @@ bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t si
 
 bool Gpu::copy_memory(std::uint64_t destination, std::uint64_t source, std::uint64_t size_bytes, int line) {
   ROOFWALK_CHECK(!fault_ && size_bytes != 0);
-  if (!check_range(destination, size_bytes, "memcpy", line) || !check_range(source, size_bytes, "memcpy", line) ||
-      !charge(size_bytes, "memcpy", line))
+  if (!check_range(destination, size_bytes, true, "memcpy", line) ||
+      !check_range(source, size_bytes, false, "memcpy", line) || !charge(size_bytes, "memcpy", line))
     return false;
   const Buffer* to = memory_.find(destination);
   const Buffer* from = memory_.find(source);

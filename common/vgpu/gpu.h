@@ -66,7 +66,7 @@ class Gpu {
   // With kernel, file and line.
   Fault placed(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) const;
   bool charge(std::uint64_t size_bytes, const char* what, int line);
-  bool check_range(std::uint64_t address, std::uint64_t size_bytes, const char* what, int line);
+  bool check_range(std::uint64_t address, std::uint64_t size_bytes, bool writes, const char* what, int line);
   Step& begin_transfer(const char* name, int line);
   void touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Step& step);
   KernelRecord finish(Step& step, Counters& total);

@@ -12,6 +12,7 @@
 #include "common/vgpu/pace.h"
 #include "common/vgpu/shared_shadow.h"
 #include "common/vgpu/team.h"
+#include "common/vgpu/watched_blocks.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -79,6 +80,7 @@ class GridRunner {
         shape_(shape),
         sms_(sms),
         sample_(limits.traces, shape.grid.count(), shape.blocks_per_sm),
+        watched_blocks_(limits.sanitized_blocks, limits.sanitized_seed, shape.grid.count()),
         alone_(runs_alone(launch.program)),
         threads_(alone_ || limits.sanitize ? 1 : std::clamp<int>(limits.threads, 1, static_cast<int>(sms.size()))),
         budget_(limits.warp_instructions),
@@ -113,7 +115,7 @@ class GridRunner {
       for (ResidentBlock& block : sm.blocks) {
         block.shared.assign(program_.shared_bytes + 16, 0);
         if (limits.sanitize && program_.shared_bytes != 0) {
-          block.shadow = std::make_shared<SharedShadow>(program_.shared_bytes, word_bytes, warps_per_block_);
+          block.own_shadow = std::make_shared<SharedShadow>(program_.shared_bytes, word_bytes, warps_per_block_);
         }
         block.warps.resize(warps_per_block_);
         for (std::uint32_t w = 0; w < warps_per_block_; ++w, ++next, ++slot_in_sm) {
@@ -201,6 +203,7 @@ class GridRunner {
     block.mbarrier_copies.clear();
     // NaN in every shared float: a read before any write shows instead of finding a lucky zero.
     std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
+    block.shadow = watched_blocks_.hold(linear) ? block.own_shadow : nullptr;
     if (block.shadow != nullptr) block.shadow->begin_block();
     const std::uint64_t threads = shape_.block.count();
     const bool traced = block.trace != nullptr && !sample_.ended();
@@ -441,6 +444,7 @@ class GridRunner {
   std::vector<Multiprocessor>& sms_;
   std::vector<Multiprocessor*> working_;  // those with a block, in order
   Sample sample_;
+  WatchedBlocks watched_blocks_;
   bool alone_;
   bool lockstep_ = false, blocks_go_on_ = false;
   int threads_;

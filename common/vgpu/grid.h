@@ -37,8 +37,10 @@ struct RunLimits {
   int threads = 1;                                           // at most; no figure depends on it
   bool sanitize = false;      // look for races, missing waits, reads of what was never written; on one thread
   WatchedBytes watched = {};  // where sanitized: of device memory
-  bool lockstep = true;       // lockstep code (lockstep.h); no figure depends on it
-  bool counts = true;         // what memory traffic costs; else nobody asks L1, L2 and banks
+  // Where sanitized: shared memory is watched in about so many blocks of each launch, by the seed; 0: in all of them.
+  std::uint64_t sanitized_blocks = 0, sanitized_seed = 0;
+  bool lockstep = true;  // lockstep code (lockstep.h); no figure depends on it
+  bool counts = true;    // what memory traffic costs; else nobody asks L1, L2 and banks
 };
 
 // Runs until the grid is done or the launch has a fault or refusal. `sms` come back with their counters; their L1 is

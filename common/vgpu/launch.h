@@ -132,7 +132,8 @@ struct ResidentBlock {
   BlockTrace* trace = nullptr;     // where its warps are recorded, if they are
   std::uint64_t memory_work = 0;   // BlockWork::memory
   std::vector<std::uint8_t> shared;
-  std::shared_ptr<SharedShadow> shadow;                     // where the run is sanitized
+  std::shared_ptr<SharedShadow> own_shadow;                 // where the run is sanitized
+  std::shared_ptr<SharedShadow> shadow;                     // that one, where this block is watched
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by place in shared memory
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;

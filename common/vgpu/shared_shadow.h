@@ -203,7 +203,12 @@ std::uint32_t shared_word_bytes(const ptx::Function& function);
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes = {});
 
-// Of a load or store in lockstep that is sanitized: whether it is of the kind that needs no closer look, which is noted
+// Whether somebody looks at what this warp does to shared memory. Asks the launch first, which the host has at hand.
+inline bool is_watched(const Launch& launch, const Warp& warp) {
+  return launch.sanitized && warp.block->shadow != nullptr;
+}
+
+// Of a load or store in lockstep that is watched: whether it is of the kind that needs no closer look, which is noted
 // then.
 inline bool touches_in_order(const Warp& warp, const Op* op, std::uint64_t first, const Steps& steps,
                              std::uint32_t bytes, SharedTouch touch) {

@@ -49,6 +49,8 @@ Json to_json(const RunOptions& options) {
           {"threads", options.threads},
           {"lockstep", options.lockstep},
           {"sanitize", options.sanitize},
+          {"sanitized_blocks", options.sanitized_blocks},
+          {"sanitized_seed", options.sanitized_seed},
           {"watched_address", options.watched_address},
           {"watched_bytes", options.watched_bytes},
           {"time", static_cast<int>(options.time)},
@@ -64,6 +66,8 @@ Result<RunOptions> run_options_from_json(const Json& json) {
   in.whole("threads", out.threads);
   in.flag("lockstep", out.lockstep);
   in.flag("sanitize", out.sanitize);
+  in.whole("sanitized_blocks", out.sanitized_blocks);
+  in.whole("sanitized_seed", out.sanitized_seed);
   in.whole("watched_address", out.watched_address);
   in.whole("watched_bytes", out.watched_bytes);
   in.whole("time", time, 0, static_cast<int>(RunOptions::Time::least));

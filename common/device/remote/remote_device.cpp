@@ -157,6 +157,8 @@ class RemoteDevice final : public Device {
   Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes,
                                    std::uint32_t element_bytes) override;
   void do_release(const DeviceBuffer& buffer) override;
+  void do_protect(const DeviceBuffer& buffer) override;
+  void do_lay_out(std::uint64_t seed) override;
   void do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) override;
   void do_read(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<std::uint8_t> data) const override;
   void do_forget(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::uint64_t size_bytes) override;
@@ -320,6 +322,16 @@ void RemoteDevice::do_release(const DeviceBuffer& buffer) {
   s.buffers.erase(buffer.id);
   if (s.buffers.empty()) s.loss.reset();
   if (here) s.ask_or_lose({{"ask", "release"}, {"id", buffer.id}}, {}, {});
+}
+
+void RemoteDevice::do_protect(const DeviceBuffer& buffer) {
+  State& s = *state_;
+  if (s.holds(buffer)) s.ask_or_lose({{"ask", "protect"}, {"id", buffer.id}}, {}, {});
+}
+
+void RemoteDevice::do_lay_out(std::uint64_t seed) {
+  State& s = *state_;
+  if (s.worker) s.ask_or_lose({{"ask", "lay_out"}, {"seed", seed}}, {}, {});
 }
 
 void RemoteDevice::do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes,

@@ -44,6 +44,8 @@ class VirtualDevice final : public Device {
     return DeviceBuffer{id, gpu_.memory().buffer(id).address, size_bytes};
   }
   void do_release(const DeviceBuffer& buffer) override { gpu_.memory().release(buffer.id); }
+  void do_protect(const DeviceBuffer& buffer) override { gpu_.memory().protect(buffer.id); }
+  void do_lay_out(std::uint64_t seed) override { gpu_.memory().lay_out(seed); }
   void do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) override {
     if (!data.empty()) std::memcpy(gpu_.memory().buffer(buffer.id).data + offset_bytes, data.data(), data.size());
   }
@@ -71,6 +73,8 @@ class VirtualDevice final : public Device {
   Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) override {
     vgpu::RunLimits limits{options.max_warp_instructions, options.max_seconds};
     limits.sanitize = options.sanitize;
+    limits.sanitized_blocks = options.sanitized_blocks;
+    limits.sanitized_seed = options.sanitized_seed;
     limits.watched = {options.watched_address, options.watched_bytes};
     limits.lockstep = options.lockstep;
     limits.threads = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());

@@ -38,6 +38,61 @@ TEST(Faults, OutOfBoundsNamesBufferIndexThreadAndLine) {
   EXPECT_EQ(fault.message, "out of bounds: writes c[128], but c holds 128 elements");
 }
 
+// What every exercise calls an input: whoever writes there and puts it back has written there.
+TEST(Faults, InputsAreReadOnly) {
+  struct Write {
+    const char* what;
+    std::string text, message;
+    int line;
+  };
+  const std::string restores =
+      "  const int i = blockIdx.x * 64 + threadIdx.x;\n  float* p = (float*)a;\n"
+      "  const float old = p[i];\n";
+  const std::string ending = ", but a is an input: results belong into outputs and scratch memory";
+  const std::vector<Write> writes = {
+      {"restored", kernel(restores + "  p[i] = 1;\n  c[i] = p[i] + old;\n  p[i] = old;"), "writes a[0]", 8},
+      {"what is there", kernel(restores + "  *(volatile float*)&p[i] = old;"), "writes a[0]", 6},
+      {"one lane", kernel(restores + "  if (i == 70) p[i] = 1;"), "writes a[70]", 6},
+      {"sixteen bytes", kernel(restores + "  if (i < 32) ((float4*)p)[i] = make_float4(1, 2, 3, 4);"), "writes a[0]",
+       6},
+      {"some lanes", kernel(restores + "  float* q = i % 2 ? p : c;\n  q[i] = old;"), "writes a[1]", 7},
+      {"after an output",
+       kernel(restores + "  for (int j = 0; j < 2; ++j) {\n    float* q = j ? p : c;\n    q[i] = 1;\n  }"),
+       "writes a[0]", 8},
+      {"atomic", kernel(restores + "  atomicAdd(&p[i], 0.0f);"), "updates a[0]", 6},
+      {"memset", kernel("", "cudaMemsetAsync((void*)a, 0, 4);"), "this memset writes a[0]", 6},
+      {"memcpy", kernel("", "cudaMemcpyAsync((void*)(a + 3), c, 4, cudaMemcpyDeviceToDevice);"),
+       "this memcpy writes a[3]", 6},
+  };
+  for (const Write& write : writes) {
+    SCOPED_TRACE(write.what);
+    for (const bool sanitize : {false, true}) {
+      Runner runner;
+      const auto a = runner.device().allocate("a", 128 * 4, 4);
+      ASSERT_TRUE(a.ok());
+      runner.device().protect(*a);
+      Buffer c{"c", std::vector<float>(128)};
+      const auto record = runner.run(write.text, {*a, &c, 128}, {.sanitize = sanitize});
+      ASSERT_TRUE(record.ok()) << record.error().text();
+      ASSERT_TRUE(record->fault);
+      EXPECT_EQ(record->fault->kind, FaultKind::read_only);
+      EXPECT_EQ(record->fault->message, "read only: " + write.message + ending);
+      EXPECT_EQ(record->fault->line, write.line);
+      EXPECT_EQ(record->fault->buffer, "a");
+    }
+  }
+  Runner runner;
+  const auto a = runner.device().allocate("a", 128 * 4, 4);
+  runner.device().protect(*a);
+  runner.device().write(*a, 0, std::vector<std::uint8_t>(512));
+  Buffer c{"c", std::vector<float>(128)};
+  const auto reads = runner.run(kernel("  c[threadIdx.x] = a[threadIdx.x];",
+                                       "k<<<1, 128>>>(a, c, n); cudaMemcpyAsync(c, a, 8, cudaMemcpyDeviceToDevice);"),
+                                {*a, &c, 128});
+  ASSERT_TRUE(reads.ok());
+  EXPECT_FALSE(reads->fault) << reads->fault->message;
+}
+
 TEST(Faults, NegativeIndex) {
   const Fault fault = fault_of(kernel("  c[threadIdx.x] = a[(int)threadIdx.x - 3];"));
   EXPECT_EQ(fault.message, "out of bounds: reads a[-3], but a holds 128 elements");

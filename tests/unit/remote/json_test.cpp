@@ -229,6 +229,8 @@ TEST(RunOptionsJson, ComeBack) {
                            .threads = 3,
                            .lockstep = false,
                            .sanitize = true,
+                           .sanitized_blocks = 64,
+                           .sanitized_seed = ~0ull,
                            .watched_address = 1ull << 63,
                            .watched_bytes = 4,
                            .time = RunOptions::Time::least};
