@@ -1,12 +1,15 @@
 #include "grader/markup.h"
 
+#include "grader/characters.h"
+
 namespace roofwalk {
 
 std::string escaped(std::string_view text) {
   constexpr std::string_view kOfLines = "\n\r\t";
   std::string out;
-  for (const char c : text) {
-    switch (c) {
+  for (std::size_t i = 0; i < text.size();) {
+    const Character one = character_at(text, i);
+    switch (text[i]) {
       case '&':
         out += "&amp;";
         break;
@@ -20,8 +23,11 @@ std::string escaped(std::string_view text) {
         out += "&quot;";
         break;
       default:
-        out += static_cast<unsigned char>(c) < ' ' && kOfLines.find(c) == std::string_view::npos ? '?' : c;
+        out += !one.code || is_harmless(*one.code) || kOfLines.find(text[i]) != std::string_view::npos
+                   ? text.substr(i, one.bytes)
+                   : "?";
     }
+    i += one.bytes;
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "common/roofline/si.h"
+#include "grader/characters.h"
 
 namespace roofwalk {
 namespace {
@@ -40,19 +41,17 @@ std::size_t color_length(std::string_view text) {
 
 std::string printable(std::string_view text) {
   std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
-    if (byte == '\t') {
+  for (std::size_t i = 0; i < text.size();) {
+    const Character one = character_at(text, i);
+    if (one.code == U'\t') {
       out += ' ';
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {  // the C1 controls, as UTF-8 writes them
-      out += fmt::format("\\x{:02x}", next);
-      ++i;
+    } else if (one.code && is_harmless(*one.code)) {
+      out += text.substr(i, one.bytes);
     } else {
-      out += text[i];
+      const std::uint32_t code = one.code ? *one.code : static_cast<unsigned char>(text[i]);
+      out += code < 0x100 ? fmt::format("\\x{:02x}", code) : fmt::format("\\u{:04x}", code);
     }
+    i += one.bytes;
   }
   return out;
 }

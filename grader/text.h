@@ -8,7 +8,8 @@
 
 namespace roofwalk {
 
-// Control characters (escape sequences among them) become \xNN; a tab becomes a space.
+// Control characters (escape sequences among them) and bytes that are no UTF-8 become \xNN, marks that turn or hide
+// text \uNNNN; a tab becomes a space.
 std::string printable(std::string_view text);
 
 // 12582912 -> "12,582,912".

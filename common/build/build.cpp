@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "common/base/hash.h"
@@ -32,6 +33,15 @@ Error unusable(const BuildRequest& request, std::string message, std::string adv
   return {.message = std::move(message), .file = request.source.string(), .advice = std::move(advice)};
 }
 
+// With its mark at the beginning, or source code without: every other byte of it is zero.
+bool is_utf16(const std::string& text) {
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return true;
+  std::array<std::size_t, 2> zeros{};
+  for (std::size_t i = 0; i < text.size(); ++i) zeros[i % 2] += text[i] == '\0' ? 1 : 0;
+  const std::size_t most = std::max(zeros[0], zeros[1]), least = std::min(zeros[0], zeros[1]);
+  return least == 0 && 4 * most >= text.size() && most > 0;
+}
+
 Result<std::string> read_source(const BuildRequest& request) {
   std::error_code error;
   const fs::file_status status = fs::status(request.source, error);
@@ -49,6 +59,7 @@ Result<std::string> read_source(const BuildRequest& request) {
   const auto is_control = [](char c) {
     return static_cast<unsigned char>(c) < ' ' && std::string_view("\t\n\r\f\v").find(c) == std::string_view::npos;
   };
+  if (is_utf16(*text)) return unusable(request, "the file is saved as UTF-16", "save it as UTF-8");
   if (std::any_of(text->begin(), text->end(), is_control)) {
     return unusable(request, "the file is not text", "save it as UTF-8 source code");
   }

@@ -1,6 +1,7 @@
 #include "grader/batch/archive.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <zip.h>
 
 #include <algorithm>
@@ -9,8 +10,6 @@ namespace roofwalk {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr zip_int64_t kMostEntries = 20'000;
 
 std::string words_of(int code) {
   zip_error_t error;
@@ -34,23 +33,25 @@ Archive::Archive(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Archive::~Archive() = default;
 Archive::Archive(Archive&&) noexcept = default;
 
-Result<Archive> Archive::listed(std::unique_ptr<Impl> impl, const std::string& what) {
+Archive Archive::listed(std::unique_ptr<Impl> impl) {
   zip_t* const zip = impl->zip;
   const zip_int64_t count = zip_get_num_entries(zip, 0);
-  if (count > kMostEntries) {
-    return Error{.message = fmt::format("{} entries; at most {} are read", count, kMostEntries), .file = what};
-  }
   Archive archive(std::move(impl));
   for (zip_int64_t i = 0; i < count; ++i) {
+    const auto index = static_cast<zip_uint64_t>(i);
     zip_stat_t stat;
-    if (zip_stat_index(zip, static_cast<zip_uint64_t>(i), ZIP_FL_ENC_GUESS, &stat) != 0 ||
-        (stat.valid & ZIP_STAT_NAME) == 0) {
-      continue;
-    }
+    if (zip_stat_index(zip, index, ZIP_FL_ENC_GUESS, &stat) != 0 || (stat.valid & ZIP_STAT_NAME) == 0) continue;
     const std::string name = stat.name;
-    if (name.empty() || name.ends_with('/')) continue;
+    if (name.empty()) continue;
     const std::int64_t written = (stat.valid & ZIP_STAT_MTIME) != 0 ? static_cast<std::int64_t>(stat.mtime) : 0;
-    archive.entries_.push_back({name, written, static_cast<std::uint64_t>(i)});
+    ArchiveEntry::Kind kind = name.ends_with('/') ? ArchiveEntry::Kind::folder : ArchiveEntry::Kind::file;
+    zip_uint8_t system = 0;
+    zip_uint32_t attributes = 0;
+    if (zip_file_get_external_attributes(zip, index, 0, &system, &attributes) == 0 && system == ZIP_OPSYS_UNIX &&
+        S_ISLNK(attributes >> 16)) {
+      kind = ArchiveEntry::Kind::link;
+    }
+    archive.entries_.push_back({name, written, index, kind});
   }
   return archive;
 }
@@ -61,7 +62,7 @@ Result<Archive> Archive::open(const fs::path& file) {
   impl->zip = zip_open(file.c_str(), ZIP_RDONLY, &code);
   if (impl->zip == nullptr)
     return Error{.message = "is no zip that can be read: " + words_of(code), .file = file.string()};
-  return listed(std::move(impl), file.string());
+  return listed(std::move(impl));
 }
 
 Result<Archive> Archive::in_memory(std::string bytes) {
@@ -77,7 +78,7 @@ Result<Archive> Archive::in_memory(std::string bytes) {
     if (source != nullptr) zip_source_free(source);
     return Error{.message = "is no zip that can be read: " + words};
   }
-  return listed(std::move(impl), "");
+  return listed(std::move(impl));
 }
 
 Result<std::string> Archive::read(const ArchiveEntry& entry, std::size_t most_bytes) const {
@@ -97,7 +98,6 @@ Result<std::string> Archive::read(const ArchiveEntry& entry, std::size_t most_by
 }
 
 Status write_archive(const fs::path& file, const std::vector<ArchiveFile>& files) {
-  constexpr std::time_t kNewYear1980 = 315532800;  // a zip's first day
   constexpr zip_uint32_t kRegular = 0100000, kProgram = 0755, kPlain = 0644;
   int code = 0;
   zip_t* zip = zip_open(file.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
@@ -108,6 +108,13 @@ Status write_archive(const fs::path& file, const std::vector<ArchiveFile>& files
     return error;
   };
   for (const ArchiveFile& one : files) {
+    const auto written = static_cast<std::time_t>(one.written_at_s);
+    if (one.name.ends_with('/')) {
+      const zip_int64_t folder = zip_dir_add(zip, one.name.c_str(), ZIP_FL_ENC_UTF_8);
+      if (folder < 0) return failed();
+      zip_file_set_mtime(zip, static_cast<zip_uint64_t>(folder), written, 0);
+      continue;
+    }
     zip_source_t* source = zip_source_buffer(zip, one.bytes.data(), one.bytes.size(), 0);
     if (source == nullptr) return failed();
     const zip_int64_t index = zip_file_add(zip, one.name.c_str(), source, ZIP_FL_ENC_UTF_8);
@@ -116,7 +123,7 @@ Status write_archive(const fs::path& file, const std::vector<ArchiveFile>& files
       return failed();
     }
     const auto place = static_cast<zip_uint64_t>(index);
-    zip_file_set_mtime(zip, place, kNewYear1980, 0);
+    zip_file_set_mtime(zip, place, written, 0);
     zip_file_set_external_attributes(zip, place, 0, ZIP_OPSYS_UNIX,
                                      (kRegular | (one.is_program ? kProgram : kPlain)) << 16);
   }

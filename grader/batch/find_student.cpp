@@ -19,15 +19,22 @@ std::string small_letters(std::string text) {
 }  // namespace
 
 Result<const StudentRow*> find_student(const Gradebook& book, const std::string& typed) {
-  std::vector<const StudentRow*> fits;
-  std::vector<std::string> names, near;
-  for (const StudentRow& row : book.rows) {
-    if (row.owner.student == typed || (!row.owner.lms_id.empty() && row.owner.lms_id == typed)) return &row;
-    if (small_letters(row.owner.student).find(small_letters(typed)) != std::string::npos) fits.push_back(&row);
-    names.push_back(row.owner.student);
-  }
+  const auto all_that = [&](const auto& fits) {
+    std::vector<const StudentRow*> rows;
+    for (const StudentRow& row : book.rows) {
+      if (fits(row.owner)) rows.push_back(&row);
+    }
+    return rows;
+  };
+  const std::string small = small_letters(typed);
+  auto fits = all_that([&](const Owner& owner) { return owner.student == typed; });
+  if (fits.empty()) fits = all_that([&](const Owner& owner) { return !typed.empty() && owner.lms_id == typed; });
+  if (fits.empty())
+    fits = all_that([&](const Owner& owner) { return small_letters(owner.student).find(small) != std::string::npos; });
   if (fits.size() == 1) return fits.front();
-  for (const StudentRow* row : fits) near.push_back(row->owner.student);
+  std::vector<std::string> near, names;
+  for (const StudentRow& row : book.rows) names.push_back(printable(row.owner.student));
+  for (const StudentRow* row : fits) near.push_back(printable(row->owner.student));
   near.resize(std::min<std::size_t>(near.size(), 3));
   if (near.empty()) near = near_names(typed, names);
   return Error{

@@ -1,5 +1,5 @@
-// The student that somebody typed: by the whole name, by the platform's number, or by a part of the name that nobody
-// else has.
+// The student that somebody typed: by the whole name, else by the platform's number, else by a part of the name; each
+// only where nobody else has it.
 #pragma once
 
 #include <string>

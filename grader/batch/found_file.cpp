@@ -49,16 +49,16 @@ Result<std::string> read_plain_file(const fs::path& path) {
   return bytes;
 }
 
-std::vector<std::string> parts_of(const std::string& name) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  while (begin <= name.size()) {
+EntryPlace place_of_entry(const std::string& name) {
+  EntryPlace place;
+  for (std::size_t begin = 0; begin <= name.size();) {
     const std::size_t end = std::min(name.find_first_of("/\\", begin), name.size());
     const std::string part = name.substr(begin, end - begin);
-    if (!part.empty() && part != "." && part != "..") parts.push_back(part);
+    place.leads_up = place.leads_up || part == "..";
+    if (!part.empty() && part != "." && part != "..") place.parts.push_back(part);
     begin = end + 1;
   }
-  return parts;
+  return place;
 }
 
 }  // namespace roofwalk

@@ -17,7 +17,7 @@ inline constexpr std::size_t kMostFileBytes = 64u << 20;  // of a source, and of
 struct Found {
   std::vector<std::string> parts;  // folders and the file's name, below the path that was given
   std::int64_t written_at_s = 0;
-  std::function<Result<std::string>()> read;  // empty: a folder, or what must not be opened
+  std::function<Result<std::string>()> read;
 };
 
 bool is_source(const std::string& name);  // NAME.cu
@@ -28,6 +28,10 @@ bool is_debris(const std::string& name);  // what systems and tools leave behind
 Result<std::string> read_plain_file(const std::filesystem::path& path);
 
 // "a/./b\\..\\c.cu" -> a, b, c.cu: names alone, none of which leads anywhere.
-std::vector<std::string> parts_of(const std::string& name);
+struct EntryPlace {
+  std::vector<std::string> parts;
+  bool leads_up = false;  // it held a ".."
+};
+EntryPlace place_of_entry(const std::string& name);
 
 }  // namespace roofwalk

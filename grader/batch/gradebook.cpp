@@ -258,14 +258,15 @@ Gradebook make_gradebook(const GradebookInput& input) {
     book.rows.push_back(std::move(row));
   }
   note_same_files(book);
-  // Who has everything graded by now needs no word about what once could not be.
+  // Who has everything graded by now needs no word about what once could not be, but that others of it count for
+  // nothing.
   for (const LeftOut& out : input.left_out) {
     const auto row = std::find_if(book.rows.begin(), book.rows.end(),
                                   [&](const StudentRow& one) { return one.owner.student == out.student; });
     const bool lacks_one =
         row == book.rows.end() || std::any_of(row->cells.begin(), row->cells.end(),
                                               [](const Cell& cell) { return cell.state == Cell::State::nothing; });
-    if (lacks_one) book.left_out.push_back(out);
+    if (lacks_one || out.reason.starts_with(kHoldsMore)) book.left_out.push_back(out);
   }
   return book;
 }

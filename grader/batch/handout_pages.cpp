@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "grader/batch/gradebook.h"
+#include "grader/batch/submissions.h"
 
 namespace roofwalk {
 namespace {
@@ -136,8 +137,8 @@ std::string handout_readme(const CourseTerms& terms, const std::vector<const Cha
       "a pass, points grow with the logarithm of what is reached, from nothing at the starter. A wrong kernel earns\n"
       "nothing. Keep the names of the files: they say which chapter a file is of.\n",
       shares_text(terms, chapters));
-  text += fmt::format("Of several submissions the {} counts.\n",
-                      terms.counts == CourseTerms::Counts::best ? "best" : "last");
+  text += fmt::format("Of several submissions the {} counts. Of one hand-in at most {} files a chapter are graded.\n",
+                      terms.counts == CourseTerms::Counts::best ? "best" : "last", kMostGraded);
   if (terms.late.per_day > 0)
     text += fmt::format("Each day late that has begun costs {:.0f} % of the points.\n", 100 * terms.late.per_day);
   if (terms.late.most_days < 1e6)

@@ -4,6 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <chrono>
+#include <set>
 
 #include "common/base/json.h"
 #include "common/base/pattern.h"
@@ -22,8 +23,7 @@ std::string text_at(const Json& json, const char* key) {
 }
 
 Owner owner_of(const std::string& name, const std::string& id) {
-  if (name.empty()) return {plain_name(id), id, {}};
-  return id.empty() ? Owner{plain_name(name), "", {}} : owner_with_id(name, id);
+  return id.empty() ? Owner{student_name(name), "", {}} : owner_with_id(name, id);
 }
 
 }  // namespace
@@ -49,7 +49,13 @@ std::optional<std::int64_t> moment_of(const std::string& text) {
 }
 
 Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::string& yaml) {
+  struct Submitter {
+    LmsRecord* record;
+    std::string name, sid, email;
+  };
   std::map<std::string, LmsRecord> records;
+  std::vector<Submitter> submitters;
+  std::map<std::string, std::set<std::string>> accounts;  // that say that they have this number
   try {
     const YAML::Node root = YAML::Load(yaml);
     if (!root.IsMap()) return Error{"holds no list of submissions"};
@@ -57,17 +63,22 @@ Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::strin
       if (!entry.first.IsScalar() || !entry.second.IsMap()) continue;
       LmsRecord& record = records[entry.first.Scalar()];
       record.created_at_s = moment_of(text_at(entry.second, ":created_at"));
-      const YAML::Node submitters = entry.second[":submitters"];
-      if (!submitters || !submitters.IsSequence()) continue;
-      for (const YAML::Node& one : submitters) {
+      const YAML::Node list = entry.second[":submitters"];
+      if (!list || !list.IsSequence()) continue;
+      for (const YAML::Node& one : list) {
         if (!one.IsMap()) continue;
-        const std::string name = text_at(one, ":name"), sid = text_at(one, ":sid"), email = text_at(one, ":email");
-        if (!name.empty() || !sid.empty() || !email.empty())
-          record.owners.push_back(owner_of(name, sid.empty() ? email : sid));
+        submitters.push_back({&record, text_at(one, ":name"), text_at(one, ":sid"), text_at(one, ":email")});
+        accounts[submitters.back().sid].insert(submitters.back().email);
       }
     }
   } catch (const YAML::Exception& trouble) {
     return Error{fmt::format("is not YAML: {}", trouble.what())};
+  }
+  // Students type their numbers themselves; an address is Gradescope's.
+  for (const Submitter& one : submitters) {
+    const bool is_shared = accounts[one.sid].size() > 1 && !one.email.empty();
+    const std::string& id = one.sid.empty() || is_shared ? one.email : one.sid;
+    if (!one.name.empty() || !id.empty()) one.record->owners.push_back(owner_of(one.name, id));
   }
   return records;
 }

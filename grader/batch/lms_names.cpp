@@ -4,16 +4,13 @@
 #include <cctype>
 #include <filesystem>
 
-#include "common/base/json.h"
-#include "common/base/pattern.h"
+#include "common/base/hash.h"
+#include "grader/characters.h"
 
 namespace roofwalk {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A Pattern recurses for each character: longer names are none of a platform's making.
-constexpr std::size_t kMostMatched = 300;
 
 // Small letters, with each run of what is neither letter nor digit as one dash.
 std::string normal(const std::string& text) {
@@ -40,10 +37,75 @@ std::size_t place_of(const std::string& text, const std::string& name) {
   return std::string::npos;
 }
 
+// How many digits begin at `at`; 0 for more than a platform's number has.
+std::size_t digits_at(std::string_view text, std::size_t at) {
+  constexpr std::size_t kMostDigits = 18;
+  std::size_t count = 0;
+  while (at + count < text.size() && text[at + count] >= '0' && text[at + count] <= '9') ++count;
+  return count <= kMostDigits ? count : 0;
+}
+
+// NAME, its number, and what stands behind the platform's mark.
+struct Marked {
+  std::string name, id, rest;
+  bool is_late = false;
+};
+
+// NAME_ID_FILE_REST or NAME_LATE_ID_FILE_REST: Canvas leaves only letters and digits of a name.
+std::optional<Marked> canvas_mark(const std::string& text) {
+  constexpr std::string_view kLate = "_LATE";
+  std::size_t at = text.find('_');
+  if (at == std::string::npos || at == 0) return std::nullopt;
+  Marked marked{text.substr(0, at), "", ""};
+  marked.is_late = text.compare(at, kLate.size(), kLate) == 0;
+  if (marked.is_late) at += kLate.size();
+  for (const bool is_student : {true, false}) {
+    const std::size_t digits = at < text.size() && text[at] == '_' ? digits_at(text, at + 1) : 0;
+    if (digits == 0) return std::nullopt;
+    if (is_student) marked.id = text.substr(at + 1, digits);
+    at += 1 + digits;
+  }
+  if (at + 1 >= text.size() || text[at] != '_') return std::nullopt;
+  marked.rest = text.substr(at + 1);
+  return marked;
+}
+
+// NAME_ID_assignsubmission_file_REST, each place where it can be read so; REST may be empty, and its dash missing.
+std::vector<Marked> moodle_marks(const std::string& text) {
+  std::vector<Marked> marks;
+  for (const std::string_view kind : {"_assignsubmission_file", "_assignsubmission_onlinetext"}) {
+    for (std::size_t at = text.find(kind); at != std::string::npos; at = text.find(kind, at + 1)) {
+      std::size_t digits = 0;
+      while (digits < at && text[at - digits - 1] >= '0' && text[at - digits - 1] <= '9') ++digits;
+      const std::size_t end = at + kind.size();
+      const bool ends = end == text.size() || text[end] == '_';
+      if (!ends || digits_at(text, at - digits) == 0 || at < digits + 2 || text[at - digits - 1] != '_') continue;
+      marks.push_back({text.substr(0, at - digits - 1), text.substr(at - digits, digits),
+                       end < text.size() ? text.substr(end + 1) : ""});
+    }
+  }
+  return marks;
+}
+
+// Long enough that nobody finds another name with the same one.
+constexpr std::size_t kHashDigits = 16;
+constexpr std::string_view kHashMark = " ~";
+
+std::string hash_of(const std::string& text) {
+  return std::string(kHashMark) + sha256_hex(text).substr(0, kHashDigits);
+}
+
 }  // namespace
 
 Owner owner_with_id(const std::string& name, const std::string& id) {
-  return {plain_name(name) + " (" + plain_name(id) + ")", id, {}};
+  // The last bracket that opens is ours.
+  std::string shown = student_name(id);
+  if (shown.find_first_of("()") != std::string::npos) {
+    std::replace(shown.begin(), shown.end(), '(', '[');
+    std::replace(shown.begin(), shown.end(), ')', ']');
+    shown += hash_of(id);
+  }
+  return {(name.empty() ? "" : student_name(name) + " ") + "(" + shown + ")", id, {}};
 }
 
 std::optional<std::string> chapter_of_file(const std::string& name, const std::vector<std::string>& chapters) {
@@ -58,13 +120,19 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
   return found;
 }
 
-NamedFile owner_of_file(const std::string& name, const std::vector<std::string>& chapters) {
-  static const Pattern canvas(R"(([^_]+)(_LATE)?_(\d{1,18})_(\d{1,18})_(.+))");
-  if (const auto groups = name.size() <= kMostMatched ? canvas.match(name) : std::nullopt) {
-    Owner owner = owner_with_id((*groups)[1], (*groups)[3]);
-    owner.mark = (*groups)[2].empty() ? LateMark::on_time : LateMark::late;
-    return {owner, (*groups)[5]};
+bool is_canvas_name(const std::string& name) { return canvas_mark(name).has_value(); }
+
+std::optional<NamedFile> owner_of_file(const std::string& name, const std::vector<std::string>& chapters) {
+  const auto moodle = moodle_marks(name);
+  const auto canvas = canvas_mark(name);
+  if (moodle.size() + (canvas ? 1 : 0) > 1) return std::nullopt;
+  if (canvas) {
+    Owner owner = owner_with_id(canvas->name, canvas->id);
+    owner.mark = canvas->is_late ? LateMark::late : LateMark::on_time;
+    return NamedFile{owner, canvas->rest, NamedBy::platform};
   }
+  if (moodle.size() == 1 && !moodle.front().rest.empty())
+    return NamedFile{owner_with_id(moodle.front().name, moodle.front().id), moodle.front().rest, NamedBy::platform};
   // STUDENT_CHAPTER.cu: what stands before the chapter's name, without the separator.
   const std::string stem = fs::path(name).stem().string();
   for (const std::string& chapter : chapters) {
@@ -72,29 +140,39 @@ NamedFile owner_of_file(const std::string& name, const std::vector<std::string>&
     const std::size_t before = stem.size() - chapter.size();
     if (std::string_view("_-. ").find(stem[before - 1]) == std::string_view::npos) continue;
     const std::string student = stem.substr(0, before - 1);
-    if (!student.empty()) return {{plain_name(student), "", {}}, name};
+    if (!student.empty()) return NamedFile{{student_name(student), "", {}}, name, NamedBy::student_and_chapter};
   }
-  return {{plain_name(stem), "", {}}, name};
+  return NamedFile{{student_name(stem), "", {}}, name, NamedBy::name};
 }
 
-Owner owner_of_folder(const std::string& name) {
-  static const Pattern moodle(R"((.+)_(\d{1,18})_assignsubmission_(file|onlinetext)_?)");
-  if (const auto groups = name.size() <= kMostMatched ? moodle.match(name) : std::nullopt)
-    return owner_with_id((*groups)[1], (*groups)[2]);
-  return {plain_name(name), "", {}};
+NamedFile owner_of_folder(const std::string& name) {
+  for (const Marked& one : moodle_marks(name)) {
+    if (one.rest.empty()) return {owner_with_id(one.name, one.id), name, NamedBy::platform};
+  }
+  return {{student_name(name), "", {}}, name, NamedBy::name};
 }
 
 std::string plain_name(const std::string& name) {
   constexpr std::size_t kMostBytes = 200;
-  std::string text = valid_utf8(name);
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, '?');
-  if (text.size() > kMostBytes) {
-    std::size_t end = kMostBytes;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-    text = text.substr(0, end) + "...";
+  std::string text;
+  for (std::size_t i = 0; i < name.size();) {
+    const Character one = character_at(name, i);
+    if (text.size() + one.bytes > kMostBytes) {
+      text += "...";
+      break;
+    }
+    text += !one.code ? "\xef\xbf\xbd" : is_harmless(*one.code) ? name.substr(i, one.bytes) : "?";
+    i += one.bytes;
   }
   return text.empty() ? "?" : text;
+}
+
+std::string student_name(const std::string& name) {
+  const std::string plain = plain_name(name);
+  // Who is called as such a hash is written gets one, too, lest somebody choose another's.
+  const std::size_t mark = plain.rfind(kHashMark);
+  const bool looks_hashed = mark != std::string::npos && plain.size() == mark + kHashMark.size() + kHashDigits;
+  return plain == name && !looks_hashed ? plain : plain + hash_of(name);
 }
 
 }  // namespace roofwalk

@@ -17,25 +17,41 @@ struct Owner {
   LateMark mark = LateMark::none;
 };
 
-// What one name says: "doejane_LATE_123_456_vector-add-1.cu" as Canvas names files, else STUDENT.cu or
-// STUDENT_CHAPTER.cu. `rest` is the learner's own file name, as Canvas keeps it at the end; else the whole name.
+// Who says whose a file is: a platform, in a form that only it writes; a name and a chapter's; or nothing but a name.
+enum class NamedBy { platform, student_and_chapter, name };
+
+// What one name says: "doejane_LATE_123_456_vector-add-1.cu" as Canvas names files, "Jane
+// Doe_123_assignsubmission_file_vector-add.cu" as Moodle does without folders, else STUDENT.cu or STUDENT_CHAPTER.cu.
+// `rest` is the learner's own file name, as platforms keep it at the end; else the whole name.
 struct NamedFile {
   Owner owner;
   std::string rest;
+  NamedBy by = NamedBy::name;
 };
-NamedFile owner_of_file(const std::string& name, const std::vector<std::string>& chapters);
+
+// Nothing where a name holds platforms' marks twice, one of them the learner's: nobody can say which.
+std::optional<NamedFile> owner_of_file(const std::string& name, const std::vector<std::string>& chapters);
+
+// Whether it begins as Canvas names files. A backslash in such a name is the learner's, and leads nowhere.
+bool is_canvas_name(const std::string& name);
 
 // A folder's: "Jane Doe_123_assignsubmission_file_" as Moodle names them; else the student's own name.
-Owner owner_of_folder(const std::string& name);
+NamedFile owner_of_folder(const std::string& name);
 
 // The chapter that a file's name speaks of, whatever a platform or a browser made of it: "vector-add.cu",
 // "vector_add (1).cu", "01-vector-add-2.cu", "hw1_vector-add.cu". Nothing where it speaks of none, or of several.
 std::optional<std::string> chapter_of_file(const std::string& name, const std::vector<std::string>& chapters);
 
-// A name and the platform's number behind it, since two people may have one name: "Jane Doe (7)".
+// A name and the platform's number behind it, since two people may have one name: "Jane Doe (7)". Other numbers give
+// other texts, whatever is in a name. A number without a name stands alone: "(7)".
 Owner owner_with_id(const std::string& name, const std::string& id);
 
-// Control characters and bytes that are not UTF-8 become "?"; at most 200 bytes, the rest as "...". Never empty.
+// For people to read: what could do more than be shown (characters.h) becomes "?", bytes that are not UTF-8 U+FFFD; at
+// most 200 bytes, the rest as "...". Never empty.
 std::string plain_name(const std::string& name);
+
+// The same for whoever is graded. Names that differ stay apart: where the plain name says less than the name, a hash of
+// all of it stands behind.
+std::string student_name(const std::string& name);
 
 }  // namespace roofwalk

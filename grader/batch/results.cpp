@@ -72,7 +72,7 @@ Result<fs::path> write_site(Batch& batch, const Bench& bench, const Gradebook& b
   names.rows.push_back({"student", "called", "page"});
   for (const auto& [student, called, page] : site.names)
     names.rows.push_back({student, called, fmt::format("{}/{}", kSite, page)});
-  ROOFWALK_TRY_STATUS(write_whole(batch.folder() / "report-names.csv", write_csv(names)));
+  ROOFWALK_TRY_STATUS(write_whole(batch.folder() / "report-names.csv", write_harmless_csv(std::move(names))));
   return folder / "index.html";
 }
 

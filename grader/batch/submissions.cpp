@@ -1,18 +1,17 @@
 #include "grader/batch/submissions.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
-#include "common/base/hash.h"
 #include "grader/batch/archive.h"
-#include "grader/batch/found_file.h"
+#include "grader/batch/hand_in.h"
+#include "grader/batch/listing.h"
 #include "grader/batch/lms_metadata.h"
 
 namespace roofwalk {
@@ -20,46 +19,56 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostStudentBytes = 128u << 20;  // of all that one student's zip unpacks to
-constexpr int kDeepest = 12;                           // folders in folders
+constexpr std::size_t kMostNobodys = 20;  // lines at one path about files that are nobody's
+
+using Records = std::map<std::string, LmsRecord>;
 
 class Collector {
  public:
   Collector(const Wanted& wanted, const KeepSource& keep)
-      : chapters_(wanted.chapters), known_(wanted.chapters), known_students_(wanted.students), keep_(keep) {
-    known_.insert(known_.end(), wanted.others.begin(), wanted.others.end());
-  }
+      : chapters_(wanted), known_students_(wanted.students), keep_(keep) {}
 
   Status add(const fs::path& path) {
     std::error_code error;
     const fs::path full = fs::absolute(path, error).lexically_normal();
-    top_ = plain_name((full.has_filename() ? full : full.parent_path()).filename().string());
+    const std::string name = (full.has_filename() ? full : full.parent_path()).filename().string();
+    top_ = plain_name(name);
+    nobodys_ = 0;
     const fs::file_status status = fs::status(full, error);
     if (fs::is_directory(status)) {
-      std::vector<Found> found;
-      walk(full, {}, found);
-      if (is_known_student(top_)) return add_student(owner_of_folder(top_), std::move(found));
-      return add_class(std::move(found), top_);
-    }
-    if (!fs::is_regular_file(status)) {
+      Listing listing = list_folder(full);
+      if (!listing.trouble.empty()) leave_out(top_, listing.trouble);
+      if (is_known_student(name)) {
+        add_student(name, pile_of(std::move(listing)));
+      } else {
+        add_class(std::move(listing), name);
+      }
+    } else if (!fs::is_regular_file(status)) {
       return Error{
           .message = "there is nothing to grade", .file = path.string(), .advice = "give a file, a folder or a zip"};
-    }
-    if (is_zip(path.string())) {
+    } else if (is_zip(name)) {
       auto archive = Archive::open(full);
       if (!archive) return Error{.message = archive.error().message, .file = path.string()};
-      const auto shared = std::make_shared<Archive>(std::move(*archive));
-      return add_class(without_common_folder(files_of(shared)), fs::path(top_).stem().string());
+      ROOFWALK_TRY(const std::int64_t written_at_s, written_at(full));
+      add_zip(std::make_shared<Archive>(*std::move(archive)), fs::path(name).stem().string(), written_at_s);
+    } else {
+      ROOFWALK_TRY(const std::int64_t written_at_s, written_at(full));
+      Found one{{name}, written_at_s, [full] { return read_plain_file(fs::canonical(full)); }};
+      // `grade alice/vector-add.cu`: the folder's name is the student's.
+      const std::string folder = full.parent_path().filename().string();
+      Listing listing;
+      listing.top.push_back(std::move(one));
+      if (chapters_.is_chapter(name) || is_known_student(folder)) {
+        add_student(folder, pile_of(std::move(listing)));
+      } else {
+        add_class(std::move(listing), name);
+      }
     }
-    const std::string name = full.filename().string();
-    const Found one{{name}, written_at(full), [full] { return read_plain_file(fs::canonical(full)); }};
-    // `grade alice/vector-add.cu`: the folder's name is the student's.
-    const std::string folder = full.parent_path().filename().string();
-    if (is_chapter_name(name) || is_known_student(folder)) return add_student(owner_of_folder(folder), {one});
-    return add_class({one}, top_);
+    return settle();
   }
 
-  Handed take() {
+  Result<Handed> take() {
+    if (doubt_ && handed_.submissions.empty() && students_.empty()) return *doubt_;
     std::sort(handed_.submissions.begin(), handed_.submissions.end(), [](const Submission& a, const Submission& b) {
       return std::tie(a.owner.student, a.chapter, a.submitted_at_s, a.label) <
              std::tie(b.owner.student, b.chapter, b.submitted_at_s, b.label);
@@ -69,289 +78,205 @@ class Collector {
   }
 
  private:
-  bool is_known_student(const std::string& folder) const {
-    return known_students_.contains(owner_of_folder(folder).student);
-  }
-
-  static std::int64_t written_at(const fs::path& path) {
-    struct stat info {};
-    return ::lstat(path.c_str(), &info) == 0 ? static_cast<std::int64_t>(info.st_mtime) : 0;
-  }
-
-  void leave_out(const std::vector<std::string>& parts, std::string reason, const std::string& student = "") {
-    std::string label = top_;
-    for (const std::string& part : parts) label += "/" + plain_name(part);
-    handed_.left_out.push_back({label, std::move(reason), student});
-  }
-
-  // All files below a folder, by name, so that the order is the same on every file system.
-  void walk(const fs::path& folder, const std::vector<std::string>& parts, std::vector<Found>& found) {
+  static Result<std::int64_t> written_at(const fs::path& path) {
     std::error_code error;
-    std::vector<fs::directory_entry> entries;
-    for (const auto& entry : fs::directory_iterator(folder, error)) entries.push_back(entry);
-    if (error) leave_out(parts, "the folder cannot be read");
-    std::sort(entries.begin(), entries.end());
-    for (const auto& entry : entries) {
-      const fs::path path = entry.path();
-      const std::string name = path.filename().string();
-      if (is_debris(name)) continue;
-      std::vector<std::string> here = parts;
-      here.push_back(name);
-      const fs::file_status status = entry.symlink_status(error);
-      if (fs::is_directory(status)) {
-        if (parts.size() < kDeepest) {
-          found.push_back({here, 0, nullptr});  // so that an empty folder is a student, too
-          walk(path, here, found);
-        } else {
-          leave_out(here, "too many folders in folders");
-        }
-      } else if (fs::is_regular_file(status)) {
-        found.push_back({here, written_at(path), [path] { return read_plain_file(path); }});
-      } else if (is_source(name) || is_zip(name)) {
-        leave_out(here, fs::is_symlink(status) ? "is a link, and links are not followed" : "is no plain file");
-        found.push_back({here, 0, nullptr});
-      }
-    }
+    const auto time = fs::last_write_time(path, error);
+    if (error) return Error{.message = "cannot be read: " + error.message(), .file = path.string()};
+    const auto since = std::chrono::file_clock::to_sys(time).time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::seconds>(since).count();
   }
 
-  static std::vector<Found> files_of(const std::shared_ptr<Archive>& archive) {
-    std::vector<Found> found;
-    for (const ArchiveEntry& entry : archive->entries()) {
-      auto parts = parts_of(entry.name);
-      const bool debris = std::any_of(parts.begin(), parts.end(), is_debris);
-      if (parts.empty() || debris || parts.size() > kDeepest) continue;
-      found.push_back(
-          {std::move(parts), entry.written_at_s, [archive, entry] { return archive->read(entry, kMostFileBytes); }});
-    }
-    return found;
+  bool is_known_student(const std::string& folder) const {
+    return known_students_.contains(owner_of_folder(folder).owner.student);
   }
 
-  // A zip of one folder means what is in it, unless that folder is a student's own.
-  std::vector<Found> without_common_folder(std::vector<Found> found) const {
-    while (!found.empty()) {
-      const std::string first = found.front().parts.front();
-      const bool common = std::all_of(found.begin(), found.end(), [&](const Found& f) {
-        return f.parts.size() > 1 && f.parts.front() == first && !(f.parts.size() == 2 && is_chapter_name(f.parts[1]));
-      });
-      if (!common) break;
-      for (Found& f : found) f.parts.erase(f.parts.begin());
-    }
-    return found;
+  // A line about what nobody can place.
+  void leave_out(const std::string& label, std::string reason) {
+    if (++nobodys_ <= kMostNobodys) handed_.left_out.push_back({label, std::move(reason)});
   }
 
-  bool is_chapter_name(const std::string& name) const {
-    if (!is_source(name)) return false;
-    const std::string stem = fs::path(name).stem().string();
-    return std::find(known_.begin(), known_.end(), stem) != known_.end();
-  }
-
-  // Each entry of the class is a student's: a folder, a zip or a file. Files called like chapters make it one
-  // student's.
-  Status add_class(std::vector<Found> found, const std::string& name) {
-    const auto is_own = [&](const Found& f) { return f.parts.size() == 1 && is_chapter_name(f.parts[0]); };
-    if (std::any_of(found.begin(), found.end(), is_own)) return add_student(owner_of_folder(name), std::move(found));
-    const std::map<std::string, LmsRecord> records = take_metadata(found);
-    std::map<std::string, std::vector<Found>> folders;
-    for (Found& f : found) {
-      const std::string first = f.parts.front();
-      if (f.parts.size() > 1 || f.read == nullptr) {
-        if (f.read == nullptr && (is_source(first) || is_zip(first))) continue;  // left out before
-        auto& files = folders[first];
-        f.parts.erase(f.parts.begin());
-        if (!f.parts.empty()) files.push_back(std::move(f));
-        continue;
-      }
-      if (is_zip(first)) {
-        ROOFWALK_TRY_STATUS(add_student_zip(f));
-      } else if (is_source(first)) {
-        const NamedFile named = owner_of_file(first, known_);
-        know(named.owner);
-        const auto chapter = chapter_of(named.rest, /*is_only=*/true);
-        if (!chapter) {
-          leave_out(f.parts, why_no_chapter(named.rest), named.owner.student);
-          continue;
-        }
-        ROOFWALK_TRY_STATUS(keep(named.owner, *chapter, f, f.parts));
-      } else {
-        leave_out(f.parts, "is neither a .cu file nor a folder nor a zip");
-      }
-    }
-    for (auto& [folder, files] : folders) {
-      prefix_ = {folder};
-      ROOFWALK_TRY_STATUS(add_folder(folder, std::move(files), records));
-      prefix_.clear();
-    }
-    return kOk;
-  }
-
-  // A group's submission is each member's.
-  Status add_folder(const std::string& folder, std::vector<Found> files,
-                    const std::map<std::string, LmsRecord>& records) {
-    const auto record = records.find(folder);
-    if (record == records.end()) return add_student(owner_of_folder(folder), std::move(files));
-    if (record->second.created_at_s) {
-      for (Found& file : files) file.written_at_s = *record->second.created_at_s;
-    }
-    if (record->second.owners.empty()) return add_student(owner_of_folder(folder), std::move(files));
-    for (const Owner& owner : record->second.owners) ROOFWALK_TRY_STATUS(add_student(owner, files));
-    return kOk;
-  }
-
-  // What Gradescope says of the folders beside it. No student can write there.
-  std::map<std::string, LmsRecord> take_metadata(std::vector<Found>& found) {
-    std::map<std::string, LmsRecord> records;
-    const auto take = [&](const char* name, const auto& read) {
-      const auto at = std::find_if(found.begin(), found.end(), [&](const Found& f) {
-        return f.parts.size() == 1 && f.parts.front() == name && f.read != nullptr;
-      });
-      if (at == found.end()) return;
-      const auto text = at->read();
-      const Status done = text ? read(*text) : Status(text.error());
-      if (!done) leave_out(at->parts, done.error().message + ", so nobody's name or time is read from it");
-      found.erase(at);
-    };
-    take(kGradescopeExport, [&](const std::string& text) -> Status {
-      ROOFWALK_TRY(records, read_gradescope_export(text));
-      return kOk;
-    });
-    take(kGradescopeContainer, [&](const std::string& text) -> Status {
-      ROOFWALK_TRY(records["submission"], read_gradescope_container(text));
-      return kOk;
-    });
-    return records;
-  }
-
-  Status add_student_zip(const Found& f) {
-    const NamedFile named = owner_of_file(f.parts.back(), known_);
-    know(named.owner);
-    const auto bytes = f.read();
-    if (!bytes) {
-      leave_out(f.parts, bytes.error().message, named.owner.student);
-      return kOk;
-    }
-    auto archive = Archive::in_memory(*bytes);
-    if (!archive) {
-      leave_out(f.parts, archive.error().message, named.owner.student);
-      return kOk;
-    }
-    std::vector<Found> files = files_of(std::make_shared<Archive>(std::move(*archive)));
-    for (Found& file : files) {
-      if (file.written_at_s < f.written_at_s) file.written_at_s = f.written_at_s;  // handed in when the zip was
-    }
-    prefix_ = f.parts;
-    const Status added = add_student(named.owner, std::move(files));
-    prefix_.clear();
-    return added;
-  }
-
-  // All that one student handed in. Of a whole checkout only what stands in my/ is theirs.
-  Status add_student(const Owner& owner, std::vector<Found> files, bool from_zip = false) {
-    know(owner);
-    const auto in_my = [](const Found& f) { return f.parts.size() > 1 && f.parts[f.parts.size() - 2] == "my"; };
-    const bool is_checkout =
-        std::any_of(files.begin(), files.end(), [&](const Found& f) { return in_my(f) && is_source(f.parts.back()); });
-    if (is_checkout) std::erase_if(files, [&](const Found& f) { return !in_my(f); });
-    std::erase_if(files, [](const Found& f) { return f.read == nullptr; });
-    const auto sources = static_cast<std::size_t>(
-        std::count_if(files.begin(), files.end(), [](const Found& f) { return is_source(f.parts.back()); }));
-    std::size_t student_bytes = 0;
-    const std::size_t told = handed_.submissions.size() + handed_.left_out.size();
-    for (const Found& f : files) {
-      std::vector<std::string> place = prefix_;
-      place.insert(place.end(), f.parts.begin(), f.parts.end());
-      const std::string& name = f.parts.back();
-      if (is_zip(name) && f.parts.size() == 1 && !from_zip) {  // a zip in a student's folder, as some platforms keep it
-        const auto bytes = f.read();
-        auto archive = bytes ? Archive::in_memory(*bytes) : Result<Archive>(bytes.error());
-        if (!archive) {
-          leave_out(place, archive.error().message, owner.student);
-          continue;
-        }
-        const std::vector<std::string> before = std::exchange(prefix_, place);
-        const Status added = add_student(owner, files_of(std::make_shared<Archive>(std::move(*archive))), true);
-        prefix_ = before;
-        ROOFWALK_TRY_STATUS(added);
-        continue;
-      }
-      if (!is_source(name)) continue;
-      const auto chapter = chapter_of(name, sources == 1);
-      if (!chapter) {
-        if (is_wanted(name)) leave_out(place, why_no_chapter(name), owner.student);
-        continue;
-      }
-      ROOFWALK_TRY_STATUS(keep(owner, *chapter, f, place, &student_bytes));
-    }
-    const bool is_silent = told == handed_.submissions.size() + handed_.left_out.size();
-    if (is_silent && !files.empty()) leave_out(prefix_, names_of(files), owner.student);
-    return kOk;
-  }
-
-  // Whether its name leaves open that it is of a chapter that is graded now.
-  bool is_wanted(const std::string& name) const {
-    const auto chapter = chapter_of_file(name, known_);
-    return !chapter || std::find(chapters_.begin(), chapters_.end(), *chapter) != chapters_.end();
-  }
-
-  std::optional<std::string> chapter_of(const std::string& name, bool is_only) const {
-    if (!is_wanted(name)) return std::nullopt;
-    if (const auto chapter = chapter_of_file(name, chapters_)) return chapter;
-    if (is_only && chapters_.size() == 1) return chapters_.front();
-    return std::nullopt;
-  }
-
-  std::string why_no_chapter(const std::string& name) const {
-    if (!is_wanted(name)) return fmt::format("is of {}, which is not graded now", *chapter_of_file(name, known_));
-    if (chapters_.size() == 1)
-      return fmt::format("{}, and it is not the only file: {}.cu", kTellsNoChapter, chapters_[0]);
-    return fmt::format("{}: {}.cu", kTellsNoChapter, fmt::join(chapters_, ".cu, "));
-  }
-
-  // "holds notes.txt, report.pdf: no .cu file of a chapter that is graded".
-  static std::string names_of(const std::vector<Found>& files) {
-    constexpr std::size_t kMostNames = 5;
-    std::vector<std::string> names;
-    for (const Found& f : files) {
-      if (names.size() < kMostNames) names.push_back(plain_name(f.parts.back()));
-    }
-    const std::size_t more = files.size() - names.size();
-    return fmt::format("holds {}{}: no .cu file of a chapter that is graded", fmt::join(names, ", "),
-                       more > 0 ? fmt::format(" and {} more", more) : "");
-  }
-
-  void know(const Owner& owner) {
+  HandIn& hand_in(const Owner& owner) {
     Owner& known = students_.try_emplace(owner.student, owner).first->second;
     if (known.lms_id.empty()) known.lms_id = owner.lms_id;
     known.mark = LateMark::none;  // of a file, not of a person
+    return hand_ins_.try_emplace(owner.student, chapters_, known).first->second;
   }
 
-  Status keep(const Owner& owner, const std::string& chapter, const Found& f, const std::vector<std::string>& place,
-              std::size_t* student_bytes = nullptr) {
-    const auto bytes = f.read();
-    if (!bytes) {
-      leave_out(place, bytes.error().message, owner.student);
-      return kOk;
+  void add_student(const std::string& folder, Pile pile) {
+    hand_in(owner_of_folder(folder).owner).add(std::move(pile), top_);
+  }
+
+  // A zip that somebody names is a class's, unless all that is in it is one student's.
+  void add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
+    Listing listing = list_class(zip);
+    if (is_known_student(stem) || is_one_students(listing, {})) {
+      add_student(stem, list_own(zip, written_at_s));
+    } else if (is_in_doubt(listing)) {
+      const std::string folder = plain_name(listing.folders.begin()->first);
+      doubt_ =
+          Error{.message = fmt::format("its only folder is `{}`, and nobody can tell whether that is the class or a "
+                                       "student",
+                                       folder),
+                .file = top_,
+                .advice = "unpack the zip and name the folder in which the students' folders lie"};
+      leave_out(top_, doubt_->message + ": " + doubt_->advice);
+    } else {
+      add_class(std::move(listing), stem);
     }
-    if (student_bytes != nullptr && (*student_bytes += bytes->size()) > kMostStudentBytes) {
-      leave_out(place, fmt::format("one student's files have more than {} bytes", kMostStudentBytes), owner.student);
-      return kOk;
+  }
+
+  // Whether something in it must be somebody's hand-in: it has a student's name or a platform's, or it would be graded.
+  bool holds_hand_in(const std::string& folder, const Pile& pile, const Records& records) const {
+    if (records.contains(folder) || is_known_student(folder) || owner_of_folder(folder).by == NamedBy::platform)
+      return true;
+    return std::any_of(pile.files.begin(), pile.files.end(), [&](const Found& file) {
+      const std::string& name = file.parts.back();
+      return is_zip(name) || chapters_.of_source(name, /*is_only=*/true);
+    });
+  }
+
+  bool is_hand_in(const Found& file) const {
+    const std::string& name = file.parts.front();
+    if (chapters_.is_chapter(name)) return false;
+    const auto named = owner_of_file(name, chapters_.known());
+    return is_zip(name) || !named || named->by == NamedBy::platform ||
+           (is_source(name) && named->by == NamedBy::student_and_chapter);
+  }
+
+  // Files that are called as chapters are, with nothing beside them that may be a student's.
+  bool is_one_students(const Listing& listing, const Records& records) const {
+    const bool has_chapter = std::any_of(listing.top.begin(), listing.top.end(), [&](const Found& file) {
+      return (is_source(file.parts.front()) || is_zip(file.parts.front())) && chapters_.is_chapter(file.parts.front());
+    });
+    if (!has_chapter) return false;
+    return std::none_of(listing.top.begin(), listing.top.end(), [&](const Found& file) { return is_hand_in(file); }) &&
+           std::none_of(listing.folders.begin(), listing.folders.end(),
+                        [&](const auto& one) { return holds_hand_in(one.first, one.second, records); });
+  }
+
+  // A zip whose only folder may be the class's, packed with it, as well as a student's: what is in it may name
+  // students, or be one student's folders.
+  bool is_in_doubt(const Listing& listing) const {
+    if (listing.folders.size() != 1 || listing.has_wrapper || !listing.metadata.empty()) return false;
+    const auto& [folder, pile] = *listing.folders.begin();
+    if (is_known_student(folder) || owner_of_folder(folder).by == NamedBy::platform) return false;
+    const auto is_gradable = [](const Found& file) {
+      return is_source(file.parts.front()) || is_zip(file.parts.front());
+    };
+    if (std::any_of(listing.top.begin(), listing.top.end(), is_gradable)) return false;
+    std::size_t named = 0;
+    bool has_chapter = false;
+    for (const Found& file : pile.files) {
+      const std::string& name = file.parts.front();
+      if (file.parts.size() > 1 || is_zip(name)) return true;
+      has_chapter = has_chapter || chapters_.is_chapter(name);
+      const auto owner = owner_of_file(name, chapters_.known());
+      if (!owner || owner->by == NamedBy::platform) return true;
+      named += owner->by == NamedBy::student_and_chapter && !chapters_.is_chapter(name) ? 1 : 0;
     }
-    Submission submission{owner, chapter, top_, sha256_hex(*bytes), f.written_at_s};
-    for (const std::string& part : place) submission.label += "/" + plain_name(part);
-    // Without its copy it cannot be graded, and will be told so; it is handed in all the same.
-    if (const Status kept = keep_(submission.source_sha256, *bytes); !kept) {
-      leave_out(place, "its copy cannot be kept: " + kept.error().message, owner.student);
+    return !has_chapter && named > 1;
+  }
+
+  // Each entry of the class is a student's: a folder, a zip or a file.
+  void add_class(Listing listing, const std::string& name) {
+    const Records records = records_of(listing);
+    if (is_one_students(listing, records)) {
+      add_student(name, pile_of(std::move(listing)));
+      return;
     }
-    handed_.submissions.push_back(std::move(submission));
+    for (const std::string& entry : listing.leading_up)
+      leave_out(top_ + "/" + plain_name(entry), "leads out of its folder (`..`), so nobody can say whose it is");
+    for (Found& file : listing.top) add_file(std::move(file));
+    for (auto& [folder, pile] : listing.folders) add_folder(folder, std::move(pile), records);
+    for (const auto& [folder, record] : records) {  // whose files are not there
+      if (listing.folders.contains(folder)) continue;
+      for (const Owner& owner : record.owners) hand_in(owner);
+    }
+  }
+
+  void add_file(Found file) {
+    const std::string name = file.parts.front(), label = label_of(top_, file.parts);
+    const bool is_gradable = is_source(name) || is_zip(name);
+    if (is_gradable && chapters_.is_chapter(name)) {
+      leave_out(label,
+                "lies beside the students' hand-ins, so nobody can say whose it is: put it into a folder called as "
+                "its student");
+      return;
+    }
+    const auto named = owner_of_file(name, chapters_.known());
+    if (!named) {
+      leave_out(label, "two platforms' marks are in its name, so nobody can say whose it is");
+      return;
+    }
+    constexpr const char* kUnknown = "is neither a .cu file nor a folder nor a zip";
+    if (is_gradable) {
+      hand_in(named->owner).add_file(std::move(file), top_, named->owner.mark, named->rest);
+    } else if (named->by == NamedBy::platform) {
+      hand_in(named->owner).tell(label, kUnknown);
+    } else {
+      leave_out(label, kUnknown);
+    }
+  }
+
+  // A group's submission is each member's.
+  void add_folder(const std::string& folder, Pile pile, const Records& records) {
+    const std::string label = label_of(top_, {folder});
+    const auto record = records.find(folder);
+    if (record == records.end()) {
+      if (is_gradescope_export(folder)) {
+        leave_out(label, "is a whole export of Gradescope's: name it by itself");
+      } else if (chapters_.is_chapter(folder) && !is_known_student(folder)) {
+        leave_out(label, "is called as a chapter is, and tells no student");
+      } else {
+        hand_in(owner_of_folder(folder).owner).add(std::move(pile), label);
+      }
+      return;
+    }
+    if (record->second.created_at_s) {
+      for (Found& file : pile.files) file.written_at_s = *record->second.created_at_s;
+    }
+    if (record->second.owners.empty()) hand_in(owner_of_folder(folder).owner).add(pile, label);
+    for (const Owner& owner : record->second.owners) hand_in(owner).add(pile, label);
+  }
+
+  // What a platform says of the folders beside it. No student can write there.
+  Records records_of(const Listing& listing) {
+    Records records;
+    if (listing.metadata.empty()) return records;
+    const Found& file = listing.metadata.front();
+    const std::string& name = file.parts.front();
+    const auto read = [&]() -> Result<Records> {
+      if (listing.metadata.size() > 1) return Error{"is there more than once"};
+      ROOFWALK_TRY(const std::string text, file.read());
+      if (name == kGradescopeExport) return read_gradescope_export(text);
+      ROOFWALK_TRY(const LmsRecord record, read_gradescope_container(text));
+      return Records{{"submission", record}};
+    };
+    auto result = read();
+    if (result) return *std::move(result);
+    leave_out(label_of(top_, {name}), result.error().message + ", so nobody's name or time is read from it");
+    return records;
+  }
+
+  Status settle() {
+    while (!hand_ins_.empty()) {  // one by one, for the zips that each holds open
+      ROOFWALK_TRY_STATUS(hand_ins_.begin()->second.settle(keep_, handed_));
+      hand_ins_.erase(hand_ins_.begin());
+    }
+    if (nobodys_ > kMostNobodys) {
+      handed_.left_out.push_back({top_, fmt::format("holds {} more that nobody can place", nobodys_ - kMostNobodys)});
+    }
     return kOk;
   }
 
-  const std::vector<std::string>& chapters_;  // that are graded now
-  std::vector<std::string> known_;            // these and all others
+  const ChapterNames chapters_;
   const std::set<std::string>& known_students_;
   const KeepSource& keep_;
-  std::string top_;                  // what the path is called, for labels
-  std::vector<std::string> prefix_;  // of labels, where a student's files are being added
+  std::string top_;  // what the path is called, for labels
+  std::size_t nobodys_ = 0;
   std::map<std::string, Owner> students_;
+  std::map<std::string, HandIn> hand_ins_;  // at this path, by student
+  std::optional<Error> doubt_;
   Handed handed_;
 };
 

@@ -25,6 +25,12 @@ struct Submission {
 // How a LeftOut's reason begins where --chapter would help.
 inline constexpr const char* kTellsNoChapter = "its name tells no chapter";
 
+// Of one student and chapter, at one path. More would be tries at the hidden cases.
+inline constexpr std::size_t kMostGraded = 3;
+
+// How a LeftOut's reason begins where a hand-in holds more.
+inline constexpr const char* kHoldsMore = "holds more than is graded";
+
 // A file or folder that gave no submission, and why.
 struct LeftOut {
   std::string label, reason;
@@ -49,7 +55,8 @@ struct Wanted {
 
 // Walks each path: a .cu file, a folder with a file or a folder or a zip a student, or a zip with any of these, as a
 // learning platform hands it out, with Gradescope's metadata beside the folders where there is some. Links are not
-// followed, and what is no plain file is not opened. Errors: a path that is not there.
+// followed, and what is no plain file is not opened. Whatever a student's own zip says of names and times counts for
+// nothing. Errors: a path that is not there; where there is no other, a zip that may be a class or a student's.
 Result<Handed> collect(const std::vector<std::filesystem::path>& paths, const Wanted& wanted, const KeepSource& keep);
 
 }  // namespace roofwalk

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "grader/characters.h"
 namespace roofwalk {
 namespace {
 
@@ -27,18 +28,40 @@ std::string padded(std::string text, std::size_t width, bool right = false) {
   return right ? space + text : text + space;
 }
 
+// The end stays: there stands the platform's number.
 std::string short_name(const std::string& name) {
-  if (width_of(name) <= kMostName) return name;
-  std::string out;
-  std::size_t shown = 0;
-  for (std::size_t i = 0; i < name.size() && shown < kMostName - 3;) {
-    std::size_t next = i + 1;
-    while (next < name.size() && (static_cast<unsigned char>(name[next]) & 0xc0) == 0x80) ++next;
-    out += name.substr(i, next - i);
-    i = next;
-    ++shown;
+  constexpr std::size_t kMostTail = 14;
+  std::vector<std::string_view> characters;
+  for (std::size_t i = 0; i < name.size();) {
+    characters.push_back(std::string_view(name).substr(i, character_at(name, i).bytes));
+    i += characters.back().size();
   }
-  return out + "...";
+  const auto width = [&](std::size_t from, std::size_t to) {
+    std::size_t sum = 0;
+    for (std::size_t i = from; i < to; ++i) sum += width_of(characters[i]);
+    return sum;
+  };
+  if (width(0, characters.size()) <= kMostName) return name;
+  std::size_t tail = characters.size(), head = 0;
+  while (tail > 0 && width(tail - 1, characters.size()) <= kMostTail) --tail;
+  while (width(0, head + 1) + 3 + width(tail, characters.size()) <= kMostName) ++head;
+  std::string text;
+  for (std::size_t i = 0; i < head; ++i) text += characters[i];
+  text += "...";
+  for (std::size_t i = tail; i < characters.size(); ++i) text += characters[i];
+  return text;
+}
+
+// As the table calls the rows: short, but for those that would be called as another is.
+std::vector<std::string> shown_names(const Gradebook& book) {
+  std::map<std::string, std::size_t> count;
+  for (const StudentRow& row : book.rows) ++count[short_name(printable(row.owner.student))];
+  std::vector<std::string> names;
+  for (const StudentRow& row : book.rows) {
+    const std::string whole = printable(row.owner.student), brief = short_name(whole);
+    names.push_back(count[brief] == 1 ? brief : whole);
+  }
+  return names;
 }
 
 std::string cell_text(const Cell& cell) {
@@ -85,8 +108,9 @@ std::string statistics(const Gradebook& book, std::size_t column) {
 }  // namespace
 
 std::string table(const Gradebook& book, const Colors& colors, std::size_t columns) {
+  const std::vector<std::string> names = shown_names(book);
   std::size_t name_width = width_of("student");
-  for (const StudentRow& row : book.rows) name_width = std::max(name_width, width_of(short_name(row.owner.student)));
+  for (const std::string& name : names) name_width = std::max(name_width, width_of(name));
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < book.columns.size(); ++i) {
     std::size_t width = book.columns[i].chapter.size();
@@ -96,8 +120,9 @@ std::string table(const Gradebook& book, const Colors& colors, std::size_t colum
   std::string text = padded("student", name_width);
   for (std::size_t i = 0; i < widths.size(); ++i) text += "  " + padded(book.columns[i].chapter, widths[i]);
   text += "   total\n";
-  for (const StudentRow& row : book.rows) {
-    text += padded(short_name(row.owner.student), name_width);
+  for (std::size_t at = 0; at < book.rows.size(); ++at) {
+    const StudentRow& row = book.rows[at];
+    text += padded(names[at], name_width);
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const std::string cell = cell_text(row.cells[i]);
       text += "  " + painted(row.cells[i], cell, colors) + std::string(widths[i] - cell.size(), ' ');
@@ -123,7 +148,8 @@ std::string table(const Gradebook& book, const Colors& colors, std::size_t colum
       if (row.cells[i].state != Cell::State::not_graded) continue;
       const Entry& entry = *row.cells[i].counting();
       const std::string reason = entry.reasons.empty() ? verdict_words(entry) : entry.reasons.front();
-      text += colors.caution("needs a look") + fmt::format(": {}, {}: {}\n", row.owner.student, book.columns[i].chapter,
+      text += colors.caution("needs a look") + fmt::format(": {}, {}: {}\n", printable(row.owner.student),
+                                                           book.columns[i].chapter,
                                                            printable(reason.substr(0, reason.find('\n'))));
     }
   }

@@ -125,7 +125,7 @@ std::string submission_text(const Json& s) {
 }
 
 std::string history_text(const Json& json) {
-  std::string text = json["student"].get<std::string>() + "\n";
+  std::string text = printable(json["student"].get<std::string>()) + "\n";
   if (json["submissions"].empty()) text += "nothing that can be graded was handed in\n";
   for (const Json& s : json["submissions"]) text += submission_text(s);
   if (!json["left_out"].empty()) text += "\nleft out:\n";

@@ -1,6 +1,7 @@
 #include "grader/exports/csv.h"
 
 #include <algorithm>
+#include <array>
 
 namespace roofwalk {
 namespace {
@@ -18,6 +19,27 @@ char separator_of(std::string_view text) {
     semicolons += !quoted && c == ';' ? 1 : 0;
   }
   return semicolons > commas ? ';' : ',';
+}
+
+// What begins a formula; in East Asian spreadsheets, its wide forms, too.
+bool begins_formula(std::string_view text) {
+  constexpr std::array<std::string_view, 8> kSigns = {
+      "=", "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
+  return std::any_of(kSigns.begin(), kSigns.end(), [&](std::string_view sign) { return text.starts_with(sign); });
+}
+
+std::string without_formula(const std::string& cell) {
+  constexpr std::string_view kEnds = ",;\t\r\n\"";  // of cells, somewhere
+  std::string text;
+  bool begins = true;
+  for (std::size_t i = 0; i < cell.size(); ++i) {
+    if (begins &&
+        (begins_formula(std::string_view(cell).substr(i)) || (i == 0 && (cell[i] == '\t' || cell[i] == '\r'))))
+      text += '\'';
+    text += cell[i];
+    begins = kEnds.find(cell[i]) != std::string_view::npos || (begins && cell[i] == ' ');
+  }
+  return text;
 }
 
 }  // namespace
@@ -87,6 +109,13 @@ std::string write_csv(const CsvTable& table) {
     text += "\r\n";
   }
   return text;
+}
+
+std::string write_harmless_csv(CsvTable table) {
+  for (CsvRow& row : table.rows) {
+    for (std::string& cell : row) cell = without_formula(cell);
+  }
+  return write_csv(table);
 }
 
 }  // namespace roofwalk

@@ -117,28 +117,35 @@ std::string without_id(const Owner& owner) {
 
 struct Placed {
   const StudentRow* student = nullptr;
-  bool several = false;
+  std::string trouble;  // why nobody can say who it is
 };
 
-// By a number first. Whoever has one that the whole file (`ids`) does not know goes by name, as others do: platforms
-// number people differently.
-Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, const std::set<std::string>& ids) {
+// The file's numbers and names, those of all its rows.
+struct Known {
+  std::set<std::string> ids, names;
+};
+
+// By a number first. Whoever has one that the whole file does not know goes by name, as others do: platforms number
+// people differently. Where a number fits one row and the name another, it is another platform's number. Only where
+// nobody has a number may what the student is called be one: names are people's own.
+Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, const Known& known) {
   const std::set<std::string> own = ids_of(row, heads);
-  std::set<std::string> names = own;
-  names.insert(row[heads.student]);
-  Placed placed;
+  const std::string name = name_key(row[heads.student]);
+  std::vector<const StudentRow*> by_number, by_name;
   for (const StudentRow& one : book.rows) {
-    if (own.contains(one.owner.lms_id)) return {&one, false};
-    if (ids.contains(one.owner.lms_id)) continue;
-    const std::string called = without_id(one.owner);
-    const bool fits = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return name == called || name_key(name) == name_key(called);
-    });
-    if (!fits) continue;
-    placed.several = placed.student != nullptr;
-    placed.student = &one;
+    const std::string called = without_id(one.owner), key = name_key(called);
+    if (own.contains(one.owner.lms_id)) {
+      if (key != name && known.names.contains(key))
+        return {nullptr, fmt::format("the number is {}'s, whose name another row has", one.owner.student)};
+      by_number.push_back(&one);
+    } else if (!known.ids.contains(one.owner.lms_id)) {
+      const bool is_number = one.owner.lms_id.empty() && own.contains(called);
+      if (key == name || is_number) by_name.push_back(&one);
+    }
   }
-  return placed;
+  const auto& fits = by_number.empty() ? by_name : by_number;
+  if (fits.size() > 1) return {nullptr, "several students of that name or number"};
+  return {fits.empty() ? nullptr : fits.front(), ""};
 }
 
 // Rows that are no student: what is possible, and what Canvas adds for its own test student.
@@ -180,9 +187,11 @@ Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& expor
     return row.cells[static_cast<std::size_t>(at - book.columns.begin())].points();
   };
 
-  std::set<std::string> ids;
+  Known known;
   for (const CsvRow& row : table.rows) {
-    if (is_student(row, heads)) ids.merge(ids_of(row, heads));
+    if (!is_student(row, heads)) continue;
+    known.ids.merge(ids_of(row, heads));
+    known.names.insert(name_key(row[heads.student]));
   }
   CanvasResult result;
   std::map<const StudentRow*, std::size_t> placed;
@@ -190,11 +199,10 @@ Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& expor
     CsvRow& row = table.rows[i];
     if (!is_student(row, heads)) continue;
     const std::string id = trimmed(row[heads.id]);
-    const auto [found, several] = student_of(row, heads, book, ids);
-    if (found == nullptr || several) {
-      result.notes.push_back(
-          several ? fmt::format("{}: several students of that name", row[heads.student])
-                  : fmt::format("{}: no submission was found; the cell stays as it was", row[heads.student]));
+    const auto [found, trouble] = student_of(row, heads, book, known);
+    if (found == nullptr) {
+      result.notes.push_back(fmt::format("{}: {}; the cell stays as it was", row[heads.student],
+                                         trouble.empty() ? "no submission was found" : trouble));
       continue;
     }
     if (!placed.emplace(found, i).second) {

@@ -1,17 +1,11 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "grader/exports/csv.h"
 #include "grader/exports/exports.h"
 
 namespace roofwalk {
-namespace {
-
-// Spreadsheets run what begins with one of these.
-std::string no_formula(const std::string& text) {
-  return !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos ? "'" + text : text;
-}
-
-}  // namespace
 
 std::string to_csv(const Gradebook& book) {
   CsvTable table;
@@ -23,7 +17,7 @@ std::string to_csv(const Gradebook& book) {
   head.emplace_back("total_percent");
   table.rows.push_back(std::move(head));
   for (const StudentRow& row : book.rows) {
-    CsvRow cells{no_formula(row.owner.student), no_formula(row.owner.lms_id)};
+    CsvRow cells{row.owner.student, row.owner.lms_id};
     for (const Cell& cell : row.cells) {
       const Entry* entry = cell.counting();
       const auto points = cell.points();
@@ -37,7 +31,7 @@ std::string to_csv(const Gradebook& book) {
     cells.push_back(row.total_percent ? points_text(*row.total_percent) : "");
     table.rows.push_back(std::move(cells));
   }
-  return write_csv(table);
+  return write_harmless_csv(std::move(table));
 }
 
 }  // namespace roofwalk

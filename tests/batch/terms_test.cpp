@@ -113,7 +113,9 @@ TEST_F(TermsTest, GradesUnderOtherTermsSaySo) {
 TEST_F(TermsTest, NamesHaveAFolderOfTheirOwn) {
   set_terms("[[chapter]]\nname = \"vector-add\"\n");
   hand_in("ann");
+  hand_in("=1+1");
   ASSERT_EQ(type({"grade", "submissions"}).exit_code, 0);
+  EXPECT_THAT(file_text(folder_ / "grades/report-names.csv"), HasSubstr("\r\n'=1+1,student"));
   const std::string anonymous = file_text(folder_ / "grades/report/index.html");
   ASSERT_EQ(type({"report", "--names"}).exit_code, 0);
   EXPECT_EQ(file_text(folder_ / "grades/report/index.html"), anonymous);

@@ -182,6 +182,18 @@ TEST_F(Book, LatenessIsSaidInTheZoneOfTheDeadline) {
   EXPECT_EQ(penalty_words(entry(2)), "3 days late: nothing is left of the points");
 }
 
+TEST_F(Book, ThatMoreWasHandedInThanIsGradedIsAlwaysTold) {
+  terms_.chapters.resize(1);
+  chapters_.resize(1);
+  hand_in("ann", "ace");
+  graded("ace", "pass", 16);
+  left_out_ = {{"c/ann", "holds more than is graded: of 13 files ...", "ann"},
+               {"c/ann/x.cu", "its name tells no chapter", "ann"}};
+  const Gradebook book = make();
+  ASSERT_EQ(book.left_out.size(), 1u);
+  EXPECT_EQ(book.left_out[0].label, "c/ann");
+}
+
 TEST_F(Book, WhatCouldNotBeGradedIsKeptWithItsStudent) {
   left_out_ = {{"c/bob", "holds notes.txt", "bob"}, {"c/x", "is a link", ""}};
   const Gradebook book = make();
@@ -211,8 +223,40 @@ TEST_F(Book, WeightsMakeTheTotal) {
   EXPECT_EQ(make().rows[0].total_percent, 52.5);
 }
 
+TEST(FindStudent, ANameIsNoNumber) {
+  Gradebook book = test::small_class();
+  book.rows[0].owner = {"Eve (99)", "17", {}};  // both have it
+  EXPECT_THAT(find_student(book, "17").error().text(), ::testing::HasSubstr("there is more than one student `17`"));
+  book.rows[0].owner = {"17", "", {}};
+  EXPECT_EQ((*find_student(book, "17"))->owner.student, "17");
+  EXPECT_EQ((*find_student(book, "Ada Lovelace (17)"))->owner.lms_id, "17");
+  book.rows[0].owner = {"Eve", "18", {}};
+  book.rows[4].owner = {"18", "", {}};  // stands behind
+  EXPECT_EQ((*find_student(book, "18"))->owner.lms_id, "");
+}
+
 TEST(Table, ShowsTheClass) {
   testing::expect_golden(TEST_GOLDEN_DIR "/table.txt", table(test::small_class(), Colors(false), 80));
+}
+
+TEST(Table, NamesAreHarmlessAndStayApart) {
+  Gradebook book = test::small_class();
+  const std::string longest(40, 'x');
+  book.rows[0].owner.student =
+      "a\xc2\x9b"
+      "31m\xe2\x80\xae"
+      "b";  // as older versions kept it
+  book.rows[1].owner = {longest + " (17)", "17", {}};
+  book.rows[2].owner = {longest + " (18)", "18", {}};
+  book.rows[3].owner.student = longest + "1" + longest;
+  book.rows[4].owner.student = longest + "2" + longest;
+  const std::string text = table(book, Colors(false), 80);
+  EXPECT_THAT(text, ::testing::HasSubstr("a\\x9b31m\\u202eb "));
+  EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos);
+  EXPECT_THAT(text, ::testing::HasSubstr("xxxxxxxxxxxxxxx...xxxxxxxxx (17)"));
+  EXPECT_THAT(text, ::testing::HasSubstr("xxxxxxxxxxxxxxx...xxxxxxxxx (18)"));
+  EXPECT_THAT(text, ::testing::HasSubstr(longest + "1" + longest));
+  EXPECT_THAT(text, ::testing::HasSubstr(longest + "2" + longest));
 }
 
 TEST(Table, PointsHaveAtMostTwoDecimals) {

@@ -3,36 +3,66 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace roofwalk {
 namespace {
 
 const std::vector<std::string> kChapters = {"vector-add", "naive-gemm", "tiled-gemm"};
 
 TEST(LmsNames, CanvasFiles) {
-  const NamedFile plain = owner_of_file("doejane_12_345_vector-add.cu", kChapters);
+  const NamedFile plain = *owner_of_file("doejane_12_345_vector-add.cu", kChapters);
   EXPECT_EQ(plain.owner.student, "doejane (12)");
   EXPECT_EQ(plain.owner.lms_id, "12");
   EXPECT_EQ(plain.owner.mark, LateMark::on_time);
   EXPECT_EQ(plain.rest, "vector-add.cu");
-  const NamedFile late = owner_of_file("doejane_LATE_12_345_my_kernel_v2-1.cu", kChapters);
+  const NamedFile late = *owner_of_file("doejane_LATE_12_345_my_kernel_v2-1.cu", kChapters);
   EXPECT_EQ(late.owner.mark, LateMark::late);
   EXPECT_EQ(late.rest, "my_kernel_v2-1.cu");
 }
 
+// However long the learner's own name is, and whatever stands in it.
+TEST(LmsNames, CanvasFilesKeepTheirMark) {
+  for (const std::string& rest : {std::string(400, 'x') + ".cu", std::string("a\\b.cu"), std::string("a\nb.cu")}) {
+    const NamedFile file = *owner_of_file("doejane_LATE_12_345_" + rest, kChapters);
+    EXPECT_EQ(file.owner.student, "doejane (12)") << rest;
+    EXPECT_EQ(file.owner.mark, LateMark::late) << rest;
+    EXPECT_EQ(file.rest, rest);
+  }
+}
+
+TEST(LmsNames, MoodleFilesWithoutFolders) {
+  const NamedFile file = *owner_of_file("Jane Doe_4711_assignsubmission_file_vector-add.cu", kChapters);
+  EXPECT_EQ(file.owner.student, "Jane Doe (4711)");
+  EXPECT_EQ(file.owner.lms_id, "4711");
+  EXPECT_EQ(file.rest, "vector-add.cu");
+  EXPECT_EQ(file.by, NamedBy::platform);
+}
+
+// A learner's file name that speaks for somebody else.
+TEST(LmsNames, TwoMarksInANameTellNobody) {
+  for (const char* name : {"Eve_8_assignsubmission_file_Ada_7_assignsubmission_file_vector-add.cu",
+                           "Ada_7_1_x_8_assignsubmission_file_vector-add.cu",
+                           "Eve_8_assignsubmission_file_Ada_7_assignsubmission_onlinetext_vector-add.cu"}) {
+    EXPECT_FALSE(owner_of_file(name, kChapters)) << name;
+  }
+}
+
 TEST(LmsNames, StudentsNameTheirFiles) {
-  EXPECT_EQ(owner_of_file("alice.cu", kChapters).owner.student, "alice");
-  EXPECT_EQ(owner_of_file("alice_vector-add.cu", kChapters).owner.student, "alice");
-  EXPECT_EQ(owner_of_file("van der Berg, Jan-tiled-gemm.cu", kChapters).owner.student, "van der Berg, Jan");
-  EXPECT_EQ(owner_of_file("x_vector-add.cu", kChapters).rest, "x_vector-add.cu");
+  EXPECT_EQ(owner_of_file("alice.cu", kChapters)->owner.student, "alice");
+  EXPECT_EQ(owner_of_file("alice_vector-add.cu", kChapters)->owner.student, "alice");
+  EXPECT_EQ(owner_of_file("van der Berg, Jan-tiled-gemm.cu", kChapters)->owner.student, "van der Berg, Jan");
+  EXPECT_EQ(owner_of_file("x_vector-add.cu", kChapters)->rest, "x_vector-add.cu");
 }
 
 TEST(LmsNames, MoodleFolders) {
-  const Owner owner = owner_of_folder("Jane Doe_4711_assignsubmission_file_");
+  const Owner owner = owner_of_folder("Jane Doe_4711_assignsubmission_file_").owner;
   EXPECT_EQ(owner.student, "Jane Doe (4711)");
   EXPECT_EQ(owner.lms_id, "4711");
   EXPECT_EQ(owner.mark, LateMark::none);
-  EXPECT_EQ(owner_of_folder("alice").student, "alice");
-  EXPECT_EQ(owner_of_folder("alice").lms_id, "");
+  EXPECT_EQ(owner_of_folder("Ada_7_assignsubmission_file_x_8_assignsubmission_file_").owner.lms_id, "8");
+  EXPECT_EQ(owner_of_folder("alice").owner.student, "alice");
+  EXPECT_EQ(owner_of_folder("alice").owner.lms_id, "");
 }
 
 TEST(LmsNames, ChaptersWhateverAPlatformMadeOfThem) {
@@ -52,6 +82,41 @@ TEST(LmsNames, AreMadePlain) {
   EXPECT_EQ(plain_name("\xff"), "\xef\xbf\xbd");
   EXPECT_LE(plain_name(std::string(1000, 'x')).size(), 203u);
   EXPECT_EQ(plain_name(std::string(199, 'x') + "\xc3\x85").size(), 202u);  // no character is cut in two
+}
+
+TEST(LmsNames, CannotTurnOrHideText) {
+  EXPECT_EQ(plain_name("a\xc2\x9b"
+                       "31mb\xc2\x85"),
+            "a?31mb?");  // C1
+  EXPECT_EQ(plain_name("a\xe2\x80\xae"
+                       "b\xe2\x81\xa6"
+                       "c\xd8\x9c\xe2\x80\x8b"),
+            "a?b?c??");  // bidi, no width
+  EXPECT_EQ(plain_name("\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae"), "\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae");
+}
+
+TEST(LmsNames, OfStudentsStayApart) {
+  const std::vector<std::string> names = {"a?b",
+                                          "a\nb",
+                                          "a\tb",
+                                          "\xff",
+                                          "\xfe",
+                                          std::string(300, 'x'),
+                                          std::string(301, 'x'),
+                                          student_name("a\nb"),
+                                          std::string(200, 'x') + "..."};
+  std::set<std::string> shown;
+  for (const std::string& name : names) shown.insert(student_name(name));
+  EXPECT_EQ(shown.size(), names.size());
+  EXPECT_EQ(student_name("Jane ~Doe"), "Jane ~Doe");
+  // A number is in the last brackets, whatever is in a name or in a number.
+  std::set<std::string> owners;
+  for (const auto& [name, id] : std::vector<std::pair<std::string, std::string>>{
+           {"A (1)", "2"}, {"A", "1) (2"}, {"A", "1] [2"}, {"A (1) (2", "3"}, {"", "2"}, {"2", "2"}}) {
+    owners.insert(owner_with_id(name, id).student);
+  }
+  EXPECT_EQ(owners.size(), 6u);
+  EXPECT_EQ(owner_with_id("", "77").student, "(77)");
 }
 
 }  // namespace

@@ -76,6 +76,19 @@ TEST(Site, HoldsNothingFromElsewhereAndNobodysMarkup) {
   }
 }
 
+TEST(Site, NothingTurnsOrHidesItsText) {
+  Gradebook book = test::small_class();
+  book.rows[0].owner.student =
+      "a\xe2\x80\xae"
+      "b\xc2\x9b"
+      "c";
+  for (const auto& [path, text] : site_of(book, true).files) {
+    EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos) << path;
+    EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos) << path;
+  }
+  EXPECT_THAT(site_of(book, true).files.at("index.html"), HasSubstr(">a?b?c</a>"));
+}
+
 TEST(Site, LinksLeadToItsOwnFiles) {
   const Site site = site_of(test::small_class(), true);
   const std::regex link("(href|src)=\"([^\"]*)\"");

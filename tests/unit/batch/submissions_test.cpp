@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <map>
 
 #include "common/base/hash.h"
@@ -102,9 +103,9 @@ TEST_F(Submissions, OfAWholeCheckoutOnlyMyCounts) {
 
 TEST_F(Submissions, AZipOfTheClassAndZipsInIt) {
   const std::string bobs = zip_of({{"vector-add.cu", "B"}, {"../../../tmp/tiled-gemm.cu", "C"}});
-  folder_.write("class.zip", zip_of({{"submissions/Jane Doe_7_assignsubmission_file_/vector-add.cu", "A"},
-                                     {"submissions/bob_8_9_work.zip", bobs},
-                                     {"submissions/__MACOSX/._vector-add.cu", "x"}}));
+  folder_.write("class.zip", zip_of({{"Jane Doe_7_assignsubmission_file_/vector-add.cu", "A"},
+                                     {"bob_8_9_work.zip", bobs},
+                                     {"__MACOSX/._vector-add.cu", "x"}}));
   const Handed handed = collect_all(folder_.path() / "class.zip");
   EXPECT_THAT(lines(handed),
               ElementsAre("Jane Doe (7) vector-add class.zip/Jane Doe_7_assignsubmission_file_/vector-add.cu",
@@ -130,11 +131,11 @@ TEST_F(Submissions, LinksPipesAndBrokenZipsAreLeftOutWithTheReason) {
   fs::create_directory_symlink("/etc", folder_.path() / "c/eve.zip");
   const Handed handed = collect_all(folder_.path() / "c");
   EXPECT_THAT(lines(handed), ElementsAre("alice vector-add c/alice/vector-add.cu"));
-  EXPECT_THAT(left_out(handed),
-              ElementsAre("c/bob/vector-add.cu: is a link, and links are not followed",
-                          "c/carol/vector-add.cu: is no plain file", "c/eve.zip: is a link, and links are not followed",
-                          HasSubstr("c/dave.zip: is no zip that can be read")));
-  EXPECT_EQ(handed.students.size(), 4u);  // who sent something broken is no stranger
+  EXPECT_THAT(left_out(handed), ElementsAre("c/bob/vector-add.cu: is a link, and links are not followed",
+                                            "c/carol/vector-add.cu: is no plain file",
+                                            HasSubstr("c/dave.zip: is no zip that can be read"),
+                                            "c/eve.zip: is a link, and links are not followed"));
+  EXPECT_EQ(handed.students.size(), 5u);  // who sent something broken is no stranger
 }
 
 TEST_F(Submissions, WhatGivesNothingIsNamed) {
@@ -151,7 +152,8 @@ TEST_F(Submissions, WhatGivesNothingIsNamed) {
   // With --chapter a student's only file is taken for it, but not one that is another chapter's.
   const Handed one = collect_all(folder_.path() / "c", {{"vector-add"}, {"tiled-gemm"}});
   EXPECT_THAT(lines(one), ElementsAre("alice vector-add c/alice/kernel_final.cu"));
-  EXPECT_THAT(left_out(one), ElementsAre(HasSubstr("c/bob: holds"), HasSubstr("c/carol: holds tiled-gemm.cu")));
+  EXPECT_THAT(left_out(one), ElementsAre(HasSubstr("c/bob: holds"),
+                                         "c/carol/tiled-gemm.cu: is of tiled-gemm, which is not graded now"));
 }
 
 TEST_F(Submissions, AKnownStudentsFolderIsTheirs) {
@@ -175,15 +177,16 @@ constexpr const char* kGradescope =
 
 TEST_F(Submissions, GradescopesMetadataTellsWhoAndWhen) {
   for (const bool zipped : {false, true}) {
-    const std::vector<ArchiveFile> files = {{"export/submission_metadata.yml", kGradescope},
-                                            {"export/submission_331/vector-add.cu", "A"},
-                                            {"export/submission_332/vector-add.cu", "B"},
-                                            {"export/submission_333/vector-add.cu", "C"},
-                                            {"export/submission_333/submission_metadata.yml", kGradescope}};
+    const std::vector<ArchiveFile> files = {
+        {"assignment_1_export/submission_metadata.yml", kGradescope},
+        {"assignment_1_export/submission_331/vector-add.cu", "A"},
+        {"assignment_1_export/submission_332/vector-add.cu", "B"},
+        {"assignment_1_export/submission_333/vector-add.cu", "C"},
+        {"assignment_1_export/submission_333/submission_metadata.yml", kGradescope}};
     if (zipped) folder_.write("export.zip", zip_of(files));
     for (const ArchiveFile& file : files) folder_.write(file.name, file.bytes);
-    const Handed handed = collect_all(folder_.path() / (zipped ? "export.zip" : "export"));
-    const std::string at = zipped ? "export.zip" : "export";
+    const Handed handed = collect_all(folder_.path() / (zipped ? "export.zip" : "assignment_1_export"));
+    const std::string at = zipped ? "export.zip" : "assignment_1_export";
     EXPECT_THAT(lines(handed), ElementsAre("Ada Lovelace (77) vector-add " + at + "/submission_331/vector-add.cu",
                                            "Bob (bob@example.edu) vector-add " + at + "/submission_332/vector-add.cu",
                                            "Cy (79) vector-add " + at + "/submission_332/vector-add.cu",
@@ -251,6 +254,253 @@ TEST_F(Submissions, AFileThatCannotBeKeptIsHandedInAllTheSame) {
   ASSERT_TRUE(handed);
   EXPECT_EQ(handed->submissions.size(), 1u);
   EXPECT_THAT(left_out(*handed), ElementsAre("c/alice/vector-add.cu: its copy cannot be kept: the disk is full"));
+}
+
+// Eight days late, with a file in it that says otherwise.
+TEST_F(Submissions, AStudentsZipBringsNoTimeOfItsOwn) {
+  constexpr std::int64_t kDay = 86400, kDue = 1'790'000'000, kHandedIn = kDue + 8 * kDay;
+  const std::string own = zip_of({{"vector-add.cu", "A", false, kDue - kDay},
+                                  {"more.zip", zip_of({{"tiled-gemm.cu", "B", false, kDue - kDay}}), false, kDue}});
+  const auto expect_late = [](const Handed& handed) {
+    ASSERT_EQ(handed.submissions.size(), 2u);
+    for (const Submission& s : handed.submissions) EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2);
+  };
+  folder_.write("moodle.zip", zip_of({{"Jane_7_assignsubmission_file_/w.zip", own, false, kHandedIn}}));
+  expect_late(collect_all(folder_.path() / "moodle.zip"));
+  folder_.write("zips.zip", zip_of({{"jane.zip", own, false, kHandedIn}}));
+  expect_late(collect_all(folder_.path() / "zips.zip"));
+  folder_.write("g.zip", zip_of({{"assignment_1_export/submission_1/w.zip", own, false, kDue},
+                                 {"assignment_1_export/submission_metadata.yml",
+                                  "submission_1:\n  :submitters: []\n  :created_at: 2026-09-29 14:13:20 Z\n"}}));
+  expect_late(collect_all(folder_.path() / "g.zip"));
+  // A zip of chapters alone is one student's, and as old as the zip is.
+  const fs::path direct =
+      folder_.write("jane.zip", zip_of({{"vector-add.cu", "A", false, kDue}, {"tiled-gemm.cu", "B", false, kDue}}));
+  fs::last_write_time(direct,
+                      std::chrono::file_clock::from_sys(std::chrono::sys_seconds(std::chrono::seconds(kHandedIn))));
+  expect_late(collect_all(direct));
+}
+
+TEST_F(Submissions, AZipsOnlyFolderNamesNobodyElse) {
+  const auto collected = [&](const std::vector<ArchiveFile>& files, const char* name = "c.zip") {
+    return collect({folder_.write(name, zip_of(files))}, {{"vector-add", "tiled-gemm"}},
+                   [](const auto&, const auto&) -> Status { return kOk; });
+  };
+  const auto names = [](const Handed& handed) {
+    std::vector<std::string> all;
+    for (const Owner& owner : handed.students) all.push_back(owner.student);
+    return all;
+  };
+  for (const char* file : {"vector-add.cu", "ada_vector-add.cu", "vector-add-2.cu", "notes.txt"}) {
+    const auto handed = collected({{std::string("eve/") + file, "A"}});
+    ASSERT_TRUE(handed) << file;
+    EXPECT_THAT(names(*handed), ElementsAre("eve")) << file;
+  }
+  // What may be the class's folder or a student's is nobody's.
+  const std::vector<std::vector<ArchiveFile>> doubtful = {
+      {{"eve/ada/vector-add.cu", "A"}},
+      {{"eve/ada/vector-add.cu", "A"}, {"eve/bob/vector-add.cu", "B"}},
+      {{"eve/vector-add.cu", "A"}, {"eve/bob/vector-add.cu", "B"}},
+      {{"eve/Ada_7_assignsubmission_file_/vector-add.cu", "A"}, {"README.txt", "hello"}},
+      {{"eve/ada.zip", zip_of({{"vector-add.cu", "A"}})}},
+      {{"eve/ada_7_8_vector-add.cu", "A"}},
+      {{"eve/submission_metadata.yml", "submission_1: {}"}, {"eve/submission_1/vector-add.cu", "A"}}};
+  for (const auto& files : doubtful) {
+    for (const char* name : {"c.zip", "eve.zip"}) {
+      const auto handed = collected(files, name);
+      ASSERT_FALSE(handed) << files.front().name;
+      EXPECT_THAT(handed.error().text(),
+                  HasSubstr(std::string(name) + ": its only folder is `eve`, and nobody can tell whether"));
+    }
+  }
+  // Others are graded all the same.
+  const auto both = collect(
+      {folder_.write("a.zip", zip_of(doubtful[0])), folder_.write("b.zip", zip_of({{"bob/vector-add.cu", "B"}}))},
+      {{"vector-add"}}, [](const auto&, const auto&) -> Status { return kOk; });
+  ASSERT_TRUE(both);
+  EXPECT_THAT(names(*both), ElementsAre("bob"));
+  EXPECT_THAT(left_out(*both), ElementsAre(HasSubstr("a.zip: its only folder is `eve`")));
+  // A platform's folder is a student's, and a student who is known is known.
+  const auto moodle = collected({{"Eve_8_assignsubmission_file_/ada/vector-add.cu", "A"}});
+  ASSERT_TRUE(moodle);
+  EXPECT_THAT(names(*moodle), ElementsAre("Eve (8)"));
+  const Handed known = collect_all(folder_.write("c.zip", zip_of(doubtful[0])), {{"vector-add"}, {}, {"eve"}});
+  EXPECT_THAT(lines(known), ElementsAre("eve vector-add c.zip/eve/ada/vector-add.cu"));
+}
+
+TEST_F(Submissions, MetadataIsReadOnlyWhereThePlatformWritesIt) {
+  const std::string forged = "submission_1:\n  :submitters:\n  - :name: Ada\n    :sid: '7'\n";
+  const std::string json = R"({"created_at": "2020-01-01T00:00:00Z", "users": [{"name": "Ada", "email": "a@b.c"}]})";
+  folder_.write("c/eve/submission_metadata.yml", forged);
+  folder_.write("c/eve/submission_1/vector-add.cu", "A");
+  EXPECT_THAT(lines(collect_all(folder_.path() / "c")), ElementsAre("eve vector-add c/eve/submission_1/vector-add.cu"));
+  folder_.write("c/submission/vector-add.cu", "B");
+  folder_.write("c/submission_metadata.json", json);  // a container's, and this is none
+  EXPECT_THAT(lines(collect_all(folder_.path() / "c")),
+              ElementsAre("eve vector-add c/eve/submission_1/vector-add.cu",
+                          "submission vector-add c/submission/vector-add.cu"));
+  for (const std::string path : {"../", "./", ".\\", "/", "x/../", "eve/"}) {
+    folder_.write("d.zip", zip_of({{path + "submission_metadata.yml", forged},
+                                   {"submission_1/vector-add.cu", "A"},
+                                   {"submission_2/vector-add.cu", "B"}}));
+    EXPECT_THAT(lines(collect_all(folder_.path() / "d.zip")),
+                ElementsAre("submission_1 vector-add d.zip/submission_1/vector-add.cu",
+                            "submission_2 vector-add d.zip/submission_2/vector-add.cu"))
+        << path;
+  }
+}
+
+TEST_F(Submissions, AFileOfNobodysIsLeftOut) {
+  folder_.write("c.zip", zip_of({{"vector-add.cu", "nobody's"},
+                                 {"../tiled-gemm.cu", "nobody's"},
+                                 {"ada/../../vector-add.cu", "nobody's"},
+                                 {"vector-add.zip", zip_of({{"vector-add.cu", "nobody's"}})},
+                                 {"vector-add/ada.cu", "nobody's"},
+                                 {"ada/vector-add.cu", "A"},
+                                 {"bob/vector-add.cu", "B"}}));
+  const Handed handed = collect_all(folder_.path() / "c.zip");
+  EXPECT_THAT(lines(handed),
+              ElementsAre("ada vector-add c.zip/ada/vector-add.cu", "bob vector-add c.zip/bob/vector-add.cu"));
+  constexpr const char* kBeside =
+      ": lies beside the students' hand-ins, so nobody can say whose it is: put it into a folder called as its student";
+  constexpr const char* kUp = ": leads out of its folder (`..`), so nobody can say whose it is";
+  EXPECT_THAT(
+      left_out(handed),
+      ElementsAre(std::string("c.zip/../tiled-gemm.cu") + kUp, std::string("c.zip/ada/../../vector-add.cu") + kUp,
+                  std::string("c.zip/vector-add.cu") + kBeside, std::string("c.zip/vector-add.zip") + kBeside,
+                  "c.zip/vector-add: is called as a chapter is, and tells no student"));
+}
+
+TEST_F(Submissions, OfManyFilesTheNewestAreGraded) {
+  std::vector<ArchiveFile> copies;
+  for (int i = 1; i <= 13; ++i) {
+    copies.push_back({"vector-add-" + std::to_string(i) + ".cu", std::to_string(i), false, 1'600'000'000 + 100 * i});
+  }
+  copies.push_back({"tiled-gemm.cu", "T"});
+  std::vector<ArchiveFile> in_folder = copies;
+  for (ArchiveFile& file : in_folder) file.name = "ada/" + file.name;
+  in_folder.push_back({"bob/vector-add.cu", "B"});
+  folder_.write("c.zip", zip_of(in_folder));
+  const Handed handed = collect_all(folder_.path() / "c.zip");
+  EXPECT_THAT(lines(handed), ElementsAre("ada tiled-gemm c.zip/ada/tiled-gemm.cu", HasSubstr("vector-add-11.cu"),
+                                         HasSubstr("vector-add-12.cu"), HasSubstr("vector-add-13.cu"),
+                                         "bob vector-add c.zip/bob/vector-add.cu"));
+  EXPECT_THAT(left_out(handed),
+              ElementsAre("c.zip/ada: holds more than is graded: of 13 files of vector-add the 3 newest: "
+                          "vector-add-13.cu, vector-add-12.cu, vector-add-11.cu"));
+  // In a zip of one's own all are of one age: what is called as the chapter is comes first.
+  copies.push_back({"vector-add.cu", "the one"});
+  folder_.write("z/ada.zip", zip_of(copies));
+  EXPECT_THAT(lines(collect_all(folder_.path() / "z")), ::testing::Contains(HasSubstr("ada.zip/vector-add.cu")));
+}
+
+TEST_F(Submissions, WhatCannotBeReadTakesNobodysPlace) {
+  for (const char* name : {"vector-add (1).cu", "vector-add (2).cu", "vector-add (3).cu"}) {
+    const fs::path huge = folder_.write(fs::path("c/ada") / name, "");
+    fs::resize_file(huge, (64u << 20) + 1);
+  }
+  const fs::path good = folder_.write("c/ada/vector-add.cu", "A");
+  fs::last_write_time(good, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada/vector-add.cu"));
+  EXPECT_EQ(handed.left_out.size(), 3u);
+}
+
+TEST_F(Submissions, OneStudentsJunkRefusesNobody) {
+  std::vector<ArchiveFile> files = {{"ada/vector-add.cu", "A"}, {"eve/vector-add.cu", "E"}};
+  std::vector<ArchiveFile> own = {{"vector-add.cu", "F"}};
+  for (int i = 0; i < 20'001; ++i) {
+    files.push_back({"eve/junk" + std::to_string(i), ""});
+    own.push_back({"junk" + std::to_string(i), ""});
+  }
+  for (int i = 0; i < 100; ++i) files.push_back({"eve/x" + std::to_string(i) + ".cu", ""});
+  files.push_back({"fay.zip", zip_of(own)});
+  folder_.write("c.zip", zip_of(files));
+  const Handed handed = collect_all(folder_.path() / "c.zip");
+  EXPECT_THAT(lines(handed),
+              ElementsAre("ada vector-add c.zip/ada/vector-add.cu", "eve vector-add c.zip/eve/vector-add.cu",
+                          "fay vector-add c.zip/fay.zip/vector-add.cu"));
+  EXPECT_LE(handed.left_out.size(), 12u);
+  EXPECT_THAT(left_out(handed), ::testing::Contains("c.zip/eve: holds 90 more that are left out"));
+}
+
+TEST_F(Submissions, NoZipOfAHandInIsPassedOver) {
+  const std::string inner = zip_of({{"tiled-gemm.cu", "T"}});
+  folder_.write("c/ada/vector-add.cu", "A");
+  folder_.write("c/ada/deep/er/more.zip", inner);
+  folder_.write("c/bob/1.zip", zip_of({{"2.zip", zip_of({{"3.zip", inner}})}, {"vector-add.cu", "B"}}));
+  for (int i = 0; i < 12; ++i) folder_.write("c/cid/" + std::to_string(i) + ".zip", inner);
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed), ::testing::Contains("ada tiled-gemm c/ada/deep/er/more.zip/tiled-gemm.cu"));
+  EXPECT_THAT(left_out(handed),
+              ::testing::Contains("c/bob/1.zip/2.zip/3.zip: is a zip in a zip in a zip, and is not opened"));
+  EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr("c/cid: holds 2 more zips than are opened: at most 10")));
+}
+
+TEST_F(Submissions, AnEmptyFolderIsAStudentInAZipToo) {
+  folder_.write("c.zip", zip_of({{"ada/vector-add.cu", "A"}, {"bob/", ""}, {"cid/deep/", ""}, {"dee/.DS_Store", "x"}}));
+  folder_.write("c/ada/vector-add.cu", "A");
+  fs::create_directories(folder_.path() / "c/bob");
+  fs::create_directories(folder_.path() / "c/cid/deep");
+  folder_.write("c/dee/.DS_Store", "x");
+  for (const char* name : {"c", "c.zip"}) {
+    const Handed handed = collect_all(folder_.path() / name);
+    std::vector<std::string> students;
+    for (const Owner& owner : handed.students) students.push_back(owner.student);
+    EXPECT_THAT(students, ElementsAre("ada", "bob", "cid", "dee")) << name;
+    EXPECT_THAT(left_out(handed), IsEmpty()) << name;
+  }
+}
+
+TEST_F(Submissions, WhoHandsInOnlyOtherThingsIsKnown) {
+  folder_.write("c.zip", zip_of({{"doejane_LATE_7_8_report.pdf", "x"},
+                                 {"roe_9_10_vector-add.cu", "A"},
+                                 {"doejane_LATE_7_11_a\\vector-add.cu", "B"}}));
+  const Handed handed = collect_all(folder_.path() / "c.zip");
+  EXPECT_THAT(lines(handed), ElementsAre("doejane (7) vector-add c.zip/doejane_LATE_7_11_a\\vector-add.cu",
+                                         "roe (9) vector-add c.zip/roe_9_10_vector-add.cu"));
+  EXPECT_EQ(handed.submissions[0].owner.mark, LateMark::late);
+  ASSERT_EQ(handed.left_out.size(), 1u);
+  EXPECT_EQ(handed.left_out[0].student, "doejane (7)");
+  // Gradescope names a student whose folder is not there.
+  folder_.write("g.zip", zip_of({{"submission_metadata.yml", kGradescope}, {"submission_331/vector-add.cu", "A"}}));
+  EXPECT_EQ(collect_all(folder_.path() / "g.zip").students.size(), 3u);
+}
+
+TEST_F(Submissions, TwoAccountsOfOneNumberAreTwoStudents) {
+  folder_.write("c/submission_metadata.yml",
+                "submission_1:\n  :submitters:\n  - :name: Ada\n    :sid: '7'\n    :email: ada@x.edu\n"
+                "submission_2:\n  :submitters:\n  - :name: Ada\n    :sid: '7'\n    :email: eve@x.edu\n"
+                "submission_3:\n  :submitters:\n  - :sid: '9'\n"
+                "submission_4:\n  :submitters:\n  - :name: '9'\n");
+  for (int i = 1; i <= 4; ++i) folder_.write("c/submission_" + std::to_string(i) + "/vector-add.cu", std::to_string(i));
+  EXPECT_THAT(lines(collect_all(folder_.path() / "c")),
+              ElementsAre(HasSubstr("(9) vector-add c/submission_3"), HasSubstr("9 vector-add c/submission_4"),
+                          HasSubstr("Ada (ada@x.edu) vector-add c/submission_1"),
+                          HasSubstr("Ada (eve@x.edu) vector-add c/submission_2")));
+}
+
+TEST_F(Submissions, NamesThatLookAlikeStayApart) {
+  const std::string many(250, 'x');  // longer than is shown
+  for (const std::string& name :
+       {many + "1", many + "2", std::string("a\tb"), std::string("a\nb"), std::string("a?b"), std::string("\xff"),
+        std::string("\xfe"), std::string("b\xe2\x80\xae"), std::string("b?")}) {
+    folder_.write(fs::path("c") / name / "vector-add.cu", name);
+  }
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_EQ(handed.students.size(), 9u);
+  for (const Submission& s : handed.submissions) {
+    EXPECT_LE(s.owner.student.size(), 225u);
+    EXPECT_EQ(s.owner.student.find("\xe2\x80\xae"), std::string::npos);
+  }
+}
+
+TEST_F(Submissions, BesideMyFilesOfAChaptersNameAreTold) {
+  folder_.write("c/eve/my/x.cu", "x");
+  folder_.write("c/eve/vector-add.cu", "A");
+  EXPECT_THAT(left_out(collect_all(folder_.path() / "c")),
+              ElementsAre("c/eve/vector-add.cu: lies beside a folder my/, and then only what is in my/ counts",
+                          HasSubstr("c/eve/my/x.cu: its name tells no chapter")));
 }
 
 }  // namespace

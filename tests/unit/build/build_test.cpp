@@ -175,6 +175,11 @@ TEST_F(Build, WhatIsNoKernelFileIsRefusedAtOnce) {
                        "ELF\x02\x01\x01 solve")
                   .message,
               HasSubstr("is not text"));
+  for (const std::string mark : {"\xff\xfe", ""}) {
+    const Error error = error_of(mark + std::string("S\0O\0L\0V\0E\0(\0)\0;\0\n\0", 18));
+    EXPECT_EQ(error.message, "the file is saved as UTF-16");
+    EXPECT_EQ(error.advice, "save it as UTF-8");
+  }
   EXPECT_THAT(error_of("hello, world\n").message, HasSubstr("holds no SOLVE"));
   EXPECT_THAT(error_of("SOLVE " + std::string(1 << 20, ' ')).message, HasSubstr("has 1048582 bytes"));
 

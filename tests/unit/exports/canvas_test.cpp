@@ -109,6 +109,32 @@ TEST(Canvas, AStudentOfAnotherPlatformIsFoundBySisIdElseByName) {
   EXPECT_EQ(read_csv(result->csv)->rows[3][6], "8.1");
 }
 
+TEST(Canvas, ANameIsNobodyElsesNumber) {
+  const auto cell_of_una = [](const Owner& owner) {
+    Gradebook book = test::small_class();
+    book.rows[1].owner = owner;  // with 10 points
+    const auto result =
+        fill_canvas(book, kExported, {.column = "Roofwalk (42)", .chapter = "vector-add", .replaces = true});
+    return result ? read_csv(result->csv)->rows[5][6] : result.error().text();
+  };
+  EXPECT_EQ(cell_of_una({"una", "", {}}), "10");  // an instructor's folder, called as the login is
+  for (const char* name : {"una (900)", "S4 (900)", "20 (900)"}) EXPECT_EQ(cell_of_una({name, "900", {}}), "9") << name;
+  // Another platform's number, which is Una's here by chance.
+  EXPECT_EQ(cell_of_una({"Ada Lovelace (20)", "20", {}}), "9");
+  EXPECT_EQ(cell_of_una({"lovelaceada (20)", "20", {}}), "10");
+}
+
+TEST(Canvas, ANumberThatTwoHaveGetsNothing) {
+  Gradebook book = test::small_class();
+  book.rows[0].owner = {"A (20)", "20", {}};
+  book.rows[1].owner = {"B (20)", "20", {}};
+  const auto result =
+      fill_canvas(book, kExported, {.column = "Roofwalk (42)", .chapter = "vector-add", .replaces = true});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");
+  EXPECT_THAT(result->notes, Contains(HasSubstr("Unknown, Una: several students of that name or number")));
+}
+
 TEST(Canvas, ANameThatTwoHaveGetsNothing) {
   Gradebook book = test::small_class();
   book.rows[4].owner.student = "una";

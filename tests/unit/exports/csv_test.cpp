@@ -43,6 +43,28 @@ TEST(Csv, TheRulesSeeWhatIsBroken) {
   EXPECT_THAT(broken_rules("a\r\n\"b\r\n"), ElementsAre("quotes are closed"));
 }
 
+// Wherever a spreadsheet ends a cell, its own separator among them.
+TEST(Csv, NoCellOfOurOwnIsAFormula) {
+  const std::vector<std::pair<std::string, std::string>> cells = {
+      {"=1+1", "'=1+1"},
+      {"@a", "'@a"},
+      {" =1", " '=1"},
+      {"\t=1", "'\t'=1"},
+      {"a;=1", "a;'=1"},
+      {"a\",\"=1", "a\",\"'=1"},
+      {"\xef\xbc\x9d"
+       "1",
+       "'\xef\xbc\x9d"
+       "1"},
+      {"a\n-1", "a\n'-1"},
+      {"Jane-Ann Doe (j+d@x.edu)", "Jane-Ann Doe (j+d@x.edu)"}};
+  for (const auto& [cell, written] : cells) {
+    const auto table = read_csv(write_harmless_csv({{{cell}}}));
+    ASSERT_TRUE(table);
+    EXPECT_EQ(table->rows[0][0], written);
+  }
+}
+
 TEST(Csv, IsReadAsItWasWritten) {
   const CsvTable table{{{"a", "b, c", "\"d\"", "e\nf", "", " g"}, {"1", "2", "3", "4", "5", "6"}}, ',', true};
   const auto read = read_csv(write_csv(table));

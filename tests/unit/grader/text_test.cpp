@@ -15,6 +15,12 @@ TEST(Printable, EscapesControlCharacters) {
   EXPECT_EQ(printable("\xc2\x9b"
                       "31m \xc3\xa9"),
             "\\x9b31m \xc3\xa9");
+  EXPECT_EQ(printable("a\xe2\x80\xae"
+                      "b\xf3\xa0\x81\x81"),
+            "a\\u202eb\\ue0041");  // turns, hides
+  EXPECT_EQ(printable("\x9b"
+                      "1m\xff\xc0\x80"),
+            "\\x9b1m\\xff\\xc0\\x80");  // no UTF-8
 }
 
 TEST(Grouped, PutsCommasEveryThreeDigits) {

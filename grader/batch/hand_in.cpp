@@ -1,0 +1,232 @@
+#include "grader/batch/hand_in.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "common/base/hash.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostBytes = 128u << 20;  // that is read of one student's sources, and again of the zips
+constexpr std::size_t kMostZips = 10;
+constexpr int kDeepestZip = 2;  // a zip in a zip
+constexpr std::size_t kMostLines = 10;
+constexpr std::size_t kMostNames = 5;
+
+// A learner's name may hold a path as Windows writes one.
+std::string last_name(const std::string& name) { return name.substr(name.find_last_of("/\\") + 1); }
+
+bool is_in_my(const std::vector<std::string>& parts) { return parts.size() > 1 && parts[parts.size() - 2] == "my"; }
+
+}  // namespace
+
+ChapterNames::ChapterNames(const Wanted& wanted) : graded_(wanted.chapters), known_(wanted.chapters) {
+  known_.insert(known_.end(), wanted.others.begin(), wanted.others.end());
+}
+
+bool ChapterNames::is_chapter(const std::string& name) const {
+  const std::string stem = is_source(name) || is_zip(name) ? fs::path(name).stem().string() : name;
+  return std::find(known_.begin(), known_.end(), stem) != known_.end();
+}
+
+bool ChapterNames::may_be_graded(const std::string& name) const {
+  const auto chapter = chapter_of_file(name, known_);
+  return !chapter || std::find(graded_.begin(), graded_.end(), *chapter) != graded_.end();
+}
+
+std::optional<std::string> ChapterNames::of_source(const std::string& name, bool is_only) const {
+  if (!may_be_graded(name)) return std::nullopt;
+  if (const auto chapter = chapter_of_file(name, graded_)) return chapter;
+  if (is_only && graded_.size() == 1) return graded_.front();
+  return std::nullopt;
+}
+
+std::string ChapterNames::why_none(const std::string& name) const {
+  if (!may_be_graded(name)) return fmt::format("is of {}, which is not graded now", *chapter_of_file(name, known_));
+  if (graded_.size() == 1) return fmt::format("{}, and it is not the only file: {}.cu", kTellsNoChapter, graded_[0]);
+  return fmt::format("{}: {}.cu", kTellsNoChapter, fmt::join(graded_, ".cu, "));
+}
+
+std::string label_of(const std::string& folder, const std::vector<std::string>& parts) {
+  std::string label = folder;
+  for (const std::string& part : parts) label += "/" + plain_name(part);
+  return label;
+}
+
+std::string HandIn::Candidate::full_label() const { return label_of(label, found.parts); }
+
+void HandIn::add(Pile pile, const std::string& label, LateMark mark) {
+  if (label_.empty()) label_ = label;
+  take(std::move(pile), label, mark, 0);
+}
+
+void HandIn::add_file(Found file, const std::string& label, LateMark mark, const std::string& called) {
+  if (label_.empty()) label_ = label;
+  auto& list = is_zip(file.parts.back()) ? zips_ : sources_;
+  list.push_back({std::move(file), label, last_name(called), mark});
+}
+
+void HandIn::tell(const std::string& label, std::string reason) {
+  if (left_out_.size() < kMostLines) {
+    left_out_.push_back({label, std::move(reason), owner_.student});
+  } else {
+    ++more_left_out_;
+  }
+}
+
+void HandIn::take(Pile pile, const std::string& label, LateMark mark, int zips) {
+  for (Found& found : pile.files) {
+    std::string called = last_name(found.parts.back());
+    auto& list = is_zip(called) ? zips_ : sources_;
+    list.push_back({std::move(found), label, std::move(called), mark, zips});
+  }
+  for (const auto& [parts, reason] : pile.told) tell(label_of(label, parts), reason);
+  for (std::string& other : pile.others) {
+    if (others_.size() < kMostNames) {
+      others_.push_back(std::move(other));
+    } else {
+      ++more_others_;
+    }
+  }
+  more_others_ += pile.more_others;
+  more_files_ += pile.more_files;
+}
+
+// The newest first; a zip may bring others.
+void HandIn::open_zips() {
+  std::size_t opened = 0, left = 0, bytes_read = 0;
+  while (!zips_.empty()) {
+    std::vector<Candidate> zips;
+    zips.swap(zips_);
+    std::stable_sort(zips.begin(), zips.end(), [](const Candidate& a, const Candidate& b) {
+      return std::make_tuple(-a.found.written_at_s, a.found.parts) <
+             std::make_tuple(-b.found.written_at_s, b.found.parts);
+    });
+    for (const Candidate& zip : zips) {
+      const std::string label = zip.full_label();
+      if (zip.zips >= kDeepestZip) {
+        tell(label, "is a zip in a zip in a zip, and is not opened");
+        continue;
+      }
+      if (opened == kMostZips || bytes_read > kMostBytes) {
+        ++left;
+        continue;
+      }
+      ++opened;
+      auto bytes = zip.found.read();
+      bytes_read += bytes ? bytes->size() : 0;
+      auto archive = bytes ? Archive::in_memory(*std::move(bytes)) : Result<Archive>(bytes.error());
+      if (!archive) {
+        tell(label, archive.error().message);
+        continue;
+      }
+      take(list_own(std::make_shared<Archive>(*std::move(archive)), zip.found.written_at_s), label, zip.mark,
+           zip.zips + 1);
+    }
+  }
+  if (left > 0) {
+    tell(label_, fmt::format("holds {} more zips than are opened: at most {} of a hand-in, with {} MiB", left,
+                             kMostZips, kMostBytes >> 20));
+  }
+}
+
+// Of a whole checkout only what stands in my/ is theirs.
+void HandIn::drop_checkout() {
+  const auto in_my = [](const Candidate& one) { return is_in_my(one.found.parts); };
+  if (std::none_of(sources_.begin(), sources_.end(), in_my)) return;
+  for (const Candidate& one : sources_) {
+    if (!in_my(one) && chapters_.is_chapter(one.called))
+      tell(one.full_label(), "lies beside a folder my/, and then only what is in my/ counts");
+  }
+  std::erase_if(sources_, [&](const Candidate& one) { return !in_my(one); });
+}
+
+// Of more files than are graded the newest; of one age, those that are called most as the chapter is.
+Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*>& files, const KeepSource& keep,
+                              Handed& handed) {
+  const auto order = [&](const Candidate* one) {
+    return std::make_tuple(-one->found.written_at_s, one->called != chapter + ".cu", one->zips, one->found.parts.size(),
+                           one->full_label());
+  };
+  std::sort(files.begin(), files.end(), [&](const auto* a, const auto* b) { return order(a) < order(b); });
+  std::vector<std::string> kept;
+  for (const Candidate* one : files) {
+    if (kept.size() == kMostGraded) break;
+    const std::string label = one->full_label();
+    if (source_bytes_ > kMostBytes) {
+      tell(label, fmt::format("one student's files have more than {} bytes", kMostBytes));
+      continue;
+    }
+    const auto bytes = one->found.read();
+    if (!bytes) {
+      tell(label, bytes.error().message);
+      continue;
+    }
+    source_bytes_ += bytes->size();
+    Submission submission{owner_, chapter, label, sha256_hex(*bytes), one->found.written_at_s};
+    submission.owner.mark = one->mark;
+    // Without its copy it cannot be graded, and will be told so; it is handed in all the same.
+    if (const Status stored = keep(submission.source_sha256, *bytes); !stored)
+      tell(label, "its copy cannot be kept: " + stored.error().message);
+    handed.submissions.push_back(std::move(submission));
+    kept.push_back(plain_name(one->called));
+  }
+  if (files.size() > kMostGraded && kept.size() == kMostGraded) {
+    held_back_.push_back({label_,
+                          fmt::format("{}: of {} files of {} the {} newest: {}", kHoldsMore, files.size(), chapter,
+                                      kMostGraded, fmt::join(kept, ", ")),
+                          owner_.student});
+  }
+  return kOk;
+}
+
+// "notes.txt, report.pdf and 3 more".
+std::string HandIn::names() const {
+  std::vector<std::string> shown;
+  for (const Candidate& one : sources_) {
+    if (shown.size() < kMostNames) shown.push_back(plain_name(one.called));
+  }
+  for (const std::string& other : others_) {
+    if (shown.size() < kMostNames) shown.push_back(plain_name(other));
+  }
+  const std::size_t more = sources_.size() + others_.size() + more_others_ - shown.size();
+  return fmt::format("{}{}", fmt::join(shown, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+Status HandIn::settle(const KeepSource& keep, Handed& handed) {
+  const std::size_t before = handed.submissions.size();
+  open_zips();
+  drop_checkout();
+  const bool is_only = sources_.size() == 1;
+  std::map<std::string, std::vector<Candidate*>> by_chapter;
+  for (Candidate& one : sources_) {
+    if (const auto chapter = chapters_.of_source(one.called, is_only)) {
+      by_chapter[*chapter].push_back(&one);
+    } else if (chapters_.may_be_graded(one.called)) {
+      tell(one.full_label(), chapters_.why_none(one.called));
+    }
+  }
+  for (auto& [chapter, files] : by_chapter) ROOFWALK_TRY_STATUS(settle_chapter(chapter, files, keep, handed));
+  if (more_files_ > 0)
+    tell(label_, fmt::format("holds {} files more than are looked at: at most {}", more_files_, kMostFiles));
+  const bool is_silent = handed.submissions.size() == before && left_out_.empty();
+  if (is_silent && is_only && others_.empty()) {
+    tell(sources_.front().full_label(), chapters_.why_none(sources_.front().called));
+  } else if (is_silent && (!sources_.empty() || !others_.empty())) {
+    tell(label_, fmt::format("holds {}: no .cu file of a chapter that is graded", names()));
+  }
+  if (more_left_out_ > 0)
+    left_out_.push_back({label_, fmt::format("holds {} more that are left out", more_left_out_), owner_.student});
+  for (const auto& lines : {held_back_, left_out_})
+    handed.left_out.insert(handed.left_out.end(), lines.begin(), lines.end());
+  return kOk;
+}
+
+}  // namespace roofwalk

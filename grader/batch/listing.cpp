@@ -1,0 +1,231 @@
+#include "grader/batch/listing.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "grader/batch/lms_metadata.h"
+#include "grader/batch/lms_names.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostNames = 5;
+constexpr std::size_t kDeepest = 12;  // folders in folders
+
+std::function<Result<std::string>()> refusal(std::string reason) {
+  return [reason = std::move(reason)]() -> Result<std::string> { return Error{.message = reason}; };
+}
+
+constexpr const char* kIsLink = "is a link, and links are not followed";
+
+// The parts below a folder.
+std::vector<std::string> below(const std::vector<std::string>& parts) { return {parts.begin() + 1, parts.end()}; }
+
+void put(Listing& listing, Found found) {
+  if (found.parts.size() == 1) {
+    listing.top.push_back(std::move(found));
+  } else {
+    Pile& pile = listing.folders[found.parts.front()];
+    found.parts = below(found.parts);
+    pile.add(std::move(found));
+  }
+}
+
+std::int64_t written_at(const fs::path& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 ? static_cast<std::int64_t>(info.st_mtime) : 0;
+}
+
+// By name, so that the order is the same on every file system. Nothing where the folder cannot be read.
+std::optional<std::vector<fs::directory_entry>> entries_of(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::directory_entry> entries;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (!is_debris(at->path().filename().string())) entries.push_back(*at);
+  }
+  if (error) return std::nullopt;
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+void walk(const fs::path& folder, const std::vector<std::string>& parts, Listing& listing);
+
+void walk_entry(const fs::directory_entry& entry, const std::vector<std::string>& parts, Listing& listing) {
+  const fs::path path = entry.path();
+  std::vector<std::string> here = parts;
+  here.push_back(path.filename().string());
+  std::error_code error;
+  const fs::file_status status = entry.symlink_status(error);
+  if (fs::is_directory(status)) {
+    Pile& pile = listing.folders[here.front()];  // an empty folder is a student, too
+    if (here.size() > kDeepest) {
+      pile.told.emplace_back(below(here), "too many folders in folders");
+    } else {
+      walk(path, here, listing);
+    }
+  } else if (fs::is_regular_file(status)) {
+    put(listing, {std::move(here), written_at(path), [path] { return read_plain_file(path); }});
+  } else if (is_source(here.back()) || is_zip(here.back())) {
+    put(listing, {std::move(here), 0, refusal(fs::is_symlink(status) ? kIsLink : "is no plain file")});
+  }
+}
+
+void walk(const fs::path& folder, const std::vector<std::string>& parts, Listing& listing) {
+  const auto entries = entries_of(folder);
+  if (!entries && parts.empty()) listing.trouble = "the folder cannot be read";
+  if (!entries && !parts.empty())
+    listing.folders[parts.front()].told.emplace_back(below(parts), "the folder cannot be read");
+  if (!entries) return;
+  for (const auto& entry : *entries) walk_entry(entry, parts, listing);
+}
+
+Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, std::vector<std::string> parts) {
+  Found found{std::move(parts), entry.written_at_s, nullptr};
+  if (entry.kind == ArchiveEntry::Kind::link) {
+    found.read = refusal(kIsLink);
+  } else if (found.parts.size() > kDeepest + 1) {
+    found.read = refusal("lies in too many folders in folders");
+    found.parts = {found.parts.front(), "...", found.parts.back()};
+  } else {
+    found.read = [zip, entry] { return zip->read(entry, kMostFileBytes); };
+  }
+  return found;
+}
+
+// A learner's backslash in a name that a platform made leads nowhere; elsewhere some programs write it for a slash.
+EntryPlace place_in_class(const std::string& name) {
+  const bool has_slash = name.find('/') != std::string::npos, has_backslash = name.find('\\') != std::string::npos;
+  if (!has_slash && has_backslash) {
+    const auto named = owner_of_file(name, {});
+    if (!named || named->by == NamedBy::platform) return {{name}, false};
+  }
+  return place_of_entry(name);
+}
+
+// The only folder, where it is Gradescope's; else nothing.
+std::string wrapper_of(const Archive& zip) {
+  std::string wrapper;
+  for (const ArchiveEntry& entry : zip.entries()) {
+    const std::size_t slash = entry.name.find('/');
+    const std::string first = entry.name.substr(0, slash);
+    if (slash == std::string::npos || first == wrapper || is_debris(first) || place_of_entry(entry.name).leads_up)
+      continue;
+    if (!wrapper.empty() || !is_gradescope_export(first)) return {};
+    wrapper = first;
+  }
+  return wrapper.empty() ? wrapper : wrapper + "/";
+}
+
+}  // namespace
+
+bool is_gradescope_export(const std::string& folder) {
+  constexpr std::string_view kBegin = "assignment_", kEnd = "_export";
+  if (!folder.starts_with(kBegin) || !folder.ends_with(kEnd) || folder.size() <= kBegin.size() + kEnd.size())
+    return false;
+  return std::all_of(folder.begin() + kBegin.size(), folder.end() - kEnd.size(),
+                     [](char c) { return c >= '0' && c <= '9'; });
+}
+
+void Pile::add(Found found) {
+  const std::string& name = found.parts.back();
+  if (is_source(name) || is_zip(name)) {
+    if (files.size() < kMostFiles) {
+      files.push_back(std::move(found));
+    } else {
+      ++more_files;
+    }
+  } else if (others.size() < kMostNames) {
+    others.push_back(name);
+  } else {
+    ++more_others;
+  }
+}
+
+Listing list_folder(const fs::path& folder) {
+  Listing listing;
+  walk(folder, {}, listing);
+  if (listing.folders.size() == 1 && is_gradescope_export(listing.folders.begin()->first)) {
+    const fs::path wrapper = folder / listing.folders.begin()->first;
+    listing.folders.clear();
+    listing.has_wrapper = true;
+    walk(wrapper, {}, listing);
+  }
+  // An autograder's container holds one submission, its metadata and nothing else.
+  const bool is_container = listing.folders.size() == 1 && listing.folders.contains("submission");
+  for (auto at = listing.top.begin(); at != listing.top.end();) {
+    const std::string& name = at->parts.front();
+    const bool is_metadata = name == kGradescopeExport || (is_container && name == kGradescopeContainer);
+    if (is_metadata) listing.metadata.push_back(std::move(*at));
+    at = is_metadata ? listing.top.erase(at) : at + 1;
+  }
+  return listing;
+}
+
+Listing list_class(const std::shared_ptr<Archive>& zip) {
+  Listing listing;
+  const std::string wrapper = wrapper_of(*zip);
+  listing.has_wrapper = !wrapper.empty();
+  for (const ArchiveEntry& entry : zip->entries()) {
+    const std::string name = entry.name.substr(entry.name.starts_with(wrapper) ? wrapper.size() : 0);
+    EntryPlace place = place_in_class(name);
+    if (place.parts.empty() || is_debris(place.parts.front())) continue;
+    if (place.leads_up) {
+      listing.leading_up.push_back(entry.name);
+      continue;
+    }
+    const bool is_folder = entry.kind == ArchiveEntry::Kind::folder;
+    if (is_folder || place.parts.size() > 1) listing.folders[place.parts.front()];  // an empty folder is a student, too
+    if (is_folder || std::any_of(place.parts.begin(), place.parts.end(), is_debris)) continue;
+    Found found = found_in(zip, entry, std::move(place.parts));
+    if (name == kGradescopeExport) {
+      listing.metadata.push_back(std::move(found));
+    } else {
+      put(listing, std::move(found));
+    }
+  }
+  return listing;
+}
+
+Pile list_own(const std::shared_ptr<Archive>& zip, std::int64_t handed_in_s) {
+  Pile pile;
+  for (const ArchiveEntry& entry : zip->entries()) {
+    auto parts = place_of_entry(entry.name).parts;
+    const bool is_folder = entry.kind == ArchiveEntry::Kind::folder;
+    if (is_folder || parts.empty() || std::any_of(parts.begin(), parts.end(), is_debris)) continue;
+    Found found = found_in(zip, entry, std::move(parts));
+    found.written_at_s = handed_in_s;
+    pile.add(std::move(found));
+  }
+  return pile;
+}
+
+Pile pile_of(Listing listing) {
+  Pile all;
+  for (Found& found : listing.top) all.add(std::move(found));
+  for (auto& [folder, pile] : listing.folders) {
+    for (Found& found : pile.files) {
+      found.parts.insert(found.parts.begin(), folder);
+      all.add(std::move(found));
+    }
+    for (auto& [parts, reason] : pile.told) {
+      parts.insert(parts.begin(), folder);
+      all.told.emplace_back(std::move(parts), std::move(reason));
+    }
+    all.more_files += pile.more_files;
+    for (std::string& other : pile.others) {
+      if (all.others.size() < kMostNames) {
+        all.others.push_back(std::move(other));
+      } else {
+        ++all.more_others;
+      }
+    }
+    all.more_others += pile.more_others;
+  }
+  return all;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,55 @@
+// What lies in a folder or a zip, before anybody reads it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grader/batch/archive.h"
+#include "grader/batch/found_file.h"
+
+namespace roofwalk {
+
+// Of one student, as far as one can see. What is neither a source nor a zip is counted, and only the first have names:
+// a hand-in may hold any number of them.
+struct Pile {
+  std::vector<Found> files;         // sources and zips; what must not be opened is read with the reason
+  std::size_t more_files = 0;       // beyond kMostFiles
+  std::vector<std::string> others;  // what the first of all others are called
+  std::size_t more_others = 0;
+  std::vector<std::pair<std::vector<std::string>, std::string>> told;  // a folder below, and what is wrong with it
+
+  bool is_empty() const { return files.empty() && others.empty(); }
+  void add(Found found);
+};
+
+inline constexpr std::size_t kMostFiles = 10'000;
+
+// Of a class.
+struct Listing {
+  std::vector<Found> top;               // files that lie in no folder
+  std::map<std::string, Pile> folders;  // whose files' places begin below their names
+  std::vector<Found> metadata;          // called as a platform calls it, where the platform writes it
+  bool has_wrapper = false;             // all of it lies in the one folder of a platform's zip
+  std::vector<std::string> leading_up;  // entries of a zip with a "..", which are no student's
+  std::string trouble;                  // where the folder cannot be read
+};
+
+// "assignment_1234_export", as Gradescope calls the one folder of its zip: never a student's.
+bool is_gradescope_export(const std::string& folder);
+
+// A folder on disk. Links are not followed, and what is no plain file is not opened.
+Listing list_folder(const std::filesystem::path& folder);
+
+// A zip that a platform or an instructor made of a class.
+Listing list_class(const std::shared_ptr<Archive>& zip);
+
+// A zip that a student made: all of it is the student's, handed in when the zip was, whatever is written in it.
+Pile list_own(const std::shared_ptr<Archive>& zip, std::int64_t handed_in_s);
+
+// All of it is one student's.
+Pile pile_of(Listing listing);
+
+}  // namespace roofwalk
