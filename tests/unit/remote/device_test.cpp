@@ -131,6 +131,30 @@ SOLVE(const float* x, float* y, int n) { k<<<1, 64>>>(x, y, n); }
   compare(kContractKernel, {10, 10}, {11, 0}, kSanitized);  // out of bounds
 }
 
+TEST(RemoteDevice, LayoutsAndProtectionReachTheWorker) {
+  const Workers workers("honest");
+  std::vector<std::uint64_t> addresses;
+  for (const std::uint64_t layout : {0, 7, 8}) {
+    Runner runner(workers.device());
+    runner.device().lay_out(layout);
+    const auto input = runner.device().allocate("x", 64, 4);
+    ASSERT_TRUE(input.ok());
+    addresses.push_back(input->address);
+    runner.device().protect(*input);
+    const auto record = runner.run(R"(#include <roofwalk.cuh>
+__global__ void k(float* x) { x[threadIdx.x] = 1; }
+SOLVE(float* x) { k<<<1, 8>>>(x); }
+)",
+                                   {*input});
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    ASSERT_TRUE(record->fault);
+    EXPECT_EQ(record->fault->kind, FaultKind::read_only);
+    EXPECT_TRUE(runner.device().alive().ok());
+  }
+  EXPECT_NE(addresses[0], addresses[1]);
+  EXPECT_NE(addresses[1], addresses[2]);
+}
+
 TEST(RemoteDevice, LargeBuffersTravelInPieces) {
   const Workers workers("honest");
   const auto device = workers.device();
