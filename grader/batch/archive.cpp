@@ -5,6 +5,11 @@
 #include <zip.h>
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "grader/characters.h"
+#include "grader/course.h"
 
 namespace roofwalk {
 namespace {
@@ -17,6 +22,64 @@ std::string words_of(int code) {
   std::string words = zip_error_strerror(&error);
   zip_error_fini(&error);
   return words;
+}
+
+std::uint64_t number_at(const std::string& bytes, std::size_t at, std::size_t size) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (at + i < bytes.size()) value |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
+  }
+  return value;
+}
+
+// Where the list of entries begins (PKWARE's APPNOTE, 4.3.14 to 4.3.16); nothing where there is none.
+std::optional<std::size_t> directory_of(const std::string& bytes) {
+  const std::size_t end = bytes.rfind("PK\5\6");
+  if (end == std::string::npos) return std::nullopt;
+  std::uint64_t at = number_at(bytes, end + 16, 4);
+  if (at == 0xffffffff && end >= 20 && bytes.compare(end - 20, 4, "PK\6\7") == 0)
+    at = number_at(bytes, static_cast<std::size_t>(number_at(bytes, end - 20 + 8, 8)) + 48, 8);
+  return at < end ? std::optional<std::size_t>(static_cast<std::size_t>(at)) : std::nullopt;
+}
+
+bool is_plain_text(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const Character one = character_at(text, i);
+    if (!one.code || *one.code < ' ') return false;
+    i += one.bytes;
+  }
+  return true;
+}
+
+// libzip refuses a whole zip where one name that is said to be UTF-8 holds a control character, or is none. One file's
+// name must not refuse a class: nothing is said of such a name any more, and it is read as it stands.
+void allow_any_names(std::string& bytes) {
+  constexpr std::size_t kHead = 46;
+  constexpr unsigned kIsUtf8 = 0x08;  // of the second byte of the flags
+  std::optional<std::size_t> at = directory_of(bytes);
+  while (at && *at + kHead <= bytes.size() && bytes.compare(*at, 4, "PK\1\2") == 0) {
+    const auto length = static_cast<std::size_t>(number_at(bytes, *at + 28, 2));
+    const auto more = static_cast<std::size_t>(number_at(bytes, *at + 30, 2) + number_at(bytes, *at + 32, 2));
+    if (!is_plain_text(std::string_view(bytes).substr(*at + kHead, length)))
+      bytes[*at + 9] = static_cast<char>(static_cast<unsigned char>(bytes[*at + 9]) & ~kIsUtf8);
+    *at += kHead + length + more;
+  }
+}
+
+// As it stands where it is UTF-8, else as old programs meant it.
+std::string name_of(zip_t* zip, zip_uint64_t index) {
+  const char* raw = zip_get_name(zip, index, ZIP_FL_ENC_RAW);
+  if (raw == nullptr) return {};
+  const std::string name = raw;
+  for (std::size_t i = 0; i < name.size();) {
+    const Character one = character_at(name, i);
+    if (!one.code) {
+      const char* guessed = zip_get_name(zip, index, ZIP_FL_ENC_GUESS);
+      return guessed != nullptr ? guessed : name;
+    }
+    i += one.bytes;
+  }
+  return name;
 }
 
 }  // namespace
@@ -39,10 +102,9 @@ Archive Archive::listed(std::unique_ptr<Impl> impl) {
   Archive archive(std::move(impl));
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);
+    const std::string name = name_of(zip, index);
     zip_stat_t stat;
-    if (zip_stat_index(zip, index, ZIP_FL_ENC_GUESS, &stat) != 0 || (stat.valid & ZIP_STAT_NAME) == 0) continue;
-    const std::string name = stat.name;
-    if (name.empty()) continue;
+    if (name.empty() || zip_stat_index(zip, index, 0, &stat) != 0) continue;
     const std::int64_t written = (stat.valid & ZIP_STAT_MTIME) != 0 ? static_cast<std::int64_t>(stat.mtime) : 0;
     ArchiveEntry::Kind kind = name.ends_with('/') ? ArchiveEntry::Kind::folder : ArchiveEntry::Kind::file;
     zip_uint8_t system = 0;
@@ -60,6 +122,7 @@ Result<Archive> Archive::open(const fs::path& file) {
   int code = 0;
   auto impl = std::make_unique<Impl>();
   impl->zip = zip_open(file.c_str(), ZIP_RDONLY, &code);
+  if (impl->zip == nullptr && code == ZIP_ER_INCONS) return in_memory(file_text(file));
   if (impl->zip == nullptr)
     return Error{.message = "is no zip that can be read: " + words_of(code), .file = file.string()};
   return listed(std::move(impl));
@@ -68,6 +131,7 @@ Result<Archive> Archive::open(const fs::path& file) {
 Result<Archive> Archive::in_memory(std::string bytes) {
   auto impl = std::make_unique<Impl>();
   impl->bytes = std::move(bytes);
+  allow_any_names(impl->bytes);
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_buffer_create(impl->bytes.data(), impl->bytes.size(), 0, &error);

@@ -67,18 +67,17 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
   return entry;
 }
 
-// Best: the most points, the earliest of equals. Last: the one that was handed in last, graded or not.
+// Best: the most points, the earliest of equals. Last: the one that was handed in last, graded or not; of several at
+// that moment, as a zip brings them, the best.
 void choose(Cell& cell, CourseTerms::Counts counts) {
   if (cell.entries.empty()) return;
-  if (counts == CourseTerms::Counts::last) {
-    cell.counts = cell.entries.size() - 1;
-  } else {
-    for (std::size_t i = 0; i < cell.entries.size(); ++i) {
-      const auto& points = cell.entries[i].points;
-      if (points && (!cell.counts || *points > *cell.entries[*cell.counts].points)) cell.counts = i;
-    }
-    if (!cell.counts) cell.counts = cell.entries.size() - 1;
+  const std::int64_t last_s = cell.entries.back().submitted_at_s;
+  for (std::size_t i = 0; i < cell.entries.size(); ++i) {
+    if (counts == CourseTerms::Counts::last && cell.entries[i].submitted_at_s < last_s) continue;
+    const auto& points = cell.entries[i].points;
+    if (points && (!cell.counts || *points > *cell.entries[*cell.counts].points)) cell.counts = i;
   }
+  if (!cell.counts) cell.counts = cell.entries.size() - 1;
   cell.state = cell.counting()->points ? Cell::State::graded : Cell::State::not_graded;
 }
 

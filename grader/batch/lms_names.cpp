@@ -65,7 +65,7 @@ std::optional<Marked> canvas_mark(const std::string& text) {
     if (is_student) marked.id = text.substr(at + 1, digits);
     at += 1 + digits;
   }
-  if (at + 1 >= text.size() || text[at] != '_') return std::nullopt;
+  if (at >= text.size() || text[at] != '_') return std::nullopt;
   marked.rest = text.substr(at + 1);
   return marked;
 }
@@ -95,6 +95,12 @@ std::string hash_of(const std::string& text) {
   return std::string(kHashMark) + sha256_hex(text).substr(0, kHashDigits);
 }
 
+NamedFile named_by(const Marked& canvas) {
+  Owner owner = owner_with_id(canvas.name, canvas.id);
+  owner.mark = canvas.is_late ? LateMark::late : LateMark::on_time;
+  return {owner, canvas.rest, NamedBy::platform};
+}
+
 }  // namespace
 
 Owner owner_with_id(const std::string& name, const std::string& id) {
@@ -120,17 +126,11 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
   return found;
 }
 
-bool is_canvas_name(const std::string& name) { return canvas_mark(name).has_value(); }
-
 std::optional<NamedFile> owner_of_file(const std::string& name, const std::vector<std::string>& chapters) {
   const auto moodle = moodle_marks(name);
   const auto canvas = canvas_mark(name);
   if (moodle.size() + (canvas ? 1 : 0) > 1) return std::nullopt;
-  if (canvas) {
-    Owner owner = owner_with_id(canvas->name, canvas->id);
-    owner.mark = canvas->is_late ? LateMark::late : LateMark::on_time;
-    return NamedFile{owner, canvas->rest, NamedBy::platform};
-  }
+  if (canvas) return named_by(*canvas);
   if (moodle.size() == 1 && !moodle.front().rest.empty())
     return NamedFile{owner_with_id(moodle.front().name, moodle.front().id), moodle.front().rest, NamedBy::platform};
   // STUDENT_CHAPTER.cu: what stands before the chapter's name, without the separator.
@@ -145,11 +145,15 @@ std::optional<NamedFile> owner_of_file(const std::string& name, const std::vecto
   return NamedFile{{student_name(stem), "", {}}, name, NamedBy::name};
 }
 
-NamedFile owner_of_folder(const std::string& name) {
-  for (const Marked& one : moodle_marks(name)) {
-    if (one.rest.empty()) return {owner_with_id(one.name, one.id), name, NamedBy::platform};
-  }
-  return {{student_name(name), "", {}}, name, NamedBy::name};
+std::optional<NamedFile> owner_of_folder(const std::string& name) {
+  const auto canvas = canvas_mark(name);
+  const auto moodle = moodle_marks(name);
+  const bool is_canvas = canvas && canvas->is_late;  // what some programs make of a backslash in a learner's own name
+  if (moodle.size() + (is_canvas ? 1 : 0) > 1) return std::nullopt;
+  if (is_canvas) return named_by(*canvas);
+  if (moodle.size() == 1)
+    return NamedFile{owner_with_id(moodle.front().name, moodle.front().id), name, NamedBy::platform};
+  return NamedFile{{student_name(name), "", {}}, name, NamedBy::name};
 }
 
 std::string plain_name(const std::string& name) {

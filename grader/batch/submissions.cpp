@@ -21,6 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNobodys = 20;  // lines at one path about files that are nobody's
 
+constexpr const char* kTwoMarks = "two platforms' marks are in its name, so nobody can say whose it is";
+
 using Records = std::map<std::string, LmsRecord>;
 
 class Collector {
@@ -38,9 +40,13 @@ class Collector {
     if (fs::is_directory(status)) {
       Listing listing = list_folder(full);
       if (!listing.trouble.empty()) leave_out(top_, listing.trouble);
-      if (is_known_student(name)) {
+      if (is_known_student(name) && !holds_known_students(listing)) {
         add_student(name, pile_of(std::move(listing)));
       } else {
+        if (is_in_doubt(listing)) {
+          leave_out(label_of(top_, {listing.folders.begin()->first}),
+                    "is taken for a student, since no other folder is there; if it is the class, name it by itself");
+        }
         add_class(std::move(listing), name);
       }
     } else if (!fs::is_regular_file(status)) {
@@ -87,7 +93,19 @@ class Collector {
   }
 
   bool is_known_student(const std::string& folder) const {
-    return known_students_.contains(owner_of_folder(folder).owner.student);
+    const auto named = owner_of_folder(folder);
+    return named && known_students_.contains(named->owner.student);
+  }
+
+  static bool is_platforms(const std::string& folder) {
+    const auto named = owner_of_folder(folder);
+    return !named || named->by == NamedBy::platform;
+  }
+
+  // A class whose folder is called as a student is.
+  bool holds_known_students(const Listing& listing) const {
+    return std::any_of(listing.folders.begin(), listing.folders.end(),
+                       [&](const auto& one) { return is_known_student(one.first) || is_platforms(one.first); });
   }
 
   // A line about what nobody can place.
@@ -102,14 +120,20 @@ class Collector {
     return hand_ins_.try_emplace(owner.student, chapters_, known).first->second;
   }
 
-  void add_student(const std::string& folder, Pile pile) {
-    hand_in(owner_of_folder(folder).owner).add(std::move(pile), top_);
+  void add_named(const std::optional<NamedFile>& named, Pile pile, const std::string& label) {
+    if (named) {
+      hand_in(named->owner).add(std::move(pile), label, named->owner.mark);
+    } else {
+      leave_out(label, kTwoMarks);
+    }
   }
+
+  void add_student(const std::string& folder, Pile pile) { add_named(owner_of_folder(folder), std::move(pile), top_); }
 
   // A zip that somebody names is a class's, unless all that is in it is one student's.
   void add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
     Listing listing = list_class(zip);
-    if (is_known_student(stem) || is_one_students(listing, {})) {
+    if (is_one_students(listing, {})) {
       add_student(stem, list_own(zip, written_at_s));
     } else if (is_in_doubt(listing)) {
       const std::string folder = plain_name(listing.folders.begin()->first);
@@ -127,20 +151,22 @@ class Collector {
 
   // Whether something in it must be somebody's hand-in: it has a student's name or a platform's, or it would be graded.
   bool holds_hand_in(const std::string& folder, const Pile& pile, const Records& records) const {
-    if (records.contains(folder) || is_known_student(folder) || owner_of_folder(folder).by == NamedBy::platform)
-      return true;
+    if (records.contains(folder) || is_known_student(folder) || is_platforms(folder)) return true;
     return std::any_of(pile.files.begin(), pile.files.end(), [&](const Found& file) {
       const std::string& name = file.parts.back();
       return is_zip(name) || chapters_.of_source(name, /*is_only=*/true);
     });
   }
 
+  // With one chapter, a file a student may have any name.
   bool is_hand_in(const Found& file) const {
     const std::string& name = file.parts.front();
     if (chapters_.is_chapter(name)) return false;
     const auto named = owner_of_file(name, chapters_.known());
-    return is_zip(name) || !named || named->by == NamedBy::platform ||
-           (is_source(name) && named->by == NamedBy::student_and_chapter);
+    if (is_zip(name) || !named || named->by == NamedBy::platform) return true;
+    if (!is_source(name)) return false;
+    const bool is_any = chapters_.of_source(name, /*is_only=*/true) && !chapters_.of_source(name, /*is_only=*/false);
+    return is_any || named->by == NamedBy::student_and_chapter;
   }
 
   // Files that are called as chapters are, with nothing beside them that may be a student's.
@@ -159,7 +185,7 @@ class Collector {
   bool is_in_doubt(const Listing& listing) const {
     if (listing.folders.size() != 1 || listing.has_wrapper || !listing.metadata.empty()) return false;
     const auto& [folder, pile] = *listing.folders.begin();
-    if (is_known_student(folder) || owner_of_folder(folder).by == NamedBy::platform) return false;
+    if (is_known_student(folder) || is_platforms(folder)) return false;
     const auto is_gradable = [](const Found& file) {
       return is_source(file.parts.front()) || is_zip(file.parts.front());
     };
@@ -205,7 +231,7 @@ class Collector {
     }
     const auto named = owner_of_file(name, chapters_.known());
     if (!named) {
-      leave_out(label, "two platforms' marks are in its name, so nobody can say whose it is");
+      leave_out(label, kTwoMarks);
       return;
     }
     constexpr const char* kUnknown = "is neither a .cu file nor a folder nor a zip";
@@ -228,14 +254,14 @@ class Collector {
       } else if (chapters_.is_chapter(folder) && !is_known_student(folder)) {
         leave_out(label, "is called as a chapter is, and tells no student");
       } else {
-        hand_in(owner_of_folder(folder).owner).add(std::move(pile), label);
+        add_named(owner_of_folder(folder), std::move(pile), label);
       }
       return;
     }
     if (record->second.created_at_s) {
       for (Found& file : pile.files) file.written_at_s = *record->second.created_at_s;
     }
-    if (record->second.owners.empty()) hand_in(owner_of_folder(folder).owner).add(pile, label);
+    if (record->second.owners.empty()) add_named(owner_of_folder(folder), pile, label);
     for (const Owner& owner : record->second.owners) hand_in(owner).add(pile, label);
   }
 

@@ -54,5 +54,27 @@ TEST(Archives, ThatAreDamagedAreErrorsNotCrashes) {
   }
 }
 
+// In the list of entries: the name and the flag that says it is UTF-8.
+TEST(Archives, OneOddNameRefusesNothing) {
+  const test::ScratchFolder folder;
+  for (const std::string name : {"\x01", "\xff"}) {
+    ASSERT_TRUE(write_archive(folder.path() / "a.zip", {{"\xc3\xa4?.txt", "one"}, {"b.txt", "two"}}));
+    std::string bytes = file_text(folder.path() / "a.zip");
+    const std::size_t at = bytes.rfind("\xc3\xa4?.txt");
+    ASSERT_NE(bytes[at - 46 + 9] & 0x08, 0);
+    bytes[at + 2] = name[0];
+    std::ofstream(folder.path() / "odd.zip", std::ios::binary) << bytes;
+    for (const auto& archive : {Archive::open(folder.path() / "odd.zip"), Archive::in_memory(bytes)}) {
+      ASSERT_TRUE(archive) << archive.error().text();
+      ASSERT_EQ(archive->entries().size(), 2u);
+      EXPECT_EQ(*archive->read(archive->entries()[0], 10), "one");
+      EXPECT_EQ(*archive->read(archive->entries()[1], 10), "two");
+      if (name == "\x01") {
+        EXPECT_EQ(archive->entries()[0].name, "\xc3\xa4\x01.txt");
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace roofwalk

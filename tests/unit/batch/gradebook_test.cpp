@@ -112,6 +112,18 @@ TEST_F(Book, TheBestOrTheLastCounts) {
   EXPECT_EQ(make().rows[0].cells[0].points(), std::nullopt);  // the last one has no grade yet
 }
 
+// A zip's files are as old as the zip, and none of them is the last.
+TEST_F(Book, OfSeveralAtTheLastMomentTheBestCounts) {
+  terms_.counts = CourseTerms::Counts::last;
+  hand_in("ann", "earlier", 1);
+  hand_in("ann", "good", 2);
+  hand_in("ann", "old", 2);
+  graded("earlier", "pass", 16);
+  graded("good", "pass", 4);
+  graded("old", "fail", 2);
+  EXPECT_EQ(make().rows[0].cells[0].counts, 1u);
+}
+
 TEST_F(Book, LatenessCostsAShareADay) {
   terms_.late = {0.25, 2};
   graded("x", "pass", 16);

@@ -56,13 +56,15 @@ TEST(LmsNames, StudentsNameTheirFiles) {
 }
 
 TEST(LmsNames, MoodleFolders) {
-  const Owner owner = owner_of_folder("Jane Doe_4711_assignsubmission_file_").owner;
+  const Owner owner = owner_of_folder("Jane Doe_4711_assignsubmission_file_")->owner;
   EXPECT_EQ(owner.student, "Jane Doe (4711)");
   EXPECT_EQ(owner.lms_id, "4711");
   EXPECT_EQ(owner.mark, LateMark::none);
-  EXPECT_EQ(owner_of_folder("Ada_7_assignsubmission_file_x_8_assignsubmission_file_").owner.lms_id, "8");
-  EXPECT_EQ(owner_of_folder("alice").owner.student, "alice");
-  EXPECT_EQ(owner_of_folder("alice").owner.lms_id, "");
+  EXPECT_FALSE(owner_of_folder("eve_LATE_8_55_Ada_7_assignsubmission_file_"));
+  EXPECT_FALSE(owner_of_folder("Ada_7_assignsubmission_file_x_8_assignsubmission_file_"));
+  EXPECT_EQ(owner_of_folder("Jane Doe_4711_assignsubmission_file_a")->owner.lms_id, "4711");
+  EXPECT_EQ(owner_of_folder("alice")->owner.student, "alice");
+  EXPECT_EQ(owner_of_folder("alice")->owner.lms_id, "");
 }
 
 TEST(LmsNames, ChaptersWhateverAPlatformMadeOfThem) {

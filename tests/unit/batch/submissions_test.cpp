@@ -371,6 +371,31 @@ TEST_F(Submissions, AFileOfNobodysIsLeftOut) {
                   "c.zip/vector-add: is called as a chapter is, and tells no student"));
 }
 
+// With one chapter, a file a student may have any name, and a stray file makes it nobody's class.
+TEST_F(Submissions, AFileOfNobodysLeavesOneChaptersFilesAlone) {
+  folder_.write("c/ada.cu", "A");
+  folder_.write("c/bob.cu", "B");
+  folder_.write("c/vector-add.cu", "nobody's");
+  const Handed handed = collect_all(folder_.path() / "c", {{"vector-add"}, {"tiled-gemm"}});
+  EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada.cu", "bob vector-add c/bob.cu"));
+  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("c/vector-add.cu: lies beside the students' hand-ins")));
+  // One student's own, with an older version beside it.
+  folder_.write("eve/vector-add.cu", "E");
+  folder_.write("eve/vector-add-1.cu", "F");
+  EXPECT_EQ(collect_all(folder_.path() / "eve", {{"vector-add"}}).students.size(), 1u);
+}
+
+// Somebody named the folder above by mistake, and now does it right.
+TEST_F(Submissions, AStudentCalledAsTheClassIsNoClass) {
+  folder_.write("up/subs/ada/vector-add.cu", "A");
+  folder_.write("up/subs/bob/vector-add.cu", "B");
+  const Handed wrong = collect_all(folder_.path() / "up");
+  EXPECT_THAT(left_out(wrong),
+              ElementsAre("up/subs: is taken for a student, since no other folder is there; if it is the "
+                          "class, name it by itself"));
+  EXPECT_EQ(collect_all(folder_.path() / "up/subs", {{"vector-add"}, {}, {"subs", "ada"}}).students.size(), 2u);
+}
+
 TEST_F(Submissions, OfManyFilesTheNewestAreGraded) {
   std::vector<ArchiveFile> copies;
   for (int i = 1; i <= 13; ++i) {
@@ -460,6 +485,11 @@ TEST_F(Submissions, WhoHandsInOnlyOtherThingsIsKnown) {
   EXPECT_THAT(lines(handed), ElementsAre("doejane (7) vector-add c.zip/doejane_LATE_7_11_a\\vector-add.cu",
                                          "roe (9) vector-add c.zip/roe_9_10_vector-add.cu"));
   EXPECT_EQ(handed.submissions[0].owner.mark, LateMark::late);
+  // As some programs unpack a backslash.
+  folder_.write("u/doejane_LATE_7_11_a/vector-add.cu", "B");
+  const Handed unpacked = collect_all(folder_.path() / "u");
+  EXPECT_EQ(unpacked.submissions[0].owner.student, "doejane (7)");
+  EXPECT_EQ(unpacked.submissions[0].owner.mark, LateMark::late);
   ASSERT_EQ(handed.left_out.size(), 1u);
   EXPECT_EQ(handed.left_out[0].student, "doejane (7)");
   // Gradescope names a student whose folder is not there.
@@ -498,6 +528,7 @@ TEST_F(Submissions, NamesThatLookAlikeStayApart) {
 TEST_F(Submissions, BesideMyFilesOfAChaptersNameAreTold) {
   folder_.write("c/eve/my/x.cu", "x");
   folder_.write("c/eve/vector-add.cu", "A");
+  fs::create_directories(folder_.path() / "c/fay");
   EXPECT_THAT(left_out(collect_all(folder_.path() / "c")),
               ElementsAre("c/eve/vector-add.cu: lies beside a folder my/, and then only what is in my/ counts",
                           HasSubstr("c/eve/my/x.cu: its name tells no chapter")));
