@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@ using Handler = Result<std::uint64_t> (*)(PlanBuilder&, const ptx::Instruction&,
 constexpr std::uint8_t kUnset = 0xa5;  // what a parameter byte holds before the plan stores it
 constexpr std::uint64_t kMaxGridX = 0x7fff'ffff, kMaxGridYZ = 65535;  // CUDA programming guide, compute capabilities
 constexpr std::uint64_t kMaxBlockThreads = 1024, kMaxBlockZ = 64;
+constexpr std::uint64_t kMostConstantBytes = 1 << 16;
 
 template <class T>
 T argument(const CallArguments& arguments, std::size_t index, std::size_t offset = 0) {
@@ -110,10 +112,27 @@ Result<std::uint64_t> launch_device(PlanBuilder& builder, const ptx::Instruction
   return std::uint64_t{0};
 }
 
+// Constants hold what they are compiled with: a device has caches of them that no copy passes through.
+Status refuse_constants(const PlanBuilder& builder, const ptx::Instruction& in, std::uint64_t address,
+                        const char* verb) {
+  const auto behind = builder.constants.upper_bound(address);
+  std::string what = "constant memory";
+  if (behind != builder.constants.begin()) {
+    const auto& [number, name] = *std::prev(behind);
+    if (address - number < kMostConstantBytes)
+      what = fmt::format("`{}`, a __constant__ variable", vgpu::display_name(name));
+  }
+  if (what == "constant memory" && !vgpu::Memory::is_constant(address)) return kOk;
+  return builder.refuse(in, fmt::format("solve {} {}", verb, what),
+                        "such a variable holds what it is compiled with, and kernels read it by its name; hand data to "
+                        "them through pointers");
+}
+
 Result<std::uint64_t> memset_async(PlanBuilder& builder, const ptx::Instruction& in, const CallArguments& arguments) {
   const MemsetStep step{argument<std::uint64_t>(arguments, 0),
                         static_cast<std::uint8_t>(argument<std::uint32_t>(arguments, 1)),
                         argument<std::uint64_t>(arguments, 2), builder.line_of(in)};
+  ROOFWALK_TRY_STATUS(refuse_constants(builder, in, step.address, "sets"));
   if (step.size_bytes != 0) ROOFWALK_TRY_STATUS(add_step(builder, in, step));  // nothing to set is nothing to do
   return std::uint64_t{0};
 }
@@ -126,6 +145,8 @@ Result<std::uint64_t> memcpy_async(PlanBuilder& builder, const ptx::Instruction&
   }
   const CopyStep step{argument<std::uint64_t>(arguments, 0), argument<std::uint64_t>(arguments, 1),
                       argument<std::uint64_t>(arguments, 2), builder.line_of(in)};
+  ROOFWALK_TRY_STATUS(refuse_constants(builder, in, step.destination, "copies to"));
+  ROOFWALK_TRY_STATUS(refuse_constants(builder, in, step.source, "copies from"));
   if (step.size_bytes != 0) ROOFWALK_TRY_STATUS(add_step(builder, in, step));
   return std::uint64_t{0};
 }

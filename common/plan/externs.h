@@ -18,8 +18,9 @@ struct PlanBuilder {
   const std::string& source_name;
   const std::string& source_path;
   const PlanLimits& limits;
-  vgpu::Memory& memory;                                 // of the plan's machine: parameter buffers
-  const std::map<std::uint64_t, std::string>& kernels;  // by the number that stands for their address
+  vgpu::Memory& memory;                                   // of the plan's machine: parameter buffers
+  const std::map<std::uint64_t, std::string>& kernels;    // by the number that stands for their address
+  const std::map<std::uint64_t, std::string>& constants;  // __constant__ variables, by where their numbers begin
   const std::function<Result<std::uint64_t>(std::uint64_t)>& allocate_scratch;
   Plan plan = {};
   std::uint64_t scratch_bytes = 0;

@@ -16,6 +16,8 @@ namespace {
 
 // Numbers that stand for kernels' addresses: outside every memory region.
 constexpr std::uint64_t kKernelBase = 0x6000'0000'0000, kKernelStride = 16;
+// __constant__ variables, for whom a plan names one: wider than what one can hold.
+constexpr std::uint64_t kConstantBase = 0x6800'0000'0000, kConstantStride = 1 << 20;
 
 // One thread needs no more; only sizes that the machine's parts divide by matter here.
 Machine plan_machine() {
@@ -92,6 +94,13 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
     kernels[number] = function.name;
     addresses[function.name] = number;
   }
+  std::map<std::uint64_t, std::string> constants;
+  for (const ptx::Variable& variable : module.variables) {
+    if (variable.space != ptx::Space::constant) continue;
+    const std::uint64_t number = kConstantBase + constants.size() * kConstantStride;
+    constants[number] = variable.name;
+    addresses[variable.name] = number;
+  }
   auto program = vgpu::lower({.module = &module,
                               .function = solve,
                               .grid = {1, 1, 1},
@@ -118,7 +127,8 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
   std::vector<vgpu::Multiprocessor> sms;
   sms.emplace_back(machine);
   vgpu::Launch launch(machine, *program, memory, l2, traffic, 0);
-  PlanBuilder builder{module, artifact.source_name, artifact.source_path, limits, memory, kernels, allocate_scratch};
+  PlanBuilder builder{module,    artifact.source_name, artifact.source_path, limits, memory, kernels,
+                      constants, allocate_scratch};
   launch.call_hook = [&builder](const ptx::Instruction& call, const CallArguments& call_arguments) {
     return answer_call(builder, call, call_arguments);
   };

@@ -222,21 +222,28 @@ TEST_F(ReachingConstants, NotByANumber) {
 }
 
 TEST_F(ReachingConstants, NotByACopyOrAMemset) {
-  const std::string head =
-      "__constant__ float table[64];\n"
-      "__global__ void k(float* c) { c[threadIdx.x] = table[threadIdx.x]; }\n";
-  const auto of = [&](const std::string& step) {
-    const Fault found = fault(head + "SOLVE(float* c) {\n" + step + "\nk<<<1, 32>>>(c); }\n");
-    EXPECT_EQ(found.line, 5) << step;
-    EXPECT_EQ(found.kind, FaultKind::out_of_bounds);
-    return found.message;
+  const auto of = [](const std::string& step) {
+    Buffer c{"c", std::vector<float>(32)};
+    const auto record = Runner().run(
+        "#include <roofwalk.cuh>\n__constant__ float table[64];\n"
+        "__global__ void k(float* c) { c[threadIdx.x] = table[threadIdx.x]; }\nSOLVE(float* c) {\n" +
+            step + "\nk<<<1, 32>>>(c); }\n",
+        {&c});
+    EXPECT_FALSE(record.ok()) << step;
+    if (record.ok()) return std::string();
+    EXPECT_EQ(record.error().line, 5) << step;
+    return record.error().message;
   };
-  const std::string number = std::string("(void*)") + kNumber;
-  EXPECT_THAT(of("cudaMemcpyAsync(" + number + ", c, 64, cudaMemcpyDeviceToDevice);"),
-              HasSubstr("memcpy of 64 bytes in constant memory"));
-  EXPECT_THAT(of("cudaMemcpyAsync(c, " + number + ", 64, cudaMemcpyDeviceToDevice);"),
-              HasSubstr("memcpy of 64 bytes in constant memory"));
-  EXPECT_THAT(of("cudaMemsetAsync(" + number + ", 0, 8);"), HasSubstr("memset of 8 bytes in constant memory"));
+  const std::string number = std::string("(char*)") + kNumber;
+  EXPECT_EQ(of("cudaMemcpyAsync(" + number + ", c, 64, cudaMemcpyDeviceToDevice);"), "solve copies to constant memory");
+  EXPECT_EQ(of("cudaMemcpyAsync(c, " + number + " + 64, 64, cudaMemcpyDeviceToDevice);"),
+            "solve copies from constant memory");
+  EXPECT_EQ(of("cudaMemsetAsync(" + number + ", 0, 8);"), "solve sets constant memory");
+  EXPECT_EQ(of("cudaMemcpyAsync(table, c, 64, cudaMemcpyDeviceToDevice);"),
+            "solve copies to `table`, a __constant__ variable");
+  EXPECT_EQ(of("cudaMemcpyAsync(c, table + 63, 4, cudaMemcpyDeviceToDevice);"),
+            "solve copies from `table`, a __constant__ variable");
+  EXPECT_EQ(of("cudaMemsetAsync(table + 1, 0, 4);"), "solve sets `table`, a __constant__ variable");
 }
 
 }  // namespace

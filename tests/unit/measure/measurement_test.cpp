@@ -64,6 +64,20 @@ TEST(Measurement, OfAllFlopTypesIsTheirSum) {
   EXPECT_EQ(measure(record, vector_add_work(), roofs_of(test_machine())).executed_flops.value, 1048576 + 321);
 }
 
+// What lanes read from the constant caches is no less moved than what L1 hands them.
+TEST(Measurement, AtL1ConstantMemoryCounts) {
+  RunRecord record = vector_add_record();
+  const Measurement without = measure(record, vector_add_work(), roofs_of(test_machine()));
+  EXPECT_FALSE(without.constant_bytes.known());  // a device that does not count them
+  EXPECT_EQ(without.level("l1").bytes.value, 12582912);
+  record.counters.set(Counter::constant_bytes, 12582912);
+  const Measurement m = measure(record, vector_add_work(), roofs_of(test_machine()));
+  EXPECT_EQ(m.l1_bytes.value, 12582912);
+  EXPECT_EQ(m.level("l1").bytes.value, 2 * 12582912);
+  EXPECT_EQ(m.level("l1").ai.value, 1.0 / 24);
+  EXPECT_EQ(m.level("l2").ai.value, 1.0 / 12);
+}
+
 // What hardware counters call FLOPs, no atomic makes; but who sums by atomics skips no work.
 TEST(Measurement, KnowsTheSumsOfAtomicsAsWorkThatWasDone) {
   RunRecord record = vector_add_record();

@@ -1,5 +1,6 @@
 #include "common/vgpu/memory.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/vgpu/gpu.h"
@@ -80,6 +81,38 @@ TEST(Memory, ConstantsLieInABank) {
     EXPECT_GE(high->address, low->address + low->size_bytes + Memory::kGapBytes);
     EXPECT_TRUE(Memory::is_constant(high->address));
   }
+}
+
+// Whoever made the plan.
+TEST(Gpu, CopiesAndMemsetsDoNotReachConstants) {
+  const auto module = ptx::parse(
+      ".version 9.0\n.target sm_80\n.address_size 64\n.const .align 4 .b8 table[64];\n.visible .entry "
+      "k()\n{\nret;\n}\n",
+      "kernel.cu");
+  ASSERT_TRUE(module.ok()) << module.error().text();
+  Machine machine;
+  machine.sms = 1;
+  machine.memory_bytes = 1 << 20;
+  machine.l1_bytes = machine.l2_bytes = 128;
+  machine.l1_ways = machine.l2_ways = 1;
+  Gpu gpu(machine);
+  ASSERT_TRUE(gpu.load(*module, "kernel.cu", "kernel.cu").ok());
+  const std::uint64_t own = gpu.memory().buffer(*gpu.memory().allocate("a", 64, 4, Region::buffers)).address;
+  const std::uint64_t table = Memory::kConstantBase;
+  ASSERT_NE(gpu.memory().find(table), nullptr);
+  const auto fault = [&](auto&& step) {
+    gpu.begin_plan({1'000'000, 10});
+    EXPECT_FALSE(step());
+    const RunRecord record = gpu.end_plan();
+    EXPECT_TRUE(record.fault);
+    return record.fault ? record.fault->message : std::string();
+  };
+  EXPECT_THAT(fault([&] { return gpu.copy_memory(table, own, 64, 3); }),
+              testing::HasSubstr("memcpy of 64 bytes in constant memory"));
+  EXPECT_THAT(fault([&] { return gpu.copy_memory(own, table, 64, 3); }),
+              testing::HasSubstr("memcpy of 64 bytes in constant memory"));
+  EXPECT_THAT(fault([&] { return gpu.set_memory(table + 60, 1, 4, 3); }),
+              testing::HasSubstr("memset of 4 bytes in constant memory"));
 }
 
 TEST(Memory, CapacityIsKept) {
