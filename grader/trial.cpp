@@ -60,7 +60,7 @@ RunOptions measured_trial(const Work& work, int threads) {
   constexpr std::uint64_t kFlopsOfAWarp = 64;
   const std::uint64_t fmas = static_cast<std::uint64_t>(work.useful_flops) / kFlopsOfAWarp;
   const std::uint64_t instructions = std::max(kAlways, kForEachFma * fmas);
-  return {.max_warp_instructions = instructions,
+  return {.max_work = instructions,
           .max_seconds = kAlwaysSeconds * static_cast<double>(instructions) / static_cast<double>(kAlways),
           .threads = threads};
 }

@@ -36,7 +36,7 @@ std::string case_name(const Size& size, std::uint64_t seed);
 // answer is wrong.
 // Small trials run side by side, each on one thread; the measured one may have all. A slow kernel ends too, so a large
 // problem gets more: so many warp instructions for each warp's worth of multiply-adds.
-inline constexpr RunOptions kSmallTrial{.max_warp_instructions = 20'000'000,
+inline constexpr RunOptions kSmallTrial{.max_work = 20'000'000,
                                         .max_seconds = 60,
                                         .threads = 1,
                                         .sanitize = true,
@@ -46,7 +46,7 @@ RunOptions measured_trial(const Work& work, int threads);
 
 // The course's own starter is known to end, on a slow and busy machine too.
 inline constexpr RunOptions starter_trial(int threads) {
-  return {.max_warp_instructions = 200'000'000'000, .max_seconds = 7200, .threads = threads};
+  return {.max_work = 200'000'000'000, .max_seconds = 7200, .threads = threads};
 }
 
 // Without `expected` nothing is compared. Errors are the harness's own trouble.

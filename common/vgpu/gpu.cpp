@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "common/vgpu/clock.h"
 #include "common/vgpu/counting.h"
+#include "common/vgpu/int128.h"
 #include "common/vgpu/launch.h"
 #include "common/vgpu/least_time.h"
 #include "common/vgpu/occupancy.h"
@@ -19,6 +21,14 @@ namespace {
 // PTX registers are kept as they are (ptxas would share them), for every resident warp.
 constexpr std::uint64_t kMaxRegisterBytes = 1ull << 30;
 constexpr std::uint64_t kMaxPlanOperations = 4'000'000;
+
+using HostClock = std::chrono::steady_clock;
+
+// Of the whole grid, at the least: its blocks are started, and each of their warps begins.
+UInt128 least_work(const Program& program, std::uint64_t blocks, std::uint64_t warps, bool sanitized) {
+  const std::uint64_t first = program.ops.front().target;
+  return UInt128{blocks} * (work_of_block(program, warps, sanitized) + warps * first);
+}
 
 }  // namespace
 
@@ -88,6 +98,8 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
 
 void Gpu::begin_plan(const RunLimits& limits) {
   limits_ = limits;
+  seconds_ = limits.seconds;
+  began_ = HostClock::now();
   plan_operations_ = 0;
   traffic_.clear();
   steps_.clear();
@@ -130,6 +142,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
                               return it == addresses_.end() ? std::uint64_t{0} : it->second;
                             },
                         .source_name = source_name_,
+                        .work_mode = {.counts = limits_.counts, .sanitized = limits_.sanitize},
                         .sms = machine_.sms});
   if (!program) {
     Error error = program.error();
@@ -169,6 +182,21 @@ Result<bool> Gpu::launch(const KernelCall& call) {
                     code.registers.size(), blocks));
   }
   step->occupancy = *occupancy;
+  const std::uint64_t warps = (call.block.count() + kWarpSize - 1) / kWarpSize;
+  if (least_work(*step->program, call.grid.count(), warps, limits_.sanitize) > limits_.work) {
+    return Error{
+        .message = fmt::format("the grid of {} has {} blocks: to start them alone is more work than is left of "
+                               "this run's budget",
+                               step->name, call.grid.count()),
+        .file = source_path_,
+        .line = call.line,
+        .advice = "launch fewer blocks, and let each thread do more"};
+  }
+  const std::uint64_t held = register_bytes + blocks * warps * kWarpSize * step->program->local_bytes;
+  const std::uint64_t start = work::kLaunch + step->program->ops.size() * work::kOperation +
+                              static_cast<std::uint64_t>(machine_.sms * machine_.l1_bytes) / work::kL1Bytes +
+                              held / work::kHeldBytes;
+  if (!charge(start, step->name, call.line, "the plan's launches are past its budget")) return false;
   // Every launch keeps its program and counters until the plan ends.
   plan_operations_ += step->program->ops.size();
   if (plan_operations_ > kMaxPlanOperations) {
@@ -185,7 +213,9 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   launch.line_of = [this, &code](std::uint32_t pc) { return module_->line_in(code.instructions[pc], source_name_); };
   printer_->begin_launch();
   launch.printer = printer_.get();
+  limits_.seconds = seconds_ - std::chrono::duration<double>(HostClock::now() - began_).count();
   const GridTrace trace = run_grid(launch, {call.grid, call.block, step->occupancy.blocks_per_sm}, sms, limits_);
+  if (launch.refusal) return *launch.refusal;
   if (launch.watched_pc) watched_line_ = launch.line_of(*launch.watched_pc);
   for (auto& [pc, warning] : launch.warnings) {
     warnings_.push_back(placed(std::move(warning), step->name, code, pc));
@@ -221,6 +251,9 @@ Result<bool> Gpu::launch(const KernelCall& call) {
     steps_.push_back(std::move(step));
     return true;
   }
+  std::uint64_t replayed = 0;
+  for (const BlockTrace& block : trace.blocks) replayed += block.instructions;
+  limits_.work -= std::min(limits_.work, replayed * work::kReplayed);
   step->reading = read_clock({.machine = machine_,
                               .program = *step->program,
                               .schedule = *step->schedule,
@@ -280,12 +313,9 @@ void Gpu::touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Ste
   }
 }
 
-// Bytes that a memset or copy moves are work as well: a plan of nothing else ends by its budget.
-bool Gpu::charge(std::uint64_t size_bytes, const char* what, int line) {
-  constexpr std::uint64_t kInstructionsPerLine = 8;
-  const std::uint64_t cost = size_bytes / kLineBytes * kInstructionsPerLine;
-  if (cost <= limits_.warp_instructions) {
-    limits_.warp_instructions -= cost;
+bool Gpu::charge(std::uint64_t work, const std::string& what, int line, const std::string& trouble) {
+  if (work <= limits_.work) {
+    limits_.work -= work;
     return true;
   }
   Fault fault;
@@ -293,10 +323,16 @@ bool Gpu::charge(std::uint64_t size_bytes, const char* what, int line) {
   fault.kernel = what;
   fault.file = source_path_;
   fault.line = line;
-  fault.message = fmt::format(
-      "runs too long: the plan's memsets and copies are past its budget (this {} moves {} bytes)", what, size_bytes);
+  fault.message = "runs too long: " + trouble;
   fault_ = std::move(fault);
   return false;
+}
+
+// Bytes that a memset or copy moves are work as well: a plan of nothing else ends by its budget.
+bool Gpu::charge_moved(std::uint64_t size_bytes, const char* what, int line) {
+  return charge(
+      work::kLaunch + size_bytes / kLineBytes * work::kMovedLine, what, line,
+      fmt::format("the plan's memsets and copies are past its budget (this {} moves {} bytes)", what, size_bytes));
 }
 
 // A step that moves bytes.
@@ -313,7 +349,7 @@ Gpu::Step& Gpu::begin_transfer(const char* name, int line) {
 
 bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t size_bytes, int line) {
   ROOFWALK_CHECK(!fault_ && size_bytes != 0);
-  if (!check_range(address, size_bytes, "memset", line) || !charge(size_bytes, "memset", line)) return false;
+  if (!check_range(address, size_bytes, "memset", line) || !charge_moved(size_bytes, "memset", line)) return false;
   const Buffer* buffer = memory_.find(address);
   std::memset(buffer->data + (address - buffer->address), value, size_bytes);
   memory_.define(address, size_bytes);
@@ -326,7 +362,7 @@ bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t si
 bool Gpu::copy_memory(std::uint64_t destination, std::uint64_t source, std::uint64_t size_bytes, int line) {
   ROOFWALK_CHECK(!fault_ && size_bytes != 0);
   if (!check_range(destination, size_bytes, "memcpy", line) || !check_range(source, size_bytes, "memcpy", line) ||
-      !charge(size_bytes, "memcpy", line))
+      !charge_moved(size_bytes, "memcpy", line))
     return false;
   const Buffer* to = memory_.find(destination);
   const Buffer* from = memory_.find(source);

@@ -46,6 +46,7 @@ class L2Log {
   // Long straight code asks for much in one turn: an SM with a full log waits for the next round.
   bool full() const { return lines_.size() >= kMostLines; }
 
+  std::size_t lines() const { return lines_.size(); }
   bool empty() const { return requests_.empty(); }
 
   // Asks L2 for everything and forgets it. `sites` are the launch's, `first_site` is where they lie in `traffic`.

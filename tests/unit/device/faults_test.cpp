@@ -88,7 +88,7 @@ TEST(Faults, SharedMemoryBeforeItsStart) {
 
 TEST(Faults, EndlessLoopEndsByItsBudget) {
   const Fault fault =
-      fault_of(kernel("  volatile float* p = c;\n  while (n > 0) p[0] = 1;"), {.max_warp_instructions = 1'000'000});
+      fault_of(kernel("  volatile float* p = c;\n  while (n > 0) p[0] = 1;"), {.max_work = 1'000'000});
   EXPECT_EQ(fault.kind, FaultKind::runaway);
   EXPECT_EQ(fault.line, 4);
 }
@@ -138,7 +138,7 @@ TEST(Faults, LocalMemoryBeyondTheDevice) {
 
 TEST(Faults, GridOfBillionsOfEmptyBlocksEndsByItsBudget) {
   const Fault fault = fault_of(kernel("  if (n < 0) c[0] = 1;", "k<<<2000000000, 32>>>(a, c, n);"),
-                               {.max_warp_instructions = 10'000'000});
+                               {.max_work = 10'000'000});
   EXPECT_EQ(fault.kind, FaultKind::runaway);
 }
 
