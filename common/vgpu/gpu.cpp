@@ -20,6 +20,7 @@ namespace {
 
 // PTX registers are kept as they are (ptxas would share them), for every resident warp.
 constexpr std::uint64_t kMaxRegisterBytes = 1ull << 30;
+constexpr std::uint64_t kMaxLocalBytes = 2ull << 30;  // of resident threads, on the host
 constexpr std::uint64_t kMaxPlanOperations = 4'000'000;
 
 using HostClock = std::chrono::steady_clock;
@@ -98,7 +99,6 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
 
 void Gpu::begin_plan(const RunLimits& limits) {
   limits_ = limits;
-  seconds_ = limits.seconds;
   began_ = HostClock::now();
   plan_operations_ = 0;
   traffic_.clear();
@@ -183,6 +183,13 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   }
   step->occupancy = *occupancy;
   const std::uint64_t warps = (call.block.count() + kWarpSize - 1) / kWarpSize;
+  const std::uint64_t resident_local_bytes = blocks * warps * kWarpSize * step->program->local_bytes;
+  if (resident_local_bytes > kMaxLocalBytes) {
+    return too_much(
+        fmt::format("{} bytes of local memory a thread are more than the virtual GPU can hold for {} blocks "
+                    "at once",
+                    step->program->local_bytes, blocks));
+  }
   if (least_work(*step->program, call.grid.count(), warps, limits_.sanitize) > limits_.work) {
     return Error{
         .message = fmt::format("the grid of {} has {} blocks: to start them alone is more work than is left of "
@@ -192,7 +199,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
         .line = call.line,
         .advice = "launch fewer blocks, and let each thread do more"};
   }
-  const std::uint64_t held = register_bytes + blocks * warps * kWarpSize * step->program->local_bytes;
+  const std::uint64_t held = register_bytes + resident_local_bytes;
   const std::uint64_t start = work::kLaunch + step->program->ops.size() * work::kOperation +
                               static_cast<std::uint64_t>(machine_.sms * machine_.l1_bytes) / work::kL1Bytes +
                               held / work::kHeldBytes;
@@ -213,7 +220,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   launch.line_of = [this, &code](std::uint32_t pc) { return module_->line_in(code.instructions[pc], source_name_); };
   printer_->begin_launch();
   launch.printer = printer_.get();
-  limits_.seconds = seconds_ - std::chrono::duration<double>(HostClock::now() - began_).count();
+  limits_.spent_seconds = std::chrono::duration<double>(HostClock::now() - began_).count();
   const GridTrace trace = run_grid(launch, {call.grid, call.block, step->occupancy.blocks_per_sm}, sms, limits_);
   if (launch.refusal) return *launch.refusal;
   if (launch.watched_pc) watched_line_ = launch.line_of(*launch.watched_pc);

@@ -84,7 +84,6 @@ class Gpu {
 
   std::unique_ptr<Printer> printer_;
   RunLimits limits_;                               // what is left of them
-  double seconds_ = 0;                             // of wall time, of the plan
   std::chrono::steady_clock::time_point began_{};  // the plan
   std::uint64_t plan_operations_ = 0;              // lowered, over all launches of the plan
   std::vector<SiteTraffic> traffic_;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -26,7 +27,7 @@ using Bytes = std::unique_ptr<std::uint8_t[], FreeDelete>;
 Bytes allocate_zeroed(std::size_t bytes) {
   const std::size_t rounded = (bytes + 63) / 64 * 64 + 64;
   auto* p = static_cast<std::uint8_t*>(std::aligned_alloc(64, rounded));
-  ROOFWALK_CHECK(p != nullptr);
+  if (p == nullptr) throw std::bad_alloc();
   std::memset(p, 0, rounded);
   return Bytes(p);
 }
@@ -135,8 +136,8 @@ class GridRunner {
     }
   }
 
-  void run(double seconds) {
-    play(seconds);
+  void run(double seconds, double spent_seconds) {
+    play(seconds, spent_seconds);
     l2_round_.replay_alone();
     l2_round_.tell_traces();
     add_sites(l2_round_.sites());
@@ -157,7 +158,7 @@ class GridRunner {
   }
 
  private:
-  void play(double seconds) {
+  void play(double seconds, double spent_seconds) {
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t slot = 0; !sms_.empty() && slot < sms_[0].blocks.size(); ++slot) {
       for (Multiprocessor& sm : sms_) dispatch(sm, sm.blocks[slot]);
@@ -170,7 +171,7 @@ class GridRunner {
       if (!settle_round()) return;
       hold_trace_limits();
       if ((++rounds_ % 256 == 0 || blocks_go_on_) &&
-          std::chrono::steady_clock::now() - start > std::chrono::duration<double>(seconds)) {
+          std::chrono::steady_clock::now() - start > std::chrono::duration<double>(seconds - spent_seconds)) {
         launch_.refusal = Error{.message = fmt::format("a run on the virtual GPU did not end within {:g} s", seconds),
                                 .advice = "its budget of work has not run out: is this computer very busy?"};
         return;
@@ -476,7 +477,7 @@ std::uint64_t work_of_block(const Program& program, std::uint64_t warps, bool sa
 GridTrace run_grid(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, RunLimits& limits) {
   launch.block_dim = shape.block;
   GridRunner runner(launch, shape, sms, limits);
-  runner.run(limits.seconds);
+  runner.run(limits.seconds, limits.spent_seconds);
   limits.work = runner.budget_left();
   return runner.take_trace();
 }

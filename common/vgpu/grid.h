@@ -34,8 +34,7 @@ struct GridShape {
 
 struct RunLimits {
   std::uint64_t work = 0;  // work.h
-  // Of wall time, for all that follows until the limits are given anew: a guard against trouble with the host. A run
-  // that is past it is refused by an Error without a file.
+  // Of wall time: a guard against trouble with the host. A run that is past it is refused by an Error without a file.
   double seconds = 0;
   TraceLimits traces = {};
   int threads = 1;            // at most; no figure depends on it
@@ -43,6 +42,7 @@ struct RunLimits {
   WatchedBytes watched = {};  // where sanitized: of device memory
   bool lockstep = true;       // lockstep code (lockstep.h); no figure depends on it
   bool counts = true;         // what memory traffic costs; else nobody asks L1, L2 and banks
+  double spent_seconds = 0;   // of `seconds`, before
 };
 
 // Runs until the grid is done or the launch has a fault or refusal. `sms` come back with their counters; their L1 is

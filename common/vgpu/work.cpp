@@ -15,9 +15,9 @@ std::uint32_t work_of_access(const Instruction& in, const WorkMode& mode) {
     case Space::constant:
       return 4;
     case Space::local:
-      return mode.sanitized ? 40 : 25;
+      return 40;
     case Space::shared:
-      return mode.sanitized ? 40 : 20;
+      return mode.sanitized ? 40 : 24;
     default:
       return mode.counts && !mode.sanitized ? 16 : 40;
   }

@@ -26,12 +26,12 @@ namespace work {
 // Of each line that a request touches at L1, that is asked of L2, and that is kept of stores until a round ends.
 inline constexpr std::uint64_t kL1Line = 1, kL2Line = 8, kStoredLine = 12;
 // Of each lane that the sanitizer looks at in shared memory, where it has to look at lanes.
-inline constexpr std::uint64_t kCheckedLane = 6;
+inline constexpr std::uint64_t kCheckedLane = 8;
 // Of a block, each of its warps, and bytes of its shared memory.
 inline constexpr std::uint64_t kBlock = 32, kWarp = 4, kSharedBytes = 128, kSanitizedSharedBytes = 32;
 // Of a launch: itself, each operation of its code, bytes of L1 of the machine, bytes of its warps' registers and local
 // memory.
-inline constexpr std::uint64_t kLaunch = 500, kOperation = 20, kL1Bytes = 1024, kHeldBytes = 32;
+inline constexpr std::uint64_t kLaunch = 2000, kOperation = 20, kL1Bytes = 1024, kHeldBytes = 32;
 // Of each instruction that the clock replays.
 inline constexpr std::uint64_t kReplayed = 3;
 // Of each line that a memset or a copy moves.
