@@ -136,12 +136,6 @@ TEST(Faults, LocalMemoryBeyondTheDevice) {
   EXPECT_NE(fault.message.find("bytes of local memory a thread"), std::string::npos) << fault.message;
 }
 
-TEST(Faults, GridOfBillionsOfEmptyBlocksEndsByItsBudget) {
-  const Fault fault = fault_of(kernel("  if (n < 0) c[0] = 1;", "k<<<2000000000, 32>>>(a, c, n);"),
-                               {.max_work = 10'000'000});
-  EXPECT_EQ(fault.kind, FaultKind::runaway);
-}
-
 TEST(Faults, HugeGlobalIsRefusedAtLoad) {
   const auto artifact = compile(
       "#include <roofwalk.cuh>\n__device__ char big[1ull << 40];\n__global__ void k(float* c) { c[0] = big[5]; }\n"

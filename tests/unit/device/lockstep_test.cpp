@@ -472,7 +472,7 @@ void expect_the_same(const Artifact& artifact, const std::vector<int>& sizes,
   uncounted.figures = RunOptions::Figures::none;
   std::optional<Outcome> first;
   for (RunOptions options : {counted, traced, sanitized, uncounted}) {
-    options.max_work = 30'000'000;
+    options.max_work = 300'000'000;
     options.lockstep = false;
     const Outcome wanted = run(artifact, sizes, numbers_, options);
     options.lockstep = true;
