@@ -63,13 +63,13 @@ void look_again(Workspace& workspace, const Artifact& artifact, bool was_counted
 std::string case_name(const Size& size, std::uint64_t seed) { return fmt::format("{}, seed {}", size.text(), seed); }
 
 RunOptions measured_trial(const Work& work, int threads) {
-  constexpr std::uint64_t kAlways = 2'000'000'000, kForEachFma = 32;
+  constexpr std::uint64_t kAlways = 2'000'000'000, kForEachFma = 256;
   constexpr double kAlwaysSeconds = 300;
   constexpr std::uint64_t kFlopsOfAWarp = 64;
   const std::uint64_t fmas = static_cast<std::uint64_t>(work.useful_flops) / kFlopsOfAWarp;
-  const std::uint64_t instructions = std::max(kAlways, kForEachFma * fmas);
-  return {.max_warp_instructions = instructions,
-          .max_seconds = kAlwaysSeconds * static_cast<double>(instructions) / static_cast<double>(kAlways),
+  const std::uint64_t work_units = std::max(kAlways, kForEachFma * fmas);
+  return {.max_work = work_units,
+          .max_seconds = kAlwaysSeconds * static_cast<double>(work_units) / static_cast<double>(kAlways),
           .threads = threads};
 }
 

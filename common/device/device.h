@@ -24,8 +24,11 @@ struct DeviceBuffer {
 };
 
 struct RunOptions {
-  std::uint64_t max_warp_instructions = 20'000'000'000;  // a run past this is a `runaway` fault
-  double max_seconds = 300;                              // of wall time; the same fault
+  // Of the virtual GPU, in warp instructions and what costs as much (vgpu/work.h): a run past it is a `runaway` fault.
+  std::uint64_t max_work = 20'000'000'000;
+  // Of wall time. The virtual GPU takes it for trouble with the host, an Error: which kernels end is a matter of
+  // counts. On a real GPU nothing else ends a loop: a `runaway` fault.
+  double max_seconds = 300;
   int threads = 0;        // of the virtual GPU, at most; 0: as many as the machine has. No figure depends on it
   bool lockstep = true;   // of the virtual GPU: whole warps run as one (vgpu/lockstep.h). No figure depends on it
   bool sanitize = false;  // of the virtual GPU: races and reads of what was never written are faults

@@ -110,10 +110,10 @@ std::uint32_t split(Launch& launch, Warp& warp, const Op* op, std::span<const Wa
 
 // The warp begins with the basic block, unless its budget is spent.
 inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
-  if (launch.instructions_left < op->count) {
+  if (launch.work_left < op->target) {
     return launch.stop(warp, op + 1, FaultKind::runaway, -1, kOutOfBudget);
   }
-  launch.instructions_left -= op->count;
+  launch.work_left -= op->target;
   launch.clock += op->count;
   warp.executed += op->count;
   warp.path.enter(op->block, op->offset);

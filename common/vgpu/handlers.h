@@ -5,9 +5,9 @@
 
 namespace roofwalk::vgpu {
 
-// Of the runaway fault that a spent budget of instructions is.
+// Of the runaway fault that a spent budget is.
 inline constexpr const char* kOutOfBudget =
-    "runs too long: the kernel is still running after its budget of instructions; is this loop endless?";
+    "runs too long: the kernel is still running after its budget of work; is this loop endless?";
 
 // control_ops.cpp
 const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op);

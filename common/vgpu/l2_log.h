@@ -48,6 +48,7 @@ class L2Log {
   // Long straight code asks for much in one turn: an SM with a full log waits for the next round.
   bool full() const { return lines_.size() >= kMostLines; }
 
+  std::size_t lines() const { return lines_.size(); }
   bool empty() const { return requests_.empty(); }
   // Since the log was empty, but for those that traces ask after.
   std::uint64_t asked_lines() const { return asked_lines_; }

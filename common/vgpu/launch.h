@@ -1,6 +1,7 @@
 // One launch in flight: streaming multiprocessors, resident blocks, warps, and the counters that their steps leave.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -158,7 +159,7 @@ struct alignas(64) Multiprocessor {
   // Of the round that runs now.
   L2Log l2_log;
   StoreLog stores;
-  std::uint64_t instructions = 0;
+  std::uint64_t work = 0;            // done (work.h)
   bool moved = false;                // some warp had a turn
   std::vector<std::uint32_t> ended;  // slots whose block ended
   std::optional<Fault> fault;        // and with it the SM's round
@@ -245,14 +246,14 @@ class Launch {
   std::optional<std::uint32_t> watched_pc;  // that wrote to them last
   bool counts = true;                       // memory traffic, whatever of it L1, L2 and banks make
   bool stores_wait = false;                 // global stores go to the SM's log: other SMs may run meanwhile
-  std::uint64_t instructions_left = 0;      // of the budget, for the turns of `sm` in this round
+  std::uint64_t work_left = 0;              // of the budget (work.h), for the turns of `sm` in this round
   std::uint64_t clock = 0;                  // what %clock reads: warp instructions so far
   CallHook call_hook;
   Printer* printer = nullptr;                    // where printf goes; nullptr: nowhere
   std::function<int(std::uint32_t pc)> line_of;  // in the learner's file, 0 unknown; for faults
   std::optional<Fault> fault;                    // without kernel, file and line, which whoever owns the module adds
   std::uint32_t fault_pc = 0;
-  std::optional<Error> refusal;  // from the call hook
+  std::optional<Error> refusal;  // from the call hook; or our own, which names no file: the host's limits
   // Sanitized: what goes well by luck, each once, with the instruction where it was seen; as `fault`, incomplete.
   std::vector<std::pair<std::uint32_t, Fault>> warnings;
 
@@ -260,6 +261,9 @@ class Launch {
   Dim3 thread_of(std::uint32_t linear) const {
     return {linear % block_dim.x, linear / block_dim.x % block_dim.y, linear / block_dim.x / block_dim.y};
   }
+
+  // Takes work off what is left; nothing is left where it is more.
+  void charge(std::uint64_t work) { work_left -= std::min(work_left, work); }
 
   // Adds to `sites` what was left in shared_memos and product_runs, at the end of the launch.
   void count_steps();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -60,7 +61,8 @@ Result<int> Memory::allocate(std::string_view name, std::uint64_t size_bytes, st
   const std::uint64_t address = in_layout ? free_address(size_bytes) : frame;
   void* mapped = mmap(nullptr, mapped_bytes(size_bytes), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return Error{.message = fmt::format("no memory for `{}` ({} bytes)", name, size_bytes)};
+  if (mapped == MAP_FAILED)
+    throw std::runtime_error(fmt::format("this computer has no memory for `{}` ({} bytes)", name, size_bytes));
   auto* data = static_cast<std::uint8_t*>(mapped);
   if (size_bytes >= kHugePageBytes) {
     // Kernels walk down columns: with small pages, every lane would need another entry of the host's TLB.

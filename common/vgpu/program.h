@@ -15,6 +15,7 @@
 #include "common/base/result.h"
 #include "common/ptx/module.h"
 #include "common/record/run_record.h"
+#include "common/vgpu/work.h"
 
 namespace roofwalk::vgpu {
 
@@ -49,7 +50,7 @@ struct Op {
   std::uint32_t block = 0;                        // basic block that it stands in
   std::uint32_t count = 0;                        // block entry: its instructions; memory: bytes a lane
   std::uint32_t memory = 0;                       // memory: its place in BasicBlock::memory; block entry: how many
-  std::uint32_t target = 0;                       // branch: block of the taken lanes
+  std::uint32_t target = 0;                       // branch: block of the taken lanes; block entry: its work
   std::uint32_t next_block = 0;                   // branch and fall-through: block of the others
   std::uint32_t meet = 0;                         // branch: block where both meet again
   std::uint32_t steps = 0;                        // lockstep code: which steps its address or register has
@@ -217,7 +218,8 @@ struct LoweringInput {
   std::string_view source_name = {};  // the learner's file, for the lines of errors
   bool may_call_externs = false;      // plans only
   bool points_to_constants = false;   // the module makes generic pointers to constant memory
-  int sms = 1;                        // what %nsmid reads
+  WorkMode work_mode = {};
+  int sms = 1;  // what %nsmid reads
 };
 
 // The parameter block of a function: offset of each parameter and the whole size, by the ABI (natural alignment).

@@ -611,6 +611,7 @@ std::string shared_place(const Program& program, const ptx::Instruction& in, std
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes) {
   if (warp.block->shadow == nullptr) return true;
+  launch.charge(static_cast<std::uint64_t>(std::popcount(access.mask)) * work::kCheckedLane);
   const auto finding = warp.block->shadow->touch(warp.index, op->pc, access, touch, writes);
   if (!finding) return true;
   const auto verb = [](SharedTouch t) {

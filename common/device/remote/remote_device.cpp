@@ -439,8 +439,8 @@ Result<RunRecord> RemoteDevice::do_run(const Plan& plan, const RunOptions& optio
       s.ask({{"ask", "run"}, {"plan", packed}, {"options", to_json(bounded)}}, arguments, {}, seconds, kMostHeadBytes);
   const double wall_ns = std::chrono::duration<double, std::nano>(Clock::now() - began).count();
   if (!answer) {
-    const bool is_fault = s.last_loss && (s.last_loss->kind == Loss::Kind::late ||
-                                          (s.last_loss->kind == Loss::Kind::died && s.duties.kernels_may_end_it));
+    const bool is_fault = s.last_loss && s.duties.kernels_may_end_it &&
+                          (s.last_loss->kind == Loss::Kind::late || s.last_loss->kind == Loss::Kind::died);
     if (is_fault) return fault_of(*s.last_loss, plan, seconds);
     return answer.error();
   }

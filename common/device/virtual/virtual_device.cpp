@@ -71,7 +71,7 @@ class VirtualDevice final : public Device {
   }
 
   Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) override {
-    vgpu::RunLimits limits{options.max_warp_instructions, options.max_seconds};
+    vgpu::RunLimits limits{options.max_work, options.max_seconds};
     limits.sanitize = options.sanitize;
     limits.sanitized_blocks = options.sanitized_blocks;
     limits.sanitized_seed = options.sanitized_seed;

@@ -26,7 +26,7 @@ struct Outcome {
 Outcome run(const std::string& code, int n, const RunOptions& options = kSanitized, const std::string& before = {}) {
   Buffer a{"a", numbers(4 * kThreads)}, c{"c", std::vector<float>(kThreads, 7)};
   RunOptions limited = options;
-  limited.max_warp_instructions = 1'000'000;
+  limited.max_work = 1'000'000;
   auto record = Runner().run(text(code, before), {&a, &c, n}, limited);
   EXPECT_TRUE(record.ok()) << record.error().text();
   return {record ? std::move(*record) : RunRecord{}, c.values};

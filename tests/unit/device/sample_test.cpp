@@ -148,7 +148,7 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out) {
   }
 
   RunRecord record_of(const vgpu::TraceLimits& traces, std::vector<std::vector<std::uint64_t>> also = {}) {
-    vgpu::RunLimits limits{.warp_instructions = 1'000'000'000, .seconds = 600, .traces = traces};
+    vgpu::RunLimits limits{.work = 1'000'000'000'000, .seconds = 600, .traces = traces};
     limits.also_traced = std::move(also);
     gpu_.begin_plan(limits);
     const auto launched = gpu_.launch(call_);

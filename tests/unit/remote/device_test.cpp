@@ -34,9 +34,9 @@ class Workers {
     fs::remove(release());
   }
 
+  WorkerCommand command() const { return {{REMOTE_TEST_WORKER, mode_, log_.string()}, worker_environment()}; }
   Result<std::unique_ptr<Device>> open(const RemoteLimits& limits = kShort) const {
-    return make_remote_device({{REMOTE_TEST_WORKER, mode_, log_.string()}, worker_environment()}, "virtual:" + mode_,
-                              limits);
+    return make_remote_device(command(), "virtual:" + mode_, limits);
   }
   std::unique_ptr<Device> device(const RemoteLimits& limits = kShort) const {
     auto opened = open(limits);
@@ -305,6 +305,19 @@ TEST(RemoteDevice, AHangOutsideARunEndsAtItsLimitToo) {
   ASSERT_FALSE(loaded.ok());
   EXPECT_THAT(loaded.error().text(), HasSubstr("did not answer in time"));
   EXPECT_TRUE(gone(in_write.started().at(0)) && gone(in_load.started().at(0)));
+}
+
+// Kernels that are interpreted end by counts: where one takes too long, the host is in trouble.
+TEST(RemoteDevice, AHangOfAnInterpreterIsNoFaultOfAKernel) {
+  const Workers workers("hang");
+  auto device = make_remote_device(workers.command(), "virtual:hang", kShort, {.kernels_may_end_it = false});
+  ASSERT_TRUE(device.ok()) << device.error().text();
+  Runner runner(std::move(*device));
+  Buffer x{"x", numbers(10)}, y{"y", std::vector<float>(10)};
+  const auto record = runner.run(contract_artifact(), {&x, &y, 10, 2.0f}, kShortRun);
+  ASSERT_FALSE(record.ok());
+  EXPECT_THAT(record.error().text(), HasSubstr("did not answer in time"));
+  EXPECT_TRUE(record.error().file.empty());
 }
 
 TEST(RemoteDevice, AddressesThatMakeNoSenseAreRefused) {

@@ -224,7 +224,7 @@ TEST(MachineJson, ComesBackAndNothingElseIsTakenForIt) {
 }
 
 TEST(RunOptionsJson, ComeBack) {
-  const RunOptions options{.max_warp_instructions = ~0ull,
+  const RunOptions options{.max_work = ~0ull,
                            .max_seconds = 0.3,
                            .threads = 3,
                            .lockstep = false,
