@@ -37,12 +37,12 @@ std::string case_name(const Size& size, std::uint64_t seed);
 // small trial nobody wants figures, but where its answer is wrong. Small trials run side by side, each on one thread;
 // the measured one may have all. A slow kernel ends too, so a large problem gets more: so much work for each warp's
 // worth of multiply-adds.
-inline constexpr RunOptions kSmallTrial{.max_work = 100'000'000,
-                                        .max_seconds = 120,
-                                        .threads = 1,
-                                        .sanitize = true,
-                                        .time = RunOptions::Time::least,
-                                        .figures = RunOptions::Figures::none};
+inline const RunOptions kSmallTrial{.max_work = 100'000'000,
+                                    .max_seconds = 120,
+                                    .threads = 1,
+                                    .sanitize = true,
+                                    .time = RunOptions::Time::least,
+                                    .figures = RunOptions::Figures::none};
 RunOptions measured_trial(const Work& work, int threads);
 
 // The same, sanitized: what is right at small sizes may race at this one. All blocks are watched where the work is the
@@ -50,7 +50,7 @@ RunOptions measured_trial(const Work& work, int threads);
 RunOptions sanitized(RunOptions measured, const Work& work);
 
 // The course's own starter is known to end, on a slow and busy machine too.
-inline constexpr RunOptions starter_trial(int threads) {
+inline RunOptions starter_trial(int threads) {
   return {.max_work = 200'000'000'000, .max_seconds = 7200, .threads = threads};
 }
 

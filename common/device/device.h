@@ -44,7 +44,7 @@ struct RunOptions {
   // `clock`: which blocks are replayed depends on the code and on this number, as by chance. Those that the record of
   // an earlier run says were missing (RunRecord::untraced_blocks) are replayed too.
   std::uint64_t sample_seed = 0;
-  std::span<const std::vector<std::uint64_t>> also_traced = {};
+  std::vector<std::vector<std::uint64_t>> also_traced = {};
   // What the run finds out. On a real GPU each figure beyond the plan's time takes more passes over it, from the same
   // buffers and variables; what the last pass leaves stays in the buffers. The virtual GPU needs one pass.
   //   all: counters where they can be had, the time of each step, and the plan's time

@@ -9,6 +9,7 @@ namespace {
 std::uint32_t latency_of(const Machine& machine, const TimedOp& op) {
   switch (op.kind) {
     case TimedKind::load:
+    case TimedKind::load_constant:
     case TimedKind::atomic:
     case TimedKind::async_wait:
       return static_cast<std::uint32_t>(machine.l2_latency_cycles);

@@ -124,7 +124,9 @@ bool Sample::hold_limits(const TraceSize& recorded) {
 GridTrace Sample::take() {
   GridTrace out;
   out.complete = halvings_ == 0 && !ended_;
-  for (auto& [index, trace] : traces_) out.blocks.push_back(std::move(*trace));
+  for (auto& [index, trace] : traces_) {
+    if (trace->work.instructions != 0) out.blocks.push_back(std::move(*trace));  // a fault leaves some unfinished
+  }
   traces_.clear();
   if (limits_.complete || out.blocks.empty()) return out;
   std::vector<BlockWork> works;

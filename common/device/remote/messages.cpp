@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "common/base/json_reader.h"
+#include "common/record/run_record_json.h"
 
 namespace roofwalk {
 
@@ -54,6 +55,8 @@ Json to_json(const RunOptions& options) {
           {"watched_address", options.watched_address},
           {"watched_bytes", options.watched_bytes},
           {"time", static_cast<int>(options.time)},
+          {"sample_seed", options.sample_seed},
+          {"also_traced", options.also_traced},
           {"figures", static_cast<int>(options.figures)}};
 }
 
@@ -70,6 +73,11 @@ Result<RunOptions> run_options_from_json(const Json& json) {
   in.whole("sanitized_seed", out.sanitized_seed);
   in.whole("watched_address", out.watched_address);
   in.whole("watched_bytes", out.watched_bytes);
+  in.whole("sample_seed", out.sample_seed);
+  in.with("also_traced", [&](const Json& launches) -> Status {
+    ROOFWALK_TRY(out.also_traced, block_numbers_from_json(launches));
+    return kOk;
+  });
   in.whole("time", time, 0, static_cast<int>(RunOptions::Time::least));
   in.whole("figures", figures, 0, static_cast<int>(RunOptions::Figures::none));
   ROOFWALK_TRY_STATUS(in.end());

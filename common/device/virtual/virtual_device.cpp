@@ -82,7 +82,7 @@ class VirtualDevice final : public Device {
     if (options.time == RunOptions::Time::least || !limits.counts) limits.traces.instructions = 0;
     limits.traces.complete = options.time == RunOptions::Time::whole_clock;
     limits.traces.key = vgpu::mix(code_hash_ + vgpu::mix(options.sample_seed));
-    limits.also_traced.assign(options.also_traced.begin(), options.also_traced.end());
+    limits.also_traced = options.also_traced;
     gpu_.begin_plan(limits);
     for (const PlanStep& step : plan.steps) {
       bool going_on = false;
