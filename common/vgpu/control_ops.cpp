@@ -150,12 +150,15 @@ const Op* enter_together(Launch& launch, Warp& warp, const Op* op) {
   return count_entry(launch, warp, op);
 }
 
-// No lane is left that could run: all have ended, or stand in front of a barrier.
+// No lane is left that could run: all that have not ended stand in front of a barrier.
 [[gnu::noinline]] const Op* settle(Launch& launch, Warp& warp) {
-  if (warp.standing.empty()) return finish_warp(warp);
   if (const Op* entry = bring_together(warp)) return enter_together(launch, warp, entry);
   const StandingLanes& first = warp.standing.front();
   return stop_at_barrier(launch, warp, barrier_behind(first.entry), first.lanes);
+}
+
+inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
+  return warp.standing.empty() ? finish_warp(warp) : settle(launch, warp);
 }
 
 // Some lanes come to a barrier of the block, others of the warp are elsewhere: those run on first.
@@ -175,7 +178,7 @@ const Op* enter_together(Launch& launch, Warp& warp, const Op* op) {
 // Where lanes that went different ways may meet again.
 [[gnu::noinline]] const Op* meet(Launch& launch, Warp& warp, const Op* op) {
   warp.stack.pop_back();
-  if (!resume_top(launch, warp)) return settle(launch, warp);
+  if (!resume_top(launch, warp)) return out_of_lanes(launch, warp);
   if (!warp.standing.empty() && !may_go_on(launch, warp)) return nullptr;
   if (warp.stack.back().block != op->block) return enter_block(launch, warp, warp.stack.back().block);
   if (op->run == op_enter_block_with_barrier && warp.mask != warp.live) return wait_for_others(launch, warp, op);
@@ -229,7 +232,7 @@ std::uint32_t guard_mask(const Warp& warp, const Op* op) {
 }
 
 const Op* go_on(Launch& launch, Warp& warp) {
-  if (!resume_top(launch, warp)) return settle(launch, warp);
+  if (!resume_top(launch, warp)) return out_of_lanes(launch, warp);
   if (!warp.standing.empty() && !may_go_on(launch, warp)) return nullptr;
   return enter_block(launch, warp, warp.stack.back().block);
 }

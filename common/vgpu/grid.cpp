@@ -34,10 +34,10 @@ Bytes allocate_zeroed(std::size_t bytes) {
 }
 
 // A round of less work is over before a second thread has woken up.
-constexpr std::uint64_t kTeamWork = 2000;
+constexpr std::uint64_t kTeamWork = 16'000;
 
 // Where blocks go on while they can, a round of an SM ends after so much work, or lines in its log of stores.
-constexpr std::uint64_t kRoundWork = std::uint64_t{1} << 16;
+constexpr std::uint64_t kRoundWork = std::uint64_t{1} << 20;
 constexpr std::size_t kRoundLines = std::size_t{1} << 14;
 // Of what is left of the budget each SM may spend its share within a round, but so much at least: long code without a
 // loop is one turn of a warp.
@@ -301,6 +301,7 @@ class GridRunner {
     launch.round = rounds_ + 1;
     const std::uint64_t share = std::min(budget_, std::max(budget_ / working_.size(), kLeastShare));
     launch.work_left = share;
+    const std::uint64_t lines_before = sm.l1_lines;
     sm.moved = false;
     // All SMs together within what is left of the budget, so that a kernel that is past it does not end meanwhile.
     const std::uint64_t most = std::min(kRoundWork, budget_ / working_.size());
@@ -319,13 +320,15 @@ class GridRunner {
       if (launch.refusal || sm.fault) return;
       if (block.live_warps == 0) sm.ended.push_back(slot);
     }
+    // What was asked of memory: one turn asks for no more than a log takes, but for lines that lie in L1.
+    launch.charge((sm.l1_lines - lines_before) * work::kL1Line + sm.l2_log.lines() * work::kL2Line +
+                  sm.stores.lines() * work::kStoredLine);
     sm.work = share - launch.work_left;
   }
 
   // A turn of each warp of a block that can have one: whether any could.
   static bool turn(Launch& launch, Multiprocessor& sm, ResidentBlock& block) {
     bool moved = false;
-    const std::uint64_t before = memory_work(sm);
     for (Warp& warp : block.warps) {
       if (warp.state != Warp::State::ready || sm.l2_log.full()) continue;
       sm.moved = moved = true;
@@ -337,13 +340,7 @@ class GridRunner {
         return false;
       }
     }
-    launch.charge(memory_work(sm) - before);
     return moved;
-  }
-
-  // What an SM has asked of memory in this round, and at L1 before, as work.
-  static std::uint64_t memory_work(const Multiprocessor& sm) {
-    return sm.l1_lines * work::kL1Line + sm.l2_log.lines() * work::kL2Line + sm.stores.lines() * work::kStoredLine;
   }
 
   // What SMs share follows, SM by SM. False where the launch is over before its time.

@@ -101,10 +101,10 @@ struct alignas(64) Warp {
   std::vector<std::uint32_t> local_written;  // sanitized: by byte of local memory, the lanes that wrote it
   std::vector<ReconvergenceEntry> stack;
   std::vector<CallFrame> frames;
-  std::vector<StandingLanes> standing;     // of its live lanes, those that are not in `here` nor in any frame's
   std::uint32_t frame = 0, stack_top = 0;  // local memory of a recursive function: its own, and where the next begins
   WarpTrace* trace = nullptr;              // where its steps are recorded, if they are
   std::size_t first_outcome = 0;           // of the basic block that it is in
+  std::vector<StandingLanes> standing;     // of its live lanes, those that are not in `here` nor in any frame's
 
   // What its memory instruction costs goes here. Only with a trace.
   Outcome& outcome(const Op* op) const { return trace->outcomes[first_outcome + op->memory]; }

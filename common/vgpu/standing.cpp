@@ -29,15 +29,17 @@ bool may_meet_others(const ptx::Instruction& in) {
   }
 }
 
-// Whether there is one way from a block, straight to the end of its function, and nobody else is asked for there.
+// Whether there is one way from a block, straight to the end of its function, but for threads that end before, and
+// nobody else is asked for there.
 bool leads_out(const Program& program, std::uint32_t block) {
   const auto& code = program.function->instructions;
   for (std::size_t steps = 0; block != kExitBlock; ++steps) {
     const BasicBlock& where = program.blocks[block];
     const auto first = code.begin() + where.first;
-    if (where.successors.size() != 1 || steps == program.blocks.size()) return false;
+    const bool some_end = where.successors.size() == 2 && where.successors[0] == kExitBlock;
+    if ((where.successors.size() != 1 && !some_end) || steps == program.blocks.size()) return false;
     if (std::any_of(first, first + where.count, may_meet_others)) return false;
-    block = where.successors[0];
+    block = where.successors.back();
   }
   return true;
 }
