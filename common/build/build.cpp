@@ -93,7 +93,7 @@ std::string cache_key(const Toolkit& toolkit, const BuildRequest& request, const
                       const Headers& headers) {
   std::string all;
   const auto add = [&all](std::string_view part) { all.append(std::to_string(part.size())).append(":").append(part); };
-  add("roofwalk.compiled/6");
+  add("roofwalk.compiled/7");
   if (toolkit.isolation == Isolation::boxed) add("boxed");  // what was compiled without a box is never taken for it
   add(toolkit.version);
   add(request.arch);
@@ -128,7 +128,7 @@ Result<std::string> compile_to_ptx(const Toolkit& toolkit, const BuildRequest& r
     return unusable(request, fmt::format("the file compiles to more than {} MiB of PTX", kMaxPtxBytes >> 20),
                     "unroll less, and instantiate fewer templates");
   }
-  return *std::move(outcome.made);
+  return one_instruction_a_line(*outcome.made);
 }
 
 Result<std::vector<KernelResources>> assemble(const Toolkit& toolkit, const BuildRequest& request,
