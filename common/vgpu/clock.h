@@ -2,8 +2,8 @@
 //
 // An SM has schedulers that issue one warp instruction a clock each, pipes with a latency and an initiation interval,
 // one path through L1 and shared memory (a tag look-up a line, 128 bytes a clock, a wavefront a clock), another one for
-// indexed constants (a word a pass), a limit of sectors in flight, a port to L2; behind it L2 and DRAM, each with latency and bandwidth, shared by all SMs. Blocks
-// are dispatched in order as slots free up.
+// indexed constants (a word a pass), a limit of sectors in flight, a port to L2; behind it L2 and DRAM, each with
+// latency and bandwidth, shared by all SMs. Blocks are dispatched in order as slots free up.
 #pragma once
 
 #include <cstdint>

@@ -71,7 +71,7 @@ Result<Program> Lowering::run() {
   program_.register_slots.assign(function_.registers.size(), kNoSlot);
   program_.fixed_registers.assign(function_.registers.size(), false);
   find_fixed_registers();
-  slots_.lay_out_registers();
+  ROOFWALK_TRY_STATUS(slots_.lay_out_registers());
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
   slots_.finish();
   program_.lockstep = make_lockstep_code(program_);
