@@ -1,7 +1,7 @@
 // What the sanitizer knows of a block's shared memory: who touched each word last, and whether the threads have met
 // since. Kept only where a run asks for it; counts and results are the same with it and without.
 //
-// Found: words that are read before anybody wrote them; two threads that touch a word, one of them writing, with
+// Found: reads of which no byte was written by anybody; two threads that touch a word, one of them writing, with
 // nothing between them that orders them (a barrier of the block, a __syncwarp, shuffle, vote, match or reduction whose
 // mask names both, a lock, an mbarrier); reads of what an asynchronous copy may still be writing; two lanes that write
 // different values to one word in one instruction. Two writes of one value are a warning, but for those of one
