@@ -64,6 +64,25 @@ constexpr Mixture kMixtures[] = {
   for (int i = 0; i < 32; ++i) sum += tile[threadIdx.x % 32 * step + (i + threadIdx.x / 32) % 32];
   out[thread] = sum;
 )"},
+    // As many instructions, side by side or each after the one before; few warps at a time, which also load.
+    {"HalfWaitForThemselves", R"(
+  __shared__ float room[12000];
+  float x[8], w[8] = {1, 2, 3, 4, 5, 6, 7, 8}, sum = 0;
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) x[i] = in[thread + (1 << 19) * i];
+  if (hash & 1) {
+    #pragma unroll
+    for (int s = 0; s < 800; ++s) w[s % 8] = fmaf(w[s % 8], 0.5f, 1.0f);
+  } else {
+    #pragma unroll
+    for (int s = 0; s < 800; ++s) w[0] = fmaf(w[0], 0.5f, 1.0f);
+  }
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) sum += w[i] * x[i];
+  if (sum < 0) room[threadIdx.x * 90] = sum;
+  __syncthreads();
+  out[thread] = sum < 0 ? room[threadIdx.x] : sum;
+)"},
     {"AnEighthDoesMost", R"(
   float sum = thread;
   for (int i = 0; i < (hash % 8 == 0 ? 400 : 40); ++i) sum = fmaf(sum, 0.5f, 1.0f);
