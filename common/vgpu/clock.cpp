@@ -15,7 +15,7 @@ namespace {
 // many rounds of what it holds at once. Several SMs come before more rounds: what one leaves idle, others use. Rounds
 // are wanted too: blocks start all together, and only after a while is each somewhere else.
 constexpr std::uint64_t kWholeGridInstructions = 150'000, kLeastSample = 60'000, kMostSample = 600'000,
-                        kSampleRounds = 4, kSampleSms = 8;
+                        kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32;
 
 std::uint64_t longest_warp_of(const BlockTrace& block) {
   std::uint64_t longest = 0;
@@ -193,7 +193,9 @@ ClockReading read_clock(const ClockInput& input) {
     const std::uint64_t a_block = std::max<std::uint64_t>(input.instructions / grid, 1);
     const std::uint64_t a_round = slots * a_block, least = std::min(busiest, kSampleRounds * slots) * a_block;
     const std::uint64_t sample = std::clamp(input.instructions / 8, kLeastSample, kMostSample);
-    running = std::clamp<std::uint64_t>(sample / least, 1, std::min(sms, kSampleSms));
+    // Where blocks are so long that one would do, a few still average over who fetches what all need.
+    const std::uint64_t few = std::min(kFewSms, input.instructions / kFewShare / least);
+    running = std::clamp<std::uint64_t>(std::max(sample / least, few), 1, std::min(sms, kSampleSms));
     const std::uint64_t rounds = std::max(kSampleRounds, sample / (running * a_round) + 1);
     // Whole rounds, and what the last one would be.
     const std::uint64_t an_sm = std::min(busiest, rounds * slots + busiest % slots);
