@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostBytes = 128u << 20;  // that is read of one student's sources, and again of the zips
+constexpr std::size_t kMostFailedReads = 20;    // of one student's sources
 constexpr std::size_t kMostZips = 10;
 constexpr int kDeepestZip = 2;  // a zip in a zip
 constexpr std::size_t kMostLines = 10;
@@ -81,6 +82,8 @@ void HandIn::tell(const std::string& label, std::string reason) {
   }
 }
 
+void HandIn::tell_of_all(std::string reason) { of_all_.push_back({label_, std::move(reason), owner_.student}); }
+
 void HandIn::take(Pile pile, const std::string& label, LateMark mark, int zips) {
   for (Found& found : pile.files) {
     std::string called = last_name(found.parts.back());
@@ -101,7 +104,7 @@ void HandIn::take(Pile pile, const std::string& label, LateMark mark, int zips) 
 
 // The newest first; a zip may bring others.
 void HandIn::open_zips() {
-  std::size_t opened = 0, left = 0, bytes_read = 0;
+  std::size_t opened = 0, left = 0, cost_bytes = 0, entries = 0;
   while (!zips_.empty()) {
     std::vector<Candidate> zips;
     zips.swap(zips_);
@@ -115,25 +118,25 @@ void HandIn::open_zips() {
         tell(label, "is a zip in a zip in a zip, and is not opened");
         continue;
       }
-      if (opened == kMostZips || bytes_read > kMostBytes) {
+      if (opened == kMostZips || cost_bytes > kMostBytes || entries > kMostOwnEntries) {
         ++left;
         continue;
       }
       ++opened;
-      auto bytes = zip.found.read();
-      bytes_read += bytes ? bytes->size() : 0;
+      auto bytes = zip.found.read(kMostFileBytes, cost_bytes);
       auto archive = bytes ? Archive::in_memory(*std::move(bytes)) : Result<Archive>(bytes.error());
       if (!archive) {
         tell(label, archive.error().message);
         continue;
       }
+      entries += archive->entries().size();
       take(list_own(std::make_shared<Archive>(*std::move(archive)), zip.found.written_at_s), label, zip.mark,
            zip.zips + 1);
     }
   }
   if (left > 0) {
-    tell(label_, fmt::format("holds {} more zips than are opened: at most {} of a hand-in, with {} MiB", left,
-                             kMostZips, kMostBytes >> 20));
+    tell_of_all(fmt::format("holds {} more zips than are opened: at most {} of a hand-in, with {} MiB and {} entries",
+                            left, kMostZips, kMostBytes >> 20, kMostOwnEntries));
   }
 }
 
@@ -160,16 +163,16 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
   for (const Candidate* one : files) {
     if (kept.size() == kMostGraded) break;
     const std::string label = one->full_label();
-    if (source_bytes_ > kMostBytes) {
-      tell(label, fmt::format("one student's files have more than {} bytes", kMostBytes));
+    if (cost_bytes_ > kMostBytes || failed_reads_ == kMostFailedReads) {
+      ++unread_;
       continue;
     }
-    const auto bytes = one->found.read();
+    const auto bytes = one->found.read(kMostSourceBytes, cost_bytes_);
     if (!bytes) {
+      ++failed_reads_;
       tell(label, bytes.error().message);
       continue;
     }
-    source_bytes_ += bytes->size();
     Submission submission{owner_, chapter, label, sha256_hex(*bytes), one->found.written_at_s};
     submission.owner.mark = one->mark;
     // Without its copy it cannot be graded, and will be told so; it is handed in all the same.
@@ -179,10 +182,8 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
     kept.push_back(plain_name(one->called));
   }
   if (files.size() > kMostGraded && kept.size() == kMostGraded) {
-    held_back_.push_back({label_,
-                          fmt::format("{}: of {} files of {} the {} newest: {}", kHoldsMore, files.size(), chapter,
-                                      kMostGraded, fmt::join(kept, ", ")),
-                          owner_.student});
+    tell_of_all(fmt::format("{}: of {} files of {} the {} newest: {}", kHoldsMore, files.size(), chapter, kMostGraded,
+                            fmt::join(kept, ", ")));
   }
   return kOk;
 }
@@ -214,9 +215,15 @@ Status HandIn::settle(const KeepSource& keep, Handed& handed) {
     }
   }
   for (auto& [chapter, files] : by_chapter) ROOFWALK_TRY_STATUS(settle_chapter(chapter, files, keep, handed));
+  if (unread_ > 0) {
+    tell_of_all(
+        fmt::format("holds {} more files that are not read: at most {} MiB are, and no more after {} that cannot "
+                    "be read",
+                    unread_, kMostBytes >> 20, kMostFailedReads));
+  }
   if (more_files_ > 0)
-    tell(label_, fmt::format("holds {} files more than are looked at: at most {}", more_files_, kMostFiles));
-  const bool is_silent = handed.submissions.size() == before && left_out_.empty();
+    tell_of_all(fmt::format("holds {} files more than are looked at: at most {}", more_files_, kMostFiles));
+  const bool is_silent = handed.submissions.size() == before && left_out_.empty() && of_all_.empty();
   if (is_silent && is_only && others_.empty()) {
     tell(sources_.front().full_label(), chapters_.why_none(sources_.front().called));
   } else if (is_silent && (!sources_.empty() || !others_.empty())) {
@@ -224,7 +231,7 @@ Status HandIn::settle(const KeepSource& keep, Handed& handed) {
   }
   if (more_left_out_ > 0)
     left_out_.push_back({label_, fmt::format("holds {} more that are left out", more_left_out_), owner_.student});
-  for (const auto& lines : {held_back_, left_out_})
+  for (const auto& lines : {of_all_, left_out_})
     handed.left_out.insert(handed.left_out.end(), lines.begin(), lines.end());
   return kOk;
 }

@@ -59,6 +59,7 @@ class HandIn {
     std::string full_label() const;
   };
 
+  void tell_of_all(std::string reason);  // a line about all of it, which no other line displaces
   void take(Pile pile, const std::string& label, LateMark mark, int zips);
   void open_zips();
   void drop_checkout();
@@ -72,8 +73,9 @@ class HandIn {
   std::vector<Candidate> sources_, zips_;
   std::vector<std::string> others_;
   std::size_t more_others_ = 0, more_files_ = 0;
-  std::size_t source_bytes_ = 0;
-  std::vector<LeftOut> held_back_, left_out_;
+  std::size_t cost_bytes_ = 0;  // of its sources
+  std::size_t failed_reads_ = 0, unread_ = 0;
+  std::vector<LeftOut> of_all_, left_out_;
   std::size_t more_left_out_ = 0;
 };
 

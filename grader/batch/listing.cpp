@@ -16,8 +16,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostNames = 5;
 constexpr std::size_t kDeepest = 12;  // folders in folders
 
-std::function<Result<std::string>()> refusal(std::string reason) {
-  return [reason = std::move(reason)]() -> Result<std::string> { return Error{.message = reason}; };
+decltype(Found::read) refusal(std::string reason) {
+  return [reason = std::move(reason)](std::size_t, std::size_t&) -> Result<std::string> {
+    return Error{.message = reason};
+  };
 }
 
 constexpr const char* kIsLink = "is a link, and links are not followed";
@@ -68,7 +70,7 @@ void walk_entry(const fs::directory_entry& entry, const std::vector<std::string>
       walk(path, here, listing);
     }
   } else if (fs::is_regular_file(status)) {
-    put(listing, {std::move(here), written_at(path), [path] { return read_plain_file(path); }});
+    put(listing, {std::move(here), written_at(path), reader_of(path)});
   } else if (is_source(here.back()) || is_zip(here.back())) {
     put(listing, {std::move(here), 0, refusal(fs::is_symlink(status) ? kIsLink : "is no plain file")});
   }
@@ -91,7 +93,9 @@ Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, s
     found.read = refusal("lies in too many folders in folders");
     found.parts = {found.parts.front(), "...", found.parts.back()};
   } else {
-    found.read = [zip, entry] { return zip->read(entry, kMostFileBytes); };
+    found.read = [zip, entry](std::size_t most_bytes, std::size_t& cost_bytes) {
+      return zip->read(entry, most_bytes, cost_bytes);
+    };
   }
   return found;
 }

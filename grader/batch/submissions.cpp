@@ -59,7 +59,7 @@ class Collector {
       add_zip(std::make_shared<Archive>(*std::move(archive)), fs::path(name).stem().string(), written_at_s);
     } else {
       ROOFWALK_TRY(const std::int64_t written_at_s, written_at(full));
-      Found one{{name}, written_at_s, [full] { return read_plain_file(fs::canonical(full)); }};
+      Found one{{name}, written_at_s, reader_of(fs::canonical(full, error))};
       // `grade alice/vector-add.cu`: the folder's name is the student's.
       const std::string folder = full.parent_path().filename().string();
       Listing listing;
@@ -273,7 +273,8 @@ class Collector {
     const std::string& name = file.parts.front();
     const auto read = [&]() -> Result<Records> {
       if (listing.metadata.size() > 1) return Error{"is there more than once"};
-      ROOFWALK_TRY(const std::string text, file.read());
+      std::size_t cost_bytes = 0;
+      ROOFWALK_TRY(const std::string text, file.read(kMostFileBytes, cost_bytes));
       if (name == kGradescopeExport) return read_gradescope_export(text);
       ROOFWALK_TRY(const LmsRecord record, read_gradescope_container(text));
       return Records{{"submission", record}};

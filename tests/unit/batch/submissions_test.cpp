@@ -13,6 +13,7 @@
 #include "grader/batch/lms_metadata.h"
 #include "grader/course.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/zip_of_many.h"
 
 namespace roofwalk {
 namespace {
@@ -227,7 +228,38 @@ TEST_F(Submissions, ABombInAZipIsNotUnpacked) {
   folder_.write("c/alice.zip", zip_of({{"vector-add.cu", std::string(65u << 20, 'x')}}));
   const Handed handed = collect_all(folder_.path() / "c");
   EXPECT_THAT(lines(handed), IsEmpty());
-  EXPECT_THAT(left_out(handed), ElementsAre("c/alice.zip/vector-add.cu: is larger than 67108864 bytes"));
+  EXPECT_THAT(left_out(handed), ElementsAre("c/alice.zip/vector-add.cu: is larger than 1048576 bytes"));
+}
+
+// Each of them is the same 65 MiB, and none can be read.
+TEST_F(Submissions, AFileThatCannotBeReadIsNotFree) {
+  const auto name = [](std::size_t i) { return std::to_string(i) + "/vector-add.cu"; };
+  folder_.write("c/eve.zip", test::zip_of_many(200, name, std::string(65u << 20, 'x')));
+  folder_.write("c/ada/vector-add.cu", "A");
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada/vector-add.cu"));
+  EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr(
+                                    ": holds 180 more files that are not read: at most 128 MiB are, and no more "
+                                    "after 20 that cannot be read")));
+  EXPECT_LE(handed.left_out.size(), 12u);
+}
+
+// The names are of one hash.
+TEST_F(Submissions, AZipOfTooManyEntriesIsNotOpened) {
+  const auto name = [](std::size_t i) {
+    std::string text;
+    for (int bit = 0; bit < 16; ++bit) text += (i >> bit & 1) != 0 ? "Ez" : "FY";
+    return text;
+  };
+  folder_.write("c/eve/1.zip", test::zip_of_many(kMostOwnEntries + 1, name, "x"));
+  folder_.write("c/eve/vector-add.cu", "E");
+  for (int i = 0; i < 3; ++i)
+    folder_.write("c/fay/" + std::to_string(i) + ".zip", test::zip_of_many(12'000, name, "x"));
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed), ElementsAre("eve vector-add c/eve/vector-add.cu"));
+  EXPECT_THAT(left_out(handed),
+              ::testing::IsSupersetOf({HasSubstr("c/eve/1.zip: is a zip of more than 20000 entries, and is not opened"),
+                                       HasSubstr("c/fay: holds 1 more zips than are opened")}));
 }
 
 TEST_F(Submissions, NamesAreOnlyNames) {
@@ -422,7 +454,7 @@ TEST_F(Submissions, OfManyFilesTheNewestAreGraded) {
 TEST_F(Submissions, WhatCannotBeReadTakesNobodysPlace) {
   for (const char* name : {"vector-add (1).cu", "vector-add (2).cu", "vector-add (3).cu"}) {
     const fs::path huge = folder_.write(fs::path("c/ada") / name, "");
-    fs::resize_file(huge, (64u << 20) + 1);
+    fs::resize_file(huge, (1u << 20) + 1);
   }
   const fs::path good = folder_.write("c/ada/vector-add.cu", "A");
   fs::last_write_time(good, fs::file_time_type::clock::now() - std::chrono::hours(1));
@@ -434,7 +466,7 @@ TEST_F(Submissions, WhatCannotBeReadTakesNobodysPlace) {
 TEST_F(Submissions, OneStudentsJunkRefusesNobody) {
   std::vector<ArchiveFile> files = {{"ada/vector-add.cu", "A"}, {"eve/vector-add.cu", "E"}};
   std::vector<ArchiveFile> own = {{"vector-add.cu", "F"}};
-  for (int i = 0; i < 20'001; ++i) {
+  for (int i = 0; i < 19'990; ++i) {
     files.push_back({"eve/junk" + std::to_string(i), ""});
     own.push_back({"junk" + std::to_string(i), ""});
   }
