@@ -145,7 +145,7 @@ struct GradeStore::Impl {
     return !insert.step() && insert.done();
   }
 
-  static StoredGrade grade_of(const Statement& row, bool pages) {
+  static StoredGrade grade_of(const Statement& row) {
     StoredGrade grade;
     grade.id = row.number(0);
     grade.key = row.text(1);
@@ -154,7 +154,11 @@ struct GradeStore::Impl {
     grade.source_sha256 = row.text(4);
     grade.graded_at = row.text(5);
     grade.result = parse_json(row.text(6));
-    if (!pages) return grade;
+    return grade;
+  }
+
+  static StoredGrade whole_grade_of(const Statement& row) {
+    StoredGrade grade = grade_of(row);
     grade.plot = row.text(7);
     grade.profile = row.text(8);
     return grade;
@@ -198,7 +202,7 @@ struct GradeStore::Impl {
                     "SELECT id, key, round, chapter, source_sha256, graded_at, result, plot, profile, row_sha256 "
                     "FROM grades WHERE id = ?");
       if (!row.bind(id).step()) continue;
-      const StoredGrade grade = grade_of(row, true);
+      const StoredGrade grade = whole_grade_of(row);
       const std::string hash = row.text(9);
       // A row whose predecessor is gone cannot prove itself: it is graded anew.
       const bool is_whole = row_hash(previous, grade, row.text(6)) == hash;
@@ -336,15 +340,19 @@ Result<std::int64_t> GradeStore::last_round(const std::string& key) const {
   return row.number(0);
 }
 
-Result<std::vector<StoredGrade>> GradeStore::grades(bool pages) const {
-  Statement row(
-      impl_->database,
-      pages ? "SELECT id, key, round, chapter, source_sha256, graded_at, result, plot, profile FROM grades ORDER BY id"
-            : "SELECT id, key, round, chapter, source_sha256, graded_at, result FROM grades ORDER BY id");
+Result<std::vector<StoredGrade>> GradeStore::grades() const {
+  Statement row(impl_->database,
+                "SELECT id, key, round, chapter, source_sha256, graded_at, result FROM grades ORDER BY id");
   std::vector<StoredGrade> all;
-  while (row.step()) all.push_back(Impl::grade_of(row, pages));
+  while (row.step()) all.push_back(Impl::grade_of(row));
   if (!row.done()) return impl_->failed();
   return all;
+}
+
+Result<GradePages> GradeStore::pages(std::int64_t id) const {
+  Statement row(impl_->database, "SELECT plot, profile FROM grades WHERE id = ?");
+  if (!row.bind(id).step()) return impl_->failed();
+  return GradePages{row.text(0), row.text(1)};
 }
 
 Result<std::vector<StoredFault>> GradeStore::faults() const {
@@ -375,7 +383,7 @@ Status GradeStore::verify() const {
                 "FROM grades ORDER BY id");
   std::string previous;
   while (row.step()) {
-    const StoredGrade grade = Impl::grade_of(row, true);
+    const StoredGrade grade = Impl::whole_grade_of(row);
     if (row_hash(previous, grade, row.text(6)) != row.text(9)) {
       return Error{
           .message = fmt::format("row {} of the grades is not what was written, or a row before it is gone", grade.id),

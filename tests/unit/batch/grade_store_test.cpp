@@ -46,11 +46,13 @@ class Grades : public ::testing::Test {
 TEST_F(Grades, AreThereAfterwards) {
   fill(3);
   const GradeStore store = open();
-  const auto grades = *store.grades(true);
+  const auto grades = *store.grades();
   ASSERT_EQ(grades.size(), 3u);
   EXPECT_EQ(grades[1].key, "key1");
   EXPECT_EQ(grades[1].result, grade(1).result);
-  EXPECT_EQ(grades[1].plot, "<svg/>");
+  EXPECT_EQ(store.pages(grades[1].id)->plot, "<svg/>");
+  EXPECT_EQ(store.pages(grades[1].id)->profile, "page");
+  EXPECT_FALSE(store.pages(99));
   EXPECT_EQ(grades[1].graded_at.size(), std::string("2026-01-01T00:00:00Z").size());
   EXPECT_EQ(*store.last_round("key1"), 1);
   EXPECT_EQ(*store.last_round("key9"), 0);
@@ -65,7 +67,7 @@ TEST_F(Grades, ARecordOfTheFirstSchemaIsKeptAndGetsTheNewTables) {
     ASSERT_TRUE(old.run("DROP TABLE left_out; DROP TABLE exported; PRAGMA user_version = 1"));
   }
   GradeStore store = open();
-  EXPECT_EQ(store.grades(false)->size(), 2u);
+  EXPECT_EQ(store.grades()->size(), 2u);
   EXPECT_TRUE(store.verify());
   ASSERT_TRUE(store.add(Handed{{}, {}, {{"c/bob", "holds notes.txt", "bob"}}}));
   EXPECT_EQ(store.left_out()->size(), 1u);
@@ -105,11 +107,11 @@ TEST_F(Grades, OfOneKeyAndRoundStayAsTheyWere) {
   StoredGrade other = grade(0);
   other.plot = "another";
   ASSERT_TRUE(store.add(other));
-  EXPECT_EQ((*store.grades(true)).size(), 1u);
-  EXPECT_EQ((*store.grades(true))[0].plot, "<svg/>");
+  EXPECT_EQ((*store.grades()).size(), 1u);
+  EXPECT_EQ(store.pages((*store.grades())[0].id)->plot, "<svg/>");
   other.round = 2;
   ASSERT_TRUE(store.add(other));
-  EXPECT_EQ((*store.grades(true)).size(), 2u);
+  EXPECT_EQ((*store.grades()).size(), 2u);
   EXPECT_EQ(*store.last_round("key0"), 2);
 }
 
@@ -159,7 +161,7 @@ TEST_F(Grades, ThatAreDamagedAreKeptAndWholeRowsSaved) {
   const GradeStore store = open();
   EXPECT_THAT(told_, HasSubstr("grades.db was damaged and is kept as grades.db.damaged-1"));
   EXPECT_TRUE(fs::exists(file_.string() + ".damaged-1"));
-  const auto grades = *store.grades(true);
+  const auto grades = *store.grades();
   EXPECT_GT(grades.size(), 20u);
   EXPECT_LT(grades.size(), 40u);
   for (const StoredGrade& one : grades) EXPECT_EQ(one.result.at("attempt").at("text"), std::string(2000, 'x'));
