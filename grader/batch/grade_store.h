@@ -34,8 +34,9 @@ class GradeStore {
   // What was handed in; what is known already stays as it is.
   Status add(const Handed& handed);
   Result<std::vector<Submission>> submissions() const;  // by student, chapter and time
-  Result<std::vector<Owner>> students() const;          // by name
-  // By label: what gave no submission to this day. Whose file of that name was graded after all is not in it.
+  Result<std::vector<Owner>> students() const;          // as they came
+  // By label: what gave no submission to this day. Whose file of that name was graded after all is not in it, but for
+  // one that was handed in later and could not be read.
   Result<std::vector<LeftOut>> left_out() const;
 
   // Durable when it returns. A grade of that key and round that is there already stays, and nothing is added.

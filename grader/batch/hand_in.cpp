@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "common/base/hash.h"
+#include "grader/batch/course_file.h"
 
 namespace roofwalk {
 namespace {
@@ -23,6 +24,9 @@ constexpr std::size_t kMostNames = 5;
 
 // A learner's name may hold a path as Windows writes one.
 std::string last_name(const std::string& name) { return name.substr(name.find_last_of("/\\") + 1); }
+
+// A file on disk may say any time.
+std::int64_t time_of(std::int64_t written_at_s) { return std::clamp<std::int64_t>(written_at_s, 0, kLatestMoment); }
 
 bool is_in_my(const std::vector<std::string>& parts) { return parts.size() > 1 && parts[parts.size() - 2] == "my"; }
 
@@ -69,14 +73,14 @@ void HandIn::add(Pile pile, const std::string& label, LateMark mark) {
 }
 
 void HandIn::add_file(Found file, const std::string& label, LateMark mark, const std::string& called) {
-  if (label_.empty()) label_ = label;
+  if (label_.empty()) label_ = label_of(label, {owner_.student});
   auto& list = is_zip(file.parts.back()) ? zips_ : sources_;
   list.push_back({std::move(file), label, last_name(called), mark});
 }
 
-void HandIn::tell(const std::string& label, std::string reason) {
+void HandIn::tell(const std::string& label, std::string reason, std::int64_t handed_in_at_s) {
   if (left_out_.size() < kMostLines) {
-    left_out_.push_back({label, std::move(reason), owner_.student});
+    left_out_.push_back({label, std::move(reason), owner_.student, time_of(handed_in_at_s)});
   } else {
     ++more_left_out_;
   }
@@ -126,10 +130,11 @@ void HandIn::open_zips() {
       auto bytes = zip.found.read(kMostFileBytes, cost_bytes);
       auto archive = bytes ? Archive::in_memory(*std::move(bytes)) : Result<Archive>(bytes.error());
       if (!archive) {
-        tell(label, archive.error().message);
+        tell(label, archive.error().message, zip.found.written_at_s);
         continue;
       }
       entries += archive->entries().size();
+      ++zips_opened_;
       take(list_own(std::make_shared<Archive>(*std::move(archive)), zip.found.written_at_s), label, zip.mark,
            zip.zips + 1);
     }
@@ -170,10 +175,10 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
     const auto bytes = one->found.read(kMostSourceBytes, cost_bytes_);
     if (!bytes) {
       ++failed_reads_;
-      tell(label, bytes.error().message);
+      tell(label, bytes.error().message, one->found.written_at_s);
       continue;
     }
-    Submission submission{owner_, chapter, label, sha256_hex(*bytes), one->found.written_at_s};
+    Submission submission{owner_, chapter, label, sha256_hex(*bytes), time_of(one->found.written_at_s)};
     submission.owner.mark = one->mark;
     // Without its copy it cannot be graded, and will be told so; it is handed in all the same.
     if (const Status stored = keep(submission.source_sha256, *bytes); !stored)
@@ -228,6 +233,8 @@ Status HandIn::settle(const KeepSource& keep, Handed& handed) {
     tell(sources_.front().full_label(), chapters_.why_none(sources_.front().called));
   } else if (is_silent && (!sources_.empty() || !others_.empty())) {
     tell(label_, fmt::format("holds {}: no .cu file of a chapter that is graded", names()));
+  } else if (is_silent && zips_opened_ > 0) {
+    tell(label_, "holds zips, and no file in them");
   }
   if (more_left_out_ > 0)
     left_out_.push_back({label_, fmt::format("holds {} more that are left out", more_left_out_), owner_.student});

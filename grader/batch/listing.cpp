@@ -159,7 +159,7 @@ Found file_at(const fs::path& path, std::vector<std::string> parts) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(path, error);
   if (fs::is_regular_file(status)) return {std::move(parts), written_at(path), reader_of(path)};
-  return {std::move(parts), 0, refusal(fs::is_symlink(status) ? kIsLink : "is no plain file")};
+  return {std::move(parts), written_at(path), refusal(fs::is_symlink(status) ? kIsLink : "is no plain file")};
 }
 
 Listing list_folder(const fs::path& folder, const fs::path& skipped) {

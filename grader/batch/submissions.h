@@ -34,7 +34,8 @@ inline constexpr const char* kHoldsMore = "holds more than is graded";
 // A file or folder that gave no submission, and why.
 struct LeftOut {
   std::string label, reason;
-  std::string student = {};  // whose it is; empty where nobody can say
+  std::string student = {};         // whose it is; empty where nobody can say
+  std::int64_t handed_in_at_s = 0;  // of what could not be read; 0 where that is unknown, or where it was read
 };
 
 struct Handed {

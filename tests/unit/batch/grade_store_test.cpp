@@ -74,6 +74,47 @@ TEST_F(Grades, ARecordOfTheFirstSchemaIsKeptAndGetsTheNewTables) {
   EXPECT_EQ(told_, "");
 }
 
+TEST_F(Grades, LinesOfTheSecondSchemaAreKept) {
+  fill(1);
+  {
+    Database old(file_, 1000);
+    ASSERT_TRUE(
+        old.run("DROP TABLE left_out; CREATE TABLE left_out (label TEXT NOT NULL, reason TEXT NOT NULL, student "
+                "TEXT NOT NULL, UNIQUE (label, reason, student)) STRICT; INSERT INTO left_out VALUES ('c/bob', "
+                "'holds notes.txt', 'bob'); PRAGMA user_version = 2"));
+  }
+  GradeStore store = open();
+  ASSERT_EQ(store.left_out()->size(), 1u);
+  EXPECT_EQ(store.left_out()->front().student, "bob");
+  EXPECT_FALSE(Database(file_, 1000).run("DELETE FROM left_out"));
+  EXPECT_EQ(told_, "");
+}
+
+TEST_F(Grades, ALaterFileOfThatNameThatCouldNotBeReadIsKept) {
+  GradeStore store = open();
+  const auto hand_in = [&](std::int64_t at) {
+    return store.add(Handed{{{{"bob", "", {}}, "vector-add", "bob/w.zip/w.cu", "sha", at}}, {{"bob", "", {}}}, {}});
+  };
+  const auto fail = [&](std::int64_t at) {
+    return store.add(Handed{{}, {}, {{"again/bob/w.cu", "cannot be read", "bob", at}}});
+  };
+  ASSERT_TRUE(hand_in(200) && fail(100));
+  EXPECT_TRUE(store.left_out()->empty());
+  ASSERT_TRUE(fail(300));
+  ASSERT_EQ(store.left_out()->size(), 1u);
+  EXPECT_EQ(store.left_out()->front().handed_in_at_s, 300);
+  ASSERT_TRUE(hand_in(400));
+  EXPECT_TRUE(store.left_out()->empty());
+}
+
+TEST_F(Grades, StudentsStandInTheOrderInWhichTheyCame) {
+  GradeStore store = open();
+  ASSERT_TRUE(store.add(Handed{{}, {{"Jane Roe (7)", "7", {}}}, {}}));
+  ASSERT_TRUE(store.add(Handed{{}, {{"Jane Doe (7)", "7", {}}, {"Jane Roe (7)", "7", {}}}, {}}));
+  ASSERT_EQ(store.students()->size(), 2u);
+  EXPECT_EQ(store.students()->front().student, "Jane Roe (7)");
+}
+
 TEST_F(Grades, WhatWasLeftOutIsKeptUntilItIsHandedIn) {
   GradeStore store = open();
   const LeftOut out{"c/bob/odd.cu", "its name tells no chapter", "bob"};

@@ -10,6 +10,8 @@
 
 #include "common/base/hash.h"
 #include "grader/batch/archive.h"
+#include "grader/batch/course_file.h"
+#include "grader/batch/hand_in.h"
 #include "grader/batch/lms_metadata.h"
 #include "grader/course.h"
 #include "tests/support/collecting.h"
@@ -302,6 +304,61 @@ TEST_F(Submissions, BesideMyFilesOfAChaptersNameAreTold) {
   EXPECT_THAT(left_out(collect_all(folder_.path() / "c")),
               ElementsAre("c/eve/vector-add.cu: lies beside a folder my/, and then only what is in my/ counts",
                           HasSubstr("c/eve/my/x.cu: its name tells no chapter")));
+}
+
+// Files of a class's top lie in no folder that says whose they are.
+TEST_F(Submissions, ALineAboutAHandInSaysWhoseItIs) {
+  std::vector<ArchiveFile> many;
+  for (int i = 0; i < 5; ++i) many.push_back({std::to_string(i) + "/vector-add.cu", std::to_string(i)});
+  folder_.write("c/ann.zip", zip_of(many));
+  folder_.write("c/ben.zip", zip_of({{"notes.txt", "x"}}));
+  folder_.write("c/doe_7_8_w.zip", zip_of(many));
+  EXPECT_THAT(left_out(collect_all(folder_.path() / "c")),
+              ElementsAre(HasSubstr("c/ann: holds more than is graded: of 5 files"),
+                          HasSubstr("c/ben: holds notes.txt: no .cu file"), HasSubstr("c/doe (7): holds more than")));
+}
+
+TEST_F(Submissions, AnEmptyHandInIsTold) {
+  folder_.write("c/ann.zip", "");
+  folder_.write("c/ben.zip", zip_of({{"d/", ""}}));
+  folder_.write("c/cat/w.zip", zip_of({{".git/vector-add.cu", "x"}}));
+  folder_.write("c/dan/w.zip", zip_of({{"w.zip", zip_of({{"d/", ""}})}}));
+  folder_.write("c/eve/.vscode/vector-add.cu", "x");
+  fs::create_directories(folder_.path() / "c/fay");
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_EQ(handed.students.size(), 6u);
+  constexpr const char* kEmpty = ": holds zips, and no file in them";
+  EXPECT_THAT(left_out(handed), ElementsAre(std::string("c/ann") + kEmpty, std::string("c/ben") + kEmpty,
+                                            std::string("c/cat") + kEmpty, std::string("c/dan") + kEmpty));
+}
+
+TEST_F(Submissions, WhatCannotBeReadHasItsTime) {
+  const fs::path zip = folder_.write("c/ann/w.zip", "PK");
+  const fs::path source = folder_.write("c/ann/vector-add.cu", std::string((1u << 20) + 1, 'x'));
+  for (const fs::path& file : {zip, source})
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(9));
+  fs::create_directories(folder_.path() / "c/bob");
+  const Handed handed = collect_all(folder_.path() / "c");
+  ASSERT_EQ(handed.left_out.size(), 2u);
+  for (const LeftOut& out : handed.left_out)
+    EXPECT_NEAR(static_cast<double>(out.handed_in_at_s), static_cast<double>(std::time(nullptr) - 9 * 3600), 60)
+        << out.label;
+}
+
+TEST_F(Submissions, NoTimeIsTooFarAway) {
+  for (const std::int64_t at : {std::int64_t{1} << 60, -(std::int64_t{1} << 60)}) {
+    Found file{{"vector-add.cu"}, at, [](std::size_t, std::size_t&) { return Result<std::string>(std::string("A")); }};
+    const Wanted wanted = {{"vector-add"}};
+    const ChapterNames chapters(wanted);
+    HandIn hand_in(chapters, {"ann", "", {}});
+    Pile pile;
+    pile.add(std::move(file));
+    hand_in.add(std::move(pile), "c/ann");
+    Handed handed;
+    ASSERT_TRUE(hand_in.settle([](const auto&, const auto&) -> Status { return kOk; }, handed));
+    ASSERT_EQ(handed.submissions.size(), 1u);
+    EXPECT_EQ(handed.submissions[0].submitted_at_s, at > 0 ? kLatestMoment : 0);
+  }
 }
 
 }  // namespace
