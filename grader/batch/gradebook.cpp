@@ -280,7 +280,7 @@ Gradebook make_gradebook(const GradebookInput& input) {
   Rows rows;
   for (const Owner& owner : input.students) {
     const std::string& first = rows.add(owner, book.columns.size());
-    if (first != owner.student)
+    if (name_letters(first) != name_letters(owner.student))
       book.left_out.push_back(
           {owner.student, fmt::format("has the number of {}, and is one row with it", first), first});
   }

@@ -71,7 +71,7 @@ class Collector {
     std::error_code error;
     if (fs::is_directory(status)) {
       Listing listing = list_folder(full, grades_);
-      if (looks_like_class(listing)) leave_out(label_of(top_, {name}), kIsNoClass);
+      if (looks_like_class(listing)) tell(label_of(top_, {name}), kIsNoClass);
       Pile pile = pile_of(std::move(listing));
       if (!listing.trouble.empty()) pile.told.emplace_back(std::vector<std::string>(), listing.trouble);
       add_folder(name, std::move(pile), {});
@@ -88,7 +88,7 @@ class Collector {
     if (is_zip(name)) {
       auto archive = Archive::open(full, kMostOwnEntries);
       if (archive && looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)))))
-        leave_out(label_of(top_, {name}), kIsNoClass);
+        tell(label_of(top_, {name}), kIsNoClass);
     }
     // `grade alice/vector-add.cu`: the folder's name is the student's.
     if ((is_source(name) || is_zip(name)) && (chapters_.is_chapter(name) || is_known_student(folder))) {
@@ -107,9 +107,9 @@ class Collector {
       return kOk;
     }
     if (is_only_student(listing)) {
-      leave_out(label_of(top_, {listing.folders.begin()->first}),
-                "is taken for a student, since no other folder is there; if it is the class, name it by itself; if "
-                "what you named is one student's, add --each");
+      tell(label_of(top_, {listing.folders.begin()->first}),
+           "is taken for a student, since no other folder is there; if it is the class, name it by itself; if "
+           "what you named is one student's, add --each");
     }
     add_class(std::move(listing), name);
     return kOk;
@@ -159,6 +159,8 @@ class Collector {
     return std::any_of(listing.folders.begin(), listing.folders.end(),
                        [&](const auto& one) { return is_known_student(one.first) || is_platforms(one.first); });
   }
+
+  void tell(const std::string& label, const std::string& line) { handed_.told.push_back(label + " " + line); }
 
   // A line about what nobody can place.
   void leave_out(const std::string& label, std::string reason) {
@@ -269,6 +271,12 @@ class Collector {
     if (is_one_students(listing, records)) {
       add_student(name, pile_of(std::move(listing)));
       return;
+    }
+    if (!records.empty() && listing.metadata.front().parts.front() == kGradescopeExport &&
+        !is_gradescope_export(name)) {
+      tell(top_, fmt::format("names its students, and when they handed in, in its own {}, as Gradescope's export does; "
+                             "if it is one student's hand-in, add --each",
+                             kGradescopeExport));
     }
     for (const std::string& entry : listing.leading_up)
       leave_out(top_ + "/" + plain_name(entry), "leads out of its folder (`..`), so nobody can say whose it is");

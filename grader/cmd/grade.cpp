@@ -113,6 +113,7 @@ int grade_class(Session& session, const GradeCommand& command) {
       collect(paths, wanted,
               [&](const std::string& sha256, const std::string& bytes) { return batch.keep_source(sha256, bytes); }),
       kUsage);
+  for (const std::string& line : handed.told) tell(line);
   value_or_fail(batch.store().add(handed));
   const std::vector<Submission> named = paths.empty() ? handed_in_before(batch, wanted) : handed.submissions;
   const Bench& bench = session.measured_bench();

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -57,8 +57,7 @@ TEST_F(NamedPaths, OneIsAStudentsWhereThatIsSaid) {
   // Else it is the class, and a line says what it was taken for.
   const Handed as_class = collect_all(at("c/eve"));
   EXPECT_THAT(students(as_class), ElementsAre("ada"));
-  EXPECT_THAT(left_out(as_class),
-              ElementsAre(HasSubstr("eve/ada: is taken for a student, since no other folder is there")));
+  EXPECT_THAT(as_class.told, ElementsAre(HasSubstr("eve/ada is taken for a student, since no other folder is there")));
 }
 
 TEST_F(NamedPaths, MetadataOfASinglesHandInCountsForNothing) {
@@ -76,6 +75,19 @@ TEST_F(NamedPaths, MetadataOfASinglesHandInCountsForNothing) {
   ASSERT_EQ(handed.submissions.size(), 4u);
   for (const Submission& s : handed.submissions)
     EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
+}
+
+// Who is called so may be a class, and may be a student who wants to be one.
+TEST_F(NamedPaths, MetadataOfAClassIsTold) {
+  const std::string metadata = "submission_1:\n  :submitters:\n  - :name: Ada\n    :email: a@x.edu\n";
+  for (const char* folder : {"eve/", "assignment_9_export/"}) {
+    hand_in((std::string(folder) + "submission_metadata.yml").c_str(), metadata);
+    hand_in((std::string(folder) + "submission_1/vector-add.cu").c_str(), "A");
+  }
+  EXPECT_THAT(collect_all(at("assignment_9_export")).told, IsEmpty());
+  EXPECT_THAT(
+      collect_all(at("eve")).told,
+      ElementsAre(HasSubstr("eve names its students, and when they handed in, in its own submission_metadata")));
 }
 
 // Her folder is named to grade it once more; what lies in it cannot make it the class.
@@ -106,9 +118,8 @@ TEST_F(NamedPaths, AClassAmongSeveralIsTold) {
   const Handed handed =
       collect_all({at("assignment_1_export"), at("moodle"), at("canvas"), at("zipped.zip"), at("renamed"), at("bob")});
   EXPECT_THAT(students(handed), ElementsAre("bob", "canvas", "moodle", "renamed", "zipped"));
-  std::size_t told = 0;
-  for (const LeftOut& out : handed.left_out) told += out.reason.find("name it by itself") != std::string::npos ? 1 : 0;
-  EXPECT_EQ(told, 5u);
+  EXPECT_EQ(handed.told.size(), 4u);
+  EXPECT_THAT(handed.told, Each(HasSubstr("name it by itself")));
 }
 
 TEST_F(NamedPaths, ABrokenOneAmongSeveralRefusesNobody) {

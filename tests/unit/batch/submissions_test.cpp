@@ -253,9 +253,8 @@ TEST_F(Submissions, AStudentCalledAsTheClassIsNoClass) {
   folder_.write("up/subs/ada/vector-add.cu", "A");
   folder_.write("up/subs/bob/vector-add.cu", "B");
   const Handed wrong = collect_all(folder_.path() / "up");
-  EXPECT_THAT(left_out(wrong),
-              ElementsAre(HasSubstr("up/subs: is taken for a student, since no other folder is there; if "
-                                    "it is the class, name it by itself")));
+  EXPECT_THAT(wrong.told, ElementsAre(HasSubstr("up/subs is taken for a student, since no other folder is there; if "
+                                                "it is the class, name it by itself")));
   const Wanted wanted = {{"vector-add"}, {}, {"subs", "ada"}};
   EXPECT_THAT(try_all({folder_.path() / "up/subs"}, wanted).error().text(),
               HasSubstr("call the class's folder otherwise"));
