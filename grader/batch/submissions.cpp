@@ -20,6 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNobodys = 20;  // lines at one path about files that are nobody's
 
+constexpr std::size_t kMostWaysUp = 3;  // lines about entries that lead out of a zip
+
 constexpr const char* kTwoMarks = "two platforms' marks are in its name, so nobody can say whose it is";
 
 using Records = std::map<std::string, LmsRecord>;
@@ -278,8 +280,23 @@ class Collector {
                              "if it is one student's hand-in, add --each",
                              kGradescopeExport));
     }
-    for (const std::string& entry : listing.leading_up)
-      leave_out(top_ + "/" + plain_name(entry), "leads out of its folder (`..`), so nobody can say whose it is");
+    const auto has_no_time = [&](const auto& one) {
+      return !one.second.created_at_s && listing.folders.contains(one.first);
+    };
+    if (const auto first = std::find_if(records.begin(), records.end(), has_no_time); first != records.end()) {
+      tell(label_of(top_, {first->first}),
+           fmt::format(
+               "and {} more submissions have no time that can be read in {}: that of their files is taken, which "
+               "a student can choose",
+               std::count_if(records.begin(), records.end(), has_no_time) - 1, listing.metadata.front().parts.front()));
+    }
+    const std::size_t ways_up = std::min(listing.leading_up.size(), kMostWaysUp);
+    for (std::size_t i = 0; i < ways_up; ++i) {
+      leave_out(top_ + "/" + plain_name(listing.leading_up[i]),
+                "leads out of its folder (`..`), so nobody can say whose it is");
+    }
+    if (const std::size_t more = listing.leading_up.size() - ways_up; more > 0)
+      leave_out(top_, fmt::format("holds {} more entries that lead out of their folders (`..`)", more));
     for (Found& file : listing.top) add_file(std::move(file));
     for (auto& [folder, pile] : listing.folders) add_folder(folder, std::move(pile), records);
     for (const auto& [folder, record] : records) {  // whose files are not there

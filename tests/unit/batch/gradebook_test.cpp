@@ -46,6 +46,13 @@ class Book : public ::testing::Test {
             {"attempt", {{"verdict", verdict}, {"grade", grade}, {"reasons", Json::array()}, {"sandboxed", true}}},
             {"scales", scales}}};
   }
+  // By ann.
+  void hand_in_graded(const std::string& sha256, std::int64_t at, double reached) {
+    hand_in("ann", sha256, at);
+    graded(sha256, reached >= 4 ? "pass" : "fail", reached);
+  }
+  // Which of hers.
+  std::string counting() { return make().rows[0].cells[0].counting()->source_sha256; }
   Gradebook make() {
     return make_gradebook({.terms = terms_,
                            .chapters = chapters_,
@@ -101,43 +108,35 @@ TEST_F(Book, AFaultOfOursOrADoubtIsNeverAZero) {
 }
 
 TEST_F(Book, TheBestOrTheLastCounts) {
-  hand_in("ann", "good", 1);
+  hand_in_graded("good", 1, 16);
   hand_in("ann", "crashed", 2);
-  hand_in("ann", "bad", 3);
-  graded("good", "pass", 16);
-  graded("bad", "fail", 2);
-  EXPECT_EQ(make().rows[0].cells[0].counts, 0u);
+  hand_in_graded("bad", 3, 2);
+  EXPECT_EQ(counting(), "good");
   terms_.counts = CourseTerms::Counts::last;
-  EXPECT_EQ(make().rows[0].cells[0].counts, 2u);
+  EXPECT_EQ(counting(), "bad");
   EXPECT_EQ(make().rows[0].cells[0].points(), 3.5);
   submissions_.pop_back();
   EXPECT_EQ(make().rows[0].cells[0].points(), std::nullopt);  // the last one has no grade yet
 }
 
-TEST_F(Book, WhatIsHandedInAgainIsTheLast) {
-  terms_.counts = CourseTerms::Counts::last;
-  terms_.late = {0.25, 9};
-  hand_in("ann", "a", kDue);
-  hand_in("ann", "b", kDue + kDay);
-  hand_in("ann", "a", kDue + 2 * kDay);
-  graded("a", "pass", 4);
-  graded("b", "pass", 16);
-  const Cell cell = make().rows[0].cells[0];
-  EXPECT_EQ(cell.entries.size(), 2u);
-  EXPECT_EQ(cell.counting()->source_sha256, "a");
-  EXPECT_EQ(cell.points(), 7);  // it was there in time
-}
-
 // A zip's files are as old as the zip, and none of them is the last.
 TEST_F(Book, OfSeveralAtTheLastMomentTheBestCounts) {
   terms_.counts = CourseTerms::Counts::last;
-  hand_in("ann", "earlier", 1);
-  hand_in("ann", "good", 2);
-  hand_in("ann", "old", 2);
-  graded("earlier", "pass", 16);
-  graded("good", "pass", 4);
-  graded("old", "fail", 2);
-  EXPECT_EQ(make().rows[0].cells[0].counts, 1u);
+  hand_in_graded("earlier", 1, 16);
+  hand_in_graded("good", 2, 4);
+  hand_in_graded("old", 2, 2);
+  EXPECT_EQ(counting(), "good");
+}
+
+TEST_F(Book, WhatIsHandedInAgainIsTheLast) {
+  terms_.counts = CourseTerms::Counts::last;
+  terms_.late = {0.25, 9};
+  hand_in_graded("a", kDue, 4);
+  hand_in_graded("b", kDue + kDay, 16);
+  hand_in("ann", "a", kDue + 2 * kDay);
+  EXPECT_EQ(counting(), "a");
+  EXPECT_EQ(make().rows[0].cells[0].entries.size(), 2u);
+  EXPECT_EQ(make().rows[0].cells[0].points(), 7);  // it was there in time
 }
 
 TEST_F(Book, LatenessCostsAShareADay) {

@@ -246,5 +246,31 @@ TEST_F(HostileHandIns, NamesThatLookAlikeStayApart) {
   }
 }
 
+// They would leave no line for what others lost.
+TEST_F(HostileHandIns, ManyWaysUpAreOneLine) {
+  std::vector<ArchiveFile> files = {{"Jane_1_assignsubmission_file_/vector-add.cu", "A"},
+                                    {"Bob_2_assignsubmission_file_x_9_assignsubmission_file_vector-add.cu", "B"}};
+  for (int i = 0; i < 40; ++i) files.push_back({"eve/../" + std::to_string(i) + "/vector-add.cu", "E"});
+  const Handed handed = collect_all(folder_.write("c.zip", zip_of(files)));
+  ASSERT_EQ(handed.left_out.size(), 5u);
+  EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr("two platforms' marks are in its name")));
+  EXPECT_THAT(left_out(handed),
+              ::testing::Contains("c.zip: holds 37 more entries that lead out of their folders (`..`)"));
+}
+
+// Else it would be as old as its files say.
+TEST_F(HostileHandIns, ASubmissionWithoutATimeIsTold) {
+  folder_.write("assignment_1_export/submission_metadata.yml",
+                "submission_1:\n  :submitters:\n  - :name: Ada\n  :created_at: 2026-10-01 10:00:00\n"
+                "submission_2:\n  :submitters:\n  - :name: Bob\n  :created_at: 2026-10-01 10:00:00 Z\n");
+  for (const char* name : {"1", "2"})
+    folder_.write(std::string("assignment_1_export/submission_") + name + "/vector-add.cu", name);
+  const Handed handed = collect_all(folder_.path() / "assignment_1_export");
+  EXPECT_EQ(handed.submissions.size(), 2u);
+  EXPECT_THAT(handed.told,
+              ElementsAre("assignment_1_export/submission_1 and 0 more submissions have no time that can be read in "
+                          "submission_metadata.yml: that of their files is taken, which a student can choose"));
+}
+
 }  // namespace
 }  // namespace roofwalk

@@ -79,7 +79,7 @@ TEST_F(NamedPaths, MetadataOfASinglesHandInCountsForNothing) {
 
 // Who is called so may be a class, and may be a student who wants to be one.
 TEST_F(NamedPaths, MetadataOfAClassIsTold) {
-  const std::string metadata = "submission_1:\n  :submitters:\n  - :name: Ada\n    :email: a@x.edu\n";
+  const std::string metadata = "submission_1:\n  :created_at: 2026-10-01 10:00:00 Z\n  :submitters:\n  - :name: Ada\n";
   for (const char* folder : {"eve/", "assignment_9_export/"}) {
     hand_in((std::string(folder) + "submission_metadata.yml").c_str(), metadata);
     hand_in((std::string(folder) + "submission_1/vector-add.cu").c_str(), "A");
