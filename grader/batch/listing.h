@@ -19,7 +19,7 @@ struct Pile {
   std::size_t more_files = 0;       // beyond kMostFiles
   std::vector<std::string> others;  // what the first of all others are called
   std::size_t more_others = 0;
-  std::vector<std::pair<std::vector<std::string>, std::string>> told;  // a folder below, and what is wrong with it
+  std::vector<std::pair<std::vector<std::string>, std::string>> told = {};  // a folder below, and what is wrong with it
 
   bool is_empty() const { return files.empty() && others.empty(); }
   void add(Found found);

@@ -42,7 +42,7 @@ struct Handed {
   std::vector<Submission> submissions;  // by student, chapter and time
   std::vector<Owner> students;          // all, those included who handed nothing in that can be graded
   std::vector<LeftOut> left_out;
-  std::vector<std::string> told;  // lines about what was named, and what it was taken for; nobody's record
+  std::vector<std::string> told = {};  // lines about what was named, and what it was taken for; nobody's record
 };
 
 // Keeps the bytes of a file by their hash.
