@@ -15,7 +15,7 @@ namespace {
 // many rounds of what it holds at once. Several SMs come before more rounds: what one leaves idle, others use. Rounds
 // are wanted too: blocks start all together, and only after a while is each somewhere else.
 constexpr std::uint64_t kWholeGridInstructions = 150'000, kLeastSample = 60'000, kMostSample = 600'000,
-                        kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32;
+                        kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32, kFewWork = 3'000'000;
 
 std::uint64_t longest_warp_of(const BlockTrace& block) {
   std::uint64_t longest = 0;
@@ -194,7 +194,7 @@ ClockReading read_clock(const ClockInput& input) {
     const std::uint64_t a_round = slots * a_block, least = std::min(busiest, kSampleRounds * slots) * a_block;
     const std::uint64_t sample = std::clamp(input.instructions / 8, kLeastSample, kMostSample);
     // Where blocks are so long that one would do, a few still average over who fetches what all need.
-    const std::uint64_t few = std::min(kFewSms, input.instructions / kFewShare / least);
+    const std::uint64_t few = std::min(kFewSms, std::max(input.instructions / kFewShare, kFewWork) / least);
     running = std::clamp<std::uint64_t>(std::max(sample / least, few), 1, std::min(sms, kSampleSms));
     const std::uint64_t rounds = std::max(kSampleRounds, sample / (running * a_round) + 1);
     // Whole rounds, and what the last one would be.

@@ -105,7 +105,7 @@ class Scheduler {
     for (const MergedBlock& each : merged) blocks.push_back(each.block);
     const FoundCode code = find_block_code(*program_.function, blocks, machine_code_);
     for (std::size_t i = 0; i < merged.size(); ++i) {
-      if (merged[i].members == 1) continue;
+      if (merged[i].members == 1 || !is_small(merged[i])) continue;
       std::set<std::uint32_t> wanted;
       for (std::uint32_t b = merged[i].first; b < merged[i].first + merged[i].members; ++b) {
         for (const BlockCode& form : alone.forms[b]) wanted.merge(accesses_of(form));
@@ -144,6 +144,12 @@ class Scheduler {
     return shared_mains * kNeighbours >= shared && issues * kShrinks + kFewer * form.copies >= by_rules * form.copies;
   }
   static bool is_arithmetic(Unit unit) { return unit != Unit::memory && unit != Unit::control; }
+
+  // Values are followed along all ways through a merged block: each of its members holds all that was written before.
+  static bool is_small(const MergedBlock& merged) {
+    constexpr std::uint64_t kMostValues = 500'000;
+    return std::uint64_t{merged.members} * merged.block.count <= kMostValues;
+  }
 
   // Whether no branch in it leads past a part of it.
   bool is_straight(const BlockCode& form) const {
@@ -680,23 +686,22 @@ class Scheduler {
     for (std::size_t i = 0; i < items.size(); ++i) {
       for (const Value value : links[i].sources) read(value, i);
     }
-    // What each register holds at the end: the latest of what its value is made of.
-    std::map<int, Value> ends;
+    // What each register holds at the end: one value, or the latest to come of several.
+    std::map<int, std::vector<Value>> ends;
     std::map<Value, std::vector<int>> ends_of;
     for (const auto& [reg, values] : now_) {
       if (slot_of_[static_cast<std::size_t>(reg)] == kReady) continue;
       std::vector<Value> made;
       resolve(values, kNever, made);
-      Value latest = kNoValue;
-      for (const Value v : made) {
-        if (latest == kNoValue || latest < 0 ||
-            (v >= 0 && made_at_[static_cast<std::size_t>(v)] > made_at_[static_cast<std::size_t>(latest)]))
-          latest = v;
+      if (made.size() == 1 && made[0] == ~reg) continue;
+      for (const Value value : made) {
+        if (made.size() == 1 && value >= 0) {
+          ends_of[value].push_back(reg);
+        } else {
+          read(value, items.size());
+        }
       }
-      if (latest == ~reg) continue;
-      ends[reg] = latest;
-      if (latest != kNoValue) ends_of[latest].push_back(reg);
-      if (latest != kNoValue && latest < 0) read(latest, items.size());
+      ends[reg] = std::move(made);
     }
 
     Schedule out;
@@ -745,38 +750,57 @@ class Scheduler {
       }
       out.ops.push_back(op);
     }
-    std::vector<std::pair<std::uint16_t, std::uint16_t>> moves;
-    for (const auto& [reg, value] : ends) {
-      const std::uint16_t from = value == kNoValue ? kReady : slot_now(value);
-      if (!in_place.contains(reg)) moves.emplace_back(slot_of_[static_cast<std::size_t>(reg)], from);
+    std::vector<Rename> moves;
+    for (const auto& [reg, values] : ends) {
+      std::uint16_t from = values.empty() ? kReady : slot_now(values[0]);
+      if (values.size() > 1) {
+        const auto all = static_cast<std::uint16_t>(std::min(next, kMaxSlots));
+        next = std::min(next, kMaxSlots) + 1;
+        for (const Value value : values) out.renames.push_back({all, slot_now(value), value != values[0]});
+        from = all;
+      }
+      if (!in_place.contains(reg)) moves.push_back({slot_of_[static_cast<std::size_t>(reg)], from});
     }
-    out.renames = in_sequence(std::move(moves), next);
+    append_in_sequence(moves, next, out.renames);
     slots_ = std::max(slots_, next);
     return out;
   }
 
   // Moves that happen at once, as moves one after the other; a circle goes through a further slot.
-  static std::vector<std::pair<std::uint16_t, std::uint16_t>> in_sequence(
-      std::vector<std::pair<std::uint16_t, std::uint16_t>> moves, std::uint32_t& next) {
-    std::vector<std::pair<std::uint16_t, std::uint16_t>> out;
-    while (!moves.empty()) {
-      const auto free = std::find_if(moves.begin(), moves.end(), [&](const auto& move) {
-        return std::none_of(moves.begin(), moves.end(),
-                            [&](const auto& other) { return other.second == move.first && &other != &move; });
-      });
-      if (free != moves.end()) {
-        out.push_back(*free);
-        moves.erase(free);
-        continue;
-      }
-      const std::uint16_t saved = moves.front().first;
-      const auto spare = static_cast<std::uint16_t>(std::min(next++, kMaxSlots));
-      out.emplace_back(spare, saved);
-      for (auto& move : moves) {
-        if (move.second == saved) move.second = spare;
-      }
+  static void append_in_sequence(std::span<const Rename> moves, std::uint32_t& next, std::vector<Rename>& out) {
+    std::map<std::uint16_t, std::uint16_t> from_of;  // by slot that is written
+    std::map<std::uint16_t, std::size_t> readers;    // moves that are left, by slot that they read
+    for (const auto& move : moves) {
+      if (move.to == move.from || !from_of.emplace(move.to, move.from).second) continue;
+      ++readers[move.from];
     }
-    return out;
+    std::vector<std::uint16_t> free;  // nobody reads them any more
+    for (const auto& [to, from] : from_of) {
+      if (!readers.contains(to)) free.push_back(to);
+    }
+    const auto drain = [&] {
+      while (!free.empty()) {
+        const auto move = from_of.find(free.back());
+        free.pop_back();
+        const std::uint16_t from = move->second;
+        out.push_back({move->first, from});
+        from_of.erase(move);
+        if (--readers[from] == 0 && from_of.contains(from)) free.push_back(from);
+      }
+    };
+    drain();
+    std::map<std::uint16_t, std::uint16_t> reader_of;  // only circles are left: each slot is read by one move
+    for (const auto& [to, from] : from_of) reader_of[from] = to;
+    while (!from_of.empty()) {
+      const std::uint16_t saved = from_of.begin()->first;
+      const auto spare = static_cast<std::uint16_t>(std::min(next, kMaxSlots));
+      next = std::min(next, kMaxSlots) + 1;
+      out.push_back({spare, saved});
+      from_of[reader_of[saved]] = spare;
+      readers[spare] = 1;
+      free.push_back(saved);
+      drain();
+    }
   }
 
   static constexpr std::size_t kNever = ~std::size_t{0};

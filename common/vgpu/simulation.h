@@ -628,7 +628,9 @@ class Simulation {
   void advance(SimSm& sm, SimWarp& warp) {
     while (warp.schedule == nullptr || warp.op == warp.schedule->ops.size()) {
       if (warp.schedule != nullptr) {
-        for (const auto& [to, from] : warp.schedule->renames) warp.scores[to] = warp.scores[from];
+        for (const auto& [to, from, joins] : warp.schedule->renames) {
+          if (!joins || warp.scores[from].ready > warp.scores[to].ready) warp.scores[to] = warp.scores[from];
+        }
       }
       if (warp.entry == warp.trace->blocks.size()) return end_warp(sm, warp);
       for (const Schedule& schedule : in_.schedule.blocks[warp.trace->blocks[warp.entry]]) {

@@ -142,8 +142,7 @@ TEST(Faults, SharedMemoryBeforeItsStart) {
 }
 
 TEST(Faults, EndlessLoopEndsByItsBudget) {
-  const Fault fault =
-      fault_of(kernel("  volatile float* p = c;\n  while (n > 0) p[0] = 1;"), {.max_work = 1'000'000});
+  const Fault fault = fault_of(kernel("  volatile float* p = c;\n  while (n > 0) p[0] = 1;"), {.max_work = 1'000'000});
   EXPECT_EQ(fault.kind, FaultKind::runaway);
   EXPECT_EQ(fault.line, 4);
 }

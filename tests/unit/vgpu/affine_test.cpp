@@ -179,8 +179,7 @@ TEST(Lockstep, FusesWhatNeedsNothingOfEachOther) {
 std::size_t longest_run(const std::string& body) {
   std::size_t longest = 0;
   const auto code = lowered(with_shared(body));
-  for (const ProductRun& run : code->program.lockstep.product_runs)
-    longest = std::max(longest, run.offsets.size());
+  for (const ProductRun& run : code->program.lockstep.product_runs) longest = std::max(longest, run.offsets.size());
   return longest;
 }
 std::size_t operations_of_global_run(const std::string& body) {

@@ -396,7 +396,7 @@ TEST(ScheduleByCode, AnyCodeGivesASoundSchedule) {
         ASSERT_EQ(barriers, wanted * form.copies);
         ASSERT_EQ(accesses.size(), wanted_accesses * form.copies);
         for (const std::uint16_t slot : form.operands) ASSERT_LT(slot, schedule.slots);
-        for (const auto& [to, from] : form.renames) ASSERT_LT(std::max(to, from), schedule.slots);
+        for (const auto& [to, from, joins] : form.renames) ASSERT_LT(std::max(to, from), schedule.slots);
       }
     }
   }
