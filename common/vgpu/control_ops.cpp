@@ -358,6 +358,11 @@ const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
                                    barrier));
   }
   block.expected[barrier] = warps;
+  if (warp.trace != nullptr && leaves_outcome(*op->instruction)) {
+    Outcome& outcome = warp.outcome(op);
+    outcome.line = static_cast<std::uint16_t>(1 + barrier);
+    outcome.copies = static_cast<std::uint8_t>(warps);
+  }
   if (op->s[2] != kNoSlot) {
     const std::uint32_t holds = warp.predicate(op->s[2]) ^ (op->count != 0 ? kAllLanes : 0u);
     block.counted[barrier] += static_cast<std::uint32_t>(std::popcount(holds & warp.mask));

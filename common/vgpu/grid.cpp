@@ -208,6 +208,8 @@ class GridRunner {
     std::fill(std::begin(block.counted), std::end(block.counted), 0u);
     std::fill(std::begin(block.asked), std::end(block.asked), 0u);
     block.mbarrier_copies.clear();
+    block.mbarrier_phases.clear();
+    block.phases_begun = 0;
     // NaN in every shared float: a read before any write shows instead of finding a lucky zero.
     std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
     block.shadow = watched_blocks_.hold(linear) ? block.own_shadow : nullptr;

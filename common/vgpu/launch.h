@@ -125,6 +125,11 @@ struct MbarrierCopies {
   std::vector<std::uint32_t> arriving, arrived;  // of this phase, of the last one
 };
 
+// Of an mbarrier, for traces: numbers of this phase and of the last one; 0: there was none.
+struct MbarrierPhases {
+  std::uint16_t open = 0, over = 0;
+};
+
 struct ResidentBlock {
   bool active = false;
   bool is_new = false;  // has yet to be laid out
@@ -136,6 +141,8 @@ struct ResidentBlock {
   std::shared_ptr<SharedShadow> own_shadow;                 // where the run is sanitized
   std::shared_ptr<SharedShadow> shadow;                     // that one, where this block is watched
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by place in shared memory
+  std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // likewise, of a block with traces
+  std::uint16_t phases_begun = 0;                           // of all of them; numbers come again after 65,535
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;
   std::uint32_t arrived[kBarriers] = {};   // warps at each barrier

@@ -74,8 +74,13 @@ bool is_memory(const ptx::Instruction& instruction);
 // where it is the same for all threads); else it is an operand of another one, or a uniform register's.
 bool loads_constant(const ptx::Instruction& instruction);
 bool loads_indexed_constant(const ptx::Instruction& instruction);
-// What traces keep outcomes of: both kinds.
-inline bool leaves_outcome(const ptx::Instruction& in) { return is_memory(in) || loads_constant(in); }
+// A barrier whose number or count stands in a register, and what arrives at an mbarrier when copies are there: only a
+// run can tell which one it is.
+bool meets_by_value(const ptx::Instruction& instruction);
+// What traces keep outcomes of: all three kinds.
+inline bool leaves_outcome(const ptx::Instruction& in) {
+  return is_memory(in) || loads_constant(in) || meets_by_value(in);
+}
 
 // Whether an instruction calls what a register points to. Linked to the kernel, its second operand are the first
 // instructions of all functions that this may be.

@@ -23,8 +23,13 @@ struct Outcome {
   std::uint8_t dram_read_sectors = 0, dram_write_sectors = 0;  // reads that L2 lacked; sectors that it newly owes DRAM
   std::uint8_t shared_wavefronts = 0, shared_conflicts = 0;    // shared memory: turns, and those beyond the fewest
   Arrival arrives = Arrival::none;  // a load: what it must wait for besides what it asks for itself
-  std::uint8_t copies = 0;  // a wait at an mbarrier that is over: 1 + groups of the warp's copies that may still fly
-  std::uint16_t line = 0;   // a load: a hash of the first line that was not in L1, or is on its way there
+  // A wait at an mbarrier that is over: 1 + groups of the warp's copies that may still fly. A barrier whose number or
+  // count stands in a register: the warps that it waits for; 0: all.
+  std::uint8_t copies = 0;
+  // A load: a hash of the first line that was not in L1, or is on its way there. An arrival at an mbarrier: the phase
+  // (from 1 on, of all the block's mbarriers); a wait there that is over: the phase that is. A barrier as above: 1 +
+  // its number.
+  std::uint16_t line = 0;
   bool operator==(const Outcome&) const = default;
 };
 

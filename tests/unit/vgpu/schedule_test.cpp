@@ -351,6 +351,49 @@ TEST(Schedule, ValuesMadeOfManyWaitForAll) {
   EXPECT_EQ(loads, kLoads);
 }
 
+// What a register holds behind a basic block waits for all that it is made of, also where that was packed.
+TEST(Schedule, ARegisterOfSeveralValuesWaitsForTheLatest) {
+  const auto s = scheduled(
+      "ld.global.u32 %r1, [%rd1];\nld.shared.u32 %r2, [%r3];\nmov.b64 %rd2, {%r1, %r2};\n@%p1 bra END;\n"
+      "st.global.u64 [%rd1], %rd2;\nEND:\n");
+  const Schedule& block = s->schedule.blocks[0][0];
+  ASSERT_EQ(s->text(block), "ld ld bra");
+  std::map<std::uint16_t, std::set<std::uint16_t>> made_of;  // by slot: slots of results
+  for (const TimedOp& op : block.ops) {
+    for (std::uint32_t i = 0; i < op.result_count; ++i) {
+      const std::uint16_t slot = block.operands[op.first_operand + i];
+      made_of[slot] = {block.operands[op.first_operand]};
+    }
+  }
+  for (const Rename& rename : block.renames) {
+    if (!rename.joins) made_of[rename.to].clear();
+    made_of[rename.to].merge(std::set(made_of[rename.from]));
+  }
+  const auto loaded = [&](int op) { return block.operands[block.ops[op].first_operand]; };
+  const Schedule& next = s->schedule.blocks[1][0];
+  const TimedOp& store = next.ops[0];
+  ASSERT_EQ(store.kind, TimedKind::store);
+  std::set<std::uint16_t> waits_for;
+  for (std::uint32_t i = 0; i < store.source_count; ++i)
+    waits_for.merge(std::set(made_of[next.operands[store.first_operand + store.result_count + i]]));
+  EXPECT_TRUE(waits_for.contains(loaded(0)));
+  EXPECT_TRUE(waits_for.contains(loaded(1)));
+}
+
+// A delay line: every register takes over the one before it, at once.
+TEST(Schedule, ManyMovesAreQuickToPutInOrder) {
+  constexpr int kRegisters = 20'000;
+  std::string body = ".reg .b32 %d<" + std::to_string(kRegisters + 1) + ">;\nL:\n";
+  for (int i = kRegisters; i > 0; --i)
+    body += "mov.b32 %d" + std::to_string(i) + ", %d" + std::to_string(i - 1) + ";\n";
+  body += "mov.b32 %d0, %d" + std::to_string(kRegisters) + ";\n@%p1 bra L;\n";
+  const auto start = std::chrono::steady_clock::now();
+  const auto s = scheduled(body);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  EXPECT_GE(s->schedule.blocks[0][0].renames.size(), 20'000u);
+  EXPECT_LT(took.count(), 5);  // minutes, where each looks through all
+}
+
 // Code that fits no PTX must give schedules that the clock can run.
 TEST(ScheduleByCode, AnyCodeGivesASoundSchedule) {
   const auto s = scheduled(std::string("bar.sync 0;\n") + kLoop + kGuards + "bar.sync 0;\n");
