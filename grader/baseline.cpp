@@ -5,6 +5,7 @@
 #include "common/base/hash.h"
 #include "common/base/json.h"
 #include "grader/gpu_bench.h"
+#include "grader/pipeline.h"
 
 namespace roofwalk {
 
@@ -27,9 +28,11 @@ Result<StarterDot> measure_starter(const Bench& bench, const Chapter& chapter, c
   if (bench.is_real() && !bench.counts_bytes) {
     ROOFWALK_TRY(modelled, modelled_run(bench, *artifact, problem));
   }
+  RunOptions limits = starter_trial(bench.threads);
+  limits.sample_seed = kPublicSeed;
   const auto measured = [&]() -> Result<Trial> {
     ROOFWALK_TRY(const auto turn, wait_for_turn(bench, chapter.name));
-    return run_trial(bench.own_devices(), *artifact, problem, "starter", starter_trial(bench.threads), nullptr);
+    return run_trial(bench.own_devices(), *artifact, problem, "starter", limits, nullptr);
   };
   ROOFWALK_TRY(Trial trial, measured());
   if (trial.refusal) return ours(trial.refusal->text());

@@ -22,6 +22,8 @@ class BorrowedDevice final : public Device {
     return device_->allocate(name, size_bytes, element_bytes);
   }
   void do_release(const DeviceBuffer& buffer) override { device_->release(buffer); }
+  void do_protect(const DeviceBuffer& buffer) override { device_->protect(buffer); }
+  void do_lay_out(std::uint64_t seed) override { device_->lay_out(seed); }
   void do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) override {
     device_->write(buffer, offset_bytes, data);
   }

@@ -11,6 +11,8 @@ const char* words_of(FaultKind kind) {
   switch (kind) {
     case FaultKind::out_of_bounds:
       return "an access out of bounds";
+    case FaultKind::read_only:
+      return "a write to an input";
     case FaultKind::misaligned:
       return "a misaligned access";
     case FaultKind::uninitialized:

@@ -29,6 +29,12 @@ constexpr CauseHints kVerdictHints[] = {
       "the end.",
       "Compute the index by hand for the last thread of the grid at the size on the card, and add the guard that it "
       "lacks, such as if (i < n). After a guard, no thread may miss a __syncthreads()."}},
+    {"read only",
+     {"The card names the input that is written, and the line. What is stored there, and who reads it afterwards?",
+      "Inputs stay as they are: others read them, and on a real GPU in whatever order the blocks come. A value that is "
+      "put back afterwards was still another one meanwhile.",
+      "Keep what only this thread needs in a register, what its block needs in shared memory, and what a later kernel "
+      "needs in scratch<T>(count)."}},
     {"misaligned",
      {"The card names the address and what it must be a multiple of. Which type does the kernel read or write there?",
       "A float4 must start at every fourth float. An odd row length, or an offset of one, moves all later rows off.",
@@ -52,8 +58,9 @@ constexpr CauseHints kVerdictHints[] = {
       "A step of 0, a bound that moves along, an unsigned counter that walks below 0: each never ends.",
       "Print the counter of one thread for the first ten turns, or compute it by hand."}},
     {"barrier deadlock",
-     {"Every thread of the block must come to the same __syncthreads(). Which ones have left or gone another way?",
-      "A barrier inside an if or behind an early return waits for threads that never come.",
+     {"Every thread of the block must come to the same __syncthreads(), or have ended. Which ones go another way?",
+      "A barrier inside an if, or one in a loop that some threads leave for another barrier, waits for threads that "
+      "never come.",
       "Guard the work, not the barrier: if (i < n) around the loads and stores, the barrier outside."}},
     {"assertion",
      {"Your own assert failed, at the line and thread on the card. What did you expect there?",

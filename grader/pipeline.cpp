@@ -357,11 +357,12 @@ Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
   ROOFWALK_TRY(const auto turn, wait_for_turn(bench, chapter.name));
   const auto run_measured = [&] {
     const PhaseTimer timer(bench.phases, "measured size");
-    return run_trial(
-        bench.open, *artifact, measured->problem, case_name(measured->size, measured_seed(request)),
-        limits_of(attempt.is_starter ? starter_trial(bench.threads) : measured_trial(measured->work, bench.threads),
-                  request),
-        [&]() -> const std::vector<Expected>& { return measured->expected.get(); });
+    RunOptions options = limits_of(
+        attempt.is_starter ? starter_trial(bench.threads) : measured_trial(measured->work, bench.threads), request);
+    options.sample_seed = measured_seed(request);
+    if (request.sanitizes_measured) options = sanitized(options, measured->work);
+    return run_trial(bench.open, *artifact, measured->problem, case_name(measured->size, measured_seed(request)),
+                     options, [&]() -> const std::vector<Expected>& { return measured->expected.get(); });
   };
   ROOFWALK_TRY(Trial trial, run_measured());
   if (request.hidden.seeds.empty()) {

@@ -34,6 +34,8 @@ struct Request {
   std::shared_ptr<const Measured> measured = {};  // made afresh where there is none
   std::optional<StarterDot> starter = {};         // the same
   HiddenCases hidden = {};
+  // The measured shape is sanitized like the small ones, on the virtual GPU: slower, with the same figures.
+  bool sanitizes_measured = false;
   // A run ends by counts alone, never by the clock: the verdict is the same on a machine that is busy or slow.
   bool ignores_clock = false;
 };

@@ -31,22 +31,27 @@ struct Trial {
 
 std::string case_name(const Size& size, std::uint64_t seed);
 
-// How long a trial may run: a small shape is over in a moment, whatever the kernel. Counted in instructions first, so
-// that an endless loop gets the same answer on every machine. Of a small trial nobody wants figures, but where its
-// answer is wrong.
-// Small trials run side by side, each on one thread; the measured one may have all. A slow kernel ends too, so a large
-// problem gets more: so many warp instructions for each warp's worth of multiply-adds.
-inline constexpr RunOptions kSmallTrial{.max_warp_instructions = 20'000'000,
-                                        .max_seconds = 60,
-                                        .threads = 1,
-                                        .sanitize = true,
-                                        .time = RunOptions::Time::least,
-                                        .figures = RunOptions::Figures::none};
+// How long a trial may run: a small shape is over in a moment, whatever the kernel. Counted in work (vgpu/work.h), so
+// that an endless loop gets the same answer on every machine; a small trial takes 2 s at most then, a measured one on
+// `classroom` half a minute. The clock only guards against trouble with the host: who is past it is no learner. Of a
+// small trial nobody wants figures, but where its answer is wrong. Small trials run side by side, each on one thread;
+// the measured one may have all. A slow kernel ends too, so a large problem gets more: so much work for each warp's
+// worth of multiply-adds.
+inline const RunOptions kSmallTrial{.max_work = 100'000'000,
+                                    .max_seconds = 120,
+                                    .threads = 1,
+                                    .sanitize = true,
+                                    .time = RunOptions::Time::least,
+                                    .figures = RunOptions::Figures::none};
 RunOptions measured_trial(const Work& work, int threads);
 
+// The same, sanitized: what is right at small sizes may race at this one. All blocks are watched where the work is the
+// classroom GPU's, of larger grids some (RunOptions::sanitized_blocks). On one thread.
+RunOptions sanitized(RunOptions measured, const Work& work);
+
 // The course's own starter is known to end, on a slow and busy machine too.
-inline constexpr RunOptions starter_trial(int threads) {
-  return {.max_warp_instructions = 200'000'000'000, .max_seconds = 7200, .threads = threads};
+inline RunOptions starter_trial(int threads) {
+  return {.max_work = 200'000'000'000, .max_seconds = 7200, .threads = threads};
 }
 
 // Without `expected` nothing is compared. Errors are the harness's own trouble.

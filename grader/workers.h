@@ -4,23 +4,36 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <future>
+#include <mutex>
 #include <thread>
 #include <vector>
 
 namespace roofwalk {
 
-// Calls work(0) ... work(count - 1), at most `threads` at a time, and waits for all. Calls must not throw.
+// Calls work(0) ... work(count - 1), at most `threads` at a time, and waits for all. What a call throws (no memory is
+// left, say) is thrown here, when all have ended.
 template <class Work>
 void parallel_for(std::size_t count, int threads, Work work) {
   std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr trouble;
   const auto loop = [&] {
-    for (std::size_t i = next++; i < count; i = next++) work(i);
+    try {
+      for (std::size_t i = next++; i < count; i = next++) work(i);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      trouble = std::current_exception();
+    }
   };
-  std::vector<std::jthread> helpers;
-  const std::size_t wanted = std::min(count, static_cast<std::size_t>(std::max(threads, 1)));
-  for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(loop);
-  loop();
+  {
+    std::vector<std::jthread> helpers;
+    const std::size_t wanted = std::min(count, static_cast<std::size_t>(std::max(threads, 1)));
+    for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(loop);
+    loop();
+  }
+  if (trouble) std::rethrow_exception(trouble);
 }
 
 // Starts work in the background, or puts it off until its result is asked for when there is only one thread.

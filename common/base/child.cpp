@@ -44,8 +44,8 @@ Prepared prepare(const ChildStart& child) {
   return prepared;
 }
 
-void limit(decltype(RLIMIT_AS) resource, std::size_t bytes) {
-  const rlimit value{bytes, bytes};
+void limit(decltype(RLIMIT_AS) resource, std::size_t most) {
+  const rlimit value{most, most};
   ::setrlimit(resource, &value);
 }
 
@@ -87,6 +87,8 @@ bool become_user(const UserId& user) {
   limit(RLIMIT_CORE, 1);
   if (child.max_memory_bytes > 0) limit(RLIMIT_AS, child.max_memory_bytes);
   if (child.max_file_bytes > 0) limit(RLIMIT_FSIZE, child.max_file_bytes);
+  if (child.max_stack_bytes > 0) limit(RLIMIT_STACK, child.max_stack_bytes);
+  if (child.max_cpu_s > 0) limit(RLIMIT_CPU, child.max_cpu_s);
   if (child.run_as) {
     if (!become_user(*child.run_as)) give_up(prepared.status);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // another user's process forgets it

@@ -117,7 +117,9 @@ Result<CommandResult> run_command(const Command& command) {
                    .passed = command.passed,
                    .run_as = command.run_as,
                    .max_memory_bytes = command.max_memory_bytes,
-                   .max_file_bytes = command.max_file_bytes};
+                   .max_file_bytes = command.max_file_bytes,
+                   .max_stack_bytes = command.max_stack_bytes,
+                   .max_cpu_s = command.max_cpu_s};
   if (!command.environment.empty()) start.environment = command.environment;
   ROOFWALK_TRY(const pid_t pid, start_child(start));
   for (Descriptor& end : writes) end.close();

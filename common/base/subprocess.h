@@ -26,6 +26,8 @@ struct Command {
   std::optional<UserId> run_as = {};          // as in ChildStart
   std::size_t max_memory_bytes = 0;           // address space of each process; 0 unlimited
   std::size_t max_file_bytes = 0;             // of each file that is written; 0 unlimited
+  std::size_t max_stack_bytes = 0;            // of each process; 0: ours
+  std::size_t max_cpu_s = 0;                  // processor time of each process; 0 unlimited
 };
 
 struct CommandResult {

@@ -15,15 +15,19 @@ namespace {
 // The parts of ELF64 and of NVIDIA's use of it that are needed here.
 constexpr std::uint16_t kMachineCuda = 190;
 constexpr std::uint32_t kTypeSymbols = 2, kTypeRela = 4, kTypeRel = 9;
-constexpr std::uint8_t kSymbolIsEntry = 0x10;            // in st_other
-constexpr std::uint8_t kFormatSized = 4;                 // an .nv.info record whose payload has a 16-bit size
-constexpr std::uint8_t kAttributeFrameSize = 0x11;       // payload: symbol, bytes
-constexpr std::uint8_t kAttributeRegisters = 0x2f;       // payload: symbol, registers a thread
-constexpr std::uint32_t kMostRegisters = 255;            // what an instruction can name
-constexpr std::uint32_t kGraphCalls = 0xffffffff;        // what follows in .nv.callgraph: direct calls ...
-constexpr std::uint32_t kGraphFirstMarker = 0xfffffff0;  // ... until the next marker of this kind
+constexpr std::uint8_t kSymbolIsEntry = 0x10;       // in st_other
+constexpr std::uint8_t kFormatSized = 4;            // an .nv.info record whose payload has a 16-bit size
+constexpr std::uint8_t kAttributeFrameSize = 0x11;  // payload: symbol, bytes
+constexpr std::uint8_t kAttributeRegisters = 0x2f;  // payload: symbol, registers a thread
+constexpr std::uint32_t kMostRegisters = 255;       // what an instruction can name
+// Markers in .nv.callgraph: each says what the pairs behind it are, up to the next marker.
+constexpr std::uint32_t kGraphFirstMarker = 0xfffffff0;
+constexpr std::uint32_t kGraphCalls = 0xffffffff;           // caller, callee
+constexpr std::uint32_t kGraphAddressTaken = 0xfffffffe;    // function whose address is a value, prototype
+constexpr std::uint32_t kGraphCallsByAddress = 0xfffffffd;  // caller of an address that it computes, prototype
 constexpr std::size_t kMaxFunctions = 4096;
 constexpr std::size_t kMaxInstructions = 200'000;  // of all kernels: a chapter's own have a few thousand
+constexpr std::size_t kMaxCopied = 1'000'000;      // of functions, beside the code of each kernel that reaches them
 
 struct Section {
   std::string_view name, bytes;
@@ -217,18 +221,29 @@ bool CubinReader::read_info() {
   return true;
 }
 
+// Who calls an address may call every function whose address is taken, for addresses travel through memory and casts.
+// One function without code stands for the call of an address; its callees are these functions.
 bool CubinReader::read_calls() {
   const Section* graph = section(".nv.callgraph");
   if (graph == nullptr) return true;
-  bool calls = false;
+  std::uint32_t marker = 0;
+  std::set<std::size_t> address_taken, calls_by_address;
   for (std::uint64_t at = 0; at + 8 <= graph->bytes.size(); at += 8) {
     const auto from = *read<std::uint32_t>(graph->bytes, at), to = *read<std::uint32_t>(graph->bytes, at + 4);
     if (to >= kGraphFirstMarker) {
-      calls = to == kGraphCalls;
-    } else if (calls && function_of(from) != nullptr && by_symbol_.contains(to)) {
-      function_of(from)->callees.push_back(by_symbol_[to]);
+      marker = to;
+      continue;
     }
+    const auto function = by_symbol_.find(from);
+    if (function == by_symbol_.end()) continue;
+    if (marker == kGraphCalls && by_symbol_.contains(to))
+      functions_[function->second].callees.push_back(by_symbol_[to]);
+    if (marker == kGraphAddressTaken) address_taken.insert(function->second);
+    if (marker == kGraphCallsByAddress) calls_by_address.insert(function->second);
   }
+  for (const std::size_t caller : calls_by_address) functions_[caller].callees.push_back(functions_.size());
+  functions_.push_back(
+      {.name = {}, .callees = {address_taken.begin(), address_taken.end()}, .shared_variables = {}, .code = {}});
   return true;
 }
 
@@ -307,6 +322,7 @@ std::uint64_t CubinReader::deepest_stack(std::size_t function, std::vector<std::
 std::vector<KernelResources> CubinReader::kernels() const {
   constexpr std::uint64_t kMost = 1 << 30;  // figures beyond this are refused later anyway; an int holds it
   std::vector<KernelResources> kernels;
+  std::size_t copied = 0;
   for (std::size_t i = 0; i < functions_.size(); ++i) {
     const Function& kernel = functions_[i];
     if (!kernel.is_kernel) continue;
@@ -314,7 +330,10 @@ std::vector<KernelResources> CubinReader::kernels() const {
     std::map<std::uint32_t, std::uint64_t> variables;
     std::vector<MachineInstruction> code = kernel.code;
     for (const std::size_t used : reachable(i)) {
-      if (used != i && !code.empty()) append(functions_[used].code, code);
+      if (used != i && !code.empty() && copied + functions_[used].code.size() <= kMaxCopied) {
+        copied += functions_[used].code.size();
+        append(functions_[used].code, code);
+      }
       registers = std::max(registers, functions_[used].registers);
       variables.insert(functions_[used].shared_variables.begin(), functions_[used].shared_variables.end());
     }

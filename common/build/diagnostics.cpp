@@ -162,6 +162,17 @@ bool rewrite_host_name(Diagnostic& diagnostic) {
   return true;
 }
 
+constexpr const char* kWithoutTime =
+    "leave __DATE__, __TIME__ and __TIMESTAMP__ out: what a kernel does may not depend on when it is compiled";
+
+// identifier "roofwalk_time_of_compiling" is undefined
+bool rewrite_time(Diagnostic& diagnostic) {
+  if (!diagnostic.message.starts_with(fmt::format("identifier \"{}\"", kTimeOfCompiling))) return false;
+  diagnostic.message = "asks for the time of compiling";
+  diagnostic.advice = kWithoutTime;
+  return true;
+}
+
 // What a program for the host would have at hand.
 void advise_on_host_code(Diagnostic& diagnostic) {
   if (diagnostic.message.starts_with("namespace \"std\" has no member")) {
@@ -177,6 +188,7 @@ void advise_on_host_code(Diagnostic& diagnostic) {
 std::vector<Diagnostic> collect_errors(std::string_view output) {
   std::vector<Diagnostic> errors;
   std::set<int> host_lines;  // one word about host code a line: nvcc says it for every constructor and destructor
+  std::set<int> time_lines;  // and one about the time of compiling
   int included_at = 0;       // the learner's line that leads to the header which gcc complains about
   bool in_error = false;
   for (const std::string& line : clean_lines(output)) {
@@ -198,9 +210,10 @@ std::vector<Diagnostic> collect_errors(std::string_view output) {
       diagnostic->file = kSourceName;
       diagnostic->line = included_at;
     }
-    const bool host = rewrite_host_call(*diagnostic) || rewrite_host_name(*diagnostic);
-    if (!host) advise_on_host_code(*diagnostic);
-    in_error = !host || host_lines.insert(diagnostic->line).second;
+    const bool time = rewrite_time(*diagnostic);
+    const bool host = !time && (rewrite_host_call(*diagnostic) || rewrite_host_name(*diagnostic));
+    if (!time && !host) advise_on_host_code(*diagnostic);
+    in_error = time ? time_lines.insert(diagnostic->line).second : !host || host_lines.insert(diagnostic->line).second;
     if (in_error) errors.push_back(*std::move(diagnostic));
   }
   return errors;
@@ -271,6 +284,8 @@ Error explain_nvcc(const CommandResult& run, const std::string& source_path, std
   const std::vector<Diagnostic> errors = run.timed_out ? std::vector<Diagnostic>() : collect_errors(run.output);
   if (errors.empty()) return explain_end(run, source_path, "nvcc", timeout_s);
   Error error = compose(errors, source_path);
+  // Beside a string or in a directive it is another error, on a line that nvcc shows.
+  if (error.advice.empty() && run.output.find(kTimeOfCompiling) != std::string::npos) error.advice = kWithoutTime;
   if (source_text.find("roofwalk.cuh") == std::string_view::npos) {
     error.advice = "the file must start with #include <roofwalk.cuh>, which defines SOLVE";
   }

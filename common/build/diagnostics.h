@@ -9,6 +9,9 @@
 
 namespace roofwalk {
 
+// What __DATE__, __TIME__ and __TIMESTAMP__ stand for in a learner's file: a name that nobody declares.
+inline constexpr std::string_view kTimeOfCompiling = "roofwalk_time_of_compiling";
+
 // `source_path` is the file's name as the learner knows it; `source_text` its text. The run has failed.
 Error explain_nvcc(const CommandResult& run, const std::string& source_path, std::string_view source_text,
                    double timeout_s);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 
@@ -85,6 +86,35 @@ int source_line_of_kernel(std::string_view ptx, std::string_view mangled_name) {
     }
   }
   return 0;
+}
+
+std::string one_instruction_a_line(std::string_view ptx) {
+  std::string out;
+  out.reserve(ptx.size());
+  bool statement_ended = false;  // on this line; what stands behind it begins a line of its own
+  for (std::size_t at = 0; at < ptx.size();) {
+    const std::string_view rest = ptx.substr(at);
+    std::size_t size = 1;
+    if (rest.starts_with("//")) {
+      size = std::min(rest.find('\n'), rest.size());
+    } else if (rest.starts_with("/*")) {
+      size = std::min(rest.find("*/", 2), rest.size() - 2) + 2;
+    } else if (rest[0] == '"') {
+      size = std::min(rest.find('"', 1), rest.size() - 1) + 1;
+    }
+    const std::string_view token = rest.substr(0, size);
+    const bool is_blank = size == 1 && std::string_view(" \t\r\f\v").find(token[0]) != std::string_view::npos;
+    if (token == "\n") {
+      statement_ended = false;
+    } else if (statement_ended && !is_blank && !token.starts_with("//")) {
+      out += '\n';
+      statement_ended = false;
+    }
+    out += token;
+    statement_ended = statement_ended || token == ";";
+    at += size;
+  }
+  return out;
 }
 
 }  // namespace roofwalk

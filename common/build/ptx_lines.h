@@ -1,6 +1,8 @@
-// Where a piece of PTX comes from in the learner's file, found in the text's `.loc` lines alone.
+// The lines of PTX text: where they come from in the learner's file, found in the text's `.loc` lines alone, and one
+// for each instruction.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace roofwalk {
@@ -13,5 +15,9 @@ int source_line_of_ptx_line(std::string_view ptx, int ptx_line);
 
 // The first source line of the body of a kernel, or 0.
 int source_line_of_kernel(std::string_view ptx, std::string_view mangled_name);
+
+// The same PTX with at most one instruction a line: inline assembly may have several, and ptxas tells only the line
+// that a machine instruction was made for. Lines that hold one at most stay as they are.
+std::string one_instruction_a_line(std::string_view ptx);
 
 }  // namespace roofwalk

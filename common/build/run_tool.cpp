@@ -9,10 +9,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxTemporaryBytes = 64 << 20;  // each file that a compiler writes
 constexpr std::size_t kMaxLogBytes = 64 << 10;
-constexpr std::size_t kMaxThrownBytes = 16 << 20;              // a log this long is of no use: the compiler is stopped
-constexpr std::size_t kMaxMemoryBytes = std::size_t{4} << 30;  // address space; CUB and the mma headers take 0.5 GB
+constexpr std::size_t kMaxThrownBytes = 16 << 20;  // a log this long is of no use: the compiler is stopped
 
 Result<ToolOutcome> run_here(const Toolkit& toolkit, const fs::path& folder, ToolJob job) {
   const fs::path bin = toolkit.root / "bin";
@@ -37,8 +35,10 @@ Result<ToolOutcome> run_here(const Toolkit& toolkit, const fs::path& folder, Too
                                          .timeout_s = job.timeout_s,
                                          .max_output_bytes = kMaxLogBytes,
                                          .max_thrown_bytes = kMaxThrownBytes,
-                                         .max_memory_bytes = kMaxMemoryBytes,
-                                         .max_file_bytes = kMaxTemporaryBytes}));
+                                         .max_memory_bytes = kCompileLimits.memory_bytes,
+                                         .max_file_bytes = kCompileLimits.file_bytes,
+                                         .max_stack_bytes = kCompileLimits.stack_bytes,
+                                         .max_cpu_s = static_cast<std::size_t>(kCompileLimits.cpu_s)}));
   if (outcome.run.exit_code == 0) outcome.made = read_file(folder / job.makes, job.max_made_bytes);
   return outcome;
 }

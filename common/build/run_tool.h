@@ -26,9 +26,9 @@ struct ToolOutcome {
   std::optional<std::string> made;  // after success; absent: more than max_made_bytes, or nothing
 };
 
-// Runs it with a clean environment and limits of time, memory and output: in `folder`, which is ours alone and where
-// its files are written, or in a box (Toolkit::isolation), where nothing of this machine's disks can be written. Errors
-// are ours: a disk that is full, a box that cannot be made.
+// Runs it with a clean environment and limits of time, memory and output, the same in a box and outside: in `folder`,
+// which is ours alone and where its files are written, or in a box (Toolkit::isolation), where nothing of this
+// machine's disks can be written. Errors are ours: a disk that is full, a box that cannot be made.
 Result<ToolOutcome> run_tool(const Toolkit& toolkit, const std::filesystem::path& folder, ToolJob job);
 
 }  // namespace roofwalk

@@ -24,17 +24,27 @@ struct DeviceBuffer {
 };
 
 struct RunOptions {
-  std::uint64_t max_warp_instructions = 20'000'000'000;  // a run past this is a `runaway` fault
-  double max_seconds = 300;                              // of wall time; the same fault
+  // Of the virtual GPU, in warp instructions and what costs as much (vgpu/work.h): a run past it is a `runaway` fault.
+  std::uint64_t max_work = 20'000'000'000;
+  // Of wall time. The virtual GPU takes it for trouble with the host, an Error: which kernels end is a matter of
+  // counts. On a real GPU nothing else ends a loop: a `runaway` fault.
+  double max_seconds = 300;
   int threads = 0;        // of the virtual GPU, at most; 0: as many as the machine has. No figure depends on it
   bool lockstep = true;   // of the virtual GPU: whole warps run as one (vgpu/lockstep.h). No figure depends on it
   bool sanitize = false;  // of the virtual GPU: races and reads of what was never written are faults
+  // Of a sanitized run: shared memory is watched in about so many blocks of each launch, the first ones and others by
+  // the seed; 0: in all of them.
+  std::uint64_t sanitized_blocks = 0, sanitized_seed = 0;
   // Of a sanitized run: bytes of device memory. The record says which line wrote to them last.
   std::uint64_t watched_address = 0, watched_bytes = 0;
   // The virtual GPU's time: `clock` replays sampled blocks on a model of the SMs; `whole_clock` replays every block;
   // `least` replays none: elapsed_ns is the least that the counts allow, and waits are empty.
   enum class Time { clock, whole_clock, least };
   Time time = Time::clock;
+  // `clock`: which blocks are replayed depends on the code and on this number, as by chance. Those that the record of
+  // an earlier run says were missing (RunRecord::untraced_blocks) are replayed too.
+  std::uint64_t sample_seed = 0;
+  std::vector<std::vector<std::uint64_t>> also_traced = {};
   // What the run finds out. On a real GPU each figure beyond the plan's time takes more passes over it, from the same
   // buffers and variables; what the last pass leaves stays in the buffers. The virtual GPU needs one pass.
   //   all: counters where they can be had, the time of each step, and the plan's time
@@ -68,6 +78,14 @@ class Device {
     return do_allocate(name, size_bytes, element_bytes);
   }
   void release(const DeviceBuffer& buffer) { do_release(buffer); }
+
+  // Plans may only read the buffer from now on. Where the device sees every access (the virtual GPU), a write is a
+  // `read_only` fault; elsewhere whoever wants to know compares afterwards.
+  void protect(const DeviceBuffer& buffer) { do_protect(buffer); }
+
+  // Of the virtual GPU: where buffers that are allocated from now on lie follows from the seed; 0: where they always
+  // do. No figure depends on it. Other devices put them where their driver does.
+  void lay_out(std::uint64_t seed) { do_lay_out(seed); }
 
   // Whole-range copies; offset + data.size() must lie inside the buffer.
   void write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) {
@@ -114,6 +132,8 @@ class Device {
   virtual Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes,
                                            std::uint32_t element_bytes) = 0;
   virtual void do_release(const DeviceBuffer& buffer) = 0;
+  virtual void do_protect(const DeviceBuffer&) {}
+  virtual void do_lay_out(std::uint64_t) {}
   virtual void do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) = 0;
   virtual void do_read(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<std::uint8_t> data) const = 0;
   virtual void do_forget(const DeviceBuffer&, std::uint64_t, std::uint64_t) {}

@@ -68,6 +68,8 @@ std::string_view fault_name(FaultKind kind) {
   switch (kind) {
     case FaultKind::out_of_bounds:
       return "out of bounds";
+    case FaultKind::read_only:
+      return "read only";
     case FaultKind::misaligned:
       return "misaligned";
     case FaultKind::uninitialized:

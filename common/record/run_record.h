@@ -171,6 +171,7 @@ struct KernelRecord {
 
 enum class FaultKind {
   out_of_bounds,
+  read_only,  // a write to an input
   misaligned,
   uninitialized,
   race,
@@ -207,6 +208,9 @@ struct Printed {
   bool operator==(const Printed&) const = default;
 };
 
+// Linear indices of blocks, by launch of a plan.
+using BlockNumbers = std::vector<std::vector<std::uint64_t>>;
+
 // One run of one plan.
 struct RunRecord {
   std::string device;  // "virtual:classroom"
@@ -218,6 +222,9 @@ struct RunRecord {
   Printed printed;
   std::vector<Fault> warnings;  // a sanitized run: what goes well by luck; the first few
   int watched_line = 0;         // that wrote what RunOptions watches last; 0: none, or unknown
+  // Modelled time: by launch, blocks unlike any that the clock replayed, of which too much of the launch's work is for
+  // others to stand for it. Empty where the time may be believed.
+  BlockNumbers untraced_blocks;
   // What a reader of the figures must know, a sentence each: counters that are missing and why, a host too slow.
   std::vector<std::string> notes;
   std::optional<Fault> fault;

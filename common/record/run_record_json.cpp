@@ -209,8 +209,24 @@ Json whole_json(const RunRecord& record) {
           {"printed", {{"text", record.printed.text}, {"more_lines", record.printed.more_lines}}},
           {"warnings", std::move(warnings)},
           {"watched_line", record.watched_line},
+          {"untraced_blocks", record.untraced_blocks},
           {"notes", record.notes},
           {"fault", record.fault ? whole_json(*record.fault) : Json(nullptr)}};
+}
+
+Result<BlockNumbers> block_numbers_from_json(const Json& json) {
+  constexpr std::size_t kMostBlocks = 1000;  // of a launch
+  if (!json.is_array() || json.size() > kMostKernels) return Error{.message = "blocks must be an array by launch"};
+  BlockNumbers out;
+  for (const Json& launch : json) {
+    if (!launch.is_array() || launch.size() > kMostBlocks)
+      return Error{.message = "blocks of a launch must be an array"};
+    for (const Json& block : launch) {
+      if (!block.is_number_unsigned()) return Error{.message = "the number of a block must be a whole one"};
+    }
+    out.push_back(launch.get<std::vector<std::uint64_t>>());
+  }
+  return out;
 }
 
 Result<RunRecord> run_record_from_json(const Json& json) {
@@ -236,6 +252,10 @@ Result<RunRecord> run_record_from_json(const Json& json) {
     return kOk;
   });
   in.whole("watched_line", out.watched_line, 0, kMostLine);
+  in.with("untraced_blocks", [&](const Json& launches) -> Status {
+    ROOFWALK_TRY(out.untraced_blocks, block_numbers_from_json(launches));
+    return kOk;
+  });
   in.each("notes", kMostNotes, [&](const Json& item) -> Status {
     if (!item.is_string()) return Error{"`notes` holds something that is no text"};
     out.notes.push_back(item.get<std::string>());

@@ -15,4 +15,7 @@ Json whole_json(const Fault& fault);
 // be, or too much. Nothing in `json` is trusted.
 Result<RunRecord> run_record_from_json(const Json& json);
 
+// RunRecord::untraced_blocks. An Error for what is not an array of arrays of whole numbers.
+Result<BlockNumbers> block_numbers_from_json(const Json& json);
+
 }  // namespace roofwalk

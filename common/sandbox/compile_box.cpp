@@ -21,6 +21,7 @@ Box compile_box(const std::filesystem::path& toolkit) {
                      {"LC_ALL", "C"},
                      {"SOURCE_DATE_EPOCH", "0"}};
   box.shows_processes = true;
+  box.limits = kCompileLimits;
   return box;
 }
 

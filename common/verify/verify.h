@@ -59,8 +59,8 @@ class Workspace {
   void reset();
 
   // Loads the artifact afresh (a module's globals carry nothing from run to run), plans (scratch filled with poison),
-  // resets and runs once. Scratch is released afterwards. Refusals of the load and of the plan are Errors; a learner's
-  // fault is in the record.
+  // resets and runs once, or once more where the clock lacks blocks (RunRecord::untraced_blocks). Scratch is released
+  // afterwards. Refusals of the load and of the plan are Errors; a learner's fault is in the record.
   Result<RunRecord> run(const Artifact& artifact, const RunOptions& options = {});
 
   // The same with another planner.
@@ -77,6 +77,7 @@ class Workspace {
 
  private:
   struct Impl;
+  Result<RunRecord> run_once(const Artifact& artifact, const Planner& plan, const RunOptions& options);
   explicit Workspace(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

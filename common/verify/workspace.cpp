@@ -165,6 +165,7 @@ Result<Workspace> Workspace::make(Device& device, Problem problem, std::uint64_t
     ROOFWALK_TRY(Impl::Buffer buffer, impl->allocate(input != nullptr ? input->name : output->name,
                                                      count * element_bytes(element), element));
     buffer.input = input;
+    if (input != nullptr) device.protect(buffer.memory);
     impl->arguments.push_back(bytes_of(impl->data_address(buffer)));
     impl->buffers.push_back(std::move(buffer));
   }
@@ -182,6 +183,14 @@ void Workspace::reset() {
 }
 
 Result<RunRecord> Workspace::run_planned(const Artifact& artifact, const Planner& plan, const RunOptions& options) {
+  ROOFWALK_TRY(RunRecord record, run_once(artifact, plan, options));
+  if (record.fault || record.untraced_blocks.empty()) return record;
+  RunOptions with_them = options;
+  with_them.also_traced = record.untraced_blocks;
+  return run_once(artifact, plan, with_them);
+}
+
+Result<RunRecord> Workspace::run_once(const Artifact& artifact, const Planner& plan, const RunOptions& options) {
   ROOFWALK_TRY_STATUS(impl_->device.load(artifact));
   reset();
   struct ScratchGuard {  // scratch lives for one call, however the call ends

@@ -52,6 +52,15 @@ void misaligned(Launch& launch, const Warp& warp, const Op* op, std::uint64_t ad
   if (buffer != nullptr) launch.fault->buffer = buffer->name;
 }
 
+bool write_to_input(Launch& launch, const Warp& warp, const Op* op, const Buffer& buffer, std::uint64_t address,
+                    int lane, const char* verb) {
+  launch.stop(warp, op, FaultKind::read_only, lane, read_only_message(verb, buffer, address));
+  launch.fault->buffer = buffer.name;
+  launch.fault->index = static_cast<std::int64_t>((address - buffer.address) / buffer.element_bytes);
+  launch.fault->extent = buffer.size_bytes / buffer.element_bytes;
+  return false;
+}
+
 [[gnu::noinline]] bool resolve_anew(Launch& launch, const Warp& warp, const Op* op, const Access& access,
                                     const char* verb, Pointers& out) {
   const ptx::Form form = ptx::info(op->instruction->opcode).form;
@@ -93,12 +102,17 @@ void misaligned(Launch& launch, const Warp& warp, const Op* op, std::uint64_t ad
           describe(launch, warp, op, access.of(l), access.bytes, l, verb);
           return false;
         }
+        if (!only_reads && own->read_only) return write_to_input(launch, warp, op, *own, access.of(l), l, verb);
         out.lane[l] = own->data + (access.of(l) - own->address);
       }
       for (int l = 0; l < kWarpSize; ++l) {
         if ((access.mask >> l & 1u) == 0) out.lane[l] = out.lane[std::countr_zero(access.mask)];
       }
       return true;
+    }
+    if (!only_reads && buffer->read_only) {
+      const int some = std::countr_zero(access.mask);
+      return write_to_input(launch, warp, op, *buffer, access.of(some), some, verb);
     }
     memo = {buffer->address, buffer->address + buffer->size_bytes, buffer->data, access.low};
   }
@@ -117,7 +131,7 @@ void note_arrival(Multiprocessor& sm, const Warp& warp, const Op* op, Access& ac
   access.spell_out_lines();
   for (int i = 0; i < access.lines; ++i) {
     if (!sm.l1.came_this_round(access.line[i])) continue;
-    outcome.line = static_cast<std::uint16_t>(mix(access.line[i]));
+    outcome.line = static_cast<std::uint16_t>(mix(sm.l1.frame_of(access.line[i])));
     if (missed == 0) {
       sm.l2_log.read(access.line[i], 0);
       end_request(sm, warp, op, L2Log::Kind::arriving);

@@ -116,6 +116,16 @@ bool loads_constant(const Instruction& in) {
   return ptx::info(in.opcode).form == Form::load && in.space == ptx::Space::constant;
 }
 
+bool meets_by_value(const Instruction& in) {
+  if (in.async == ptx::AsyncMode::mbarrier_arrive) return true;
+  if (ptx::info(in.opcode).form != Form::barrier || in.barrier == ptx::BarrierMode::warp_sync) return false;
+  // Behind the number stands the count, where there is one; the predicate of a reduction comes last.
+  const bool reduces = result_count(in) != 0;
+  const auto end = in.operands.end() - (reduces ? 1 : 0);
+  return std::any_of(in.operands.begin() + static_cast<std::ptrdiff_t>(result_count(in)), end,
+                     [](const ptx::Operand& operand) { return operand.kind == ptx::Operand::Kind::reg; });
+}
+
 bool loads_indexed_constant(const Instruction& in) { return loads_constant(in) && in.operands[1].index >= 0; }
 
 std::vector<BasicBlock> find_blocks(const ptx::Function& function) {

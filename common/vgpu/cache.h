@@ -7,12 +7,15 @@
 // - L2 takes a store without reading: each sector keeps a mask of its written bytes. A fully written sector is valid. A
 //   partly written one costs one fill read when it is read or leaves L2.
 // - Dirty sectors are written to DRAM when their line leaves L2, and the rest at the end of the plan.
-// - Victims: least recently used. Sets: murmur3's 64-bit finalizer over the line number, modulo the number of sets.
+// - Victims: least recently used. Sets: murmur3's 64-bit finalizer over the number of the line's frame (frames.h),
+// modulo
+//   the number of sets.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "common/vgpu/frames.h"
 #include "common/vgpu/int128.h"
 
 namespace roofwalk::vgpu {
@@ -40,6 +43,9 @@ struct SiteTraffic {
 class L2Cache {
  public:
   L2Cache(std::int64_t size_bytes, int ways);
+
+  // nullptr: every line is its own frame. Of an empty cache.
+  void use(const Frames* frames) { frames_ = frames; }
 
   // Forgets everything: the state at the start of a plan.
   void invalidate();
@@ -100,9 +106,11 @@ class L2Cache {
   unsigned make_dirty(std::size_t at, unsigned sectors, unsigned valid, SiteId site);
 
   std::size_t set_of(std::uint64_t line) const {
-    return static_cast<std::size_t>((static_cast<UInt128>(mix(line)) * sets_) >> 64);
+    const std::uint64_t frame = frames_ == nullptr ? line : frames_->frame_of(line);
+    return static_cast<std::size_t>((static_cast<UInt128>(mix(frame)) * sets_) >> 64);
   }
 
+  const Frames* frames_ = nullptr;
   std::size_t sets_;
   int ways_;
   std::uint32_t round_ = 1;
@@ -119,6 +127,10 @@ class L1Cache {
  public:
   L1Cache(std::int64_t size_bytes, int ways);
   void invalidate();
+
+  // As of L2.
+  void use(const Frames* frames) { frames_ = frames; }
+  std::uint64_t frame_of(std::uint64_t line) const { return frames_ == nullptr ? line : frames_->frame_of(line); }
 
   // Looks up and fills `sectors` of a line; returns the mask of misses.
   unsigned read(std::uint64_t line, unsigned sectors) {
@@ -206,9 +218,10 @@ class L1Cache {
   void forget_group();
   std::uint32_t find_or_allocate(std::uint64_t line);
   std::size_t set_of(std::uint64_t line) const {
-    return static_cast<std::size_t>((static_cast<UInt128>(mix(line)) * sets_) >> 64);
+    return static_cast<std::size_t>((static_cast<UInt128>(mix(frame_of(line))) * sets_) >> 64);
   }
 
+  const Frames* frames_ = nullptr;
   std::size_t sets_;
   int ways_;
   std::uint64_t clock_ = 0;

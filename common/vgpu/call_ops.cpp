@@ -211,8 +211,7 @@ const Op* op_return(Launch& launch, Warp& warp, const Op* op) {
     warp.mask &= ~leaving;
     return op + 1;
   }
-  if (!resume_top(launch, warp)) return finish_warp(warp);
-  return enter_block(launch, warp, warp.stack.back().block);
+  return go_on(launch, warp);
 }
 
 const Op* op_frame_address(Launch&, Warp& warp, const Op* op) {

@@ -1,6 +1,7 @@
 #include "common/vgpu/clock.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -14,85 +15,112 @@ namespace {
 // many rounds of what it holds at once. Several SMs come before more rounds: what one leaves idle, others use. Rounds
 // are wanted too: blocks start all together, and only after a while is each somewhere else.
 constexpr std::uint64_t kWholeGridInstructions = 150'000, kLeastSample = 60'000, kMostSample = 600'000,
-                        kSampleRounds = 4, kSampleSms = 8;
-
-// What a block asks of the SM and of the memory behind it: to tell typical blocks from odd ones.
-double cost_of(const BlockTrace& block) {
-  std::uint64_t sectors = 0;
-  for (const WarpTrace& warp : block.warps) {
-    for (const Outcome& o : warp.outcomes) {
-      sectors += std::uint64_t{o.lines} + o.l2_read_sectors + o.l2_write_sectors + o.dram_read_sectors +
-                 o.dram_write_sectors + o.shared_wavefronts;
-    }
-  }
-  return static_cast<double>(block.instructions + sectors);
-}
+                        kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32, kFewWork = 3'000'000;
 
 std::uint64_t longest_warp_of(const BlockTrace& block) {
   std::uint64_t longest = 0;
   for (const WarpTrace& warp : block.warps) longest = std::max(longest, warp.instructions);
   // Of a trace that was cut off, as if it went on alike.
-  const double cut =
-      block.instructions == 0 ? 1 : static_cast<double>(block.executed) / static_cast<double>(block.instructions);
+  const double cut = block.instructions == 0
+                         ? 1
+                         : static_cast<double>(block.work.instructions) / static_cast<double>(block.instructions);
   return static_cast<std::uint64_t>(static_cast<double>(longest) * cut);
 }
 
-std::vector<double> costs_of(const GridTrace& trace) {
-  std::vector<double> costs;
-  for (const BlockTrace& block : trace.blocks) costs.push_back(cost_of(block));
-  return costs;
+// Blocks of the grid that are alike, and the traces of some of them.
+struct Kind {
+  double blocks = 0;                            // of the grid
+  double cost = 0;                              // of one of them
+  std::array<double, kGridParts> by_part = {};  // `blocks`, by part of the grid
+  std::vector<std::uint32_t> members;           // places in the trace, in the order of the grid
+
+  void add(const Stratum& stratum, double times) {
+    blocks += static_cast<double>(stratum.blocks) * times;
+    for (std::size_t i = 0; i < by_part.size(); ++i) by_part[i] += stratum.by_part[i] * times;
+  }
+};
+
+// The kinds of blocks of a grid, the cheapest first. Strata without a trace are counted with the one whose blocks cost
+// most nearly as much, as so many blocks as cost what they do.
+std::vector<Kind> kinds_of(const GridTrace& trace) {
+  std::vector<Kind> kinds;
+  std::vector<std::vector<std::uint32_t>> members(trace.strata.size());
+  for (std::uint32_t i = 0; i < trace.blocks.size(); ++i) members[trace.blocks[i].stratum].push_back(i);
+  const auto cost_of = [](const Stratum& stratum) { return stratum.cost() / static_cast<double>(stratum.blocks); };
+  for (std::size_t s = 0; s < members.size(); ++s) {
+    if (members[s].empty()) continue;
+    kinds.push_back({.cost = cost_of(trace.strata[s]), .members = members[s]});
+    kinds.back().add(trace.strata[s], 1);
+  }
+  std::stable_sort(kinds.begin(), kinds.end(), [](const Kind& a, const Kind& b) { return a.cost < b.cost; });
+  for (std::size_t s = 0; s < members.size(); ++s) {
+    if (!members[s].empty()) continue;
+    const double cost = cost_of(trace.strata[s]);
+    const auto apart = [&](const Kind& kind) { return std::max(cost / kind.cost, kind.cost / cost); };
+    const auto like =
+        std::min_element(kinds.begin(), kinds.end(), [&](const Kind& a, const Kind& b) { return apart(a) < apart(b); });
+    like->add(trace.strata[s], cost / like->cost);
+  }
+  return kinds;
 }
 
-// The traced blocks that work, by cost. A grid may hold many that leave at once, because it is larger than the problem:
-// all together they do next to nothing, and what one leaves free is taken by the next.
-std::vector<std::uint32_t> working_blocks(const std::vector<double>& costs) {
+// Leaves out kinds that hardly work. A grid may hold many blocks that leave at once, because it is larger than the
+// problem: all together they do next to nothing, and what one leaves free is taken by the next.
+void drop_idle(std::vector<Kind>& kinds) {
   constexpr double kIdleShare = 0.05, kIdleCost = 0.125;  // of all that is done; of an average block that works
-  std::vector<std::uint32_t> order(costs.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return costs[a] < costs[b]; });
-  const double all = std::accumulate(costs.begin(), costs.end(), 0.0);
+  double all = 0, blocks = 0;
+  for (const Kind& kind : kinds) all += kind.blocks * kind.cost, blocks += kind.blocks;
   std::size_t idle = 0;
-  double done = 0;
-  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-    done += costs[order[i]];
-    if (done > kIdleShare * all) break;
-    const double average = (all - done) / static_cast<double>(order.size() - i - 1);
-    if (costs[order[i]] < kIdleCost * average) idle = i + 1;
+  double left = all;
+  for (std::size_t k = 0; k + 1 < kinds.size(); ++k) {
+    left -= kinds[k].blocks * kinds[k].cost;
+    blocks -= kinds[k].blocks;
+    if (all - left > kIdleShare * all) break;
+    if (kinds[k].cost < kIdleCost * left / blocks) idle = k + 1;
   }
-  order.erase(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(idle));
-  return order;
+  kinds.erase(kinds.begin(), kinds.begin() + static_cast<std::ptrdiff_t>(idle));
 }
 
-// How many blocks that work do what the grid does. Where those of the sample do less than the grid's, by chance or on
-// purpose, they are more than the grid has.
-std::uint64_t working_in_grid(const ClockInput& input, const std::vector<std::uint32_t>& working,
-                              std::uint64_t executed) {
-  if (executed == 0) return input.grid_blocks;
-  const auto blocks = input.trace.blocks.size();
-  std::uint64_t by_working = 0;
-  for (const std::uint32_t i : working) by_working += input.trace.blocks[i].executed;
-  const double working_block = static_cast<double>(by_working) / static_cast<double>(working.size());
-  const double idle_block = blocks == working.size() ? 0
-                                                     : static_cast<double>(executed - by_working) /
-                                                           static_cast<double>(blocks - working.size());
-  // Where it is bytes and not instructions that tell them apart.
-  if (working_block < 2 * idle_block) {
-    return (input.grid_blocks * working.size() + blocks - 1) / blocks;
+// `count` traces that stand for all, as many of each kind as its share of the blocks, in the order of the grid.
+std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::vector<Kind>& kinds,
+                                           std::uint64_t count) {
+  struct Place {
+    double at;  // in parts of the grid
+    std::uint32_t trace;
+  };
+  std::vector<Place> places;
+  double all = 0, before = 0;
+  for (const Kind& kind : kinds) all += kind.blocks;
+  std::uint64_t given = 0;
+  for (const Kind& kind : kinds) {
+    before += kind.blocks;
+    const auto until = static_cast<std::uint64_t>(std::llround(before / all * static_cast<double>(count)));
+    const std::uint64_t quota = until - given;
+    given = until;
+    std::vector<std::uint32_t> members = kind.members;
+    if (quota < members.size()) {  // spread evenly over their costs
+      std::stable_sort(members.begin(), members.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return trace.blocks[a].work.cost() < trace.blocks[b].work.cost();
+      });
+      for (std::uint64_t i = 0; i < quota; ++i) members[i] = members[(2 * i + 1) * members.size() / (2 * quota)];
+      members.resize(quota);
+      std::sort(members.begin(), members.end());
+    }
+    // As dense in each part of the grid as the kind is there; taken in turn, so that a trace meets itself as late as
+    // can be.
+    std::size_t part = 0;
+    double passed = 0;
+    for (std::uint64_t i = 0; i < quota; ++i) {
+      const double rank = (static_cast<double>(i) + 0.5) / static_cast<double>(quota) * kind.blocks;
+      while (part + 1 < kGridParts && passed + kind.by_part[part] <= rank) passed += kind.by_part[part++];
+      const double in_part = kind.by_part[part] == 0 ? 0 : (rank - passed) / kind.by_part[part];
+      places.push_back({static_cast<double>(part) + in_part, members[i % members.size()]});
+    }
   }
-  const double beyond_idling =
-      static_cast<double>(input.instructions) - static_cast<double>(input.grid_blocks) * idle_block;
-  return static_cast<std::uint64_t>(std::max(1.0, std::round(beyond_idling / (working_block - idle_block))));
-}
-
-// `count` of the blocks (by cost) that stand for all: spread evenly over their costs, in the order of the grid.
-std::vector<std::uint32_t> representatives(const std::vector<std::uint32_t>& by_cost, std::uint64_t count) {
-  std::vector<std::uint32_t> chosen = by_cost;
-  if (count < by_cost.size()) {
-    chosen.clear();
-    for (std::uint64_t i = 0; i < count; ++i) chosen.push_back(by_cost[(2 * i + 1) * by_cost.size() / (2 * count)]);
-  }
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.at < b.at; });
+  std::vector<std::uint32_t> out;
+  for (const Place& place : places) out.push_back(place.trace);
+  return out;
 }
 
 // Cycles between one block and the next when all places are taken, from the starts of blocks after the first round.
@@ -124,7 +152,7 @@ double straggler_cycles(const ClockInput& input, const std::vector<std::uint32_t
     const BlockTrace& block = input.trace.blocks[longest_block];
     Simulation alone(input, {longest_block}, 1, 1, 1);
     alone.run();
-    cycles = alone.end() * static_cast<double>(block.executed) / static_cast<double>(block.instructions);
+    cycles = alone.end() * static_cast<double>(block.work.instructions) / static_cast<double>(block.instructions);
   }
   if (input.trace.longest_warp <= kFarLonger * std::max(replayed, traced) || input.instructions == 0) return cycles;
   const auto longest = static_cast<double>(input.trace.longest_warp);
@@ -143,7 +171,7 @@ ClockReading read_clock(const ClockInput& input) {
   std::uint64_t recorded = 0, executed = 0;
   for (const BlockTrace& block : blocks) {
     recorded += block.instructions;
-    executed += block.executed;
+    executed += block.work.instructions;
   }
   const bool whole =
       input.trace.complete && executed == recorded && (input.unsampled || recorded <= kWholeGridInstructions);
@@ -153,21 +181,30 @@ ClockReading read_clock(const ClockInput& input) {
   std::uint64_t of_grid = simulated;              // the blocks that those SMs get
   std::vector<std::uint32_t> chosen(blocks.size());
   std::iota(chosen.begin(), chosen.end(), 0u);
+  double more_work = 1;  // of the grid's blocks than of those that stand for them
   if (!whole) {
-    const std::vector<std::uint32_t> working = working_blocks(costs_of(input.trace));
-    grid = working_in_grid(input, working, executed);
+    std::vector<Kind> kinds = kinds_of(input.trace);
+    drop_idle(kinds);
+    double all_blocks = 0, cost = 0;
+    for (const Kind& kind : kinds) all_blocks += kind.blocks, cost += kind.blocks * kind.cost;
+    grid = static_cast<std::uint64_t>(std::max(1.0, std::round(all_blocks)));
     sms = std::min(sms, grid);
     const std::uint64_t busiest = (grid + sms - 1) / sms;
-    const std::uint64_t a_block = std::max<std::uint64_t>(recorded / working.size(), 1);
+    const std::uint64_t a_block = std::max<std::uint64_t>(input.instructions / grid, 1);
     const std::uint64_t a_round = slots * a_block, least = std::min(busiest, kSampleRounds * slots) * a_block;
     const std::uint64_t sample = std::clamp(input.instructions / 8, kLeastSample, kMostSample);
-    running = std::clamp<std::uint64_t>(sample / least, 1, std::min(sms, kSampleSms));
+    // Where blocks are so long that one would do, a few still average over who fetches what all need.
+    const std::uint64_t few = std::min(kFewSms, std::max(input.instructions / kFewShare, kFewWork) / least);
+    running = std::clamp<std::uint64_t>(std::max(sample / least, few), 1, std::min(sms, kSampleSms));
     const std::uint64_t rounds = std::max(kSampleRounds, sample / (running * a_round) + 1);
     // Whole rounds, and what the last one would be.
     const std::uint64_t an_sm = std::min(busiest, rounds * slots + busiest % slots);
     simulated = running * an_sm;
     of_grid = running * busiest;
-    chosen = representatives(working, simulated);
+    chosen = representatives(input.trace, kinds, simulated);
+    double chosen_cost = 0;
+    for (const std::uint32_t i : chosen) chosen_cost += blocks[i].work.cost();
+    more_work = cost / all_blocks * static_cast<double>(simulated) / chosen_cost;
   }
   // Where blocks do not divide evenly, the SMs with most of them also get more of L2 and DRAM.
   const double share = static_cast<double>(of_grid) / static_cast<double>(grid);
@@ -178,7 +215,7 @@ ClockReading read_clock(const ClockInput& input) {
     cycles += pace(simulation.starts(), running * slots) * static_cast<double>(of_grid - simulated);
   }
   // Traces that were cut off stand for their whole blocks.
-  const double more = recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded);
+  const double more = more_work * (recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded));
   ClockReading out;
   out.cycles = std::max(cycles * more, straggler_cycles(input, chosen, simulation.cycles_per_instruction()));
   out.by_instruction = simulation.waits();

@@ -10,6 +10,7 @@
 #include "common/vgpu/lockstep.h"
 #include "common/vgpu/members.h"
 #include "common/vgpu/shared_shadow.h"
+#include "common/vgpu/standing.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -104,29 +105,84 @@ std::uint32_t split(Launch& launch, Warp& warp, const Op* op, std::span<const Wa
 // The lanes that execute leave; others may still wait for their turn.
 [[gnu::noinline]] const Op* leave(Launch& launch, Warp& warp) {
   warp.live &= ~warp.mask;
-  return resume_top(launch, warp) ? enter_block(launch, warp, warp.stack.back().block) : finish_warp(warp);
+  return go_on(launch, warp);
 }
 
 // The warp begins with the basic block, unless its budget is spent.
 inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
-  if (launch.instructions_left < op->count) {
+  if (launch.work_left < op->target) {
     return launch.stop(warp, op + 1, FaultKind::runaway, -1, kOutOfBudget);
   }
-  launch.instructions_left -= op->count;
+  launch.work_left -= op->target;
   launch.clock += op->count;
   warp.executed += op->count;
+  warp.path.enter(op->block, op->offset);
   ++launch.sm->block_executions[op->block];
   launch.block_threads[op->block] += static_cast<std::uint64_t>(std::popcount(warp.mask));
   return warp.trace == nullptr ? op + 1 : record_entry(*launch.sm, warp, op);
 }
 
+// The warp has no lane left.
+const Op* finish_warp(Warp& warp) {
+  warp.state = Warp::State::done;
+  ResidentBlock& block = *warp.block;
+  --block.live_warps;
+  // A barrier for the whole block waits for live warps only.
+  for (int barrier = 0; barrier < kBarriers; ++barrier) {
+    if (block.arrived[barrier] != 0 && block.live_warps != 0 && barrier_is_full(block, barrier)) {
+      release_barrier(block, barrier);
+    }
+  }
+  return nullptr;
+}
+
+// Lanes came to a barrier, or stand in front of one, that the others of their warp do not come to.
+const Op* stop_at_barrier(Launch& launch, const Warp& warp, const Op* op, std::uint32_t lanes) {
+  return launch.stop(warp, op, FaultKind::barrier_deadlock, std::countr_zero(lanes),
+                     fmt::format("barrier reached by only {} of the warp's {} threads: every thread of the block must "
+                                 "reach the same __syncthreads()",
+                                 std::popcount(lanes), std::popcount(warp.live)));
+}
+
+// Lanes came together before a basic block: they enter it as the warp that they are now.
+const Op* enter_together(Launch& launch, Warp& warp, const Op* op) {
+  if (come_together(launch, warp, op->block)) op = first_op_of(launch.program, true, op->block);
+  return count_entry(launch, warp, op);
+}
+
+// No lane is left that could run: all that have not ended stand in front of a barrier.
+[[gnu::noinline]] const Op* settle(Launch& launch, Warp& warp) {
+  if (const Op* entry = bring_together(warp)) return enter_together(launch, warp, entry);
+  const StandingLanes& first = warp.standing.front();
+  return stop_at_barrier(launch, warp, barrier_behind(first.entry), first.lanes);
+}
+
+inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
+  return warp.standing.empty() ? finish_warp(warp) : settle(launch, warp);
+}
+
+// Some lanes come to a barrier of the block, others of the warp are elsewhere: those run on first.
+[[gnu::noinline]] const Op* wait_for_others(Launch& launch, Warp& warp, const Op* op) {
+  if (!stand_aside(warp, op)) return stop_at_barrier(launch, warp, barrier_behind(op), warp.mask);
+  return go_on(launch, warp);
+}
+
+// The lanes go on from a place where others of the warp were to meet them that stand in front of a barrier.
+[[gnu::noinline]] bool may_go_on(Launch& launch, Warp& warp) {
+  const StandingLanes* missed = who_is_missed(launch.program, warp);
+  if (missed == nullptr || !launch.sanitized) return true;
+  stop_at_barrier(launch, warp, barrier_behind(missed->entry), missed->lanes);
+  return false;
+}
+
 // Where lanes that went different ways may meet again.
 [[gnu::noinline]] const Op* meet(Launch& launch, Warp& warp, const Op* op) {
   warp.stack.pop_back();
-  if (!resume_top(launch, warp)) return finish_warp(warp);
+  if (!resume_top(launch, warp)) return out_of_lanes(launch, warp);
+  if (!warp.standing.empty() && !may_go_on(launch, warp)) return nullptr;
   if (warp.stack.back().block != op->block) return enter_block(launch, warp, warp.stack.back().block);
-  if (come_together(launch, warp, op->block)) op = first_op_of(launch.program, true, op->block);
-  return count_entry(launch, warp, op);
+  if (op->run == op_enter_block_with_barrier && warp.mask != warp.live) return wait_for_others(launch, warp, op);
+  return enter_together(launch, warp, op);
 }
 
 // After a branch that leads back, other warps get their turn.
@@ -175,17 +231,10 @@ std::uint32_t guard_mask(const Warp& warp, const Op* op) {
   return op->guard_negated ? ~predicate : predicate;
 }
 
-const Op* finish_warp(Warp& warp) {
-  warp.state = Warp::State::done;
-  ResidentBlock& block = *warp.block;
-  --block.live_warps;
-  // A barrier for the whole block waits for live warps only.
-  for (int barrier = 0; barrier < kBarriers; ++barrier) {
-    if (block.arrived[barrier] != 0 && block.live_warps != 0 && barrier_is_full(block, barrier)) {
-      release_barrier(block, barrier);
-    }
-  }
-  return nullptr;
+const Op* go_on(Launch& launch, Warp& warp) {
+  if (!resume_top(launch, warp)) return out_of_lanes(launch, warp);
+  if (!warp.standing.empty() && !may_go_on(launch, warp)) return nullptr;
+  return enter_block(launch, warp, warp.stack.back().block);
 }
 
 const Op* enter_block(Launch& launch, Warp& warp, std::uint32_t block) {
@@ -195,6 +244,12 @@ const Op* enter_block(Launch& launch, Warp& warp, std::uint32_t block) {
 
 const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op) {
   if (warp.stack.back().reconvergence == op->block) return meet(launch, warp, op);
+  return count_entry(launch, warp, op);
+}
+
+const Op* op_enter_block_with_barrier(Launch& launch, Warp& warp, const Op* op) {
+  if (warp.stack.back().reconvergence == op->block) return meet(launch, warp, op);
+  if (warp.mask != warp.live) return wait_for_others(launch, warp, op);
   return count_entry(launch, warp, op);
 }
 
@@ -252,8 +307,7 @@ const Op* op_exit(Launch& launch, Warp& warp, const Op* op) {
     warp.mask &= ~leaving;
     return op + 1;
   }
-  if (!resume_top(launch, warp)) return finish_warp(warp);
-  return enter_block(launch, warp, warp.stack.back().block);
+  return go_on(launch, warp);
 }
 
 const Op* op_guard(Launch& launch, Warp& warp, const Op* op) {
@@ -280,13 +334,7 @@ const Op* op_block_barrier(Launch& launch, Warp& warp, const Op* op) {
 }
 
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
-  if (warp.mask != warp.live) {
-    return launch.stop(
-        warp, op, FaultKind::barrier_deadlock, -1,
-        fmt::format("barrier reached by only {} of the warp's {} threads: every thread of the block must "
-                    "reach the same __syncthreads()",
-                    std::popcount(warp.mask), std::popcount(warp.live)));
-  }
+  if (warp.mask != warp.live) return stop_at_barrier(launch, warp, op, warp.mask);
   ResidentBlock& block = *warp.block;
   const std::uint32_t number = op->s[1] == kNoSlot ? static_cast<std::uint32_t>(op->offset) : of_first(warp, op->s[1]);
   if (number >= kBarriers) {
@@ -310,6 +358,11 @@ const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
                                    barrier));
   }
   block.expected[barrier] = warps;
+  if (warp.trace != nullptr && leaves_outcome(*op->instruction)) {
+    Outcome& outcome = warp.outcome(op);
+    outcome.line = static_cast<std::uint16_t>(1 + barrier);
+    outcome.copies = static_cast<std::uint8_t>(warps);
+  }
   if (op->s[2] != kNoSlot) {
     const std::uint32_t holds = warp.predicate(op->s[2]) ^ (op->count != 0 ? kAllLanes : 0u);
     block.counted[barrier] += static_cast<std::uint32_t>(std::popcount(holds & warp.mask));

@@ -115,7 +115,7 @@ constexpr std::uint32_t kWordBytes = sizeof(float);
 // after all, which says no more.
 inline bool reads_as_usual(Launch& launch, const Warp& warp, const Op& load, const Steps& steps, std::uint64_t at) {
   return is_usual_in_shared(launch, warp, &load, steps, at, kWordBytes) &&
-         (!launch.sanitized || touches_in_order(warp, &load, at, steps, kWordBytes, SharedTouch::read));
+         (!is_watched(launch, warp) || touches_in_order(warp, &load, at, steps, kWordBytes, SharedTouch::read));
 }
 
 // ld.shared, ld.shared, fma of the two. Each eight lanes load one word, or words side by side.
@@ -197,7 +197,7 @@ const Op* op_product_run(Launch& launch, Warp& warp, const Op* op) {
   const std::uint64_t left_base = base_address(warp, op[0]), right_base = base_address(warp, op[1]);
   if (warp.mask != kAllLanes || !is_inside(launch, run.left, left_base) || !is_inside(launch, run.right, right_base) ||
       warp.trace != nullptr || (!count.known && !know_turns(launch, run, count)) ||
-      (launch.sanitized && !reads_in_order(launch, warp, op, left_base, right_base)))
+      (is_watched(launch, warp) && !reads_in_order(launch, warp, op, left_base, right_base)))
     return op_product_of_shared<left_same, right_same>(launch, warp, op);
   ++count.times;
   launch.sm->shared_wavefronts += count.wavefronts;
@@ -262,7 +262,7 @@ const Op* op_copy_to_shared(Launch& launch, Warp& warp, const Op* op) {
   const Steps& of_store = launch.program.lockstep.steps[store.steps];
   const std::uint64_t at = first_address(warp, &store);
   if (launch.sm->l2_log.full() || !is_usual_in_shared(launch, warp, &store, of_store, at, kWordBytes) ||
-      (launch.sanitized && !touches_in_order(warp, &store, at, of_store, kWordBytes, SharedTouch::write))) {
+      (is_watched(launch, warp) && !touches_in_order(warp, &store, at, of_store, kWordBytes, SharedTouch::write))) {
     float* const lanes = warp.lanes<float>(load.s[0]);
     for (std::size_t l = 0; l < kWarpSize; l += kEight)
       std::memcpy(lanes + l, from + of_load.of_lane[l], kEight * kWordBytes);

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 
 #include <fmt/format.h>
 
+#include "common/vgpu/block_latency.h"
 #include "common/vgpu/clock.h"
 #include "common/vgpu/counting.h"
+#include "common/vgpu/int128.h"
 #include "common/vgpu/launch.h"
 #include "common/vgpu/least_time.h"
 #include "common/vgpu/occupancy.h"
@@ -18,6 +21,7 @@ namespace {
 
 // PTX registers are kept as they are (ptxas would share them), for every resident warp.
 constexpr std::uint64_t kMaxRegisterBytes = 1ull << 30;
+constexpr std::uint64_t kMaxLocalBytes = 2ull << 30;  // of resident threads, on the host
 constexpr std::uint64_t kMaxPlanOperations = 4'000'000;
 
 // Whether a kernel can come by a generic pointer to constant memory without guessing its number.
@@ -38,6 +42,14 @@ bool points_to_constants(const ptx::Module& module) {
       return true;
   }
   return false;
+}
+
+using HostClock = std::chrono::steady_clock;
+
+// Of the whole grid, at the least: its blocks are started, and each of their warps begins.
+UInt128 least_work(const Program& program, std::uint64_t blocks, std::uint64_t warps, bool sanitized) {
+  const std::uint64_t first = program.ops.front().target;
+  return UInt128{blocks} * (work_of_block(program, warps, sanitized) + warps * first);
 }
 
 }  // namespace
@@ -115,6 +127,7 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
 
 void Gpu::begin_plan(const RunLimits& limits) {
   limits_ = limits;
+  began_ = HostClock::now();
   plan_operations_ = 0;
   traffic_.clear();
   steps_.clear();
@@ -122,7 +135,11 @@ void Gpu::begin_plan(const RunLimits& limits) {
   printer_->take();
   warnings_.clear();
   watched_line_ = 0;
-  if (limits_.counts) l2_.invalidate();
+  untraced_blocks_.clear();
+  if (limits_.counts) {
+    l2_.invalidate();
+    l2_.use(memory_.frames());
+  }
   memory_.watch(limits.sanitize);
 }
 
@@ -158,6 +175,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
                             },
                         .source_name = source_name_,
                         .points_to_constants = points_to_constants_,
+                        .work_mode = {.counts = limits_.counts, .sanitized = limits_.sanitize},
                         .sms = machine_.sms});
   if (!program) {
     Error error = program.error();
@@ -197,6 +215,28 @@ Result<bool> Gpu::launch(const KernelCall& call) {
                     code.registers.size(), blocks));
   }
   step->occupancy = *occupancy;
+  const std::uint64_t warps = (call.block.count() + kWarpSize - 1) / kWarpSize;
+  const std::uint64_t resident_local_bytes = blocks * warps * kWarpSize * step->program->local_bytes;
+  if (resident_local_bytes > kMaxLocalBytes) {
+    return too_much(
+        fmt::format("{} bytes of local memory a thread are more than the virtual GPU can hold for {} blocks "
+                    "at once",
+                    step->program->local_bytes, blocks));
+  }
+  if (least_work(*step->program, call.grid.count(), warps, limits_.sanitize) > limits_.work) {
+    return Error{
+        .message = fmt::format("the grid of {} has {} blocks: to start them alone is more work than is left of "
+                               "this run's budget",
+                               step->name, call.grid.count()),
+        .file = source_path_,
+        .line = call.line,
+        .advice = "launch fewer blocks, and let each thread do more"};
+  }
+  const std::uint64_t held = register_bytes + resident_local_bytes;
+  const std::uint64_t start = work::kLaunch + step->program->ops.size() * work::kOperation +
+                              static_cast<std::uint64_t>(machine_.sms * machine_.l1_bytes) / work::kL1Bytes +
+                              held / work::kHeldBytes;
+  if (!charge(start, step->name, call.line, "the plan's launches are past its budget")) return false;
   // Every launch keeps its program and counters until the plan ends.
   plan_operations_ += step->program->ops.size();
   if (plan_operations_ > kMaxPlanOperations) {
@@ -208,12 +248,28 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   traffic_.resize(traffic_.size() + code.instructions.size());
 
   std::vector<Multiprocessor> sms;
-  for (int i = 0; i < machine_.sms; ++i) sms.emplace_back(machine_).index = i;
+  for (int i = 0; i < machine_.sms; ++i) {
+    sms.emplace_back(machine_).index = i;
+    sms.back().l1.use(memory_.frames());
+  }
   Launch launch(machine_, *step->program, memory_, l2_, traffic_, step->first_site);
   launch.line_of = [this, &code](std::uint32_t pc) { return module_->line_in(code.instructions[pc], source_name_); };
   printer_->begin_launch();
   launch.printer = printer_.get();
-  const GridTrace trace = run_grid(launch, {call.grid, call.block, step->occupancy.blocks_per_sm}, sms, limits_);
+  if (limits_.counts) {
+    // The order does not depend on the launch: its basic blocks are the kernel's.
+    auto [at, is_new] = schedules_.try_emplace(call.kernel);
+    if (is_new) at->second = schedule(machine_, *step->program, call.code);
+    step->schedule = &at->second;
+    set_latencies(block_latencies(machine_, at->second), *step->program);
+  }
+  const std::size_t launch_number = untraced_blocks_.size();
+  limits_.traces.also.clear();
+  if (launch_number < limits_.also_traced.size()) limits_.traces.also = limits_.also_traced[launch_number];
+  limits_.spent_seconds = std::chrono::duration<double>(HostClock::now() - began_).count();
+  GridTrace trace = run_grid(launch, {call.grid, call.block, step->occupancy.blocks_per_sm}, sms, limits_);
+  untraced_blocks_.push_back(std::move(trace.missing));
+  if (launch.refusal) return *launch.refusal;
   if (launch.watched_pc) watched_line_ = launch.line_of(*launch.watched_pc);
   for (auto& [pc, warning] : launch.warnings) {
     warnings_.push_back(placed(std::move(warning), step->name, code, pc));
@@ -232,10 +288,6 @@ Result<bool> Gpu::launch(const KernelCall& call) {
     steps_.push_back(std::move(step));
     return true;
   }
-  // The order does not depend on the launch: its basic blocks are the kernel's.
-  auto [at, is_new] = schedules_.try_emplace(call.kernel);
-  if (is_new) at->second = schedule(machine_, *step->program, call.code);
-  step->schedule = &at->second;
   std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0;
   for (const SmTotals& sm : step->totals.sms) {
     for (std::size_t b = 0; b < step->program->blocks.size(); ++b)
@@ -249,6 +301,9 @@ Result<bool> Gpu::launch(const KernelCall& call) {
     steps_.push_back(std::move(step));
     return true;
   }
+  std::uint64_t replayed = 0;
+  for (const BlockTrace& block : trace.blocks) replayed += block.instructions;
+  limits_.work -= std::min(limits_.work, replayed * work::kReplayed);
   step->reading = read_clock({.machine = machine_,
                               .program = *step->program,
                               .schedule = *step->schedule,
@@ -263,16 +318,23 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   return true;
 }
 
-bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, const char* what, int line) {
+bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, bool writes, const char* what, int line) {
   const Buffer* buffer = memory_.find(address);
   // No plan has a pointer to a constant: who comes there has guessed a number.
   const bool is_constant = Memory::is_constant(address);
-  if (buffer != nullptr && buffer->contains(address, size_bytes) && !is_constant) return true;
+  const bool is_inside = buffer != nullptr && buffer->contains(address, size_bytes) && !is_constant;
+  if (is_inside && !(writes && buffer->read_only)) return true;
   Fault fault;
-  fault.kind = FaultKind::out_of_bounds;
+  fault.kind = is_inside ? FaultKind::read_only : FaultKind::out_of_bounds;
   fault.kernel = what;
   fault.file = source_path_;
   fault.line = line;
+  if (is_inside) {
+    fault.message = read_only_message(fmt::format("this {} writes", what), *buffer, address);
+    fault.buffer = buffer->name;
+    fault_ = std::move(fault);
+    return false;
+  }
   const Buffer* near = is_constant ? nullptr : buffer != nullptr ? buffer : memory_.nearest(address);
   fault.message =
       is_constant ? fmt::format(
@@ -314,12 +376,9 @@ void Gpu::touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Ste
   }
 }
 
-// Bytes that a memset or copy moves are work as well: a plan of nothing else ends by its budget.
-bool Gpu::charge(std::uint64_t size_bytes, const char* what, int line) {
-  constexpr std::uint64_t kInstructionsPerLine = 8;
-  const std::uint64_t cost = size_bytes / kLineBytes * kInstructionsPerLine;
-  if (cost <= limits_.warp_instructions) {
-    limits_.warp_instructions -= cost;
+bool Gpu::charge(std::uint64_t work, const std::string& what, int line, const std::string& trouble) {
+  if (work <= limits_.work) {
+    limits_.work -= work;
     return true;
   }
   Fault fault;
@@ -327,10 +386,16 @@ bool Gpu::charge(std::uint64_t size_bytes, const char* what, int line) {
   fault.kernel = what;
   fault.file = source_path_;
   fault.line = line;
-  fault.message = fmt::format(
-      "runs too long: the plan's memsets and copies are past its budget (this {} moves {} bytes)", what, size_bytes);
+  fault.message = "runs too long: " + trouble;
   fault_ = std::move(fault);
   return false;
+}
+
+// Bytes that a memset or copy moves are work as well: a plan of nothing else ends by its budget.
+bool Gpu::charge_moved(std::uint64_t size_bytes, const char* what, int line) {
+  return charge(
+      work::kLaunch + size_bytes / kLineBytes * work::kMovedLine, what, line,
+      fmt::format("the plan's memsets and copies are past its budget (this {} moves {} bytes)", what, size_bytes));
 }
 
 // A step that moves bytes.
@@ -347,7 +412,8 @@ Gpu::Step& Gpu::begin_transfer(const char* name, int line) {
 
 bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t size_bytes, int line) {
   ROOFWALK_CHECK(!fault_ && size_bytes != 0);
-  if (!check_range(address, size_bytes, "memset", line) || !charge(size_bytes, "memset", line)) return false;
+  if (!check_range(address, size_bytes, true, "memset", line) || !charge_moved(size_bytes, "memset", line))
+    return false;
   const Buffer* buffer = memory_.find(address);
   std::memset(buffer->data + (address - buffer->address), value, size_bytes);
   memory_.define(address, size_bytes);
@@ -359,8 +425,8 @@ bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t si
 
 bool Gpu::copy_memory(std::uint64_t destination, std::uint64_t source, std::uint64_t size_bytes, int line) {
   ROOFWALK_CHECK(!fault_ && size_bytes != 0);
-  if (!check_range(destination, size_bytes, "memcpy", line) || !check_range(source, size_bytes, "memcpy", line) ||
-      !charge(size_bytes, "memcpy", line))
+  if (!check_range(destination, size_bytes, true, "memcpy", line) ||
+      !check_range(source, size_bytes, false, "memcpy", line) || !charge_moved(size_bytes, "memcpy", line))
     return false;
   const Buffer* to = memory_.find(destination);
   const Buffer* from = memory_.find(source);
@@ -425,6 +491,9 @@ RunRecord Gpu::end_plan() {
   record.warnings = std::move(warnings_);
   warnings_.clear();
   record.watched_line = watched_line_;
+  const bool all_alike =
+      std::all_of(untraced_blocks_.begin(), untraced_blocks_.end(), [](const auto& b) { return b.empty(); });
+  if (!all_alike) record.untraced_blocks = std::move(untraced_blocks_);
   if (fault_) {
     record.fault = std::move(fault_);
     fault_.reset();

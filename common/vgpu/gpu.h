@@ -1,6 +1,7 @@
 // The virtual GPU: PTX in, exact counts and modelled time out. A library of its own; it knows nothing of the course.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -65,8 +66,10 @@ class Gpu {
 
   // With kernel, file and line.
   Fault placed(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) const;
-  bool charge(std::uint64_t size_bytes, const char* what, int line);
-  bool check_range(std::uint64_t address, std::uint64_t size_bytes, const char* what, int line);
+  // Takes work off the budget; false, with the fault, where less is left.
+  bool charge(std::uint64_t work, const std::string& what, int line, const std::string& trouble);
+  bool charge_moved(std::uint64_t size_bytes, const char* what, int line);
+  bool check_range(std::uint64_t address, std::uint64_t size_bytes, bool writes, const char* what, int line);
   Step& begin_transfer(const char* name, int line);
   void touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Step& step);
   KernelRecord finish(Step& step, Counters& total);
@@ -81,8 +84,10 @@ class Gpu {
   std::map<std::string, ProgramSchedule> schedules_;  // of the kernels launched so far
 
   std::unique_ptr<Printer> printer_;
-  RunLimits limits_;
-  std::uint64_t plan_operations_ = 0;  // lowered, over all launches of the plan
+  RunLimits limits_;                                         // what is left of them
+  std::chrono::steady_clock::time_point began_{};            // the plan
+  std::uint64_t plan_operations_ = 0;                        // lowered, over all launches of the plan
+  std::vector<std::vector<std::uint64_t>> untraced_blocks_;  // by launch of the plan
   std::vector<SiteTraffic> traffic_;
   std::vector<std::unique_ptr<Step>> steps_;
   std::vector<Fault> warnings_;

@@ -5,6 +5,9 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <new>
+
+#include <fmt/format.h>
 
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/lockstep.h"
@@ -12,6 +15,7 @@
 #include "common/vgpu/pace.h"
 #include "common/vgpu/shared_shadow.h"
 #include "common/vgpu/team.h"
+#include "common/vgpu/watched_blocks.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -24,18 +28,20 @@ using Bytes = std::unique_ptr<std::uint8_t[], FreeDelete>;
 Bytes allocate_zeroed(std::size_t bytes) {
   const std::size_t rounded = (bytes + 63) / 64 * 64 + 64;
   auto* p = static_cast<std::uint8_t*>(std::aligned_alloc(64, rounded));
-  ROOFWALK_CHECK(p != nullptr);
+  if (p == nullptr) throw std::bad_alloc();
   std::memset(p, 0, rounded);
   return Bytes(p);
 }
 
-constexpr std::uint64_t kBlockCost = 32;  // of the budget of instructions
-// A round of fewer instructions is over before a second thread has woken up.
-constexpr std::uint64_t kTeamInstructions = 2000;
+// A round of less work is over before a second thread has woken up.
+constexpr std::uint64_t kTeamWork = 16'000;
 
-// Where blocks go on while they can, a round of an SM ends after so many instructions, or lines in its log of stores.
-constexpr std::uint64_t kRoundInstructions = std::uint64_t{1} << 16;
+// Where blocks go on while they can, a round of an SM ends after so much work, or lines in its log of stores.
+constexpr std::uint64_t kRoundWork = std::uint64_t{1} << 20;
 constexpr std::size_t kRoundLines = std::size_t{1} << 14;
+// Of what is left of the budget each SM may spend its share within a round, but so much at least: long code without a
+// loop is one turn of a warp.
+constexpr std::uint64_t kLeastShare = 1'000'000;
 
 // Whether SMs must see each other's accesses as they happen, one after another: where blocks talk to each other, and
 // where the clock is read.
@@ -79,9 +85,10 @@ class GridRunner {
         shape_(shape),
         sms_(sms),
         sample_(limits.traces, shape.grid.count(), shape.blocks_per_sm),
+        watched_blocks_(limits.sanitized_blocks, limits.sanitized_seed, shape.grid.count()),
         alone_(runs_alone(launch.program)),
         threads_(alone_ || limits.sanitize ? 1 : std::clamp<int>(limits.threads, 1, static_cast<int>(sms.size()))),
-        budget_(limits.warp_instructions),
+        budget_(limits.work),
         l2_round_(launch.l2, launch.sites.size(), launch.first_site, launch.traffic) {
     launch_.stores_wait = !alone_;
     launch_.counts = limits.counts;
@@ -91,6 +98,7 @@ class GridRunner {
     launch_.watched = limits.watched;
     lockstep_ = limits.lockstep && !program_.lockstep.ops.empty();
     warps_per_block_ = static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize);
+    block_work_ = work_of_block(program_, warps_per_block_, limits.sanitize);
     const std::uint64_t total = shape.grid.count();
     // Slots beyond the grid would only cost memory.
     const std::uint64_t slots =
@@ -113,7 +121,7 @@ class GridRunner {
       for (ResidentBlock& block : sm.blocks) {
         block.shared.assign(program_.shared_bytes + 16, 0);
         if (limits.sanitize && program_.shared_bytes != 0) {
-          block.shadow = std::make_shared<SharedShadow>(program_.shared_bytes, word_bytes, warps_per_block_);
+          block.own_shadow = std::make_shared<SharedShadow>(program_.shared_bytes, word_bytes, warps_per_block_);
         }
         block.warps.resize(warps_per_block_);
         for (std::uint32_t w = 0; w < warps_per_block_; ++w, ++next, ++slot_in_sm) {
@@ -130,8 +138,8 @@ class GridRunner {
     }
   }
 
-  void run(double seconds) {
-    play(seconds);
+  void run(double seconds, double spent_seconds) {
+    play(seconds, spent_seconds);
     l2_round_.replay_alone();
     l2_round_.tell_traces();
     add_sites(l2_round_.sites());
@@ -152,22 +160,23 @@ class GridRunner {
   }
 
  private:
-  void play(double seconds) {
+  void play(double seconds, double spent_seconds) {
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t slot = 0; !sms_.empty() && slot < sms_[0].blocks.size(); ++slot) {
       for (Multiprocessor& sm : sms_) dispatch(sm, sm.blocks[slot]);
     }
     for (Multiprocessor& sm : sms_) working_.push_back(&sm);
     drop_idle_sms();
-    instructions_ = active_blocks_ * warps_per_block_ * program_.function->instructions.size();  // a guess
+    round_work_ = active_blocks_ * warps_per_block_ * program_.function->instructions.size();  // a guess
     while (active_blocks_ != 0) {
       play_round();
       if (!settle_round()) return;
       hold_trace_limits();
       if ((++rounds_ % 256 == 0 || blocks_go_on_) &&
-          std::chrono::steady_clock::now() - start > std::chrono::duration<double>(seconds)) {
-        return report_runaway(*first_active(sms_[0]),
-                              "runs too long: the kernel did not end within the time limit; is a loop endless?");
+          std::chrono::steady_clock::now() - start > std::chrono::duration<double>(seconds - spent_seconds)) {
+        launch_.refusal = Error{.message = fmt::format("a run on the virtual GPU did not end within {:g} s", seconds),
+                                .advice = "its budget of work has not run out: is this computer very busy?"};
+        return;
       }
     }
   }
@@ -178,7 +187,7 @@ class GridRunner {
     if (!block.active) return;
     block.linear_index = next_block_++;
     // Starting a block takes the host time as well: a grid of billions of empty blocks ends by the budget too.
-    budget_ -= std::min(budget_, kBlockCost);
+    budget_ -= std::min(budget_, block_work_);
     ++active_blocks_;
     block.trace = sample_.start(block.linear_index, warps_per_block_);
     if (block.trace != nullptr) sm.traced.bytes += warps_per_block_ * kWarpTraceBytes;
@@ -193,13 +202,17 @@ class GridRunner {
     block.index = {static_cast<std::uint32_t>(linear % grid.x), static_cast<std::uint32_t>(linear / grid.x % grid.y),
                    static_cast<std::uint32_t>(linear / grid.x / grid.y)};
     block.live_warps = warps_per_block_;
+    block.memory_work = 0;
     std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
     std::fill(std::begin(block.expected), std::end(block.expected), 0u);
     std::fill(std::begin(block.counted), std::end(block.counted), 0u);
     std::fill(std::begin(block.asked), std::end(block.asked), 0u);
     block.mbarrier_copies.clear();
+    block.mbarrier_phases.clear();
+    block.phases_begun = 0;
     // NaN in every shared float: a read before any write shows instead of finding a lucky zero.
     std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
+    block.shadow = watched_blocks_.hold(linear) ? block.own_shadow : nullptr;
     if (block.shadow != nullptr) block.shadow->begin_block();
     const std::uint64_t threads = shape_.block.count();
     const bool traced = block.trace != nullptr && !sample_.ended();
@@ -210,11 +223,13 @@ class GridRunner {
       warp.mask = warp.live;
       warp.here = kAllLanes;
       warp.frames.clear();
+      warp.standing.clear();
       warp.frame = 0;
       warp.stack_top = program_.stack_start;
       warp.copy_groups = 0;
       forget_local(launch_, warp, 0, program_.local_bytes);
       warp.executed = 0;
+      warp.path = {};
       warp.trace = traced ? &block.trace->warps[warp.index] : nullptr;
       warp.state = Warp::State::ready;
       warp.stack.assign(1, {warp.live, 0, kExitBlock});
@@ -233,7 +248,7 @@ class GridRunner {
 
   // One turn for each warp of each SM, on as many threads as are worth it.
   void play_round() {
-    if (threads_ == 1 || instructions_ < kTeamInstructions) return play_alone();
+    if (threads_ == 1 || round_work_ < kTeamWork) return play_alone();
     if (!team_) {
       for (int member = 1; member < threads_; ++member) {
         helpers_.push_back(std::make_unique<Launch>(launch_.machine, program_, launch_.memory, launch_.l2,
@@ -250,7 +265,7 @@ class GridRunner {
     pace_.team() ? play_together() : play_alone();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     std::uint64_t played = 0;
-    for (const Multiprocessor* sm : working_) played += sm->instructions;
+    for (const Multiprocessor* sm : working_) played += sm->work;
     pace_.note(took.count(), played);
   }
 
@@ -286,24 +301,31 @@ class GridRunner {
     sm.l1.begin_round();
     sm.constants.begin_round();
     launch.round = rounds_ + 1;
-    launch.instructions_left = budget_;
+    const std::uint64_t share = std::min(budget_, std::max(budget_ / working_.size(), kLeastShare));
+    launch.work_left = share;
+    const std::uint64_t lines_before = sm.l1_lines;
     sm.moved = false;
     // All SMs together within what is left of the budget, so that a kernel that is past it does not end meanwhile.
-    const std::uint64_t most = std::min(kRoundInstructions, budget_ / working_.size());
+    const std::uint64_t most = std::min(kRoundWork, budget_ / working_.size());
     for (std::uint32_t slot = 0; slot < sm.blocks.size(); ++slot) {
       ResidentBlock& block = sm.blocks[slot];
       if (!block.active) continue;
       if (block.is_new) lay_out(sm, block);
+      const std::uint64_t before = sm.memory_work();
       bool moves = turn(launch, sm, block);
       const auto goes_on = [&] {
-        return blocks_go_on_ && moves && block.live_warps != 0 && !sm.fault &&
-               budget_ - launch.instructions_left < most && sm.stores.lines() < kRoundLines;
+        return blocks_go_on_ && moves && block.live_warps != 0 && !sm.fault && share - launch.work_left < most &&
+               sm.stores.lines() < kRoundLines;
       };
       while (goes_on()) moves = turn(launch, sm, block);
+      block.memory_work += sm.memory_work() - before;
       if (launch.refusal || sm.fault) return;
       if (block.live_warps == 0) sm.ended.push_back(slot);
     }
-    sm.instructions = budget_ - launch.instructions_left;
+    // What was asked of memory: one turn asks for no more than a log takes, but for lines that lie in L1.
+    launch.charge((sm.l1_lines - lines_before) * work::kL1Line + sm.l2_log.lines() * work::kL2Line +
+                  sm.stores.lines() * work::kStoredLine);
+    sm.work = share - launch.work_left;
   }
 
   // A turn of each warp of a block that can have one: whether any could.
@@ -328,21 +350,21 @@ class GridRunner {
     l2_round_.tell_traces();
     if (launch_.refusal) return false;
     bool moved = false;
-    instructions_ = 0;
+    round_work_ = 0;
     for (Multiprocessor* sm : working_) {
       if (sm->fault) {
         launch_.fault = std::move(sm->fault);
         launch_.fault_pc = sm->fault_pc;
         return false;
       }
-      if (sm->instructions > budget_) {
+      if (sm->work > budget_) {
         if (const Warp* warp = first_active(*sm)) {
           report_runaway(*warp, kOutOfBudget);
           return false;
         }
       }
-      budget_ -= std::min(budget_, sm->instructions);
-      instructions_ += sm->instructions;
+      budget_ -= std::min(budget_, sm->work);
+      round_work_ += sm->work;
       moved |= sm->moved;
       l2_round_.take(sm->l2_log);
       sm->stores.apply();
@@ -366,12 +388,15 @@ class GridRunner {
   }
 
   void finish(Multiprocessor& sm, ResidentBlock& block) {
-    std::uint64_t executed = 0;
+    BlockWork work{.memory = block.memory_work};
     for (const Warp& warp : block.warps) {
-      executed += warp.executed;
-      longest_warp_ = std::max(longest_warp_, warp.executed);
+      work.instructions += warp.executed;
+      work.longest_warp = std::max(work.longest_warp, warp.executed);
+      work.latency_cycles += warp.path.latency_cycles;
+      for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];
     }
-    if (block.trace != nullptr) sample_.finish(*block.trace, executed);
+    longest_warp_ = std::max(longest_warp_, work.longest_warp);
+    sample_.finish(block.linear_index, block.trace, work);
     block.trace = nullptr;
     --active_blocks_;
     dispatch(sm, block);
@@ -433,11 +458,13 @@ class GridRunner {
   std::vector<Multiprocessor>& sms_;
   std::vector<Multiprocessor*> working_;  // those with a block, in order
   Sample sample_;
+  WatchedBlocks watched_blocks_;
   bool alone_;
   bool lockstep_ = false, blocks_go_on_ = false;
   int threads_;
-  std::uint64_t budget_;                          // warp instructions
-  std::uint64_t instructions_ = 0;                // of the last round
+  std::uint64_t budget_;                          // work
+  std::uint64_t block_work_ = 0;                  // of starting a block
+  std::uint64_t round_work_ = 0;                  // of the last round
   std::vector<std::unique_ptr<Launch>> helpers_;  // of the team's other members
   std::vector<std::atomic<std::uint64_t>>
       claimed_;       // by place in `working_`: 1 + the round in which somebody played it last
@@ -452,11 +479,17 @@ class GridRunner {
 
 }  // namespace
 
+std::uint64_t work_of_block(const Program& program, std::uint64_t warps, bool sanitized) {
+  const std::uint64_t held = sanitized ? std::uint64_t{program.local_bytes} * kWarpSize / work::kHeldBytes : 0;
+  return work::kBlock + warps * (work::kWarp + held) + program.shared_bytes / work::kSharedBytes +
+         (sanitized ? program.shared_bytes / work::kSanitizedSharedBytes : 0);
+}
+
 GridTrace run_grid(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, RunLimits& limits) {
   launch.block_dim = shape.block;
   GridRunner runner(launch, shape, sms, limits);
-  runner.run(limits.seconds);
-  limits.warp_instructions = runner.budget_left();
+  runner.run(limits.seconds, limits.spent_seconds);
+  limits.work = runner.budget_left();
   return runner.take_trace();
 }
 

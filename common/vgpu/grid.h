@@ -24,25 +24,33 @@
 
 namespace roofwalk::vgpu {
 
+// What starting a block takes, whatever it does. work.h
+std::uint64_t work_of_block(const Program& program, std::uint64_t warps, bool sanitized);
+
 struct GridShape {
   Dim3 grid, block;
   int blocks_per_sm = 0;
 };
 
 struct RunLimits {
-  std::uint64_t warp_instructions = 0;
+  std::uint64_t work = 0;  // work.h
+  // Of wall time: a guard against trouble with the host. A run that is past it is refused by an Error without a file.
   double seconds = 0;
   TraceLimits traces = {};
-  int threads = 1;            // at most; no figure depends on it
+  std::vector<std::vector<std::uint64_t>> also_traced = {};  // TraceLimits::also, by launch of a plan
+  int threads = 1;                                           // at most; no figure depends on it
   bool sanitize = false;      // look for races, missing waits, reads of what was never written; on one thread
   WatchedBytes watched = {};  // where sanitized: of device memory
-  bool lockstep = true;       // lockstep code (lockstep.h); no figure depends on it
-  bool counts = true;         // what memory traffic costs; else nobody asks L1, L2 and banks
+  // Where sanitized: shared memory is watched in about so many blocks of each launch, by the seed; 0: in all of them.
+  std::uint64_t sanitized_blocks = 0, sanitized_seed = 0;
+  bool lockstep = true;      // lockstep code (lockstep.h); no figure depends on it
+  bool counts = true;        // what memory traffic costs; else nobody asks L1, L2 and banks
+  double spent_seconds = 0;  // of `seconds`, before
 };
 
 // Runs until the grid is done or the launch has a fault or refusal. `sms` come back with their counters; their L1 is
-// cold at the start. Instructions that ran are taken off `limits.warp_instructions`; a fault ends the round of its SM,
-// and the one of the first SM counts. Returns the traces of the blocks that were sampled; of no use after a fault.
+// cold at the start. Work that was done is taken off `limits.work`; a fault ends the round of its SM, and the
+// one of the first SM counts. Returns the traces of the blocks that were sampled; of no use after a fault.
 GridTrace run_grid(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, RunLimits& limits);
 
 }  // namespace roofwalk::vgpu

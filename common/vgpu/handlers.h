@@ -5,9 +5,9 @@
 
 namespace roofwalk::vgpu {
 
-// Of the runaway fault that a spent budget of instructions is.
+// Of the runaway fault that a spent budget is.
 inline constexpr const char* kOutOfBudget =
-    "runs too long: the kernel is still running after its budget of instructions; is this loop endless?";
+    "runs too long: the kernel is still running after its budget of work; is this loop endless?";
 
 // control_ops.cpp
 const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op);
@@ -26,10 +26,10 @@ const Op* op_sleep(Launch& launch, Warp& warp, const Op* op);  // nanosleep: oth
 // Drops entries whose lanes have all left, returned or wait, and ends calls that all have returned from; the warp goes
 // on with the entry on top. False where no lane is left.
 bool resume_top(const Launch& launch, Warp& warp);
+// The lanes that executed are done here: the warp goes on with others, or ends.
+const Op* go_on(Launch& launch, Warp& warp);
 // Of the lanes that execute, those that the instruction's guard lets pass.
 std::uint32_t guard_mask(const Warp& warp, const Op* op);
-// The warp has no lane left.
-const Op* finish_warp(Warp& warp);
 
 // alu_ops.cpp: arithmetic and logic, lane by lane. s[0] the result, s[1]... the sources.
 Handler alu_handler(const ptx::Instruction& instruction);

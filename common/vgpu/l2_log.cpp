@@ -82,6 +82,8 @@ void L2Log::replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std
                          arriving && from_dram == 0 ? Arrival::from_dram : Arrival::none});
     }
   }
+  request_begin_ = 0;
+  asked_lines_ = 0;
   lines_.clear();
   partial_.clear();
   requests_.clear();

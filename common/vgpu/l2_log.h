@@ -39,6 +39,8 @@ class L2Log {
   // `arriving`: asks for nothing; its trace learns where the line comes from that its SM fetched in this round.
   enum class Kind : std::uint8_t { load, store, atomic, arriving };
   void end_request(Kind kind, std::uint32_t pc, WarpTrace* trace, std::size_t outcome) {
+    if (kind != Kind::arriving) asked_lines_ += lines_.size() - request_begin_;
+    request_begin_ = lines_.size();
     requests_.push_back(
         {trace, static_cast<std::uint32_t>(outcome), pc, static_cast<std::uint32_t>(lines_.size()), kind});
   }
@@ -46,7 +48,10 @@ class L2Log {
   // Long straight code asks for much in one turn: an SM with a full log waits for the next round.
   bool full() const { return lines_.size() >= kMostLines; }
 
+  std::size_t lines() const { return lines_.size(); }
   bool empty() const { return requests_.empty(); }
+  // Since the log was empty, but for those that traces ask after.
+  std::uint64_t asked_lines() const { return asked_lines_; }
 
   // Asks L2 for everything and forgets it. `sites` are the launch's, `first_site` is where they lie in `traffic`.
   // Appends to `answers`.
@@ -68,6 +73,8 @@ class L2Log {
     Kind kind = Kind::load;
   };
 
+  std::size_t request_begin_ = 0;  // of its lines
+  std::uint64_t asked_lines_ = 0;
   std::vector<Line> lines_;
   std::vector<WrittenBytes> partial_;
   std::vector<Request> requests_;

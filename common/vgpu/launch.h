@@ -1,6 +1,7 @@
 // One launch in flight: streaming multiprocessors, resident blocks, warps, and the counters that their steps leave.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -65,6 +66,16 @@ struct CallFrame {
   std::vector<std::uint8_t> registers, parameters;  // of a recursive call: what it must not change
 };
 
+// Lanes of a warp that stand in front of a basic block with a barrier until the others come or end (standing.h), and
+// what they are in, as the warp itself would have it.
+struct StandingLanes {
+  const Op* entry = nullptr;  // of the block
+  std::uint32_t lanes = 0;
+  std::uint32_t frame = 0, stack_top = 0;
+  std::vector<ReconvergenceEntry> stack;
+  std::vector<CallFrame> frames;
+};
+
 struct ResidentBlock;
 class SharedShadow;
 class Printer;
@@ -83,6 +94,7 @@ struct alignas(64) Warp {
   std::uint32_t index = 0;           // in its block
   std::uint32_t slot = 0;            // on its multiprocessor: where its local memory lies
   std::uint64_t executed = 0;        // instructions
+  PathSums path;                     // of the basic blocks that it entered
   std::uint32_t copy_groups = 0;     // of asynchronous copies, closed so far
   ResidentBlock* block = nullptr;
   std::uint8_t* local = nullptr;             // [word][lane]
@@ -92,6 +104,7 @@ struct alignas(64) Warp {
   std::uint32_t frame = 0, stack_top = 0;  // local memory of a recursive function: its own, and where the next begins
   WarpTrace* trace = nullptr;              // where its steps are recorded, if they are
   std::size_t first_outcome = 0;           // of the basic block that it is in
+  std::vector<StandingLanes> standing;     // of its live lanes, those that are not in `here` nor in any frame's
 
   // What its memory instruction costs goes here. Only with a trace.
   Outcome& outcome(const Op* op) const { return trace->outcomes[first_outcome + op->memory]; }
@@ -112,15 +125,24 @@ struct MbarrierCopies {
   std::vector<std::uint32_t> arriving, arrived;  // of this phase, of the last one
 };
 
+// Of an mbarrier, for traces: numbers of this phase and of the last one; 0: there was none.
+struct MbarrierPhases {
+  std::uint16_t open = 0, over = 0;
+};
+
 struct ResidentBlock {
   bool active = false;
   bool is_new = false;  // has yet to be laid out
   Dim3 index{0, 0, 0};
   std::uint64_t linear_index = 0;  // within the grid
   BlockTrace* trace = nullptr;     // where its warps are recorded, if they are
+  std::uint64_t memory_work = 0;   // BlockWork::memory
   std::vector<std::uint8_t> shared;
-  std::shared_ptr<SharedShadow> shadow;                     // where the run is sanitized
+  std::shared_ptr<SharedShadow> own_shadow;                 // where the run is sanitized
+  std::shared_ptr<SharedShadow> shadow;                     // that one, where this block is watched
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by place in shared memory
+  std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // likewise, of a block with traces
+  std::uint16_t phases_begun = 0;                           // of all of them; numbers come again after 65,535
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;
   std::uint32_t arrived[kBarriers] = {};   // warps at each barrier
@@ -139,11 +161,12 @@ struct alignas(64) Multiprocessor {
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, constant_passes = 0;
   TraceSize traced;  // recorded, dropped traces included
+  std::uint64_t memory_work() const { return l1_lines + l1_sectors + shared_wavefronts + l2_log.asked_lines(); }
 
   // Of the round that runs now.
   L2Log l2_log;
   StoreLog stores;
-  std::uint64_t instructions = 0;
+  std::uint64_t work = 0;            // done (work.h)
   bool moved = false;                // some warp had a turn
   std::vector<std::uint32_t> ended;  // slots whose block ended
   std::optional<Fault> fault;        // and with it the SM's round
@@ -230,14 +253,14 @@ class Launch {
   std::optional<std::uint32_t> watched_pc;  // that wrote to them last
   bool counts = true;                       // memory traffic, whatever of it L1, L2 and banks make
   bool stores_wait = false;                 // global stores go to the SM's log: other SMs may run meanwhile
-  std::uint64_t instructions_left = 0;      // of the budget, for the turns of `sm` in this round
+  std::uint64_t work_left = 0;              // of the budget (work.h), for the turns of `sm` in this round
   std::uint64_t clock = 0;                  // what %clock reads: warp instructions so far
   CallHook call_hook;
   Printer* printer = nullptr;                    // where printf goes; nullptr: nowhere
   std::function<int(std::uint32_t pc)> line_of;  // in the learner's file, 0 unknown; for faults
   std::optional<Fault> fault;                    // without kernel, file and line, which whoever owns the module adds
   std::uint32_t fault_pc = 0;
-  std::optional<Error> refusal;  // from the call hook
+  std::optional<Error> refusal;  // from the call hook; or our own, which names no file: the host's limits
   // Sanitized: what goes well by luck, each once, with the instruction where it was seen; as `fault`, incomplete.
   std::vector<std::pair<std::uint32_t, Fault>> warnings;
 
@@ -245,6 +268,9 @@ class Launch {
   Dim3 thread_of(std::uint32_t linear) const {
     return {linear % block_dim.x, linear / block_dim.x % block_dim.y, linear / block_dim.x / block_dim.y};
   }
+
+  // Takes work off what is left; nothing is left where it is more.
+  void charge(std::uint64_t work) { work_left -= std::min(work_left, work); }
 
   // Adds to `sites` what was left in shared_memos and product_runs, at the end of the launch.
   void count_steps();

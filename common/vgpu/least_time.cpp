@@ -7,13 +7,13 @@ namespace roofwalk::vgpu {
 namespace {
 
 // What one entry of a basic block asks of an SM.
-struct BlockWork {
+struct EntryWork {
   double issues = 0;
   double units[kUnitCount] = {};  // warp instructions; tensor: FMAs
 };
 
-BlockWork work_of(const Schedule& schedule) {
-  BlockWork work;
+EntryWork work_of(const Schedule& schedule) {
+  EntryWork work;
   for (const TimedOp& op : schedule.ops) {
     work.issues += op.issues;
     work.units[static_cast<std::size_t>(op.unit)] += op.unit == Unit::tensor ? op.tensor_fmas : op.issues;
@@ -36,7 +36,7 @@ double arithmetic_cycles(const Machine& machine, const double (&units)[kUnitCoun
 
 TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals) {
   // The schedule with most copies asks least. What runs as one with the basic blocks before it is among their work.
-  std::vector<BlockWork> works(schedule.blocks.size());
+  std::vector<EntryWork> works(schedule.blocks.size());
   for (std::size_t b = 0; b < works.size(); b += schedule.blocks[b].front().members)
     works[b] = work_of(schedule.blocks[b].front());
 

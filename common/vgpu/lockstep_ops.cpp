@@ -196,7 +196,7 @@ const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
   const Steps& steps = launch.program.lockstep.steps[op->steps];
   const std::uint64_t first = first_address(warp, op);
   if (!is_usual_in_shared(launch, warp, op, steps, first, kBytes) ||
-      (launch.sanitized &&
+      (is_watched(launch, warp) &&
        !touches_in_order(warp, op, first, steps, kBytes, store ? SharedTouch::write : SharedTouch::read))) {
     Access access;
     make_access_from_lane_0(launch, warp, op, kBytes, access);
@@ -212,7 +212,7 @@ const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
       memo.steps_conflicts = memo.conflicts;
     }
     constexpr Mover kMove = store ? move_out<R, M, vector> : move_in<R, M, vector>;
-    if (launch.sanitized) return move_checked<store>(launch, warp, op, access, at, kMove);
+    if (is_watched(launch, warp)) return move_checked<store>(launch, warp, op, access, at, kMove);
     kMove(warp, op, access, at);
     return op + 1;
   }

@@ -9,6 +9,7 @@
 #include "common/vgpu/lockstep.h"
 #include "common/vgpu/lowering.h"
 #include "common/vgpu/operands.h"
+#include "common/vgpu/standing.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -70,7 +71,7 @@ Result<Program> Lowering::run() {
   program_.register_slots.assign(function_.registers.size(), kNoSlot);
   program_.fixed_registers.assign(function_.registers.size(), false);
   find_fixed_registers();
-  slots_.lay_out_registers();
+  ROOFWALK_TRY_STATUS(slots_.lay_out_registers());
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
   slots_.finish();
   program_.lockstep = make_lockstep_code(program_);
@@ -226,11 +227,13 @@ Status Lowering::lower_block(std::uint32_t index) {
   BasicBlock& block = program_.blocks[index];
   block.first_op = static_cast<std::uint32_t>(program_.ops.size());
   Op entry;
-  entry.run = op_enter_block;
+  const auto first = function_.instructions.begin() + block.first;
+  entry.run = std::any_of(first, first + block.count, meets_block) ? op_enter_block_with_barrier : op_enter_block;
   entry.pc = block.first < function_.instructions.size() ? block.first : 0;
   entry.block = index;
   entry.count = block.count;
   entry.memory = static_cast<std::uint32_t>(block.memory.size());
+  for (auto in = first; in != first + block.count; ++in) entry.target += work_of(*in, input_.work_mode);
   next_memory_ = 0;
   program_.ops.push_back(entry);
   for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {

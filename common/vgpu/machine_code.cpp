@@ -216,10 +216,9 @@ class CodeMap {
 
   // Finds the PTX instruction of each machine instruction.
   void assign() {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> lines;  // PTX line, instruction
+    std::map<std::uint32_t, std::uint32_t> on_line;  // build() gives each instruction a line of its own
     for (std::uint32_t pc = 0; pc < ptx_.size(); ++pc)
-      lines.emplace_back(static_cast<std::uint32_t>(ptx_[pc].ptx_line), pc);
-    std::sort(lines.begin(), lines.end());
+      on_line.emplace(static_cast<std::uint32_t>(ptx_[pc].ptx_line), pc);
     std::vector<std::uint32_t> block_of(ptx_.size(), kNone);
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
       const BasicBlock& block = blocks_[b];
@@ -228,22 +227,8 @@ class CodeMap {
     pc_.assign(code_.size(), kNone);
     by_block_.resize(blocks_.size());
     std::vector<bool> rare(pieces_);
-    std::map<std::uint32_t, std::size_t> next_on_line;
     for (std::size_t i = 0; i < code_.size(); ++i) {
-      const auto first = std::lower_bound(lines.begin(), lines.end(), std::pair{code_[i].ptx_line, 0u});
-      auto end = first;
-      while (end != lines.end() && end->first == code_[i].ptx_line) ++end;
-      // Several instructions on a line, of inline assembly: the next one that fits, and from the start again.
-      const auto count = static_cast<std::size_t>(end - first);
-      std::size_t& turn = next_on_line[code_[i].ptx_line];
-      for (std::size_t k = 0; k < count; ++k) {
-        const std::uint32_t pc = first[static_cast<std::ptrdiff_t>((turn + k) % count)].second;
-        if (pc_[i] == kNone) pc_[i] = pc;
-        if (!fits(i, pc)) continue;
-        pc_[i] = pc;
-        turn = (turn + k + 1) % count;
-        break;
-      }
+      if (const auto found = on_line.find(code_[i].ptx_line); found != on_line.end()) pc_[i] = found->second;
       if (operation(i) == kEndCollective) rare[piece_[i]] = true;
       // A call that PTX does not have leads to what is rare: odd operands of a division, a warp that has come apart.
       // (Some branches become calls too: the way out of a loop.)
@@ -266,17 +251,6 @@ class CodeMap {
       if (pc_[i] != kNone && !rare[piece_[i]]) by_block_[block_of[pc_[i]]].push_back(static_cast<std::uint32_t>(i));
     }
     rare_ = std::move(rare);
-  }
-
-  bool fits(std::size_t i, std::uint32_t pc) const {
-    const Instruction& in = ptx_[pc];
-    const Class kind = class_at(i);
-    if (is_memory(in)) return kind == Class::memory;
-    if (loads_indexed_constant(in)) return kind == Class::load_constant;
-    const Form form = ptx::info(in.opcode).form;
-    if (form == Form::branch || form == Form::indexed_branch || form == Form::leave) return kind == Class::branch;
-    if (const auto single = single_operation(in)) return operation_info(code_[i].operation).unit == single->unit;
-    return kind != Class::memory && kind != Class::branch;
   }
 
   // Whether an instruction tells copies apart: it is the one that its PTX instruction must become in each.
@@ -324,7 +298,8 @@ class CodeMap {
     std::vector<Version> versions;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> seen;  // by key: how many versions there were then
     std::vector<std::uint32_t>& ops = by_block_[b];
-    // What lies in a loop that PTX does not have around it is there by chance, but for the retries of atomics.
+    // What lies in a loop that PTX does not have around it is there by chance, but for the retries of atomics. (Where
+    // blocks do not stand in the order of the flow, this may take code that belongs there: the rules stand in for it.)
     std::erase_if(ops, [&](std::uint32_t i) {
       return depth_[i] > ptx_depth_[b] && ptx::info(ptx_[pc_[i]].opcode).form != Form::atomic;
     });

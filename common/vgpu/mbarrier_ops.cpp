@@ -70,8 +70,23 @@ void for_each_object(const Access& access, Visit&& visit) {
   }
 }
 
+void begin_phase(ResidentBlock& block, MbarrierPhases& phases) {
+  phases.over = phases.open;
+  if (++block.phases_begun == 0) ++block.phases_begun;
+  phases.open = block.phases_begun;
+}
+
+// The first of the objects that a traced warp arrives at.
+void trace_arrival(const Warp& warp, const Op* op, const Access& access) {
+  if (warp.trace == nullptr || access.mask == 0) return;
+  const auto phases = warp.block->mbarrier_phases.find(access.of(std::countr_zero(access.mask)));
+  if (phases != warp.block->mbarrier_phases.end()) warp.outcome(op).line = phases->second.open;
+}
+
 void complete(Warp& warp, std::uint64_t byte) {
   ResidentBlock& block = *warp.block;
+  const auto phases = block.mbarrier_phases.find(byte);
+  if (phases != block.mbarrier_phases.end()) begin_phase(block, phases->second);
   if (block.shadow != nullptr) block.shadow->complete(byte);
   const auto copies = block.mbarrier_copies.find(byte);
   if (copies != block.mbarrier_copies.end()) copies->second.arrived = copies->second.arriving;
@@ -113,6 +128,10 @@ const Op* op_init(Launch& launch, Warp& warp, const Op* op) {
     }
     store_state(at.of(access, l), make_state(0, counts[l], counts[l]));
     warp.block->mbarrier_copies.erase(access.of(l));
+    if (warp.trace != nullptr) {
+      MbarrierPhases& phases = warp.block->mbarrier_phases[access.of(l)] = {};
+      begin_phase(*warp.block, phases);
+    }
     if (warp.block->shadow != nullptr) warp.block->shadow->begin_mbarrier(access.of(l));
   }
   return op + 1;
@@ -137,6 +156,7 @@ const Op* op_arrive(Launch& launch, Warp& warp, const Op* op) {
   if (warp.block->shadow != nullptr) {
     for_each_object(access, [&](std::uint64_t byte) { warp.block->shadow->arrive(byte, warp.index, false); });
   }
+  trace_arrival(warp, op, access);
   const bool drop = op->instruction->mbarrier == MbarrierMode::arrive_drop;
   const std::uint32_t* counts = op->s[1] == kNoSlot ? nullptr : warp.lanes<std::uint32_t>(op->s[1]);
   std::uint64_t* states = op->s[0] == kNoSlot ? nullptr : warp.lanes<std::uint64_t>(op->s[0]);
@@ -165,6 +185,9 @@ const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
   for_each_object(access, [&](std::uint64_t byte) {
     if (over == 0) return;
     if (warp.block->shadow != nullptr) warp.block->shadow->acquire(byte, warp.index);
+    const auto phases = warp.block->mbarrier_phases.find(byte);
+    if (warp.trace != nullptr && phases != warp.block->mbarrier_phases.end())
+      warp.outcome(op).line = phases->second.over;
     const auto copies = warp.block->mbarrier_copies.find(byte);
     if (warp.trace == nullptr || copies == warp.block->mbarrier_copies.end()) return;
     const std::uint32_t waited = copies->second.arrived[warp.index];
@@ -189,6 +212,8 @@ const Op* op_arrive_of_copies(Launch& launch, Warp& warp, const Op* op) {
   if (!reach(launch, warp, op, SharedUse::store, SharedTouch::atomic, access, at)) return nullptr;
   ResidentBlock& block = *warp.block;
   ++warp.copy_groups;
+  if (warp.trace != nullptr && access.mask != 0) warp.outcome(op).shared_wavefronts = 1;  // it executed
+  trace_arrival(warp, op, access);
   for_each_object(access, [&](std::uint64_t byte) {
     if (block.shadow != nullptr) block.shadow->arrive(byte, warp.index, true);
     MbarrierCopies& copies = block.mbarrier_copies[byte];

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include <fmt/format.h>
+
+#include "common/vgpu/cache.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -24,6 +27,14 @@ std::uint64_t mapped_bytes(std::uint64_t size_bytes) {
 }
 
 }  // namespace
+
+std::string read_only_message(std::string_view verb, const Buffer& buffer, std::uint64_t address) {
+  return fmt::format("read only: {} {}[{}], but {} is an input: results belong into outputs and scratch memory", verb,
+                     buffer.name, (address - buffer.address) / buffer.element_bytes, buffer.name);
+}
+
+Memory::Memory(std::uint64_t capacity_bytes)
+    : capacity_bytes_(capacity_bytes), frames_(kRegionBase[static_cast<int>(Region::buffers)]) {}
 
 Memory::~Memory() {
   for (const auto& entry : entries_) munmap(entry->mapped, mapped_bytes(entry->buffer.size_bytes));
@@ -45,21 +56,13 @@ Result<int> Memory::allocate(std::string_view name, std::uint64_t size_bytes, st
     return Error{.message = fmt::format("`{}` needs {} bytes of device memory, but only {} of {} are free", name,
                                         size_bytes, capacity_bytes_ - used_bytes_, capacity_bytes_)};
   }
-  std::uint64_t address = kRegionBase[static_cast<int>(region)] + offset;
-  auto place = entries_.begin();
-  for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-    const Buffer& other = (*it)->buffer;
-    if ((*it)->region != region) {
-      if ((*it)->region < region) place = it + 1;
-      continue;
-    }
-    if (address + size_bytes + kGapBytes <= other.address) break;
-    address = round_up(other.address + other.size_bytes + kGapBytes, align_bytes) + offset;
-    place = it + 1;
-  }
+  const std::uint64_t frame = free_frame(size_bytes, region, align_bytes, offset);
+  const bool in_layout = layout_ != 0 && region == Region::buffers;
+  const std::uint64_t address = in_layout ? free_address(size_bytes) : frame;
   void* mapped = mmap(nullptr, mapped_bytes(size_bytes), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return Error{.message = fmt::format("no memory for `{}` ({} bytes)", name, size_bytes)};
+  if (mapped == MAP_FAILED)
+    throw std::runtime_error(fmt::format("this computer has no memory for `{}` ({} bytes)", name, size_bytes));
   auto* data = static_cast<std::uint8_t*>(mapped);
   if (size_bytes >= kHugePageBytes) {
     // Kernels walk down columns: with small pages, every lane would need another entry of the host's TLB.
@@ -70,11 +73,50 @@ Result<int> Memory::allocate(std::string_view name, std::uint64_t size_bytes, st
   entry->mapped = mapped;
   entry->buffer = {next_id_++, std::string(name), address, size_bytes, element_bytes, data};
   entry->region = region;
+  entry->frame = frame;
+  if (in_layout) frames_.place(address, size_bytes, frame);
   used_bytes_ += size_bytes;
   const int id = entry->buffer.id;
+  const auto place = std::upper_bound(entries_.begin(), entries_.end(), address,
+                                      [](std::uint64_t at, const auto& e) { return at < e->buffer.address; });
   entries_.insert(place, std::move(entry));
   return id;
 }
+
+std::uint64_t Memory::free_frame(std::uint64_t size_bytes, Region region, std::uint64_t align_bytes,
+                                 std::uint64_t offset) const {
+  std::vector<const Entry*> taken;
+  for (const auto& entry : entries_) {
+    if (entry->region == region) taken.push_back(entry.get());
+  }
+  std::sort(taken.begin(), taken.end(), [](const Entry* a, const Entry* b) { return a->frame < b->frame; });
+  std::uint64_t frame = kRegionBase[static_cast<int>(region)] + offset;
+  for (const Entry* other : taken) {
+    if (frame + size_bytes + kGapBytes <= other->frame) break;
+    frame = round_up(other->frame + other->buffer.size_bytes + kGapBytes, align_bytes) + offset;
+  }
+  return frame;
+}
+
+std::uint64_t Memory::free_address(std::uint64_t size_bytes) const {
+  constexpr std::uint64_t kMostMore = 4 * kGapBytes;  // of a gap
+  const std::uint64_t base = kRegionBase[static_cast<int>(Region::buffers)];
+  const auto more_after = [this](std::uint64_t place) {
+    return mix(layout_ + place) % kMostMore / kLayoutAlignBytes * kLayoutAlignBytes;
+  };
+  std::uint64_t address = base + more_after(base);
+  for (const auto& entry : entries_) {
+    if (entry->region != Region::buffers) continue;
+    const Buffer& other = entry->buffer;
+    if (address + size_bytes + kGapBytes <= other.address) break;
+    address = round_up(other.address + other.size_bytes + kGapBytes, kLayoutAlignBytes) + more_after(other.address);
+  }
+  return address;
+}
+
+void Memory::lay_out(std::uint64_t seed) { layout_ = seed; }
+
+void Memory::protect(int id) { entry(id).buffer.read_only = true; }
 
 void Memory::release(int id) {
   const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e->buffer.id == id; });

@@ -1,5 +1,6 @@
-// The virtual GPU's device memory: named buffers with exact bounds in one address space. Addresses depend only on which
-// buffers live, never on history, so that counts (cache sets are chosen by address) repeat.
+// The virtual GPU's device memory: named buffers with exact bounds in one address space. Addresses depend only on the
+// layout and on which buffers live, never on history. Frames (frames.h), by which caches choose their sets, depend on
+// the buffers alone, so that counts repeat, whatever the layout.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/vgpu/frames.h"
 
 namespace roofwalk::vgpu {
 
@@ -19,6 +21,7 @@ struct Buffer {
   std::uint64_t address = 0, size_bytes = 0;
   std::uint32_t element_bytes = 1;
   std::uint8_t* data = nullptr;  // host side; data[i] is address + i
+  bool read_only = false;        // for kernels, memsets and copies
 
   bool contains(std::uint64_t at, std::uint64_t bytes) const {
     return at >= address && bytes <= size_bytes && at - address <= size_bytes - bytes;
@@ -34,6 +37,9 @@ struct WatchedBytes {
   }
 };
 
+// Of a fault: "read only: writes a[5], ...".
+std::string read_only_message(std::string_view verb, const Buffer& buffer, std::uint64_t address);
+
 class Memory {
  public:
   // Regions keep apart what lives for different spans, so that one's growth does not move the other's addresses.
@@ -46,7 +52,7 @@ class Memory {
   static constexpr std::uint64_t kConstantBankBytes = 1ull << 17;
   static bool is_constant(std::uint64_t address) { return address >= kConstantBase && address < kConstantEnd; }
 
-  explicit Memory(std::uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
+  explicit Memory(std::uint64_t capacity_bytes);
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
@@ -56,6 +62,13 @@ class Memory {
   // The same for a __constant__ variable, whose place in the bank is known.
   Result<int> allocate_constant(std::string_view name, std::uint64_t size_bytes, std::uint32_t element_bytes,
                                 std::uint64_t place);
+  // Of Region::buffers that are allocated from now on: where the region starts and how wide its gaps are follows from
+  // the seed, so that no kernel knows an address by heart. 0: the narrowest gaps.
+  void lay_out(std::uint64_t seed);
+  // What the caches go by; nullptr where addresses are their own frames.
+  const Frames* frames() const { return layout_ == 0 ? nullptr : &frames_; }
+  // The buffer is not to be written from now on, but through `data`.
+  void protect(int id);
   void release(int id);
   void release_all(Region region);
 
@@ -79,12 +92,15 @@ class Memory {
   // Wide, so that an index that runs out of one buffer is never nearer to the next.
   static constexpr std::uint64_t kGapBytes = 1ull << 30;
   static constexpr std::uint64_t kAlignBytes = 4096;
+  // Of addresses that a layout chooses: what cudaMalloc promises (CUDA C++ Programming Guide, Device Memory Accesses).
+  static constexpr std::uint64_t kLayoutAlignBytes = 256;
 
  private:
   struct Entry {
     Buffer buffer;
     Region region;
-    void* mapped = nullptr;  // where the host memory of `buffer` starts, or some bytes before it
+    std::uint64_t frame = 0;  // where it starts, for the caches
+    void* mapped = nullptr;   // where the host memory of `buffer` starts, or some bytes before it
     std::uint64_t forgotten_offset = 0, forgotten_bytes = 0;
     std::vector<std::uint8_t> undefined;  // by byte, 1 where nothing was written; empty where all is defined
   };
@@ -94,8 +110,14 @@ class Memory {
   Entry& entry(int id) const;
   Entry* entry_at(std::uint64_t address) const;  // nullptr where no buffer holds it
 
+  std::uint64_t free_frame(std::uint64_t size_bytes, Region region, std::uint64_t align_bytes,
+                           std::uint64_t offset) const;
+  std::uint64_t free_address(std::uint64_t size_bytes) const;  // of Region::buffers, in a layout
+
   std::uint64_t capacity_bytes_;
   std::uint64_t used_bytes_ = 0;
+  std::uint64_t layout_ = 0;
+  Frames frames_;
   int next_id_ = 0;
   std::vector<std::unique_ptr<Entry>> entries_;  // by address; stable, for handlers keep pointers
 };

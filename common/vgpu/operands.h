@@ -40,4 +40,7 @@ void for_each_source(const ptx::Instruction& in, Visit&& visit) {
 // By register: whether it carries a value from one basic block to another, or might.
 std::vector<bool> registers_across_blocks(const ptx::Function& function, const std::vector<BasicBlock>& blocks);
 
+// Kernels where more do are refused; a chapter's have a few hundred.
+inline constexpr std::size_t kMaxRegistersAcrossBlocks = 30'000;
+
 }  // namespace roofwalk::vgpu

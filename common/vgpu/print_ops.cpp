@@ -11,8 +11,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr std::size_t kMostText = 1024;           // of a %s, and of a format
-constexpr std::uint64_t kPrintInstructions = 64;  // of the budget, a thread: printing takes the host time
+constexpr std::size_t kMostText = 1024;  // of a %s, and of a format
 
 std::optional<std::uint8_t> byte_at(const Launch& launch, const Warp& warp, int lane, std::uint64_t address) {
   if (address - kSharedWindow < kWindowBytes) {
@@ -98,10 +97,10 @@ std::optional<int> print(Launch& launch, const Warp& warp, const Op* op, int lan
 const Op* op_print(Launch& launch, Warp& warp, const Op* op) {
   if (launch.printer == nullptr) return op + 1;
   const auto threads = static_cast<std::uint64_t>(std::popcount(warp.mask));
-  if (launch.instructions_left < threads * kPrintInstructions) {
+  if (launch.work_left < threads * work::kPrint) {
     return launch.stop(warp, op, FaultKind::runaway, -1, kOutOfBudget);
   }
-  launch.instructions_left -= threads * kPrintInstructions;
+  launch.work_left -= threads * work::kPrint;
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const std::uint32_t thread = warp.index * kWarpSize + static_cast<std::uint32_t>(lane);

@@ -15,6 +15,7 @@
 #include "common/base/result.h"
 #include "common/ptx/module.h"
 #include "common/record/run_record.h"
+#include "common/vgpu/work.h"
 
 namespace roofwalk::vgpu {
 
@@ -43,13 +44,13 @@ struct Op {
   Slot guard = kNoSlot;                                                         // predicate of the instruction
   bool guard_negated = false;
   bool back_edge = false;   // branch: its target does not lie ahead, so other warps get their turn
-  std::int64_t offset = 0;  // of an address; or a small parameter of the handler
+  std::int64_t offset = 0;  // of an address; block entry: cycles (block_latency.h); or a small parameter of the handler
   const ptx::Instruction* instruction = nullptr;  // nullptr for block entries
   std::uint32_t pc = 0;                           // index of the PTX instruction: its site
   std::uint32_t block = 0;                        // basic block that it stands in
   std::uint32_t count = 0;                        // block entry: its instructions; memory: bytes a lane
   std::uint32_t memory = 0;                       // memory: its place in BasicBlock::memory; block entry: how many
-  std::uint32_t target = 0;                       // branch: block of the taken lanes
+  std::uint32_t target = 0;                       // branch: block of the taken lanes; block entry: its work
   std::uint32_t next_block = 0;                   // branch and fall-through: block of the others
   std::uint32_t meet = 0;                         // branch: block where both meet again
   std::uint32_t steps = 0;                        // lockstep code: which steps its address or register has
@@ -73,8 +74,13 @@ bool is_memory(const ptx::Instruction& instruction);
 // where it is the same for all threads); else it is an operand of another one, or a uniform register's.
 bool loads_constant(const ptx::Instruction& instruction);
 bool loads_indexed_constant(const ptx::Instruction& instruction);
-// What traces keep outcomes of: both kinds.
-inline bool leaves_outcome(const ptx::Instruction& in) { return is_memory(in) || loads_constant(in); }
+// A barrier whose number or count stands in a register, and what arrives at an mbarrier when copies are there: only a
+// run can tell which one it is.
+bool meets_by_value(const ptx::Instruction& instruction);
+// What traces keep outcomes of: all three kinds.
+inline bool leaves_outcome(const ptx::Instruction& in) {
+  return is_memory(in) || loads_constant(in) || meets_by_value(in);
+}
 
 // Whether an instruction calls what a register points to. Linked to the kernel, its second operand are the first
 // instructions of all functions that this may be.
@@ -93,6 +99,12 @@ inline bool calls_linked(const ptx::Instruction& instruction) {
 inline bool chooses_way(const ptx::Instruction& instruction) {
   const ptx::Form form = ptx::info(instruction.opcode).form;
   return form == ptx::Form::branch || form == ptx::Form::indexed_branch || calls_through_pointer(instruction);
+}
+
+// Whether an instruction meets other warps at a barrier of the block. Under a predicate: only if it lets all pass.
+inline bool meets_block(const ptx::Instruction& instruction) {
+  return ptx::info(instruction.opcode).form == ptx::Form::barrier &&
+         instruction.barrier != ptx::BarrierMode::warp_sync && instruction.guard < 0;
 }
 
 // Basic blocks in program order with successors and immediate post-dominators.
@@ -211,7 +223,8 @@ struct LoweringInput {
   std::string_view source_name = {};  // the learner's file, for the lines of errors
   bool may_call_externs = false;      // plans only
   bool points_to_constants = false;   // the module makes generic pointers to constant memory
-  int sms = 1;                        // what %nsmid reads
+  WorkMode work_mode = {};
+  int sms = 1;  // what %nsmid reads
 };
 
 // The parameter block of a function: offset of each parameter and the whole size, by the ABI (natural alignment).

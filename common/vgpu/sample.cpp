@@ -1,6 +1,8 @@
 #include "common/vgpu/sample.h"
 
+#include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "common/vgpu/cache.h"
 
@@ -8,6 +10,11 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr unsigned kMostHalvings = 63;
+// Beyond, a threshold's blocks are as many as chance lets expect; to count them would take as long as to run them.
+constexpr std::uint64_t kCountedBlocks = 1u << 20;
+// Of the cost of a grid: what blocks may do that are unlike all whose traces are there. Others stand for them.
+constexpr double kUntracedShare = 0.03;
+constexpr std::size_t kMostMissing = 64;  // blocks to trace in another run
 
 TraceSize size_of(const BlockTrace& trace) {
   TraceSize out;
@@ -25,9 +32,18 @@ Sample::Sample(const TraceLimits& limits, std::uint64_t grid_blocks, int blocks_
     : limits_(limits),
       grid_blocks_(grid_blocks),
       minimum_blocks_(static_cast<std::uint64_t>(limits.waves) * static_cast<std::uint64_t>(blocks_per_sm)),
-      ended_(limits.instructions == 0 && !limits.complete) {}
+      ended_(limits.instructions == 0 && !limits.complete),
+      takes_any_(!ended_),
+      strata_(grid_blocks) {
+  std::sort(limits_.also.begin(), limits_.also.end());
+}
 
-bool Sample::keeps(std::uint64_t index) const { return halvings_ == 0 || mix(index) >> (64 - halvings_) == 0; }
+std::uint64_t Sample::rank(std::uint64_t index) const { return mix(index + limits_.key); }
+
+bool Sample::keeps(std::uint64_t index) const {
+  return halvings_ == 0 || rank(index) >> (64 - halvings_) == 0 ||
+         std::binary_search(limits_.also.begin(), limits_.also.end(), index);
+}
 
 BlockTrace* Sample::start(std::uint64_t index, std::uint32_t warps) {
   if (ended_ || !keeps(index)) return nullptr;
@@ -41,24 +57,33 @@ BlockTrace* Sample::start(std::uint64_t index, std::uint32_t warps) {
   return (traces_[index] = std::move(trace)).get();
 }
 
-void Sample::finish(BlockTrace& trace, std::uint64_t executed) {
-  trace.executed = executed;
-  trace.instructions = size_of(trace).instructions;
-  for (WarpTrace& warp : trace.warps) {
+void Sample::finish(std::uint64_t index, BlockTrace* trace, const BlockWork& work) {
+  if (!takes_any_) return;
+  strata_.add(work, index, rank(index));
+  if (trace == nullptr) return;
+  trace->work = work;
+  trace->instructions = size_of(*trace).instructions;
+  for (WarpTrace& warp : trace->warps) {
     warp.blocks.shrink_to_fit();
     warp.outcomes.shrink_to_fit();
   }
-  usual_blocks_ = trace.warps[0].blocks.size();
-  usual_outcomes_ = trace.warps[0].outcomes.size();
+  usual_blocks_ = trace->warps[0].blocks.size();
+  usual_outcomes_ = trace->warps[0].outcomes.size();
+}
+
+void Sample::count_qualifying() {
+  qualifying_.assign(65, 0);
+  if (grid_blocks_ > kCountedBlocks) {
+    for (std::size_t i = 0; i < 64; ++i) qualifying_[i] = grid_blocks_ >> i;
+    return;
+  }
+  for (std::uint64_t i = 0; i < grid_blocks_; ++i) ++qualifying_[static_cast<std::size_t>(std::countl_zero(rank(i)))];
+  std::partial_sum(qualifying_.rbegin(), qualifying_.rend(), qualifying_.rbegin());
 }
 
 bool Sample::may_halve(std::uint64_t at_least) {
   if (halvings_ == kMostHalvings) return false;
-  if (qualifying_.empty()) {
-    qualifying_.assign(65, 0);
-    for (std::uint64_t i = 0; i < grid_blocks_; ++i) ++qualifying_[static_cast<std::size_t>(std::countl_zero(mix(i)))];
-    for (std::size_t i = 64; i-- > 0;) qualifying_[i] += qualifying_[i + 1];
-  }
+  if (qualifying_.empty()) count_qualifying();
   return qualifying_[halvings_ + 1] >= at_least;
 }
 
@@ -99,9 +124,49 @@ bool Sample::hold_limits(const TraceSize& recorded) {
 GridTrace Sample::take() {
   GridTrace out;
   out.complete = halvings_ == 0 && !ended_;
-  for (auto& [index, trace] : traces_) out.blocks.push_back(std::move(*trace));
+  for (auto& [index, trace] : traces_) {
+    if (trace->work.instructions != 0) out.blocks.push_back(std::move(*trace));  // a fault leaves some unfinished
+  }
   traces_.clear();
+  if (limits_.complete || out.blocks.empty()) return out;
+  std::vector<BlockWork> works;
+  for (const BlockTrace& block : out.blocks) works.push_back(block.work);
+  const std::vector<std::uint32_t> places = strata_.settle(works, kUntracedShare);
+  for (std::size_t i = 0; i < places.size(); ++i) out.blocks[i].stratum = places[i];
+  out.strata = strata_.all();
+  if (!out.complete && !ended_) find_missing(out);
   return out;
+}
+
+// The dearest strata without a trace, until the rest is too little to matter; and the longest block, where it runs far
+// longer than those that are traced: the grid may wait for it.
+void Sample::find_missing(GridTrace& trace) const {
+  double all = 0, untraced = 0;
+  std::uint64_t longest = 0;
+  std::vector<const Stratum*> without;
+  const Stratum* last = nullptr;
+  for (const Stratum& stratum : trace.strata) {
+    all += stratum.cost();
+    if (last == nullptr || stratum.longest_warp > last->longest_warp) last = &stratum;
+    if (stratum.traced != 0) continue;
+    untraced += stratum.cost();
+    without.push_back(&stratum);
+  }
+  for (const BlockTrace& block : trace.blocks) longest = std::max(longest, block.work.longest_warp);
+  std::stable_sort(without.begin(), without.end(), [](const auto* a, const auto* b) { return a->cost() > b->cost(); });
+  std::uint64_t room = limits_.instructions;
+  const auto ask_for = [&](std::uint64_t index, std::uint64_t instructions) {
+    if (instructions > room || trace.missing.size() == kMostMissing) return;
+    if (std::find(trace.missing.begin(), trace.missing.end(), index) != trace.missing.end()) return;
+    room -= instructions;
+    trace.missing.push_back(index);
+  };
+  if (last->longest_warp > 2 * longest) ask_for(last->longest_block, last->instructions / last->blocks);
+  for (const Stratum* stratum : without) {
+    if (untraced <= kUntracedShare * all) break;
+    for (const std::uint64_t index : stratum->examples) ask_for(index, stratum->instructions / stratum->blocks);
+    untraced -= stratum->cost();
+  }
 }
 
 }  // namespace roofwalk::vgpu

@@ -20,8 +20,9 @@ using ptx::Instruction;
 using ptx::Opcode;
 using ptx::Operand;
 
-constexpr std::uint16_t kReady = 0;  // the slot of what is there from the start: constants, parameters
-constexpr std::size_t kMaxSlots = 60'000;
+constexpr std::uint16_t kReady = 0;          // the slot of what is there from the start: constants, parameters
+constexpr std::uint32_t kMaxSlots = 60'000;  // behind them, one for all values that are left
+static_assert(kMaxSlots > 1 + kMaxRegistersAcrossBlocks);
 
 std::uint16_t cycles(double of_machine) { return static_cast<std::uint16_t>(std::lround(of_machine)); }
 
@@ -43,10 +44,10 @@ class Scheduler {
 
   ProgramSchedule run() {
     find_slots();
+    find_folded();
     ProgramSchedule out;
     out.blocks.resize(program_.blocks.size());
     if (machine_code_.empty()) {
-      find_folded();
       for (std::uint32_t b = 0; b < out.blocks.size(); ++b) {
         hold({b, 1, program_.blocks[b]});
         find_sources(1);
@@ -57,7 +58,7 @@ class Scheduler {
       add_merged(code, out);
       for (std::uint32_t b = 0; b < out.blocks.size(); ++b) {
         hold({b, 1, program_.blocks[b]});
-        for (const BlockCode& form : code.forms[b]) add(form, out);
+        add_forms(code.forms[b], out);
       }
     }
     out.slots = slots_;
@@ -73,6 +74,18 @@ class Scheduler {
   void hold(MergedBlock merged) {
     merged_ = std::move(merged);
     block_ = &merged_.block;
+  }
+
+  // Machine code that is not all that the PTX asks for gives way to the rules: ptxas keeps one of two arms that are
+  // alike, and its lines tell only one.
+  void add_forms(const std::vector<BlockCode>& forms, ProgramSchedule& out) {
+    for (const BlockCode& form : forms) {
+      if (is_whole(form)) add(form, out);
+    }
+    std::vector<Schedule>& schedules = out.blocks[merged_.first];
+    if (!schedules.empty() && schedules.back().copies == 1 && schedules.back().members == 1) return;
+    find_sources(1);
+    schedules.push_back(emit(items_by_rules()));
   }
 
   void add(const BlockCode& form, ProgramSchedule& out) {
@@ -92,16 +105,50 @@ class Scheduler {
     for (const MergedBlock& each : merged) blocks.push_back(each.block);
     const FoundCode code = find_block_code(*program_.function, blocks, machine_code_);
     for (std::size_t i = 0; i < merged.size(); ++i) {
-      if (merged[i].members == 1) continue;
+      if (merged[i].members == 1 || !is_small(merged[i])) continue;
       std::set<std::uint32_t> wanted;
       for (std::uint32_t b = merged[i].first; b < merged[i].first + merged[i].members; ++b) {
         for (const BlockCode& form : alone.forms[b]) wanted.merge(accesses_of(form));
       }
       hold(merged[i]);
       for (const BlockCode& form : code.forms[i]) {
-        if (accesses_of(form) == wanted && is_straight(form)) add(form, out);
+        if (accesses_of(form) == wanted && is_straight(form) && is_whole(form)) add(form, out);
       }
     }
+  }
+
+  // Whether a form has an access in every copy for each of its PTX (ptxas makes up to four neighbours of shared memory
+  // one), and other instructions within reason: it folds some into others, and never most of many.
+  bool is_whole(const BlockCode& form) const {
+    constexpr std::uint32_t kNeighbours = 4;           // 16 bytes of 4-byte words
+    constexpr std::uint32_t kShrinks = 3, kFewer = 4;  // times, beside so many for each copy
+    std::vector<std::uint32_t> mains(block_->count);
+    std::uint64_t issues = 0, by_rules = 0, shared = 0, shared_mains = 0;
+    for (const BlockOp& op : form.ops) {
+      if (op.extra) continue;
+      mains[op.pc - block_->first] += is_main(op);
+      issues += is_arithmetic(operation_info(op.operation).unit);
+    }
+    for (std::uint32_t i = 0; i < block_->count; ++i) {
+      const Instruction& in = instruction(i);
+      const Cost cost = cost_by_rules(block_->first + i);
+      if (is_arithmetic(cost.unit)) by_rules += static_cast<std::uint64_t>(cost.issues);
+      if (!is_memory(in) || kind_of(in) == TimedKind::compute) continue;
+      if (in.space == ptx::Space::shared) {
+        shared += form.copies;
+        shared_mains += std::min(mains[i], form.copies);
+      } else if (mains[i] < form.copies) {
+        return false;
+      }
+    }
+    return shared_mains * kNeighbours >= shared && issues * kShrinks + kFewer * form.copies >= by_rules * form.copies;
+  }
+  static bool is_arithmetic(Unit unit) { return unit != Unit::memory && unit != Unit::control; }
+
+  // Values are followed along all ways through a merged block: each of its members holds all that was written before.
+  static bool is_small(const MergedBlock& merged) {
+    constexpr std::uint64_t kMostValues = 500'000;
+    return std::uint64_t{merged.members} * merged.block.count <= kMostValues;
   }
 
   // Whether no branch in it leads past a part of it.
@@ -128,7 +175,7 @@ class Scheduler {
     slot_of_.assign(count, kReady);
     slots_ = 1;
     for (std::size_t reg = 0; reg < count; ++reg) {
-      if (crosses[reg] && slots_ < kMaxSlots) slot_of_[reg] = static_cast<std::uint16_t>(slots_++);
+      if (crosses[reg]) slot_of_[reg] = static_cast<std::uint16_t>(slots_++);
     }
     shared_slots_ = slots_;
   }
@@ -165,13 +212,15 @@ class Scheduler {
   // ---- From ptxas' code -----------------------------------------------------------------------------------------
 
   std::vector<Item> items_of(const BlockCode& form) const {
-    std::vector<std::uint32_t> total(block_->count), done(block_->count), products(block_->count), mains(block_->count);
+    std::vector<std::uint32_t> total(block_->count), done(block_->count), products(block_->count), mains(block_->count),
+        singles(block_->count);
     std::vector<std::size_t> first_own(block_->count, kNever);  // place of the first operation that is the instruction
     for (std::size_t place = form.ops.size(); place-- > 0;) {
       const BlockOp& op = form.ops[place];
       if (op.extra) continue;
       const auto single = single_operation(code()[op.pc]);
       if (single && operation_info(op.operation).unit == single->unit) first_own[op.pc - block_->first] = place;
+      singles[op.pc - block_->first] += single && stands_for(operation_info(op.operation), *single);
       ++total[op.pc - block_->first];
       mains[op.pc - block_->first] += is_main(op);
       products[op.pc - block_->first] += operation_info(op.operation).unit == Unit::tensor;
@@ -212,8 +261,13 @@ class Scheduler {
       }
       items.push_back(item);
     }
-    add_missing_waits(form.copies, has_main, items);
+    add_missing(form.copies, has_main, std::move(singles), items);
     return items;
+  }
+
+  // As find_versions() counts copies: the kinds of one unit become each other, but for memory's.
+  static bool stands_for(const Operation& found, const Operation& single) {
+    return found.unit == single.unit && (single.unit != Unit::memory || found.kind == single.kind);
   }
 
   bool is_main(const BlockOp& op) const {
@@ -249,20 +303,44 @@ class Scheduler {
     return around ? copies - total + k : k;
   }
 
-  // Every warp must meet every barrier and wait for every copy, however ptxas' code was taken apart.
-  void add_missing_waits(std::uint32_t copies, const std::vector<bool>& has_main, std::vector<Item>& items) const {
+  // Every warp must meet every barrier and wait for every copy, and arithmetic that is one machine instruction in every
+  // copy is done, however ptxas' code was taken apart. `singles`: by instruction, how many machine instructions are it.
+  void add_missing(std::uint32_t copies, const std::vector<bool>& has_main, std::vector<std::uint32_t> singles,
+                   std::vector<Item>& items) const {
+    std::vector<Item> missing;
     for (std::uint32_t node = 0; node < copies * block_->count; ++node) {
       const std::uint32_t pc = block_->first + node % block_->count;
       const TimedKind kind = kind_of(code()[pc]);
       const bool waits = kind == TimedKind::barrier || kind == TimedKind::async_commit || kind == TimedKind::async_wait;
-      if (has_main[node] || !waits) continue;
+      const auto single = single_operation(code()[pc]);
+      const bool computes = single && kind == TimedKind::compute;
+      if (computes && ++singles[node % block_->count] > copies) continue;
+      if (waits ? has_main[node] : !computes) continue;
       Item item;
       item.op = main_op(pc, node / block_->count);
       item.node = static_cast<std::int32_t>(node);
-      const auto at = std::find_if(items.begin(), items.end(),
-                                   [&](const Item& other) { return other.node > static_cast<std::int32_t>(node); });
-      items.insert(at, item);
+      if (computes) {
+        item.op.unit = single->unit;
+        item.op.latency_cycles = latency_of(*single);
+        if (single->unit == Unit::tensor) item.op.tensor_fmas = static_cast<std::uint32_t>(tensor_fmas(code()[pc]));
+      }
+      missing.push_back(item);
     }
+    insert_in_ptx_order(missing, items);
+  }
+
+  // Each goes before the first item of a later node. `more` is in the order of nodes.
+  static void insert_in_ptx_order(const std::vector<Item>& more, std::vector<Item>& items) {
+    if (more.empty()) return;
+    std::vector<Item> all;
+    all.reserve(items.size() + more.size());
+    auto next = more.begin();
+    for (const Item& item : items) {
+      for (; next != more.end() && next->node < item.node; ++next) all.push_back(*next);
+      all.push_back(item);
+    }
+    all.insert(all.end(), next, more.end());
+    items = std::move(all);
   }
 
   std::uint16_t latency_of(const Operation& info) const {
@@ -289,7 +367,7 @@ class Scheduler {
     for (const std::uint32_t i : hoist_loads()) {
       const std::uint32_t pc = block_->first + i;
       const Instruction& in = code()[pc];
-      const Cost cost = folded_[pc] ? Cost{Unit::integer, 0} : scaled_[pc] ? Cost{Unit::multiply, 1} : cost_of(in);
+      const Cost cost = cost_by_rules(pc);
       if (cost.issues == 0 && in.guard < 0) continue;
       Item item;
       item.op = main_op(pc, 0);
@@ -301,6 +379,10 @@ class Scheduler {
       items.push_back(item);
     }
     return items;
+  }
+
+  Cost cost_by_rules(std::uint32_t pc) const {
+    return folded_[pc] ? Cost{Unit::integer, 0} : scaled_[pc] ? Cost{Unit::multiply, 1} : cost_of(code()[pc]);
   }
 
   // Address arithmetic that ptxas puts elsewhere: a constant that is added to an address goes into the access, a
@@ -471,28 +553,65 @@ class Scheduler {
   // The values that can be read at a place of the order instead of `values`: each itself once it is made, else what it
   // is made of, for what vanished.
   void resolve(std::span<const Value> values, std::size_t place, std::vector<Value>& out) {
-    constexpr int kMost = 64;  // of what vanished one after the other
+    constexpr std::size_t kMost = 4096;  // of what comes too late, one after the other
     const std::size_t start = out.size();
     // A call may read thousands of values that are made of the same: each is looked at once.
     ++search_;
-    for (const Value value : values) {
-      open_.assign(1, value);
-      int steps = 0;
-      for (std::size_t at = 0; at < open_.size() && steps < kMost; ++at) {
-        const Value v = open_[at];
-        std::uint32_t& seen = v < 0 ? register_seen_[static_cast<std::size_t>(~v)] : seen_[static_cast<std::size_t>(v)];
-        if (std::exchange(seen, search_) == search_) continue;
-        ++steps;
-        if (v < 0) {
-          if (slot_of_[static_cast<std::size_t>(~v)] != kReady) out.push_back(v);
-        } else if (made_at_[static_cast<std::size_t>(v)] < place) {
-          out.push_back(v);
-        } else {
-          for (const Value source : sources_[static_cast<std::size_t>(v)]) open_.push_back(source);
-        }
+    open_.assign(values.begin(), values.end());
+    std::size_t late = 0;
+    for (std::size_t at = 0; at < open_.size(); ++at) {
+      const Value v = open_[at];
+      std::uint32_t& seen = v < 0 ? register_seen_[static_cast<std::size_t>(~v)] : seen_[static_cast<std::size_t>(v)];
+      if (std::exchange(seen, search_) == search_) continue;
+      if (v < 0) {
+        if (slot_of_[static_cast<std::size_t>(~v)] != kReady) out.push_back(v);
+        continue;
+      }
+      const std::size_t made_at = made_at_[static_cast<std::size_t>(v)];
+      if (made_at < place) {
+        out.push_back(v);
+      } else if (made_at == kNever || ++late <= kMost) {
+        const auto& from =
+            made_at == kNever ? made_of_[static_cast<std::size_t>(v)] : sources_[static_cast<std::size_t>(v)];
+        open_.insert(open_.end(), from.begin(), from.end());
       }
     }
     std::sort(out.begin() + static_cast<std::ptrdiff_t>(start), out.end());
+  }
+
+  // What each value that no operation makes is made of: values that some operation makes, or that registers hold at the
+  // start. What is made of many gets an operation after all, so that no list grows long.
+  void find_what_vanished(std::vector<Item>& items) {
+    constexpr std::size_t kMost = 64;
+    std::vector<bool> has_item(sources_.size());
+    for (const Item& item : items) {
+      if (item.node != kNowhere) has_item[static_cast<std::size_t>(item.node)] = true;
+    }
+    made_of_.assign(sources_.size(), {});
+    std::vector<Item> more;
+    for (std::size_t node = 0; node < sources_.size(); ++node) {
+      if (has_item[node]) continue;
+      std::vector<Value>& made_of = made_of_[node];
+      for (const Value source : sources_[node]) {
+        if (source < 0 || has_item[static_cast<std::size_t>(source)]) {
+          made_of.push_back(source);
+        } else {
+          const auto& further = made_of_[static_cast<std::size_t>(source)];
+          made_of.insert(made_of.end(), further.begin(), further.end());
+        }
+      }
+      std::sort(made_of.begin(), made_of.end());
+      made_of.erase(std::unique(made_of.begin(), made_of.end()), made_of.end());
+      if (made_of.size() <= kMost) continue;
+      made_of.clear();
+      has_item[node] = true;
+      Item item;
+      item.op.pc = block_->first + static_cast<std::uint32_t>(node) % block_->count;
+      item.op.latency_cycles = cycles(machine_.alu_latency_cycles);
+      item.node = static_cast<std::int32_t>(node);
+      more.push_back(item);
+    }
+    insert_in_ptx_order(more, items);
   }
 
   // Which operation makes each value: the memory access, or the last one of its PTX instruction before anything reads
@@ -552,7 +671,8 @@ class Scheduler {
   }
 
   // Gives every value a slot and writes the operations down.
-  Schedule emit(const std::vector<Item>& items) {
+  Schedule emit(std::vector<Item> items) {
+    find_what_vanished(items);
     const std::vector<Links> links = link(items);
     std::vector<std::size_t> last_read(values_, kNever);
     std::map<int, std::size_t> needed_until;  // by register: the last read of what it holds at the start
@@ -566,23 +686,22 @@ class Scheduler {
     for (std::size_t i = 0; i < items.size(); ++i) {
       for (const Value value : links[i].sources) read(value, i);
     }
-    // What each register holds at the end: the latest of what its value is made of.
-    std::map<int, Value> ends;
+    // What each register holds at the end: one value, or the latest to come of several.
+    std::map<int, std::vector<Value>> ends;
     std::map<Value, std::vector<int>> ends_of;
     for (const auto& [reg, values] : now_) {
       if (slot_of_[static_cast<std::size_t>(reg)] == kReady) continue;
       std::vector<Value> made;
       resolve(values, kNever, made);
-      Value latest = kNoValue;
-      for (const Value v : made) {
-        if (latest == kNoValue || latest < 0 ||
-            (v >= 0 && made_at_[static_cast<std::size_t>(v)] > made_at_[static_cast<std::size_t>(latest)]))
-          latest = v;
+      if (made.size() == 1 && made[0] == ~reg) continue;
+      for (const Value value : made) {
+        if (made.size() == 1 && value >= 0) {
+          ends_of[value].push_back(reg);
+        } else {
+          read(value, items.size());
+        }
       }
-      if (latest == ~reg) continue;
-      ends[reg] = latest;
-      if (latest != kNoValue) ends_of[latest].push_back(reg);
-      if (latest != kNoValue && latest < 0) read(latest, items.size());
+      ends[reg] = std::move(made);
     }
 
     Schedule out;
@@ -615,8 +734,9 @@ class Scheduler {
           if (!unused.empty()) {
             slots[number] = unused.back();
             unused.pop_back();
-          } else if (next < kMaxSlots) {
-            slots[number] = static_cast<std::uint16_t>(next++);
+          } else {
+            slots[number] = static_cast<std::uint16_t>(std::min(next, kMaxSlots));
+            next = std::min(next, kMaxSlots) + 1;
           }
           if (wanted == ends_of.end() && slots[number] != kReady) freed[last_read[number] + 1].push_back(slots[number]);
           out.operands.push_back(slots[number]);
@@ -630,38 +750,57 @@ class Scheduler {
       }
       out.ops.push_back(op);
     }
-    std::vector<std::pair<std::uint16_t, std::uint16_t>> moves;
-    for (const auto& [reg, value] : ends) {
-      const std::uint16_t from = value == kNoValue ? kReady : slot_now(value);
-      if (!in_place.contains(reg)) moves.emplace_back(slot_of_[static_cast<std::size_t>(reg)], from);
+    std::vector<Rename> moves;
+    for (const auto& [reg, values] : ends) {
+      std::uint16_t from = values.empty() ? kReady : slot_now(values[0]);
+      if (values.size() > 1) {
+        const auto all = static_cast<std::uint16_t>(std::min(next, kMaxSlots));
+        next = std::min(next, kMaxSlots) + 1;
+        for (const Value value : values) out.renames.push_back({all, slot_now(value), value != values[0]});
+        from = all;
+      }
+      if (!in_place.contains(reg)) moves.push_back({slot_of_[static_cast<std::size_t>(reg)], from});
     }
-    out.renames = in_sequence(std::move(moves), next);
+    append_in_sequence(moves, next, out.renames);
     slots_ = std::max(slots_, next);
     return out;
   }
 
   // Moves that happen at once, as moves one after the other; a circle goes through a further slot.
-  static std::vector<std::pair<std::uint16_t, std::uint16_t>> in_sequence(
-      std::vector<std::pair<std::uint16_t, std::uint16_t>> moves, std::uint32_t& next) {
-    std::vector<std::pair<std::uint16_t, std::uint16_t>> out;
-    while (!moves.empty()) {
-      const auto free = std::find_if(moves.begin(), moves.end(), [&](const auto& move) {
-        return std::none_of(moves.begin(), moves.end(),
-                            [&](const auto& other) { return other.second == move.first && &other != &move; });
-      });
-      if (free != moves.end()) {
-        out.push_back(*free);
-        moves.erase(free);
-        continue;
-      }
-      const std::uint16_t saved = moves.front().first;
-      const auto spare = static_cast<std::uint16_t>(std::min<std::uint32_t>(next++, kMaxSlots));
-      out.emplace_back(spare, saved);
-      for (auto& move : moves) {
-        if (move.second == saved) move.second = spare;
-      }
+  static void append_in_sequence(std::span<const Rename> moves, std::uint32_t& next, std::vector<Rename>& out) {
+    std::map<std::uint16_t, std::uint16_t> from_of;  // by slot that is written
+    std::map<std::uint16_t, std::size_t> readers;    // moves that are left, by slot that they read
+    for (const auto& move : moves) {
+      if (move.to == move.from || !from_of.emplace(move.to, move.from).second) continue;
+      ++readers[move.from];
     }
-    return out;
+    std::vector<std::uint16_t> free;  // nobody reads them any more
+    for (const auto& [to, from] : from_of) {
+      if (!readers.contains(to)) free.push_back(to);
+    }
+    const auto drain = [&] {
+      while (!free.empty()) {
+        const auto move = from_of.find(free.back());
+        free.pop_back();
+        const std::uint16_t from = move->second;
+        out.push_back({move->first, from});
+        from_of.erase(move);
+        if (--readers[from] == 0 && from_of.contains(from)) free.push_back(from);
+      }
+    };
+    drain();
+    std::map<std::uint16_t, std::uint16_t> reader_of;  // only circles are left: each slot is read by one move
+    for (const auto& [to, from] : from_of) reader_of[from] = to;
+    while (!from_of.empty()) {
+      const std::uint16_t saved = from_of.begin()->first;
+      const auto spare = static_cast<std::uint16_t>(std::min(next, kMaxSlots));
+      next = std::min(next, kMaxSlots) + 1;
+      out.push_back({spare, saved});
+      from_of[reader_of[saved]] = spare;
+      readers[spare] = 1;
+      free.push_back(saved);
+      drain();
+    }
   }
 
   static constexpr std::size_t kNever = ~std::size_t{0};
@@ -678,6 +817,7 @@ class Scheduler {
   std::vector<std::vector<Value>> sources_;  // by node
   State now_;                                // at the end
   std::vector<std::size_t> made_at_;         // by node: place of the operation that makes it
+  std::vector<std::vector<Value>> made_of_;  // by node that no operation makes
   std::size_t values_ = 0;
   std::vector<Value> open_;                          // of a search of resolve(); kept for its memory
   std::vector<std::uint32_t> seen_, register_seen_;  // the last search that met a node, a register

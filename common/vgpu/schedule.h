@@ -48,6 +48,12 @@ struct TimedOp {
   std::uint32_t pc = 0;             // PTX instruction that it stands for
 };
 
+// At the end of a schedule: slot `to` takes over the state of slot `from`; or where it `joins`, the later one of both.
+struct Rename {
+  std::uint16_t to = 0, from = 0;
+  bool joins = false;
+};
+
 // One basic block, or several in a row that run as one under predicates (merge.h); once, or `copies` iterations of a
 // loop that is nothing else; in the order of issue. A part is one basic block of one copy: their number is copy *
 // members
@@ -55,8 +61,8 @@ struct TimedOp {
 struct Schedule {
   std::uint32_t copies = 1, members = 1;
   std::vector<TimedOp> ops;
-  std::vector<std::uint16_t> operands;                           // scoreboard slots
-  std::vector<std::pair<std::uint16_t, std::uint16_t>> renames;  // at the end: slot `first` takes over `second`'s state
+  std::vector<std::uint16_t> operands;  // scoreboard slots
+  std::vector<Rename> renames;          // one after the other
 };
 
 struct ProgramSchedule {

@@ -468,9 +468,17 @@ std::optional<SharedShadow::Finding> SharedShadow::touch(std::uint32_t warp, std
     const std::size_t first = access.of(lane) >> word_shift_;
     const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
     if (is_of_lock(touch)) order_by_lock(warp, first);
+    // A whole structure may be moved of which some members, or the bytes between them, were never set.
+    const auto is_written = [](Id write) { return write != 0; };
+    const bool moves_some = touch == SharedTouch::read && std::any_of(&writes_[first], &writes_[last] + 1, is_written);
     Id id = 0;
     for (std::size_t i = first; i <= last; ++i) {
       if (in_order && touch_in_order(i, now, id)) continue;
+      if (moves_some && writes_[i] == 0) {
+        for (std::uint32_t lanes = now.lanes; lanes != 0; lanes &= lanes - 1)
+          note(i, warp, std::countr_zero(lanes), touch, pc);
+        continue;
+      }
       for (std::uint32_t lanes = now.lanes; lanes != 0; lanes &= lanes - 1) {
         const auto finding = touch_closely(i, warp, std::countr_zero(lanes), touch, writes, pc);
         if (!finding) continue;
@@ -611,6 +619,7 @@ std::string shared_place(const Program& program, const ptx::Instruction& in, std
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes) {
   if (warp.block->shadow == nullptr) return true;
+  launch.charge(static_cast<std::uint64_t>(std::popcount(access.mask)) * work::kCheckedLane);
   const auto finding = warp.block->shadow->touch(warp.index, op->pc, access, touch, writes);
   if (!finding) return true;
   const auto verb = [](SharedTouch t) {

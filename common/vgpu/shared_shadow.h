@@ -1,7 +1,7 @@
 // What the sanitizer knows of a block's shared memory: who touched each word last, and whether the threads have met
 // since. Kept only where a run asks for it; counts and results are the same with it and without.
 //
-// Found: words that are read before anybody wrote them; two threads that touch a word, one of them writing, with
+// Found: reads of which no byte was written by anybody; two threads that touch a word, one of them writing, with
 // nothing between them that orders them (a barrier of the block, a __syncwarp, shuffle, vote, match or reduction whose
 // mask names both, a lock, an mbarrier); reads of what an asynchronous copy may still be writing; two lanes that write
 // different values to one word in one instruction. Two writes of one value are a warning, but for those of one
@@ -11,8 +11,8 @@
 // (of those, two are remembered); races that only another order of the warps would show, where a lock or an mbarrier
 // happened to order them; races in global memory; uses of an mbarrier's own 8 bytes by plain loads. Atomics and
 // volatile accesses do not race with each other. Elsewhere: reads of global memory that nobody wrote (memory.h), of
-// local memory of which no byte that they read was written (near_memory.h; registers are not watched), and masks that
-// name threads which are not there (members.h).
+// local memory of which no byte that they read was written (near_memory.h; registers are not watched), masks that name
+// threads which are not there (members.h), and barriers that some threads of a warp go around (standing.h).
 #pragma once
 
 #include <cstdint>
@@ -203,7 +203,12 @@ std::uint32_t shared_word_bytes(const ptx::Function& function);
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes = {});
 
-// Of a load or store in lockstep that is sanitized: whether it is of the kind that needs no closer look, which is noted
+// Whether somebody looks at what this warp does to shared memory. Asks the launch first, which the host has at hand.
+inline bool is_watched(const Launch& launch, const Warp& warp) {
+  return launch.sanitized && warp.block->shadow != nullptr;
+}
+
+// Of a load or store in lockstep that is watched: whether it is of the kind that needs no closer look, which is noted
 // then.
 inline bool touches_in_order(const Warp& warp, const Op* op, std::uint64_t first, const Steps& steps,
                              std::uint32_t bytes, SharedTouch touch) {

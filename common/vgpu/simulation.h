@@ -38,7 +38,10 @@ class Simulation {
     l2_sector_ = l2_sector_full_ / share_of_memory;
     port_sector_ = kSectorBytes / m_.l2_port_bytes_per_clock;
     for (std::size_t u = 0; u < kUnitCount; ++u) interval_[u] = interval(static_cast<Unit>(u));
-    for (const BasicBlock& block : input.program.blocks) memory_ops_.push_back(block.memory.size());
+    for (const BasicBlock& block : input.program.blocks) {
+      memory_ops_.push_back(block.memory.size());
+      for (const std::uint32_t pc : block.memory) has_mbarriers_ = has_mbarriers_ || is_arrival(instruction(pc));
+    }
     waits_.resize(input.program.function->instructions.size());
     path_waits_.resize(waits_.size());
     lay_out(sms);
@@ -149,6 +152,7 @@ class Simulation {
     block.live = warps_per_block(sm);
     block.standing = 0;
     std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
+    if (has_mbarriers_) block.phases = phases_of(trace);
     for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) {
       SimWarp& warp = sm.warps[block.first_warp + w];
       warp.trace = &trace.warps[w];
@@ -267,24 +271,26 @@ class Simulation {
       case TimedKind::atomic:
       case TimedKind::async_copy:
         access(sm, warp, op);
+        if (op.kind == TimedKind::atomic && is_arrival(instruction(op.pc))) come_to_phase(sm, warp, op, issued);
         break;
       case TimedKind::load_constant:
         access_constants(sm, warp, op);
         break;
       case TimedKind::async_commit: {
-        if (!entered(warp, op)) break;
+        if (!entered(warp, op) || off) break;
         Score group = warp.open_copies;
         if (!warp.copy_groups.empty() && warp.copy_groups.back().ready > group.ready) group = warp.copy_groups.back();
         warp.copy_groups.push_back(group);
         warp.open_copies = {};
+        if (op.memory >= 0) come_to_phase(sm, warp, op, std::max(issued, group.ready));
         break;
       }
       case TimedKind::async_wait:
         break;  // operands() waited
       case TimedKind::barrier:
-        if (!entered(warp, op)) break;
+        if (!entered(warp, op) || off) break;
         ++warp.op;
-        return arrive(sm, warp, op);
+        return arrive(sm, warp, op, op.memory >= 0 ? outcome_of(warp, op) : Outcome{});
       case TimedKind::branch:
       case TimedKind::leave:
         ready = now_ + op.latency_cycles;  // the next program counter is a result like any other
@@ -424,7 +430,7 @@ class Simulation {
           static_cast<float>(std::min(1.0, (queued * share + o.shared_conflicts * wavefront) / (done - now)));
     }
     score.ready = round_up(done);
-    if (o.line != 0) wait_for_line(sm, o, score);
+    if (o.line != 0 && instruction(op.pc).mbarrier == ptx::MbarrierMode::none) wait_for_line(sm, o, score);
     sm.end = std::max(sm.end, op.kind == TimedKind::load || op.kind == TimedKind::atomic ? done : start + path);
     if (op.kind == TimedKind::async_copy) {
       if (score.ready > warp.open_copies.ready) warp.open_copies = score;
@@ -519,24 +525,76 @@ class Simulation {
     score.conflict_share = 0;
   }
 
-  void arrive(SimSm& sm, SimWarp& warp, const TimedOp& op) {
+  // `told`: of a barrier whose number or count stands in a register.
+  void arrive(SimSm& sm, SimWarp& warp, const TimedOp& op, const Outcome& told) {
     SimBlock& block = sm.blocks[warp.sim_block];
-    ++block.arrived[op.groups];
-    const ptx::Instruction& in = in_.program.function->instructions[op.pc];
+    const int barrier = told.line != 0 ? told.line - 1 : op.groups;
+    ++block.arrived[barrier];
+    const ptx::Instruction& in = instruction(op.pc);
     const bool waits = in.barrier != ptx::BarrierMode::arrive;
     if (waits) {
       if (block.standing++ == 0) block.first_stood = warp.free_since;
-      warp.barrier = op.groups;
+      warp.barrier = barrier;
       warp.blocked.pc = op.pc;
       hold(sm, warp);
     }
-    const std::uint64_t count = threads_of(in);
-    const std::uint64_t wanted = count != 0 ? (count + kWarpSize - 1) / kWarpSize : block.live;
-    if (block.arrived[op.groups] >= wanted) open_barrier(sm, block, op.groups, &warp);
+    const std::uint64_t warps = told.line != 0 ? told.copies : (threads_of(in) + kWarpSize - 1) / kWarpSize;
+    const std::uint64_t wanted = warps != 0 ? warps : block.live;
+    if (block.arrived[barrier] >= wanted) open_barrier(sm, block, barrier, &warp);
     if (!waits) {
       warp.blocked = {now_ + 1, op.pc, Wait::dependency, 0};
       advance(sm, warp);
     }
+  }
+
+  const ptx::Instruction& instruction(std::uint32_t pc) const { return in_.program.function->instructions[pc]; }
+
+  static bool is_arrival(const ptx::Instruction& in) {
+    return in.mbarrier == ptx::MbarrierMode::arrive || in.mbarrier == ptx::MbarrierMode::arrive_drop ||
+           in.async == ptx::AsyncMode::mbarrier_arrive;
+  }
+
+  // The phases of a block's mbarriers, before anybody came.
+  std::vector<SimPhase> phases_of(const BlockTrace& trace) const {
+    std::vector<SimPhase> phases;
+    for (const WarpTrace& warp : trace.warps) {
+      auto outcome = warp.outcomes.begin();
+      for (const std::uint32_t entered : warp.blocks) {
+        for (const std::uint32_t pc : in_.program.blocks[entered].memory) {
+          const std::size_t phase = outcome++->line;
+          if (phase == 0 || !is_arrival(instruction(pc))) continue;
+          if (phases.size() <= phase) phases.resize(phase + 1);
+          ++phases[phase].wanted;
+        }
+      }
+    }
+    return phases;
+  }
+
+  // What the warp waits for ends at `at` at the earliest.
+  void come_to_phase(SimSm& sm, const SimWarp& warp, const TimedOp& op, Cycle at) {
+    if (!entered(warp, op)) return;
+    SimBlock& block = sm.blocks[warp.sim_block];
+    const std::size_t number = outcome_of(warp, op).line;
+    if (number == 0 || number >= block.phases.size()) return;
+    SimPhase& phase = block.phases[number];
+    phase.ends = std::max(phase.ends, at);
+    if (++phase.arrived == phase.wanted) end_phase(sm, phase);
+  }
+
+  void end_phase(SimSm& sm, SimPhase& phase) {
+    phase.wanted = phase.arrived;
+    for (const std::uint32_t waiting : std::exchange(phase.waiting, {})) advance(sm, sm.warps[waiting]);
+  }
+
+  // The phase that the warp's next operation waits for, where it has not ended.
+  SimPhase* awaited_phase(SimSm& sm, const SimWarp& warp, const TimedOp& op) {
+    if (op.kind != TimedKind::atomic || op.memory < 0 || !entered(warp, op)) return nullptr;
+    const ptx::MbarrierMode mode = instruction(op.pc).mbarrier;
+    if (mode != ptx::MbarrierMode::test_wait && mode != ptx::MbarrierMode::try_wait) return nullptr;
+    SimBlock& block = sm.blocks[warp.sim_block];
+    const std::size_t number = outcome_of(warp, op).line;
+    return number == 0 || number >= block.phases.size() ? nullptr : &block.phases[number];
   }
 
   // `last`: the warp that all others waited for, where there is one.
@@ -590,6 +648,11 @@ class Simulation {
           waits = true;
           open_barrier(sm, block, barrier, nullptr);
         }
+        for (SimPhase& phase : block.phases) {
+          if (phase.waiting.empty()) continue;
+          waits = true;
+          end_phase(sm, phase);
+        }
       }
       if (waits) moved.push_back(i);
     }
@@ -628,7 +691,9 @@ class Simulation {
   void advance(SimSm& sm, SimWarp& warp) {
     while (warp.schedule == nullptr || warp.op == warp.schedule->ops.size()) {
       if (warp.schedule != nullptr) {
-        for (const auto& [to, from] : warp.schedule->renames) warp.scores[to] = warp.scores[from];
+        for (const auto& [to, from, joins] : warp.schedule->renames) {
+          if (!joins || warp.scores[from].ready > warp.scores[to].ready) warp.scores[to] = warp.scores[from];
+        }
       }
       if (warp.entry == warp.trace->blocks.size()) return end_warp(sm, warp);
       for (const Schedule& schedule : in_.schedule.blocks[warp.trace->blocks[warp.entry]]) {
@@ -648,7 +713,14 @@ class Simulation {
       if (groups > may_fly && warp.copy_groups[groups - 1 - may_fly].ready > blocked.ready)
         blocked = warp.copy_groups[groups - 1 - may_fly];
     }
-    if (op.memory >= 0 && entered(warp, op)) {
+    if (SimPhase* phase = has_mbarriers_ ? awaited_phase(sm, warp, op) : nullptr; phase != nullptr) {
+      if (phase->arrived < phase->wanted) {
+        phase->waiting.push_back(static_cast<std::uint32_t>(&warp - sm.warps.data()));
+        return hold(sm, warp);
+      }
+      if (phase->ends > blocked.ready) blocked = {phase->ends, op.pc, Wait::barrier, 0};
+    }
+    if (op.kind == TimedKind::atomic && op.memory >= 0 && entered(warp, op)) {
       const std::size_t may_fly = outcome_of(warp, op).copies, groups = warp.copy_groups.size();
       if (may_fly != 0 && groups >= may_fly && warp.copy_groups[groups - may_fly].ready > blocked.ready)
         blocked = warp.copy_groups[groups - may_fly];
@@ -695,6 +767,7 @@ class Simulation {
   double dram_sector_full_, l2_sector_full_, dram_sector_, l2_sector_, port_sector_;  // cycles
   double interval_[kUnitCount];
   std::vector<std::size_t> memory_ops_;  // by basic block
+  bool has_mbarriers_ = false;
   std::vector<SimSm> sms_;
   SharedServer l2_, dram_;
   std::vector<Cycle> starts_;  // of the blocks, in order

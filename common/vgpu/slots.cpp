@@ -1,5 +1,7 @@
 #include "common/vgpu/slots.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -30,9 +32,15 @@ void Slots::fix_register(int reg, Slot at) {
   program_.fixed_registers[static_cast<std::size_t>(reg)] = true;
 }
 
-void Slots::lay_out_registers() {
+Status Slots::lay_out_registers() {
   const auto& registers = program_.function->registers;
   const std::vector<bool> crosses = registers_across_blocks(*program_.function, program_.blocks);
+  const auto carried = static_cast<std::size_t>(std::count(crosses.begin(), crosses.end(), true));
+  if (carried > kMaxRegistersAcrossBlocks) {
+    return Error{.message = fmt::format("a kernel with {} registers that carry values from one basic block to another: "
+                                        "the virtual GPU takes {}",
+                                        carried, kMaxRegistersAcrossBlocks)};
+  }
   for (std::size_t r = 0; r < registers.size(); ++r) {
     if (crosses[r] && !program_.fixed_registers[r]) program_.register_slots[r] = next_slot(bytes_of(registers[r]));
   }
@@ -68,6 +76,7 @@ void Slots::lay_out_registers() {
       for_each_result(in, end);
     }
   }
+  return kOk;
 }
 
 Slot Slots::next_slot(std::uint32_t bytes) {

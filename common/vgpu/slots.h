@@ -22,7 +22,8 @@ class Slots {
   // The others' slots. Registers that carry values between basic blocks have a slot of their own; those within one
   // share slots, each from its first write until its last read. So unrolled code needs little more than what lives at
   // once.
-  void lay_out_registers();
+  // Fails where too many carry values.
+  Status lay_out_registers();
 
   Slot of_register(int reg) const { return program_.register_slots[static_cast<std::size_t>(reg)]; }
   // Beside the PTX registers; so many bytes a lane.

@@ -98,12 +98,20 @@ struct Late {
   float cycles = 0;
 };
 
+// A phase of an mbarrier: who comes, by the trace, and who waits for its end.
+struct SimPhase {
+  std::uint32_t wanted = 0, arrived = 0;  // warp instructions
+  Cycle ends = 0;                         // at the earliest
+  std::vector<std::uint32_t> waiting;     // warps of the SM
+};
+
 struct SimBlock {
   std::size_t number = 0;  // in the order of starts
   std::uint32_t first_warp = 0, live = 0;
   std::uint32_t standing = 0;  // warps that wait at barriers
   Cycle first_stood = 0;       // since when, where there are any
   std::uint32_t arrived[kBarriers] = {};
+  std::vector<SimPhase> phases;  // of mbarriers, by number
 };
 
 inline constexpr std::size_t kNotEntered = ~std::size_t{0};

@@ -1,6 +1,7 @@
 #include "common/vgpu/team.h"
 
 #include <system_error>
+#include <utility>
 
 namespace roofwalk::vgpu {
 namespace {
@@ -37,8 +38,17 @@ void Team::serve(int member) {
   for (std::uint32_t seen = 0;; ++seen) {
     wait_for_change(pieces_, seen);
     if (work_ == nullptr) return;
-    (*work_)(member);
+    do_piece(member);
     if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+  }
+}
+
+void Team::do_piece(int member) {
+  try {
+    (*work_)(member);
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    trouble_ = std::current_exception();
   }
 }
 
@@ -47,8 +57,9 @@ void Team::run(const std::function<void(int)>& work) {
   busy_.store(static_cast<std::uint32_t>(threads_.size()), std::memory_order_relaxed);
   pieces_.fetch_add(1, std::memory_order_release);
   pieces_.notify_all();
-  work(0);
+  do_piece(0);
   for (std::uint32_t left; (left = busy_.load(std::memory_order_acquire)) != 0;) wait_for_change(busy_, left);
+  if (trouble_) std::rethrow_exception(std::exchange(trouble_, nullptr));
 }
 
 }  // namespace roofwalk::vgpu

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/vgpu/strata.h"
+
 namespace roofwalk::vgpu {
 
 // What a load finds in a cache although it is only on its way there: somebody else asked for it in the same round of
@@ -21,8 +23,13 @@ struct Outcome {
   std::uint8_t dram_read_sectors = 0, dram_write_sectors = 0;  // reads that L2 lacked; sectors that it newly owes DRAM
   std::uint8_t shared_wavefronts = 0, shared_conflicts = 0;    // shared memory: turns, and those beyond the fewest
   Arrival arrives = Arrival::none;  // a load: what it must wait for besides what it asks for itself
-  std::uint8_t copies = 0;  // a wait at an mbarrier that is over: 1 + groups of the warp's copies that may still fly
-  std::uint16_t line = 0;   // a load: a hash of the first line that was not in L1, or is on its way there
+  // A wait at an mbarrier that is over: 1 + groups of the warp's copies that may still fly. A barrier whose number or
+  // count stands in a register: the warps that it waits for; 0: all.
+  std::uint8_t copies = 0;
+  // A load: a hash of the first line that was not in L1, or is on its way there. An arrival at an mbarrier: the phase
+  // (from 1 on, of all the block's mbarriers); a wait there that is over: the phase that is. A barrier as above: 1 +
+  // its number.
+  std::uint16_t line = 0;
   bool operator==(const Outcome&) const = default;
 };
 
@@ -42,14 +49,18 @@ struct BlockTrace {
   std::uint64_t index = 0;  // linear, within the grid
   std::vector<WarpTrace> warps;
   std::uint64_t instructions = 0;  // PTX instructions of all its warps, as far as they are recorded
-  std::uint64_t executed = 0;      // all of them; more where there was no memory to record the rest
+  BlockWork work;                  // all of it; more where there was no memory to record the rest
+  std::uint32_t stratum = 0;       // of the grid's
 };
 
-// Blocks chosen by a hash of their index, spread over the whole grid, or all of them.
+// Blocks chosen by a hash, spread over the whole grid, or all of them; and what all blocks did.
 struct GridTrace {
   std::vector<BlockTrace> blocks;  // ascending by index
   bool complete = false;           // every block of the grid
   std::uint64_t longest_warp = 0;  // PTX instructions of the grid's warp with most, traced or not
+  std::vector<Stratum> strata;     // of all blocks of the grid; none where every block shall be replayed
+  // Blocks unlike any that was traced, of which too much of the grid's work is for others to stand for it.
+  std::vector<std::uint64_t> missing;
 };
 
 }  // namespace roofwalk::vgpu

@@ -9,6 +9,7 @@
 #include "common/vgpu/lanes.h"
 #include "common/vgpu/members.h"
 #include "common/vgpu/shared_shadow.h"
+#include "common/vgpu/standing.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -108,7 +109,9 @@ bool all_threads(Launch& launch, const Warp& warp, const Op* op) {
 }
 
 bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at, const char* what) {
-  if (!launch.sanitized) return true;
+  // Lanes that stand in front of a barrier would never come.
+  if (!launch.sanitized && warp.standing.empty()) return true;
+  const std::uint32_t leaving = warp.mask == warp.live ? 0 : leaving_lanes(launch.program, warp);
   const std::uint32_t* masks = warp.lanes<std::uint32_t>(masks_at);
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
@@ -119,7 +122,7 @@ bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at,
                               masks[lane], what));
       return false;
     }
-    const std::uint32_t missing = masks[lane] & warp.live & ~warp.mask;
+    const std::uint32_t missing = masks[lane] & warp.live & ~warp.mask & ~leaving;
     if (missing != 0) {
       const Dim3 other =
           launch.thread_of(warp.index * kWarpSize + static_cast<std::uint32_t>(std::countr_zero(missing)));

@@ -1,13 +1,18 @@
 #include "grader/batch/archive.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zip.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <string_view>
 
+#include "common/base/child.h"
 #include "grader/characters.h"
 #include "grader/course.h"
 
@@ -40,6 +45,60 @@ std::optional<std::size_t> directory_of(const std::string& bytes) {
   if (at == 0xffffffff && end >= 20 && bytes.compare(end - 20, 4, "PK\6\7") == 0)
     at = number_at(bytes, static_cast<std::size_t>(number_at(bytes, end - 20 + 8, 8)) + 48, 8);
   return at < end ? std::optional<std::size_t>(static_cast<std::size_t>(at)) : std::nullopt;
+}
+
+// Any part of an archive; shorter at its end.
+using ReadAt = std::function<std::string(std::uint64_t at, std::size_t size)>;
+
+ReadAt read_at(const std::string& bytes) {
+  return [&bytes](std::uint64_t at, std::size_t size) {
+    return at < bytes.size() ? bytes.substr(static_cast<std::size_t>(at), size) : std::string();
+  };
+}
+
+ReadAt read_at(int file) {
+  return [file](std::uint64_t at, std::size_t size) {
+    std::string part(size, '\0');
+    const bool is_place = at <= static_cast<std::uint64_t>(std::numeric_limits<::off_t>::max());
+    const ssize_t count = is_place ? ::pread(file, part.data(), size, static_cast<::off_t>(at)) : 0;
+    part.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+    return part;
+  };
+}
+
+// How many entries libzip reads to open an archive: those of each list that may be the archive's, as they stand there
+// (PKWARE's APPNOTE, 4.3.12 to 4.3.16). The number that the archive gives may be anything, and only libzip believes the
+// one of 64 bits, for which it takes memory. Stops where there are more than `most`.
+std::uint64_t count_entries(const ReadAt& read, std::uint64_t size, std::uint64_t most) {
+  constexpr std::size_t kHead = 46, kEnd = 22, kLocator = 20, kEnd64 = 56, kLongestComment = 0xffff;
+  constexpr std::size_t kTail = kLongestComment + kEnd + kLocator;
+  const std::string tail = read(size - std::min<std::uint64_t>(size, kTail), kTail);
+  std::uint64_t count = 0;
+  for (std::size_t at = tail.find("PK\5\6"); at != std::string::npos && count <= most;
+       at = tail.find("PK\5\6", at + 1)) {
+    if (number_at(tail, at + 4, 4) != 0) continue;  // of several disks, which libzip does not read
+    std::uint64_t left = number_at(tail, at + 12, 4), place = number_at(tail, at + 16, 4);
+    if (at >= kLocator && tail.compare(at - kLocator, 4, "PK\6\7") == 0) {
+      const std::string end = read(number_at(tail, at - kLocator + 8, 8), kEnd64);
+      if (number_at(end, 32, 8) > most) return most + 1;
+      left = number_at(end, 40, 8), place = number_at(end, 48, 8);
+    }
+    while (left >= kHead && count <= most) {
+      const std::string head = read(place, kHead);
+      if (!head.starts_with("PK\1\2")) break;
+      const std::uint64_t bytes = kHead + number_at(head, 28, 2) + number_at(head, 30, 2) + number_at(head, 32, 2);
+      place += bytes;
+      left -= std::min(left, bytes);
+      ++count;
+    }
+  }
+  return count;
+}
+
+Status require_few(const ReadAt& read, std::uint64_t size, std::size_t most_entries) {
+  if (count_entries(read, size, most_entries) <= most_entries) return kOk;
+  return Error{.message = fmt::format("is a zip of more than {} entries, and is not opened", most_entries),
+               .advice = "unpack it and name the folder"};
 }
 
 bool is_plain_text(std::string_view text) {
@@ -113,22 +172,32 @@ Archive Archive::listed(std::unique_ptr<Impl> impl) {
         S_ISLNK(attributes >> 16)) {
       kind = ArchiveEntry::Kind::link;
     }
-    archive.entries_.push_back({name, written, index, kind});
+    const std::uint64_t packed = (stat.valid & ZIP_STAT_COMP_SIZE) != 0 ? stat.comp_size : 0;
+    archive.entries_.push_back({name, written, index, packed, kind});
   }
   return archive;
 }
 
-Result<Archive> Archive::open(const fs::path& file) {
+Result<Archive> Archive::open(const fs::path& file, std::size_t most_entries) {
+  {
+    const Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat info {};
+    if (opened.get() >= 0 && ::fstat(opened.get(), &info) == 0) {
+      Status few = require_few(read_at(opened.get()), static_cast<std::uint64_t>(info.st_size), most_entries);
+      if (!few) return Error{.message = few.error().message, .file = file.string(), .advice = few.error().advice};
+    }
+  }
   int code = 0;
   auto impl = std::make_unique<Impl>();
   impl->zip = zip_open(file.c_str(), ZIP_RDONLY, &code);
-  if (impl->zip == nullptr && code == ZIP_ER_INCONS) return in_memory(file_text(file));
+  if (impl->zip == nullptr && code == ZIP_ER_INCONS) return in_memory(file_text(file), most_entries);
   if (impl->zip == nullptr)
     return Error{.message = "is no zip that can be read: " + words_of(code), .file = file.string()};
   return listed(std::move(impl));
 }
 
-Result<Archive> Archive::in_memory(std::string bytes) {
+Result<Archive> Archive::in_memory(std::string bytes, std::size_t most_entries) {
+  ROOFWALK_TRY_STATUS(require_few(read_at(bytes), bytes.size(), most_entries));
   auto impl = std::make_unique<Impl>();
   impl->bytes = std::move(bytes);
   allow_any_names(impl->bytes);
@@ -145,7 +214,8 @@ Result<Archive> Archive::in_memory(std::string bytes) {
   return listed(std::move(impl));
 }
 
-Result<std::string> Archive::read(const ArchiveEntry& entry, std::size_t most_bytes) const {
+Result<std::string> Archive::read(const ArchiveEntry& entry, std::size_t most_bytes, std::size_t& cost_bytes) const {
+  constexpr std::uint64_t kDearest = 1u << 30;  // whatever a header says: more than anybody may spend
   zip_file_t* file = zip_fopen_index(impl_->zip, entry.index, 0);
   if (file == nullptr) return Error{.message = std::string("cannot be read: ") + zip_strerror(impl_->zip)};
   std::string bytes;
@@ -154,6 +224,7 @@ Result<std::string> Archive::read(const ArchiveEntry& entry, std::size_t most_by
   while ((count = zip_fread(file, part.data(), part.size())) > 0 && bytes.size() <= most_bytes) {
     bytes.append(part, 0, static_cast<std::size_t>(count));
   }
+  cost_bytes += bytes.size() + static_cast<std::size_t>(std::min(entry.packed_bytes, kDearest));
   const std::string words = count < 0 ? zip_file_strerror(file) : "";
   zip_fclose(file);
   if (!words.empty()) return Error{.message = "cannot be read: " + words};

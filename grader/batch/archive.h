@@ -16,22 +16,28 @@ struct ArchiveEntry {
   enum class Kind { file, folder, link };
   std::string name;               // as it stands in the archive: any bytes, any number of slashes
   std::int64_t written_at_s = 0;  // seconds since 1970; a zip keeps the time of day without its zone, ours is taken
-  std::uint64_t index = 0;
+  std::uint64_t index = 0, packed_bytes = 0;
   Kind kind = Kind::file;
 };
 
+// Of a whole class's archive: 500 students with 80 files each. Of one that lies in it, which a student made. With the
+// worst names, 40,000 entries take three seconds to open, 20,000 half a second.
+inline constexpr std::size_t kMostClassEntries = 40'000, kMostOwnEntries = 20'000;
+
 class Archive {
  public:
-  // Errors: not a zip, damaged.
-  static Result<Archive> open(const std::filesystem::path& file);
-  static Result<Archive> in_memory(std::string bytes);
+  // Errors: not a zip, damaged, more entries than `most_entries`: opening takes time that grows with the square of
+  // their number where somebody chose their names well (libzip finds entries by a hash of the name).
+  static Result<Archive> open(const std::filesystem::path& file, std::size_t most_entries = kMostClassEntries);
+  static Result<Archive> in_memory(std::string bytes, std::size_t most_entries = kMostOwnEntries);
   ~Archive();
   Archive(Archive&&) noexcept;
 
   const std::vector<ArchiveEntry>& entries() const { return entries_; }  // in the archive's order
 
   // The entry's bytes. Errors: damaged, encrypted, more than `most_bytes` once unpacked, whatever its header says.
-  Result<std::string> read(const ArchiveEntry& entry, std::size_t most_bytes) const;
+  // `cost_bytes` grows by what was read and unpacked, whatever came of it.
+  Result<std::string> read(const ArchiveEntry& entry, std::size_t most_bytes, std::size_t& cost_bytes) const;
 
  private:
   struct Impl;

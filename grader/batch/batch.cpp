@@ -162,7 +162,7 @@ std::string stale_text(const Gradebook& book, const std::string& grade_command) 
 Result<Gradebook> Batch::gradebook() const {
   ROOFWALK_TRY(const auto students, store_->students());
   ROOFWALK_TRY(const auto submissions, store_->submissions());
-  ROOFWALK_TRY(const auto grades, store_->grades(false));
+  ROOFWALK_TRY(const auto grades, store_->grades());
   ROOFWALK_TRY(const auto faults, store_->faults());
   ROOFWALK_TRY(const auto left_out, store_->left_out());
   std::map<std::string, const StoredGrade*> by_key, by_bytes;

@@ -328,7 +328,9 @@ Result<Chapter> with_thresholds(const Chapter& chapter, const ChapterTerms& term
 }
 
 std::string moment_text(std::int64_t seconds, int offset_min) {
-  const auto there = fmt::gmtime(static_cast<std::time_t>(seconds + std::int64_t{60} * offset_min));
+  constexpr std::int64_t kEarliestMoment = -62'135'596'800;  // 0001-01-01
+  const std::int64_t local_s = std::clamp(seconds, kEarliestMoment, kLatestMoment) + std::int64_t{60} * offset_min;
+  const auto there = fmt::gmtime(static_cast<std::time_t>(std::clamp(local_s, kEarliestMoment, kLatestMoment)));
   if (offset_min == 0) return fmt::format("{:%Y-%m-%d %H:%M} UTC", there);
   return fmt::format("{:%Y-%m-%d %H:%M} (UTC{}{:02}:{:02})", there, offset_min < 0 ? '-' : '+',
                      std::abs(offset_min) / 60, std::abs(offset_min) % 60);

@@ -65,6 +65,8 @@ Status use_secrets(const std::string& text, const std::string& what, const Cours
 // The chapter with the instructor's thresholds in place of its own. Errors: `ace` asks for less than `pass`.
 Result<Chapter> with_thresholds(const Chapter& chapter, const ChapterTerms& terms);
 
+inline constexpr std::int64_t kLatestMoment = 253'402'300'799;  // 9999-12-31 23:59:59 UTC: a file may say any time
+
 // "2026-10-01 23:59 (UTC+02:00)" in a zone so many minutes east of UTC; "2026-10-01 21:59 UTC" in that of 0.
 std::string moment_text(std::int64_t seconds, int offset_min = 0);
 

@@ -33,7 +33,7 @@ bool is_debris(const std::string& name) {
   return name.starts_with("._") || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-Result<std::string> read_plain_file(const fs::path& path) {
+Result<std::string> read_plain_file(const fs::path& path, std::size_t most_bytes) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return Error{.message = "cannot be opened"};
@@ -41,12 +41,20 @@ Result<std::string> read_plain_file(const fs::path& path) {
   std::string bytes;
   std::string part(1 << 16, '\0');
   ssize_t count = 0;
-  while ((count = ::read(file.get(), part.data(), part.size())) > 0 && bytes.size() <= kMostFileBytes) {
+  while ((count = ::read(file.get(), part.data(), part.size())) > 0 && bytes.size() <= most_bytes) {
     bytes.append(part, 0, static_cast<std::size_t>(count));
   }
   if (count < 0) return Error{.message = "cannot be read"};
-  if (bytes.size() > kMostFileBytes) return Error{.message = fmt::format("is larger than {} bytes", kMostFileBytes)};
+  if (bytes.size() > most_bytes) return Error{.message = fmt::format("is larger than {} bytes", most_bytes)};
   return bytes;
+}
+
+decltype(Found::read) reader_of(fs::path path) {
+  return [path = std::move(path)](std::size_t most_bytes, std::size_t& cost_bytes) {
+    auto bytes = read_plain_file(path, most_bytes);
+    cost_bytes += bytes ? bytes->size() : most_bytes;
+    return bytes;
+  };
 }
 
 EntryPlace place_of_entry(const std::string& name) {

@@ -11,21 +11,26 @@
 
 namespace roofwalk {
 
-inline constexpr std::size_t kMostFileBytes = 64u << 20;  // of a source, and of a zip inside a zip
+inline constexpr std::size_t kMostFileBytes = 64u << 20;   // of a zip inside a zip, and of a platform's metadata
+inline constexpr std::size_t kMostSourceBytes = 1u << 20;  // more does not compile (common/build/build.cpp)
 
-// On disk or in a zip, not read yet.
+// On disk or in a zip, not read yet. `read` gives at most `most_bytes`, else an error; `cost_bytes` grows by what was
+// read and unpacked, whatever came of it: a file that cannot be read is not free.
 struct Found {
   std::vector<std::string> parts;  // folders and the file's name, below the path that was given
   std::int64_t written_at_s = 0;
-  std::function<Result<std::string>()> read;
+  std::function<Result<std::string>(std::size_t most_bytes, std::size_t& cost_bytes)> read;
 };
 
 bool is_source(const std::string& name);  // NAME.cu
 bool is_zip(const std::string& name);
 bool is_debris(const std::string& name);  // what systems and tools leave behind: never a student's
 
-// Never follows a link, never waits for a pipe. Errors: no plain file, larger than kMostFileBytes.
-Result<std::string> read_plain_file(const std::filesystem::path& path);
+// Never follows a link, never waits for a pipe. Errors: no plain file, larger than `most_bytes`.
+Result<std::string> read_plain_file(const std::filesystem::path& path, std::size_t most_bytes);
+
+// The file as a Found reads it.
+decltype(Found::read) reader_of(std::filesystem::path path);
 
 // "a/./b\\..\\c.cu" -> a, b, c.cu: names alone, none of which leads anywhere.
 struct EntryPlace {

@@ -57,7 +57,7 @@ Result<std::map<std::string, std::int64_t>> rounds_of(const Batch& batch, const 
 Result<Backlog> tasks_of(const Batch& batch, const GradeStore& store, const std::vector<Submission>& named,
                          bool again) {
   ROOFWALK_TRY(const auto submissions, store.submissions());
-  ROOFWALK_TRY(const auto grades, store.grades(false));
+  ROOFWALK_TRY(const auto grades, store.grades());
   std::set<std::string> named_keys, graded;  // graded: by whatever grader, under whatever terms
   for (const Submission& s : named) named_keys.insert(batch.key(s));
   named_keys.erase("");  // not a chapter that is graded now

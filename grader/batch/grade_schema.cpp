@@ -47,12 +47,6 @@ constexpr const char* kSchema = R"sql(
 
 // What came with schema 2.
 constexpr const char* kSecondSchema = R"sql(
-  CREATE TABLE left_out (
-    label TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    student TEXT NOT NULL,
-    UNIQUE (label, reason, student)
-  ) STRICT;
   CREATE TABLE exported (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     head TEXT NOT NULL,
@@ -61,8 +55,20 @@ constexpr const char* kSecondSchema = R"sql(
   ) STRICT;
 )sql";
 
+// Of schema 3; that of schema 2 had no times.
+constexpr const char* kLeftOut = R"sql(
+  CREATE TABLE left_out (
+    label TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    student TEXT NOT NULL,
+    handed_in_at_s INTEGER NOT NULL,
+    UNIQUE (label, reason, student, handed_in_at_s)
+  ) STRICT;
+)sql";
+
 constexpr std::array kTables = {"students", "submissions", "grades", "faults", "settings"};
-constexpr std::array kSecondTables = {"left_out", "exported"};
+constexpr std::array kSecondTables = {"exported"};
+constexpr std::array kThirdTables = {"left_out"};
 
 template <class Tables>
 bool make_tables(Database& database, const char* schema, const Tables& tables) {
@@ -80,8 +86,14 @@ bool make_tables(Database& database, const char* schema, const Tables& tables) {
 }  // namespace
 
 bool make_grade_schema(Database& database, std::int64_t from) {
-  bool made = from > 0 || make_tables(database, kSchema, kTables);
-  made = made && make_tables(database, kSecondSchema, kSecondTables);
+  bool made = from >= 1 || make_tables(database, kSchema, kTables);
+  made = made && (from >= 2 || make_tables(database, kSecondSchema, kSecondTables));
+  made = made && (from != 2 || database.run("ALTER TABLE left_out RENAME TO left_out_2"));
+  made = made && (from != 2 || database.run("DROP TRIGGER IF EXISTS left_out_are_kept; DROP TRIGGER IF EXISTS "
+                                            "left_out_stay"));
+  made = made && make_tables(database, kLeftOut, kThirdTables);
+  made = made && (from != 2 || database.run("INSERT INTO left_out SELECT label, reason, student, 0 FROM left_out_2; "
+                                            "DROP TABLE left_out_2"));
   return made && database.run(fmt::format("PRAGMA user_version = {}", kGradeSchema).c_str());
 }
 

@@ -5,8 +5,8 @@
 #include <sys/random.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
 #include <array>
-#include <set>
 
 #include "common/base/hash.h"
 #include "common/base/json.h"
@@ -26,7 +26,9 @@ constexpr const char* kInsertGrade =
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
 constexpr const char* kInsertStudent = "INSERT INTO students VALUES (?, ?) ON CONFLICT DO NOTHING";
 constexpr const char* kInsertSubmission = "INSERT INTO submissions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
-constexpr const char* kInsertLeftOut = "INSERT INTO left_out VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
+constexpr const char* kInsertLeftOut = "INSERT INTO left_out VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
+constexpr const char* kSelectLeftOut =
+    "SELECT label, reason, student, handed_in_at_s FROM left_out ORDER BY label, reason, student, handed_in_at_s";
 constexpr const char* kInsertExported = "INSERT INTO exported (head, student_id, cell) VALUES (?, ?, ?)";
 constexpr const char* kInsertFault = "INSERT INTO faults (key, round, reason, at) VALUES (?, ?, ?, ?)";
 
@@ -139,13 +141,19 @@ struct GradeStore::Impl {
     return !insert.step() && insert.done();
   }
 
+  bool insert(const LeftOut& out) {
+    Statement insert(database, kInsertLeftOut);
+    insert.bind(out.label).bind(out.reason).bind(out.student).bind(out.handed_in_at_s);
+    return !insert.step() && insert.done();
+  }
+
   bool insert(const char* command, std::initializer_list<std::string_view> values) {
     Statement insert(database, command);
     for (const std::string_view value : values) insert.bind(value);
     return !insert.step() && insert.done();
   }
 
-  static StoredGrade grade_of(const Statement& row, bool pages) {
+  static StoredGrade grade_of(const Statement& row) {
     StoredGrade grade;
     grade.id = row.number(0);
     grade.key = row.text(1);
@@ -154,7 +162,11 @@ struct GradeStore::Impl {
     grade.source_sha256 = row.text(4);
     grade.graded_at = row.text(5);
     grade.result = parse_json(row.text(6));
-    if (!pages) return grade;
+    return grade;
+  }
+
+  static StoredGrade whole_grade_of(const Statement& row) {
+    StoredGrade grade = grade_of(row);
     grade.plot = row.text(7);
     grade.profile = row.text(8);
     return grade;
@@ -167,6 +179,8 @@ struct GradeStore::Impl {
             row.text(5),
             row.number(6)};
   }
+
+  static LeftOut left_out_of(const Statement& row) { return {row.text(0), row.text(1), row.text(2), row.number(3)}; }
 
   // Copies whatever rows of a damaged file can be read, and are what was written. How many grades.
   std::size_t salvage(const fs::path& damaged) {
@@ -181,8 +195,10 @@ struct GradeStore::Impl {
          row.step();) {
       insert(submission_of(row));
     }
-    for (Statement row(old, "SELECT label, reason, student FROM left_out"); row.step();) {
-      insert(kInsertLeftOut, {row.text(0), row.text(1), row.text(2)});
+    const bool has_times = old.number("PRAGMA user_version", 0) >= kGradeSchema;
+    for (Statement row(old, has_times ? kSelectLeftOut : "SELECT label, reason, student, 0 FROM left_out");
+         row.step();) {
+      insert(left_out_of(row));
     }
     for (Statement row(old, "SELECT head, student_id, cell FROM exported ORDER BY id"); row.step();) {
       insert(kInsertExported, {row.text(0), row.text(1), row.text(2)});
@@ -198,7 +214,7 @@ struct GradeStore::Impl {
                     "SELECT id, key, round, chapter, source_sha256, graded_at, result, plot, profile, row_sha256 "
                     "FROM grades WHERE id = ?");
       if (!row.bind(id).step()) continue;
-      const StoredGrade grade = grade_of(row, true);
+      const StoredGrade grade = whole_grade_of(row);
       const std::string hash = row.text(9);
       // A row whose predecessor is gone cannot prove itself: it is graded anew.
       const bool is_whole = row_hash(previous, grade, row.text(6)) == hash;
@@ -250,8 +266,7 @@ Status GradeStore::add(const Handed& handed) {
   for (const Owner& owner : handed.students)
     added = added && impl_->insert(kInsertStudent, {owner.student, owner.lms_id});
   for (const Submission& submission : handed.submissions) added = added && impl_->insert(submission);
-  for (const LeftOut& out : handed.left_out)
-    added = added && impl_->insert(kInsertLeftOut, {out.label, out.reason, out.student});
+  for (const LeftOut& out : handed.left_out) added = added && impl_->insert(out);
   if (!added || !transaction.commit()) return impl_->failed();
   return kOk;
 }
@@ -267,7 +282,7 @@ Result<std::vector<Submission>> GradeStore::submissions() const {
 }
 
 Result<std::vector<Owner>> GradeStore::students() const {
-  Statement row(impl_->database, "SELECT student, lms_id FROM students ORDER BY student");
+  Statement row(impl_->database, "SELECT student, lms_id FROM students ORDER BY rowid");
   std::vector<Owner> all;
   while (row.step()) all.push_back({row.text(0), row.text(1), {}});
   if (!row.done()) return impl_->failed();
@@ -279,12 +294,17 @@ Result<std::vector<LeftOut>> GradeStore::left_out() const {
     return student + "\n" + label.substr(label.rfind('/') + 1);
   };
   ROOFWALK_TRY(const auto handed_in, submissions());
-  std::set<std::string> placed;
-  for (const Submission& s : handed_in) placed.insert(file_of(s.owner.student, s.label));
-  Statement row(impl_->database, "SELECT label, reason, student FROM left_out ORDER BY label, reason, student");
+  std::map<std::string, std::int64_t> placed;  // when last
+  for (const Submission& s : handed_in) {
+    std::int64_t& last_s = placed.try_emplace(file_of(s.owner.student, s.label), s.submitted_at_s).first->second;
+    last_s = std::max(last_s, s.submitted_at_s);
+  }
+  Statement row(impl_->database, kSelectLeftOut);
   std::vector<LeftOut> all;
   while (row.step()) {
-    if (!placed.contains(file_of(row.text(2), row.text(0)))) all.push_back({row.text(0), row.text(1), row.text(2)});
+    LeftOut out = Impl::left_out_of(row);
+    const auto place = placed.find(file_of(out.student, out.label));
+    if (place == placed.end() || out.handed_in_at_s > place->second) all.push_back(std::move(out));
   }
   if (!row.done()) return impl_->failed();
   return all;
@@ -336,15 +356,19 @@ Result<std::int64_t> GradeStore::last_round(const std::string& key) const {
   return row.number(0);
 }
 
-Result<std::vector<StoredGrade>> GradeStore::grades(bool pages) const {
-  Statement row(
-      impl_->database,
-      pages ? "SELECT id, key, round, chapter, source_sha256, graded_at, result, plot, profile FROM grades ORDER BY id"
-            : "SELECT id, key, round, chapter, source_sha256, graded_at, result FROM grades ORDER BY id");
+Result<std::vector<StoredGrade>> GradeStore::grades() const {
+  Statement row(impl_->database,
+                "SELECT id, key, round, chapter, source_sha256, graded_at, result FROM grades ORDER BY id");
   std::vector<StoredGrade> all;
-  while (row.step()) all.push_back(Impl::grade_of(row, pages));
+  while (row.step()) all.push_back(Impl::grade_of(row));
   if (!row.done()) return impl_->failed();
   return all;
+}
+
+Result<GradePages> GradeStore::pages(std::int64_t id) const {
+  Statement row(impl_->database, "SELECT plot, profile FROM grades WHERE id = ?");
+  if (!row.bind(id).step()) return impl_->failed();
+  return GradePages{row.text(0), row.text(1)};
 }
 
 Result<std::vector<StoredFault>> GradeStore::faults() const {
@@ -375,7 +399,7 @@ Status GradeStore::verify() const {
                 "FROM grades ORDER BY id");
   std::string previous;
   while (row.step()) {
-    const StoredGrade grade = Impl::grade_of(row, true);
+    const StoredGrade grade = Impl::whole_grade_of(row);
     if (row_hash(previous, grade, row.text(6)) != row.text(9)) {
       return Error{
           .message = fmt::format("row {} of the grades is not what was written, or a row before it is gone", grade.id),

@@ -17,6 +17,11 @@ namespace roofwalk {
 struct StoredGrade;  // stored_grade.h
 struct StoredFault;
 
+// A grade's plot as SVG, empty where there is no dot, and its profile as a page, empty where nothing was measured.
+struct GradePages {
+  std::string plot, profile;
+};
+
 class GradeStore {
  public:
   // Opens or creates. A damaged file is kept beside its old place, and whatever rows of it are whole are in the new
@@ -29,8 +34,9 @@ class GradeStore {
   // What was handed in; what is known already stays as it is.
   Status add(const Handed& handed);
   Result<std::vector<Submission>> submissions() const;  // by student, chapter and time
-  Result<std::vector<Owner>> students() const;          // by name
-  // By label: what gave no submission to this day. Whose file of that name was graded after all is not in it.
+  Result<std::vector<Owner>> students() const;          // as they came
+  // By label: what gave no submission to this day. Whose file of that name was graded after all is not in it, but for
+  // one that was handed in later and could not be read.
   Result<std::vector<LeftOut>> left_out() const;
 
   // Durable when it returns. A grade of that key and round that is there already stays, and nothing is added.
@@ -40,8 +46,10 @@ class GradeStore {
   // The last round of a key; 0 where it was never graded.
   Result<std::int64_t> last_round(const std::string& key) const;
 
-  // All of them, oldest first; plots and profiles only with `pages`.
-  Result<std::vector<StoredGrade>> grades(bool pages) const;
+  // All of them, oldest first, without their pages: those of a large class would not fit into memory.
+  Result<std::vector<StoredGrade>> grades() const;
+  // By the grade's `id`. Errors: there is none of it.
+  Result<GradePages> pages(std::int64_t id) const;
   Result<std::vector<StoredFault>> faults() const;  // oldest first
 
   // What was last exported into a column of a platform's gradebook, by the platform's number of the student.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
+#include <tuple>
 
 #include "common/base/hash.h"
 #include "common/base/json.h"
@@ -25,8 +25,9 @@ std::string text_of(const Json& json, const char* key) {
 int days_late(const Submission& submission, const Column& column) {
   constexpr std::int64_t kDay = 86400;
   if (submission.owner.mark != LateMark::none) return submission.owner.mark == LateMark::late ? 1 : 0;
-  if (!column.deadline_s || submission.submitted_at_s <= *column.deadline_s) return 0;
-  return static_cast<int>((submission.submitted_at_s - *column.deadline_s + kDay - 1) / kDay);
+  const std::int64_t at_s = std::min(submission.submitted_at_s, kLatestMoment);
+  if (!column.deadline_s || at_s <= *column.deadline_s) return 0;
+  return static_cast<int>((at_s - *column.deadline_s + kDay - 1) / kDay);
 }
 
 double late_factor(const LateTerms& late, int days) {
@@ -39,7 +40,7 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
   Entry entry;
   entry.label = submission.label;
   entry.source_sha256 = submission.source_sha256;
-  entry.submitted_at_s = submission.submitted_at_s;
+  entry.submitted_at_s = entry.submitted_again_at_s = submission.submitted_at_s;
   entry.mark = submission.owner.mark;
   entry.late_days = days_late(submission, column);
   entry.late_factor = late_factor(terms.late, entry.late_days);
@@ -71,13 +72,19 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
 // that moment, as a zip brings them, the best.
 void choose(Cell& cell, CourseTerms::Counts counts) {
   if (cell.entries.empty()) return;
-  const std::int64_t last_s = cell.entries.back().submitted_at_s;
+  const auto is_earlier = [](const Entry& a, const Entry& b) {
+    return a.submitted_again_at_s < b.submitted_again_at_s;
+  };
+  const auto last = std::max_element(cell.entries.begin(), cell.entries.end(), is_earlier);
   for (std::size_t i = 0; i < cell.entries.size(); ++i) {
-    if (counts == CourseTerms::Counts::last && cell.entries[i].submitted_at_s < last_s) continue;
+    if (counts == CourseTerms::Counts::last && is_earlier(cell.entries[i], *last)) continue;
     const auto& points = cell.entries[i].points;
     if (points && (!cell.counts || *points > *cell.entries[*cell.counts].points)) cell.counts = i;
   }
-  if (!cell.counts) cell.counts = cell.entries.size() - 1;
+  if (!cell.counts) {
+    cell.counts = counts == CourseTerms::Counts::last ? static_cast<std::size_t>(last - cell.entries.begin())
+                                                      : cell.entries.size() - 1;
+  }
   cell.state = cell.counting()->points ? Cell::State::graded : Cell::State::not_graded;
 }
 
@@ -100,7 +107,10 @@ void note_same_files(Gradebook& book) {
       const Entry* entry = book.rows[row].cells[column].counting();
       if (entry != nullptr && !entry->is_starter) owners[entry->source_sha256].push_back(row);
     }
-    const auto place = [&](std::size_t row) { return book.rows[row].cells[column].counting()->label; };
+    const auto place = [&](std::size_t row) {  // a group's one file lies at one place, since one moment
+      const Entry* entry = book.rows[row].cells[column].counting();
+      return std::make_pair(entry->label, entry->submitted_at_s);
+    };
     for (const auto& [sha256, rows] : owners) {
       for (const std::size_t row : rows) {
         for (const std::size_t other : rows) {
@@ -111,6 +121,43 @@ void note_same_files(Gradebook& book) {
     }
   }
 }
+
+bool lacks_one(const StudentRow& row) {
+  return std::any_of(row.cells.begin(), row.cells.end(),
+                     [](const Cell& cell) { return cell.state == Cell::State::nothing; });
+}
+
+// Than all that the student handed in for the chapter that its name speaks of; for any, where it speaks of none.
+bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) {
+  std::vector<std::string> chapters;
+  for (const Column& column : book.columns) chapters.push_back(column.chapter);
+  const auto chapter = chapter_of_file(out.label.substr(out.label.rfind('/') + 1), chapters);
+  std::int64_t last_s = 0;
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    if (chapter && *chapter != chapters[i]) continue;
+    for (const Entry& entry : row.cells[i].entries) last_s = std::max(last_s, entry.submitted_again_at_s);
+  }
+  return out.handed_in_at_s > last_s;
+}
+
+// A platform's number has one row, whatever its student is called: names change, and are spelt in several ways.
+struct Rows {
+  std::map<std::string, StudentRow> by_student;
+  std::map<std::string, std::string> first,
+      by_id;  // what the row is called, by another name of its student's and by number
+
+  const std::string& add(const Owner& owner, std::size_t columns) {
+    const auto by = [&] { return by_id.try_emplace(owner.lms_id, owner.student).first->second; };
+    const std::string& name = first[owner.student] = owner.lms_id.empty() ? owner.student : by();
+    by_student.try_emplace(name, StudentRow{owner, std::vector<Cell>(columns), std::nullopt});
+    return name;
+  }
+
+  StudentRow* of(const std::string& student) {
+    const auto name = first.find(student);
+    return name == first.end() ? nullptr : &by_student.at(name->second);
+  }
+};
 
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
@@ -230,43 +277,53 @@ Gradebook make_gradebook(const GradebookInput& input) {
     book.columns.push_back({chapter.name, chapter.title, terms.points, terms.weight, terms.pass_share, terms.deadline_s,
                             walk_level(chapter), terms.deadline_offset_min, sha256_hex(file_text(chapter.starter()))});
   }
-  std::map<std::string, StudentRow> rows;
+  Rows rows;
   for (const Owner& owner : input.students) {
-    rows[owner.student] = {owner, std::vector<Cell>(book.columns.size()), std::nullopt};
+    const std::string& first = rows.add(owner, book.columns.size());
+    if (name_letters(first) != name_letters(owner.student))
+      book.left_out.push_back(
+          {owner.student, fmt::format("has the number of {}, and is one row with it", first), first});
   }
   for (const LeftOut& out : input.left_out) {
-    if (const auto row = rows.find(out.student); row != rows.end()) row->second.left_out.push_back(out);
+    if (StudentRow* row = rows.of(out.student)) row->left_out.push_back(out);
   }
-  std::set<std::pair<std::string, std::string>>
-      seen;  // the same bytes from one student at two places are one submission
+  // By row, chapter and bytes: the same bytes from one student at two places are one submission.
+  std::map<std::tuple<const StudentRow*, std::string, std::string>, std::size_t> seen;
   for (const Submission& submission : input.submissions) {
     const auto column = std::find_if(book.columns.begin(), book.columns.end(),
                                      [&](const Column& c) { return c.chapter == submission.chapter; });
-    const auto row = rows.find(submission.owner.student);
-    if (column == book.columns.end() || row == rows.end()) continue;
-    if (!seen.insert({submission.owner.student + '\n' + submission.chapter, submission.source_sha256}).second) continue;
+    StudentRow* const row = rows.of(submission.owner.student);
+    if (column == book.columns.end() || row == nullptr) continue;
+    std::vector<Entry>& entries = row->cells[static_cast<std::size_t>(column - book.columns.begin())].entries;
+    const auto [place, is_new] = seen.try_emplace({row, submission.chapter, submission.source_sha256}, entries.size());
+    if (!is_new) {
+      Entry& entry = entries[place->second];
+      entry.submitted_again_at_s = std::max(entry.submitted_again_at_s, submission.submitted_at_s);
+      continue;
+    }
     const StoredGrade* grade = input.grade(submission);
     Entry entry = entry_of(submission, *column, input.terms, grade, input.trouble);
     if (grade != nullptr && input.graded_by) entry.graded_by = input.graded_by(submission, *grade);
     book.all_boxed = book.all_boxed && (entry.verdict.empty() || entry.boxed);
-    row->second.cells[static_cast<std::size_t>(column - book.columns.begin())].entries.push_back(std::move(entry));
+    entries.push_back(std::move(entry));
   }
-  for (auto& [student, row] : rows) {
-    for (Cell& cell : row.cells) choose(cell, input.terms.counts);
+  for (auto& [student, row] : rows.by_student) {
+    for (Cell& cell : row.cells) {
+      std::stable_sort(cell.entries.begin(), cell.entries.end(),
+                       [](const Entry& a, const Entry& b) { return a.submitted_at_s < b.submitted_at_s; });
+      choose(cell, input.terms.counts);
+    }
     row.total_percent = total_of(row.cells, book.columns);
-    book.rows.push_back(std::move(row));
   }
-  note_same_files(book);
   // Who has everything graded by now needs no word about what once could not be, but that others of it count for
-  // nothing.
+  // nothing, or that what came after it could not be read.
   for (const LeftOut& out : input.left_out) {
-    const auto row = std::find_if(book.rows.begin(), book.rows.end(),
-                                  [&](const StudentRow& one) { return one.owner.student == out.student; });
-    const bool lacks_one =
-        row == book.rows.end() || std::any_of(row->cells.begin(), row->cells.end(),
-                                              [](const Cell& cell) { return cell.state == Cell::State::nothing; });
-    if (lacks_one || out.reason.starts_with(kHoldsMore)) book.left_out.push_back(out);
+    const StudentRow* row = rows.of(out.student);
+    if (row == nullptr || lacks_one(*row) || out.reason.starts_with(kHoldsMore) || is_newer(out, *row, book))
+      book.left_out.push_back(out);
   }
+  for (auto& [student, row] : rows.by_student) book.rows.push_back(std::move(row));
+  note_same_files(book);
   return book;
 }
 

@@ -31,16 +31,17 @@ enum class GradedBy { these_terms, another_grader, other_terms };
 struct Entry {
   std::string label, source_sha256, key;
   std::int64_t submitted_at_s = 0;
-  LateMark mark = LateMark::none;    // where the platform says only whether it was late, and no time is known
-  int late_days = 0;                 // begun since the deadline
-  double late_factor = 1;            // what is left of the points for that
-  std::string verdict;               // of roofwalk.attempt/1; empty where it has no grade yet
-  std::string grade;                 // none, pass, ace
-  std::vector<std::string> reasons;  // of the verdict; or why there is none
-  std::vector<GoalScale> scales;     // of its goals, where it was measured
-  std::optional<double> credit;      // 0 to 1, lateness left out; nothing where nobody can say
-  std::optional<double> points;      // with it
-  std::optional<Point> dot;          // at the column's level
+  std::int64_t submitted_again_at_s = 0;  // when the same bytes came last
+  LateMark mark = LateMark::none;         // where the platform says only whether it was late, and no time is known
+  int late_days = 0;                      // begun since the deadline
+  double late_factor = 1;                 // what is left of the points for that
+  std::string verdict;                    // of roofwalk.attempt/1; empty where it has no grade yet
+  std::string grade;                      // none, pass, ace
+  std::vector<std::string> reasons;       // of the verdict; or why there is none
+  std::vector<GoalScale> scales;          // of its goals, where it was measured
+  std::optional<double> credit;           // 0 to 1, lateness left out; nothing where nobody can say
+  std::optional<double> points;           // with it
+  std::optional<Point> dot;               // at the column's level
   bool boxed = false;
   bool is_starter = false;  // unchanged
   GradedBy graded_by = GradedBy::these_terms;

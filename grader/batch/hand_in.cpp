@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "common/base/hash.h"
+#include "grader/batch/course_file.h"
 
 namespace roofwalk {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostBytes = 128u << 20;  // that is read of one student's sources, and again of the zips
+constexpr std::size_t kMostFailedReads = 20;    // of one student's sources
 constexpr std::size_t kMostZips = 10;
 constexpr int kDeepestZip = 2;  // a zip in a zip
 constexpr std::size_t kMostLines = 10;
@@ -22,6 +24,9 @@ constexpr std::size_t kMostNames = 5;
 
 // A learner's name may hold a path as Windows writes one.
 std::string last_name(const std::string& name) { return name.substr(name.find_last_of("/\\") + 1); }
+
+// A file on disk may say any time.
+std::int64_t time_of(std::int64_t written_at_s) { return std::clamp<std::int64_t>(written_at_s, 0, kLatestMoment); }
 
 bool is_in_my(const std::vector<std::string>& parts) { return parts.size() > 1 && parts[parts.size() - 2] == "my"; }
 
@@ -68,18 +73,20 @@ void HandIn::add(Pile pile, const std::string& label, LateMark mark) {
 }
 
 void HandIn::add_file(Found file, const std::string& label, LateMark mark, const std::string& called) {
-  if (label_.empty()) label_ = label;
+  if (label_.empty()) label_ = label_of(label, {owner_.student});
   auto& list = is_zip(file.parts.back()) ? zips_ : sources_;
   list.push_back({std::move(file), label, last_name(called), mark});
 }
 
-void HandIn::tell(const std::string& label, std::string reason) {
+void HandIn::tell(const std::string& label, std::string reason, std::int64_t handed_in_at_s) {
   if (left_out_.size() < kMostLines) {
-    left_out_.push_back({label, std::move(reason), owner_.student});
+    left_out_.push_back({label, std::move(reason), owner_.student, time_of(handed_in_at_s)});
   } else {
     ++more_left_out_;
   }
 }
+
+void HandIn::tell_of_all(std::string reason) { of_all_.push_back({label_, std::move(reason), owner_.student}); }
 
 void HandIn::take(Pile pile, const std::string& label, LateMark mark, int zips) {
   for (Found& found : pile.files) {
@@ -101,7 +108,7 @@ void HandIn::take(Pile pile, const std::string& label, LateMark mark, int zips) 
 
 // The newest first; a zip may bring others.
 void HandIn::open_zips() {
-  std::size_t opened = 0, left = 0, bytes_read = 0;
+  std::size_t opened = 0, left = 0, cost_bytes = 0, entries = 0;
   while (!zips_.empty()) {
     std::vector<Candidate> zips;
     zips.swap(zips_);
@@ -115,25 +122,26 @@ void HandIn::open_zips() {
         tell(label, "is a zip in a zip in a zip, and is not opened");
         continue;
       }
-      if (opened == kMostZips || bytes_read > kMostBytes) {
+      if (opened == kMostZips || cost_bytes > kMostBytes || entries > kMostOwnEntries) {
         ++left;
         continue;
       }
       ++opened;
-      auto bytes = zip.found.read();
-      bytes_read += bytes ? bytes->size() : 0;
+      auto bytes = zip.found.read(kMostFileBytes, cost_bytes);
       auto archive = bytes ? Archive::in_memory(*std::move(bytes)) : Result<Archive>(bytes.error());
       if (!archive) {
-        tell(label, archive.error().message);
+        tell(label, archive.error().message, zip.found.written_at_s);
         continue;
       }
+      entries += archive->entries().size();
+      ++zips_opened_;
       take(list_own(std::make_shared<Archive>(*std::move(archive)), zip.found.written_at_s), label, zip.mark,
            zip.zips + 1);
     }
   }
   if (left > 0) {
-    tell(label_, fmt::format("holds {} more zips than are opened: at most {} of a hand-in, with {} MiB", left,
-                             kMostZips, kMostBytes >> 20));
+    tell_of_all(fmt::format("holds {} more zips than are opened: at most {} of a hand-in, with {} MiB and {} entries",
+                            left, kMostZips, kMostBytes >> 20, kMostOwnEntries));
   }
 }
 
@@ -160,17 +168,17 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
   for (const Candidate* one : files) {
     if (kept.size() == kMostGraded) break;
     const std::string label = one->full_label();
-    if (source_bytes_ > kMostBytes) {
-      tell(label, fmt::format("one student's files have more than {} bytes", kMostBytes));
+    if (cost_bytes_ > kMostBytes || failed_reads_ == kMostFailedReads) {
+      ++unread_;
       continue;
     }
-    const auto bytes = one->found.read();
+    const auto bytes = one->found.read(kMostSourceBytes, cost_bytes_);
     if (!bytes) {
-      tell(label, bytes.error().message);
+      ++failed_reads_;
+      tell(label, bytes.error().message, one->found.written_at_s);
       continue;
     }
-    source_bytes_ += bytes->size();
-    Submission submission{owner_, chapter, label, sha256_hex(*bytes), one->found.written_at_s};
+    Submission submission{owner_, chapter, label, sha256_hex(*bytes), time_of(one->found.written_at_s)};
     submission.owner.mark = one->mark;
     // Without its copy it cannot be graded, and will be told so; it is handed in all the same.
     if (const Status stored = keep(submission.source_sha256, *bytes); !stored)
@@ -179,10 +187,8 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
     kept.push_back(plain_name(one->called));
   }
   if (files.size() > kMostGraded && kept.size() == kMostGraded) {
-    held_back_.push_back({label_,
-                          fmt::format("{}: of {} files of {} the {} newest: {}", kHoldsMore, files.size(), chapter,
-                                      kMostGraded, fmt::join(kept, ", ")),
-                          owner_.student});
+    tell_of_all(fmt::format("{}: of {} files of {} the {} newest: {}", kHoldsMore, files.size(), chapter, kMostGraded,
+                            fmt::join(kept, ", ")));
   }
   return kOk;
 }
@@ -214,17 +220,25 @@ Status HandIn::settle(const KeepSource& keep, Handed& handed) {
     }
   }
   for (auto& [chapter, files] : by_chapter) ROOFWALK_TRY_STATUS(settle_chapter(chapter, files, keep, handed));
+  if (unread_ > 0) {
+    tell_of_all(
+        fmt::format("holds {} more files that are not read: at most {} MiB are, and no more after {} that cannot "
+                    "be read",
+                    unread_, kMostBytes >> 20, kMostFailedReads));
+  }
   if (more_files_ > 0)
-    tell(label_, fmt::format("holds {} files more than are looked at: at most {}", more_files_, kMostFiles));
-  const bool is_silent = handed.submissions.size() == before && left_out_.empty();
+    tell_of_all(fmt::format("holds {} files more than are looked at: at most {}", more_files_, kMostFiles));
+  const bool is_silent = handed.submissions.size() == before && left_out_.empty() && of_all_.empty();
   if (is_silent && is_only && others_.empty()) {
     tell(sources_.front().full_label(), chapters_.why_none(sources_.front().called));
   } else if (is_silent && (!sources_.empty() || !others_.empty())) {
     tell(label_, fmt::format("holds {}: no .cu file of a chapter that is graded", names()));
+  } else if (is_silent && zips_opened_ > 0) {
+    tell(label_, "holds zips, and no file in them");
   }
   if (more_left_out_ > 0)
     left_out_.push_back({label_, fmt::format("holds {} more that are left out", more_left_out_), owner_.student});
-  for (const auto& lines : {held_back_, left_out_})
+  for (const auto& lines : {of_all_, left_out_})
     handed.left_out.insert(handed.left_out.end(), lines.begin(), lines.end());
   return kOk;
 }

@@ -43,8 +43,8 @@ class HandIn {
   // One file, by whatever name the platform gave it; `called` is the student's own.
   void add_file(Found file, const std::string& label, LateMark mark, const std::string& called);
 
-  // A line about it.
-  void tell(const std::string& label, std::string reason);
+  // A line about it; of what cannot be read, with the time at which it was handed in.
+  void tell(const std::string& label, std::string reason, std::int64_t handed_in_at_s = 0);
 
   // Opens the zips in it, chooses, reads and keeps.
   Status settle(const KeepSource& keep, Handed& handed);
@@ -59,6 +59,7 @@ class HandIn {
     std::string full_label() const;
   };
 
+  void tell_of_all(std::string reason);  // a line about all of it, which no other line displaces
   void take(Pile pile, const std::string& label, LateMark mark, int zips);
   void open_zips();
   void drop_checkout();
@@ -68,12 +69,14 @@ class HandIn {
 
   const ChapterNames& chapters_;
   const Owner owner_;
-  std::string label_;  // of the first thing in it
+  std::string label_;  // of the first thing in it; of a file that lies among others', of its student
   std::vector<Candidate> sources_, zips_;
   std::vector<std::string> others_;
   std::size_t more_others_ = 0, more_files_ = 0;
-  std::size_t source_bytes_ = 0;
-  std::vector<LeftOut> held_back_, left_out_;
+  std::size_t cost_bytes_ = 0;  // of its sources
+  std::size_t failed_reads_ = 0, unread_ = 0;
+  std::size_t zips_opened_ = 0;
+  std::vector<LeftOut> of_all_, left_out_;
   std::size_t more_left_out_ = 0;
 };
 

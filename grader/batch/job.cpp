@@ -142,6 +142,7 @@ Result<Json> grade(const Job& job, const Course& course) {
                                                           .file = job.file_name(),
                                                           .starter = terms.starter,
                                                           .hidden = terms.hidden,
+                                                          .sanitizes_measured = true,
                                                           .ignores_clock = true}));
   Json json{{"schema", "roofwalk.grade/1"}, {"attempt", to_json(attempt)}, {"scales", to_json(scales_of(attempt))}};
   json["plot"] = plot_of(bench, terms.chapter, attempt);

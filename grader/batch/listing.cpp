@@ -16,11 +16,11 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostNames = 5;
 constexpr std::size_t kDeepest = 12;  // folders in folders
 
-std::function<Result<std::string>()> refusal(std::string reason) {
-  return [reason = std::move(reason)]() -> Result<std::string> { return Error{.message = reason}; };
+decltype(Found::read) refusal(std::string reason) {
+  return [reason = std::move(reason)](std::size_t, std::size_t&) -> Result<std::string> {
+    return Error{.message = reason};
+  };
 }
-
-constexpr const char* kIsLink = "is a link, and links are not followed";
 
 // The parts below a folder.
 std::vector<std::string> below(const std::vector<std::string>& parts) { return {parts.begin() + 1, parts.end()}; }
@@ -35,11 +35,6 @@ void put(Listing& listing, Found found) {
   }
 }
 
-std::int64_t written_at(const fs::path& path) {
-  struct stat info {};
-  return ::lstat(path.c_str(), &info) == 0 ? static_cast<std::int64_t>(info.st_mtime) : 0;
-}
-
 // By name, so that the order is the same on every file system. Nothing where the folder cannot be read.
 std::optional<std::vector<fs::directory_entry>> entries_of(const fs::path& folder) {
   std::error_code error;
@@ -52,35 +47,43 @@ std::optional<std::vector<fs::directory_entry>> entries_of(const fs::path& folde
   return entries;
 }
 
-void walk(const fs::path& folder, const std::vector<std::string>& parts, Listing& listing);
+struct Walk {
+  Listing& listing;
+  const fs::path& skipped;
+};
 
-void walk_entry(const fs::directory_entry& entry, const std::vector<std::string>& parts, Listing& listing) {
+void walk(const fs::path& folder, const std::vector<std::string>& parts, const Walk& all);
+
+void walk_entry(const fs::directory_entry& entry, const std::vector<std::string>& parts, const Walk& all) {
+  Listing& listing = all.listing;
   const fs::path path = entry.path();
   std::vector<std::string> here = parts;
   here.push_back(path.filename().string());
   std::error_code error;
   const fs::file_status status = entry.symlink_status(error);
+  if (fs::is_directory(status) && !all.skipped.empty() && fs::equivalent(path, all.skipped, error)) return;
   if (fs::is_directory(status)) {
     Pile& pile = listing.folders[here.front()];  // an empty folder is a student, too
     if (here.size() > kDeepest) {
       pile.told.emplace_back(below(here), "too many folders in folders");
     } else {
-      walk(path, here, listing);
+      walk(path, here, all);
     }
-  } else if (fs::is_regular_file(status)) {
-    put(listing, {std::move(here), written_at(path), [path] { return read_plain_file(path); }});
-  } else if (is_source(here.back()) || is_zip(here.back())) {
-    put(listing, {std::move(here), 0, refusal(fs::is_symlink(status) ? kIsLink : "is no plain file")});
+  } else if (fs::is_regular_file(status) || is_source(here.back()) || is_zip(here.back())) {
+    put(listing, file_at(path, std::move(here)));
+  } else if (here.size() == 1 && fs::is_symlink(status) && fs::is_directory(path, error)) {
+    listing.folders[here.front()].told.emplace_back(below(here), kIsLink);  // in place of a student's folder
   }
 }
 
-void walk(const fs::path& folder, const std::vector<std::string>& parts, Listing& listing) {
+void walk(const fs::path& folder, const std::vector<std::string>& parts, const Walk& all) {
+  Listing& listing = all.listing;
   const auto entries = entries_of(folder);
   if (!entries && parts.empty()) listing.trouble = "the folder cannot be read";
   if (!entries && !parts.empty())
     listing.folders[parts.front()].told.emplace_back(below(parts), "the folder cannot be read");
   if (!entries) return;
-  for (const auto& entry : *entries) walk_entry(entry, parts, listing);
+  for (const auto& entry : *entries) walk_entry(entry, parts, all);
 }
 
 Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, std::vector<std::string> parts) {
@@ -91,7 +94,9 @@ Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, s
     found.read = refusal("lies in too many folders in folders");
     found.parts = {found.parts.front(), "...", found.parts.back()};
   } else {
-    found.read = [zip, entry] { return zip->read(entry, kMostFileBytes); };
+    found.read = [zip, entry](std::size_t most_bytes, std::size_t& cost_bytes) {
+      return zip->read(entry, most_bytes, cost_bytes);
+    };
   }
   return found;
 }
@@ -145,14 +150,27 @@ void Pile::add(Found found) {
   }
 }
 
-Listing list_folder(const fs::path& folder) {
+std::int64_t written_at(const fs::path& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 ? static_cast<std::int64_t>(info.st_mtime) : 0;
+}
+
+Found file_at(const fs::path& path, std::vector<std::string> parts) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (fs::is_regular_file(status)) return {std::move(parts), written_at(path), reader_of(path)};
+  return {std::move(parts), written_at(path), refusal(fs::is_symlink(status) ? kIsLink : "is no plain file")};
+}
+
+Listing list_folder(const fs::path& folder, const fs::path& skipped) {
   Listing listing;
-  walk(folder, {}, listing);
+  const Walk all{listing, skipped};
+  walk(folder, {}, all);
   if (listing.folders.size() == 1 && is_gradescope_export(listing.folders.begin()->first)) {
     const fs::path wrapper = folder / listing.folders.begin()->first;
     listing.folders.clear();
     listing.has_wrapper = true;
-    walk(wrapper, {}, listing);
+    walk(wrapper, {}, all);
   }
   // An autograder's container holds one submission, its metadata and nothing else.
   const bool is_container = listing.folders.size() == 1 && listing.folders.contains("submission");

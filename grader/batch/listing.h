@@ -19,13 +19,14 @@ struct Pile {
   std::size_t more_files = 0;       // beyond kMostFiles
   std::vector<std::string> others;  // what the first of all others are called
   std::size_t more_others = 0;
-  std::vector<std::pair<std::vector<std::string>, std::string>> told;  // a folder below, and what is wrong with it
+  std::vector<std::pair<std::vector<std::string>, std::string>> told = {};  // a folder below, and what is wrong with it
 
   bool is_empty() const { return files.empty() && others.empty(); }
   void add(Found found);
 };
 
 inline constexpr std::size_t kMostFiles = 10'000;
+inline constexpr const char* kIsLink = "is a link, and links are not followed";
 
 // Of a class.
 struct Listing {
@@ -40,8 +41,14 @@ struct Listing {
 // "assignment_1234_export", as Gradescope calls the one folder of its zip: never a student's.
 bool is_gradescope_export(const std::string& folder);
 
-// A folder on disk. Links are not followed, and what is no plain file is not opened.
-Listing list_folder(const std::filesystem::path& folder);
+// When a file on disk was written; 0 where nobody can say.
+std::int64_t written_at(const std::filesystem::path& path);
+
+// What is on disk at a path, to be read; a link, and what is no plain file, with the reason why not.
+Found file_at(const std::filesystem::path& path, std::vector<std::string> parts);
+
+// A folder on disk, but for the one that is `skipped`. Links are not followed, and what is no plain file is not opened.
+Listing list_folder(const std::filesystem::path& folder, const std::filesystem::path& skipped = {});
 
 // A zip that a platform or an instructor made of a class.
 Listing list_class(const std::shared_ptr<Archive>& zip);

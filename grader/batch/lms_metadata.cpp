@@ -4,7 +4,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <chrono>
-#include <set>
 
 #include "common/base/json.h"
 #include "common/base/pattern.h"
@@ -21,6 +20,9 @@ std::string text_at(const Json& json, const char* key) {
   const auto at = json.find(key);
   return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
+
+// An address is Gradescope's; a number is what its student typed, who may type another's.
+const std::string& id_of(const std::string& email, const std::string& sid) { return email.empty() ? sid : email; }
 
 Owner owner_of(const std::string& name, const std::string& id) {
   return id.empty() ? Owner{student_name(name), "", {}} : owner_with_id(name, id);
@@ -49,13 +51,7 @@ std::optional<std::int64_t> moment_of(const std::string& text) {
 }
 
 Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::string& yaml) {
-  struct Submitter {
-    LmsRecord* record;
-    std::string name, sid, email;
-  };
   std::map<std::string, LmsRecord> records;
-  std::vector<Submitter> submitters;
-  std::map<std::string, std::set<std::string>> accounts;  // that say that they have this number
   try {
     const YAML::Node root = YAML::Load(yaml);
     if (!root.IsMap()) return Error{"holds no list of submissions"};
@@ -67,18 +63,12 @@ Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::strin
       if (!list || !list.IsSequence()) continue;
       for (const YAML::Node& one : list) {
         if (!one.IsMap()) continue;
-        submitters.push_back({&record, text_at(one, ":name"), text_at(one, ":sid"), text_at(one, ":email")});
-        accounts[submitters.back().sid].insert(submitters.back().email);
+        const std::string name = text_at(one, ":name"), id = id_of(text_at(one, ":email"), text_at(one, ":sid"));
+        if (!name.empty() || !id.empty()) record.owners.push_back(owner_of(name, id));
       }
     }
   } catch (const YAML::Exception& trouble) {
     return Error{fmt::format("is not YAML: {}", trouble.what())};
-  }
-  // Students type their numbers themselves; an address is Gradescope's.
-  for (const Submitter& one : submitters) {
-    const bool is_shared = accounts[one.sid].size() > 1 && !one.email.empty();
-    const std::string& id = one.sid.empty() || is_shared ? one.email : one.sid;
-    if (!one.name.empty() || !id.empty()) one.record->owners.push_back(owner_of(one.name, id));
   }
   return records;
 }
@@ -93,8 +83,8 @@ Result<LmsRecord> read_gradescope_container(const std::string& text) {
     if (!user.is_object()) continue;
     const std::string name = text_at(user, "name"), sid = text_at(user, "sid"), email = text_at(user, "email");
     if (name.empty() && sid.empty() && email.empty()) continue;
-    if (id.empty()) id = sid.empty() ? email : sid;
-    names += (names.empty() ? "" : ", ") + (name.empty() ? sid.empty() ? email : sid : name);
+    if (id.empty()) id = id_of(email, sid);
+    names += (names.empty() ? "" : ", ") + (name.empty() ? id_of(email, sid) : name);
   }
   if (!names.empty()) record.owners.push_back(owner_of(names, id));
   return record;

@@ -156,6 +156,31 @@ std::optional<NamedFile> owner_of_folder(const std::string& name) {
   return NamedFile{{student_name(name), "", {}}, name, NamedBy::name};
 }
 
+std::string name_letters(const std::string& name) {
+  // Of U+00C0 to U+017F (Latin-1 Supplement, Latin Extended-A), by code; a space is no letter.
+  constexpr std::string_view kBase =
+      "aaaaaaaceeeeiiiidnooooo ouuuuytsaaaaaaaceeeeiiiidnooooo ouuuuyty"
+      "aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiiijjkkkllllllllllnnnnnnnnnoooooooorrrrrrssssssssttttttuuuuuuuu"
+      "uuuuww"
+      "yyyzzzzzzs";
+  static_assert(kBase.size() == 0x180 - 0xc0);
+  std::string letters;
+  for (std::size_t i = 0; i < name.size();) {
+    const Character one = character_at(name, i);
+    const char32_t code = one.code.value_or(0xfffd);
+    if (code < 0x80) {
+      if (std::isalnum(static_cast<int>(code)) != 0) letters += static_cast<char>(std::tolower(static_cast<int>(code)));
+    } else if (code >= 0xc0 && code < 0xc0 + kBase.size()) {
+      const char base = kBase[code - 0xc0];
+      if (base != ' ') letters += base;
+    } else if (code < 0x300 || code > 0x36f) {  // Combining Diacritical Marks
+      letters += name.substr(i, one.bytes);
+    }
+    i += one.bytes;
+  }
+  return letters;
+}
+
 std::string plain_name(const std::string& name) {
   constexpr std::size_t kMostBytes = 200;
   std::string text;

@@ -44,6 +44,10 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
 // other texts, whatever is in a name. A number without a name stands alone: "(7)".
 Owner owner_with_id(const std::string& name, const std::string& id);
 
+// The letters and digits of a name, in small letters, Latin ones without their accents, however these are written: two
+// spellings of one name have the same.
+std::string name_letters(const std::string& name);
+
 // For people to read: what could do more than be shown (characters.h) becomes "?", bytes that are not UTF-8 U+FFFD; at
 // most 200 bytes, the rest as "...". Never empty.
 std::string plain_name(const std::string& name);

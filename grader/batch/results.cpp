@@ -31,9 +31,9 @@ Result<std::vector<fs::path>> write_tables(const Batch& batch, const Gradebook& 
 
 Result<fs::path> write_site(Batch& batch, const Bench& bench, const Gradebook& book, bool shows_names) {
   ROOFWALK_TRY(const std::string salt, batch.store().salt());
-  ROOFWALK_TRY(const auto grades, batch.store().grades(true));
-  std::map<std::string, const StoredGrade*> by_key;
-  for (const StoredGrade& grade : grades) by_key[grade.key] = &grade;
+  ROOFWALK_TRY(const auto grades, batch.store().grades());
+  std::map<std::string, std::int64_t> ids;  // of the last round of each key
+  for (const StoredGrade& grade : grades) ids[grade.key] = grade.id;
   std::vector<Chart> charts;
   std::vector<std::optional<Point>> starters;
   for (const Column& column : book.columns) {
@@ -49,28 +49,30 @@ Result<fs::path> write_site(Batch& batch, const Bench& bench, const Gradebook& b
     const auto at = dot.points.find(column.level);
     starters.push_back(at == dot.points.end() ? std::nullopt : std::optional<Point>(at->second));
   }
-  const Site site = make_site({.book = book,
-                               .salt = salt,
-                               .shows_names = shows_names,
-                               .charts = std::move(charts),
-                               .starters = std::move(starters),
-                               .pages = [&](const std::string& key) {
-                                 const auto at = by_key.find(key);
-                                 return at == by_key.end() ? StoredGrade{} : *at->second;
-                               }});
   // A new folder takes the old one's place, so that no page of an older report stays behind.
   const fs::path folder = batch.folder() / (shows_names ? kNamedSite : kSite),
                  fresh = folder.string() + fmt::format(".new-{}", ::getpid());
   std::error_code error;
   fs::remove_all(fresh, error);
-  for (const auto& [path, text] : site.files) ROOFWALK_TRY_STATUS(write_whole(fresh / path, text));
+  ROOFWALK_TRY(
+      const PageNames pages,
+      make_site({.book = book,
+                 .salt = salt,
+                 .shows_names = shows_names,
+                 .charts = std::move(charts),
+                 .starters = std::move(starters),
+                 .pages = [&](const std::string& key) -> Result<GradePages> {
+                   const auto at = ids.find(key);
+                   return at == ids.end() ? GradePages{} : batch.store().pages(at->second);
+                 }},
+                [&](const std::string& path, const std::string& text) { return write_whole(fresh / path, text); }));
   fs::remove_all(folder, error);
   fs::rename(fresh, folder, error);
   if (error) return Error{.message = "cannot be replaced: " + error.message(), .file = folder.string()};
   if (shows_names) return folder / "index.html";
   CsvTable names;
   names.rows.push_back({"student", "called", "page"});
-  for (const auto& [student, called, page] : site.names)
+  for (const auto& [student, called, page] : pages)
     names.rows.push_back({student, called, fmt::format("{}/{}", kSite, page)});
   ROOFWALK_TRY_STATUS(write_whole(batch.folder() / "report-names.csv", write_harmless_csv(std::move(names))));
   return folder / "index.html";

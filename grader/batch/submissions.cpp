@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <set>
 #include <tuple>
@@ -21,6 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNobodys = 20;  // lines at one path about files that are nobody's
 
+constexpr std::size_t kMostWaysUp = 3;  // lines about entries that lead out of a zip
+
 constexpr const char* kTwoMarks = "two platforms' marks are in its name, so nobody can say whose it is";
 
 using Records = std::map<std::string, LmsRecord>;
@@ -28,47 +29,26 @@ using Records = std::map<std::string, LmsRecord>;
 class Collector {
  public:
   Collector(const Wanted& wanted, const KeepSource& keep)
-      : chapters_(wanted), known_students_(wanted.students), keep_(keep) {}
+      : chapters_(wanted), known_students_(wanted.students), grades_(wanted.grades), keep_(keep) {}
 
-  Status add(const fs::path& path) {
+  // `is_one`: it is one student's hand-in, and nothing in it says whose, or when.
+  Status add(const fs::path& path, bool is_one) {
     std::error_code error;
-    const fs::path full = fs::absolute(path, error).lexically_normal();
-    const std::string name = (full.has_filename() ? full : full.parent_path()).filename().string();
-    top_ = plain_name(name);
+    fs::path full = fs::absolute(path, error).lexically_normal();
+    if (!full.has_filename()) full = full.parent_path();
+    const std::string name = full.filename().string();
+    const fs::file_status status = is_one ? fs::symlink_status(full, error) : fs::status(full, error);
     nobodys_ = 0;
-    const fs::file_status status = fs::status(full, error);
-    if (fs::is_directory(status)) {
-      Listing listing = list_folder(full);
-      if (!listing.trouble.empty()) leave_out(top_, listing.trouble);
-      if (is_known_student(name) && !holds_known_students(listing)) {
-        add_student(name, pile_of(std::move(listing)));
-      } else {
-        if (is_in_doubt(listing)) {
-          leave_out(label_of(top_, {listing.folders.begin()->first}),
-                    "is taken for a student, since no other folder is there; if it is the class, name it by itself");
-        }
-        add_class(std::move(listing), name);
-      }
-    } else if (!fs::is_regular_file(status)) {
+    if (!fs::exists(status)) {
       return Error{
           .message = "there is nothing to grade", .file = path.string(), .advice = "give a file, a folder or a zip"};
-    } else if (is_zip(name)) {
-      auto archive = Archive::open(full);
-      if (!archive) return Error{.message = archive.error().message, .file = path.string()};
-      ROOFWALK_TRY(const std::int64_t written_at_s, written_at(full));
-      add_zip(std::make_shared<Archive>(*std::move(archive)), fs::path(name).stem().string(), written_at_s);
+    }
+    if (fs::is_directory(status) && !grades_.empty() && fs::equivalent(full, grades_, error)) return kOk;
+    if (is_one || !(fs::is_directory(status) || is_zip(name))) {
+      add_one(full, name, status);
     } else {
-      ROOFWALK_TRY(const std::int64_t written_at_s, written_at(full));
-      Found one{{name}, written_at_s, [full] { return read_plain_file(fs::canonical(full)); }};
-      // `grade alice/vector-add.cu`: the folder's name is the student's.
-      const std::string folder = full.parent_path().filename().string();
-      Listing listing;
-      listing.top.push_back(std::move(one));
-      if (chapters_.is_chapter(name) || is_known_student(folder)) {
-        add_student(folder, pile_of(std::move(listing)));
-      } else {
-        add_class(std::move(listing), name);
-      }
+      top_ = plain_name(name);
+      ROOFWALK_TRY_STATUS(fs::is_directory(status) ? add_class_folder(full, name) : add_class_zip(full, path));
     }
     return settle();
   }
@@ -84,12 +64,87 @@ class Collector {
   }
 
  private:
-  static Result<std::int64_t> written_at(const fs::path& path) {
+  // As if it lay in the class's folder.
+  void add_one(const fs::path& full, const std::string& name, const fs::file_status& status) {
+    constexpr const char* kIsNoClass =
+        "is taken for one student's hand-in, since it is named as one; if it is a class, name it by itself";
+    const std::string folder = full.parent_path().filename().string();
+    top_ = plain_name(folder);
     std::error_code error;
-    const auto time = fs::last_write_time(path, error);
-    if (error) return Error{.message = "cannot be read: " + error.message(), .file = path.string()};
-    const auto since = std::chrono::file_clock::to_sys(time).time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::seconds>(since).count();
+    if (fs::is_directory(status)) {
+      Listing listing = list_folder(full, grades_);
+      if (looks_like_class(listing)) tell(label_of(top_, {name}), kIsNoClass);
+      Pile pile = pile_of(std::move(listing));
+      if (!listing.trouble.empty()) pile.told.emplace_back(std::vector<std::string>(), listing.trouble);
+      add_folder(name, std::move(pile), {});
+      return;
+    }
+    if (fs::is_symlink(status) && !is_source(name) && !is_zip(name)) {
+      Pile pile;
+      pile.told.emplace_back(std::vector<std::string>(), kIsLink);
+      add_folder(name, std::move(pile), {});
+      return;
+    }
+    Listing listing;
+    listing.top.push_back(file_at(full, {name}));
+    if (is_zip(name)) {
+      auto archive = Archive::open(full, kMostOwnEntries);
+      if (archive && looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)))))
+        tell(label_of(top_, {name}), kIsNoClass);
+    }
+    // `grade alice/vector-add.cu`: the folder's name is the student's.
+    if ((is_source(name) || is_zip(name)) && (chapters_.is_chapter(name) || is_known_student(folder))) {
+      add_named(owner_of_folder(folder), pile_of(std::move(listing)), top_);
+    } else {
+      add_file(std::move(listing.top.front()));
+    }
+  }
+
+  Status add_class_folder(const fs::path& full, const std::string& name) {
+    Listing listing = list_folder(full, grades_);
+    if (!listing.trouble.empty()) leave_out(top_, listing.trouble);
+    if (is_known_student(name)) {
+      if (holds_students(listing)) return doubtful_student();
+      add_student(name, pile_of(std::move(listing)));
+      return kOk;
+    }
+    if (is_only_student(listing)) {
+      tell(label_of(top_, {listing.folders.begin()->first}),
+           "is taken for a student, since no other folder is there; if it is the class, name it by itself; if "
+           "what you named is one student's, add --each");
+    }
+    add_class(std::move(listing), name);
+    return kOk;
+  }
+
+  Status add_class_zip(const fs::path& full, const fs::path& path) {
+    auto archive = Archive::open(full);
+    if (!archive)
+      return Error{.message = archive.error().message, .file = path.string(), .advice = archive.error().advice};
+    std::error_code error;
+    return add_zip(std::make_shared<Archive>(*std::move(archive)), full.stem().string(),
+                   written_at(fs::canonical(full, error)));
+  }
+
+  // A platform wrote it, by the names in it, or somebody who wants that to be believed.
+  static bool looks_like_class(const Listing& listing) {
+    const auto is_platforms_file = [](const Found& file) {
+      const auto named = owner_of_file(file.parts.front(), {});
+      return !named || named->by == NamedBy::platform;
+    };
+    return !listing.metadata.empty() || listing.has_wrapper ||
+           std::any_of(listing.top.begin(), listing.top.end(), is_platforms_file) ||
+           std::any_of(listing.folders.begin(), listing.folders.end(),
+                       [](const auto& one) { return is_platforms(one.first); });
+  }
+
+  // Its name is a student's by the record, and what lies in it may be others' hand-ins.
+  Status doubtful_student() const {
+    return Error{.message =
+                     "is called as a student is, and holds folders that are called so, too: nobody can tell whether "
+                     "that is the class or a student",
+                 .file = top_,
+                 .advice = "--each if it is the student's; else call the class's folder otherwise"};
   }
 
   bool is_known_student(const std::string& folder) const {
@@ -102,11 +157,12 @@ class Collector {
     return !named || named->by == NamedBy::platform;
   }
 
-  // A class whose folder is called as a student is.
-  bool holds_known_students(const Listing& listing) const {
+  bool holds_students(const Listing& listing) const {
     return std::any_of(listing.folders.begin(), listing.folders.end(),
                        [&](const auto& one) { return is_known_student(one.first) || is_platforms(one.first); });
   }
+
+  void tell(const std::string& label, const std::string& line) { handed_.told.push_back(label + " " + line); }
 
   // A line about what nobody can place.
   void leave_out(const std::string& label, std::string reason) {
@@ -131,22 +187,27 @@ class Collector {
   void add_student(const std::string& folder, Pile pile) { add_named(owner_of_folder(folder), std::move(pile), top_); }
 
   // A zip that somebody names is a class's, unless all that is in it is one student's.
-  void add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
+  Status add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
     Listing listing = list_class(zip);
-    if (is_one_students(listing, {})) {
+    const bool is_known = is_known_student(stem);
+    if (is_known && holds_students(listing)) return doubtful_student();
+    if (is_known || is_one_students(listing, {}) || is_own_folder(listing, stem)) {
       add_student(stem, list_own(zip, written_at_s));
-    } else if (is_in_doubt(listing)) {
+    } else if (is_only_student(listing)) {
       const std::string folder = plain_name(listing.folders.begin()->first);
       doubt_ =
           Error{.message = fmt::format("its only folder is `{}`, and nobody can tell whether that is the class or a "
                                        "student",
                                        folder),
                 .file = top_,
-                .advice = "unpack the zip and name the folder in which the students' folders lie"};
+                .advice =
+                    "unpack the zip and name the folder in which the students' folders lie; or --each if all of it is "
+                    "one student's"};
       leave_out(top_, doubt_->message + ": " + doubt_->advice);
     } else {
       add_class(std::move(listing), stem);
     }
+    return kOk;
   }
 
   // Whether something in it must be somebody's hand-in: it has a student's name or a platform's, or it would be graded.
@@ -180,27 +241,30 @@ class Collector {
                         [&](const auto& one) { return holds_hand_in(one.first, one.second, records); });
   }
 
-  // A zip whose only folder may be the class's, packed with it, as well as a student's: what is in it may name
-  // students, or be one student's folders.
-  bool is_in_doubt(const Listing& listing) const {
+  // Nothing but one folder may be somebody's, and its name is no platform's.
+  bool is_only_student(const Listing& listing) const {
     if (listing.folders.size() != 1 || listing.has_wrapper || !listing.metadata.empty()) return false;
-    const auto& [folder, pile] = *listing.folders.begin();
-    if (is_known_student(folder) || is_platforms(folder)) return false;
-    const auto is_gradable = [](const Found& file) {
-      return is_source(file.parts.front()) || is_zip(file.parts.front());
-    };
-    if (std::any_of(listing.top.begin(), listing.top.end(), is_gradable)) return false;
+    const std::string& folder = listing.folders.begin()->first;
+    return !is_known_student(folder) && !is_platforms(folder) &&
+           std::none_of(listing.top.begin(), listing.top.end(),
+                        [](const Found& file) { return is_source(file.parts.front()) || is_zip(file.parts.front()); });
+  }
+
+  // ada.zip with nothing in it but ada/, which can be no class packed with its folder.
+  bool is_own_folder(const Listing& listing, const std::string& stem) const {
+    if (!is_only_student(listing) || listing.folders.begin()->first != stem) return false;
+    const Pile& pile = listing.folders.begin()->second;
     std::size_t named = 0;
     bool has_chapter = false;
     for (const Found& file : pile.files) {
       const std::string& name = file.parts.front();
-      if (file.parts.size() > 1 || is_zip(name)) return true;
+      if (file.parts.size() > 1 || is_zip(name)) return false;
       has_chapter = has_chapter || chapters_.is_chapter(name);
       const auto owner = owner_of_file(name, chapters_.known());
-      if (!owner || owner->by == NamedBy::platform) return true;
+      if (!owner || owner->by == NamedBy::platform) return false;
       named += owner->by == NamedBy::student_and_chapter && !chapters_.is_chapter(name) ? 1 : 0;
     }
-    return !has_chapter && named > 1;
+    return has_chapter || named <= 1;
   }
 
   // Each entry of the class is a student's: a folder, a zip or a file.
@@ -210,8 +274,29 @@ class Collector {
       add_student(name, pile_of(std::move(listing)));
       return;
     }
-    for (const std::string& entry : listing.leading_up)
-      leave_out(top_ + "/" + plain_name(entry), "leads out of its folder (`..`), so nobody can say whose it is");
+    if (!records.empty() && listing.metadata.front().parts.front() == kGradescopeExport &&
+        !is_gradescope_export(name)) {
+      tell(top_, fmt::format("names its students, and when they handed in, in its own {}, as Gradescope's export does; "
+                             "if it is one student's hand-in, add --each",
+                             kGradescopeExport));
+    }
+    const auto has_no_time = [&](const auto& one) {
+      return !one.second.created_at_s && listing.folders.contains(one.first);
+    };
+    if (const auto first = std::find_if(records.begin(), records.end(), has_no_time); first != records.end()) {
+      tell(label_of(top_, {first->first}),
+           fmt::format(
+               "and {} more submissions have no time that can be read in {}: that of their files is taken, which "
+               "a student can choose",
+               std::count_if(records.begin(), records.end(), has_no_time) - 1, listing.metadata.front().parts.front()));
+    }
+    const std::size_t ways_up = std::min(listing.leading_up.size(), kMostWaysUp);
+    for (std::size_t i = 0; i < ways_up; ++i) {
+      leave_out(top_ + "/" + plain_name(listing.leading_up[i]),
+                "leads out of its folder (`..`), so nobody can say whose it is");
+    }
+    if (const std::size_t more = listing.leading_up.size() - ways_up; more > 0)
+      leave_out(top_, fmt::format("holds {} more entries that lead out of their folders (`..`)", more));
     for (Found& file : listing.top) add_file(std::move(file));
     for (auto& [folder, pile] : listing.folders) add_folder(folder, std::move(pile), records);
     for (const auto& [folder, record] : records) {  // whose files are not there
@@ -273,7 +358,8 @@ class Collector {
     const std::string& name = file.parts.front();
     const auto read = [&]() -> Result<Records> {
       if (listing.metadata.size() > 1) return Error{"is there more than once"};
-      ROOFWALK_TRY(const std::string text, file.read());
+      std::size_t cost_bytes = 0;
+      ROOFWALK_TRY(const std::string text, file.read(kMostFileBytes, cost_bytes));
       if (name == kGradescopeExport) return read_gradescope_export(text);
       ROOFWALK_TRY(const LmsRecord record, read_gradescope_container(text));
       return Records{{"submission", record}};
@@ -297,6 +383,7 @@ class Collector {
 
   const ChapterNames chapters_;
   const std::set<std::string>& known_students_;
+  const fs::path& grades_;
   const KeepSource& keep_;
   std::string top_;  // what the path is called, for labels
   std::size_t nobodys_ = 0;
@@ -310,7 +397,8 @@ class Collector {
 
 Result<Handed> collect(const std::vector<fs::path>& paths, const Wanted& wanted, const KeepSource& keep) {
   Collector collector(wanted, keep);
-  for (const fs::path& path : paths) ROOFWALK_TRY_STATUS(collector.add(path));
+  const bool is_one = wanted.each_is_one || paths.size() > 1;
+  for (const fs::path& path : paths) ROOFWALK_TRY_STATUS(collector.add(path, is_one));
   return collector.take();
 }
 

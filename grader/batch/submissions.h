@@ -34,13 +34,15 @@ inline constexpr const char* kHoldsMore = "holds more than is graded";
 // A file or folder that gave no submission, and why.
 struct LeftOut {
   std::string label, reason;
-  std::string student = {};  // whose it is; empty where nobody can say
+  std::string student = {};         // whose it is; empty where nobody can say
+  std::int64_t handed_in_at_s = 0;  // of what could not be read; 0 where that is unknown, or where it was read
 };
 
 struct Handed {
   std::vector<Submission> submissions;  // by student, chapter and time
   std::vector<Owner> students;          // all, those included who handed nothing in that can be graded
   std::vector<LeftOut> left_out;
+  std::vector<std::string> told = {};  // lines about what was named, and what it was taken for; nobody's record
 };
 
 // Keeps the bytes of a file by their hash.
@@ -51,12 +53,16 @@ struct Wanted {
   std::vector<std::string> chapters;     // with only one, a student's only file may have any name
   std::vector<std::string> others = {};  // chapters that are known, and not graded now
   std::set<std::string> students = {};   // whose folders are known as theirs, whatever lies in them
+  bool each_is_one = false;              // one path is one student's hand-in, too, and not the class
+  std::filesystem::path grades = {};     // the folder of the grades, which is no student wherever it lies
 };
 
-// Walks each path: a .cu file, a folder with a file or a folder or a zip a student, or a zip with any of these, as a
-// learning platform hands it out, with Gradescope's metadata beside the folders where there is some. Links are not
-// followed, and what is no plain file is not opened. Whatever a student's own zip says of names and times counts for
-// nothing. Errors: a path that is not there; where there is no other, a zip that may be a class or a student's.
+// Walks each path. One is the class: a folder with a file or a folder or a zip a student, or a zip with any of these,
+// as a learning platform hands it out, with Gradescope's metadata beside the folders where there is some. Several are
+// one student's hand-in each, called as the student is, and as old as they are on disk. Links in a class are not
+// followed, and what is no plain file is not opened. Whatever a student's own folder or zip says of names and times
+// counts for nothing. Errors: a path that is not there; a class's zip that cannot be read; where there is no other,
+// what may be a class or a student's.
 Result<Handed> collect(const std::vector<std::filesystem::path>& paths, const Wanted& wanted, const KeepSource& keep);
 
 }  // namespace roofwalk

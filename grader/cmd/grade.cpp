@@ -24,6 +24,7 @@ struct GradeCommand {
   std::vector<std::string> paths;
   std::string chapter;
   int workers = 0;
+  bool each = false;
   bool again = false;
   bool unsandboxed = false;
 };
@@ -106,10 +107,13 @@ int grade_class(Session& session, const GradeCommand& command) {
   value_or_fail(batch.store().verify());
   Wanted wanted = wanted_chapters(session, batch, command.chapter);
   for (const Owner& owner : value_or_fail(batch.store().students())) wanted.students.insert(owner.student);
+  wanted.each_is_one = command.each;
+  wanted.grades = batch.folder();
   const Handed handed = value_or_fail(
       collect(paths, wanted,
               [&](const std::string& sha256, const std::string& bytes) { return batch.keep_source(sha256, bytes); }),
       kUsage);
+  for (const std::string& line : handed.told) tell(line);
   value_or_fail(batch.store().add(handed));
   const std::vector<Submission> named = paths.empty() ? handed_in_before(batch, wanted) : handed.submissions;
   const Bench& bench = session.measured_bench();
@@ -160,13 +164,16 @@ int grade_class(Session& session, const GradeCommand& command) {
 void add_grade_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<GradeCommand>();
   Verb command = program.add_subcommand("grade", "Grade a class: a folder or a zip of submissions");
-  command.add_option("path", options->paths,
-                     "a file, a folder or a zip a student; or a folder or a zip of these; "
-                     "none: what was handed in before, where it is not graded as it would be now");
+  command.add_option(
+      "path", options->paths,
+      "the class: a folder or a zip of hand-ins, as the LMS gives it; several: one student's file, folder "
+      "or zip each, called as the student is; none: what was handed in before, where it is not graded as "
+      "it would be now");
   add_class_options(command, options->places);
   add_secrets_option(command, options->places);
   command.add_option("--chapter", options->chapter, "grade this chapter alone");
   command.add_option("--workers", options->workers, "submissions at once; default: as --threads").worker_count();
+  command.add_flag("--each", options->each, "one path, too, is one student's, whatever lies in it");
   command.add_flag("--again", options->again, "grade once more what is named; the old grades stay in the record");
   command.add_flag("--unsandboxed", options->unsandboxed, "compile and run without a sandbox, and say so everywhere");
   command.callback([options, &session, &exit_code] { exit_code = grade_class(session, *options); });

@@ -37,7 +37,7 @@ Json grading_json(const StoredGrade& grade, double pass_share, GradedBy who) {
 // {"schema": "roofwalk.history/1", "student", "submissions": [{"chapter", "file", ..., "gradings": [...], "faults":
 // [...]}], "left_out": [...]}. The same bytes again are the first submission again: its other places stand in "also".
 Json history_of(Batch& batch, const Gradebook& book, const StudentRow& row) {
-  const auto grades = value_or_fail(batch.store().grades(false));
+  const auto grades = value_or_fail(batch.store().grades());
   const auto faults = value_or_fail(batch.store().faults());
   const auto submissions = value_or_fail(batch.store().submissions());
   Json json{{"schema", "roofwalk.history/1"}, {"student", row.owner.student}, {"lms_id", row.owner.lms_id}};
@@ -63,8 +63,9 @@ Json history_of(Batch& batch, const Gradebook& book, const StudentRow& row) {
                {"counts", counts}};
       for (const char* list : {"also", "gradings", "faults"}) one[list] = Json::array();
       for (const Submission& s : submissions) {
-        const bool is_same = s.owner.student == row.owner.student && s.chapter == column.chapter &&
-                             s.source_sha256 == entry.source_sha256;
+        const bool is_own =
+            s.owner.student == row.owner.student || (!s.owner.lms_id.empty() && s.owner.lms_id == row.owner.lms_id);
+        const bool is_same = is_own && s.chapter == column.chapter && s.source_sha256 == entry.source_sha256;
         if (is_same && s.label != entry.label) one["also"].push_back(s.label);
       }
       for (const StoredGrade& grade : grades) {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "common/base/pattern.h"
+#include "grader/batch/lms_names.h"
 #include "grader/exports/csv.h"
 #include "grader/exports/exports.h"
 #include "grader/text.h"
@@ -89,6 +90,29 @@ std::string name_key(const std::string& name) {
   return key;
 }
 
+// Whether two spellings may be of one name: in either order, with or without accents, or as Canvas calls files, which
+// leaves some letters out.
+bool may_be_one(const std::string& a, const std::string& b) {
+  const auto forms = [](const std::string& name) {
+    const std::size_t comma = std::min(name.find(", "), name.size());
+    std::set<std::string> all{name_letters(name), name_letters(name.substr(comma) + name.substr(0, comma))};
+    for (std::string form : std::set(all)) {
+      std::erase_if(form, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+      if (!form.empty()) all.insert(form);
+    }
+    for (const std::string& raw : {name, name.substr(comma) + name.substr(0, comma)}) {
+      std::string form;
+      for (const char c : raw) {
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0) form += static_cast<char>(std::tolower(c));
+      }
+      if (!form.empty()) all.insert(form);
+    }
+    return all;
+  };
+  const std::set<std::string> own = forms(a), other = forms(b);
+  return std::any_of(own.begin(), own.end(), [&](const std::string& form) { return other.contains(form); });
+}
+
 // Canvas writes 9.50 for 9.5.
 bool is_same(const std::string& a, const std::string& b) {
   const std::string x = trimmed(a), y = trimmed(b);
@@ -98,21 +122,30 @@ bool is_same(const std::string& a, const std::string& b) {
   return !x.empty() && !y.empty() && *x_end == '\0' && *y_end == '\0' && x_value == y_value;
 }
 
+bool is_address(const std::string& id) { return id.find('@') != std::string::npos; }
+
+// Addresses are written in small and large letters.
+std::string id_key(const std::string& text) {
+  std::string key = trimmed(text);
+  if (is_address(key))
+    std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return std::tolower(c); });
+  return key;
+}
+
 // What a platform may call the student of a row by.
 std::set<std::string> ids_of(const CsvRow& row, const Heads& heads) {
-  std::set<std::string> ids{trimmed(row[heads.id])};
+  std::set<std::string> ids{id_key(row[heads.id])};
   for (const auto& head : {heads.login, heads.sis}) {
-    if (head && !trimmed(row[*head]).empty()) ids.insert(trimmed(row[*head]));
+    if (head && !trimmed(row[*head]).empty()) ids.insert(id_key(row[*head]));
   }
   return ids;
 }
 
-// "Jane Doe (7)" -> "Jane Doe".
+// "Jane Doe (7)" -> "Jane Doe"; empty where there is nothing but a number.
 std::string without_id(const Owner& owner) {
-  const std::string id = " (" + owner.lms_id + ")";
-  return !owner.lms_id.empty() && owner.student.ends_with(id)
-             ? owner.student.substr(0, owner.student.size() - id.size())
-             : owner.student;
+  const std::string id = "(" + owner.lms_id + ")";
+  if (owner.lms_id.empty() || !owner.student.ends_with(id)) return owner.student;
+  return trimmed(owner.student.substr(0, owner.student.size() - id.size()));
 }
 
 struct Placed {
@@ -122,30 +155,43 @@ struct Placed {
 
 // The file's numbers and names, those of all its rows.
 struct Known {
-  std::set<std::string> ids, names;
+  std::set<std::string> ids;
+  std::multiset<std::string> names;
 };
 
-// By a number first. Whoever has one that the whole file does not know goes by name, as others do: platforms number
-// people differently. Where a number fits one row and the name another, it is another platform's number. Only where
-// nobody has a number may what the student is called be one: names are people's own.
+// By a number, where the name does not say another: a student may have typed it, or it is another platform's. Whoever
+// has one that the whole file does not know goes by name, as others do: platforms number people differently; only
+// addresses are the same everywhere. Only where nobody has a number may what the student is called be one: names are
+// people's own.
 Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, const Known& known) {
   const std::set<std::string> own = ids_of(row, heads);
   const std::string name = name_key(row[heads.student]);
+  const bool has_address = std::any_of(own.begin(), own.end(), is_address);
   std::vector<const StudentRow*> by_number, by_name;
+  std::string trouble;
   for (const StudentRow& one : book.rows) {
-    const std::string called = without_id(one.owner), key = name_key(called);
-    if (own.contains(one.owner.lms_id)) {
-      if (key != name && known.names.contains(key))
-        return {nullptr, fmt::format("the number is {}'s, whose name another row has", one.owner.student)};
-      by_number.push_back(&one);
-    } else if (!known.ids.contains(one.owner.lms_id)) {
-      const bool is_number = one.owner.lms_id.empty() && own.contains(called);
-      if (key == name || is_number) by_name.push_back(&one);
+    const std::string called = without_id(one.owner), id = id_key(one.owner.lms_id);
+    const bool is_number = one.owner.lms_id.empty() && own.contains(called);
+    if (own.contains(id)) {
+      if (called.empty() || may_be_one(called, row[heads.student])) {
+        by_number.push_back(&one);
+      } else {
+        trouble = fmt::format("the number is {}'s, whose name is another", one.owner.student);
+      }
+    } else if (!known.ids.contains(id) && (is_number || name_key(called) == name)) {
+      if (has_address && is_address(id)) {
+        trouble = fmt::format("the name is {}'s, whose address is another", one.owner.student);
+      } else if (!is_number && known.names.count(name) > 1) {
+        trouble = "another row has that name";
+      } else {
+        by_name.push_back(&one);
+      }
     }
   }
   const auto& fits = by_number.empty() ? by_name : by_number;
   if (fits.size() > 1) return {nullptr, "several students of that name or number"};
-  return {fits.empty() ? nullptr : fits.front(), ""};
+  if (fits.empty()) return {nullptr, trouble};
+  return {fits.front(), ""};
 }
 
 // Rows that are no student: what is possible, and what Canvas adds for its own test student.

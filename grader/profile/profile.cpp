@@ -354,7 +354,7 @@ Profile profile_of(Attempt attempt, const std::string& source_text) {
     profile.total.add(figures);
     // A `#line` may name a line that the file does not have.
     if (number > 0 && static_cast<std::size_t>(number) <= profile.lines.size()) {
-      profile.lines[static_cast<std::size_t>(number) - 1].figures = figures;
+      profile.lines[static_cast<std::size_t>(number) - 1].figures = std::make_shared<const LineFigures>(figures);
     } else {
       if (!profile.elsewhere) profile.elsewhere.emplace();
       profile.elsewhere->add(figures);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,10 +58,11 @@ struct LineFigures {
 
 struct ProfileLine {
   int number = 0;
-  std::string source;                  // as the learner wrote it
-  std::optional<LineFigures> figures;  // nothing where no instruction comes from it
-  std::string note;                    // of a hot line: what is wrong with it, in a few words; empty for all others
-  bool is_diagnosed = false;           // the note is the first diagnosis': the line to look at
+  std::string source;  // as the learner wrote it
+  // Nothing where no instruction comes from it, as is the case for all but a few of a stranger's million lines.
+  std::shared_ptr<const LineFigures> figures;
+  std::string note;           // of a hot line: what is wrong with it, in a few words; empty for all others
+  bool is_diagnosed = false;  // the note is the first diagnosis': the line to look at
 
   bool is_hot() const { return !note.empty(); }
 };

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "common/base/json.h"
 #include "common/roofline/si.h"
 #include "grader/markup.h"
 #include "grader/profile/figure_columns.h"
+#include "grader/text.h"
 
 namespace roofwalk {
 namespace {
@@ -200,7 +202,7 @@ FigureCell unbroken(FigureCell cell) {
   return cell;
 }
 
-std::vector<FigureCell> cells_of(const Profile& profile, const std::optional<LineFigures>& figures) {
+std::vector<FigureCell> cells_of(const Profile& profile, const LineFigures* figures) {
   std::vector<FigureCell> cells;
   for (const FigureColumn& column : figure_columns()) {
     cells.push_back(figures ? unbroken(column.cell(profile, *figures)) : FigureCell{});
@@ -216,14 +218,61 @@ PageRow row_of(const Profile& profile, const ProfileLine& line) {
           .number = line.number,
           .source = shown_source(line.source),
           .note = line.note,
-          .cells = cells_of(profile, line.figures),
+          .cells = cells_of(profile, line.figures.get()),
           .time_share = line.figures ? profile.share_of_time(*line.figures) : 0};
+}
+
+// How much a row of a table tells.
+enum class Telling { nothing, figures, mark };
+
+constexpr std::size_t kMostRows = 2000;  // of a page: a kernel has a few hundred lines, a stranger's file a million
+constexpr std::size_t kAround = 5;       // lines that stand above and below one that tells something
+
+// Of rows that are too many for a page: those that tell most, with what stands around them.
+std::vector<bool> rows_to_show(const std::vector<Telling>& rows) {
+  if (rows.size() <= kMostRows) return std::vector<bool>(rows.size(), true);
+  std::vector<bool> shown(rows.size(), false);
+  std::size_t count = 0;
+  for (const Telling wanted : {Telling::mark, Telling::figures}) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i] != wanted) continue;
+      for (std::size_t j = i - std::min(i, kAround); j < std::min(rows.size(), i + kAround + 1); ++j) {
+        if (shown[j] || count == kMostRows) continue;
+        shown[j] = true;
+        ++count;
+      }
+    }
+  }
+  return shown;
+}
+
+// Rows are made only where they are shown: a million of them would fill the memory.
+std::vector<PageRow> folded(const std::vector<Telling>& rows, const std::function<PageRow(std::size_t)>& row) {
+  const std::vector<bool> shown = rows_to_show(rows);
+  std::vector<PageRow> all;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (shown[i]) {
+      all.push_back(row(i));
+      continue;
+    }
+    const std::size_t first = i;
+    while (i + 1 < rows.size() && !shown[i + 1]) ++i;
+    all.push_back({.kind = "idle",
+                   .source = fmt::format("({} lines are not shown)", grouped(static_cast<double>(i + 1 - first))),
+                   .note = {},
+                   .cells = std::vector<FigureCell>(figure_columns().size())});
+  }
+  return all;
+}
+
+Telling telling(const ProfileLine& line) {
+  return line.is_hot() ? Telling::mark : line.figures ? Telling::figures : Telling::nothing;
 }
 
 // Shares of two different wholes would compare nothing, so the time is told in full.
 std::vector<FigureCell> compared_cells(const Profile& profile, const ProfileLine* line) {
   if (line == nullptr || !line->figures) return std::vector<FigureCell>(figure_columns().size());
-  std::vector<FigureCell> cells = cells_of(profile, line->figures);
+  std::vector<FigureCell> cells = cells_of(profile, line->figures.get());
   cells.front() = unbroken(elapsed_cell(profile, *line->figures));
   return cells;
 }
@@ -259,11 +308,13 @@ PageRow compared_row(const Profile& was, const Profile& now, const LinePair& pai
 }  // namespace
 
 std::string profile_page(const Profile& profile) {
-  std::vector<PageRow> rows;
-  for (const ProfileLine& line : profile.lines) rows.push_back(row_of(profile, line));
+  std::vector<Telling> told;
+  for (const ProfileLine& line : profile.lines) told.push_back(telling(line));
+  std::vector<PageRow> rows = folded(told, [&](std::size_t i) { return row_of(profile, profile.lines[i]); });
   if (profile.elsewhere) {
-    rows.push_back(
-        row_of(profile, {.source = elsewhere_text(*profile.elsewhere), .figures = profile.elsewhere, .note = {}}));
+    rows.push_back(row_of(profile, {.source = elsewhere_text(*profile.elsewhere),
+                                    .figures = std::make_shared<const LineFigures>(*profile.elsewhere),
+                                    .note = {}}));
   }
   return page(profile.attempt.chapter + ", line by line",
               heading(profile, fmt::format("<p>{}</p>\n", escaped(totals_text(profile)))) + says(profile) +
@@ -271,8 +322,15 @@ std::string profile_page(const Profile& profile) {
 }
 
 std::string comparison_page(const Profile& was, const Profile& now) {
-  std::vector<PageRow> rows;
-  for (const LinePair& pair : matched(was, now)) rows.push_back(compared_row(was, now, pair));
+  const std::vector<LinePair> pairs = matched(was, now);
+  std::vector<Telling> told;
+  for (const LinePair& pair : pairs) {
+    Telling most = Telling::nothing;
+    if (pair.was > 0) most = std::max(most, telling(was.lines[static_cast<std::size_t>(pair.was) - 1]));
+    if (pair.now > 0) most = std::max(most, telling(now.lines[static_cast<std::size_t>(pair.now) - 1]));
+    told.push_back(most);
+  }
+  const std::vector<PageRow> rows = folded(told, [&](std::size_t i) { return compared_row(was, now, pairs[i]); });
   const std::string facts =
       fmt::format("<p>was {}: {}</p>\n<p>now {}: {}, <strong>{}</strong></p>\n", escaped(was.attempt.file),
                   escaped(totals_text(was)), escaped(now.attempt.file), escaped(totals_text(now)), speed_up(was, now));

@@ -220,7 +220,9 @@ std::vector<Row> rows_of(const Profile& profile, const Columns& columns) {
   std::vector<Row> rows;
   for (const ProfileLine& line : profile.lines) rows.push_back(row_of(profile, line, columns));
   if (profile.elsewhere) {
-    const ProfileLine rest{.source = elsewhere_text(*profile.elsewhere), .figures = profile.elsewhere, .note = {}};
+    const ProfileLine rest{.source = elsewhere_text(*profile.elsewhere),
+                           .figures = std::make_shared<const LineFigures>(*profile.elsewhere),
+                           .note = {}};
     rows.push_back(row_of(profile, rest, columns));
   }
   return rows;

@@ -136,7 +136,7 @@ class ClassTest : public ::testing::Test {
     EXPECT_EQ(told, "");
     EXPECT_TRUE(store->verify());
     std::set<std::string> keys;
-    const auto grades_in_it = *store->grades(false);
+    const auto grades_in_it = *store->grades();
     const auto submissions = *store->submissions();
     for (const StoredGrade& grade : grades_in_it) EXPECT_TRUE(keys.insert(grade.key).second) << grade.key;
     std::set<std::string> wanted;

@@ -46,6 +46,23 @@ TEST_F(TermsTest, OnlyWhatIsNamedIsGradedOnceMore) {
   EXPECT_FALSE(fs::exists(folder_ / "grades/regrading.json"));
 }
 
+// Right wherever it is small; where it is large, its threads do not wait for each other.
+TEST_F(TermsTest, TheMeasuredSizeIsSanitized) {
+  set_terms("[[chapter]]\nname = \"vector-add\"\n");
+  const fs::path file = folder_ / "submissions/ann/vector-add.cu";
+  fs::create_directories(file.parent_path());
+  fs::copy_file(
+      fs::path(TEST_SOURCE_DIR) / "tests/grader/exploits/01-vector-add/measured_neighbours_swap_without_waiting.cu",
+      file);
+  EXPECT_THAT(type({"grade", "submissions"}).output, HasSubstr("1 graded now, 0 before"));
+  EXPECT_THAT(type({"history", "ann"}).output, HasSubstr("line 11, and nothing says who comes first"));
+  const auto at_home = run_command({.arguments = {TEST_PROGRAM, "run", "vector-add", "--kernel", file.string()},
+                                    .working_directory = folder_,
+                                    .timeout_s = 300});
+  ASSERT_TRUE(at_home);
+  EXPECT_EQ(at_home->exit_code, 0) << at_home->output;
+}
+
 TEST_F(TermsTest, WithoutAPathSomethingMustHaveBeenHandedInBefore) {
   set_terms("[[chapter]]\nname = \"vector-add\"\n");
   const CommandResult result = type({"grade"});
@@ -62,7 +79,7 @@ TEST_F(TermsTest, ARegradeThatWasCutOffGoesOn) {
   {
     std::string told;
     GradeStore store = *GradeStore::open(folder_ / "grades/grades.db", told);
-    auto grades = *store.grades(true);
+    auto grades = *store.grades();
     ASSERT_EQ(grades.size(), 2u);
     std::ofstream(folder_ / "grades/regrading.json") << Json{{grades[0].key, 2}, {grades[1].key, 2}}.dump();
     grades[0].round = 2;
@@ -127,7 +144,8 @@ TEST_F(TermsTest, OneFileAtTwoPlacesIsOneSubmission) {
   hand_in("ann");
   fs::create_directories(folder_ / "again/ann");
   fs::copy_file(folder_ / "submissions/ann/vector-add.cu", folder_ / "again/ann/vector-add.cu");
-  EXPECT_THAT(type({"grade", "submissions", "again"}).output, HasSubstr("1 graded now, 0 before"));
+  EXPECT_THAT(type({"grade", "submissions"}).output, HasSubstr("1 graded now, 0 before"));
+  EXPECT_THAT(type({"grade", "again"}).output, HasSubstr("0 graded now, 1 before"));
   const std::string history = type({"history", "ANN"}).output;
   EXPECT_EQ(history.find("vector-add, handed in"), history.rfind("vector-add, handed in"));
   EXPECT_THAT(history, HasSubstr("also as submissions/ann/vector-add.cu"));

@@ -225,7 +225,7 @@ Outcome run(const Kernel& kernel) {
   const int out = *memory.allocate("out", bytes_or_some(kernel.out_bytes), 1, vgpu::Memory::Region::buffers);
   std::uint64_t arguments[] = {memory.buffer(in).address, memory.buffer(out).address};
   if (!kernel.in.empty()) std::memcpy(memory.buffer(in).data, kernel.in.data(), kernel.in.size());
-  gpu.begin_plan({.warp_instructions = kBudget, .seconds = 10, .sanitize = kernel.sanitize});
+  gpu.begin_plan({.work = kBudget, .seconds = 10, .sanitize = kernel.sanitize});
   const auto launched = gpu.launch({.kernel = "k",
                                     .grid = {kernel.blocks, 1, 1},
                                     .block = {kernel.threads, 1, 1},
@@ -248,7 +248,7 @@ std::string refusal(const std::string& body) {
   if (const Status loaded = gpu.load(std::move(*module), "kernel.cu", "kernel.cu"); !loaded)
     return loaded.error().message;
   const std::uint64_t arguments[2] = {};
-  gpu.begin_plan({.warp_instructions = kBudget, .seconds = 10});
+  gpu.begin_plan({.work = kBudget, .seconds = 10});
   const auto launched = gpu.launch({.kernel = "k",
                                     .grid = {1, 1, 1},
                                     .block = {32, 1, 1},

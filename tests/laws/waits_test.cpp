@@ -54,6 +54,19 @@ TEST_P(Waits, OfBarriersAreForBarriers) {
   EXPECT_GE(share(kernel(Chain::barrier, 1, few_sms(), threads(2)), Wait::barrier), 0.8);
 }
 
+// Warps that work in turn take as long as both together, whatever they meet at.
+TEST_P(Waits, OfWarpsInTurnAreForEachOther) {
+  const auto cycles = [&](int kind, int rounds, int steps) {
+    Buffer out{"out", std::vector<float>(64)};
+    return run("meetings", {&out, kind, rounds, steps}).elapsed_ns * machine_.clock_hz / 1e9;
+  };
+  for (const int kind : {0, 1, 2}) {
+    SCOPED_TRACE(kind);
+    const double of_chains = (cycles(kind, 40, 192) - cycles(kind, 40, 64)) / 40;
+    EXPECT_NEAR(of_chains, 2 * 128 * machine_.alu_latency_cycles, 0.1 * of_chains);
+  }
+}
+
 // Two places on each SM; the last wave fills one of them all.
 TEST_P(Waits, OfATailAreItsEmptyPlaces) {
   const int places = 2 * machine_.sms;

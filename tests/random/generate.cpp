@@ -17,6 +17,7 @@ Program Generator::run() {
   talks_ = chance(50);
   out_.counts_warps = !ragged_;
   statements(static_cast<int>(12 + below(45)), 0, !ragged_);
+  if (ragged_) barriers_of_who_is_left();
   epilogue();
   std::copy(std::begin(next_), std::end(next_), std::begin(out_.registers));
   for (std::size_t f = 0; f < out_.functions.size(); ++f) write_function(static_cast<int>(f));

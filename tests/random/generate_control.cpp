@@ -132,4 +132,23 @@ void Generator::scope(int depth) {
   put(std::move(out));
 }
 
+// Threads end one after another, in the middle or by a branch to the end; those that are left meet.
+void Generator::barriers_of_who_is_left() {
+  barrier();
+  Statement out;
+  out.what = What::scope;
+  out.body = body([&] {
+    for (int i = between(2, 5); i > 0; --i) {
+      statements(between(1, 5), 1, false);
+      Statement away;
+      away.what = What::leave_scope;
+      away.predicate = pool(Kind::pred);
+      away.negated = chance(50);
+      put(std::move(away));
+      barrier();
+    }
+  });
+  put(std::move(out));
+}
+
 }  // namespace roofwalk::random

@@ -8,7 +8,8 @@ void Generator::barrier() {
   const int rounded = (threads_ + 31) / 32 * 32;
   in.text = one_of(std::array<const char*, 4>{"bar.sync", "bar.cta.sync", "barrier.sync", "barrier.sync.aligned"});
   in.sources = {number(below(16), "u32")};
-  if (chance(30)) in.sources.push_back(number(static_cast<Bits>(rounded), "u32"));
+  // Where threads have ended, a number would wait for their warps.
+  if (!ragged_ && chance(30)) in.sources.push_back(number(static_cast<Bits>(rounded), "u32"));
   put(std::move(in));
 }
 

@@ -131,6 +131,7 @@ class Generator {
   void loop(int depth, bool together);
   void keep_from_first(Register iteration);
   void scope(int depth);
+  void barriers_of_who_is_left();
 
   // --- Memory.
 

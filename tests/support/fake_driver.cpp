@@ -105,7 +105,7 @@ void FakeDriver::run_step(const std::function<bool()>& step, bool timed) {
     advance(gpu_.end_plan());
     return;
   }
-  vgpu::RunLimits limits{.warp_instructions = 1'000'000'000, .seconds = 60};
+  vgpu::RunLimits limits{.work = 1'000'000'000, .seconds = 60};
   if (!timed) limits.traces.instructions = 0;
   gpu_.begin_plan(limits);
   step();
@@ -115,7 +115,7 @@ void FakeDriver::run_step(const std::function<bool()>& step, bool timed) {
 void FakeDriver::begin_range() {
   ROOFWALK_CHECK(!in_range_);
   in_range_ = true;
-  gpu_.begin_plan({.warp_instructions = 1'000'000'000, .seconds = 60});
+  gpu_.begin_plan({.work = 1'000'000'000, .seconds = 60});
 }
 
 RunRecord FakeDriver::end_range() {

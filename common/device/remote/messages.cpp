@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "common/base/json_reader.h"
+#include "common/record/run_record_json.h"
 
 namespace roofwalk {
 
@@ -44,14 +45,18 @@ Result<std::vector<std::uint8_t>> bytes_from_hex(std::string_view text) {
 }
 
 Json to_json(const RunOptions& options) {
-  return {{"max_warp_instructions", options.max_warp_instructions},
+  return {{"max_work", options.max_work},
           {"max_seconds", options.max_seconds},
           {"threads", options.threads},
           {"lockstep", options.lockstep},
           {"sanitize", options.sanitize},
+          {"sanitized_blocks", options.sanitized_blocks},
+          {"sanitized_seed", options.sanitized_seed},
           {"watched_address", options.watched_address},
           {"watched_bytes", options.watched_bytes},
           {"time", static_cast<int>(options.time)},
+          {"sample_seed", options.sample_seed},
+          {"also_traced", options.also_traced},
           {"figures", static_cast<int>(options.figures)}};
 }
 
@@ -59,13 +64,20 @@ Result<RunOptions> run_options_from_json(const Json& json) {
   RunOptions out;
   int time = 0, figures = 0;
   JsonReader in(json, "the options of the run");
-  in.whole("max_warp_instructions", out.max_warp_instructions);
+  in.whole("max_work", out.max_work);
   in.number("max_seconds", out.max_seconds);
   in.whole("threads", out.threads);
   in.flag("lockstep", out.lockstep);
   in.flag("sanitize", out.sanitize);
+  in.whole("sanitized_blocks", out.sanitized_blocks);
+  in.whole("sanitized_seed", out.sanitized_seed);
   in.whole("watched_address", out.watched_address);
   in.whole("watched_bytes", out.watched_bytes);
+  in.whole("sample_seed", out.sample_seed);
+  in.with("also_traced", [&](const Json& launches) -> Status {
+    ROOFWALK_TRY(out.also_traced, block_numbers_from_json(launches));
+    return kOk;
+  });
   in.whole("time", time, 0, static_cast<int>(RunOptions::Time::least));
   in.whole("figures", figures, 0, static_cast<int>(RunOptions::Figures::none));
   ROOFWALK_TRY_STATUS(in.end());

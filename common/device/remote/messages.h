@@ -4,6 +4,8 @@
 //                                                       "counters": [names]}
 //   {"ask": "allocate", "id", "name", "size_bytes", "element_bytes"}    {"address"}
 //   {"ask": "release", "id"}                                            {}
+//   {"ask": "protect", "id"}                                            {}
+//   {"ask": "lay_out", "seed"}                                          {}
 //   {"ask": "write", "id", "offset_bytes"} and the bytes                {}
 //   {"ask": "read", "id", "offset_bytes", "size_bytes"}                 {} and the bytes
 //   {"ask": "forget", "id", "offset_bytes", "size_bytes"}               {}
@@ -24,7 +26,7 @@
 namespace roofwalk {
 
 // Changes with any change of what is said here or in the layers' JSON.
-inline constexpr int kWorkerProtocol = 2;
+inline constexpr int kWorkerProtocol = 3;
 
 // The most bytes of a buffer that one message moves.
 inline constexpr std::uint64_t kChunkBytes = 4 << 20;

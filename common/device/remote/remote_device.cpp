@@ -157,6 +157,8 @@ class RemoteDevice final : public Device {
   Result<DeviceBuffer> do_allocate(std::string_view name, std::uint64_t size_bytes,
                                    std::uint32_t element_bytes) override;
   void do_release(const DeviceBuffer& buffer) override;
+  void do_protect(const DeviceBuffer& buffer) override;
+  void do_lay_out(std::uint64_t seed) override;
   void do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) override;
   void do_read(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<std::uint8_t> data) const override;
   void do_forget(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::uint64_t size_bytes) override;
@@ -322,6 +324,16 @@ void RemoteDevice::do_release(const DeviceBuffer& buffer) {
   if (here) s.ask_or_lose({{"ask", "release"}, {"id", buffer.id}}, {}, {});
 }
 
+void RemoteDevice::do_protect(const DeviceBuffer& buffer) {
+  State& s = *state_;
+  if (s.holds(buffer)) s.ask_or_lose({{"ask", "protect"}, {"id", buffer.id}}, {}, {});
+}
+
+void RemoteDevice::do_lay_out(std::uint64_t seed) {
+  State& s = *state_;
+  if (s.worker) s.ask_or_lose({{"ask", "lay_out"}, {"seed", seed}}, {}, {});
+}
+
 void RemoteDevice::do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes,
                             std::span<const std::uint8_t> data) {
   State& s = *state_;
@@ -427,8 +439,8 @@ Result<RunRecord> RemoteDevice::do_run(const Plan& plan, const RunOptions& optio
       s.ask({{"ask", "run"}, {"plan", packed}, {"options", to_json(bounded)}}, arguments, {}, seconds, kMostHeadBytes);
   const double wall_ns = std::chrono::duration<double, std::nano>(Clock::now() - began).count();
   if (!answer) {
-    const bool is_fault = s.last_loss && (s.last_loss->kind == Loss::Kind::late ||
-                                          (s.last_loss->kind == Loss::Kind::died && s.duties.kernels_may_end_it));
+    const bool is_fault = s.last_loss && s.duties.kernels_may_end_it &&
+                          (s.last_loss->kind == Loss::Kind::late || s.last_loss->kind == Loss::Kind::died);
     if (is_fault) return fault_of(*s.last_loss, plan, seconds);
     return answer.error();
   }

@@ -22,8 +22,8 @@ struct RemoteLimits {
 // What the process is there for.
 struct RemoteDuties {
   bool plans = false;  // it also makes the launch plans: nothing of an artifact is read in this process
-  // Kernels run on hardware can bring their process down. Where they are interpreted that is the interpreter's fault,
-  // and no learner's: an Error.
+  // Kernels run on hardware can bring their process down, or never end. Where they are interpreted they end by counts,
+  // so either is the interpreter's fault, or the host's, and no learner's: an Error.
   bool kernels_may_end_it = true;
 };
 
@@ -32,8 +32,8 @@ struct RemoteDuties {
 //
 // A worker that does not answer in time, dies, or answers what makes no sense is killed, and the device is lost until
 // all its buffers are released (Device::alive); the next request starts a fresh worker. The run that it cost says:
-//   too long                a `runaway` fault
-//   died of its own signal  a `trap` fault, or an Error (RemoteDuties)
+//   too long                a `runaway` fault, or an Error (RemoteDuties)
+//   died of its own signal  a `trap` fault, or an Error
 //   anything else           an Error: killed from outside, an answer that makes no sense
 // A worker dies with the thread that started it: use the device in one thread, or in threads that end before it.
 Result<std::unique_ptr<Device>> make_remote_device(WorkerCommand command, std::string device,

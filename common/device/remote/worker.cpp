@@ -122,6 +122,7 @@ class Server {
     if (ask == "load") return load(in);
     if (ask == "plan") return plan(in);
     if (ask == "run") return run(in);
+    if (ask == "lay_out") return lay_out(in);
     return touch(in, ask);
   }
 
@@ -138,6 +139,14 @@ class Server {
     ROOFWALK_TRY(const DeviceBuffer buffer, device_.allocate(name, size_bytes, element_bytes));
     buffers_[id] = buffer;
     return Json{{"address", buffer.address}};
+  }
+
+  Result<Json> lay_out(JsonReader& in) {
+    std::uint64_t seed = 0;
+    in.whole("seed", seed);
+    ROOFWALK_TRY_STATUS(in.end());
+    device_.lay_out(seed);
+    return Json::object();
   }
 
   Result<Json> load(JsonReader& in) {
@@ -217,7 +226,7 @@ class Server {
     int id = 0;
     std::uint64_t offset_bytes = 0, size_bytes = body_.size();
     in.whole("id", id);
-    if (ask != "release") in.whole("offset_bytes", offset_bytes);
+    if (ask != "release" && ask != "protect") in.whole("offset_bytes", offset_bytes);
     if (ask == "read" || ask == "forget") in.whole("size_bytes", size_bytes);
     ROOFWALK_TRY_STATUS(in.end());
     const auto at = buffers_.find(id);
@@ -229,6 +238,8 @@ class Server {
     if (ask == "release") {
       device_.release(buffer);
       buffers_.erase(at);
+    } else if (ask == "protect") {
+      device_.protect(buffer);
     } else if (ask == "write") {
       device_.write(buffer, offset_bytes, body_);
     } else if (ask == "read") {

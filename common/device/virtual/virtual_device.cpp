@@ -4,12 +4,29 @@
 #include <map>
 #include <thread>
 
+#include "common/base/hash.h"
 #include "common/plan/parse_artifact.h"
+#include "common/vgpu/cache.h"
 #include "common/vgpu/counting.h"
 #include "common/vgpu/gpu.h"
 
 namespace roofwalk {
 namespace {
+
+// Of the instructions alone: a comment, or where the file lies, changes no figure.
+std::uint64_t hash_of_code(std::string_view ptx) {
+  std::string code;
+  while (!ptx.empty()) {
+    const std::string_view line = ptx.substr(0, ptx.find('\n'));
+    ptx.remove_prefix(std::min(line.size() + 1, ptx.size()));
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == line.npos) continue;
+    const std::string_view text = line.substr(first);
+    if (text.starts_with("//") || text.starts_with(".loc") || text.starts_with(".file")) continue;
+    code.append(text).push_back('\n');
+  }
+  return std::stoull(sha256_hex(code).substr(0, 16), nullptr, 16);
+}
 
 class VirtualDevice final : public Device {
  public:
@@ -27,6 +44,8 @@ class VirtualDevice final : public Device {
     return DeviceBuffer{id, gpu_.memory().buffer(id).address, size_bytes};
   }
   void do_release(const DeviceBuffer& buffer) override { gpu_.memory().release(buffer.id); }
+  void do_protect(const DeviceBuffer& buffer) override { gpu_.memory().protect(buffer.id); }
+  void do_lay_out(std::uint64_t seed) override { gpu_.memory().lay_out(seed); }
   void do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) override {
     if (!data.empty()) std::memcpy(gpu_.memory().buffer(buffer.id).data + offset_bytes, data.data(), data.size());
   }
@@ -40,6 +59,7 @@ class VirtualDevice final : public Device {
 
   Status do_load(const Artifact& artifact) override {
     ROOFWALK_TRY(ptx::Module module, parse_artifact(artifact));
+    code_hash_ = hash_of_code(artifact.ptx);
     resources_ = artifact.kernels;
     code_.clear();
     for (const KernelResources& kernel : resources_) {
@@ -51,14 +71,18 @@ class VirtualDevice final : public Device {
   }
 
   Result<RunRecord> do_run(const Plan& plan, const RunOptions& options) override {
-    vgpu::RunLimits limits{options.max_warp_instructions, options.max_seconds};
+    vgpu::RunLimits limits{options.max_work, options.max_seconds};
     limits.sanitize = options.sanitize;
+    limits.sanitized_blocks = options.sanitized_blocks;
+    limits.sanitized_seed = options.sanitized_seed;
     limits.watched = {options.watched_address, options.watched_bytes};
     limits.lockstep = options.lockstep;
     limits.threads = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
     limits.counts = options.figures != RunOptions::Figures::none;
     if (options.time == RunOptions::Time::least || !limits.counts) limits.traces.instructions = 0;
     limits.traces.complete = options.time == RunOptions::Time::whole_clock;
+    limits.traces.key = vgpu::mix(code_hash_ + vgpu::mix(options.sample_seed));
+    limits.also_traced = options.also_traced;
     gpu_.begin_plan(limits);
     for (const PlanStep& step : plan.steps) {
       bool going_on = false;
@@ -92,6 +116,7 @@ class VirtualDevice final : public Device {
   vgpu::Gpu gpu_;
   std::vector<KernelResources> resources_;
   std::map<std::string, std::vector<vgpu::MachineOp>> code_;  // by kernel
+  std::uint64_t code_hash_ = 0;
 };
 
 }  // namespace

@@ -160,18 +160,24 @@ std::string class_html(const SiteInput& input, const std::vector<Alias>& aliases
   return class_page(title, body + "</tbody>\n</table>\n");
 }
 
-std::string entries_html(const Cell& cell, const Column& column, const SiteInput& input, Site& site) {
+Result<GradePages> pages_of(const Entry& entry, const SiteInput& input) {
+  if (entry.key.empty()) return GradePages{};
+  return input.pages(entry.key);
+}
+
+Result<std::string> entries_html(const Cell& cell, const Column& column, const SiteInput& input,
+                                 const WritePage& write) {
   std::string html =
       "<table>\n<thead><tr><th>submission</th><th>handed "
       "in</th><th>verdict</th><th>credit</th><th>points</th><th>dot</th></tr></thead>\n<tbody>\n";
   for (std::size_t i = 0; i < cell.entries.size(); ++i) {
     const Entry& entry = cell.entries[i];
     const bool counts = cell.counts == i;
-    const StoredGrade pages = entry.key.empty() ? StoredGrade{} : input.pages(entry.key);
+    ROOFWALK_TRY(const GradePages pages, pages_of(entry, input));
     std::string links;
     if (!pages.profile.empty()) {
       const std::string path = fmt::format("profiles/{}.html", entry.key.substr(0, 32));
-      site.files[path] = pages.profile;
+      ROOFWALK_TRY_STATUS(write(path, pages.profile));
       links = fmt::format(" <a href=\"../{}\">line by line</a>", path);
     }
     html += fmt::format(
@@ -200,10 +206,10 @@ std::string entries_html(const Cell& cell, const Column& column, const SiteInput
     }
     html += "</ul>\n";
   }
-  const StoredGrade pages = entry->key.empty() ? StoredGrade{} : input.pages(entry->key);
+  ROOFWALK_TRY(const GradePages pages, pages_of(*entry, input));
   if (!pages.plot.empty()) {
     const std::string path = fmt::format("plots/{}.svg", entry->key.substr(0, 32));
-    site.files[path] = pages.plot;
+    ROOFWALK_TRY_STATUS(write(path, pages.plot));
     html += fmt::format(
         "<div class=\"wide\"><img class=\"plot\" src=\"../{}\" alt=\"the roofline of {} with the starter, this "
         "submission and the "
@@ -220,7 +226,8 @@ std::string left_out_html(const StudentRow& row) {
   return html.empty() ? html : fmt::format("<p>What came and could not be graded:</p>\n<ul>\n{}</ul>\n", html);
 }
 
-std::string student_html(const SiteInput& input, const StudentRow& row, const std::string& shown, Site& site) {
+Result<std::string> student_html(const SiteInput& input, const StudentRow& row, const std::string& shown,
+                                 const WritePage& write) {
   std::string body = fmt::format("<h1>{}</h1>\n", escaped(shown));
   if (!input.book.title.empty()) body += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(input.book.title));
   body += notices(input.book);
@@ -240,7 +247,8 @@ std::string student_html(const SiteInput& input, const StudentRow& row, const st
         "<p class=\"quiet\">A pass earns {:.0f} % of the points, an ace all of them; below and between, credit grows "
         "with the logarithm of what is reached, from nothing at the starter.</p>\n",
         100 * column.pass_share);
-    body += entries_html(cell, column, input, site);
+    ROOFWALK_TRY(const std::string entries, entries_html(cell, column, input, write));
+    body += entries;
     const auto dots = own_dots(input, cell, i);
     if (dots.size() > 2) body += "<p>The walk:</p>\n" + class_chart(input.charts[i], dots, true);
   }
@@ -249,21 +257,23 @@ std::string student_html(const SiteInput& input, const StudentRow& row, const st
 
 }  // namespace
 
-Site make_site(const SiteInput& input) {
-  Site site;
+Result<PageNames> make_site(const SiteInput& input, const WritePage& write) {
+  PageNames names;
   const auto aliases = aliases_of(input);
-  site.files["index.html"] = class_html(input, aliases);
+  ROOFWALK_TRY_STATUS(write("index.html", class_html(input, aliases)));
   // A web server lists a folder that has no page of its own.
   for (const char* folder : {"students", "plots", "profiles"}) {
-    site.files[fmt::format("{}/index.html", folder)] =
-        class_page("Nothing to list", "<p>Nothing is listed here. <a href=\"../index.html\">The class</a></p>\n");
+    ROOFWALK_TRY_STATUS(write(
+        fmt::format("{}/index.html", folder),
+        class_page("Nothing to list", "<p>Nothing is listed here. <a href=\"../index.html\">The class</a></p>\n")));
   }
   for (std::size_t i = 0; i < input.book.rows.size(); ++i) {
     const StudentRow& row = input.book.rows[i];
-    site.files[aliases[i].page] = student_html(input, row, aliases[i].shown, site);
-    site.names.push_back({row.owner.student, aliases[i].shown, aliases[i].page});
+    ROOFWALK_TRY(const std::string page, student_html(input, row, aliases[i].shown, write));
+    ROOFWALK_TRY_STATUS(write(aliases[i].page, page));
+    names.push_back({row.owner.student, aliases[i].shown, aliases[i].page});
   }
-  return site;
+  return names;
 }
 
 }  // namespace roofwalk

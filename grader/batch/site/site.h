@@ -2,11 +2,12 @@
 // for.
 #pragma once
 
+#include <array>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "common/base/result.h"
 #include "common/plot/plot.h"
 #include "grader/batch/gradebook.h"
 #include "grader/verdict.h"
@@ -21,14 +22,16 @@ struct SiteInput {
   std::vector<Chart> charts;
   std::vector<std::optional<Point>> starters;
   // Plot and profile of a graded entry; empty where there is none.
-  std::function<StoredGrade(const std::string& key)> pages;
+  std::function<Result<GradePages>(const std::string& key)> pages;
 };
 
-struct Site {
-  std::map<std::string, std::string> files;  // by their path below the site's folder
-  // Whose page is whose, for the instructor alone: (student, what the pages call them, path of the page).
-  std::vector<std::array<std::string, 3>> names;
-};
-Site make_site(const SiteInput& input);
+// Takes a page; its path is below the site's folder.
+using WritePage = std::function<Status(const std::string& path, const std::string& text)>;
+
+// Whose page is whose, for the instructor alone: (student, what the pages call them, path of the page).
+using PageNames = std::vector<std::array<std::string, 3>>;
+
+// Page by page: those of a large class would not fit into memory. Errors: those of `write` and of `pages`.
+Result<PageNames> make_site(const SiteInput& input, const WritePage& write);
 
 }  // namespace roofwalk

@@ -81,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   insist(!plan->steps.empty() && plan->steps.size() <= limits.max_steps, "a plan of no or too many steps");
   RunOptions options;
-  options.max_warp_instructions = 20'000;
+  options.max_work = 200'000;
   options.max_seconds = 5;
   options.threads = 1;
   options.sanitize = size % 2 == 0;

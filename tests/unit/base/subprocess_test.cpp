@@ -164,11 +164,13 @@ TEST(Subprocess, OutputOfExactlyTheCapIsWhole) {
   EXPECT_FALSE(result.output_cut);
 }
 
-TEST(Subprocess, LimitsOfMemoryAndFileSizeReachTheProgram) {
-  const CommandResult result = run({.arguments = {"sh", "-c", "ulimit -v; ulimit -f; ulimit -c"},
+TEST(Subprocess, LimitsReachTheProgram) {
+  const CommandResult result = run({.arguments = {"sh", "-c", "ulimit -v; ulimit -f; ulimit -s; ulimit -t; ulimit -c"},
                                     .max_memory_bytes = std::size_t{1} << 30,
-                                    .max_file_bytes = 1 << 20});
-  EXPECT_EQ(result.output, "1048576\n2048\n0\n");  // KiB, blocks of 512 bytes
+                                    .max_file_bytes = 1 << 20,
+                                    .max_stack_bytes = 4 << 20,
+                                    .max_cpu_s = 7});
+  EXPECT_EQ(result.output, "1048576\n2048\n4096\n7\n0\n");  // KiB, blocks of 512 bytes, KiB, seconds
 }
 
 }  // namespace

@@ -1,12 +1,18 @@
 #include "grader/batch/archive.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "grader/course.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/zip_of_many.h"
 
 namespace roofwalk {
 namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::HasSubstr;
 
 const std::vector<ArchiveFile> kFiles = {{"setup.sh", "#!/bin/sh\n", true},
                                          {"deep/er/\xc3\xa4.txt", std::string(100'000, 'x'), false}};
@@ -17,13 +23,17 @@ TEST(Archives, AreReadAsTheyWereWritten) {
   const auto archive = Archive::open(folder.path() / "a.zip");
   ASSERT_TRUE(archive) << archive.error().text();
   ASSERT_EQ(archive->entries().size(), 2u);
+  std::size_t cost_bytes = 0;
   for (std::size_t i = 0; i < kFiles.size(); ++i) {
     EXPECT_EQ(archive->entries()[i].name, kFiles[i].name);
-    const auto bytes = archive->read(archive->entries()[i], 1 << 20);
+    const auto bytes = archive->read(archive->entries()[i], 1 << 20, cost_bytes);
     ASSERT_TRUE(bytes);
     EXPECT_EQ(*bytes, kFiles[i].bytes);
   }
-  EXPECT_FALSE(archive->read(archive->entries()[1], 99'999));
+  EXPECT_GT(cost_bytes, 100'000u);
+  cost_bytes = 0;
+  EXPECT_FALSE(archive->read(archive->entries()[1], 99'999, cost_bytes));
+  EXPECT_GT(cost_bytes, 99'999u);  // for nothing, and not for free
 }
 
 TEST(Archives, AreTheSameBytesEveryTime) {
@@ -47,7 +57,8 @@ TEST(Archives, ThatAreDamagedAreErrorsNotCrashes) {
     const auto archive = Archive::in_memory(bytes);
     if (!archive) continue;
     for (const ArchiveEntry& entry : archive->entries()) {
-      const auto read = archive->read(entry, 1 << 20);
+      std::size_t cost_bytes = 0;
+      const auto read = archive->read(entry, 1 << 20, cost_bytes);
       if (!read || entry.name != kFiles[0].name) continue;  // the sum told it
       EXPECT_EQ(*read, kFiles[0].bytes) << at;
     }
@@ -67,13 +78,51 @@ TEST(Archives, OneOddNameRefusesNothing) {
     for (const auto& archive : {Archive::open(folder.path() / "odd.zip"), Archive::in_memory(bytes)}) {
       ASSERT_TRUE(archive) << archive.error().text();
       ASSERT_EQ(archive->entries().size(), 2u);
-      EXPECT_EQ(*archive->read(archive->entries()[0], 10), "one");
-      EXPECT_EQ(*archive->read(archive->entries()[1], 10), "two");
+      std::size_t cost_bytes = 0;
+      EXPECT_EQ(*archive->read(archive->entries()[0], 10, cost_bytes), "one");
+      EXPECT_EQ(*archive->read(archive->entries()[1], 10, cost_bytes), "two");
       if (name == "\x01") {
         EXPECT_EQ(archive->entries()[0].name, "\xc3\xa4\x01.txt");
       }
     }
   }
+}
+
+// Whatever number the archive gives, and in whichever form: libzip reads on where there are more.
+TEST(Archives, OfTooManyEntriesAreNotOpened) {
+  const test::ScratchFolder folder;
+  const auto name = [](std::size_t i) { return std::to_string(i); };
+  constexpr std::size_t kMany = kMostOwnEntries + 1;
+  for (const test::SaidCount said : {test::SaidCount::modulo, test::SaidCount::in_64_bits}) {
+    const auto fits = Archive::in_memory(test::zip_of_many(kMostOwnEntries, name, "x", said));
+    ASSERT_TRUE(fits) << fits.error().text();
+    EXPECT_EQ(fits->entries().size(), kMostOwnEntries);
+    const std::string bytes = test::zip_of_many(kMany, name, "x", said);
+    const fs::path file = folder.write("many.zip", bytes);
+    for (const auto& archive : {Archive::in_memory(bytes), Archive::open(file, kMostOwnEntries)}) {
+      ASSERT_FALSE(archive);
+      EXPECT_EQ(archive.error().message, "is a zip of more than 20000 entries, and is not opened");
+    }
+    EXPECT_TRUE(Archive::open(file));
+  }
+  // 60,000,000,000 entries, for which libzip would take memory.
+  std::string bytes = test::zip_of_many(1, name, "x", test::SaidCount::in_64_bits);
+  for (const std::size_t at : {24, 32}) bytes[bytes.rfind("PK\6\6") + at + 4] = 14;
+  EXPECT_FALSE(Archive::in_memory(bytes));
+}
+
+// libzip reads the list of entries once for each place that may be its end.
+TEST(Archives, ManyListsOfEntriesCountAsManyEntries) {
+  const auto zip_of = [](std::size_t ends) {
+    std::string bytes = test::zip_of_many(
+        1000, [](std::size_t i) { return std::to_string(i); }, "x");
+    const std::string end = bytes.substr(bytes.rfind("PK\5\6"));
+    bytes.replace(bytes.size() - 2, 2, test::little_endian((ends - 1) * end.size(), 2));  // the others are its comment
+    for (std::size_t i = 1; i < ends; ++i) bytes += end;
+    return bytes;
+  };
+  EXPECT_THAT(Archive::in_memory(zip_of(20)).error().message, HasSubstr("inconsistent"));
+  EXPECT_THAT(Archive::in_memory(zip_of(21)).error().message, HasSubstr("is a zip of more than 20000 entries"));
 }
 
 }  // namespace

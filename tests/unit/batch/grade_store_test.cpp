@@ -46,11 +46,13 @@ class Grades : public ::testing::Test {
 TEST_F(Grades, AreThereAfterwards) {
   fill(3);
   const GradeStore store = open();
-  const auto grades = *store.grades(true);
+  const auto grades = *store.grades();
   ASSERT_EQ(grades.size(), 3u);
   EXPECT_EQ(grades[1].key, "key1");
   EXPECT_EQ(grades[1].result, grade(1).result);
-  EXPECT_EQ(grades[1].plot, "<svg/>");
+  EXPECT_EQ(store.pages(grades[1].id)->plot, "<svg/>");
+  EXPECT_EQ(store.pages(grades[1].id)->profile, "page");
+  EXPECT_FALSE(store.pages(99));
   EXPECT_EQ(grades[1].graded_at.size(), std::string("2026-01-01T00:00:00Z").size());
   EXPECT_EQ(*store.last_round("key1"), 1);
   EXPECT_EQ(*store.last_round("key9"), 0);
@@ -65,11 +67,52 @@ TEST_F(Grades, ARecordOfTheFirstSchemaIsKeptAndGetsTheNewTables) {
     ASSERT_TRUE(old.run("DROP TABLE left_out; DROP TABLE exported; PRAGMA user_version = 1"));
   }
   GradeStore store = open();
-  EXPECT_EQ(store.grades(false)->size(), 2u);
+  EXPECT_EQ(store.grades()->size(), 2u);
   EXPECT_TRUE(store.verify());
   ASSERT_TRUE(store.add(Handed{{}, {}, {{"c/bob", "holds notes.txt", "bob"}}}));
   EXPECT_EQ(store.left_out()->size(), 1u);
   EXPECT_EQ(told_, "");
+}
+
+TEST_F(Grades, LinesOfTheSecondSchemaAreKept) {
+  fill(1);
+  {
+    Database old(file_, 1000);
+    ASSERT_TRUE(
+        old.run("DROP TABLE left_out; CREATE TABLE left_out (label TEXT NOT NULL, reason TEXT NOT NULL, student "
+                "TEXT NOT NULL, UNIQUE (label, reason, student)) STRICT; INSERT INTO left_out VALUES ('c/bob', "
+                "'holds notes.txt', 'bob'); PRAGMA user_version = 2"));
+  }
+  GradeStore store = open();
+  ASSERT_EQ(store.left_out()->size(), 1u);
+  EXPECT_EQ(store.left_out()->front().student, "bob");
+  EXPECT_FALSE(Database(file_, 1000).run("DELETE FROM left_out"));
+  EXPECT_EQ(told_, "");
+}
+
+TEST_F(Grades, ALaterFileOfThatNameThatCouldNotBeReadIsKept) {
+  GradeStore store = open();
+  const auto hand_in = [&](std::int64_t at) {
+    return store.add(Handed{{{{"bob", "", {}}, "vector-add", "bob/w.zip/w.cu", "sha", at}}, {{"bob", "", {}}}, {}});
+  };
+  const auto fail = [&](std::int64_t at) {
+    return store.add(Handed{{}, {}, {{"again/bob/w.cu", "cannot be read", "bob", at}}});
+  };
+  ASSERT_TRUE(hand_in(200) && fail(100));
+  EXPECT_TRUE(store.left_out()->empty());
+  ASSERT_TRUE(fail(300));
+  ASSERT_EQ(store.left_out()->size(), 1u);
+  EXPECT_EQ(store.left_out()->front().handed_in_at_s, 300);
+  ASSERT_TRUE(hand_in(400));
+  EXPECT_TRUE(store.left_out()->empty());
+}
+
+TEST_F(Grades, StudentsStandInTheOrderInWhichTheyCame) {
+  GradeStore store = open();
+  ASSERT_TRUE(store.add(Handed{{}, {{"Jane Roe (7)", "7", {}}}, {}}));
+  ASSERT_TRUE(store.add(Handed{{}, {{"Jane Doe (7)", "7", {}}, {"Jane Roe (7)", "7", {}}}, {}}));
+  ASSERT_EQ(store.students()->size(), 2u);
+  EXPECT_EQ(store.students()->front().student, "Jane Roe (7)");
 }
 
 TEST_F(Grades, WhatWasLeftOutIsKeptUntilItIsHandedIn) {
@@ -105,11 +148,11 @@ TEST_F(Grades, OfOneKeyAndRoundStayAsTheyWere) {
   StoredGrade other = grade(0);
   other.plot = "another";
   ASSERT_TRUE(store.add(other));
-  EXPECT_EQ((*store.grades(true)).size(), 1u);
-  EXPECT_EQ((*store.grades(true))[0].plot, "<svg/>");
+  EXPECT_EQ((*store.grades()).size(), 1u);
+  EXPECT_EQ(store.pages((*store.grades())[0].id)->plot, "<svg/>");
   other.round = 2;
   ASSERT_TRUE(store.add(other));
-  EXPECT_EQ((*store.grades(true)).size(), 2u);
+  EXPECT_EQ((*store.grades()).size(), 2u);
   EXPECT_EQ(*store.last_round("key0"), 2);
 }
 
@@ -159,7 +202,7 @@ TEST_F(Grades, ThatAreDamagedAreKeptAndWholeRowsSaved) {
   const GradeStore store = open();
   EXPECT_THAT(told_, HasSubstr("grades.db was damaged and is kept as grades.db.damaged-1"));
   EXPECT_TRUE(fs::exists(file_.string() + ".damaged-1"));
-  const auto grades = *store.grades(true);
+  const auto grades = *store.grades();
   EXPECT_GT(grades.size(), 20u);
   EXPECT_LT(grades.size(), 40u);
   for (const StoredGrade& one : grades) EXPECT_EQ(one.result.at("attempt").at("text"), std::string(2000, 'x'));

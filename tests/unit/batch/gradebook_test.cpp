@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "common/base/hash.h"
 #include "grader/batch/find_student.h"
 #include "grader/batch/progress_bar.h"
@@ -44,12 +46,18 @@ class Book : public ::testing::Test {
             {"attempt", {{"verdict", verdict}, {"grade", grade}, {"reasons", Json::array()}, {"sandboxed", true}}},
             {"scales", scales}}};
   }
+  // By ann.
+  void hand_in_graded(const std::string& sha256, std::int64_t at, double reached) {
+    hand_in("ann", sha256, at);
+    graded(sha256, reached >= 4 ? "pass" : "fail", reached);
+  }
+  // Which of hers.
+  std::string counting() { return make().rows[0].cells[0].counting()->source_sha256; }
   Gradebook make() {
-    std::vector<Owner> students{{"ann", "", {}}, {"bob", "", {}}, {"cid", "", {}}};
     return make_gradebook({.terms = terms_,
                            .chapters = chapters_,
                            .device = "virtual:classroom",
-                           .students = students,
+                           .students = students_,
                            .submissions = submissions_,
                            .grade =
                                [&](const Submission& s) {
@@ -63,6 +71,7 @@ class Book : public ::testing::Test {
   const Course course_ = *open_course(TEST_SOURCE_DIR);
   CourseTerms terms_;
   std::vector<Chapter> chapters_;
+  std::vector<Owner> students_{{"ann", "", {}}, {"bob", "", {}}, {"cid", "", {}}};
   std::vector<Submission> submissions_;
   std::map<std::string, StoredGrade> grades_;
   std::vector<LeftOut> left_out_;
@@ -99,14 +108,12 @@ TEST_F(Book, AFaultOfOursOrADoubtIsNeverAZero) {
 }
 
 TEST_F(Book, TheBestOrTheLastCounts) {
-  hand_in("ann", "good", 1);
+  hand_in_graded("good", 1, 16);
   hand_in("ann", "crashed", 2);
-  hand_in("ann", "bad", 3);
-  graded("good", "pass", 16);
-  graded("bad", "fail", 2);
-  EXPECT_EQ(make().rows[0].cells[0].counts, 0u);
+  hand_in_graded("bad", 3, 2);
+  EXPECT_EQ(counting(), "good");
   terms_.counts = CourseTerms::Counts::last;
-  EXPECT_EQ(make().rows[0].cells[0].counts, 2u);
+  EXPECT_EQ(counting(), "bad");
   EXPECT_EQ(make().rows[0].cells[0].points(), 3.5);
   submissions_.pop_back();
   EXPECT_EQ(make().rows[0].cells[0].points(), std::nullopt);  // the last one has no grade yet
@@ -115,13 +122,21 @@ TEST_F(Book, TheBestOrTheLastCounts) {
 // A zip's files are as old as the zip, and none of them is the last.
 TEST_F(Book, OfSeveralAtTheLastMomentTheBestCounts) {
   terms_.counts = CourseTerms::Counts::last;
-  hand_in("ann", "earlier", 1);
-  hand_in("ann", "good", 2);
-  hand_in("ann", "old", 2);
-  graded("earlier", "pass", 16);
-  graded("good", "pass", 4);
-  graded("old", "fail", 2);
-  EXPECT_EQ(make().rows[0].cells[0].counts, 1u);
+  hand_in_graded("earlier", 1, 16);
+  hand_in_graded("good", 2, 4);
+  hand_in_graded("old", 2, 2);
+  EXPECT_EQ(counting(), "good");
+}
+
+TEST_F(Book, WhatIsHandedInAgainIsTheLast) {
+  terms_.counts = CourseTerms::Counts::last;
+  terms_.late = {0.25, 9};
+  hand_in_graded("a", kDue, 4);
+  hand_in_graded("b", kDue + kDay, 16);
+  hand_in("ann", "a", kDue + 2 * kDay);
+  EXPECT_EQ(counting(), "a");
+  EXPECT_EQ(make().rows[0].cells[0].entries.size(), 2u);
+  EXPECT_EQ(make().rows[0].cells[0].points(), 7);  // it was there in time
 }
 
 TEST_F(Book, LatenessCostsAShareADay) {
@@ -175,8 +190,57 @@ TEST_F(Book, AnUnchangedStarterOrAGroupsFileIsNoCopy) {
   hand_in("bob", "x");
   for (Submission& s : submissions_) s.label = "export/submission_332/vector-add.cu";
   graded("x", "pass", 16);
-  book = make();
-  EXPECT_TRUE(book.rows[0].cells[0].same_as.empty());
+  EXPECT_TRUE(make().rows[0].cells[0].same_as.empty());
+  submissions_[1].submitted_at_s += 1;  // of another path that is called so
+  EXPECT_THAT(make().rows[0].cells[0].same_as, ElementsAre("bob"));
+}
+
+TEST_F(Book, ANewerFileThatCouldNotBeReadIsTold) {
+  terms_.chapters.resize(1);
+  chapters_.resize(1);
+  hand_in("ann", "good", 100);
+  graded("good", "pass", 16);
+  const LeftOut broken{"c/ann/w.zip", "is no zip that can be read", "ann", 200};
+  left_out_ = {broken};
+  ASSERT_EQ(make().left_out.size(), 1u);
+  EXPECT_EQ(make().left_out[0].label, broken.label);
+  hand_in("ann", "better", 300);
+  EXPECT_TRUE(make().left_out.empty());
+}
+
+// A name may change, and be spelt in two ways.
+TEST_F(Book, OfOneNumberThereIsOneRow) {
+  students_ = {{"Jane Roe (7)", "7", {}}, {"Jane Doe (7)", "7", {}}, {"Jane Doe (8)", "8", {}}};
+  hand_in("Jane Roe (7)", "good", 1);
+  hand_in("Jane Doe (7)", "bad", 2);
+  hand_in("Jane Doe (7)", "good", 3);
+  graded("good", "pass", 16);
+  graded("bad", "fail", 2);
+  left_out_ = {{"c/Jane Doe_7_x", "holds notes.txt", "Jane Doe (7)"}};
+  const Gradebook book = make();
+  ASSERT_EQ(book.rows.size(), 2u);
+  EXPECT_EQ(book.rows[1].owner.student, "Jane Roe (7)");
+  EXPECT_EQ(book.rows[1].cells[0].entries.size(), 2u);
+  EXPECT_EQ(book.rows[1].cells[0].points(), 10);
+  EXPECT_EQ(book.rows[1].left_out.size(), 1u);
+  ASSERT_EQ(book.left_out.size(), 2u);
+  EXPECT_EQ(book.left_out[0].label, "Jane Doe (7)");
+  EXPECT_EQ(book.left_out[0].reason, "has the number of Jane Roe (7), and is one row with it");
+  left_out_.clear();
+  students_ = {{"Jos\u00e9 (7)", "7", {}}, {"Jose\u0301 (7)", "7", {}}};  // of which nobody sees a difference
+  EXPECT_TRUE(make().left_out.empty());
+}
+
+TEST_F(Book, NoTimeIsTooFarAwayToBeShown) {
+  for (const std::int64_t at : {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
+    submissions_.clear();
+    hand_in("ann", "x", at);
+    const Gradebook book = make();
+    const Entry& entry = *book.rows[0].cells[0].counting();
+    EXPECT_FALSE(handed_in_words(entry, book.columns[0]).empty());
+    EXPECT_EQ(entry.late_days > 0, at > 0);
+  }
+  EXPECT_EQ(moment_text(std::numeric_limits<std::int64_t>::max(), 120), "9999-12-31 23:59 (UTC+02:00)");
 }
 
 TEST_F(Book, LatenessIsSaidInTheZoneOfTheDeadline) {

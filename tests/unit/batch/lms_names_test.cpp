@@ -121,5 +121,12 @@ TEST(LmsNames, OfStudentsStayApart) {
   EXPECT_EQ(owner_with_id("", "77").student, "(77)");
 }
 
+TEST(Names, OfTwoSpellingsHaveTheSameLetters) {
+  EXPECT_EQ(name_letters("Jos\u00e9 O'N\u00fa\u00f1ez-\u017b\u00f3\u0142\u0107"), "joseonunezzolc");
+  EXPECT_EQ(name_letters("Jose\u0301 O'Nu\u0301n\u0303ez-Z\u0307o\u0301\u0142c\u0301"), "joseonunezzolc");
+  EXPECT_EQ(name_letters("\u674e \u5c0f\u9f99 2"), "\u674e\u5c0f\u9f992");
+  EXPECT_EQ(name_letters("\u0179\u017f"), "zs");
+}
+
 }  // namespace
 }  // namespace roofwalk

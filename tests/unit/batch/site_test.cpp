@@ -7,7 +7,6 @@
 #include <regex>
 
 #include "common/measure/roofs.h"
-#include "grader/batch/stored_grade.h"
 #include "tests/support/golden.h"
 #include "tests/support/small_class.h"
 
@@ -16,6 +15,11 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+struct Site {
+  std::map<std::string, std::string> files;
+  PageNames names;
+};
 
 Site site_of(const Gradebook& book, bool shows_names, const std::string& salt = "salt") {
   std::vector<Chart> charts;
@@ -26,17 +30,21 @@ Site site_of(const Gradebook& book, bool shows_names, const std::string& salt = 
     chart.roofs = roofs_of(*load_machine("classroom"));
     charts.push_back(chart);
   }
-  return make_site({.book = book,
-                    .salt = salt,
-                    .shows_names = shows_names,
-                    .charts = charts,
-                    .starters = {Point{0.0833, 3e8}, std::nullopt},
-                    .pages = [](const std::string& key) {
-                      StoredGrade grade;
-                      if (key.starts_with("key-pass"))
-                        grade.plot = "<svg>plot</svg>", grade.profile = "<html>profile</html>";
-                      return grade;
-                    }});
+  Site site;
+  site.names = *make_site({.book = book,
+                           .salt = salt,
+                           .shows_names = shows_names,
+                           .charts = charts,
+                           .starters = {Point{0.0833, 3e8}, std::nullopt},
+                           .pages = [](const std::string& key) -> Result<GradePages> {
+                             if (!key.starts_with("key-pass")) return GradePages{};
+                             return GradePages{"<svg>plot</svg>", "<html>profile</html>"};
+                           }},
+                          [&](const std::string& path, const std::string& text) {
+                            site.files[path] = text;
+                            return Status(kOk);
+                          });
+  return site;
 }
 
 TEST(Site, NamesNobodyUnlessAsked) {

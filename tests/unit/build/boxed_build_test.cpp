@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "common/build/build.h"
+#include "common/build/run_tool.h"
 #include "tests/support/boxes.h"
 #include "tests/unit/build/temporary_folder.h"
 
@@ -70,6 +71,26 @@ TEST_F(BoxedBuild, DoesNotTrustWhatWasCompiledWithoutABox) {
   ASSERT_TRUE(outside.ok() && inside.ok());
   EXPECT_THAT(outside->ptx, Not(HasSubstr("\"/src/kernel.cu\"")));
   EXPECT_THAT(inside->ptx, HasSubstr("\"/src/kernel.cu\""));
+}
+
+// A compiler that stops for its limits must stop for them in `run` and in `grade`.
+TEST_F(BoxedBuild, CompilersHaveTheSameLimitsInABoxAndOutside) {
+  const fs::path nvcc =
+      folder_.write("toolkit/bin/nvcc", "#!/bin/sh\nulimit -t; ulimit -v; ulimit -f; ulimit -s\nexit 1\n");
+  constexpr fs::perms kForAll = static_cast<fs::perms>(0755);  // whoever makes a box has given up root's rights
+  for (const fs::path& path : {folder_.path(), nvcc.parent_path().parent_path(), nvcc.parent_path(), nvcc}) {
+    fs::permissions(path, kForAll);
+  }
+  const auto limits = [&](Isolation isolation) {
+    const fs::path folder = folder_.path() / "work";
+    fs::create_directories(folder);
+    const auto outcome = run_tool({.root = folder_.path() / "toolkit", .version = "0", .isolation = isolation}, folder,
+                                  {.arguments = {"nvcc"}, .files = {}, .makes = "nothing"});
+    EXPECT_TRUE(outcome.ok()) << outcome.error().text();
+    return outcome ? outcome->run.output : "";
+  };
+  EXPECT_EQ(limits(Isolation::boxed), limits(Isolation::none));
+  EXPECT_THAT(limits(Isolation::none), testing::StartsWith("20\n"));
 }
 
 TEST_F(BoxedBuild, ErrorsNameTheLearnersFileAndLine) {

@@ -194,6 +194,28 @@ TEST_F(Build, WhatIsNoKernelFileIsRefusedAtOnce) {
   EXPECT_EQ(message(fifo), "this is not a file");
 }
 
+// GCC's own -Werror=date-time is silent in what calls itself a system header, by a pragma or by a line marker.
+TEST_F(Build, TheTimeOfCompilingIsNotToBeHad) {
+  const std::string begin = "#include <roofwalk.cuh>\n", end = "SOLVE(int* c) { k<<<1, 1>>>(c); }\n";
+  const auto kernel = [](const std::string& macro) {
+    return "__global__ void k(int* c) { c[0] = " + macro + "[0]; }\n";
+  };
+  for (const char* macro : {"__DATE__", "__TIME__", "__TIMESTAMP__"}) {
+    EXPECT_EQ(error_of(begin + kernel(macro) + end).text(),
+              (folder_.path() / "my/x.cu").string() +
+                  ":2: asks for the time of compiling (leave __DATE__, __TIME__ and __TIMESTAMP__ out: what a kernel "
+                  "does may not depend on when it is compiled)");
+  }
+  const std::string time = kernel("__TIMESTAMP__");
+  EXPECT_EQ(error_of(begin + "# 7 \"kernel.cu\" 3\n" + time + end).line, 7);
+  EXPECT_EQ(error_of(begin + "#ifndef K\n#define K\n#include __FILE__\n" + end + "#else\n" +
+                     "#pragma GCC system_header\n" + time + "#endif\n")
+                .message,
+            "asks for the time of compiling");
+  EXPECT_THAT(error_of(begin + "#undef __TIME__\n" + kernel("__TIME__") + end).message, HasSubstr("__TIME__"));
+  EXPECT_TRUE(build_text(begin + kernel("__FILE__") + end).ok());
+}
+
 TEST_F(Build, EndlessTemplatesStopAtTheTimeLimit) {
   const fs::path source = folder_.write(
       "my/x.cu",

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "common/base/rng.h"
@@ -50,6 +52,19 @@ extern "C" __global__ void calls(float* c) {
   c[0] = frame_in_callee(threadIdx.x) + q[c != 0];
 }
 extern "C" __global__ void recurses(float* c, int n) { c[0] = recursive(n); }
+__device__ __noinline__ float of_table(float x) { volatile float z[60]; z[int(x)] = x; return z[int(x) ^ 1]; }
+typedef float (*Function)(float);
+__device__ Function table[1] = {of_table};
+extern "C" __global__ void calls_by_address(float* c, int i) { c[0] = table[i](c[0]); }
+struct Shape { virtual __device__ float area(float x) = 0; };
+struct Square : Shape { __device__ float area(float x) override { volatile float z[200]; z[int(x)] = x; return z[int(x) ^ 1]; } };
+struct Line : Shape { __device__ float area(float x) override { return x; } };
+extern "C" __global__ void calls_a_virtual_function(float* c, int i) {
+  Square square;
+  Line line;
+  Shape* shape = i > 2 ? (Shape*)&square : &line;
+  c[0] = shape->area(c[0]);
+}
 extern "C" __global__ void copies(const float* a, float* c, int n) {
   __shared__ float t[256];
   const unsigned to = __cvta_generic_to_shared(&t[threadIdx.x]);
@@ -116,7 +131,7 @@ const KernelResources& find(const std::vector<KernelResources>& kernels, const s
 TEST(Cubin, HoldsWhatTheAssemblerAndTheLinkerReport) {
   const auto kernels = read_cubin(cubin());
   ASSERT_TRUE(kernels.ok()) << kernels.error().text();
-  EXPECT_EQ(kernels->size(), 6u);  // the three functions are not kernels
+  EXPECT_EQ(kernels->size(), 8u);  // the functions are not kernels
   EXPECT_EQ(find(*kernels, "plain").static_shared_bytes, 0);
   EXPECT_EQ(find(*kernels, "plain").local_bytes_per_thread, 0);
   EXPECT_EQ(find(*kernels, "tile").static_shared_bytes, 1024);
@@ -168,6 +183,31 @@ TEST(Cubin, TellsThePtxLineOfEveryInstruction) {
   }
   EXPECT_EQ(seen.size(), words.size());
   EXPECT_EQ(find(*kernels, "plain").code.back().operation, 0x14d);  // without the padding behind it
+}
+
+// What is called through a pointer is part of the kernel: its frame, registers and code, of every function that the
+// pointer may hold.
+TEST(Cubin, FunctionsCalledByAddressBelongToTheKernel) {
+  const auto lines = [](const KernelResources& kernel) {
+    std::set<std::uint32_t> out;
+    for (const MachineInstruction& in : kernel.code) out.insert(in.ptx_line);
+    return out;
+  };
+  // The PTX line of the last instruction of a function: its return.
+  const auto last_line = [](const std::string& name) {
+    const std::string& ptx = compiled().ptx;
+    const std::size_t body = ptx.find("{", ptx.find(") " + name + "(\n", ptx.find(".func")));
+    return static_cast<std::uint32_t>(1 + std::count(ptx.begin(), ptx.begin() + ptx.find("ret;", body), '\n'));
+  };
+  const auto kernels = read_cubin(cubin());
+  ASSERT_TRUE(kernels.ok());
+  for (const char* name : {"calls_by_address", "calls_a_virtual_function"}) {
+    const KernelResources& kernel = find(*kernels, name);
+    EXPECT_GE(kernel.local_bytes_per_thread, 800) << name;
+    EXPECT_TRUE(lines(kernel).contains(last_line("_Z8of_tablef"))) << name;
+    EXPECT_TRUE(lines(kernel).contains(last_line("_ZN6Square4areaEf"))) << name;
+  }
+  EXPECT_FALSE(lines(find(*kernels, "calls")).contains(last_line("_Z8of_tablef")));
 }
 
 // Beside asynchronous copies ptxas puts loads of shared memory whose guard is never on. They are no loads.

@@ -34,6 +34,17 @@ TEST(NvccErrors, ThePreprocessorsFormIsReadToo) {
             "toolkit are there)");
 }
 
+TEST(NvccErrors, TheTimeOfCompilingIsNamedOnceALine) {
+  const std::string lines =
+      "kernel.cu(4): error: identifier \"roofwalk_time_of_compiling\" is undefined\n"
+      "  c[0] = roofwalk_time_of_compiling[0] + roofwalk_time_of_compiling[3];\n         ^\n\n";
+  EXPECT_EQ(nvcc(lines + lines).text(),
+            "my/x.cu:4: asks for the time of compiling (leave __DATE__, __TIME__ and __TIMESTAMP__ out: what a kernel "
+            "does may not depend on when it is compiled)");
+  EXPECT_THAT(nvcc("kernel.cu(4): error: expected a \";\"\n  s = \"a\" roofwalk_time_of_compiling;\n").advice,
+              HasSubstr("leave __DATE__"));
+}
+
 TEST(NvccErrors, NoMoreThanSixAreShown) {
   std::string output;
   for (int i = 1; i <= 9; ++i) output += "kernel.cu(" + std::to_string(i) + "): error: e" + std::to_string(i) + "\n";

@@ -47,5 +47,25 @@ TEST(PtxLines, OddTextHasNoLines) {
   }
 }
 
+TEST(PtxLines, EachInstructionHasALineOfItsOwn) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", ""},
+      {";", ";"},
+      {"add x;\nadd y;\n", "add x;\nadd y;\n"},
+      {"add x; add y;  add z;\n", "add x; \nadd y;  \nadd z;\n"},
+      {"{ .reg .b32 t; L: add t; }\n", "{ .reg .b32 t; \nL: add t; \n}\n"},
+      {"add x; // a; b\nadd y;\n", "add x; // a; b\nadd y;\n"},
+      {"add /* a; b */ x; /* c */ add y;", "add /* a; b */ x; \n/* c */ add y;"},
+      {"add x; /* a\nb */ add y;", "add x; \n/* a\nb */ add y;"},
+      {".pragma \"a; b\"; add x;", ".pragma \"a; b\"; \nadd x;"},
+      {"add\n x,\n y; add z;", "add\n x,\n y; \nadd z;"},
+      {"add x;\t\r\nadd y;", "add x;\t\r\nadd y;"},
+      {"add x; /* not closed", "add x; \n/* not closed"},
+      {"add x; \"not closed", "add x; \n\"not closed"},
+      {"add x; /*", "add x; \n/*"},
+  };
+  for (const auto& [ptx, lines] : cases) EXPECT_EQ(one_instruction_a_line(ptx), lines);
+}
+
 }  // namespace
 }  // namespace roofwalk

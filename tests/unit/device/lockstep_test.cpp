@@ -472,7 +472,7 @@ void expect_the_same(const Artifact& artifact, const std::vector<int>& sizes,
   uncounted.figures = RunOptions::Figures::none;
   std::optional<Outcome> first;
   for (RunOptions options : {counted, traced, sanitized, uncounted}) {
-    options.max_warp_instructions = 30'000'000;
+    options.max_work = 300'000'000;
     options.lockstep = false;
     const Outcome wanted = run(artifact, sizes, numbers_, options);
     options.lockstep = true;
@@ -525,7 +525,7 @@ SOLVE(float* b, int n) { k<<<8, 32>>>(b, n); }
   ASSERT_TRUE(artifact.ok()) << artifact.error().text();
   for (const auto figures : {RunOptions::Figures::all, RunOptions::Figures::none}) {
     Buffer b{"b", numbers(32)};
-    const RunOptions options{.max_warp_instructions = 4000, .time = RunOptions::Time::least, .figures = figures};
+    const RunOptions options{.max_work = 4000, .time = RunOptions::Time::least, .figures = figures};
     const auto record = Runner().run(*artifact, {&b, 300}, options);
     ASSERT_TRUE(record.ok());
     ASSERT_TRUE(record->fault.has_value());

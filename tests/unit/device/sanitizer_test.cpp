@@ -210,6 +210,25 @@ struct Honest {
   const char* body;
 };
 const Honest kHonest[] = {
+    {"structures_with_padding", R"(
+  struct Pair { char flag; float value; };
+  struct alignas(16) Wide { float value; int index; char flag; };
+  __shared__ Pair pairs[64];
+  __shared__ Wide wides[64];
+  pairs[t].flag = 1;
+  pairs[t].value = c[t];
+  wides[t].value = c[t];
+  wides[t].index = t;
+  wides[t].flag = 3;
+  __syncthreads();
+  const Pair pair = pairs[t ^ 1];
+  const Wide wide = wides[t ^ 1];
+  __syncthreads();
+  pairs[t] = pair;
+  wides[t] = wide;
+  __syncthreads();
+  c[t] = pairs[t].value + wides[t ^ 3].value;
+)"},
     {"one_value_by_all", R"(
   s[0] = 1;
   __syncthreads();

@@ -118,7 +118,7 @@ void expect_the_same(const Case& each, RunOptions options) {
   std::vector<float> wanted_values;
   for (const int threads : {1, 2, 3, 8, 0}) {
     Buffer a{"a", numbers(kCount)}, b{"b", numbers(kCount, 5)};
-    options.max_warp_instructions = 3'000'000;
+    options.max_work = 100'000'000;
     options.threads = threads;
     const auto record = Runner().run(*artifact, {&a, &b, kCount}, options);
     ASSERT_TRUE(record.ok()) << record.error().text();

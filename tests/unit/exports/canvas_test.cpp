@@ -100,7 +100,7 @@ TEST(Canvas, ACellThatSomebodyElseWroteStays) {
 
 TEST(Canvas, AStudentOfAnotherPlatformIsFoundBySisIdElseByName) {
   Gradebook book = test::small_class();
-  book.rows[0].owner = {"Somebody (S4)", "S4", {}};
+  book.rows[0].owner = {"Una Unknown (S4)", "S4", {}};
   book.rows[2].owner = {"O'Hara, \"Scarlett\" (900)", "900", {}};
   const auto result =
       fill_canvas(book, kExported, {.column = "Roofwalk (42)", .chapter = "vector-add", .replaces = true});
@@ -120,14 +120,68 @@ TEST(Canvas, ANameIsNobodyElsesNumber) {
   EXPECT_EQ(cell_of_una({"una", "", {}}), "10");  // an instructor's folder, called as the login is
   for (const char* name : {"una (900)", "S4 (900)", "20 (900)"}) EXPECT_EQ(cell_of_una({name, "900", {}}), "9") << name;
   // Another platform's number, which is Una's here by chance.
-  EXPECT_EQ(cell_of_una({"Ada Lovelace (20)", "20", {}}), "9");
-  EXPECT_EQ(cell_of_una({"lovelaceada (20)", "20", {}}), "10");
+  for (const char* name : {"Ada Lovelace (20)", "lovelaceada (20)"})
+    EXPECT_EQ(cell_of_una({name, "20", {}}), "9") << name;
+}
+
+// Una's cell, 9, is to become the 0 of the first student in the book; and what is said of it.
+std::pair<std::string, std::string> filled_una(const Owner& owner,
+                                               const std::string& una = "\"Unknown, Una\",20,S4,una") {
+  std::string text = kExported;
+  const std::string as_it_was = "\"Unknown, Una\",20,S4,una";
+  text.replace(text.find(as_it_was), as_it_was.size(), una);
+  Gradebook book = test::small_class();
+  book.rows[0].owner = owner;
+  const auto result = fill_canvas(book, text, {.column = "Roofwalk (42)", .chapter = "vector-add", .replaces = true});
+  if (!result) return {result.error().text(), ""};
+  std::string notes;
+  for (const std::string& note : result->notes) notes += note + "\n";
+  return {read_csv(result->csv)->rows[5][6], notes};
+}
+
+TEST(Canvas, ANumberWithAnotherNameFillsNothing) {
+  for (const char* id : {"S4", "20", "una"}) {
+    const auto [cell, notes] = filled_una({std::string("M M (") + id + ")", id, {}});
+    EXPECT_EQ(cell, "9");
+    EXPECT_THAT(notes, HasSubstr(std::string("Unknown, Una: the number is M M (") + id +
+                                 ")'s, whose name is another; the cell stays as it was"));
+  }
+  EXPECT_EQ(filled_una({"(20)", "20", {}}).first, "0");  // there is no name
+}
+
+TEST(Canvas, ANameMayBeSpeltInOtherWays) {
+  for (const char* name : {"Una Unknown", "unknownuna", "Unknown Una", "UNA UNKNOWN", "Unknown, Una"})
+    EXPECT_EQ(filled_una({std::string(name) + " (20)", "20", {}}).first, "0") << name;
+  const std::string accents = "\"D\u00fcr\u00e1n, Jos\u00e9\",20,S4,una";
+  for (const char* name : {"Jose\u0301 Du\u0308ra\u0301n", "duranjose", "drnjos"})
+    EXPECT_EQ(filled_una({std::string(name) + " (20)", "20", {}}, accents).first, "0") << name;
+}
+
+TEST(Canvas, AnotherAddressIsAnotherStudent) {
+  const std::string with_address = "\"Unknown, Una\",20,S4,una@x.edu";
+  EXPECT_EQ(filled_una({"Una Unknown (UNA@x.edu)", "UNA@x.edu", {}}, with_address).first, "0");
+  const auto [cell, notes] = filled_una({"Una Unknown (eve@x.edu)", "eve@x.edu", {}}, with_address);
+  EXPECT_EQ(cell, "9");
+  EXPECT_THAT(notes, HasSubstr("Unknown, Una: the name is Una Unknown (eve@x.edu)'s, whose address is another"));
+  EXPECT_EQ(filled_una({"Una Unknown (eve@x.edu)", "eve@x.edu", {}}).first, "0");  // the file has none
+}
+
+TEST(Canvas, OfTwoRowsOfOneNameNoneIsFilledByName) {
+  std::string text = kExported;
+  text += "\"Unknown, Una\",23,S7,una2,Lab,5,9,9,50\r\n";
+  Gradebook book = test::small_class();
+  book.rows[0].owner = {"Una Unknown", "", {}};
+  const auto result = fill_canvas(book, text, {.column = "Roofwalk (42)", .chapter = "vector-add", .replaces = true});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");
+  EXPECT_EQ(read_csv(result->csv)->rows[7][6], "9");
+  EXPECT_THAT(result->notes, Contains(HasSubstr("Unknown, Una: another row has that name")));
 }
 
 TEST(Canvas, ANumberThatTwoHaveGetsNothing) {
   Gradebook book = test::small_class();
-  book.rows[0].owner = {"A (20)", "20", {}};
-  book.rows[1].owner = {"B (20)", "20", {}};
+  book.rows[0].owner = {"Una Unknown (20)", "20", {}};
+  book.rows[1].owner = {"Unknown Una (20)", "20", {}};
   const auto result =
       fill_canvas(book, kExported, {.column = "Roofwalk (42)", .chapter = "vector-add", .replaces = true});
   ASSERT_TRUE(result);

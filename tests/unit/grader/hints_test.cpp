@@ -102,9 +102,9 @@ TEST(Hints, AFaultHasHintsOfItsKind) {
     return trouble_of({{"verdict", "fault"}, {"diagnosis", nullptr}, {"fault", {{"kind", fault_name(kind)}}}});
   };
   EXPECT_EQ(trouble(FaultKind::out_of_bounds), "fault");  // whose words are of bounds
-  for (const FaultKind kind :
-       {FaultKind::misaligned, FaultKind::uninitialized, FaultKind::race, FaultKind::missing_wait, FaultKind::runaway,
-        FaultKind::barrier_deadlock, FaultKind::assertion, FaultKind::stack_overflow, FaultKind::bad_call}) {
+  for (const FaultKind kind : {FaultKind::read_only, FaultKind::misaligned, FaultKind::uninitialized, FaultKind::race,
+                               FaultKind::missing_wait, FaultKind::runaway, FaultKind::barrier_deadlock,
+                               FaultKind::assertion, FaultKind::stack_overflow, FaultKind::bad_call}) {
     EXPECT_EQ(trouble(kind), fault_name(kind));
     EXPECT_EQ(hints_for(chapter_with_hints(), {.trouble = trouble(kind), .is_wrong = true}).size(), 3u);
   }

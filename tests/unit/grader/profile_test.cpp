@@ -409,6 +409,30 @@ TEST(ProfilePage, ShowsEveryLineWithItsFigures) {
   EXPECT_THAT(comparison_page(scale_profile(), mended_profile()), HasSubstr("x5.86 faster"));
 }
 
+// As many lines as compile; of a page it shows those that tell something.
+TEST(ProfilePage, OfManyLinesShowsThoseThatTell) {
+  const auto holds = [](const std::string& page, const std::string& text) {
+    return page.find(text) != std::string::npos;
+  };
+  Attempt attempt = scale_attempt();
+  const std::string source = kSource + std::string(200'000, '\n');
+  const std::string page = profile_page(profile_of(attempt, source));
+  EXPECT_LT(page.size(), 100'000u);
+  for (int line = 1; line <= 18; ++line) EXPECT_TRUE(holds(page, fmt::format("id=\"line-{}\"", line))) << line;
+  EXPECT_TRUE(holds(page, "(199,996 lines are not shown)"));
+  EXPECT_LT(comparison_page(scale_profile(), profile_of(attempt, source)).size(), 100'000u);
+  // All of which did something.
+  std::vector<LineCounters>& lines = attempt.kernels.front().lines;
+  const LineCounters one = lines.front();
+  for (int line = 100; line < 10'000; ++line) {
+    lines.push_back(one);
+    lines.back().line = line;
+  }
+  const std::string busy = profile_page(profile_of(attempt, source));
+  EXPECT_LT(busy.size(), 4'000'000u);
+  EXPECT_TRUE(holds(busy, "look here first: 32 sectors a load where 4 would do"));
+}
+
 double luminance(const std::string& hex) {
   double sum = 0;
   constexpr double kWeights[] = {0.2126, 0.7152, 0.0722};

@@ -17,6 +17,18 @@ TEST(ParallelFor, OfNothingReturns) {
   parallel_for(0, 4, [](std::size_t) { FAIL(); });
 }
 
+TEST(ParallelFor, ThrowsWhatACallThrowsWhenAllHaveEnded) {
+  for (const int threads : {1, 4}) {
+    std::atomic<int> done{0};
+    const auto work = [&](std::size_t i) {
+      if (i == 3) throw std::bad_alloc();
+      ++done;
+    };
+    EXPECT_THROW(parallel_for(8, threads, work), std::bad_alloc);
+    EXPECT_GE(done, 3);
+  }
+}
+
 TEST(Start, WithOneThreadWaitsUntilItIsAsked) {
   bool ran = false;
   auto result = start(1, [&] { return ran = true; });

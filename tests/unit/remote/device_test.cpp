@@ -34,9 +34,9 @@ class Workers {
     fs::remove(release());
   }
 
+  WorkerCommand command() const { return {{REMOTE_TEST_WORKER, mode_, log_.string()}, worker_environment()}; }
   Result<std::unique_ptr<Device>> open(const RemoteLimits& limits = kShort) const {
-    return make_remote_device({{REMOTE_TEST_WORKER, mode_, log_.string()}, worker_environment()}, "virtual:" + mode_,
-                              limits);
+    return make_remote_device(command(), "virtual:" + mode_, limits);
   }
   std::unique_ptr<Device> device(const RemoteLimits& limits = kShort) const {
     auto opened = open(limits);
@@ -129,6 +129,30 @@ SOLVE(const float* x, float* y, int n) { k<<<1, 64>>>(x, y, n); }
   compare(prints, {32, 32}, {32}, kSanitized);
   compare(races, {64, 64}, {64}, kSanitized);
   compare(kContractKernel, {10, 10}, {11, 0}, kSanitized);  // out of bounds
+}
+
+TEST(RemoteDevice, LayoutsAndProtectionReachTheWorker) {
+  const Workers workers("honest");
+  std::vector<std::uint64_t> addresses;
+  for (const std::uint64_t layout : {0, 7, 8}) {
+    Runner runner(workers.device());
+    runner.device().lay_out(layout);
+    const auto input = runner.device().allocate("x", 64, 4);
+    ASSERT_TRUE(input.ok());
+    addresses.push_back(input->address);
+    runner.device().protect(*input);
+    const auto record = runner.run(R"(#include <roofwalk.cuh>
+__global__ void k(float* x) { x[threadIdx.x] = 1; }
+SOLVE(float* x) { k<<<1, 8>>>(x); }
+)",
+                                   {*input});
+    ASSERT_TRUE(record.ok()) << record.error().text();
+    ASSERT_TRUE(record->fault);
+    EXPECT_EQ(record->fault->kind, FaultKind::read_only);
+    EXPECT_TRUE(runner.device().alive().ok());
+  }
+  EXPECT_NE(addresses[0], addresses[1]);
+  EXPECT_NE(addresses[1], addresses[2]);
 }
 
 TEST(RemoteDevice, LargeBuffersTravelInPieces) {
@@ -281,6 +305,19 @@ TEST(RemoteDevice, AHangOutsideARunEndsAtItsLimitToo) {
   ASSERT_FALSE(loaded.ok());
   EXPECT_THAT(loaded.error().text(), HasSubstr("did not answer in time"));
   EXPECT_TRUE(gone(in_write.started().at(0)) && gone(in_load.started().at(0)));
+}
+
+// Kernels that are interpreted end by counts: where one takes too long, the host is in trouble.
+TEST(RemoteDevice, AHangOfAnInterpreterIsNoFaultOfAKernel) {
+  const Workers workers("hang");
+  auto device = make_remote_device(workers.command(), "virtual:hang", kShort, {.kernels_may_end_it = false});
+  ASSERT_TRUE(device.ok()) << device.error().text();
+  Runner runner(std::move(*device));
+  Buffer x{"x", numbers(10)}, y{"y", std::vector<float>(10)};
+  const auto record = runner.run(contract_artifact(), {&x, &y, 10, 2.0f}, kShortRun);
+  ASSERT_FALSE(record.ok());
+  EXPECT_THAT(record.error().text(), HasSubstr("did not answer in time"));
+  EXPECT_TRUE(record.error().file.empty());
 }
 
 TEST(RemoteDevice, AddressesThatMakeNoSenseAreRefused) {

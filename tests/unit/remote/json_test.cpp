@@ -224,11 +224,13 @@ TEST(MachineJson, ComesBackAndNothingElseIsTakenForIt) {
 }
 
 TEST(RunOptionsJson, ComeBack) {
-  const RunOptions options{.max_warp_instructions = ~0ull,
+  const RunOptions options{.max_work = ~0ull,
                            .max_seconds = 0.3,
                            .threads = 3,
                            .lockstep = false,
                            .sanitize = true,
+                           .sanitized_blocks = 64,
+                           .sanitized_seed = ~0ull,
                            .watched_address = 1ull << 63,
                            .watched_bytes = 4,
                            .time = RunOptions::Time::least};

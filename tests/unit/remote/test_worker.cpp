@@ -108,6 +108,8 @@ class OddDevice final : public Device {
     return buffer;
   }
   void do_release(const DeviceBuffer& buffer) override { inner_->release(buffer); }
+  void do_protect(const DeviceBuffer& buffer) override { inner_->protect(buffer); }
+  void do_lay_out(std::uint64_t seed) override { inner_->lay_out(seed); }
   void do_write(const DeviceBuffer& buffer, std::uint64_t offset, std::span<const std::uint8_t> data) override {
     if (mode_ == "hang-in-write") hang();
     inner_->write(buffer, offset, data);

@@ -22,6 +22,7 @@ class ScriptedDevice final : public Device {
   std::function<Fault*(ScriptedDevice&)> script = [](ScriptedDevice&) { return nullptr; };
   std::map<int, DeviceBuffer> live;
   std::vector<std::string> names;
+  std::vector<std::uint64_t> read_only;
   std::vector<std::uint8_t> arena = std::vector<std::uint8_t>(1 << 20, 0xcc);
   int loads = 0;
   bool refuse_load = false;
@@ -46,6 +47,7 @@ class ScriptedDevice final : public Device {
     return buffer;
   }
   void do_release(const DeviceBuffer& buffer) override { ASSERT_EQ(live.erase(buffer.id), 1u); }
+  void do_protect(const DeviceBuffer& buffer) override { read_only.push_back(buffer.address); }
   void do_write(const DeviceBuffer& buffer, std::uint64_t offset, std::span<const std::uint8_t> data) override {
     std::copy(data.begin(), data.end(), arena.begin() + static_cast<std::ptrdiff_t>(buffer.address + offset));
   }
@@ -117,6 +119,11 @@ TEST_F(WorkspaceTest, ArgumentsFollowTheParameters) {
   EXPECT_EQ(x_ % 256, 0u);
   EXPECT_EQ(device_.get(x_ + 8), 3.0f);
   EXPECT_EQ(std::bit_cast<std::uint32_t>(device_.get(y_)), kPoison);
+}
+
+TEST_F(WorkspaceTest, InputsAloneAreReadOnlyForPlans) {
+  const Workspace workspace = make(0);
+  EXPECT_THAT(device_.read_only, ElementsAre(x_));
 }
 
 TEST_F(WorkspaceTest, WithoutGuardsBuffersAreExact) {

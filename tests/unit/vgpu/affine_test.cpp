@@ -178,13 +178,14 @@ TEST(Lockstep, FusesWhatNeedsNothingOfEachOther) {
 // How many products of words of shared memory the longest run does, and how many operations, of global memory.
 std::size_t longest_run(const std::string& body) {
   std::size_t longest = 0;
-  for (const ProductRun& run : lowered(with_shared(body))->program.lockstep.product_runs)
-    longest = std::max(longest, run.offsets.size());
+  const auto code = lowered(with_shared(body));
+  for (const ProductRun& run : code->program.lockstep.product_runs) longest = std::max(longest, run.offsets.size());
   return longest;
 }
 std::size_t operations_of_global_run(const std::string& body) {
   std::size_t longest = 0;
-  for (const Op& op : lowered(body)->program.lockstep.ops)
+  const auto code = lowered(body);
+  for (const Op& op : code->program.lockstep.ops)
     longest = std::max<std::size_t>(longest, op.guarded != nullptr && op.guard == kNoSlot ? op.target : 0);
   return longest;
 }

@@ -68,7 +68,7 @@ inline GridRun run(const Kernel& kernel, const TraceLimits& traces = {}, int blo
   std::vector<Multiprocessor> sms;
   for (int i = 0; i < machine.sms; ++i) sms.emplace_back(machine).index = i;
   Launch launch(machine, *program, memory, l2, out.traffic, 0);
-  RunLimits limits{1'000'000, 10, traces};
+  RunLimits limits{100'000'000, 10, traces};
   out.trace = run_grid(launch, {kernel.grid, kernel.block, blocks_per_sm}, sms, limits);
   EXPECT_FALSE(launch.fault) << launch.fault->message;
   out.sites = launch.sites;

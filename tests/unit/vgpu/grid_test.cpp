@@ -1,4 +1,7 @@
 // What SMs see of each other within a launch, and when.
+#include <set>
+
+#include "common/vgpu/watched_blocks.h"
 #include "tests/unit/vgpu/grid_runner.h"
 
 namespace roofwalk::vgpu {
@@ -85,6 +88,26 @@ TEST(Grid, AGuardLeavesLanesOutOnce) {
   std::uint64_t left_out = 0;
   for (const Site& site : got.sites) left_out += site.predicated_off;
   EXPECT_EQ(left_out, 27u);
+}
+
+TEST(WatchedBlocks, AreTheFirstOnesAndAboutAsManyOthersAsWanted) {
+  constexpr std::uint64_t kWanted = 64, kTotal = 4096;
+  std::set<std::vector<std::uint64_t>> choices;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const WatchedBlocks some(kWanted, seed, kTotal);
+    std::vector<std::uint64_t> held;
+    for (std::uint64_t block = 0; block < kTotal; ++block) {
+      if (some.hold(block)) held.push_back(block);
+    }
+    EXPECT_EQ(held[kWanted / 4 - 1], kWanted / 4 - 1);
+    EXPECT_NEAR(static_cast<double>(held.size()), kWanted, 30);
+    EXPECT_GT(held.back(), kTotal / 2);
+    choices.insert(held);
+  }
+  EXPECT_EQ(choices.size(), 50u);
+  for (const WatchedBlocks& all : {WatchedBlocks(0, 1, kTotal), WatchedBlocks(kTotal, 1, kTotal)}) {
+    for (std::uint64_t block = 0; block < kTotal; ++block) EXPECT_TRUE(all.hold(block));
+  }
 }
 
 }  // namespace

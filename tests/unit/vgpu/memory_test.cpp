@@ -26,6 +26,34 @@ TEST(Memory, AddressesDependOnWhatLivesNotOnHistory) {
   EXPECT_GT(memory.buffer(g).address, second);
 }
 
+TEST(Memory, ALayoutMovesBuffersAndNotTheirFrames) {
+  const auto line = [](std::uint64_t address) { return address / 128; };
+  Memory usual(1 << 30), moved(1 << 30);
+  moved.lay_out(42);
+  EXPECT_EQ(usual.frames(), nullptr);
+  for (int round = 0; round < 2; ++round) {  // the second one where the first was
+    std::vector<int> ids;
+    for (int i = 0; i < 100; ++i) {
+      const std::uint64_t bytes = std::uint64_t{1} << i % 24;
+      const auto region = i % 10 == 9 ? Region::globals : Region::buffers;
+      const int id = *usual.allocate("x", bytes, 1, region);
+      ASSERT_EQ(*moved.allocate("x", bytes, 1, region), id);
+      ids.push_back(id);
+    }
+    for (const int id : ids) {
+      const Buffer &at = usual.buffer(id), &to = moved.buffer(id);
+      for (const std::uint64_t offset : {std::uint64_t{0}, at.size_bytes - 1}) {
+        EXPECT_EQ(moved.frames()->frame_of(line(to.address + offset)), line(at.address + offset));
+      }
+      EXPECT_EQ(moved.find(to.address), &to);
+    }
+    for (const int id : ids) {
+      usual.release(id);
+      moved.release(id);
+    }
+  }
+}
+
 TEST(Memory, BoundsAreExactAndNearestNamesTheNeighbour) {
   Memory memory(1 << 20);
   const Buffer& a = memory.buffer(*memory.allocate("a", 100, 4, Region::buffers));

@@ -255,6 +255,145 @@ TEST(ScheduleByCode, ABranchThatIsThereKeepsBasicBlocksApart) {
   EXPECT_EQ(schedule.blocks[2].front().members, 3u);
 }
 
+// ptxas keeps one of two arms that are alike, with the lines of that one: what has no code is scheduled by the rules.
+TEST(ScheduleByCode, WhatLacksAnAccessGivesWayToTheRules) {
+  const auto s = scheduled(
+      "@%p1 bra A;\nld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f1;\nbra B;\n"
+      "A:\nld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f1;\nB:\nst.global.f32 [%rd2], %f2;\n");
+  const auto code =
+      at_lines(*s, {{0, kBranch, 1}, {1, kLoad, -1}, {2, kFloatAdd, -1}, {6, kStore, -1}, {7, kExit, -1}});
+  const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
+  ASSERT_EQ(schedule.blocks.size(), 4u);
+  EXPECT_EQ(s->text(schedule.blocks[1][0]), "ld add");  // as the code has it, without a branch
+  EXPECT_EQ(s->text(schedule.blocks[2][0]), "ld add");
+}
+
+// Up to four neighbours in shared memory are one access of 16 bytes.
+TEST(ScheduleByCode, NeighboursInSharedMemoryMayBeOneAccess) {
+  const auto text_with = [](int loads) {
+    std::string body;
+    for (int i = 0; i < loads; ++i)
+      body += "ld.shared.f32 %f" + std::to_string(i) + ", [%r1+" + std::to_string(4 * i) + "];\n";
+    const auto s = scheduled(body);
+    const auto exit = static_cast<std::uint32_t>(loads);
+    const auto code = at_lines(*s, {{0, kLoad, -1}, {exit, kExit, -1}});
+    return s->text(vgpu::schedule(machine_with_latencies(), s->program, code).blocks[0][0]);
+  };
+  EXPECT_EQ(text_with(4), "ld ret");
+  EXPECT_EQ(text_with(5), "ld ld ld ld ld ret");
+}
+
+TEST(ScheduleByCode, ProductsThatAreMissingAreAdded) {
+  const auto s = scheduled(
+      "ld.global.f32 %f1, [%rd1];\nfma.rn.f32 %f2, %f1, %f1, %f1;\nfma.rn.f32 %f3, %f2, %f1, %f1;\n"
+      "st.global.f32 [%rd2], %f3;\n");
+  const auto code = at_lines(*s, {{0, kLoad, -1}, {2, kFma, -1}, {3, kStore, -1}, {4, kExit, -1}});
+  const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
+  EXPECT_EQ(s->text(schedule.blocks[0][0]), "ld fma fma st ret");
+  EXPECT_EQ(schedule.blocks[0][0].ops[1].unit, Unit::fp32);
+}
+
+TEST(ScheduleByCode, MuchIntegerWorkDoesNotVanish) {
+  const auto ops_with = [](int additions) {
+    std::string body;
+    for (int i = 0; i < additions; ++i) body += "xor.b32 %r1, %r1, %r2;\n";
+    const auto s = scheduled(body);
+    const auto code = at_lines(*s, {{0, kAdd, -1}, {static_cast<std::uint32_t>(additions), kExit, -1}});
+    return vgpu::schedule(machine_with_latencies(), s->program, code).blocks[0][0].ops.size();
+  };
+  EXPECT_EQ(ops_with(7), 2u);
+  EXPECT_EQ(ops_with(8), 9u);
+}
+
+// What reads a value that went through moves waits for where it comes from, however many moves there are.
+TEST(Schedule, ValuesGoThroughAnyNumberOfMoves) {
+  for (const int moves : {1, 63, 64, 65, 5000}) {
+    std::string body = "ld.global.f32 %f1, [%rd1];\n";
+    for (int i = 0; i < moves; ++i) body += i % 2 == 0 ? "mov.b32 %f2, %f1;\n" : "mov.b32 %f1, %f2;\n";
+    body += std::string("st.global.f32 [%rd2], ") + (moves % 2 == 0 ? "%f1" : "%f2") + ";\n";
+    const auto s = scheduled(body);
+    const Schedule& block = s->schedule.blocks[0][0];
+    ASSERT_EQ(s->text(block), "ld st ret");
+    const auto sources = block.operands.begin() + block.ops[1].first_operand;
+    EXPECT_THAT(std::vector(sources, sources + block.ops[1].source_count),
+                testing::Contains(block.operands[block.ops[0].first_operand]))
+        << moves;
+  }
+}
+
+// What a value is made of is a short list: a tree of choices that vanish gets an operation where it grows long.
+TEST(Schedule, ValuesMadeOfManyWaitForAll) {
+  constexpr int kLoads = 200;
+  std::string body;
+  for (int i = 0; i < kLoads; ++i) {
+    body += "ld.global.f32 %f1, [%rd1+" + std::to_string(4 * i) + "];\n@%p1 mov.b32 %f2, %f1;\n";
+  }
+  const auto s = scheduled(body + "st.global.f32 [%rd2], %f2;\n");
+  std::vector<MachineOp> code;
+  for (const auto& in : s->program.function->instructions) {
+    if (is_memory(in)) code.push_back({static_cast<std::uint32_t>(in.ptx_line), kLoad, -1});
+  }
+  const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, code);
+  const Schedule& block = schedule.blocks[0][0];
+  // Follows what the store reads back to the loads.
+  std::set<std::uint16_t> wanted;
+  std::size_t loads = 0;
+  for (std::size_t i = block.ops.size(); i-- > 0;) {
+    const TimedOp& op = block.ops[i];
+    const auto results = block.operands.begin() + op.first_operand;
+    bool needed = op.kind == TimedKind::store;
+    for (auto result = results; result != results + op.result_count; ++result)
+      needed = wanted.erase(*result) > 0 || needed;
+    if (!needed) continue;
+    wanted.insert(results + op.result_count, results + op.result_count + op.source_count);
+    loads += op.kind == TimedKind::load;
+  }
+  EXPECT_EQ(loads, kLoads);
+}
+
+// What a register holds behind a basic block waits for all that it is made of, also where that was packed.
+TEST(Schedule, ARegisterOfSeveralValuesWaitsForTheLatest) {
+  const auto s = scheduled(
+      "ld.global.u32 %r1, [%rd1];\nld.shared.u32 %r2, [%r3];\nmov.b64 %rd2, {%r1, %r2};\n@%p1 bra END;\n"
+      "st.global.u64 [%rd1], %rd2;\nEND:\n");
+  const Schedule& block = s->schedule.blocks[0][0];
+  ASSERT_EQ(s->text(block), "ld ld bra");
+  std::map<std::uint16_t, std::set<std::uint16_t>> made_of;  // by slot: slots of results
+  for (const TimedOp& op : block.ops) {
+    for (std::uint32_t i = 0; i < op.result_count; ++i) {
+      const std::uint16_t slot = block.operands[op.first_operand + i];
+      made_of[slot] = {block.operands[op.first_operand]};
+    }
+  }
+  for (const Rename& rename : block.renames) {
+    if (!rename.joins) made_of[rename.to].clear();
+    made_of[rename.to].merge(std::set(made_of[rename.from]));
+  }
+  const auto loaded = [&](int op) { return block.operands[block.ops[op].first_operand]; };
+  const Schedule& next = s->schedule.blocks[1][0];
+  const TimedOp& store = next.ops[0];
+  ASSERT_EQ(store.kind, TimedKind::store);
+  std::set<std::uint16_t> waits_for;
+  for (std::uint32_t i = 0; i < store.source_count; ++i)
+    waits_for.merge(std::set(made_of[next.operands[store.first_operand + store.result_count + i]]));
+  EXPECT_TRUE(waits_for.contains(loaded(0)));
+  EXPECT_TRUE(waits_for.contains(loaded(1)));
+}
+
+// A delay line: every register takes over the one before it, at once.
+TEST(Schedule, ManyMovesAreQuickToPutInOrder) {
+  constexpr int kRegisters = 20'000;
+  std::string body = ".reg .b32 %d<" + std::to_string(kRegisters + 1) + ">;\nL:\n";
+  for (int i = kRegisters; i > 0; --i)
+    body += "mov.b32 %d" + std::to_string(i) + ", %d" + std::to_string(i - 1) + ";\n";
+  body += "mov.b32 %d0, %d" + std::to_string(kRegisters) + ";\n@%p1 bra L;\n";
+  const auto start = std::chrono::steady_clock::now();
+  const auto s = scheduled(body);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  EXPECT_GE(s->schedule.blocks[0][0].renames.size(), 20'000u);
+  EXPECT_LT(took.count(), 5);  // minutes, where each looks through all
+}
+
 // Code that fits no PTX must give schedules that the clock can run.
 TEST(ScheduleByCode, AnyCodeGivesASoundSchedule) {
   const auto s = scheduled(std::string("bar.sync 0;\n") + kLoop + kGuards + "bar.sync 0;\n");
@@ -278,7 +417,7 @@ TEST(ScheduleByCode, AnyCodeGivesASoundSchedule) {
       ASSERT_EQ(schedule.blocks[b].back().copies, 1u);
       for (const Schedule& form : schedule.blocks[b]) {
         std::set<std::pair<int, int>> accesses;
-        std::uint32_t barriers = 0, wanted = 0;
+        std::uint32_t barriers = 0, wanted = 0, wanted_accesses = 0;
         for (const TimedOp& op : form.ops) {
           ASSERT_LE(op.first_operand + op.result_count + op.source_count, form.operands.size());
           ASSERT_LT(op.pc, instructions.size());
@@ -295,10 +434,12 @@ TEST(ScheduleByCode, AnyCodeGivesASoundSchedule) {
         }
         const BasicBlock &block = s->program.blocks[b], &last = s->program.blocks[b + form.members - 1];
         for (std::uint32_t pc = block.first; pc < last.first + last.count; ++pc)
-          wanted += ptx::info(instructions[pc].opcode).form == ptx::Form::barrier;
+          wanted += ptx::info(instructions[pc].opcode).form == ptx::Form::barrier,
+              wanted_accesses += is_memory(instructions[pc]);
         ASSERT_EQ(barriers, wanted * form.copies);
+        ASSERT_EQ(accesses.size(), wanted_accesses * form.copies);
         for (const std::uint16_t slot : form.operands) ASSERT_LT(slot, schedule.slots);
-        for (const auto& [to, from] : form.renames) ASSERT_LT(std::max(to, from), schedule.slots);
+        for (const auto& [to, from, joins] : form.renames) ASSERT_LT(std::max(to, from), schedule.slots);
       }
     }
   }
@@ -330,10 +471,10 @@ TEST(Schedule, ValuesOfManyBranchesAreQuickToTell) {
   constexpr int kBranches = 250, kStores = 400;
   std::string body = "ld.global.f32 %f1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n";
   for (int i = 0; i < kBranches; ++i)
-    body += "@%p1 bra L" + std::to_string(i) + ";\nadd.f32 %f1, %f1, %f2;\nL" + std::to_string(i) + ":\n";
+    body += "@%p1 bra L" + std::to_string(i) + ";\nmov.b32 %f1, %f2;\nL" + std::to_string(i) + ":\n";
   for (int i = 0; i < kStores; ++i) body += "st.global.f32 [%rd1+" + std::to_string(4 * i) + "], %f1;\n";
   const auto s = scheduled(body);
-  std::vector<MachineOp> code;  // the additions vanish, and the branches with them
+  std::vector<MachineOp> code;  // the moves vanish, and the branches with them
   for (const auto& in : s->program.function->instructions) {
     if (is_memory(in)) code.push_back({static_cast<std::uint32_t>(in.ptx_line), kLoad, -1});
   }

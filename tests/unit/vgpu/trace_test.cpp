@@ -29,7 +29,7 @@ TEST(Trace, CoalescedLoadThatMissesThenHitsAndItsStore) {
   ASSERT_EQ(got.trace.blocks.size(), 1u);
   EXPECT_EQ(got.trace.blocks[0].warps[0].blocks, std::vector<std::uint32_t>{0});
   EXPECT_EQ(got.trace.blocks[0].instructions, 5u + 3 + 4 + 1);
-  EXPECT_EQ(got.trace.blocks[0].executed, got.trace.blocks[0].instructions);
+  EXPECT_EQ(got.trace.blocks[0].work.instructions, got.trace.blocks[0].instructions);
   const std::vector<Outcome> wanted{
       {.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4},
       {.lines = 1, .sectors = 4, .arrives = Arrival::from_dram},  // the first one's
@@ -181,6 +181,57 @@ TEST(Sample, KeepsTheBlocksWithTheSmallestHashes) {
   }
 }
 
+TEST(Sample, AnotherKeyKeepsOtherBlocks) {
+  test::Kernel kernel{addresses(1) + "ld.global.u32 %r3, [%rd3];\n"};
+  kernel.grid = {1000, 1, 1};
+  const auto kept = [&](std::uint64_t key) {
+    std::vector<std::uint64_t> out;
+    for (const BlockTrace& block : run(kernel, {.instructions = 1000, .key = key}).trace.blocks)
+      out.push_back(block.index);
+    return out;
+  };
+  EXPECT_EQ(kept(7), kept(7));
+  EXPECT_NE(kept(7), kept(8));
+}
+
+// One block of 1000 does most of the work: the sample hardly has it, says so, and has it when told to.
+TEST(Sample, AsksForBlocksThatAreLikeNoneThatItHas) {
+  test::Kernel kernel{
+      "setp.eq.u32 %p1, %r2, 777;\nselp.u32 %r5, 400, 1, %p1;\nL:\nadd.u32 %r5, %r5, -1;\n"
+      "setp.ne.u32 %p2, %r5, 0;\n@%p2 bra L;\n"};
+  kernel.grid = {1000, 1, 1};
+  const auto first = run(kernel, {.instructions = 2000});
+  ASSERT_FALSE(first.trace.complete);
+  EXPECT_EQ(first.trace.missing, std::vector<std::uint64_t>{777});
+  const auto again = run(kernel, {.instructions = 2000, .also = {777}});
+  EXPECT_TRUE(again.trace.missing.empty());
+  EXPECT_TRUE(std::any_of(again.trace.blocks.begin(), again.trace.blocks.end(),
+                          [](const BlockTrace& block) { return block.index == 777; }));
+}
+
+// What is traced costs what it costs untraced: only so does it stand for others.
+TEST(Sample, TracedBlocksAreAlikeToOthers) {
+  test::Kernel kernel{addresses(1) +
+                      "ld.global.u32 %r3, [%rd3];\nld.global.u32 %r4, [%rd3];\n"
+                      "st.global.u32 [%rd4], %r3;\n"};
+  kernel.grid = {1000, 1, 1};
+  const auto got = run(kernel, {.instructions = 1000});
+  ASSERT_FALSE(got.trace.complete);
+  // All but the first, which find L1 empty.
+  const auto usual = std::max_element(got.trace.strata.begin(), got.trace.strata.end(),
+                                      [](const Stratum& a, const Stratum& b) { return a.blocks < b.blocks; });
+  ASSERT_NE(usual, got.trace.strata.end());
+  EXPECT_GE(usual->blocks, 990u);
+  EXPECT_GE(usual->traced + 4, got.trace.blocks.size());
+}
+
+TEST(Sample, NeverWalksOverAHugeGrid) {
+  Sample sample({.instructions = 100}, std::uint64_t{1} << 63, 2);
+  BlockTrace* trace = sample.start(0, 1);
+  ASSERT_NE(trace, nullptr);
+  EXPECT_TRUE(sample.hold_limits({.instructions = 1000, .bytes = 1000}));
+}
+
 TEST(Sample, NeverKeepsFewerBlocksThanItsWaves) {
   test::Kernel kernel{addresses(1) + "ld.global.u32 %r3, [%rd3];\n"};
   kernel.grid = {1000, 1, 1};
@@ -200,7 +251,7 @@ TEST(Sample, EndsWhereNoMemoryIsLeft) {
   EXPECT_FALSE(got.trace.complete);
   ASSERT_EQ(got.trace.blocks.size(), 1u);
   const BlockTrace& block = got.trace.blocks[0];
-  EXPECT_EQ(block.executed, 5u + 1 + 4 * 1000 + 1);
+  EXPECT_EQ(block.work.instructions, 5u + 1 + 4 * 1000 + 1);
   EXPECT_LT(block.instructions, 1000u);
   EXPECT_EQ(block.instructions, 6u + 4 * (block.warps[0].blocks.size() - 1));
   EXPECT_EQ(block.warps[0].outcomes.size(), block.warps[0].blocks.size() - 1);

@@ -1,4 +1,4 @@
-// verdict: incorrect, overwritten
+// verdict: fault, is an input
 // The sum is right, and is left in a as well.
 #include <roofwalk.cuh>
 

@@ -1,4 +1,4 @@
-// verdict: incorrect, overwritten
+// verdict: fault, is an input
 // The product is right, and a is gone.
 #include <roofwalk.cuh>
 

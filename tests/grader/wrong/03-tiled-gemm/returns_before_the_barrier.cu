@@ -1,5 +1,5 @@
-// verdict: fault, barrier reached by only
-// Threads outside c leave, and with them their part of both tiles.
+// verdict: fault, uninitialized: reads element
+// Threads outside c leave, and with them their part of both tiles, which the others read.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32;

@@ -1,0 +1,61 @@
+#include "common/vgpu/block_latency.h"
+
+#include <algorithm>
+#include <span>
+
+namespace roofwalk::vgpu {
+namespace {
+
+std::uint32_t latency_of(const Machine& machine, const TimedOp& op) {
+  switch (op.kind) {
+    case TimedKind::load:
+    case TimedKind::load_constant:
+    case TimedKind::atomic:
+    case TimedKind::async_wait:
+      return static_cast<std::uint32_t>(machine.l2_latency_cycles);
+    case TimedKind::barrier:
+      return static_cast<std::uint32_t>(machine.barrier_latency_cycles);
+    case TimedKind::compute:
+    case TimedKind::branch:
+      return op.latency_cycles;
+    case TimedKind::store:
+    case TimedKind::async_copy:
+    case TimedKind::async_commit:
+    case TimedKind::leave:
+      return 0;
+  }
+  return 0;
+}
+
+// In order, each operation once its sources are there.
+std::uint32_t latency_of(const Machine& machine, const Schedule& schedule, std::vector<std::uint32_t>& ready) {
+  std::fill(ready.begin(), ready.end(), 0u);
+  std::uint32_t now = 0, end = 0;
+  for (const TimedOp& op : schedule.ops) {
+    const std::span operands(schedule.operands.data() + op.first_operand,
+                             std::size_t{op.result_count} + op.source_count);
+    for (const std::uint16_t source : operands.subspan(op.result_count)) now = std::max(now, ready[source]);
+    now += op.issues;
+    const std::uint32_t done = now + latency_of(machine, op);
+    for (const std::uint16_t result : operands.first(op.result_count)) ready[result] = result == 0 ? 0 : done;
+    end = std::max(end, done);
+  }
+  return end;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> block_latencies(const Machine& machine, const ProgramSchedule& schedule) {
+  std::vector<std::uint32_t> out, ready(schedule.slots);
+  for (const auto& schedules : schedule.blocks) out.push_back(latency_of(machine, schedules.back(), ready));
+  return out;
+}
+
+void set_latencies(const std::vector<std::uint32_t>& latencies, Program& program) {
+  for (std::size_t b = 0; b < latencies.size(); ++b) {
+    program.ops[program.blocks[b].first_op].offset = latencies[b];
+    if (!program.lockstep.ops.empty()) program.lockstep.ops[program.lockstep.first_op[b]].offset = latencies[b];
+  }
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,19 @@
+// How long one warp alone takes for a basic block: what tells blocks that wait from blocks that work, where both
+// execute as many instructions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/vgpu/schedule.h"
+
+namespace roofwalk::vgpu {
+
+// By basic block, in cycles: until its last result is there. Loads take the latency of L2, wherever they will be
+// served.
+std::vector<std::uint32_t> block_latencies(const Machine& machine, const ProgramSchedule& schedule);
+
+// Tells the operations that enter basic blocks, of code and of lockstep code, for BlockWork::latency_cycles.
+void set_latencies(const std::vector<std::uint32_t>& latencies, Program& program);
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,38 @@
+// Where device memory lies for the caches, whatever addresses its buffers have: as on hardware, whose caches go by
+// physical addresses. So no count and no time depends on the layout that a run has (Memory::lay_out).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace roofwalk::vgpu {
+
+class Frames {
+ public:
+  // Addresses from `base` on, which is a multiple of kWindowBytes.
+  explicit Frames(std::uint64_t base) : first_window_(base / kWindowBytes) {}
+
+  // A buffer that lies from `address` on is, to the caches, from `frame` on. Both are multiples of a line, and no
+  // window has bytes of two buffers.
+  void place(std::uint64_t address, std::uint64_t size_bytes, std::uint64_t frame) {
+    const std::uint64_t last = (address + size_bytes - 1) / kWindowBytes - first_window_;
+    if (shifts_.size() <= last) shifts_.resize(last + 1);
+    for (std::uint64_t w = address / kWindowBytes - first_window_; w <= last; ++w) {
+      shifts_[w] = (address - frame) / kBytesOfLine;
+    }
+  }
+
+  // Of the number of a line.
+  std::uint64_t frame_of(std::uint64_t line) const {
+    const std::uint64_t window = line / (kWindowBytes / kBytesOfLine) - first_window_;
+    return window < shifts_.size() ? line - shifts_[window] : line;
+  }
+
+ private:
+  static constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 30, kBytesOfLine = 128;
+
+  std::uint64_t first_window_;
+  std::vector<std::uint64_t> shifts_;  // by window; in lines
+};
+
+}  // namespace roofwalk::vgpu

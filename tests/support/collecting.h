@@ -1,0 +1,64 @@
+// What was handed in, in a folder that goes with the test.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "grader/batch/archive.h"
+#include "grader/batch/submissions.h"
+#include "grader/course.h"
+#include "tests/support/scratch_folder.h"
+
+namespace roofwalk::test {
+
+class Collecting : public ::testing::Test {
+ protected:
+  Result<Handed> try_all(const std::vector<std::filesystem::path>& paths,
+                         const Wanted& wanted = {{"vector-add", "tiled-gemm"}}) {
+    return collect(paths, wanted, [this](const std::string& sha256, const std::string& bytes) -> Status {
+      kept_[sha256] = bytes;
+      return kOk;
+    });
+  }
+  Handed collect_all(const std::vector<std::filesystem::path>& paths,
+                     const Wanted& wanted = {{"vector-add", "tiled-gemm"}}) {
+    auto handed = try_all(paths, wanted);
+    EXPECT_TRUE(handed) << handed.error().text();
+    return handed ? *handed : Handed{};
+  }
+  Handed collect_all(const std::filesystem::path& path, const Wanted& wanted = {{"vector-add", "tiled-gemm"}}) {
+    return collect_all(std::vector{path}, wanted);
+  }
+  // "student chapter label" of each.
+  static std::vector<std::string> lines(const Handed& handed) {
+    std::vector<std::string> all;
+    for (const Submission& s : handed.submissions) all.push_back(s.owner.student + " " + s.chapter + " " + s.label);
+    return all;
+  }
+  static std::vector<std::string> left_out(const Handed& handed) {
+    std::vector<std::string> all;
+    for (const LeftOut& out : handed.left_out) all.push_back(out.label + ": " + out.reason);
+    return all;
+  }
+  static std::vector<std::string> students(const Handed& handed) {
+    std::vector<std::string> all;
+    for (const Owner& owner : handed.students) all.push_back(owner.student);
+    return all;
+  }
+  std::string zip_of(const std::vector<ArchiveFile>& files) {
+    const std::filesystem::path file = folder_.path() / "made.zip";
+    EXPECT_TRUE(write_archive(file, files));
+    std::string bytes = file_text(file);
+    std::filesystem::remove(file);
+    return bytes;
+  }
+
+  const ScratchFolder folder_;
+  std::map<std::string, std::string> kept_;
+};
+
+}  // namespace roofwalk::test

@@ -1,0 +1,276 @@
+// What a hand-in can try: nobody else's name or time, nobody's patience, no way out of its place.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/support/collecting.h"
+#include "tests/support/zip_of_many.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class HostileHandIns : public test::Collecting {};
+
+TEST_F(HostileHandIns, ABombInAZipIsNotUnpacked) {
+  folder_.write("c/alice.zip", zip_of({{"vector-add.cu", std::string(65u << 20, 'x')}}));
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed), IsEmpty());
+  EXPECT_THAT(left_out(handed), ElementsAre("c/alice.zip/vector-add.cu: is larger than 1048576 bytes"));
+}
+
+// Each of them is the same 65 MiB, and none can be read.
+TEST_F(HostileHandIns, AFileThatCannotBeReadIsNotFree) {
+  const auto name = [](std::size_t i) { return std::to_string(i) + "/vector-add.cu"; };
+  folder_.write("c/eve.zip", test::zip_of_many(200, name, std::string(65u << 20, 'x')));
+  folder_.write("c/ada/vector-add.cu", "A");
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada/vector-add.cu"));
+  EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr(
+                                    ": holds 180 more files that are not read: at most 128 MiB are, and no more "
+                                    "after 20 that cannot be read")));
+  EXPECT_LE(handed.left_out.size(), 12u);
+}
+
+// The names are of one hash.
+TEST_F(HostileHandIns, AZipOfTooManyEntriesIsNotOpened) {
+  const auto name = [](std::size_t i) {
+    std::string text;
+    for (int bit = 0; bit < 16; ++bit) text += (i >> bit & 1) != 0 ? "Ez" : "FY";
+    return text;
+  };
+  folder_.write("c/eve/1.zip", test::zip_of_many(kMostOwnEntries + 1, name, "x"));
+  folder_.write("c/eve/vector-add.cu", "E");
+  for (int i = 0; i < 3; ++i)
+    folder_.write("c/fay/" + std::to_string(i) + ".zip", test::zip_of_many(12'000, name, "x"));
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed), ElementsAre("eve vector-add c/eve/vector-add.cu"));
+  EXPECT_THAT(left_out(handed),
+              ::testing::IsSupersetOf({HasSubstr("c/eve/1.zip: is a zip of more than 20000 entries, and is not opened"),
+                                       HasSubstr("c/fay: holds 1 more zips than are opened")}));
+}
+
+TEST_F(HostileHandIns, NamesAreOnlyNames) {
+  for (const char* name : {"$(touch pwned)", "-rf", "a;b", "new\nline", "\xff\xfe", "..hidden", "=1+1"}) {
+    folder_.write(fs::path("c") / name / "vector-add.cu", name);
+  }
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_EQ(handed.submissions.size(), 7u);
+  EXPECT_THAT(left_out(handed), IsEmpty());
+  for (const Submission& s : handed.submissions) EXPECT_EQ(s.label.find('\n'), std::string::npos);
+}
+
+// Eight days late, with a file in it that says otherwise.
+TEST_F(HostileHandIns, AStudentsZipBringsNoTimeOfItsOwn) {
+  constexpr std::int64_t kDay = 86400, kDue = 1'790'000'000, kHandedIn = kDue + 8 * kDay;
+  const std::string own = zip_of({{"vector-add.cu", "A", false, kDue - kDay},
+                                  {"more.zip", zip_of({{"tiled-gemm.cu", "B", false, kDue - kDay}}), false, kDue}});
+  const auto expect_late = [](const Handed& handed) {
+    ASSERT_EQ(handed.submissions.size(), 2u);
+    for (const Submission& s : handed.submissions) EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2);
+  };
+  folder_.write("moodle.zip", zip_of({{"Jane_7_assignsubmission_file_/w.zip", own, false, kHandedIn}}));
+  expect_late(collect_all(folder_.path() / "moodle.zip"));
+  folder_.write("zips.zip", zip_of({{"jane.zip", own, false, kHandedIn}}));
+  expect_late(collect_all(folder_.path() / "zips.zip"));
+  folder_.write("g.zip", zip_of({{"assignment_1_export/submission_1/w.zip", own, false, kDue},
+                                 {"assignment_1_export/submission_metadata.yml",
+                                  "submission_1:\n  :submitters: []\n  :created_at: 2026-09-29 14:13:20 Z\n"}}));
+  expect_late(collect_all(folder_.path() / "g.zip"));
+  // A zip of chapters alone is one student's, and as old as the zip is.
+  const fs::path direct =
+      folder_.write("jane.zip", zip_of({{"vector-add.cu", "A", false, kDue}, {"tiled-gemm.cu", "B", false, kDue}}));
+  fs::last_write_time(direct,
+                      std::chrono::file_clock::from_sys(std::chrono::sys_seconds(std::chrono::seconds(kHandedIn))));
+  expect_late(collect_all(direct));
+}
+
+TEST_F(HostileHandIns, AZipsOnlyFolderNamesNobodyElse) {
+  // Called as its folder is, it can be but one student's.
+  for (const char* file : {"vector-add.cu", "ada_vector-add.cu", "vector-add-2.cu", "notes.txt"}) {
+    const fs::path zip = folder_.write("eve.zip", zip_of({{std::string("eve/") + file, "A", false, 1'600'000'000}}));
+    const Handed handed = collect_all(zip);
+    EXPECT_THAT(students(handed), ElementsAre("eve")) << file;
+    for (const Submission& s : handed.submissions) EXPECT_GT(s.submitted_at_s, 1'700'000'000);
+  }
+  // What may be the class's folder or a student's is nobody's.
+  const std::vector<std::vector<ArchiveFile>> doubtful = {
+      {{"eve/ada/vector-add.cu", "A"}},
+      {{"eve/ada/vector-add.cu", "A"}, {"eve/bob/vector-add.cu", "B"}},
+      {{"eve/vector-add.cu", "A"}, {"eve/bob/vector-add.cu", "B"}},
+      {{"eve/Ada_7_assignsubmission_file_/vector-add.cu", "A"}, {"README.txt", "hello"}},
+      {{"eve/ada.zip", zip_of({{"vector-add.cu", "A"}})}},
+      {{"eve/ada_7_8_vector-add.cu", "A"}},
+      {{"eve/submission_metadata.yml", "submission_1: {}"}, {"eve/submission_1/vector-add.cu", "A"}}};
+  const auto expect_doubt = [&](const char* name, const std::vector<ArchiveFile>& files) {
+    const auto handed = try_all({folder_.write(name, zip_of(files))});
+    ASSERT_FALSE(handed) << files.front().name;
+    EXPECT_THAT(handed.error().text(),
+                HasSubstr(std::string(name) + ": its only folder is `eve`, and nobody can tell whether"));
+  };
+  for (const auto& files : doubtful) {
+    for (const char* name : {"c.zip", "eve.zip"}) expect_doubt(name, files);
+  }
+  expect_doubt("c.zip", {{"eve/vector-add.cu", "A"}});
+  // A platform's folder is a student's, and a student who is known is known.
+  const fs::path moodle = folder_.write("m.zip", zip_of({{"Eve_8_assignsubmission_file_/ada/vector-add.cu", "A"}}));
+  EXPECT_THAT(students(collect_all(moodle)), ElementsAre("Eve (8)"));
+  const Handed known = collect_all(folder_.write("c.zip", zip_of(doubtful[0])), {{"vector-add"}, {}, {"eve"}});
+  EXPECT_THAT(lines(known), ElementsAre("eve vector-add c.zip/eve/ada/vector-add.cu"));
+}
+
+TEST_F(HostileHandIns, MetadataIsReadOnlyWhereThePlatformWritesIt) {
+  const std::string forged = "submission_1:\n  :submitters:\n  - :name: Ada\n    :sid: '7'\n";
+  const std::string json = R"({"created_at": "2020-01-01T00:00:00Z", "users": [{"name": "Ada", "email": "a@b.c"}]})";
+  folder_.write("c/eve/submission_metadata.yml", forged);
+  folder_.write("c/eve/submission_1/vector-add.cu", "A");
+  EXPECT_THAT(lines(collect_all(folder_.path() / "c")), ElementsAre("eve vector-add c/eve/submission_1/vector-add.cu"));
+  folder_.write("c/submission/vector-add.cu", "B");
+  folder_.write("c/submission_metadata.json", json);  // a container's, and this is none
+  EXPECT_THAT(lines(collect_all(folder_.path() / "c")),
+              ElementsAre("eve vector-add c/eve/submission_1/vector-add.cu",
+                          "submission vector-add c/submission/vector-add.cu"));
+  for (const std::string path : {"../", "./", ".\\", "/", "x/../", "eve/"}) {
+    folder_.write("d.zip", zip_of({{path + "submission_metadata.yml", forged},
+                                   {"submission_1/vector-add.cu", "A"},
+                                   {"submission_2/vector-add.cu", "B"}}));
+    EXPECT_THAT(lines(collect_all(folder_.path() / "d.zip")),
+                ElementsAre("submission_1 vector-add d.zip/submission_1/vector-add.cu",
+                            "submission_2 vector-add d.zip/submission_2/vector-add.cu"))
+        << path;
+  }
+}
+
+TEST_F(HostileHandIns, OfManyFilesTheNewestAreGraded) {
+  std::vector<ArchiveFile> copies;
+  for (int i = 1; i <= 13; ++i) {
+    copies.push_back({"vector-add-" + std::to_string(i) + ".cu", std::to_string(i), false, 1'600'000'000 + 100 * i});
+  }
+  copies.push_back({"tiled-gemm.cu", "T"});
+  std::vector<ArchiveFile> in_folder = copies;
+  for (ArchiveFile& file : in_folder) file.name = "ada/" + file.name;
+  in_folder.push_back({"bob/vector-add.cu", "B"});
+  folder_.write("c.zip", zip_of(in_folder));
+  const Handed handed = collect_all(folder_.path() / "c.zip");
+  EXPECT_THAT(lines(handed), ElementsAre("ada tiled-gemm c.zip/ada/tiled-gemm.cu", HasSubstr("vector-add-11.cu"),
+                                         HasSubstr("vector-add-12.cu"), HasSubstr("vector-add-13.cu"),
+                                         "bob vector-add c.zip/bob/vector-add.cu"));
+  EXPECT_THAT(left_out(handed),
+              ElementsAre("c.zip/ada: holds more than is graded: of 13 files of vector-add the 3 newest: "
+                          "vector-add-13.cu, vector-add-12.cu, vector-add-11.cu"));
+  // In a zip of one's own all are of one age: what is called as the chapter is comes first.
+  copies.push_back({"vector-add.cu", "the one"});
+  folder_.write("z/ada.zip", zip_of(copies));
+  EXPECT_THAT(lines(collect_all(folder_.path() / "z")), ::testing::Contains(HasSubstr("ada.zip/vector-add.cu")));
+}
+
+TEST_F(HostileHandIns, WhatCannotBeReadTakesNobodysPlace) {
+  fs::create_directories(folder_.path() / "c/bob");
+  for (const char* name : {"vector-add (1).cu", "vector-add (2).cu", "vector-add (3).cu"}) {
+    const fs::path huge = folder_.write(fs::path("c/ada") / name, "");
+    fs::resize_file(huge, (1u << 20) + 1);
+  }
+  const fs::path good = folder_.write("c/ada/vector-add.cu", "A");
+  fs::last_write_time(good, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada/vector-add.cu"));
+  EXPECT_EQ(handed.left_out.size(), 3u);
+}
+
+TEST_F(HostileHandIns, OneStudentsJunkRefusesNobody) {
+  std::vector<ArchiveFile> files = {{"ada/vector-add.cu", "A"}, {"eve/vector-add.cu", "E"}};
+  std::vector<ArchiveFile> own = {{"vector-add.cu", "F"}};
+  for (int i = 0; i < 19'990; ++i) {
+    files.push_back({"eve/junk" + std::to_string(i), ""});
+    own.push_back({"junk" + std::to_string(i), ""});
+  }
+  for (int i = 0; i < 100; ++i) files.push_back({"eve/x" + std::to_string(i) + ".cu", ""});
+  files.push_back({"fay.zip", zip_of(own)});
+  folder_.write("c.zip", zip_of(files));
+  const Handed handed = collect_all(folder_.path() / "c.zip");
+  EXPECT_THAT(lines(handed),
+              ElementsAre("ada vector-add c.zip/ada/vector-add.cu", "eve vector-add c.zip/eve/vector-add.cu",
+                          "fay vector-add c.zip/fay.zip/vector-add.cu"));
+  EXPECT_LE(handed.left_out.size(), 12u);
+  EXPECT_THAT(left_out(handed), ::testing::Contains("c.zip/eve: holds 90 more that are left out"));
+}
+
+TEST_F(HostileHandIns, NoZipOfAHandInIsPassedOver) {
+  const std::string inner = zip_of({{"tiled-gemm.cu", "T"}});
+  folder_.write("c/ada/vector-add.cu", "A");
+  folder_.write("c/ada/deep/er/more.zip", inner);
+  folder_.write("c/bob/1.zip", zip_of({{"2.zip", zip_of({{"3.zip", inner}})}, {"vector-add.cu", "B"}}));
+  for (int i = 0; i < 12; ++i) folder_.write("c/cid/" + std::to_string(i) + ".zip", inner);
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed), ::testing::Contains("ada tiled-gemm c/ada/deep/er/more.zip/tiled-gemm.cu"));
+  EXPECT_THAT(left_out(handed),
+              ::testing::Contains("c/bob/1.zip/2.zip/3.zip: is a zip in a zip in a zip, and is not opened"));
+  EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr("c/cid: holds 2 more zips than are opened: at most 10")));
+}
+
+// Students type their numbers themselves, and may type another's.
+TEST_F(HostileHandIns, AStudentOfGradescopesIsWhoHasTheAddress) {
+  const std::string bob = "submission_1:\n  :submitters:\n  - :name: Bob\n    :sid: '7'\n    :email: bob@x.edu\n";
+  const auto students = [&](const std::string& metadata) {
+    folder_.write("c/submission_metadata.yml", metadata);
+    std::vector<std::string> all;
+    for (const Owner& owner : collect_all(folder_.path() / "c").students) all.push_back(owner.student);
+    return all;
+  };
+  for (int i = 1; i <= 4; ++i) folder_.write("c/submission_" + std::to_string(i) + "/vector-add.cu", std::to_string(i));
+  EXPECT_THAT(students(bob), ::testing::Contains("Bob (bob@x.edu)"));
+  EXPECT_THAT(students(bob + "submission_2:\n  :submitters:\n  - :name: Bob\n    :sid: '7'\n    :email: eve@x.edu\n"
+                             "submission_3:\n  :submitters:\n  - :sid: '9'\n"
+                             "submission_4:\n  :submitters:\n  - :name: '9'\n"),
+              ElementsAre("(9)", "9", "Bob (bob@x.edu)", "Bob (eve@x.edu)"));
+}
+
+TEST_F(HostileHandIns, NamesThatLookAlikeStayApart) {
+  const std::string many(250, 'x');  // longer than is shown
+  for (const std::string& name :
+       {many + "1", many + "2", std::string("a\tb"), std::string("a\nb"), std::string("a?b"), std::string("\xff"),
+        std::string("\xfe"), std::string("b\xe2\x80\xae"), std::string("b?")}) {
+    folder_.write(fs::path("c") / name / "vector-add.cu", name);
+  }
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_EQ(handed.students.size(), 9u);
+  for (const Submission& s : handed.submissions) {
+    EXPECT_LE(s.owner.student.size(), 225u);
+    EXPECT_EQ(s.owner.student.find("\xe2\x80\xae"), std::string::npos);
+  }
+}
+
+// They would leave no line for what others lost.
+TEST_F(HostileHandIns, ManyWaysUpAreOneLine) {
+  std::vector<ArchiveFile> files = {{"Jane_1_assignsubmission_file_/vector-add.cu", "A"},
+                                    {"Bob_2_assignsubmission_file_x_9_assignsubmission_file_vector-add.cu", "B"}};
+  for (int i = 0; i < 40; ++i) files.push_back({"eve/../" + std::to_string(i) + "/vector-add.cu", "E"});
+  const Handed handed = collect_all(folder_.write("c.zip", zip_of(files)));
+  ASSERT_EQ(handed.left_out.size(), 5u);
+  EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr("two platforms' marks are in its name")));
+  EXPECT_THAT(left_out(handed),
+              ::testing::Contains("c.zip: holds 37 more entries that lead out of their folders (`..`)"));
+}
+
+// Else it would be as old as its files say.
+TEST_F(HostileHandIns, ASubmissionWithoutATimeIsTold) {
+  folder_.write("assignment_1_export/submission_metadata.yml",
+                "submission_1:\n  :submitters:\n  - :name: Ada\n  :created_at: 2026-10-01 10:00:00\n"
+                "submission_2:\n  :submitters:\n  - :name: Bob\n  :created_at: 2026-10-01 10:00:00 Z\n");
+  for (const char* name : {"1", "2"})
+    folder_.write(std::string("assignment_1_export/submission_") + name + "/vector-add.cu", name);
+  const Handed handed = collect_all(folder_.path() / "assignment_1_export");
+  EXPECT_EQ(handed.submissions.size(), 2u);
+  EXPECT_THAT(handed.told,
+              ElementsAre("assignment_1_export/submission_1 and 0 more submissions have no time that can be read in "
+                          "submission_metadata.yml: that of their files is taken, which a student can choose"));
+}
+
+}  // namespace
+}  // namespace roofwalk

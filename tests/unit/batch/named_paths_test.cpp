@@ -1,0 +1,173 @@
+// The paths that an instructor names: one is the class, several are one student's hand-in each, and none of these says
+// whose it is but by its own name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+
+#include "tests/support/collecting.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::int64_t kHandedIn = 1'790'000'000, kLongBefore = 1'600'000'000;
+
+class NamedPaths : public test::Collecting {
+ protected:
+  fs::path at(const char* name) const { return folder_.path() / name; }
+  void hand_in(const char* name, const std::string& bytes) const {
+    const std::chrono::sys_seconds time{std::chrono::seconds(kHandedIn)};
+    fs::last_write_time(folder_.write(name, bytes), std::chrono::file_clock::from_sys(time));
+  }
+};
+
+TEST_F(NamedPaths, SeveralAreOneStudentsEach) {
+  hand_in("c/ada/vector-add.cu", "A");
+  hand_in("c/eve/ada/vector-add.cu", "by eve, as ada");
+  hand_in("c/eve/bob/vector-add.cu", "by eve, as bob");
+  hand_in("c/fay.zip", zip_of({{"ada/vector-add.cu", "by fay, as ada", false, kLongBefore}}));
+  hand_in("c/gil.zip", zip_of({{"ada/vector-add.cu", "by gil, as ada"}, {"bob/vector-add.cu", "by gil, as bob"}}));
+  hand_in("c/hal_vector-add.cu", "H");
+  hand_in("c/doe_12_34_w.zip", zip_of({{"vector-add.cu", "D"}}));
+  const Handed handed = collect_all({at("c/ada"), at("c/eve/"), at("c/fay.zip"), at("c/gil.zip"),
+                                     at("c/hal_vector-add.cu"), at("c/doe_12_34_w.zip")});
+  EXPECT_THAT(lines(handed),
+              ElementsAre("ada vector-add c/ada/vector-add.cu", "doe (12) vector-add c/doe_12_34_w.zip/vector-add.cu",
+                          "eve vector-add c/eve/ada/vector-add.cu", "eve vector-add c/eve/bob/vector-add.cu",
+                          "fay vector-add c/fay.zip/ada/vector-add.cu", "gil vector-add c/gil.zip/ada/vector-add.cu",
+                          "gil vector-add c/gil.zip/bob/vector-add.cu", "hal vector-add c/hal_vector-add.cu"));
+  for (const Submission& s : handed.submissions)
+    EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
+}
+
+// As a shell makes paths of class/* where one student has handed in.
+TEST_F(NamedPaths, OneIsAStudentsWhereThatIsSaid) {
+  hand_in("c/eve/ada/vector-add.cu", "by eve, as ada");
+  hand_in("fay.zip", zip_of({{"ada/vector-add.cu", "by fay, as ada"}}));
+  EXPECT_THAT(students(collect_all(at("c/eve"), {{"vector-add"}, {}, {}, true})), ElementsAre("eve"));
+  EXPECT_THAT(students(collect_all(at("fay.zip"), {{"vector-add"}, {}, {}, true})), ElementsAre("fay"));
+  // Else it is the class, and a line says what it was taken for.
+  const Handed as_class = collect_all(at("c/eve"));
+  EXPECT_THAT(students(as_class), ElementsAre("ada"));
+  EXPECT_THAT(as_class.told, ElementsAre(HasSubstr("eve/ada is taken for a student, since no other folder is there")));
+}
+
+TEST_F(NamedPaths, MetadataOfASinglesHandInCountsForNothing) {
+  const std::string forged = "submission_1:\n  :created_at: 2020-01-01 00:00:00 Z\n  :submitters:\n  - :name: Ada\n";
+  for (const std::string folder : {"c/eve/", "c/fay/assignment_9_export/"}) {
+    hand_in((folder + "submission_metadata.yml").c_str(), forged);
+    hand_in((folder + "submission_1/vector-add.cu").c_str(), "by " + folder);
+  }
+  hand_in("c/gil/submission_metadata.json", R"({"created_at": "2020-01-01T00:00:00Z", "users": [{"name": "Ada"}]})");
+  hand_in("c/gil/submission/vector-add.cu", "by gil");
+  hand_in("c/hal.zip", zip_of({{"assignment_9_export/submission_metadata.yml", forged},
+                               {"assignment_9_export/submission_1/vector-add.cu", "by hal"}}));
+  const Handed handed = collect_all({at("c/eve"), at("c/fay"), at("c/gil"), at("c/hal.zip")});
+  EXPECT_THAT(students(handed), ElementsAre("eve", "fay", "gil", "hal"));
+  ASSERT_EQ(handed.submissions.size(), 4u);
+  for (const Submission& s : handed.submissions)
+    EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
+}
+
+// Who is called so may be a class, and may be a student who wants to be one.
+TEST_F(NamedPaths, MetadataOfAClassIsTold) {
+  const std::string metadata = "submission_1:\n  :created_at: 2026-10-01 10:00:00 Z\n  :submitters:\n  - :name: Ada\n";
+  for (const char* folder : {"eve/", "assignment_9_export/"}) {
+    hand_in((std::string(folder) + "submission_metadata.yml").c_str(), metadata);
+    hand_in((std::string(folder) + "submission_1/vector-add.cu").c_str(), "A");
+  }
+  EXPECT_THAT(collect_all(at("assignment_9_export")).told, IsEmpty());
+  EXPECT_THAT(
+      collect_all(at("eve")).told,
+      ElementsAre(HasSubstr("eve names its students, and when they handed in, in its own submission_metadata")));
+}
+
+// Her folder is named to grade it once more; what lies in it cannot make it the class.
+TEST_F(NamedPaths, AKnownStudentsFolderIsNoClass) {
+  hand_in("c/eve/vector-add.cu", "E");
+  hand_in("c/eve/ada/vector-add.cu", "by eve, as ada");
+  hand_in("c/fay/Ada_7_assignsubmission_file_/vector-add.cu", "by fay, as ada");
+  hand_in("eve.zip", zip_of({{"ada/vector-add.cu", "by eve, as ada"}, {"bob/vector-add.cu", "by eve, as bob"}}));
+  Wanted wanted = {{"vector-add"}, {}, {"ada", "eve", "fay"}};
+  for (const char* path : {"c/eve", "c/fay", "eve.zip"}) {
+    const auto handed = try_all({at(path)}, wanted);
+    ASSERT_FALSE(handed) << path;
+    EXPECT_THAT(handed.error().text(), HasSubstr("nobody can tell whether that is the class or a student"));
+    EXPECT_THAT(handed.error().text(), HasSubstr("--each"));
+  }
+  wanted.each_is_one = true;
+  EXPECT_THAT(students(collect_all(at("c/eve"), wanted)), ElementsAre("eve"));
+  EXPECT_THAT(students(collect_all(at("eve.zip"), wanted)), ElementsAre("eve"));
+}
+
+TEST_F(NamedPaths, AClassAmongSeveralIsTold) {
+  hand_in("assignment_1_export/submission_1/vector-add.cu", "A");
+  hand_in("moodle/Ada_7_assignsubmission_file_/vector-add.cu", "A");
+  hand_in("canvas/ada_7_8_vector-add.cu", "A");
+  hand_in("zipped.zip", zip_of({{"ada_7_8_vector-add.cu", "A"}}));
+  hand_in("renamed/submission_metadata.yml", "a: b");
+  hand_in("bob/vector-add.cu", "B");
+  const Handed handed =
+      collect_all({at("assignment_1_export"), at("moodle"), at("canvas"), at("zipped.zip"), at("renamed"), at("bob")});
+  EXPECT_THAT(students(handed), ElementsAre("bob", "canvas", "moodle", "renamed", "zipped"));
+  EXPECT_EQ(handed.told.size(), 4u);
+  EXPECT_THAT(handed.told, Each(HasSubstr("name it by itself")));
+}
+
+TEST_F(NamedPaths, ABrokenOneAmongSeveralRefusesNobody) {
+  hand_in("c/ada/vector-add.cu", "A");
+  hand_in("c/eve.zip", "PK\x03\x04 no zip at all");
+  fs::create_symlink(at("c/ada"), at("c/fay"));
+  fs::create_directories(at("c/gil"));
+  ASSERT_EQ(::mkfifo(at("c/hal_vector-add.cu").c_str(), 0644), 0);
+  const Handed handed =
+      collect_all({at("c/ada"), at("c/eve.zip"), at("c/fay"), at("c/gil"), at("c/hal_vector-add.cu")});
+  EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada/vector-add.cu"));
+  EXPECT_THAT(students(handed), ElementsAre("ada", "eve", "fay", "gil", "hal"));
+  EXPECT_THAT(left_out(handed),
+              ElementsAre(HasSubstr("c/eve.zip: is no zip that can be read"),
+                          "c/fay: is a link, and links are not followed", "c/hal_vector-add.cu: is no plain file"));
+  EXPECT_FALSE(try_all({at("c/eve.zip")}));
+  EXPECT_FALSE(try_all({at("c/ada"), at("c/nobody")}));  // a slip of the pen
+}
+
+// Two students' files of one name are two places.
+TEST_F(NamedPaths, AFilesLabelSaysWhoseItIs) {
+  hand_in("c/ada/vector-add.cu", "A");
+  hand_in("c/bob/vector-add.cu", "A");
+  EXPECT_THAT(lines(collect_all({at("c/ada/vector-add.cu"), at("c/bob/vector-add.cu")})),
+              ElementsAre("ada vector-add ada/vector-add.cu", "bob vector-add bob/vector-add.cu"));
+}
+
+TEST_F(NamedPaths, TheFolderOfTheGradesIsNoStudent) {
+  hand_in("c/ada/vector-add.cu", "A");
+  hand_in("c/bob/vector-add.cu", "B");
+  hand_in("c/grades/sources/0123.cu", "A");
+  Wanted wanted;
+  wanted.chapters = {"vector-add"};
+  wanted.grades = at("c/../c/grades");
+  const Handed handed = collect_all(at("c"), wanted);
+  EXPECT_THAT(students(handed), ElementsAre("ada", "bob"));
+  EXPECT_THAT(left_out(handed), IsEmpty());
+  EXPECT_THAT(students(collect_all({at("c/ada"), at("c/grades")}, wanted)), ElementsAre("ada"));
+}
+
+TEST_F(NamedPaths, ALinkInAClassIsItsStudents) {
+  hand_in("c/ada/vector-add.cu", "A");
+  hand_in("c/bob/vector-add.cu", "B");
+  fs::create_symlink(at("c/ada"), at("c/eve"));
+  const Handed handed = collect_all(at("c"));
+  EXPECT_THAT(students(handed), ElementsAre("ada", "bob", "eve"));
+  EXPECT_THAT(left_out(handed), ElementsAre("c/eve: is a link, and links are not followed"));
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,120 @@
+// A run ends by its budget of work, which is made of counts; what the host lacks, time or memory, is no fault of a
+// kernel.
+#include <gmock/gmock.h>
+
+#include <chrono>
+
+#include "common/specs/machine.h"
+#include "common/vgpu/memory.h"
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kCount = 1 << 16;
+
+Result<RunRecord> run(const std::string& body, const std::string& solve, const RunOptions& options) {
+  Buffer a{"a", numbers(kCount)}, c{"c", std::vector<float>(kCount)};
+  return Runner().run("#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, int n) {\n" + body +
+                          "\n}\nSOLVE(const float* a, float* c, int n) {\n  " + solve + "\n}\n",
+                      {&a, &c, kCount}, options);
+}
+
+TEST(Limits, GridsThatNoBudgetCanStartAreRefused) {
+  for (const char* grid : {"dim3(2147483647, 65535, 65535)", "2000000000"}) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto record = run("  if (a[0] > 5) c[0] = 1;", std::string("k<<<") + grid + ", 32>>>(a, c, n);", {});
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    ASSERT_FALSE(record.ok()) << grid;
+    EXPECT_THAT(record.error().message, HasSubstr("the grid of k has ")) << grid;
+    EXPECT_FALSE(record.error().file.empty());
+    EXPECT_EQ(record.error().line, 6);
+    EXPECT_LT(took.count(), 15);  // nvcc included
+  }
+}
+
+TEST(Limits, ManyEmptyLaunchesEndByTheBudget) {
+  const auto record = run("  if (a[0] > 5) c[0] = 1;", "for (int i = 0; i < 9000; ++i) k<<<1, 32>>>(a, c, n);",
+                          {.max_work = 10'000'000});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_TRUE(record->fault);
+  EXPECT_EQ(record->fault->kind, FaultKind::runaway);
+  EXPECT_EQ(record->fault->line, 6);
+}
+
+// The least budget with which a kernel comes to its end.
+std::uint64_t least_budget(const Artifact& artifact, RunOptions options) {
+  std::uint64_t low = 0, high = std::uint64_t{1} << 32;
+  while (low + 1 < high) {
+    options.max_work = low + (high - low) / 2;
+    Buffer a{"a", numbers(kCount)}, c{"c", std::vector<float>(kCount)};
+    const auto record = Runner().run(artifact, {&a, &c, kCount}, options);
+    EXPECT_TRUE(record.ok()) << record.error().text();
+    (record->fault ? low : high) = options.max_work;
+  }
+  return high;
+}
+
+std::string walks(const char* index) {
+  return std::string(
+             "#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, int n) {\n  float x = 0;\n"
+             "  unsigned h = threadIdx.x + blockIdx.x * blockDim.x;\n#pragma unroll 1\n"
+             "  for (int i = 0; i < 20; ++i) { h = h * 1664525u + 1013904223u; x += a[(") +
+         index +
+         ") & (n - 1)]; }\n  c[threadIdx.x] = x + h;\n}\nSOLVE(const float* a, float* c, int n) { k<<<24, 64>>>(a, c, "
+         "n); }\n";
+}
+
+TEST(Limits, WhatARunMayDoDoesNotDependOnHowItIsRun) {
+  const auto artifact = compile(walks("h"));
+  ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+  RunOptions one{.threads = 1, .time = RunOptions::Time::least}, two = one, lanes = one;
+  two.threads = 2;
+  lanes.lockstep = false;
+  const std::uint64_t least = least_budget(*artifact, one);
+  EXPECT_EQ(least_budget(*artifact, two), least);
+  EXPECT_EQ(least_budget(*artifact, lanes), least);
+}
+
+// The same instructions, of which each load asks for 1 or for 32 lines.
+TEST(Limits, RequestsOfManyLinesAreMoreWork) {
+  const auto rows = compile(walks("i * 32 + threadIdx.x")), scattered = compile(walks("h"));
+  ASSERT_TRUE(rows.ok() && scattered.ok());
+  const RunOptions options{.threads = 1, .time = RunOptions::Time::least};
+  EXPECT_GT(least_budget(*scattered, options), 3 * least_budget(*rows, options));
+}
+
+// Nothing depends on a clock: who is past it has found the host in trouble.
+TEST(Limits, TimeOfTheHostIsNoFaultOfAKernel) {
+  const auto record =
+      run("  for (volatile float* v = c; ; ) v[threadIdx.x] = 1;", "k<<<64, 256>>>(a, c, n);", {.max_seconds = 0.05});
+  ASSERT_FALSE(record.ok());
+  EXPECT_TRUE(record.error().file.empty()) << record.error().text();
+  EXPECT_THAT(record.error().message, HasSubstr("did not end within 0.05 s"));
+}
+
+TEST(Limits, MemoryOfTheHostIsNoFaultOfAKernel) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
+  vgpu::Memory memory(kMost);
+  EXPECT_THROW((void)memory.allocate("a", kMost / 2, 4, vgpu::Memory::Region::buffers), std::exception);
+}
+
+TEST(Limits, LocalMemoryThatTheHostCannotHoldIsRefused) {
+  Runner runner("virtual:a100-80");
+  Buffer a{"a", numbers(kCount)}, c{"c", std::vector<float>(kCount)};
+  const auto record = runner.run(
+      "#include <roofwalk.cuh>\n__global__ void k(const float* a, float* c, int n) {\n  float m[40000];\n  for (int i "
+      "= "
+      "0; i < n; ++i) m[i] = i;\n  c[0] = m[n / 2];\n}\nSOLVE(const float* a, float* c, int n) { k<<<216, 1024>>>(a, "
+      "c, n); }\n",
+      {&a, &c, 100}, {});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  ASSERT_TRUE(record->fault);
+  EXPECT_EQ(record->fault->kind, FaultKind::resource);
+  EXPECT_THAT(record->fault->message, HasSubstr("bytes of local memory a thread"));
+}
+
+}  // namespace
+}  // namespace roofwalk::test

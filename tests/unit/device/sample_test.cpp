@@ -1,0 +1,240 @@
+// The clock replays some blocks of a grid. Kernels whose blocks differ, on purpose or by their problem, have the time
+// of their whole grid whichever blocks that are.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "common/plan/parse_artifact.h"
+#include "common/specs/machine.h"
+#include "common/vgpu/gpu.h"
+#include "tests/support/kernel_runner.h"
+
+namespace roofwalk::test {
+namespace {
+
+constexpr std::uint32_t kBlocks = 4096, kThreads = 128;
+constexpr std::size_t kWords = std::size_t{1} << 22;
+
+struct Mixture {
+  const char* name;
+  const char* body;  // of a kernel with `in`, `out`, `hash` (of the block, 32 random bits) and `thread` (of the grid)
+};
+void PrintTo(const Mixture& mixture, std::ostream* out) { *out << mixture.name; }
+
+// Sixteen loads, side by side or one after another.
+#define ROOFWALK_SIXTEEN_LOADS                                                               \
+  "  float sum = 0;\n"                                                                       \
+  "  if (slow) {\n"                                                                          \
+  "    int at = thread;\n"                                                                   \
+  "    for (int i = 0; i < 16; ++i) { float x = in[at]; sum += x; at += 8192 + (x > 2); }\n" \
+  "  } else {\n"                                                                             \
+  "    float x[16];\n"                                                                       \
+  "    for (int i = 0; i < 16; ++i) x[i] = in[thread + 8192 * i];\n"                         \
+  "    for (int i = 0; i < 16; ++i) sum += x[i];\n"                                          \
+  "  }\n"
+
+constexpr Mixture kMixtures[] = {
+    {"Alike", R"(
+  float sum = 0;
+  for (int i = 0; i < 16; ++i) sum += in[thread + 8192 * i];
+  out[thread] = sum;
+)"},
+    {"HalfLoadOneByOne", "  bool slow = hash & 1;\n" ROOFWALK_SIXTEEN_LOADS "  out[thread] = sum;\n"},
+    {"SomeLoadOneByOne", "  bool slow = hash % 10 != 0;\n" ROOFWALK_SIXTEEN_LOADS "  out[thread] = sum;\n"},
+    // Each block has a path of its own.
+    {"HiddenByNoise", "  bool slow = hash & 1;\n" ROOFWALK_SIXTEEN_LOADS R"(
+  for (int i = 0; i < (hash >> 8) % 32; ++i) sum = hash >> i & 1 ? sum * 0.5f : __expf(sum);
+  out[thread] = sum;
+)"},
+    // The same instructions and bytes, from L2 or from DRAM.
+    {"HalfFromL2", R"(
+  int base = hash & 1 ? threadIdx.x : thread, step = hash & 1 ? 128 : 8192;
+  float sum = 0;
+  for (int i = 0; i < 16; ++i) sum += in[base + step * i];
+  out[thread] = sum;
+)"},
+    {"HalfHaveBankConflicts", R"(
+  __shared__ float tile[32 * 33 * 4];
+  int step = hash & 1 ? 32 : 33;
+  float sum = 0;
+  for (int i = 0; i < 32; ++i) tile[threadIdx.x % 32 * step + i] = i;
+  __syncthreads();
+  for (int i = 0; i < 32; ++i) sum += tile[threadIdx.x % 32 * step + (i + threadIdx.x / 32) % 32];
+  out[thread] = sum;
+)"},
+    // As many instructions, side by side or each after the one before; few warps at a time, which also load.
+    {"HalfWaitForThemselves", R"(
+  __shared__ float room[12000];
+  float x[8], w[8] = {1, 2, 3, 4, 5, 6, 7, 8}, sum = 0;
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) x[i] = in[thread + (1 << 19) * i];
+  if (hash & 1) {
+    #pragma unroll
+    for (int s = 0; s < 800; ++s) w[s % 8] = fmaf(w[s % 8], 0.5f, 1.0f);
+  } else {
+    #pragma unroll
+    for (int s = 0; s < 800; ++s) w[0] = fmaf(w[0], 0.5f, 1.0f);
+  }
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) sum += w[i] * x[i];
+  if (sum < 0) room[threadIdx.x * 90] = sum;
+  __syncthreads();
+  out[thread] = sum < 0 ? room[threadIdx.x] : sum;
+)"},
+    {"AnEighthDoesMost", R"(
+  float sum = thread;
+  for (int i = 0; i < (hash % 8 == 0 ? 400 : 40); ++i) sum = fmaf(sum, 0.5f, 1.0f);
+  out[thread] = sum;
+)"},
+    {"EightDoMost", R"(
+  float sum = thread;
+  for (int i = 0; i < (blockIdx.x % 512 == 77 ? 6000 : 20); ++i) sum = fmaf(sum, 0.5f, 1.0f);
+  out[thread] = sum;
+)"},
+    {"EveryAmount", R"(
+  float sum = thread;
+  for (int i = 0; i < hash % 200; ++i) sum = fmaf(sum, 0.5f, 1.0f);
+  out[thread] = sum;
+)"},
+    // The same steps in another order, each behind the same branch.
+    {"AnotherOrder", R"(
+  unsigned long long order = hash & 1 ? 0x5151515151515151ull : 0x5555555511111111ull;
+  float a = 0, sum = 0;
+  int at = thread;
+  float x[4] = {0, 0, 0, 0};
+  #pragma unroll 1
+  for (int i = 0; i < 16; ++i, order >>= 4) {
+    switch (order & 15) {
+      case 1: x[i & 1] = in[at]; at += 8192; break;
+      case 5: sum += x[0] + x[1] + a; a = sqrtf(sum); break;
+    }
+  }
+  out[thread] = sum;
+)"},
+    {"OneWarpDoesItAll", R"(
+  bool alone = hash & 1;
+  float sum = thread;
+  int mine = !alone ? 64 : threadIdx.x < 32 ? 256 : 0;
+  for (int i = 0; i < mine; ++i) sum = fmaf(sum, 0.5f, 1.0f);
+  out[thread] = sum;
+)"},
+    // Warps work in one phase, or each in one of its own.
+    {"InTurns", R"(
+  bool turns = hash & 1;
+  float sum = thread;
+  for (int phase = 0; phase < 4; ++phase) {
+    if (phase == (turns ? threadIdx.x / 32 : 0))
+      for (int i = 0; i < 64; ++i) sum = fmaf(sum, 0.5f, 1.0f);
+    __syncthreads();
+  }
+  out[thread] = sum;
+)"},
+};
+
+class Sampled : public testing::TestWithParam<Mixture> {
+ protected:
+  Sampled() : machine_(*load_machine("classroom")), gpu_(machine_) {}
+
+  void SetUp() override {
+    auto artifact = compile(std::string(R"(#include <roofwalk.cuh>
+__global__ void k(const float* __restrict__ in, float* __restrict__ out) {
+  unsigned hash = blockIdx.x * 0x9e3779b9u;
+  hash = (hash ^ hash >> 15) * 0x85ebca6bu;
+  hash ^= hash >> 13;
+  int thread = blockIdx.x * blockDim.x + threadIdx.x;
+)") + GetParam().body + "}\nSOLVE(const float* in, float* out) { k<<<1, 128>>>(in, out); }\n");
+    ASSERT_TRUE(artifact.ok()) << artifact.error().text();
+    artifact_ = *std::move(artifact);
+    auto module = parse_artifact(artifact_);
+    ASSERT_TRUE(module.ok()) << module.error().text();
+    const std::string kernel = artifact_.kernels.at(0).name;
+    ASSERT_TRUE(gpu_.load(*std::move(module), artifact_.source_name, artifact_.source_path).ok());
+    arguments_.resize(16);
+    const std::size_t bytes[] = {kWords * 4, std::size_t{kBlocks} * kThreads * 4};
+    for (int i = 0; i < 2; ++i) {
+      const int id = *gpu_.memory().allocate(i == 0 ? "in" : "out", bytes[i], 4, vgpu::Memory::Region::buffers);
+      std::memset(gpu_.memory().buffer(id).data, 0, bytes[i]);
+      std::memcpy(&arguments_[static_cast<std::size_t>(i) * 8], &gpu_.memory().buffer(id).address, 8);
+    }
+    for (const MachineInstruction& in : artifact_.kernels.at(0).code) {
+      code_.push_back({in.ptx_line, in.operation, in.target});
+    }
+    call_ = {.kernel = kernel, .grid = {kBlocks, 1, 1}, .block = {kThreads, 1, 1}, .arguments = arguments_};
+    call_.registers_per_thread = artifact_.kernels.at(0).registers_per_thread;
+    call_.code = code_;
+  }
+
+  RunRecord record_of(const vgpu::TraceLimits& traces, std::vector<std::vector<std::uint64_t>> also = {}) {
+    vgpu::RunLimits limits{.work = 1'000'000'000'000, .seconds = 600, .traces = traces};
+    limits.also_traced = std::move(also);
+    gpu_.begin_plan(limits);
+    const auto launched = gpu_.launch(call_);
+    EXPECT_TRUE(launched.ok() && *launched);
+    return gpu_.end_plan();
+  }
+
+  // As the harness runs it: again, with the blocks that were missing.
+  double sampled_ns(std::uint64_t key) {
+    vgpu::TraceLimits traces;
+    traces.instructions = instructions_ / 8;
+    traces.key = key;
+    RunRecord record = record_of(traces);
+    if (!record.untraced_blocks.empty()) {
+      ++again_;
+      record = record_of(traces, record.untraced_blocks);
+    }
+    return record.elapsed_ns;
+  }
+
+  void expect_whole_time(std::uint64_t selections) {
+    vgpu::TraceLimits everything;
+    everything.complete = true;
+    const RunRecord all = record_of(everything);
+    const double whole = all.elapsed_ns;
+    instructions_ = *all.counters[Counter::warp_instructions];
+    double least = 1e9, most = 0;
+    for (std::uint64_t key = 0; key < selections; ++key) {
+      const double sampled = sampled_ns(key * 0x9e3779b97f4a7c15u) / whole;
+      least = std::min(least, sampled);
+      most = std::max(most, sampled);
+    }
+    EXPECT_GE(least, 0.95);
+    EXPECT_LE(most, 1.08);
+    RecordProperty("least", std::to_string(least));
+    RecordProperty("most", std::to_string(most));
+    RecordProperty("ran_again", again_);
+  }
+
+  Machine machine_;
+  vgpu::Gpu gpu_;
+  Artifact artifact_;
+  std::vector<std::uint8_t> arguments_;
+  std::vector<vgpu::MachineOp> code_;
+  vgpu::KernelCall call_;
+  int again_ = 0;
+  std::uint64_t instructions_ = 0;  // of the grid
+};
+
+TEST_P(Sampled, HasTheTimeOfTheWholeGrid) { expect_whole_time(2); }
+
+// Who tries many versions of a kernel until its sample is a lucky one gains next to nothing.
+class SampledOften : public Sampled {};
+TEST_P(SampledOften, HasItForTheBestOfAThousandSelections) { expect_whole_time(1000); }
+
+constexpr auto kName = [](const auto& each) { return std::string(each.param.name); };
+INSTANTIATE_TEST_SUITE_P(Mixtures, Sampled, testing::ValuesIn(kMixtures), kName);
+// Of the others all samples are alike.
+INSTANTIATE_TEST_SUITE_P(Mixtures, SampledOften, testing::ValuesIn([] {
+                           std::vector<Mixture> some;
+                           for (const Mixture& mixture : kMixtures) {
+                             const std::string name = mixture.name;
+                             if (name.find("OneByOne") != name.npos || name == "AnotherOrder") some.push_back(mixture);
+                           }
+                           return some;
+                         }()),
+                         kName);
+
+}  // namespace
+}  // namespace roofwalk::test

@@ -1,0 +1,129 @@
+// What tells the blocks of a grid apart, by hand.
+#include "common/vgpu/strata.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/vgpu/block_latency.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using testing::ElementsAre;
+
+BlockWork work(std::uint64_t instructions, std::uint64_t memory = 0) {
+  return {.instructions = instructions, .longest_warp = instructions, .memory = memory};
+}
+
+TEST(PathSums, AreTheSameForTheSameWayAndOthersForAnotherOrder) {
+  const auto sums = [](std::initializer_list<std::uint32_t> blocks) {
+    PathSums path;
+    for (const std::uint32_t block : blocks) path.enter(block, 10);
+    return path;
+  };
+  EXPECT_EQ(sums({0, 1, 2, 1, 2}).sums, sums({0, 1, 2, 1, 2}).sums);
+  EXPECT_NE(sums({0, 1, 2, 1, 2}).sums, sums({0, 1, 1, 2, 2}).sums);
+  EXPECT_EQ(sums({0, 1, 2, 1, 2}).latency_cycles, 50u);
+}
+
+TEST(Strata, HoldBlocksThatAreAlikeWithTheirSums) {
+  Strata strata(64);
+  for (std::uint64_t i = 0; i < 64; ++i) strata.add(work(i % 4 == 0 ? 1000 : 100, 7), i, i);
+  const auto places = strata.settle({work(100, 7), work(1000, 7), work(100, 7)}, 0);
+  ASSERT_EQ(strata.all().size(), 2u);
+  EXPECT_THAT(places, ElementsAre(0, 1, 0));
+  const Stratum& cheap = strata.all()[0];
+  EXPECT_EQ(cheap.blocks, 48u);
+  EXPECT_EQ(cheap.instructions, 4800u);
+  EXPECT_EQ(cheap.memory, 48u * 7);
+  EXPECT_EQ(cheap.traced, 2u);
+  EXPECT_THAT(cheap.examples, ElementsAre(1, 2, 3, 5));
+  const Stratum& dear = strata.all()[1];
+  EXPECT_EQ(dear.longest_warp, 1000u);
+  EXPECT_EQ(dear.longest_block, 0u);
+  // A 32nd of the grid is two blocks here: every other part has one of them.
+  EXPECT_EQ(dear.by_part[0], 1);
+  EXPECT_EQ(dear.by_part[1], 0);
+  EXPECT_EQ(dear.by_part[30], 1);
+}
+
+TEST(Strata, TellBlocksApartThatWaitLonger) {
+  Strata strata(2);
+  BlockWork waits = work(100);
+  waits.latency_cycles = 5000;
+  strata.add(work(100), 0, 0);
+  strata.add(waits, 1, 1);
+  strata.settle({work(100), waits}, 0);
+  EXPECT_EQ(strata.all().size(), 2u);
+}
+
+TEST(Strata, WidenUntilTheTracedStandForTheRest) {
+  const auto settled = [](double untraced_share) {
+    Strata strata(100);
+    for (std::uint64_t i = 0; i < 100; ++i) strata.add(work(1000 + 10 * i), i, i);
+    strata.settle({work(1000), work(1500), work(1900)}, untraced_share);
+    return strata.all();
+  };
+  std::size_t before = 100;
+  for (const double share : {1.0, 0.9, 0.1, 0.0}) {
+    const std::vector<Stratum> strata = settled(share);
+    EXPECT_LE(strata.size(), before) << share;
+    before = strata.size();
+    std::uint64_t blocks = 0, instructions = 0;
+    for (const Stratum& stratum : strata) blocks += stratum.blocks, instructions += stratum.instructions;
+    EXPECT_EQ(blocks, 100u);
+    EXPECT_EQ(instructions, 100u * 1000 + 10 * 99 * 50);
+  }
+  EXPECT_LE(before, 3u);
+}
+
+TEST(Strata, BlocksThatAreNothingLikeItAreNotWidenedInto) {
+  Strata strata(100);
+  for (std::uint64_t i = 0; i < 100; ++i) strata.add(work(i == 50 ? 100'000 : 100), i, i);
+  strata.settle({work(100)}, 0);
+  ASSERT_EQ(strata.all().size(), 2u);
+  EXPECT_EQ(strata.all()[1].traced, 0u);
+  EXPECT_THAT(strata.all()[1].examples, ElementsAre(50));
+}
+
+TEST(Strata, AreNeverTooMany) {
+  Strata strata(100'000);
+  for (std::uint64_t i = 0; i < 100'000; ++i) strata.add(work(i * i + 1, i * 37 % 9973), i, i);
+  strata.settle({work(1)}, 1);
+  EXPECT_LE(strata.all().size(), Strata::kMost);
+  std::uint64_t blocks = 0;
+  for (const Stratum& stratum : strata.all()) blocks += stratum.blocks;
+  EXPECT_EQ(blocks, 100'000u);
+}
+
+// Two loads and their sum: one after another where the second's address is what the first brought.
+TEST(BlockLatency, FollowsWhatWaitsForWhat) {
+  Machine machine;
+  machine.l2_latency_cycles = 200;
+  const auto latency_of = [&](std::uint16_t address_of_second) {
+    Schedule schedule;
+    const auto add = [&](TimedKind kind, std::uint16_t result, std::vector<std::uint16_t> sources) {
+      TimedOp op;
+      op.kind = kind;
+      op.latency_cycles = 4;
+      op.result_count = 1;
+      op.source_count = static_cast<std::uint16_t>(sources.size());
+      op.first_operand = static_cast<std::uint32_t>(schedule.operands.size());
+      schedule.operands.push_back(result);
+      schedule.operands.insert(schedule.operands.end(), sources.begin(), sources.end());
+      schedule.ops.push_back(op);
+    };
+    add(TimedKind::load, 2, {1});
+    add(TimedKind::load, 3, {address_of_second});
+    add(TimedKind::compute, 4, {2, 3});
+    ProgramSchedule program;
+    program.slots = 5;
+    program.blocks = {{schedule}};
+    return block_latencies(machine, program).at(0);
+  };
+  EXPECT_EQ(latency_of(1), 2 + 200 + 1 + 4u);
+  EXPECT_EQ(latency_of(2), (1 + 200) + (1 + 200) + 1 + 4u);
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu
