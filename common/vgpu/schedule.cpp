@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "common/vgpu/instruction_cost.h"
@@ -117,13 +119,14 @@ class Scheduler {
     }
   }
 
-  // Whether a form has an access in every copy for each of its PTX (ptxas makes up to four neighbours of shared memory
+  // Whether a form has an access in every copy for each of its PTX (ptxas makes neighbours in 16 bytes of shared memory
   // one), and other instructions within reason: it folds some into others, and never most of many.
   bool is_whole(const BlockCode& form) const {
-    constexpr std::uint32_t kNeighbours = 4;           // 16 bytes of 4-byte words
+    constexpr std::uint32_t kNeighbours = 4;           // words
     constexpr std::uint32_t kShrinks = 3, kFewer = 4;  // times, beside so many for each copy
     std::vector<std::uint32_t> mains(block_->count);
     std::uint64_t issues = 0, by_rules = 0, shared = 0, shared_mains = 0;
+    std::map<std::tuple<Form, int, std::string_view, std::int64_t>, std::uint32_t> neighbours;  // their accesses
     for (const BlockOp& op : form.ops) {
       if (op.extra) continue;
       mains[op.pc - block_->first] += is_main(op);
@@ -137,11 +140,18 @@ class Scheduler {
       if (in.space == ptx::Space::shared) {
         shared += form.copies;
         shared_mains += std::min(mains[i], form.copies);
+        const auto address = std::find_if(in.operands.begin(), in.operands.end(),
+                                          [](const Operand& o) { return o.kind == Operand::Kind::address; });
+        if (address != in.operands.end())
+          neighbours[{form_of(in), address->index, address->symbol, address->offset >> 4}] += mains[i];
       } else if (mains[i] < form.copies) {
         return false;
       }
     }
-    return shared_mains * kNeighbours >= shared && issues * kShrinks + kFewer * form.copies >= by_rules * form.copies;
+    const bool has_all = std::all_of(neighbours.begin(), neighbours.end(),
+                                     [&](const auto& group) { return group.second >= form.copies; });
+    return has_all && shared_mains * kNeighbours >= shared &&
+           issues * kShrinks + kFewer * form.copies >= by_rules * form.copies;
   }
   static bool is_arithmetic(Unit unit) { return unit != Unit::memory && unit != Unit::control; }
 

@@ -2,13 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zip.h>
 
 #include <algorithm>
-#include <functional>
-#include <limits>
+#include <cerrno>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -29,76 +30,60 @@ std::string words_of(int code) {
   return words;
 }
 
-std::uint64_t number_at(const std::string& bytes, std::size_t at, std::size_t size) {
+std::uint64_t number_at(std::string_view bytes, std::uint64_t at, std::size_t size) {
   std::uint64_t value = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    if (at + i < bytes.size()) value |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
-  }
+  for (std::size_t i = 0; i < size && at + i < bytes.size(); ++i)
+    value |= std::uint64_t{static_cast<unsigned char>(bytes[static_cast<std::size_t>(at + i)])} << (8 * i);
   return value;
 }
 
-// Where the list of entries begins (PKWARE's APPNOTE, 4.3.14 to 4.3.16); nothing where there is none.
-std::optional<std::size_t> directory_of(const std::string& bytes) {
-  const std::size_t end = bytes.rfind("PK\5\6");
-  if (end == std::string::npos) return std::nullopt;
-  std::uint64_t at = number_at(bytes, end + 16, 4);
-  if (at == 0xffffffff && end >= 20 && bytes.compare(end - 20, 4, "PK\6\7") == 0)
-    at = number_at(bytes, static_cast<std::size_t>(number_at(bytes, end - 20 + 8, 8)) + 48, 8);
-  return at < end ? std::optional<std::size_t>(static_cast<std::size_t>(at)) : std::nullopt;
+bool stands_at(std::string_view bytes, std::uint64_t at, std::string_view what) {
+  return at <= bytes.size() && bytes.substr(static_cast<std::size_t>(at)).starts_with(what);
 }
 
-// Any part of an archive; shorter at its end.
-using ReadAt = std::function<std::string(std::uint64_t at, std::size_t size)>;
+// Records of an archive (PKWARE's APPNOTE, 4.3.12 to 4.3.16), with their sizes without what may follow.
+constexpr std::string_view kEnd = "PK\5\6", kLocator = "PK\6\7", kEnd64 = "PK\6\6", kHead = "PK\1\2";
+constexpr std::size_t kEndBytes = 22, kLocatorBytes = 20, kEnd64Bytes = 56, kHeadBytes = 46, kLongestComment = 0xffff;
 
-ReadAt read_at(const std::string& bytes) {
-  return [&bytes](std::uint64_t at, std::size_t size) {
-    return at < bytes.size() ? bytes.substr(static_cast<std::size_t>(at), size) : std::string();
-  };
-}
-
-ReadAt read_at(int file) {
-  return [file](std::uint64_t at, std::size_t size) {
-    std::string part(size, '\0');
-    const bool is_place = at <= static_cast<std::uint64_t>(std::numeric_limits<::off_t>::max());
-    const ssize_t count = is_place ? ::pread(file, part.data(), size, static_cast<::off_t>(at)) : 0;
-    part.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-    return part;
-  };
-}
-
-// How many entries libzip reads to open an archive: those of each list that may be the archive's, as they stand there
-// (PKWARE's APPNOTE, 4.3.12 to 4.3.16). The number that the archive gives may be anything, and only libzip believes the
-// one of 64 bits, for which it takes memory. Stops where there are more than `most`.
-std::uint64_t count_entries(const ReadAt& read, std::uint64_t size, std::uint64_t most) {
-  constexpr std::size_t kHead = 46, kEnd = 22, kLocator = 20, kEnd64 = 56, kLongestComment = 0xffff;
-  constexpr std::size_t kTail = kLongestComment + kEnd + kLocator;
-  const std::string tail = read(size - std::min<std::uint64_t>(size, kTail), kTail);
-  std::uint64_t count = 0;
-  for (std::size_t at = tail.find("PK\5\6"); at != std::string::npos && count <= most;
-       at = tail.find("PK\5\6", at + 1)) {
-    if (number_at(tail, at + 4, 4) != 0) continue;  // of several disks, which libzip does not read
-    std::uint64_t left = number_at(tail, at + 12, 4), place = number_at(tail, at + 16, 4);
-    if (at >= kLocator && tail.compare(at - kLocator, 4, "PK\6\7") == 0) {
-      const std::string end = read(number_at(tail, at - kLocator + 8, 8), kEnd64);
-      if (number_at(end, 32, 8) > most) return most + 1;
-      left = number_at(end, 40, 8), place = number_at(end, 48, 8);
-    }
-    while (left >= kHead && count <= most) {
-      const std::string head = read(place, kHead);
-      if (!head.starts_with("PK\1\2")) break;
-      const std::uint64_t bytes = kHead + number_at(head, 28, 2) + number_at(head, 30, 2) + number_at(head, 32, 2);
-      place += bytes;
-      left -= std::min(left, bytes);
-      ++count;
-    }
+// Where the record lies with which the archive ends: its comment is the last thing in the file. What looks like one
+// before it may lie in anybody's file.
+std::optional<std::size_t> end_of(std::string_view bytes) {
+  const std::size_t first = bytes.size() - std::min(bytes.size(), kEndBytes + kLongestComment);
+  std::optional<std::size_t> last;
+  for (std::size_t at = bytes.rfind(kEnd); at != std::string_view::npos && at >= first;) {
+    if (!last) last = at;
+    if (at + kEndBytes + number_at(bytes, at + 20, 2) == bytes.size()) return at;
+    if (at == 0) break;
+    at = bytes.rfind(kEnd, at - 1);
   }
-  return count;
+  return last;
 }
 
-Status require_few(const ReadAt& read, std::uint64_t size, std::size_t most_entries) {
-  if (count_entries(read, size, most_entries) <= most_entries) return kOk;
-  return Error{.message = fmt::format("is a zip of more than {} entries, and is not opened", most_entries),
-               .advice = "unpack it and name the folder"};
+struct EntryList {
+  std::uint64_t at = 0, bytes = 0;
+};
+
+EntryList list_of(std::string_view bytes, std::size_t end) {
+  if (end >= kLocatorBytes && stands_at(bytes, end - kLocatorBytes, kLocator)) {
+    const std::uint64_t at = number_at(bytes, end - kLocatorBytes + 8, 8);
+    if (stands_at(bytes, at, kEnd64) && at + kEnd64Bytes <= end)
+      return {number_at(bytes, at + 48, 8), number_at(bytes, at + 40, 8)};
+  }
+  return {number_at(bytes, end + 16, 4), number_at(bytes, end + 12, 4)};
+}
+
+// Calls visit(place, bytes) for each entry of the list, as they stand there: the number that the archive gives may be
+// anything.
+template <class Visit>
+void for_each_head(std::string_view bytes, const EntryList& list, Visit&& visit) {
+  std::uint64_t at = list.at, left = list.bytes;
+  while (left >= kHeadBytes && stands_at(bytes, at, kHead)) {
+    const std::uint64_t size =
+        kHeadBytes + number_at(bytes, at + 28, 2) + number_at(bytes, at + 30, 2) + number_at(bytes, at + 32, 2);
+    if (!visit(at, size)) return;
+    at += size;
+    left -= std::min(left, size);
+  }
 }
 
 bool is_plain_text(std::string_view text) {
@@ -112,17 +97,16 @@ bool is_plain_text(std::string_view text) {
 
 // libzip refuses a whole zip where one name that is said to be UTF-8 holds a control character, or is none. One file's
 // name must not refuse a class: nothing is said of such a name any more, and it is read as it stands.
-void allow_any_names(std::string& bytes) {
-  constexpr std::size_t kHead = 46;
+void allow_any_names(std::span<char> bytes, const EntryList& list) {
   constexpr unsigned kIsUtf8 = 0x08;  // of the second byte of the flags
-  std::optional<std::size_t> at = directory_of(bytes);
-  while (at && *at + kHead <= bytes.size() && bytes.compare(*at, 4, "PK\1\2") == 0) {
-    const auto length = static_cast<std::size_t>(number_at(bytes, *at + 28, 2));
-    const auto more = static_cast<std::size_t>(number_at(bytes, *at + 30, 2) + number_at(bytes, *at + 32, 2));
-    if (!is_plain_text(std::string_view(bytes).substr(*at + kHead, length)))
-      bytes[*at + 9] = static_cast<char>(static_cast<unsigned char>(bytes[*at + 9]) & ~kIsUtf8);
-    *at += kHead + length + more;
-  }
+  const std::string_view all(bytes.data(), bytes.size());
+  for_each_head(all, list, [&](std::uint64_t at, std::uint64_t) {
+    const auto place = static_cast<std::size_t>(at);
+    if (place + kHeadBytes > bytes.size()) return false;
+    if (!is_plain_text(all.substr(place + kHeadBytes, static_cast<std::size_t>(number_at(all, at + 28, 2)))))
+      bytes[place + 9] = static_cast<char>(static_cast<unsigned char>(bytes[place + 9]) & ~kIsUtf8);
+    return true;
+  });
 }
 
 // As it stands where it is UTF-8, else as old programs meant it.
@@ -144,10 +128,13 @@ std::string name_of(zip_t* zip, zip_uint64_t index) {
 }  // namespace
 
 struct Archive::Impl {
-  std::string bytes;  // that the archive is read from, where it is in memory
+  std::string bytes;      // that the archive is read from, where it is in memory
+  void* pages = nullptr;  // likewise, of a file: copied where they are written
+  std::size_t page_bytes = 0;
   zip_t* zip = nullptr;
   ~Impl() {
     if (zip != nullptr) zip_discard(zip);
+    if (pages != nullptr) ::munmap(pages, page_bytes);
   }
 };
 
@@ -179,38 +166,68 @@ Archive Archive::listed(std::unique_ptr<Impl> impl) {
 }
 
 Result<Archive> Archive::open(const fs::path& file, std::size_t most_entries) {
-  {
-    const Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat info {};
-    if (opened.get() >= 0 && ::fstat(opened.get(), &info) == 0) {
-      Status few = require_few(read_at(opened.get()), static_cast<std::uint64_t>(info.st_size), most_entries);
-      if (!few) return Error{.message = few.error().message, .file = file.string(), .advice = few.error().advice};
-    }
-  }
-  int code = 0;
+  // Not waiting for a writer, should it be a pipe.
+  const Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (opened.get() < 0 || ::fstat(opened.get(), &info) != 0)
+    return Error{.message = fmt::format("cannot be read: {}", std::strerror(errno)), .file = file.string()};
+  if (!S_ISREG(info.st_mode)) return Error{.message = "is no plain file", .file = file.string()};
   auto impl = std::make_unique<Impl>();
-  impl->zip = zip_open(file.c_str(), ZIP_RDONLY, &code);
-  if (impl->zip == nullptr && code == ZIP_ER_INCONS) return in_memory(file_text(file), most_entries);
-  if (impl->zip == nullptr)
-    return Error{.message = "is no zip that can be read: " + words_of(code), .file = file.string()};
-  return listed(std::move(impl));
+  impl->page_bytes = static_cast<std::size_t>(info.st_size);
+  if (impl->page_bytes != 0) {
+    void* const pages =
+        ::mmap(nullptr, impl->page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, opened.get(), 0);
+    if (pages == MAP_FAILED)
+      return Error{.message = fmt::format("cannot be read: {}", std::strerror(errno)), .file = file.string()};
+    impl->pages = pages;
+  }
+  const std::span all(static_cast<char*>(impl->pages), impl->page_bytes);
+  auto archive = of_bytes(std::move(impl), all, most_entries);
+  if (!archive)
+    return Error{.message = archive.error().message, .file = file.string(), .advice = archive.error().advice};
+  return archive;
 }
 
 Result<Archive> Archive::in_memory(std::string bytes, std::size_t most_entries) {
-  ROOFWALK_TRY_STATUS(require_few(read_at(bytes), bytes.size(), most_entries));
   auto impl = std::make_unique<Impl>();
   impl->bytes = std::move(bytes);
-  allow_any_names(impl->bytes);
+  const std::span all(impl->bytes);
+  return of_bytes(std::move(impl), all, most_entries);
+}
+
+// libzip looks for the end of an archive anywhere in its last 64 KiB, and takes what it likes best. While it opens, the
+// true one is the only one there.
+Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::span<char> bytes, std::size_t most_entries) {
+  const std::string_view all(bytes.data(), bytes.size());
+  const auto end = end_of(all);
+  if (!end && !bytes.empty()) return Error{.message = "is no zip that can be read: it has no list of entries"};
+  const EntryList list = end ? list_of(all, *end) : EntryList{};
+  std::uint64_t count = 0;
+  for_each_head(all, list, [&](std::uint64_t, std::uint64_t) { return ++count <= most_entries; });
+  if (count > most_entries) {
+    return Error{.message = fmt::format("is a zip of more than {} entries, and is not opened", most_entries),
+                 .advice = "unpack it and name the folder"};
+  }
+  allow_any_names(bytes, list);
+  std::vector<std::size_t> hidden;
+  const std::size_t first = bytes.size() - std::min(bytes.size(), 2 * (kEndBytes + kLongestComment));
+  for (std::size_t at = all.find(kEnd, first); at != std::string_view::npos; at = all.find(kEnd, at + 1)) {
+    if (at != end) hidden.push_back(at);
+  }
+  for (const std::size_t at : hidden) bytes[at] = 0;
   zip_error_t error;
   zip_error_init(&error);
-  zip_source_t* source = zip_source_buffer_create(impl->bytes.data(), impl->bytes.size(), 0, &error);
+  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
   if (source != nullptr) impl->zip = zip_open_from_source(source, ZIP_RDONLY, &error);
   const std::string words = zip_error_strerror(&error);
   zip_error_fini(&error);
+  for (const std::size_t at : hidden) bytes[at] = kEnd[0];
   if (impl->zip == nullptr) {
     if (source != nullptr) zip_source_free(source);
     return Error{.message = "is no zip that can be read: " + words};
   }
+  if (static_cast<std::uint64_t>(zip_get_num_entries(impl->zip, 0)) != count)
+    return Error{.message = "is no zip that can be read: its list does not have the entries that it says"};
   return listed(std::move(impl));
 }
 

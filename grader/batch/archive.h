@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ class Archive {
  private:
   struct Impl;
   explicit Archive(std::unique_ptr<Impl> impl);
+  static Result<Archive> of_bytes(std::unique_ptr<Impl> impl, std::span<char> bytes, std::size_t most_entries);
   static Archive listed(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
   std::vector<ArchiveEntry> entries_;

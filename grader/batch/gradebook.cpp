@@ -296,16 +296,19 @@ Gradebook make_gradebook(const GradebookInput& input) {
     if (column == book.columns.end() || row == nullptr) continue;
     std::vector<Entry>& entries = row->cells[static_cast<std::size_t>(column - book.columns.begin())].entries;
     const auto [place, is_new] = seen.try_emplace({row, submission.chapter, submission.source_sha256}, entries.size());
-    if (!is_new) {
-      Entry& entry = entries[place->second];
-      entry.submitted_again_at_s = std::max(entry.submitted_again_at_s, submission.submitted_at_s);
-      continue;
-    }
     const StoredGrade* grade = input.grade(submission);
     Entry entry = entry_of(submission, *column, input.terms, grade, input.trouble);
     if (grade != nullptr && input.graded_by) entry.graded_by = input.graded_by(submission, *grade);
-    book.all_boxed = book.all_boxed && (entry.verdict.empty() || entry.boxed);
-    entries.push_back(std::move(entry));
+    if (is_new) {
+      book.all_boxed = book.all_boxed && (entry.verdict.empty() || entry.boxed);
+      entries.push_back(std::move(entry));
+      continue;
+    }
+    // Submissions come by the students' names, of which one row may have several.
+    Entry& known = entries[place->second];
+    const std::int64_t again_at_s = std::max(known.submitted_again_at_s, entry.submitted_again_at_s);
+    if (entry.submitted_at_s < known.submitted_at_s) known = std::move(entry);
+    known.submitted_again_at_s = again_at_s;
   }
   for (auto& [student, row] : rows.by_student) {
     for (Cell& cell : row.cells) {

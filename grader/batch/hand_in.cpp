@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -161,7 +162,7 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
                               Handed& handed) {
   const auto order = [&](const Candidate* one) {
     return std::make_tuple(-one->found.written_at_s, one->called != chapter + ".cu", one->zips, one->found.parts.size(),
-                           one->full_label());
+                           std::cref(one->label), std::cref(one->found.parts));
   };
   std::sort(files.begin(), files.end(), [&](const auto* a, const auto* b) { return order(a) < order(b); });
   std::vector<std::string> kept;

@@ -87,7 +87,7 @@ class Collector {
     }
     Listing listing;
     listing.top.push_back(file_at(full, {name}));
-    if (is_zip(name)) {
+    if (is_zip(name) && fs::is_regular_file(status)) {
       auto archive = Archive::open(full, kMostOwnEntries);
       if (archive && looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)))))
         tell(label_of(top_, {name}), kIsNoClass);
@@ -104,7 +104,7 @@ class Collector {
     Listing listing = list_folder(full, grades_);
     if (!listing.trouble.empty()) leave_out(top_, listing.trouble);
     if (is_known_student(name)) {
-      if (holds_students(listing)) return doubtful_student();
+      if (holds_students(listing) || looks_like_class(listing)) return doubtful_student();
       add_student(name, pile_of(std::move(listing)));
       return kOk;
     }
@@ -141,7 +141,7 @@ class Collector {
   // Its name is a student's by the record, and what lies in it may be others' hand-ins.
   Status doubtful_student() const {
     return Error{.message =
-                     "is called as a student is, and holds folders that are called so, too: nobody can tell whether "
+                     "is called as a student is, and holds what may be others' hand-ins: nobody can tell whether "
                      "that is the class or a student",
                  .file = top_,
                  .advice = "--each if it is the student's; else call the class's folder otherwise"};
@@ -190,7 +190,7 @@ class Collector {
   Status add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
     Listing listing = list_class(zip);
     const bool is_known = is_known_student(stem);
-    if (is_known && holds_students(listing)) return doubtful_student();
+    if (is_known && (holds_students(listing) || looks_like_class(listing))) return doubtful_student();
     if (is_known || is_one_students(listing, {}) || is_own_folder(listing, stem)) {
       add_student(stem, list_own(zip, written_at_s));
     } else if (is_only_student(listing)) {

@@ -166,6 +166,18 @@ TEST_F(Book, TheSameBytesAgainAreTheFirstSubmission) {
   EXPECT_EQ(book.rows[0].cells[0].points(), 10);
 }
 
+// Submissions come by the names of their students, of which a row may have several.
+TEST_F(Book, TheSameBytesAreTheFirstSubmissionInAnyOrder) {
+  terms_.late = {0.25, 9};
+  hand_in("ann", "x", kDue + 5 * kDay);
+  hand_in("ann", "x", kDue);
+  graded("x", "pass", 16);
+  const Gradebook book = make();
+  EXPECT_EQ(book.rows[0].cells[0].entries.size(), 1u);
+  EXPECT_EQ(book.rows[0].cells[0].points(), 10);
+  EXPECT_EQ(book.rows[0].cells[0].entries[0].submitted_again_at_s, kDue + 5 * kDay);
+}
+
 TEST_F(Book, TheSameBytesFromOthersAreTold) {
   hand_in("ann", "x");
   hand_in("bob", "x");

@@ -95,9 +95,10 @@ TEST_F(NamedPaths, AKnownStudentsFolderIsNoClass) {
   hand_in("c/eve/vector-add.cu", "E");
   hand_in("c/eve/ada/vector-add.cu", "by eve, as ada");
   hand_in("c/fay/Ada_7_assignsubmission_file_/vector-add.cu", "by fay, as ada");
+  hand_in("c/canvas/doejane_7_8_vector-add.cu", "taken for a student once");
   hand_in("eve.zip", zip_of({{"ada/vector-add.cu", "by eve, as ada"}, {"bob/vector-add.cu", "by eve, as bob"}}));
-  Wanted wanted = {{"vector-add"}, {}, {"ada", "eve", "fay"}};
-  for (const char* path : {"c/eve", "c/fay", "eve.zip"}) {
+  Wanted wanted = {{"vector-add"}, {}, {"ada", "canvas", "eve", "fay"}};
+  for (const char* path : {"c/eve", "c/fay", "c/canvas", "eve.zip"}) {
     const auto handed = try_all({at(path)}, wanted);
     ASSERT_FALSE(handed) << path;
     EXPECT_THAT(handed.error().text(), HasSubstr("nobody can tell whether that is the class or a student"));

@@ -270,17 +270,18 @@ TEST(ScheduleByCode, WhatLacksAnAccessGivesWayToTheRules) {
 
 // Up to four neighbours in shared memory are one access of 16 bytes.
 TEST(ScheduleByCode, NeighboursInSharedMemoryMayBeOneAccess) {
-  const auto text_with = [](int loads) {
+  const auto text_with = [](int loads, int step_bytes) {
     std::string body;
     for (int i = 0; i < loads; ++i)
-      body += "ld.shared.f32 %f" + std::to_string(i) + ", [%r1+" + std::to_string(4 * i) + "];\n";
+      body += "ld.shared.f32 %f" + std::to_string(i) + ", [%r1+" + std::to_string(step_bytes * i) + "];\n";
     const auto s = scheduled(body);
     const auto exit = static_cast<std::uint32_t>(loads);
     const auto code = at_lines(*s, {{0, kLoad, -1}, {exit, kExit, -1}});
     return s->text(vgpu::schedule(machine_with_latencies(), s->program, code).blocks[0][0]);
   };
-  EXPECT_EQ(text_with(4), "ld ret");
-  EXPECT_EQ(text_with(5), "ld ld ld ld ld ret");
+  EXPECT_EQ(text_with(4, 4), "ld ret");
+  EXPECT_EQ(text_with(5, 4), "ld ld ld ld ld ret");
+  EXPECT_EQ(text_with(2, 16), "ld ld ret");
 }
 
 TEST(ScheduleByCode, ProductsThatAreMissingAreAdded) {
