@@ -125,6 +125,18 @@ std::string name_of(zip_t* zip, zip_uint64_t index) {
   return name;
 }
 
+// When an entry was written, where the archive tells it in UTC: an extra field of Info-ZIP's ("UT": which times, then
+// seconds since 1970). An entry's own time is that of a clock in an unknown time zone, in steps of two seconds.
+std::optional<std::int64_t> written_at(zip_t* zip, zip_uint64_t index) {
+  constexpr zip_uint16_t kTimes = 0x5455;
+  constexpr zip_uint8_t kHasWritten = 1;
+  zip_uint16_t size = 0;
+  const zip_uint8_t* field = zip_file_extra_field_get_by_id(zip, index, kTimes, 0, &size, ZIP_FL_CENTRAL);
+  if (field == nullptr || size < 5 || (field[0] & kHasWritten) == 0) return std::nullopt;
+  const std::string_view bytes(reinterpret_cast<const char*>(field), size);
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(number_at(bytes, 1, 4)));
+}
+
 }  // namespace
 
 struct Archive::Impl {
@@ -151,7 +163,8 @@ Archive Archive::listed(std::unique_ptr<Impl> impl) {
     const std::string name = name_of(zip, index);
     zip_stat_t stat;
     if (name.empty() || zip_stat_index(zip, index, 0, &stat) != 0) continue;
-    const std::int64_t written = (stat.valid & ZIP_STAT_MTIME) != 0 ? static_cast<std::int64_t>(stat.mtime) : 0;
+    const std::int64_t said = (stat.valid & ZIP_STAT_MTIME) != 0 ? static_cast<std::int64_t>(stat.mtime) : 0;
+    const std::int64_t written = written_at(zip, index).value_or(said);
     ArchiveEntry::Kind kind = name.ends_with('/') ? ArchiveEntry::Kind::folder : ArchiveEntry::Kind::file;
     zip_uint8_t system = 0;
     zip_uint32_t attributes = 0;

@@ -16,7 +16,7 @@ namespace roofwalk {
 struct ArchiveEntry {
   enum class Kind { file, folder, link };
   std::string name;               // as it stands in the archive: any bytes, any number of slashes
-  std::int64_t written_at_s = 0;  // seconds since 1970; a zip keeps the time of day without its zone, ours is taken
+  std::int64_t written_at_s = 0;  // seconds since 1970; where only the time of day is told, our time zone is taken
   std::uint64_t index = 0, packed_bytes = 0;
   Kind kind = Kind::file;
 };

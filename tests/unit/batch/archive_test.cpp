@@ -157,6 +157,23 @@ TEST(Archives, NobodysBytesAreTheListOfAll) {
   }
 }
 
+// An extra field of the list tells the time in UTC; without it, it is that of this computer's time zone.
+TEST(Archives, TimesAreThoseOfTheWorldWhereTheyAreTold) {
+  const test::ScratchFolder folder;
+  ASSERT_TRUE(write_archive(folder.path() / "a.zip", {{"x", "one"}}));
+  std::string bytes = file_text(folder.path() / "a.zip");
+  const std::size_t head = bytes.rfind("PK\1\2"), end = bytes.rfind("PK\5\6");
+  const std::size_t more = bytes[head + 30] + bytes[head + 31];  // of other fields
+  const std::string field = "UT" + test::little_endian(5, 2) + "\1" + test::little_endian(1'700'000'001, 4);
+  bytes.replace(end + 12, 4, test::little_endian(end - head + field.size(), 4));
+  bytes.insert(head + 46 + 1 + more, field);
+  bytes.replace(head + 30, 2, test::little_endian(more + field.size(), 2));
+  const auto archive = Archive::in_memory(bytes);
+  ASSERT_TRUE(archive) << archive.error().text();
+  ASSERT_EQ(archive->entries().size(), 1u);
+  EXPECT_EQ(archive->entries()[0].written_at_s, 1'700'000'001);
+}
+
 TEST(Archives, APipeIsNone) {
   const test::ScratchFolder folder;
   ASSERT_EQ(::mkfifo((folder.path() / "a.zip").c_str(), 0600), 0);
