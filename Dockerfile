@@ -10,6 +10,6 @@ FROM base
 ENV ROOFWALK_NATIVE=OFF PIP_NO_CACHE_DIR=1
 WORKDIR /roofwalk
 COPY . .
-RUN ./roofwalk list --yes && rm -rf /var/lib/apt/lists/*
+RUN ./roofwalk list --yes && ./roofwalk help && rm -rf /var/lib/apt/lists/*
 ENTRYPOINT ["./roofwalk"]
 CMD ["list"]

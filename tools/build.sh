@@ -61,7 +61,10 @@ build_quietly() {
   configure
   watch building ninja_line NINJA_STATUS='[%f/%t] ' ninja -C "$build" "$target" || show_build_errors
   mv "$stamp.new" "$stamp"
-  if [[ $target == all ]]; then cp -p "$stamp" "$state/built-roofwalk"; fi
+  if [[ $target == all ]]; then
+    cp -p "$stamp" "$state/built-roofwalk"
+    cp -p "$stamp" "$state/built-roofwalk-learner"
+  fi
 }
 
 # Processor time that the quick tests and a build from nothing may take together: ten minutes on two cores, as they are

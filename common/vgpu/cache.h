@@ -8,8 +8,7 @@
 //   partly written one costs one fill read when it is read or leaves L2.
 // - Dirty sectors are written to DRAM when their line leaves L2, and the rest at the end of the plan.
 // - Victims: least recently used. Sets: murmur3's 64-bit finalizer over the number of the line's frame (frames.h),
-// modulo
-//   the number of sets.
+//   modulo the number of sets.
 #pragma once
 
 #include <cstdint>

@@ -55,9 +55,8 @@ struct Rename {
 };
 
 // One basic block, or several in a row that run as one under predicates (merge.h); once, or `copies` iterations of a
-// loop that is nothing else; in the order of issue. A part is one basic block of one copy: their number is copy *
-// members
-// + place among the members. What belongs to a part that a warp does not enter only issues.
+// loop that is nothing else; in the order of issue. A part is one basic block of one copy, numbered copy by copy in the
+// order of the members. What belongs to a part that a warp does not enter only issues.
 struct Schedule {
   std::uint32_t copies = 1, members = 1;
   std::vector<TimedOp> ops;

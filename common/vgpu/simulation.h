@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <queue>
 #include <tuple>
 #include <utility>
@@ -152,7 +153,7 @@ class Simulation {
     block.live = warps_per_block(sm);
     block.standing = 0;
     std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
-    if (has_mbarriers_) block.phases = phases_of(trace);
+    if (has_mbarriers_) block.phases = phases_before(trace);
     for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) {
       SimWarp& warp = sm.warps[block.first_warp + w];
       warp.trace = &trace.warps[w];
@@ -554,8 +555,14 @@ class Simulation {
            in.async == ptx::AsyncMode::mbarrier_arrive;
   }
 
-  // The phases of a block's mbarriers, before anybody came.
-  std::vector<SimPhase> phases_of(const BlockTrace& trace) const {
+  // The phases of a block's mbarriers, before any warp arrived.
+  const std::vector<SimPhase>& phases_before(const BlockTrace& trace) {
+    const auto [place, is_new] = phases_before_.try_emplace(&trace);
+    if (is_new) place->second = count_phases(trace);
+    return place->second;
+  }
+
+  std::vector<SimPhase> count_phases(const BlockTrace& trace) const {
     std::vector<SimPhase> phases;
     for (const WarpTrace& warp : trace.warps) {
       auto outcome = warp.outcomes.begin();
@@ -768,6 +775,7 @@ class Simulation {
   double interval_[kUnitCount];
   std::vector<std::size_t> memory_ops_;  // by basic block
   bool has_mbarriers_ = false;
+  std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;  // of each trace's mbarriers
   std::vector<SimSm> sms_;
   SharedServer l2_, dram_;
   std::vector<Cycle> starts_;  // of the blocks, in order

@@ -20,15 +20,20 @@ void add_reset_command(Verb& program, Session& session, int& exit_code);
 void add_machines_command(Verb& program, Session& session, int& exit_code);
 void add_roofs_command(Verb& program, Session& session, int& exit_code);
 void add_operations_command(Verb& program, Session& session, int& exit_code);
+void add_doctor_command(Verb& program, Session& session, int& exit_code);
+void add_device_worker_command(Verb& program, Session& session, int& exit_code);
+void add_dev_command(Verb& program, Session& session, int& exit_code);
+// Those about a class. The program for learners has none of them.
+void add_class_verbs(Verb& program, Session& session, int& exit_code);
+
+void add_help_command(Verb& program, const CommandLine& line, int& exit_code);
+
+// What add_class_verbs adds.
+void add_handout_command(Verb& program, Session& session, int& exit_code);
 void add_grade_command(Verb& program, Session& session, int& exit_code);
 void add_grade_worker_command(Verb& program, Session& session, int& exit_code);
 void add_history_command(Verb& program, Session& session, int& exit_code);
 void add_report_command(Verb& program, Session& session, int& exit_code);
 void add_export_command(Verb& program, Session& session, int& exit_code);
-void add_handout_command(Verb& program, Session& session, int& exit_code);
-void add_doctor_command(Verb& program, Session& session, int& exit_code);
-void add_device_worker_command(Verb& program, Session& session, int& exit_code);
-void add_dev_command(Verb& program, Session& session, int& exit_code);
-void add_help_command(Verb& program, const CommandLine& line, int& exit_code);
 
 }  // namespace roofwalk

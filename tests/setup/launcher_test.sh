@@ -62,6 +62,7 @@ printf "%s\n" "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "ROOFWALK_CUDA_HEADERS:INTERN
 stand_in "$tools" ninja 'printf "${NINJA_REPORTS:-}"; sleep "${NINJA_TAKES:-0}"; eval "${NINJA_RUNS:-}"
 if [[ -n ${NINJA_SAYS:-} ]]; then printf "$NINJA_SAYS"; exit 1; fi
 echo "[1/1] Linking"; mkdir -p "$2"/{grader,book/truth}; cp "$PROGRAM" "$2/grader/roofwalk"
+cp "$PROGRAM" "$2/grader/roofwalk-learner"
 cp "$TRUTH" "$2/book/truth/book_truth"'
 stand_in "$tools" ctest 'echo "on-path $(type -P ptxas)" >>"$CALLS"
 eval "${CTEST_RUNS:-}"
@@ -123,7 +124,7 @@ prints "cuda=$folder/new root=$root"
 prints $'[run]\n[vector-add]\n[--kernel]\n[my file.cu]'
 prints_not '[--yes]'
 starts 'cmake --preset default'
-starts 'ninja -C .*/build/default roofwalk'
+starts 'ninja -C .*/build/default roofwalk-learner$'
 starts_not apt-get
 
 # The second starts the program and nothing else; a saved source is built, a new requirement looked at.
@@ -138,6 +139,12 @@ touch "$root/tools/apt-packages.txt"
 call 1 list
 starts dpkg-query
 starts_not cmake
+
+# What grades a class is built when a verb asks for it, once; so is what knows every verb.
+call 1 grade class
+starts 'ninja -C .*/build/default roofwalk$'
+call 1 --help
+starts_not ninja
 
 # A missing package: nothing happens unasked; --yes installs that one; a failure says its cause and what to do.
 touch "$root/tools/apt-packages.txt"

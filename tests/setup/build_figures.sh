@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# What a build costs, in processor seconds (user and system, of everything that it starts) and in seconds of wall: from
+# nothing to the first dot, one touched file, and an update from an older commit. Works in a clone of HEAD; whatever else
+# the machine does meanwhile is in the figures.
+#
+#   build_figures.sh [FROM]    FROM: the commit that is updated; default: the tenth before HEAD
+set -euo pipefail
+
+root=$(git -C "$(dirname -- "${BASH_SOURCE[0]}")" rev-parse --show-toplevel)
+from=$(git -C "$root" rev-parse --verify "${1:-HEAD~10}^{commit}")
+if [[ -z ${ROOFWALK_CUDA:-} && -x $root/.venv/cuda/bin/nvcc ]]; then export ROOFWALK_CUDA=$root/.venv/cuda; fi
+folder=$(mktemp -d "${TMPDIR:-/tmp}/roofwalk-build.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+unset ROOFWALK_ROOT
+export CCACHE_DISABLE=1  # a cache that is warm would say nothing of a first build
+
+# measured WHAT COMMAND...: prints a line of figures. The exit code of a verb is not looked at: a starter does not pass.
+measured() {
+  local what=$1 wall user system TIMEFORMAT='%R %U %S'
+  shift
+  { time "$@" >"$folder/output" 2>&1 || true; } 2>"$folder/time"
+  read -r wall user system < <(tail -n 1 "$folder/time")
+  awk -v what="$what" -v wall="$wall" -v user="$user" -v system_s="$system" \
+    'BEGIN { printf "%-58s %7.1f processor s %7.1f s\n", what, user + system_s, wall }'
+}
+
+clone() { git clone -q "$root" "$folder/$1" && cd "$folder/$1" && git checkout -q "$2"; }
+
+clone first "$(git -C "$root" rev-parse HEAD)"
+measured 'first dot: run vector-add' ./roofwalk run vector-add --yes
+grep -q 'NOT YET' "$folder/output" || { cat "$folder/output" >&2; echo 'FAILED: no dot' >&2; exit 1; }
+measured 'first verb about a class: grade --help' ./roofwalk grade --help
+for file in common/vgpu/{schedule,alu_ops,lockstep_ops,clock}.cpp grader/pipeline.cpp grader/cmd/run.cpp \
+  chapters/03-tiled-gemm/exercise.cpp; do
+  touch "$file"
+  measured "touched $file: list" ./roofwalk list
+done
+touch grader/batch/gradebook.cpp
+measured 'touched grader/batch/gradebook.cpp: grade --help' ./roofwalk grade --help
+echo 'the ten longest steps of the first build, in seconds of wall:'
+awk 'NR > 1 { printf "%8.1f  %s\n", ($2 - $1) / 1000, $4 }' build/default/.ninja_log | sort -rn | head -n 10
+
+clone older "$from"
+measured "first dot of ${from:0:9}" ./roofwalk run vector-add --yes
+git checkout -q "$(git -C "$root" rev-parse HEAD)"
+measured "update to $(git rev-parse --short=9 HEAD) ($(git rev-list --count "$from..HEAD") commits): list" ./roofwalk list
