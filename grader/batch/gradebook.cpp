@@ -140,7 +140,16 @@ bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) 
   return out.handed_in_at_s > last_s;
 }
 
-// A platform's number has one row, whatever its student is called: names change, and are spelt in several ways.
+// Of the same bytes. What a platform once called on time was, or was made so by another deadline: handing it in again
+// does not change it.
+bool is_earlier(const Entry& entry, const Entry& known) {
+  if (entry.mark != known.mark && entry.mark != LateMark::none && known.mark != LateMark::none)
+    return entry.mark == LateMark::on_time;
+  return entry.submitted_at_s < known.submitted_at_s;
+}
+
+// A platform's number of a person has one row, whatever its student is called: names change, and are spelt in several
+// ways.
 struct Rows {
   std::map<std::string, StudentRow> by_student;
   std::map<std::string, std::string> first,
@@ -148,7 +157,7 @@ struct Rows {
 
   const std::string& add(const Owner& owner, std::size_t columns) {
     const auto by = [&] { return by_id.try_emplace(owner.lms_id, owner.student).first->second; };
-    const std::string& name = first[owner.student] = owner.lms_id.empty() ? owner.student : by();
+    const std::string& name = first[owner.student] = is_persons(owner.lms_id) ? by() : owner.student;
     by_student.try_emplace(name, StudentRow{owner, std::vector<Cell>(columns), std::nullopt});
     return name;
   }
@@ -158,6 +167,30 @@ struct Rows {
     return name == first.end() ? nullptr : &by_student.at(name->second);
   }
 };
+
+// The name without the platform's number behind it.
+std::string without_number(const std::string& student) {
+  const std::size_t bracket = student.rfind(" (");
+  return student.ends_with(')') && bracket != std::string::npos ? student.substr(0, bracket) : student;
+}
+
+// Rows that may be one person's, where no number says otherwise.
+void note_namesakes(const Rows& rows, Gradebook& book) {
+  std::map<std::string, const StudentRow*> by_letters;
+  for (const auto& [student, row] : rows.by_student) {
+    const std::string letters = name_letters(without_number(student));
+    if (letters.empty()) continue;
+    const auto [first, is_new] = by_letters.try_emplace(letters, &row);
+    if (is_new || (is_persons(row.owner.lms_id) && is_persons(first->second->owner.lms_id))) continue;
+    const bool is_moodles = row.owner.lms_id.starts_with("Participant ");
+    book.left_out.push_back(
+        {student,
+         fmt::format("has a row beside that of {}{}", first->second->owner.student,
+                     is_moodles ? ": Moodle numbers people anew in each assignment, so give each its own --grades"
+                                : ", who is called alike: is it one person?"),
+         student});
+  }
+}
 
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
@@ -284,6 +317,7 @@ Gradebook make_gradebook(const GradebookInput& input) {
       book.left_out.push_back(
           {owner.student, fmt::format("has the number of {}, and is one row with it", first), first});
   }
+  note_namesakes(rows, book);
   for (const LeftOut& out : input.left_out) {
     if (StudentRow* row = rows.of(out.student)) row->left_out.push_back(out);
   }
@@ -307,7 +341,7 @@ Gradebook make_gradebook(const GradebookInput& input) {
     // Submissions come by the students' names, of which one row may have several.
     Entry& known = entries[place->second];
     const std::int64_t again_at_s = std::max(known.submitted_again_at_s, entry.submitted_again_at_s);
-    if (entry.submitted_at_s < known.submitted_at_s) known = std::move(entry);
+    if (is_earlier(entry, known)) known = std::move(entry);
     known.submitted_again_at_s = again_at_s;
   }
   for (auto& [student, row] : rows.by_student) {

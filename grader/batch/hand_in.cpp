@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "common/base/hash.h"
@@ -30,6 +31,17 @@ std::string last_name(const std::string& name) { return name.substr(name.find_la
 std::int64_t time_of(std::int64_t written_at_s) { return std::clamp<std::int64_t>(written_at_s, 0, kLatestMoment); }
 
 bool is_in_my(const std::vector<std::string>& parts) { return parts.size() > 1 && parts[parts.size() - 2] == "my"; }
+
+bool names_students(const Archive& zip) {
+  std::set<std::string> students;
+  for (const ArchiveEntry& entry : zip.entries()) {
+    const std::string first = entry.name.substr(0, entry.name.find('/'));
+    const auto named = first == entry.name ? owner_of_file(first, {}) : owner_of_folder(first);
+    if (named && named->by == NamedBy::platform) students.insert(named->owner.student);
+    if (students.size() > 1) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -136,6 +148,8 @@ void HandIn::open_zips() {
       }
       entries += archive->entries().size();
       ++zips_opened_;
+      if (names_students(*archive))
+        tell(label, "holds files that are called as a platform calls a class's: if it is a class, name it by itself");
       take(list_own(std::make_shared<Archive>(*std::move(archive)), zip.found.written_at_s), label, zip.mark,
            zip.zips + 1);
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/base/pattern.h"
 #include "grader/batch/lms_metadata.h"
 #include "grader/batch/lms_names.h"
 
@@ -128,11 +129,10 @@ std::string wrapper_of(const Archive& zip) {
 }  // namespace
 
 bool is_gradescope_export(const std::string& folder) {
-  constexpr std::string_view kBegin = "assignment_", kEnd = "_export";
-  if (!folder.starts_with(kBegin) || !folder.ends_with(kEnd) || folder.size() <= kBegin.size() + kEnd.size())
-    return false;
-  return std::all_of(folder.begin() + kBegin.size(), folder.end() - kEnd.size(),
-                     [](char c) { return c >= '0' && c <= '9'; });
+  // Browsers and file managers number what is there already: "assignment_12_export (1)", "assignment_12_export 2".
+  static const Pattern form(R"(assignment_\d{1,18}_export(?: \(\d{1,3}\)| \d{1,3})?)");
+  constexpr std::size_t kMostBytes = 60;
+  return folder.size() <= kMostBytes && form.match(folder).has_value();
 }
 
 void Pile::add(Found found) {

@@ -49,28 +49,65 @@ std::size_t digits_at(std::string_view text, std::size_t at) {
 struct Marked {
   std::string name, id, rest;
   bool is_late = false;
+  std::size_t at = 0;  // where the name ends
 };
 
-// NAME_ID_FILE_REST or NAME_LATE_ID_FILE_REST: Canvas leaves only letters and digits of a name.
-std::optional<Marked> canvas_mark(const std::string& text) {
-  constexpr std::string_view kLate = "_LATE";
-  std::size_t at = text.find('_');
-  if (at == std::string::npos || at == 0) return std::nullopt;
-  Marked marked{text.substr(0, at), "", ""};
-  marked.is_late = text.compare(at, kLate.size(), kLate) == 0;
-  if (marked.is_late) at += kLate.size();
-  for (const bool is_student : {true, false}) {
-    const std::size_t digits = at < text.size() && text[at] == '_' ? digits_at(text, at + 1) : 0;
-    if (digits == 0) return std::nullopt;
-    if (is_student) marked.id = text.substr(at + 1, digits);
-    at += 1 + digits;
-  }
-  if (at >= text.size() || text[at] != '_') return std::nullopt;
-  marked.rest = text.substr(at + 1);
-  return marked;
+// How many bytes of it are letters, digits and `_`, which Canvas leaves of a name; those of other characters are taken
+// for letters.
+std::size_t word_bytes(std::string_view text) {
+  const auto end = std::find_if(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return std::isalnum(byte) == 0 && byte < 0x80 && c != '_';
+  });
+  return static_cast<std::size_t>(end - text.begin());
 }
 
-// NAME_ID_assignsubmission_file_REST, each place where it can be read so; REST may be empty, and its dash missing.
+// NAME with its mark of lateness, which older releases of Canvas write in small letters.
+Marked canvas_name(const std::string& text) {
+  for (const std::string_view late : {"_LATE", "_late"}) {
+    if (text.ends_with(late)) return {text.substr(0, text.size() - late.size()), "", "", true};
+  }
+  return {text, "", ""};
+}
+
+// anon_FIVE_FILE_REST, with LATE_ before it where it is late: a hand-in to an assignment that is graded anonymously.
+std::optional<Marked> anonymous_mark(const std::string& text) {
+  constexpr std::string_view kLate = "LATE_", kAnonymous = "anon_";
+  constexpr std::size_t kIdBytes = 5;
+  const bool is_late = text.starts_with(kLate);
+  const std::string_view said = std::string_view(text).substr(is_late ? kLate.size() : 0);
+  const std::size_t end = kAnonymous.size() + kIdBytes;
+  if (!said.starts_with(kAnonymous) || said.size() <= end || said[end] != '_') return std::nullopt;
+  const std::string_view id = said.substr(kAnonymous.size(), kIdBytes);
+  const std::size_t digits = digits_at(said, end + 1), rest = end + 1 + digits + 1;
+  const bool is_id = word_bytes(id) == kIdBytes && id.find('_') == std::string_view::npos;
+  if (!is_id || digits == 0 || rest > said.size() || said[rest - 1] != '_') return std::nullopt;
+  return Marked{std::string(said.substr(0, end)), "", std::string(said.substr(rest)), is_late};
+}
+
+// NAME_ID_FILE_REST or NAME_LATE_ID_FILE_REST, and NAME_ID_text.html and NAME_ID_link.html for what is no file
+// (lib/content_zipper.rb of Canvas). The first numbers are Canvas': it leaves none between dashes in a name.
+std::optional<Marked> canvas_mark(const std::string& text) {
+  if (auto anonymous = anonymous_mark(text)) return anonymous;
+  const std::size_t name_end = word_bytes(text);
+  for (std::size_t at = text.find('_'); at < name_end; at = text.find('_', at + 1)) {
+    const std::size_t digits = digits_at(text, at + 1), second = at + 1 + digits;
+    if (digits == 0 || second >= text.size() || text[second] != '_') continue;
+    const std::size_t more = digits_at(text, second + 1), rest = second + 1 + more + 1;
+    const std::string_view behind = std::string_view(text).substr(second);
+    const bool is_file = more > 0 && rest <= text.size() && text[rest - 1] == '_';
+    if (!is_file && behind != "_text.html" && behind != "_link.html") continue;
+    Marked marked = canvas_name(text.substr(0, at));
+    marked.id = text.substr(at + 1, digits);
+    marked.rest = is_file ? text.substr(rest) : text.substr(second + 1);
+    marked.at = at;
+    return marked;
+  }
+  return std::nullopt;
+}
+
+// NAME_ID_assignsubmission_file_REST, the first two places where it can be read so; REST may be empty, and its dash
+// missing. No name has a slash of either kind: Moodle takes them out.
 std::vector<Marked> moodle_marks(const std::string& text) {
   std::vector<Marked> marks;
   for (const std::string_view kind : {"_assignsubmission_file", "_assignsubmission_onlinetext"}) {
@@ -80,8 +117,11 @@ std::vector<Marked> moodle_marks(const std::string& text) {
       const std::size_t end = at + kind.size();
       const bool ends = end == text.size() || text[end] == '_';
       if (!ends || digits_at(text, at - digits) == 0 || at < digits + 2 || text[at - digits - 1] != '_') continue;
-      marks.push_back({text.substr(0, at - digits - 1), text.substr(at - digits, digits),
-                       end < text.size() ? text.substr(end + 1) : ""});
+      const std::size_t name_end = at - digits - 1;
+      if (text.find_first_of("/\\") < name_end) continue;
+      marks.push_back({text.substr(0, name_end), text.substr(at - digits, digits),
+                       end < text.size() ? text.substr(end + 1) : "", false, name_end});
+      if (marks.size() == 2) return marks;
     }
   }
   return marks;
@@ -91,14 +131,40 @@ std::vector<Marked> moodle_marks(const std::string& text) {
 constexpr std::size_t kHashDigits = 16;
 constexpr std::string_view kHashMark = " ~";
 
+// How Moodle's own tables write a participant's number.
+const std::string kParticipant = "Participant ";
+
 std::string hash_of(const std::string& text) {
   return std::string(kHashMark) + sha256_hex(text).substr(0, kHashDigits);
 }
 
-NamedFile named_by(const Marked& canvas) {
-  Owner owner = owner_with_id(canvas.name, canvas.id);
-  owner.mark = canvas.is_late ? LateMark::late : LateMark::on_time;
-  return {owner, canvas.rest, NamedBy::platform};
+NamedFile named_by_canvas(const Marked& mark) {
+  Owner owner = mark.id.empty() ? Owner{student_name(mark.name), "", {}} : owner_with_id(mark.name, mark.id);
+  owner.mark = mark.is_late ? LateMark::late : LateMark::on_time;
+  return {owner, mark.rest, NamedBy::platform};
+}
+
+NamedFile named_by_moodle(const Marked& mark) {
+  Owner owner = owner_with_id(mark.name, mark.id);
+  owner.lms_id = kParticipant + mark.id;
+  return {owner, mark.rest, NamedBy::platform};
+}
+
+// What a platform wrote is before what a learner did. Nothing is whose where both may be: Canvas' numbers, and then
+// Moodle's mark.
+struct Marks {
+  std::optional<Marked> canvas, moodle;
+  bool are_two = false;
+};
+
+Marks marks_of(const std::string& name) {
+  const auto moodle = moodle_marks(name);
+  Marks marks{canvas_mark(name), std::nullopt};
+  if (moodle.empty()) return marks;
+  marks.moodle = moodle.front();
+  if (marks.canvas && marks.canvas->at > marks.moodle->at) marks.canvas.reset();
+  marks.are_two = marks.canvas.has_value() || moodle.size() > 1;
+  return marks;
 }
 
 }  // namespace
@@ -126,13 +192,13 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
   return found;
 }
 
+bool is_persons(const std::string& lms_id) { return !lms_id.empty() && !lms_id.starts_with(kParticipant); }
+
 std::optional<NamedFile> owner_of_file(const std::string& name, const std::vector<std::string>& chapters) {
-  const auto moodle = moodle_marks(name);
-  const auto canvas = canvas_mark(name);
-  if (moodle.size() + (canvas ? 1 : 0) > 1) return std::nullopt;
-  if (canvas) return named_by(*canvas);
-  if (moodle.size() == 1 && !moodle.front().rest.empty())
-    return NamedFile{owner_with_id(moodle.front().name, moodle.front().id), moodle.front().rest, NamedBy::platform};
+  const Marks marks = marks_of(name);
+  if (marks.are_two) return std::nullopt;
+  if (marks.canvas) return named_by_canvas(*marks.canvas);
+  if (marks.moodle && !marks.moodle->rest.empty()) return named_by_moodle(*marks.moodle);
   // STUDENT_CHAPTER.cu: what stands before the chapter's name, without the separator.
   const std::string stem = fs::path(name).stem().string();
   for (const std::string& chapter : chapters) {
@@ -146,13 +212,15 @@ std::optional<NamedFile> owner_of_file(const std::string& name, const std::vecto
 }
 
 std::optional<NamedFile> owner_of_folder(const std::string& name) {
-  const auto canvas = canvas_mark(name);
-  const auto moodle = moodle_marks(name);
-  const bool is_canvas = canvas && canvas->is_late;  // what some programs make of a backslash in a learner's own name
-  if (moodle.size() + (is_canvas ? 1 : 0) > 1) return std::nullopt;
-  if (is_canvas) return named_by(*canvas);
-  if (moodle.size() == 1)
-    return NamedFile{owner_with_id(moodle.front().name, moodle.front().id), name, NamedBy::platform};
+  const Marks marks = marks_of(name);
+  if (marks.are_two) return std::nullopt;
+  // What some programs make of a backslash in a learner's own name. Without the mark people call folders so, too.
+  if (marks.canvas && marks.canvas->is_late) return named_by_canvas(*marks.canvas);
+  if (marks.moodle) {
+    NamedFile named = named_by_moodle(*marks.moodle);
+    named.rest = name;
+    return named;
+  }
   return NamedFile{{student_name(name), "", {}}, name, NamedBy::name};
 }
 

@@ -20,6 +20,10 @@ struct Owner {
 // Who says whose a file is: a platform, in a form that only it writes; a name and a chapter's; or nothing but a name.
 enum class NamedBy { platform, student_and_chapter, name };
 
+// Whether a platform's number stands for a person. Moodle numbers its participants anew in each assignment, groups
+// among them, and its numbers ("Participant 4711") stand for nobody elsewhere.
+bool is_persons(const std::string& lms_id);
+
 // What one name says: "doejane_LATE_123_456_vector-add-1.cu" as Canvas names files, "Jane
 // Doe_123_assignsubmission_file_vector-add.cu" as Moodle does without folders, else STUDENT.cu or STUDENT_CHAPTER.cu.
 // `rest` is the learner's own file name, as platforms keep it at the end; else the whole name.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -31,14 +32,30 @@ class Collector {
   Collector(const Wanted& wanted, const KeepSource& keep)
       : chapters_(wanted), known_students_(wanted.students), grades_(wanted.grades), keep_(keep) {}
 
+  // All paths that are going to be added.
+  Status expect(const std::vector<fs::path>& paths) {
+    for (const fs::path& path : paths) {
+      const fs::path full = full_path(path);
+      const std::string name = full.filename().string();
+      if (paths.size() > 1 && name == kGradescopeExport) {
+        return Error{.message = "tells whose the folders beside it are: they are no hand-ins to be named one by one",
+                     .file = path.string(),
+                     .advice = "name the folder in which it lies"};
+      }
+      bool& is_own = is_own_folder_.try_emplace(full.parent_path(), true).first->second;
+      is_own = is_own && ((is_source(name) || is_zip(name)) && (chapters_.is_chapter(name) || paths.size() == 1));
+    }
+    return kOk;
+  }
+
   // `is_one`: it is one student's hand-in, and nothing in it says whose, or when.
   Status add(const fs::path& path, bool is_one) {
     std::error_code error;
-    fs::path full = fs::absolute(path, error).lexically_normal();
-    if (!full.has_filename()) full = full.parent_path();
+    const fs::path full = full_path(path);
     const std::string name = full.filename().string();
     const fs::file_status status = is_one ? fs::symlink_status(full, error) : fs::status(full, error);
-    nobodys_ = 0;
+    nobodys_ = more_nobodys_ = 0;
+    nobodys_by_name_.clear();
     if (!fs::exists(status)) {
       return Error{
           .message = "there is nothing to grade", .file = path.string(), .advice = "give a file, a folder or a zip"};
@@ -50,10 +67,14 @@ class Collector {
       top_ = plain_name(name);
       ROOFWALK_TRY_STATUS(fs::is_directory(status) ? add_class_folder(full, name) : add_class_zip(full, path));
     }
-    return settle();
+    if (nobodys_ > kMostNobodys) more_nobodys_ += nobodys_ - kMostNobodys;
+    if (more_nobodys_ > 0)
+      handed_.left_out.push_back({top_, fmt::format("holds {} more that nobody can place", more_nobodys_)});
+    return kOk;
   }
 
   Result<Handed> take() {
+    ROOFWALK_TRY_STATUS(settle());
     if (doubt_ && handed_.submissions.empty() && students_.empty()) return *doubt_;
     std::sort(handed_.submissions.begin(), handed_.submissions.end(), [](const Submission& a, const Submission& b) {
       return std::tie(a.owner.student, a.chapter, a.submitted_at_s, a.label) <
@@ -64,6 +85,12 @@ class Collector {
   }
 
  private:
+  static fs::path full_path(const fs::path& path) {
+    std::error_code error;
+    const fs::path full = fs::absolute(path, error).lexically_normal();
+    return full.has_filename() ? full : full.parent_path();
+  }
+
   // As if it lay in the class's folder.
   void add_one(const fs::path& full, const std::string& name, const fs::file_status& status) {
     constexpr const char* kIsNoClass =
@@ -92,8 +119,9 @@ class Collector {
       if (archive && looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)))))
         tell(label_of(top_, {name}), kIsNoClass);
     }
-    // `grade alice/vector-add.cu`: the folder's name is the student's.
-    if ((is_source(name) || is_zip(name)) && (chapters_.is_chapter(name) || is_known_student(folder))) {
+    // `grade alice/vector-add.cu alice/naive-gemm.cu`: the folder's name is the student's. Of `hw1/*` it is nobody's.
+    const bool is_alone = is_own_folder_.at(full.parent_path()) && !is_platforms_file(name);
+    if (is_alone && (chapters_.is_chapter(name) || is_known_student(folder))) {
       add_named(owner_of_folder(folder), pile_of(std::move(listing)), top_);
     } else {
       add_file(std::move(listing.top.front()));
@@ -105,10 +133,19 @@ class Collector {
     if (!listing.trouble.empty()) leave_out(top_, listing.trouble);
     if (is_known_student(name)) {
       if (holds_students(listing) || looks_like_class(listing)) return doubtful_student();
-      add_student(name, pile_of(std::move(listing)));
+      Pile pile = pile_of(std::move(listing));
+      if (may_hold_students(pile)) return doubtful_student();
+      add_student(name, std::move(pile));
       return kOk;
     }
     if (is_only_student(listing)) {
+      if (may_hold_students(listing.folders.begin()->second)) {
+        return Error{.message = fmt::format("its only folder is `{}`, with others' folders or files in it: nobody can "
+                                            "tell whether that is the class or a student",
+                                            plain_name(listing.folders.begin()->first)),
+                     .file = top_,
+                     .advice = "name that folder if it is the class; --each if all of it is one student's"};
+      }
       tell(label_of(top_, {listing.folders.begin()->first}),
            "is taken for a student, since no other folder is there; if it is the class, name it by itself; if "
            "what you named is one student's, add --each");
@@ -128,14 +165,29 @@ class Collector {
 
   // A platform wrote it, by the names in it, or somebody who wants that to be believed.
   static bool looks_like_class(const Listing& listing) {
-    const auto is_platforms_file = [](const Found& file) {
-      const auto named = owner_of_file(file.parts.front(), {});
-      return !named || named->by == NamedBy::platform;
-    };
     return !listing.metadata.empty() || listing.has_wrapper ||
-           std::any_of(listing.top.begin(), listing.top.end(), is_platforms_file) ||
+           std::any_of(listing.top.begin(), listing.top.end(),
+                       [](const Found& file) { return is_platforms_file(file.parts.front()); }) ||
            std::any_of(listing.folders.begin(), listing.folders.end(),
                        [](const auto& one) { return is_platforms(one.first); });
+  }
+
+  static bool is_platforms_file(const std::string& name) {
+    const auto named = owner_of_file(name, {});
+    return !named || named->by == NamedBy::platform;
+  }
+
+  // Whether there are folders side by side in it, none of them a chapter's or a checkout's.
+  bool may_hold_students(const Pile& pile) const {
+    std::set<std::string> folders;
+    for (const Found& file : pile.files) {
+      const std::string& first = file.parts.front();
+      if (file.parts.size() == 1 ? is_platforms_file(first) : is_platforms(first)) return true;
+      if (file.parts.size() == 1) continue;
+      if (first == "my" || chapter_of_file(first, chapters_.known())) return false;
+      folders.insert(first);
+    }
+    return folders.size() > 1;
   }
 
   // Its name is a student's by the record, and what lies in it may be others' hand-ins.
@@ -179,6 +231,17 @@ class Collector {
   void add_named(const std::optional<NamedFile>& named, Pile pile, const std::string& label) {
     if (named) {
       hand_in(named->owner).add(std::move(pile), label, named->owner.mark);
+    } else {
+      leave_out_two_marks(label);
+    }
+  }
+
+  // Names that begin alike are one student's: a flood of them must not displace the only line about another.
+  void leave_out_two_marks(const std::string& label) {
+    constexpr std::size_t kMostAlike = 2;
+    const std::string name = label.substr(label.rfind('/') + 1);
+    if (++nobodys_by_name_[name.substr(0, name.find('_'))] > kMostAlike) {
+      ++more_nobodys_;
     } else {
       leave_out(label, kTwoMarks);
     }
@@ -290,6 +353,7 @@ class Collector {
                "a student can choose",
                std::count_if(records.begin(), records.end(), has_no_time) - 1, listing.metadata.front().parts.front()));
     }
+    tell_of_moodles_times(listing);
     const std::size_t ways_up = std::min(listing.leading_up.size(), kMostWaysUp);
     for (std::size_t i = 0; i < ways_up; ++i) {
       leave_out(top_ + "/" + plain_name(listing.leading_up[i]),
@@ -305,6 +369,29 @@ class Collector {
     }
   }
 
+  // Moodle writes a zip's entries with the time at which it makes the zip.
+  void tell_of_moodles_times(const Listing& listing) {
+    constexpr std::int64_t kDownload_s = 120;
+    constexpr std::size_t kFew = 3;
+    std::set<std::string> owners;
+    std::int64_t first_s = std::numeric_limits<std::int64_t>::max(), last_s = 0;
+    const auto look = [&](const std::optional<NamedFile>& named, const Found& file) {
+      if (!named || named->owner.lms_id.empty() || is_persons(named->owner.lms_id)) return;
+      owners.insert(named->owner.student);
+      first_s = std::min(first_s, file.written_at_s);
+      last_s = std::max(last_s, file.written_at_s);
+    };
+    for (const Found& file : listing.top) look(owner_of_file(file.parts.front(), chapters_.known()), file);
+    for (const auto& [folder, pile] : listing.folders) {
+      for (const Found& file : pile.files) look(owner_of_folder(folder), file);
+    }
+    if (owners.size() >= kFew && last_s - first_s <= kDownload_s) {
+      tell(top_,
+           "has all its files within two minutes, as in a zip that Moodle has just made: they say when it was "
+           "downloaded, not when anybody handed in, so download it at the deadline or set none");
+    }
+  }
+
   void add_file(Found file) {
     const std::string name = file.parts.front(), label = label_of(top_, file.parts);
     const bool is_gradable = is_source(name) || is_zip(name);
@@ -316,7 +403,7 @@ class Collector {
     }
     const auto named = owner_of_file(name, chapters_.known());
     if (!named) {
-      leave_out(label, kTwoMarks);
+      leave_out_two_marks(label);
       return;
     }
     constexpr const char* kUnknown = "is neither a .cu file nor a folder nor a zip";
@@ -375,9 +462,6 @@ class Collector {
       ROOFWALK_TRY_STATUS(hand_ins_.begin()->second.settle(keep_, handed_));
       hand_ins_.erase(hand_ins_.begin());
     }
-    if (nobodys_ > kMostNobodys) {
-      handed_.left_out.push_back({top_, fmt::format("holds {} more that nobody can place", nobodys_ - kMostNobodys)});
-    }
     return kOk;
   }
 
@@ -386,9 +470,11 @@ class Collector {
   const fs::path& grades_;
   const KeepSource& keep_;
   std::string top_;  // what the path is called, for labels
-  std::size_t nobodys_ = 0;
+  std::size_t nobodys_ = 0, more_nobodys_ = 0;
+  std::map<std::string, std::size_t> nobodys_by_name_;  // with two marks, by how the names begin
   std::map<std::string, Owner> students_;
-  std::map<std::string, HandIn> hand_ins_;  // at this path, by student
+  std::map<std::string, HandIn> hand_ins_;  // by student
+  std::map<fs::path, bool> is_own_folder_;  // whether all that is named in a folder is called as chapters are
   std::optional<Error> doubt_;
   Handed handed_;
 };
@@ -398,6 +484,7 @@ class Collector {
 Result<Handed> collect(const std::vector<fs::path>& paths, const Wanted& wanted, const KeepSource& keep) {
   Collector collector(wanted, keep);
   const bool is_one = wanted.each_is_one || paths.size() > 1;
+  ROOFWALK_TRY_STATUS(collector.expect(paths));
   for (const fs::path& path : paths) ROOFWALK_TRY_STATUS(collector.add(path, is_one));
   return collector.take();
 }

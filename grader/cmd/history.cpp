@@ -64,7 +64,7 @@ Json history_of(Batch& batch, const Gradebook& book, const StudentRow& row) {
       for (const char* list : {"also", "gradings", "faults"}) one[list] = Json::array();
       for (const Submission& s : submissions) {
         const bool is_own =
-            s.owner.student == row.owner.student || (!s.owner.lms_id.empty() && s.owner.lms_id == row.owner.lms_id);
+            s.owner.student == row.owner.student || (is_persons(s.owner.lms_id) && s.owner.lms_id == row.owner.lms_id);
         const bool is_same = is_own && s.chapter == column.chapter && s.source_sha256 == entry.source_sha256;
         if (is_same && s.label != entry.label) one["also"].push_back(s.label);
       }

@@ -220,6 +220,45 @@ TEST_F(Book, ANewerFileThatCouldNotBeReadIsTold) {
   EXPECT_TRUE(make().left_out.empty());
 }
 
+// Moodle numbers people anew in each assignment, groups among them.
+TEST_F(Book, MoodlesNumbersJoinNobody) {
+  students_ = {{"Ada B (1201)", "Participant 1201", {}},
+               {"Group Red (1201)", "Participant 1201", {}},
+               {"Ada B (1301)", "Participant 1301", {}},
+               {"adab (1201)", "1201", {}}};
+  const Gradebook book = make();
+  EXPECT_EQ(book.rows.size(), 4u);
+  ASSERT_EQ(book.left_out.size(), 2u);
+  EXPECT_EQ(book.left_out[0].label, "Ada B (1301)");
+  EXPECT_EQ(
+      book.left_out[0].reason,
+      "has a row beside that of Ada B (1201): Moodle numbers people anew in each assignment, so give each its own "
+      "--grades");
+}
+
+TEST_F(Book, NamesakesAreTold) {
+  students_ = {{"Jos\u00e9", "", {}}, {"Jose\u0301", "", {}}, {"Jane Doe (7)", "7", {}}, {"Jane Doe (8)", "8", {}}};
+  const Gradebook book = make();
+  EXPECT_EQ(book.rows.size(), 4u);
+  ASSERT_EQ(book.left_out.size(), 1u);  // two numbers are two people
+  EXPECT_EQ(book.left_out[0].reason, "has a row beside that of Jose\u0301, who is called alike: is it one person?");
+}
+
+// A later download calls it late where the student sent it again, and on time where the deadline was moved.
+TEST_F(Book, OfTheSameBytesOnTimeStays) {
+  hand_in("ann", "x", 10, LateMark::on_time);
+  hand_in("ann", "x", 20, LateMark::late);
+  hand_in("bob", "x", 10, LateMark::late);
+  hand_in("bob", "x", 20, LateMark::on_time);
+  graded("x", "pass", 16);
+  const Gradebook book = make();
+  for (int row : {0, 1}) {
+    ASSERT_EQ(book.rows[row].cells[0].entries.size(), 1u);
+    EXPECT_EQ(book.rows[row].cells[0].entries[0].mark, LateMark::on_time);
+    EXPECT_EQ(book.rows[row].cells[0].points(), 10);
+  }
+}
+
 // A name may change, and be spelt in two ways.
 TEST_F(Book, OfOneNumberThereIsOneRow) {
   students_ = {{"Jane Roe (7)", "7", {}}, {"Jane Doe (7)", "7", {}}, {"Jane Doe (8)", "8", {}}};

@@ -31,10 +31,73 @@ TEST(LmsNames, CanvasFilesKeepTheirMark) {
   }
 }
 
+// lib/content_zipper.rb of Canvas: a name keeps its dashes, and may be empty; an assignment may be anonymous; a text is
+// no file; older releases write all of it small.
+TEST(LmsNames, CanvasNamesAsCanvasMakesThem) {
+  struct Case {
+    const char* name;
+    const char* student;
+    LateMark mark;
+    const char* rest;
+  };
+  for (const Case& one :
+       std::initializer_list<Case>{{"eve_adams_103_93_v.cu", "eve_adams (103)", LateMark::on_time, "v.cu"},
+                                   {"eve_adams_LATE_103_93_v.cu", "eve_adams (103)", LateMark::late, "v.cu"},
+                                   {"eve_late_103_93_v.cu", "eve (103)", LateMark::late, "v.cu"},
+                                   {"_LATE_125_126_v.cu", "(125)", LateMark::late, "v.cu"},
+                                   {"_125_126_v.cu", "(125)", LateMark::on_time, "v.cu"},
+                                   {"\xc3\xa9va_103_93_1_2_v.cu", "\xc3\xa9va (103)", LateMark::on_time, "1_2_v.cu"},
+                                   {"anon_Sb9Xk_459_v.cu", "anon_Sb9Xk", LateMark::on_time, "v.cu"},
+                                   {"anon_Sb9Xk_459_101_93_v.cu", "anon_Sb9Xk", LateMark::on_time, "101_93_v.cu"},
+                                   {"LATE_anon_Sb9Xk_459_v.cu", "anon_Sb9Xk", LateMark::late, "v.cu"},
+                                   {"roejim_126_text.html", "roejim (126)", LateMark::on_time, "text.html"},
+                                   {"roejim_LATE_126_link.html", "roejim (126)", LateMark::late, "link.html"}}) {
+    const auto named = owner_of_file(one.name, kChapters);
+    ASSERT_TRUE(named) << one.name;
+    EXPECT_EQ(named->owner.student, one.student) << one.name;
+    EXPECT_EQ(named->owner.mark, one.mark) << one.name;
+    EXPECT_EQ(named->rest, one.rest) << one.name;
+    EXPECT_EQ(named->by, NamedBy::platform) << one.name;
+  }
+  for (const char* name : {"van der Berg_1_2_v.cu", "hw-1_2_3_v.cu", "a\\x_101_93_v.cu", "x_1_v.cu", "x_1_2v.cu"})
+    EXPECT_NE(owner_of_file(name, kChapters)->by, NamedBy::platform) << name;
+}
+
+// What a learner calls a file cannot make it somebody else's on a platform that has named it already.
+TEST(LmsNames, TheFirstMarkIsThePlatforms) {
+  for (const char* name :
+       {"eve_adams_103_93_101_assignsubmission_file_v.cu", "eve_late_103_93_101_assignsubmission_file_v.cu",
+        "_LATE_125_126_101_assignsubmission_file_v.cu", "anon_Sb9Xk_459_101_assignsubmission_file_v.cu"}) {
+    EXPECT_FALSE(owner_of_file(name, kChapters)) << name;
+  }
+  EXPECT_FALSE(owner_of_folder("eve_103_93_101_assignsubmission_file_"));
+  EXPECT_EQ(owner_of_file("Eve_8_assignsubmission_file_ada_7_1_v.cu", kChapters)->owner.student, "Eve (8)");
+  // Moodle leaves no slash in a name: this is a learner's own, packed by a program that writes folders so.
+  EXPECT_NE(owner_of_file("eve\\ada_7_assignsubmission_file_v.cu", kChapters)->by, NamedBy::platform);
+}
+
+// Moodle's numbers are of one assignment, Canvas' of a person.
+TEST(LmsNames, NumbersOfPersons) {
+  EXPECT_TRUE(is_persons(owner_of_file("doejane_12_345_v.cu", kChapters)->owner.lms_id));
+  EXPECT_FALSE(is_persons(owner_of_file("Jane Doe_12_assignsubmission_file_v.cu", kChapters)->owner.lms_id));
+  EXPECT_FALSE(is_persons(""));
+}
+
+// 65,535 bytes are the most that a zip's entry may be called.
+TEST(LmsNames, OfAnyLengthAreReadAtOnce) {
+  std::string moodle, canvas;
+  while (moodle.size() < 65'000) moodle += "_1_assignsubmission_file";
+  while (canvas.size() < 65'000) canvas += "_1";
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_FALSE(owner_of_file(moodle, kChapters));
+    EXPECT_TRUE(owner_of_file("x" + canvas + "-", kChapters));
+  }
+}
+
 TEST(LmsNames, MoodleFilesWithoutFolders) {
   const NamedFile file = *owner_of_file("Jane Doe_4711_assignsubmission_file_vector-add.cu", kChapters);
   EXPECT_EQ(file.owner.student, "Jane Doe (4711)");
-  EXPECT_EQ(file.owner.lms_id, "4711");
+  EXPECT_EQ(file.owner.lms_id, "Participant 4711");
   EXPECT_EQ(file.rest, "vector-add.cu");
   EXPECT_EQ(file.by, NamedBy::platform);
 }
@@ -58,11 +121,11 @@ TEST(LmsNames, StudentsNameTheirFiles) {
 TEST(LmsNames, MoodleFolders) {
   const Owner owner = owner_of_folder("Jane Doe_4711_assignsubmission_file_")->owner;
   EXPECT_EQ(owner.student, "Jane Doe (4711)");
-  EXPECT_EQ(owner.lms_id, "4711");
+  EXPECT_EQ(owner.lms_id, "Participant 4711");
   EXPECT_EQ(owner.mark, LateMark::none);
   EXPECT_FALSE(owner_of_folder("eve_LATE_8_55_Ada_7_assignsubmission_file_"));
   EXPECT_FALSE(owner_of_folder("Ada_7_assignsubmission_file_x_8_assignsubmission_file_"));
-  EXPECT_EQ(owner_of_folder("Jane Doe_4711_assignsubmission_file_a")->owner.lms_id, "4711");
+  EXPECT_EQ(owner_of_folder("Jane Doe_4711_assignsubmission_file_a")->owner.lms_id, "Participant 4711");
   EXPECT_EQ(owner_of_folder("alice")->owner.student, "alice");
   EXPECT_EQ(owner_of_folder("alice")->owner.lms_id, "");
 }

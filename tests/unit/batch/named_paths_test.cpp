@@ -123,6 +123,71 @@ TEST_F(NamedPaths, AClassAmongSeveralIsTold) {
   EXPECT_THAT(handed.told, Each(HasSubstr("name it by itself")));
 }
 
+// As a shell makes paths of class/*: a stray file tells no student, and the folder is none.
+TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
+  hand_in("hw1/vector-add.cu", "a starter");
+  hand_in("hw1/ada_vector-add.cu", "A");
+  hand_in("hw1/dan_LATE_104_92_vector-add.cu", "D");
+  const std::vector<fs::path> paths = {at("hw1/ada_vector-add.cu"), at("hw1/dan_LATE_104_92_vector-add.cu"),
+                                       at("hw1/vector-add.cu")};
+  const Handed handed = collect_all(paths);
+  EXPECT_THAT(students(handed), ElementsAre("ada", "dan (104)"));
+  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("hw1/vector-add.cu: lies beside the students' hand-ins")));
+  // Nor where a student is called as the folder is.
+  const Handed known = collect_all(paths, {{"vector-add"}, {}, {"hw1"}});
+  EXPECT_THAT(students(known), ElementsAre("ada", "dan (104)"));
+  EXPECT_EQ(known.submissions[1].owner.mark, LateMark::late);
+  const Handed single = collect_all(at("hw1/dan_LATE_104_92_vector-add.cu"), {{"vector-add"}, {}, {"hw1"}});
+  EXPECT_THAT(students(single), ElementsAre("dan (104)"));
+}
+
+// "Extract all" makes a folder around the class's.
+TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
+  hand_in("cs1/cs1/ada/vector-add.cu", "A");
+  hand_in("cs1/cs1/bob/vector-add.cu", "B");
+  hand_in("submissions/submissions/ada_1_11_vector-add.cu", "A");
+  hand_in("moodle/moodle/Ada B_7_assignsubmission_file_/vector-add.cu", "A");
+  for (const char* outer : {"cs1", "submissions", "moodle"}) {
+    const auto doubtful = try_all({at(outer)});
+    ASSERT_FALSE(doubtful) << outer;
+    EXPECT_THAT(doubtful.error().text(), HasSubstr("name that folder if it is the class")) << outer;
+    // Were it taken for a student once, it would not become one again without a word.
+    const auto known = try_all({at(outer) / outer}, {{"vector-add"}, {}, {outer}});
+    ASSERT_FALSE(known) << outer;
+    EXPECT_THAT(known.error().text(), HasSubstr("nobody can tell whether that is the class or a student")) << outer;
+  }
+  EXPECT_THAT(students(collect_all(at("cs1/cs1"))), ElementsAre("ada", "bob"));
+  // A student's own folders are no students.
+  hand_in("c/eve/my/vector-add.cu", "E");
+  hand_in("c/eve/chapters/01-vector-add/kernel.cu", "starter");
+  hand_in("d/eve/01-vector-add/vector-add.cu", "E");
+  hand_in("d/eve/03-tiled-gemm/tiled-gemm.cu", "E");
+  EXPECT_THAT(students(collect_all(at("c"))), ElementsAre("eve"));
+  EXPECT_THAT(students(collect_all(at("d"))), ElementsAre("eve"));
+}
+
+// Of one student and chapter three are graded, by however many paths they are named.
+TEST_F(NamedPaths, AreOneHandInAStudent) {
+  std::vector<fs::path> paths;
+  for (int i = 0; i < 9; ++i) {
+    const std::string name = "c/eve_103_" + std::to_string(200 + i) + "_vector-add.cu";
+    hand_in(name.c_str(), "try " + std::to_string(i));
+    paths.push_back(at(name.c_str()));
+  }
+  const Handed handed = collect_all(paths);
+  EXPECT_EQ(handed.submissions.size(), kMostGraded);
+  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("of 9 files of vector-add the 3 newest")));
+}
+
+TEST_F(NamedPaths, GradescopesMetadataIsNoHandIn) {
+  hand_in("assignment_9_export/submission_metadata.yml", "submission_1: {}");
+  hand_in("assignment_9_export/submission_1/vector-add.cu", "A");
+  const auto handed =
+      try_all({at("assignment_9_export/submission_1"), at("assignment_9_export/submission_metadata.yml")});
+  ASSERT_FALSE(handed);
+  EXPECT_THAT(handed.error().text(), HasSubstr("name the folder in which it lies"));
+}
+
 TEST_F(NamedPaths, ABrokenOneAmongSeveralRefusesNobody) {
   hand_in("c/ada/vector-add.cu", "A");
   hand_in("c/eve.zip", "PK\x03\x04 no zip at all");

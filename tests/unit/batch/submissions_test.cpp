@@ -1,6 +1,7 @@
 // What is found in folders and zips, and what is left alone.
 #include "grader/batch/submissions.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -21,6 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -252,15 +255,58 @@ TEST_F(Submissions, AFileOfNobodysLeavesOneChaptersFilesAlone) {
 TEST_F(Submissions, AStudentCalledAsTheClassIsNoClass) {
   folder_.write("up/subs/ada/vector-add.cu", "A");
   folder_.write("up/subs/bob/vector-add.cu", "B");
-  const Handed wrong = collect_all(folder_.path() / "up");
-  EXPECT_THAT(wrong.told, ElementsAre(HasSubstr("up/subs is taken for a student, since no other folder is there; if "
-                                                "it is the class, name it by itself")));
+  EXPECT_THAT(try_all({folder_.path() / "up"}).error().text(),
+              HasSubstr("up: its only folder is `subs`, with others' folders or files in it"));
   const Wanted wanted = {{"vector-add"}, {}, {"subs", "ada"}};
   EXPECT_THAT(try_all({folder_.path() / "up/subs"}, wanted).error().text(),
               HasSubstr("call the class's folder otherwise"));
   fs::rename(folder_.path() / "up/subs", folder_.path() / "up/class");
   EXPECT_THAT(students(collect_all(folder_.path() / "up/class", wanted)), ElementsAre("ada", "bob"));
 }
+
+// Browsers number a second download, file managers a copy.
+TEST_F(Submissions, AGradescopeExportIsOneUnderAnyNumber) {
+  for (const char* name : {"assignment_1_export (1)", "assignment_1_export 2", "assignment_1_export"}) {
+    folder_.write(fs::path("c") / name / "submission_metadata.yml", kGradescope);
+    folder_.write(fs::path("c") / name / "submission_331/vector-add.cu", "A");
+  }
+  EXPECT_THAT(left_out(collect_all(folder_.path() / "c")), Each(HasSubstr("is a whole export of Gradescope's")));
+  EXPECT_EQ(collect_all(folder_.path() / "c/assignment_1_export (1)").students.size(), 3u);
+  EXPECT_TRUE(collect_all(folder_.path() / "c").students.empty());
+}
+
+TEST_F(Submissions, AClassInAClassIsTold) {
+  folder_.write("c/CS-A1.zip", zip_of({{"ada_1_11_vector-add.cu", "A"}, {"bob_2_12_vector-add.cu", "B"}}));
+  folder_.write("c/CS-A2.zip", zip_of({{"Ada_1_assignsubmission_file_/vector-add.cu", "A"},
+                                       {"Bob_2_assignsubmission_file_/vector-add.cu", "B"}}));
+  folder_.write("c/cid.zip", zip_of({{"cid_1_2_vector-add.cu", "C"}}));
+  EXPECT_THAT(left_out(collect_all(folder_.path() / "c")),
+              ElementsAre("c/CS-A1.zip: holds files that are called as a platform calls a class's: if it is a class, "
+                          "name it by itself",
+                          HasSubstr("c/CS-A2.zip: holds files")));
+}
+
+TEST_F(Submissions, MoodlesTimesAreThoseOfTheDownload) {
+  const auto moodle = [&](std::int64_t step_s) {
+    std::vector<ArchiveFile> files;
+    for (int i = 0; i < 4; ++i)
+      files.push_back({fmt::format("S {}_{}_assignsubmission_file_vector-add.cu", i, i), fmt::format("{}", i), false,
+                       1'790'000'000 + i * step_s});
+    return collect_all(folder_.write("m.zip", zip_of(files)));
+  };
+  EXPECT_THAT(moodle(20).told, ElementsAre(HasSubstr("they say when it was downloaded")));
+  EXPECT_THAT(moodle(86'400).told, IsEmpty());
+}
+
+// One's own flood of such names displaces nobody's line.
+TEST_F(Submissions, TwoMarksOfManyFilesHideNobody) {
+  std::vector<ArchiveFile> files = {{"zoe_9_1_8_assignsubmission_file_v.cu", "Z"}};
+  for (int i = 0; i < 40; ++i) files.push_back({fmt::format("eve_103_{}_8_assignsubmission_file_v.cu", i), "E"});
+  const std::vector<std::string> out = left_out(collect_all(folder_.write("m.zip", zip_of(files))));
+  EXPECT_THAT(out, Contains(HasSubstr("zoe_9_1_8")));
+  EXPECT_THAT(out, Contains(HasSubstr("holds 38 more that nobody can place")));
+}
+
 TEST_F(Submissions, AnEmptyFolderIsAStudentInAZipToo) {
   folder_.write("c.zip", zip_of({{"ada/vector-add.cu", "A"}, {"bob/", ""}, {"cid/deep/", ""}, {"dee/.DS_Store", "x"}}));
   folder_.write("c/ada/vector-add.cu", "A");
