@@ -30,6 +30,12 @@ std::string words_of(int code) {
   return words;
 }
 
+std::string little_endian(std::uint64_t value, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>((value >> (8 * i)) & 0xff);
+  return text;
+}
+
 std::uint64_t number_at(std::string_view bytes, std::uint64_t at, std::size_t size) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < size && at + i < bytes.size(); ++i)
@@ -49,27 +55,35 @@ constexpr std::size_t kEndBytes = 22, kLocatorBytes = 20, kEnd64Bytes = 56, kHea
 // before it may lie in anybody's file.
 std::optional<std::size_t> end_of(std::string_view bytes) {
   const std::size_t first = bytes.size() - std::min(bytes.size(), kEndBytes + kLongestComment);
+  const std::string_view tail = bytes.substr(first);
   std::optional<std::size_t> last;
-  for (std::size_t at = bytes.rfind(kEnd); at != std::string_view::npos && at >= first;) {
-    if (!last) last = at;
-    if (at + kEndBytes + number_at(bytes, at + 20, 2) == bytes.size()) return at;
+  if (tail.size() < kEndBytes) return last;
+  for (std::size_t at = tail.rfind(kEnd, tail.size() - kEndBytes); at != std::string_view::npos;) {
+    const std::uint64_t behind = at + kEndBytes + number_at(tail, at + 20, 2);
+    if (behind == tail.size()) return first + at;
+    if (!last && behind < tail.size()) last = first + at;
     if (at == 0) break;
-    at = bytes.rfind(kEnd, at - 1);
+    at = tail.rfind(kEnd, at - 1);
   }
   return last;
 }
 
 struct EntryList {
   std::uint64_t at = 0, bytes = 0;
+  std::uint64_t said_entries = 0;  // modulo 65,536 where the archive has only 16 bits for it
+  bool is_64 = false;
 };
 
 EntryList list_of(std::string_view bytes, std::size_t end) {
-  if (end >= kLocatorBytes && stands_at(bytes, end - kLocatorBytes, kLocator)) {
+  const EntryList plain{number_at(bytes, end + 16, 4), number_at(bytes, end + 12, 4), number_at(bytes, end + 10, 2)};
+  // What lies within the list is somebody's name, whatever it looks like.
+  const bool ends_in_list = stands_at(bytes, plain.at, kHead) && plain.at + plain.bytes == end;
+  if (!ends_in_list && end >= kLocatorBytes && stands_at(bytes, end - kLocatorBytes, kLocator)) {
     const std::uint64_t at = number_at(bytes, end - kLocatorBytes + 8, 8);
     if (stands_at(bytes, at, kEnd64) && at + kEnd64Bytes <= end)
-      return {number_at(bytes, at + 48, 8), number_at(bytes, at + 40, 8)};
+      return {number_at(bytes, at + 48, 8), number_at(bytes, at + 40, 8), number_at(bytes, at + 32, 8), true};
   }
-  return {number_at(bytes, end + 16, 4), number_at(bytes, end + 12, 4)};
+  return plain;
 }
 
 // Calls visit(place, bytes) for each entry of the list, as they stand there: the number that the archive gives may be
@@ -95,18 +109,43 @@ bool is_plain_text(std::string_view text) {
   return true;
 }
 
+constexpr unsigned kIsUtf8 = 0x08;  // of the second byte of an entry's flags
+
 // libzip refuses a whole zip where one name that is said to be UTF-8 holds a control character, or is none. One file's
-// name must not refuse a class: nothing is said of such a name any more, and it is read as it stands.
-void allow_any_names(std::span<char> bytes, const EntryList& list) {
-  constexpr unsigned kIsUtf8 = 0x08;  // of the second byte of the flags
-  const std::string_view all(bytes.data(), bytes.size());
-  for_each_head(all, list, [&](std::uint64_t at, std::uint64_t) {
+// name must not refuse a class: these are the places of the flags that say so, and it is read as it stands.
+std::vector<std::uint64_t> flags_of_odd_names(std::string_view bytes, const EntryList& list) {
+  constexpr std::uint64_t kFlags = 9;
+  std::vector<std::uint64_t> flags;
+  for_each_head(bytes, list, [&](std::uint64_t at, std::uint64_t) {
     const auto place = static_cast<std::size_t>(at);
     if (place + kHeadBytes > bytes.size()) return false;
-    if (!is_plain_text(all.substr(place + kHeadBytes, static_cast<std::size_t>(number_at(all, at + 28, 2)))))
-      bytes[place + 9] = static_cast<char>(static_cast<unsigned char>(bytes[place + 9]) & ~kIsUtf8);
+    if (!is_plain_text(bytes.substr(place + kHeadBytes, static_cast<std::size_t>(number_at(bytes, at + 28, 2)))))
+      flags.push_back(at + kFlags);
     return true;
   });
+  return flags;
+}
+
+// The records that end an archive of these entries, whose list is told with its true place and size. What looks like a
+// record anywhere else, in whosever file or name, is out of libzip's sight: it looks for them in the last 64 KiB, which
+// the comment fills, and for a locator right before the last one.
+std::string end_records(const EntryList& list, std::uint64_t entries, std::uint64_t at) {
+  constexpr std::uint64_t kNoNumber = 0xffffffff, kNoCount = 0xffff;  // "see the 64 bits"
+  std::string records;
+  if (list.at >= kNoNumber || list.bytes >= kNoNumber || entries >= kNoCount) {
+    constexpr std::uint64_t kVersion = 45;  // that knows these records
+    records += std::string(kEnd64) + little_endian(kEnd64Bytes - 12, 8) + little_endian(kVersion, 2) +
+               little_endian(kVersion, 2) + little_endian(0, 8) + little_endian(entries, 8) +
+               little_endian(entries, 8) + little_endian(list.bytes, 8) + little_endian(list.at, 8);
+    records += std::string(kLocator) + little_endian(0, 4) + little_endian(at, 8) + little_endian(1, 4);
+  } else {
+    records.append(kLocatorBytes, '\0');
+  }
+  const std::string count = little_endian(std::min(entries, kNoCount), 2);
+  records += std::string(kEnd) + little_endian(0, 4) + count + count +
+             little_endian(std::min(list.bytes, kNoNumber), 4) + little_endian(std::min(list.at, kNoNumber), 4) +
+             little_endian(kLongestComment, 2);
+  return records.append(kLongestComment, '\0');
 }
 
 // As it stands where it is UTF-8, else as old programs meant it.
@@ -139,10 +178,79 @@ std::optional<std::int64_t> written_at(zip_t* zip, zip_uint64_t index) {
 
 }  // namespace
 
+// What libzip reads in place of the file: all before its last record, then records of our own.
+struct Archive::Served {
+  std::string_view file;
+  std::string records;
+  std::vector<std::uint64_t> odd_flags;  // in order; these bytes are read without kIsUtf8
+  std::uint64_t at = 0;
+  zip_error_t error = {};
+
+  std::uint64_t size() const { return file.size() + records.size(); }
+
+  std::uint64_t read(char* to, std::uint64_t most_bytes) {
+    const std::uint64_t count = std::min(most_bytes, size() - std::min(size(), at));
+    for (std::uint64_t done = 0; done < count;) {
+      const std::uint64_t from = at + done;
+      const std::string_view piece =
+          from < file.size() ? file.substr(from) : std::string_view(records).substr(from - file.size());
+      done += piece.copy(to + done, count - done);
+    }
+    for (auto flag = std::lower_bound(odd_flags.begin(), odd_flags.end(), at);
+         flag != odd_flags.end() && *flag < at + count; ++flag) {
+      char& byte = to[*flag - at];
+      byte = static_cast<char>(static_cast<unsigned char>(byte) & ~kIsUtf8);
+    }
+    at += count;
+    return count;
+  }
+
+  static zip_int64_t answer(void* user, void* data, zip_uint64_t bytes, zip_source_cmd_t command);
+};
+
+zip_int64_t Archive::Served::answer(void* user, void* data, zip_uint64_t bytes, zip_source_cmd_t command) {
+  Served& served = *static_cast<Served*>(user);
+  switch (command) {
+    case ZIP_SOURCE_SUPPORTS:
+      return zip_source_make_command_bitmap(ZIP_SOURCE_SUPPORTS, ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE,
+                                            ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK,
+                                            ZIP_SOURCE_TELL, -1);
+    case ZIP_SOURCE_OPEN:
+      served.at = 0;
+      return 0;
+    case ZIP_SOURCE_READ:
+      return static_cast<zip_int64_t>(served.read(static_cast<char*>(data), bytes));
+    case ZIP_SOURCE_TELL:
+      return static_cast<zip_int64_t>(served.at);
+    case ZIP_SOURCE_SEEK: {
+      const zip_int64_t to = zip_source_seek_compute_offset(served.at, served.size(), data, bytes, &served.error);
+      if (to < 0) return -1;
+      served.at = static_cast<std::uint64_t>(to);
+      return 0;
+    }
+    case ZIP_SOURCE_STAT: {
+      auto& stat = *static_cast<zip_stat_t*>(data);
+      zip_stat_init(&stat);
+      stat.size = served.size();
+      stat.valid |= ZIP_STAT_SIZE;
+      return sizeof stat;
+    }
+    case ZIP_SOURCE_ERROR:
+      return zip_error_to_data(&served.error, data, bytes);
+    case ZIP_SOURCE_CLOSE:
+    case ZIP_SOURCE_FREE:
+      return 0;
+    default:
+      zip_error_set(&served.error, ZIP_ER_OPNOTSUPP, 0);
+      return -1;
+  }
+}
+
 struct Archive::Impl {
   std::string bytes;      // that the archive is read from, where it is in memory
-  void* pages = nullptr;  // likewise, of a file: copied where they are written
+  void* pages = nullptr;  // likewise, of a file
   std::size_t page_bytes = 0;
+  Served served;
   zip_t* zip = nullptr;
   ~Impl() {
     if (zip != nullptr) zip_discard(zip);
@@ -188,13 +296,12 @@ Result<Archive> Archive::open(const fs::path& file, std::size_t most_entries) {
   auto impl = std::make_unique<Impl>();
   impl->page_bytes = static_cast<std::size_t>(info.st_size);
   if (impl->page_bytes != 0) {
-    void* const pages =
-        ::mmap(nullptr, impl->page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, opened.get(), 0);
+    void* const pages = ::mmap(nullptr, impl->page_bytes, PROT_READ, MAP_PRIVATE, opened.get(), 0);
     if (pages == MAP_FAILED)
       return Error{.message = fmt::format("cannot be read: {}", std::strerror(errno)), .file = file.string()};
     impl->pages = pages;
   }
-  const std::span all(static_cast<char*>(impl->pages), impl->page_bytes);
+  const std::string_view all(static_cast<const char*>(impl->pages), impl->page_bytes);
   auto archive = of_bytes(std::move(impl), all, most_entries);
   if (!archive)
     return Error{.message = archive.error().message, .file = file.string(), .advice = archive.error().advice};
@@ -204,16 +311,15 @@ Result<Archive> Archive::open(const fs::path& file, std::size_t most_entries) {
 Result<Archive> Archive::in_memory(std::string bytes, std::size_t most_entries) {
   auto impl = std::make_unique<Impl>();
   impl->bytes = std::move(bytes);
-  const std::span all(impl->bytes);
+  const std::string_view all(impl->bytes);
   return of_bytes(std::move(impl), all, most_entries);
 }
 
-// libzip looks for the end of an archive anywhere in its last 64 KiB, and takes what it likes best. While it opens, the
-// true one is the only one there.
-Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::span<char> bytes, std::size_t most_entries) {
-  const std::string_view all(bytes.data(), bytes.size());
+// libzip looks for the end of an archive anywhere in its last 64 KiB, and takes what it likes best, and for what may
+// stand before the end: it is given the true one alone.
+Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::string_view all, std::size_t most_entries) {
   const auto end = end_of(all);
-  if (!end && !bytes.empty()) return Error{.message = "is no zip that can be read: it has no list of entries"};
+  if (!end && !all.empty()) return Error{.message = "is no zip that can be read: it has no list of entries"};
   const EntryList list = end ? list_of(all, *end) : EntryList{};
   std::uint64_t count = 0;
   for_each_head(all, list, [&](std::uint64_t, std::uint64_t) { return ++count <= most_entries; });
@@ -221,26 +327,24 @@ Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::span<char> by
     return Error{.message = fmt::format("is a zip of more than {} entries, and is not opened", most_entries),
                  .advice = "unpack it and name the folder"};
   }
-  allow_any_names(bytes, list);
-  std::vector<std::size_t> hidden;
-  const std::size_t first = bytes.size() - std::min(bytes.size(), 2 * (kEndBytes + kLongestComment));
-  for (std::size_t at = all.find(kEnd, first); at != std::string_view::npos; at = all.find(kEnd, at + 1)) {
-    if (at != end) hidden.push_back(at);
-  }
-  for (const std::size_t at : hidden) bytes[at] = 0;
+  constexpr const char* kOtherEntries = "is no zip that can be read: its list does not have the entries that it says";
+  if (list.said_entries != (list.is_64 ? count : count % 65'536)) return Error{.message = kOtherEntries};
+  Served& served = impl->served;
+  served.file = all.substr(0, end.value_or(0));
+  served.records = end_records(list, count, served.file.size());
+  served.odd_flags = flags_of_odd_names(all, list);
+  zip_error_init(&served.error);
   zip_error_t error;
   zip_error_init(&error);
-  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
+  zip_source_t* source = zip_source_function_create(Served::answer, &served, &error);
   if (source != nullptr) impl->zip = zip_open_from_source(source, ZIP_RDONLY, &error);
   const std::string words = zip_error_strerror(&error);
   zip_error_fini(&error);
-  for (const std::size_t at : hidden) bytes[at] = kEnd[0];
   if (impl->zip == nullptr) {
     if (source != nullptr) zip_source_free(source);
     return Error{.message = "is no zip that can be read: " + words};
   }
-  if (static_cast<std::uint64_t>(zip_get_num_entries(impl->zip, 0)) != count)
-    return Error{.message = "is no zip that can be read: its list does not have the entries that it says"};
+  if (static_cast<std::uint64_t>(zip_get_num_entries(impl->zip, 0)) != count) return Error{.message = kOtherEntries};
   return listed(std::move(impl));
 }
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -41,9 +41,10 @@ class Archive {
   Result<std::string> read(const ArchiveEntry& entry, std::size_t most_bytes, std::size_t& cost_bytes) const;
 
  private:
+  struct Served;
   struct Impl;
   explicit Archive(std::unique_ptr<Impl> impl);
-  static Result<Archive> of_bytes(std::unique_ptr<Impl> impl, std::span<char> bytes, std::size_t most_entries);
+  static Result<Archive> of_bytes(std::unique_ptr<Impl> impl, std::string_view all, std::size_t most_entries);
   static Archive listed(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
   std::vector<ArchiveEntry> entries_;

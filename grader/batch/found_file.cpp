@@ -38,6 +38,8 @@ Result<std::string> read_plain_file(const fs::path& path, std::size_t most_bytes
   struct stat info {};
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return Error{.message = "cannot be opened"};
   if (!S_ISREG(info.st_mode)) return Error{.message = "is no plain file"};
+  const Error too_large{.message = fmt::format("is larger than {} bytes", most_bytes)};
+  if (static_cast<std::uint64_t>(info.st_size) > most_bytes) return too_large;
   std::string bytes;
   std::string part(1 << 16, '\0');
   ssize_t count = 0;
@@ -45,7 +47,7 @@ Result<std::string> read_plain_file(const fs::path& path, std::size_t most_bytes
     bytes.append(part, 0, static_cast<std::size_t>(count));
   }
   if (count < 0) return Error{.message = "cannot be read"};
-  if (bytes.size() > most_bytes) return Error{.message = fmt::format("is larger than {} bytes", most_bytes)};
+  if (bytes.size() > most_bytes) return too_large;
   return bytes;
 }
 

@@ -11,7 +11,7 @@
 
 namespace roofwalk {
 
-inline constexpr std::size_t kMostFileBytes = 64u << 20;   // of a zip inside a zip, and of a platform's metadata
+inline constexpr std::size_t kMostFileBytes = 64u << 20;   // of a zip inside a zip, and what is read of metadata
 inline constexpr std::size_t kMostSourceBytes = 1u << 20;  // more does not compile (common/build/build.cpp)
 
 // On disk or in a zip, not read yet. `read` gives at most `most_bytes`, else an error; `cost_bytes` grows by what was

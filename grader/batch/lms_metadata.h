@@ -21,7 +21,10 @@ struct LmsRecord {
   std::optional<std::int64_t> created_at_s;
 };
 
-// By folder. Errors: not YAML, or no list of submissions.
+// Of an export's file: it holds what every autograder printed, too.
+inline constexpr std::size_t kMostExportBytes = 256u << 20;
+
+// By folder. Errors: not YAML, no list of submissions, or too large without what is not looked at.
 Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::string& yaml);
 
 // Of the one submission in a container, which has one result: a group is one owner there. Errors: not such a file.

@@ -150,8 +150,7 @@ class Collector {
            "is taken for a student, since no other folder is there; if it is the class, name it by itself; if "
            "what you named is one student's, add --each");
     }
-    add_class(std::move(listing), name);
-    return kOk;
+    return add_class(std::move(listing), name);
   }
 
   Status add_class_zip(const fs::path& full, const fs::path& path) {
@@ -268,7 +267,7 @@ class Collector {
                     "one student's"};
       leave_out(top_, doubt_->message + ": " + doubt_->advice);
     } else {
-      add_class(std::move(listing), stem);
+      return add_class(std::move(listing), stem);
     }
     return kOk;
   }
@@ -331,12 +330,13 @@ class Collector {
   }
 
   // Each entry of the class is a student's: a folder, a zip or a file.
-  void add_class(Listing listing, const std::string& name) {
-    const Records records = records_of(listing);
-    if (is_one_students(listing, records)) {
+  Status add_class(Listing listing, const std::string& name) {
+    auto read = records_of(listing);
+    if (is_one_students(listing, read ? *read : Records())) {
       add_student(name, pile_of(std::move(listing)));
-      return;
+      return kOk;
     }
+    ROOFWALK_TRY(const Records records, std::move(read));
     if (!records.empty() && listing.metadata.front().parts.front() == kGradescopeExport &&
         !is_gradescope_export(name)) {
       tell(top_, fmt::format("names its students, and when they handed in, in its own {}, as Gradescope's export does; "
@@ -367,6 +367,7 @@ class Collector {
       if (listing.folders.contains(folder)) continue;
       for (const Owner& owner : record.owners) hand_in(owner);
     }
+    return kOk;
   }
 
   // Moodle writes a zip's entries with the time at which it makes the zip.
@@ -437,24 +438,28 @@ class Collector {
     for (const Owner& owner : record->second.owners) hand_in(owner).add(pile, label);
   }
 
-  // What a platform says of the folders beside it. No student can write there.
-  Records records_of(const Listing& listing) {
-    Records records;
-    if (listing.metadata.empty()) return records;
+  // What a platform says of the folders beside it. No student can write there. Errors: it is there and cannot be read.
+  // Then every name and time would be another than the platform's.
+  Result<Records> records_of(const Listing& listing) const {
+    if (listing.metadata.empty()) return Records();
     const Found& file = listing.metadata.front();
     const std::string& name = file.parts.front();
     const auto read = [&]() -> Result<Records> {
       if (listing.metadata.size() > 1) return Error{"is there more than once"};
       std::size_t cost_bytes = 0;
-      ROOFWALK_TRY(const std::string text, file.read(kMostFileBytes, cost_bytes));
+      ROOFWALK_TRY(const std::string text,
+                   file.read(name == kGradescopeExport ? kMostExportBytes : kMostFileBytes, cost_bytes));
       if (name == kGradescopeExport) return read_gradescope_export(text);
       ROOFWALK_TRY(const LmsRecord record, read_gradescope_container(text));
       return Records{{"submission", record}};
     };
     auto result = read();
-    if (result) return *std::move(result);
-    leave_out(label_of(top_, {name}), result.error().message + ", so nobody's name or time is read from it");
-    return records;
+    if (result) return result;
+    return Error{.message = result.error().message + ", so nobody's name or time can be read from it",
+                 .file = label_of(top_, {name}),
+                 .advice =
+                     "export the class once more, or take this file out: then folders are called as they are, "
+                     "and as old as their files; --each if all of it is one student's"};
   }
 
   Status settle() {

@@ -61,8 +61,8 @@ struct Wanted {
 // as a learning platform hands it out, with Gradescope's metadata beside the folders where there is some. Several are
 // one student's hand-in each, called as the student is, and as old as they are on disk. Links in a class are not
 // followed, and what is no plain file is not opened. Whatever a student's own folder or zip says of names and times
-// counts for nothing. Errors: a path that is not there; a class's zip that cannot be read; where there is no other,
-// what may be a class or a student's.
+// counts for nothing. Errors: a path that is not there; a class's zip, or the platform's metadata in it, that cannot
+// be read; where there is no other, what may be a class or a student's.
 Result<Handed> collect(const std::vector<std::filesystem::path>& paths, const Wanted& wanted, const KeepSource& keep);
 
 }  // namespace roofwalk

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "common/base/rng.h"
@@ -155,6 +156,100 @@ TEST(Archives, NobodysBytesAreTheListOfAll) {
       }
     }
   }
+}
+
+// The last name of the list, or what it ends with before a field of its time, lies where libzip looks for the record of
+// 64-bit numbers; it may even tell the place of one, in a file.
+TEST(Archives, TheLastNameIsNoRecord) {
+  const std::string locator = "PK\6\7", field = "UT" + test::little_endian(5, 2) + "\1wxyz";
+  Rng rng(1, "record");
+  std::string noise(3000, '\0');
+  for (char& c : noise) c = static_cast<char>(rng.next());
+  noise += "PK\6\6" + test::little_endian(44, 8) + std::string(44, '\0');
+  const auto expect_both = [](const std::string& bytes, const std::string& last, const std::string& file) {
+    const auto archive = Archive::in_memory(bytes);
+    ASSERT_TRUE(archive) << archive.error().text();
+    ASSERT_EQ(archive->entries().size(), 2u);
+    EXPECT_TRUE(archive->entries()[1].name.starts_with(last)) << archive->entries()[1].name;
+    std::size_t cost_bytes = 0;
+    for (const ArchiveEntry& entry : archive->entries()) EXPECT_EQ(*archive->read(entry, 1 << 20, cost_bytes), file);
+  };
+  const auto zip_with = [](const std::string& last, const std::string& file) {
+    return test::zip_of_many(
+        2, [&](std::size_t i) { return i == 0 ? "ada.cu" : last; }, file);
+  };
+  const std::string whole = "eve/" + locator + "AAAABBBBBBBBCCCC", part = "eve/" + locator + "AAAABBB";
+  expect_both(zip_with(whole, "x"), whole, "x");
+  std::string timed = zip_with(part, "x");
+  const std::size_t end = timed.rfind("PK\5\6"), head = timed.rfind("PK\1\2"), list = timed.find("PK\1\2");
+  timed.replace(end + 12, 4, test::little_endian(end + field.size() - list, 4));
+  timed.insert(end, field);
+  timed.replace(head + 30, 2, test::little_endian(field.size(), 2));
+  expect_both(timed, part, "x");
+  const std::size_t record = zip_with(part, noise).find("PK\6\6");
+  ASSERT_NE(record, std::string::npos);  // what cannot be packed stands there as it is
+  const std::string telling =
+      "eve/" + locator + test::little_endian(0, 4) + test::little_endian(record, 8) + test::little_endian(1, 4);
+  expect_both(zip_with(telling, noise), "eve/PK", noise);
+}
+
+// The archive with a hole before it.
+fs::path moved(const test::ScratchFolder& folder, std::string bytes, std::size_t by) {
+  const std::size_t end = bytes.rfind("PK\5\6"), list = bytes.find("PK\1\2");
+  const auto move = [&](std::size_t at) {
+    std::size_t value = by;
+    for (std::size_t i = 0; i < 4; ++i) value += std::size_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
+    bytes.replace(at, 4, test::little_endian(value, 4));
+  };
+  for (std::size_t at = list; at < end; at = std::min(bytes.find("PK\1\2", at + 4), end)) move(at + 42);
+  move(end + 16);
+  std::ofstream out(folder.path() / "moved.zip", std::ios::binary);
+  out.seekp(static_cast<std::streamoff>(by));
+  out << bytes;
+  return folder.path() / "moved.zip";
+}
+
+// A place in the archive may be the number that marks its end, wherever it is told.
+TEST(Archives, ANumberIsNoRecord) {
+  constexpr std::size_t kMark = 0x06054b50;  // "PK\5\6"
+  const test::ScratchFolder folder;
+  ASSERT_TRUE(write_archive(folder.path() / "a.zip", {{"ada.cu", "one"}, {"bob.cu", "two"}, {"eve.cu", "three"}}));
+  const std::string bytes = file_text(folder.path() / "a.zip");
+  for (const char* what : {"PK\3\4", "PK\1\2"}) {
+    const std::size_t second = bytes.find(what, bytes.find(what) + 1), first = bytes.find(what);
+    for (const std::size_t at : {first, second}) {
+      const auto archive = Archive::open(moved(folder, bytes, kMark - at));
+      ASSERT_TRUE(archive) << archive.error().text();
+      ASSERT_EQ(archive->entries().size(), 3u);
+      std::size_t cost_bytes = 0;
+      EXPECT_EQ(archive->read(archive->entries()[0], 10, cost_bytes).value(), "one");
+      EXPECT_EQ(archive->read(archive->entries()[1], 10, cost_bytes).value(), "two");
+      EXPECT_EQ(archive->read(archive->entries()[2], 10, cost_bytes).value(), "three");
+    }
+  }
+}
+
+TEST(Archives, BeyondFourGigabytesAreRead) {
+  const test::ScratchFolder folder;
+  ASSERT_TRUE(write_archive(folder.path() / "a.zip", kFiles));
+  const std::string bytes = file_text(folder.path() / "a.zip");
+  const std::size_t list = bytes.find("PK\1\2"), size = bytes.rfind("PK\5\6") - list, place = 5'000'000'000;
+  const std::string none = test::little_endian(0xffffffff, 4);
+  std::ofstream out(folder.path() / "large.zip", std::ios::binary);
+  out << bytes.substr(0, list);
+  out.seekp(place);
+  out << bytes.substr(list, size) << "PK\6\6" << test::little_endian(44, 8) << test::little_endian(45, 2)
+      << test::little_endian(45, 2) << test::little_endian(0, 8) << test::little_endian(2, 8)
+      << test::little_endian(2, 8) << test::little_endian(size, 8) << test::little_endian(place, 8);
+  out << "PK\6\7" << test::little_endian(0, 4) << test::little_endian(place + size, 8) << test::little_endian(1, 4);
+  out << "PK\5\6" << test::little_endian(0, 4) << test::little_endian(2, 2) << test::little_endian(2, 2) << none << none
+      << test::little_endian(0, 2);
+  out.close();
+  const auto archive = Archive::open(folder.path() / "large.zip");
+  ASSERT_TRUE(archive) << archive.error().text();
+  ASSERT_EQ(archive->entries().size(), 2u);
+  std::size_t cost_bytes = 0;
+  EXPECT_EQ(archive->read(archive->entries()[1], 1 << 20, cost_bytes).value(), kFiles[1].bytes);
 }
 
 // An extra field of the list tells the time in UTC; without it, it is that of this computer's time zone.

@@ -1,4 +1,5 @@
 // What a hand-in can try: nobody else's name or time, nobody's patience, no way out of its place.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -270,6 +271,52 @@ TEST_F(HostileHandIns, ASubmissionWithoutATimeIsTold) {
   EXPECT_THAT(handed.told,
               ElementsAre("assignment_1_export/submission_1 and 0 more submissions have no time that can be read in "
                           "submission_metadata.yml: that of their files is taken, which a student can choose"));
+}
+
+// Gradescope's texts are YAML 1.1, in which U+2028 and U+2029 end a line: as libyaml writes what an autograder printed,
+// and names that hold one.
+TEST_F(HostileHandIns, NoTextsBreaksEndItsPlace) {
+  const std::string mark = "\xe2\x80\xa8", other_mark = "\xe2\x80\xa9";
+  const auto submission = [](const std::string& number, const std::string& name, const std::string& output) {
+    return "submission_" + number + ":\n  :submitters:\n  - :name: " + name + "    :email: e" + number +
+           "@x.edu\n  :created_at: 2026-10-01 10:00:00 Z\n  :results:\n    :output: " + output;
+  };
+  std::string yaml = "---\n" + submission("1", "Eve\n", "|-\n      out\n" + mark + "      line\n") +
+                     submission("2", "Ada\n", "|\n      b\n      a" + mark) +
+                     submission("3", "Bob\n", "|+\n      b\n" + mark + other_mark) +
+                     submission("4", "|+\n      Cy\n" + mark, "'x" + mark + "      '\n") +
+                     submission("5", "'Eve" + mark + "      Ada'\n", "ok\n") + submission("6", "Dee\n", "ok\n");
+  std::vector<ArchiveFile> files = {{"submission_metadata.yml", yaml}};
+  for (int i = 1; i <= 6; ++i) files.push_back({fmt::format("submission_{}/vector-add.cu", i), "A"});
+  const Handed handed = collect_all(folder_.write("c.zip", zip_of(files)));
+  const std::vector<std::string> all = students(handed);
+  EXPECT_THAT(all, ::testing::IsSupersetOf({"Ada (e2@x.edu)", "Bob (e3@x.edu)", "Dee (e6@x.edu)", "Eve (e1@x.edu)"}));
+  EXPECT_THAT(all, ::testing::Contains(::testing::AllOf(HasSubstr("Cy"), HasSubstr(" (e4@x.edu)"))));
+  EXPECT_THAT(all, ::testing::Contains(::testing::AllOf(HasSubstr("Eve?"), HasSubstr(" (e5@x.edu)"))));
+  EXPECT_EQ(all.size(), 6u);
+  for (const Submission& s : handed.submissions) EXPECT_EQ(s.submitted_at_s, 1'790'848'800) << s.label;
+}
+
+// What an autograder printed is not read, wherever it seems to end and whatever it seems to be.
+TEST_F(HostileHandIns, NoOutputIsMetadata) {
+  const std::string forged = "      submission_2:\n        :submitters:\n        - :name: Eve\n";
+  const std::string head = "  :created_at: 2026-10-01 10:00:00 Z\n";
+  folder_.write("c/submission_metadata.yml",
+                "---\nsubmission_1:\n  :results:\n    :output: |-\n      out\n\n" + forged +
+                    "\n    :deep: " + std::string(3000, '[') + "\n  :submitters:\n  - :name: Ada\n" + head +
+                    "  :history:\n  - :output: |\n" + forged + "  - - x: [\n  -\n" +
+                    "submission_2:\n  :submitters:\n  - :name: Bob\n" + head + "submission_3:\n  :results: {}\n");
+  for (const char* name : {"1", "2", "3"}) folder_.write(std::string("c/submission_") + name + "/vector-add.cu", name);
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed),
+              ElementsAre("Ada vector-add c/submission_1/vector-add.cu", "Bob vector-add c/submission_2/vector-add.cu",
+                          "submission_3 vector-add c/submission_3/vector-add.cu"));
+  EXPECT_THAT(handed.told, ::testing::Contains(HasSubstr("c/submission_3 and 0 more submissions have no time")));
+  // But a name may be told where it stands once more.
+  folder_.write("c/submission_metadata.yml",
+                "submission_1:\n  :history:\n  - :by: &1 Ada\n" + head +
+                    "submission_2:\n  :submitters:\n  - :name: *1\n    :email: ada@x.edu\n" + head);
+  EXPECT_THAT(students(collect_all(folder_.path() / "c")), ::testing::Contains("Ada (ada@x.edu)"));
 }
 
 }  // namespace

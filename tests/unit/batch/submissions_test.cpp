@@ -16,6 +16,7 @@
 #include "grader/batch/lms_metadata.h"
 #include "grader/course.h"
 #include "tests/support/collecting.h"
+#include "tests/support/zip_of_many.h"
 
 namespace roofwalk {
 namespace {
@@ -184,12 +185,48 @@ TEST_F(Submissions, AnAutogradersMetadataTellsWhoAndWhen) {
   EXPECT_EQ(handed.submissions[0].submitted_at_s, 1530480152);
 }
 
-TEST_F(Submissions, MetadataThatCannotBeReadIsTold) {
+// Else each would be graded under the folder's name, and as old as a student likes.
+TEST_F(Submissions, MetadataThatCannotBeReadRefusesTheClass) {
+  const auto expect_refused = [&](const fs::path& path, const std::string& why) {
+    const auto handed = try_all({path});
+    ASSERT_FALSE(handed) << why;
+    EXPECT_THAT(handed.error().text(), HasSubstr(path.filename().string() + "/submission_metadata.y"));
+    EXPECT_THAT(handed.error().text(), HasSubstr(why));
+    EXPECT_THAT(handed.error().text(), HasSubstr("so nobody's name or time can be read from it (export the class"));
+  };
+  const std::string broken = "a: [1, 2\nb: {";
   folder_.write("c/alice/vector-add.cu", "A");
-  folder_.write("c/submission_metadata.yml", "a: [1, 2\nb: {");
-  const Handed handed = collect_all(folder_.path() / "c");
-  EXPECT_THAT(lines(handed), ElementsAre("alice vector-add c/alice/vector-add.cu"));
-  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("c/submission_metadata.yml: is not YAML")));
+  const fs::path metadata = folder_.write("c/submission_metadata.yml", broken);
+  expect_refused(folder_.path() / "c", ": is not YAML");
+  folder_.write("c/submission_metadata.yml", "- a");
+  expect_refused(folder_.path() / "c", ": holds no list of submissions");
+  fs::resize_file(metadata, kMostExportBytes + 1);
+  expect_refused(folder_.path() / "c", ": is larger than 268435456 bytes");
+  const std::vector<ArchiveFile> export_of_two = {{"assignment_1_export/submission_metadata.yml", broken},
+                                                  {"assignment_1_export/submission_1/vector-add.cu", "A"},
+                                                  {"assignment_1_export/submission_2/vector-add.cu", "A"}};
+  expect_refused(folder_.write("c.zip", zip_of(export_of_two)), ": is not YAML");
+  const auto name = [](std::size_t i) { return i < 2 ? "submission_metadata.yml" : "submission_1/vector-add.cu"; };
+  expect_refused(folder_.write("d.zip", test::zip_of_many(3, name, "submission_1: {}")), ": is there more than once");
+}
+
+// What stands in a hand-in refuses nobody.
+TEST_F(Submissions, AStudentsOwnMetadataIsNotRead) {
+  const std::string broken = "a: [1, 2\nb: {";
+  const std::string own = zip_of({{"submission_metadata.yml", broken}, {"vector-add.cu", "A"}});
+  for (const char* folder : {"eve/", "eve/assignment_1_export/", "submission_1/"}) {
+    folder_.write(std::string("c/") + folder + "submission_metadata.yml", broken);
+    folder_.write(std::string("c/") + folder + "vector-add.cu", folder);
+  }
+  folder_.write("c/fay.zip", own);
+  folder_.write("c/submission_metadata.yml", kGradescope);
+  EXPECT_THAT(
+      students(collect_all(folder_.path() / "c")),
+      ElementsAre("Ada Lovelace (ada@example.edu)", "Bob (bob@example.edu)", "Cy (79)", "eve", "fay", "submission_1"));
+  EXPECT_THAT(students(collect_all(folder_.write("fay.zip", own))), ElementsAre("fay"));
+  folder_.write("gil/submission_metadata.yml", broken);
+  folder_.write("gil/vector-add.cu", "A");
+  EXPECT_THAT(students(collect_all(folder_.path() / "gil")), ElementsAre("gil"));
 }
 
 TEST(Moments, AreReadAsPlatformsWriteThem) {
