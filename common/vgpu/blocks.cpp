@@ -119,6 +119,7 @@ bool loads_constant(const Instruction& in) {
 bool meets_by_value(const Instruction& in) {
   if (in.async == ptx::AsyncMode::mbarrier_arrive) return true;
   if (ptx::info(in.opcode).form != Form::barrier || in.barrier == ptx::BarrierMode::warp_sync) return false;
+  if (in.guard >= 0) return true;
   // Behind the number stands the count, where there is one; the predicate of a reduction comes last.
   const bool reduces = result_count(in) != 0;
   const auto end = in.operands.end() - (reduces ? 1 : 0);

@@ -31,6 +31,7 @@ std::uint64_t longest_warp_of(const BlockTrace& block) {
 struct Kind {
   double blocks = 0;                            // of the grid
   double cost = 0;                              // of one of them
+  std::uint64_t longest_wait_cycles = 0;        // of a traced one
   std::array<double, kGridParts> by_part = {};  // `blocks`, by part of the grid
   std::vector<std::uint32_t> members;           // places in the trace, in the order of the grid
 
@@ -51,6 +52,9 @@ std::vector<Kind> kinds_of(const GridTrace& trace) {
     if (members[s].empty()) continue;
     kinds.push_back({.cost = cost_of(trace.strata[s]), .members = members[s]});
     kinds.back().add(trace.strata[s], 1);
+    for (const std::uint32_t i : members[s])
+      kinds.back().longest_wait_cycles =
+          std::max(kinds.back().longest_wait_cycles, trace.blocks[i].work.longest_wait_cycles);
   }
   std::stable_sort(kinds.begin(), kinds.end(), [](const Kind& a, const Kind& b) { return a.cost < b.cost; });
   for (std::size_t s = 0; s < members.size(); ++s) {
@@ -64,10 +68,11 @@ std::vector<Kind> kinds_of(const GridTrace& trace) {
   return kinds;
 }
 
-// Leaves out kinds that hardly work. A grid may hold many blocks that leave at once, because it is larger than the
-// problem: all together they do next to nothing, and what one leaves free is taken by the next.
-void drop_idle(std::vector<Kind>& kinds) {
-  constexpr double kIdleShare = 0.05, kIdleCost = 0.125;  // of all that is done; of an average block that works
+// Leaves out kinds that hardly work and hardly wait. A grid may hold many blocks that leave at once, because it is
+// larger than the problem: all together they do next to nothing, and what one leaves free is taken by the next.
+void drop_idle(std::vector<Kind>& kinds, const Machine& machine) {
+  constexpr double kIdleShare = 0.05, kIdleCost = 0.125;   // of all that is done; of an average block that works
+  const double idle_wait = 3 * machine.l2_latency_cycles;  // a guard's, that reads what it asks
   double all = 0, blocks = 0;
   for (const Kind& kind : kinds) all += kind.blocks * kind.cost, blocks += kind.blocks;
   std::size_t idle = 0;
@@ -78,7 +83,11 @@ void drop_idle(std::vector<Kind>& kinds) {
     if (all - left > kIdleShare * all) break;
     if (kinds[k].cost < kIdleCost * left / blocks) idle = k + 1;
   }
-  kinds.erase(kinds.begin(), kinds.begin() + static_cast<std::ptrdiff_t>(idle));
+  const auto end = kinds.begin() + static_cast<std::ptrdiff_t>(idle);
+  kinds.erase(
+      std::remove_if(kinds.begin(), end,
+                     [&](const Kind& kind) { return static_cast<double>(kind.longest_wait_cycles) <= idle_wait; }),
+      end);
 }
 
 // `count` traces that stand for all, as many of each kind as its share of the blocks, in the order of the grid.
@@ -133,6 +142,31 @@ double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   return sum / static_cast<double>(a_round) / static_cast<double>(rounds * a_round);
 }
 
+// Of the traced blocks whose kind nobody stands for, the one that waits longest: the grid waits for it, from when it
+// starts on.
+double waiting_cycles(const ClockInput& input, const std::vector<std::uint32_t>& chosen, double cycles) {
+  constexpr std::uint64_t kOfLevels = 4;  // DRAM's latency, of which waits know nothing, may be so many of L2's
+  std::vector<bool> has_one(input.trace.strata.size());
+  std::uint64_t replayed = 0;
+  for (const std::uint32_t i : chosen) {
+    has_one[input.trace.blocks[i].stratum] = true;
+    replayed = std::max(replayed, input.trace.blocks[i].work.longest_wait_cycles);
+  }
+  const BlockTrace* last = nullptr;
+  for (const BlockTrace& block : input.trace.blocks) {
+    if (has_one[block.stratum]) continue;
+    if (last == nullptr || block.work.longest_wait_cycles > last->work.longest_wait_cycles) last = &block;
+  }
+  if (last == nullptr || kOfLevels * last->work.longest_wait_cycles < replayed) return 0;
+  Simulation alone(input, {static_cast<std::uint32_t>(last - input.trace.blocks.data())}, 1, 1, 1);
+  alone.run();
+  const std::uint64_t places =
+      static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
+  const auto rounds = static_cast<double>(last->index / places);
+  const double a_round = cycles * static_cast<double>(places) / static_cast<double>(input.grid_blocks);
+  return rounds * a_round + alone.end();
+}
+
 // A block that runs far longer than those that stand for all is alone at the end, and the grid waits for it. Where it
 // was traced it is replayed by itself. Where not, it takes its instructions at the pace of the others and its part of
 // the grid's loads, a few of them at once.
@@ -184,7 +218,7 @@ ClockReading read_clock(const ClockInput& input) {
   double more_work = 1;  // of the grid's blocks than of those that stand for them
   if (!whole) {
     std::vector<Kind> kinds = kinds_of(input.trace);
-    drop_idle(kinds);
+    drop_idle(kinds, input.machine);
     double all_blocks = 0, cost = 0;
     for (const Kind& kind : kinds) all_blocks += kind.blocks, cost += kind.blocks * kind.cost;
     grid = static_cast<std::uint64_t>(std::max(1.0, std::round(all_blocks)));
@@ -218,6 +252,7 @@ ClockReading read_clock(const ClockInput& input) {
   const double more = more_work * (recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded));
   ClockReading out;
   out.cycles = std::max(cycles * more, straggler_cycles(input, chosen, simulation.cycles_per_instruction()));
+  if (!whole) out.cycles = std::max(out.cycles, waiting_cycles(input, chosen, cycles * more));
   out.by_instruction = simulation.waits();
   const double scale = static_cast<double>(grid) / static_cast<double>(simulated) * more;
   for (WarpCycles& waits : out.by_instruction) {

@@ -209,7 +209,8 @@ class GridRunner {
     std::fill(std::begin(block.asked), std::end(block.asked), 0u);
     block.mbarrier_copies.clear();
     block.mbarrier_phases.clear();
-    block.phases_begun = 0;
+    block.flags.clear();
+    block.meetings = 0;
     // NaN in every shared float: a read before any write shows instead of finding a lucky zero.
     std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
     block.shadow = watched_blocks_.hold(linear) ? block.own_shadow : nullptr;
@@ -393,6 +394,7 @@ class GridRunner {
       work.instructions += warp.executed;
       work.longest_warp = std::max(work.longest_warp, warp.executed);
       work.latency_cycles += warp.path.latency_cycles;
+      work.longest_wait_cycles = std::max(work.longest_wait_cycles, warp.path.latency_cycles);
       for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];
     }
     longest_warp_ = std::max(longest_warp_, work.longest_warp);

@@ -127,7 +127,7 @@ struct MbarrierCopies {
 
 // Of an mbarrier, for traces: numbers of this phase and of the last one; 0: there was none.
 struct MbarrierPhases {
-  std::uint16_t open = 0, over = 0;
+  std::uint32_t open = 0, over = 0;
 };
 
 struct ResidentBlock {
@@ -142,7 +142,8 @@ struct ResidentBlock {
   std::shared_ptr<SharedShadow> shadow;                     // that one, where this block is watched
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by place in shared memory
   std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // likewise, of a block with traces
-  std::uint16_t phases_begun = 0;                           // of all of them; numbers come again after 65,535
+  std::map<std::uint64_t, std::uint32_t> flags;             // likewise: the last write of a flag, by word
+  std::uint32_t meetings = 0;                               // numbers given to phases and writes of flags
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;
   std::uint32_t arrived[kBarriers] = {};   // warps at each barrier

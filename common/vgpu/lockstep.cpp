@@ -77,7 +77,7 @@ class LockstepBuilder {
     const Form form = ptx::info(in.opcode).form;
     if (form == Form::load || form == Form::store) {
       if (form == Form::load && is_kernel_parameter(op)) return results_are_numbers(in) ? Way::lane_0 : Way::whole;
-      const bool known = in.space == Space::global || in.space == Space::shared;
+      const bool known = in.space == Space::global || (in.space == Space::shared && !in.is_volatile);
       return known && analysis_.address_shape(op).is_one_number() ? Way::memory : Way::whole;
     }
     if (effect.on_lane_0 == nullptr || !effect.shape.is_one_number()) return Way::whole;

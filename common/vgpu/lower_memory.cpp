@@ -195,7 +195,8 @@ Status Lowering::lower_barrier(const Instruction& in, Op op) {
     op.count = in.operands[next].negated ? 1 : 0;
   }
   // A number that stands here is below 16 (validate.h).
-  const bool of_block = in.barrier == ptx::BarrierMode::sync && op.s[0] == kNoSlot && op.s[1] == kNoSlot;
+  const bool of_block =
+      in.barrier == ptx::BarrierMode::sync && op.s[0] == kNoSlot && op.s[1] == kNoSlot && in.guard < 0;
   return emit_ok(op, of_block ? op_block_barrier : op_barrier);
 }
 

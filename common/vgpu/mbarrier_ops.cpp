@@ -72,15 +72,7 @@ void for_each_object(const Access& access, Visit&& visit) {
 
 void begin_phase(ResidentBlock& block, MbarrierPhases& phases) {
   phases.over = phases.open;
-  if (++block.phases_begun == 0) ++block.phases_begun;
-  phases.open = block.phases_begun;
-}
-
-// The first of the objects that a traced warp arrives at.
-void trace_arrival(const Warp& warp, const Op* op, const Access& access) {
-  if (warp.trace == nullptr || access.mask == 0) return;
-  const auto phases = warp.block->mbarrier_phases.find(access.of(std::countr_zero(access.mask)));
-  if (phases != warp.block->mbarrier_phases.end()) warp.outcome(op).line = phases->second.open;
+  phases.open = ++block.meetings;
 }
 
 void complete(Warp& warp, std::uint64_t byte) {
@@ -96,6 +88,10 @@ void complete(Warp& warp, std::uint64_t byte) {
 // fault recorded where that is more than the phase waits for.
 bool arrive(Launch& launch, Warp& warp, const Op* op, int lane, std::uint64_t byte, std::uint8_t* object,
             std::uint64_t count, std::uint64_t raise, bool drop, State& before) {
+  if (warp.trace != nullptr) {
+    const auto phases = warp.block->mbarrier_phases.find(byte);
+    if (phases != warp.block->mbarrier_phases.end()) note_meeting(launch, warp, op, phases->second.open, true);
+  }
   before = load_state(object);
   const std::uint64_t missing = before.missing() + raise, expected = before.expected() - (drop ? count : 0);
   if (count == 0 || count > missing || (drop && count > before.expected())) {
@@ -156,7 +152,6 @@ const Op* op_arrive(Launch& launch, Warp& warp, const Op* op) {
   if (warp.block->shadow != nullptr) {
     for_each_object(access, [&](std::uint64_t byte) { warp.block->shadow->arrive(byte, warp.index, false); });
   }
-  trace_arrival(warp, op, access);
   const bool drop = op->instruction->mbarrier == MbarrierMode::arrive_drop;
   const std::uint32_t* counts = op->s[1] == kNoSlot ? nullptr : warp.lanes<std::uint32_t>(op->s[1]);
   std::uint64_t* states = op->s[0] == kNoSlot ? nullptr : warp.lanes<std::uint64_t>(op->s[0]);
@@ -186,8 +181,8 @@ const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
     if (over == 0) return;
     if (warp.block->shadow != nullptr) warp.block->shadow->acquire(byte, warp.index);
     const auto phases = warp.block->mbarrier_phases.find(byte);
-    if (warp.trace != nullptr && phases != warp.block->mbarrier_phases.end())
-      warp.outcome(op).line = phases->second.over;
+    if (warp.trace != nullptr && phases != warp.block->mbarrier_phases.end() && phases->second.over != 0)
+      note_meeting(launch, warp, op, phases->second.over, false);
     const auto copies = warp.block->mbarrier_copies.find(byte);
     if (warp.trace == nullptr || copies == warp.block->mbarrier_copies.end()) return;
     const std::uint32_t waited = copies->second.arrived[warp.index];
@@ -213,7 +208,6 @@ const Op* op_arrive_of_copies(Launch& launch, Warp& warp, const Op* op) {
   ResidentBlock& block = *warp.block;
   ++warp.copy_groups;
   if (warp.trace != nullptr && access.mask != 0) warp.outcome(op).shared_wavefronts = 1;  // it executed
-  trace_arrival(warp, op, access);
   for_each_object(access, [&](std::uint64_t byte) {
     if (block.shadow != nullptr) block.shadow->arrive(byte, warp.index, true);
     MbarrierCopies& copies = block.mbarrier_copies[byte];

@@ -70,6 +70,7 @@ template <bool store, Space space>
     case Where::shared:
       if (!resolve_shared(launch, warp, op, access, kVerb, at)) return nullptr;
       count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
+      if (warp.trace != nullptr && op->instruction->is_volatile) note_flags(launch, warp, op, access, !store, store);
       if (warp.block->shadow != nullptr) return move_checked<store>(launch, warp, op, access, at, mover);
       break;
     default:
@@ -265,6 +266,11 @@ void update_lanes(const Warp& warp, const Op* op, const Access& access, const Po
   }
 }
 
+template <class Visit>
+void for_active_lanes(const Access& access, Visit&& visit) {
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) visit(std::countr_zero(left));
+}
+
 template <class T, ptx::AtomicOp known>
 const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   const Instruction& in = *op->instruction;
@@ -284,6 +290,17 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
                               : in.atomic == ptx::AtomicOp::exch                ? SharedTouch::publish
                                                                                 : SharedTouch::atomic;
     if (!check_shared(launch, warp, op, access, touch)) return nullptr;
+    if (warp.trace != nullptr && touch != SharedTouch::atomic) {
+      LaneBytes before;
+      for_active_lanes(access, [&](int l) { std::memcpy(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)); });
+      update_lanes<T, known>(warp, op, access, at, false);
+      bool writes = false;  // a lock that is not free stays as it is
+      for_active_lanes(access, [&](int l) {
+        writes = writes || std::memcmp(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)) != 0;
+      });
+      note_flags(launch, warp, op, access, op->s[0] != kNoSlot, writes);
+      return after_memory(launch, warp, op);
+    }
   } else {
     if (!resolve(launch, warp, op, access, "updates", at)) return nullptr;
     if (in.atomic != ptx::AtomicOp::exch && !check_defined(launch, warp, op, access, "updates")) return nullptr;

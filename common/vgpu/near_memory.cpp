@@ -158,6 +158,32 @@ void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
   add_shared_turns(launch, warp, op, bytes, memo.wavefronts, memo.conflicts);
 }
 
+void note_meeting(Launch& launch, Warp& warp, const Op* op, std::uint32_t number, bool arrives) {
+  std::vector<Meeting>& all = warp.trace->meetings;
+  const Meeting meeting{static_cast<std::uint32_t>(warp.first_outcome + op->memory), number, arrives};
+  for (auto at = all.rbegin(); at != all.rend() && at->outcome == meeting.outcome; ++at) {
+    if (*at == meeting) return;
+  }
+  all.push_back(meeting);
+  launch.sm->traced.bytes += sizeof meeting;
+}
+
+void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, bool reads, bool writes) {
+  constexpr std::uint64_t kWordBytes = 4;
+  ResidentBlock& block = *warp.block;
+  const std::uint32_t own = writes ? ++block.meetings : 0;
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((access.mask >> l & 1u) == 0) continue;
+    const std::uint64_t end = access.of(l) + access.bytes;
+    for (std::uint64_t word = access.of(l) / kWordBytes; word * kWordBytes < end; ++word) {
+      if (const auto last = block.flags.find(word); reads && last != block.flags.end() && last->second != own)
+        note_meeting(launch, warp, op, last->second, false);
+      if (writes) block.flags[word] = own;
+    }
+  }
+  if (writes) note_meeting(launch, warp, op, own, true);
+}
+
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb) {
   if (access.low >= kLocalWindow) {
     for (std::uint64_t& address : access.address) address -= kLocalWindow;

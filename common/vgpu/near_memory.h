@@ -47,6 +47,12 @@ inline void add_steps_turns(Launch& launch, const Warp& warp, const Op& op) {
   }
 }
 
+// For a traced warp: that this instruction meets others at a phase or a write of a flag. Once each.
+void note_meeting(Launch& launch, Warp& warp, const Op* op, std::uint32_t number, bool arrives);
+// The same of what may be a flag: a volatile access to shared memory, or an atomic one that locks are made of. It waits
+// for the last writes of others that it sees, and is one itself where it writes.
+void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, bool reads, bool writes);
+
 // Bounds of local memory (and of .param locals, which live there); false with the fault recorded.
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);
 // For the sanitizer: nobody has written these bytes of the warp's local memory; all that a load reads was not written

@@ -74,8 +74,8 @@ bool is_memory(const ptx::Instruction& instruction);
 // where it is the same for all threads); else it is an operand of another one, or a uniform register's.
 bool loads_constant(const ptx::Instruction& instruction);
 bool loads_indexed_constant(const ptx::Instruction& instruction);
-// A barrier whose number or count stands in a register, and what arrives at an mbarrier when copies are there: only a
-// run can tell which one it is.
+// A barrier whose number or count stands in a register or that has a guard, and what arrives at an mbarrier when copies
+// are there: only a run can tell which one it is, and whether.
 bool meets_by_value(const ptx::Instruction& instruction);
 // What traces keep outcomes of: all three kinds.
 inline bool leaves_outcome(const ptx::Instruction& in) {

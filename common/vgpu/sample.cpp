@@ -20,8 +20,8 @@ TraceSize size_of(const BlockTrace& trace) {
   TraceSize out;
   for (const WarpTrace& warp : trace.warps) {
     out.instructions += warp.instructions;
-    out.bytes +=
-        kWarpTraceBytes + warp.blocks.size() * sizeof warp.blocks[0] + warp.outcomes.size() * sizeof warp.outcomes[0];
+    out.bytes += kWarpTraceBytes + warp.blocks.size() * sizeof warp.blocks[0] +
+                 warp.outcomes.size() * sizeof warp.outcomes[0] + warp.meetings.size() * sizeof warp.meetings[0];
   }
   return out;
 }
@@ -66,6 +66,8 @@ void Sample::finish(std::uint64_t index, BlockTrace* trace, const BlockWork& wor
   for (WarpTrace& warp : trace->warps) {
     warp.blocks.shrink_to_fit();
     warp.outcomes.shrink_to_fit();
+    std::stable_sort(warp.meetings.begin(), warp.meetings.end(),
+                     [](const Meeting& a, const Meeting& b) { return a.outcome < b.outcome; });
   }
   usual_blocks_ = trace->warps[0].blocks.size();
   usual_outcomes_ = trace->warps[0].outcomes.size();
@@ -138,21 +140,25 @@ GridTrace Sample::take() {
   return out;
 }
 
-// The dearest strata without a trace, until the rest is too little to matter; and the longest block, where it runs far
-// longer than those that are traced: the grid may wait for it.
+// The dearest strata without a trace, until the rest is too little to matter; and the longest block, and the one that
+// waits longest, where they run or wait far longer than those that are traced: the grid may wait for them.
 void Sample::find_missing(GridTrace& trace) const {
   double all = 0, untraced = 0;
-  std::uint64_t longest = 0;
+  std::uint64_t longest = 0, longest_wait = 0;
   std::vector<const Stratum*> without;
-  const Stratum* last = nullptr;
+  const Stratum *last = nullptr, *waiting = nullptr;
   for (const Stratum& stratum : trace.strata) {
     all += stratum.cost();
     if (last == nullptr || stratum.longest_warp > last->longest_warp) last = &stratum;
+    if (waiting == nullptr || stratum.longest_wait_cycles > waiting->longest_wait_cycles) waiting = &stratum;
     if (stratum.traced != 0) continue;
     untraced += stratum.cost();
     without.push_back(&stratum);
   }
-  for (const BlockTrace& block : trace.blocks) longest = std::max(longest, block.work.longest_warp);
+  for (const BlockTrace& block : trace.blocks) {
+    longest = std::max(longest, block.work.longest_warp);
+    longest_wait = std::max(longest_wait, block.work.longest_wait_cycles);
+  }
   std::stable_sort(without.begin(), without.end(), [](const auto* a, const auto* b) { return a->cost() > b->cost(); });
   std::uint64_t room = limits_.instructions;
   const auto ask_for = [&](std::uint64_t index, std::uint64_t instructions) {
@@ -162,6 +168,8 @@ void Sample::find_missing(GridTrace& trace) const {
     trace.missing.push_back(index);
   };
   if (last->longest_warp > 2 * longest) ask_for(last->longest_block, last->instructions / last->blocks);
+  if (waiting->longest_wait_cycles > 2 * longest_wait)
+    ask_for(waiting->waiting_block, waiting->instructions / waiting->blocks);
   for (const Stratum* stratum : without) {
     if (untraced <= kUntracedShare * all) break;
     for (const std::uint64_t index : stratum->examples) ask_for(index, stratum->instructions / stratum->blocks);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <queue>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -41,7 +42,6 @@ class Simulation {
     for (std::size_t u = 0; u < kUnitCount; ++u) interval_[u] = interval(static_cast<Unit>(u));
     for (const BasicBlock& block : input.program.blocks) {
       memory_ops_.push_back(block.memory.size());
-      for (const std::uint32_t pc : block.memory) has_mbarriers_ = has_mbarriers_ || is_arrival(instruction(pc));
     }
     waits_.resize(input.program.function->instructions.size());
     path_waits_.resize(waits_.size());
@@ -153,7 +153,8 @@ class Simulation {
     block.live = warps_per_block(sm);
     block.standing = 0;
     std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
-    if (has_mbarriers_) block.phases = phases_before(trace);
+    block.phases = phases_before(trace);
+    block.waiting.clear();
     for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) {
       SimWarp& warp = sm.warps[block.first_warp + w];
       warp.trace = &trace.warps[w];
@@ -272,7 +273,7 @@ class Simulation {
       case TimedKind::atomic:
       case TimedKind::async_copy:
         access(sm, warp, op);
-        if (op.kind == TimedKind::atomic && is_arrival(instruction(op.pc))) come_to_phase(sm, warp, op, issued);
+        arrive_at_phases(sm, warp, op, issued);
         break;
       case TimedKind::load_constant:
         access_constants(sm, warp, op);
@@ -283,7 +284,7 @@ class Simulation {
         if (!warp.copy_groups.empty() && warp.copy_groups.back().ready > group.ready) group = warp.copy_groups.back();
         warp.copy_groups.push_back(group);
         warp.open_copies = {};
-        if (op.memory >= 0) come_to_phase(sm, warp, op, std::max(issued, group.ready));
+        arrive_at_phases(sm, warp, op, std::max(issued, group.ready));
         break;
       }
       case TimedKind::async_wait:
@@ -526,7 +527,7 @@ class Simulation {
     score.conflict_share = 0;
   }
 
-  // `told`: of a barrier whose number or count stands in a register.
+  // `told`: of a barrier that only a run tells.
   void arrive(SimSm& sm, SimWarp& warp, const TimedOp& op, const Outcome& told) {
     SimBlock& block = sm.blocks[warp.sim_block];
     const int barrier = told.line != 0 ? told.line - 1 : op.groups;
@@ -550,58 +551,66 @@ class Simulation {
 
   const ptx::Instruction& instruction(std::uint32_t pc) const { return in_.program.function->instructions[pc]; }
 
-  static bool is_arrival(const ptx::Instruction& in) {
-    return in.mbarrier == ptx::MbarrierMode::arrive || in.mbarrier == ptx::MbarrierMode::arrive_drop ||
-           in.async == ptx::AsyncMode::mbarrier_arrive;
-  }
-
-  // The phases of a block's mbarriers, before any warp arrived.
+  // The phases at which a block's warps meet, before any of them arrived.
   const std::vector<SimPhase>& phases_before(const BlockTrace& trace) {
     const auto [place, is_new] = phases_before_.try_emplace(&trace);
     if (is_new) place->second = count_phases(trace);
     return place->second;
   }
 
-  std::vector<SimPhase> count_phases(const BlockTrace& trace) const {
+  static std::vector<SimPhase> count_phases(const BlockTrace& trace) {
     std::vector<SimPhase> phases;
     for (const WarpTrace& warp : trace.warps) {
-      auto outcome = warp.outcomes.begin();
-      for (const std::uint32_t entered : warp.blocks) {
-        for (const std::uint32_t pc : in_.program.blocks[entered].memory) {
-          const std::size_t phase = outcome++->line;
-          if (phase == 0 || !is_arrival(instruction(pc))) continue;
-          if (phases.size() <= phase) phases.resize(phase + 1);
-          ++phases[phase].wanted;
-        }
+      for (const Meeting& meeting : warp.meetings) {
+        if (phases.size() <= meeting.number) phases.resize(meeting.number + 1);
+        phases[meeting.number].wanted += meeting.arrives ? 1 : 0;
       }
     }
     return phases;
   }
 
-  // What the warp waits for ends at `at` at the earliest.
-  void come_to_phase(SimSm& sm, const SimWarp& warp, const TimedOp& op, Cycle at) {
-    if (!entered(warp, op)) return;
-    SimBlock& block = sm.blocks[warp.sim_block];
-    const std::size_t number = outcome_of(warp, op).line;
-    if (number == 0 || number >= block.phases.size()) return;
-    SimPhase& phase = block.phases[number];
-    phase.ends = std::max(phase.ends, at);
-    if (++phase.arrived == phase.wanted) end_phase(sm, phase);
+  static std::span<const Meeting> meetings_of(const SimWarp& warp, const TimedOp& op) {
+    const auto& all = warp.trace->meetings;
+    if (all.empty() || op.memory < 0 || !entered(warp, op)) return {};
+    const auto outcome = static_cast<std::uint32_t>(warp.parts[op.part] + static_cast<std::size_t>(op.memory));
+    const auto of = std::ranges::equal_range(all, outcome, {}, &Meeting::outcome);
+    return {of.begin(), of.end()};
   }
 
-  void end_phase(SimSm& sm, SimPhase& phase) {
-    phase.wanted = phase.arrived;
-    for (const std::uint32_t waiting : std::exchange(phase.waiting, {})) advance(sm, sm.warps[waiting]);
+  // What others wait for ends at `at` at the earliest.
+  void arrive_at_phases(SimSm& sm, const SimWarp& warp, const TimedOp& op, Cycle at) {
+    SimBlock& block = sm.blocks[warp.sim_block];
+    for (const Meeting& meeting : meetings_of(warp, op)) {
+      if (!meeting.arrives) continue;
+      SimPhase& phase = block.phases[meeting.number];
+      phase.ends = std::max(phase.ends, at);
+      if (++phase.arrived == phase.wanted) end_phase(sm, block, meeting.number);
+    }
   }
 
-  // The phase that the warp's next operation waits for, where it has not ended.
-  SimPhase* awaited_phase(SimSm& sm, const SimWarp& warp, const TimedOp& op) {
-    if (op.kind != TimedKind::atomic || op.memory < 0 || !entered(warp, op)) return nullptr;
-    const ptx::MbarrierMode mode = instruction(op.pc).mbarrier;
-    if (mode != ptx::MbarrierMode::test_wait && mode != ptx::MbarrierMode::try_wait) return nullptr;
+  void end_phase(SimSm& sm, SimBlock& block, std::uint32_t number) {
+    block.phases[number].wanted = block.phases[number].arrived;
+    std::vector<std::uint32_t> warps;
+    std::erase_if(block.waiting, [&](const WaitingWarp& one) {
+      if (one.phase == number) warps.push_back(one.warp);
+      return one.phase == number;
+    });
+    for (const std::uint32_t warp : warps) advance(sm, sm.warps[warp]);
+  }
+
+  // Whether the warp's next operation may issue, as far as others are concerned, and from when on.
+  bool has_met(SimSm& sm, const SimWarp& warp, const TimedOp& op, Score& blocked) {
     SimBlock& block = sm.blocks[warp.sim_block];
-    const std::size_t number = outcome_of(warp, op).line;
-    return number == 0 || number >= block.phases.size() ? nullptr : &block.phases[number];
+    for (const Meeting& meeting : meetings_of(warp, op)) {
+      if (meeting.arrives) continue;
+      const SimPhase& phase = block.phases[meeting.number];
+      if (phase.arrived < phase.wanted) {
+        block.waiting.push_back({meeting.number, static_cast<std::uint32_t>(&warp - sm.warps.data())});
+        return false;
+      }
+      if (phase.ends > blocked.ready) blocked = {phase.ends, op.pc, Wait::barrier, 0};
+    }
+    return true;
   }
 
   // `last`: the warp that all others waited for, where there is one.
@@ -655,10 +664,9 @@ class Simulation {
           waits = true;
           open_barrier(sm, block, barrier, nullptr);
         }
-        for (SimPhase& phase : block.phases) {
-          if (phase.waiting.empty()) continue;
+        while (block.live != 0 && !block.waiting.empty()) {
           waits = true;
-          end_phase(sm, phase);
+          end_phase(sm, block, block.waiting.front().phase);
         }
       }
       if (waits) moved.push_back(i);
@@ -720,13 +728,7 @@ class Simulation {
       if (groups > may_fly && warp.copy_groups[groups - 1 - may_fly].ready > blocked.ready)
         blocked = warp.copy_groups[groups - 1 - may_fly];
     }
-    if (SimPhase* phase = has_mbarriers_ ? awaited_phase(sm, warp, op) : nullptr; phase != nullptr) {
-      if (phase->arrived < phase->wanted) {
-        phase->waiting.push_back(static_cast<std::uint32_t>(&warp - sm.warps.data()));
-        return hold(sm, warp);
-      }
-      if (phase->ends > blocked.ready) blocked = {phase->ends, op.pc, Wait::barrier, 0};
-    }
+    if (!has_met(sm, warp, op, blocked)) return hold(sm, warp);
     if (op.kind == TimedKind::atomic && op.memory >= 0 && entered(warp, op)) {
       const std::size_t may_fly = outcome_of(warp, op).copies, groups = warp.copy_groups.size();
       if (may_fly != 0 && groups >= may_fly && warp.copy_groups[groups - may_fly].ready > blocked.ready)
@@ -774,8 +776,7 @@ class Simulation {
   double dram_sector_full_, l2_sector_full_, dram_sector_, l2_sector_, port_sector_;  // cycles
   double interval_[kUnitCount];
   std::vector<std::size_t> memory_ops_;  // by basic block
-  bool has_mbarriers_ = false;
-  std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;  // of each trace's mbarriers
+  std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
   std::vector<SimSm> sms_;
   SharedServer l2_, dram_;
   std::vector<Cycle> starts_;  // of the blocks, in order

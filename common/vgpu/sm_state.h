@@ -98,11 +98,13 @@ struct Late {
   float cycles = 0;
 };
 
-// A phase of an mbarrier: who comes, by the trace, and who waits for its end.
+// A phase of an mbarrier or a write of a flag (trace.h): who comes, by the trace.
 struct SimPhase {
   std::uint32_t wanted = 0, arrived = 0;  // warp instructions
   Cycle ends = 0;                         // at the earliest
-  std::vector<std::uint32_t> waiting;     // warps of the SM
+};
+struct WaitingWarp {
+  std::uint32_t phase = 0, warp = 0;  // of the block; of the SM
 };
 
 struct SimBlock {
@@ -111,7 +113,8 @@ struct SimBlock {
   std::uint32_t standing = 0;  // warps that wait at barriers
   Cycle first_stood = 0;       // since when, where there are any
   std::uint32_t arrived[kBarriers] = {};
-  std::vector<SimPhase> phases;  // of mbarriers, by number
+  std::vector<SimPhase> phases;  // by number
+  std::vector<WaitingWarp> waiting;
 };
 
 inline constexpr std::size_t kNotEntered = ~std::size_t{0};

@@ -47,6 +47,10 @@ void Strata::add(const BlockWork& work, std::uint64_t index, std::uint64_t rank)
     stratum.longest_warp = work.longest_warp;
     stratum.longest_block = index;
   }
+  if (work.longest_wait_cycles > stratum.longest_wait_cycles || stratum.blocks == 1) {
+    stratum.longest_wait_cycles = work.longest_wait_cycles;
+    stratum.waiting_block = index;
+  }
   stratum.by_part[static_cast<std::size_t>(static_cast<double>(index) / static_cast<double>(grid_blocks_) *
                                            static_cast<double>(kGridParts))] += 1;
   add_example(stratum.examples, last_->ranks, index, rank);
@@ -65,6 +69,10 @@ void Strata::merge(Entry& into, Entry&& from) {
   if (from.stratum.longest_warp > stratum.longest_warp) {
     stratum.longest_warp = from.stratum.longest_warp;
     stratum.longest_block = from.stratum.longest_block;
+  }
+  if (from.stratum.longest_wait_cycles > stratum.longest_wait_cycles) {
+    stratum.longest_wait_cycles = from.stratum.longest_wait_cycles;
+    stratum.waiting_block = from.stratum.waiting_block;
   }
   for (std::size_t i = 0; i < kGridParts; ++i) stratum.by_part[i] += from.stratum.by_part[i];
   for (std::size_t i = 0; i < from.ranks.size(); ++i) {

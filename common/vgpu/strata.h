@@ -12,10 +12,11 @@ namespace roofwalk::vgpu {
 
 // What a block did, as far as it decides how long it takes and can be told without a trace.
 struct BlockWork {
-  std::uint64_t instructions = 0;    // PTX instructions of all its warps
-  std::uint64_t longest_warp = 0;    // of the warp with most
-  std::uint64_t memory = 0;          // lines and sectors at L1, wavefronts of shared memory, lines asked of L2
-  std::uint64_t latency_cycles = 0;  // of all its warps, as if each were alone and its loads all came from L2
+  std::uint64_t instructions = 0;         // PTX instructions of all its warps
+  std::uint64_t longest_warp = 0;         // of the warp with most
+  std::uint64_t memory = 0;               // lines and sectors at L1, wavefronts of shared memory, lines asked of L2
+  std::uint64_t latency_cycles = 0;       // of all its warps, as if each were alone and its loads all came from L2
+  std::uint64_t longest_wait_cycles = 0;  // the same of the warp with most
   // Which ways its warps went: sums of two hashes of the last basic blocks, over all entries (PathSums).
   std::array<std::uint64_t, 2> path = {};
 
@@ -48,6 +49,7 @@ struct Stratum {
   std::uint64_t blocks = 0;
   std::uint64_t instructions = 0, memory = 0, longest_warp = 0;  // of all of them; of the warp with most
   std::uint64_t longest_block = 0;                               // index of the block with that warp
+  std::uint64_t longest_wait_cycles = 0, waiting_block = 0;      // likewise, of the warp that waits longest
   std::array<float, kGridParts> by_part = {};                    // blocks in each part of the grid
   std::vector<std::uint64_t> examples;                           // indices, those with the lowest rank first
   std::uint32_t traced = 0;                                      // blocks whose traces are there

@@ -23,12 +23,10 @@ struct Outcome {
   std::uint8_t dram_read_sectors = 0, dram_write_sectors = 0;  // reads that L2 lacked; sectors that it newly owes DRAM
   std::uint8_t shared_wavefronts = 0, shared_conflicts = 0;    // shared memory: turns, and those beyond the fewest
   Arrival arrives = Arrival::none;  // a load: what it must wait for besides what it asks for itself
-  // A wait at an mbarrier that is over: 1 + groups of the warp's copies that may still fly. A barrier whose number or
-  // count stands in a register: the warps that it waits for; 0: all.
+  // A wait at an mbarrier that is over: 1 + groups of the warp's copies that may still fly. A barrier that only a run
+  // tells (meets_by_value): the warps that it waits for; 0: all.
   std::uint8_t copies = 0;
-  // A load: a hash of the first line that was not in L1, or is on its way there. An arrival at an mbarrier: the phase
-  // (from 1 on, of all the block's mbarriers); a wait there that is over: the phase that is. A barrier as above: 1 +
-  // its number.
+  // A load: a hash of the first line that was not in L1, or is on its way there. A barrier as above: 1 + its number.
   std::uint16_t line = 0;
   bool operator==(const Outcome&) const = default;
 };
@@ -39,9 +37,19 @@ inline void add_to(std::uint8_t& field, std::uint64_t more) {
 }
 static_assert(sizeof(Outcome) == 12);
 
+// Warps of a block meet at phases of mbarriers and at flags in shared memory. Each phase of an mbarrier, and each write
+// of a flag, has a number of its own in its block, from 1 on.
+struct Meeting {
+  std::uint32_t outcome = 0;  // place of the instruction's outcome among the warp's
+  std::uint32_t number = 0;
+  bool arrives = false;  // else it waits until all have arrived; one instruction may do both
+  bool operator==(const Meeting&) const = default;
+};
+
 struct WarpTrace {
   std::vector<std::uint32_t> blocks;  // basic blocks in the order of entry
   std::vector<Outcome> outcomes;   // for each entry, one for each memory instruction of that basic block, in PTX order
+  std::vector<Meeting> meetings;   // ascending by outcome
   std::uint64_t instructions = 0;  // PTX instructions of these entries
 };
 

@@ -1,24 +1,50 @@
 // Two warps that work in turn, each on a chain of `steps` FMAs: the second begins when the first has ended, and the first
 // when the second has. They meet at barriers of the block by number (kind 0), at those whose number and count stand in
-// registers (1), or at two mbarriers (2).
+// registers (1), at two mbarriers (2), at mbarriers of which one instruction names two by its lanes, as it arrives (3) and
+// as it asks (4), at volatile flags (5), at flags that atomics exchange (6), or at barriers by number beside which others
+// are passed whose guard is off (7).
 #include <roofwalk.cuh>
 
 #include <cstdint>
 
 __device__ void sync_at(int kind, int which, int first, int count) {
     if (kind == 1) asm volatile("bar.sync %0, %1;" ::"r"(first + which), "r"(count) : "memory");
-    if (kind == 0 && which == 0) asm volatile("bar.sync 1, 64;" ::: "memory");
-    if (kind == 0 && which == 1) asm volatile("bar.sync 2, 64;" ::: "memory");
+    if ((kind == 0 || kind == 7) && which == 0) asm volatile("bar.sync 1, 64;" ::: "memory");
+    if ((kind == 0 || kind == 7) && which == 1) asm volatile("bar.sync 2, 64;" ::: "memory");
 }
 
-__device__ void arrive_at(int kind, int which, int first, int count, unsigned mbarrier) {
+__device__ void pass_guarded(int kind, int first) {
+    if (kind != 7) return;
+    asm volatile(
+        "{ .reg .pred off; setp.eq.s32 off, %0, 12345;\n"
+        "@off bar.arrive 1, 64;\n@off bar.arrive 2, 64;\n@off bar.arrive 1, 64;\n@off bar.arrive 2, 64; }" ::"r"(first)
+        : "memory");
+}
+
+__device__ void arrive_at(int kind, int which, int first, int count, unsigned mbarrier, int* flag, int round) {
+    pass_guarded(kind, first);
     if (kind == 1) asm volatile("bar.arrive %0, %1;" ::"r"(first + which), "r"(count) : "memory");
-    if (kind == 0 && which == 0) asm volatile("bar.arrive 1, 64;" ::: "memory");
-    if (kind == 0 && which == 1) asm volatile("bar.arrive 2, 64;" ::: "memory");
+    if ((kind == 0 || kind == 7) && which == 0) asm volatile("bar.arrive 1, 64;" ::: "memory");
+    if ((kind == 0 || kind == 7) && which == 1) asm volatile("bar.arrive 2, 64;" ::: "memory");
+    if (kind == 5 && threadIdx.x % 32 == 0) *static_cast<volatile int*>(flag) = round + 1;
+    if (kind == 6 && threadIdx.x % 32 == 0) atomicExch(flag, round + 1);
+    if (kind == 3 && threadIdx.x % 32 == 0) mbarrier = mbarrier / 64 * 64 + 16;
+    if (kind == 3 || kind == 4) asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(mbarrier) : "memory");
     if (kind == 2) asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(mbarrier) : "memory");
 }
 
-__device__ void wait_at(unsigned mbarrier, unsigned phase) {
+__device__ void wait_for(int kind, unsigned mbarrier, unsigned phase, int* flag, int round) {
+    if (kind == 5) {
+        while (*static_cast<volatile int*>(flag) <= round) {}
+        __syncwarp();
+        return;
+    }
+    if (kind == 6) {
+        while (atomicCAS(flag, -1, -1) <= round) {}
+        __syncwarp();
+        return;
+    }
+    if (kind == 4 && threadIdx.x % 32 == 31) mbarrier = mbarrier / 64 * 64 + 16, phase = 1;
     unsigned over = 0;
     while (over == 0) {
         asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
@@ -35,31 +61,35 @@ __device__ float chain(float x, int steps) {
 }
 
 __global__ void meet(float* out, int kind, int rounds, int steps, int first, int count) {
-    __shared__ uint64_t mbarriers[2];
+    __shared__ __align__(64) uint64_t mbarriers[3];
+    __shared__ int flags[2];
     const unsigned ready = static_cast<unsigned>(__cvta_generic_to_shared(&mbarriers[0])), taken = ready + 8;
     if (threadIdx.x == 0) {
-        asm volatile("mbarrier.init.shared.b64 [%0], 32;" ::"r"(ready) : "memory");
-        asm volatile("mbarrier.init.shared.b64 [%0], 32;" ::"r"(taken) : "memory");
+        const int lanes = kind == 3 ? 31 : 32;
+        asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(ready), "r"(lanes) : "memory");
+        asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(taken), "r"(lanes) : "memory");
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(ready + 16) : "memory");
+        flags[0] = flags[1] = 0;
     }
     __syncthreads();
     float x = out[threadIdx.x];
     if (threadIdx.x < 32) {
         for (int round = 0; round < rounds; ++round) {
             x = chain(x, steps);
-            arrive_at(kind, 0, first, count, ready + (x < 0));
-            if (kind == 2)
-                wait_at(taken, round & 1);
+            arrive_at(kind, 0, first, count, ready + (x < 0), &flags[0] + (x < 0), round);
+            if (kind >= 2 && kind <= 6)
+                wait_for(kind, taken, round & 1, &flags[1], round);
             else
                 sync_at(kind, 1, first, count);
         }
     } else {
         for (int round = 0; round < rounds; ++round) {
-            if (kind == 2)
-                wait_at(ready, round & 1);
+            if (kind >= 2 && kind <= 6)
+                wait_for(kind, ready, round & 1, &flags[0], round);
             else
                 sync_at(kind, 0, first, count);
             x = chain(x, steps);
-            arrive_at(kind, 1, first, count, taken + (x < 0));
+            arrive_at(kind, 1, first, count, taken + (x < 0), &flags[1] + (x < 0), round);
         }
     }
     out[threadIdx.x] = x;

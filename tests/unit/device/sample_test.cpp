@@ -131,6 +131,27 @@ constexpr Mixture kMixtures[] = {
   }
   out[thread] = sum;
 )"},
+    // Few instructions and bytes, and long waits: the grid waits, too.
+    {"TheLastWaits", R"(
+  float sum = 0;
+  int at = thread;
+  if (blockIdx.x == 4095) {
+    if (threadIdx.x < 32) for (int i = 0; i < 1000; ++i) { float x = in[at & 0x3fffff]; sum += x; at += 8192 + (x > 2); }
+  } else {
+    for (int i = 0; i < 16; ++i) sum += in[thread + 8192 * i];
+  }
+  out[thread] = sum;
+)"},
+    {"ATailWaits", R"(
+  float sum = 0;
+  int at = thread;
+  if (blockIdx.x >= 3968) {
+    if (threadIdx.x < 32) for (int i = 0; i < 20; ++i) { float x = in[at & 0x3fffff]; sum += x; at += 8192 + (x > 2); }
+  } else {
+    for (int i = 0; i < 16; ++i) sum += in[thread + 8192 * i];
+  }
+  out[thread] = sum;
+)"},
 };
 
 class Sampled : public testing::TestWithParam<Mixture> {
