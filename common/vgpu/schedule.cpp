@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/vgpu/handed.h"
 #include "common/vgpu/instruction_cost.h"
 #include "common/vgpu/machine_code.h"
 #include "common/vgpu/merge.h"
@@ -24,7 +25,7 @@ using ptx::Operand;
 
 constexpr std::uint16_t kReady = 0;          // the slot of what is there from the start: constants, parameters
 constexpr std::uint32_t kMaxSlots = 60'000;  // behind them, one for all values that are left
-static_assert(kMaxSlots > 1 + kMaxRegistersAcrossBlocks);
+static_assert(kMaxSlots > 1 + kMaxRegistersAcrossBlocks + kMostHandedWords);
 
 std::uint16_t cycles(double of_machine) { return static_cast<std::uint16_t>(std::lround(of_machine)); }
 
@@ -42,7 +43,7 @@ struct Item {
 class Scheduler {
  public:
   Scheduler(const Machine& machine, const Program& program, std::span<const MachineOp> machine_code)
-      : machine_(machine), program_(program), machine_code_(machine_code) {}
+      : machine_(machine), program_(program), machine_code_(machine_code), handed_(program) {}
 
   ProgramSchedule run() {
     find_slots();
@@ -180,7 +181,8 @@ class Scheduler {
 
   // Registers that carry a value from one block to another have a slot of their own.
   void find_slots() {
-    const std::vector<bool> crosses = registers_across_blocks(*program_.function, program_.blocks);
+    std::vector<bool> crosses = registers_across_blocks(*program_.function, program_.blocks);
+    crosses.insert(crosses.end(), handed_.across_blocks().begin(), handed_.across_blocks().end());
     const std::size_t count = crosses.size();
     slot_of_.assign(count, kReady);
     slots_ = 1;
@@ -526,6 +528,7 @@ class Scheduler {
           if (ways[member].size() == 1 && before.successors.size() > 1)
             choice = static_cast<Value>(copy * block_->count + before.first + before.count - 1 - block_->first);
         }
+        for (const Handed& each : held_by(handed_.before(block.first))) now_[each.first] = each.second;
         for (std::uint32_t node = first_node; node < first_node + block.count; ++node) {
           if (choice != kNoValue && memory_of(block_->first + node % block_->count) != kNowhere)
             sources_[node].push_back(choice);
@@ -545,7 +548,36 @@ class Scheduler {
     };
     for_each_source(in, read);
     if (in.guard >= 0) for_each_result(in, read);  // what lanes keep that it skips
+    // Calls and returns hand values on as they are; a load or store of a .param variable makes one, as any other does.
+    std::vector<Handed> handed = held_by(handed_.at(block_->first + node % block_->count));
+    const bool makes_value = form_of(in) == Form::load || form_of(in) == Form::store;
     for_each_result(in, [&](int reg) { now_[reg].assign(1, static_cast<Value>(node)); });
+    for (auto& [to, values] : handed) {
+      if (makes_value) {
+        sources_[node].insert(sources_[node].end(), values.begin(), values.end());
+        values.assign(1, static_cast<Value>(node));
+      }
+      now_[to] = std::move(values);
+    }
+  }
+
+  // By register that is handed something: its values.
+  using Handed = std::pair<int, std::vector<Value>>;
+  std::vector<Handed> held_by(std::span<const HandedWords::Move> moves) const {
+    std::vector<Handed> out;
+    for (const HandedWords::Move& move : moves) {
+      std::vector<Value>& values = out.emplace_back(move.to, std::vector<Value>()).second;
+      const auto add = [&](int reg) {
+        const auto found = now_.find(reg);
+        if (found == now_.end()) return values.push_back(~reg);
+        values.insert(values.end(), found->second.begin(), found->second.end());
+      };
+      for (int i = 0; i < move.count; ++i) add(move.from + i);
+      if (move.keeps) add(move.to);
+      std::sort(values.begin(), values.end());
+      values.erase(std::unique(values.begin(), values.end()), values.end());
+    }
+    return out;
   }
 
   // Adds what registers hold that come another way.
@@ -821,6 +853,8 @@ class Scheduler {
   std::span<const MachineOp> machine_code_;
   std::vector<std::uint16_t> slot_of_;  // by register: where it lies between blocks
   std::uint32_t slots_ = 1, shared_slots_ = 1;
+
+  const HandedWords handed_;
 
   MergedBlock merged_;                       // the one in hand
   const BasicBlock* block_ = nullptr;        // all of it

@@ -26,6 +26,29 @@ TEST_P(Latency, L2) {
 
 TEST_P(Latency, Dram) { expect_within(hop(1024, 64, 512), machine_.dram_latency_cycles, kRateTolerance, "cycles"); }
 
+// What a function hands back or is handed is as late as what it loaded, on whichever way it goes. The call comes on
+// top.
+TEST_P(Latency, OfWhatFunctionsHandOver) {
+  constexpr int kWarm = 64, kHops = 512;
+  constexpr double kOfACall = 48;  // instructions, one after the other
+  const DeviceBuffer ring = nodes(1024, 1);
+  const auto hop = [&](int form) {
+    const auto of = [&](int hops) {
+      Buffer end{"end", std::vector<float>(1)};
+      const double cycles = this->cycles(run("handed", {ring, &end, form, hops}));
+      EXPECT_EQ(end.values[0], hops % 1024);
+      return cycles;
+    };
+    return (of(kWarm + kHops) - of(kWarm)) / kHops;
+  };
+  for (const int form : {0, 1, 2, 3, 4}) {
+    SCOPED_TRACE(form);
+    const double cycles = hop(form);
+    EXPECT_GE(cycles, (1 - kRateTolerance) * machine_.dram_latency_cycles);
+    EXPECT_LE(cycles, (1 + kRateTolerance) * machine_.dram_latency_cycles + kOfACall * machine_.alu_latency_cycles);
+  }
+}
+
 TEST_P(Latency, SharedMemory) {
   const DeviceBuffer none = nodes(1, 1);
   const auto of = [&](int hops) { return cycles(chase(none, 0, 1, 32, 0, hops)); };
