@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "common/ptx/module.h"
 #include "common/vgpu/schedule.h"
@@ -14,6 +15,13 @@ struct Cost {
   int issues = 1;  // 0: it vanishes, its result is its source
 };
 Cost cost_of(const ptx::Instruction& in);
+
+// A quotient or a remainder of integers.
+bool is_integer_division(const ptx::Instruction& in);
+
+// The machine instructions of an integer division, by unit; where ptxas calls a subroutine for it, all of those that
+// are in it. Nothing for any other instruction.
+std::vector<Cost> division_steps(const ptx::Instruction& in);
 
 TimedKind kind_of(const ptx::Instruction& in);
 

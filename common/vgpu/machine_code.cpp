@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "common/vgpu/instruction_cost.h"
+
 namespace roofwalk::vgpu {
 namespace {
 
@@ -144,6 +146,7 @@ class CodeMap {
       : ptx_(function.instructions), blocks_(blocks), code_(code) {}
 
   FoundCode run() {
+    find_instructions();
     cut();
     assign();
     find_loops();
@@ -169,12 +172,28 @@ class CodeMap {
   std::uint16_t operation(std::size_t i) const { return code_[i].operation % kOperations; }
   Class class_at(std::size_t i) const { return operation_info(code_[i].operation).kind; }
 
-  // Pieces: the basic blocks of the machine code.
+  // The PTX instruction of each machine instruction.
+  void find_instructions() {
+    std::map<std::uint32_t, std::uint32_t> on_line;  // build() gives each instruction a line of its own
+    for (std::uint32_t pc = 0; pc < ptx_.size(); ++pc)
+      on_line.emplace(static_cast<std::uint32_t>(ptx_[pc].ptx_line), pc);
+    pc_.assign(code_.size(), kNone);
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (const auto found = on_line.find(code_[i].ptx_line); found != on_line.end()) pc_[i] = found->second;
+    }
+  }
+
+  // Whether it calls the subroutine of an integer division, which every warp needs that comes by.
+  bool divides(std::size_t i) const {
+    return class_at(i) == Class::call && pc_[i] != kNone && is_integer_division(ptx_[pc_[i]]);
+  }
+
+  // Pieces: the basic blocks of the machine code. The call of a division is within one.
   void cut() {
     std::vector<bool> starts(code_.size() + 1);
     for (std::size_t i = 0; i < code_.size(); ++i) {
       const Class kind = class_at(i);
-      if (kind == Class::branch || kind == Class::call) starts[i + 1] = true;
+      if (kind == Class::branch || (kind == Class::call && !divides(i))) starts[i + 1] = true;
       if (has_target(i)) starts[static_cast<std::size_t>(code_[i].target)] = true;
     }
     piece_.resize(code_.size());
@@ -194,7 +213,7 @@ class CodeMap {
   void find_loops() {
     std::vector<int> change(code_.size() + 1);
     for (std::size_t i = 0; i < code_.size(); ++i) {
-      if (!has_target(i) || rare_[piece_[i]]) continue;
+      if (!has_target(i) || rare_[i]) continue;
       const auto target = static_cast<std::size_t>(code_[i].target);
       if (target <= i) ++change[target], --change[i + 1];
     }
@@ -214,43 +233,43 @@ class CodeMap {
     for (std::size_t b = 0; b < blocks_.size(); ++b) ptx_depth_.push_back(depth += change[b]);
   }
 
-  // Finds the PTX instruction of each machine instruction.
+  // Finds the basic block of each machine instruction, and what is rare.
   void assign() {
-    std::map<std::uint32_t, std::uint32_t> on_line;  // build() gives each instruction a line of its own
-    for (std::uint32_t pc = 0; pc < ptx_.size(); ++pc)
-      on_line.emplace(static_cast<std::uint32_t>(ptx_[pc].ptx_line), pc);
     std::vector<std::uint32_t> block_of(ptx_.size(), kNone);
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
       const BasicBlock& block = blocks_[b];
       std::fill_n(block_of.begin() + block.first, block.count, b);
     }
-    pc_.assign(code_.size(), kNone);
     by_block_.resize(blocks_.size());
-    std::vector<bool> rare(pieces_);
+    std::vector<bool> apart(pieces_);                  // of a warp that has come apart
+    std::vector<std::uint32_t> calls(pieces_, kNone);  // by piece: the instruction with a call for odd operands
     for (std::size_t i = 0; i < code_.size(); ++i) {
-      if (const auto found = on_line.find(code_[i].ptx_line); found != on_line.end()) pc_[i] = found->second;
-      if (operation(i) == kEndCollective) rare[piece_[i]] = true;
-      // A call that PTX does not have leads to what is rare: odd operands of a division, a warp that has come apart.
-      // (Some branches become calls too: the way out of a loop.)
-      if (class_at(i) == Class::call && pc_[i] != kNone) {
+      if (operation(i) == kEndCollective) apart[piece_[i]] = true;
+      // A call that PTX does not have leads to what is rare: odd operands of a float division, a warp that has come
+      // apart. (Some branches become calls too: the way out of a loop.)
+      if (class_at(i) == Class::call && pc_[i] != kNone && !divides(i)) {
         const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
-        rare[piece_[i]] = rare[piece_[i]] || form == Form::alu || form == Form::shuffle || form == Form::vote;
+        if (form == Form::alu) calls[piece_[i]] = pc_[i];
+        if (form == Form::shuffle || form == Form::vote) apart[piece_[i]] = true;
       }
     }
     // Behind such a call stands the way back: what belongs to the same PTX instruction, up to a branch.
     for (std::size_t i = 0; i < code_.size();) {
       std::size_t end = i;
       while (end < code_.size() && piece_[end] == piece_[i]) ++end;
-      const bool follows = i > 0 && rare[piece_[i - 1]] && class_at(end - 1) == Class::branch;
-      bool same = follows;
+      const bool rare = i > 0 && (apart[piece_[i - 1]] || calls[piece_[i - 1]] != kNone);
+      bool same = rare && class_at(end - 1) == Class::branch;
       for (std::size_t j = i; j < end && same; ++j) same = pc_[j] == pc_[i - 1];
-      if (same) rare[piece_[i]] = true;
+      if (same) apart[piece_[i]] = true;
       i = end;
     }
+    // Beside a call for odd operands, what belongs to other PTX instructions is theirs.
+    rare_.resize(code_.size());
     for (std::size_t i = 0; i < code_.size(); ++i) {
-      if (pc_[i] != kNone && !rare[piece_[i]]) by_block_[block_of[pc_[i]]].push_back(static_cast<std::uint32_t>(i));
+      const std::uint32_t call = calls[piece_[i]];
+      rare_[i] = apart[piece_[i]] || (call != kNone && (pc_[i] == call || pc_[i] == kNone));
+      if (pc_[i] != kNone && !rare_[i]) by_block_[block_of[pc_[i]]].push_back(static_cast<std::uint32_t>(i));
     }
-    rare_ = std::move(rare);
   }
 
   // Whether an instruction tells copies apart: it is the one that its PTX instruction must become in each.
@@ -270,7 +289,7 @@ class CodeMap {
   std::vector<bool> find_branches() const {
     std::vector<std::uint32_t> branches(ptx_.size()), accesses(ptx_.size());
     for (std::size_t i = 0; i < code_.size(); ++i) {
-      if (rare_[piece_[i]] || pc_[i] == kNone) continue;
+      if (rare_[i] || pc_[i] == kNone) continue;
       // Some only lead around what is rare, the call for odd operands of a division.
       const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
       const bool odd = form == Form::alu || form == Form::shuffle || form == Form::vote;
@@ -358,7 +377,7 @@ class CodeMap {
     std::vector<Version*> grown;
     for (std::uint32_t i = 0; i < code_.size(); ++i) {
       const auto found = owners.find(piece_[i]);
-      if (placed[i] || rare_[piece_[i]] || found == owners.end()) continue;
+      if (placed[i] || rare_[i] || found == owners.end()) continue;
       const auto owner = std::max_element(found->second.begin(), found->second.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
       Version& version = versions_[owner->first.first][owner->first.second];
@@ -424,7 +443,7 @@ class CodeMap {
   std::vector<std::uint32_t> piece_, pc_;  // by machine instruction
   std::vector<int> depth_;                 // by machine instruction: loops around it
   std::vector<int> ptx_depth_;             // by basic block
-  std::vector<bool> extra_, rare_;         // by machine instruction; by piece
+  std::vector<bool> extra_, rare_;         // by machine instruction
   std::uint32_t pieces_ = 0;
   std::vector<std::vector<std::uint32_t>> by_block_;
   std::vector<std::vector<Version>> versions_;

@@ -1,6 +1,7 @@
 #include "common/vgpu/schedule.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -69,6 +70,13 @@ class Scheduler {
   }
 
  private:
+  struct Lack {
+    std::vector<bool> accesses;  // by instruction of the basic block: copies of it are missing
+    std::uint64_t issues = 0;    // of arithmetic, until it is as much as by the rules; where accesses are missing
+    bool most = false;           // it is not the code of this basic block
+    bool none() const { return !most && std::find(accesses.begin(), accesses.end(), true) == accesses.end(); }
+  };
+
   // A value for each register that has been written; more than one where it depends on the way which it is.
   using State = std::map<int, std::vector<Value>>;
 
@@ -79,21 +87,23 @@ class Scheduler {
     block_ = &merged_.block;
   }
 
-  // Machine code that is not all that the PTX asks for gives way to the rules: ptxas keeps one of two arms that are
-  // alike, and its lines tell only one.
+  // Machine code that is not all that the PTX asks for is filled up, or gives way to the rules where most is missing:
+  // ptxas keeps one of two arms that are alike, and its lines tell only one.
   void add_forms(const std::vector<BlockCode>& forms, ProgramSchedule& out) {
     for (const BlockCode& form : forms) {
-      if (is_whole(form)) add(form, out);
+      if (const Lack lack = lack_of(form); !lack.most) add(form, lack, out);
     }
     std::vector<Schedule>& schedules = out.blocks[merged_.first];
     if (!schedules.empty() && schedules.back().copies == 1 && schedules.back().members == 1) return;
     find_sources(1);
-    schedules.push_back(emit(items_by_rules()));
+    std::vector<Item> items = items_by_rules();
+    fill_up(forms, items);
+    schedules.push_back(emit(std::move(items)));
   }
 
-  void add(const BlockCode& form, ProgramSchedule& out) {
+  void add(const BlockCode& form, const Lack& lack, ProgramSchedule& out) {
     find_sources(form.copies);
-    Schedule schedule = emit(items_of(form));
+    Schedule schedule = emit(items_of(form, lack));
     schedule.copies = form.copies;
     schedule.members = merged_.members;
     out.parts = std::max(out.parts, form.copies * merged_.members);
@@ -115,21 +125,29 @@ class Scheduler {
       }
       hold(merged[i]);
       for (const BlockCode& form : code.forms[i]) {
-        if (accesses_of(form) == wanted && is_straight(form) && is_whole(form)) add(form, out);
+        if (accesses_of(form) != wanted || !is_straight(form)) continue;
+        if (const Lack lack = lack_of(form); lack.none()) add(form, lack, out);
       }
     }
   }
 
-  // Whether a form has an access in every copy for each of its PTX (ptxas makes neighbours in 16 bytes of shared memory
-  // one), and other instructions within reason: it folds some into others, and never most of many.
-  bool is_whole(const BlockCode& form) const {
+  // What a form lacks: an access in every copy for each of its PTX (ptxas makes neighbours in 16 bytes of shared memory
+  // one, and drops loads that nobody reads), and other instructions within reason: it folds some into others, and never
+  // most of many.
+  Lack lack_of(const BlockCode& form) const {
     constexpr std::uint32_t kNeighbours = 4;           // words
     constexpr std::uint32_t kShrinks = 3, kFewer = 4;  // times, beside so many for each copy
     std::vector<std::uint32_t> mains(block_->count);
     std::uint64_t issues = 0, by_rules = 0, shared = 0, shared_mains = 0;
-    std::map<std::tuple<Form, int, std::string_view, std::int64_t>, std::uint32_t> neighbours;  // their accesses
+    using Neighbours = std::tuple<Form, int, std::string_view, std::int64_t>;
+    std::map<Neighbours, std::uint32_t> neighbours;  // their accesses
+    std::vector<const Neighbours*> group(block_->count);
+    Lack lack;
+    lack.accesses.resize(block_->count);
+    lack.most = true;
     for (const BlockOp& op : form.ops) {
       if (op.extra) continue;
+      lack.most = false;
       mains[op.pc - block_->first] += is_main(op);
       issues += is_arithmetic(operation_info(op.operation).unit);
     }
@@ -143,16 +161,24 @@ class Scheduler {
         shared_mains += std::min(mains[i], form.copies);
         const auto address = std::find_if(in.operands.begin(), in.operands.end(),
                                           [](const Operand& o) { return o.kind == Operand::Kind::address; });
-        if (address != in.operands.end())
-          neighbours[{form_of(in), address->index, address->symbol, address->offset >> 4}] += mains[i];
-      } else if (mains[i] < form.copies) {
-        return false;
+        if (address == in.operands.end()) continue;
+        const auto found =
+            neighbours.try_emplace({form_of(in), address->index, address->symbol, address->offset >> 4}).first;
+        found->second += mains[i];
+        group[i] = &found->first;
+      } else {
+        lack.accesses[i] = mains[i] < form.copies;
       }
     }
-    const bool has_all = std::all_of(neighbours.begin(), neighbours.end(),
-                                     [&](const auto& group) { return group.second >= form.copies; });
-    return has_all && shared_mains * kNeighbours >= shared &&
-           issues * kShrinks + kFewer * form.copies >= by_rules * form.copies;
+    const bool too_few = shared_mains * kNeighbours < shared;
+    for (std::uint32_t i = 0; i < block_->count; ++i) {
+      if (!is_memory(instruction(i)) || instruction(i).space != ptx::Space::shared) continue;
+      if (kind_of(instruction(i)) == TimedKind::compute) continue;
+      lack.accesses[i] = too_few || (group[i] != nullptr && neighbours.at(*group[i]) < form.copies);
+    }
+    lack.most = lack.most || issues * kShrinks + kFewer * form.copies < by_rules * form.copies;
+    if (!lack.none() && issues < by_rules * form.copies) lack.issues = by_rules * form.copies - issues;
+    return lack;
   }
   static bool is_arithmetic(Unit unit) { return unit != Unit::memory && unit != Unit::control; }
 
@@ -223,7 +249,7 @@ class Scheduler {
 
   // ---- From ptxas' code -----------------------------------------------------------------------------------------
 
-  std::vector<Item> items_of(const BlockCode& form) const {
+  std::vector<Item> items_of(const BlockCode& form, const Lack& lack) const {
     std::vector<std::uint32_t> total(block_->count), done(block_->count), products(block_->count), mains(block_->count),
         singles(block_->count);
     std::vector<std::size_t> first_own(block_->count, kNever);  // place of the first operation that is the instruction
@@ -272,9 +298,55 @@ class Scheduler {
           item.op.tensor_fmas = static_cast<std::uint32_t>(tensor_fmas(in) * form.copies / products[i]);
       }
       items.push_back(item);
+      if (info.kind == Operation::Class::call) add_steps(division_steps(code()[op.pc]), item, items);
     }
-    add_missing(form.copies, has_main, std::move(singles), items);
+    add_missing(form.copies, has_main, std::move(singles), lack.accesses, items);
+    add_issues(Unit::integer, lack.issues, items);
     return items;
+  }
+
+  // The instructions of a division, one after the other, as parts of what `of` is a part of.
+  void add_steps(std::span<const Cost> steps, const Item& of, std::vector<Item>& items) const {
+    for (const Cost& step : steps) {
+      Item item = of;
+      item.constant = false;
+      item.op.unit = step.unit;
+      item.op.latency_cycles = latency_of(Operation{step.unit, Operation::Class::other});
+      items.insert(items.end(), static_cast<std::size_t>(step.issues), item);
+    }
+  }
+
+  // Instructions that only issue.
+  void add_issues(Unit unit, std::uint64_t count, std::vector<Item>& items) const {
+    constexpr std::uint64_t kMost = std::numeric_limits<std::uint16_t>::max();  // of an operation
+    for (; count != 0; count -= std::min(count, kMost)) {
+      Item item;
+      item.op.pc = block_->first;
+      item.op.unit = unit;
+      item.op.issues = static_cast<std::uint16_t>(std::min(count, kMost));
+      item.op.latency_cycles = latency_of(Operation{unit, Operation::Class::other});
+      items.push_back(item);
+    }
+  }
+
+  // What a basic block issues by the rules is no less, unit by unit, than in the code that was found for it: that has
+  // spills, and more that PTX does not tell. (Integer work is one: multipliers do some of it for others.)
+  void fill_up(std::span<const BlockCode> forms, std::vector<Item>& items) const {
+    const auto place = [](Unit unit) {
+      const bool integer = unit == Unit::multiply || unit == Unit::half;
+      return static_cast<std::size_t>(integer ? Unit::integer : unit);
+    };
+    std::array<std::uint64_t, kUnitCount> wanted{}, issued{};
+    for (const BlockCode& form : forms) {
+      std::array<std::uint64_t, kUnitCount> count{};
+      for (const BlockOp& op : form.ops) ++count[place(operation_info(op.operation).unit)];
+      for (std::size_t unit = 0; unit < kUnitCount; ++unit)
+        wanted[unit] = std::max(wanted[unit], count[unit] / form.copies);
+    }
+    for (const Item& item : items) issued[place(item.op.unit)] += item.op.issues;
+    for (std::size_t unit = 0; unit < kUnitCount; ++unit) {
+      if (wanted[unit] > issued[unit]) add_issues(static_cast<Unit>(unit), wanted[unit] - issued[unit], items);
+    }
   }
 
   // As find_versions() counts copies: the kinds of one unit become each other, but for memory's.
@@ -317,8 +389,9 @@ class Scheduler {
 
   // Every warp must meet every barrier and wait for every copy, and arithmetic that is one machine instruction in every
   // copy is done, however ptxas' code was taken apart. `singles`: by instruction, how many machine instructions are it.
+  // So are accesses that counters count, `lacks` says which: ptxas drops a load that nobody reads.
   void add_missing(std::uint32_t copies, const std::vector<bool>& has_main, std::vector<std::uint32_t> singles,
-                   std::vector<Item>& items) const {
+                   const std::vector<bool>& lacks, std::vector<Item>& items) const {
     std::vector<Item> missing;
     for (std::uint32_t node = 0; node < copies * block_->count; ++node) {
       const std::uint32_t pc = block_->first + node % block_->count;
@@ -327,7 +400,7 @@ class Scheduler {
       const auto single = single_operation(code()[pc]);
       const bool computes = single && kind == TimedKind::compute;
       if (computes && ++singles[node % block_->count] > copies) continue;
-      if (waits ? has_main[node] : !computes) continue;
+      if (waits || lacks[node % block_->count] ? has_main[node] : !computes) continue;
       Item item;
       item.op = main_op(pc, node / block_->count);
       item.node = static_cast<std::int32_t>(node);
@@ -388,7 +461,12 @@ class Scheduler {
       if (item.op.kind == TimedKind::compute) item.op.latency_cycles = latency_of(in, cost.unit);
       if (cost.unit == Unit::tensor) item.op.tensor_fmas = static_cast<std::uint32_t>(tensor_fmas(in));
       item.node = static_cast<std::int32_t>(i);
-      items.push_back(item);
+      if (is_integer_division(in)) {
+        item.op.issues = 1;
+        add_steps(division_steps(in), item, items);
+      } else {
+        items.push_back(item);
+      }
     }
     return items;
   }

@@ -268,6 +268,38 @@ TEST(ScheduleByCode, WhatLacksAnAccessGivesWayToTheRules) {
   EXPECT_EQ(s->text(schedule.blocks[2][0]), "ld add");
 }
 
+// ptxas drops a load that nobody reads: the rest of the code stays, and the load is in it.
+TEST(ScheduleByCode, AccessesThatAreMissingAreAdded) {
+  const auto s = scheduled(
+      "ld.global.f32 %f1, [%rd1];\nld.shared.f32 %f2, [%r1];\nadd.f32 %f3, %f1, %f1;\nst.global.f32 [%rd2], %f3;\n");
+  const auto code = at_lines(*s, {{0, kLoad, -1},
+                                  {2, kMove, -1},  // a spill, or what else ptxas needs
+                                  {2, kMove, -1},
+                                  {2, kFloatAdd, -1},
+                                  {3, kStore, -1},
+                                  {4, kExit, -1}});
+  const Schedule block = vgpu::schedule(machine_with_latencies(), s->program, code).blocks[0][0];
+  EXPECT_EQ(s->text(block), "ld add add ld add st ret");
+  EXPECT_EQ(block.ops[3].memory, 1);
+}
+
+// Where the rules stand in, they issue what the code has, in each unit.
+TEST(ScheduleByCode, TheRulesIssueNoLessThanTheCode) {
+  std::string body;
+  for (int i = 0; i < 30; ++i) body += "xor.b32 %r1, %r1, %r2;\n";
+  const auto s = scheduled(body);
+  const auto code = at_lines(*s, {{0, kAdd, -1}, {1, kStore, -1}, {2, kLoad, -1}, {30, kExit, -1}});
+  const Schedule block = vgpu::schedule(machine_with_latencies(), s->program, code).blocks[0][0];
+  const auto issues = [&](Unit unit) {
+    std::uint32_t count = 0;
+    for (const TimedOp& op : block.ops) count += op.unit == unit ? op.issues : 0u;
+    return count;
+  };
+  EXPECT_EQ(issues(Unit::integer), 30u);
+  EXPECT_EQ(issues(Unit::memory), 2u);
+  EXPECT_EQ(issues(Unit::control), 1u);
+}
+
 // Up to four neighbours in shared memory are one access of 16 bytes.
 TEST(ScheduleByCode, NeighboursInSharedMemoryMayBeOneAccess) {
   const auto text_with = [](int loads, int step_bytes) {
@@ -304,6 +336,23 @@ TEST(ScheduleByCode, MuchIntegerWorkDoesNotVanish) {
   };
   EXPECT_EQ(ops_with(7), 2u);
   EXPECT_EQ(ops_with(8), 9u);
+}
+
+// A division is as many instructions as ptxas makes of it: by the rules, and where its code calls a subroutine. That of
+// floats calls one for odd operands alone; what stands beside that call is there.
+TEST(ScheduleByCode, DivisionsOfIntegersAreCounted) {
+  constexpr std::uint16_t kCall = 0x144;
+  const auto s = scheduled("div.u64 %rd1, %rd1, %rd2;\nst.global.u64 [%rd3], %rd1;\n");
+  EXPECT_EQ(s->schedule.blocks[0][0].ops.size(), 70u);  // a store and an exit among them
+  const auto code = at_lines(*s, {{0, kMove, -1}, {0, kCall, -1}, {1, kStore, -1}, {2, kExit, -1}});
+  EXPECT_EQ(vgpu::schedule(machine_with_latencies(), s->program, code).blocks[0][0].ops.size(), 72u);
+  const auto half = scheduled("div.u32 %r1, %r1, %r2;\nst.global.u32 [%rd3], %r1;\n");
+  EXPECT_EQ(half->schedule.blocks[0][0].ops.size(), 20u);
+
+  const auto f = scheduled("div.rn.f32 %f1, %f1, %f2;\nxor.b32 %r1, %r1, %r2;\nst.global.f32 [%rd3], %f1;\n");
+  const auto odd = at_lines(
+      *f, {{0, kBranch, 4}, {0, kMove, -1}, {1, kAdd, -1}, {0, kCall, -1}, {2, kStore, -1}, {3, kExit, -1}});
+  EXPECT_EQ(f->text(vgpu::schedule(machine_with_latencies(), f->program, odd).blocks[0][0]), "div xor st ret");
 }
 
 // What reads a value that went through moves waits for where it comes from, however many moves there are.
