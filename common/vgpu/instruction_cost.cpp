@@ -127,19 +127,19 @@ bool is_integer_division(const Instruction& in) {
 // (__cuda_sm20_div_u64, with 68 instructions, and its like), which is called whatever the operands are: nvcc looks at
 // them before, in PTX.
 std::vector<Cost> division_steps(const Instruction& in) {
-  struct Steps {
+  struct Counts {
     int special, integer, multiply, fp32, control;
   };
   constexpr int kSizes = 3;  // 16, 32, 64 bits
-  constexpr Steps kOfUnsigned[kSizes][2] = {
+  constexpr Counts kOfUnsigned[kSizes][2] = {
       {{3, 8, 4, 3, 1}, {4, 9, 4, 3, 1}}, {{3, 9, 6, 0, 0}, {3, 8, 6, 0, 0}}, {{3, 33, 31, 0, 1}, {3, 30, 30, 0, 1}}};
-  constexpr Steps kOfSigned[kSizes][2] = {{{4, 11, 6, 3, 1}, {4, 12, 8, 3, 1}},
-                                          {{3, 14, 7, 0, 0}, {3, 12, 7, 0, 0}},
-                                          {{3, 43, 37, 0, 1}, {3, 39, 35, 0, 1}}};
+  constexpr Counts kOfSigned[kSizes][2] = {{{4, 11, 6, 3, 1}, {4, 12, 8, 3, 1}},
+                                           {{3, 14, 7, 0, 0}, {3, 12, 7, 0, 0}},
+                                           {{3, 43, 37, 0, 1}, {3, 39, 35, 0, 1}}};
   if (!is_integer_division(in)) return {};
   const bool has_sign = in.type == Type::s16 || in.type == Type::s32 || in.type == Type::s64;
   const int bytes = ptx::size_bytes(in.type), size = bytes <= 2 ? 0 : bytes == 4 ? 1 : 2;
-  const Steps& steps = (has_sign ? kOfSigned : kOfUnsigned)[size][in.opcode == Opcode::Rem];
+  const Counts& steps = (has_sign ? kOfSigned : kOfUnsigned)[size][in.opcode == Opcode::Rem];
   std::vector<Cost> out;
   const auto add = [&](Unit unit, int issues) {
     if (issues != 0) out.push_back({unit, issues});
