@@ -350,8 +350,8 @@ TEST(ScheduleByCode, DivisionsOfIntegersAreCounted) {
   EXPECT_EQ(half->schedule.blocks[0][0].ops.size(), 20u);
 
   const auto f = scheduled("div.rn.f32 %f1, %f1, %f2;\nxor.b32 %r1, %r1, %r2;\nst.global.f32 [%rd3], %f1;\n");
-  const auto odd = at_lines(
-      *f, {{0, kBranch, 4}, {0, kMove, -1}, {1, kAdd, -1}, {0, kCall, -1}, {2, kStore, -1}, {3, kExit, -1}});
+  const auto odd =
+      at_lines(*f, {{0, kBranch, 4}, {0, kMove, -1}, {1, kAdd, -1}, {0, kCall, -1}, {2, kStore, -1}, {3, kExit, -1}});
   EXPECT_EQ(f->text(vgpu::schedule(machine_with_latencies(), f->program, odd).blocks[0][0]), "div xor st ret");
 }
 
