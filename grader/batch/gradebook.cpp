@@ -182,7 +182,7 @@ void note_namesakes(const Rows& rows, Gradebook& book) {
     if (letters.empty()) continue;
     const auto [first, is_new] = by_letters.try_emplace(letters, &row);
     if (is_new || (is_persons(row.owner.lms_id) && is_persons(first->second->owner.lms_id))) continue;
-    const bool is_moodles = row.owner.lms_id.starts_with("Participant ");
+    const bool is_moodles = !row.owner.lms_id.empty() && !is_persons(row.owner.lms_id);
     book.left_out.push_back(
         {student,
          fmt::format("has a row beside that of {}{}", first->second->owner.student,

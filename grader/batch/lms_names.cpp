@@ -86,7 +86,7 @@ std::optional<Marked> anonymous_mark(const std::string& text) {
 }
 
 // NAME_ID_FILE_REST or NAME_LATE_ID_FILE_REST, and NAME_ID_text.html and NAME_ID_link.html for what is no file
-// (lib/content_zipper.rb of Canvas). The first numbers are Canvas': it leaves none between dashes in a name.
+// (lib/content_zipper.rb of Canvas). The first numbers are Canvas': it leaves none between underscores in a name.
 std::optional<Marked> canvas_mark(const std::string& text) {
   if (auto anonymous = anonymous_mark(text)) return anonymous;
   const std::size_t name_end = word_bytes(text);
