@@ -142,7 +142,7 @@ struct ResidentBlock {
   std::shared_ptr<SharedShadow> shadow;                     // that one, where this block is watched
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by place in shared memory
   std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // likewise, of a block with traces
-  std::map<std::uint64_t, std::uint32_t> flags;             // likewise: the last write of a flag, by word
+  std::vector<std::uint32_t> flags;                         // likewise: the last write of a flag, by word; 0: none
   std::uint32_t meetings = 0;                               // numbers given to phases and writes of flags
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;

@@ -172,12 +172,13 @@ void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, 
   constexpr std::uint64_t kWordBytes = 4;
   ResidentBlock& block = *warp.block;
   const std::uint32_t own = writes ? ++block.meetings : 0;
+  if (writes && block.flags.empty()) block.flags.resize(launch.program.shared_bytes / kWordBytes + 1);
   for (int l = 0; l < kWarpSize; ++l) {
     if ((access.mask >> l & 1u) == 0) continue;
     const std::uint64_t end = access.of(l) + access.bytes;
     for (std::uint64_t word = access.of(l) / kWordBytes; word * kWordBytes < end; ++word) {
-      if (const auto last = block.flags.find(word); reads && last != block.flags.end() && last->second != own)
-        note_meeting(launch, warp, op, last->second, false);
+      const std::uint32_t last = word < block.flags.size() ? block.flags[word] : 0;
+      if (reads && last != 0 && last != own) note_meeting(launch, warp, op, last, false);
       if (writes) block.flags[word] = own;
     }
   }

@@ -573,8 +573,9 @@ class Simulation {
     const auto& all = warp.trace->meetings;
     if (all.empty() || op.memory < 0 || !entered(warp, op)) return {};
     const auto outcome = static_cast<std::uint32_t>(warp.parts[op.part] + static_cast<std::size_t>(op.memory));
-    const auto of = std::ranges::equal_range(all, outcome, {}, &Meeting::outcome);
-    return {of.begin(), of.end()};
+    const auto first = std::lower_bound(all.begin(), all.end(), outcome,
+                                        [](const Meeting& meeting, std::uint32_t of) { return meeting.outcome < of; });
+    return {first, std::find_if(first, all.end(), [&](const Meeting& meeting) { return meeting.outcome != outcome; })};
   }
 
   // What others wait for ends at `at` at the earliest.
