@@ -1,6 +1,7 @@
 #include "common/vgpu/instruction_cost.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "common/vgpu/fragments.h"
 #include "common/vgpu/operands.h"
@@ -117,38 +118,82 @@ Cost cost_of(const Instruction& in) {
   }
 }
 
+namespace {
+
+// Machine instructions by unit.
+struct Counts {
+  int special = 0, integer = 0, multiply = 0, fp32 = 0, fp64 = 0, control = 0;
+};
+
 bool is_integer_division(const Instruction& in) {
   return ptx::info(in.opcode).form == Form::alu && (in.opcode == Opcode::Div || in.opcode == Opcode::Rem) &&
          !ptx::is_float(in.type);
 }
 
-// Counted in what ptxas 13.0 makes of a kernel with one such instruction for sm_90; for sm_80 no figure differs by more
-// than 3. It divides by a constant in the same way. 32 bits stand where they are needed, the others are a subroutine
-// (__cuda_sm20_div_u64, with 68 instructions, and its like), which is called whatever the operands are: nvcc looks at
-// them before, in PTX.
-std::vector<Cost> division_steps(const Instruction& in) {
-  struct Counts {
-    int special, integer, multiply, fp32, control;
-  };
+// Towards zero, up or down.
+bool rounds_one_way(const Instruction& in) {
+  return in.rounding == ptx::Rounding::rz || in.rounding == ptx::Rounding::rp || in.rounding == ptx::Rounding::rm;
+}
+
+// 32 bits stand where they are needed, the others are a subroutine (__cuda_sm20_div_u64, with 68 instructions, and its
+// like), which is called whatever the operands are: nvcc looks at them before, in PTX.
+Counts counts_of_integer_division(const Instruction& in) {
   constexpr int kSizes = 3;  // 16, 32, 64 bits
-  constexpr Counts kOfUnsigned[kSizes][2] = {
-      {{3, 8, 4, 3, 1}, {4, 9, 4, 3, 1}}, {{3, 9, 6, 0, 0}, {3, 8, 6, 0, 0}}, {{3, 33, 31, 0, 1}, {3, 30, 30, 0, 1}}};
-  constexpr Counts kOfSigned[kSizes][2] = {{{4, 11, 6, 3, 1}, {4, 12, 8, 3, 1}},
-                                           {{3, 14, 7, 0, 0}, {3, 12, 7, 0, 0}},
-                                           {{3, 43, 37, 0, 1}, {3, 39, 35, 0, 1}}};
-  if (!is_integer_division(in)) return {};
+  constexpr Counts kOfUnsigned[kSizes][2] = {{{3, 8, 4, 3, 0, 1}, {4, 9, 4, 3, 0, 1}},
+                                             {{3, 9, 6, 0, 0, 0}, {3, 8, 6, 0, 0, 0}},
+                                             {{3, 33, 31, 0, 0, 1}, {3, 30, 30, 0, 0, 1}}};
+  constexpr Counts kOfSigned[kSizes][2] = {{{4, 11, 6, 3, 0, 1}, {4, 12, 8, 3, 0, 1}},
+                                           {{3, 14, 7, 0, 0, 0}, {3, 12, 7, 0, 0, 0}},
+                                           {{3, 43, 37, 0, 0, 1}, {3, 39, 35, 0, 0, 1}}};
   const bool has_sign = in.type == Type::s16 || in.type == Type::s32 || in.type == Type::s64;
   const int bytes = ptx::size_bytes(in.type), size = bytes <= 2 ? 0 : bytes == 4 ? 1 : 2;
-  const Counts& steps = (has_sign ? kOfSigned : kOfUnsigned)[size][in.opcode == Opcode::Rem];
+  return (has_sign ? kOfSigned : kOfUnsigned)[size][in.opcode == Opcode::Rem];
+}
+
+// The way of usual operands: odd ones are a subroutine. Rounded one way, a quotient and what has 64 bits is a
+// subroutine for all operands. Approximations are few instructions, with no branch among them.
+std::optional<Counts> counts_of_float(const Instruction& in) {
+  const bool f32 = in.type == Type::f32;
+  if ((!f32 && in.type != Type::f64) || in.rounding == ptx::Rounding::approx || in.rounding == ptx::Rounding::full)
+    return std::nullopt;
+  const bool one_way = rounds_one_way(in);
+  switch (in.opcode) {
+    case Opcode::Div:
+      if (f32) return one_way ? Counts{1, 10, 10, 6, 0, 7} : Counts{2, 0, 0, 5, 0, 3};
+      return one_way ? Counts{1, 20, 9, 0, 11, 5} : Counts{1, 2, 1, 1, 8, 3};
+    case Opcode::Rcp:
+      if (f32) return Counts{1, 3, 0, 3, 0, 3};
+      return one_way ? Counts{1, 13, 11, 0, 9, 7} : Counts{1, 2, 0, 0, 5, 3};
+    case Opcode::Sqrt:
+      if (f32) return one_way ? Counts{1, 2, 0, 8, 0, 5} : Counts{1, 2, 0, 4, 0, 3};
+      return one_way ? Counts{3, 16, 5, 0, 11, 7} : Counts{1, 3, 1, 0, 8, 3};
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool is_subroutine(const Instruction& in) {
+  if (is_integer_division(in)) return ptx::size_bytes(in.type) != 4;
+  return counts_of_float(in) && rounds_one_way(in) && (in.opcode == Opcode::Div || in.type == Type::f64);
+}
+
+// Counted in what ptxas 13.0 makes of a kernel with one such instruction for sm_90 (nvdisasm 13.5); for sm_80 no figure
+// differs by more than 3. It divides by a constant in the same way.
+std::vector<Cost> expansion_of(const Instruction& in) {
+  const auto counts = is_integer_division(in) ? counts_of_integer_division(in) : counts_of_float(in);
+  if (!counts) return {};
   std::vector<Cost> out;
   const auto add = [&](Unit unit, int issues) {
     if (issues != 0) out.push_back({unit, issues});
   };
-  add(Unit::special, steps.special);
-  add(Unit::integer, steps.integer);
-  add(Unit::multiply, steps.multiply);
-  add(Unit::fp32, steps.fp32);
-  add(Unit::control, steps.control);
+  add(Unit::special, counts->special);
+  add(Unit::integer, counts->integer);
+  add(Unit::multiply, counts->multiply);
+  add(Unit::fp32, counts->fp32);
+  add(Unit::fp64, counts->fp64);
+  add(Unit::control, counts->control);
   return out;
 }
 

@@ -16,12 +16,12 @@ struct Cost {
 };
 Cost cost_of(const ptx::Instruction& in);
 
-// A quotient or a remainder of integers.
-bool is_integer_division(const ptx::Instruction& in);
+// The machine instructions that a quotient, remainder, reciprocal or square root becomes, by unit, for usual operands.
+// Nothing for any other instruction.
+std::vector<Cost> expansion_of(const ptx::Instruction& in);
 
-// The machine instructions of an integer division, by unit; where ptxas calls a subroutine for it, all of those that
-// are in it. Nothing for any other instruction.
-std::vector<Cost> division_steps(const ptx::Instruction& in);
+// Whether these are a subroutine that is called whatever the operands are.
+bool is_subroutine(const ptx::Instruction& in);
 
 TimedKind kind_of(const ptx::Instruction& in);
 

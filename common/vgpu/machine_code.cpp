@@ -178,22 +178,24 @@ class CodeMap {
     for (std::uint32_t pc = 0; pc < ptx_.size(); ++pc)
       on_line.emplace(static_cast<std::uint32_t>(ptx_[pc].ptx_line), pc);
     pc_.assign(code_.size(), kNone);
+    calls_.assign(ptx_.size(), false);
     for (std::size_t i = 0; i < code_.size(); ++i) {
       if (const auto found = on_line.find(code_[i].ptx_line); found != on_line.end()) pc_[i] = found->second;
+      if (pc_[i] != kNone && class_at(i) == Class::call) calls_[pc_[i]] = true;
     }
   }
 
-  // Whether it calls the subroutine of an integer division, which every warp needs that comes by.
-  bool divides(std::size_t i) const {
-    return class_at(i) == Class::call && pc_[i] != kNone && is_integer_division(ptx_[pc_[i]]);
+  // Whether it calls a subroutine that every warp needs that comes by.
+  bool calls_always(std::size_t i) const {
+    return class_at(i) == Class::call && pc_[i] != kNone && is_subroutine(ptx_[pc_[i]]);
   }
 
-  // Pieces: the basic blocks of the machine code. The call of a division is within one.
+  // Pieces: the basic blocks of the machine code. Such a call is within one.
   void cut() {
     std::vector<bool> starts(code_.size() + 1);
     for (std::size_t i = 0; i < code_.size(); ++i) {
       const Class kind = class_at(i);
-      if (kind == Class::branch || (kind == Class::call && !divides(i))) starts[i + 1] = true;
+      if (kind == Class::branch || (kind == Class::call && !calls_always(i))) starts[i + 1] = true;
       if (has_target(i)) starts[static_cast<std::size_t>(code_[i].target)] = true;
     }
     piece_.resize(code_.size());
@@ -247,7 +249,7 @@ class CodeMap {
       if (operation(i) == kEndCollective) apart[piece_[i]] = true;
       // A call that PTX does not have leads to what is rare: odd operands of a float division, a warp that has come
       // apart. (Some branches become calls too: the way out of a loop.)
-      if (class_at(i) == Class::call && pc_[i] != kNone && !divides(i)) {
+      if (class_at(i) == Class::call && pc_[i] != kNone && !calls_always(i)) {
         const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
         if (form == Form::alu) calls[piece_[i]] = pc_[i];
         if (form == Form::shuffle || form == Form::vote) apart[piece_[i]] = true;
@@ -272,9 +274,10 @@ class CodeMap {
     }
   }
 
-  // Whether an instruction tells copies apart: it is the one that its PTX instruction must become in each.
+  // Whether an instruction tells copies apart: it is the one that its PTX instruction must become in each. Not where
+  // its PTX instruction calls: it goes on behind the call, in a piece of its own.
   bool counts(std::size_t i, bool all) const {
-    if (all) return true;
+    if (all) return !calls_[pc_[i]];
     const auto single = single_operation(ptx_[pc_[i]]);
     if (!single) return false;
     const Operation found = operation_info(code_[i].operation);
@@ -444,6 +447,7 @@ class CodeMap {
   std::vector<int> depth_;                 // by machine instruction: loops around it
   std::vector<int> ptx_depth_;             // by basic block
   std::vector<bool> extra_, rare_;         // by machine instruction
+  std::vector<bool> calls_;                // by PTX instruction: there is a call in its code
   std::uint32_t pieces_ = 0;
   std::vector<std::vector<std::uint32_t>> by_block_;
   std::vector<std::vector<Version>> versions_;

@@ -149,12 +149,13 @@ class Scheduler {
       if (op.extra) continue;
       lack.most = false;
       mains[op.pc - block_->first] += is_main(op);
-      issues += is_arithmetic(operation_info(op.operation).unit);
+      const Operation info = operation_info(op.operation);
+      issues += is_arithmetic(info.unit);
+      if (info.kind == Operation::Class::call) issues += arithmetic_of(expansion_of(code()[op.pc]));
     }
     for (std::uint32_t i = 0; i < block_->count; ++i) {
       const Instruction& in = instruction(i);
-      const Cost cost = cost_by_rules(block_->first + i);
-      if (is_arithmetic(cost.unit)) by_rules += static_cast<std::uint64_t>(cost.issues);
+      by_rules += arithmetic_of(costs_by_rules(block_->first + i));
       if (!is_memory(in) || kind_of(in) == TimedKind::compute) continue;
       if (in.space == ptx::Space::shared) {
         shared += form.copies;
@@ -181,6 +182,11 @@ class Scheduler {
     return lack;
   }
   static bool is_arithmetic(Unit unit) { return unit != Unit::memory && unit != Unit::control; }
+  static std::uint64_t arithmetic_of(std::span<const Cost> costs) {
+    std::uint64_t issues = 0;
+    for (const Cost& cost : costs) issues += is_arithmetic(cost.unit) ? static_cast<std::uint64_t>(cost.issues) : 0;
+    return issues;
+  }
 
   // Values are followed along all ways through a merged block: each of its members holds all that was written before.
   static bool is_small(const MergedBlock& merged) {
@@ -298,14 +304,14 @@ class Scheduler {
           item.op.tensor_fmas = static_cast<std::uint32_t>(tensor_fmas(in) * form.copies / products[i]);
       }
       items.push_back(item);
-      if (info.kind == Operation::Class::call) add_steps(division_steps(code()[op.pc]), item, items);
+      if (info.kind == Operation::Class::call) add_steps(expansion_of(code()[op.pc]), item, items);
     }
     add_missing(form.copies, has_main, std::move(singles), lack.accesses, items);
     add_issues(Unit::integer, lack.issues, items);
     return items;
   }
 
-  // The instructions of a division, one after the other, as parts of what `of` is a part of.
+  // The instructions of a subroutine, one after the other, as parts of what `of` is a part of.
   void add_steps(std::span<const Cost> steps, const Item& of, std::vector<Item>& items) const {
     for (const Cost& step : steps) {
       Item item = of;
@@ -461,11 +467,12 @@ class Scheduler {
       if (item.op.kind == TimedKind::compute) item.op.latency_cycles = latency_of(in, cost.unit);
       if (cost.unit == Unit::tensor) item.op.tensor_fmas = static_cast<std::uint32_t>(tensor_fmas(in));
       item.node = static_cast<std::int32_t>(i);
-      if (is_integer_division(in)) {
-        item.op.issues = 1;
-        add_steps(division_steps(in), item, items);
-      } else {
+      const std::vector<Cost> steps = expansion_of(in);
+      if (steps.empty()) {
         items.push_back(item);
+      } else {
+        item.op.issues = 1;
+        add_steps(steps, item, items);
       }
     }
     return items;
@@ -473,6 +480,12 @@ class Scheduler {
 
   Cost cost_by_rules(std::uint32_t pc) const {
     return folded_[pc] ? Cost{Unit::integer, 0} : scaled_[pc] ? Cost{Unit::multiply, 1} : cost_of(code()[pc]);
+  }
+
+  std::vector<Cost> costs_by_rules(std::uint32_t pc) const {
+    std::vector<Cost> steps = expansion_of(code()[pc]);
+    if (steps.empty()) steps.push_back(cost_by_rules(pc));
+    return steps;
   }
 
   // Address arithmetic that ptxas puts elsewhere: a constant that is added to an address goes into the access, a

@@ -44,7 +44,7 @@ std::unique_ptr<Scheduled> scheduled(const std::string& body) {
   auto out = std::make_unique<Scheduled>();
   auto module = ptx::parse(
       ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q)\n{\n"
-      ".reg .f32 %f<19>;\n.reg .b64 %rd<19>;\n.reg .b32 %r<19>;\n.reg .pred %p<9>;\n" +
+      ".reg .f32 %f<19>;\n.reg .f64 %fd<19>;\n.reg .b64 %rd<19>;\n.reg .b32 %r<19>;\n.reg .pred %p<9>;\n" +
           body + "ret;\n}\n",
       "kernel.cu");
   EXPECT_TRUE(module.ok()) << (module ? "" : module.error().text());
@@ -340,19 +340,72 @@ TEST(ScheduleByCode, MuchIntegerWorkDoesNotVanish) {
 
 // A division is as many instructions as ptxas makes of it: by the rules, and where its code calls a subroutine. That of
 // floats calls one for odd operands alone; what stands beside that call is there.
+constexpr std::uint16_t kCall = 0x144, kReciprocal = 0x108, kCheck = 0x102;
+
 TEST(ScheduleByCode, DivisionsOfIntegersAreCounted) {
-  constexpr std::uint16_t kCall = 0x144;
   const auto s = scheduled("div.u64 %rd1, %rd1, %rd2;\nst.global.u64 [%rd3], %rd1;\n");
   EXPECT_EQ(s->schedule.blocks[0][0].ops.size(), 70u);  // a store and an exit among them
   const auto code = at_lines(*s, {{0, kMove, -1}, {0, kCall, -1}, {1, kStore, -1}, {2, kExit, -1}});
   EXPECT_EQ(vgpu::schedule(machine_with_latencies(), s->program, code).blocks[0][0].ops.size(), 72u);
   const auto half = scheduled("div.u32 %r1, %r1, %r2;\nst.global.u32 [%rd3], %r1;\n");
   EXPECT_EQ(half->schedule.blocks[0][0].ops.size(), 20u);
+}
 
+TEST(ScheduleByCode, DivisionsOfFloatsCallForOddOperands) {
   const auto f = scheduled("div.rn.f32 %f1, %f1, %f2;\nxor.b32 %r1, %r1, %r2;\nst.global.f32 [%rd3], %f1;\n");
-  const auto odd =
-      at_lines(*f, {{0, kBranch, 4}, {0, kMove, -1}, {1, kAdd, -1}, {0, kCall, -1}, {2, kStore, -1}, {3, kExit, -1}});
-  EXPECT_EQ(f->text(vgpu::schedule(machine_with_latencies(), f->program, odd).blocks[0][0]), "div xor st ret");
+  const auto code = at_lines(*f, {{0, kReciprocal, -1},
+                                  {0, kCheck, -1},
+                                  {0, kFma, -1},
+                                  {0, kFma, -1},
+                                  {0, kBranch, 8},
+                                  {0, kMove, -1},
+                                  {1, kAdd, -1},
+                                  {0, kCall, -1},
+                                  {2, kStore, -1},
+                                  {3, kExit, -1}});
+  EXPECT_EQ(f->text(vgpu::schedule(machine_with_latencies(), f->program, code).blocks[0][0]),
+            "div div div div div xor st ret");
+}
+
+// Rounded towards zero, up or down, they call for all.
+TEST(ScheduleByCode, DivisionsThatRoundOneWayAreSubroutines) {
+  const auto ops_of = [](const std::string& division) {
+    const auto s = scheduled(division + ";\n");
+    const auto code = at_lines(*s, {{0, kMove, -1}, {0, kCall, -1}, {1, kExit, -1}});
+    return vgpu::schedule(machine_with_latencies(), s->program, code).blocks[0][0].ops.size();
+  };
+  EXPECT_EQ(ops_of("div.rz.f32 %f1, %f1, %f2"), 3u + 34);
+  EXPECT_EQ(ops_of("div.rp.f64 %fd1, %fd1, %fd2"), 3u + 46);
+  EXPECT_EQ(ops_of("rcp.rm.f64 %fd1, %fd1"), 3u + 41);
+  EXPECT_EQ(ops_of("sqrt.rz.f64 %fd1, %fd1"), 3u + 42);
+}
+
+// The code of a division goes on behind its call, in another piece: no other copy of the basic block begins there.
+TEST(ScheduleByCode, WhatStandsBetweenDivisionsStays) {
+  constexpr int kDivisions = 4, kBetween = 20;
+  std::string body;
+  std::vector<MachineOp> lines;
+  std::uint32_t pc = 0;
+  for (int i = 0; i < kDivisions; ++i) {
+    for (int j = 0; j < kBetween; ++j) {
+      body += "xor.b32 %r1, %r1, %r2;\n";
+      lines.push_back({pc++, kAdd, -1});
+    }
+    body += "div.rn.f32 %f1, %f1, %f2;\n";
+    lines.push_back({pc, kReciprocal, -1});
+    lines.push_back({pc, kMove, -1});
+    lines.push_back({pc, kBranch, static_cast<std::int32_t>(lines.size()) + 3});
+    lines.push_back({pc, kMove, -1});
+    lines.push_back({pc, kCall, -1});
+    lines.push_back({pc++, kMove, -1});
+  }
+  lines.push_back({pc, kExit, -1});
+  const auto s = scheduled(body);
+  const auto schedule = vgpu::schedule(machine_with_latencies(), s->program, at_lines(*s, lines));
+  const std::string text = s->text(schedule.blocks[0][0]);
+  std::size_t found = 0;
+  for (std::size_t at = text.find("xor"); at != std::string::npos; at = text.find("xor", at + 1)) ++found;
+  EXPECT_EQ(found, static_cast<std::size_t>(kDivisions) * kBetween) << text;
 }
 
 // What reads a value that went through moves waits for where it comes from, however many moves there are.
