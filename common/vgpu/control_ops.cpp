@@ -382,6 +382,11 @@ const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
 
 const Op* op_nothing(Launch&, Warp&, const Op* op) { return op + 1; }
 
+const Op* op_fence(Launch&, Warp& warp, const Op* op) {
+  if (warp.block->shadow != nullptr) warp.block->shadow->fence(warp.index, warp.mask == warp.live);
+  return op + 1;
+}
+
 const Op* op_meet_in_warp(Launch& launch, Warp& warp, const Op* op) {
   return meet_members(launch, warp, op, op->s[0], "__syncwarp()") ? op + 1 : nullptr;
 }

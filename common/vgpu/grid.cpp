@@ -210,7 +210,7 @@ class GridRunner {
     block.mbarrier_copies.clear();
     block.mbarrier_phases.clear();
     block.flags.clear();
-    block.meetings = 0;
+    block.meetings = block.followed = 0;
     // NaN in every shared float: a read before any write shows instead of finding a lucky zero.
     std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
     block.shadow = watched_blocks_.hold(linear) ? block.own_shadow : nullptr;

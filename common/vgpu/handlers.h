@@ -20,6 +20,7 @@ const Op* op_guard_again(Launch& launch, Warp& warp, const Op* op);  // of an in
 const Op* op_barrier(Launch& launch, Warp& warp, const Op* op);
 const Op* op_block_barrier(Launch& launch, Warp& warp, const Op* op);  // for the whole block, as __syncthreads() is
 const Op* op_nothing(Launch& launch, Warp& warp, const Op* op);
+const Op* op_fence(Launch& launch, Warp& warp, const Op* op);
 const Op* op_meet_in_warp(Launch& launch, Warp& warp, const Op* op);  // __syncwarp
 const Op* op_trap(Launch& launch, Warp& warp, const Op* op);
 const Op* op_sleep(Launch& launch, Warp& warp, const Op* op);  // nanosleep: others get their turn

@@ -144,6 +144,7 @@ struct ResidentBlock {
   std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // likewise, of a block with traces
   std::vector<std::uint32_t> flags;                         // likewise: the last write of a flag, by word; 0: none
   std::uint32_t meetings = 0;                               // numbers given to phases and writes of flags
+  std::uint32_t followed = 0;                               // meetings of theirs that follow others
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;
   std::uint32_t arrived[kBarriers] = {};   // warps at each barrier

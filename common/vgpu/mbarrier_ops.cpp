@@ -90,7 +90,8 @@ bool arrive(Launch& launch, Warp& warp, const Op* op, int lane, std::uint64_t by
             std::uint64_t count, std::uint64_t raise, bool drop, State& before) {
   if (warp.trace != nullptr) {
     const auto phases = warp.block->mbarrier_phases.find(byte);
-    if (phases != warp.block->mbarrier_phases.end()) note_meeting(launch, warp, op, phases->second.open, true);
+    if (phases != warp.block->mbarrier_phases.end())
+      note_meeting(launch, warp, op, phases->second.open, Meeting::Kind::arrives);
   }
   before = load_state(object);
   const std::uint64_t missing = before.missing() + raise, expected = before.expected() - (drop ? count : 0);
@@ -182,7 +183,7 @@ const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
     if (warp.block->shadow != nullptr) warp.block->shadow->acquire(byte, warp.index);
     const auto phases = warp.block->mbarrier_phases.find(byte);
     if (warp.trace != nullptr && phases != warp.block->mbarrier_phases.end() && phases->second.over != 0)
-      note_meeting(launch, warp, op, phases->second.over, false);
+      note_meeting(launch, warp, op, phases->second.over, Meeting::Kind::waits);
     const auto copies = warp.block->mbarrier_copies.find(byte);
     if (warp.trace == nullptr || copies == warp.block->mbarrier_copies.end()) return;
     const std::uint32_t waited = copies->second.arrived[warp.index];

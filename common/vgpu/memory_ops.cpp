@@ -70,7 +70,8 @@ template <bool store, Space space>
     case Where::shared:
       if (!resolve_shared(launch, warp, op, access, kVerb, at)) return nullptr;
       count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
-      if (warp.trace != nullptr && op->instruction->is_volatile) note_flags(launch, warp, op, access, !store, store);
+      if (warp.trace != nullptr && op->instruction->is_volatile)
+        note_flags(launch, warp, op, access, {.reads = !store, .writes = store});
       if (warp.block->shadow != nullptr) return move_checked<store>(launch, warp, op, access, at, mover);
       break;
     default:
@@ -290,7 +291,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
                               : in.atomic == ptx::AtomicOp::exch                ? SharedTouch::publish
                                                                                 : SharedTouch::atomic;
     if (!check_shared(launch, warp, op, access, touch)) return nullptr;
-    if (warp.trace != nullptr && touch != SharedTouch::atomic) {
+    if (warp.trace != nullptr || warp.block->shadow != nullptr) {
       LaneBytes before;
       for_active_lanes(access, [&](int l) { std::memcpy(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)); });
       update_lanes<T, known>(warp, op, access, at, false);
@@ -298,7 +299,13 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
       for_active_lanes(access, [&](int l) {
         writes = writes || std::memcmp(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)) != 0;
       });
-      note_flags(launch, warp, op, access, op->s[0] != kNoSlot, writes);
+      // Where lanes order what lies around them by fences, what one fetches may be a flag. Else only a poll is.
+      const bool fetches = op->s[0] != kNoSlot,
+                 sees = touch != SharedTouch::atomic || !writes || launch.program.has_fences;
+      if (warp.trace != nullptr)
+        note_flags(launch, warp, op, access, {.reads = fetches && sees, .writes = writes, .atomic = true});
+      if (warp.block->shadow != nullptr && touch == SharedTouch::atomic && fetches && sees)
+        warp.block->shadow->see(warp.index, access);
       return after_memory(launch, warp, op);
     }
   } else {

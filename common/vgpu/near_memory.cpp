@@ -158,9 +158,9 @@ void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
   add_shared_turns(launch, warp, op, bytes, memo.wavefronts, memo.conflicts);
 }
 
-void note_meeting(Launch& launch, Warp& warp, const Op* op, std::uint32_t number, bool arrives) {
+void note_meeting(Launch& launch, Warp& warp, const Op* op, std::uint32_t number, Meeting::Kind kind) {
   std::vector<Meeting>& all = warp.trace->meetings;
-  const Meeting meeting{static_cast<std::uint32_t>(warp.first_outcome + op->memory), number, arrives};
+  const Meeting meeting{static_cast<std::uint32_t>(warp.first_outcome + op->memory), number, kind};
   for (auto at = all.rbegin(); at != all.rend() && at->outcome == meeting.outcome; ++at) {
     if (*at == meeting) return;
   }
@@ -168,21 +168,30 @@ void note_meeting(Launch& launch, Warp& warp, const Op* op, std::uint32_t number
   launch.sm->traced.bytes += sizeof meeting;
 }
 
-void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, bool reads, bool writes) {
+void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, FlagUse use) {
   constexpr std::uint64_t kWordBytes = 4;
+  constexpr std::uint32_t kMostFollowed = 1u << 16;  // of a block; beyond, one an instruction: flags are single words
   ResidentBlock& block = *warp.block;
-  const std::uint32_t own = writes ? ++block.meetings : 0;
-  if (writes && block.flags.empty()) block.flags.resize(launch.program.shared_bytes / kWordBytes + 1);
+  const std::uint32_t own = use.writes ? ++block.meetings : 0;
+  if (use.writes && block.flags.empty()) block.flags.resize(launch.program.shared_bytes / kWordBytes + 1);
+  bool follows = false;
   for (int l = 0; l < kWarpSize; ++l) {
     if ((access.mask >> l & 1u) == 0) continue;
     const std::uint64_t end = access.of(l) + access.bytes;
     for (std::uint64_t word = access.of(l) / kWordBytes; word * kWordBytes < end; ++word) {
       const std::uint32_t last = word < block.flags.size() ? block.flags[word] : 0;
-      if (reads && last != 0 && last != own) note_meeting(launch, warp, op, last, false);
-      if (writes) block.flags[word] = own;
+      if (use.writes) block.flags[word] = own;
+      if (last == 0 || last == own) continue;
+      if (use.reads) {
+        note_meeting(launch, warp, op, last, Meeting::Kind::waits);
+      } else if (use.atomic && use.writes && (!follows || block.followed < kMostFollowed)) {
+        note_meeting(launch, warp, op, last, Meeting::Kind::follows);
+        follows = true;
+        ++block.followed;
+      }
     }
   }
-  if (writes) note_meeting(launch, warp, op, own, true);
+  if (use.writes) note_meeting(launch, warp, op, own, Meeting::Kind::arrives);
 }
 
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb) {

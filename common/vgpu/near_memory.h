@@ -48,10 +48,13 @@ inline void add_steps_turns(Launch& launch, const Warp& warp, const Op& op) {
 }
 
 // For a traced warp: that this instruction meets others at a phase or a write of a flag. Once each.
-void note_meeting(Launch& launch, Warp& warp, const Op* op, std::uint32_t number, bool arrives);
-// The same of what may be a flag: a volatile access to shared memory, or an atomic one that locks are made of. It waits
-// for the last writes of others that it sees, and is one itself where it writes.
-void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, bool reads, bool writes);
+void note_meeting(Launch& launch, Warp& warp, const Op* op, std::uint32_t number, Meeting::Kind kind);
+// The same of what may be a flag: a volatile or atomic access to shared memory. It waits for the last writes of others
+// where it reads them, and is one itself where it writes; who sees what an atomic one made sees the writes before it.
+struct FlagUse {
+  bool reads = false, writes = false, atomic = false;
+};
+void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, FlagUse use);
 
 // Bounds of local memory (and of .param locals, which live there); false with the fault recorded.
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);

@@ -188,6 +188,7 @@ struct Program {
   LockstepCode lockstep;
   std::vector<Slot> register_slots;                       // by PTX register
   std::vector<bool> fixed_registers;                      // by PTX register: their slots hold it from the start
+  std::vector<bool> saved_registers;                      // by PTX register: a recursive function makes it anew
   std::uint32_t register_bytes = 0;                       // of one warp
   std::vector<Slot> matrix_slots;                         // of mma, which has more operands than an Op: d, a, b, c
   std::vector<std::uint8_t> constants;                    // broadcast to 32 lanes each
@@ -195,6 +196,7 @@ struct Program {
   std::uint32_t warp_constant_bytes = 0;                  // a warp's share
   std::uint32_t static_shared_bytes = 0;                  // dynamic shared memory starts here, 16-byte aligned
   std::uint32_t shared_bytes = 0;                         // all of it
+  bool has_fences = false;                                // of memory
   std::map<std::uint32_t, std::string> shared_variables;  // where each begins: its mangled name
   std::uint32_t local_bytes = 0;                          // a thread, the stack of recursion included
   std::uint32_t stack_start = 0;                          // of it, where that stack begins

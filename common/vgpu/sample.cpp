@@ -26,6 +26,38 @@ TraceSize size_of(const BlockTrace& trace) {
   return out;
 }
 
+// Leaves out writes of flags that nobody waits for.
+void drop_unseen(BlockTrace& block) {
+  std::vector<bool> seen;
+  const auto see = [&](std::uint32_t number) {
+    if (seen.size() <= number) seen.resize(number + 1);
+    seen[number] = true;
+  };
+  const auto is_seen = [&](std::uint32_t number) { return number < seen.size() && seen[number]; };
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> follows;  // what follows, what it follows
+  for (const WarpTrace& warp : block.warps) {
+    std::uint32_t arrives = 0;
+    for (auto at = warp.meetings.rbegin(); at != warp.meetings.rend(); ++at) {
+      if (at->kind == Meeting::Kind::waits) see(at->number);
+      if (at->kind == Meeting::Kind::arrives) arrives = at->number;
+      if (at->kind == Meeting::Kind::follows) follows.emplace_back(arrives, at->number);
+    }
+  }
+  std::sort(follows.begin(), follows.end(), std::greater<>());  // what comes later has a greater number
+  for (const auto& [later, earlier] : follows) {
+    if (is_seen(later)) see(earlier);
+  }
+  for (WarpTrace& warp : block.warps) {
+    bool arrives = false;
+    const auto unseen = [&](const Meeting& meeting) {
+      if (meeting.kind == Meeting::Kind::arrives) arrives = is_seen(meeting.number);
+      return meeting.kind != Meeting::Kind::waits && !arrives;
+    };
+    const auto end = std::remove_if(warp.meetings.rbegin(), warp.meetings.rend(), unseen);
+    warp.meetings.erase(warp.meetings.begin(), end.base());
+  }
+}
+
 }  // namespace
 
 Sample::Sample(const TraceLimits& limits, std::uint64_t grid_blocks, int blocks_per_sm)
@@ -69,6 +101,9 @@ void Sample::finish(std::uint64_t index, BlockTrace* trace, const BlockWork& wor
     std::stable_sort(warp.meetings.begin(), warp.meetings.end(),
                      [](const Meeting& a, const Meeting& b) { return a.outcome < b.outcome; });
   }
+  const std::uint64_t recorded_bytes = size_of(*trace).bytes;
+  drop_unseen(*trace);
+  dropped_.bytes += recorded_bytes - size_of(*trace).bytes;
   usual_blocks_ = trace->warps[0].blocks.size();
   usual_outcomes_ = trace->warps[0].outcomes.size();
 }

@@ -48,6 +48,7 @@ class Scheduler {
 
   ProgramSchedule run() {
     find_slots();
+    find_saving_calls();
     find_folded();
     ProgramSchedule out;
     out.blocks.resize(program_.blocks.size());
@@ -639,6 +640,9 @@ class Scheduler {
     };
     for_each_source(in, read);
     if (in.guard >= 0) for_each_result(in, read);  // what lanes keep that it skips
+    if (saving_calls_[block_->first + node % block_->count]) {
+      for (const int reg : saved_) read(reg);
+    }
     // Calls and returns hand values on as they are; a load or store of a .param variable makes one, as any other does.
     std::vector<Handed> handed = held_by(handed_.at(block_->first + node % block_->count));
     const bool makes_value = form_of(in) == Form::load || form_of(in) == Form::store;
@@ -649,6 +653,26 @@ class Scheduler {
         values.assign(1, static_cast<Value>(node));
       }
       now_[to] = std::move(values);
+    }
+  }
+
+  // What a recursive function has in registers it stores before it uses them again: a call waits for what they held.
+  void find_saving_calls() {
+    saving_calls_.assign(code().size(), false);
+    for (const Op& op : program_.ops) {
+      if (op.instruction == nullptr || form_of(*op.instruction) != Form::call || !calls_linked(*op.instruction))
+        continue;
+      const auto at = static_cast<std::size_t>(op.offset);
+      if (!calls_through_pointer(*op.instruction)) {
+        saving_calls_[op.pc] = program_.calls[at].recursive;
+        continue;
+      }
+      const auto& targets = program_.call_targets[at];
+      saving_calls_[op.pc] = std::any_of(targets.begin(), targets.end(),
+                                         [&](const CallTarget& to) { return program_.calls[to.site].recursive; });
+    }
+    for (std::size_t reg = 0; reg < program_.saved_registers.size(); ++reg) {
+      if (program_.saved_registers[reg] && slot_of_[reg] != kReady) saved_.push_back(static_cast<int>(reg));
     }
   }
 
@@ -946,6 +970,8 @@ class Scheduler {
   std::uint32_t slots_ = 1, shared_slots_ = 1;
 
   const HandedWords handed_;
+  std::vector<bool> saving_calls_;  // by PTX instruction: a call of a recursive function
+  std::vector<int> saved_;          // registers that these keep, of those with a slot
 
   MergedBlock merged_;                       // the one in hand
   const BasicBlock* block_ = nullptr;        // all of it

@@ -438,6 +438,23 @@ void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word) {
   lock[warp] = clocks.now++;
 }
 
+void SharedShadow::fence(std::uint32_t warp, bool all_lanes) {
+  WarpClocks& clocks = warps_[warp];
+  clocks.fenced = clocks.known;
+  // Some lanes know of the others what came before all met.
+  clocks.fenced[warp] = all_lanes ? clocks.now++ : std::max<Clock>(clocks.met, 1) - 1;
+}
+
+void SharedShadow::see(std::uint32_t warp, const Access& access) {
+  WarpClocks& clocks = warps_[warp];
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const auto lock = locks_.find(access.of(std::countr_zero(left)) >> word_shift_);
+    if (lock == locks_.end()) continue;
+    join(clocks.known, lock->second);
+    clocks.learned = true;
+  }
+}
+
 std::optional<SharedShadow::Finding> SharedShadow::touch_closely(std::size_t word, std::uint32_t warp, int lane,
                                                                  SharedTouch touch, const SharedWrites& writes,
                                                                  std::uint32_t pc) {
@@ -468,6 +485,8 @@ std::optional<SharedShadow::Finding> SharedShadow::touch(std::uint32_t warp, std
     const std::size_t first = access.of(lane) >> word_shift_;
     const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
     if (is_of_lock(touch)) order_by_lock(warp, first);
+    if (touch == SharedTouch::atomic && !clocks.fenced.empty())
+      join(locks_.try_emplace(first, warps_.size()).first->second, clocks.fenced);
     // A whole structure may be moved of which some members, or the bytes between them, were never set.
     const auto is_written = [](Id write) { return write != 0; };
     const bool moves_some = touch == SharedTouch::read && std::any_of(&writes_[first], &writes_[last] + 1, is_written);

@@ -3,9 +3,9 @@
 //
 // Found: reads of which no byte was written by anybody; two threads that touch a word, one of them writing, with
 // nothing between them that orders them (a barrier of the block, a __syncwarp, shuffle, vote, match or reduction whose
-// mask names both, a lock, an mbarrier); reads of what an asynchronous copy may still be writing; two lanes that write
-// different values to one word in one instruction. Two writes of one value are a warning, but for those of one
-// instruction.
+// mask names both, a lock, an mbarrier, an atomic behind a fence); reads of what an asynchronous copy may still be
+// writing; two lanes that write different values to one word in one instruction. Two writes of one value are a warning,
+// but for those of one instruction.
 //
 // Not found: a write that races with one of more than two reads of a word, each by another warp or another instruction
 // (of those, two are remembered); races that only another order of the warps would show, where a lock or an mbarrier
@@ -65,6 +65,11 @@ class SharedShadow {
   void leave_barrier(int barrier, std::span<const std::uint32_t> waiting, std::span<const std::uint32_t> gone);
   // Lanes of a warp meet.
   void meet_in_warp(std::uint32_t warp, std::uint32_t lanes = kAllLanes);
+
+  // A fence, by all lanes of a warp or by some: who sees what the warp's atomics make later sees what came before it.
+  void fence(std::uint32_t warp, bool all_lanes);
+  // A warp sees what others have made of these words by atomics.
+  void see(std::uint32_t warp, const Access& access);
 
   // An mbarrier, by its place in shared memory: a warp arrives, itself or (`copies`) when its asynchronous copies so
   // far are there; all have arrived; a warp finds that out.
@@ -126,6 +131,7 @@ class SharedShadow {
     std::vector<Clock> lanes;     // [lane][other]: what one lane knows of another; empty until only some have met
     std::vector<Clock> known;     // by warp: what has happened there for sure, up to this time
     bool learned = false;         // something of that since the whole block met
+    std::vector<Clock> fenced;    // what was known at the last fence; empty: there was none
     std::vector<Clock> waited;    // by group of copies: when it was waited for
     std::uint32_t committed = 0;  // groups
   };

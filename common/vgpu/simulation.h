@@ -563,7 +563,18 @@ class Simulation {
     for (const WarpTrace& warp : trace.warps) {
       for (const Meeting& meeting : warp.meetings) {
         if (phases.size() <= meeting.number) phases.resize(meeting.number + 1);
-        phases[meeting.number].wanted += meeting.arrives ? 1 : 0;
+        phases[meeting.number].wanted += meeting.kind == Meeting::Kind::arrives ? 1 : 0;
+      }
+    }
+    for (const WarpTrace& warp : trace.warps) {
+      std::uint32_t arrives = 0;  // where the instruction does: that comes behind what it follows
+      for (std::size_t i = warp.meetings.size(); i-- > 0;) {
+        const Meeting& meeting = warp.meetings[i];
+        if (meeting.kind == Meeting::Kind::arrives) arrives = meeting.number;
+        // Of a trace that was cut off nobody may arrive.
+        if (meeting.kind != Meeting::Kind::follows || phases[meeting.number].wanted == 0) continue;
+        phases[meeting.number].followers.push_back(arrives);
+        ++phases[arrives].wanted;
       }
     }
     return phases;
@@ -582,7 +593,7 @@ class Simulation {
   void arrive_at_phases(SimSm& sm, const SimWarp& warp, const TimedOp& op, Cycle at) {
     SimBlock& block = sm.blocks[warp.sim_block];
     for (const Meeting& meeting : meetings_of(warp, op)) {
-      if (!meeting.arrives) continue;
+      if (meeting.kind != Meeting::Kind::arrives) continue;
       SimPhase& phase = block.phases[meeting.number];
       phase.ends = std::max(phase.ends, at);
       if (++phase.arrived == phase.wanted) end_phase(sm, block, meeting.number);
@@ -590,12 +601,20 @@ class Simulation {
   }
 
   void end_phase(SimSm& sm, SimBlock& block, std::uint32_t number) {
-    block.phases[number].wanted = block.phases[number].arrived;
-    std::vector<std::uint32_t> warps;
-    std::erase_if(block.waiting, [&](const WaitingWarp& one) {
-      if (one.phase == number) warps.push_back(one.warp);
-      return one.phase == number;
-    });
+    std::vector<std::uint32_t> over{number}, warps;
+    for (std::size_t i = 0; i < over.size(); ++i) {
+      SimPhase& phase = block.phases[over[i]];
+      phase.wanted = phase.arrived;
+      for (const std::uint32_t follower : phase.followers) {
+        SimPhase& next = block.phases[follower];
+        next.ends = std::max(next.ends, phase.ends);
+        if (++next.arrived == next.wanted) over.push_back(follower);
+      }
+      std::erase_if(block.waiting, [&](const WaitingWarp& one) {
+        if (one.phase == over[i]) warps.push_back(one.warp);
+        return one.phase == over[i];
+      });
+    }
     for (const std::uint32_t warp : warps) advance(sm, sm.warps[warp]);
   }
 
@@ -603,7 +622,7 @@ class Simulation {
   bool has_met(SimSm& sm, const SimWarp& warp, const TimedOp& op, Score& blocked) {
     SimBlock& block = sm.blocks[warp.sim_block];
     for (const Meeting& meeting : meetings_of(warp, op)) {
-      if (meeting.arrives) continue;
+      if (meeting.kind != Meeting::Kind::waits) continue;
       const SimPhase& phase = block.phases[meeting.number];
       if (phase.arrived < phase.wanted) {
         block.waiting.push_back({meeting.number, static_cast<std::uint32_t>(&warp - sm.warps.data())});

@@ -102,6 +102,7 @@ struct Late {
 struct SimPhase {
   std::uint32_t wanted = 0, arrived = 0;  // warp instructions
   Cycle ends = 0;                         // at the earliest
+  std::vector<std::uint32_t> followers;   // phases that are not over before it is
 };
 struct WaitingWarp {
   std::uint32_t phase = 0, warp = 0;  // of the block; of the SM

@@ -38,11 +38,13 @@ inline void add_to(std::uint8_t& field, std::uint64_t more) {
 static_assert(sizeof(Outcome) == 12);
 
 // Warps of a block meet at phases of mbarriers and at flags in shared memory. Each phase of an mbarrier, and each write
-// of a flag, has a number of its own in its block, from 1 on.
+// of a flag, has a number of its own in its block, from 1 on. It is over when all have arrived.
 struct Meeting {
+  // One instruction may have several. What it arrives at follows another: it is not over before that is.
+  enum class Kind : std::uint8_t { waits, arrives, follows };
   std::uint32_t outcome = 0;  // place of the instruction's outcome among the warp's
   std::uint32_t number = 0;
-  bool arrives = false;  // else it waits until all have arrived; one instruction may do both
+  Kind kind = Kind::waits;
   bool operator==(const Meeting&) const = default;
 };
 

@@ -1,8 +1,8 @@
 // Two warps that work in turn, each on a chain of `steps` FMAs: the second begins when the first has ended, and the first
 // when the second has. They meet at barriers of the block by number (kind 0), at those whose number and count stand in
 // registers (1), at two mbarriers (2), at mbarriers of which one instruction names two by its lanes, as it arrives (3) and
-// as it asks (4), at volatile flags (5), at flags that atomics exchange (6), or at barriers by number beside which others
-// are passed whose guard is off (7).
+// as it asks (4), at volatile flags (5), at flags that atomics exchange (6), at barriers by number beside which others are
+// passed whose guard is off (7), or at flags that atomics raise, asked for by atomics (8) or as volatile (9).
 #include <roofwalk.cuh>
 
 #include <cstdint>
@@ -28,19 +28,25 @@ __device__ void arrive_at(int kind, int which, int first, int count, unsigned mb
     if ((kind == 0 || kind == 7) && which == 1) asm volatile("bar.arrive 2, 64;" ::: "memory");
     if (kind == 5 && threadIdx.x % 32 == 0) *static_cast<volatile int*>(flag) = round + 1;
     if (kind == 6 && threadIdx.x % 32 == 0) atomicExch(flag, round + 1);
+    if ((kind == 8 || kind == 9) && threadIdx.x % 32 == 0) atomicAdd(flag, 1);
     if (kind == 3 && threadIdx.x % 32 == 0) mbarrier = mbarrier / 64 * 64 + 16;
     if (kind == 3 || kind == 4) asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(mbarrier) : "memory");
     if (kind == 2) asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(mbarrier) : "memory");
 }
 
 __device__ void wait_for(int kind, unsigned mbarrier, unsigned phase, int* flag, int round) {
-    if (kind == 5) {
+    if (kind == 5 || kind == 9) {
         while (*static_cast<volatile int*>(flag) <= round) {}
         __syncwarp();
         return;
     }
     if (kind == 6) {
         while (atomicCAS(flag, -1, -1) <= round) {}
+        __syncwarp();
+        return;
+    }
+    if (kind == 8) {
+        while (threadIdx.x % 32 == 0 && atomicAdd(flag, 0) <= round) {}
         __syncwarp();
         return;
     }
@@ -77,14 +83,14 @@ __global__ void meet(float* out, int kind, int rounds, int steps, int first, int
         for (int round = 0; round < rounds; ++round) {
             x = chain(x, steps);
             arrive_at(kind, 0, first, count, ready + (x < 0), &flags[0] + (x < 0), round);
-            if (kind >= 2 && kind <= 6)
+            if (kind >= 2 && kind != 7)
                 wait_for(kind, taken, round & 1, &flags[1], round);
             else
                 sync_at(kind, 1, first, count);
         }
     } else {
         for (int round = 0; round < rounds; ++round) {
-            if (kind >= 2 && kind <= 6)
+            if (kind >= 2 && kind != 7)
                 wait_for(kind, ready, round & 1, &flags[0], round);
             else
                 sync_at(kind, 0, first, count);

@@ -121,6 +121,33 @@ const Planted kPlanted[] = {
   c[t] = s[0];  // @
 )",
      FaultKind::race, "updates at line 7"},
+    {"counted_in_without_a_fence", R"(
+  int* const count = reinterpret_cast<int*>(&s[100]);
+  if (t == 0) *count = 0;
+  __syncthreads();
+  s[t] = t;
+  __syncwarp();
+  if (t % 32 == 0) atomicAdd(count, 1);
+  if (t == 0) {
+    while (atomicAdd(count, 0) != 2) {}
+    c[0] = s[63];  // @
+  }
+)",
+     FaultKind::race, "reads element 63 of s, which thread (63, 0, 0) writes at line 8"},
+    {"written_behind_the_fence", R"(
+  int* const count = reinterpret_cast<int*>(&s[100]);
+  if (t == 0) *count = 0;
+  __syncthreads();
+  __threadfence_block();
+  s[t] = t;
+  __syncwarp();
+  if (t % 32 == 0) atomicAdd(count, 1);
+  if (t == 0) {
+    while (atomicAdd(count, 0) != 2) {}
+    c[0] = s[63];  // @
+  }
+)",
+     FaultKind::race, "reads element 63 of s, which thread (63, 0, 0) writes at line 9"},
     {"copy_not_waited_for", R"(
   __pipeline_memcpy_async(&s[t], &c[t], 4);
   __pipeline_commit();
@@ -293,6 +320,48 @@ const Honest kHonest[] = {
     while (*flag == 0) {}
     __threadfence_block();
     c[0] = s[0];
+  }
+)"},
+    {"counted_in_behind_a_fence", R"(
+  int* const count = reinterpret_cast<int*>(&s[100]);
+  if (t == 0) *count = 0;
+  __syncthreads();
+  s[t] = t;
+  __threadfence_block();
+  __syncwarp();
+  if (t % 32 == 0) atomicAdd(count, 1);
+  if (t == 0) {
+    while (*reinterpret_cast<volatile int*>(count) != 2) {}
+    __threadfence_block();
+    c[0] = s[63];
+  }
+)"},
+    {"fence_of_one_for_its_warp", R"(
+  int* const count = reinterpret_cast<int*>(&s[100]);
+  if (t == 0) *count = 0;
+  __syncthreads();
+  s[t] = t;
+  __syncwarp();
+  if (t % 32 == 0) {
+    __threadfence_block();
+    atomicAdd(count, 1);
+  }
+  if (t == 0) {
+    while (atomicAdd(count, 0) != 2) {}
+    __threadfence_block();
+    c[0] = s[63];
+  }
+)"},
+    {"the_last_one_sums", R"(
+  int* const count = reinterpret_cast<int*>(&s[100]);
+  if (t == 0) *count = 0;
+  __syncthreads();
+  s[t] = t;
+  __threadfence_block();
+  __syncwarp();
+  if (t % 32 == 0 && atomicAdd(count, 1) == 1) {
+    __threadfence_block();
+    for (int i = 0; i < 64; ++i) c[i] = s[i];
   }
 )"},
     {"histogram", R"(
