@@ -72,8 +72,8 @@ void walk_entry(const fs::directory_entry& entry, const std::vector<std::string>
     }
   } else if (fs::is_regular_file(status) || is_source(here.back()) || is_zip(here.back())) {
     put(listing, file_at(path, std::move(here)));
-  } else if (here.size() == 1 && fs::is_symlink(status) && fs::is_directory(path, error)) {
-    listing.folders[here.front()].told.emplace_back(below(here), kIsLink);  // in place of a student's folder
+  } else if (fs::is_symlink(status) && fs::is_directory(path, error)) {
+    listing.folders[here.front()].told.emplace_back(below(here), kIsLink);  // in place of a folder
   }
 }
 
@@ -126,6 +126,25 @@ std::string wrapper_of(const Archive& zip) {
   return wrapper.empty() ? wrapper : wrapper + "/";
 }
 
+// The only folder, where it is Gradescope's and really lies there: a link of that name leads anywhere.
+std::optional<fs::path> wrapper_of(const Listing& listing, const fs::path& folder) {
+  if (listing.folders.size() != 1 || !is_gradescope_export(listing.folders.begin()->first)) return std::nullopt;
+  const fs::path wrapper = folder / listing.folders.begin()->first;
+  std::error_code error;
+  return fs::is_directory(fs::symlink_status(wrapper, error)) ? std::optional(wrapper) : std::nullopt;
+}
+
+void take_metadata(Listing& listing) {
+  // An autograder's container holds one submission, its metadata and nothing else.
+  const bool is_container = listing.folders.size() == 1 && listing.folders.contains("submission");
+  for (auto at = listing.top.begin(); at != listing.top.end();) {
+    const std::string& name = at->parts.front();
+    const bool is_metadata = name == kGradescopeExport || (is_container && name == kGradescopeContainer);
+    if (is_metadata) listing.metadata.push_back(std::move(*at));
+    at = is_metadata ? listing.top.erase(at) : at + 1;
+  }
+}
+
 }  // namespace
 
 bool is_gradescope_export(const std::string& folder) {
@@ -164,22 +183,21 @@ Found file_at(const fs::path& path, std::vector<std::string> parts) {
 
 Listing list_folder(const fs::path& folder, const fs::path& skipped) {
   Listing listing;
+  walk(folder, {}, {listing, skipped});
+  take_metadata(listing);
+  return listing;
+}
+
+Listing list_class_folder(const fs::path& folder, const fs::path& skipped) {
+  Listing listing;
   const Walk all{listing, skipped};
   walk(folder, {}, all);
-  if (listing.folders.size() == 1 && is_gradescope_export(listing.folders.begin()->first)) {
-    const fs::path wrapper = folder / listing.folders.begin()->first;
+  if (const auto wrapper = wrapper_of(listing, folder)) {
     listing.folders.clear();
     listing.has_wrapper = true;
-    walk(wrapper, {}, all);
+    walk(*wrapper, {}, all);
   }
-  // An autograder's container holds one submission, its metadata and nothing else.
-  const bool is_container = listing.folders.size() == 1 && listing.folders.contains("submission");
-  for (auto at = listing.top.begin(); at != listing.top.end();) {
-    const std::string& name = at->parts.front();
-    const bool is_metadata = name == kGradescopeExport || (is_container && name == kGradescopeContainer);
-    if (is_metadata) listing.metadata.push_back(std::move(*at));
-    at = is_metadata ? listing.top.erase(at) : at + 1;
-  }
+  take_metadata(listing);
   return listing;
 }
 

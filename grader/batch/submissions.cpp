@@ -129,7 +129,7 @@ class Collector {
   }
 
   Status add_class_folder(const fs::path& full, const std::string& name) {
-    Listing listing = list_folder(full, grades_);
+    Listing listing = list_class_folder(full, grades_);
     if (!listing.trouble.empty()) leave_out(top_, listing.trouble);
     if (is_known_student(name)) {
       if (holds_students(listing) || looks_like_class(listing)) return doubtful_student();
@@ -168,7 +168,7 @@ class Collector {
            std::any_of(listing.top.begin(), listing.top.end(),
                        [](const Found& file) { return is_platforms_file(file.parts.front()); }) ||
            std::any_of(listing.folders.begin(), listing.folders.end(),
-                       [](const auto& one) { return is_platforms(one.first); });
+                       [](const auto& one) { return is_platforms(one.first) || is_gradescope_export(one.first); });
   }
 
   static bool is_platforms_file(const std::string& name) {

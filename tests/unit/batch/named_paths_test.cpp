@@ -235,5 +235,27 @@ TEST_F(NamedPaths, ALinkInAClassIsItsStudents) {
   EXPECT_THAT(left_out(handed), ElementsAre("c/eve: is a link, and links are not followed"));
 }
 
+// Of a hand-in, a folder that is called as Gradescope's is the student's own, and a link is no folder.
+TEST_F(NamedPaths, ALinkCalledAsAnExportIsNotFollowed) {
+  hand_in("c/ada/vector-add.cu", "A");
+  for (const char* target : {"..", "../ada"}) {
+    fs::remove_all(at("c/eve"));
+    fs::create_directories(at("c/eve"));
+    fs::create_directory_symlink(target, at("c/eve/assignment_1_export"));
+    Wanted each = {{"vector-add", "tiled-gemm"}};
+    each.each_is_one = true;
+    for (const Handed& handed :
+         {collect_all({at("c/ada"), at("c/eve")}), collect_all(at("c/eve"), each), collect_all(at("c"))}) {
+      for (const Submission& s : handed.submissions) EXPECT_EQ(s.owner.student, "ada") << target;
+      EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("is a link, and links are not followed"))) << target;
+    }
+    EXPECT_THAT(lines(collect_all(at("c/eve"))), IsEmpty()) << target;  // named as the class
+  }
+  hand_in("c/fay/assignment_1_export/vector-add.cu", "F");
+  EXPECT_THAT(
+      lines(collect_all({at("c/ada"), at("c/fay")})),
+      ElementsAre("ada vector-add c/ada/vector-add.cu", "fay vector-add c/fay/assignment_1_export/vector-add.cu"));
+}
+
 }  // namespace
 }  // namespace roofwalk
