@@ -121,7 +121,7 @@ class Collector {
     }
     // `grade alice/vector-add.cu alice/naive-gemm.cu`: the folder's name is the student's. Of `hw1/*` it is nobody's.
     const bool is_alone = is_own_folder_.at(full.parent_path()) && !is_platforms_file(name);
-    if (is_alone && (chapters_.is_chapter(name) || is_known_student(folder))) {
+    if (is_alone && (chapters_.is_chapter(name) || (is_known_student(folder) && !names_its_student(name)))) {
       add_named(owner_of_folder(folder), pile_of(std::move(listing)), top_);
     } else {
       add_file(std::move(listing.top.front()));
@@ -134,19 +134,20 @@ class Collector {
     if (is_known_student(name)) {
       if (holds_students(listing) || looks_like_class(listing)) return doubtful_student();
       Pile pile = pile_of(std::move(listing));
-      if (may_hold_students(pile)) return doubtful_student();
+      if (may_hold_students(name, pile)) return doubtful_student();
       add_student(name, std::move(pile));
       return kOk;
     }
     if (is_only_student(listing)) {
-      if (may_hold_students(listing.folders.begin()->second)) {
+      const auto& [folder, pile] = *listing.folders.begin();
+      if (may_hold_students(folder, pile)) {
         return Error{.message = fmt::format("its only folder is `{}`, with others' folders or files in it: nobody can "
                                             "tell whether that is the class or a student",
-                                            plain_name(listing.folders.begin()->first)),
+                                            plain_name(folder)),
                      .file = top_,
                      .advice = "name that folder if it is the class; --each if all of it is one student's"};
       }
-      tell(label_of(top_, {listing.folders.begin()->first}),
+      tell(label_of(top_, {folder}),
            "is taken for a student, since no other folder is there; if it is the class, name it by itself; if "
            "what you named is one student's, add --each");
     }
@@ -176,8 +177,32 @@ class Collector {
     return !named || named->by == NamedBy::platform;
   }
 
-  // Whether there are folders side by side in it, none of them a chapter's or a checkout's.
-  bool may_hold_students(const Pile& pile) const {
+  // Whether a file's name says whose it is, whatever the folder is called in which it lies.
+  bool names_its_student(const std::string& name) const {
+    const auto named = owner_of_file(name, chapters_.known());
+    return !named || named->by != NamedBy::name || known_students_.contains(named->owner.student);
+  }
+
+  // Whether files that lie side by side in a student's folder are called as others' hand-ins are: one that names
+  // somebody else, or several that may be anybody's.
+  bool names_others(const std::string& folder, const std::vector<Found>& files) const {
+    const auto own = owner_of_folder(folder);
+    std::set<std::string> others;
+    for (const Found& file : files) {
+      const std::string& name = file.parts.front();
+      if (file.parts.size() > 1 || chapters_.is_chapter(name)) continue;
+      const auto named = owner_of_file(name, chapters_.known());
+      if (named && own && named->owner.student == own->owner.student) continue;
+      if (names_its_student(name)) return true;
+      if (is_hand_in(file)) others.insert(named->owner.student);
+    }
+    return others.size() > 1;
+  }
+
+  // Whether files in it are called as others' are, or there are folders side by side in it, none of them a chapter's or
+  // a checkout's.
+  bool may_hold_students(const std::string& called, const Pile& pile) const {
+    if (names_others(called, pile.files)) return true;
     std::set<std::string> folders;
     for (const Found& file : pile.files) {
       const std::string& first = file.parts.front();
@@ -252,7 +277,8 @@ class Collector {
   Status add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
     Listing listing = list_class(zip);
     const bool is_known = is_known_student(stem);
-    if (is_known && (holds_students(listing) || looks_like_class(listing))) return doubtful_student();
+    if (is_known && (holds_students(listing) || looks_like_class(listing) || may_hold_students(stem, pile_of(listing))))
+      return doubtful_student();
     if (is_known || is_one_students(listing, {}) || is_own_folder(listing, stem)) {
       add_student(stem, list_own(zip, written_at_s));
     } else if (is_only_student(listing)) {

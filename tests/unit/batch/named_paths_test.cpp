@@ -257,5 +257,46 @@ TEST_F(NamedPaths, ALinkCalledAsAnExportIsNotFollowed) {
       ElementsAre("ada vector-add c/ada/vector-add.cu", "fay vector-add c/fay/assignment_1_export/vector-add.cu"));
 }
 
+// Who calls a file after the class's next folder is no owner of all that lies in it.
+TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
+  const std::vector<std::vector<std::string>> classes = {
+      {"ada_tiled-gemm.cu", "bob_tiled-gemm.cu"}, {"ada.zip", "bob.zip"}, {"zoe_tiled-gemm.cu"}, {"ada.cu", "zoe.cu"}};
+  Wanted wanted = {{"vector-add", "tiled-gemm"}, {}, {"hw2", "ada"}};
+  for (const auto& files : classes) {
+    fs::remove_all(at("hw2"));
+    std::vector<ArchiveFile> zipped;
+    for (const std::string& file : files) {
+      const std::string bytes = file.ends_with(".zip") ? zip_of({{"tiled-gemm.cu", file}}) : "by " + file;
+      hand_in(("hw2/" + file).c_str(), bytes);
+      zipped.push_back({file, bytes});
+    }
+    folder_.write("hw2.zip", zip_of(zipped));
+    for (const char* path : {"hw2", "hw2.zip"}) {
+      const auto handed = try_all({at(path)}, wanted);
+      ASSERT_FALSE(handed) << path << " " << files.front();
+      EXPECT_THAT(handed.error().text(), HasSubstr("nobody can tell whether that is the class or a student"));
+    }
+  }
+  // A file of it alone is whose it says.
+  hand_in("hw2/bob_tiled-gemm.cu", "B");
+  EXPECT_THAT(students(collect_all(at("hw2/bob_tiled-gemm.cu"), wanted)), ElementsAre("bob"));
+  wanted.chapters = {"tiled-gemm"};
+  hand_in("hw2/ada.cu", "A");
+  EXPECT_THAT(students(collect_all(at("hw2/ada.cu"), wanted)), ElementsAre("ada"));
+  // Her own files in her folder are hers.
+  hand_in("ada/ada_tiled-gemm.cu", "A");
+  hand_in("ada/kernel.cu", "A");
+  EXPECT_THAT(students(collect_all(at("ada"), wanted)), ElementsAre("ada"));
+}
+
+// Else it would be a student from then on.
+TEST_F(NamedPaths, AFolderOfFilesInAFolderIsAsked) {
+  for (const char* file : {"up/hw5/ada_vector-add.cu", "up/hw5/bob_vector-add.cu"}) hand_in(file, file);
+  const auto doubtful = try_all({at("up")});
+  ASSERT_FALSE(doubtful);
+  EXPECT_THAT(doubtful.error().text(), HasSubstr("name that folder if it is the class"));
+  EXPECT_THAT(students(collect_all(at("up/hw5"))), ElementsAre("ada", "bob"));
+}
+
 }  // namespace
 }  // namespace roofwalk
