@@ -105,10 +105,7 @@ Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, s
 // A learner's backslash in a name that a platform made leads nowhere; elsewhere some programs write it for a slash.
 EntryPlace place_in_class(const std::string& name) {
   const bool has_slash = name.find('/') != std::string::npos, has_backslash = name.find('\\') != std::string::npos;
-  if (!has_slash && has_backslash) {
-    const auto named = owner_of_file(name, {});
-    if (!named || named->by == NamedBy::platform) return {{name}, false};
-  }
+  if (!has_slash && has_backslash && owner_of_file(name, {}).by == NamedBy::platform) return {{name}, false};
   return place_of_entry(name);
 }
 

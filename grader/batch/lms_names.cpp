@@ -49,7 +49,6 @@ std::size_t digits_at(std::string_view text, std::size_t at) {
 struct Marked {
   std::string name, id, rest;
   bool is_late = false;
-  std::size_t at = 0;  // where the name ends
 };
 
 // How many bytes of it are letters, digits and `_`, which Canvas leaves of a name; those of other characters are taken
@@ -100,31 +99,26 @@ std::optional<Marked> canvas_mark(const std::string& text) {
     Marked marked = canvas_name(text.substr(0, at));
     marked.id = text.substr(at + 1, digits);
     marked.rest = is_file ? text.substr(rest) : text.substr(second + 1);
-    marked.at = at;
     return marked;
   }
   return std::nullopt;
 }
 
-// NAME_ID_assignsubmission_file_REST, the first two places where it can be read so; REST may be empty, and its dash
-// missing. No name has a slash of either kind: Moodle takes them out.
-std::vector<Marked> moodle_marks(const std::string& text) {
-  std::vector<Marked> marks;
+// NAME_ID_assignsubmission_file_REST; REST may be empty, and its dash missing. No name has a slash of either kind or a
+// `_`: Moodle takes the ones out and makes spaces of the others (mod/assign/locallib.php), so what stands behind the
+// first `_` is Moodle's, and any further mark the learner's.
+std::optional<Marked> moodle_mark(const std::string& text) {
+  const std::size_t at = text.find('_');
+  if (at == std::string::npos || at == 0 || text.find_first_of("/\\") < at) return std::nullopt;
+  const std::size_t digits = digits_at(text, at + 1);
+  const std::string_view behind = std::string_view(text).substr(at + 1 + digits);
   for (const std::string_view kind : {"_assignsubmission_file", "_assignsubmission_onlinetext"}) {
-    for (std::size_t at = text.find(kind); at != std::string::npos; at = text.find(kind, at + 1)) {
-      std::size_t digits = 0;
-      while (digits < at && text[at - digits - 1] >= '0' && text[at - digits - 1] <= '9') ++digits;
-      const std::size_t end = at + kind.size();
-      const bool ends = end == text.size() || text[end] == '_';
-      if (!ends || digits_at(text, at - digits) == 0 || at < digits + 2 || text[at - digits - 1] != '_') continue;
-      const std::size_t name_end = at - digits - 1;
-      if (text.find_first_of("/\\") < name_end) continue;
-      marks.push_back({text.substr(0, name_end), text.substr(at - digits, digits),
-                       end < text.size() ? text.substr(end + 1) : "", false, name_end});
-      if (marks.size() == 2) return marks;
-    }
+    if (digits == 0 || !behind.starts_with(kind)) continue;
+    const std::string_view rest = behind.substr(kind.size());
+    if (!rest.empty() && rest.front() != '_') continue;
+    return Marked{text.substr(0, at), text.substr(at + 1, digits), std::string(rest.substr(rest.empty() ? 0 : 1))};
   }
-  return marks;
+  return std::nullopt;
 }
 
 // Long enough that nobody finds another name with the same one.
@@ -148,23 +142,6 @@ NamedFile named_by_moodle(const Marked& mark) {
   Owner owner = owner_with_id(mark.name, mark.id);
   owner.lms_id = kParticipant + mark.id;
   return {owner, mark.rest, NamedBy::platform};
-}
-
-// What a platform wrote is before what a learner did. Nothing is whose where both may be: Canvas' numbers, and then
-// Moodle's mark.
-struct Marks {
-  std::optional<Marked> canvas, moodle;
-  bool are_two = false;
-};
-
-Marks marks_of(const std::string& name) {
-  const auto moodle = moodle_marks(name);
-  Marks marks{canvas_mark(name), std::nullopt};
-  if (moodle.empty()) return marks;
-  marks.moodle = moodle.front();
-  if (marks.canvas && marks.canvas->at > marks.moodle->at) marks.canvas.reset();
-  marks.are_two = marks.canvas.has_value() || moodle.size() > 1;
-  return marks;
 }
 
 }  // namespace
@@ -194,11 +171,10 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
 
 bool is_persons(const std::string& lms_id) { return !lms_id.empty() && !lms_id.starts_with(kParticipant); }
 
-std::optional<NamedFile> owner_of_file(const std::string& name, const std::vector<std::string>& chapters) {
-  const Marks marks = marks_of(name);
-  if (marks.are_two) return std::nullopt;
-  if (marks.canvas) return named_by_canvas(*marks.canvas);
-  if (marks.moodle && !marks.moodle->rest.empty()) return named_by_moodle(*marks.moodle);
+NamedFile owner_of_file(const std::string& name, const std::vector<std::string>& chapters) {
+  const auto moodle = moodle_mark(name);
+  if (moodle && !moodle->rest.empty()) return named_by_moodle(*moodle);
+  if (const auto canvas = canvas_mark(name)) return named_by_canvas(*canvas);
   // STUDENT_CHAPTER.cu: what stands before the chapter's name, without the separator.
   const std::string stem = fs::path(name).stem().string();
   for (const std::string& chapter : chapters) {
@@ -206,22 +182,20 @@ std::optional<NamedFile> owner_of_file(const std::string& name, const std::vecto
     const std::size_t before = stem.size() - chapter.size();
     if (std::string_view("_-. ").find(stem[before - 1]) == std::string_view::npos) continue;
     const std::string student = stem.substr(0, before - 1);
-    if (!student.empty()) return NamedFile{{student_name(student), "", {}}, name, NamedBy::student_and_chapter};
+    if (!student.empty()) return {{student_name(student), "", {}}, name, NamedBy::student_and_chapter};
   }
-  return NamedFile{{student_name(stem), "", {}}, name, NamedBy::name};
+  return {{student_name(stem), "", {}}, name, NamedBy::name};
 }
 
-std::optional<NamedFile> owner_of_folder(const std::string& name) {
-  const Marks marks = marks_of(name);
-  if (marks.are_two) return std::nullopt;
-  // What some programs make of a backslash in a learner's own name. Without the mark people call folders so, too.
-  if (marks.canvas && marks.canvas->is_late) return named_by_canvas(*marks.canvas);
-  if (marks.moodle) {
-    NamedFile named = named_by_moodle(*marks.moodle);
+NamedFile owner_of_folder(const std::string& name) {
+  if (const auto moodle = moodle_mark(name)) {
+    NamedFile named = named_by_moodle(*moodle);
     named.rest = name;
     return named;
   }
-  return NamedFile{{student_name(name), "", {}}, name, NamedBy::name};
+  // What some programs make of a backslash in a learner's own name. Without the mark people call folders so, too.
+  if (const auto canvas = canvas_mark(name); canvas && canvas->is_late) return named_by_canvas(*canvas);
+  return {{student_name(name), "", {}}, name, NamedBy::name};
 }
 
 std::string name_letters(const std::string& name) {

@@ -33,12 +33,12 @@ struct NamedFile {
   NamedBy by = NamedBy::name;
 };
 
-// Nothing where a name holds platforms' marks twice, one of them the learner's: nobody can say which.
-std::optional<NamedFile> owner_of_file(const std::string& name, const std::vector<std::string>& chapters);
+// The platform's mark is the first: a learner's own name may hold another.
+NamedFile owner_of_file(const std::string& name, const std::vector<std::string>& chapters);
 
 // A folder's: "Jane Doe_123_assignsubmission_file_" as Moodle names them, "doejane_LATE_123_456_..." where a file of
-// Canvas' was unpacked as one; else the student's own name. Nothing where Moodle's mark is in it twice.
-std::optional<NamedFile> owner_of_folder(const std::string& name);
+// Canvas' was unpacked as one; else the student's own name.
+NamedFile owner_of_folder(const std::string& name);
 
 // The chapter that a file's name speaks of, whatever a platform or a browser made of it: "vector-add.cu",
 // "vector_add (1).cu", "01-vector-add-2.cu", "hw1_vector-add.cu". Nothing where it speaks of none, or of several.

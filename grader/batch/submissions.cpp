@@ -23,8 +23,6 @@ constexpr std::size_t kMostNobodys = 20;  // lines at one path about files that 
 
 constexpr std::size_t kMostWaysUp = 3;  // lines about entries that lead out of a zip
 
-constexpr const char* kTwoMarks = "two platforms' marks are in its name, so nobody can say whose it is";
-
 using Records = std::map<std::string, LmsRecord>;
 
 class Collector {
@@ -54,8 +52,7 @@ class Collector {
     const fs::path full = full_path(path);
     const std::string name = full.filename().string();
     const fs::file_status status = is_one ? fs::symlink_status(full, error) : fs::status(full, error);
-    nobodys_ = more_nobodys_ = 0;
-    nobodys_by_name_.clear();
+    nobodys_ = 0;
     if (!fs::exists(status)) {
       return Error{
           .message = "there is nothing to grade", .file = path.string(), .advice = "give a file, a folder or a zip"};
@@ -67,9 +64,8 @@ class Collector {
       top_ = plain_name(name);
       ROOFWALK_TRY_STATUS(fs::is_directory(status) ? add_class_folder(full, name) : add_class_zip(full, path));
     }
-    if (nobodys_ > kMostNobodys) more_nobodys_ += nobodys_ - kMostNobodys;
-    if (more_nobodys_ > 0)
-      handed_.left_out.push_back({top_, fmt::format("holds {} more that nobody can place", more_nobodys_)});
+    if (nobodys_ > kMostNobodys)
+      handed_.left_out.push_back({top_, fmt::format("holds {} more that nobody can place", nobodys_ - kMostNobodys)});
     return kOk;
   }
 
@@ -172,29 +168,26 @@ class Collector {
                        [](const auto& one) { return is_platforms(one.first) || is_gradescope_export(one.first); });
   }
 
-  static bool is_platforms_file(const std::string& name) {
-    const auto named = owner_of_file(name, {});
-    return !named || named->by == NamedBy::platform;
-  }
+  static bool is_platforms_file(const std::string& name) { return owner_of_file(name, {}).by == NamedBy::platform; }
 
   // Whether a file's name says whose it is, whatever the folder is called in which it lies.
   bool names_its_student(const std::string& name) const {
-    const auto named = owner_of_file(name, chapters_.known());
-    return !named || named->by != NamedBy::name || known_students_.contains(named->owner.student);
+    const NamedFile named = owner_of_file(name, chapters_.known());
+    return named.by != NamedBy::name || known_students_.contains(named.owner.student);
   }
 
   // Whether files that lie side by side in a student's folder are called as others' hand-ins are: one that names
   // somebody else, or several that may be anybody's.
   bool names_others(const std::string& folder, const std::vector<Found>& files) const {
-    const auto own = owner_of_folder(folder);
+    const std::string own = owner_of_folder(folder).owner.student;
     std::set<std::string> others;
     for (const Found& file : files) {
       const std::string& name = file.parts.front();
       if (file.parts.size() > 1 || chapters_.is_chapter(name)) continue;
-      const auto named = owner_of_file(name, chapters_.known());
-      if (named && own && named->owner.student == own->owner.student) continue;
+      const std::string student = owner_of_file(name, chapters_.known()).owner.student;
+      if (student == own) continue;
       if (names_its_student(name)) return true;
-      if (is_hand_in(file)) others.insert(named->owner.student);
+      if (is_hand_in(file)) others.insert(student);
     }
     return others.size() > 1;
   }
@@ -224,14 +217,10 @@ class Collector {
   }
 
   bool is_known_student(const std::string& folder) const {
-    const auto named = owner_of_folder(folder);
-    return named && known_students_.contains(named->owner.student);
+    return known_students_.contains(owner_of_folder(folder).owner.student);
   }
 
-  static bool is_platforms(const std::string& folder) {
-    const auto named = owner_of_folder(folder);
-    return !named || named->by == NamedBy::platform;
-  }
+  static bool is_platforms(const std::string& folder) { return owner_of_folder(folder).by == NamedBy::platform; }
 
   bool holds_students(const Listing& listing) const {
     return std::any_of(listing.folders.begin(), listing.folders.end(),
@@ -252,23 +241,8 @@ class Collector {
     return hand_ins_.try_emplace(owner.student, chapters_, known).first->second;
   }
 
-  void add_named(const std::optional<NamedFile>& named, Pile pile, const std::string& label) {
-    if (named) {
-      hand_in(named->owner).add(std::move(pile), label, named->owner.mark);
-    } else {
-      leave_out_two_marks(label);
-    }
-  }
-
-  // Names that begin alike are one student's: a flood of them must not displace the only line about another.
-  void leave_out_two_marks(const std::string& label) {
-    constexpr std::size_t kMostAlike = 2;
-    const std::string name = label.substr(label.rfind('/') + 1);
-    if (++nobodys_by_name_[name.substr(0, name.find('_'))] > kMostAlike) {
-      ++more_nobodys_;
-    } else {
-      leave_out(label, kTwoMarks);
-    }
+  void add_named(const NamedFile& named, Pile pile, const std::string& label) {
+    hand_in(named.owner).add(std::move(pile), label, named.owner.mark);
   }
 
   void add_student(const std::string& folder, Pile pile) { add_named(owner_of_folder(folder), std::move(pile), top_); }
@@ -311,11 +285,11 @@ class Collector {
   bool is_hand_in(const Found& file) const {
     const std::string& name = file.parts.front();
     if (chapters_.is_chapter(name)) return false;
-    const auto named = owner_of_file(name, chapters_.known());
-    if (is_zip(name) || !named || named->by == NamedBy::platform) return true;
+    const NamedFile named = owner_of_file(name, chapters_.known());
+    if (is_zip(name) || named.by == NamedBy::platform) return true;
     if (!is_source(name)) return false;
     const bool is_any = chapters_.of_source(name, /*is_only=*/true) && !chapters_.of_source(name, /*is_only=*/false);
-    return is_any || named->by == NamedBy::student_and_chapter;
+    return is_any || named.by == NamedBy::student_and_chapter;
   }
 
   // Files that are called as chapters are, with nothing beside them that may be a student's.
@@ -348,9 +322,9 @@ class Collector {
       const std::string& name = file.parts.front();
       if (file.parts.size() > 1 || is_zip(name)) return false;
       has_chapter = has_chapter || chapters_.is_chapter(name);
-      const auto owner = owner_of_file(name, chapters_.known());
-      if (!owner || owner->by == NamedBy::platform) return false;
-      named += owner->by == NamedBy::student_and_chapter && !chapters_.is_chapter(name) ? 1 : 0;
+      const NamedFile owner = owner_of_file(name, chapters_.known());
+      if (owner.by == NamedBy::platform) return false;
+      named += owner.by == NamedBy::student_and_chapter && !chapters_.is_chapter(name) ? 1 : 0;
     }
     return has_chapter || named <= 1;
   }
@@ -402,9 +376,9 @@ class Collector {
     constexpr std::size_t kFew = 3;
     std::set<std::string> owners;
     std::int64_t first_s = std::numeric_limits<std::int64_t>::max(), last_s = 0;
-    const auto look = [&](const std::optional<NamedFile>& named, const Found& file) {
-      if (!named || named->owner.lms_id.empty() || is_persons(named->owner.lms_id)) return;
-      owners.insert(named->owner.student);
+    const auto look = [&](const NamedFile& named, const Found& file) {
+      if (named.owner.lms_id.empty() || is_persons(named.owner.lms_id)) return;
+      owners.insert(named.owner.student);
       first_s = std::min(first_s, file.written_at_s);
       last_s = std::max(last_s, file.written_at_s);
     };
@@ -428,16 +402,12 @@ class Collector {
                 "its student");
       return;
     }
-    const auto named = owner_of_file(name, chapters_.known());
-    if (!named) {
-      leave_out_two_marks(label);
-      return;
-    }
+    const NamedFile named = owner_of_file(name, chapters_.known());
     constexpr const char* kUnknown = "is neither a .cu file nor a folder nor a zip";
     if (is_gradable) {
-      hand_in(named->owner).add_file(std::move(file), top_, named->owner.mark, named->rest);
-    } else if (named->by == NamedBy::platform) {
-      hand_in(named->owner).tell(label, kUnknown);
+      hand_in(named.owner).add_file(std::move(file), top_, named.owner.mark, named.rest);
+    } else if (named.by == NamedBy::platform) {
+      hand_in(named.owner).tell(label, kUnknown);
     } else {
       leave_out(label, kUnknown);
     }
@@ -501,8 +471,7 @@ class Collector {
   const fs::path& grades_;
   const KeepSource& keep_;
   std::string top_;  // what the path is called, for labels
-  std::size_t nobodys_ = 0, more_nobodys_ = 0;
-  std::map<std::string, std::size_t> nobodys_by_name_;  // with two marks, by how the names begin
+  std::size_t nobodys_ = 0;
   std::map<std::string, Owner> students_;
   std::map<std::string, HandIn> hand_ins_;  // by student
   std::map<fs::path, bool> is_own_folder_;  // whether all that is named in a folder is called as chapters are

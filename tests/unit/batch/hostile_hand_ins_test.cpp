@@ -249,12 +249,12 @@ TEST_F(HostileHandIns, NamesThatLookAlikeStayApart) {
 
 // They would leave no line for what others lost.
 TEST_F(HostileHandIns, ManyWaysUpAreOneLine) {
-  std::vector<ArchiveFile> files = {{"Jane_1_assignsubmission_file_/vector-add.cu", "A"},
-                                    {"Bob_2_assignsubmission_file_x_9_assignsubmission_file_vector-add.cu", "B"}};
+  std::vector<ArchiveFile> files = {{"Jane_1_assignsubmission_file_/vector-add.cu", "A"}, {"vector-add.cu", "B"}};
   for (int i = 0; i < 40; ++i) files.push_back({"eve/../" + std::to_string(i) + "/vector-add.cu", "E"});
   const Handed handed = collect_all(folder_.write("c.zip", zip_of(files)));
   ASSERT_EQ(handed.left_out.size(), 5u);
-  EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr("two platforms' marks are in its name")));
+  EXPECT_THAT(left_out(handed),
+              ::testing::Contains(HasSubstr("c.zip/vector-add.cu: lies beside the students' hand-ins")));
   EXPECT_THAT(left_out(handed),
               ::testing::Contains("c.zip: holds 37 more entries that lead out of their folders (`..`)"));
 }

@@ -335,13 +335,19 @@ TEST_F(Submissions, MoodlesTimesAreThoseOfTheDownload) {
   EXPECT_THAT(moodle(86'400).told, IsEmpty());
 }
 
-// One's own flood of such names displaces nobody's line.
-TEST_F(Submissions, TwoMarksOfManyFilesHideNobody) {
-  std::vector<ArchiveFile> files = {{"zoe_9_1_8_assignsubmission_file_v.cu", "Z"}};
-  for (int i = 0; i < 40; ++i) files.push_back({fmt::format("eve_103_{}_8_assignsubmission_file_v.cu", i), "E"});
-  const std::vector<std::string> out = left_out(collect_all(folder_.write("m.zip", zip_of(files))));
-  EXPECT_THAT(out, Contains(HasSubstr("zoe_9_1_8")));
-  EXPECT_THAT(out, Contains(HasSubstr("holds 38 more that nobody can place")));
+// A file that a platform named before is handed in again under that name.
+TEST_F(Submissions, AnOldMarkInAFilesNameTakesNobodysRow) {
+  const Handed moodle = collect_all(folder_.write(
+      "m.zip",
+      zip_of({{"Ada_4710_assignsubmission_file_vector-add.cu", "A"},
+              {"Jane Doe_4800_assignsubmission_file_Jane Doe_4711_assignsubmission_file_vector-add.cu", "J"}})));
+  EXPECT_THAT(students(moodle), ElementsAre("Ada (4710)", "Jane Doe (4800)"));
+  EXPECT_EQ(moodle.submissions.size(), 2u);
+  const Handed canvas = collect_all(
+      folder_.write("c.zip", zip_of({{"adal_11_344_vector-add.cu", "A"},
+                                     {"doejane_12_345_Jane Doe_4711_assignsubmission_file_vector-add.cu", "J"}})));
+  EXPECT_THAT(students(canvas), ElementsAre("adal (11)", "doejane (12)"));
+  EXPECT_EQ(canvas.submissions.size(), 2u);
 }
 
 TEST_F(Submissions, AnEmptyFolderIsAStudentInAZipToo) {
