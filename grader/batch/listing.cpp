@@ -17,6 +17,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostNames = 5;
 constexpr std::size_t kDeepest = 12;  // folders in folders
 
+// Of a file in a student's zip, with its folders: as long as a path may be on disk. A zip may hold thousands of names
+// of 64 KiB, which packs to nothing and takes its time to read.
+constexpr std::size_t kLongestName = 4096;
+
 decltype(Found::read) refusal(std::string reason) {
   return [reason = std::move(reason)](std::size_t, std::size_t&) -> Result<std::string> {
     return Error{.message = reason};
@@ -225,13 +229,23 @@ Listing list_class(const std::shared_ptr<Archive>& zip) {
 
 Pile list_own(const std::shared_ptr<Archive>& zip, std::int64_t handed_in_s) {
   Pile pile;
+  std::size_t too_long = 0;
   for (const ArchiveEntry& entry : zip->entries()) {
+    if (entry.name.size() > kLongestName) {
+      ++too_long;
+      continue;
+    }
     auto parts = place_of_entry(entry.name).parts;
     const bool is_folder = entry.kind == ArchiveEntry::Kind::folder;
     if (is_folder || parts.empty() || std::any_of(parts.begin(), parts.end(), is_debris)) continue;
     Found found = found_in(zip, entry, std::move(parts));
     found.written_at_s = handed_in_s;
     pile.add(std::move(found));
+  }
+  if (too_long > 0) {
+    pile.told.emplace_back(
+        std::vector<std::string>(),
+        fmt::format("{} files in it have names longer than {} bytes, and are not looked at", too_long, kLongestName));
   }
   return pile;
 }

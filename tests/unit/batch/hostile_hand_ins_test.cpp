@@ -319,5 +319,22 @@ TEST_F(HostileHandIns, NoOutputIsMetadata) {
   EXPECT_THAT(students(collect_all(folder_.path() / "c")), ::testing::Contains("Ada (ada@x.edu)"));
 }
 
+// Thousands of names of 64 KiB pack to nothing, and each asks at every mark whose it is.
+TEST_F(HostileHandIns, LongNamesTakeNobodysTime) {
+  std::string marks(30'000, 'a');
+  marks += '\\';
+  while (marks.size() < 65'000) marks += "_1_assignsubmission_file";
+  const auto name = [&](std::size_t i) { return marks + std::to_string(i) + ".cu"; };
+  folder_.write("c/eve/more.zip", test::zip_of_many(100, name, "x"));
+  folder_.write("c/eve/vector-add.cu", "E");
+  folder_.write("c/ada/vector-add.cu", "A");
+  const auto begin = std::chrono::steady_clock::now();
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+  EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada/vector-add.cu", "eve vector-add c/eve/vector-add.cu"));
+  EXPECT_THAT(left_out(handed),
+              ElementsAre("c/eve/more.zip: 100 files in it have names longer than 4096 bytes, and are not looked at"));
+}
+
 }  // namespace
 }  // namespace roofwalk
