@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "common/base/hash.h"
+#include "grader/batch/found_file.h"
 #include "grader/characters.h"
 
 namespace roofwalk {
@@ -37,77 +38,15 @@ std::size_t place_of(const std::string& text, const std::string& name) {
   return std::string::npos;
 }
 
-// How many digits begin at `at`; 0 for more than a platform's number has.
-std::size_t digits_at(std::string_view text, std::size_t at) {
-  constexpr std::size_t kMostDigits = 18;
-  std::size_t count = 0;
-  while (at + count < text.size() && text[at + count] >= '0' && text[at + count] <= '9') ++count;
-  return count <= kMostDigits ? count : 0;
-}
-
-// NAME, its number, and what stands behind the platform's mark.
-struct Marked {
+// NAME, its number, and what stands behind Moodle's mark.
+struct MoodleMark {
   std::string name, id, rest;
-  bool is_late = false;
 };
-
-// How many bytes of it are letters, digits and `_`, which Canvas leaves of a name; those of other characters are taken
-// for letters.
-std::size_t word_bytes(std::string_view text) {
-  const auto end = std::find_if(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return std::isalnum(byte) == 0 && byte < 0x80 && c != '_';
-  });
-  return static_cast<std::size_t>(end - text.begin());
-}
-
-// NAME with its mark of lateness, which older releases of Canvas write in small letters.
-Marked canvas_name(const std::string& text) {
-  for (const std::string_view late : {"_LATE", "_late"}) {
-    if (text.ends_with(late)) return {text.substr(0, text.size() - late.size()), "", "", true};
-  }
-  return {text, "", ""};
-}
-
-// anon_FIVE_FILE_REST, with LATE_ before it where it is late: a hand-in to an assignment that is graded anonymously.
-std::optional<Marked> anonymous_mark(const std::string& text) {
-  constexpr std::string_view kLate = "LATE_", kAnonymous = "anon_";
-  constexpr std::size_t kIdBytes = 5;
-  const bool is_late = text.starts_with(kLate);
-  const std::string_view said = std::string_view(text).substr(is_late ? kLate.size() : 0);
-  const std::size_t end = kAnonymous.size() + kIdBytes;
-  if (!said.starts_with(kAnonymous) || said.size() <= end || said[end] != '_') return std::nullopt;
-  const std::string_view id = said.substr(kAnonymous.size(), kIdBytes);
-  const std::size_t digits = digits_at(said, end + 1), rest = end + 1 + digits + 1;
-  const bool is_id = word_bytes(id) == kIdBytes && id.find('_') == std::string_view::npos;
-  if (!is_id || digits == 0 || rest > said.size() || said[rest - 1] != '_') return std::nullopt;
-  return Marked{std::string(said.substr(0, end)), "", std::string(said.substr(rest)), is_late};
-}
-
-// NAME_ID_FILE_REST or NAME_LATE_ID_FILE_REST, and NAME_ID_text.html and NAME_ID_link.html for what is no file
-// (lib/content_zipper.rb of Canvas). The first numbers are Canvas': it leaves none between underscores in a name.
-std::optional<Marked> canvas_mark(const std::string& text) {
-  if (auto anonymous = anonymous_mark(text)) return anonymous;
-  const std::size_t name_end = word_bytes(text);
-  for (std::size_t at = text.find('_'); at < name_end; at = text.find('_', at + 1)) {
-    const std::size_t digits = digits_at(text, at + 1), second = at + 1 + digits;
-    if (digits == 0 || second >= text.size() || text[second] != '_') continue;
-    const std::size_t more = digits_at(text, second + 1), rest = second + 1 + more + 1;
-    const std::string_view behind = std::string_view(text).substr(second);
-    const bool is_file = more > 0 && rest <= text.size() && text[rest - 1] == '_';
-    if (!is_file && behind != "_text.html" && behind != "_link.html") continue;
-    Marked marked = canvas_name(text.substr(0, at));
-    marked.id = text.substr(at + 1, digits);
-    marked.rest = is_file ? text.substr(rest) : text.substr(second + 1);
-    return marked;
-  }
-  return std::nullopt;
-}
 
 // NAME_ID_assignsubmission_file_REST; REST may be empty, and its dash missing. No name has a slash of either kind or a
 // `_`: Moodle takes the ones out and makes spaces of the others (mod/assign/locallib.php), so what stands behind the
 // first `_` is Moodle's, and any further mark the learner's.
-std::optional<Marked> moodle_mark(const std::string& text) {
+std::optional<MoodleMark> moodle_mark(const std::string& text) {
   const std::size_t at = text.find('_');
   if (at == std::string::npos || at == 0 || text.find_first_of("/\\") < at) return std::nullopt;
   const std::size_t digits = digits_at(text, at + 1);
@@ -116,7 +55,7 @@ std::optional<Marked> moodle_mark(const std::string& text) {
     if (digits == 0 || !behind.starts_with(kind)) continue;
     const std::string_view rest = behind.substr(kind.size());
     if (!rest.empty() && rest.front() != '_') continue;
-    return Marked{text.substr(0, at), text.substr(at + 1, digits), std::string(rest.substr(rest.empty() ? 0 : 1))};
+    return MoodleMark{text.substr(0, at), text.substr(at + 1, digits), std::string(rest.substr(rest.empty() ? 0 : 1))};
   }
   return std::nullopt;
 }
@@ -132,13 +71,14 @@ std::string hash_of(const std::string& text) {
   return std::string(kHashMark) + sha256_hex(text).substr(0, kHashDigits);
 }
 
-NamedFile named_by_canvas(const Marked& mark) {
+NamedFile named_by_canvas(const CanvasMark& mark) {
   Owner owner = mark.id.empty() ? Owner{student_name(mark.name), "", {}} : owner_with_id(mark.name, mark.id);
-  owner.mark = mark.is_late ? LateMark::late : LateMark::on_time;
+  if (!mark.is_persons) owner.lms_id.clear();
+  if (mark.tells_lateness) owner.mark = mark.is_late ? LateMark::late : LateMark::on_time;
   return {owner, mark.rest, NamedBy::platform};
 }
 
-NamedFile named_by_moodle(const Marked& mark) {
+NamedFile named_by_moodle(const MoodleMark& mark) {
   Owner owner = owner_with_id(mark.name, mark.id);
   owner.lms_id = kParticipant + mark.id;
   return {owner, mark.rest, NamedBy::platform};
@@ -185,6 +125,40 @@ NamedFile owner_of_file(const std::string& name, const std::vector<std::string>&
     if (!student.empty()) return {{student_name(student), "", {}}, name, NamedBy::student_and_chapter};
   }
   return {{student_name(stem), "", {}}, name, NamedBy::name};
+}
+
+ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<std::string>& chapters)
+    : chapters_(chapters), canvas_([&] {
+        std::vector<std::string> names;
+        std::copy_if(files.begin(), files.end(), std::back_inserter(names),
+                     [](const std::string& name) { return !moodle_mark(name); });
+        return names;
+      }()) {
+  std::string plain;
+  bool has_canvas = false;
+  for (const std::string& name : files) {
+    const std::string stem = fs::path(name).stem().string();
+    const bool is_chapters = std::find(chapters.begin(), chapters.end(), stem) != chapters.end();
+    if (is_chapters || !(is_source(name) || is_zip(name))) continue;
+    const bool is_platforms = owner_of_file(name, chapters).by == NamedBy::platform;
+    has_canvas = has_canvas || (is_platforms && !moodle_mark(name));
+    if (!is_platforms && plain.empty()) plain = name;
+  }
+  told_ = canvas_.told();
+  is_mixed_ = has_canvas && !plain.empty();
+  if (!is_mixed_) return;
+  told_.emplace_back(plain,
+                     "is not called as Canvas calls files, and others beside it are: so the names may be anybody's, "
+                     "their numbers join nobody, and their times are those of the files; if the others are Canvas', "
+                     "grade them by themselves");
+}
+
+NamedFile ClassNames::owner_of(const std::string& name) const {
+  const auto canvas = moodle_mark(name) ? std::nullopt : canvas_.of(name);
+  NamedFile named = canvas ? named_by_canvas(*canvas) : owner_of_file(name, chapters_);
+  if (is_mixed_ && is_persons(named.owner.lms_id)) named.owner.lms_id.clear();
+  if (is_mixed_) named.owner.mark = LateMark::none;
+  return named;
 }
 
 NamedFile owner_of_folder(const std::string& name) {

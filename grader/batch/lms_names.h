@@ -3,7 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "grader/batch/canvas_names.h"
 
 namespace roofwalk {
 
@@ -35,6 +38,25 @@ struct NamedFile {
 
 // The platform's mark is the first: a learner's own name may hold another.
 NamedFile owner_of_file(const std::string& name, const std::vector<std::string>& chapters);
+
+// The same of files that lie side by side in a class, which tell more together. Where somebody else than Canvas named
+// some of them, as where each student names a file, the others may be named so on purpose: nobody takes a number of
+// Canvas' or escapes a deadline that way.
+class ClassNames {
+ public:
+  ClassNames(const std::vector<std::string>& files, const std::vector<std::string>& chapters);
+
+  NamedFile owner_of(const std::string& name) const;
+
+  // A file's name, or nothing, and a line about it.
+  const std::vector<std::pair<std::string, std::string>>& told() const { return told_; }
+
+ private:
+  std::vector<std::string> chapters_;
+  CanvasNames canvas_;
+  bool is_mixed_ = false;
+  std::vector<std::pair<std::string, std::string>> told_;
+};
 
 // A folder's: "Jane Doe_123_assignsubmission_file_" as Moodle names them, "doejane_LATE_123_456_..." where a file of
 // Canvas' was unpacked as one; else the student's own name.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -32,6 +31,7 @@ class Collector {
 
   // All paths that are going to be added.
   Status expect(const std::vector<fs::path>& paths) {
+    std::map<fs::path, std::vector<std::string>> names;
     for (const fs::path& path : paths) {
       const fs::path full = full_path(path);
       const std::string name = full.filename().string();
@@ -42,6 +42,11 @@ class Collector {
       }
       bool& is_own = is_own_folder_.try_emplace(full.parent_path(), true).first->second;
       is_own = is_own && ((is_source(name) || is_zip(name)) && (chapters_.is_chapter(name) || paths.size() == 1));
+      if (is_source(name) || is_zip(name)) names[full.parent_path()].push_back(name);
+    }
+    for (const auto& [folder, files] : names) {
+      const auto& of_folder = names_.try_emplace(folder, files, chapters_.known()).first->second;
+      tell_of_names(plain_name(folder.filename().string()), of_folder);
     }
     return kOk;
   }
@@ -120,8 +125,19 @@ class Collector {
     if (is_alone && (chapters_.is_chapter(name) || (is_known_student(folder) && !names_its_student(name)))) {
       add_named(owner_of_folder(folder), pile_of(std::move(listing)), top_);
     } else {
-      add_file(std::move(listing.top.front()));
+      add_file(std::move(listing.top.front()), names_of(full));
     }
+  }
+
+  // Of what is named, and lies beside it.
+  ClassNames names_of(const fs::path& full) const {
+    const auto names = names_.find(full.parent_path());
+    if (names != names_.end()) return names->second;
+    return ClassNames({full.filename().string()}, chapters_.known());
+  }
+
+  void tell_of_names(const std::string& top, const ClassNames& names) {
+    for (const auto& [name, line] : names.told()) tell(name.empty() ? top : label_of(top, {name}), line);
   }
 
   Status add_class_folder(const fs::path& full, const std::string& name) {
@@ -353,7 +369,11 @@ class Collector {
                "a student can choose",
                std::count_if(records.begin(), records.end(), has_no_time) - 1, listing.metadata.front().parts.front()));
     }
-    tell_of_moodles_times(listing);
+    std::vector<std::string> files;
+    for (const Found& file : listing.top) files.push_back(file.parts.front());
+    const ClassNames names(files, chapters_.known());
+    tell_of_names(top_, names);
+    tell_of_downloads_times(listing, names);
     const std::size_t ways_up = std::min(listing.leading_up.size(), kMostWaysUp);
     for (std::size_t i = 0; i < ways_up; ++i) {
       leave_out(top_ + "/" + plain_name(listing.leading_up[i]),
@@ -361,7 +381,7 @@ class Collector {
     }
     if (const std::size_t more = listing.leading_up.size() - ways_up; more > 0)
       leave_out(top_, fmt::format("holds {} more entries that lead out of their folders (`..`)", more));
-    for (Found& file : listing.top) add_file(std::move(file));
+    for (Found& file : listing.top) add_file(std::move(file), names);
     for (auto& [folder, pile] : listing.folders) add_folder(folder, std::move(pile), records);
     for (const auto& [folder, record] : records) {  // whose files are not there
       if (listing.folders.contains(folder)) continue;
@@ -370,30 +390,33 @@ class Collector {
     return kOk;
   }
 
-  // Moodle writes a zip's entries with the time at which it makes the zip.
-  void tell_of_moodles_times(const Listing& listing) {
-    constexpr std::int64_t kDownload_s = 120;
-    constexpr std::size_t kFew = 3;
+  // Moodle writes a zip's entries with the time at which it makes the zip, as Canvas does for a quiz, and that takes
+  // its time where files are large.
+  void tell_of_downloads_times(const Listing& listing, const ClassNames& names) {
+    constexpr std::int64_t kNextFile_s = 600;
     std::set<std::string> owners;
-    std::int64_t first_s = std::numeric_limits<std::int64_t>::max(), last_s = 0;
+    std::vector<std::int64_t> times_s;
     const auto look = [&](const NamedFile& named, const Found& file) {
-      if (named.owner.lms_id.empty() || is_persons(named.owner.lms_id)) return;
+      if (named.by != NamedBy::platform || named.owner.mark != LateMark::none) return;
       owners.insert(named.owner.student);
-      first_s = std::min(first_s, file.written_at_s);
-      last_s = std::max(last_s, file.written_at_s);
+      times_s.push_back(file.written_at_s);
     };
-    for (const Found& file : listing.top) look(owner_of_file(file.parts.front(), chapters_.known()), file);
+    for (const Found& file : listing.top) look(names.owner_of(file.parts.front()), file);
     for (const auto& [folder, pile] : listing.folders) {
       for (const Found& file : pile.files) look(owner_of_folder(folder), file);
     }
-    if (owners.size() >= kFew && last_s - first_s <= kDownload_s) {
-      tell(top_,
-           "has all its files within two minutes, as in a zip that Moodle has just made: they say when it was "
-           "downloaded, not when anybody handed in, so download it at the deadline or set none");
-    }
+    if (owners.size() < 2) return;
+    std::sort(times_s.begin(), times_s.end());
+    const bool has_pause = std::adjacent_find(times_s.begin(), times_s.end(), [](std::int64_t a, std::int64_t b) {
+                             return b - a > kNextFile_s;
+                           }) != times_s.end();
+    if (has_pause) return;
+    tell(top_,
+         "has all its files within minutes of each other, as in a zip that a platform has just made: they say when it "
+         "was downloaded, not when anybody handed in, so download it at the deadline or set none");
   }
 
-  void add_file(Found file) {
+  void add_file(Found file, const ClassNames& names) {
     const std::string name = file.parts.front(), label = label_of(top_, file.parts);
     const bool is_gradable = is_source(name) || is_zip(name);
     if (is_gradable && chapters_.is_chapter(name)) {
@@ -402,7 +425,7 @@ class Collector {
                 "its student");
       return;
     }
-    const NamedFile named = owner_of_file(name, chapters_.known());
+    const NamedFile named = names.owner_of(name);
     constexpr const char* kUnknown = "is neither a .cu file nor a folder nor a zip";
     if (is_gradable) {
       hand_in(named.owner).add_file(std::move(file), top_, named.owner.mark, named.rest);
@@ -474,6 +497,7 @@ class Collector {
   std::size_t nobodys_ = 0;
   std::map<std::string, Owner> students_;
   std::map<std::string, HandIn> hand_ins_;  // by student
+  std::map<fs::path, ClassNames> names_;    // of the files that are named, by folder
   std::map<fs::path, bool> is_own_folder_;  // whether all that is named in a folder is called as chapters are
   std::optional<Error> doubt_;
   Handed handed_;
