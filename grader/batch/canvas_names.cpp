@@ -248,8 +248,7 @@ void CanvasNames::part_numbers() {
     first = fmt::format("has the number {} behind {} names ({}{})", id, names.size(), fmt::join(shown_names, ", "),
                         names.size() > shown_names.size() ? ", ..." : "");
   }
-  for (auto& [name, mark] : marks_)
-    mark.is_persons = mark.is_persons && !mark.id.empty() && names_of[mark.id].size() == 1;
+  for (auto& [name, mark] : marks_) mark.is_persons = mark.is_persons && names_of[mark.id].size() == 1;
   if (shared == 0) return;
   told_.emplace_back("", fmt::format("{}{}: each is a row of its own, and the number joins nobody", first,
                                      shared > 1 ? fmt::format(", and so {} numbers more", shared - 1) : ""));

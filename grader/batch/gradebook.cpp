@@ -182,7 +182,7 @@ void note_namesakes(const Rows& rows, Gradebook& book) {
     if (letters.empty()) continue;
     const auto [first, is_new] = by_letters.try_emplace(letters, &row);
     if (is_new || (is_persons(row.owner.lms_id) && is_persons(first->second->owner.lms_id))) continue;
-    const bool is_moodles = !row.owner.lms_id.empty() && !is_persons(row.owner.lms_id);
+    const bool is_moodles = is_participants(row.owner.lms_id);
     book.left_out.push_back(
         {student,
          fmt::format("has a row beside that of {}{}", first->second->owner.student,
@@ -382,8 +382,9 @@ Json to_json(const Gradebook& book) {
   }
   json["students"] = Json::array();
   for (const StudentRow& row : book.rows) {
-    Json student{
-        {"student", row.owner.student}, {"lms_id", row.owner.lms_id}, {"total_percent", number(row.total_percent)}};
+    Json student{{"student", row.owner.student},
+                 {"lms_id", number_of(row.owner.lms_id)},
+                 {"total_percent", number(row.total_percent)}};
     student["chapters"] = Json::array();
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const Cell& cell = row.cells[i];

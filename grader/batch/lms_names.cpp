@@ -67,13 +67,17 @@ constexpr std::string_view kHashMark = " ~";
 // How Moodle's own tables write a participant's number.
 const std::string kParticipant = "Participant ";
 
+// Before a number that somebody may have chosen.
+const std::string kUnproven = "Unproven ";
+
 std::string hash_of(const std::string& text) {
   return std::string(kHashMark) + sha256_hex(text).substr(0, kHashDigits);
 }
 
 NamedFile named_by_canvas(const CanvasMark& mark) {
-  Owner owner = mark.id.empty() ? Owner{student_name(mark.name), "", {}} : owner_with_id(mark.name, mark.id);
-  if (!mark.is_persons) owner.lms_id.clear();
+  Owner owner = mark.id.empty()   ? Owner{student_name(mark.name), "", {}}
+                : mark.is_persons ? owner_with_id(mark.name, mark.id)
+                                  : owner_with_unproven_id(mark.name, mark.id);
   if (mark.tells_lateness) owner.mark = mark.is_late ? LateMark::late : LateMark::on_time;
   return {owner, mark.rest, NamedBy::platform};
 }
@@ -97,6 +101,12 @@ Owner owner_with_id(const std::string& name, const std::string& id) {
   return {(name.empty() ? "" : student_name(name) + " ") + "(" + shown + ")", id, {}};
 }
 
+Owner owner_with_unproven_id(const std::string& name, const std::string& id) {
+  Owner owner = owner_with_id(name, id);
+  owner.lms_id = kUnproven + id;
+  return owner;
+}
+
 std::optional<std::string> chapter_of_file(const std::string& name, const std::vector<std::string>& chapters) {
   const std::string stem = normal(fs::path(name).stem().string());
   std::optional<std::string> found;
@@ -109,7 +119,15 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
   return found;
 }
 
-bool is_persons(const std::string& lms_id) { return !lms_id.empty() && !lms_id.starts_with(kParticipant); }
+bool is_participants(const std::string& lms_id) { return lms_id.starts_with(kParticipant); }
+
+bool is_persons(const std::string& lms_id) {
+  return !lms_id.empty() && !is_participants(lms_id) && !lms_id.starts_with(kUnproven);
+}
+
+std::string number_of(const std::string& lms_id) {
+  return lms_id.substr(lms_id.starts_with(kUnproven) ? kUnproven.size() : 0);
+}
 
 NamedFile owner_of_file(const std::string& name, const std::vector<std::string>& chapters) {
   const auto moodle = moodle_mark(name);
@@ -156,7 +174,7 @@ ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<
 NamedFile ClassNames::owner_of(const std::string& name) const {
   const auto canvas = moodle_mark(name) ? std::nullopt : canvas_.of(name);
   NamedFile named = canvas ? named_by_canvas(*canvas) : owner_of_file(name, chapters_);
-  if (is_mixed_ && is_persons(named.owner.lms_id)) named.owner.lms_id.clear();
+  if (is_mixed_ && is_persons(named.owner.lms_id)) named.owner.lms_id = kUnproven + named.owner.lms_id;
   if (is_mixed_) named.owner.mark = LateMark::none;
   return named;
 }

@@ -25,7 +25,13 @@ enum class NamedBy { platform, student_and_chapter, name };
 
 // Whether a platform's number stands for a person. Moodle numbers its participants anew in each assignment, groups
 // among them, and its numbers ("Participant 4711") stand for nobody elsewhere.
+// Nor does a number that somebody may have chosen, as students of Gradescope type theirs: it is shown, and joins
+// nobody.
 bool is_persons(const std::string& lms_id);
+bool is_participants(const std::string& lms_id);  // Moodle's
+
+// The number as people know it.
+std::string number_of(const std::string& lms_id);
 
 // What one name says: "doejane_LATE_123_456_vector-add-1.cu" as Canvas names files, "Jane
 // Doe_123_assignsubmission_file_vector-add.cu" as Moodle does without folders, else STUDENT.cu or STUDENT_CHAPTER.cu.
@@ -69,6 +75,9 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
 // A name and the platform's number behind it, since two people may have one name: "Jane Doe (7)". Other numbers give
 // other texts, whatever is in a name. A number without a name stands alone: "(7)".
 Owner owner_with_id(const std::string& name, const std::string& id);
+
+// The same where somebody may have chosen the number.
+Owner owner_with_unproven_id(const std::string& name, const std::string& id);
 
 // The letters and digits of a name, in small letters, Latin ones without their accents, however these are written: two
 // spellings of one name have the same.

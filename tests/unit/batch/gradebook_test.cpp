@@ -236,6 +236,16 @@ TEST_F(Book, MoodlesNumbersJoinNobody) {
       "--grades");
 }
 
+// Nor those that a student typed, or may have chosen; a number with a name is one row.
+TEST_F(Book, UnprovenNumbersJoinNobody) {
+  students_ = {owner_with_unproven_id("Ada", "77"), owner_with_unproven_id("Eve", "77"),
+               owner_with_unproven_id("Ada", "77"), owner_with_id("Cy", "77")};
+  const Gradebook book = make();
+  EXPECT_EQ(book.rows.size(), 3u);
+  EXPECT_TRUE(book.left_out.empty());
+  EXPECT_EQ(to_json(book)["students"][0]["lms_id"], "77");
+}
+
 TEST_F(Book, NamesakesAreTold) {
   students_ = {{"Jos\u00e9", "", {}}, {"Jose\u0301", "", {}}, {"Jane Doe (7)", "7", {}}, {"Jane Doe (8)", "8", {}}};
   const Gradebook book = make();

@@ -230,6 +230,15 @@ TEST_F(HostileHandIns, AStudentOfGradescopesIsWhoHasTheAddress) {
                              "submission_3:\n  :submitters:\n  - :sid: '9'\n"
                              "submission_4:\n  :submitters:\n  - :name: '9'\n"),
               ElementsAre("(9)", "9", "Bob (bob@x.edu)", "Bob (eve@x.edu)"));
+  // Where nobody has an address a number is shown, and joins nobody.
+  folder_.write("c/submission_metadata.yml",
+                "submission_1:\n  :submitters:\n  - :name: Ada\n    :sid: '77'\n"
+                "submission_2:\n  :submitters:\n  - :name: Eve\n    :sid: '77'\n"
+                "submission_3:\n  :submitters:\n  - :name: Bob\n    :email: '77'\n");
+  for (const Owner& owner : collect_all(folder_.path() / "c").students) {
+    EXPECT_FALSE(is_persons(owner.lms_id)) << owner.student;
+    EXPECT_EQ(number_of(owner.lms_id), owner.student == "submission_4" ? "" : "77") << owner.student;
+  }
 }
 
 TEST_F(HostileHandIns, NamesThatLookAlikeStayApart) {

@@ -53,7 +53,7 @@ TEST_F(Submissions, AFileAStudent) {
               ElementsAre("alice vector-add c/alice.cu", "doejane (12) vector-add c/doejane_LATE_12_34_anything.cu"));
   // Not all are Canvas', so none is taken for it: his number joins nobody, and his file's time counts.
   EXPECT_EQ(one.submissions[1].owner.mark, LateMark::none);
-  EXPECT_EQ(one.submissions[1].owner.lms_id, "");
+  EXPECT_FALSE(is_persons(one.submissions[1].owner.lms_id));
   EXPECT_THAT(one.told, ElementsAre(HasSubstr("c/alice.cu is not called as Canvas calls files")));
   // Of several chapters the name has to tell which.
   const Handed two = collect_all(folder_.path() / "c");
@@ -397,8 +397,9 @@ TEST_F(CanvasZips, AGroupsNameTakesNobodysNumber) {
 }
 
 TEST_F(CanvasZips, OneNumberJoinsNoTwoNames) {
-  EXPECT_THAT(owners({"doejane_12_345_vector-add.cu", "roejim_12_346_vector-add.cu", "fay_13_347_vector-add.cu"}),
-              ElementsAre("doejane (12)  on time", "fay (13) 13 on time", "roejim (12)  on time"));
+  EXPECT_THAT(
+      owners({"doejane_12_345_vector-add.cu", "roejim_12_346_vector-add.cu", "fay_13_347_vector-add.cu"}),
+      ElementsAre("doejane (12) Unproven 12 on time", "fay (13) 13 on time", "roejim (12) Unproven 12 on time"));
   EXPECT_THAT(handed_.told,
               ElementsAre("c.zip has the number 12 behind 2 names (doejane, roejim): each is a row of its "
                           "own, and the number joins nobody"));
@@ -418,7 +419,8 @@ TEST_F(CanvasZips, LateInSmallLetters) {
 TEST_F(CanvasZips, OfAQuizAreAPersonsEach) {
   EXPECT_THAT(owners({"doe_jane12_question_34_567_vector-add.cu", "roe_jim13_question_34_568_vector-add.cu",
                       "li14_question_34_569_vector-add.cu", "garcia-lopez_maria15_question_34_570_vector-add.cu"}),
-              ElementsAre("doe_jane (12)  -", "garcia-lopez_maria (15)  -", "li (14)  -", "roe_jim (13)  -"));
+              ElementsAre("doe_jane (12) Unproven 12 -", "garcia-lopez_maria (15) Unproven 15 -",
+                          "li (14) Unproven 14 -", "roe_jim (13) Unproven 13 -"));
   EXPECT_EQ(handed_.students.size(), 4u);
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("they say when it was downloaded")));
   // Of an assignment's zip it is somebody's name.
@@ -438,13 +440,13 @@ TEST_F(CanvasZips, WhoIsCalledAnonIsSomebody) {
 
 // Where each student names a file, whoever writes Canvas' marks is as late as all others, and takes nobody's number.
 TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
-  EXPECT_THAT(owners({"ada_vector-add.cu", "eve_12_9_vector-add.cu"}), ElementsAre("ada  -", "eve (12)  -"));
+  EXPECT_THAT(owners({"ada_vector-add.cu", "eve_12_9_vector-add.cu"}), ElementsAre("ada  -", "eve (12) Unproven 12 -"));
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("c.zip/ada_vector-add.cu is not called as Canvas calls files")));
   folder_.write("f/gil.zip", zip_of({{"vector-add.cu", "G"}}));
   folder_.write("f/eve_12_9_w.zip", zip_of({{"vector-add.cu", "E"}}));
   const auto several = collect_all({folder_.path() / "f/gil.zip", folder_.path() / "f/eve_12_9_w.zip"});
   ASSERT_EQ(several.submissions.size(), 2u);
-  EXPECT_EQ(several.submissions[0].owner.lms_id, "");
+  EXPECT_FALSE(is_persons(several.submissions[0].owner.lms_id));
   EXPECT_EQ(several.submissions[0].owner.mark, LateMark::none);
 }
 
