@@ -206,6 +206,17 @@ std::string_view graded_by_name(GradedBy who) {
   check_failed(__FILE__, __LINE__, "a GradedBy has a name");
 }
 
+// What the learner called a file, without the student's name that a platform or an instructor put before it.
+std::string own_name(const std::string& file, const Owner& owner) {
+  std::string own = owner_of_file(file, {}).rest;
+  const std::string student = without_number(owner.student);
+  if (own.starts_with(student)) {
+    const std::size_t end = std::min(own.find_first_not_of("_-. ", student.size()), own.size());
+    if (end > student.size() || end == own.size()) own.erase(0, end);
+  }
+  return own.find('.') == std::string::npos && own != file ? "a file" : own;
+}
+
 std::string days_text(int days) { return fmt::format("{} day{} late", days, days == 1 ? "" : "s"); }
 
 Json entry_json(const Entry& entry) {
@@ -276,7 +287,7 @@ std::string penalty_words(const Entry& entry) {
 std::vector<std::string> left_out_words(const StudentRow& row) {
   std::vector<std::string> lines;
   for (const LeftOut& out : row.left_out) {
-    const std::string file = out.label.substr(out.label.rfind('/') + 1);
+    const std::string file = own_name(out.label.substr(out.label.rfind('/') + 1), row.owner);
     const bool is_folder = out.reason.starts_with("holds ");
     lines.push_back(is_folder ? "It " + out.reason : file + ": " + out.reason);
   }
