@@ -119,6 +119,14 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
   return found;
 }
 
+std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters) {
+  const auto chapter = chapter_of_file(name, chapters);
+  std::string text = normal(fs::path(name).stem().string());
+  if (chapter) text.erase(place_of(text, *chapter), chapter->size());
+  std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
+  return text == "copy" ? "" : text;
+}
+
 bool is_participants(const std::string& lms_id) { return lms_id.starts_with(kParticipant); }
 
 bool is_persons(const std::string& lms_id) {

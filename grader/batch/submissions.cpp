@@ -269,7 +269,11 @@ class Collector {
     const bool is_known = is_known_student(stem);
     if (is_known && (holds_students(listing) || looks_like_class(listing) || may_hold_students(stem, pile_of(listing))))
       return doubtful_student();
-    if (is_known || is_one_students(listing, {}) || is_own_folder(listing, stem)) {
+    const bool is_one = is_one_students(listing, {});
+    if (!is_known && is_one) {
+      if (const auto doubt = doubt_of_files(listing)) return *doubt;
+    }
+    if (is_known || is_one || is_own_folder(listing, stem)) {
       add_student(stem, list_own(zip, written_at_s));
     } else if (is_only_student(listing)) {
       const std::string folder = plain_name(listing.folders.begin()->first);
@@ -319,6 +323,29 @@ class Collector {
                         [&](const auto& one) { return holds_hand_in(one.first, one.second, records); });
   }
 
+  // Files of a chapter, one of which is called as the chapter alone, and others as if by several people:
+  // "vector-add.cu" beside "vector-add_ada.cu" and "vector-add_bob.cu".
+  std::optional<Error> doubt_of_files(const Listing& listing) const {
+    std::set<std::string> words;
+    std::string chapters_own;
+    for (const Found& file : listing.top) {
+      const std::string& name = file.parts.front();
+      if (!is_source(name) && !is_zip(name)) continue;
+      if (chapters_.is_chapter(name)) chapters_own = plain_name(name);
+      words.insert(beside_chapter(name, chapters_.known()));
+    }
+    words.erase("");
+    if (words.size() < 2) return std::nullopt;
+    return Error{
+        .message = fmt::format("holds {} beside files that are called as if by several people: nobody can tell "
+                               "whether that is the class or a student",
+                               chapters_own),
+        .file = top_,
+        .advice =
+            "--each if all of it is one student's; if it is the class, put that file into a folder "
+            "called as its student"};
+  }
+
   // Nothing but one folder may be somebody's, and its name is no platform's.
   bool is_only_student(const Listing& listing) const {
     if (listing.folders.size() != 1 || listing.has_wrapper || !listing.metadata.empty()) return false;
@@ -349,6 +376,7 @@ class Collector {
   Status add_class(Listing listing, const std::string& name) {
     auto read = records_of(listing);
     if (is_one_students(listing, read ? *read : Records())) {
+      if (const auto doubt = doubt_of_files(listing)) return *doubt;
       add_student(name, pile_of(std::move(listing)));
       return kOk;
     }

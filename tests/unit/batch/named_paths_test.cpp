@@ -1,5 +1,6 @@
 // The paths that an instructor names: one is the class, several are one student's hand-in each, and none of these says
 // whose it is but by its own name.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -297,6 +298,33 @@ TEST_F(NamedPaths, AFolderOfFilesInAFolderIsAsked) {
   ASSERT_FALSE(doubtful);
   EXPECT_THAT(doubtful.error().text(), HasSubstr("name that folder if it is the class"));
   EXPECT_THAT(students(collect_all(at("up/hw5"))), ElementsAre("ada", "bob"));
+}
+
+// One plain name beside them does not make all files one student's.
+TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
+  for (const char* form : {"vector-add_{}.cu", "{}_vector-add (1).cu"}) {
+    fs::remove_all(at("hw"));
+    std::vector<ArchiveFile> files;
+    for (const char* student : {"ada", "bob", "cid"})
+      files.push_back({fmt::format(fmt::runtime(form), student), student});
+    for (const ArchiveFile& file : files) hand_in(("hw/" + file.name).c_str(), file.bytes);
+    EXPECT_EQ(students(collect_all(at("hw"))).size(), 3u) << form;
+    files.push_back({"vector-add.cu", "E"});
+    hand_in("hw/vector-add.cu", "E");
+    folder_.write("hw.zip", zip_of(files));
+    for (const char* path : {"hw", "hw.zip"}) {
+      const auto doubtful = try_all({at(path)});
+      ASSERT_FALSE(doubtful) << path;
+      EXPECT_THAT(doubtful.error().text(),
+                  HasSubstr("holds vector-add.cu beside files that are called as if by several"));
+    }
+  }
+  // One's own versions.
+  hand_in("ada/vector-add.cu", "A");
+  hand_in("ada/vector-add-2.cu", "A2");
+  hand_in("ada/vector-add - Copy.cu", "A3");
+  hand_in("ada/02-tiled-gemm_old.cu", "A4");
+  EXPECT_THAT(students(collect_all(at("ada"))), ElementsAre("ada"));
 }
 
 }  // namespace
