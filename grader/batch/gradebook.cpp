@@ -122,9 +122,10 @@ void note_same_files(Gradebook& book) {
   }
 }
 
+// Where nobody handed in anything there is no chapter to lack.
 bool lacks_one(const StudentRow& row) {
-  return std::any_of(row.cells.begin(), row.cells.end(),
-                     [](const Cell& cell) { return cell.state == Cell::State::nothing; });
+  return row.cells.empty() || std::any_of(row.cells.begin(), row.cells.end(),
+                                          [](const Cell& cell) { return cell.state == Cell::State::nothing; });
 }
 
 // Than all that the student handed in for the chapter that its name speaks of; for any, where it speaks of none.

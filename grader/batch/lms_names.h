@@ -54,6 +54,8 @@ class ClassNames {
 
   NamedFile owner_of(const std::string& name) const;
 
+  bool is_mixed() const { return is_mixed_; }
+
   // A file's name, or nothing, and a line about it.
   const std::vector<std::pair<std::string, std::string>>& told() const { return told_; }
 

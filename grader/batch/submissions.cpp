@@ -433,7 +433,7 @@ class Collector {
     for (const auto& [folder, pile] : listing.folders) {
       for (const Found& file : pile.files) look(owner_of_folder(folder), file);
     }
-    if (owners.size() < 2) return;
+    if (owners.size() < 2 || names.is_mixed()) return;
     std::sort(times_s.begin(), times_s.end());
     const bool has_pause = std::adjacent_find(times_s.begin(), times_s.end(), [](std::int64_t a, std::int64_t b) {
                              return b - a > kNextFile_s;

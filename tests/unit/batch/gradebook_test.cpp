@@ -220,6 +220,14 @@ TEST_F(Book, ANewerFileThatCouldNotBeReadIsTold) {
   EXPECT_TRUE(make().left_out.empty());
 }
 
+TEST_F(Book, WhatIsLeftOutIsToldWhereNothingElseCame) {
+  terms_.chapters.clear();
+  chapters_.clear();
+  students_ = {{"eve", "", {}}};
+  left_out_ = {{"c/eve/x", "is a link", "eve"}};
+  EXPECT_EQ(make().left_out.size(), 1u);
+}
+
 // Moodle numbers people anew in each assignment, groups among them.
 TEST_F(Book, MoodlesNumbersJoinNobody) {
   students_ = {{"Ada B (1201)", "Participant 1201", {}},
