@@ -130,10 +130,9 @@ class Collector {
   }
 
   // Of what is named, and lies beside it.
-  ClassNames names_of(const fs::path& full) const {
-    const auto names = names_.find(full.parent_path());
-    if (names != names_.end()) return names->second;
-    return ClassNames({full.filename().string()}, chapters_.known());
+  const ClassNames& names_of(const fs::path& full) {
+    const std::vector<std::string> alone = {full.filename().string()};
+    return names_.try_emplace(full.parent_path(), alone, chapters_.known()).first->second;
   }
 
   void tell_of_names(const std::string& top, const ClassNames& names) {
