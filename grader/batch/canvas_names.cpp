@@ -116,8 +116,9 @@ struct NameEvidence {
   bool allows(const CanvasMark& mark) const {
     const auto known = names_of.find(mark.id);
     const std::size_t digits = mark.file.size();
-    const bool is_length =
-        digits == 0 || most_digits == 0 || (digits + 1 >= fewest_digits && digits <= most_digits + 1);
+    // Where nothing else is known: Canvas has more files than people.
+    const std::size_t fewest = most_digits == 0 ? mark.id.size() : fewest_digits;
+    const bool is_length = digits == 0 || (digits + 1 >= fewest && (most_digits == 0 || digits <= most_digits + 1));
     return may_be_canvas(mark) && is_length && files.at(mark.file) <= 1 &&
            (known == names_of.end() || known->second.contains(mark.name));
   }

@@ -24,9 +24,8 @@ struct Owner {
 enum class NamedBy { platform, student_and_chapter, name };
 
 // Whether a platform's number stands for a person. Moodle numbers its participants anew in each assignment, groups
-// among them, and its numbers ("Participant 4711") stand for nobody elsewhere.
-// Nor does a number that somebody may have chosen, as students of Gradescope type theirs: it is shown, and joins
-// nobody.
+// among them, and its numbers ("Participant 4711") stand for nobody elsewhere. Nor does a number that somebody may have
+// chosen ("Unproven 77"), as students of Gradescope type theirs: it is shown, and joins nobody.
 bool is_persons(const std::string& lms_id);
 bool is_participants(const std::string& lms_id);  // Moodle's
 
@@ -74,8 +73,8 @@ NamedFile owner_of_folder(const std::string& name);
 // "vector_add (1).cu", "01-vector-add-2.cu", "hw1_vector-add.cu". Nothing where it speaks of none, or of several.
 std::optional<std::string> chapter_of_file(const std::string& name, const std::vector<std::string>& chapters);
 
-// What a file's name says besides the chapter's, without numbers and what marks a copy: "ada" of "vector-add_ada
-// (1).cu".
+// What a file's name says besides the chapter's, without numbers and what marks a copy: "vector-add_ada (1).cu" says
+// "ada".
 std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters);
 
 // A name and the platform's number behind it, since two people may have one name: "Jane Doe (7)". Other numbers give

@@ -391,6 +391,7 @@ TEST_F(CanvasZips, AGroupsNameTakesNobodysNumber) {
               "gil_15_350_My_400_500_vector-add.cu"}),
       ElementsAre("doejane (12) 12 on time", "fay (14) 14 on time", "gil (15) 15 on time", "roe (13) 13 on time"));
   EXPECT_THAT(handed_.told, IsEmpty());
+  EXPECT_THAT(owners({"doejane_12_345_1_vector-add.cu"}), ElementsAre("doejane (12) 12 on time"));
   // Two files of a group are two of Canvas'.
   EXPECT_THAT(owners({"team_5_21_355_vector-add.cu", "team_5_21_356_tiled-gemm.cu"}),
               ElementsAre("team_5 (21) 21 on time", "team_5 (21) 21 on time"));
