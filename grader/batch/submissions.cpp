@@ -44,10 +44,7 @@ class Collector {
       is_own = is_own && ((is_source(name) || is_zip(name)) && (chapters_.is_chapter(name) || paths.size() == 1));
       if (is_source(name) || is_zip(name)) names[full.parent_path()].push_back(name);
     }
-    for (const auto& [folder, files] : names) {
-      const auto& of_folder = names_.try_emplace(folder, files, chapters_.known()).first->second;
-      tell_of_names(plain_name(folder.filename().string()), of_folder);
-    }
+    for (const auto& [folder, files] : names) names_.try_emplace(folder, files, chapters_.known());
     return kOk;
   }
 
@@ -132,7 +129,9 @@ class Collector {
   // Of what is named, and lies beside it.
   const ClassNames& names_of(const fs::path& full) {
     const std::vector<std::string> alone = {full.filename().string()};
-    return names_.try_emplace(full.parent_path(), alone, chapters_.known()).first->second;
+    const ClassNames& names = names_.try_emplace(full.parent_path(), alone, chapters_.known()).first->second;
+    if (told_of_.insert(full.parent_path()).second) tell_of_names(top_, names);
+    return names;
   }
 
   void tell_of_names(const std::string& top, const ClassNames& names) {
@@ -525,6 +524,7 @@ class Collector {
   std::map<std::string, Owner> students_;
   std::map<std::string, HandIn> hand_ins_;  // by student
   std::map<fs::path, ClassNames> names_;    // of the files that are named, by folder
+  std::set<fs::path> told_of_;
   std::map<fs::path, bool> is_own_folder_;  // whether all that is named in a folder is called as chapters are
   std::optional<Error> doubt_;
   Handed handed_;

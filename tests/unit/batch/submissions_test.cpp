@@ -443,6 +443,9 @@ TEST_F(CanvasZips, WhoIsCalledAnonIsSomebody) {
 TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
   EXPECT_THAT(owners({"ada_vector-add.cu", "eve_12_9_vector-add.cu"}), ElementsAre("ada  -", "eve (12) Unproven 12 -"));
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("c.zip/ada_vector-add.cu is not called as Canvas calls files")));
+  // The class's own zip is nobody's, whatever it is called.
+  folder_.write("cs_101_2024_12_hw.zip", zip_of({{"ada/vector-add.cu", "A"}, {"bob/vector-add.cu", "B"}}));
+  EXPECT_THAT(collect_all(folder_.path() / "cs_101_2024_12_hw.zip").told, IsEmpty());
   folder_.write("f/gil.zip", zip_of({{"vector-add.cu", "G"}}));
   folder_.write("f/eve_12_9_w.zip", zip_of({{"vector-add.cu", "E"}}));
   const auto several = collect_all({folder_.path() / "f/gil.zip", folder_.path() / "f/eve_12_9_w.zip"});
