@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <set>
+#include <string_view>
 
 #include "common/base/hash.h"
 #include "grader/batch/found_file.h"
@@ -120,11 +122,19 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
 }
 
 std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters) {
-  const auto chapter = chapter_of_file(name, chapters);
-  std::string text = normal(fs::path(name).stem().string());
+  const std::set<std::string_view> versions = {"copy", "final", "fixed", "new", "old", "v", "version"};
+  const std::string own = name.substr(name.find_last_of("/\\") + 1);  // it may hold a path as Windows writes one
+  const auto chapter = chapter_of_file(own, chapters);
+  std::string text = normal(fs::path(own).stem().string()), said;
   if (chapter) text.erase(place_of(text, *chapter), chapter->size());
-  std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
-  return text == "copy" ? "" : text;
+  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('-', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (!word.empty() && !versions.contains(word)) said += (said.empty() ? "" : "-") + word;
+    begin = end + 1;
+  }
+  return said;
 }
 
 bool is_participants(const std::string& lms_id) { return lms_id.starts_with(kParticipant); }

@@ -203,7 +203,7 @@ class Collector {
       if (names_its_student(name)) return true;
       if (is_hand_in(file)) others.insert(student);
     }
-    return others.size() > 1;
+    return others.size() > 1 || people_in(files).size() > 1;
   }
 
   // Whether files in it are called as others' are, or there are folders side by side in it, none of them a chapter's or
@@ -321,19 +321,25 @@ class Collector {
                         [&](const auto& one) { return holds_hand_in(one.first, one.second, records); });
   }
 
+  // What sources and zips that lie side by side say besides a chapter's name, which may be whose they are.
+  std::set<std::string> people_in(const std::vector<Found>& files) const {
+    std::set<std::string> words;
+    for (const Found& file : files) {
+      const std::string& name = file.parts.front();
+      if (file.parts.size() == 1 && (is_source(name) || is_zip(name)) && chapter_of_file(name, chapters_.known()))
+        words.insert(beside_chapter(name, chapters_.known()));
+    }
+    words.erase("");
+    return words;
+  }
+
   // Files of a chapter, one of which is called as the chapter alone, and others as if by several people:
   // "vector-add.cu" beside "vector-add_ada.cu" and "vector-add_bob.cu".
   std::optional<Error> doubt_of_files(const Listing& listing) const {
-    std::set<std::string> words;
-    std::string chapters_own;
-    for (const Found& file : listing.top) {
-      const std::string& name = file.parts.front();
-      if (!is_source(name) && !is_zip(name)) continue;
-      if (chapters_.is_chapter(name)) chapters_own = plain_name(name);
-      words.insert(beside_chapter(name, chapters_.known()));
-    }
-    words.erase("");
-    if (words.size() < 2) return std::nullopt;
+    if (people_in(listing.top).size() < 2) return std::nullopt;
+    const auto plain = std::find_if(listing.top.begin(), listing.top.end(),
+                                    [&](const Found& file) { return chapters_.is_chapter(file.parts.front()); });
+    const std::string chapters_own = plain == listing.top.end() ? "files" : plain_name(plain->parts.front());
     return Error{
         .message = fmt::format("holds {} beside files that are called as if by several people: nobody can tell "
                                "whether that is the class or a student",

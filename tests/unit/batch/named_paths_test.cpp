@@ -293,11 +293,17 @@ TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
 
 // Else it would be a student from then on.
 TEST_F(NamedPaths, AFolderOfFilesInAFolderIsAsked) {
-  for (const char* file : {"up/hw5/ada_vector-add.cu", "up/hw5/bob_vector-add.cu"}) hand_in(file, file);
-  const auto doubtful = try_all({at("up")});
-  ASSERT_FALSE(doubtful);
-  EXPECT_THAT(doubtful.error().text(), HasSubstr("name that folder if it is the class"));
-  EXPECT_THAT(students(collect_all(at("up/hw5"))), ElementsAre("ada", "bob"));
+  for (const char* form : {"{}_vector-add.cu", "vector-add_{}.cu"}) {
+    fs::remove_all(at("up"));
+    for (const char* student : {"ada", "bob"})
+      hand_in(("up/hw5/" + fmt::format(fmt::runtime(form), student)).c_str(), student);
+    const auto doubtful = try_all({at("up")});
+    ASSERT_FALSE(doubtful) << form;
+    EXPECT_THAT(doubtful.error().text(), HasSubstr("name that folder if it is the class"));
+    EXPECT_EQ(students(collect_all(at("up/hw5"))).size(), 2u) << form;
+    // Nor where somebody is called so already.
+    EXPECT_FALSE(try_all({at("up/hw5")}, {{"vector-add", "tiled-gemm"}, {}, {"hw5"}})) << form;
+  }
 }
 
 // One plain name beside them does not make all files one student's.
