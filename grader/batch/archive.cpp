@@ -48,20 +48,21 @@ bool stands_at(std::string_view bytes, std::uint64_t at, std::string_view what) 
 }
 
 // Records of an archive (PKWARE's APPNOTE, 4.3.12 to 4.3.16), with their sizes without what may follow.
-constexpr std::string_view kEnd = "PK\5\6", kLocator = "PK\6\7", kEnd64 = "PK\6\6", kHead = "PK\1\2";
+constexpr std::string_view kEntry = "PK\3\4", kEnd = "PK\5\6", kLocator = "PK\6\7", kEnd64 = "PK\6\6", kHead = "PK\1\2";
 constexpr std::size_t kEndBytes = 22, kLocatorBytes = 20, kEnd64Bytes = 56, kHeadBytes = 46, kLongestComment = 0xffff;
 
-// Where the record lies with which the archive ends: its comment is the last thing in the file. What looks like one
-// before it may lie in anybody's file.
+// Where the record lies with which the archive ends: its comment is the last thing in the file, but for a few bytes
+// that some programs leave behind it. What looks like one before it may lie in anybody's file.
 std::optional<std::size_t> end_of(std::string_view bytes) {
-  const std::size_t first = bytes.size() - std::min(bytes.size(), kEndBytes + kLongestComment);
+  constexpr std::size_t kMostBehind = 64;
+  const std::size_t first = bytes.size() - std::min(bytes.size(), kEndBytes + kLongestComment + kMostBehind);
   const std::string_view tail = bytes.substr(first);
   std::optional<std::size_t> last;
   if (tail.size() < kEndBytes) return last;
   for (std::size_t at = tail.rfind(kEnd, tail.size() - kEndBytes); at != std::string_view::npos;) {
     const std::uint64_t behind = at + kEndBytes + number_at(tail, at + 20, 2);
     if (behind == tail.size()) return first + at;
-    if (!last && behind < tail.size()) last = first + at;
+    if (!last && behind < tail.size() && tail.size() - behind <= kMostBehind) last = first + at;
     if (at == 0) break;
     at = tail.rfind(kEnd, at - 1);
   }
@@ -321,6 +322,9 @@ Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::string_view a
   const auto end = end_of(all);
   if (!end && !all.empty()) return Error{.message = "is no zip that can be read: it has no list of entries"};
   const EntryList list = end ? list_of(all, *end) : EntryList{};
+  // A download that was cut off may end with what looks like the end of an empty archive, in somebody's file.
+  if (end && list.bytes == 0 && all.starts_with(kEntry))
+    return Error{.message = "is no zip that can be read: it begins with a file, and its list has none"};
   std::uint64_t count = 0;
   for_each_head(all, list, [&](std::uint64_t, std::uint64_t) { return ++count <= most_entries; });
   if (count > most_entries) {

@@ -28,7 +28,8 @@ Result<const StudentRow*> find_student(const Gradebook& book, const std::string&
   };
   const std::string small = small_letters(typed);
   auto fits = all_that([&](const Owner& owner) { return owner.student == typed; });
-  if (fits.empty()) fits = all_that([&](const Owner& owner) { return !typed.empty() && owner.lms_id == typed; });
+  if (fits.empty())
+    fits = all_that([&](const Owner& owner) { return !typed.empty() && number_of(owner.lms_id) == typed; });
   if (fits.empty())
     fits = all_that([&](const Owner& owner) { return small_letters(owner.student).find(small) != std::string::npos; });
   if (fits.size() == 1) return fits.front();

@@ -122,9 +122,10 @@ void note_same_files(Gradebook& book) {
   }
 }
 
+// Where nobody handed in anything there is no chapter to lack.
 bool lacks_one(const StudentRow& row) {
-  return std::any_of(row.cells.begin(), row.cells.end(),
-                     [](const Cell& cell) { return cell.state == Cell::State::nothing; });
+  return row.cells.empty() || std::any_of(row.cells.begin(), row.cells.end(),
+                                          [](const Cell& cell) { return cell.state == Cell::State::nothing; });
 }
 
 // Than all that the student handed in for the chapter that its name speaks of; for any, where it speaks of none.
@@ -182,7 +183,7 @@ void note_namesakes(const Rows& rows, Gradebook& book) {
     if (letters.empty()) continue;
     const auto [first, is_new] = by_letters.try_emplace(letters, &row);
     if (is_new || (is_persons(row.owner.lms_id) && is_persons(first->second->owner.lms_id))) continue;
-    const bool is_moodles = !row.owner.lms_id.empty() && !is_persons(row.owner.lms_id);
+    const bool is_moodles = is_participants(row.owner.lms_id);
     book.left_out.push_back(
         {student,
          fmt::format("has a row beside that of {}{}", first->second->owner.student,
@@ -204,6 +205,17 @@ std::string_view graded_by_name(GradedBy who) {
       return "other_terms";
   }
   check_failed(__FILE__, __LINE__, "a GradedBy has a name");
+}
+
+// What the learner called a file, without the student's name that a platform or an instructor put before it.
+std::string own_name(const std::string& file, const Owner& owner) {
+  std::string own = owner_of_file(file, {}).rest;
+  const std::string student = without_number(owner.student);
+  if (own.starts_with(student)) {
+    const std::size_t end = std::min(own.find_first_not_of("_-. ", student.size()), own.size());
+    if (end > student.size() || end == own.size()) own.erase(0, end);
+  }
+  return own.find('.') == std::string::npos && own != file ? "a file" : own;
 }
 
 std::string days_text(int days) { return fmt::format("{} day{} late", days, days == 1 ? "" : "s"); }
@@ -276,7 +288,7 @@ std::string penalty_words(const Entry& entry) {
 std::vector<std::string> left_out_words(const StudentRow& row) {
   std::vector<std::string> lines;
   for (const LeftOut& out : row.left_out) {
-    const std::string file = out.label.substr(out.label.rfind('/') + 1);
+    const std::string file = own_name(out.label.substr(out.label.rfind('/') + 1), row.owner);
     const bool is_folder = out.reason.starts_with("holds ");
     lines.push_back(is_folder ? "It " + out.reason : file + ": " + out.reason);
   }
@@ -382,8 +394,9 @@ Json to_json(const Gradebook& book) {
   }
   json["students"] = Json::array();
   for (const StudentRow& row : book.rows) {
-    Json student{
-        {"student", row.owner.student}, {"lms_id", row.owner.lms_id}, {"total_percent", number(row.total_percent)}};
+    Json student{{"student", row.owner.student},
+                 {"lms_id", number_of(row.owner.lms_id)},
+                 {"total_percent", number(row.total_percent)}};
     student["chapters"] = Json::array();
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const Cell& cell = row.cells[i];

@@ -36,8 +36,8 @@ bool names_students(const Archive& zip) {
   std::set<std::string> students;
   for (const ArchiveEntry& entry : zip.entries()) {
     const std::string first = entry.name.substr(0, entry.name.find('/'));
-    const auto named = first == entry.name ? owner_of_file(first, {}) : owner_of_folder(first);
-    if (named && named->by == NamedBy::platform) students.insert(named->owner.student);
+    const NamedFile named = first == entry.name ? owner_of_file(first, {}) : owner_of_folder(first);
+    if (named.by == NamedBy::platform) students.insert(named.owner.student);
     if (students.size() > 1) return true;
   }
   return false;

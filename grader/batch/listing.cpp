@@ -17,6 +17,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostNames = 5;
 constexpr std::size_t kDeepest = 12;  // folders in folders
 
+// Of a file in a student's zip, with its folders: as long as a path may be on disk. A zip may hold thousands of names
+// of 64 KiB, which packs to nothing and takes its time to read.
+constexpr std::size_t kLongestName = 4096;
+
 decltype(Found::read) refusal(std::string reason) {
   return [reason = std::move(reason)](std::size_t, std::size_t&) -> Result<std::string> {
     return Error{.message = reason};
@@ -72,8 +76,8 @@ void walk_entry(const fs::directory_entry& entry, const std::vector<std::string>
     }
   } else if (fs::is_regular_file(status) || is_source(here.back()) || is_zip(here.back())) {
     put(listing, file_at(path, std::move(here)));
-  } else if (here.size() == 1 && fs::is_symlink(status) && fs::is_directory(path, error)) {
-    listing.folders[here.front()].told.emplace_back(below(here), kIsLink);  // in place of a student's folder
+  } else if (fs::is_symlink(status) && fs::is_directory(path, error)) {
+    listing.folders[here.front()].told.emplace_back(below(here), kIsLink);  // in place of a folder
   }
 }
 
@@ -105,10 +109,7 @@ Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, s
 // A learner's backslash in a name that a platform made leads nowhere; elsewhere some programs write it for a slash.
 EntryPlace place_in_class(const std::string& name) {
   const bool has_slash = name.find('/') != std::string::npos, has_backslash = name.find('\\') != std::string::npos;
-  if (!has_slash && has_backslash) {
-    const auto named = owner_of_file(name, {});
-    if (!named || named->by == NamedBy::platform) return {{name}, false};
-  }
+  if (!has_slash && has_backslash && owner_of_file(name, {}).by == NamedBy::platform) return {{name}, false};
   return place_of_entry(name);
 }
 
@@ -124,6 +125,25 @@ std::string wrapper_of(const Archive& zip) {
     wrapper = first;
   }
   return wrapper.empty() ? wrapper : wrapper + "/";
+}
+
+// The only folder, where it is Gradescope's and really lies there: a link of that name leads anywhere.
+std::optional<fs::path> wrapper_of(const Listing& listing, const fs::path& folder) {
+  if (listing.folders.size() != 1 || !is_gradescope_export(listing.folders.begin()->first)) return std::nullopt;
+  const fs::path wrapper = folder / listing.folders.begin()->first;
+  std::error_code error;
+  return fs::is_directory(fs::symlink_status(wrapper, error)) ? std::optional(wrapper) : std::nullopt;
+}
+
+void take_metadata(Listing& listing) {
+  // An autograder's container holds one submission, its metadata and nothing else.
+  const bool is_container = listing.folders.size() == 1 && listing.folders.contains("submission");
+  for (auto at = listing.top.begin(); at != listing.top.end();) {
+    const std::string& name = at->parts.front();
+    const bool is_metadata = name == kGradescopeExport || (is_container && name == kGradescopeContainer);
+    if (is_metadata) listing.metadata.push_back(std::move(*at));
+    at = is_metadata ? listing.top.erase(at) : at + 1;
+  }
 }
 
 }  // namespace
@@ -164,22 +184,21 @@ Found file_at(const fs::path& path, std::vector<std::string> parts) {
 
 Listing list_folder(const fs::path& folder, const fs::path& skipped) {
   Listing listing;
+  walk(folder, {}, {listing, skipped});
+  take_metadata(listing);
+  return listing;
+}
+
+Listing list_class_folder(const fs::path& folder, const fs::path& skipped) {
+  Listing listing;
   const Walk all{listing, skipped};
   walk(folder, {}, all);
-  if (listing.folders.size() == 1 && is_gradescope_export(listing.folders.begin()->first)) {
-    const fs::path wrapper = folder / listing.folders.begin()->first;
+  if (const auto wrapper = wrapper_of(listing, folder)) {
     listing.folders.clear();
     listing.has_wrapper = true;
-    walk(wrapper, {}, all);
+    walk(*wrapper, {}, all);
   }
-  // An autograder's container holds one submission, its metadata and nothing else.
-  const bool is_container = listing.folders.size() == 1 && listing.folders.contains("submission");
-  for (auto at = listing.top.begin(); at != listing.top.end();) {
-    const std::string& name = at->parts.front();
-    const bool is_metadata = name == kGradescopeExport || (is_container && name == kGradescopeContainer);
-    if (is_metadata) listing.metadata.push_back(std::move(*at));
-    at = is_metadata ? listing.top.erase(at) : at + 1;
-  }
+  take_metadata(listing);
   return listing;
 }
 
@@ -210,13 +229,23 @@ Listing list_class(const std::shared_ptr<Archive>& zip) {
 
 Pile list_own(const std::shared_ptr<Archive>& zip, std::int64_t handed_in_s) {
   Pile pile;
+  std::size_t too_long = 0;
   for (const ArchiveEntry& entry : zip->entries()) {
+    if (entry.name.size() > kLongestName) {
+      ++too_long;
+      continue;
+    }
     auto parts = place_of_entry(entry.name).parts;
     const bool is_folder = entry.kind == ArchiveEntry::Kind::folder;
     if (is_folder || parts.empty() || std::any_of(parts.begin(), parts.end(), is_debris)) continue;
     Found found = found_in(zip, entry, std::move(parts));
     found.written_at_s = handed_in_s;
     pile.add(std::move(found));
+  }
+  if (too_long > 0) {
+    pile.told.emplace_back(
+        std::vector<std::string>(),
+        fmt::format("{} files in it have names longer than {} bytes, and are not looked at", too_long, kLongestName));
   }
   return pile;
 }

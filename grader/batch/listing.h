@@ -50,6 +50,9 @@ Found file_at(const std::filesystem::path& path, std::vector<std::string> parts)
 // A folder on disk, but for the one that is `skipped`. Links are not followed, and what is no plain file is not opened.
 Listing list_folder(const std::filesystem::path& folder, const std::filesystem::path& skipped = {});
 
+// The same of a class's: where all of it lies in the one folder of a platform's zip, what lies in that.
+Listing list_class_folder(const std::filesystem::path& folder, const std::filesystem::path& skipped = {});
+
 // A zip that a platform or an instructor made of a class.
 Listing list_class(const std::shared_ptr<Archive>& zip);
 

@@ -24,11 +24,12 @@ std::string text_at(const Json& json, const char* key) {
   return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
 
-// An address is Gradescope's; a number is what its student typed, who may type another's.
 const std::string& id_of(const std::string& email, const std::string& sid) { return email.empty() ? sid : email; }
 
+// An address is Gradescope's; a number is what its student typed, who may type another's.
 Owner owner_of(const std::string& name, const std::string& id) {
-  return id.empty() ? Owner{student_name(name), "", {}} : owner_with_id(name, id);
+  if (id.empty()) return {student_name(name), "", {}};
+  return id.find('@') != std::string::npos ? owner_with_id(name, id) : owner_with_unproven_id(name, id);
 }
 
 // The bytes of a line break that begins the text: YAML 1.1, which Gradescope writes, has more of them than yaml-cpp,

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <set>
+#include <string_view>
 
 #include "common/base/hash.h"
+#include "grader/batch/found_file.h"
 #include "grader/characters.h"
 
 namespace roofwalk {
@@ -37,94 +40,26 @@ std::size_t place_of(const std::string& text, const std::string& name) {
   return std::string::npos;
 }
 
-// How many digits begin at `at`; 0 for more than a platform's number has.
-std::size_t digits_at(std::string_view text, std::size_t at) {
-  constexpr std::size_t kMostDigits = 18;
-  std::size_t count = 0;
-  while (at + count < text.size() && text[at + count] >= '0' && text[at + count] <= '9') ++count;
-  return count <= kMostDigits ? count : 0;
-}
-
-// NAME, its number, and what stands behind the platform's mark.
-struct Marked {
+// NAME, its number, and what stands behind Moodle's mark.
+struct MoodleMark {
   std::string name, id, rest;
-  bool is_late = false;
-  std::size_t at = 0;  // where the name ends
 };
 
-// How many bytes of it are letters, digits and `_`, which Canvas leaves of a name; those of other characters are taken
-// for letters.
-std::size_t word_bytes(std::string_view text) {
-  const auto end = std::find_if(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return std::isalnum(byte) == 0 && byte < 0x80 && c != '_';
-  });
-  return static_cast<std::size_t>(end - text.begin());
-}
-
-// NAME with its mark of lateness, which older releases of Canvas write in small letters.
-Marked canvas_name(const std::string& text) {
-  for (const std::string_view late : {"_LATE", "_late"}) {
-    if (text.ends_with(late)) return {text.substr(0, text.size() - late.size()), "", "", true};
-  }
-  return {text, "", ""};
-}
-
-// anon_FIVE_FILE_REST, with LATE_ before it where it is late: a hand-in to an assignment that is graded anonymously.
-std::optional<Marked> anonymous_mark(const std::string& text) {
-  constexpr std::string_view kLate = "LATE_", kAnonymous = "anon_";
-  constexpr std::size_t kIdBytes = 5;
-  const bool is_late = text.starts_with(kLate);
-  const std::string_view said = std::string_view(text).substr(is_late ? kLate.size() : 0);
-  const std::size_t end = kAnonymous.size() + kIdBytes;
-  if (!said.starts_with(kAnonymous) || said.size() <= end || said[end] != '_') return std::nullopt;
-  const std::string_view id = said.substr(kAnonymous.size(), kIdBytes);
-  const std::size_t digits = digits_at(said, end + 1), rest = end + 1 + digits + 1;
-  const bool is_id = word_bytes(id) == kIdBytes && id.find('_') == std::string_view::npos;
-  if (!is_id || digits == 0 || rest > said.size() || said[rest - 1] != '_') return std::nullopt;
-  return Marked{std::string(said.substr(0, end)), "", std::string(said.substr(rest)), is_late};
-}
-
-// NAME_ID_FILE_REST or NAME_LATE_ID_FILE_REST, and NAME_ID_text.html and NAME_ID_link.html for what is no file
-// (lib/content_zipper.rb of Canvas). The first numbers are Canvas': it leaves none between underscores in a name.
-std::optional<Marked> canvas_mark(const std::string& text) {
-  if (auto anonymous = anonymous_mark(text)) return anonymous;
-  const std::size_t name_end = word_bytes(text);
-  for (std::size_t at = text.find('_'); at < name_end; at = text.find('_', at + 1)) {
-    const std::size_t digits = digits_at(text, at + 1), second = at + 1 + digits;
-    if (digits == 0 || second >= text.size() || text[second] != '_') continue;
-    const std::size_t more = digits_at(text, second + 1), rest = second + 1 + more + 1;
-    const std::string_view behind = std::string_view(text).substr(second);
-    const bool is_file = more > 0 && rest <= text.size() && text[rest - 1] == '_';
-    if (!is_file && behind != "_text.html" && behind != "_link.html") continue;
-    Marked marked = canvas_name(text.substr(0, at));
-    marked.id = text.substr(at + 1, digits);
-    marked.rest = is_file ? text.substr(rest) : text.substr(second + 1);
-    marked.at = at;
-    return marked;
+// NAME_ID_assignsubmission_file_REST; REST may be empty, and its dash missing. No name has a slash of either kind or a
+// `_`: Moodle takes the ones out and makes spaces of the others (mod/assign/locallib.php), so what stands behind the
+// first `_` is Moodle's, and any further mark the learner's.
+std::optional<MoodleMark> moodle_mark(const std::string& text) {
+  const std::size_t at = text.find('_');
+  if (at == std::string::npos || at == 0 || text.find_first_of("/\\") < at) return std::nullopt;
+  const std::size_t digits = digits_at(text, at + 1);
+  const std::string_view behind = std::string_view(text).substr(at + 1 + digits);
+  for (const std::string_view kind : {"_assignsubmission_file", "_assignsubmission_onlinetext"}) {
+    if (digits == 0 || !behind.starts_with(kind)) continue;
+    const std::string_view rest = behind.substr(kind.size());
+    if (!rest.empty() && rest.front() != '_') continue;
+    return MoodleMark{text.substr(0, at), text.substr(at + 1, digits), std::string(rest.substr(rest.empty() ? 0 : 1))};
   }
   return std::nullopt;
-}
-
-// NAME_ID_assignsubmission_file_REST, the first two places where it can be read so; REST may be empty, and its dash
-// missing. No name has a slash of either kind: Moodle takes them out.
-std::vector<Marked> moodle_marks(const std::string& text) {
-  std::vector<Marked> marks;
-  for (const std::string_view kind : {"_assignsubmission_file", "_assignsubmission_onlinetext"}) {
-    for (std::size_t at = text.find(kind); at != std::string::npos; at = text.find(kind, at + 1)) {
-      std::size_t digits = 0;
-      while (digits < at && text[at - digits - 1] >= '0' && text[at - digits - 1] <= '9') ++digits;
-      const std::size_t end = at + kind.size();
-      const bool ends = end == text.size() || text[end] == '_';
-      if (!ends || digits_at(text, at - digits) == 0 || at < digits + 2 || text[at - digits - 1] != '_') continue;
-      const std::size_t name_end = at - digits - 1;
-      if (text.find_first_of("/\\") < name_end) continue;
-      marks.push_back({text.substr(0, name_end), text.substr(at - digits, digits),
-                       end < text.size() ? text.substr(end + 1) : "", false, name_end});
-      if (marks.size() == 2) return marks;
-    }
-  }
-  return marks;
 }
 
 // Long enough that nobody finds another name with the same one.
@@ -134,37 +69,25 @@ constexpr std::string_view kHashMark = " ~";
 // How Moodle's own tables write a participant's number.
 const std::string kParticipant = "Participant ";
 
+// Before a number that somebody may have chosen.
+const std::string kUnproven = "Unproven ";
+
 std::string hash_of(const std::string& text) {
   return std::string(kHashMark) + sha256_hex(text).substr(0, kHashDigits);
 }
 
-NamedFile named_by_canvas(const Marked& mark) {
-  Owner owner = mark.id.empty() ? Owner{student_name(mark.name), "", {}} : owner_with_id(mark.name, mark.id);
-  owner.mark = mark.is_late ? LateMark::late : LateMark::on_time;
+NamedFile named_by_canvas(const CanvasMark& mark) {
+  Owner owner = mark.id.empty()   ? Owner{student_name(mark.name), "", {}}
+                : mark.is_persons ? owner_with_id(mark.name, mark.id)
+                                  : owner_with_unproven_id(mark.name, mark.id);
+  if (mark.tells_lateness) owner.mark = mark.is_late ? LateMark::late : LateMark::on_time;
   return {owner, mark.rest, NamedBy::platform};
 }
 
-NamedFile named_by_moodle(const Marked& mark) {
+NamedFile named_by_moodle(const MoodleMark& mark) {
   Owner owner = owner_with_id(mark.name, mark.id);
   owner.lms_id = kParticipant + mark.id;
   return {owner, mark.rest, NamedBy::platform};
-}
-
-// What a platform wrote is before what a learner did. Nothing is whose where both may be: Canvas' numbers, and then
-// Moodle's mark.
-struct Marks {
-  std::optional<Marked> canvas, moodle;
-  bool are_two = false;
-};
-
-Marks marks_of(const std::string& name) {
-  const auto moodle = moodle_marks(name);
-  Marks marks{canvas_mark(name), std::nullopt};
-  if (moodle.empty()) return marks;
-  marks.moodle = moodle.front();
-  if (marks.canvas && marks.canvas->at > marks.moodle->at) marks.canvas.reset();
-  marks.are_two = marks.canvas.has_value() || moodle.size() > 1;
-  return marks;
 }
 
 }  // namespace
@@ -180,6 +103,12 @@ Owner owner_with_id(const std::string& name, const std::string& id) {
   return {(name.empty() ? "" : student_name(name) + " ") + "(" + shown + ")", id, {}};
 }
 
+Owner owner_with_unproven_id(const std::string& name, const std::string& id) {
+  Owner owner = owner_with_id(name, id);
+  owner.lms_id = kUnproven + id;
+  return owner;
+}
+
 std::optional<std::string> chapter_of_file(const std::string& name, const std::vector<std::string>& chapters) {
   const std::string stem = normal(fs::path(name).stem().string());
   std::optional<std::string> found;
@@ -192,13 +121,36 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
   return found;
 }
 
-bool is_persons(const std::string& lms_id) { return !lms_id.empty() && !lms_id.starts_with(kParticipant); }
+std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters) {
+  const std::set<std::string_view> versions = {"copy", "final", "fixed", "new", "old", "v", "version"};
+  const std::string own = name.substr(name.find_last_of("/\\") + 1);  // it may hold a path as Windows writes one
+  const auto chapter = chapter_of_file(own, chapters);
+  std::string text = normal(fs::path(own).stem().string()), said;
+  if (chapter) text.erase(place_of(text, *chapter), chapter->size());
+  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('-', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (!word.empty() && !versions.contains(word)) said += (said.empty() ? "" : "-") + word;
+    begin = end + 1;
+  }
+  return said;
+}
 
-std::optional<NamedFile> owner_of_file(const std::string& name, const std::vector<std::string>& chapters) {
-  const Marks marks = marks_of(name);
-  if (marks.are_two) return std::nullopt;
-  if (marks.canvas) return named_by_canvas(*marks.canvas);
-  if (marks.moodle && !marks.moodle->rest.empty()) return named_by_moodle(*marks.moodle);
+bool is_participants(const std::string& lms_id) { return lms_id.starts_with(kParticipant); }
+
+bool is_persons(const std::string& lms_id) {
+  return !lms_id.empty() && !is_participants(lms_id) && !lms_id.starts_with(kUnproven);
+}
+
+std::string number_of(const std::string& lms_id) {
+  return lms_id.substr(lms_id.starts_with(kUnproven) ? kUnproven.size() : 0);
+}
+
+NamedFile owner_of_file(const std::string& name, const std::vector<std::string>& chapters) {
+  const auto moodle = moodle_mark(name);
+  if (moodle && !moodle->rest.empty()) return named_by_moodle(*moodle);
+  if (const auto canvas = canvas_mark(name)) return named_by_canvas(*canvas);
   // STUDENT_CHAPTER.cu: what stands before the chapter's name, without the separator.
   const std::string stem = fs::path(name).stem().string();
   for (const std::string& chapter : chapters) {
@@ -206,22 +158,54 @@ std::optional<NamedFile> owner_of_file(const std::string& name, const std::vecto
     const std::size_t before = stem.size() - chapter.size();
     if (std::string_view("_-. ").find(stem[before - 1]) == std::string_view::npos) continue;
     const std::string student = stem.substr(0, before - 1);
-    if (!student.empty()) return NamedFile{{student_name(student), "", {}}, name, NamedBy::student_and_chapter};
+    if (!student.empty()) return {{student_name(student), "", {}}, name, NamedBy::student_and_chapter};
   }
-  return NamedFile{{student_name(stem), "", {}}, name, NamedBy::name};
+  return {{student_name(stem), "", {}}, name, NamedBy::name};
 }
 
-std::optional<NamedFile> owner_of_folder(const std::string& name) {
-  const Marks marks = marks_of(name);
-  if (marks.are_two) return std::nullopt;
-  // What some programs make of a backslash in a learner's own name. Without the mark people call folders so, too.
-  if (marks.canvas && marks.canvas->is_late) return named_by_canvas(*marks.canvas);
-  if (marks.moodle) {
-    NamedFile named = named_by_moodle(*marks.moodle);
+ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<std::string>& chapters)
+    : chapters_(chapters), canvas_([&] {
+        std::vector<std::string> names;
+        std::copy_if(files.begin(), files.end(), std::back_inserter(names),
+                     [](const std::string& name) { return !moodle_mark(name); });
+        return names;
+      }()) {
+  std::string plain;
+  bool has_canvas = false;
+  for (const std::string& name : files) {
+    const std::string stem = fs::path(name).stem().string();
+    const bool is_chapters = std::find(chapters.begin(), chapters.end(), stem) != chapters.end();
+    if (is_chapters || !(is_source(name) || is_zip(name))) continue;
+    const bool is_platforms = owner_of_file(name, chapters).by == NamedBy::platform;
+    has_canvas = has_canvas || (is_platforms && !moodle_mark(name));
+    if (!is_platforms && plain.empty()) plain = name;
+  }
+  told_ = canvas_.told();
+  is_mixed_ = has_canvas && !plain.empty();
+  if (!is_mixed_) return;
+  told_.emplace_back(plain,
+                     "is not called as Canvas calls files, and others beside it are: so the names may be anybody's, "
+                     "their numbers join nobody, and their times are those of the files; if the others are Canvas', "
+                     "grade them by themselves");
+}
+
+NamedFile ClassNames::owner_of(const std::string& name) const {
+  const auto canvas = moodle_mark(name) ? std::nullopt : canvas_.of(name);
+  NamedFile named = canvas ? named_by_canvas(*canvas) : owner_of_file(name, chapters_);
+  if (is_mixed_ && is_persons(named.owner.lms_id)) named.owner.lms_id = kUnproven + named.owner.lms_id;
+  if (is_mixed_) named.owner.mark = LateMark::none;
+  return named;
+}
+
+NamedFile owner_of_folder(const std::string& name) {
+  if (const auto moodle = moodle_mark(name)) {
+    NamedFile named = named_by_moodle(*moodle);
     named.rest = name;
     return named;
   }
-  return NamedFile{{student_name(name), "", {}}, name, NamedBy::name};
+  // What some programs make of a backslash in a learner's own name. Without the mark people call folders so, too.
+  if (const auto canvas = canvas_mark(name); canvas && canvas->is_late) return named_by_canvas(*canvas);
+  return {{student_name(name), "", {}}, name, NamedBy::name};
 }
 
 std::string name_letters(const std::string& name) {

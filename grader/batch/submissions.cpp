@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -23,8 +22,6 @@ constexpr std::size_t kMostNobodys = 20;  // lines at one path about files that 
 
 constexpr std::size_t kMostWaysUp = 3;  // lines about entries that lead out of a zip
 
-constexpr const char* kTwoMarks = "two platforms' marks are in its name, so nobody can say whose it is";
-
 using Records = std::map<std::string, LmsRecord>;
 
 class Collector {
@@ -34,6 +31,7 @@ class Collector {
 
   // All paths that are going to be added.
   Status expect(const std::vector<fs::path>& paths) {
+    std::map<fs::path, std::vector<std::string>> names;
     for (const fs::path& path : paths) {
       const fs::path full = full_path(path);
       const std::string name = full.filename().string();
@@ -44,7 +42,9 @@ class Collector {
       }
       bool& is_own = is_own_folder_.try_emplace(full.parent_path(), true).first->second;
       is_own = is_own && ((is_source(name) || is_zip(name)) && (chapters_.is_chapter(name) || paths.size() == 1));
+      if (is_source(name) || is_zip(name)) names[full.parent_path()].push_back(name);
     }
+    for (const auto& [folder, files] : names) names_.try_emplace(folder, files, chapters_.known());
     return kOk;
   }
 
@@ -54,8 +54,7 @@ class Collector {
     const fs::path full = full_path(path);
     const std::string name = full.filename().string();
     const fs::file_status status = is_one ? fs::symlink_status(full, error) : fs::status(full, error);
-    nobodys_ = more_nobodys_ = 0;
-    nobodys_by_name_.clear();
+    nobodys_ = 0;
     if (!fs::exists(status)) {
       return Error{
           .message = "there is nothing to grade", .file = path.string(), .advice = "give a file, a folder or a zip"};
@@ -67,9 +66,8 @@ class Collector {
       top_ = plain_name(name);
       ROOFWALK_TRY_STATUS(fs::is_directory(status) ? add_class_folder(full, name) : add_class_zip(full, path));
     }
-    if (nobodys_ > kMostNobodys) more_nobodys_ += nobodys_ - kMostNobodys;
-    if (more_nobodys_ > 0)
-      handed_.left_out.push_back({top_, fmt::format("holds {} more that nobody can place", more_nobodys_)});
+    if (nobodys_ > kMostNobodys)
+      handed_.left_out.push_back({top_, fmt::format("holds {} more that nobody can place", nobodys_ - kMostNobodys)});
     return kOk;
   }
 
@@ -121,32 +119,45 @@ class Collector {
     }
     // `grade alice/vector-add.cu alice/naive-gemm.cu`: the folder's name is the student's. Of `hw1/*` it is nobody's.
     const bool is_alone = is_own_folder_.at(full.parent_path()) && !is_platforms_file(name);
-    if (is_alone && (chapters_.is_chapter(name) || is_known_student(folder))) {
+    if (is_alone && (chapters_.is_chapter(name) || (is_known_student(folder) && !names_its_student(name)))) {
       add_named(owner_of_folder(folder), pile_of(std::move(listing)), top_);
     } else {
-      add_file(std::move(listing.top.front()));
+      add_file(std::move(listing.top.front()), names_of(full));
     }
   }
 
+  // Of what is named, and lies beside it.
+  const ClassNames& names_of(const fs::path& full) {
+    const std::vector<std::string> alone = {full.filename().string()};
+    const ClassNames& names = names_.try_emplace(full.parent_path(), alone, chapters_.known()).first->second;
+    if (told_of_.insert(full.parent_path()).second) tell_of_names(top_, names);
+    return names;
+  }
+
+  void tell_of_names(const std::string& top, const ClassNames& names) {
+    for (const auto& [name, line] : names.told()) tell(name.empty() ? top : label_of(top, {name}), line);
+  }
+
   Status add_class_folder(const fs::path& full, const std::string& name) {
-    Listing listing = list_folder(full, grades_);
+    Listing listing = list_class_folder(full, grades_);
     if (!listing.trouble.empty()) leave_out(top_, listing.trouble);
     if (is_known_student(name)) {
       if (holds_students(listing) || looks_like_class(listing)) return doubtful_student();
       Pile pile = pile_of(std::move(listing));
-      if (may_hold_students(pile)) return doubtful_student();
+      if (may_hold_students(name, pile)) return doubtful_student();
       add_student(name, std::move(pile));
       return kOk;
     }
     if (is_only_student(listing)) {
-      if (may_hold_students(listing.folders.begin()->second)) {
+      const auto& [folder, pile] = *listing.folders.begin();
+      if (may_hold_students(folder, pile)) {
         return Error{.message = fmt::format("its only folder is `{}`, with others' folders or files in it: nobody can "
                                             "tell whether that is the class or a student",
-                                            plain_name(listing.folders.begin()->first)),
+                                            plain_name(folder)),
                      .file = top_,
                      .advice = "name that folder if it is the class; --each if all of it is one student's"};
       }
-      tell(label_of(top_, {listing.folders.begin()->first}),
+      tell(label_of(top_, {folder}),
            "is taken for a student, since no other folder is there; if it is the class, name it by itself; if "
            "what you named is one student's, add --each");
     }
@@ -168,16 +179,37 @@ class Collector {
            std::any_of(listing.top.begin(), listing.top.end(),
                        [](const Found& file) { return is_platforms_file(file.parts.front()); }) ||
            std::any_of(listing.folders.begin(), listing.folders.end(),
-                       [](const auto& one) { return is_platforms(one.first); });
+                       [](const auto& one) { return is_platforms(one.first) || is_gradescope_export(one.first); });
   }
 
-  static bool is_platforms_file(const std::string& name) {
-    const auto named = owner_of_file(name, {});
-    return !named || named->by == NamedBy::platform;
+  static bool is_platforms_file(const std::string& name) { return owner_of_file(name, {}).by == NamedBy::platform; }
+
+  // Whether a file's name says whose it is, whatever the folder is called in which it lies.
+  bool names_its_student(const std::string& name) const {
+    const NamedFile named = owner_of_file(name, chapters_.known());
+    return named.by != NamedBy::name || known_students_.contains(named.owner.student);
   }
 
-  // Whether there are folders side by side in it, none of them a chapter's or a checkout's.
-  bool may_hold_students(const Pile& pile) const {
+  // Whether files that lie side by side in a student's folder are called as others' hand-ins are: one that names
+  // somebody else, or several that may be anybody's.
+  bool names_others(const std::string& folder, const std::vector<Found>& files) const {
+    const std::string own = owner_of_folder(folder).owner.student;
+    std::set<std::string> others;
+    for (const Found& file : files) {
+      const std::string& name = file.parts.front();
+      if (file.parts.size() > 1 || chapters_.is_chapter(name)) continue;
+      const std::string student = owner_of_file(name, chapters_.known()).owner.student;
+      if (student == own) continue;
+      if (names_its_student(name)) return true;
+      if (is_hand_in(file)) others.insert(student);
+    }
+    return others.size() > 1 || people_in(files).size() > 1;
+  }
+
+  // Whether files in it are called as others' are, or there are folders side by side in it, none of them a chapter's or
+  // a checkout's.
+  bool may_hold_students(const std::string& called, const Pile& pile) const {
+    if (names_others(called, pile.files)) return true;
     std::set<std::string> folders;
     for (const Found& file : pile.files) {
       const std::string& first = file.parts.front();
@@ -199,14 +231,10 @@ class Collector {
   }
 
   bool is_known_student(const std::string& folder) const {
-    const auto named = owner_of_folder(folder);
-    return named && known_students_.contains(named->owner.student);
+    return known_students_.contains(owner_of_folder(folder).owner.student);
   }
 
-  static bool is_platforms(const std::string& folder) {
-    const auto named = owner_of_folder(folder);
-    return !named || named->by == NamedBy::platform;
-  }
+  static bool is_platforms(const std::string& folder) { return owner_of_folder(folder).by == NamedBy::platform; }
 
   bool holds_students(const Listing& listing) const {
     return std::any_of(listing.folders.begin(), listing.folders.end(),
@@ -227,23 +255,8 @@ class Collector {
     return hand_ins_.try_emplace(owner.student, chapters_, known).first->second;
   }
 
-  void add_named(const std::optional<NamedFile>& named, Pile pile, const std::string& label) {
-    if (named) {
-      hand_in(named->owner).add(std::move(pile), label, named->owner.mark);
-    } else {
-      leave_out_two_marks(label);
-    }
-  }
-
-  // Names that begin alike are one student's: a flood of them must not displace the only line about another.
-  void leave_out_two_marks(const std::string& label) {
-    constexpr std::size_t kMostAlike = 2;
-    const std::string name = label.substr(label.rfind('/') + 1);
-    if (++nobodys_by_name_[name.substr(0, name.find('_'))] > kMostAlike) {
-      ++more_nobodys_;
-    } else {
-      leave_out(label, kTwoMarks);
-    }
+  void add_named(const NamedFile& named, Pile pile, const std::string& label) {
+    hand_in(named.owner).add(std::move(pile), label, named.owner.mark);
   }
 
   void add_student(const std::string& folder, Pile pile) { add_named(owner_of_folder(folder), std::move(pile), top_); }
@@ -252,8 +265,13 @@ class Collector {
   Status add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
     Listing listing = list_class(zip);
     const bool is_known = is_known_student(stem);
-    if (is_known && (holds_students(listing) || looks_like_class(listing))) return doubtful_student();
-    if (is_known || is_one_students(listing, {}) || is_own_folder(listing, stem)) {
+    if (is_known && (holds_students(listing) || looks_like_class(listing) || may_hold_students(stem, pile_of(listing))))
+      return doubtful_student();
+    const bool is_one = is_one_students(listing, {});
+    if (!is_known && is_one) {
+      if (const auto doubt = doubt_of_files(listing)) return *doubt;
+    }
+    if (is_known || is_one || is_own_folder(listing, stem)) {
       add_student(stem, list_own(zip, written_at_s));
     } else if (is_only_student(listing)) {
       const std::string folder = plain_name(listing.folders.begin()->first);
@@ -285,11 +303,11 @@ class Collector {
   bool is_hand_in(const Found& file) const {
     const std::string& name = file.parts.front();
     if (chapters_.is_chapter(name)) return false;
-    const auto named = owner_of_file(name, chapters_.known());
-    if (is_zip(name) || !named || named->by == NamedBy::platform) return true;
+    const NamedFile named = owner_of_file(name, chapters_.known());
+    if (is_zip(name) || named.by == NamedBy::platform) return true;
     if (!is_source(name)) return false;
     const bool is_any = chapters_.of_source(name, /*is_only=*/true) && !chapters_.of_source(name, /*is_only=*/false);
-    return is_any || named->by == NamedBy::student_and_chapter;
+    return is_any || named.by == NamedBy::student_and_chapter;
   }
 
   // Files that are called as chapters are, with nothing beside them that may be a student's.
@@ -301,6 +319,35 @@ class Collector {
     return std::none_of(listing.top.begin(), listing.top.end(), [&](const Found& file) { return is_hand_in(file); }) &&
            std::none_of(listing.folders.begin(), listing.folders.end(),
                         [&](const auto& one) { return holds_hand_in(one.first, one.second, records); });
+  }
+
+  // What sources and zips that lie side by side say besides a chapter's name, which may be whose they are.
+  std::set<std::string> people_in(const std::vector<Found>& files) const {
+    std::set<std::string> words;
+    for (const Found& file : files) {
+      const std::string& name = file.parts.front();
+      if (file.parts.size() == 1 && (is_source(name) || is_zip(name)) && chapter_of_file(name, chapters_.known()))
+        words.insert(beside_chapter(name, chapters_.known()));
+    }
+    words.erase("");
+    return words;
+  }
+
+  // Files of a chapter, one of which is called as the chapter alone, and others as if by several people:
+  // "vector-add.cu" beside "vector-add_ada.cu" and "vector-add_bob.cu".
+  std::optional<Error> doubt_of_files(const Listing& listing) const {
+    if (people_in(listing.top).size() < 2) return std::nullopt;
+    const auto plain = std::find_if(listing.top.begin(), listing.top.end(),
+                                    [&](const Found& file) { return chapters_.is_chapter(file.parts.front()); });
+    const std::string chapters_own = plain == listing.top.end() ? "files" : plain_name(plain->parts.front());
+    return Error{
+        .message = fmt::format("holds {} beside files that are called as if by several people: nobody can tell "
+                               "whether that is the class or a student",
+                               chapters_own),
+        .file = top_,
+        .advice =
+            "--each if all of it is one student's; if it is the class, put that file into a folder "
+            "called as its student"};
   }
 
   // Nothing but one folder may be somebody's, and its name is no platform's.
@@ -322,9 +369,9 @@ class Collector {
       const std::string& name = file.parts.front();
       if (file.parts.size() > 1 || is_zip(name)) return false;
       has_chapter = has_chapter || chapters_.is_chapter(name);
-      const auto owner = owner_of_file(name, chapters_.known());
-      if (!owner || owner->by == NamedBy::platform) return false;
-      named += owner->by == NamedBy::student_and_chapter && !chapters_.is_chapter(name) ? 1 : 0;
+      const NamedFile owner = owner_of_file(name, chapters_.known());
+      if (owner.by == NamedBy::platform) return false;
+      named += owner.by == NamedBy::student_and_chapter && !chapters_.is_chapter(name) ? 1 : 0;
     }
     return has_chapter || named <= 1;
   }
@@ -333,6 +380,7 @@ class Collector {
   Status add_class(Listing listing, const std::string& name) {
     auto read = records_of(listing);
     if (is_one_students(listing, read ? *read : Records())) {
+      if (const auto doubt = doubt_of_files(listing)) return *doubt;
       add_student(name, pile_of(std::move(listing)));
       return kOk;
     }
@@ -353,7 +401,11 @@ class Collector {
                "a student can choose",
                std::count_if(records.begin(), records.end(), has_no_time) - 1, listing.metadata.front().parts.front()));
     }
-    tell_of_moodles_times(listing);
+    std::vector<std::string> files;
+    for (const Found& file : listing.top) files.push_back(file.parts.front());
+    const ClassNames names(files, chapters_.known());
+    tell_of_names(top_, names);
+    tell_of_downloads_times(listing, names);
     const std::size_t ways_up = std::min(listing.leading_up.size(), kMostWaysUp);
     for (std::size_t i = 0; i < ways_up; ++i) {
       leave_out(top_ + "/" + plain_name(listing.leading_up[i]),
@@ -361,7 +413,7 @@ class Collector {
     }
     if (const std::size_t more = listing.leading_up.size() - ways_up; more > 0)
       leave_out(top_, fmt::format("holds {} more entries that lead out of their folders (`..`)", more));
-    for (Found& file : listing.top) add_file(std::move(file));
+    for (Found& file : listing.top) add_file(std::move(file), names);
     for (auto& [folder, pile] : listing.folders) add_folder(folder, std::move(pile), records);
     for (const auto& [folder, record] : records) {  // whose files are not there
       if (listing.folders.contains(folder)) continue;
@@ -370,30 +422,33 @@ class Collector {
     return kOk;
   }
 
-  // Moodle writes a zip's entries with the time at which it makes the zip.
-  void tell_of_moodles_times(const Listing& listing) {
-    constexpr std::int64_t kDownload_s = 120;
-    constexpr std::size_t kFew = 3;
+  // Moodle writes a zip's entries with the time at which it makes the zip, as Canvas does for a quiz, and that takes
+  // its time where files are large.
+  void tell_of_downloads_times(const Listing& listing, const ClassNames& names) {
+    constexpr std::int64_t kNextFile_s = 600;
     std::set<std::string> owners;
-    std::int64_t first_s = std::numeric_limits<std::int64_t>::max(), last_s = 0;
-    const auto look = [&](const std::optional<NamedFile>& named, const Found& file) {
-      if (!named || named->owner.lms_id.empty() || is_persons(named->owner.lms_id)) return;
-      owners.insert(named->owner.student);
-      first_s = std::min(first_s, file.written_at_s);
-      last_s = std::max(last_s, file.written_at_s);
+    std::vector<std::int64_t> times_s;
+    const auto look = [&](const NamedFile& named, const Found& file) {
+      if (named.by != NamedBy::platform || named.owner.mark != LateMark::none) return;
+      owners.insert(named.owner.student);
+      times_s.push_back(file.written_at_s);
     };
-    for (const Found& file : listing.top) look(owner_of_file(file.parts.front(), chapters_.known()), file);
+    for (const Found& file : listing.top) look(names.owner_of(file.parts.front()), file);
     for (const auto& [folder, pile] : listing.folders) {
       for (const Found& file : pile.files) look(owner_of_folder(folder), file);
     }
-    if (owners.size() >= kFew && last_s - first_s <= kDownload_s) {
-      tell(top_,
-           "has all its files within two minutes, as in a zip that Moodle has just made: they say when it was "
-           "downloaded, not when anybody handed in, so download it at the deadline or set none");
-    }
+    if (owners.size() < 2 || names.is_mixed()) return;
+    std::sort(times_s.begin(), times_s.end());
+    const bool has_pause = std::adjacent_find(times_s.begin(), times_s.end(), [](std::int64_t a, std::int64_t b) {
+                             return b - a > kNextFile_s;
+                           }) != times_s.end();
+    if (has_pause) return;
+    tell(top_,
+         "has all its files within minutes of each other, as in a zip that a platform has just made: they say when it "
+         "was downloaded, not when anybody handed in, so download it at the deadline or set none");
   }
 
-  void add_file(Found file) {
+  void add_file(Found file, const ClassNames& names) {
     const std::string name = file.parts.front(), label = label_of(top_, file.parts);
     const bool is_gradable = is_source(name) || is_zip(name);
     if (is_gradable && chapters_.is_chapter(name)) {
@@ -402,16 +457,12 @@ class Collector {
                 "its student");
       return;
     }
-    const auto named = owner_of_file(name, chapters_.known());
-    if (!named) {
-      leave_out_two_marks(label);
-      return;
-    }
+    const NamedFile named = names.owner_of(name);
     constexpr const char* kUnknown = "is neither a .cu file nor a folder nor a zip";
     if (is_gradable) {
-      hand_in(named->owner).add_file(std::move(file), top_, named->owner.mark, named->rest);
-    } else if (named->by == NamedBy::platform) {
-      hand_in(named->owner).tell(label, kUnknown);
+      hand_in(named.owner).add_file(std::move(file), top_, named.owner.mark, named.rest);
+    } else if (named.by == NamedBy::platform) {
+      hand_in(named.owner).tell(label, kUnknown);
     } else {
       leave_out(label, kUnknown);
     }
@@ -475,10 +526,11 @@ class Collector {
   const fs::path& grades_;
   const KeepSource& keep_;
   std::string top_;  // what the path is called, for labels
-  std::size_t nobodys_ = 0, more_nobodys_ = 0;
-  std::map<std::string, std::size_t> nobodys_by_name_;  // with two marks, by how the names begin
+  std::size_t nobodys_ = 0;
   std::map<std::string, Owner> students_;
   std::map<std::string, HandIn> hand_ins_;  // by student
+  std::map<fs::path, ClassNames> names_;    // of the files that are named, by folder
+  std::set<fs::path> told_of_;
   std::map<fs::path, bool> is_own_folder_;  // whether all that is named in a folder is called as chapters are
   std::optional<Error> doubt_;
   Handed handed_;

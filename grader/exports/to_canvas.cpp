@@ -143,7 +143,7 @@ std::set<std::string> ids_of(const CsvRow& row, const Heads& heads) {
 
 // "Jane Doe (7)" -> "Jane Doe"; empty where there is nothing but a number.
 std::string without_id(const Owner& owner) {
-  const std::string id = "(" + owner.lms_id + ")";
+  const std::string id = "(" + number_of(owner.lms_id) + ")";
   if (owner.lms_id.empty() || !owner.student.ends_with(id)) return owner.student;
   return trimmed(owner.student.substr(0, owner.student.size() - id.size()));
 }
@@ -170,7 +170,7 @@ Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, 
   std::vector<const StudentRow*> by_number, by_name;
   std::string trouble;
   for (const StudentRow& one : book.rows) {
-    const std::string called = without_id(one.owner), id = id_key(one.owner.lms_id);
+    const std::string called = without_id(one.owner), id = id_key(number_of(one.owner.lms_id));
     const bool is_number = one.owner.lms_id.empty() && own.contains(called);
     if (own.contains(id)) {
       if (called.empty() || may_be_one(called, row[heads.student])) {

@@ -17,7 +17,7 @@ std::string to_csv(const Gradebook& book) {
   head.emplace_back("total_percent");
   table.rows.push_back(std::move(head));
   for (const StudentRow& row : book.rows) {
-    CsvRow cells{row.owner.student, row.owner.lms_id};
+    CsvRow cells{row.owner.student, number_of(row.owner.lms_id)};
     for (const Cell& cell : row.cells) {
       const Entry* entry = cell.counting();
       const auto points = cell.points();

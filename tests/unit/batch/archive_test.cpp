@@ -117,6 +117,21 @@ TEST(Archives, OfTooManyEntriesAreNotOpened) {
 }
 
 // What looks like the end of an archive is its comment here, many times.
+// Somebody's stored bytes near the cut look like the end of an archive, of an empty one or of another.
+TEST(Archives, ACutDownloadIsNoEmptyClass) {
+  const test::ScratchFolder folder;
+  const std::string empty_end = "PK\5\6" + std::string(18, '\0');
+  EXPECT_TRUE(Archive::in_memory(empty_end));
+  for (const std::size_t behind : {0u, 1u, 64u, 65u, 3000u}) {
+    const std::string bytes = "PK\3\4" + std::string(3000, 'x') + empty_end + std::string(behind, 'x');
+    EXPECT_FALSE(Archive::in_memory(bytes)) << behind;
+  }
+  ASSERT_TRUE(write_archive(folder.path() / "a.zip", kFiles));
+  const std::string whole = file_text(folder.path() / "a.zip");
+  EXPECT_TRUE(Archive::in_memory(whole + "\r\n"));
+  EXPECT_FALSE(Archive::in_memory(whole + std::string(1000, 'x')));
+}
+
 TEST(Archives, OneListOfEntriesCounts) {
   std::string bytes = test::zip_of_many(
       1000, [](std::size_t i) { return std::to_string(i); }, "x");

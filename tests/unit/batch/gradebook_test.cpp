@@ -220,6 +220,14 @@ TEST_F(Book, ANewerFileThatCouldNotBeReadIsTold) {
   EXPECT_TRUE(make().left_out.empty());
 }
 
+TEST_F(Book, WhatIsLeftOutIsToldWhereNothingElseCame) {
+  terms_.chapters.clear();
+  chapters_.clear();
+  students_ = {{"eve", "", {}}};
+  left_out_ = {{"c/eve/x", "is a link", "eve"}};
+  EXPECT_EQ(make().left_out.size(), 1u);
+}
+
 // Moodle numbers people anew in each assignment, groups among them.
 TEST_F(Book, MoodlesNumbersJoinNobody) {
   students_ = {{"Ada B (1201)", "Participant 1201", {}},
@@ -234,6 +242,16 @@ TEST_F(Book, MoodlesNumbersJoinNobody) {
       book.left_out[0].reason,
       "has a row beside that of Ada B (1201): Moodle numbers people anew in each assignment, so give each its own "
       "--grades");
+}
+
+// Nor those that a student typed, or may have chosen; a number with a name is one row.
+TEST_F(Book, UnprovenNumbersJoinNobody) {
+  students_ = {owner_with_unproven_id("Ada", "77"), owner_with_unproven_id("Eve", "77"),
+               owner_with_unproven_id("Ada", "77"), owner_with_id("Cy", "77")};
+  const Gradebook book = make();
+  EXPECT_EQ(book.rows.size(), 3u);
+  EXPECT_TRUE(book.left_out.empty());
+  EXPECT_EQ(to_json(book)["students"][0]["lms_id"], "77");
 }
 
 TEST_F(Book, NamesakesAreTold) {

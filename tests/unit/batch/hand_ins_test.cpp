@@ -57,6 +57,10 @@ std::string in_gradescope(int i, const std::string& file) {
 std::string of_gradescope(int i) { return fmt::format("S{0} (s{0}@x.edu)", i); }
 std::string in_canvas(int i, const std::string& file) { return fmt::format("s{}_{}_9{}_{}", i, 100 + i, i, file); }
 std::string of_canvas(int i) { return fmt::format("s{} ({})", i, 100 + i); }
+std::string in_quiz(int i, const std::string& file) {
+  return fmt::format("s{}x{}_question_7_9{}_{}", i, 100 + i, i, file);
+}
+std::string of_quiz(int i) { return fmt::format("s{}x ({})", i, 100 + i); }
 std::string in_moodle(int i, const std::string& file) {
   return fmt::format("S {}_{}_assignsubmission_file_/{}", i, 100 + i, file);
 }
@@ -76,6 +80,7 @@ const Shape kShapes[] = {
     {"CanvasZip", true, false, false, in_canvas, of_canvas, nothing},
     {"CanvasFolder", false, false, false, in_canvas, of_canvas, nothing},
     {"CanvasZipOfZips", true, true, false, in_canvas_zip, of_canvas, nothing},
+    {"CanvasQuizZip", true, false, false, in_quiz, of_quiz, nothing},
     {"MoodleZip", true, false, false, in_moodle, of_moodle, nothing},
     {"MoodleFolder", false, false, false, in_moodle, of_moodle, nothing},
     {"FlatMoodleZip", true, false, false, in_flat_moodle, of_moodle, nothing},

@@ -1,5 +1,6 @@
 // The paths that an instructor names: one is the class, several are one student's hand-in each, and none of these says
 // whose it is but by its own name.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -136,9 +137,10 @@ TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
   // Nor where a student is called as the folder is.
   const Handed known = collect_all(paths, {{"vector-add"}, {}, {"hw1"}});
   EXPECT_THAT(students(known), ElementsAre("ada", "dan (104)"));
-  EXPECT_EQ(known.submissions[1].owner.mark, LateMark::late);
+  EXPECT_EQ(known.submissions[1].owner.mark, LateMark::none);  // not all are Canvas'
   const Handed single = collect_all(at("hw1/dan_LATE_104_92_vector-add.cu"), {{"vector-add"}, {}, {"hw1"}});
   EXPECT_THAT(students(single), ElementsAre("dan (104)"));
+  EXPECT_EQ(single.submissions[0].owner.mark, LateMark::late);
 }
 
 // "Extract all" makes a folder around the class's.
@@ -233,6 +235,102 @@ TEST_F(NamedPaths, ALinkInAClassIsItsStudents) {
   const Handed handed = collect_all(at("c"));
   EXPECT_THAT(students(handed), ElementsAre("ada", "bob", "eve"));
   EXPECT_THAT(left_out(handed), ElementsAre("c/eve: is a link, and links are not followed"));
+}
+
+// Of a hand-in, a folder that is called as Gradescope's is the student's own, and a link is no folder.
+TEST_F(NamedPaths, ALinkCalledAsAnExportIsNotFollowed) {
+  hand_in("c/ada/vector-add.cu", "A");
+  for (const char* target : {"..", "../ada"}) {
+    fs::remove_all(at("c/eve"));
+    fs::create_directories(at("c/eve"));
+    fs::create_directory_symlink(target, at("c/eve/assignment_1_export"));
+    Wanted each = {{"vector-add", "tiled-gemm"}};
+    each.each_is_one = true;
+    for (const Handed& handed :
+         {collect_all({at("c/ada"), at("c/eve")}), collect_all(at("c/eve"), each), collect_all(at("c"))}) {
+      for (const Submission& s : handed.submissions) EXPECT_EQ(s.owner.student, "ada") << target;
+      EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("is a link, and links are not followed"))) << target;
+    }
+    EXPECT_THAT(lines(collect_all(at("c/eve"))), IsEmpty()) << target;  // named as the class
+  }
+  hand_in("c/fay/assignment_1_export/vector-add.cu", "F");
+  EXPECT_THAT(
+      lines(collect_all({at("c/ada"), at("c/fay")})),
+      ElementsAre("ada vector-add c/ada/vector-add.cu", "fay vector-add c/fay/assignment_1_export/vector-add.cu"));
+}
+
+// Who calls a file after the class's next folder is no owner of all that lies in it.
+TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
+  const std::vector<std::vector<std::string>> classes = {
+      {"ada_tiled-gemm.cu", "bob_tiled-gemm.cu"}, {"ada.zip", "bob.zip"}, {"zoe_tiled-gemm.cu"}, {"ada.cu", "zoe.cu"}};
+  Wanted wanted = {{"vector-add", "tiled-gemm"}, {}, {"hw2", "ada"}};
+  for (const auto& files : classes) {
+    fs::remove_all(at("hw2"));
+    std::vector<ArchiveFile> zipped;
+    for (const std::string& file : files) {
+      const std::string bytes = file.ends_with(".zip") ? zip_of({{"tiled-gemm.cu", file}}) : "by " + file;
+      hand_in(("hw2/" + file).c_str(), bytes);
+      zipped.push_back({file, bytes});
+    }
+    folder_.write("hw2.zip", zip_of(zipped));
+    for (const char* path : {"hw2", "hw2.zip"}) {
+      const auto handed = try_all({at(path)}, wanted);
+      ASSERT_FALSE(handed) << path << " " << files.front();
+      EXPECT_THAT(handed.error().text(), HasSubstr("nobody can tell whether that is the class or a student"));
+    }
+  }
+  // A file of it alone is whose it says.
+  hand_in("hw2/bob_tiled-gemm.cu", "B");
+  EXPECT_THAT(students(collect_all(at("hw2/bob_tiled-gemm.cu"), wanted)), ElementsAre("bob"));
+  wanted.chapters = {"tiled-gemm"};
+  hand_in("hw2/ada.cu", "A");
+  EXPECT_THAT(students(collect_all(at("hw2/ada.cu"), wanted)), ElementsAre("ada"));
+  // Her own files in her folder are hers.
+  hand_in("ada/ada_tiled-gemm.cu", "A");
+  hand_in("ada/kernel.cu", "A");
+  EXPECT_THAT(students(collect_all(at("ada"), wanted)), ElementsAre("ada"));
+}
+
+// Else it would be a student from then on.
+TEST_F(NamedPaths, AFolderOfFilesInAFolderIsAsked) {
+  for (const char* form : {"{}_vector-add.cu", "vector-add_{}.cu"}) {
+    fs::remove_all(at("up"));
+    for (const char* student : {"ada", "bob"})
+      hand_in(("up/hw5/" + fmt::format(fmt::runtime(form), student)).c_str(), student);
+    const auto doubtful = try_all({at("up")});
+    ASSERT_FALSE(doubtful) << form;
+    EXPECT_THAT(doubtful.error().text(), HasSubstr("name that folder if it is the class"));
+    EXPECT_EQ(students(collect_all(at("up/hw5"))).size(), 2u) << form;
+    // Nor where somebody is called so already.
+    EXPECT_FALSE(try_all({at("up/hw5")}, {{"vector-add", "tiled-gemm"}, {}, {"hw5"}})) << form;
+  }
+}
+
+// One plain name beside them does not make all files one student's.
+TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
+  for (const char* form : {"vector-add_{}.cu", "{}_vector-add (1).cu"}) {
+    fs::remove_all(at("hw"));
+    std::vector<ArchiveFile> files;
+    for (const char* student : {"ada", "bob", "cid"})
+      files.push_back({fmt::format(fmt::runtime(form), student), student});
+    for (const ArchiveFile& file : files) hand_in(("hw/" + file.name).c_str(), file.bytes);
+    EXPECT_EQ(students(collect_all(at("hw"))).size(), 3u) << form;
+    files.push_back({"vector-add.cu", "E"});
+    hand_in("hw/vector-add.cu", "E");
+    folder_.write("hw.zip", zip_of(files));
+    for (const char* path : {"hw", "hw.zip"}) {
+      const auto doubtful = try_all({at(path)});
+      ASSERT_FALSE(doubtful) << path;
+      EXPECT_THAT(doubtful.error().text(),
+                  HasSubstr("holds vector-add.cu beside files that are called as if by several"));
+    }
+  }
+  // One's own versions.
+  hand_in("ada/vector-add.cu", "A");
+  hand_in("ada/vector-add-2.cu", "A2");
+  hand_in("ada/vector-add - Copy.cu", "A3");
+  hand_in("ada/02-tiled-gemm_old.cu", "A4");
+  EXPECT_THAT(students(collect_all(at("ada"))), ElementsAre("ada"));
 }
 
 }  // namespace

@@ -129,6 +129,20 @@ TEST(Site, WhatCameIsToldWithoutItsPlace) {
   EXPECT_THAT(page, Not(HasSubstr("Secret Name")));
 }
 
+// Where files lie side by side a platform, or the student, has put the name before the file's.
+TEST(Site, WhatCameIsToldWithoutItsName) {
+  Gradebook book = test::small_class();
+  book.rows[3].owner.student = "Secret Name (12)";
+  for (const char* file : {"Secret Name_12_assignsubmission_file_a.pdf", "secretname_12_346_b.pdf", "Secret Name_c.cu",
+                           "Secret Name.zip", "Secret Name", "Secret Name_12_assignsubmission_file_"})
+    book.rows[3].left_out.push_back({std::string("c.zip/") + file, "cannot be graded", "Secret Name (12)"});
+  const Site site = site_of(book, false);
+  const std::string& page = site.files.at(site.names[3][2]);
+  for (const char* told : {"<li>a.pdf: cannot", "<li>b.pdf: cannot", "<li>c.cu: cannot", "<li>a file: cannot"})
+    EXPECT_THAT(page, HasSubstr(told));
+  for (const char* name : {"Secret", "secret"}) EXPECT_THAT(page, Not(HasSubstr(name)));
+}
+
 TEST(Site, LooksAsItDid) {
   const Site site = site_of(test::small_class(), false);
   const std::regex style("<style>[^<]*</style>");

@@ -61,6 +61,20 @@ TEST(Canvas, OneColumnIsFilled) {
   testing::expect_golden(TEST_GOLDEN_DIR "/canvas.csv", result->csv);
 }
 
+// As a quiz has it, and a team, which one member's number stands behind.
+TEST(Canvas, ANumberThatMayBeChosenNeedsTheName) {
+  Gradebook book = test::small_class();
+  for (StudentRow& row : book.rows) {
+    if (row.owner.lms_id == "17") row.owner = owner_with_unproven_id("lovelace_ada", "17");
+    if (row.owner.student.find("O'Hara") != std::string::npos) row.owner = owner_with_id("team_5", "18");
+  }
+  const auto result = fill_canvas(book, kExported, {"Roofwalk (42)", "vector-add"});
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_NE(read_csv(result->csv)->rows[2][6], "");
+  EXPECT_EQ(read_csv(result->csv)->rows[3][6], "1");  // as it was
+  EXPECT_THAT(result->notes, Contains(HasSubstr("the number is team_5 (18)'s, whose name is another")));
+}
+
 TEST(Canvas, TheTotalIsScaledToWhatIsPossible) {
   const auto result = fill_canvas(test::small_class(), kExported, {"Roofwalk (43)"});
   ASSERT_TRUE(result);

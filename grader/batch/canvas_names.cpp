@@ -1,0 +1,263 @@
+#include "grader/batch/canvas_names.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "grader/batch/lms_names.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr std::size_t kMostReadings = 8;   // of one name
+constexpr std::size_t kMostNamesTold = 3;  // in a line
+
+constexpr std::string_view kLateMark = "_LATE", kSmallLate = "_late";
+
+// How many bytes of it are letters, digits and `_`, which Canvas leaves of a name; those of other characters are taken
+// for letters.
+std::size_t word_bytes(std::string_view text, std::string_view more = "_") {
+  const auto end = std::find_if(text.begin(), text.end(), [&](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return std::isalnum(byte) == 0 && byte < 0x80 && more.find(c) == std::string_view::npos;
+  });
+  return static_cast<std::size_t>(end - text.begin());
+}
+
+// FILE_REST from `at` on, where there is one.
+bool take_file(const std::string& text, std::size_t at, CanvasMark& mark) {
+  const std::size_t digits = digits_at(text, at), rest = at + digits + 1;
+  if (digits == 0 || rest > text.size() || text[rest - 1] != '_') return false;
+  mark.file = text.substr(at, digits);
+  mark.rest = text.substr(rest);
+  return true;
+}
+
+// anon_FIVE_FILE_REST, with LATE_ before it where it is late: a hand-in to an assignment that is graded anonymously.
+std::optional<CanvasMark> anonymous_mark(const std::string& text) {
+  constexpr std::string_view kLateAnonymous = "LATE_", kAnonymous = "anon_";
+  constexpr std::size_t kIdBytes = 5;
+  CanvasMark mark;
+  mark.is_late = text.starts_with(kLateAnonymous);
+  const std::size_t begin = mark.is_late ? kLateAnonymous.size() : 0, end = begin + kAnonymous.size() + kIdBytes;
+  mark.name = text.substr(begin, end - begin);
+  if (!mark.name.starts_with(kAnonymous) || text.size() <= end || text[end] != '_') return std::nullopt;
+  const std::string_view id = std::string_view(mark.name).substr(kAnonymous.size());
+  const bool is_id = word_bytes(id, "") == kIdBytes;
+  return is_id && take_file(text, end + 1, mark) ? std::optional(mark) : std::nullopt;
+}
+
+// NAME + ID + _question_QUESTION_FILE_REST: what a quiz's question got. Its names keep their dashes.
+std::vector<CanvasMark> quiz_marks(const std::string& text) {
+  constexpr std::string_view kQuestion = "_question_";
+  std::vector<CanvasMark> marks;
+  const std::size_t name_end = word_bytes(text, "_-");
+  for (std::size_t at = text.find(kQuestion); at < name_end; at = text.find(kQuestion, at + 1)) {
+    std::size_t begin = at;
+    while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
+    const std::size_t question = at + kQuestion.size(), digits = digits_at(text, question);
+    CanvasMark mark{text.substr(0, begin), text.substr(begin, at - begin), "", "", false, false, false};
+    const bool is_one = digits_at(text, begin) > 0 && digits > 0 && question + digits < text.size() &&
+                        text[question + digits] == '_' && take_file(text, question + digits + 1, mark);
+    if (is_one) marks.push_back(std::move(mark));
+    if (marks.size() == kMostReadings) break;
+  }
+  return marks;
+}
+
+// NAME_ID_FILE_REST or NAME_LATE_ID_FILE_REST, and NAME_ID_text.html and NAME_ID_link.html for what is no file. Older
+// releases write the mark of lateness in small letters.
+std::vector<CanvasMark> plain_marks(const std::string& text, std::size_t most) {
+  std::vector<CanvasMark> marks;
+  const std::size_t name_end = word_bytes(text);
+  for (std::size_t at = text.find('_'); at < name_end && marks.size() < most; at = text.find('_', at + 1)) {
+    const std::size_t digits = digits_at(text, at + 1), second = at + 1 + digits;
+    if (digits == 0 || second >= text.size() || text[second] != '_') continue;
+    CanvasMark mark{text.substr(0, at), text.substr(at + 1, digits), "", ""};
+    const std::string_view behind = std::string_view(text).substr(second);
+    if (behind == "_text.html" || behind == "_link.html") {
+      mark.rest = behind.substr(1);
+    } else if (!take_file(text, second + 1, mark)) {
+      continue;
+    }
+    mark.is_late = mark.name.ends_with(kLateMark);
+    if (mark.is_late) mark.name.resize(mark.name.size() - kLateMark.size());
+    marks.push_back(std::move(mark));
+  }
+  return marks;
+}
+
+// A name of Canvas' is in small letters, and its numbers do not begin with 0.
+bool may_be_canvas(const CanvasMark& mark) {
+  const auto is_large = [](char c) { return c >= 'A' && c <= 'Z'; };
+  return std::none_of(mark.name.begin(), mark.name.end(), is_large) && !mark.id.starts_with('0') &&
+         !mark.file.starts_with('0');
+}
+
+// What the names tell that can be read in but one way, and how often each file's number may be there.
+struct NameEvidence {
+  std::map<std::string, std::set<std::string>> names_of;  // by number
+  std::map<std::string, std::size_t> files;
+  std::size_t fewest_digits = 0, most_digits = 0;  // of a file's number; 0 where nothing is known
+
+  void add(const std::vector<CanvasMark>& readings) {
+    for (const CanvasMark& mark : readings) files[mark.file] += mark.file.empty() ? 0 : 1;
+    if (readings.size() != 1) return;
+    const CanvasMark& sure = readings.front();
+    names_of[sure.id].insert(sure.name);
+    if (sure.file.empty()) return;
+    fewest_digits = most_digits == 0 ? sure.file.size() : std::min(fewest_digits, sure.file.size());
+    most_digits = std::max(most_digits, sure.file.size());
+  }
+
+  bool allows(const CanvasMark& mark) const {
+    const auto known = names_of.find(mark.id);
+    const std::size_t digits = mark.file.size();
+    // Where nothing else is known: Canvas has more files than people.
+    const std::size_t fewest = most_digits == 0 ? mark.id.size() : fewest_digits;
+    const bool is_length = digits == 0 || (digits + 1 >= fewest && (most_digits == 0 || digits <= most_digits + 1));
+    return may_be_canvas(mark) && is_length && files.at(mark.file) <= 1 &&
+           (known == names_of.end() || known->second.contains(mark.name));
+  }
+};
+
+std::string called(const CanvasMark& mark) { return owner_with_id(mark.name, mark.id).student; }
+
+}  // namespace
+
+std::size_t digits_at(std::string_view text, std::size_t at) {
+  constexpr std::size_t kMostDigits = 18;
+  std::size_t count = 0;
+  while (at + count < text.size() && text[at + count] >= '0' && text[at + count] <= '9') ++count;
+  return count <= kMostDigits ? count : 0;
+}
+
+std::optional<CanvasMark> canvas_mark(const std::string& text) {
+  if (auto anonymous = anonymous_mark(text)) return anonymous;
+  if (auto quiz = quiz_marks(text); !quiz.empty()) return quiz.front();
+  auto marks = plain_marks(text, 1);
+  if (marks.empty()) return std::nullopt;
+  CanvasMark& mark = marks.front();
+  if (mark.name.ends_with(kSmallLate)) {
+    mark.name.resize(mark.name.size() - kSmallLate.size());
+    mark.is_late = true;
+  }
+  return mark;
+}
+
+CanvasNames::CanvasNames(const std::vector<std::string>& names) {
+  // An assignment is anonymous for all, and a zip is of an assignment or of a quiz. Whoever is called otherwise chose
+  // so.
+  Readings plain, quiz, anonymous;
+  bool has_letters = false;
+  for (const std::string& name : names) {
+    auto marks = plain_marks(name, kMostReadings), of_quiz = quiz_marks(name);
+    const auto hidden = anonymous_mark(name);
+    if (!marks.empty()) plain[name] = std::move(marks);
+    if (!of_quiz.empty()) quiz[name] = std::move(of_quiz);
+    if (hidden) anonymous[name] = {*hidden};
+    has_letters = has_letters || (hidden && hidden->name.find_first_not_of("0123456789", 5) != std::string::npos);
+  }
+  const auto holds_all = [&](const Readings& some) {
+    return !some.empty() && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      return some.contains(name) || !(plain.contains(name) || quiz.contains(name) || anonymous.contains(name));
+    });
+  };
+  if (has_letters && holds_all(anonymous)) {
+    for (auto& [name, marks] : anonymous) marks_[name] = std::move(marks.front());
+    return;
+  }
+  const bool is_quiz = holds_all(quiz);
+  decide(is_quiz ? quiz : plain);
+  if (!is_quiz) settle_small_lates();
+  part_numbers();
+}
+
+// What stays open has a name and a row of its own.
+void CanvasNames::decide(const Readings& readings) {
+  NameEvidence evidence;
+  for (const auto& [name, marks] : readings) evidence.add(marks);
+  std::size_t open = 0;
+  std::pair<std::string, std::string> first;
+  for (const auto& [name, marks] : readings) {
+    std::vector<CanvasMark> left;
+    std::copy_if(marks.begin(), marks.end(), std::back_inserter(left),
+                 [&](const CanvasMark& mark) { return marks.size() == 1 || evidence.allows(mark); });
+    if (left.size() == 1) {
+      marks_[name] = left.front();
+      continue;
+    }
+    if (left.empty()) left = marks;
+    CanvasMark own = left.back();
+    own.name += "_" + own.id;
+    own.id.clear();
+    if (++open == 1)
+      first = {name, fmt::format("can be read as {}'s and as {}'s", called(left.front()), called(left.back()))};
+    marks_[name] = std::move(own);
+  }
+  if (open == 0) return;
+  told_.emplace_back(first.first, fmt::format("{}{}: nobody can tell, so it has a row of its own", first.second,
+                                              open > 1 ? fmt::format(", and {} more in two ways, too", open - 1) : ""));
+}
+
+// Today's Canvas writes LATE, and everything else small: a group may be called "lab late". Older releases write that
+// small, too, and a `_` between the parts of each name.
+void CanvasNames::settle_small_lates() {
+  std::size_t with_parts = 0;
+  bool has_large = false;
+  std::vector<std::map<std::string, CanvasMark>::iterator> small;
+  for (auto at = marks_.begin(); at != marks_.end(); ++at) {
+    const std::string& name = at->second.name;
+    const bool is_small = name.ends_with(kSmallLate);
+    const std::string_view called = std::string_view(name).substr(0, name.size() - (is_small ? kSmallLate.size() : 0));
+    has_large = has_large || at->second.is_late;
+    with_parts += called.find('_') != std::string_view::npos ? 1 : 0;
+    if (is_small) small.push_back(at);
+  }
+  if (small.empty()) return;
+  const bool are_late = !has_large && 2 * with_parts >= marks_.size();
+  for (const auto& at : small) {
+    CanvasMark& mark = at->second;
+    if (!are_late) continue;
+    mark.name.resize(mark.name.size() - kSmallLate.size());
+    mark.is_late = true;
+  }
+  told_.emplace_back(
+      small.front()->first,
+      fmt::format("{} `late` in small letters behind a name: taken for {}",
+                  small.size() > 1 ? fmt::format("and {} more have", small.size() - 1) : "has",
+                  are_late ? "Canvas' mark, as its older releases write it" : "a part of the name, and for no mark"));
+}
+
+// One number with several names was read wrongly, or somebody took it: it joins nobody.
+void CanvasNames::part_numbers() {
+  std::map<std::string, std::set<std::string>> names_of;
+  for (const auto& [name, mark] : marks_) {
+    if (!mark.id.empty()) names_of[mark.id].insert(mark.name);
+  }
+  std::size_t shared = 0;
+  std::string first;
+  for (const auto& [id, names] : names_of) {
+    if (names.size() < 2 || ++shared > 1) continue;
+    std::vector<std::string> shown_names;
+    for (const std::string& name : names) {
+      if (shown_names.size() < kMostNamesTold) shown_names.push_back(plain_name(name));
+    }
+    first = fmt::format("has the number {} behind {} names ({}{})", id, names.size(), fmt::join(shown_names, ", "),
+                        names.size() > shown_names.size() ? ", ..." : "");
+  }
+  for (auto& [name, mark] : marks_) mark.is_persons = mark.is_persons && names_of[mark.id].size() == 1;
+  if (shared == 0) return;
+  told_.emplace_back("", fmt::format("{}{}: each is a row of its own, and the number joins nobody", first,
+                                     shared > 1 ? fmt::format(", and so {} numbers more", shared - 1) : ""));
+}
+
+std::optional<CanvasMark> CanvasNames::of(const std::string& name) const {
+  const auto at = marks_.find(name);
+  return at == marks_.end() ? std::nullopt : std::optional(at->second);
+}
+
+}  // namespace roofwalk
