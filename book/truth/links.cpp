@@ -5,10 +5,10 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <regex>
 #include <sstream>
 
 #include "book/truth/page.h"
+#include "common/base/pattern.h"
 
 namespace roofwalk::book {
 namespace {
@@ -34,8 +34,8 @@ void each_line_of_prose(const std::string& text, Visit visit) {
 }
 
 std::string without_code(const std::string& line) {
-  static const std::regex kCode("`[^`]*`");
-  return std::regex_replace(line, kCode, "");
+  static const Pattern kCode("`[^`]*`");
+  return kCode.replace_all(line, "");
 }
 
 // "Where the model misleads" -> "where-the-model-misleads".
@@ -55,13 +55,12 @@ std::string anchor_of(const std::string& heading) {
 }  // namespace
 
 std::vector<Link> links_of(const std::string& text) {
-  static const std::regex kLink(R"((!?)\[([^\]]*)\]\(([^)\s]+)\))");
+  static const Pattern kLink(R"((!?)\[([^\]]*)\]\(([^)\s]+)\))");
   std::vector<Link> links;
   each_line_of_prose(text, [&](const std::string& line, int number) {
     const std::string prose = without_code(line);
-    for (std::sregex_iterator link(prose.begin(), prose.end(), kLink), none; link != none; ++link) {
-      links.push_back({number, (*link)[1].length() > 0, (*link)[2], (*link)[3]});
-    }
+    for (const Pattern::Groups& link : kLink.search_all(prose))
+      links.push_back({number, !link[1].empty(), link[2], link[3]});
   });
   return links;
 }
@@ -69,10 +68,10 @@ std::vector<Link> links_of(const std::string& text) {
 std::set<std::string> anchors_of(const std::string& text) {
   std::set<std::string> anchors;
   each_line_of_prose(text, [&](const std::string& line, int) {
-    static const std::regex kHeading(R"(#{1,6} (.*))");
-    std::smatch heading;
-    if (!std::regex_match(line, heading, kHeading)) return;
-    const std::string anchor = anchor_of(heading[1]);
+    static const Pattern kHeading(R"(#{1,6} (.*))");
+    const auto heading = kHeading.match(line);
+    if (!heading) return;
+    const std::string anchor = anchor_of((*heading)[1]);
     std::string name = anchor;
     for (int again = 1; !anchors.insert(name).second; ++again) name = fmt::format("{}-{}", anchor, again);
   });

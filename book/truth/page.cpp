@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <sstream>
+
+#include "common/base/pattern.h"
 
 namespace roofwalk::book {
 namespace {
@@ -25,15 +26,16 @@ bool is_fence(const std::string& line) { return line.starts_with("```"); }
 
 // The mark that a line by itself is. Errors: it begins like one and is none.
 Result<Mark> parse_mark(const std::string& line, int number) {
-  static const std::regex kMark(
+  static const Pattern kMark(
       R"re(<!-- (copy|run|file|holds|figure|draw|let ([a-z][a-z0-9_]*)): (.*?)( \| lines "([^"]+)" to "([^"]+)")? -->)re");
-  static const std::regex kText(R"re(([^ ]+) "(.+)")re");
-  std::smatch match, text;
-  if (!std::regex_match(line, match, kMark)) {
+  static const Pattern kText(R"re(([^ ]+) "(.+)")re");
+  const auto found = kMark.match(line);
+  if (!found) {
     return Error{
         "this comment is no mark: copy, let NAME, run, file, holds, figure or draw, then a colon (book/truth/page.h)",
         "", number};
   }
+  const Pattern::Groups& match = *found;
   Mark mark;
   mark.line = number;
   mark.kind = kind_of(match[1]);
@@ -42,9 +44,10 @@ Result<Mark> parse_mark(const std::string& line, int number) {
   mark.first = match[5];
   mark.last = match[6];
   if (mark.kind == MarkKind::holds) {
-    if (!std::regex_match(mark.subject, text, kText)) return Error{"a file holds PATH \"TEXT\"", "", number};
-    mark.first = text[2];
-    mark.subject = text[1].str();  // last, for the match points into it
+    const auto text = kText.match(mark.subject);
+    if (!text) return Error{"a file holds PATH \"TEXT\"", "", number};
+    mark.first = (*text)[2];
+    mark.subject = (*text)[1];
   }
   if (mark.kind == MarkKind::run || mark.kind == MarkKind::let) {
     if (!mark.subject.starts_with(kCall)) return Error{"a command begins with ./roofwalk", "", number};
@@ -57,9 +60,9 @@ bool has_image(const Mark& mark) { return mark.kind == MarkKind::figure || mark.
 
 // The file of the image that a line is; empty where it is none.
 std::string image_of(const std::string& line) {
-  static const std::regex kImage(R"(!\[[^\]]+\]\((images/[a-z0-9-]+\.svg)\))");
-  std::smatch match;
-  return std::regex_match(line, match, kImage) ? match[1].str() : "";
+  static const Pattern kImage(R"(!\[[^\]]+\]\((images/[a-z0-9-]+\.svg)\))");
+  const auto match = kImage.match(line);
+  return match ? (*match)[1] : "";
 }
 
 bool has_block(const Mark& mark) { return mark.kind == MarkKind::run || mark.kind == MarkKind::file; }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <regex>
 
 #include "common/base/hash.h"
+#include "common/base/pattern.h"
 
 namespace roofwalk::book {
 namespace {
@@ -38,13 +38,13 @@ std::string hex_of(const Color& color) {
   return text;
 }
 
-Color color_of(const std::smatch& match) {
-  if (match[1].matched) {
+Color color_of(const Pattern::Groups& match) {
+  if (!match[1].empty()) {
     const auto value = std::stoul(match[1], nullptr, 16);
     return {static_cast<double>(value >> 16 & 255) / 255, static_cast<double>(value >> 8 & 255) / 255,
             static_cast<double>(value & 255) / 255};
   }
-  if (match[2].matched) return {std::stod(match[2]) / 255, std::stod(match[3]) / 255, std::stod(match[4]) / 255};
+  if (!match[2].empty()) return {std::stod(match[2]) / 255, std::stod(match[3]) / 255, std::stod(match[4]) / 255};
   return match[5] == "white" ? Color{1, 1, 1} : Color{0, 0, 0};
 }
 
@@ -53,16 +53,9 @@ constexpr std::string_view kSeal = "<!-- roofwalk: script ";
 }  // namespace
 
 std::string dark_of(const std::string& svg) {
-  static const std::regex kColor(R"(#([0-9a-fA-F]{6})\b|rgb\(\s*(\d+),\s*(\d+),\s*(\d+)\s*\)|\b(black|white)\b)");
-  const std::string picture = svg.substr(0, svg.find(kSeal));
-  std::string out;
-  auto rest = picture.begin();
-  for (std::sregex_iterator color(picture.begin(), picture.end(), kColor), none; color != none; ++color) {
-    out.append(rest, picture.begin() + color->position());
-    out += hex_of(turned(color_of(*color)));
-    rest = picture.begin() + color->position() + color->length();
-  }
-  return out.append(rest, picture.end());
+  static const Pattern kColor(R"(#([0-9a-fA-F]{6})\b|rgb\(\s*(\d+),\s*(\d+),\s*(\d+)\s*\)|\b(black|white)\b)");
+  return kColor.replace_each(svg.substr(0, svg.find(kSeal)),
+                             [](const Pattern::Groups& match) { return hex_of(turned(color_of(match))); });
 }
 
 std::string sealed(const std::string& svg, const std::string& script) {

@@ -32,6 +32,25 @@ std::optional<Pattern::Groups> Pattern::search(const std::string& text) const {
   return groups_of(found);
 }
 
+std::vector<Pattern::Groups> Pattern::search_all(const std::string& text) const {
+  std::vector<Groups> places;
+  for (std::sregex_iterator found(text.begin(), text.end(), compiled_->regex), none; found != none; ++found)
+    places.push_back(groups_of(*found));
+  return places;
+}
+
+std::string Pattern::replace_each(const std::string& text,
+                                  const std::function<std::string(const Groups&)>& with) const {
+  std::string out;
+  auto rest = text.begin();
+  for (std::sregex_iterator found(text.begin(), text.end(), compiled_->regex), none; found != none; ++found) {
+    out.append(rest, (*found)[0].first);
+    out += with(groups_of(*found));
+    rest = (*found)[0].second;
+  }
+  return out.append(rest, text.end());
+}
+
 std::string Pattern::replace_all(const std::string& text, const std::string& with) const {
   return std::regex_replace(text, compiled_->regex, with);
 }

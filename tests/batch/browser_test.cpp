@@ -1,6 +1,6 @@
 // The report in headless Chromium, on a screen as wide as a phone's, with the network cut.
-#include <regex>
 
+#include "common/base/pattern.h"
 #include "tests/batch/class_fixture.h"
 
 namespace roofwalk::test {
@@ -44,9 +44,9 @@ class BrowserTest : public ClassTest {
                        "--user-data-dir=" + (folder_ / "browser").string(), "--dump-dom", "file://" + wrapper.string()},
          .timeout_s = 120});
     EXPECT_TRUE(result);
-    std::smatch match;
     const std::string output = result ? result->output : "";
-    return std::regex_search(output, match, std::regex("<title>([^<]*)</title>")) ? match[1].str() : output;
+    const auto title = Pattern("<title>([^<]*)</title>").search(output);
+    return title ? (*title)[1] : output;
   }
 };
 

@@ -1,7 +1,7 @@
 // What `handout` writes is a course that builds and works.
-#include <regex>
 #include <sstream>
 
+#include "common/base/pattern.h"
 #include "tests/batch/class_fixture.h"
 
 namespace roofwalk::test {
@@ -82,10 +82,10 @@ std::vector<std::string> printed_in(const std::string& page,
 }
 
 std::vector<std::string> relative_links(const std::string& page) {
-  static const std::regex link(R"(\]\(([^)\s]+)\))");
+  static const Pattern link(R"(\]\(([^)\s]+)\))");
   std::vector<std::string> targets;
-  for (auto at = std::sregex_iterator(page.begin(), page.end(), link); at != std::sregex_iterator(); ++at) {
-    const std::string target = (*at)[1].str().substr(0, (*at)[1].str().find('#'));
+  for (const Pattern::Groups& match : link.search_all(page)) {
+    const std::string target = match[1].substr(0, match[1].find('#'));
     if (!target.empty() && target.find(':') == std::string::npos) targets.push_back(target);
   }
   return targets;

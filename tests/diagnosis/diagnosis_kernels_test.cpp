@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <set>
 
 #include "common/base/json.h"
+#include "common/base/pattern.h"
 #include "common/roofline/diagnosis.h"
 #include "grader/pipeline.h"
 #include "grader/profile/profile.h"
@@ -75,9 +75,9 @@ Claim claim_of(const fs::path& file) {
   std::ifstream in(file);
   std::string first;
   std::getline(in, first);
-  std::smatch match;
-  EXPECT_TRUE(std::regex_match(first, match, std::regex("// diagnosis: ([a-z_]+), line (\\d+)"))) << first;
-  return match.empty() ? Claim{} : Claim{match[1], std::stoi(match[2])};
+  const auto match = Pattern("// diagnosis: ([a-z_]+), line (\\d+)").match(first);
+  EXPECT_TRUE(match) << first;
+  return match ? Claim{(*match)[1], std::stoi((*match)[2])} : Claim{};
 }
 
 std::vector<std::string> causes_of(const Attempt& attempt) {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <regex>
 
 #include "common/base/json.h"
+#include "common/base/pattern.h"
 
 namespace roofwalk::test {
 namespace {
@@ -54,15 +54,15 @@ std::optional<double> figure(const Json& attempt, const std::vector<const char*>
 }
 
 // UUIDs of GPUs and of slices, and who was seen on one (gpu_state.cpp).
-const std::regex& private_words() {
-  static const std::regex kWords(
+const Pattern& private_words() {
+  static const Pattern kWords(
       "(GPU|MIG)-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|"
       "uses this GPU: [^\n]*");
   return kWords;
 }
 
 bool is_private(const Json& json) {
-  if (json.is_string()) return std::regex_search(json.get_ref<const std::string&>(), private_words());
+  if (json.is_string()) return private_words().search(json.get_ref<const std::string&>()).has_value();
   return json.is_structured() && std::any_of(json.begin(), json.end(), is_private);
 }
 
@@ -74,7 +74,7 @@ std::string kernel_of(const Json& attempt) {
 
 Json without_private(Json record) {
   if (record.is_string()) {
-    return std::regex_replace(record.get<std::string>(), private_words(), "(private)");
+    return private_words().replace_all(record.get<std::string>(), "(private)");
   }
   if (record.is_object() && record.contains("processes") && record["processes"].is_array()) {
     record["processes"] = record["processes"].size();

@@ -1,6 +1,6 @@
 #include "tests/laws/law.h"
 
-#include <regex>
+#include "common/base/pattern.h"
 
 namespace roofwalk::test {
 namespace {
@@ -116,9 +116,9 @@ std::string text_of(const fs::path& file) {
 std::string text_of(const OddMachine& odd) {
   std::string text = text_of(source_root() / "common/specs/classroom.toml");
   for (const auto& [key, value] : odd.values) {
-    const std::regex line("(\n" + key + " *= \\{ value = )[^,]*(,[^\n]*source = )[^\n]*");
-    EXPECT_TRUE(std::regex_search(text, line)) << key;
-    text = std::regex_replace(text, line, "$01" + value + "$2\"invented: odd\" }");
+    const Pattern line("(\n" + key + " *= \\{ value = )[^,]*(,[^\n]*source = )[^\n]*");
+    EXPECT_TRUE(line.search(text)) << key;
+    text = line.replace_all(text, "$01" + value + "$2\"invented: odd\" }");
   }
   return text;
 }

@@ -1,8 +1,7 @@
 // The one direction of the design, held: who may include whom.
 #include <gtest/gtest.h>
 
-#include <regex>
-
+#include "common/base/pattern.h"
 #include "tests/tidy/repository.h"
 
 namespace roofwalk::tidy {
@@ -14,8 +13,8 @@ std::string place(const std::filesystem::path& file, const Include& include) {
 }
 
 bool is_cuda_header(const std::string& name) {
-  static const std::regex kCuda(R"((.*/)?(cuda\w*|cupti\w*|nvperf\w*|nvml|nvrtc|driver_types|vector_types)\.(h|hpp))");
-  return !name.starts_with("common/") && std::regex_match(name, kCuda);
+  static const Pattern kCuda(R"((.*/)?(cuda\w*|cupti\w*|nvperf\w*|nvml|nvrtc|driver_types|vector_types)\.(h|hpp))");
+  return !name.starts_with("common/") && kCuda.match(name).has_value();
 }
 
 bool below(const std::filesystem::path& file, const std::string& folder) {
@@ -69,6 +68,13 @@ TEST(Layers, OnlyTheCudaDeviceIncludesCudaHeaders) {
     for (const Include& include : includes_in(text_of(file))) {
       EXPECT_FALSE(is_cuda_header(include.name)) << place(file, include);
     }
+  }
+}
+
+TEST(Layers, OnlyPatternIncludesRegex) {  // which takes a compiler seconds in each file
+  for (const auto& file : files_below()) {
+    if (!is_cpp(file) || file == "common/base/pattern.cpp") continue;
+    for (const Include& include : includes_in(text_of(file))) EXPECT_NE(include.name, "regex") << place(file, include);
   }
 }
 

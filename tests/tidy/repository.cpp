@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <regex>
 #include <sstream>
 
+#include "common/base/pattern.h"
 #include "common/base/subprocess.h"
 
 namespace roofwalk::tidy {
@@ -50,10 +50,10 @@ const std::vector<fs::path>& all_files() {
 
 // The words after USES in each roofwalk_layer(...) of a CMakeLists.txt.
 void read_layers(const std::string& cmake, std::map<std::string, std::set<std::string>>& uses) {
-  static const std::regex kCall(R"(roofwalk_layer\(\s*(\w+)([^)]*)\))");
-  for (auto call = std::sregex_iterator(cmake.begin(), cmake.end(), kCall); call != std::sregex_iterator(); ++call) {
-    std::istringstream words((*call)[2]);
-    std::set<std::string>& layer = uses[(*call)[1]];
+  static const Pattern kCall(R"(roofwalk_layer\(\s*(\w+)([^)]*)\))");
+  for (const Pattern::Groups& call : kCall.search_all(cmake)) {
+    std::istringstream words(call[2]);
+    std::set<std::string>& layer = uses[call[1]];
     bool in_uses = false;
     for (std::string word; words >> word;) {
       if (word == "USES" || word == "SOURCES" || word == "LINKS") {
@@ -97,16 +97,14 @@ std::string text_of(const fs::path& file) {
 }
 
 std::vector<Include> includes_in(const std::string& text) {
-  static const std::regex kInclude(R"re(^\s*#\s*include\s*["<]([^">]+)[">])re");
+  static const Pattern kInclude(R"re(^\s*#\s*include\s*["<]([^">]+)[">])re");
   std::vector<Include> includes;
   std::istringstream lines(without_raw_strings(text));
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    std::smatch match;
-    if (line.find("include") != std::string::npos && std::regex_search(line, match, kInclude)) {
-      includes.push_back({number, match[1]});
-    }
+    if (line.find("include") == std::string::npos) continue;
+    if (const auto match = kInclude.search(line)) includes.push_back({number, (*match)[1]});
   }
   return includes;
 }

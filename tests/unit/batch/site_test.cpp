@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <regex>
-
+#include "common/base/pattern.h"
 #include "common/measure/roofs.h"
 #include "tests/support/golden.h"
 #include "tests/support/small_class.h"
@@ -99,11 +98,12 @@ TEST(Site, NothingTurnsOrHidesItsText) {
 
 TEST(Site, LinksLeadToItsOwnFiles) {
   const Site site = site_of(test::small_class(), true);
-  const std::regex link("(href|src)=\"([^\"]*)\"");
+  const Pattern link("(href|src)=\"([^\"]*)\"");
   int links = 0;
   for (const auto& [path, text] : site.files) {
-    for (auto it = std::sregex_iterator(text.begin(), text.end(), link); it != std::sregex_iterator(); ++it, ++links) {
-      const auto target = (std::filesystem::path(path).parent_path() / (*it)[2].str()).lexically_normal();
+    for (const Pattern::Groups& match : link.search_all(text)) {
+      ++links;
+      const auto target = (std::filesystem::path(path).parent_path() / match[2]).lexically_normal();
       EXPECT_TRUE(site.files.contains(target.string())) << path << " links to " << target;
     }
   }
@@ -145,10 +145,9 @@ TEST(Site, WhatCameIsToldWithoutItsName) {
 
 TEST(Site, LooksAsItDid) {
   const Site site = site_of(test::small_class(), false);
-  const std::regex style("<style>[^<]*</style>");
-  testing::expect_golden(TEST_GOLDEN_DIR "/class.html", std::regex_replace(site.files.at("index.html"), style, ""));
-  testing::expect_golden(TEST_GOLDEN_DIR "/student.html",
-                         std::regex_replace(site.files.at(site.names[2][2]), style, ""));
+  const Pattern style("<style>[^<]*</style>");
+  testing::expect_golden(TEST_GOLDEN_DIR "/class.html", style.replace_all(site.files.at("index.html"), ""));
+  testing::expect_golden(TEST_GOLDEN_DIR "/student.html", style.replace_all(site.files.at(site.names[2][2]), ""));
 }
 
 }  // namespace

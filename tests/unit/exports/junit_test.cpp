@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <pugixml.hpp>
-#include <regex>
 #include <set>
 
+#include "common/base/pattern.h"
 #include "grader/exports/exports.h"
 #include "tests/support/golden.h"
 #include "tests/support/small_class.h"
@@ -54,7 +54,7 @@ void check_case(const pugi::xml_node& one, std::vector<std::string>& broken, std
 
 // What the reader forgives: a bare "<" in an attribute, a bare "&" anywhere.
 bool is_strict(const std::string& text) {
-  static const std::regex bare_ampersand("&(?!(amp|lt|gt|quot|apos|#\\d+|#x[0-9a-fA-F]+);)");
+  static const Pattern bare_ampersand("&(?!(amp|lt|gt|quot|apos|#\\d+|#x[0-9a-fA-F]+);)");
   bool in_tag = false;
   char quote = 0;
   for (const char c : text) {
@@ -67,7 +67,7 @@ bool is_strict(const std::string& text) {
       in_tag = c == '<';
     }
   }
-  return !std::regex_search(text, bare_ampersand);
+  return !bare_ampersand.search(text);
 }
 
 std::vector<std::string> rules_broken_by(const std::string& text) {
@@ -75,9 +75,9 @@ std::vector<std::string> rules_broken_by(const std::string& text) {
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' && c != '\r') return {"no control characters"};
   }
-  static const std::regex reference("&#(x?)([0-9a-fA-F]+);");
-  for (auto it = std::sregex_iterator(text.begin(), text.end(), reference); it != std::sregex_iterator(); ++it) {
-    const auto code = std::stoul((*it)[2], nullptr, (*it)[1].length() > 0 ? 16 : 10);
+  static const Pattern reference("&#(x?)([0-9a-fA-F]+);");
+  for (const Pattern::Groups& match : reference.search_all(text)) {
+    const auto code = std::stoul(match[2], nullptr, match[1].empty() ? 10 : 16);
     if (code < 32 && code != 9 && code != 10 && code != 13) return {"no control characters"};
   }
   pugi::xml_document document;
@@ -85,12 +85,11 @@ std::vector<std::string> rules_broken_by(const std::string& text) {
   if (!text.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>")) broken.emplace_back("says its encoding");
   const pugi::xml_node root = document.document_element();
   if (std::string(root.name()) != "testsuites") return {"the root is testsuites"};
-  static const std::regex time("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d");
+  static const Pattern time("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d");
   for (const pugi::xml_node& suite : root.children()) {
     add(broken, missing_attributes(suite, {"name", "package", "id", "timestamp", "hostname", "tests", "failures",
                                            "errors", "skipped", "time"}));
-    if (!std::regex_match(suite.attribute("timestamp").value(), time))
-      broken.emplace_back("a timestamp without a zone");
+    if (!time.match(suite.attribute("timestamp").value())) broken.emplace_back("a timestamp without a zone");
     std::map<std::string, int> counts;
     for (const pugi::xml_node& one : suite.children("testcase")) check_case(one, broken, counts);
     for (const auto& [attribute, what] :

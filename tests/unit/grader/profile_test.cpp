@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <regex>
 #include <sstream>
 
+#include "common/base/pattern.h"
 #include "grader/profile/compare.h"
 #include "grader/profile/profile_html.h"
 #include "grader/profile/profile_text.h"
@@ -446,12 +446,12 @@ double luminance(const std::string& hex) {
 // WCAG 2.1, 1.4.3: text that is not large needs 4.5.
 TEST(ProfilePage, HasTheContrastThatTextNeeds) {
   const std::string page = profile_page(scale_profile());
-  const std::regex variables(R"(:root \{[^}]*\})"), variable(R"(--(\w+): (#[0-9a-f]{6}))");
+  const Pattern variables(R"(:root \{[^}]*\})"), variable(R"(--(\w+): (#[0-9a-f]{6}))");
   int schemes = 0;
-  for (std::sregex_iterator it(page.begin(), page.end(), variables), end; it != end; ++it, ++schemes) {
+  for (const Pattern::Groups& scheme : variables.search_all(page)) {
+    ++schemes;
     std::map<std::string, std::string> colours;
-    const std::string text = it->str();
-    for (std::sregex_iterator v(text.begin(), text.end(), variable); v != end; ++v) colours[(*v)[1]] = (*v)[2];
+    for (const Pattern::Groups& match : variable.search_all(scheme[0])) colours[match[1]] = match[2];
     for (const char* ground : {"ground", "hot", "new", "gone", "first"}) {
       for (const char* ink : {"ink", "quiet", "note", "bad", "foremost", "link"}) {
         const double a = luminance(colours.at(ink)), b = luminance(colours.at(ground));

@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <regex>
 #include <sstream>
 
 #include "charts.h"
+#include "common/base/pattern.h"
 #include "common/plot/plot.h"
 
 namespace roofwalk {
@@ -22,7 +22,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 // Without the blanks at line ends, which editors would eat.
-std::string trimmed(const std::string& text) { return std::regex_replace(text, std::regex(" +\n"), "\n"); }
+std::string trimmed(const std::string& text) { return Pattern(" +\n").replace_all(text, "\n"); }
 
 TEST(TextPlot, OfVectorAdd) {
   EXPECT_EQ(trimmed(text_plot(vector_add_chart(), 72, 18, false)), R"PLOT(
@@ -132,7 +132,7 @@ TEST(TextPlot, ColourOnlyAddsEscapes) {
   const std::string colored = text_plot(vector_add_chart(), 72, 18, true);
   EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
   EXPECT_THAT(colored, HasSubstr("\x1b[1;33m*\x1b[0m"));
-  EXPECT_EQ(std::regex_replace(colored, std::regex("\x1b\\[[0-9;]*m"), ""), plain);
+  EXPECT_EQ(Pattern("\x1b\\[[0-9;]*m").replace_all(colored, ""), plain);
 }
 
 TEST(TextPlot, NamesDotsThatALaterOneHides) {
