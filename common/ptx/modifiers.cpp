@@ -294,8 +294,12 @@ bool read_semantics(Reader& reader, Instruction& i) {
     i.is_volatile = true;
     return true;
   }
-  if (reader.take(".relaxed") || reader.take(i.opcode == Opcode::Ld ? ".acquire" : ".release")) {
+  const bool is_load = i.opcode == Opcode::Ld;
+  const bool ordered = reader.take(is_load ? ".acquire" : ".release");
+  if (ordered || reader.take(".relaxed")) {
     i.is_volatile = true;
+    i.acquires = ordered && is_load;
+    i.releases = ordered && !is_load;
     return take_scope(reader);
   }
   return true;
@@ -507,7 +511,10 @@ Reason read_atomic(Reader& reader, Instruction& i) {
   // The machine runs its warps in one order: every atomic is as strong as any program asks. The sanitizer minds.
   const auto take_order = [&] {
     if (reader.take(".relaxed")) return true;
-    i.is_volatile = is_reduction ? reader.take(".release") : reader.take_any({".acquire", ".release", ".acq_rel"});
+    const bool both = !is_reduction && reader.take(".acq_rel");
+    i.acquires = both || (!is_reduction && reader.take(".acquire"));
+    i.releases = both || (!i.acquires && reader.take(".release"));
+    i.is_volatile = i.acquires || i.releases;
     return i.is_volatile;
   };
   const bool ordered = take_order();

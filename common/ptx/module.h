@@ -255,6 +255,8 @@ struct Instruction {
   bool wrap = false;          // bmsk.wrap
   bool non_coherent = false;  // ld.global.nc
   bool is_volatile = false;   // also .relaxed, .acquire, .release: not to be moved
+  bool acquires = false;      // .acquire, .acq_rel: nothing behind it comes before it
+  bool releases = false;      // .release, .acq_rel: nothing before it comes behind it
   bool to = false;            // cvta.to
   bool transposed = false;    // ldmatrix.trans
   bool needs_count = false;   // mbarrier.arrive.noComplete

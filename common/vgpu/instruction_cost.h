@@ -16,8 +16,8 @@ struct Cost {
 };
 Cost cost_of(const ptx::Instruction& in);
 
-// The machine instructions that a quotient, remainder, reciprocal or square root becomes, by unit, for usual operands.
-// Nothing for any other instruction.
+// The machine instructions that an instruction becomes, by unit, where that is more than cost_of() tells: quotients,
+// roots, saturated, high and wide products, fields of bits. For usual operands. Nothing for any other instruction.
 std::vector<Cost> expansion_of(const ptx::Instruction& in);
 
 // Whether these are a subroutine that is called whatever the operands are.

@@ -71,22 +71,11 @@ Result<Program> Lowering::run() {
   program_.register_slots.assign(function_.registers.size(), kNoSlot);
   program_.fixed_registers.assign(function_.registers.size(), false);
   find_fixed_registers();
-  find_saved_registers();
   ROOFWALK_TRY_STATUS(slots_.lay_out_registers());
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
   slots_.finish();
   program_.lockstep = make_lockstep_code(program_);
   return std::move(program_);
-}
-
-void Lowering::find_saved_registers() {
-  program_.saved_registers.assign(function_.registers.size(), false);
-  for (const LinkedPart& part : linked_.parts) {
-    for (std::uint32_t i = 0; part.recursive && i < part.count; ++i) {
-      for_each_result(function_.instructions[part.first + i],
-                      [&](int reg) { program_.saved_registers[static_cast<std::size_t>(reg)] = true; });
-    }
-  }
 }
 
 void Lowering::lay_out_memory() {

@@ -55,7 +55,6 @@ class Lowering {
   // Finds the registers that only ever hold what the launch fixes: parameters, thread and block indices, constants, and
   // copies of those. What reads them reads those instead, and nothing is left to do where they are written.
   void find_fixed_registers();
-  void find_saved_registers();
   // Where that is kept, for the one result of an instruction; kNoSlot where the launch does not fix it.
   Slot fixed_value(const Instruction& in);
   // The slot of a source operand whose lanes have `bytes` (0: a predicate). kNoSlot: not supported.

@@ -140,6 +140,39 @@ constexpr auto kOperationTable = [] {
 
 bool is_countable(const Instruction& in) { return single_operation(in).has_value(); }
 
+// Integer work that ptxas makes so many instructions of, constants aside, in each copy that it keeps; 0: of others.
+std::uint32_t plain_issues(const Instruction& in) {
+  using ptx::Opcode;
+  const int bytes = ptx::size_bytes(in.type);
+  if (ptx::info(in.opcode).form == Form::barrier) return 1;
+  if (in.sat || ptx::is_float(in.type) || (bytes != 4 && bytes != 8)) return 0;
+  if (ptx::info(in.opcode).form == Form::compare) return bytes == 4 ? 1 : 0;
+  switch (in.opcode) {
+    case Opcode::Add:
+    case Opcode::Sub:
+    case Opcode::And:
+    case Opcode::Or:
+    case Opcode::Xor:
+      return bytes == 8 ? 2 : 1;
+    case Opcode::Shl:
+    case Opcode::Shr:
+    case Opcode::Min:
+    case Opcode::Max:
+      return bytes == 4 ? 1 : 0;
+    case Opcode::Mul:
+    case Opcode::Mad:
+      return bytes == 4 && in.mul == ptx::MulMode::lo ? 1 : 0;
+    default:
+      return 0;
+  }
+}
+
+// Of m16n8 at most, as the matrix instructions of compute capability 8.0 to 9.0 take.
+std::uint32_t products_of(const Instruction& in) {
+  constexpr int kRows = 16, kColumns = 8;
+  return static_cast<std::uint32_t>(std::max(in.shape.m * in.shape.n / (kRows * kColumns), 1));
+}
+
 class CodeMap {
  public:
   CodeMap(const ptx::Function& function, std::span<const BasicBlock> blocks, std::span<const MachineOp> code)
@@ -178,10 +211,8 @@ class CodeMap {
     for (std::uint32_t pc = 0; pc < ptx_.size(); ++pc)
       on_line.emplace(static_cast<std::uint32_t>(ptx_[pc].ptx_line), pc);
     pc_.assign(code_.size(), kNone);
-    calls_.assign(ptx_.size(), false);
     for (std::size_t i = 0; i < code_.size(); ++i) {
       if (const auto found = on_line.find(code_[i].ptx_line); found != on_line.end()) pc_[i] = found->second;
-      if (pc_[i] != kNone && class_at(i) == Class::call) calls_[pc_[i]] = true;
     }
   }
 
@@ -274,19 +305,21 @@ class CodeMap {
     }
   }
 
-  // Whether an instruction tells copies apart: it is the one that its PTX instruction must become in each. Not where
-  // its PTX instruction calls: it goes on behind the call, in a piece of its own.
-  bool counts(std::size_t i, bool all) const {
-    if (all) return !calls_[pc_[i]];
+  // Whether an instruction tells copies apart: it is the one that its PTX instruction must become in each, or one of
+  // so many. `plain`: integers do, where nothing else does.
+  bool counts(std::size_t i, bool plain) const {
+    if (plain && ptx::info(ptx_[pc_[i]].opcode).form == Form::barrier) return class_at(i) == Class::barrier;
+    if (plain) return plain_issues(ptx_[pc_[i]]) != 0 && class_at(i) != Class::constant;
     const auto single = single_operation(ptx_[pc_[i]]);
     if (!single) return false;
     const Operation found = operation_info(code_[i].operation);
     return found.unit == single->unit && (single->unit != Unit::memory || found.kind == single->kind);
   }
 
-  // What comes once in a copy: a PTX instruction, or where none tells copies apart, each kind of operation of it.
-  std::pair<std::uint32_t, std::uint32_t> key(std::size_t i, bool all) const {
-    return {pc_[i], all ? code_[i].operation : 0u};
+  // How many of them are one copy.
+  std::uint32_t of_a_copy(std::uint32_t pc, bool plain) const {
+    if (plain) return plain_issues(ptx_[pc]);
+    return ptx::info(ptx_[pc].opcode).form == Form::matrix_multiply ? products_of(ptx_[pc]) : 1;
   }
 
   std::vector<bool> find_branches() const {
@@ -316,9 +349,9 @@ class CodeMap {
   void find_versions(std::uint32_t b) {
     const BasicBlock& block = blocks_[b];
     const auto begin = ptx_.begin() + block.first;
-    const bool all = std::none_of(begin, begin + block.count, is_countable);
+    const bool plain = std::none_of(begin, begin + block.count, is_countable);
     std::vector<Version> versions;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> seen;  // by key: how many versions there were then
+    std::map<std::uint32_t, std::size_t> seen;  // by PTX instruction: how many versions there were then
     std::vector<std::uint32_t>& ops = by_block_[b];
     // What lies in a loop that PTX does not have around it is there by chance, but for the retries of atomics. (Where
     // blocks do not stand in the order of the flow, this may take code that belongs there: the rules stand in for it.)
@@ -329,37 +362,40 @@ class CodeMap {
       while (to < ops.size() && piece_[ops[to]] == piece_[ops[from]]) ++to;
       bool again = versions.empty();
       for (std::size_t i = from; i < to; ++i) {
-        const auto found = counts(ops[i], all) ? seen.find(key(ops[i], all)) : seen.end();
+        const auto found = counts(ops[i], plain) ? seen.find(pc_[ops[i]]) : seen.end();
         again = again || (found != seen.end() && found->second == versions.size());
       }
       if (again) versions.emplace_back();
       for (std::size_t i = from; i < to; ++i) {
-        if (counts(ops[i], all)) seen[key(ops[i], all)] = versions.size();
+        if (counts(ops[i], plain)) seen[pc_[ops[i]]] = versions.size();
         versions.back().ops.push_back(ops[i]);
       }
     }
-    for (Version& version : versions) measure(version, all);
+    for (Version& version : versions) measure(version, plain);
     versions_.push_back(std::move(versions));
   }
 
   // Keeps what lies as deep in loops as most of it does, and counts its copies.
-  void measure(Version& version, bool all) {
+  void measure(Version& version, bool plain) {
     std::map<int, std::size_t> depths;
-    for (const std::uint32_t i : version.ops) depths[depth_[i]] += counts(i, all) ? 1000 : 1;
+    for (const std::uint32_t i : version.ops) depths[depth_[i]] += counts(i, plain) ? 1000 : 1;
     version.depth = std::max_element(depths.begin(), depths.end(), [](const auto& a, const auto& b) {
                       return a.second < b.second;
                     })->first;
     std::erase_if(version.ops, [&](std::uint32_t i) { return depth_[i] != version.depth; });
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> times;  // by key
+    std::map<std::uint32_t, std::uint32_t> times;  // by PTX instruction
     for (const std::uint32_t i : version.ops) {
-      if (counts(i, all)) ++times[key(i, all)], ++version.countable;
+      if (counts(i, plain)) ++times[pc_[i]], ++version.countable;
     }
     version.covered = times.size();
     std::map<std::uint32_t, std::size_t> votes;
-    for (const auto& [of, count] : times) ++votes[count];
+    for (const auto& [pc, count] : times) ++votes[std::max(count / of_a_copy(pc, plain), 1u)];
     std::size_t most = 0;
+    // ptxas may make an integer twice where it is needed: copies are what several tell, the fewest where votes are
+    // even.
     for (const auto& [count, pcs] : votes) {
-      if (pcs >= most) most = pcs, version.copies = count;
+      const bool more = plain ? pcs > std::max<std::size_t>(most, 1) : pcs >= most;
+      if (more) most = pcs, version.copies = count;
     }
   }
 
@@ -447,7 +483,6 @@ class CodeMap {
   std::vector<int> depth_;                 // by machine instruction: loops around it
   std::vector<int> ptx_depth_;             // by basic block
   std::vector<bool> extra_, rare_;         // by machine instruction
-  std::vector<bool> calls_;                // by PTX instruction: there is a call in its code
   std::uint32_t pieces_ = 0;
   std::vector<std::vector<std::uint32_t>> by_block_;
   std::vector<std::vector<Version>> versions_;

@@ -287,9 +287,10 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   if (where == Where::shared) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
     count_shared(launch, warp, op, access, SharedUse::atomic);
-    const SharedTouch touch = in.atomic == ptx::AtomicOp::cas || in.is_volatile ? SharedTouch::lock
-                              : in.atomic == ptx::AtomicOp::exch                ? SharedTouch::publish
-                                                                                : SharedTouch::atomic;
+    const bool fetches = op->s[0] != kNoSlot;
+    const bool takes_lock = in.atomic == ptx::AtomicOp::cas || in.is_volatile;
+    const bool exchanges = in.atomic == ptx::AtomicOp::exch;
+    const SharedTouch touch = takes_lock ? SharedTouch::lock : exchanges ? SharedTouch::publish : SharedTouch::atomic;
     if (!check_shared(launch, warp, op, access, touch)) return nullptr;
     if (warp.trace != nullptr || warp.block->shadow != nullptr) {
       LaneBytes before;
@@ -300,11 +301,10 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
         writes = writes || std::memcmp(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)) != 0;
       });
       // Where lanes order what lies around them by fences, what one fetches may be a flag. Else only a poll is.
-      const bool fetches = op->s[0] != kNoSlot,
-                 sees = touch != SharedTouch::atomic || !writes || launch.program.has_fences;
+      const bool sees = touch != SharedTouch::atomic || !writes || launch.program.has_fences;
       if (warp.trace != nullptr)
         note_flags(launch, warp, op, access, {.reads = fetches && sees, .writes = writes, .atomic = true});
-      if (warp.block->shadow != nullptr && touch == SharedTouch::atomic && fetches && sees)
+      if (warp.block->shadow != nullptr && touch != SharedTouch::lock && fetches && sees)
         warp.block->shadow->see(warp.index, access);
       return after_memory(launch, warp, op);
     }

@@ -168,30 +168,69 @@ void note_meeting(Launch& launch, Warp& warp, const Op* op, std::uint32_t number
   launch.sm->traced.bytes += sizeof meeting;
 }
 
-void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, FlagUse use) {
-  constexpr std::uint64_t kWordBytes = 4;
-  constexpr std::uint32_t kMostFollowed = 1u << 16;  // of a block; beyond, one an instruction: flags are single words
-  ResidentBlock& block = *warp.block;
-  const std::uint32_t own = use.writes ? ++block.meetings : 0;
-  if (use.writes && block.flags.empty()) block.flags.resize(launch.program.shared_bytes / kWordBytes + 1);
-  bool follows = false;
-  for (int l = 0; l < kWarpSize; ++l) {
-    if ((access.mask >> l & 1u) == 0) continue;
-    const std::uint64_t end = access.of(l) + access.bytes;
-    for (std::uint64_t word = access.of(l) / kWordBytes; word * kWordBytes < end; ++word) {
+namespace {
+
+// One instruction's reads and writes of flags.
+class FlagNotes {
+ public:
+  FlagNotes(Launch& launch, Warp& warp, const Op* op, FlagUse use)
+      : launch_(launch), warp_(warp), op_(op), use_(use), own_(use.writes ? ++warp.block->meetings : 0) {
+    if (use.writes && warp.block->flags.empty()) warp.block->flags.resize(launch.program.shared_bytes / kWordBytes + 1);
+  }
+
+  void touch(std::uint64_t byte, std::uint32_t bytes) {
+    constexpr std::uint32_t kMostFollowed = 1u << 16;  // of a block; beyond, one an instruction: flags are single words
+    ResidentBlock& block = *warp_.block;
+    for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
       const std::uint32_t last = word < block.flags.size() ? block.flags[word] : 0;
-      if (use.writes) block.flags[word] = own;
-      if (last == 0 || last == own) continue;
-      if (use.reads) {
-        note_meeting(launch, warp, op, last, Meeting::Kind::waits);
-      } else if (use.atomic && use.writes && (!follows || block.followed < kMostFollowed)) {
-        note_meeting(launch, warp, op, last, Meeting::Kind::follows);
-        follows = true;
+      if (use_.writes) block.flags[word] = own_;
+      if (last == 0 || last == own_) continue;
+      if (use_.reads) {
+        note_meeting(launch_, warp_, op_, last, Meeting::Kind::waits);
+      } else if (use_.atomic && use_.writes && (!follows_ || block.followed < kMostFollowed)) {
+        note_meeting(launch_, warp_, op_, last, Meeting::Kind::follows);
+        follows_ = true;
         ++block.followed;
       }
     }
   }
-  if (use.writes) note_meeting(launch, warp, op, own, Meeting::Kind::arrives);
+
+  void finish() {
+    if (use_.writes) note_meeting(launch_, warp_, op_, own_, Meeting::Kind::arrives);
+  }
+
+ private:
+  static constexpr std::uint64_t kWordBytes = 4;
+
+  Launch& launch_;
+  Warp& warp_;
+  const Op* op_;
+  FlagUse use_;
+  std::uint32_t own_;
+  bool follows_ = false;
+};
+
+}  // namespace
+
+void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, FlagUse use) {
+  FlagNotes notes(launch, warp, op, use);
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1)
+    notes.touch(access.of(std::countr_zero(left)), access.bytes);
+  notes.finish();
+}
+
+void note_flag_write(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes) {
+  // Lanes change the same bytes one after the other: one write.
+  const auto& flags = warp.block->flags;
+  const auto& all = warp.trace->meetings;
+  const std::uint64_t word = byte / sizeof(std::uint32_t);
+  const std::uint32_t last = word < flags.size() ? flags[word] : 0;
+  for (auto at = all.rbegin(); last != 0 && at != all.rend() && at->outcome == warp.first_outcome + op->memory; ++at) {
+    if (at->kind == Meeting::Kind::arrives && at->number == last) return;
+  }
+  FlagNotes notes(launch, warp, op, {.writes = true, .atomic = true});
+  notes.touch(byte, bytes);
+  notes.finish();
 }
 
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb) {

@@ -55,6 +55,8 @@ struct FlagUse {
   bool reads = false, writes = false, atomic = false;
 };
 void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, FlagUse use);
+// The same of bytes that an instruction changes by itself: an mbarrier's, which others may read as a flag.
+void note_flag_write(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes);
 
 // Bounds of local memory (and of .param locals, which live there); false with the fault recorded.
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);

@@ -188,7 +188,6 @@ struct Program {
   LockstepCode lockstep;
   std::vector<Slot> register_slots;                       // by PTX register
   std::vector<bool> fixed_registers;                      // by PTX register: their slots hold it from the start
-  std::vector<bool> saved_registers;                      // by PTX register: a recursive function makes it anew
   std::uint32_t register_bytes = 0;                       // of one warp
   std::vector<Slot> matrix_slots;                         // of mma, which has more operands than an Op: d, a, b, c
   std::vector<std::uint8_t> constants;                    // broadcast to 32 lanes each

@@ -48,7 +48,7 @@ class Scheduler {
 
   ProgramSchedule run() {
     find_slots();
-    find_saving_calls();
+    find_stops();
     find_folded();
     ProgramSchedule out;
     out.blocks.resize(program_.blocks.size());
@@ -606,6 +606,7 @@ class Scheduler {
   void find_sources(std::uint32_t copies) {
     sources_.assign(static_cast<std::size_t>(copies) * block_->count, {});
     now_.clear();
+    last_stop_ = kNoValue;
     const auto ways = ways_within(program_, merged_);
     std::vector<State> left(merged_.members);  // what registers hold where each member ends
     for (std::uint32_t copy = 0; copy < copies; ++copy) {
@@ -640,9 +641,7 @@ class Scheduler {
     };
     for_each_source(in, read);
     if (in.guard >= 0) for_each_result(in, read);  // what lanes keep that it skips
-    if (saving_calls_[block_->first + node % block_->count]) {
-      for (const int reg : saved_) read(reg);
-    }
+    if (stops_[block_->first + node % block_->count]) read_what_flies(node);
     // Calls and returns hand values on as they are; a load or store of a .param variable makes one, as any other does.
     std::vector<Handed> handed = held_by(handed_.at(block_->first + node % block_->count));
     const bool makes_value = form_of(in) == Form::load || form_of(in) == Form::store;
@@ -656,24 +655,44 @@ class Scheduler {
     }
   }
 
-  // What a recursive function has in registers it stores before it uses them again: a call waits for what they held.
-  void find_saving_calls() {
-    saving_calls_.assign(code().size(), false);
-    for (const Op& op : program_.ops) {
-      if (op.instruction == nullptr || form_of(*op.instruction) != Form::call || !calls_linked(*op.instruction))
-        continue;
-      const auto at = static_cast<std::size_t>(op.offset);
-      if (!calls_through_pointer(*op.instruction)) {
-        saving_calls_[op.pc] = program_.calls[at].recursive;
-        continue;
+  // ptxas waits for everything that is in flight where code is called, at fences, before what releases and behind what
+  // acquires: there its scoreboards are free again.
+  void find_stops() {
+    stops_.assign(code().size(), false);
+    std::vector<bool> flies(slot_of_.size());
+    for (const BasicBlock& block : program_.blocks) {
+      bool acquired = false;  // and nothing that is sure to issue has come since
+      for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
+        const Instruction& in = code()[pc];
+        const bool issues = kind_of(in) != TimedKind::compute || form_of(in) == Form::call;
+        stops_[pc] = form_of(in) == Form::call || form_of(in) == Form::fence || is_subroutine(in) || in.releases ||
+                     (acquired && issues);
+        acquired = (acquired && !issues) || in.acquires;
+        // What vanishes hands on what is in flight.
+        if (!is_memory(in) && cost_of(in).issues != 0) continue;
+        for_each_result(in, [&](int reg) { flies[static_cast<std::size_t>(reg)] = true; });
       }
-      const auto& targets = program_.call_targets[at];
-      saving_calls_[op.pc] = std::any_of(targets.begin(), targets.end(),
-                                         [&](const CallTarget& to) { return program_.calls[to.site].recursive; });
     }
-    for (std::size_t reg = 0; reg < program_.saved_registers.size(); ++reg) {
-      if (program_.saved_registers[reg] && slot_of_[reg] != kReady) saved_.push_back(static_cast<int>(reg));
+    for (std::size_t reg = 0; reg < flies.size(); ++reg) {
+      if (flies[reg] && slot_of_[reg] != kReady) flying_.push_back(static_cast<int>(reg));
     }
+    // Of code that no thread could hold in its registers.
+    if (flying_.size() * program_.blocks.size() > kMostFlying) flying_.clear();
+  }
+
+  // All that may be in flight: what the basic block has made so far, and what came before it; of what an earlier stop
+  // has waited for, nothing is.
+  void read_what_flies(std::uint32_t node) {
+    std::vector<Value>& sources = sources_[node];
+    for (const auto& [reg, values] : now_) {
+      for (const Value value : values) {
+        if (value > last_stop_ || (value < 0 && last_stop_ < 0)) sources.push_back(value);
+      }
+    }
+    for (std::size_t i = 0; i < flying_.size() && last_stop_ < 0; ++i) {
+      if (!now_.contains(flying_[i])) sources.push_back(~flying_[i]);
+    }
+    if (merged_.members == 1) last_stop_ = static_cast<Value>(node);
   }
 
   // By register that is handed something: its values.
@@ -960,6 +979,7 @@ class Scheduler {
     }
   }
 
+  static constexpr std::size_t kMostFlying = 50'000'000;  // in all basic blocks together
   static constexpr std::size_t kNever = ~std::size_t{0};
   static constexpr Value kNoValue = std::numeric_limits<Value>::min();
 
@@ -970,8 +990,9 @@ class Scheduler {
   std::uint32_t slots_ = 1, shared_slots_ = 1;
 
   const HandedWords handed_;
-  std::vector<bool> saving_calls_;  // by PTX instruction: a call of a recursive function
-  std::vector<int> saved_;          // registers that these keep, of those with a slot
+  std::vector<bool> stops_;  // by PTX instruction: it waits for everything that is in flight
+  Value last_stop_ = 0;      // of the basic block so far, by node; kNoValue: none
+  std::vector<int> flying_;  // registers across basic blocks that may be in flight
 
   MergedBlock merged_;                       // the one in hand
   const BasicBlock* block_ = nullptr;        // all of it

@@ -429,12 +429,15 @@ bool SharedShadow::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::
                                  : touch_words<true, 0>(warp, pc, low, pattern, listed);
 }
 
-void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word) {
+void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch) {
   WarpClocks& clocks = warps_[warp];
   std::vector<Clock>& lock = locks_.try_emplace(word, warps_.size()).first->second;
-  join(clocks.known, lock);
-  clocks.learned = true;
-  lock = clocks.known;
+  if (touch != SharedTouch::publish) {
+    join(clocks.known, lock);
+    clocks.learned = true;
+  }
+  if (touch == SharedTouch::acquire) return;
+  join(lock, clocks.known);
   lock[warp] = clocks.now++;
 }
 
@@ -484,7 +487,7 @@ std::optional<SharedShadow::Finding> SharedShadow::touch(std::uint32_t warp, std
     const bool in_order = is_plain && clocks.lanes.empty() && writes.replaced == 0;
     const std::size_t first = access.of(lane) >> word_shift_;
     const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
-    if (is_of_lock(touch)) order_by_lock(warp, first);
+    if (is_of_lock(touch)) order_by_lock(warp, first, touch);
     if (touch == SharedTouch::atomic && !clocks.fenced.empty())
       join(locks_.try_emplace(first, warps_.size()).first->second, clocks.fenced);
     // A whole structure may be moved of which some members, or the bytes between them, were never set.

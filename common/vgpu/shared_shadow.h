@@ -30,7 +30,8 @@
 namespace roofwalk::vgpu {
 
 // copy: by an asynchronous copy. The last three do not race among themselves, and those of locks and flags order what
-// lies around them: `lock` compares and swaps, `publish` exchanges or is a volatile store, `acquire` a volatile load.
+// lies around them: `lock` compares and swaps; `publish` exchanges or is a volatile store, which tells and does not
+// learn; `acquire` is a volatile load, which learns.
 enum class SharedTouch : std::uint32_t { read, write, copy, atomic, lock, publish, acquire };
 
 // Of a store: lanes that write what is there already, and lanes whose value another lane of the same instruction
@@ -180,7 +181,7 @@ class SharedShadow {
   // One lane's touch of one word, looked at closely.
   std::optional<Finding> touch_closely(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch,
                                        const SharedWrites& writes, std::uint32_t pc);
-  void order_by_lock(std::uint32_t warp, std::size_t word);
+  void order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch);
 
   struct Mbarrier {
     std::vector<Clock> arriving, arrived;                         // known to who waits for this phase, for the last one

@@ -89,7 +89,7 @@ TEST(Mbarrier, SanitizerSeesAMissingWait) {
   ASSERT_TRUE(record.ok()) << record.error().text();
   ASSERT_TRUE(record->fault);
   EXPECT_EQ(record->fault->kind, FaultKind::race) << record->fault->message;
-  EXPECT_EQ(record->fault->line, 9);
+  EXPECT_EQ(record->fault->line, 12) << record->fault->message;
 }
 
 constexpr const char* kPipeline = R"(#include <roofwalk.cuh>

@@ -148,6 +148,17 @@ const Planted kPlanted[] = {
   }
 )",
      FaultKind::race, "reads element 63 of s, which thread (63, 0, 0) writes at line 9"},
+    {"two_stores_that_none_reads", R"(
+  volatile float* const flag = &s[100];
+  if (t == 0) s[100] = 0;
+  __syncthreads();
+  s[t] = t;
+  *flag = 1;
+  __nanosleep(1);
+  *flag = 1;
+  c[t] = s[t ^ 32];  // @
+)",
+     FaultKind::race, "reads element"},
     {"copy_not_waited_for", R"(
   __pipeline_memcpy_async(&s[t], &c[t], 4);
   __pipeline_commit();
