@@ -676,7 +676,7 @@ class Scheduler {
     for (std::size_t reg = 0; reg < flies.size(); ++reg) {
       if (flies[reg] && slot_of_[reg] != kReady) flying_.push_back(static_cast<int>(reg));
     }
-    // Of code that no thread could hold in its registers.
+    // Thousands of registers in as many basic blocks would fill the memory: such code waits for its own blocks' loads.
     if (flying_.size() * program_.blocks.size() > kMostFlying) flying_.clear();
   }
 
