@@ -169,8 +169,8 @@ std::uint32_t plain_issues(const Instruction& in) {
 
 // Of m16n8 at most, as the matrix instructions of compute capability 8.0 to 9.0 take.
 std::uint32_t products_of(const Instruction& in) {
-  constexpr int kRows = 16, kColumns = 8;
-  return static_cast<std::uint32_t>(std::max(in.shape.m * in.shape.n / (kRows * kColumns), 1));
+  constexpr int kValues = 16 * 8;
+  return static_cast<std::uint32_t>(std::max(in.shape.m * in.shape.n / kValues, 1));
 }
 
 class CodeMap {

@@ -72,7 +72,8 @@ void SharedShadow::begin_block() {
   first_kept_ = (kForgotten >> kIdShift) + 1;
   most_kept_ = std::max(kFewKept, writes_.size());
   whole_block_met_ = next_id();
-  for (WarpClocks& warp : warps_) warp = {.lanes = {}, .known = std::vector<Clock>(warps_.size()), .waited = {}};
+  for (WarpClocks& warp : warps_)
+    warp = {.lanes = {}, .known = std::vector<Clock>(warps_.size()), .fenced = {}, .waited = {}};
   locks_.clear();
   mbarriers_.clear();
   for (auto& barrier : barriers_) barrier.assign(warps_.size(), 0);
