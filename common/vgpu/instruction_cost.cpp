@@ -302,6 +302,24 @@ double tensor_fmas(const Instruction& in) {
   }
 }
 
+// As ptxas 13.0 compiles them for sm_80 and sm_90 (nvdisasm: ATOMS.CAST.SPIN, ATOMS.CAS and ATOMG.CAS within a loop).
+bool is_retried(const Instruction& in, bool shared) {
+  using ptx::AtomicOp;
+  const Form form = ptx::info(in.opcode).form;
+  if (form != Form::atomic && form != Form::reduction) return false;
+  const int bytes = ptx::size_bytes(in.type);
+  switch (in.atomic) {
+    case AtomicOp::exch:
+      return false;
+    case AtomicOp::cas:
+      return bytes == 2;
+    case AtomicOp::add:
+      return in.type == Type::f16 || (shared && (ptx::is_float(in.type) || bytes == 8));
+    default:
+      return shared && bytes == 8;
+  }
+}
+
 std::uint8_t groups_of(const Instruction& in) {
   if (in.async == ptx::AsyncMode::wait_all) return kAllGroups;
   return static_cast<std::uint8_t>(std::min<std::uint64_t>(in.operands.at(0).bits, kAllGroups - 1));

@@ -29,6 +29,10 @@ TimedKind kind_of(const ptx::Instruction& in);
 // white paper: 312 TFLOP/s of FP16, 156 of TF32; H100 data sheet: 989 and 494).
 double tensor_fmas(const ptx::Instruction& in);
 
+// Whether an atomic is a loop around a compare-and-swap, which a lane goes through until no other has been faster: of
+// shared memory, or of global memory.
+bool is_retried(const ptx::Instruction& in, bool shared);
+
 // How many committed copies may be left in flight.
 std::uint8_t groups_of(const ptx::Instruction& in);
 

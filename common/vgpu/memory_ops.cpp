@@ -8,6 +8,7 @@
 #include "common/vgpu/access.h"
 #include "common/vgpu/half.h"
 #include "common/vgpu/handlers.h"
+#include "common/vgpu/instruction_cost.h"
 #include "common/vgpu/lanes.h"
 #include "common/vgpu/math.h"
 #include "common/vgpu/memory_moves.h"
@@ -287,6 +288,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   if (where == Where::shared) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
     count_shared(launch, warp, op, access, SharedUse::atomic);
+    if (warp.trace != nullptr && is_retried(in, true)) note_retries(warp, op, access);
     const bool fetches = op->s[0] != kNoSlot;
     const bool takes_lock = in.atomic == ptx::AtomicOp::cas || in.is_volatile;
     const bool exchanges = in.atomic == ptx::AtomicOp::exch;
@@ -313,6 +315,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (in.atomic != ptx::AtomicOp::exch && !check_defined(launch, warp, op, access, "updates")) return nullptr;
     define(launch, op, access);
     count_atomic(launch, warp, op, access);
+    if (warp.trace != nullptr && is_retried(in, false)) note_retries(warp, op, access);
   }
   update_lanes<T, known>(warp, op, access, at, where == Where::global);
   return after_memory(launch, warp, op);

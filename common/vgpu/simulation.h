@@ -10,6 +10,7 @@
 #include <queue>
 #include <span>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,7 @@ namespace roofwalk::vgpu {
 
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max() / 4;
 
-inline constexpr std::size_t kLineHashes = 4096;
+inline constexpr std::size_t kLineHashes = 4096, kWordHashes = 1u << 16;
 
 inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycles - 1e-9)); }
 
@@ -45,6 +46,8 @@ class Simulation {
     }
     waits_.resize(input.program.function->instructions.size());
     path_waits_.resize(waits_.size());
+    others_ = 1 / share_of_memory;
+    find_words_of_several();
     lay_out(sms);
   }
 
@@ -272,7 +275,12 @@ class Simulation {
       case TimedKind::store:
       case TimedKind::atomic:
       case TimedKind::async_copy:
-        access(sm, warp, op);
+        if (const Score done = access(sm, warp, op); is_retried(warp, op)) {  // a loop holds the warp
+          ++warp.op;
+          arrive_at_phases(sm, warp, op, std::max(issued, done.ready));
+          warp.blocked = done;
+          return advance(sm, warp);
+        }
         arrive_at_phases(sm, warp, op, issued);
         break;
       case TimedKind::load_constant:
@@ -401,12 +409,13 @@ class Simulation {
     return from;
   }
 
-  void access(SimSm& sm, SimWarp& warp, const TimedOp& op) {
+  Score access(SimSm& sm, SimWarp& warp, const TimedOp& op) {
     const Outcome& o = outcome_of(warp, op);
     const auto now = static_cast<double>(now_);
     if (o == Outcome{}) {  // its guard was off
-      if (op.kind != TimedKind::async_copy) set_results(warp, op, {now_ + 1, op.pc, Wait::dependency, 0});
-      return;
+      const Score score{now_ + 1, op.pc, Wait::dependency, 0};
+      if (op.kind != TimedKind::async_copy) set_results(warp, op, score);
+      return score;
     }
     const double l1 = std::max(o.lines / m_.l1_lines_per_clock, o.sectors * kSectorBytes / m_.l1_bytes_per_clock);
     const double wavefront = kLineBytes / m_.shared_bytes_per_clock;
@@ -425,19 +434,63 @@ class Simulation {
     sm.conflict_cycles += o.shared_conflicts * wavefront;
     // The published latencies are of requests that take the path for one cycle.
     const double queued = start - now, beyond = std::max(path - 1, 0.0);
-    const double done = now + queued + beyond + delay + latency;
+    double done = now + queued + beyond + delay + latency;
+    if (is_retried(warp, op)) done = swap(sm, warp, o, done);
     if (o.shared_conflicts != 0 || queued > 0) {
       const double share = sm.conflict_cycles / sm.path_cycles;
       score.conflict_share =
           static_cast<float>(std::min(1.0, (queued * share + o.shared_conflicts * wavefront) / (done - now)));
     }
     score.ready = round_up(done);
-    if (o.line != 0 && instruction(op.pc).mbarrier == ptx::MbarrierMode::none) wait_for_line(sm, o, score);
+    if (o.line != 0 && op.kind != TimedKind::atomic) wait_for_line(sm, o, score);
     sm.end = std::max(sm.end, op.kind == TimedKind::load || op.kind == TimedKind::atomic ? done : start + path);
     if (op.kind == TimedKind::async_copy) {
       if (score.ready > warp.open_copies.ready) warp.open_copies = score;
     } else {
       set_results(warp, op, score);
+    }
+    return score;
+  }
+
+  bool is_retried(const SimWarp& warp, const TimedOp& op) const {
+    return op.kind == TimedKind::atomic && outcome_of(warp, op).line != 0 &&
+           instruction(op.pc).mbarrier == ptx::MbarrierMode::none;
+  }
+
+  // The end of an atomic that is a loop around a compare-and-swap, whose word has been read by `read`. Of all that read
+  // a word, one swaps it; the others read what it left there and try again. So swaps of a word come one a turn of that
+  // loop: in shared memory a load and the swap, in global memory the swap, which returns what it found.
+  double swap(SimSm& sm, const SimWarp& warp, const Outcome& o, double read) {
+    const bool shared = o.shared_wavefronts != 0;
+    const double turn = (shared ? 2 * m_.shared_latency_cycles : m_.l2_latency_cycles) + 2 * m_.alu_latency_cycles;
+    const double first = shared ? turn - m_.shared_latency_cycles : turn;  // the word has been read
+    const bool of_several = !shared && words_of_several_[o.line];
+    double& swapped = shared ? sm.swapped[std::uint32_t{warp.sim_block} << 16 | o.line] : swapped_[o.line];
+    const double start = std::max(read + first - turn, swapped);
+    swapped = start + turn * o.copies * (of_several ? others_ : 1);
+    return start + turn * o.copies;
+  }
+
+  // Finds the words of global memory that several blocks swap: SMs that are not in the simulation do so too.
+  void find_words_of_several() {
+    const auto& code = in_.program.function->instructions;
+    if (std::none_of(code.begin(), code.end(), [](const ptx::Instruction& in) { return vgpu::is_retried(in, false); }))
+      return;
+    words_of_several_.assign(kWordHashes, false);
+    std::vector<std::size_t> swapped_by(kWordHashes, in_.trace.blocks.size());
+    for (std::size_t b = 0; b < in_.trace.blocks.size(); ++b) {
+      for (const WarpTrace& warp : in_.trace.blocks[b].warps) {
+        auto outcome = warp.outcomes.begin();
+        for (const std::uint32_t entry : warp.blocks) {
+          for (const std::uint32_t pc : in_.program.blocks[entry].memory) {
+            const Outcome& o = *outcome++;
+            if (o.line == 0 || o.shared_wavefronts != 0 || !vgpu::is_retried(code[pc], false)) continue;
+            const bool is_new = swapped_by[o.line] == in_.trace.blocks.size();
+            words_of_several_[o.line] = words_of_several_[o.line] || (!is_new && swapped_by[o.line] != b);
+            swapped_by[o.line] = b;
+          }
+        }
+      }
     }
   }
 
@@ -749,7 +802,9 @@ class Simulation {
         blocked = warp.copy_groups[groups - 1 - may_fly];
     }
     if (!has_met(sm, warp, op, blocked)) return hold(sm, warp);
-    if (op.kind == TimedKind::atomic && op.memory >= 0 && entered(warp, op)) {
+    const bool waits_at_mbarrier =
+        op.kind == TimedKind::atomic && instruction(op.pc).mbarrier != ptx::MbarrierMode::none;
+    if (waits_at_mbarrier && op.memory >= 0 && entered(warp, op)) {
       const std::size_t may_fly = outcome_of(warp, op).copies, groups = warp.copy_groups.size();
       if (may_fly != 0 && groups >= may_fly && warp.copy_groups[groups - may_fly].ready > blocked.ready)
         blocked = warp.copy_groups[groups - may_fly];
@@ -798,6 +853,9 @@ class Simulation {
   std::vector<std::size_t> memory_ops_;  // by basic block
   std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
   std::vector<SimSm> sms_;
+  double others_ = 1;                                  // SMs of the machine for each that is simulated
+  std::vector<bool> words_of_several_;                 // of global memory, by hash: several blocks swap it
+  std::unordered_map<std::uint32_t, double> swapped_;  // of global memory, by hash: the end of its last swap
   SharedServer l2_, dram_;
   std::vector<Cycle> starts_;  // of the blocks, in order
   std::uint64_t live_blocks_ = 0;

@@ -24,9 +24,11 @@ struct Outcome {
   std::uint8_t shared_wavefronts = 0, shared_conflicts = 0;    // shared memory: turns, and those beyond the fewest
   Arrival arrives = Arrival::none;  // a load: what it must wait for besides what it asks for itself
   // A wait at an mbarrier that is over: 1 + groups of the warp's copies that may still fly. A barrier that only a run
-  // tells (meets_by_value): the warps that it waits for; 0: all.
+  // tells (meets_by_value): the warps that it waits for; 0: all. An atomic that is_retried(): the most lanes that swap
+  // one word.
   std::uint8_t copies = 0;
-  // A load: a hash of the first line that was not in L1, or is on its way there. A barrier as above: 1 + its number.
+  // A load: a hash of the first line that was not in L1, or is on its way there. A barrier as above: 1 + its number. An
+  // atomic as above: a hash of that word.
   std::uint16_t line = 0;
   bool operator==(const Outcome&) const = default;
 };

@@ -71,6 +71,36 @@ TEST_P(Access, LoadsThatMayNotPassAStoreWaitForIt) {
   EXPECT_LE(time[1], machine_.dram_latency_cycles + kUnroll * slack);
 }
 
+// Of all lanes that have read a word, one swaps it, and the others read it again.
+TEST_P(Access, FloatsAddedToAWordOfSharedMemoryComeOneAfterTheOther) {
+  constexpr int kTurns = 8;
+  const double swap = 2 * machine_.shared_latency_cycles + 2 * machine_.alu_latency_cycles;
+  Buffer c{"c", std::vector<float>(32)};
+  for (const int warps : {1, 4}) {
+    for (const int ways : {1, 2, 8, 32}) {
+      const auto of = [&](int turns) { return cycles(run("retries", {&c, ways, 1, 32 * warps, turns})); };
+      const double turn = (of(2 + kTurns) - of(2)) / kTurns;
+      EXPECT_EQ(c.values[0], static_cast<float>(ways * warps * 2));
+      // Beside the swaps: the barrier, the first read, and what leads around the loop.
+      const double beside =
+          machine_.barrier_latency_cycles + machine_.shared_latency_cycles + 12 * machine_.alu_latency_cycles;
+      EXPECT_GE(turn, 0.98 * ways * warps * swap) << ways << " lanes of " << warps << " warps";
+      EXPECT_LE(turn, ways * warps * swap + beside) << ways << " lanes of " << warps << " warps";
+    }
+  }
+}
+
+// The same of the whole grid, however many of its SMs are simulated.
+TEST_P(Access, HalvesAddedToAWordOfGlobalMemoryComeOneAfterTheOther) {
+  constexpr int kTurns = 8, kWarps = 2;
+  const double swap = machine_.l2_latency_cycles + 2 * machine_.alu_latency_cycles;
+  for (const int blocks : {1, machine_.sms, 20 * machine_.sms}) {
+    Buffer c{"c", {0}};
+    const double all = cycles(run("retries", {&c, 0, blocks, 32 * kWarps, kTurns}));
+    expect_within(all, swap * 32 * kWarps * kTurns * blocks, 0.1, std::to_string(blocks) + " blocks, cycles");
+  }
+}
+
 ROOFWALK_ON_ALL_MACHINES(Access);
 
 }  // namespace
