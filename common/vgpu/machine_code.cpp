@@ -141,10 +141,12 @@ constexpr auto kOperationTable = [] {
 bool is_countable(const Instruction& in) { return single_operation(in).has_value(); }
 
 // Integer work that ptxas makes so many instructions of, constants aside, in each copy that it keeps; 0: of others.
+// Under a guard it may be made for both ways, and selected from.
 std::uint32_t plain_issues(const Instruction& in) {
   using ptx::Opcode;
   const int bytes = ptx::size_bytes(in.type);
   if (ptx::info(in.opcode).form == Form::barrier) return 1;
+  if (in.guard >= 0) return 0;
   if (in.sat || ptx::is_float(in.type) || (bytes != 4 && bytes != 8)) return 0;
   if (ptx::info(in.opcode).form == Form::compare) return bytes == 4 ? 1 : 0;
   switch (in.opcode) {
@@ -350,14 +352,19 @@ class CodeMap {
     const BasicBlock& block = blocks_[b];
     const auto begin = ptx_.begin() + block.first;
     const bool plain = std::none_of(begin, begin + block.count, is_countable);
+    std::uint32_t by_rules = 0;
+    for (auto in = begin; plain && in != begin + block.count; ++in) by_rules += arithmetic_by_rules(*in);
     std::vector<Version> versions;
     std::map<std::uint32_t, std::size_t> seen;  // by PTX instruction: how many versions there were then
     std::vector<std::uint32_t>& ops = by_block_[b];
-    // What lies in a loop that PTX does not have around it is there by chance, but for the retries of atomics. (Where
-    // blocks do not stand in the order of the flow, this may take code that belongs there: the rules stand in for it.)
-    std::erase_if(ops, [&](std::uint32_t i) {
-      return depth_[i] > ptx_depth_[b] && ptx::info(ptx_[pc_[i]].opcode).form != Form::atomic;
+    // What lies in a loop that PTX does not have around it is there by chance, but for the retries of atomics. Where
+    // most of the code seems to, blocks do not stand in the order of the flow, and the rules stand in for it.
+    const std::size_t all = ops.size();
+    const std::size_t by_chance = std::erase_if(ops, [&](std::uint32_t i) {
+      const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
+      return depth_[i] > ptx_depth_[b] && form != Form::atomic && form != Form::reduction;
     });
+    if (2 * by_chance > all) ops.clear();
     for (std::size_t from = 0, to = 0; from < ops.size(); from = to) {
       while (to < ops.size() && piece_[ops[to]] == piece_[ops[from]]) ++to;
       bool again = versions.empty();
@@ -371,12 +378,12 @@ class CodeMap {
         versions.back().ops.push_back(ops[i]);
       }
     }
-    for (Version& version : versions) measure(version, plain);
+    for (Version& version : versions) measure(version, plain, by_rules);
     versions_.push_back(std::move(versions));
   }
 
-  // Keeps what lies as deep in loops as most of it does, and counts its copies.
-  void measure(Version& version, bool plain) {
+  // Keeps what lies as deep in loops as most of it does, and counts its copies. `by_rules`: arithmetic of one.
+  void measure(Version& version, bool plain, std::uint32_t by_rules) {
     std::map<int, std::size_t> depths;
     for (const std::uint32_t i : version.ops) depths[depth_[i]] += counts(i, plain) ? 1000 : 1;
     version.depth = std::max_element(depths.begin(), depths.end(), [](const auto& a, const auto& b) {
@@ -397,6 +404,30 @@ class CodeMap {
       const bool more = plain ? pcs > std::max<std::size_t>(most, 1) : pcs >= most;
       if (more) most = pcs, version.copies = count;
     }
+    if (plain) version.copies = std::min(version.copies, most_copies(version, by_rules));
+  }
+
+  // Integer work may be made twice in a copy, or told as that of another line. But a copy has most of what the rules
+  // say: ptxas folds and hoists little where nothing is loaded, stored or computed with floats.
+  std::uint32_t most_copies(const Version& version, std::uint32_t by_rules) const {
+    constexpr double kLeastShare = 0.6;
+    const auto issues = std::count_if(version.ops.begin(), version.ops.end(), [&](std::uint32_t i) {
+      const Operation info = operation_info(code_[i].operation);
+      return info.kind != Class::constant && info.unit != Unit::memory && info.unit != Unit::control;
+    });
+    const double copies = static_cast<double>(issues) / (kLeastShare * std::max(by_rules, 1u));
+    return static_cast<std::uint32_t>(std::clamp(copies, 1.0, 1.0 * kMaxCopies));
+  }
+
+  static std::uint32_t arithmetic_by_rules(const Instruction& in) {
+    std::vector<Cost> costs = expansion_of(in);
+    if (costs.empty()) costs.push_back(cost_of(in));
+    std::uint32_t issues = 0;
+    for (const Cost& cost : costs) {
+      const bool arithmetic = cost.unit != Unit::memory && cost.unit != Unit::control;
+      issues += arithmetic ? static_cast<std::uint32_t>(cost.issues) : 0;
+    }
+    return issues;
   }
 
   // Instructions that lie in a piece without belonging to any basic block there still issue: with the basic block that
