@@ -122,7 +122,7 @@ namespace {
 
 // Machine instructions by unit.
 struct Counts {
-  int special = 0, integer = 0, multiply = 0, fp32 = 0, fp64 = 0, control = 0;
+  int special = 0, integer = 0, multiply = 0, fp32 = 0, fp64 = 0, control = 0, half = 0;
 };
 
 bool is_integer_division(const Instruction& in) {
@@ -145,9 +145,9 @@ Counts counts_of_integer_division(const Instruction& in) {
   constexpr Counts kOfSigned[kSizes][2] = {{{4, 11, 6, 3, 0, 1}, {4, 12, 8, 3, 0, 1}},
                                            {{3, 14, 7, 0, 0, 0}, {3, 12, 7, 0, 0, 0}},
                                            {{3, 43, 37, 0, 0, 1}, {3, 39, 35, 0, 0, 1}}};
-  const bool has_sign = in.type == Type::s16 || in.type == Type::s32 || in.type == Type::s64;
+  const bool sign = in.type == Type::s16 || in.type == Type::s32 || in.type == Type::s64;
   const int bytes = ptx::size_bytes(in.type), size = bytes <= 2 ? 0 : bytes == 4 ? 1 : 2;
-  return (has_sign ? kOfSigned : kOfUnsigned)[size][in.opcode == Opcode::Rem];
+  return (sign ? kOfSigned : kOfUnsigned)[size][in.opcode == Opcode::Rem];
 }
 
 // The way of usual operands: odd ones are a subroutine. Rounded one way, a quotient and what has 64 bits is a
@@ -172,47 +172,163 @@ std::optional<Counts> counts_of_float(const Instruction& in) {
   }
 }
 
+bool has_sign(Type type) { return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64; }
+
+// Between integers: what a narrow one takes to stand alone in its register again, and clamps of what saturates.
+std::optional<Counts> counts_between_integers(const Instruction& in) {
+  const int to = ptx::size_bytes(in.type), from = ptx::size_bytes(in.source_type);
+  const bool to_sign = has_sign(in.type), from_sign = has_sign(in.source_type);
+  const bool holds_all = from_sign ? to_sign && to >= from : to > from || (to == from && !to_sign);
+  if (in.sat && !holds_all) {
+    const auto size = [](int bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3; };
+    constexpr int kClamps[4][4] = {{6, 5, 3, 4}, {6, 5, 3, 4}, {4, 2, 2, 3}, {9, 7, 6, 5}};  // from, to
+    return Counts{.integer = kClamps[size(from)][size(to)]};
+  }
+  const bool from_byte = from == 1 && to > 1;
+  if (to != 1 && !from_byte) return std::nullopt;
+  const bool sign = to == 1 ? to_sign : from_sign;
+  return Counts{.integer = (sign ? 2 : 1) + (to == 8 ? 1 : 0)};
+}
+
+// What is more than one instruction of one unit, or of another one than most. Conversions of doubles run where
+// functions do, but for what only rounds or clamps.
+std::optional<Counts> counts_of_conversion(const Instruction& in) {
+  const bool to_float = ptx::is_float(in.type), from_float = ptx::is_float(in.source_type);
+  const bool f32 = in.type == Type::f32, f64 = in.type == Type::f64;
+  const bool to_integer_value = in.rounding == ptx::Rounding::rni || in.rounding == ptx::Rounding::rzi ||
+                                in.rounding == ptx::Rounding::rmi || in.rounding == ptx::Rounding::rpi;
+  if (in.type == Type::tf32) return Counts{.integer = in.satfinite ? 4 : 2, .multiply = 1};
+  if (!to_float && !from_float) return counts_between_integers(in);
+  Counts out;
+  const bool same = in.type == in.source_type;
+  if (f64 || in.source_type == Type::f64) {
+    out.special = same && !to_integer_value ? 0 : 1;
+    if (f64 && in.sat) out.integer = out.multiply = 6, out.fp64 = 2;
+    if (in.ftz) out.fp32 += 1, out.fp64 += f32 ? 1 : 0;
+  } else if (to_float && from_float) {
+    if (!to_integer_value && !in.sat) return std::nullopt;
+    out.special = to_integer_value ? 1 : 0;
+    if (!to_integer_value && in.source_type != in.type) (f32 ? out.half : out.integer) = 1;
+  } else {
+    return std::nullopt;
+  }
+  if (in.sat && to_float && !f64) (f32 ? out.fp32 : out.half) += 1;
+  if (ptx::size_bytes(in.type) == 1) out.integer += has_sign(in.type) ? 2 : 1;
+  return out;
+}
+
+// Of 16-bit floats: signs and what is flushed to zero are integer work; functions take one of a pair after the other.
+std::optional<Counts> counts_of_half(const Instruction& in) {
+  const bool pair = in.type == Type::f16x2 || in.type == Type::bf16x2;
+  switch (in.opcode) {
+    case Opcode::Ex2:
+    case Opcode::Tanh:
+      if (pair) return Counts{.special = 2, .integer = 1};
+      return std::nullopt;
+    case Opcode::Abs:
+    case Opcode::Neg:
+      if (pair && !in.ftz) return std::nullopt;
+      return pair ? Counts{.integer = 3, .half = 2} : Counts{.integer = 1, .half = 1};
+    default:
+      return std::nullopt;
+  }
+}
+
 // Of integers, and of the comparisons of doubles, what is more than its words.
 std::optional<Counts> counts_of_integer(const Instruction& in) {
   if (in.type == Type::f64 && (in.opcode == Opcode::Min || in.opcode == Opcode::Max)) return Counts{0, 3, 4, 0, 1, 0};
   if (ptx::is_float(in.type)) return std::nullopt;
-  const bool wide = ptx::size_bytes(in.type) == 8, high = in.mul == ptx::MulMode::hi;
-  const bool has_sign = in.type == Type::s32 || in.type == Type::s64;
+  const int bytes = ptx::size_bytes(in.type);
+  const bool wide = bytes == 8, narrow = bytes == 2, high = in.mul == ptx::MulMode::hi, sign = has_sign(in.type);
   const auto is_number = [&](std::size_t i) {
     return i < in.operands.size() && in.operands[i].kind == Operand::Kind::immediate;
   };
   switch (in.opcode) {
     case Opcode::Add:
     case Opcode::Sub:
-      if (in.sat) return Counts{0, 4, 1, 0, 0, 0};
+      if (in.sat) return Counts{.integer = 4, .multiply = 1};
+      if (narrow) return Counts{.integer = 1, .multiply = in.opcode == Opcode::Sub ? 2 : 1};
       break;
     case Opcode::Mul:
     case Opcode::Mad:
-      if (in.sat) return Counts{0, 4, 2, 0, 0, 0};
-      if (wide && high) return has_sign ? Counts{0, 9, 7, 0, 0, 0} : Counts{0, 3, 4, 0, 0, 0};
+      if (in.sat) return Counts{.integer = 4, .multiply = 2};
+      if (wide && high) {
+        const int sum = in.opcode == Opcode::Mad ? 4 : 0;
+        return sign ? Counts{.integer = 9 + sum, .multiply = 7} : Counts{.integer = 3 + sum, .multiply = 4};
+      }
+      if (high && in.opcode == Opcode::Mad) return Counts{.multiply = 2};
       break;
     case Opcode::Mul24:
-      return high ? Counts{0, 3, 1, 0, 0, 0} : Counts{0, 1, 1, 0, 0, 0};
+      return Counts{.integer = high ? 3 : 2, .multiply = high ? 1 : 2};
     case Opcode::Mad24:
-      if (in.sat) return Counts{0, 7, 1, 0, 0, 0};
-      return high ? Counts{0, 3, 3, 0, 0, 0} : Counts{0, 1, 1, 0, 0, 0};
+      if (in.sat) return Counts{.integer = 7, .multiply = 1};
+      return Counts{.integer = high ? 3 : 2, .multiply = high ? 3 : 2};
     case Opcode::Sad:
-      if (wide) return Counts{0, 7, 3, 0, 0, 0};
-      break;
+      if (wide) return Counts{.integer = 7, .multiply = 3};
+      return narrow ? Counts{.integer = 2, .multiply = 1} : Counts{.integer = 2};
     case Opcode::Min:
     case Opcode::Max:
-      if (wide) return Counts{0, 4, 0, 0, 0, 0};
+      if (wide) return Counts{.integer = 4};
       break;
-    case Opcode::Bfe:  // where places are numbers, ptxas needs fewer
-      if (is_number(2) && is_number(3)) break;
-      return wide && has_sign ? Counts{0, 10, 0, 0, 0, 0} : Counts{0, wide ? 4 : 2, 0, 0, 0, 0};
+    case Opcode::Shl:
+    case Opcode::Shr:  // by a number, ptxas needs fewer
+      if (narrow && !is_number(2)) return Counts{.integer = sign ? 5 : 4};
+      break;
+    case Opcode::Bfe:
+      if (is_number(2) && is_number(3)) {
+        if (wide && sign) return Counts{.integer = 7};
+        break;
+      }
+      return Counts{.integer = wide ? (sign ? 15 : 8) : 5};
     case Opcode::Bfi:
-      if (is_number(3) && is_number(4)) break;
-      return Counts{0, wide ? 4 : 2, 0, 0, 0, 0};
+      if (is_number(3) && is_number(4)) {
+        return wide ? Counts{.integer = 3, .multiply = 1} : Counts{.integer = 2, .multiply = 1};
+      }
+      return wide ? Counts{.integer = 12, .multiply = 1} : Counts{.integer = 6};
+    case Opcode::Brev:
+      if (wide) return Counts{.special = 2};
+      break;
+    case Opcode::Popc:
+    case Opcode::Clz:
+      if (wide) return Counts{.special = 2, .integer = 1};
+      break;
+    case Opcode::Bfind:
+      if (wide) return Counts{.special = sign ? 3 : 2, .integer = in.shift_amount ? 5 : 3};
+      break;
     default:
       break;
   }
   return std::nullopt;
+}
+
+// What sets a word compares and selects. 16 bits are alone in their registers first.
+std::optional<Counts> counts_of_comparison(const Instruction& in) {
+  const Form form = ptx::info(in.opcode).form;
+  if (form == Form::set && in.source_type == Type::f32) return Counts{.integer = 2};
+  if (form == Form::compare && ptx::size_bytes(in.type) == 2 && !ptx::is_float(in.type))
+    return Counts{.integer = 2, .multiply = 1};
+  return std::nullopt;
+}
+
+std::optional<Counts> counts_of(const Instruction& in) {
+  switch (ptx::info(in.opcode).form) {
+    case Form::convert:
+      return counts_of_conversion(in);
+    case Form::set:
+    case Form::compare:
+      return counts_of_comparison(in);
+    case Form::alu:
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (is_integer_division(in)) return counts_of_integer_division(in);
+  if ((ptx::bit(in.type) & ptx::kHalf) != 0 || in.type == Type::bf16 || in.type == Type::f16x2 ||
+      in.type == Type::bf16x2)
+    return counts_of_half(in);
+  if (in.type == Type::f64 && in.opcode == Opcode::Rsqrt && !in.ftz) return Counts{1, 2, 4, 0, 5, 0};
+  const auto counts = counts_of_float(in);
+  return counts ? counts : counts_of_integer(in);
 }
 
 }  // namespace
@@ -225,8 +341,7 @@ bool is_subroutine(const Instruction& in) {
 // Counted in what ptxas 13.0 makes of a kernel with one such instruction for sm_90 (nvdisasm 13.5); for sm_80 no figure
 // differs by more than 3. It divides by a constant in the same way.
 std::vector<Cost> expansion_of(const Instruction& in) {
-  auto counts = is_integer_division(in) ? counts_of_integer_division(in) : counts_of_float(in);
-  if (!counts) counts = counts_of_integer(in);
+  const auto counts = counts_of(in);
   if (!counts) return {};
   std::vector<Cost> out;
   const auto add = [&](Unit unit, int issues) {
@@ -238,6 +353,7 @@ std::vector<Cost> expansion_of(const Instruction& in) {
   add(Unit::fp32, counts->fp32);
   add(Unit::fp64, counts->fp64);
   add(Unit::control, counts->control);
+  add(Unit::half, counts->half);
   return out;
 }
 

@@ -67,7 +67,7 @@ constexpr Row kRows[] = {
     {0x082, Unit::integer, Class::constant},
     {0x0b9, Unit::integer, Class::constant},
     {0x0bb, Unit::integer, Class::load_constant},
-    // FLO, BREV, FCHK, F2I, I2F, FRND, MUFU, POPC, F2F, F2I and I2F of 64 bits, S2R, S2UR, REDUX
+    // FLO, BREV, FCHK, F2I, I2F, FRND, MUFU, POPC, F2F, F2I, I2F and FRND of 64 bits, S2R, S2UR, REDUX
     {0x100, Unit::special, Class::other},
     {0x101, Unit::special, Class::other},
     {0x102, Unit::special, Class::other},
@@ -79,6 +79,7 @@ constexpr Row kRows[] = {
     {0x110, Unit::special, Class::other},
     {0x111, Unit::special, Class::other},
     {0x112, Unit::special, Class::other},
+    {0x113, Unit::special, Class::other},
     {0x119, Unit::special, Class::other},
     {0x1c3, Unit::special, Class::other},
     {0x1c4, Unit::special, Class::other},
