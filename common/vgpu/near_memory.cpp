@@ -158,21 +158,20 @@ void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
   add_shared_turns(launch, warp, op, bytes, memo.wavefronts, memo.conflicts);
 }
 
-void note_retries(const Warp& warp, const Op* op, const Access& access) {
+void note_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access, bool shared) {
   std::uint64_t words[kWarpSize];
   int count = 0;
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1)
     words[count++] = access.of(std::countr_zero(left)) / std::max<std::uint32_t>(access.bytes, 4);
   std::sort(words, words + count);
-  std::uint64_t hottest = 0;
-  int most = 0;
-  for (int i = 0, first = 0; i < count; ++i) {
-    if (words[i] != words[first]) first = i;
-    if (i - first + 1 > most) most = i - first + 1, hottest = words[i];
+  std::vector<Swaps>& all = warp.trace->swaps;
+  const auto outcome = static_cast<std::uint32_t>(warp.first_outcome + op->memory);
+  for (int first = 0, last = 0; first < count; first = last) {
+    while (last < count && words[last] == words[first]) ++last;
+    const auto word = static_cast<std::uint32_t>(mix(words[first]));
+    all.push_back({outcome, word, static_cast<std::uint8_t>(last - first), shared});
+    launch.sm->traced.bytes += sizeof all[0];
   }
-  Outcome& outcome = warp.outcome(op);
-  outcome.copies = static_cast<std::uint8_t>(most);
-  outcome.line = static_cast<std::uint16_t>(1 + mix(hottest) % 0xffff);
 }
 
 void note_meeting(Launch& launch, Warp& warp, const Op* op, std::uint32_t number, Meeting::Kind kind) {

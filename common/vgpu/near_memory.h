@@ -47,8 +47,8 @@ inline void add_steps_turns(Launch& launch, const Warp& warp, const Op& op) {
   }
 }
 
-// For a traced warp, of an atomic that is_retried(): how many lanes swap the word that most do, and which it is.
-void note_retries(const Warp& warp, const Op* op, const Access& access);
+// For a traced warp, of an atomic that is_retried(): which words it swaps.
+void note_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access, bool shared);
 
 // For a traced warp: that this instruction meets others at a phase or a write of a flag. Once each.
 void note_meeting(Launch& launch, Warp& warp, const Op* op, std::uint32_t number, Meeting::Kind kind);

@@ -21,7 +21,8 @@ TraceSize size_of(const BlockTrace& trace) {
   for (const WarpTrace& warp : trace.warps) {
     out.instructions += warp.instructions;
     out.bytes += kWarpTraceBytes + warp.blocks.size() * sizeof warp.blocks[0] +
-                 warp.outcomes.size() * sizeof warp.outcomes[0] + warp.meetings.size() * sizeof warp.meetings[0];
+                 warp.outcomes.size() * sizeof warp.outcomes[0] + warp.meetings.size() * sizeof warp.meetings[0] +
+                 warp.swaps.size() * sizeof warp.swaps[0];
   }
   return out;
 }
@@ -98,8 +99,9 @@ void Sample::finish(std::uint64_t index, BlockTrace* trace, const BlockWork& wor
   for (WarpTrace& warp : trace->warps) {
     warp.blocks.shrink_to_fit();
     warp.outcomes.shrink_to_fit();
-    std::stable_sort(warp.meetings.begin(), warp.meetings.end(),
-                     [](const Meeting& a, const Meeting& b) { return a.outcome < b.outcome; });
+    const auto earlier = [](const auto& a, const auto& b) { return a.outcome < b.outcome; };
+    std::stable_sort(warp.meetings.begin(), warp.meetings.end(), earlier);
+    std::stable_sort(warp.swaps.begin(), warp.swaps.end(), earlier);
   }
   const std::uint64_t recorded_bytes = size_of(*trace).bytes;
   drop_unseen(*trace);

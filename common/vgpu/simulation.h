@@ -11,6 +11,7 @@
 #include <span>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,7 @@ namespace roofwalk::vgpu {
 
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max() / 4;
 
-inline constexpr std::size_t kLineHashes = 4096, kWordHashes = 1u << 16;
+inline constexpr std::size_t kLineHashes = 4096;
 
 inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycles - 1e-9)); }
 
@@ -275,7 +276,7 @@ class Simulation {
       case TimedKind::store:
       case TimedKind::atomic:
       case TimedKind::async_copy:
-        if (const Score done = access(sm, warp, op); is_retried(warp, op)) {  // a loop holds the warp
+        if (const Score done = access(sm, warp, op); !swaps_of(warp, op).empty()) {  // a loop holds the warp
           ++warp.op;
           arrive_at_phases(sm, warp, op, std::max(issued, done.ready));
           warp.blocked = done;
@@ -435,7 +436,7 @@ class Simulation {
     // The published latencies are of requests that take the path for one cycle.
     const double queued = start - now, beyond = std::max(path - 1, 0.0);
     double done = now + queued + beyond + delay + latency;
-    if (is_retried(warp, op)) done = swap(sm, warp, o, done);
+    if (const auto swaps = swaps_of(warp, op); !swaps.empty()) done = swap(sm, warp, swaps, done);
     if (o.shared_conflicts != 0 || queued > 0) {
       const double share = sm.conflict_cycles / sm.path_cycles;
       score.conflict_share =
@@ -452,43 +453,36 @@ class Simulation {
     return score;
   }
 
-  bool is_retried(const SimWarp& warp, const TimedOp& op) const {
-    return op.kind == TimedKind::atomic && outcome_of(warp, op).line != 0 &&
-           instruction(op.pc).mbarrier == ptx::MbarrierMode::none;
+  static std::span<const Swaps> swaps_of(const SimWarp& warp, const TimedOp& op) {
+    if (op.kind != TimedKind::atomic) return {};
+    return notes_of(warp.trace->swaps, warp, op);
   }
 
-  // The end of an atomic that is a loop around a compare-and-swap, whose word has been read by `read`. Of all that read
-  // a word, one swaps it; the others read what it left there and try again. So swaps of a word come one a turn of that
-  // loop: in shared memory a load and the swap, in global memory the swap, which returns what it found.
-  double swap(SimSm& sm, const SimWarp& warp, const Outcome& o, double read) {
-    const bool shared = o.shared_wavefronts != 0;
+  // The end of an atomic that is a loop around a compare-and-swap, whose words have been read by `read`. Of all that
+  // read a word, one swaps it; the others read what it left there and try again. So swaps of a word come one a turn of
+  // that loop: in shared memory a load and the swap, in global memory the swap, which returns what it found.
+  double swap(SimSm& sm, const SimWarp& warp, std::span<const Swaps> all, double read) {
+    const bool shared = all.front().shared;
     const double turn = (shared ? 2 * m_.shared_latency_cycles : m_.l2_latency_cycles) + 2 * m_.alu_latency_cycles;
-    const double first = shared ? turn - m_.shared_latency_cycles : turn;  // the word has been read
-    const bool of_several = !shared && words_of_several_[o.line];
-    double& swapped = shared ? sm.swapped[std::uint32_t{warp.sim_block} << 16 | o.line] : swapped_[o.line];
-    const double start = std::max(read + first - turn, swapped);
-    swapped = start + turn * o.copies * (of_several ? others_ : 1);
-    return start + turn * o.copies;
+    const double first = shared ? read - m_.shared_latency_cycles : read;  // the read is part of the first turn
+    double end = read;
+    for (const Swaps& each : all) {
+      double& swapped = shared ? sm.swapped[std::uint64_t{warp.sim_block} << 32 | each.word] : swapped_[each.word];
+      const double start = std::max(first, swapped), taken = turn * each.lanes;
+      swapped = start + taken * (words_of_several_.contains(each.word) && !shared ? others_ : 1);
+      end = std::max(end, start + taken);
+    }
+    return end;
   }
 
   // Finds the words of global memory that several blocks swap: SMs that are not in the simulation do so too.
   void find_words_of_several() {
-    const auto& code = in_.program.function->instructions;
-    if (std::none_of(code.begin(), code.end(), [](const ptx::Instruction& in) { return vgpu::is_retried(in, false); }))
-      return;
-    words_of_several_.assign(kWordHashes, false);
-    std::vector<std::size_t> swapped_by(kWordHashes, in_.trace.blocks.size());
+    std::unordered_map<std::uint32_t, std::size_t> swapped_by;
     for (std::size_t b = 0; b < in_.trace.blocks.size(); ++b) {
       for (const WarpTrace& warp : in_.trace.blocks[b].warps) {
-        auto outcome = warp.outcomes.begin();
-        for (const std::uint32_t entry : warp.blocks) {
-          for (const std::uint32_t pc : in_.program.blocks[entry].memory) {
-            const Outcome& o = *outcome++;
-            if (o.line == 0 || o.shared_wavefronts != 0 || !vgpu::is_retried(code[pc], false)) continue;
-            const bool is_new = swapped_by[o.line] == in_.trace.blocks.size();
-            words_of_several_[o.line] = words_of_several_[o.line] || (!is_new && swapped_by[o.line] != b);
-            swapped_by[o.line] = b;
-          }
+        for (const Swaps& each : warp.swaps) {
+          if (each.shared) continue;
+          if (swapped_by.try_emplace(each.word, b).first->second != b) words_of_several_.insert(each.word);
         }
       }
     }
@@ -634,12 +628,17 @@ class Simulation {
   }
 
   static std::span<const Meeting> meetings_of(const SimWarp& warp, const TimedOp& op) {
-    const auto& all = warp.trace->meetings;
+    return notes_of(warp.trace->meetings, warp, op);
+  }
+
+  // What a trace notes beside the outcome of an instruction.
+  template <class Note>
+  static std::span<const Note> notes_of(const std::vector<Note>& all, const SimWarp& warp, const TimedOp& op) {
     if (all.empty() || op.memory < 0 || !entered(warp, op)) return {};
     const auto outcome = static_cast<std::uint32_t>(warp.parts[op.part] + static_cast<std::size_t>(op.memory));
     const auto first = std::lower_bound(all.begin(), all.end(), outcome,
-                                        [](const Meeting& meeting, std::uint32_t of) { return meeting.outcome < of; });
-    return {first, std::find_if(first, all.end(), [&](const Meeting& meeting) { return meeting.outcome != outcome; })};
+                                        [](const Note& note, std::uint32_t of) { return note.outcome < of; });
+    return {first, std::find_if(first, all.end(), [&](const Note& note) { return note.outcome != outcome; })};
   }
 
   // What others wait for ends at `at` at the earliest.
@@ -853,9 +852,9 @@ class Simulation {
   std::vector<std::size_t> memory_ops_;  // by basic block
   std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
   std::vector<SimSm> sms_;
-  double others_ = 1;                                  // SMs of the machine for each that is simulated
-  std::vector<bool> words_of_several_;                 // of global memory, by hash: several blocks swap it
-  std::unordered_map<std::uint32_t, double> swapped_;  // of global memory, by hash: the end of its last swap
+  double others_ = 1;                                   // SMs of the machine for each that is simulated
+  std::unordered_set<std::uint32_t> words_of_several_;  // of global memory, by hash: several blocks swap them
+  std::unordered_map<std::uint32_t, double> swapped_;   // of global memory, by hash: the end of a word's last swap
   SharedServer l2_, dram_;
   std::vector<Cycle> starts_;  // of the blocks, in order
   std::uint64_t live_blocks_ = 0;

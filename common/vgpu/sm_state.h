@@ -159,8 +159,8 @@ struct SimSm {
     std::uint16_t hash = 0;
   };
   std::vector<Arriving> arriving;
-  // The end of the last swap of a word of shared memory, by block of the SM and hash (Outcome::line).
-  std::unordered_map<std::uint32_t, double> swapped;
+  // The end of the last swap of a word of shared memory, by block of the SM and hash (Swaps::word).
+  std::unordered_map<std::uint64_t, double> swapped;
   double path_closed_until = 0;                       // for want of room among the sectors in flight
   double path_cycles = 0, conflict_cycles = 0;        // of the memory path so far
   using InFlight = std::pair<double, std::uint32_t>;  // sectors asked of L2: until when, how many

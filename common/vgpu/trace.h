@@ -24,11 +24,9 @@ struct Outcome {
   std::uint8_t shared_wavefronts = 0, shared_conflicts = 0;    // shared memory: turns, and those beyond the fewest
   Arrival arrives = Arrival::none;  // a load: what it must wait for besides what it asks for itself
   // A wait at an mbarrier that is over: 1 + groups of the warp's copies that may still fly. A barrier that only a run
-  // tells (meets_by_value): the warps that it waits for; 0: all. An atomic that is_retried(): the most lanes that swap
-  // one word.
+  // tells (meets_by_value): the warps that it waits for; 0: all.
   std::uint8_t copies = 0;
-  // A load: a hash of the first line that was not in L1, or is on its way there. A barrier as above: 1 + its number. An
-  // atomic as above: a hash of that word.
+  // A load: a hash of the first line that was not in L1, or is on its way there. A barrier as above: 1 + its number.
   std::uint16_t line = 0;
   bool operator==(const Outcome&) const = default;
 };
@@ -50,10 +48,19 @@ struct Meeting {
   bool operator==(const Meeting&) const = default;
 };
 
+// Lanes of an atomic that is a loop around a compare-and-swap (is_retried()) which change the same word.
+struct Swaps {
+  std::uint32_t outcome = 0;  // place of the instruction's outcome among the warp's
+  std::uint32_t word = 0;     // a hash of it
+  std::uint8_t lanes = 0;
+  bool shared = false;  // in shared memory; else in global memory
+};
+
 struct WarpTrace {
   std::vector<std::uint32_t> blocks;  // basic blocks in the order of entry
   std::vector<Outcome> outcomes;   // for each entry, one for each memory instruction of that basic block, in PTX order
   std::vector<Meeting> meetings;   // ascending by outcome
+  std::vector<Swaps> swaps;        // ascending by outcome; one for each word
   std::uint64_t instructions = 0;  // PTX instructions of these entries
 };
 

@@ -90,6 +90,17 @@ TEST_P(Access, FloatsAddedToAWordOfSharedMemoryComeOneAfterTheOther) {
   }
 }
 
+// Whichever word most lanes of each warp swap.
+TEST_P(Access, TheSwapsOfEveryWordAreCounted) {
+  constexpr int kTurns = 8, kWarps = 8, kOwn = 20, kCommon = 12;
+  const double swap = 2 * machine_.shared_latency_cycles + 2 * machine_.alu_latency_cycles;
+  Buffer c{"c", {0}};
+  const auto of = [&](int turns) { return cycles(run("retries", {&c, -1, 1, 32 * kWarps, turns})); };
+  const double turn = (of(2 + kTurns) - of(2)) / kTurns;
+  static_assert(kCommon * kWarps > kOwn);
+  expect_within(turn, kCommon * kWarps * swap, 0.05, "cycles a turn");
+}
+
 // The same of the whole grid, however many of its SMs are simulated.
 TEST_P(Access, HalvesAddedToAWordOfGlobalMemoryComeOneAfterTheOther) {
   constexpr int kTurns = 8, kWarps = 2;
