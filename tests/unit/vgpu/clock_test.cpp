@@ -122,7 +122,7 @@ class GuardedClock : public Clock {
     for (std::uint32_t b = 0; b < 3; ++b) program.blocks[b].memory = {b};
     GridTrace trace;
     trace.complete = true;
-    trace.blocks.push_back({0, {{path, outcomes, {}, path.size()}}, path.size(), path.size()});
+    trace.blocks.push_back({0, {{path, outcomes, {}, {}, path.size()}}, path.size(), path.size()});
     return read_clock({machine_, program, schedules_, trace, 1, 1, true});
   }
 
