@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -14,6 +15,9 @@
 #include "tests/support/scratch_folder.h"
 
 namespace roofwalk::test {
+
+// Seconds since 1970: when a class hands in, and a time that a student may have made up.
+inline constexpr std::int64_t kHandedIn = 1'790'000'000, kLongBefore = 1'600'000'000;
 
 class Collecting : public ::testing::Test {
  protected:

@@ -13,6 +13,7 @@
 #include "grader/batch/archive.h"
 #include "grader/batch/submissions.h"
 #include "grader/course.h"
+#include "tests/support/collecting.h"
 #include "tests/support/scratch_folder.h"
 
 namespace roofwalk {
@@ -23,8 +24,8 @@ namespace fs = std::filesystem;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-constexpr std::int64_t kHandedIn = 1'790'000'000;
-constexpr std::int64_t kLongBefore = 1'600'000'000;
+using test::kHandedIn;
+using test::kLongBefore;
 
 // Where a student's file lies, and what the gradebook calls the student.
 struct Shape {

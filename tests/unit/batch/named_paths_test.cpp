@@ -19,7 +19,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::int64_t kHandedIn = 1'790'000'000, kLongBefore = 1'600'000'000;
+using test::kHandedIn;
+using test::kLongBefore;
 
 class NamedPaths : public test::Collecting {
  protected:
