@@ -123,7 +123,10 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-bool take_scope(Reader& reader) { return reader.take_any({".cta", ".gpu", ".sys"}); }
+bool take_scope(Reader& reader, Instruction& i) {
+  i.of_block = reader.take(".cta");
+  return i.of_block || reader.take_any({".gpu", ".sys"});
+}
 
 // dp4a.{u32,s32}.{u32,s32}, dp2a.{lo,hi}...: the types of the packed factors; the sum is signed where one of them is.
 Reason read_dot(Reader& reader, Instruction& i) {
@@ -300,7 +303,7 @@ bool read_semantics(Reader& reader, Instruction& i) {
     i.is_volatile = true;
     i.acquires = ordered && is_load;
     i.releases = ordered && !is_load;
-    return take_scope(reader);
+    return take_scope(reader, i);
   }
   return true;
 }
@@ -518,13 +521,13 @@ Reason read_atomic(Reader& reader, Instruction& i) {
     return i.is_volatile;
   };
   const bool ordered = take_order();
-  bool scoped = take_scope(reader);
+  bool scoped = take_scope(reader, i);
   if (reader.take(kSpaceNames, i.space) && i.space != Space::global && i.space != Space::shared) return kUnsupported;
   // nvcc writes atomicAdd_block as `atom.global.cta.add.u32`, which ptxas takes as well.
-  if (!ordered && !scoped) scoped = take_scope(reader);
+  if (!ordered && !scoped) scoped = take_scope(reader, i);
   if (!reader.take(kAtomicOpNames, i.atomic)) return kUnsupported;
   // libcu++ writes `atom.add.acquire.cta.u32`, which ptxas takes as well.
-  if (!ordered && !scoped && take_order() && !take_scope(reader)) return kUnsupported;
+  if (!ordered && !scoped && take_order() && !take_scope(reader, i)) return kUnsupported;
   if (is_reduction && (i.atomic == AtomicOp::exch || i.atomic == AtomicOp::cas)) return kUnsupported;
   const bool keeps_subnormals = reader.take(".noftz");
   i.has_policy = reader.take(".L2::cache_hint");
@@ -602,9 +605,12 @@ Reason read_mbarrier(Reader& reader, Instruction& i) {
 }
 
 Reason read_fence(Reader& reader, Instruction& i) {
-  if (i.opcode == Opcode::Membar) return reader.take_any({".cta", ".gl", ".sys"}) ? reader.finish() : kUnsupported;
+  if (i.opcode == Opcode::Membar) {
+    i.of_block = reader.take(".cta");
+    return i.of_block || reader.take_any({".gl", ".sys"}) ? reader.finish() : kUnsupported;
+  }
   reader.take_any({".sc", ".acq_rel"});
-  return take_scope(reader) ? reader.finish() : kUnsupported;
+  return take_scope(reader, i) ? reader.finish() : kUnsupported;
 }
 
 }  // namespace

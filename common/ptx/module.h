@@ -257,6 +257,7 @@ struct Instruction {
   bool is_volatile = false;   // also .relaxed, .acquire, .release: not to be moved
   bool acquires = false;      // .acquire, .acq_rel: nothing behind it comes before it
   bool releases = false;      // .release, .acq_rel: nothing before it comes behind it
+  bool of_block = false;      // .cta: it orders what the threads of a block see
   bool to = false;            // cvta.to
   bool transposed = false;    // ldmatrix.trans
   bool needs_count = false;   // mbarrier.arrive.noComplete

@@ -51,7 +51,13 @@ std::vector<std::uint32_t> block_latencies(const Machine& machine, const Program
   return out;
 }
 
-void set_latencies(const std::vector<std::uint32_t>& latencies, Program& program) {
+double swap_cycles(const Machine& machine, bool shared) {
+  return (shared ? 2 * machine.shared_latency_cycles : machine.l2_latency_cycles) + 2 * machine.alu_latency_cycles;
+}
+
+void set_latencies(const Machine& machine, const ProgramSchedule& schedule, Program& program) {
+  program.shared_swap_cycles = static_cast<std::uint32_t>(swap_cycles(machine, true));
+  const std::vector<std::uint32_t> latencies = block_latencies(machine, schedule);
   for (std::size_t b = 0; b < latencies.size(); ++b) {
     program.ops[program.blocks[b].first_op].offset = latencies[b];
     if (!program.lockstep.ops.empty()) program.lockstep.ops[program.lockstep.first_op[b]].offset = latencies[b];

@@ -13,7 +13,11 @@ namespace roofwalk::vgpu {
 // served.
 std::vector<std::uint32_t> block_latencies(const Machine& machine, const ProgramSchedule& schedule);
 
-// Tells the operations that enter basic blocks, of code and of lockstep code, for BlockWork::latency_cycles.
-void set_latencies(const std::vector<std::uint32_t>& latencies, Program& program);
+// Cycles between two swaps of one word by atomics that are loops around a compare-and-swap (is_retried()): in shared
+// memory a load and the swap, in global memory the swap, which returns what it found.
+double swap_cycles(const Machine& machine, bool shared);
+
+// Tells the operations that enter basic blocks, of code and of lockstep code, and swaps for BlockWork::latency_cycles.
+void set_latencies(const Machine& machine, const ProgramSchedule& schedule, Program& program);
 
 }  // namespace roofwalk::vgpu

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "common/vgpu/block_latency.h"
 #include "common/vgpu/simulation.h"
 
 namespace roofwalk::vgpu {
@@ -253,6 +254,8 @@ ClockReading read_clock(const ClockInput& input) {
   ClockReading out;
   out.cycles = std::max(cycles * more, straggler_cycles(input, chosen, simulation.cycles_per_instruction()));
   if (!whole) out.cycles = std::max(out.cycles, waiting_cycles(input, chosen, cycles * more));
+  // Whichever blocks they are of, they come one after the other.
+  out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
   out.by_instruction = simulation.waits();
   const double scale = static_cast<double>(grid) / static_cast<double>(simulated) * more;
   for (WarpCycles& waits : out.by_instruction) {

@@ -27,6 +27,7 @@ struct ClockInput {
   bool unsampled = false;  // every block of a complete trace, however many
   // Of the whole grid: PTX instructions of all warps, and load requests by the level that served them.
   std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0;
+  std::uint64_t most_swaps = 0;  // of the whole grid: lanes that swapped the same word of global memory (is_retried())
 };
 
 // Whom those who stood at a barrier waited for: what the last warp to come did since the first one stood there, or

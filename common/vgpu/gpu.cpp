@@ -261,7 +261,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
     auto [at, is_new] = schedules_.try_emplace(call.kernel);
     if (is_new) at->second = schedule(machine_, *step->program, call.code);
     step->schedule = &at->second;
-    set_latencies(block_latencies(machine_, at->second), *step->program);
+    set_latencies(machine_, at->second, *step->program);
   }
   const std::size_t launch_number = untraced_blocks_.size();
   limits_.traces.also.clear();
@@ -288,6 +288,11 @@ Result<bool> Gpu::launch(const KernelCall& call) {
     steps_.push_back(std::move(step));
     return true;
   }
+  std::vector<std::uint64_t> swaps;
+  for (const Multiprocessor& sm : sms) {
+    swaps.resize(std::max(swaps.size(), sm.swaps.size()));
+    for (std::size_t i = 0; i < sm.swaps.size(); ++i) swaps[i] += sm.swaps[i];
+  }
   std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0;
   for (const SmTotals& sm : step->totals.sms) {
     for (std::size_t b = 0; b < step->program->blocks.size(); ++b)
@@ -313,7 +318,8 @@ Result<bool> Gpu::launch(const KernelCall& call) {
                               .unsampled = limits_.traces.complete,
                               .instructions = instructions,
                               .loads_from_l2 = loads_from_l2,
-                              .loads_from_dram = loads_from_dram});
+                              .loads_from_dram = loads_from_dram,
+                              .most_swaps = swaps.empty() ? 0 : *std::max_element(swaps.begin(), swaps.end())});
   steps_.push_back(std::move(step));
   return true;
 }

@@ -210,6 +210,8 @@ class GridRunner {
     block.mbarrier_copies.clear();
     block.mbarrier_phases.clear();
     block.flags.clear();
+    block.swaps.clear();
+    block.most_swaps = 0;
     block.meetings = block.followed = 0;
     // NaN in every shared float: a read before any write shows instead of finding a lucky zero.
     std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
@@ -397,6 +399,10 @@ class GridRunner {
       work.longest_wait_cycles = std::max(work.longest_wait_cycles, warp.path.latency_cycles);
       for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];
     }
+    // Whoever swaps the word that most do waits for all the others.
+    const std::uint64_t swaps = std::uint64_t{block.most_swaps} * launch_.program.shared_swap_cycles;
+    work.latency_cycles += swaps * block.warps.size();
+    work.longest_wait_cycles = std::max(work.longest_wait_cycles, swaps);
     longest_warp_ = std::max(longest_warp_, work.longest_warp);
     sample_.finish(block.linear_index, block.trace, work);
     block.trace = nullptr;

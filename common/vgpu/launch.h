@@ -143,8 +143,10 @@ struct ResidentBlock {
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by place in shared memory
   std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // likewise, of a block with traces
   std::vector<std::uint32_t> flags;                         // likewise: the last write of a flag, by word; 0: none
-  std::uint32_t meetings = 0;                               // numbers given to phases and writes of flags
-  std::uint32_t followed = 0;                               // meetings of theirs that follow others
+  std::vector<std::uint32_t> swaps;  // lanes so far that swapped each word of shared memory (is_retried()), if any
+  std::uint32_t most_swaps = 0;      // of a word
+  std::uint32_t meetings = 0;        // numbers given to phases and writes of flags
+  std::uint32_t followed = 0;        // meetings of theirs that follow others
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;
   std::uint32_t arrived[kBarriers] = {};   // warps at each barrier
@@ -162,7 +164,8 @@ struct alignas(64) Multiprocessor {
   std::vector<std::uint64_t> block_executions;  // warps that entered each basic block
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, constant_passes = 0;
-  TraceSize traced;  // recorded, dropped traces included
+  std::vector<std::uint32_t> swaps;  // lanes that swapped words of global memory (is_retried()), by the words' hash
+  TraceSize traced;                  // recorded, dropped traces included
   std::uint64_t memory_work() const { return l1_lines + l1_sectors + shared_wavefronts + l2_log.asked_lines(); }
 
   // Of the round that runs now.

@@ -288,7 +288,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   if (where == Where::shared) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
     count_shared(launch, warp, op, access, SharedUse::atomic);
-    if (warp.trace != nullptr && is_retried(in, true)) note_swaps(launch, warp, op, access, true);
+    if (is_retried(in, true)) count_swaps(launch, warp, op, access, true);
     const bool fetches = op->s[0] != kNoSlot;
     const bool takes_lock = in.atomic == ptx::AtomicOp::cas || in.is_volatile;
     const bool exchanges = in.atomic == ptx::AtomicOp::exch;
@@ -315,7 +315,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (in.atomic != ptx::AtomicOp::exch && !check_defined(launch, warp, op, access, "updates")) return nullptr;
     define(launch, op, access);
     count_atomic(launch, warp, op, access);
-    if (warp.trace != nullptr && is_retried(in, false)) note_swaps(launch, warp, op, access, false);
+    if (is_retried(in, false)) count_swaps(launch, warp, op, access, false);
   }
   update_lanes<T, known>(warp, op, access, at, where == Where::global);
   return after_memory(launch, warp, op);

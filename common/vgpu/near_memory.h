@@ -47,8 +47,8 @@ inline void add_steps_turns(Launch& launch, const Warp& warp, const Op& op) {
   }
 }
 
-// For a traced warp, of an atomic that is_retried(): which words it swaps.
-void note_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access, bool shared);
+// Of an atomic that is_retried(): counts the swaps of each word, and notes them for a traced warp.
+void count_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access, bool shared);
 
 // For a traced warp: that this instruction meets others at a phase or a write of a flag. Once each.
 void note_meeting(Launch& launch, Warp& warp, const Op* op, std::uint32_t number, Meeting::Kind kind);

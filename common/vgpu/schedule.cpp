@@ -127,7 +127,7 @@ class Scheduler {
       hold(merged[i]);
       for (const BlockCode& form : code.forms[i]) {
         if (accesses_of(form) != wanted || !is_straight(form)) continue;
-        if (const Lack lack = lack_of(form); lack.none()) add(form, lack, out);
+        if (const Lack lack = lack_of(form); !lack.most) add(form, lack, out);
       }
     }
   }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/base/check.h"
+#include "common/vgpu/block_latency.h"
 #include "common/vgpu/cache.h"
 #include "common/vgpu/clock.h"
 #include "common/vgpu/instruction_cost.h"
@@ -47,6 +48,10 @@ class Simulation {
     }
     waits_.resize(input.program.function->instructions.size());
     path_waits_.resize(waits_.size());
+    for (const ptx::Instruction& in : input.program.function->instructions) {
+      const bool is_fence = ptx::info(in.opcode).form == ptx::Form::fence;
+      orders_stores_.push_back((is_fence || in.releases) && !in.of_block);
+    }
     others_ = 1 / share_of_memory;
     find_words_of_several();
     lay_out(sms);
@@ -170,6 +175,7 @@ class Simulation {
       warp.late.clear();
       warp.open_copies = {};
       warp.copy_groups.clear();
+      warp.stored = {};
       std::fill(warp.scores.begin(), warp.scores.end(), Score{});
     }
     for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) advance(sm, sm.warps[block.first_warp + w]);
@@ -450,6 +456,12 @@ class Simulation {
     } else {
       set_results(warp, op, score);
     }
+    // What nothing waits for but fences: that others can see it.
+    const bool is_global = o.lines != 0 || o.l2_write_sectors != 0;
+    if (is_global && (op.kind == TimedKind::store || op.kind == TimedKind::atomic)) {
+      const Cycle seen = std::max(score.ready, now_ + round_up(m_.l2_latency_cycles));
+      if (seen > warp.stored.ready) warp.stored = {seen, op.pc, Wait::l2, 0};
+    }
     return score;
   }
 
@@ -463,7 +475,7 @@ class Simulation {
   // that loop: in shared memory a load and the swap, in global memory the swap, which returns what it found.
   double swap(SimSm& sm, const SimWarp& warp, std::span<const Swaps> all, double read) {
     const bool shared = all.front().shared;
-    const double turn = (shared ? 2 * m_.shared_latency_cycles : m_.l2_latency_cycles) + 2 * m_.alu_latency_cycles;
+    const double turn = swap_cycles(m_, shared);
     const double first = shared ? read - m_.shared_latency_cycles : read;  // the read is part of the first turn
     double end = read;
     for (const Swaps& each : all) {
@@ -801,6 +813,7 @@ class Simulation {
         blocked = warp.copy_groups[groups - 1 - may_fly];
     }
     if (!has_met(sm, warp, op, blocked)) return hold(sm, warp);
+    if (orders_stores_[op.pc] && warp.stored.ready > blocked.ready && entered(warp, op)) blocked = warp.stored;
     const bool waits_at_mbarrier =
         op.kind == TimedKind::atomic && instruction(op.pc).mbarrier != ptx::MbarrierMode::none;
     if (waits_at_mbarrier && op.memory >= 0 && entered(warp, op)) {
@@ -852,7 +865,8 @@ class Simulation {
   std::vector<std::size_t> memory_ops_;  // by basic block
   std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
   std::vector<SimSm> sms_;
-  double others_ = 1;                                   // SMs of the machine for each that is simulated
+  std::vector<bool> orders_stores_;  // by PTX instruction: it waits until what was stored before it can be seen
+  double others_ = 1;                // SMs of the machine for each that is simulated
   std::unordered_set<std::uint32_t> words_of_several_;  // of global memory, by hash: several blocks swap them
   std::unordered_map<std::uint32_t, double> swapped_;   // of global memory, by hash: the end of a word's last swap
   SharedServer l2_, dram_;

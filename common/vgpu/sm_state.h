@@ -134,6 +134,7 @@ struct SimWarp {
   std::vector<Score> scores;
   std::vector<Late> late;          // since others stand at a barrier
   Score open_copies;               // of cp.async since the last commit
+  Score stored;                    // until others can see what it stored to global memory
   std::vector<Score> copy_groups;  // each the latest of itself and those before it
 };
 

@@ -71,6 +71,21 @@ TEST_P(Access, LoadsThatMayNotPassAStoreWaitForIt) {
   EXPECT_LE(time[1], machine_.dram_latency_cycles + kUnroll * slack);
 }
 
+// A fence of the GPU waits until what its warp has stored has come to L2; one of the block does not.
+TEST_P(Access, AFenceWaitsForTheStoresBeforeIt) {
+  constexpr int kTurns = 32;
+  Buffer c{"c", {0}};
+  const auto turn_of = [&](int stores, int kind) {
+    const auto of = [&](int turns) { return cycles(run("fences", {&c, stores, kind, turns})); };
+    return (of(2 + kTurns) - of(2)) / kTurns;
+  };
+  const double fence = turn_of(0, 1), store = turn_of(1, 0);
+  EXPECT_LT(store, machine_.l2_latency_cycles / 2);
+  EXPECT_LT(turn_of(1, 2), machine_.l2_latency_cycles / 2 + turn_of(0, 2));
+  EXPECT_GE(turn_of(1, 1), machine_.l2_latency_cycles);
+  EXPECT_LE(turn_of(1, 1), machine_.l2_latency_cycles + fence + store + machine_.shared_latency_cycles);
+}
+
 // Of all lanes that have read a word, one swaps it, and the others read it again.
 TEST_P(Access, FloatsAddedToAWordOfSharedMemoryComeOneAfterTheOther) {
   constexpr int kTurns = 8;

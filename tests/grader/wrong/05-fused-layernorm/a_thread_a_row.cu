@@ -1,5 +1,6 @@
-// verdict: fail, right
-// Neighbouring threads in neighbouring rows: every load of a warp is 32 sectors.
+// verdict on classroom: fail, right
+// Neighbouring threads in neighbouring rows: every load of a warp is 32 sectors. The largest machine runs out of its
+// budget of work before that.
 #include <roofwalk.cuh>
 
 __global__ void layernorm(const float* x, const float* gamma, const float* beta, float* y, int rows, int cols,
