@@ -267,6 +267,7 @@ as_user=()
 if ((EUID == 0)); then as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups); fi
 if ((EUID != 0)) || type -P setpriv >/dev/null; then
   chmod 755 "$folder"
+  cd "$folder"  # that user may not enter the folder where this was started
   : >"$CALLS"
   if ((EUID == 0)); then chown -R 65534 "$folder"; fi
   touch "$root/tools/apt-packages.txt"
@@ -285,6 +286,13 @@ if ((EUID != 0)) || type -P setpriv >/dev/null; then
   ((code == 3)) || bad "neither root nor sudo: exit $code, wanted 3"
   prints 'ask an administrator for: apt-get install libfmt-dev'
   call 1 list
+  if ((EUID == 0)); then
+    mkdir -m 700 "$folder/of-root"
+    code=0
+    output=$(cd "$folder/of-root" && "${as_user[@]}" "$root/roofwalk" list 2>&1 </dev/null) || code=$?
+    ((code == 3)) || bad "in a folder of root: exit $code, wanted 3"
+    prints "roofwalk: the folder you are in, $folder/of-root, may not be entered by you: go to another one"
+  fi
 fi
 
 # A toolkit without CUPTI's headers is passed over; the build that knew the one that went is made anew.
