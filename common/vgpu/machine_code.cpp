@@ -67,7 +67,8 @@ constexpr Row kRows[] = {
     {0x082, Unit::integer, Class::constant},
     {0x0b9, Unit::integer, Class::constant},
     {0x0bb, Unit::integer, Class::load_constant},
-    // FLO, BREV, FCHK, F2I, I2F, FRND, MUFU, POPC, F2F, F2I, I2F and FRND of 64 bits, S2R, S2UR, REDUX
+    // FLO, BREV, FCHK, F2I, I2F, FRND, MUFU, POPC, F2F, F2I, I2F and FRND of 64 bits, S2R, B2R, MATCH, S2UR,
+    // REDUX
     {0x100, Unit::special, Class::other},
     {0x101, Unit::special, Class::other},
     {0x102, Unit::special, Class::other},
@@ -81,6 +82,8 @@ constexpr Row kRows[] = {
     {0x112, Unit::special, Class::other},
     {0x113, Unit::special, Class::other},
     {0x119, Unit::special, Class::other},
+    {0x11c, Unit::special, Class::other},
+    {0x1a1, Unit::special, Class::other},
     {0x1c3, Unit::special, Class::other},
     {0x1c4, Unit::special, Class::other},
     // NOP, DEPBAR, ENDCOLLECTIVE, BAR, BSYNC, CALL, BSSY, YIELD, BRA, WARPSYNC, BRX, JMP, BREAK, EXIT, RET, BPT,
@@ -168,6 +171,11 @@ std::uint32_t plain_issues(const Instruction& in) {
     default:
       return 0;
   }
+}
+
+// What ptxas makes twice from compute capability 7.0 on: for a warp that is whole, and for one that has come apart.
+bool asks_other_lanes(Form form) {
+  return form == Form::shuffle || form == Form::vote || form == Form::warp_match || form == Form::warp_reduce;
 }
 
 // Of m16n8 at most, as the matrix instructions of compute capability 8.0 to 9.0 take.
@@ -286,7 +294,7 @@ class CodeMap {
       if (class_at(i) == Class::call && pc_[i] != kNone && !calls_always(i)) {
         const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
         if (form == Form::alu) calls[piece_[i]] = pc_[i];
-        if (form == Form::shuffle || form == Form::vote) apart[piece_[i]] = true;
+        if (asks_other_lanes(form)) apart[piece_[i]] = true;
       }
     }
     // Behind such a call stands the way back: what belongs to the same PTX instruction, up to a branch.
@@ -331,7 +339,7 @@ class CodeMap {
       if (rare_[i] || pc_[i] == kNone) continue;
       // Some only lead around what is rare, the call for odd operands of a division.
       const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
-      const bool odd = form == Form::alu || form == Form::shuffle || form == Form::vote;
+      const bool odd = form == Form::alu || asks_other_lanes(form);
       branches[pc_[i]] += class_at(i) == Class::branch && !odd;
       accesses[pc_[i]] += class_at(i) == Class::memory;
     }
