@@ -14,6 +14,7 @@ failures=0
 
 mkdir -p "$root"/{common,grader,chapters,book/{operations,truth,site},tests/support,solutions} "$tools"
 cp -r "$project"/{roofwalk,tools} "$root"
+cp "$project/tools/apt-packages.txt" "$folder/packages"  # for whoever may not enter the project's folder
 touch "$root"/{CMakeLists.txt,CMakePresets.json} "$root/grader/main.cpp"
 
 # stand_in FOLDER NAME BODY: a command that logs its call.
@@ -36,7 +37,7 @@ toolkit() {
   mkdir -p "$1/include"
   touch "$1"/include/{cuda_runtime.h,cuda.h,cupti_range_profiler.h}
 }
-stand_in "$tools" dpkg-query "sed -n 's/^\([a-z][^ ]*\).*/\1 installed/p' '$project/tools/apt-packages.txt' |
+stand_in "$tools" dpkg-query "sed -n 's/^\([a-z][^ ]*\).*/\1 installed/p' '$folder/packages' |
   grep -v '^libfmt-dev' || true
 [[ -n \${NO_FMT:-} ]] || echo 'libfmt-dev:amd64 installed'"
 stand_in "$tools" apt-get 'if [[ $* == *--print-uris* ]]; then printf "$APT_LISTS"; exit; fi
@@ -80,7 +81,7 @@ export PROGRAM=$folder/program TRUTH=$folder/truth CTEST_SAYS='' CTEST_WRITES=''
 for name in git gnuplot pkg-config g++ fc-match; do stand_in "$tools" "$name" :; done
 toolkit "$folder/new" 13.2
 toolkit "$folder/old" 12.0
-unset ROOFWALK_CUDA ROOFWALK_YES CUDA_PATH
+unset ROOFWALK_CUDA ROOFWALK_YES ROOFWALK_BUDGET CUDA_PATH
 export CUDA_HOME=$folder/new
 export PATH=$folder/old/bin:$tools:/usr/bin:/bin
 

@@ -23,9 +23,9 @@ course=$folder/course
 git clone -q "$root" "$course"
 cd "$course"
 
-# copy_chapter FROM TO: folders 01-vector-add and 06-copy-06-of-vector-add, which no mistyped name is near. No file stays
-# as it was: what is kept by content, such as compiled kernels, must not serve a copy. Another file has another sample, so
-# times in its lesson are claimed no more; counts are, and the steps that they ask for run.
+# copy_chapter FROM TO: folders 01-vector-add and 06-copy-06, which no mistyped name is near. No file stays as it was:
+# what is kept by content, such as compiled kernels, must not serve a copy. Another file has another sample, so times
+# in its lesson are claimed no more; counts are, and the steps that they ask for run.
 copy_chapter() {
   local from=$1 to=$2 parent file
   for parent in chapters solutions tests/grader/wrong; do
@@ -42,7 +42,7 @@ chapters=(chapters/[0-9][0-9]-*/)
 today=${#chapters[@]}
 for ((i = today; i < wanted; ++i)); do
   from=$(basename "${chapters[i % today]}")
-  copy_chapter "$from" "$(printf '%02d-copy-%02d-of-%s' $((i + 1)) $((i + 1)) "${from#*-}")"
+  copy_chapter "$from" "$(printf '%02d-copy-%02d' $((i + 1)) $((i + 1)))"
 done
 if [[ -n ${PREPARE:-} ]]; then exit 0; fi
 
