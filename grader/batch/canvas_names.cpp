@@ -12,7 +12,7 @@
 namespace roofwalk {
 namespace {
 
-constexpr std::size_t kMostReadings = 8;   // of one name
+constexpr std::size_t kMostReadings = 8;   // of one name; one with more stays open
 constexpr std::size_t kMostNamesTold = 3;  // in a line
 
 constexpr std::string_view kLateMark = "_LATE", kSmallLate = "_late";
@@ -63,7 +63,7 @@ std::vector<CanvasMark> quiz_marks(const std::string& text) {
     const bool is_one = digits_at(text, begin) > 0 && digits > 0 && question + digits < text.size() &&
                         text[question + digits] == '_' && take_file(text, question + digits + 1, mark);
     if (is_one) marks.push_back(std::move(mark));
-    if (marks.size() == kMostReadings) break;
+    if (marks.size() > kMostReadings) break;
   }
   return marks;
 }
@@ -97,32 +97,55 @@ bool may_be_canvas(const CanvasMark& mark) {
          !mark.file.starts_with('0');
 }
 
-// What the names tell that can be read in but one way, and how often each file's number may be there.
+// How many digits numbers have that are known for sure.
+struct NumberLengths {
+  std::size_t fewest = 0, most = 0;  // 0 where nothing is known
+
+  void add(const std::string& number) {
+    fewest = most == 0 ? number.size() : std::min(fewest, number.size());
+    most = std::max(most, number.size());
+  }
+  bool allow(const std::string& number) const {
+    return most == 0 || (number.size() + 1 >= fewest && number.size() <= most + 1);
+  }
+};
+
+// What the names tell that can be read in but one way. Nothing that a learner can bring about by the names of their own
+// files rules out what Canvas wrote before them, for then another reading would be left: somebody else's.
 struct NameEvidence {
   std::map<std::string, std::set<std::string>> names_of;  // by number
-  std::map<std::string, std::size_t> files;
-  std::size_t fewest_digits = 0, most_digits = 0;  // of a file's number; 0 where nothing is known
+  NumberLengths ids, files;
 
   void add(const std::vector<CanvasMark>& readings) {
-    for (const CanvasMark& mark : readings) files[mark.file] += mark.file.empty() ? 0 : 1;
     if (readings.size() != 1) return;
     const CanvasMark& sure = readings.front();
     names_of[sure.id].insert(sure.name);
-    if (sure.file.empty()) return;
-    fewest_digits = most_digits == 0 ? sure.file.size() : std::min(fewest_digits, sure.file.size());
-    most_digits = std::max(most_digits, sure.file.size());
+    ids.add(sure.id);
+    if (!sure.file.empty()) files.add(sure.file);
   }
 
   bool allows(const CanvasMark& mark) const {
     const auto known = names_of.find(mark.id);
-    const std::size_t digits = mark.file.size();
     // Where nothing else is known: Canvas has more files than people.
-    const std::size_t fewest = most_digits == 0 ? mark.id.size() : fewest_digits;
-    const bool is_length = digits == 0 || (digits + 1 >= fewest && (most_digits == 0 || digits <= most_digits + 1));
-    return may_be_canvas(mark) && is_length && files.at(mark.file) <= 1 &&
+    const bool has_length =
+        mark.file.empty() || (files.most == 0 ? mark.file.size() + 1 >= mark.id.size() : files.allow(mark.file));
+    return may_be_canvas(mark) && has_length && ids.allow(mark.id) &&
            (known == names_of.end() || known->second.contains(mark.name));
   }
 };
+
+// What nobody can tell: its name and number together are the name of a row of its own. It is late if it may be.
+CanvasMark open_mark(const std::vector<CanvasMark>& readings) {
+  CanvasMark own = readings.back();
+  own.name += "_" + own.id;
+  own.id.clear();
+  const auto any = [&](const auto& is) { return std::any_of(readings.begin(), readings.end(), is); };
+  own.is_late = any([](const CanvasMark& mark) { return mark.is_late; });
+  own.may_be_small_late = any([](const CanvasMark& mark) { return mark.name.ends_with(kSmallLate); });
+  return own;
+}
+
+bool is_open(const CanvasMark& mark) { return mark.id.empty(); }
 
 std::string called(const CanvasMark& mark) { return owner_with_id(mark.name, mark.id).student; }
 
@@ -154,7 +177,7 @@ CanvasNames::CanvasNames(const std::vector<std::string>& names) {
   Readings plain, quiz, anonymous;
   bool has_letters = false;
   for (const std::string& name : names) {
-    auto marks = plain_marks(name, kMostReadings), of_quiz = quiz_marks(name);
+    auto marks = plain_marks(name, kMostReadings + 1), of_quiz = quiz_marks(name);
     const auto hidden = anonymous_mark(name);
     if (!marks.empty()) plain[name] = std::move(marks);
     if (!of_quiz.empty()) quiz[name] = std::move(of_quiz);
@@ -186,17 +209,14 @@ void CanvasNames::decide(const Readings& readings) {
     std::vector<CanvasMark> left;
     std::copy_if(marks.begin(), marks.end(), std::back_inserter(left),
                  [&](const CanvasMark& mark) { return marks.size() == 1 || evidence.allows(mark); });
-    if (left.size() == 1) {
+    if (left.size() == 1 && marks.size() <= kMostReadings) {
       marks_[name] = left.front();
       continue;
     }
-    if (left.empty()) left = marks;
-    CanvasMark own = left.back();
-    own.name += "_" + own.id;
-    own.id.clear();
+    if (left.size() < 2) left = marks;
     if (++open == 1)
       first = {name, fmt::format("can be read as {}'s and as {}'s", called(left.front()), called(left.back()))};
-    marks_[name] = std::move(own);
+    marks_[name] = open_mark(left);
   }
   if (open == 0) return;
   told_.emplace_back(first.first, fmt::format("{}{}: nobody can tell, so it has a row of its own", first.second,
@@ -206,19 +226,22 @@ void CanvasNames::decide(const Readings& readings) {
 // Today's Canvas writes LATE, and everything else small: a group may be called "lab late". Older releases write that
 // small, too, and a `_` between the parts of each name.
 void CanvasNames::settle_small_lates() {
-  std::size_t with_parts = 0;
+  std::size_t with_parts = 0, sure = 0;
   bool has_large = false;
   std::vector<std::map<std::string, CanvasMark>::iterator> small;
   for (auto at = marks_.begin(); at != marks_.end(); ++at) {
+    if (is_open(at->second)) continue;
     const std::string& name = at->second.name;
     const bool is_small = name.ends_with(kSmallLate);
     const std::string_view called = std::string_view(name).substr(0, name.size() - (is_small ? kSmallLate.size() : 0));
     has_large = has_large || at->second.is_late;
     with_parts += called.find('_') != std::string_view::npos ? 1 : 0;
+    ++sure;
     if (is_small) small.push_back(at);
   }
+  const bool are_late = !has_large && 2 * with_parts >= sure;
+  for (auto& [name, mark] : marks_) mark.is_late = mark.is_late || (are_late && mark.may_be_small_late);
   if (small.empty()) return;
-  const bool are_late = !has_large && 2 * with_parts >= marks_.size();
   for (const auto& at : small) {
     CanvasMark& mark = at->second;
     if (!are_late) continue;

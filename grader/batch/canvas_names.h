@@ -17,6 +17,7 @@ struct CanvasMark {
   bool tells_lateness = true;  // a quiz's file does not
   // Nobody else has this number with this name. A quiz's stands right behind a name that may end with digits itself.
   bool is_persons = true;
+  bool may_be_small_late = false;  // one of several readings that are all possible has the mark of older releases
 };
 
 // How many digits begin at `at`; 0 for more than a platform's number has.
@@ -27,7 +28,7 @@ std::optional<CanvasMark> canvas_mark(const std::string& text);
 
 // The files of one download. A name can often be read in two ways: people choose what their files and their groups are
 // called, so numbers may stand before Canvas' own and behind them. All names together tell more: one number has one
-// name, no file's number is there twice, and all of them are about as long.
+// name, and all numbers are about as long. What can still be read in several ways belongs to none of these people.
 class CanvasNames {
  public:
   explicit CanvasNames(const std::vector<std::string>& names);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "common/base/pattern.h"
+#include "grader/batch/hand_in.h"
 #include "grader/batch/lms_metadata.h"
 #include "grader/batch/lms_names.h"
 
@@ -113,23 +114,31 @@ EntryPlace place_in_class(const std::string& name) {
   return place_of_entry(name);
 }
 
-// The only folder, where it is Gradescope's; else nothing.
-std::string wrapper_of(const Archive& zip) {
+// What tells a student. A file that is called as a chapter is, and nothing else, may have strayed anywhere.
+bool is_hand_in(const std::string& name, const ChapterNames& chapters) {
+  return !is_debris(name) && (is_zip(name) || is_source(name)) && !chapters.is_chapter(name);
+}
+
+// The only folder, where it is Gradescope's; else nothing. Where a hand-in lies beside it, it is somebody's.
+std::string wrapper_of(const Archive& zip, const ChapterNames& chapters) {
   std::string wrapper;
   for (const ArchiveEntry& entry : zip.entries()) {
     const std::size_t slash = entry.name.find('/');
     const std::string first = entry.name.substr(0, slash);
-    if (slash == std::string::npos || first == wrapper || is_debris(first) || place_of_entry(entry.name).leads_up)
-      continue;
+    if (first == wrapper || is_debris(first) || place_of_entry(entry.name).leads_up) continue;
+    if (slash == std::string::npos && is_hand_in(first, chapters)) return {};
+    if (slash == std::string::npos) continue;
     if (!wrapper.empty() || !is_gradescope_export(first)) return {};
     wrapper = first;
   }
   return wrapper.empty() ? wrapper : wrapper + "/";
 }
 
-// The only folder, where it is Gradescope's and really lies there: a link of that name leads anywhere.
-std::optional<fs::path> wrapper_of(const Listing& listing, const fs::path& folder) {
+// The same on disk, where it really lies there: a link of that name leads anywhere.
+std::optional<fs::path> wrapper_of(const Listing& listing, const fs::path& folder, const ChapterNames& chapters) {
   if (listing.folders.size() != 1 || !is_gradescope_export(listing.folders.begin()->first)) return std::nullopt;
+  const auto is_somebodys = [&](const Found& found) { return is_hand_in(found.parts.front(), chapters); };
+  if (std::any_of(listing.top.begin(), listing.top.end(), is_somebodys)) return std::nullopt;
   const fs::path wrapper = folder / listing.folders.begin()->first;
   std::error_code error;
   return fs::is_directory(fs::symlink_status(wrapper, error)) ? std::optional(wrapper) : std::nullopt;
@@ -189,11 +198,11 @@ Listing list_folder(const fs::path& folder, const fs::path& skipped) {
   return listing;
 }
 
-Listing list_class_folder(const fs::path& folder, const fs::path& skipped) {
+Listing list_class_folder(const fs::path& folder, const ChapterNames& chapters, const fs::path& skipped) {
   Listing listing;
   const Walk all{listing, skipped};
   walk(folder, {}, all);
-  if (const auto wrapper = wrapper_of(listing, folder)) {
+  if (const auto wrapper = wrapper_of(listing, folder, chapters)) {
     listing.folders.clear();
     listing.has_wrapper = true;
     walk(*wrapper, {}, all);
@@ -202,9 +211,9 @@ Listing list_class_folder(const fs::path& folder, const fs::path& skipped) {
   return listing;
 }
 
-Listing list_class(const std::shared_ptr<Archive>& zip) {
+Listing list_class(const std::shared_ptr<Archive>& zip, const ChapterNames& chapters) {
   Listing listing;
-  const std::string wrapper = wrapper_of(*zip);
+  const std::string wrapper = wrapper_of(*zip, chapters);
   listing.has_wrapper = !wrapper.empty();
   for (const ArchiveEntry& entry : zip->entries()) {
     const std::string name = entry.name.substr(entry.name.starts_with(wrapper) ? wrapper.size() : 0);

@@ -12,6 +12,8 @@
 
 namespace roofwalk {
 
+class ChapterNames;
+
 // Of one student, as far as one can see. What is neither a source nor a zip is counted, and only the first have names:
 // a hand-in may hold any number of them.
 struct Pile {
@@ -51,10 +53,11 @@ Found file_at(const std::filesystem::path& path, std::vector<std::string> parts)
 Listing list_folder(const std::filesystem::path& folder, const std::filesystem::path& skipped = {});
 
 // The same of a class's: where all of it lies in the one folder of a platform's zip, what lies in that.
-Listing list_class_folder(const std::filesystem::path& folder, const std::filesystem::path& skipped = {});
+Listing list_class_folder(const std::filesystem::path& folder, const ChapterNames& chapters,
+                          const std::filesystem::path& skipped = {});
 
 // A zip that a platform or an instructor made of a class.
-Listing list_class(const std::shared_ptr<Archive>& zip);
+Listing list_class(const std::shared_ptr<Archive>& zip, const ChapterNames& chapters);
 
 // A zip that a student made: all of it is the student's, handed in when the zip was, whatever is written in it.
 Pile list_own(const std::shared_ptr<Archive>& zip, std::int64_t handed_in_s);

@@ -114,7 +114,7 @@ class Collector {
     listing.top.push_back(file_at(full, {name}));
     if (is_zip(name) && fs::is_regular_file(status)) {
       auto archive = Archive::open(full, kMostOwnEntries);
-      if (archive && looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)))))
+      if (archive && looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)), chapters_)))
         tell(label_of(top_, {name}), kIsNoClass);
     }
     // `grade alice/vector-add.cu alice/naive-gemm.cu`: the folder's name is the student's. Of `hw1/*` it is nobody's.
@@ -139,7 +139,7 @@ class Collector {
   }
 
   Status add_class_folder(const fs::path& full, const std::string& name) {
-    Listing listing = list_class_folder(full, grades_);
+    Listing listing = list_class_folder(full, chapters_, grades_);
     if (!listing.trouble.empty()) leave_out(top_, listing.trouble);
     if (is_known_student(name)) {
       if (holds_students(listing) || looks_like_class(listing)) return doubtful_student();
@@ -263,7 +263,7 @@ class Collector {
 
   // A zip that somebody names is a class's, unless all that is in it is one student's.
   Status add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
-    Listing listing = list_class(zip);
+    Listing listing = list_class(zip, chapters_);
     const bool is_known = is_known_student(stem);
     if (is_known && (holds_students(listing) || looks_like_class(listing) || may_hold_students(stem, pile_of(listing))))
       return doubtful_student();

@@ -315,6 +315,20 @@ TEST_F(Submissions, AGradescopeExportIsOneUnderAnyNumber) {
   EXPECT_TRUE(collect_all(folder_.path() / "c").students.empty());
 }
 
+// A student may call a folder so, and write metadata into it.
+TEST_F(Submissions, AGradescopeExportBesideHandInsIsSomebodys) {
+  const std::vector<ArchiveFile> files = {{"ada_vector-add.cu", "A"},
+                                          {"assignment_1_export/submission_metadata.yml", kGradescope},
+                                          {"assignment_1_export/submission_331/vector-add.cu", "E"}};
+  for (const ArchiveFile& file : files) folder_.write("c/" + file.name, file.bytes);
+  folder_.write("z.zip", zip_of(files));
+  for (const char* path : {"c", "z.zip"}) {
+    const Handed handed = collect_all(folder_.path() / path);
+    EXPECT_THAT(students(handed), ElementsAre("ada"));
+    EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("is a whole export of Gradescope's")));
+  }
+}
+
 TEST_F(Submissions, AClassInAClassIsTold) {
   folder_.write("c/CS-A1.zip", zip_of({{"ada_1_11_vector-add.cu", "A"}, {"bob_2_12_vector-add.cu", "B"}}));
   folder_.write("c/CS-A2.zip", zip_of({{"Ada_1_assignsubmission_file_/vector-add.cu", "A"},
@@ -392,9 +406,45 @@ TEST_F(CanvasZips, AGroupsNameTakesNobodysNumber) {
       ElementsAre("doejane (12) 12 on time", "fay (14) 14 on time", "gil (15) 15 on time", "roe (13) 13 on time"));
   EXPECT_THAT(handed_.told, IsEmpty());
   EXPECT_THAT(owners({"doejane_12_345_1_vector-add.cu"}), ElementsAre("doejane (12) 12 on time"));
-  // Two files of a group are two of Canvas'.
+  // A number in two names rules nothing out: whoever names a file can bring that about.
   EXPECT_THAT(owners({"team_5_21_355_vector-add.cu", "team_5_21_356_tiled-gemm.cu"}),
-              ElementsAre("team_5 (21) 21 on time", "team_5 (21) 21 on time"));
+              ElementsAre("team_5_21  on time", "team_5_21  on time"));
+}
+
+// A name on Canvas may hold somebody's number, and learners name their files and know the numbers of those.
+TEST_F(CanvasZips, NoNameOfAFileRulesOutWhatCanvasWrote) {
+  const std::string ada = "lovelaceada_48101_7712391_vector-add.cu", sam = "sam_48200_7712300_vector-add.cu";
+  const std::string eve = "lovelaceada_48101_7712392_b";
+  // Eve's own number twice, by a file of hers or of a friend.
+  EXPECT_THAT(owners({ada, sam, eve + "_LATE_48103_7712393_7712393_7712393_vector-add.cu"}),
+              ElementsAre("lovelaceada (48101) 48101 on time", "lovelaceada_48101_7712392_b_48103  late",
+                          "sam (48200) 48200 on time"));
+  EXPECT_THAT(owners({ada, sam, eve + "_48103_7712393_vector-add.cu", "fay_48104_7712399_5_7712393_vector-add.cu"}),
+              ElementsAre("fay (48104) 48104 on time", "lovelaceada (48101) 48101 on time",
+                          "lovelaceada_48101_7712392_b_48103  on time", "sam (48200) 48200 on time"));
+  // More numbers than are looked at.
+  EXPECT_THAT(owners({ada, sam, "lovelaceada_48101_7712392_01_02_03_04_05_06_07_08b_LATE_48103_7712393_vector-add.cu"}),
+              ElementsAre("lovelaceada (48101) 48101 on time", HasSubstr("  late"), "sam (48200) 48200 on time"));
+  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("so it has a row of its own")));
+}
+
+TEST_F(CanvasZips, WhatMayBeLateIs) {
+  EXPECT_THAT(owners({"doeeve_LATE_48103_7712393_48105_7712394_vector-add.cu",
+                      "doeeve_LATE_48103_7712394_5_7712393_tiled-gemm.cu", "sam_48200_7712300_vector-add.cu"}),
+              ElementsAre("doeeve (48103) 48103 late", "doeeve (48103) 48103 late", "sam (48200) 48200 on time"));
+  // What one learner calls a file tells nothing about which release of Canvas named all of them.
+  EXPECT_THAT(owners({"roe_jim_late_48200_7712300_vector-add.cu", "doe_sam_48201_7712301_vector-add.cu",
+                      "doe_eve_late_48103_7712393_LATE_48105_7712395_vector-add.cu"}),
+              ElementsAre(HasSubstr("late"), "doe_sam (48201) 48201 on time", "roe_jim (48200) 48200 late"));
+}
+
+// Days and parts of the course, as people name files.
+TEST_F(CanvasZips, NumbersInFilesNamesAreNoPersons) {
+  EXPECT_THAT(
+      owners({"ada_481_77391_2026_11_20_vector-add.cu", "bob_482_77392_20261120_2_vector-add.cu",
+              "cem_483_77393_3_2_vector-add.cu", "dan_484_77394_vector-add.cu"}),
+      ElementsAre("ada (481) 481 on time", "bob (482) 482 on time", "cem (483) 483 on time", "dan (484) 484 on time"));
+  EXPECT_THAT(handed_.told, IsEmpty());
 }
 
 TEST_F(CanvasZips, OneNumberJoinsNoTwoNames) {
