@@ -29,6 +29,10 @@ constexpr const char* kInsertSubmission = "INSERT INTO submissions VALUES (?, ?,
 constexpr const char* kInsertLeftOut = "INSERT INTO left_out VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
 constexpr const char* kSelectLeftOut =
     "SELECT label, reason, student, handed_in_at_s FROM left_out ORDER BY label, reason, student, handed_in_at_s";
+// The same file at a later time, as each download of a class's zip brings it, is one line.
+constexpr const char* kSelectLastLeftOut =
+    "SELECT label, reason, student, MAX(handed_in_at_s) FROM left_out GROUP BY label, reason, student "
+    "ORDER BY label, reason, student";
 constexpr const char* kInsertExported = "INSERT INTO exported (head, student_id, cell) VALUES (?, ?, ?)";
 constexpr const char* kInsertFault = "INSERT INTO faults (key, round, reason, at) VALUES (?, ?, ?, ?)";
 
@@ -299,7 +303,7 @@ Result<std::vector<LeftOut>> GradeStore::left_out() const {
     std::int64_t& last_s = placed.try_emplace(file_of(s.owner.student, s.label), s.submitted_at_s).first->second;
     last_s = std::max(last_s, s.submitted_at_s);
   }
-  Statement row(impl_->database, kSelectLeftOut);
+  Statement row(impl_->database, kSelectLastLeftOut);
   std::vector<LeftOut> all;
   while (row.step()) {
     LeftOut out = Impl::left_out_of(row);

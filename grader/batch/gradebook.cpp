@@ -128,17 +128,19 @@ bool lacks_one(const StudentRow& row) {
                                           [](const Cell& cell) { return cell.state == Cell::State::nothing; });
 }
 
-// Than all that the student handed in for the chapter that its name speaks of; for any, where it speaks of none.
+// Than all that the student handed in for the chapter that its name speaks of; where it speaks of none, for one of
+// them: it may be of any.
 bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) {
   std::vector<std::string> chapters;
   for (const Column& column : book.columns) chapters.push_back(column.chapter);
   const auto chapter = chapter_of_file(out.label.substr(out.label.rfind('/') + 1), chapters);
-  std::int64_t last_s = 0;
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     if (chapter && *chapter != chapters[i]) continue;
+    std::int64_t last_s = 0;
     for (const Entry& entry : row.cells[i].entries) last_s = std::max(last_s, entry.submitted_again_at_s);
+    if (out.handed_in_at_s > last_s) return true;
   }
-  return out.handed_in_at_s > last_s;
+  return false;
 }
 
 // Of the same bytes. What a platform once called on time was, or was made so by another deadline: handing it in again

@@ -30,7 +30,13 @@ std::string last_name(const std::string& name) { return name.substr(name.find_la
 // A file on disk may say any time.
 std::int64_t time_of(std::int64_t written_at_s) { return std::clamp<std::int64_t>(written_at_s, 0, kLatestMoment); }
 
-bool is_in_my(const std::vector<std::string>& parts) { return parts.size() > 1 && parts[parts.size() - 2] == "my"; }
+// Whether one of the folders in which a file lies is among them; each with a slash behind it.
+bool lies_in_one_of(const std::set<std::string>& folders, const std::string& label) {
+  for (std::size_t slash = label.find('/'); slash != std::string::npos; slash = label.find('/', slash + 1)) {
+    if (folders.contains(label.substr(0, slash + 1))) return true;
+  }
+  return false;
+}
 
 bool names_students(const Archive& zip) {
   std::set<std::string> students;
@@ -80,6 +86,12 @@ std::string label_of(const std::string& folder, const std::vector<std::string>& 
 
 std::string HandIn::Candidate::full_label() const { return label_of(label, found.parts); }
 
+std::optional<std::string> HandIn::Candidate::checkout() const {
+  const std::vector<std::string>& parts = found.parts;
+  if (parts.size() < 2 || parts[parts.size() - 2] != "my") return std::nullopt;
+  return label_of(label, {parts.begin(), parts.end() - 2}) + "/";
+}
+
 void HandIn::add(Pile pile, const std::string& label, LateMark mark) {
   if (label_.empty()) label_ = label;
   take(std::move(pile), label, mark, 0);
@@ -88,6 +100,7 @@ void HandIn::add(Pile pile, const std::string& label, LateMark mark) {
 void HandIn::add_file(Found file, const std::string& label, LateMark mark, const std::string& called) {
   if (label_.empty()) label_ = label_of(label, {owner_.student});
   auto& list = is_zip(file.parts.back()) ? zips_ : sources_;
+  newest_s_ = std::max(newest_s_, file.written_at_s);
   list.push_back({std::move(file), label, last_name(called), mark});
 }
 
@@ -96,18 +109,23 @@ void HandIn::tell(const std::string& label, std::string reason, std::int64_t han
     left_out_.push_back({label, std::move(reason), owner_.student, time_of(handed_in_at_s)});
   } else {
     ++more_left_out_;
+    newest_left_out_s_ = std::max(newest_left_out_s_, time_of(handed_in_at_s));
   }
 }
 
-void HandIn::tell_of_all(std::string reason) { of_all_.push_back({label_, std::move(reason), owner_.student}); }
+void HandIn::tell_of_all(std::string reason) {
+  of_all_.push_back({label_, std::move(reason), owner_.student, time_of(newest_s_)});
+}
 
 void HandIn::take(Pile pile, const std::string& label, LateMark mark, int zips) {
   for (Found& found : pile.files) {
     std::string called = last_name(found.parts.back());
+    newest_s_ = std::max(newest_s_, found.written_at_s);
     auto& list = is_zip(called) ? zips_ : sources_;
     list.push_back({std::move(found), label, std::move(called), mark, zips});
   }
-  for (const auto& [parts, reason] : pile.told) tell(label_of(label, parts), reason);
+  newest_s_ = std::max(newest_s_, pile.newest_other_s);
+  for (const Pile::Told& one : pile.told) tell(label_of(label, one.parts), one.reason, one.written_at_s);
   for (std::string& other : pile.others) {
     if (others_.size() < kMostNames) {
       others_.push_back(std::move(other));
@@ -132,7 +150,7 @@ void HandIn::open_zips() {
     for (const Candidate& zip : zips) {
       const std::string label = zip.full_label();
       if (zip.zips >= kDeepestZip) {
-        tell(label, "is a zip in a zip in a zip, and is not opened");
+        tell(label, "is a zip in a zip in a zip, and is not opened", zip.found.written_at_s);
         continue;
       }
       if (opened == kMostZips || cost_bytes > kMostBytes || entries > kMostOwnEntries) {
@@ -149,7 +167,8 @@ void HandIn::open_zips() {
       entries += archive->entries().size();
       ++zips_opened_;
       if (names_students(*archive))
-        tell(label, "holds files that are called as a platform calls a class's: if it is a class, name it by itself");
+        tell(label, "holds files that are called as a platform calls a class's: if it is a class, name it by itself",
+             zip.found.written_at_s);
       take(list_own(std::make_shared<Archive>(*std::move(archive)), zip.found.written_at_s), label, zip.mark,
            zip.zips + 1);
     }
@@ -160,15 +179,19 @@ void HandIn::open_zips() {
   }
 }
 
-// Of a whole checkout only what stands in my/ is theirs.
+// Of a whole checkout only what stands in its my/ is theirs.
 void HandIn::drop_checkout() {
-  const auto in_my = [](const Candidate& one) { return is_in_my(one.found.parts); };
-  if (std::none_of(sources_.begin(), sources_.end(), in_my)) return;
+  std::set<std::string> checkouts;
   for (const Candidate& one : sources_) {
-    if (!in_my(one) && chapters_.is_chapter(one.called))
-      tell(one.full_label(), "lies beside a folder my/, and then only what is in my/ counts");
+    if (auto folder = one.checkout()) checkouts.insert(*std::move(folder));
   }
-  std::erase_if(sources_, [&](const Candidate& one) { return !in_my(one); });
+  std::erase_if(sources_, [&](const Candidate& one) {
+    const std::string label = one.full_label();
+    if (one.checkout() || !lies_in_one_of(checkouts, label)) return false;
+    if (chapters_.is_chapter(one.called) || chapters_.of_source(one.called, /*is_only=*/false))
+      tell(label, "lies beside a folder my/, and then only what is in my/ counts", one.found.written_at_s);
+    return true;
+  });
 }
 
 // Of more files than are graded the newest; of one age, those that are called most as the chapter is.
@@ -197,7 +220,7 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
     submission.owner.mark = one->mark;
     // Without its copy it cannot be graded, and will be told so; it is handed in all the same.
     if (const Status stored = keep(submission.source_sha256, *bytes); !stored)
-      tell(label, "its copy cannot be kept: " + stored.error().message);
+      tell(label, "its copy cannot be kept: " + stored.error().message, one->found.written_at_s);
     handed.submissions.push_back(std::move(submission));
     kept.push_back(plain_name(one->called));
   }
@@ -231,7 +254,7 @@ Status HandIn::settle(const KeepSource& keep, Handed& handed) {
     if (const auto chapter = chapters_.of_source(one.called, is_only)) {
       by_chapter[*chapter].push_back(&one);
     } else if (chapters_.may_be_graded(one.called)) {
-      tell(one.full_label(), chapters_.why_none(one.called));
+      tell(one.full_label(), chapters_.why_none(one.called), one.found.written_at_s);
     }
   }
   for (auto& [chapter, files] : by_chapter) ROOFWALK_TRY_STATUS(settle_chapter(chapter, files, keep, handed));
@@ -245,14 +268,17 @@ Status HandIn::settle(const KeepSource& keep, Handed& handed) {
     tell_of_all(fmt::format("holds {} files more than are looked at: at most {}", more_files_, kMostFiles));
   const bool is_silent = handed.submissions.size() == before && left_out_.empty() && of_all_.empty();
   if (is_silent && is_only && others_.empty()) {
-    tell(sources_.front().full_label(), chapters_.why_none(sources_.front().called));
+    const Candidate& only = sources_.front();
+    tell(only.full_label(), chapters_.why_none(only.called), only.found.written_at_s);
   } else if (is_silent && (!sources_.empty() || !others_.empty())) {
-    tell(label_, fmt::format("holds {}: no .cu file of a chapter that is graded", names()));
+    tell(label_, fmt::format("holds {}: no .cu file of a chapter that is graded", names()), newest_s_);
   } else if (is_silent && zips_opened_ > 0) {
-    tell(label_, "holds zips, and no file in them");
+    tell(label_, "holds zips, and no file in them", newest_s_);
   }
-  if (more_left_out_ > 0)
-    left_out_.push_back({label_, fmt::format("holds {} more that are left out", more_left_out_), owner_.student});
+  if (more_left_out_ > 0) {
+    left_out_.push_back(
+        {label_, fmt::format("holds {} more that are left out", more_left_out_), owner_.student, newest_left_out_s_});
+  }
   for (const auto& lines : {of_all_, left_out_})
     handed.left_out.insert(handed.left_out.end(), lines.begin(), lines.end());
   return kOk;

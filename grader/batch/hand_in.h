@@ -43,8 +43,8 @@ class HandIn {
   // One file, by whatever name the platform gave it; `called` is the student's own.
   void add_file(Found file, const std::string& label, LateMark mark, const std::string& called);
 
-  // A line about it; of what cannot be read, with the time at which it was handed in.
-  void tell(const std::string& label, std::string reason, std::int64_t handed_in_at_s = 0);
+  // A line about it, with the time at which it was handed in.
+  void tell(const std::string& label, std::string reason, std::int64_t handed_in_at_s);
 
   // Opens the zips in it, chooses, reads and keeps.
   Status settle(const KeepSource& keep, Handed& handed);
@@ -57,6 +57,7 @@ class HandIn {
     LateMark mark = LateMark::none;
     int zips = 0;  // in which it lies
     std::string full_label() const;
+    std::optional<std::string> checkout() const;  // where my/ lies in which it is
   };
 
   void tell_of_all(std::string reason);  // a line about all of it, which no other line displaces
@@ -73,11 +74,13 @@ class HandIn {
   std::vector<Candidate> sources_, zips_;
   std::vector<std::string> others_;
   std::size_t more_others_ = 0, more_files_ = 0;
+  std::int64_t newest_s_ = 0;   // of all that is in it
   std::size_t cost_bytes_ = 0;  // of its sources
   std::size_t failed_reads_ = 0, unread_ = 0;
   std::size_t zips_opened_ = 0;
   std::vector<LeftOut> of_all_, left_out_;
   std::size_t more_left_out_ = 0;
+  std::int64_t newest_left_out_s_ = 0;  // of those
 };
 
 // The names of a place, one below the other.

@@ -71,14 +71,14 @@ void walk_entry(const fs::directory_entry& entry, const std::vector<std::string>
   if (fs::is_directory(status)) {
     Pile& pile = listing.folders[here.front()];  // an empty folder is a student, too
     if (here.size() > kDeepest) {
-      pile.told.emplace_back(below(here), "too many folders in folders");
+      pile.told.push_back({below(here), "too many folders in folders", written_at(path)});
     } else {
       walk(path, here, all);
     }
   } else if (fs::is_regular_file(status) || is_source(here.back()) || is_zip(here.back())) {
     put(listing, file_at(path, std::move(here)));
   } else if (fs::is_symlink(status) && fs::is_directory(path, error)) {
-    listing.folders[here.front()].told.emplace_back(below(here), kIsLink);  // in place of a folder
+    listing.folders[here.front()].told.push_back({below(here), kIsLink, written_at(path)});  // in place of a folder
   }
 }
 
@@ -87,7 +87,7 @@ void walk(const fs::path& folder, const std::vector<std::string>& parts, const W
   const auto entries = entries_of(folder);
   if (!entries && parts.empty()) listing.trouble = "the folder cannot be read";
   if (!entries && !parts.empty())
-    listing.folders[parts.front()].told.emplace_back(below(parts), "the folder cannot be read");
+    listing.folders[parts.front()].told.push_back({below(parts), "the folder cannot be read", written_at(folder)});
   if (!entries) return;
   for (const auto& entry : *entries) walk_entry(entry, parts, all);
 }
@@ -144,13 +144,35 @@ std::optional<fs::path> wrapper_of(const Listing& listing, const fs::path& folde
   return fs::is_directory(fs::symlink_status(wrapper, error)) ? std::optional(wrapper) : std::nullopt;
 }
 
-void take_metadata(Listing& listing) {
+bool is_gradescope_submission(const std::string& folder) {
+  static const Pattern form(R"(submission_\d{1,18})");
+  constexpr std::size_t kMostBytes = 40;
+  return folder.size() <= kMostBytes && form.match(folder).has_value();
+}
+
+// Whether nobody but Gradescope writes there: where each student names what is handed in, one may call it as Gradescope
+// calls its metadata.
+bool is_all_gradescopes(const Listing& listing, const ChapterNames& chapters) {
+  return std::all_of(listing.folders.begin(), listing.folders.end(),
+                     [](const auto& one) { return is_gradescope_submission(one.first); }) &&
+         std::none_of(listing.top.begin(), listing.top.end(),
+                      [&](const Found& file) { return is_hand_in(file.parts.front(), chapters); });
+}
+
+// `is_export`: Gradescope's own folder, or one that its instructor calls so.
+void take_metadata(Listing& listing, const ChapterNames& chapters, bool is_export) {
+  const bool is_believed = is_export || is_all_gradescopes(listing, chapters);
   // An autograder's container holds one submission, its metadata and nothing else.
   const bool is_container = listing.folders.size() == 1 && listing.folders.contains("submission");
+  const bool is_alone = listing.top.size() == 1;
   for (auto at = listing.top.begin(); at != listing.top.end();) {
     const std::string& name = at->parts.front();
-    const bool is_metadata = name == kGradescopeExport || (is_container && name == kGradescopeContainer);
-    if (is_metadata) listing.metadata.push_back(std::move(*at));
+    const bool is_containers = is_container && name == kGradescopeContainer;
+    const bool is_metadata = name == kGradescopeExport || is_containers;
+    if (is_metadata) {
+      const bool counts = is_containers ? is_alone : is_believed;
+      (counts ? listing.metadata : listing.unproven).push_back(std::move(*at));
+    }
     at = is_metadata ? listing.top.erase(at) : at + 1;
   }
 }
@@ -172,11 +194,20 @@ void Pile::add(Found found) {
     } else {
       ++more_files;
     }
-  } else if (others.size() < kMostNames) {
+    return;
+  }
+  newest_other_s = std::max(newest_other_s, found.written_at_s);
+  if (others.size() < kMostNames) {
     others.push_back(name);
   } else {
     ++more_others;
   }
+}
+
+void Pile::set_time(std::int64_t handed_in_at_s) {
+  for (Found& file : files) file.written_at_s = handed_in_at_s;
+  for (Told& one : told) one.written_at_s = handed_in_at_s;
+  if (!others.empty()) newest_other_s = handed_in_at_s;
 }
 
 std::int64_t written_at(const fs::path& path) {
@@ -191,10 +222,10 @@ Found file_at(const fs::path& path, std::vector<std::string> parts) {
   return {std::move(parts), written_at(path), refusal(fs::is_symlink(status) ? kIsLink : "is no plain file")};
 }
 
-Listing list_folder(const fs::path& folder, const fs::path& skipped) {
+Listing list_folder(const fs::path& folder, const ChapterNames& chapters, const fs::path& skipped) {
   Listing listing;
   walk(folder, {}, {listing, skipped});
-  take_metadata(listing);
+  take_metadata(listing, chapters, is_gradescope_export(folder.filename().string()));
   return listing;
 }
 
@@ -207,7 +238,7 @@ Listing list_class_folder(const fs::path& folder, const ChapterNames& chapters, 
     listing.has_wrapper = true;
     walk(*wrapper, {}, all);
   }
-  take_metadata(listing);
+  take_metadata(listing, chapters, listing.has_wrapper || is_gradescope_export(folder.filename().string()));
   return listing;
 }
 
@@ -233,6 +264,7 @@ Listing list_class(const std::shared_ptr<Archive>& zip, const ChapterNames& chap
       put(listing, std::move(found));
     }
   }
+  if (!listing.has_wrapper && !is_all_gradescopes(listing, chapters)) listing.metadata.swap(listing.unproven);
   return listing;
 }
 
@@ -247,15 +279,14 @@ Pile list_own(const std::shared_ptr<Archive>& zip, std::int64_t handed_in_s) {
     auto parts = place_of_entry(entry.name).parts;
     const bool is_folder = entry.kind == ArchiveEntry::Kind::folder;
     if (is_folder || parts.empty() || std::any_of(parts.begin(), parts.end(), is_debris)) continue;
-    Found found = found_in(zip, entry, std::move(parts));
-    found.written_at_s = handed_in_s;
-    pile.add(std::move(found));
+    pile.add(found_in(zip, entry, std::move(parts)));
   }
   if (too_long > 0) {
-    pile.told.emplace_back(
-        std::vector<std::string>(),
-        fmt::format("{} files in it have names longer than {} bytes, and are not looked at", too_long, kLongestName));
+    pile.told.push_back(
+        {{},
+         fmt::format("{} files in it have names longer than {} bytes, and are not looked at", too_long, kLongestName)});
   }
+  pile.set_time(handed_in_s);
   return pile;
 }
 
@@ -267,9 +298,9 @@ Pile pile_of(Listing listing) {
       found.parts.insert(found.parts.begin(), folder);
       all.add(std::move(found));
     }
-    for (auto& [parts, reason] : pile.told) {
-      parts.insert(parts.begin(), folder);
-      all.told.emplace_back(std::move(parts), std::move(reason));
+    for (Pile::Told& told : pile.told) {
+      told.parts.insert(told.parts.begin(), folder);
+      all.told.push_back(std::move(told));
     }
     all.more_files += pile.more_files;
     for (std::string& other : pile.others) {
@@ -280,6 +311,7 @@ Pile pile_of(Listing listing) {
       }
     }
     all.more_others += pile.more_others;
+    all.newest_other_s = std::max(all.newest_other_s, pile.newest_other_s);
   }
   return all;
 }

@@ -21,10 +21,18 @@ struct Pile {
   std::size_t more_files = 0;       // beyond kMostFiles
   std::vector<std::string> others;  // what the first of all others are called
   std::size_t more_others = 0;
-  std::vector<std::pair<std::vector<std::string>, std::string>> told = {};  // a folder below, and what is wrong with it
+  std::int64_t newest_other_s = 0;  // when the last of all others was written
+
+  struct Told {
+    std::vector<std::string> parts;
+    std::string reason;
+    std::int64_t written_at_s = 0;
+  };
+  std::vector<Told> told = {};  // a folder below, and what is wrong with it
 
   bool is_empty() const { return files.empty() && others.empty(); }
   void add(Found found);
+  void set_time(std::int64_t handed_in_at_s);  // of all that is in it
 };
 
 inline constexpr std::size_t kMostFiles = 10'000;
@@ -35,6 +43,7 @@ struct Listing {
   std::vector<Found> top;               // files that lie in no folder
   std::map<std::string, Pile> folders;  // whose files' places begin below their names
   std::vector<Found> metadata;          // called as a platform calls it, where the platform writes it
+  std::vector<Found> unproven;          // called so, too, where somebody else may have written it
   bool has_wrapper = false;             // all of it lies in the one folder of a platform's zip
   std::vector<std::string> leading_up;  // entries of a zip with a "..", which are no student's
   std::string trouble;                  // where the folder cannot be read
@@ -50,7 +59,8 @@ std::int64_t written_at(const std::filesystem::path& path);
 Found file_at(const std::filesystem::path& path, std::vector<std::string> parts);
 
 // A folder on disk, but for the one that is `skipped`. Links are not followed, and what is no plain file is not opened.
-Listing list_folder(const std::filesystem::path& folder, const std::filesystem::path& skipped = {});
+Listing list_folder(const std::filesystem::path& folder, const ChapterNames& chapters,
+                    const std::filesystem::path& skipped = {});
 
 // The same of a class's: where all of it lies in the one folder of a platform's zip, what lies in that.
 Listing list_class_folder(const std::filesystem::path& folder, const ChapterNames& chapters,

@@ -97,16 +97,16 @@ class Collector {
     top_ = plain_name(folder);
     std::error_code error;
     if (fs::is_directory(status)) {
-      Listing listing = list_folder(full, grades_);
+      Listing listing = list_folder(full, chapters_, grades_);
       if (looks_like_class(listing)) tell(label_of(top_, {name}), kIsNoClass);
       Pile pile = pile_of(std::move(listing));
-      if (!listing.trouble.empty()) pile.told.emplace_back(std::vector<std::string>(), listing.trouble);
+      if (!listing.trouble.empty()) pile.told.push_back({{}, listing.trouble, written_at(full)});
       add_folder(name, std::move(pile), {});
       return;
     }
     if (fs::is_symlink(status) && !is_source(name) && !is_zip(name)) {
       Pile pile;
-      pile.told.emplace_back(std::vector<std::string>(), kIsLink);
+      pile.told.push_back({{}, kIsLink, written_at(full)});
       add_folder(name, std::move(pile), {});
       return;
     }
@@ -175,7 +175,7 @@ class Collector {
 
   // A platform wrote it, by the names in it, or somebody who wants that to be believed.
   static bool looks_like_class(const Listing& listing) {
-    return !listing.metadata.empty() || listing.has_wrapper ||
+    return !listing.metadata.empty() || !listing.unproven.empty() || listing.has_wrapper ||
            std::any_of(listing.top.begin(), listing.top.end(),
                        [](const Found& file) { return is_platforms_file(file.parts.front()); }) ||
            std::any_of(listing.folders.begin(), listing.folders.end(),
@@ -401,6 +401,12 @@ class Collector {
                "a student can choose",
                std::count_if(records.begin(), records.end(), has_no_time) - 1, listing.metadata.front().parts.front()));
     }
+    for (const Found& file : listing.unproven) {
+      leave_out(
+          label_of(top_, file.parts),
+          "is not read, since a student may have written it: Gradescope's lies beside Gradescope's folders alone; "
+          "if it is Gradescope's, move all others away");
+    }
     std::vector<std::string> files;
     for (const Found& file : listing.top) files.push_back(file.parts.front());
     const ClassNames names(files, chapters_.known());
@@ -462,7 +468,7 @@ class Collector {
     if (is_gradable) {
       hand_in(named.owner).add_file(std::move(file), top_, named.owner.mark, named.rest);
     } else if (named.by == NamedBy::platform) {
-      hand_in(named.owner).tell(label, kUnknown);
+      hand_in(named.owner).tell(label, kUnknown, file.written_at_s);
     } else {
       leave_out(label, kUnknown);
     }
@@ -482,9 +488,7 @@ class Collector {
       }
       return;
     }
-    if (record->second.created_at_s) {
-      for (Found& file : pile.files) file.written_at_s = *record->second.created_at_s;
-    }
+    if (record->second.created_at_s) pile.set_time(*record->second.created_at_s);
     if (record->second.owners.empty()) add_named(owner_of_folder(folder), pile, label);
     for (const Owner& owner : record->second.owners) hand_in(owner).add(pile, label);
   }

@@ -35,7 +35,7 @@ inline constexpr const char* kHoldsMore = "holds more than is graded";
 struct LeftOut {
   std::string label, reason;
   std::string student = {};         // whose it is; empty where nobody can say
-  std::int64_t handed_in_at_s = 0;  // of what could not be read; 0 where that is unknown, or where it was read
+  std::int64_t handed_in_at_s = 0;  // 0 where that is unknown
 };
 
 struct Handed {

@@ -107,6 +107,15 @@ TEST_F(Grades, ALaterFileOfThatNameThatCouldNotBeReadIsKept) {
   EXPECT_TRUE(store.left_out()->empty());
 }
 
+// A platform's zip is as old as its download.
+TEST_F(Grades, WhatIsLeftOutAgainIsOneLine) {
+  GradeStore store = open();
+  for (const std::int64_t at : {300, 100})
+    ASSERT_TRUE(store.add(Handed{{}, {}, {{"c/bob/w.cu", "its name tells no chapter", "bob", at}}}));
+  ASSERT_EQ(store.left_out()->size(), 1u);
+  EXPECT_EQ(store.left_out()->front().handed_in_at_s, 300);
+}
+
 TEST_F(Grades, StudentsStandInTheOrderInWhichTheyCame) {
   GradeStore store = open();
   ASSERT_TRUE(store.add(Handed{{}, {{"Jane Roe (7)", "7", {}}}, {}}));

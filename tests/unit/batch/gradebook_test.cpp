@@ -220,6 +220,19 @@ TEST_F(Book, ANewerFileThatCouldNotBeReadIsTold) {
   EXPECT_TRUE(make().left_out.empty());
 }
 
+// It may be of the chapter that came first.
+TEST_F(Book, ANewerFileOfNoChapterIsToldBesideANewerOne) {
+  hand_in("ann", "good", 100);
+  hand_in("ann", "other", 300);
+  submissions_.back().chapter = chapters_[1].name;
+  graded("good", "pass", 16);
+  graded("other", "pass", 16);
+  left_out_ = {{"c/ann/vectoradd.cu", "its name tells no chapter", "ann", 200}};
+  EXPECT_EQ(make().left_out.size(), 1u);
+  left_out_[0].label = "c/ann/" + chapters_[1].name + ".cu.txt";
+  EXPECT_TRUE(make().left_out.empty());
+}
+
 TEST_F(Book, WhatIsLeftOutIsToldWhereNothingElseCame) {
   terms_.chapters.clear();
   chapters_.clear();

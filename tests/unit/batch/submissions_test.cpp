@@ -198,7 +198,7 @@ TEST_F(Submissions, MetadataThatCannotBeReadRefusesTheClass) {
     EXPECT_THAT(handed.error().text(), HasSubstr("so nobody's name or time can be read from it (export the class"));
   };
   const std::string broken = "a: [1, 2\nb: {";
-  folder_.write("c/alice/vector-add.cu", "A");
+  folder_.write("c/submission_1/vector-add.cu", "A");
   const fs::path metadata = folder_.write("c/submission_metadata.yml", broken);
   expect_refused(folder_.path() / "c", ": is not YAML");
   folder_.write("c/submission_metadata.yml", "- a");
@@ -218,18 +218,50 @@ TEST_F(Submissions, AStudentsOwnMetadataIsNotRead) {
   const std::string broken = "a: [1, 2\nb: {";
   const std::string own = zip_of({{"submission_metadata.yml", broken}, {"vector-add.cu", "A"}});
   for (const char* folder : {"eve/", "eve/assignment_1_export/", "submission_1/"}) {
-    folder_.write(std::string("c/") + folder + "submission_metadata.yml", broken);
-    folder_.write(std::string("c/") + folder + "vector-add.cu", folder);
+    folder_.write(std::string("assignment_1_export/") + folder + "submission_metadata.yml", broken);
+    folder_.write(std::string("assignment_1_export/") + folder + "vector-add.cu", folder);
   }
-  folder_.write("c/fay.zip", own);
-  folder_.write("c/submission_metadata.yml", kGradescope);
+  folder_.write("assignment_1_export/fay.zip", own);
+  folder_.write("assignment_1_export/submission_metadata.yml", kGradescope);
   EXPECT_THAT(
-      students(collect_all(folder_.path() / "c")),
+      students(collect_all(folder_.path() / "assignment_1_export")),
       ElementsAre("Ada Lovelace (ada@example.edu)", "Bob (bob@example.edu)", "Cy (79)", "eve", "fay", "submission_1"));
   EXPECT_THAT(students(collect_all(folder_.write("fay.zip", own))), ElementsAre("fay"));
   folder_.write("gil/submission_metadata.yml", broken);
   folder_.write("gil/vector-add.cu", "A");
   EXPECT_THAT(students(collect_all(folder_.path() / "gil")), ElementsAre("gil"));
+}
+
+// Where each student names what is handed in, one may call it so.
+TEST_F(Submissions, MetadataBesideHandInsIsSomebodys) {
+  const std::string forged = "ada:\n  :submitters:\n  - :name: Eve\n  :created_at: 2020-01-01 00:00:00 Z\n";
+  const auto expect_unread = [&](const fs::path& path) {
+    const Handed handed = collect_all(path);
+    EXPECT_THAT(students(handed), ElementsAre("ada", "submission_1")) << path;
+    for (const Submission& s : handed.submissions) EXPECT_GT(s.submitted_at_s, test::kLongBefore);
+    EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("/submission_metadata.yml: is not read, since a student may")));
+  };
+  for (const std::string& text : {forged, std::string(kGradescope), std::string("a: [")}) {
+    for (const char* of_ada : {"ada/vector-add.cu", "ada_vector-add.cu"}) {
+      const std::vector<ArchiveFile> files = {{of_ada, "A", false, test::kHandedIn},
+                                              {"submission_1/vector-add.cu", "E", false, test::kHandedIn},
+                                              {"submission_metadata.yml", text}};
+      fs::remove_all(folder_.path() / "c");
+      for (const ArchiveFile& file : files) folder_.write("c/" + file.name, file.bytes);
+      expect_unread(folder_.path() / "c");
+      expect_unread(folder_.write("c.zip", zip_of(files)));
+    }
+  }
+}
+
+TEST_F(Submissions, AContainersMetadataBesideHandInsIsSomebodys) {
+  folder_.write("c/ada_vector-add.cu", "A");
+  folder_.write("c/submission/vector-add.cu", "E");
+  folder_.write("c/submission_metadata.json",
+                R"({"created_at": "2020-01-01T00:00:00Z", "users": [{"email": "ada@x.edu", "name": "Ada"}]})");
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(students(handed), ElementsAre("ada", "submission"));
+  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("c/submission_metadata.json: is not read, since a student may")));
 }
 
 TEST(Moments, AreReadAsPlatformsWriteThem) {
@@ -548,6 +580,19 @@ TEST_F(Submissions, BesideMyFilesOfAChaptersNameAreTold) {
                           HasSubstr("c/eve/my/x.cu: its name tells no chapter")));
 }
 
+// A file that a platform or its owner called otherwise is one of the chapter all the same, and what lies outside the
+// checkout lies beside no my/.
+TEST_F(Submissions, OnlyWhatLiesBesideMyIsLeftOut) {
+  folder_.write("c/ada_7_8_vector-add-1.cu", "A");
+  folder_.write("c/ada_7_9_work.zip",
+                zip_of({{"x/my/tiled-gemm.cu", "T"}, {"x/my/old/vector_add (2).cu", "O"}, {"vector_add.cu", "B"}}));
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed), ElementsAre("ada (7) tiled-gemm c/ada_7_9_work.zip/x/my/tiled-gemm.cu",
+                                         "ada (7) vector-add c/ada_7_8_vector-add-1.cu",
+                                         "ada (7) vector-add c/ada_7_9_work.zip/vector_add.cu"));
+  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("x/my/old/vector_add (2).cu: lies beside a folder my/")));
+}
+
 // Files of a class's top lie in no folder that says whose they are.
 TEST_F(Submissions, ALineAboutAHandInSaysWhoseItIs) {
   std::vector<ArchiveFile> many;
@@ -585,6 +630,44 @@ TEST_F(Submissions, WhatCannotBeReadHasItsTime) {
   for (const LeftOut& out : handed.left_out)
     EXPECT_NEAR(static_cast<double>(out.handed_in_at_s), static_cast<double>(std::time(nullptr) - 9 * 3600), 60)
         << out.label;
+}
+
+// A better kernel that nobody can place may come after what has a grade.
+TEST_F(Submissions, WhatIsLeftOutHasItsTime) {
+  const auto file = [](const char* name, const std::string& bytes = "x") {
+    return ArchiveFile{name, bytes, false, test::kHandedIn};
+  };
+  const std::string deep = zip_of({{"2.zip", zip_of({{"3.zip", zip_of({{"vector-add.cu", "A"}})}})}});
+  std::vector<ArchiveFile> files = {file("ann/vectoradd.cu"),
+                                    file("ben/vector-add.cu.txt"),
+                                    file("cid/1.zip", deep),
+                                    file("dan_7_8_vector-add.cu.txt"),
+                                    file("eve/my/vector-add.cu"),
+                                    file("eve/vector-add.cu"),
+                                    file("fay/w.zip", zip_of({{"d/", ""}}))};
+  for (int i = 0; i < 12; ++i) files.push_back(file(fmt::format("gil/{}.cu", i).c_str()));
+  for (int i = 0; i < 11; ++i) {
+    const std::string name = fmt::format("hal/{}.zip", i);
+    files.push_back(file(name.c_str(), zip_of({{"vector-add.cu", name}})));
+  }
+  const Handed handed = collect_all(folder_.write("c.zip", zip_of(files)));
+  for (const LeftOut& out : handed.left_out)
+    EXPECT_NEAR(static_cast<double>(out.handed_in_at_s), test::kHandedIn, 2) << out.label << ": " << out.reason;
+  EXPECT_THAT(left_out(handed),
+              ::testing::IsSupersetOf(
+                  {HasSubstr("vectoradd.cu: its name"), HasSubstr("ben: holds"), HasSubstr("3.zip: is a zip in a zip"),
+                   HasSubstr("dan_7_8_vector-add.cu.txt: is neither"), HasSubstr("eve/vector-add.cu: lies beside"),
+                   HasSubstr("fay: holds zips"), HasSubstr("gil: holds 2 more"), HasSubstr("hal: holds 1 more zips")}));
+  // A Gradescope's is the submission's; a link's is its own.
+  folder_.write("c/submission_metadata.yml", kGradescope);
+  folder_.write("c/submission_331/notes.txt", "x");
+  fs::create_directory_symlink("..", folder_.path() / "c/submission_331/w");
+  fs::create_directory_symlink("..", folder_.path() / "c/submission_333");
+  const Handed links = collect_all(folder_.path() / "c");
+  ASSERT_THAT(left_out(links),
+              ElementsAre(HasSubstr("submission_331/w: is a link"), HasSubstr("submission_333: is a")));
+  EXPECT_EQ(links.left_out[0].handed_in_at_s, 1'790'891'941);
+  EXPECT_GT(links.left_out[1].handed_in_at_s, test::kHandedIn);
 }
 
 TEST_F(Submissions, NoTimeIsTooFarAway) {
