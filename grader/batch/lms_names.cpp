@@ -122,15 +122,17 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
 }
 
 std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters) {
+  constexpr std::ptrdiff_t kMostVersionDigits = 2;  // classes have longer numbers for their students
   const std::set<std::string_view> versions = {"copy", "final", "fixed", "new", "old", "v", "version"};
   const std::string own = name.substr(name.find_last_of("/\\") + 1);  // it may hold a path as Windows writes one
   const auto chapter = chapter_of_file(own, chapters);
   std::string text = normal(fs::path(own).stem().string()), said;
   if (chapter) text.erase(place_of(text, *chapter), chapter->size());
-  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('-', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
+    std::string word = text.substr(begin, end - begin);
+    if (std::count_if(word.begin(), word.end(), is_digit) <= kMostVersionDigits) std::erase_if(word, is_digit);
     if (!word.empty() && !versions.contains(word)) said += (said.empty() ? "" : "-") + word;
     begin = end + 1;
   }

@@ -73,8 +73,8 @@ NamedFile owner_of_folder(const std::string& name);
 // "vector_add (1).cu", "01-vector-add-2.cu", "hw1_vector-add.cu". Nothing where it speaks of none, or of several.
 std::optional<std::string> chapter_of_file(const std::string& name, const std::vector<std::string>& chapters);
 
-// What a file's name says besides the chapter's, without numbers and what marks a version: "vector-add_ada (1).cu"
-// says "ada".
+// What a file's name says besides the chapter's, without short numbers and what marks a version: "vector-add_ada
+// (1).cu" says "ada", "vector-add_480012.cu" says "480012".
 std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters);
 
 // A name and the platform's number behind it, since two people may have one name: "Jane Doe (7)". Other numbers give

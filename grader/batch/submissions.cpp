@@ -268,9 +268,7 @@ class Collector {
     if (is_known && (holds_students(listing) || looks_like_class(listing) || may_hold_students(stem, pile_of(listing))))
       return doubtful_student();
     const bool is_one = is_one_students(listing, {});
-    if (!is_known && is_one) {
-      if (const auto doubt = doubt_of_files(listing)) return *doubt;
-    }
+    if (!is_known && is_one) ROOFWALK_TRY_STATUS(ask_of_others(listing));
     if (is_known || is_one || is_own_folder(listing, stem)) {
       add_student(stem, list_own(zip, written_at_s));
     } else if (is_only_student(listing)) {
@@ -333,16 +331,41 @@ class Collector {
     return words;
   }
 
-  // Files of a chapter, one of which is called as the chapter alone, and others as if by several people:
-  // "vector-add.cu" beside "vector-add_ada.cu" and "vector-add_bob.cu".
-  std::optional<Error> doubt_of_files(const Listing& listing) const {
-    if (people_in(listing.top).size() < 2) return std::nullopt;
+  // The same of sources whose names tell no chapter, and of folders in which some lie: others of the class may have
+  // called theirs so.
+  std::set<std::string> strangers_in(const Listing& listing) const {
+    std::set<std::string> words;
+    for (const Found& file : listing.top) {
+      const std::string& name = file.parts.front();
+      if (is_source(name) && !chapter_of_file(name, chapters_.known()))
+        words.insert(beside_chapter(name, chapters_.known()));
+    }
+    for (const auto& [folder, pile] : listing.folders) {
+      if (folder != "my" && !pile.files.empty() && !chapter_of_file(folder, chapters_.known())) words.insert(folder);
+    }
+    words.erase("");
+    return words;
+  }
+
+  // Of what is called as a chapter alone, and may be one student's. Errors: several people may have called what lies
+  // beside it: "vector-add_ada.cu" and "vector-add_bob.cu". One may be a version of its owner's, and is told.
+  Status ask_of_others(const Listing& listing) {
+    std::set<std::string> people = people_in(listing.top);
+    people.merge(strangers_in(listing));
+    if (people.empty()) return kOk;
     const auto plain = std::find_if(listing.top.begin(), listing.top.end(),
                                     [&](const Found& file) { return chapters_.is_chapter(file.parts.front()); });
-    const std::string chapters_own = plain == listing.top.end() ? "files" : plain_name(plain->parts.front());
+    const std::string chapters_own = plain == listing.top.end() ? "a file" : plain_name(plain->parts.front());
+    if (people.size() == 1) {
+      tell(top_,
+           fmt::format("is taken for one student's, for {} in it is called as a chapter alone; if it is the class, "
+                       "put that file into a folder called as its student",
+                       chapters_own));
+      return kOk;
+    }
     return Error{
-        .message = fmt::format("holds {} beside files that are called as if by several people: nobody can tell "
-                               "whether that is the class or a student",
+        .message = fmt::format("holds {} beside what is called as if by several people: nobody can tell whether that "
+                               "is the class or a student",
                                chapters_own),
         .file = top_,
         .advice =
@@ -380,7 +403,7 @@ class Collector {
   Status add_class(Listing listing, const std::string& name) {
     auto read = records_of(listing);
     if (is_one_students(listing, read ? *read : Records())) {
-      if (const auto doubt = doubt_of_files(listing)) return *doubt;
+      ROOFWALK_TRY_STATUS(ask_of_others(listing));
       add_student(name, pile_of(std::move(listing)));
       return kOk;
     }

@@ -154,6 +154,7 @@ TEST(LmsNames, BesideAChapterMayStandAPerson) {
   for (const char* name : {"vector-add_ada.cu", "Ada_vector-add (1).cu", "01-vector-add_ada_v2.cu"})
     EXPECT_EQ(beside_chapter(name, kChapters), "ada") << name;
   EXPECT_EQ(beside_chapter("vector-add-ada-lovelace.zip", kChapters), "ada-lovelace");
+  EXPECT_EQ(beside_chapter("vector-add_480012 (1).cu", kChapters), "480012");
   for (const char* name : {"vector-add.cu", "vector-add-2.cu", "vector-add - Copy (3).cu", "02_vector_add_v2_final.cu"})
     EXPECT_EQ(beside_chapter(name, kChapters), "") << name;
 }

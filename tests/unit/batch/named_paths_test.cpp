@@ -322,10 +322,25 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
     for (const char* path : {"hw", "hw.zip"}) {
       const auto doubtful = try_all({at(path)});
       ASSERT_FALSE(doubtful) << path;
-      EXPECT_THAT(doubtful.error().text(),
-                  HasSubstr("holds vector-add.cu beside files that are called as if by several"));
+      EXPECT_THAT(doubtful.error().text(), HasSubstr("holds vector-add.cu beside what is called as if by several"));
     }
   }
+  // Students are called by numbers, too, and need not name the chapter.
+  const std::vector<std::vector<std::string>> classes = {{"vector-add_480012.cu", "vector-add_480019.cu"},
+                                                         {"ada.cu", "bob.cu"},
+                                                         {"ada/kernel.cu", "bob/main.cu"},
+                                                         {"vector-add_ada.cu", "bob/main.cu"}};
+  for (const auto& names : classes) {
+    fs::remove_all(at("hw"));
+    hand_in("hw/vector-add.cu", "E");
+    for (const std::string& name : names) hand_in(("hw/" + name).c_str(), name);
+    EXPECT_FALSE(try_all({at("hw")})) << names.front();
+  }
+  // A second one may be a version of the first.
+  fs::remove_all(at("hw"));
+  hand_in("hw/vector-add.cu", "E");
+  hand_in("hw/vector-add_ada.cu", "A");
+  EXPECT_THAT(collect_all(at("hw")).told, ElementsAre(HasSubstr("hw is taken for one student's, for vector-add.cu")));
   // One's own versions.
   hand_in("ada/vector-add.cu", "A");
   hand_in("ada/vector-add-2.cu", "A2");
