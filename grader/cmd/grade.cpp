@@ -8,6 +8,7 @@
 #include "grader/batch/batch.h"
 #include "grader/batch/class_options.h"
 #include "grader/batch/grade_all.h"
+#include "grader/batch/late_marks.h"
 #include "grader/batch/progress_bar.h"
 #include "grader/batch/results.h"
 #include "grader/batch/table.h"
@@ -109,11 +110,12 @@ int grade_class(Session& session, const GradeCommand& command) {
   for (const Owner& owner : value_or_fail(batch.store().students())) wanted.students.insert(owner.student);
   wanted.each_is_one = command.each;
   wanted.grades = batch.folder();
-  const Handed handed = value_or_fail(
+  Handed handed = value_or_fail(
       collect(paths, wanted,
               [&](const std::string& sha256, const std::string& bytes) { return batch.keep_source(sha256, bytes); }),
       kUsage);
   for (const std::string& line : handed.told) tell(line);
+  for (const std::string& line : drop_foreign_marks(handed, batch.terms())) tell(line);
   value_or_fail(batch.store().add(handed));
   const std::vector<Submission> named = paths.empty() ? handed_in_before(batch, wanted) : handed.submissions;
   const Bench& bench = session.measured_bench();

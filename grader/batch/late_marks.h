@@ -1,0 +1,18 @@
+// Which chapters the marks of a platform's zip speak of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "grader/batch/course_file.h"
+#include "grader/batch/submissions.h"
+
+namespace roofwalk {
+
+// A mark says whether a file came in time for the assignment in whose zip it lies: for the chapters that at least half
+// of the students in it handed in. Another chapter's file may lie there, too, long after its own deadline or before it.
+// Unless the mark says enough of it, it is taken off, and the file's time counts: that of the download, before which it
+// came. Gives lines about it.
+std::vector<std::string> drop_foreign_marks(Handed& handed, const CourseTerms& terms);
+
+}  // namespace roofwalk
