@@ -162,7 +162,7 @@ struct Known {
 // By a number, where the name does not say another: a student may have typed it, or it is another platform's. Whoever
 // has one that the whole file does not know goes by name, as others do: platforms number people differently; only
 // addresses are the same everywhere. Only where nobody has a number may what the student is called be one: names are
-// people's own.
+// people's own. A number that its student may have chosen is no more than a name is.
 Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, const Known& known) {
   const std::set<std::string> own = ids_of(row, heads);
   const std::string name = name_key(row[heads.student]);
@@ -174,7 +174,7 @@ Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, 
     const bool is_number = one.owner.lms_id.empty() && own.contains(called);
     if (own.contains(id)) {
       if (called.empty() || may_be_one(called, row[heads.student])) {
-        by_number.push_back(&one);
+        (is_persons(one.owner.lms_id) ? by_number : by_name).push_back(&one);
       } else {
         trouble = fmt::format("the number is {}'s, whose name is another", one.owner.student);
       }

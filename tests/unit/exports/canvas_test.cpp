@@ -75,6 +75,17 @@ TEST(Canvas, ANumberThatMayBeChosenNeedsTheName) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("the number is team_5 (18)'s, whose name is another")));
 }
 
+// Who gave a file a number of another's has no more of it than the name says, and the other one has it, too.
+TEST(Canvas, AChosenNumberBeatsNobodysName) {
+  Gradebook book = test::small_class();
+  book.rows[1].owner = {"Ada Lovelace", "", {}};
+  book.rows[0].owner = owner_with_unproven_id("ada_lovelace", "17");
+  const auto result = fill_canvas(book, kExported, {"Roofwalk (42)", "vector-add"});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(read_csv(result->csv)->rows[2][6], "");
+  EXPECT_THAT(result->notes, Contains(HasSubstr("several students of that name or number")));
+}
+
 TEST(Canvas, TheTotalIsScaledToWhatIsPossible) {
   const auto result = fill_canvas(test::small_class(), kExported, {"Roofwalk (43)"});
   ASSERT_TRUE(result);
