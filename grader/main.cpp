@@ -3,17 +3,23 @@
 
 #include <cstdio>
 #include <exception>
+#include <sstream>
 #include <thread>
 
 #include "grader/cmd/verbs.h"
+#include "grader/text.h"
 
 namespace {
 
 using namespace roofwalk;
 
+// It may hold a file's name, which is a learner's.
 int complain(const Failure& failure) {
   std::fflush(stdout);
-  std::fputs(fmt::format("roofwalk: {}\n", failure.error.text()).c_str(), stderr);
+  std::string text = "roofwalk: ";
+  std::istringstream in(failure.error.text());
+  for (std::string line; std::getline(in, line);) text += printable(line) + "\n";
+  std::fputs(text.c_str(), stderr);
   return failure.exit_code;
 }
 
