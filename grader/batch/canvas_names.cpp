@@ -59,10 +59,13 @@ std::vector<CanvasMark> quiz_marks(const std::string& text) {
     std::size_t begin = at;
     while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
     const std::size_t question = at + kQuestion.size(), digits = digits_at(text, question);
-    CanvasMark mark{text.substr(0, begin), text.substr(begin, at - begin), "", "", false, false, false};
+    CanvasMark mark{"", "", "", "", false, false, false};
     const bool is_one = digits_at(text, begin) > 0 && digits > 0 && question + digits < text.size() &&
                         text[question + digits] == '_' && take_file(text, question + digits + 1, mark);
-    if (is_one) marks.push_back(std::move(mark));
+    if (!is_one) continue;  // without a copy of the name: a long one has thousands of such places
+    mark.name = text.substr(0, begin);
+    mark.id = text.substr(begin, at - begin);
+    marks.push_back(std::move(mark));
     if (marks.size() > kMostReadings) break;
   }
   return marks;
@@ -76,13 +79,15 @@ std::vector<CanvasMark> plain_marks(const std::string& text, std::size_t most) {
   for (std::size_t at = text.find('_'); at < name_end && marks.size() < most; at = text.find('_', at + 1)) {
     const std::size_t digits = digits_at(text, at + 1), second = at + 1 + digits;
     if (digits == 0 || second >= text.size() || text[second] != '_') continue;
-    CanvasMark mark{text.substr(0, at), text.substr(at + 1, digits), "", ""};
+    CanvasMark mark;
     const std::string_view behind = std::string_view(text).substr(second);
     if (behind == "_text.html" || behind == "_link.html") {
       mark.rest = behind.substr(1);
     } else if (!take_file(text, second + 1, mark)) {
-      continue;
+      continue;  // as of a quiz
     }
+    mark.name = text.substr(0, at);
+    mark.id = text.substr(at + 1, digits);
     mark.is_late = mark.name.ends_with(kLateMark);
     if (mark.is_late) mark.name.resize(mark.name.size() - kLateMark.size());
     marks.push_back(std::move(mark));
@@ -134,14 +139,23 @@ struct NameEvidence {
   }
 };
 
-// What nobody can tell: its name and number together are the name of a row of its own. It is late if it may be.
-CanvasMark open_mark(const std::vector<CanvasMark>& readings) {
+// Whether a mark of lateness stands before a number anywhere in it.
+bool holds_mark(const std::string& text, std::string_view mark) {
+  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+    const std::size_t behind = at + mark.size();
+    if (behind < text.size() && text[behind] == '_' && digits_at(text, behind + 1) > 0) return true;
+  }
+  return false;
+}
+
+// What nobody can tell: its name and number together are the name of a row of its own. It is late if it may be, by any
+// reading, those included that are not looked at.
+CanvasMark open_mark(const std::string& text, const std::vector<CanvasMark>& readings) {
   CanvasMark own = readings.back();
   own.name += "_" + own.id;
   own.id.clear();
-  const auto any = [&](const auto& is) { return std::any_of(readings.begin(), readings.end(), is); };
-  own.is_late = any([](const CanvasMark& mark) { return mark.is_late; });
-  own.may_be_small_late = any([](const CanvasMark& mark) { return mark.name.ends_with(kSmallLate); });
+  own.is_late = holds_mark(text, kLateMark);
+  own.may_be_small_late = holds_mark(text, kSmallLate);
   return own;
 }
 
@@ -216,7 +230,7 @@ void CanvasNames::decide(const Readings& readings) {
     if (left.size() < 2) left = marks;
     if (++open == 1)
       first = {name, fmt::format("can be read as {}'s and as {}'s", called(left.front()), called(left.back()))};
-    marks_[name] = open_mark(left);
+    marks_[name] = open_mark(name, left);
   }
   if (open == 0) return;
   told_.emplace_back(first.first, fmt::format("{}{}: nobody can tell, so it has a row of its own", first.second,

@@ -41,6 +41,7 @@ bool lies_in_one_of(const std::set<std::string>& folders, const std::string& lab
 bool names_students(const Archive& zip) {
   std::set<std::string> students;
   for (const ArchiveEntry& entry : zip.entries()) {
+    if (entry.name.size() > kLongestName) continue;
     const std::string first = entry.name.substr(0, entry.name.find('/'));
     const NamedFile named = first == entry.name ? owner_of_file(first, {}) : owner_of_folder(first);
     if (named.by == NamedBy::platform) students.insert(named.owner.student);

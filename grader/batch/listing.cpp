@@ -18,10 +18,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostNames = 5;
 constexpr std::size_t kDeepest = 12;  // folders in folders
 
-// Of a file in a student's zip, with its folders: as long as a path may be on disk. A zip may hold thousands of names
-// of 64 KiB, which packs to nothing and takes its time to read.
-constexpr std::size_t kLongestName = 4096;
-
 decltype(Found::read) refusal(std::string reason) {
   return [reason = std::move(reason)](std::size_t, std::size_t&) -> Result<std::string> {
     return Error{.message = reason};

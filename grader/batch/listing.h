@@ -36,6 +36,11 @@ struct Pile {
 };
 
 inline constexpr std::size_t kMostFiles = 10'000;
+
+// Of a file in a student's zip, with its folders: as long as a path may be on disk. A zip may hold thousands of names
+// of 64 KiB, which packs to nothing and takes its time to read.
+inline constexpr std::size_t kLongestName = 4096;
+
 inline constexpr const char* kIsLink = "is a link, and links are not followed";
 
 // Of a class.

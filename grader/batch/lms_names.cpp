@@ -166,10 +166,15 @@ NamedFile owner_of_file(const std::string& name, const std::vector<std::string>&
 }
 
 ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<std::string>& chapters)
-    : chapters_(chapters), canvas_([&] {
+    : chapters_(chapters),
+      is_moodles_(std::none_of(files.begin(), files.end(),
+                               [&](const std::string& name) {
+                                 return !moodle_mark(name) && owner_of_file(name, chapters).by == NamedBy::platform;
+                               })),
+      canvas_([&] {
         std::vector<std::string> names;
         std::copy_if(files.begin(), files.end(), std::back_inserter(names),
-                     [](const std::string& name) { return !moodle_mark(name); });
+                     [&](const std::string& name) { return !is_moodles_ || !moodle_mark(name); });
         return names;
       }()) {
   std::string plain;
@@ -192,7 +197,7 @@ ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<
 }
 
 NamedFile ClassNames::owner_of(const std::string& name) const {
-  const auto canvas = moodle_mark(name) ? std::nullopt : canvas_.of(name);
+  const auto canvas = is_moodles_ && moodle_mark(name) ? std::nullopt : canvas_.of(name);
   NamedFile named = canvas ? named_by_canvas(*canvas) : owner_of_file(name, chapters_);
   if (is_mixed_ && is_persons(named.owner.lms_id)) named.owner.lms_id = kUnproven + named.owner.lms_id;
   if (is_mixed_) named.owner.mark = LateMark::none;
@@ -205,8 +210,9 @@ NamedFile owner_of_folder(const std::string& name) {
     named.rest = name;
     return named;
   }
-  // What some programs make of a backslash in a learner's own name. Without the mark people call folders so, too.
-  if (const auto canvas = canvas_mark(name); canvas && canvas->is_late) return named_by_canvas(*canvas);
+  // What some programs make of a backslash in a learner's own name, and of a zip. Without the mark people call folders
+  // so, too.
+  if (const auto canvas = CanvasNames({name}).of(name); canvas && canvas->is_late) return named_by_canvas(*canvas);
   return {{student_name(name), "", {}}, name, NamedBy::name};
 }
 

@@ -60,6 +60,7 @@ class ClassNames {
 
  private:
   std::vector<std::string> chapters_;
+  bool is_moodles_;  // a mark of Moodle's among names of Canvas' is in somebody's name
   CanvasNames canvas_;
   bool is_mixed_ = false;
   std::vector<std::pair<std::string, std::string>> told_;

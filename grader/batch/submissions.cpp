@@ -148,7 +148,7 @@ class Collector {
       add_student(name, std::move(pile));
       return kOk;
     }
-    if (is_only_student(listing)) {
+    if (is_only_folder(listing)) {
       const auto& [folder, pile] = *listing.folders.begin();
       if (may_hold_students(folder, pile)) {
         return Error{.message = fmt::format("its only folder is `{}`, with others' folders or files in it: nobody can "
@@ -157,9 +157,11 @@ class Collector {
                      .file = top_,
                      .advice = "name that folder if it is the class; --each if all of it is one student's"};
       }
-      tell(label_of(top_, {folder}),
-           "is taken for a student, since no other folder is there; if it is the class, name it by itself; if "
-           "what you named is one student's, add --each");
+      if (!is_known_student(folder)) {
+        tell(label_of(top_, {folder}),
+             "is taken for a student, since no other folder is there; if it is the class, name it by itself; if "
+             "what you named is one student's, add --each");
+      }
     }
     return add_class(std::move(listing), name);
   }
@@ -271,7 +273,7 @@ class Collector {
     if (!is_known && is_one) ROOFWALK_TRY_STATUS(ask_of_others(listing));
     if (is_known || is_one || is_own_folder(listing, stem)) {
       add_student(stem, list_own(zip, written_at_s));
-    } else if (is_only_student(listing)) {
+    } else if (is_only_folder(listing) && is_doubtful(*listing.folders.begin())) {
       const std::string folder = plain_name(listing.folders.begin()->first);
       doubt_ =
           Error{.message = fmt::format("its only folder is `{}`, and nobody can tell whether that is the class or a "
@@ -331,17 +333,13 @@ class Collector {
     return words;
   }
 
-  // The same of sources whose names tell no chapter, and of folders in which some lie: others of the class may have
-  // called theirs so.
-  std::set<std::string> strangers_in(const Listing& listing) const {
-    std::set<std::string> words;
-    for (const Found& file : listing.top) {
+  // The same with sources whose names tell no chapter: others of the class may have called theirs so.
+  std::set<std::string> words_of(const std::vector<Found>& files) const {
+    std::set<std::string> words = people_in(files);
+    for (const Found& file : files) {
       const std::string& name = file.parts.front();
-      if (is_source(name) && !chapter_of_file(name, chapters_.known()))
+      if (file.parts.size() == 1 && is_source(name) && !chapter_of_file(name, chapters_.known()))
         words.insert(beside_chapter(name, chapters_.known()));
-    }
-    for (const auto& [folder, pile] : listing.folders) {
-      if (folder != "my" && !pile.files.empty() && !chapter_of_file(folder, chapters_.known())) words.insert(folder);
     }
     words.erase("");
     return words;
@@ -350,8 +348,10 @@ class Collector {
   // Of what is called as a chapter alone, and may be one student's. Errors: several people may have called what lies
   // beside it: "vector-add_ada.cu" and "vector-add_bob.cu". One may be a version of its owner's, and is told.
   Status ask_of_others(const Listing& listing) {
-    std::set<std::string> people = people_in(listing.top);
-    people.merge(strangers_in(listing));
+    std::set<std::string> people = words_of(listing.top);
+    for (const auto& [folder, pile] : listing.folders) {
+      if (folder != "my" && !pile.files.empty() && !chapter_of_file(folder, chapters_.known())) people.insert(folder);
+    }
     if (people.empty()) return kOk;
     const auto plain = std::find_if(listing.top.begin(), listing.top.end(),
                                     [&](const Found& file) { return chapters_.is_chapter(file.parts.front()); });
@@ -374,17 +374,21 @@ class Collector {
   }
 
   // Nothing but one folder may be somebody's, and its name is no platform's.
-  bool is_only_student(const Listing& listing) const {
-    if (listing.folders.size() != 1 || listing.has_wrapper || !listing.metadata.empty()) return false;
-    const std::string& folder = listing.folders.begin()->first;
-    return !is_known_student(folder) && !is_platforms(folder) &&
+  bool is_only_folder(const Listing& listing) const {
+    return listing.folders.size() == 1 && !listing.has_wrapper && listing.metadata.empty() &&
+           !is_platforms(listing.folders.begin()->first) &&
            std::none_of(listing.top.begin(), listing.top.end(),
                         [](const Found& file) { return is_source(file.parts.front()) || is_zip(file.parts.front()); });
   }
 
+  // Whether a zip's only folder may be the class: who was called so once may have known what the class will be called.
+  bool is_doubtful(const std::pair<const std::string, Pile>& folder) const {
+    return !is_known_student(folder.first) || may_hold_students(folder.first, folder.second);
+  }
+
   // ada.zip with nothing in it but ada/, which can be no class packed with its folder.
   bool is_own_folder(const Listing& listing, const std::string& stem) const {
-    if (!is_only_student(listing) || listing.folders.begin()->first != stem) return false;
+    if (!is_only_folder(listing) || is_known_student(stem) || listing.folders.begin()->first != stem) return false;
     const Pile& pile = listing.folders.begin()->second;
     std::size_t named = 0;
     bool has_chapter = false;
@@ -396,6 +400,7 @@ class Collector {
       if (owner.by == NamedBy::platform) return false;
       named += owner.by == NamedBy::student_and_chapter && !chapters_.is_chapter(name) ? 1 : 0;
     }
+    if (pile.files.size() > 1 && (names_others(stem, pile.files) || words_of(pile.files).size() > 1)) return false;
     return has_chapter || named <= 1;
   }
 
@@ -424,6 +429,8 @@ class Collector {
                "a student can choose",
                std::count_if(records.begin(), records.end(), has_no_time) - 1, listing.metadata.front().parts.front()));
     }
+    tell_of_classes(listing);
+    tell_of_unpacked(listing);
     for (const Found& file : listing.unproven) {
       leave_out(
           label_of(top_, file.parts),
@@ -449,6 +456,30 @@ class Collector {
       for (const Owner& owner : record.owners) hand_in(owner);
     }
     return kOk;
+  }
+
+  // A folder in which those of several classes lie.
+  void tell_of_classes(const Listing& listing) {
+    const bool all_may_be =
+        listing.folders.size() > 1 && std::all_of(listing.folders.begin(), listing.folders.end(), [&](const auto& one) {
+          return !is_platforms(one.first) && may_hold_students(one.first, one.second);
+        });
+    if (all_may_be)
+      tell(top_, "has others' folders or files in each of its folders: if they are classes, name each by itself");
+  }
+
+  // Zips of Canvas', each unpacked into a folder that is called as the zip was.
+  void tell_of_unpacked(const Listing& listing) {
+    std::vector<std::string> called;
+    for (const auto& [folder, pile] : listing.folders) {
+      if (canvas_mark(folder)) called.push_back(folder);
+    }
+    if (called.empty() || 2 * called.size() < listing.folders.size()) return;
+    tell(label_of(top_, {called.front()}),
+         fmt::format("and {} more folders are called as Canvas calls files, and only those that are marked late are "
+                     "taken for it: the others' times are those of the files in them, which a student can choose; if "
+                     "Canvas named them, grade its zip as it came",
+                     called.size() - 1));
   }
 
   // Moodle writes a zip's entries with the time at which it makes the zip, as Canvas does for a quiz, and that takes

@@ -349,5 +349,42 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
   EXPECT_THAT(students(collect_all(at("ada"))), ElementsAre("ada"));
 }
 
+// Who knows what the class will be called may be called so before.
+TEST_F(NamedPaths, AKnownNameIsNoAnswerToWhatTheOnlyFolderIs) {
+  const Wanted wanted = {{"vector-add"}, {}, {"hw2"}};
+  std::vector<ArchiveFile> files;
+  for (const char* student : {"ada", "bob"}) {
+    files.push_back({fmt::format("hw2/{}/vector-add.cu", student), student});
+    hand_in(("up/" + files.back().name).c_str(), student);
+  }
+  folder_.write("c.zip", zip_of(files));
+  for (const char* path : {"up", "c.zip"}) {
+    const auto handed = try_all({at(path)}, wanted);
+    ASSERT_FALSE(handed) << path;
+    EXPECT_THAT(handed.error().text(), HasSubstr("its only folder is `hw2`"));
+  }
+}
+
+// As file managers pack a folder.
+TEST_F(NamedPaths, AZipWithItsFolderMayBeAClass) {
+  const std::vector<std::vector<std::string>> classes = {{"ada_vector-add.cu", "bob_vector-add.cu", "vector-add.cu"},
+                                                         {"vector-add_ada.cu", "vector-add_bob.cu"},
+                                                         {"ada.cu", "bob.cu"}};
+  for (const auto& names : classes) {
+    std::vector<ArchiveFile> files;
+    for (const std::string& name : names) files.push_back({"hw1/" + name, name});
+    folder_.write("hw1.zip", zip_of(files));
+    const auto handed = try_all({at("hw1.zip")});
+    ASSERT_FALSE(handed) << names.front();
+    EXPECT_THAT(handed.error().text(), HasSubstr("its only folder is `hw1`"));
+  }
+}
+
+TEST_F(NamedPaths, AFolderOfClassesIsTold) {
+  for (const char* place : {"hw1/ada", "hw1/bob", "hw2/ada", "hw2/bob"})
+    hand_in(fmt::format("up/{}/vector-add.cu", place).c_str(), place);
+  EXPECT_THAT(collect_all(at("up")).told, ElementsAre(HasSubstr("up has others' folders or files in each of its")));
+}
+
 }  // namespace
 }  // namespace roofwalk

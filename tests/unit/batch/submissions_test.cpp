@@ -470,6 +470,17 @@ TEST_F(CanvasZips, WhatMayBeLateIs) {
               ElementsAre(HasSubstr("late"), "doe_sam (48201) 48201 on time", "roe_jim (48200) 48200 late"));
 }
 
+// Somebody's name may hold what Moodle writes, and more numbers than are looked at.
+TEST_F(CanvasZips, NoNameHidesThatItIsLate) {
+  EXPECT_THAT(owners({"janedoe_7_assignsubmission_file_LATE_48103_7712393_vector-add.cu",
+                      "sam_48200_7712300_vector-add.cu", "roe_48201_7712301_vector-add.cu"}),
+              ElementsAre("janedoe_7_assignsubmission_file (48103) 48103 late", "roe (48201) 48201 on time",
+                          "sam (48200) 48200 on time"));
+  EXPECT_THAT(owners({"eve_481_777_2_482_778_3_483_779_4_484_780_5_b_LATE_48103_7712393_vector-add.cu",
+                      "sam_482_776_vector-add.cu", "roe_483_775_vector-add.cu"}),
+              Contains(HasSubstr("  late")));
+}
+
 // Days and parts of the course, as people name files.
 TEST_F(CanvasZips, NumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(
@@ -534,6 +545,18 @@ TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
   ASSERT_EQ(several.submissions.size(), 2u);
   EXPECT_FALSE(is_persons(several.submissions[0].owner.lms_id));
   EXPECT_EQ(several.submissions[0].owner.mark, LateMark::none);
+}
+
+// Her name holds another's and a mark, before Canvas' own.
+TEST_F(CanvasZips, UnpackedAreNobodyElses) {
+  folder_.write("c/lovelaceada_48101_7712391_w/vector-add.cu", "A");
+  folder_.write("c/lovelaceada_late_48101_7712392_b_48103_7712393_w/vector-add.cu", "E");
+  folder_.write("c/roebob_LATE_48102_7712394_w/vector-add.cu", "B");
+  const Handed handed = collect_all(folder_.path() / "c");
+  const std::vector<std::string> names = students(handed);
+  EXPECT_EQ(names.size(), 3u);
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"lovelaceada_48101_7712391_w", "roebob (48102)"}));
+  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("and 2 more folders are called as Canvas calls files")));
 }
 
 TEST_F(Submissions, AnEmptyFolderIsAStudentInAZipToo) {
