@@ -12,16 +12,6 @@ constexpr const char* kSchema = R"sql(
     student TEXT NOT NULL UNIQUE,
     lms_id TEXT NOT NULL
   ) STRICT;
-  CREATE TABLE submissions (
-    student TEXT NOT NULL,
-    lms_id TEXT NOT NULL,
-    late_mark INTEGER NOT NULL CHECK (late_mark IN (0, 1, 2)),
-    chapter TEXT NOT NULL,
-    label TEXT NOT NULL,
-    source_sha256 TEXT NOT NULL,
-    submitted_at_s INTEGER NOT NULL,
-    UNIQUE (student, chapter, source_sha256, submitted_at_s, label)
-  ) STRICT;
   CREATE TABLE grades (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     key TEXT NOT NULL,
@@ -66,9 +56,22 @@ constexpr const char* kLeftOut = R"sql(
   ) STRICT;
 )sql";
 
-constexpr std::array kTables = {"students", "submissions", "grades", "faults", "settings"};
+// Of schema 4: before, the same file with another mark was nothing new.
+constexpr const char* kSubmissions = R"sql(
+  CREATE TABLE submissions (
+    student TEXT NOT NULL,
+    lms_id TEXT NOT NULL,
+    late_mark INTEGER NOT NULL CHECK (late_mark IN (0, 1, 2)),
+    chapter TEXT NOT NULL,
+    label TEXT NOT NULL,
+    source_sha256 TEXT NOT NULL,
+    submitted_at_s INTEGER NOT NULL,
+    UNIQUE (student, chapter, source_sha256, submitted_at_s, label, late_mark)
+  ) STRICT;
+)sql";
+
+constexpr std::array kTables = {"students", "grades", "faults", "settings"};
 constexpr std::array kSecondTables = {"exported"};
-constexpr std::array kThirdTables = {"left_out"};
 
 template <class Tables>
 bool make_tables(Database& database, const char* schema, const Tables& tables) {
@@ -83,17 +86,26 @@ bool make_tables(Database& database, const char* schema, const Tables& tables) {
   return made;
 }
 
+// A table of an older schema, whose rows go into the new one of that name.
+bool make_anew(Database& database, const std::string& table, const char* schema, const char* columns) {
+  return database.run(fmt::format("ALTER TABLE {0} RENAME TO {0}_old; DROP TRIGGER IF EXISTS {0}_are_kept; "
+                                  "DROP TRIGGER IF EXISTS {0}_stay",
+                                  table)
+                          .c_str()) &&
+         make_tables(database, schema, std::array{table.c_str()}) &&
+         database.run(
+             fmt::format("INSERT INTO {0} SELECT {1} FROM {0}_old; DROP TABLE {0}_old", table, columns).c_str());
+}
+
 }  // namespace
 
 bool make_grade_schema(Database& database, std::int64_t from) {
   bool made = from >= 1 || make_tables(database, kSchema, kTables);
   made = made && (from >= 2 || make_tables(database, kSecondSchema, kSecondTables));
-  made = made && (from != 2 || database.run("ALTER TABLE left_out RENAME TO left_out_2"));
-  made = made && (from != 2 || database.run("DROP TRIGGER IF EXISTS left_out_are_kept; DROP TRIGGER IF EXISTS "
-                                            "left_out_stay"));
-  made = made && make_tables(database, kLeftOut, kThirdTables);
-  made = made && (from != 2 || database.run("INSERT INTO left_out SELECT label, reason, student, 0 FROM left_out_2; "
-                                            "DROP TABLE left_out_2"));
+  made = made && (from >= 2 || make_tables(database, kLeftOut, std::array{"left_out"}));
+  made = made && (from != 2 || make_anew(database, "left_out", kLeftOut, "label, reason, student, 0"));
+  made = made && (from >= 1 || make_tables(database, kSubmissions, std::array{"submissions"}));
+  made = made && (from < 1 || make_anew(database, "submissions", kSubmissions, "*"));
   return made && database.run(fmt::format("PRAGMA user_version = {}", kGradeSchema).c_str());
 }
 

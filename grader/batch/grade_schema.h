@@ -7,7 +7,7 @@
 
 namespace roofwalk {
 
-inline constexpr std::int64_t kGradeSchema = 3;
+inline constexpr std::int64_t kGradeSchema = 4;
 
 // Makes what a database of schema `from` (0: an empty one) lacks, within the caller's transaction. False: the
 // database's message says why.

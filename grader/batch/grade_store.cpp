@@ -199,7 +199,7 @@ struct GradeStore::Impl {
          row.step();) {
       insert(submission_of(row));
     }
-    const bool has_times = old.number("PRAGMA user_version", 0) >= kGradeSchema;
+    const bool has_times = old.number("PRAGMA user_version", 0) >= 3;
     for (Statement row(old, has_times ? kSelectLeftOut : "SELECT label, reason, student, 0 FROM left_out");
          row.step();) {
       insert(left_out_of(row));
@@ -278,7 +278,7 @@ Status GradeStore::add(const Handed& handed) {
 Result<std::vector<Submission>> GradeStore::submissions() const {
   Statement row(impl_->database,
                 "SELECT student, lms_id, late_mark, chapter, label, source_sha256, submitted_at_s FROM submissions "
-                "ORDER BY student, chapter, submitted_at_s, label, source_sha256");
+                "ORDER BY student, chapter, submitted_at_s, label, source_sha256, late_mark");
   std::vector<Submission> all;
   while (row.step()) all.push_back(Impl::submission_of(row));
   if (!row.done()) return impl_->failed();

@@ -90,6 +90,30 @@ TEST_F(Grades, LinesOfTheSecondSchemaAreKept) {
   EXPECT_EQ(told_, "");
 }
 
+// Other files beside it may have made its mark count for nothing.
+TEST_F(Grades, AMarkMayComeLater) {
+  const auto hand_in = [&](LateMark mark) {
+    const Submission one{{"bob", "7", mark}, "vector-add", "c/bob_LATE_7_8_w.cu", "sha", 9};
+    EXPECT_TRUE(open().add(Handed{{one}, {}, {}}));
+  };
+  hand_in(LateMark::none);
+  {
+    // As schema 3 has it.
+    Database old(file_, 1000);
+    ASSERT_TRUE(old.run(
+        "DROP TRIGGER submissions_are_kept; DROP TRIGGER submissions_stay; ALTER TABLE submissions RENAME TO "
+        "s4; CREATE TABLE submissions (student TEXT NOT NULL, lms_id TEXT NOT NULL, late_mark INTEGER NOT NULL, "
+        "chapter TEXT NOT NULL, label TEXT NOT NULL, source_sha256 TEXT NOT NULL, submitted_at_s INTEGER NOT "
+        "NULL, UNIQUE (student, chapter, source_sha256, submitted_at_s, label)) STRICT; INSERT INTO submissions "
+        "SELECT * FROM s4; DROP TABLE s4; PRAGMA user_version = 3"));
+  }
+  hand_in(LateMark::late);
+  hand_in(LateMark::late);
+  ASSERT_EQ(open().submissions()->size(), 2u);
+  EXPECT_EQ(open().submissions()->back().owner.mark, LateMark::late);
+  EXPECT_FALSE(Database(file_, 1000).run("DELETE FROM submissions"));
+}
+
 TEST_F(Grades, ALaterFileOfThatNameThatCouldNotBeReadIsKept) {
   GradeStore store = open();
   const auto hand_in = [&](std::int64_t at) {

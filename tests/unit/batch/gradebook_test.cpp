@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <tuple>
 
 #include "common/base/hash.h"
 #include "grader/batch/find_student.h"
@@ -288,6 +289,15 @@ TEST_F(Book, OfTheSameBytesOnTimeStays) {
     EXPECT_EQ(book.rows[row].cells[0].entries[0].mark, LateMark::on_time);
     EXPECT_EQ(book.rows[row].cells[0].points(), 10);
   }
+}
+
+TEST_F(Book, OfTheSameBytesAtOneTimeAMarkCounts) {
+  for (const auto& [student, first, second] :
+       {std::tuple("ann", LateMark::none, LateMark::late), std::tuple("bob", LateMark::late, LateMark::none)}) {
+    hand_in(student, "x", kDue, first);
+    hand_in(student, "x", kDue, second);
+  }
+  for (const int row : {0, 1}) EXPECT_EQ(make().rows[row].cells[0].entries[0].mark, LateMark::late) << row;
 }
 
 // A name may change, and be spelt in two ways.

@@ -16,7 +16,9 @@ class LateMarks : public ::testing::Test {
  protected:
   LateMarks() {
     for (const char* chapter : {"first", "second", "third"}) {
-      terms_.chapters.push_back({.chapter = chapter, .deadline_s = 100 * (terms_.chapters.size() + 1)});
+      ChapterTerms& terms = terms_.chapters.emplace_back();
+      terms.chapter = chapter;
+      terms.deadline_s = 100 * static_cast<std::int64_t>(terms_.chapters.size());
     }
   }
   void hand_in(const std::string& student, const std::string& chapter, LateMark mark = LateMark::on_time) {
