@@ -51,24 +51,6 @@ bool stands_at(std::string_view bytes, std::uint64_t at, std::string_view what) 
 constexpr std::string_view kEntry = "PK\3\4", kEnd = "PK\5\6", kLocator = "PK\6\7", kEnd64 = "PK\6\6", kHead = "PK\1\2";
 constexpr std::size_t kEndBytes = 22, kLocatorBytes = 20, kEnd64Bytes = 56, kHeadBytes = 46, kLongestComment = 0xffff;
 
-// Where the record lies with which the archive ends: its comment is the last thing in the file, but for a few bytes
-// that some programs leave behind it. What looks like one before it may lie in anybody's file.
-std::optional<std::size_t> end_of(std::string_view bytes) {
-  constexpr std::size_t kMostBehind = 64;
-  const std::size_t first = bytes.size() - std::min(bytes.size(), kEndBytes + kLongestComment + kMostBehind);
-  const std::string_view tail = bytes.substr(first);
-  std::optional<std::size_t> last;
-  if (tail.size() < kEndBytes) return last;
-  for (std::size_t at = tail.rfind(kEnd, tail.size() - kEndBytes); at != std::string_view::npos;) {
-    const std::uint64_t behind = at + kEndBytes + number_at(tail, at + 20, 2);
-    if (behind == tail.size()) return first + at;
-    if (!last && behind < tail.size() && tail.size() - behind <= kMostBehind) last = first + at;
-    if (at == 0) break;
-    at = tail.rfind(kEnd, at - 1);
-  }
-  return last;
-}
-
 struct EntryList {
   std::uint64_t at = 0, bytes = 0;
   std::uint64_t said_entries = 0;  // modulo 65,536 where the archive has only 16 bits for it
@@ -85,6 +67,33 @@ EntryList list_of(std::string_view bytes, std::size_t end) {
       return {number_at(bytes, at + 48, 8), number_at(bytes, at + 40, 8), number_at(bytes, at + 32, 8), true};
   }
   return plain;
+}
+
+bool lies_where_it_says(std::string_view bytes, const EntryList& list, std::size_t end) {
+  if (list.is_64) return stands_at(bytes, list.at, kHead);
+  return list.at + list.bytes == end && (list.bytes == 0 || stands_at(bytes, list.at, kHead));
+}
+
+// Where the record lies with which the archive ends: its comment is the last thing in the file, but for a few bytes
+// that some programs leave behind it. What looks like one before it may lie in anybody's file, so the last one counts
+// whose list lies where it says; where none does, as in an archive behind other bytes, one whose comment ends the file.
+std::optional<std::size_t> end_of(std::string_view bytes) {
+  constexpr std::size_t kMostBehind = 64;
+  const std::size_t first = bytes.size() - std::min(bytes.size(), kEndBytes + kLongestComment + kMostBehind);
+  const std::string_view tail = bytes.substr(first);
+  std::optional<std::size_t> last, exact;
+  if (tail.size() < kEndBytes) return last;
+  for (std::size_t at = tail.rfind(kEnd, tail.size() - kEndBytes); at != std::string_view::npos;) {
+    const std::uint64_t behind = at + kEndBytes + number_at(tail, at + 20, 2);
+    if (behind <= tail.size() && tail.size() - behind <= kMostBehind) {
+      if (lies_where_it_says(bytes, list_of(bytes, first + at), first + at)) return first + at;
+      if (!last) last = first + at;
+      if (!exact && behind == tail.size()) exact = first + at;
+    }
+    if (at == 0) break;
+    at = tail.rfind(kEnd, at - 1);
+  }
+  return exact ? exact : last;
 }
 
 // Calls visit(place, bytes) for each entry of the list, as they stand there: the number that the archive gives may be

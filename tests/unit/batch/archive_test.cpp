@@ -173,6 +173,24 @@ TEST(Archives, NobodysBytesAreTheListOfAll) {
   }
 }
 
+// A file may hold a record whose comment ends with all that was left behind the archive.
+TEST(Archives, WhatIsLeftBehindMakesNoFileTheEnd) {
+  const std::string planted = "PK\5\6" + std::string(18, '\0');
+  Rng rng(1, "behind");
+  std::string noise(6000, '\0');
+  for (char& c : noise) c = static_cast<char>(rng.next());
+  noise.insert(3000, planted);
+  const test::ScratchFolder folder;
+  ASSERT_TRUE(write_archive(folder.path() / "a.zip", {{"ada.cu", "one"}, {"notes.png", noise}}));
+  std::string bytes = file_text(folder.path() / "a.zip") + "\r\n";
+  const std::size_t at = bytes.find(planted);
+  ASSERT_NE(at, std::string::npos);  // what cannot be packed stands there as it is
+  bytes.replace(at + 20, 2, test::little_endian(bytes.size() - at - planted.size(), 2));
+  const auto archive = Archive::in_memory(bytes);
+  ASSERT_TRUE(archive) << archive.error().text();
+  EXPECT_EQ(archive->entries().size(), 2u);
+}
+
 // The last name of the list, or what it ends with before a field of its time, lies where libzip looks for the record of
 // 64-bit numbers; it may even tell the place of one, in a file.
 TEST(Archives, TheLastNameIsNoRecord) {
