@@ -12,6 +12,7 @@
 namespace roofwalk {
 namespace {
 
+constexpr std::size_t kMostDigits = 18;    // of a platform's number
 constexpr std::size_t kMostReadings = 8;   // of one name; one with more stays open
 constexpr std::size_t kMostNamesTold = 3;  // in a line
 
@@ -56,12 +57,12 @@ std::vector<CanvasMark> quiz_marks(const std::string& text) {
   std::vector<CanvasMark> marks;
   const std::size_t name_end = word_bytes(text, "_-");
   for (std::size_t at = text.find(kQuestion); at < name_end; at = text.find(kQuestion, at + 1)) {
-    std::size_t begin = at;
-    while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
+    std::size_t begin = at;  // the name may end with more digits than a number has
+    while (begin > 0 && at - begin < kMostDigits && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
     const std::size_t question = at + kQuestion.size(), digits = digits_at(text, question);
     CanvasMark mark{"", "", "", "", false, false, false};
-    const bool is_one = digits_at(text, begin) > 0 && digits > 0 && question + digits < text.size() &&
-                        text[question + digits] == '_' && take_file(text, question + digits + 1, mark);
+    const bool is_one = begin < at && digits > 0 && question + digits < text.size() && text[question + digits] == '_' &&
+                        take_file(text, question + digits + 1, mark);
     if (!is_one) continue;  // without a copy of the name: a long one has thousands of such places
     mark.name = text.substr(0, begin);
     mark.id = text.substr(begin, at - begin);
@@ -166,7 +167,6 @@ std::string called(const CanvasMark& mark) { return owner_with_id(mark.name, mar
 }  // namespace
 
 std::size_t digits_at(std::string_view text, std::size_t at) {
-  constexpr std::size_t kMostDigits = 18;
   std::size_t count = 0;
   while (at + count < text.size() && text[at + count] >= '0' && text[at + count] <= '9') ++count;
   return count <= kMostDigits ? count : 0;
@@ -240,7 +240,7 @@ void CanvasNames::decide(const Readings& readings) {
 // Today's Canvas writes LATE, and everything else small: a group may be called "lab late". Older releases write that
 // small, too, and a `_` between the parts of each name.
 void CanvasNames::settle_small_lates() {
-  std::size_t with_parts = 0, sure = 0;
+  std::set<std::string> with_parts, sure;  // people, whoever hands in most files
   bool has_large = false;
   std::vector<std::map<std::string, CanvasMark>::iterator> small;
   for (auto at = marks_.begin(); at != marks_.end(); ++at) {
@@ -249,11 +249,11 @@ void CanvasNames::settle_small_lates() {
     const bool is_small = name.ends_with(kSmallLate);
     const std::string_view called = std::string_view(name).substr(0, name.size() - (is_small ? kSmallLate.size() : 0));
     has_large = has_large || at->second.is_late;
-    with_parts += called.find('_') != std::string_view::npos ? 1 : 0;
-    ++sure;
+    if (called.find('_') != std::string_view::npos) with_parts.insert(at->second.id);
+    sure.insert(at->second.id);
     if (is_small) small.push_back(at);
   }
-  const bool are_late = !has_large && 2 * with_parts >= sure;
+  const bool are_late = !has_large && 2 * with_parts.size() >= sure.size();
   for (auto& [name, mark] : marks_) mark.is_late = mark.is_late || (are_late && mark.may_be_small_late);
   if (small.empty()) return;
   for (const auto& at : small) {

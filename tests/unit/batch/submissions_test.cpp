@@ -509,6 +509,12 @@ TEST_F(CanvasZips, LateInSmallLetters) {
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("for no mark")));
 }
 
+TEST_F(CanvasZips, ManyFilesOfOneTellNothingOfAllNames) {
+  std::vector<std::string> names = {"doe_jane_late_12_345_vector-add.cu", "roe_jim_13_346_vector-add.cu"};
+  for (int i = 0; i < 5; ++i) names.push_back(fmt::format("eve_14_35{}_vector-add.cu", i));
+  EXPECT_THAT(owners({names.begin(), names.end()}), Contains("doe_jane (12) 12 late"));
+}
+
 // The number behind a name is the person's; the question's is everybody's.
 TEST_F(CanvasZips, OfAQuizAreAPersonsEach) {
   EXPECT_THAT(owners({"doe_jane12_question_34_567_vector-add.cu", "roe_jim13_question_34_568_vector-add.cu",
@@ -517,6 +523,9 @@ TEST_F(CanvasZips, OfAQuizAreAPersonsEach) {
                           "li (14) Unproven 14 -", "roe_jim (13) Unproven 13 -"));
   EXPECT_EQ(handed_.students.size(), 4u);
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("they say when it was downloaded")));
+  // A name may end with many digits.
+  EXPECT_THAT(owners({"eve11111111111111111148_question_34_571_vector-add.cu", "li14_question_34_569_vector-add.cu"}),
+              ElementsAre(HasSubstr("eve"), "li (14) Unproven 14 -"));
   // Of an assignment's zip it is somebody's name.
   EXPECT_THAT(owners({"eve12_question_34_567_vector-add.cu", "doejane_12_568_vector-add.cu"}),
               ElementsAre("doejane (12) 12 on time", "eve12_question (34) 34 on time"));
@@ -556,6 +565,7 @@ TEST_F(CanvasZips, UnpackedAreNobodyElses) {
   const std::vector<std::string> names = students(handed);
   EXPECT_EQ(names.size(), 3u);
   EXPECT_THAT(names, ::testing::IsSupersetOf({"lovelaceada_48101_7712391_w", "roebob (48102)"}));
+  EXPECT_THAT(names, ::testing::Not(Contains("lovelaceada (48101)")));
   EXPECT_THAT(handed.told, ElementsAre(HasSubstr("and 2 more folders are called as Canvas calls files")));
 }
 
