@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNobodys = 20;  // lines at one path about files that are nobody's
+constexpr std::size_t kMostStrays = 5;    // and more about what could not be graded anyway, which anybody may leave
 
 constexpr std::size_t kMostWaysUp = 3;  // lines about entries that lead out of a zip
 
@@ -54,7 +55,7 @@ class Collector {
     const fs::path full = full_path(path);
     const std::string name = full.filename().string();
     const fs::file_status status = is_one ? fs::symlink_status(full, error) : fs::status(full, error);
-    nobodys_ = 0;
+    nobodys_ = strays_ = 0;
     if (!fs::exists(status)) {
       return Error{
           .message = "there is nothing to grade", .file = path.string(), .advice = "give a file, a folder or a zip"};
@@ -66,8 +67,8 @@ class Collector {
       top_ = plain_name(name);
       ROOFWALK_TRY_STATUS(fs::is_directory(status) ? add_class_folder(full, name) : add_class_zip(full, path));
     }
-    if (nobodys_ > kMostNobodys)
-      handed_.left_out.push_back({top_, fmt::format("holds {} more that nobody can place", nobodys_ - kMostNobodys)});
+    const std::size_t more = nobodys_ - std::min(nobodys_, kMostNobodys) + strays_ - std::min(strays_, kMostStrays);
+    if (more > 0) handed_.left_out.push_back({top_, fmt::format("holds {} more that nobody can place", more)});
     return kOk;
   }
 
@@ -524,7 +525,7 @@ class Collector {
     } else if (named.by == NamedBy::platform) {
       hand_in(named.owner).tell(label, kUnknown, file.written_at_s);
     } else {
-      leave_out(label, kUnknown);
+      if (++strays_ <= kMostStrays) handed_.left_out.push_back({label, kUnknown});
     }
   }
 
@@ -584,7 +585,7 @@ class Collector {
   const fs::path& grades_;
   const KeepSource& keep_;
   std::string top_;  // what the path is called, for labels
-  std::size_t nobodys_ = 0;
+  std::size_t nobodys_ = 0, strays_ = 0;
   std::map<std::string, Owner> students_;
   std::map<std::string, HandIn> hand_ins_;  // by student
   std::map<fs::path, ClassNames> names_;    // of the files that are named, by folder

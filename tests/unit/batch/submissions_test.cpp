@@ -361,6 +361,15 @@ TEST_F(Submissions, AGradescopeExportBesideHandInsIsSomebodys) {
   }
 }
 
+TEST_F(Submissions, StrayFilesDisplaceNoLine) {
+  for (int i = 0; i < 25; ++i) folder_.write(fmt::format("c/a{}.txt", i), "x");
+  folder_.write("c/ada.zip", zip_of({{"vector-add.cu", "A"}}));
+  folder_.write("c/vector-add.cu", "B");
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(left_out(handed), Contains(HasSubstr("c/vector-add.cu: lies beside the students' hand-ins")));
+  EXPECT_THAT(left_out(handed), Contains("c: holds 20 more that nobody can place"));
+}
+
 TEST_F(Submissions, AClassInAClassIsTold) {
   folder_.write("c/CS-A1.zip", zip_of({{"ada_1_11_vector-add.cu", "A"}, {"bob_2_12_vector-add.cu", "B"}}));
   folder_.write("c/CS-A2.zip", zip_of({{"Ada_1_assignsubmission_file_/vector-add.cu", "A"},
