@@ -99,6 +99,19 @@ TEST(Output, ThatCannotBeWrittenIsAnError) {
   EXPECT_EQ(result->output, "roofwalk: the output could not be written\n");
 }
 
+// A learner calls a file, and a shell completes its name.
+TEST(Output, NoNameInAnErrorReachesTheTerminal) {
+  const test::TemporaryCourse course(E2E_SOURCE_DIR, E2E_CACHE);
+  setenv("ROOFWALK_ROOT", course.root().c_str(), 1);
+  Command command;
+  command.arguments = {E2E_PROGRAM, "grade", "--unsandboxed", "b\x1b]0;p\x07.zip"};
+  command.working_directory = course.root();
+  const auto result = run_command(command);
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_NE(result->output.find("b\\x1b]0;p\\x07.zip"), std::string::npos) << result->output;
+  EXPECT_EQ(result->output.find('\x1b'), std::string::npos);
+}
+
 }  // namespace
 }  // namespace roofwalk::e2e
 
