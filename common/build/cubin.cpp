@@ -26,8 +26,8 @@ constexpr std::uint32_t kGraphCalls = 0xffffffff;           // caller, callee
 constexpr std::uint32_t kGraphAddressTaken = 0xfffffffe;    // function whose address is a value, prototype
 constexpr std::uint32_t kGraphCallsByAddress = 0xfffffffd;  // caller of an address that it computes, prototype
 constexpr std::size_t kMaxFunctions = 4096;
-constexpr std::size_t kMaxInstructions = 200'000;  // of all kernels: a chapter's own have a few thousand
-constexpr std::size_t kMaxCopied = 1'000'000;      // of functions, beside the code of each kernel that reaches them
+constexpr std::size_t kMaxInstructions = 2'000'000;  // of all kernels, more than ptxas makes in its time
+constexpr std::size_t kMaxCopied = 1'000'000;        // of functions, beside the code of each kernel that reaches them
 
 struct Section {
   std::string_view name, bytes;

@@ -259,7 +259,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   if (limits_.counts) {
     // The order does not depend on the launch: its basic blocks are the kernel's.
     auto [at, is_new] = schedules_.try_emplace(call.kernel);
-    if (is_new) at->second = schedule(machine_, *step->program, call.code);
+    if (is_new) at->second = schedule(machine_, *step->program, call.code, call.registers_per_thread);
     step->schedule = &at->second;
     set_latencies(machine_, at->second, *step->program);
   }

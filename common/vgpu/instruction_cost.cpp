@@ -19,6 +19,16 @@ namespace {
 
 bool is_wide(Type type) { return ptx::size_bytes(type) == 8; }
 
+// PRMTs of a move that makes words of smaller parts, or the other way round: each part but the first of a word.
+int packs_of(const Instruction& in) {
+  for (const Operand& operand : in.operands) {
+    if (operand.kind != Operand::Kind::vector || operand.elements.empty()) continue;
+    const int parts = static_cast<int>(operand.elements.size()), words = std::max(ptx::size_bytes(in.type) / 4, 1);
+    return std::max(parts - words, 0);
+  }
+  return 0;
+}
+
 }  // namespace
 
 Cost cost_of(const Instruction& in) {
@@ -34,6 +44,7 @@ Cost cost_of(const Instruction& in) {
     case Form::move:
     case Form::cvta: {
       const Operand& from = in.operands.back();
+      if (const int packs = packs_of(in); packs != 0) return {Unit::integer, packs};
       if (from.kind != Operand::Kind::special) return {Unit::integer, 0};
       const bool in_constant_bank =
           from.special == ptx::SpecialRegister::ntid || from.special == ptx::SpecialRegister::nctaid;

@@ -5,7 +5,10 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr std::uint32_t kMostMembers = 512;  // far more than ptxas leaves without a branch
+// Where a longer row of choices has an end within these, it is several merged blocks. Values are followed along all
+// ways through a merged block, and each of its members holds all that was written before.
+constexpr std::uint32_t kMostMembers = 512;
+constexpr std::uint64_t kMostValues = 500'000;  // members times instructions
 
 class Merger {
  public:
@@ -29,8 +32,11 @@ class Merger {
   // How many basic blocks from `first` on run as one.
   std::uint32_t members_from(std::uint32_t first) const {
     std::uint32_t members = 1, reach = first;
+    std::uint64_t count = 0;  // of instructions
     bool chooses = false;
     for (std::uint32_t b = first; b < blocks_.size() && b - first < kMostMembers; ++b) {
+      count += blocks_[b].count;
+      if (b > first && count * (b - first + 1) > kMostValues) break;
       const bool inside = first_from_[b] >= first && last_from_[b] < b && b <= reach;
       if (b > first && !inside) break;
       if (b == reach && chooses) members = b - first + 1;

@@ -43,8 +43,13 @@ struct Item {
 
 class Scheduler {
  public:
-  Scheduler(const Machine& machine, const Program& program, std::span<const MachineOp> machine_code)
-      : machine_(machine), program_(program), machine_code_(machine_code), handed_(program) {}
+  Scheduler(const Machine& machine, const Program& program, std::span<const MachineOp> machine_code,
+            int registers_per_thread)
+      : machine_(machine), program_(program), machine_code_(machine_code), handed_(program) {
+    constexpr int kKept = 8;  // registers for addresses and whatever else lives meanwhile
+    if (registers_per_thread > 0)
+      most_hoisted_ = static_cast<std::uint32_t>(std::max(registers_per_thread - kKept, kKept));
+  }
 
   ProgramSchedule run() {
     find_slots();
@@ -119,7 +124,7 @@ class Scheduler {
     for (const MergedBlock& each : merged) blocks.push_back(each.block);
     const FoundCode code = find_block_code(*program_.function, blocks, machine_code_);
     for (std::size_t i = 0; i < merged.size(); ++i) {
-      if (merged[i].members == 1 || !is_small(merged[i])) continue;
+      if (merged[i].members == 1) continue;
       std::set<std::uint32_t> wanted;
       for (std::uint32_t b = merged[i].first; b < merged[i].first + merged[i].members; ++b) {
         for (const BlockCode& form : alone.forms[b]) wanted.merge(accesses_of(form));
@@ -187,12 +192,6 @@ class Scheduler {
     std::uint64_t issues = 0;
     for (const Cost& cost : costs) issues += is_arithmetic(cost.unit) ? static_cast<std::uint64_t>(cost.issues) : 0;
     return issues;
-  }
-
-  // Values are followed along all ways through a merged block: each of its members holds all that was written before.
-  static bool is_small(const MergedBlock& merged) {
-    constexpr std::uint64_t kMostValues = 500'000;
-    return std::uint64_t{merged.members} * merged.block.count <= kMostValues;
   }
 
   // Whether no branch in it leads past a part of it.
@@ -527,8 +526,8 @@ class Scheduler {
   }
   static std::size_t result_of(const Instruction& in) { return static_cast<std::size_t>(in.operands[0].index); }
 
-  // Where a run of loads begins, every later load joins it that needs none of them and that no store, atomic or barrier
-  // holds back; what its address needs goes ahead of it.
+  // Where a run of loads begins, every later load joins it that needs none of them, that no store, atomic or barrier
+  // holds back, and whose result has a register; what its address needs goes ahead of it.
   std::vector<std::uint32_t> hoist_loads() const {
     constexpr std::uint32_t kReach = 1000;  // instructions that a load may move
     std::vector<std::uint32_t> order;
@@ -543,15 +542,20 @@ class Scheduler {
       const std::uint32_t end = std::min(block_->count, from + kReach);
       std::vector<bool> waits(end - from);  // for a load of this run, or for what stays behind
       bool stored = false;
+      std::uint32_t words = 0;  // that the run loads
       for (std::uint32_t i = from; i < end && !stops_loads(instruction(i)); ++i) {
         if (done[i]) continue;
         const Instruction& in = instruction(i);
         const bool load = is_free_load(in);
+        const std::uint32_t own_words = load ? words_of(in) : 0;
         bool late = false;
         for (const Value source : sources_[i]) {
           late = late || (source >= static_cast<Value>(from) && waits[static_cast<std::uint32_t>(source) - from]);
         }
-        if (load && !late && (!stored || in.non_coherent)) take(i, done, order);
+        if (load && !late && (!stored || in.non_coherent) && (i == from || words + own_words <= most_hoisted_)) {
+          take(i, done, order);
+          words += own_words;
+        }
         waits[i - from] = load || late;
         stored = stored || form_of(in) == Form::store || form_of(in) == Form::fragment_store ||
                  in.async == ptx::AsyncMode::copy;
@@ -577,6 +581,9 @@ class Scheduler {
 
   const Instruction& instruction(std::uint32_t i) const { return code()[block_->first + i]; }
   static Form form_of(const Instruction& in) { return ptx::info(in.opcode).form; }
+  static std::uint32_t words_of(const Instruction& load) {
+    return static_cast<std::uint32_t>(std::max(ptx::size_bytes(load.type), 4)) / 4 * load.vector;
+  }
   static bool is_free_load(const Instruction& in) {
     return form_of(in) == Form::load && is_memory(in) && !in.is_volatile;
   }
@@ -986,7 +993,8 @@ class Scheduler {
   const Machine& machine_;
   const Program& program_;
   std::span<const MachineOp> machine_code_;
-  std::vector<std::uint16_t> slot_of_;  // by register: where it lies between blocks
+  std::uint32_t most_hoisted_ = std::numeric_limits<std::uint32_t>::max();  // words that loads ahead may bring
+  std::vector<std::uint16_t> slot_of_;                                      // by register: where it lies between blocks
   std::uint32_t slots_ = 1, shared_slots_ = 1;
 
   const HandedWords handed_;
@@ -1009,8 +1017,9 @@ class Scheduler {
 
 }  // namespace
 
-ProgramSchedule schedule(const Machine& machine, const Program& program, std::span<const MachineOp> code) {
-  return Scheduler(machine, program, code).run();
+ProgramSchedule schedule(const Machine& machine, const Program& program, std::span<const MachineOp> code,
+                         int registers_per_thread) {
+  return Scheduler(machine, program, code, registers_per_thread).run();
 }
 
 }  // namespace roofwalk::vgpu

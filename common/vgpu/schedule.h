@@ -78,8 +78,9 @@ struct MachineOp {
   std::int32_t target = -1;     // of a branch: place in the code; -1 none
 };
 
-// `code` is empty where it is not known. Never fails: code that does not fit the PTX gives a schedule with less in it,
-// but never one in which an operation reads what comes later.
-ProgramSchedule schedule(const Machine& machine, const Program& program, std::span<const MachineOp> code = {});
+// `code` is empty where it is not known, `registers_per_thread` 0. Never fails: code that does not fit the PTX gives a
+// schedule with less in it, but never one in which an operation reads what comes later.
+ProgramSchedule schedule(const Machine& machine, const Program& program, std::span<const MachineOp> code = {},
+                         int registers_per_thread = 0);
 
 }  // namespace roofwalk::vgpu

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "common/ptx/parser.h"
 #include "common/ptx/supported.h"
 
 namespace roofwalk::vgpu {
@@ -53,6 +54,19 @@ std::string issued_by(const std::string& page, std::string_view mnemonic) {
   if (row == std::string::npos) return "";
   const std::size_t end = page.find('\n', row + 1), cell = page.rfind("| ", end - 3);
   return page.substr(cell + 2, end - cell - 4);
+}
+
+// Of words, each part but the first takes a PRMT; of 64 bits, words are registers of their own.
+TEST(InstructionCost, OfAMoveIsThatOfItsParts) {
+  const auto module = ptx::parse(
+      ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b16 %h<5>;\n.reg .b32 %r<3>;\n"
+      ".reg .b64 %rd<3>;\nmov.b32 %r1, {%h1, %h2};\nmov.b32 {%h1, %h2}, %r1;\nmov.b64 %rd1, {%h1, %h2, %h3, %h4};\n"
+      "mov.b64 %rd1, {%r1, %r2};\nmov.b32 %r1, %r2;\nret;\n}\n",
+      "kernel.cu");
+  ASSERT_TRUE(module.ok()) << module.error().text();
+  const auto& code = module->functions[0].instructions;
+  const int issues[] = {1, 1, 2, 0, 0};
+  for (std::size_t i = 0; i < std::size(issues); ++i) EXPECT_EQ(cost_of(code[i]).issues, issues[i]) << i;
 }
 
 // In all forms that are accepted, which stand in these files.

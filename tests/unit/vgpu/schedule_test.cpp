@@ -1,6 +1,7 @@
 // The order in which hardware runs basic blocks, on code whose order can be told by eye.
 #include "common/vgpu/schedule.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,6 +62,26 @@ std::unique_ptr<Scheduled> scheduled(const std::string& body) {
   out->program = std::move(*program);
   out->schedule = schedule(machine_with_latencies(), out->program);
   return out;
+}
+
+// Eight registers are for what else lives meanwhile.
+TEST(ScheduleByRules, LoadsAheadNeedRegisters) {
+  std::string text;
+  for (int i = 1; i <= 12; ++i)
+    text += fmt::format("ld.global.nc.f32 %f{0}, [%rd1+{0}];\nst.global.f32 [%rd2+{0}], %f{0};\n", i);
+  const auto s = scheduled(text);
+  const auto order = [&](int registers) {
+    return s->text(schedule(machine_with_latencies(), s->program, {}, registers).blocks[0][0]);
+  };
+  const auto batch = [](int loads) {
+    std::string out;
+    for (int i = 0; i < loads; ++i) out += "ld ";
+    for (int i = 0; i < loads; ++i) out += "st ";
+    return out;
+  };
+  EXPECT_EQ(order(0), batch(12) + "ret");
+  EXPECT_EQ(order(255), batch(12) + "ret");
+  EXPECT_EQ(order(16), batch(8) + batch(4) + "ret");
 }
 
 TEST(ScheduleByRules, ParametersAndMovesVanish) {
