@@ -315,8 +315,9 @@ Reason read_memory(Reader& reader, Instruction& i) {
   const bool is_global = i.space == Space::global;
   const bool has_cache = reader.take(is_load ? kLoadCacheNames : kStoreCacheNames, i.cache);
   i.non_coherent = is_load && is_global && reader.take(".nc");
-  const bool has_hint = reader.take_any(
-      {".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate"});
+  i.no_allocate = reader.take(".L1::no_allocate");
+  const bool has_hint = i.no_allocate || reader.take_any({".L1::evict_normal", ".L1::evict_unchanged",
+                                                          ".L1::evict_first", ".L1::evict_last"});
   i.has_policy = reader.take(".L2::cache_hint");
   const bool has_prefetch = is_load && reader.take_any({".L2::64B", ".L2::128B", ".L2::256B"});
   if (i.is_volatile && (has_cache || i.non_coherent)) return kUnsupported;

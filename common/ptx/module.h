@@ -258,6 +258,7 @@ struct Instruction {
   bool acquires = false;      // .acquire, .acq_rel: nothing behind it comes before it
   bool releases = false;      // .release, .acq_rel: nothing before it comes behind it
   bool of_block = false;      // .cta: it orders what the threads of a block see
+  bool no_allocate = false;   // .L1::no_allocate
   bool to = false;            // cvta.to
   bool transposed = false;    // ldmatrix.trans
   bool needs_count = false;   // mbarrier.arrive.noComplete

@@ -226,7 +226,8 @@ Every instruction may stand behind a predicate. FLOPs are counted for floats onl
   `0x7ff8000000000000` in `.f64`. `abs`, `neg` and `copysign` change the sign and nothing else.
 - Approximate functions are correctly rounded but for rare ties: nearer than the ISA asks, and the same on every machine.
 - An integer divided by 0 gives all ones, its remainder is the number itself.
-- Cache policies, prefetches and eviction hints change nothing: caches here replace what was used least recently.
+- Cache policies, prefetches and eviction hints change nothing: caches here replace what was used least recently. Loads
+  with `.cg`, `.cv` or `.L1::no_allocate` go to L2, as do volatile, relaxed and acquire ones of a scope beyond the block.
 
 ## Refused by name
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/vgpu/handlers.h"
+#include "common/vgpu/near_memory.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -419,6 +420,7 @@ void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
   if (missed == 0) {
     ++site.served_by_l1;
   } else {
+    ++sm.missed_loads;
     end_request(sm, warp, op, L2Log::Kind::load);
   }
   if (warp.trace != nullptr) {
@@ -578,10 +580,21 @@ void define(Launch& launch, const Op* op, const Access& access) {
   }
 }
 
+namespace {
+
+// Whether a traced load or store of global memory may be one of a flag.
+bool is_noted(const Launch& launch, const Warp& warp, const Op* op) {
+  return warp.trace != nullptr && launch.program.polls_global && op->instruction->is_volatile;
+}
+
+}  // namespace
+
 bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes) {
   if (!resolve(launch, warp, op, access, "reads", out)) return false;
   if (!check_defined(launch, warp, op, access, "reads")) return false;
-  count_load(launch, warp, op, access);
+  count_load(launch, warp, op, access, op->past_l1);
+  if (op->past_l1 && launch.counts && empties_l1(*op->instruction)) launch.sm->l1.empty();
+  if (is_noted(launch, warp, op)) note_flags(launch, warp, op, access, {.reads = true, .global = true});
   if (may_be_stored(launch, access)) {
     overlay_stores(launch, access, out, bytes);
   } else if (out.base != nullptr && access.has_line_a_lane() && access.stride % kSectorBytes == 0 &&
@@ -602,6 +615,7 @@ bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access,
   if (access.mask != kAllLanes) access.spell_out();
   define(launch, op, access);
   count_store(launch, warp, op, access);
+  if (is_noted(launch, warp, op)) note_flags(launch, warp, op, access, {.writes = true, .global = true});
   return true;
 }
 

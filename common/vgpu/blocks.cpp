@@ -112,6 +112,18 @@ bool is_memory(const Instruction& instruction) {
   }
 }
 
+bool passes_l1(const Instruction& in) {
+  if (ptx::info(in.opcode).form != ptx::Form::load) return false;
+  if (!reaches_global(in)) return false;
+  return (in.is_volatile && !in.of_block) || in.no_allocate || in.cache == ptx::CacheHint::cg ||
+         in.cache == ptx::CacheHint::cv;
+}
+
+bool empties_l1(const Instruction& in) {
+  const bool is_fence = ptx::info(in.opcode).form == ptx::Form::fence;
+  return (is_fence || (in.acquires && in.space != ptx::Space::shared)) && !in.of_block;
+}
+
 bool loads_constant(const Instruction& in) {
   return ptx::info(in.opcode).form == Form::load && in.space == ptx::Space::constant;
 }

@@ -173,6 +173,11 @@ bool L1Cache::came_this_round(std::uint64_t line) const {
   return way >= 0 && read_in_[first + static_cast<std::size_t>(way)] == round_;
 }
 
+void L1Cache::empty() {
+  forget_group();
+  for (std::uint64_t& state : states_) state = state >> kStampShift << kStampShift;
+}
+
 void L1Cache::drop(std::uint64_t line) {
   const std::size_t first = set_of(line) * ways_;
   for (std::size_t i = first; i < first + ways_; ++i) {

@@ -3,6 +3,8 @@
 //
 // The rules that fix the counts:
 // - A read asks L1 for sectors; those it lacks are read from L2, and from DRAM where L2 lacks them too.
+// - Loads that L1 may not answer (passes_l1() in program.h) ask L2 for all their sectors. Fences beyond the block empty
+//   L1, and so does what acquires.
 // - A store goes through L1 to L2. A copy of the line in L1 is brought up to date and stays valid.
 // - L2 takes a store without reading: each sector keeps a mask of its written bytes. A fully written sector is valid. A
 //   partly written one costs one fill read when it is read or leaves L2.
@@ -171,6 +173,8 @@ class L1Cache {
     return true;
   }
 
+  // Drops all lines, as a fence does.
+  void empty();
   // Drops a line: an atomic changed it behind L1's back.
   void drop(std::uint64_t line);
 

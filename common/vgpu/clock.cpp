@@ -33,6 +33,7 @@ struct Kind {
   double blocks = 0;                            // of the grid
   double cost = 0;                              // of one of them
   std::uint64_t longest_wait_cycles = 0;        // of a traced one
+  double mean_wait_cycles = 0;                  // of the traced ones, their warps that wait longest
   std::array<double, kGridParts> by_part = {};  // `blocks`, by part of the grid
   std::vector<std::uint32_t> members;           // places in the trace, in the order of the grid
 
@@ -53,9 +54,11 @@ std::vector<Kind> kinds_of(const GridTrace& trace) {
     if (members[s].empty()) continue;
     kinds.push_back({.cost = cost_of(trace.strata[s]), .members = members[s]});
     kinds.back().add(trace.strata[s], 1);
-    for (const std::uint32_t i : members[s])
-      kinds.back().longest_wait_cycles =
-          std::max(kinds.back().longest_wait_cycles, trace.blocks[i].work.longest_wait_cycles);
+    for (const std::uint32_t i : members[s]) {
+      const std::uint64_t wait = trace.blocks[i].work.longest_wait_cycles;
+      kinds.back().longest_wait_cycles = std::max(kinds.back().longest_wait_cycles, wait);
+      kinds.back().mean_wait_cycles += static_cast<double>(wait) / static_cast<double>(members[s].size());
+    }
   }
   std::stable_sort(kinds.begin(), kinds.end(), [](const Kind& a, const Kind& b) { return a.cost < b.cost; });
   for (std::size_t s = 0; s < members.size(); ++s) {
@@ -70,10 +73,11 @@ std::vector<Kind> kinds_of(const GridTrace& trace) {
 }
 
 // Leaves out kinds that hardly work and hardly wait. A grid may hold many blocks that leave at once, because it is
-// larger than the problem: all together they do next to nothing, and what one leaves free is taken by the next.
-void drop_idle(std::vector<Kind>& kinds, const Machine& machine) {
-  constexpr double kIdleShare = 0.05, kIdleCost = 0.125;   // of all that is done; of an average block that works
-  const double idle_wait = 3 * machine.l2_latency_cycles;  // a guard's, that reads what it asks
+// larger than the problem: all together they do next to nothing. Returns for how many cycles they hold places on SMs,
+// together, which nobody else has meanwhile.
+double drop_idle(std::vector<Kind>& kinds, const Machine& machine) {
+  constexpr double kIdleShare = 0.05, kIdleCost = 0.125;     // of all that is done; of an average block that works
+  const double idle_wait = 2 * machine.dram_latency_cycles;  // a guard's, that reads what it asks
   double all = 0, blocks = 0;
   for (const Kind& kind : kinds) all += kind.blocks * kind.cost, blocks += kind.blocks;
   std::size_t idle = 0;
@@ -84,11 +88,13 @@ void drop_idle(std::vector<Kind>& kinds, const Machine& machine) {
     if (all - left > kIdleShare * all) break;
     if (kinds[k].cost < kIdleCost * left / blocks) idle = k + 1;
   }
+  const auto waits = [&](const Kind& kind) { return static_cast<double>(kind.longest_wait_cycles) > idle_wait; };
+  const auto begin = std::stable_partition(kinds.begin(), kinds.begin() + static_cast<std::ptrdiff_t>(idle), waits);
   const auto end = kinds.begin() + static_cast<std::ptrdiff_t>(idle);
-  kinds.erase(
-      std::remove_if(kinds.begin(), end,
-                     [&](const Kind& kind) { return static_cast<double>(kind.longest_wait_cycles) <= idle_wait; }),
-      end);
+  double held = 0;
+  for (auto at = begin; at != end; ++at) held += at->blocks * at->mean_wait_cycles;
+  kinds.erase(begin, end);
+  return held;
 }
 
 // `count` traces that stand for all, as many of each kind as its share of the blocks, in the order of the grid.
@@ -143,10 +149,11 @@ double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   return sum / static_cast<double>(a_round) / static_cast<double>(rounds * a_round);
 }
 
-// Of the traced blocks whose kind nobody stands for, the one that waits longest: the grid waits for it, from when it
-// starts on.
+// Of the traced blocks whose kind nobody stands for, or that wait longer than whoever stands for it, the one that waits
+// longest: the grid waits for it, from when it starts on.
 double waiting_cycles(const ClockInput& input, const std::vector<std::uint32_t>& chosen, double cycles) {
-  constexpr std::uint64_t kOfLevels = 4;  // DRAM's latency, of which waits know nothing, may be so many of L2's
+  constexpr std::uint64_t kApart = 4;  // waits are those of loads one by one, which may be in flight together
+  constexpr double kLonger = 1.1;
   std::vector<bool> has_one(input.trace.strata.size());
   std::uint64_t replayed = 0;
   for (const std::uint32_t i : chosen) {
@@ -155,10 +162,12 @@ double waiting_cycles(const ClockInput& input, const std::vector<std::uint32_t>&
   }
   const BlockTrace* last = nullptr;
   for (const BlockTrace& block : input.trace.blocks) {
-    if (has_one[block.stratum]) continue;
-    if (last == nullptr || block.work.longest_wait_cycles > last->work.longest_wait_cycles) last = &block;
+    const std::uint64_t wait = block.work.longest_wait_cycles;
+    const bool counts = has_one[block.stratum] ? static_cast<double>(wait) > kLonger * static_cast<double>(replayed)
+                                               : kApart * wait >= replayed;
+    if (counts && (last == nullptr || wait > last->work.longest_wait_cycles)) last = &block;
   }
-  if (last == nullptr || kOfLevels * last->work.longest_wait_cycles < replayed) return 0;
+  if (last == nullptr) return 0;
   Simulation alone(input, {static_cast<std::uint32_t>(last - input.trace.blocks.data())}, 1, 1, 1);
   alone.run();
   const std::uint64_t places =
@@ -216,10 +225,11 @@ ClockReading read_clock(const ClockInput& input) {
   std::uint64_t of_grid = simulated;              // the blocks that those SMs get
   std::vector<std::uint32_t> chosen(blocks.size());
   std::iota(chosen.begin(), chosen.end(), 0u);
-  double more_work = 1;  // of the grid's blocks than of those that stand for them
+  double more_work = 1;    // of the grid's blocks than of those that stand for them
+  double idle_cycles = 0;  // that each place is held by blocks which hardly do anything
   if (!whole) {
     std::vector<Kind> kinds = kinds_of(input.trace);
-    drop_idle(kinds, input.machine);
+    idle_cycles = drop_idle(kinds, input.machine) / static_cast<double>(sms * slots);
     double all_blocks = 0, cost = 0;
     for (const Kind& kind : kinds) all_blocks += kind.blocks, cost += kind.blocks * kind.cost;
     grid = static_cast<std::uint64_t>(std::max(1.0, std::round(all_blocks)));
@@ -252,7 +262,8 @@ ClockReading read_clock(const ClockInput& input) {
   // Traces that were cut off stand for their whole blocks.
   const double more = more_work * (recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded));
   ClockReading out;
-  out.cycles = std::max(cycles * more, straggler_cycles(input, chosen, simulation.cycles_per_instruction()));
+  out.cycles =
+      std::max(cycles * more + idle_cycles, straggler_cycles(input, chosen, simulation.cycles_per_instruction()));
   if (!whole) out.cycles = std::max(out.cycles, waiting_cycles(input, chosen, cycles * more));
   // Whichever blocks they are of, they come one after the other.
   out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
@@ -263,8 +274,8 @@ ClockReading read_clock(const ClockInput& input) {
     out.waits.add(waits);
   }
   out.held_up = simulation.held_up();
-  for (HeldUp& held : out.held_up) {
-    for (WarpCycles& waits : held.by_instruction) {
+  for (HeldUp& each : out.held_up) {
+    for (WarpCycles& waits : each.by_instruction) {
       for (double& value : waits.cycles) value *= scale;
     }
   }

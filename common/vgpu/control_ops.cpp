@@ -116,7 +116,7 @@ inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
   launch.work_left -= op->target;
   launch.clock += op->count;
   warp.executed += op->count;
-  warp.path.enter(op->block, op->offset);
+  if (launch.counts) warp.path.enter(op->block, op->offset);  // only a clock asks which way a warp went
   ++launch.sm->block_executions[op->block];
   launch.block_threads[op->block] += static_cast<std::uint64_t>(std::popcount(warp.mask));
   return warp.trace == nullptr ? op + 1 : record_entry(*launch.sm, warp, op);
@@ -382,7 +382,8 @@ const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
 
 const Op* op_nothing(Launch&, Warp&, const Op* op) { return op + 1; }
 
-const Op* op_fence(Launch&, Warp& warp, const Op* op) {
+const Op* op_fence(Launch& launch, Warp& warp, const Op* op) {
+  if (launch.counts && empties_l1(*op->instruction)) launch.sm->l1.empty();
   if (warp.block->shadow != nullptr) warp.block->shadow->fence(warp.index, warp.mask == warp.live);
   return op + 1;
 }

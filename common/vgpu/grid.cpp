@@ -210,6 +210,7 @@ class GridRunner {
     block.mbarrier_copies.clear();
     block.mbarrier_phases.clear();
     block.flags.clear();
+    block.global_flags.clear();
     block.swaps.clear();
     block.most_swaps = 0;
     block.meetings = block.followed = 0;
@@ -232,6 +233,7 @@ class GridRunner {
       warp.copy_groups = 0;
       forget_local(launch_, warp, 0, program_.local_bytes);
       warp.executed = 0;
+      warp.missed_loads = 0;
       warp.path = {};
       warp.trace = traced ? &block.trace->warps[warp.index] : nullptr;
       warp.state = Warp::State::ready;
@@ -337,7 +339,9 @@ class GridRunner {
     for (Warp& warp : block.warps) {
       if (warp.state != Warp::State::ready || sm.l2_log.full()) continue;
       sm.moved = moved = true;
+      const std::uint64_t before = sm.missed_loads;
       for (const Op* op = warp.next; op != nullptr;) op = op->run(launch, warp, op);
+      warp.missed_loads += sm.missed_loads - before;
       if (launch.refusal) return false;
       if (launch.fault) {
         std::swap(sm.fault, launch.fault);
@@ -392,11 +396,14 @@ class GridRunner {
 
   void finish(Multiprocessor& sm, ResidentBlock& block) {
     BlockWork work{.memory = block.memory_work};
+    const auto dram_behind_l2 =
+        static_cast<std::uint64_t>(launch_.machine.dram_latency_cycles - launch_.machine.l2_latency_cycles);
     for (const Warp& warp : block.warps) {
       work.instructions += warp.executed;
       work.longest_warp = std::max(work.longest_warp, warp.executed);
       work.latency_cycles += warp.path.latency_cycles;
-      work.longest_wait_cycles = std::max(work.longest_wait_cycles, warp.path.latency_cycles);
+      work.longest_wait_cycles =
+          std::max(work.longest_wait_cycles, warp.path.latency_cycles + warp.missed_loads * dram_behind_l2);
       for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];
     }
     // Whoever swaps the word that most do waits for all the others.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "common/base/result.h"
@@ -94,6 +95,7 @@ struct alignas(64) Warp {
   std::uint32_t index = 0;           // in its block
   std::uint32_t slot = 0;            // on its multiprocessor: where its local memory lies
   std::uint64_t executed = 0;        // instructions
+  std::uint64_t missed_loads = 0;    // that L1 could not answer
   PathSums path;                     // of the basic blocks that it entered
   std::uint32_t copy_groups = 0;     // of asynchronous copies, closed so far
   ResidentBlock* block = nullptr;
@@ -143,6 +145,7 @@ struct ResidentBlock {
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by place in shared memory
   std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // likewise, of a block with traces
   std::vector<std::uint32_t> flags;                         // likewise: the last write of a flag, by word; 0: none
+  std::unordered_map<std::uint64_t, std::uint32_t> global_flags;  // the same of words of global memory
   std::vector<std::uint32_t> swaps;  // lanes so far that swapped each word of shared memory (is_retried()), if any
   std::uint32_t most_swaps = 0;      // of a word
   std::uint32_t meetings = 0;        // numbers given to phases and writes of flags
@@ -164,6 +167,7 @@ struct alignas(64) Multiprocessor {
   std::vector<std::uint64_t> block_executions;  // warps that entered each basic block
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, constant_passes = 0;
+  std::uint64_t missed_loads = 0;    // that L1 could not answer
   std::vector<std::uint32_t> swaps;  // lanes that swapped words of global memory (is_retried()), by the words' hash
   TraceSize traced;                  // recorded, dropped traces included
   std::uint64_t memory_work() const { return l1_lines + l1_sectors + shared_wavefronts + l2_log.asked_lines(); }

@@ -326,6 +326,7 @@ bool has_whole_sectors(const Steps& steps, std::uint64_t bytes) {
 
 Handler lockstep_load_handler(const Instruction& in, int register_bytes, const Steps& steps, bool all_lanes) {
   const auto bytes = static_cast<std::uint64_t>(std::max(ptx::size_bytes(in.type), 1)) * in.vector;
+  if (passes_l1(in)) return by_form<LockstepLoads<Addresses::other>::Of>(in, register_bytes);
   if (steps.even && steps.stride == 0) {
     return all_lanes ? by_form<LockstepLoads<Addresses::uniform>::Of>(in, register_bytes)
                      : by_form<LockstepLoads<Addresses::uniform_lane_0>::Of>(in, register_bytes);

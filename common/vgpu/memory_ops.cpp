@@ -88,7 +88,7 @@ template <bool store, Space space>
 // Words that lie side by side, lane l's at the address of lane 0 + l * 4, of whichever lanes are active. False: nothing
 // is done yet.
 inline bool load_row(Launch& launch, const Warp& warp, const Op* op) {
-  if (op->s[4] == kNoSlot || op->s[0] == kNoSlot) return false;
+  if (op->s[4] == kNoSlot || op->s[0] == kNoSlot || op->past_l1) return false;
   const std::uint32_t mask = warp.mask;
   const auto* const addresses = warp.lanes<std::uint64_t>(op->s[4]);
   const std::uint64_t first = addresses[0] + static_cast<std::uint64_t>(op->offset);
@@ -273,6 +273,19 @@ void for_active_lanes(const Access& access, Visit&& visit) {
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1) visit(std::countr_zero(left));
 }
 
+// The same; whether it changed any of them. A lock that is not free stays as it is.
+template <class T, ptx::AtomicOp known>
+bool change_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
+  LaneBytes before;
+  for_active_lanes(access, [&](int l) { std::memcpy(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)); });
+  update_lanes<T, known>(warp, op, access, at, flushes);
+  bool changed = false;
+  for_active_lanes(access, [&](int l) {
+    changed = changed || std::memcmp(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)) != 0;
+  });
+  return changed;
+}
+
 template <class T, ptx::AtomicOp known>
 const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   const Instruction& in = *op->instruction;
@@ -285,28 +298,23 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     where = window_of(access);
     if (where != Where::global && where != Where::shared) return mixed_windows(launch, warp, op);
   }
+  const bool fetches = op->s[0] != kNoSlot;
+  // Where lanes order what lies around them by fences, what one fetches may be a flag. Else only a poll is.
+  const auto sees = [&](bool polls, bool writes) { return fetches && (polls || !writes || launch.program.has_fences); };
   if (where == Where::shared) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
     count_shared(launch, warp, op, access, SharedUse::atomic);
     if (is_retried(in, true)) count_swaps(launch, warp, op, access, true);
-    const bool fetches = op->s[0] != kNoSlot;
     const bool takes_lock = in.atomic == ptx::AtomicOp::cas || in.is_volatile;
     const bool exchanges = in.atomic == ptx::AtomicOp::exch;
     const SharedTouch touch = takes_lock ? SharedTouch::lock : exchanges ? SharedTouch::publish : SharedTouch::atomic;
     if (!check_shared(launch, warp, op, access, touch)) return nullptr;
     if (warp.trace != nullptr || warp.block->shadow != nullptr) {
-      LaneBytes before;
-      for_active_lanes(access, [&](int l) { std::memcpy(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)); });
-      update_lanes<T, known>(warp, op, access, at, false);
-      bool writes = false;  // a lock that is not free stays as it is
-      for_active_lanes(access, [&](int l) {
-        writes = writes || std::memcmp(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)) != 0;
-      });
-      // Where lanes order what lies around them by fences, what one fetches may be a flag. Else only a poll is.
-      const bool sees = touch != SharedTouch::atomic || !writes || launch.program.has_fences;
+      const bool writes = change_lanes<T, known>(warp, op, access, at, false);
+      const bool seen = sees(touch != SharedTouch::atomic, writes);
       if (warp.trace != nullptr)
-        note_flags(launch, warp, op, access, {.reads = fetches && sees, .writes = writes, .atomic = true});
-      if (warp.block->shadow != nullptr && touch != SharedTouch::lock && fetches && sees)
+        note_flags(launch, warp, op, access, {.reads = seen, .writes = writes, .atomic = true});
+      if (warp.block->shadow != nullptr && touch != SharedTouch::lock && seen)
         warp.block->shadow->see(warp.index, access);
       return after_memory(launch, warp, op);
     }
@@ -315,7 +323,15 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     if (in.atomic != ptx::AtomicOp::exch && !check_defined(launch, warp, op, access, "updates")) return nullptr;
     define(launch, op, access);
     count_atomic(launch, warp, op, access);
+    if (launch.counts && empties_l1(in)) launch.sm->l1.empty();
     if (is_retried(in, false)) count_swaps(launch, warp, op, access, false);
+    if (warp.trace != nullptr && launch.program.polls_global) {
+      const bool polls = in.atomic == ptx::AtomicOp::cas || in.atomic == ptx::AtomicOp::exch || in.is_volatile;
+      const bool writes = change_lanes<T, known>(warp, op, access, at, true);
+      note_flags(launch, warp, op, access,
+                 {.reads = sees(polls, writes), .writes = writes, .atomic = true, .global = true});
+      return after_memory(launch, warp, op);
+    }
   }
   update_lanes<T, known>(warp, op, access, at, where == Where::global);
   return after_memory(launch, warp, op);

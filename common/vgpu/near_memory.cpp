@@ -182,7 +182,7 @@ void count_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access,
   }
 }
 
-void note_meeting(Launch& launch, Warp& warp, const Op* op, std::uint32_t number, Meeting::Kind kind) {
+void note_meeting(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, Meeting::Kind kind) {
   std::vector<Meeting>& all = warp.trace->meetings;
   const Meeting meeting{static_cast<std::uint32_t>(warp.first_outcome + op->memory), number, kind};
   for (auto at = all.rbegin(); at != all.rend() && at->outcome == meeting.outcome; ++at) {
@@ -197,17 +197,19 @@ namespace {
 // One instruction's reads and writes of flags.
 class FlagNotes {
  public:
-  FlagNotes(Launch& launch, Warp& warp, const Op* op, FlagUse use)
+  FlagNotes(Launch& launch, const Warp& warp, const Op* op, FlagUse use)
       : launch_(launch), warp_(warp), op_(op), use_(use), own_(use.writes ? ++warp.block->meetings : 0) {
-    if (use.writes && warp.block->flags.empty()) warp.block->flags.resize(launch.program.shared_bytes / kWordBytes + 1);
+    if (use.writes && !use.global && warp.block->flags.empty())
+      warp.block->flags.resize(launch.program.shared_bytes / kWordBytes + 1);
   }
 
   void touch(std::uint64_t byte, std::uint32_t bytes) {
     constexpr std::uint32_t kMostFollowed = 1u << 16;  // of a block; beyond, one an instruction: flags are single words
     ResidentBlock& block = *warp_.block;
     for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
-      const std::uint32_t last = word < block.flags.size() ? block.flags[word] : 0;
-      if (use_.writes) block.flags[word] = own_;
+      std::uint32_t* const write = last_write(block, word);
+      const std::uint32_t last = write != nullptr ? *write : 0;
+      if (use_.writes && write != nullptr) *write = own_;
       if (last == 0 || last == own_) continue;
       if (use_.reads) {
         note_meeting(launch_, warp_, op_, last, Meeting::Kind::waits);
@@ -226,8 +228,20 @@ class FlagNotes {
  private:
   static constexpr std::uint64_t kWordBytes = 4;
 
+  // Where the number of a word's last write is kept; nullptr: nowhere.
+  std::uint32_t* last_write(ResidentBlock& block, std::uint64_t word) const {
+    constexpr std::size_t kMostGlobalFlags = 1u << 16;
+    if (!use_.global) return word < block.flags.size() ? &block.flags[word] : nullptr;
+    auto found = block.global_flags.find(word);
+    if (found == block.global_flags.end()) {
+      if (!use_.writes || block.global_flags.size() == kMostGlobalFlags) return nullptr;
+      found = block.global_flags.emplace(word, 0).first;
+    }
+    return &found->second;
+  }
+
   Launch& launch_;
-  Warp& warp_;
+  const Warp& warp_;
   const Op* op_;
   FlagUse use_;
   std::uint32_t own_;
@@ -236,7 +250,7 @@ class FlagNotes {
 
 }  // namespace
 
-void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, FlagUse use) {
+void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& access, FlagUse use) {
   FlagNotes notes(launch, warp, op, use);
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1)
     notes.touch(access.of(std::countr_zero(left)), access.bytes);

@@ -51,13 +51,14 @@ inline void add_steps_turns(Launch& launch, const Warp& warp, const Op& op) {
 void count_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access, bool shared);
 
 // For a traced warp: that this instruction meets others at a phase or a write of a flag. Once each.
-void note_meeting(Launch& launch, Warp& warp, const Op* op, std::uint32_t number, Meeting::Kind kind);
-// The same of what may be a flag: a volatile or atomic access to shared memory. It waits for the last writes of others
-// where it reads them, and is one itself where it writes; who sees what an atomic one made sees the writes before it.
+void note_meeting(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, Meeting::Kind kind);
+// The same of what may be a flag: a volatile or atomic access to shared memory, or to global memory where somebody asks
+// what lies there (Program::polls_global). It waits for the last writes of others of its block where it reads them, and
+// is one itself where it writes; who sees what an atomic one made sees the writes before it.
 struct FlagUse {
-  bool reads = false, writes = false, atomic = false;
+  bool reads = false, writes = false, atomic = false, global = false;
 };
-void note_flags(Launch& launch, Warp& warp, const Op* op, const Access& access, FlagUse use);
+void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& access, FlagUse use);
 // The same of bytes that an instruction changes by itself: an mbarrier's, which others may read as a flag.
 void note_flag_write(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes);
 

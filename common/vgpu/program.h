@@ -43,6 +43,7 @@ struct Op {
   std::array<Slot, 6> s{kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // results first, then sources
   Slot guard = kNoSlot;                                                         // predicate of the instruction
   bool guard_negated = false;
+  bool past_l1 = false;     // load: passes_l1()
   bool back_edge = false;   // branch: its target does not lie ahead, so other warps get their turn
   std::int64_t offset = 0;  // of an address; block entry: cycles (block_latency.h); or a small parameter of the handler
   const ptx::Instruction* instruction = nullptr;  // nullptr for block entries
@@ -69,6 +70,16 @@ inline constexpr std::uint32_t kExitBlock = ~0u;
 // Loads, stores, copies, atomics and reductions of global, shared, local and generic memory.
 // Parameters and constant memory are not among them.
 bool is_memory(const ptx::Instruction& instruction);
+
+// A load of global memory that L1 does not answer: it is cached in L2 alone (.cg, .cv, .L1::no_allocate), or other SMs
+// must see what it reads (volatile, relaxed and acquire, but for the scope of a block).
+bool passes_l1(const ptx::Instruction& instruction);
+// Whether it names global memory, or may mean it.
+inline bool reaches_global(const ptx::Instruction& in) {
+  return in.space == ptx::Space::global || in.space == ptx::Space::generic;
+}
+// What empties L1: fences and what acquires, but for the scope of a block (CCTL.IVALL in machine code).
+bool empties_l1(const ptx::Instruction& instruction);
 
 // A load of constant memory. Where a register holds its address, machine code has an instruction for it (LDC, or ULDC
 // where it is the same for all threads); else it is an operand of another one, or a uniform register's.
@@ -196,6 +207,7 @@ struct Program {
   std::uint32_t static_shared_bytes = 0;                  // dynamic shared memory starts here, 16-byte aligned
   std::uint32_t shared_bytes = 0;                         // all of it
   bool has_fences = false;                                // of memory
+  bool polls_global = false;                              // volatile loads, or atomics that fetch, of global memory
   std::uint32_t shared_swap_cycles = 0;                   // block_latency.h
   std::map<std::uint32_t, std::string> shared_variables;  // where each begins: its mangled name
   std::uint32_t local_bytes = 0;                          // a thread, the stack of recursion included

@@ -86,6 +86,25 @@ TEST_P(Access, AFenceWaitsForTheStoresBeforeIt) {
   EXPECT_LE(turn_of(1, 1), machine_.l2_latency_cycles + fence + store + machine_.shared_latency_cycles);
 }
 
+// What L2 alone may answer takes its latency each time, and so does what is read behind a fence of the GPU, which
+// empties L1 (CCTL.IVALL). The scope of a block asks L1.
+TEST_P(Access, LoadsThatL1MayNotAnswerAreOfL2) {
+  constexpr int kTurns = 64, kThroughL1 = 3, kKinds = 10;
+  Buffer next{"next", {0}}, out{"out", {0}};
+  for (int kind = 0; kind < kKinds; ++kind) {
+    const auto of = [&](int turns) { return run("past_l1", {&next, &out, kind, turns}); };
+    const RunRecord few = of(2), many = of(2 + kTurns);
+    const bool hits = kind < kThroughL1;
+    const auto more = [&](Counter counter) { return count(many, counter) - count(few, counter); };
+    EXPECT_EQ(more(Counter::l1_read_sectors), kTurns) << kind;
+    EXPECT_EQ(more(Counter::l2_read_sectors), hits ? 0 : kTurns) << kind;
+    const double latency = hits ? machine_.l1_latency_cycles : machine_.l2_latency_cycles;
+    const double turn = (cycles(many) - cycles(few)) / kTurns;
+    EXPECT_GE(turn, latency) << kind;
+    EXPECT_LE(turn, latency + 40 * machine_.alu_latency_cycles) << kind;  // a comparison for each kind, a fence
+  }
+}
+
 // Of all lanes that have read a word, one swaps it, and the others read it again.
 TEST_P(Access, FloatsAddedToAWordOfSharedMemoryComeOneAfterTheOther) {
   constexpr int kTurns = 8;

@@ -60,13 +60,13 @@ TEST_P(Waits, OfWarpsInTurnAreForEachOther) {
     Buffer out{"out", std::vector<float>(64)};
     return run("meetings", {&out, kind, rounds, steps}).elapsed_ns * machine_.clock_hz / 1e9;
   };
-  for (const int kind : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+  for (const int kind : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}) {
     SCOPED_TRACE(kind);
     const double of_chains = (cycles(kind, 40, 192) - cycles(kind, 40, 64)) / 40;
     const double both = 2 * 128 * machine_.alu_latency_cycles;
     EXPECT_GE(of_chains, 0.9 * both);
-    if (kind != 6 && kind < 8) {  // whose lanes ask one after the other, and in vain
-      EXPECT_LE(of_chains, 1.1 * both);
+    if (kind < 6 || kind == 7) {  // whose lanes ask one after the other, and in vain
+      EXPECT_LE(of_chains, 1.15 * both);
     }
   }
 }

@@ -2,10 +2,13 @@
 // when the second has. They meet at barriers of the block by number (kind 0), at those whose number and count stand in
 // registers (1), at two mbarriers (2), at mbarriers of which one instruction names two by its lanes, as it arrives (3) and
 // as it asks (4), at volatile flags (5), at flags that atomics exchange (6), at barriers by number beside which others are
-// passed whose guard is off (7), or at flags that atomics raise, asked for by atomics (8) or as volatile (9).
+// passed whose guard is off (7), or at flags that atomics raise, asked for by atomics (8) or as volatile (9). Flags of
+// kinds 5 to 9 lie in shared memory; those of kinds 10 and 11 are as 5 and 6, in global memory.
 #include <roofwalk.cuh>
 
 #include <cstdint>
+
+__device__ int global_flags[3];
 
 __device__ void sync_at(int kind, int which, int first, int count) {
     if (kind == 1) asm volatile("bar.sync %0, %1;" ::"r"(first + which), "r"(count) : "memory");
@@ -21,20 +24,32 @@ __device__ void pass_guarded(int kind, int first) {
         : "memory");
 }
 
-__device__ void arrive_at(int kind, int which, int first, int count, unsigned mbarrier, int* flag, int round) {
+__device__ void arrive_at(int kind, int which, int first, int count, unsigned mbarrier, int* flag, int no, int round) {
     pass_guarded(kind, first);
     if (kind == 1) asm volatile("bar.arrive %0, %1;" ::"r"(first + which), "r"(count) : "memory");
     if ((kind == 0 || kind == 7) && which == 0) asm volatile("bar.arrive 1, 64;" ::: "memory");
     if ((kind == 0 || kind == 7) && which == 1) asm volatile("bar.arrive 2, 64;" ::: "memory");
     if (kind == 5 && threadIdx.x % 32 == 0) *static_cast<volatile int*>(flag) = round + 1;
     if (kind == 6 && threadIdx.x % 32 == 0) atomicExch(flag, round + 1);
+    if (kind == 10 && threadIdx.x % 32 == 0) static_cast<volatile int*>(global_flags)[no] = round + 1;
+    if (kind == 11 && threadIdx.x % 32 == 0) atomicExch(&global_flags[no], round + 1);
     if ((kind == 8 || kind == 9) && threadIdx.x % 32 == 0) atomicAdd(flag, 1);
     if (kind == 3 && threadIdx.x % 32 == 0) mbarrier = mbarrier / 64 * 64 + 16;
     if (kind == 3 || kind == 4) asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(mbarrier) : "memory");
     if (kind == 2) asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(mbarrier) : "memory");
 }
 
-__device__ void wait_for(int kind, unsigned mbarrier, unsigned phase, int* flag, int round) {
+__device__ void wait_for(int kind, int no, unsigned mbarrier, unsigned phase, int* flag, int round) {
+    if (kind == 10) {
+        while (static_cast<volatile int*>(global_flags)[no] <= round) {}
+        __syncwarp();
+        return;
+    }
+    if (kind == 11) {
+        while (threadIdx.x % 32 == 0 && atomicCAS(&global_flags[no], -1, -1) <= round) {}
+        __syncwarp();
+        return;
+    }
     if (kind == 5 || kind == 9) {
         while (*static_cast<volatile int*>(flag) <= round) {}
         __syncwarp();
@@ -75,27 +90,27 @@ __global__ void meet(float* out, int kind, int rounds, int steps, int first, int
         asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(ready), "r"(lanes) : "memory");
         asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(taken), "r"(lanes) : "memory");
         asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(ready + 16) : "memory");
-        flags[0] = flags[1] = 0;
+        flags[0] = flags[1] = global_flags[0] = global_flags[1] = 0;
     }
     __syncthreads();
     float x = out[threadIdx.x];
     if (threadIdx.x < 32) {
         for (int round = 0; round < rounds; ++round) {
             x = chain(x, steps);
-            arrive_at(kind, 0, first, count, ready + (x < 0), &flags[0] + (x < 0), round);
+            arrive_at(kind, 0, first, count, ready + (x < 0), &flags[0] + (x < 0), x < 0 ? 2 : 0, round);
             if (kind >= 2 && kind != 7)
-                wait_for(kind, taken, round & 1, &flags[1], round);
+                wait_for(kind, 1, taken, round & 1, &flags[1], round);
             else
                 sync_at(kind, 1, first, count);
         }
     } else {
         for (int round = 0; round < rounds; ++round) {
             if (kind >= 2 && kind != 7)
-                wait_for(kind, ready, round & 1, &flags[0], round);
+                wait_for(kind, 0, ready, round & 1, &flags[0], round);
             else
                 sync_at(kind, 0, first, count);
             x = chain(x, steps);
-            arrive_at(kind, 1, first, count, taken + (x < 0), &flags[1] + (x < 0), round);
+            arrive_at(kind, 1, first, count, taken + (x < 0), &flags[1] + (x < 0), x < 0 ? 2 : 1, round);
         }
     }
     out[threadIdx.x] = x;
