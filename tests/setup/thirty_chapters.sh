@@ -24,8 +24,7 @@ git clone -q "$root" "$course"
 cd "$course"
 
 # copy_chapter FROM TO: folders 01-vector-add and 06-copy-06, which no mistyped name is near. No file stays as it was:
-# what is kept by content, such as compiled kernels, must not serve a copy. Another file has another sample, so times
-# in its lesson are claimed no more; counts are, and the steps that they ask for run.
+# what is kept by content, such as compiled kernels, must not serve a copy. A comment does that, and moves no figure.
 copy_chapter() {
   local from=$1 to=$2 parent file
   for parent in chapters solutions tests/grader/wrong; do
@@ -34,7 +33,6 @@ copy_chapter() {
   sed -i "s/^name = \"${from#*-}\"$/name = \"${to#*-}\"/" "chapters/$to/exercise.toml"
   sed -i "s/ROOFWALK_EXERCISE(\"${from#*-}\"/ROOFWALK_EXERCISE(\"${to#*-}\"/" "chapters/$to/exercise.cpp"
   for file in {chapters,solutions,tests/grader/wrong}/"$to"/*.cu; do echo "// $to" >>"$file"; done
-  sed -i -E 's/<!-- (starter|step[0-9]+) [^>]*(elapsed_ns|_per_s|warp_cycles|parts_ns)[^>]*-->//g' "chapters/$to/lesson.md"
   echo "- [A copy](../chapters/$to/lesson.md)" >>book/README.md
 }
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <thread>
 
-#include "common/base/hash.h"
+#include "common/device/virtual/code_hash.h"
 #include "common/plan/parse_artifact.h"
 #include "common/vgpu/cache.h"
 #include "common/vgpu/counting.h"
@@ -12,21 +12,6 @@
 
 namespace roofwalk {
 namespace {
-
-// Of the instructions alone: a comment, or where the file lies, changes no figure.
-std::uint64_t hash_of_code(std::string_view ptx) {
-  std::string code;
-  while (!ptx.empty()) {
-    const std::string_view line = ptx.substr(0, ptx.find('\n'));
-    ptx.remove_prefix(std::min(line.size() + 1, ptx.size()));
-    const std::size_t first = line.find_first_not_of(" \t\r");
-    if (first == line.npos) continue;
-    const std::string_view text = line.substr(first);
-    if (text.starts_with("//") || text.starts_with(".loc") || text.starts_with(".file")) continue;
-    code.append(text).push_back('\n');
-  }
-  return std::stoull(sha256_hex(code).substr(0, 16), nullptr, 16);
-}
 
 class VirtualDevice final : public Device {
  public:
