@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kMostDigits = 18;    // of a platform's number
 constexpr std::size_t kMostReadings = 8;   // of one name; one with more stays open
 constexpr std::size_t kMostNamesTold = 3;  // in a line
+constexpr std::size_t kMostOpenRows = 4;   // of names that begin with one person's
 
 constexpr std::string_view kLateMark = "_LATE", kSmallLate = "_late";
 
@@ -96,11 +97,13 @@ std::vector<CanvasMark> plain_marks(const std::string& text, std::size_t most) {
   return marks;
 }
 
+bool has_large_letters(const std::string& name) {
+  return std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
 // A name of Canvas' is in small letters, and its numbers do not begin with 0.
 bool may_be_canvas(const CanvasMark& mark) {
-  const auto is_large = [](char c) { return c >= 'A' && c <= 'Z'; };
-  return std::none_of(mark.name.begin(), mark.name.end(), is_large) && !mark.id.starts_with('0') &&
-         !mark.file.starts_with('0');
+  return !has_large_letters(mark.name) && !mark.id.starts_with('0') && !mark.file.starts_with('0');
 }
 
 // How many digits numbers have that are known for sure.
@@ -119,6 +122,7 @@ struct NumberLengths {
 // What the names tell that can be read in but one way. Nothing that a learner can bring about by the names of their own
 // files rules out what Canvas wrote before them, for then another reading would be left: somebody else's.
 struct NameEvidence {
+  bool is_quiz = false;  // whose numbers stand behind digits of the name, if it ends with some
   std::map<std::string, std::set<std::string>> names_of;  // by number
   NumberLengths ids, files;
 
@@ -135,6 +139,7 @@ struct NameEvidence {
     // Where nothing else is known: Canvas has more files than people.
     const bool has_length =
         mark.file.empty() || (files.most == 0 ? mark.file.size() + 1 >= mark.id.size() : files.allow(mark.file));
+    if (is_quiz) return !has_large_letters(mark.name) && has_length;
     return may_be_canvas(mark) && has_length && ids.allow(mark.id) &&
            (known == names_of.end() || known->second.contains(mark.name));
   }
@@ -149,11 +154,12 @@ bool holds_mark(const std::string& text, std::string_view mark) {
   return false;
 }
 
-// What nobody can tell: its name and number together are the name of a row of its own. It is late if it may be, by any
-// reading, those included that are not looked at.
-CanvasMark open_mark(const std::string& text, const std::vector<CanvasMark>& readings) {
-  CanvasMark own = readings.back();
-  own.name += "_" + own.id;
+std::string row_of(const CanvasMark& mark) { return mark.name + "_" + mark.id; }
+
+// What nobody can tell: a name and number together, of one of its readings, are the name of a row of its own. It is
+// late if it may be, by any reading, those included that are not looked at.
+CanvasMark open_mark(const std::string& text, CanvasMark own) {
+  own.name = row_of(own);
   own.id.clear();
   own.is_late = holds_mark(text, kLateMark);
   own.may_be_small_late = holds_mark(text, kSmallLate);
@@ -208,17 +214,19 @@ CanvasNames::CanvasNames(const std::vector<std::string>& names) {
     return;
   }
   const bool is_quiz = holds_all(quiz);
-  decide(is_quiz ? quiz : plain);
+  decide(is_quiz ? quiz : plain, is_quiz);
   if (!is_quiz) settle_small_lates();
   part_numbers();
 }
 
-// What stays open has a name and a row of its own.
-void CanvasNames::decide(const Readings& readings) {
+// What stays open has a name and a row of its own. Whoever hands in many such files has few rows all the same.
+void CanvasNames::decide(const Readings& readings, bool is_quiz) {
   NameEvidence evidence;
+  evidence.is_quiz = is_quiz;
   for (const auto& [name, marks] : readings) evidence.add(marks);
   std::size_t open = 0;
   std::pair<std::string, std::string> first;
+  std::map<std::string, std::set<std::string>> rows;  // by the first reading's
   for (const auto& [name, marks] : readings) {
     std::vector<CanvasMark> left;
     std::copy_if(marks.begin(), marks.end(), std::back_inserter(left),
@@ -230,7 +238,10 @@ void CanvasNames::decide(const Readings& readings) {
     if (left.size() < 2) left = marks;
     if (++open == 1)
       first = {name, fmt::format("can be read as {}'s and as {}'s", called(left.front()), called(left.back()))};
-    marks_[name] = open_mark(name, left);
+    std::set<std::string>& own_rows = rows[row_of(marks.front())];
+    const bool has_room = own_rows.contains(row_of(left.back())) || own_rows.size() < kMostOpenRows;
+    if (has_room) own_rows.insert(row_of(left.back()));
+    marks_[name] = open_mark(name, has_room ? left.back() : marks.front());
   }
   if (open == 0) return;
   told_.emplace_back(first.first, fmt::format("{}{}: nobody can tell, so it has a row of its own", first.second,

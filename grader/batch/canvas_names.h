@@ -42,7 +42,7 @@ class CanvasNames {
  private:
   using Readings = std::map<std::string, std::vector<CanvasMark>>;  // by name, in all the ways in which it can be read
 
-  void decide(const Readings& readings);
+  void decide(const Readings& readings, bool is_quiz);
   void settle_small_lates();
   void part_numbers();
 

@@ -26,9 +26,15 @@ std::optional<std::int64_t> deadline_of(const CourseTerms& terms, const std::str
 
 std::map<std::string, Marked> marked_in(const Handed& handed, const CourseTerms& terms) {
   std::map<std::string, Marked> zips;
+  // Those whose number the platform wrote, where there are any: one student may be behind several other names.
+  std::set<std::string> with_numbers;  // zips
+  for (const Submission& s : handed.submissions) {
+    if (s.owner.mark != LateMark::none && !s.owner.lms_id.empty()) with_numbers.insert(zip_of(s));
+  }
   for (const Submission& s : handed.submissions) {
     if (s.owner.mark == LateMark::none) continue;
     Marked& zip = zips[zip_of(s)];
+    if (s.owner.lms_id.empty() && with_numbers.contains(zip_of(s))) continue;
     zip.students.insert(s.owner.student);
     zip.by_chapter[s.chapter].insert(s.owner.student);
   }

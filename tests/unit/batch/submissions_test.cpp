@@ -469,6 +469,25 @@ TEST_F(CanvasZips, NoNameOfAFileRulesOutWhatCanvasWrote) {
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("so it has a row of its own")));
 }
 
+// Digits of a name stand right before a quiz's number.
+TEST_F(CanvasZips, NoDigitsOfANameRuleOutAQuizsNumber) {
+  for (const char* eve :
+       {"lovelace_ada48101_question_700_7712392_x048103", "lovelace_ada48101_question_700_7712392_x99948103"}) {
+    EXPECT_THAT(
+        owners({"lovelace_ada48101_question_700_7712391_vector-add.cu", "sam_s48200_question_700_7712300_vector-add.cu",
+                std::string(eve) + "_question_700_7712393_vector-add.cu"}),
+        ElementsAre("lovelace_ada (48101) Unproven 48101 -", HasSubstr("  -"), "sam_s (48200) Unproven 48200 -"));
+    EXPECT_THAT(handed_.told, Contains(HasSubstr("so it has a row of its own")));
+  }
+}
+
+TEST_F(CanvasZips, WhoeverHandsInManyOpenNamesHasFewRows) {
+  std::vector<std::string> names = {"sam_48200_7712300_vector-add.cu"};
+  for (int i = 10; i < 40; ++i) names.push_back(fmt::format("doeeve_48103_77123{0}_483{0}_77125{0}_vector-add.cu", i));
+  owners(names);
+  EXPECT_LE(handed_.students.size(), 6u);
+}
+
 TEST_F(CanvasZips, WhatMayBeLateIs) {
   EXPECT_THAT(owners({"doeeve_LATE_48103_7712393_48105_7712394_vector-add.cu",
                       "doeeve_LATE_48103_7712394_5_7712393_tiled-gemm.cu", "sam_48200_7712300_vector-add.cu"}),
