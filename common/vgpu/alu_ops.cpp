@@ -113,7 +113,26 @@ const Op* op_plain_of_lane_0(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// .ftz, .sat and directed roundings of f32: rare, so one handler looks at the instruction for each lane.
+// .ftz and .sat of f32: denormals are zeros of their sign, results lie in [0, 1].
+template <bool ftz>
+inline float flush_where(float value) {
+  return ftz ? flush(value) : value;
+}
+template <bool ftz, bool sat>
+inline float limited(float value) {
+  value = flush_where<ftz>(value);
+  return sat ? (value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f) : value;  // NaN becomes 0
+}
+
+template <class Sem, int sources, bool ftz, bool sat>
+const Op* op_modified(Launch&, Warp& warp, const Op* op) {
+  apply_lanes<Sem, float, sources>(warp, op, [](auto s, auto... raw) {
+    return finish<Sem>(limited<ftz, sat>(decltype(s)::apply(flush_where<ftz>(raw)...)));
+  });
+  return op + 1;
+}
+
+// Directed roundings of f32.
 template <class Sem>
 float directed(float a, float b, float c, Direction direction) {
   if constexpr (std::is_same_v<Sem, sem::Add>)
@@ -131,33 +150,31 @@ inline constexpr bool kCanBeDirected =
     std::is_same_v<Sem, sem::Add> || std::is_same_v<Sem, sem::Sub> || std::is_same_v<Sem, sem::Mul> ||
     std::is_same_v<Sem, sem::Fma> || std::is_same_v<Sem, sem::Mad>;
 
+// Rare, so the handler looks at the instruction for each lane.
 template <class Sem, int sources>
-const Op* op_modified(Launch&, Warp& warp, const Op* op) {
+const Op* op_directed(Launch&, Warp& warp, const Op* op) {
   const Instruction& in = *op->instruction;
-  apply_lanes<Sem, float, sources>(warp, op, [&in](auto s, auto... raw) {
-    const auto one = [&in](auto... x) {
-      if constexpr (kCanBeDirected<Sem>) {
-        const auto pick = [](float a, float b, float c = 0.0f) { return std::array{a, b, c}; };
-        const auto [a, b, c] = pick(x...);
-        switch (in.rounding) {
-          case Rounding::rz:
-            return directed<Sem>(a, b, c, Direction::zero);
-          case Rounding::rm:
-            return directed<Sem>(a, b, c, Direction::down);
-          case Rounding::rp:
-            return directed<Sem>(a, b, c, Direction::up);
-          default:
-            break;
-        }
-      }
-      return decltype(s)::apply(x...);
-    };
-    float value = in.ftz ? one(flush(raw)...) : one(raw...);
-    if (in.ftz) value = flush(value);
-    if (in.sat) value = value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f;  // NaN becomes 0
-    return finish<Sem>(value);
+  const Direction direction = in.rounding == Rounding::rz   ? Direction::zero
+                              : in.rounding == Rounding::rm ? Direction::down
+                                                            : Direction::up;
+  apply_lanes<Sem, float, sources>(warp, op, [&in, direction](auto, auto... raw) {
+    const auto three = [](float a, float b, float c = 0.0f) { return std::array{a, b, c}; };
+    const auto [a, b, c] = in.ftz ? three(flush(raw)...) : three(raw...);
+    const float value = directed<Sem>(a, b, c, direction);
+    const float flushed = in.ftz ? flush(value) : value;
+    return finish<Sem>(in.sat ? limited<false, true>(flushed) : flushed);
   });
   return op + 1;
+}
+
+template <class Sem, int sources>
+Handler modified_handler(const Instruction& in) {
+  const bool directed = in.rounding == Rounding::rz || in.rounding == Rounding::rm || in.rounding == Rounding::rp;
+  if constexpr (kCanBeDirected<Sem>) {
+    if (directed) return op_directed<Sem, sources>;
+  }
+  if (in.ftz) return in.sat ? op_modified<Sem, sources, true, true> : op_modified<Sem, sources, true, false>;
+  return in.sat ? op_modified<Sem, sources, false, true> : nullptr;
 }
 
 // 16-bit floats: `elements` of them in 32 lanes, two a lane where they are packed.
@@ -300,8 +317,9 @@ Handler handler_for(const Instruction& in) {
     if (in.type == Type::pred) return op_predicate<Sem, sources>;
   }
   if constexpr ((types & ptx::kF32) != 0) {
-    const bool directed = in.rounding == Rounding::rz || in.rounding == Rounding::rm || in.rounding == Rounding::rp;
-    if (in.type == Type::f32 && (in.ftz || in.sat || directed)) return op_modified<Sem, sources>;
+    if (in.type == Type::f32) {
+      if (const Handler handler = modified_handler<Sem, sources>(in)) return handler;
+    }
   }
   switch (in.type) {
     case Type::u16:

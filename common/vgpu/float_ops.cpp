@@ -62,37 +62,42 @@ T one_nan(T value) {
     return value != value ? std::numeric_limits<double>::quiet_NaN() : value;
 }
 
+// In the rounding that the host has at the time.
 template <class T>
 T rounded(const Instruction& in, const Sources<T>& x) {
   const volatile T a = in.ftz ? flush(x.a) : x.a, b = in.ftz ? flush(x.b) : x.b, c = x.c;
   volatile T result = 0;
-  {
-    const HostRounding mode(in.rounding);
-    switch (in.opcode) {
-      case Opcode::Add:
-        result = a + b;
-        break;
-      case Opcode::Sub:
-        result = a - b;
-        break;
-      case Opcode::Mul:
-        result = a * b;
-        break;
-      case Opcode::Div:
-        result = a / b;
-        break;
-      case Opcode::Rcp:
-        result = T{1} / a;
-        break;
-      case Opcode::Sqrt:
-        result = std::sqrt(a);
-        break;
-      default:  // fma, mad
-        result = std::fma(a, b, c);
-    }
+  switch (in.opcode) {
+    case Opcode::Add:
+      result = a + b;
+      break;
+    case Opcode::Sub:
+      result = a - b;
+      break;
+    case Opcode::Mul:
+      result = a * b;
+      break;
+    case Opcode::Div:
+      result = a / b;
+      break;
+    case Opcode::Rcp:
+      result = T{1} / a;
+      break;
+    case Opcode::Sqrt:
+      result = std::sqrt(a);
+      break;
+    default:  // fma, mad
+      result = std::fma(a, b, c);
   }
   const T value = result;
   return one_nan(in.ftz ? flush(value) : value);
+}
+
+// The host's rounding is changed for all lanes at once: that costs more than an operation does.
+template <class T>
+const Op* op_rounded(Launch& launch, Warp& warp, const Op* op) {
+  const HostRounding mode(op->instruction->rounding);
+  return op_each<T, kWarpSize, rounded<T>>(launch, warp, op);
 }
 
 // div.approx is a * (1 / b): where 1 / b would be subnormal it is 0.
@@ -119,11 +124,11 @@ Handler rounded_handler(const Instruction& in) {
   const bool gross = in.rounding == Rounding::approx && in.ftz;
   if (in.type == Type::f64) {
     if ((in.opcode == Opcode::Rcp || in.opcode == Opcode::Rsqrt) && gross) return op_each<double, 32, of_upper_half>;
-    return directed ? op_each<double, 32, rounded<double>> : nullptr;
+    return directed ? op_rounded<double> : nullptr;
   }
   if (in.opcode == Opcode::Div && in.rounding == Rounding::approx) return op_each<float, 32, divide_roughly>;
   const bool divides = in.opcode == Opcode::Div || in.opcode == Opcode::Rcp || in.opcode == Opcode::Sqrt;
-  return directed && divides ? op_each<float, 32, rounded<float>> : nullptr;
+  return directed && divides ? op_rounded<float> : nullptr;
 }
 
 // ---- Minima and maxima in which NaN wins ----------------------------------------------------------------------------

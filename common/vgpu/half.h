@@ -64,28 +64,6 @@ inline T narrow(float x) {
   return T{static_cast<std::uint16_t>(magnitude > 0x7f80'0000u ? T::kNan : out | sign)};
 }
 
-// The nearest number of T, or the next in a direction, of a number that double holds exactly or as an odd one (below).
-template <class T>
-inline T narrow_directed(double x, Direction direction) {
-  if (x != x) return T{T::kNan};
-  const bool away = direction == Direction::nearest || (direction == Direction::up) == (x > 0);
-  const bool truncates = direction == Direction::zero || !away;
-  int exponent = 0;
-  std::frexp(x, &exponent);  // |x| < 2^exponent
-  const int spacing = std::max(exponent - 1, T::kLeastExponent) - (T::kDigits - 1);
-  const double steps = std::ldexp(x, -spacing);
-  const double whole = direction == Direction::nearest ? std::nearbyint(steps)
-                       : direction == Direction::zero  ? std::trunc(steps)
-                       : direction == Direction::down  ? std::floor(steps)
-                                                       : std::ceil(steps);
-  double value = std::isfinite(x) ? std::copysign(std::ldexp(whole, spacing), x) : x;
-  const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - T::kDigits), T::kMostExponent);
-  if (std::fabs(value) > largest && std::isfinite(x)) {
-    value = std::copysign(truncates ? largest : std::numeric_limits<double>::infinity(), x);
-  }
-  return narrow<T>(static_cast<float>(value));  // exact: nothing is left to round
-}
-
 // The exact x + error, x being its nearest: an inexact one becomes the odd number of the two beside it.
 template <class T, class E>
 inline T odd(T x, E error) {
@@ -94,6 +72,35 @@ inline T odd(T x, E error) {
   const bool exact = !(error < 0 || error > 0) || (bits & 1) != 0;
   const bool grows = (error < 0) == (bits < 0);  // in magnitude
   return std::bit_cast<T>(exact ? bits : grows ? bits + 1 : bits - 1);
+}
+
+// The nearest number of T of a number that double holds exactly or as an odd one (above): as an odd float.
+template <class T>
+inline T narrow_nearest(double x) {
+  const auto nearest = static_cast<float>(x);
+  return narrow<T>(odd(nearest, x - nearest));
+}
+
+// The nearest number of T, or the next in a direction, of a number that double holds exactly or as an odd one (above).
+template <class T>
+inline T narrow_directed(double x, Direction direction) {
+  if (x != x) return T{T::kNan};
+  if (direction == Direction::nearest) return narrow_nearest<T>(x);
+  const bool away = (direction == Direction::up) == (x > 0);
+  const bool truncates = direction == Direction::zero || !away;
+  int exponent = 0;
+  std::frexp(x, &exponent);  // |x| < 2^exponent
+  const int spacing = std::max(exponent - 1, T::kLeastExponent) - (T::kDigits - 1);
+  const double steps = std::ldexp(x, -spacing);
+  const double whole = direction == Direction::zero   ? std::trunc(steps)
+                       : direction == Direction::down ? std::floor(steps)
+                                                      : std::ceil(steps);
+  double value = std::isfinite(x) ? std::copysign(std::ldexp(whole, spacing), x) : x;
+  const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - T::kDigits), T::kMostExponent);
+  if (std::fabs(value) > largest && std::isfinite(x)) {
+    value = std::copysign(truncates ? largest : std::numeric_limits<double>::infinity(), x);
+  }
+  return narrow<T>(static_cast<float>(value));  // exact: nothing is left to round
 }
 
 // a + b, odd where it is inexact: the error of a sum is exact (Knuth's TwoSum).
@@ -106,9 +113,7 @@ inline T odd_sum(T a, T b) {
 // a * b + c in one rounding. The product of two Halfs is exact in float, that of two BFloats in double.
 inline Half fused(Half a, Half b, Half c) { return narrow<Half>(odd_sum(widen(a) * widen(b), widen(c))); }
 inline BFloat fused(BFloat a, BFloat b, BFloat c) {
-  const double s = odd_sum(static_cast<double>(widen(a)) * widen(b), static_cast<double>(widen(c)));
-  const auto nearest = static_cast<float>(s);
-  return narrow<BFloat>(odd(nearest, s - nearest));
+  return narrow_nearest<BFloat>(odd_sum(static_cast<double>(widen(a)) * widen(b), static_cast<double>(widen(c))));
 }
 
 }  // namespace roofwalk::vgpu

@@ -46,16 +46,16 @@ inline float fma_directed(float a, float b, float c, Direction direction) {
   return round_directed(s, e, direction);
 }
 
-// 2^x in double: x = n + f, |f| <= 1/2, Taylor of e^(f ln 2) to degree 13.
+// 2^x in double: x = n + f, |f| <= 1/2, Taylor of e^(f ln 2) to degree 13. Without branches, so that lanes become
+// vector operations; below 2^-1022, which is 0 in each narrower type, it stays there.
 inline double exp2_double(double x) {
-  if (x != x) return x;
-  if (x > 1100) return std::numeric_limits<double>::infinity();
-  if (x < -1100) return 0;
-  const double n = std::nearbyint(x);
-  const double y = (x - n) * 0.693147180559945309417;
+  const double within = x < -1022 ? -1022 : x > 1024 ? 1024 : x;
+  const double n = std::nearbyint(within);
+  const double y = (within - n) * 0.693147180559945309417;
   double sum = 1;
   for (int k = 13; k >= 1; --k) sum = 1 + sum * y / k;
-  return std::ldexp(sum, static_cast<int>(n));
+  const std::int64_t last_bits = std::bit_cast<std::int64_t>(n + 0x1.8p52);  // of n as an integer; a NaN has any
+  return sum * std::bit_cast<double>(static_cast<std::uint64_t>(last_bits + 1023) << 52);
 }
 
 // log2 in double for x > 0, finite: m in [sqrt(1/2), sqrt(2)), atanh series in s = (m-1)/(m+1), |s| < 0.172.

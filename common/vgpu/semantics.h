@@ -215,12 +215,14 @@ struct Shr {
   }
 };
 
-struct Brev {
+struct Brev {  // exchanges halves, then quarters within them, down to bits
   template <class T>
   static T apply(T a) {
-    T out = 0;
-    for (unsigned i = 0; i < 8 * sizeof(T); ++i) out = static_cast<T>(out << 1 | (a >> i & 1));
-    return out;
+    for (unsigned width = 4 * sizeof(T); width != 0; width /= 2) {
+      const T lower = static_cast<T>(static_cast<T>(~T{0}) / ((T{1} << width) + 1));
+      a = static_cast<T>((a >> width & lower) | (a & lower) << width);
+    }
+    return a;
   }
 };
 struct Clz {  // result is 32-bit whatever the operand
@@ -352,7 +354,7 @@ struct Ex2 {
   template <class T>
   static T apply(T a) {
     if constexpr (kIsNarrow<T>)
-      return narrow_directed<T>(exp2_double(widen(a)), Direction::nearest);
+      return narrow_nearest<T>(exp2_double(widen(a)));
     else
       return ex2_approx(a);
   }
