@@ -23,11 +23,26 @@ const Op* op_cast_of_lane_0(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// Conversions between integers of two register widths, the usual ones: truncation, zero and sign extension.
+// PTX's one NaN.
+template <class T>
+T the_nan() {
+  if constexpr (std::is_same_v<T, float>)
+    return canonical_nan();
+  else
+    return std::numeric_limits<T>::quiet_NaN();
+}
+
+// What a cast of C++ does: truncation, zero and sign extension of integers, and what is rounded to nearest.
 template <class D, class S>
 const Op* op_cast(Launch&, Warp& warp, const Op* op) {
   const S* a = warp.lanes<S>(op->s[1]);
-  for_lanes(warp.lanes<D>(op->s[0]), warp.mask, [&](int l) { return static_cast<D>(a[l]); });
+  for_lanes(warp.lanes<D>(op->s[0]), warp.mask, [&](int l) {
+    const auto value = static_cast<D>(a[l]);
+    if constexpr (std::is_floating_point_v<S>)
+      return value != value ? the_nan<D>() : value;
+    else
+      return value;
+  });
   return op + 1;
 }
 
@@ -274,6 +289,52 @@ Handler narrow_convert_handler(const Instruction& in, int result_bytes, int sour
 }
 
 template <class D>
+Handler cast_from(Type source) {
+  switch (source) {
+    case Type::u16:
+      return op_cast<D, std::uint16_t>;
+    case Type::s16:
+      return op_cast<D, std::int16_t>;
+    case Type::u32:
+      return op_cast<D, std::uint32_t>;
+    case Type::s32:
+      return op_cast<D, std::int32_t>;
+    case Type::u64:
+      return op_cast<D, std::uint64_t>;
+    case Type::s64:
+      return op_cast<D, std::int64_t>;
+    default:
+      return nullptr;
+  }
+}
+
+// Those that casts are, where types are as wide as their registers; nullptr for the others.
+Handler cast_handler(const Instruction& in, int result_bytes, int source_bytes) {
+  const bool nearest = in.rounding == Rounding::none || in.rounding == Rounding::rn;
+  if (in.sat || !nearest || ptx::size_bytes(in.type) != result_bytes || ptx::size_bytes(in.source_type) != source_bytes)
+    return nullptr;
+  switch (in.type) {
+    case Type::u16:
+    case Type::s16:
+      return cast_from<std::uint16_t>(in.source_type);
+    case Type::u32:
+    case Type::s32:
+      return cast_from<std::uint32_t>(in.source_type);
+    case Type::u64:
+    case Type::s64:
+      return cast_from<std::uint64_t>(in.source_type);
+    case Type::f32:
+      if (in.source_type == Type::f64) return in.ftz ? nullptr : op_cast<float, double>;
+      return cast_from<float>(in.source_type);
+    case Type::f64:
+      if (in.source_type == Type::f32) return in.ftz ? nullptr : op_cast<double, float>;
+      return cast_from<double>(in.source_type);
+    default:
+      return nullptr;
+  }
+}
+
+template <class D>
 Handler convert_from(int source_bytes) {
   switch (source_bytes) {
     case 2:
@@ -287,29 +348,27 @@ Handler convert_from(int source_bytes) {
   }
 }
 
-}  // namespace
-
-Handler convert_handler(const Instruction& in, int result_bytes, int source_bytes) {
-  const bool directed = in.rounding == Rounding::rz || in.rounding == Rounding::rm || in.rounding == Rounding::rp;
+// Those with loops of their own; nullptr for the others.
+Handler quick_convert_handler(const Instruction& in, int result_bytes, int source_bytes) {
   if (const Handler narrow = narrow_convert_handler(in, result_bytes, source_bytes)) return narrow;
-  if (ptx::is_pair(in.type)) return op_convert_pair;
+  if (const Handler cast = cast_handler(in, result_bytes, source_bytes)) return cast;
   const bool from_word = source_bytes == 4;  // a source may stand in a wider register
-  if (from_word && !in.sat && in.type == Type::s64 && in.source_type == Type::s32) {
-    return op_cast<std::int64_t, std::int32_t>;
-  }
-  if (from_word && !in.sat && in.type == Type::u64 && in.source_type == Type::u32) {
-    return op_cast<std::uint64_t, std::uint32_t>;
-  }
-  if (!in.sat && in.type == Type::u32 && in.source_type == Type::u64 && result_bytes == 4) {
-    return op_cast<std::uint32_t, std::uint64_t>;
-  }
-  if (from_word && in.type == Type::f32 && in.source_type == Type::s32 && !in.sat && !directed) {
-    return op_cast<float, std::int32_t>;
-  }
   if (from_word && in.source_type == Type::f32 && in.rounding == Rounding::rzi && !in.ftz && result_bytes == 4) {
     if (in.type == Type::s32) return op_truncate<std::int32_t>;
     if (in.type == Type::u32) return op_truncate<std::uint32_t>;
   }
+  return nullptr;
+}
+
+}  // namespace
+
+bool converts_quickly(const Instruction& in, int result_bytes, int source_bytes) {
+  return in.rounding != Rounding::rz && quick_convert_handler(in, result_bytes, source_bytes) != nullptr;
+}
+
+Handler convert_handler(const Instruction& in, int result_bytes, int source_bytes) {
+  if (const Handler quick = quick_convert_handler(in, result_bytes, source_bytes)) return quick;
+  if (ptx::is_pair(in.type)) return op_convert_pair;
   switch (result_bytes) {
     case 2:
       return convert_from<std::uint16_t>(source_bytes);

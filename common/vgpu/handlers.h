@@ -53,6 +53,8 @@ const Op* op_active_mask(Launch& launch, Warp& warp, const Op* op);
 
 // convert_ops.cpp: cvt.
 Handler convert_handler(const ptx::Instruction& instruction, int result_bytes, int source_bytes);
+// Whether it is vector code that converts; the others look at each lane by itself.
+bool converts_quickly(const ptx::Instruction& instruction, int result_bytes, int source_bytes);
 
 // compare_ops.cpp: setp, set.
 Handler compare_handler(const ptx::Instruction& instruction);  // s[0], s[1] = not s[0]; s[2], s[3]; s[4] with bool_op
