@@ -3,8 +3,8 @@
 //
 // A unit is what the host pays for a plain warp instruction: 3 to 15 ns. Instructions that cost more have a weight;
 // what an access to memory costs beyond that depends on the lines that it touches and on the level that answers. The
-// weights are what tests/bench/budget_bench shows, rounded up. Where an instruction can be cheap or dear and nothing
-// tells which, it counts as dear.
+// weights are what tests/bench/budget_bench and arithmetic_budget_bench show, rounded up. Where an instruction can be
+// cheap or dear and nothing tells which, it counts as dear.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct WorkMode {
   bool counts = true, sanitized = false;
 };
 
-// Of a warp instruction, without the lines of memory below.
-std::uint32_t work_of(const ptx::Instruction& instruction, const WorkMode& mode);
+// Of a warp instruction of a function, without the lines of memory below.
+std::uint32_t work_of(const ptx::Instruction& instruction, const ptx::Function& function, const WorkMode& mode);
 
 namespace work {
 
