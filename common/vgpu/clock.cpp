@@ -151,7 +151,8 @@ double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
 
 // Of the traced blocks whose kind nobody stands for, or that wait longer than whoever stands for it, the one that waits
 // longest: the grid waits for it, from when it starts on.
-double waiting_cycles(const ClockInput& input, const std::vector<std::uint32_t>& chosen, double cycles) {
+double waiting_cycles(const ClockInput& input, const std::vector<std::uint32_t>& chosen, double cycles,
+                      std::uint64_t& operations) {
   constexpr std::uint64_t kApart = 4;  // waits are those of loads one by one, which may be in flight together
   constexpr double kLonger = 1.1;
   std::vector<bool> has_one(input.trace.strata.size());
@@ -170,6 +171,7 @@ double waiting_cycles(const ClockInput& input, const std::vector<std::uint32_t>&
   if (last == nullptr) return 0;
   Simulation alone(input, {static_cast<std::uint32_t>(last - input.trace.blocks.data())}, 1, 1, 1);
   alone.run();
+  operations += alone.operations();
   const std::uint64_t places =
       static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
   const auto rounds = static_cast<double>(last->index / places);
@@ -181,7 +183,7 @@ double waiting_cycles(const ClockInput& input, const std::vector<std::uint32_t>&
 // was traced it is replayed by itself. Where not, it takes its instructions at the pace of the others and its part of
 // the grid's loads, a few of them at once.
 double straggler_cycles(const ClockInput& input, const std::vector<std::uint32_t>& chosen,
-                        double cycles_per_instruction) {
+                        double cycles_per_instruction, std::uint64_t& operations) {
   constexpr std::uint64_t kFarLonger = 2;
   constexpr double kLoadsAtOnce = 8;
   std::uint64_t replayed = 0, traced = 0;
@@ -196,6 +198,7 @@ double straggler_cycles(const ClockInput& input, const std::vector<std::uint32_t
     const BlockTrace& block = input.trace.blocks[longest_block];
     Simulation alone(input, {longest_block}, 1, 1, 1);
     alone.run();
+    operations += alone.operations();
     cycles = alone.end() * static_cast<double>(block.work.instructions) / static_cast<double>(block.instructions);
   }
   if (input.trace.longest_warp <= kFarLonger * std::max(replayed, traced) || input.instructions == 0) return cycles;
@@ -262,9 +265,10 @@ ClockReading read_clock(const ClockInput& input) {
   // Traces that were cut off stand for their whole blocks.
   const double more = more_work * (recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded));
   ClockReading out;
-  out.cycles =
-      std::max(cycles * more + idle_cycles, straggler_cycles(input, chosen, simulation.cycles_per_instruction()));
-  if (!whole) out.cycles = std::max(out.cycles, waiting_cycles(input, chosen, cycles * more));
+  out.operations = simulation.operations();
+  out.cycles = std::max(cycles * more + idle_cycles,
+                        straggler_cycles(input, chosen, simulation.cycles_per_instruction(), out.operations));
+  if (!whole) out.cycles = std::max(out.cycles, waiting_cycles(input, chosen, cycles * more, out.operations));
   // Whichever blocks they are of, they come one after the other.
   out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
   out.by_instruction = simulation.waits();

@@ -42,6 +42,7 @@ struct ClockReading {
   WarpCycles waits;   // of all warps of the grid
   std::vector<WarpCycles> by_instruction;  // by PTX instruction
   std::vector<HeldUp> held_up;             // its cycles are part of what `by_instruction` counts as waits at barriers
+  std::uint64_t operations = 0;            // that the model issued: what the reading cost
 };
 
 ClockReading read_clock(const ClockInput& input);

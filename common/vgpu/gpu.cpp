@@ -320,6 +320,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
                               .loads_from_l2 = loads_from_l2,
                               .loads_from_dram = loads_from_dram,
                               .most_swaps = swaps.empty() ? 0 : *std::max_element(swaps.begin(), swaps.end())});
+  limits_.work -= std::min(limits_.work, step->reading.operations * work::kModelled);
   steps_.push_back(std::move(step));
   return true;
 }

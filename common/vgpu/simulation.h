@@ -93,6 +93,7 @@ class Simulation {
   const std::vector<WarpCycles>& waits() const { return waits_; }
   const std::vector<HeldUp>& held_up() const { return held_up_; }
   // Cycles that warps take for a PTX instruction of theirs, waits included.
+  std::uint64_t operations() const { return operations_; }  // issued
   double cycles_per_instruction() const { return instructions_ == 0 ? 0 : lived_ / static_cast<double>(instructions_); }
 
  private:
@@ -264,6 +265,7 @@ class Simulation {
     account(sm, warp, op, waits, opened);
 
     const Cycle issued = now_ + op.issues;
+    ++operations_;
     waits[Wait::issued] += op.issues;
     scheduler.free = issued;
     warp.free_since = issued;
@@ -874,7 +876,7 @@ class Simulation {
   std::uint64_t live_blocks_ = 0;
   Cycle now_ = 0;
   double end_ = 0, lived_ = 0;  // lived_: cycles of all warps, from start to end
-  std::uint64_t instructions_ = 0;
+  std::uint64_t instructions_ = 0, operations_ = 0;
   std::vector<WarpCycles> waits_;   // by PTX instruction
   std::vector<double> path_waits_;  // for the memory path, by PTX instruction
   std::vector<HeldUp> held_up_;

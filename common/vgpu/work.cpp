@@ -166,7 +166,8 @@ std::uint32_t work_of(const Instruction& in, const ptx::Function& function, cons
       return mode.sanitized ? 24 : 12;
     case Form::warp_match:
       return 64;
-    case Form::fence:
+    case Form::fence:  // it empties L1
+      return 20;
     case Form::space_query:
     case Form::prefetch:
       return 8;

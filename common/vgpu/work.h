@@ -32,8 +32,8 @@ inline constexpr std::uint64_t kBlock = 32, kWarp = 4, kSharedBytes = 128, kSani
 // Of a launch: itself, each operation of its code, bytes of L1 of the machine, bytes of its warps' registers and local
 // memory.
 inline constexpr std::uint64_t kLaunch = 2000, kOperation = 20, kL1Bytes = 1024, kHeldBytes = 32;
-// Of each instruction that the clock replays.
-inline constexpr std::uint64_t kReplayed = 3;
+// Of each instruction that is traced, and of each operation that the clock's model issues for it: some are many.
+inline constexpr std::uint64_t kReplayed = 3, kModelled = 12;
 // Of each line that a memset or a copy moves.
 inline constexpr std::uint64_t kMovedLine = 8;
 // Of each thread that prints.

@@ -248,30 +248,24 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
                                               open > 1 ? fmt::format(", and {} more in two ways, too", open - 1) : ""));
 }
 
-// Today's Canvas writes LATE, and everything else small: a group may be called "lab late". Older releases write that
-// small, too, and a `_` between the parts of each name.
+// Today's Canvas writes LATE, and everything else small: a group may be called "lab_late". Older releases write the
+// mark small, too. Where nobody's is large, a small one may be the mark, and is taken for it.
 void CanvasNames::settle_small_lates() {
-  std::set<std::string> with_parts, sure;  // people, whoever hands in most files
   bool has_large = false;
   std::vector<std::map<std::string, CanvasMark>::iterator> small;
   for (auto at = marks_.begin(); at != marks_.end(); ++at) {
     if (is_open(at->second)) continue;
     const std::string& name = at->second.name;
-    const bool is_small = name.ends_with(kSmallLate);
-    const std::string_view called = std::string_view(name).substr(0, name.size() - (is_small ? kSmallLate.size() : 0));
     has_large = has_large || at->second.is_late;
-    if (called.find('_') != std::string_view::npos) with_parts.insert(at->second.id);
-    sure.insert(at->second.id);
-    if (is_small) small.push_back(at);
+    if (name.ends_with(kSmallLate)) small.push_back(at);
   }
-  const bool are_late = !has_large && 2 * with_parts.size() >= sure.size();
+  const bool are_late = !has_large;
   for (auto& [name, mark] : marks_) mark.is_late = mark.is_late || (are_late && mark.may_be_small_late);
   if (small.empty()) return;
   for (const auto& at : small) {
-    CanvasMark& mark = at->second;
-    if (!are_late) continue;
-    mark.name.resize(mark.name.size() - kSmallLate.size());
-    mark.is_late = true;
+    if (!are_late) break;
+    at->second.name.resize(at->second.name.size() - kSmallLate.size());
+    at->second.is_late = true;
   }
   told_.emplace_back(
       small.front()->first,

@@ -432,7 +432,7 @@ class CanvasZips : public Submissions {
 TEST_F(CanvasZips, AGroupsNameTakesNobodysNumber) {
   EXPECT_THAT(owners({"doejane_12_345_vector-add.cu", "x_12_13_346_vector-add.cu", "team_5_21_355_vector-add.cu",
                       "smith_5_356_vector-add.cu", "lab_late_30_357_vector-add.cu"}),
-              ElementsAre("doejane (12) 12 on time", "lab_late (30) 30 on time", "smith (5) 5 on time",
+              ElementsAre("doejane (12) 12 on time", "lab (30) 30 late", "smith (5) 5 on time",
                           "team_5 (21) 21 on time", "x_12 (13) 13 on time"));
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("lab_late_30_357_vector-add.cu has `late` in small letters")));
   // A number that could be a file's, too: nobody's but its own.
