@@ -144,12 +144,13 @@ bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) 
 }
 
 // Of the same bytes. What a platform once called on time was, or was made so by another deadline: handing it in again
-// does not change it. A mark of one moment may have come when the platform's files were graded by themselves.
+// does not change it, nor does a download's time without marks. A mark of one moment may have come when the platform's
+// files were graded by themselves.
 bool is_earlier(const Entry& entry, const Entry& known) {
+  const bool is_on_time = entry.mark == LateMark::on_time, was_on_time = known.mark == LateMark::on_time;
+  if (is_on_time != was_on_time) return is_on_time;
   const bool has_mark = entry.mark != LateMark::none, had_mark = known.mark != LateMark::none;
   if (has_mark != had_mark && entry.submitted_at_s == known.submitted_at_s) return has_mark;
-  if (entry.mark != known.mark && entry.mark != LateMark::none && known.mark != LateMark::none)
-    return entry.mark == LateMark::on_time;
   return entry.submitted_at_s < known.submitted_at_s;
 }
 

@@ -300,6 +300,13 @@ TEST_F(Book, OfTheSameBytesAtOneTimeAMarkCounts) {
   for (const int row : {0, 1}) EXPECT_EQ(make().rows[row].cells[0].entries[0].mark, LateMark::late) << row;
 }
 
+// First among files that others named, then as the platform gives them, days later.
+TEST_F(Book, OfTheSameBytesAMarkOfALaterDownloadCounts) {
+  hand_in("ann", "x", kDue + 1000);
+  hand_in("ann", "x", kDue + 9000, LateMark::on_time);
+  EXPECT_EQ(make().rows[0].cells[0].entries[0].mark, LateMark::on_time);
+}
+
 // A name may change, and be spelt in two ways.
 TEST_F(Book, OfOneNumberThereIsOneRow) {
   students_ = {{"Jane Roe (7)", "7", {}}, {"Jane Doe (7)", "7", {}}, {"Jane Doe (8)", "8", {}}};
