@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "common/vgpu/global_flow.h"
 #include "common/vgpu/handlers.h"
-#include "common/vgpu/near_memory.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -580,21 +580,12 @@ void define(Launch& launch, const Op* op, const Access& access) {
   }
 }
 
-namespace {
-
-// Whether a traced load or store of global memory may be one of a flag.
-bool is_noted(const Launch& launch, const Warp& warp, const Op* op) {
-  return warp.trace != nullptr && launch.program.polls_global && op->instruction->is_volatile;
-}
-
-}  // namespace
-
 bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes) {
   if (!resolve(launch, warp, op, access, "reads", out)) return false;
   if (!check_defined(launch, warp, op, access, "reads")) return false;
   count_load(launch, warp, op, access, op->past_l1);
   if (op->past_l1 && launch.counts && empties_l1(*op->instruction)) launch.sm->l1.empty();
-  if (is_noted(launch, warp, op)) note_flags(launch, warp, op, access, {.reads = true, .global = true});
+  if (warp.trace != nullptr) note_global_load(launch, warp, op, access);
   if (may_be_stored(launch, access)) {
     overlay_stores(launch, access, out, bytes);
   } else if (out.base != nullptr && access.has_line_a_lane() && access.stride % kSectorBytes == 0 &&
@@ -615,7 +606,7 @@ bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access,
   if (access.mask != kAllLanes) access.spell_out();
   define(launch, op, access);
   count_store(launch, warp, op, access);
-  if (is_noted(launch, warp, op)) note_flags(launch, warp, op, access, {.writes = true, .global = true});
+  if (warp.trace != nullptr) note_global_store(warp, op, access);
   return true;
 }
 

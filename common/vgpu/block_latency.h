@@ -11,7 +11,8 @@ namespace roofwalk::vgpu {
 
 // By basic block, in cycles: until its last result is there. Loads take the latency of L2, wherever they will be
 // served.
-std::vector<std::uint32_t> block_latencies(const Machine& machine, const ProgramSchedule& schedule);
+std::vector<std::uint32_t> block_latencies(const Machine& machine, const Program& program,
+                                           const ProgramSchedule& schedule);
 
 // Cycles between two swaps of one word by atomics that are loops around a compare-and-swap (is_retried()): in shared
 // memory a load and the swap, in global memory the swap, which returns what it found.

@@ -149,34 +149,54 @@ double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   return sum / static_cast<double>(a_round) / static_cast<double>(rounds * a_round);
 }
 
-// Of the traced blocks whose kind nobody stands for, or that wait longer than whoever stands for it, the one that waits
-// longest: the grid waits for it, from when it starts on.
-double waiting_cycles(const ClockInput& input, const std::vector<std::uint32_t>& chosen, double cycles,
-                      std::uint64_t& operations) {
-  constexpr std::uint64_t kApart = 4;  // waits are those of loads one by one, which may be in flight together
+// Traced blocks that nobody stands for: the one of each kind that waits longest; and of those that wait longer than
+// whoever stands for them, the one that waits longest of all. By their waits, longest first.
+std::vector<std::uint32_t> unlike_all(const ClockInput& input, const std::vector<std::uint32_t>& chosen) {
   constexpr double kLonger = 1.1;
+  const auto& blocks = input.trace.blocks;
+  const auto wait_of = [&](std::uint32_t i) { return blocks[i].work.longest_wait_cycles; };
   std::vector<bool> has_one(input.trace.strata.size());
   std::uint64_t replayed = 0;
   for (const std::uint32_t i : chosen) {
-    has_one[input.trace.blocks[i].stratum] = true;
-    replayed = std::max(replayed, input.trace.blocks[i].work.longest_wait_cycles);
+    has_one[blocks[i].stratum] = true;
+    replayed = std::max(replayed, wait_of(i));
   }
-  const BlockTrace* last = nullptr;
-  for (const BlockTrace& block : input.trace.blocks) {
-    const std::uint64_t wait = block.work.longest_wait_cycles;
-    const bool counts = has_one[block.stratum] ? static_cast<double>(wait) > kLonger * static_cast<double>(replayed)
-                                               : kApart * wait >= replayed;
-    if (counts && (last == nullptr || wait > last->work.longest_wait_cycles)) last = &block;
+  std::map<std::uint32_t, std::uint32_t> longest;  // by stratum; those that others stand for are one
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    const bool stands = has_one[blocks[i].stratum];
+    if (stands && static_cast<double>(wait_of(i)) <= kLonger * static_cast<double>(replayed)) continue;
+    const auto key = stands ? static_cast<std::uint32_t>(has_one.size()) : blocks[i].stratum;
+    const auto at = longest.try_emplace(key, i).first;
+    if (wait_of(i) > wait_of(at->second)) at->second = i;
   }
-  if (last == nullptr) return 0;
-  Simulation alone(input, {static_cast<std::uint32_t>(last - input.trace.blocks.data())}, 1, 1, 1);
-  alone.run();
-  operations += alone.operations();
-  const std::uint64_t places =
-      static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
-  const auto rounds = static_cast<double>(last->index / places);
+  std::vector<std::uint32_t> out;
+  for (const auto& [stratum, block] : longest) out.push_back(block);
+  std::stable_sort(out.begin(), out.end(), [&](auto a, auto b) { return wait_of(a) > wait_of(b); });
+  return out;
+}
+
+// The grid waits for the last of these, each from when it starts on, as if alone. Those whose warps would not come so
+// late if each waited for the one before it are not looked at.
+double waiting_cycles(const ClockInput& input, const std::vector<std::uint32_t>& chosen, double cycles,
+                      std::uint64_t& operations) {
+  constexpr std::uint64_t kMostInstructions = 600'000;  // of all that are replayed, but for the first
+  const double from_dram = input.machine.dram_latency_cycles / input.machine.l2_latency_cycles;
+  const auto places = static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
   const double a_round = cycles * static_cast<double>(places) / static_cast<double>(input.grid_blocks);
-  return rounds * a_round + alone.end();
+  double end = 0;
+  std::uint64_t replayed = 0;
+  for (const std::uint32_t i : unlike_all(input, chosen)) {
+    const BlockTrace& block = input.trace.blocks[i];
+    const double start = static_cast<double>(block.index / places) * a_round;
+    if (start + static_cast<double>(block.work.latency_cycles) * from_dram <= std::max(cycles, end)) continue;
+    if (replayed != 0 && replayed + block.instructions > kMostInstructions) continue;
+    replayed += block.instructions;
+    Simulation alone(input, {i}, 1, 1, 1);
+    alone.run();
+    operations += alone.operations();
+    end = std::max(end, start + alone.end());
+  }
+  return end;
 }
 
 // A block that runs far longer than those that stand for all is alone at the end, and the grid waits for it. Where it

@@ -211,6 +211,7 @@ class GridRunner {
     block.mbarrier_phases.clear();
     block.flags.clear();
     block.global_flags.clear();
+    block.global_stores = {};
     block.swaps.clear();
     block.most_swaps = 0;
     block.meetings = block.followed = 0;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "common/base/result.h"
@@ -132,6 +133,18 @@ struct MbarrierPhases {
   std::uint32_t open = 0, over = 0;
 };
 
+// The last stores of a traced block to global memory (global_flow.h): numbers as of flags, and which instruction of
+// which warp each is.
+struct GlobalStore {
+  std::uint32_t number = 0, warp = 0;
+  std::uint32_t outcome = 0;  // its place among the warp's
+};
+struct GlobalStores {
+  std::unordered_map<std::uint64_t, GlobalStore> by_sector, by_word;  // of whole sectors, and others
+  std::unordered_set<std::uint32_t> awaited;                          // numbers that somebody waits for
+  std::uint64_t low = ~0ull, end = 0;                                 // all lie between
+};
+
 struct ResidentBlock {
   bool active = false;
   bool is_new = false;  // has yet to be laid out
@@ -145,7 +158,9 @@ struct ResidentBlock {
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by place in shared memory
   std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // likewise, of a block with traces
   std::vector<std::uint32_t> flags;                         // likewise: the last write of a flag, by word; 0: none
-  std::unordered_map<std::uint64_t, std::uint32_t> global_flags;  // the same of words of global memory
+  std::unordered_map<std::uint64_t, std::uint32_t>
+      global_flags;  // the same of words that atomics change in global memory
+  GlobalStores global_stores;
   std::vector<std::uint32_t> swaps;  // lanes so far that swapped each word of shared memory (is_retried()), if any
   std::uint32_t most_swaps = 0;      // of a word
   std::uint32_t meetings = 0;        // numbers given to phases and writes of flags

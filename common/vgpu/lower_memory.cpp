@@ -70,7 +70,6 @@ Status Lowering::lower_memory(const Instruction& in, Op op) {
       store ? store_handler(in, static_cast<int>(bytes)) : load_handler(in, static_cast<int>(bytes));
   if (!set_address(address, op) || handler == nullptr) return unsupported(in);
   op.past_l1 = passes_l1(in);
-  program_.polls_global |= !store && in.is_volatile && reaches_global(in);
   emit(op, handler);
   return kOk;
 }
@@ -173,7 +172,6 @@ Status Lowering::lower_atomic(const Instruction& in, Op op) {
   if (in.atomic == ptx::AtomicOp::cas) op.s[2] = source(in.operands[first + 2], bytes);
   const Handler handler = atomic_handler(in);
   if (!set_address(in.operands[first], op) || handler == nullptr || op.s[1] == kNoSlot) return unsupported(in);
-  program_.polls_global |= op.s[0] != kNoSlot && reaches_global(in);
   emit(op, handler);
   return kOk;
 }

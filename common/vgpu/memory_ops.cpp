@@ -325,7 +325,7 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
     count_atomic(launch, warp, op, access);
     if (launch.counts && empties_l1(in)) launch.sm->l1.empty();
     if (is_retried(in, false)) count_swaps(launch, warp, op, access, false);
-    if (warp.trace != nullptr && launch.program.polls_global) {
+    if (warp.trace != nullptr) {
       const bool polls = in.atomic == ptx::AtomicOp::cas || in.atomic == ptx::AtomicOp::exch || in.is_volatile;
       const bool writes = change_lanes<T, known>(warp, op, access, at, true);
       note_flags(launch, warp, op, access,

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "common/vgpu/global_flow.h"
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/shared_shadow.h"
 
@@ -207,13 +208,14 @@ class FlagNotes {
     constexpr std::uint32_t kMostFollowed = 1u << 16;  // of a block; beyond, one an instruction: flags are single words
     ResidentBlock& block = *warp_.block;
     for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
+      if (use_.reads && use_.global) note_global_read(launch_, warp_, op_, word);
       std::uint32_t* const write = last_write(block, word);
       const std::uint32_t last = write != nullptr ? *write : 0;
       if (use_.writes && write != nullptr) *write = own_;
       if (last == 0 || last == own_) continue;
-      if (use_.reads) {
+      if (use_.reads && !use_.global) {
         note_meeting(launch_, warp_, op_, last, Meeting::Kind::waits);
-      } else if (use_.atomic && use_.writes && (!follows_ || block.followed < kMostFollowed)) {
+      } else if (!use_.reads && use_.atomic && use_.writes && (!follows_ || block.followed < kMostFollowed)) {
         note_meeting(launch_, warp_, op_, last, Meeting::Kind::follows);
         follows_ = true;
         ++block.followed;

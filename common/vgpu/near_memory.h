@@ -52,9 +52,9 @@ void count_swaps(Launch& launch, Warp& warp, const Op* op, const Access& access,
 
 // For a traced warp: that this instruction meets others at a phase or a write of a flag. Once each.
 void note_meeting(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, Meeting::Kind kind);
-// The same of what may be a flag: a volatile or atomic access to shared memory, or to global memory where somebody asks
-// what lies there (Program::polls_global). It waits for the last writes of others of its block where it reads them, and
-// is one itself where it writes; who sees what an atomic one made sees the writes before it.
+// The same of what may be a flag: a volatile or atomic access to shared memory, an atomic one to global memory. It
+// waits for the last writes of others of its block where it reads them, and is one itself where it writes; who sees
+// what an atomic one made sees the writes before it.
 struct FlagUse {
   bool reads = false, writes = false, atomic = false, global = false;
 };

@@ -207,7 +207,6 @@ struct Program {
   std::uint32_t static_shared_bytes = 0;                  // dynamic shared memory starts here, 16-byte aligned
   std::uint32_t shared_bytes = 0;                         // all of it
   bool has_fences = false;                                // of memory
-  bool polls_global = false;                              // volatile loads, or atomics that fetch, of global memory
   std::uint32_t shared_swap_cycles = 0;                   // block_latency.h
   std::map<std::uint32_t, std::string> shared_variables;  // where each begins: its mangled name
   std::uint32_t local_bytes = 0;                          // a thread, the stack of recursion included

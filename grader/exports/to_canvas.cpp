@@ -159,6 +159,15 @@ struct Known {
   std::multiset<std::string> names;
 };
 
+// A quiz's number stands right behind a name: where that ends with digits, the number that the file knows is the end of
+// it.
+bool ends_with_known(const std::string& id, const Known& known) {
+  for (std::size_t at = 1; at < id.size(); ++at) {
+    if (known.ids.contains(id.substr(at))) return true;
+  }
+  return false;
+}
+
 // By a number, where the name does not say another: a student may have typed it, or it is another platform's. Whoever
 // has one that the whole file does not know goes by name, as others do: platforms number people differently; only
 // addresses are the same everywhere. Only where nobody has a number may what the student is called be one: names are
@@ -178,6 +187,8 @@ Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, 
       } else {
         trouble = fmt::format("the number is {}'s, whose name is another", one.owner.student);
       }
+    } else if (!is_persons(one.owner.lms_id) && ends_with_known(id, known)) {
+      if (name_key(called) == name) trouble = fmt::format("the number of {} may be another's", one.owner.student);
     } else if (!known.ids.contains(id) && (is_number || name_key(called) == name)) {
       if (has_address && is_address(id)) {
         trouble = fmt::format("the name is {}'s, whose address is another", one.owner.student);

@@ -75,6 +75,17 @@ TEST(Canvas, ANumberThatMayBeChosenNeedsTheName) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("the number is team_5 (18)'s, whose name is another")));
 }
 
+// In a quiz, digits of a name stand before the number.
+TEST(Canvas, ANumberThatEndsWithAnothersFillsNothing) {
+  Gradebook book = test::small_class();
+  for (StudentRow& row : book.rows) {
+    if (row.owner.lms_id == "17") row.owner = owner_with_unproven_id("lovelaceada", "918");  // O'Hara's number is 18
+  }
+  const auto result = fill_canvas(book, kExported, {"Roofwalk (42)", "vector-add"});
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_EQ(read_csv(result->csv)->rows[2][6], "");
+}
+
 // Who gave a file a number of another's has no more of it than the name says, and the other one has it, too.
 TEST(Canvas, AChosenNumberBeatsNobodysName) {
   Gradebook book = test::small_class();

@@ -100,6 +100,10 @@ TEST(Strata, AreNeverTooMany) {
 TEST(BlockLatency, FollowsWhatWaitsForWhat) {
   Machine machine;
   machine.l2_latency_cycles = 200;
+  ptx::Function function;
+  function.instructions.resize(1);
+  Program of;
+  of.function = &function;
   const auto latency_of = [&](std::uint16_t address_of_second) {
     Schedule schedule;
     const auto add = [&](TimedKind kind, std::uint16_t result, std::vector<std::uint16_t> sources) {
@@ -119,7 +123,7 @@ TEST(BlockLatency, FollowsWhatWaitsForWhat) {
     ProgramSchedule program;
     program.slots = 5;
     program.blocks = {{schedule}};
-    return block_latencies(machine, program).at(0);
+    return block_latencies(machine, of, program).at(0);
   };
   EXPECT_EQ(latency_of(1), 2 + 200 + 1 + 4u);
   EXPECT_EQ(latency_of(2), (1 + 200) + (1 + 200) + 1 + 4u);
