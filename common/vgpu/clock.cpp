@@ -73,9 +73,8 @@ std::vector<Kind> kinds_of(const GridTrace& trace) {
 }
 
 // Leaves out kinds that hardly work and hardly wait. A grid may hold many blocks that leave at once, because it is
-// larger than the problem: all together they do next to nothing. Returns for how many cycles they hold places on SMs,
-// together, which nobody else has meanwhile.
-double drop_idle(std::vector<Kind>& kinds, const Machine& machine) {
+// larger than the problem: all together they do next to nothing. Returns them.
+std::vector<Kind> drop_idle(std::vector<Kind>& kinds, const Machine& machine) {
   constexpr double kIdleShare = 0.05, kIdleCost = 0.125;     // of all that is done; of an average block that works
   const double idle_wait = 2 * machine.dram_latency_cycles;  // a guard's, that reads what it asks
   double all = 0, blocks = 0;
@@ -91,9 +90,32 @@ double drop_idle(std::vector<Kind>& kinds, const Machine& machine) {
   const auto waits = [&](const Kind& kind) { return static_cast<double>(kind.longest_wait_cycles) > idle_wait; };
   const auto begin = std::stable_partition(kinds.begin(), kinds.begin() + static_cast<std::ptrdiff_t>(idle), waits);
   const auto end = kinds.begin() + static_cast<std::ptrdiff_t>(idle);
-  double held = 0;
-  for (auto at = begin; at != end; ++at) held += at->blocks * at->mean_wait_cycles;
+  std::vector<Kind> dropped(std::make_move_iterator(begin), std::make_move_iterator(end));
   kinds.erase(begin, end);
+  return dropped;
+}
+
+// For how many cycles such blocks hold places on SMs, together, which nobody else has meanwhile: as long as one of them
+// takes alone.
+double held_cycles(const ClockInput& input, std::vector<Kind> idle, std::uint64_t& operations) {
+  constexpr std::size_t kMostReplayed = 16;  // kinds; what others wait is what they hold
+  const auto waits = [](const Kind& kind) { return kind.blocks * kind.mean_wait_cycles; };
+  std::stable_sort(idle.begin(), idle.end(), [&](const Kind& a, const Kind& b) { return waits(a) > waits(b); });
+  double held = 0;
+  for (std::size_t k = 0; k < idle.size(); ++k) {
+    if (k >= kMostReplayed) {
+      held += waits(idle[k]);
+      continue;
+    }
+    const std::uint32_t longest =
+        *std::max_element(idle[k].members.begin(), idle[k].members.end(), [&](std::uint32_t a, std::uint32_t b) {
+          return input.trace.blocks[a].work.longest_wait_cycles < input.trace.blocks[b].work.longest_wait_cycles;
+        });
+    Simulation alone(input, {longest}, 1, 1, 1);
+    alone.run();
+    operations += alone.operations();
+    held += idle[k].blocks * alone.end();
+  }
   return held;
 }
 
@@ -250,9 +272,10 @@ ClockReading read_clock(const ClockInput& input) {
   std::iota(chosen.begin(), chosen.end(), 0u);
   double more_work = 1;    // of the grid's blocks than of those that stand for them
   double idle_cycles = 0;  // that each place is held by blocks which hardly do anything
+  std::uint64_t operations = 0;
   if (!whole) {
     std::vector<Kind> kinds = kinds_of(input.trace);
-    idle_cycles = drop_idle(kinds, input.machine) / static_cast<double>(sms * slots);
+    idle_cycles = held_cycles(input, drop_idle(kinds, input.machine), operations) / static_cast<double>(sms * slots);
     double all_blocks = 0, cost = 0;
     for (const Kind& kind : kinds) all_blocks += kind.blocks, cost += kind.blocks * kind.cost;
     grid = static_cast<std::uint64_t>(std::max(1.0, std::round(all_blocks)));
@@ -285,7 +308,7 @@ ClockReading read_clock(const ClockInput& input) {
   // Traces that were cut off stand for their whole blocks.
   const double more = more_work * (recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded));
   ClockReading out;
-  out.operations = simulation.operations();
+  out.operations = operations + simulation.operations();
   out.cycles = std::max(cycles * more + idle_cycles,
                         straggler_cycles(input, chosen, simulation.cycles_per_instruction(), out.operations));
   if (!whole) out.cycles = std::max(out.cycles, waiting_cycles(input, chosen, cycles * more, out.operations));

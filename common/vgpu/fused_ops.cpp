@@ -343,7 +343,7 @@ bool loads_words(const Op& op, ptx::Space space, const std::vector<Steps>& steps
   if (op.instruction == nullptr || op.guarded != nullptr || op.steps >= steps.size()) return false;
   const ptx::Instruction& in = *op.instruction;
   return ptx::info(in.opcode).form == ptx::Form::load && in.space == space && in.vector == 1 && !in.is_volatile &&
-         ptx::size_bytes(in.type) == kWordBytes && op.s[0] != kNoSlot &&
+         !op.past_l1 && ptx::size_bytes(in.type) == kWordBytes && op.s[0] != kNoSlot &&
          op.run == lockstep_load_handler(in, kWordBytes, steps[op.steps], true);
 }
 

@@ -223,7 +223,9 @@ Result<bool> Gpu::launch(const KernelCall& call) {
                     "at once",
                     step->program->local_bytes, blocks));
   }
-  if (least_work(*step->program, call.grid.count(), warps, limits_.sanitize) > limits_.work) {
+  // Where not even a launch is left of the budget, it is the launches before that were too much.
+  if (limits_.work >= work::kLaunch &&
+      least_work(*step->program, call.grid.count(), warps, limits_.sanitize) > limits_.work) {
     return Error{
         .message = fmt::format("the grid of {} has {} blocks: to start them alone is more work than is left of "
                                "this run's budget",
