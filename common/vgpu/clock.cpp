@@ -171,54 +171,43 @@ double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   return sum / static_cast<double>(a_round) / static_cast<double>(rounds * a_round);
 }
 
-// Traced blocks that nobody stands for: the one of each kind that waits longest; and of those that wait longer than
-// whoever stands for them, the one that waits longest of all. By their waits, longest first.
-std::vector<std::uint32_t> unlike_all(const ClockInput& input, const std::vector<std::uint32_t>& chosen) {
-  constexpr double kLonger = 1.1;
-  const auto& blocks = input.trace.blocks;
-  const auto wait_of = [&](std::uint32_t i) { return blocks[i].work.longest_wait_cycles; };
-  std::vector<bool> has_one(input.trace.strata.size());
-  std::uint64_t replayed = 0;
-  for (const std::uint32_t i : chosen) {
-    has_one[blocks[i].stratum] = true;
-    replayed = std::max(replayed, wait_of(i));
+// When each traced block ends at the latest, as if each of its warps waited for the one before it, and that for each of
+// its loads: the latest first. None that ends before `cycles` even so.
+std::vector<std::pair<double, std::uint32_t>> latest_ends(const ClockInput& input, double cycles_a_block) {
+  const double dram_behind_l2 = input.machine.dram_latency_cycles - input.machine.l2_latency_cycles;
+  const auto places = static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
+  const double cycles = cycles_a_block * static_cast<double>(input.grid_blocks);
+  std::vector<std::pair<double, std::uint32_t>> ends;
+  for (std::uint32_t i = 0; i < input.trace.blocks.size(); ++i) {
+    const BlockTrace& block = input.trace.blocks[i];
+    const double start = static_cast<double>(block.index / places * places) * cycles_a_block;
+    const double end = start + static_cast<double>(block.work.latency_cycles) +
+                       static_cast<double>(block.work.missed_loads) * dram_behind_l2;
+    if (end > cycles) ends.emplace_back(end, i);
   }
-  std::map<std::uint32_t, std::uint32_t> longest;  // by stratum; those that others stand for are one
-  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
-    const bool stands = has_one[blocks[i].stratum];
-    if (stands && static_cast<double>(wait_of(i)) <= kLonger * static_cast<double>(replayed)) continue;
-    const auto key = stands ? static_cast<std::uint32_t>(has_one.size()) : blocks[i].stratum;
-    const auto at = longest.try_emplace(key, i).first;
-    if (wait_of(i) > wait_of(at->second)) at->second = i;
-  }
-  std::vector<std::uint32_t> out;
-  for (const auto& [stratum, block] : longest) out.push_back(block);
-  std::stable_sort(out.begin(), out.end(), [&](auto a, auto b) { return wait_of(a) > wait_of(b); });
-  return out;
+  std::stable_sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  return ends;
 }
 
-// The grid waits for the last of these, each from when it starts on, as if alone. Those whose warps would not come so
-// late if each waited for the one before it are not looked at.
-double waiting_cycles(const ClockInput& input, const std::vector<std::uint32_t>& chosen, double cycles,
-                      std::uint64_t& operations) {
+// A block may take far longer than those that stand for it: the grid waits for the last one, from when it starts on.
+// Each that may be the last is replayed alone, as far as there is time for it.
+double waiting_cycles(const ClockInput& input, double cycles, std::uint64_t& operations) {
   constexpr std::uint64_t kMostInstructions = 600'000;  // of all that are replayed, but for the first
-  const double from_dram = input.machine.dram_latency_cycles / input.machine.l2_latency_cycles;
+  const double cycles_a_block = cycles / static_cast<double>(input.grid_blocks);
   const auto places = static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
-  const double a_round = cycles * static_cast<double>(places) / static_cast<double>(input.grid_blocks);
-  double end = 0;
+  double last = 0;
   std::uint64_t replayed = 0;
-  for (const std::uint32_t i : unlike_all(input, chosen)) {
+  for (const auto& [latest, i] : latest_ends(input, cycles_a_block)) {
     const BlockTrace& block = input.trace.blocks[i];
-    const double start = static_cast<double>(block.index / places) * a_round;
-    if (start + static_cast<double>(block.work.latency_cycles) * from_dram <= std::max(cycles, end)) continue;
-    if (replayed != 0 && replayed + block.instructions > kMostInstructions) continue;
+    if (latest <= last) break;
+    if (replayed != 0 && replayed + block.instructions > kMostInstructions) break;
     replayed += block.instructions;
     Simulation alone(input, {i}, 1, 1, 1);
     alone.run();
     operations += alone.operations();
-    end = std::max(end, start + alone.end());
+    last = std::max(last, static_cast<double>(block.index / places * places) * cycles_a_block + alone.end());
   }
-  return end;
+  return last;
 }
 
 // A block that runs far longer than those that stand for all is alone at the end, and the grid waits for it. Where it
@@ -311,7 +300,7 @@ ClockReading read_clock(const ClockInput& input) {
   out.operations = operations + simulation.operations();
   out.cycles = std::max(cycles * more + idle_cycles,
                         straggler_cycles(input, chosen, simulation.cycles_per_instruction(), out.operations));
-  if (!whole) out.cycles = std::max(out.cycles, waiting_cycles(input, chosen, cycles * more, out.operations));
+  if (!whole) out.cycles = std::max(out.cycles, waiting_cycles(input, cycles * more, out.operations));
   // Whichever blocks they are of, they come one after the other.
   out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
   out.by_instruction = simulation.waits();

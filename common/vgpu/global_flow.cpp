@@ -9,16 +9,24 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr std::uint64_t kWordBytes = 4, kWordsOfSector = kSectorBytes / kWordBytes;
-constexpr std::size_t kMostKept = 1u << 18;  // of a block: sectors, and words. More are 8 MiB that it wrote
+// Of a block: sectors, words, and words of atomics. Of what comes later many share a place, so that a load may wait for
+// another store than the one that it saw.
+constexpr std::size_t kMostKept = 1u << 18, kMostFlags = 1u << 16, kShared = 1u << 10;
+constexpr std::uint64_t kSharedKeys = 1ull << 63;
+
+template <class Map>
+std::uint64_t key_in(const Map& map, std::uint64_t key, std::size_t most) {
+  return map.size() < most || map.contains(key) ? key : kSharedKeys | mix(key) % kShared;
+}
 
 using Stores = std::unordered_map<std::uint64_t, GlobalStore>;
 
 void keep(Stores& stores, std::uint64_t key, const GlobalStore& store) {
-  if (stores.size() < kMostKept || stores.contains(key)) stores[key] = store;
+  stores[key_in(stores, key, kMostKept)] = store;
 }
 
 const GlobalStore* find(const Stores& stores, std::uint64_t key) {
-  const auto found = stores.find(key);
+  const auto found = stores.find(key_in(stores, key, kMostKept));
   return found == stores.end() ? nullptr : &found->second;
 }
 
@@ -33,6 +41,10 @@ void wait_for(Launch& launch, const Warp& warp, const Op* op, const GlobalStore&
 }
 
 }  // namespace
+
+std::uint64_t global_flag_key(const ResidentBlock& block, std::uint64_t word) {
+  return key_in(block.global_flags, word, kMostFlags);
+}
 
 void note_global_store(const Warp& warp, const Op* op, const Access& access) {
   ResidentBlock& block = *warp.block;
@@ -57,7 +69,7 @@ void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint6
   const GlobalStore* last = find(block.global_stores.by_sector, word / kWordsOfSector);
   const GlobalStore* const of_word = find(block.global_stores.by_word, word);
   if (last == nullptr || (of_word != nullptr && of_word->number > last->number)) last = of_word;
-  const auto atomic = block.global_flags.find(word);
+  const auto atomic = block.global_flags.find(global_flag_key(block, word));
   if (atomic != block.global_flags.end() && (last == nullptr || atomic->second > last->number)) {
     note_meeting(launch, warp, op, atomic->second, Meeting::Kind::waits);
   } else if (last != nullptr) {

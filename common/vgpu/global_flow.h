@@ -12,4 +12,7 @@ void note_global_load(Launch& launch, const Warp& warp, const Op* op, const Acce
 // The same of one word (address / 4) that an atomic asks for.
 void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word);
 
+// Where ResidentBlock::global_flags keeps a word (address / 4) that an atomic changed.
+std::uint64_t global_flag_key(const ResidentBlock& block, std::uint64_t word);
+
 }  // namespace roofwalk::vgpu

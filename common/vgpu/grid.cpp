@@ -210,8 +210,9 @@ class GridRunner {
     block.mbarrier_copies.clear();
     block.mbarrier_phases.clear();
     block.flags.clear();
-    block.global_flags.clear();
-    block.global_stores = {};
+    // Made anew: to clear a map that was large once costs as much as all its buckets.
+    if (!block.global_flags.empty()) block.global_flags = {};
+    if (block.global_stores.end != 0) block.global_stores = {};
     block.swaps.clear();
     block.most_swaps = 0;
     block.meetings = block.followed = 0;
@@ -403,6 +404,7 @@ class GridRunner {
       work.instructions += warp.executed;
       work.longest_warp = std::max(work.longest_warp, warp.executed);
       work.latency_cycles += warp.path.latency_cycles;
+      work.missed_loads += warp.missed_loads;
       work.longest_wait_cycles =
           std::max(work.longest_wait_cycles, warp.path.latency_cycles + warp.missed_loads * dram_behind_l2);
       for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];

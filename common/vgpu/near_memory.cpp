@@ -232,13 +232,11 @@ class FlagNotes {
 
   // Where the number of a word's last write is kept; nullptr: nowhere.
   std::uint32_t* last_write(ResidentBlock& block, std::uint64_t word) const {
-    constexpr std::size_t kMostGlobalFlags = 1u << 16;
     if (!use_.global) return word < block.flags.size() ? &block.flags[word] : nullptr;
-    auto found = block.global_flags.find(word);
-    if (found == block.global_flags.end()) {
-      if (!use_.writes || block.global_flags.size() == kMostGlobalFlags) return nullptr;
-      found = block.global_flags.emplace(word, 0).first;
-    }
+    const std::uint64_t key = global_flag_key(block, word);
+    if (use_.writes) return &block.global_flags.try_emplace(key, 0).first->second;
+    const auto found = block.global_flags.find(key);
+    if (found == block.global_flags.end()) return nullptr;
     return &found->second;
   }
 
