@@ -261,7 +261,11 @@ Result<bool> Gpu::launch(const KernelCall& call) {
   if (limits_.counts) {
     // The order does not depend on the launch: its basic blocks are the kernel's.
     auto [at, is_new] = schedules_.try_emplace(call.kernel);
-    if (is_new) at->second = schedule(machine_, *step->program, call.code, call.registers_per_thread);
+    // Where a kernel spills, ptxas has few registers left for loads that go ahead.
+    constexpr int kLeftWhereItSpills = 24;
+    const int registers = call.local_bytes_per_thread != 0 ? std::min(call.registers_per_thread, kLeftWhereItSpills)
+                                                           : call.registers_per_thread;
+    if (is_new) at->second = schedule(machine_, *step->program, call.code, registers);
     step->schedule = &at->second;
     set_latencies(machine_, at->second, *step->program);
   }

@@ -170,6 +170,9 @@ Status Lowering::lower_atomic(const Instruction& in, Op op) {
   if (!reduction) op.s[0] = result(in.operands[0]);
   op.s[1] = source(in.operands[first + 1], bytes);
   if (in.atomic == ptx::AtomicOp::cas) op.s[2] = source(in.operands[first + 2], bytes);
+  const BasicBlock& block = program_.blocks[op.block];
+  op.spins = block.memory.size() == 1 &&
+             std::find(block.successors.begin(), block.successors.end(), op.block) != block.successors.end();
   const Handler handler = atomic_handler(in);
   if (!set_address(in.operands[first], op) || handler == nullptr || op.s[1] == kNoSlot) return unsupported(in);
   emit(op, handler);

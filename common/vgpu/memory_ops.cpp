@@ -300,7 +300,9 @@ const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
   }
   const bool fetches = op->s[0] != kNoSlot;
   // Where lanes order what lies around them by fences, what one fetches may be a flag. Else only a poll is.
-  const auto sees = [&](bool polls, bool writes) { return fetches && (polls || !writes || launch.program.has_fences); };
+  const auto sees = [&](bool polls, bool writes) {
+    return fetches && (polls || op->spins || !writes || launch.program.has_fences);
+  };
   if (where == Where::shared) {
     if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
     count_shared(launch, warp, op, access, SharedUse::atomic);

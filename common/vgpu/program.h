@@ -44,6 +44,7 @@ struct Op {
   Slot guard = kNoSlot;                                                         // predicate of the instruction
   bool guard_negated = false;
   bool past_l1 = false;     // load: passes_l1()
+  bool spins = false;       // atomic: in a loop that asks memory for nothing else, so it waits for what others write
   bool back_edge = false;   // branch: its target does not lie ahead, so other warps get their turn
   std::int64_t offset = 0;  // of an address; block entry: cycles (block_latency.h); or a small parameter of the handler
   const ptx::Instruction* instruction = nullptr;  // nullptr for block entries
