@@ -171,19 +171,33 @@ double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   return sum / static_cast<double>(a_round) / static_cast<double>(rounds * a_round);
 }
 
-// When each traced block ends at the latest, as if each of its warps waited for the one before it, and that for each of
-// its loads: the latest first. None that ends before `cycles` even so.
-std::vector<std::pair<double, std::uint32_t>> latest_ends(const ClockInput& input, double cycles_a_block) {
-  const double dram_behind_l2 = input.machine.dram_latency_cycles - input.machine.l2_latency_cycles;
+// When a block starts, in a grid of blocks that are alike.
+double start_of(const ClockInput& input, const BlockTrace& block, double cycles) {
   const auto places = static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
-  const double cycles = cycles_a_block * static_cast<double>(input.grid_blocks);
+  return cycles * static_cast<double>(block.index / places * places) / static_cast<double>(input.grid_blocks);
+}
+
+// What a block takes at most: as if each of its warps waited for the one before it, and that for each of its loads.
+double longest_of(const BlockTrace& block, const Machine& machine) {
+  return static_cast<double>(block.work.latency_cycles) +
+         static_cast<double>(block.work.missed_loads) * (machine.dram_latency_cycles - machine.l2_latency_cycles);
+}
+
+// Traced blocks unlike those of their stratum that stand for all, or of a stratum that has none, with the time at which
+// each ends at the latest, if that is after `cycles`. The latest first.
+std::vector<std::pair<double, std::uint32_t>> latest_ends(const ClockInput& input,
+                                                          const std::vector<std::uint32_t>& chosen, double cycles) {
+  constexpr double kLonger = 1.1;
+  const auto& blocks = input.trace.blocks;
+  std::vector<double> replayed(input.trace.strata.size());  // 0: none
+  for (const std::uint32_t i : chosen) {
+    double& longest = replayed[blocks[i].stratum];
+    longest = std::max(longest, longest_of(blocks[i], input.machine));
+  }
   std::vector<std::pair<double, std::uint32_t>> ends;
-  for (std::uint32_t i = 0; i < input.trace.blocks.size(); ++i) {
-    const BlockTrace& block = input.trace.blocks[i];
-    const double start = static_cast<double>(block.index / places * places) * cycles_a_block;
-    const double end = start + static_cast<double>(block.work.latency_cycles) +
-                       static_cast<double>(block.work.missed_loads) * dram_behind_l2;
-    if (end > cycles) ends.emplace_back(end, i);
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    const double own = longest_of(blocks[i], input.machine), end = start_of(input, blocks[i], cycles) + own;
+    if (end > cycles && own > kLonger * replayed[blocks[i].stratum]) ends.emplace_back(end, i);
   }
   std::stable_sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   return ends;
@@ -191,21 +205,19 @@ std::vector<std::pair<double, std::uint32_t>> latest_ends(const ClockInput& inpu
 
 // A block may take far longer than those that stand for it: the grid waits for the last one, from when it starts on.
 // Each that may be the last is replayed alone, as far as there is time for it.
-double waiting_cycles(const ClockInput& input, double cycles, std::uint64_t& operations) {
+double waiting_cycles(const ClockInput& input, const std::vector<std::uint32_t>& chosen, double cycles,
+                      std::uint64_t& operations) {
   constexpr std::uint64_t kMostInstructions = 600'000;  // of all that are replayed, but for the first
-  const double cycles_a_block = cycles / static_cast<double>(input.grid_blocks);
-  const auto places = static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
   double last = 0;
   std::uint64_t replayed = 0;
-  for (const auto& [latest, i] : latest_ends(input, cycles_a_block)) {
+  for (const auto& [latest, i] : latest_ends(input, chosen, cycles)) {
     const BlockTrace& block = input.trace.blocks[i];
-    if (latest <= last) break;
-    if (replayed != 0 && replayed + block.instructions > kMostInstructions) break;
+    if (latest <= last || (replayed != 0 && replayed + block.instructions > kMostInstructions)) break;
     replayed += block.instructions;
     Simulation alone(input, {i}, 1, 1, 1);
     alone.run();
     operations += alone.operations();
-    last = std::max(last, static_cast<double>(block.index / places * places) * cycles_a_block + alone.end());
+    last = std::max(last, start_of(input, block, cycles) + alone.end());
   }
   return last;
 }
@@ -300,7 +312,7 @@ ClockReading read_clock(const ClockInput& input) {
   out.operations = operations + simulation.operations();
   out.cycles = std::max(cycles * more + idle_cycles,
                         straggler_cycles(input, chosen, simulation.cycles_per_instruction(), out.operations));
-  if (!whole) out.cycles = std::max(out.cycles, waiting_cycles(input, cycles * more, out.operations));
+  if (!whole) out.cycles = std::max(out.cycles, waiting_cycles(input, chosen, cycles * more, out.operations));
   // Whichever blocks they are of, they come one after the other.
   out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
   out.by_instruction = simulation.waits();
