@@ -420,7 +420,6 @@ void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
   if (missed == 0) {
     ++site.served_by_l1;
   } else {
-    ++sm.missed_loads;
     end_request(sm, warp, op, L2Log::Kind::load);
   }
   if (warp.trace != nullptr) {

@@ -180,7 +180,7 @@ double start_of(const ClockInput& input, const BlockTrace& block, double cycles)
 // What a block takes at most: as if each of its warps waited for the one before it, and that for each of its loads.
 double longest_of(const BlockTrace& block, const Machine& machine) {
   return static_cast<double>(block.work.latency_cycles) +
-         static_cast<double>(block.work.missed_loads) * (machine.dram_latency_cycles - machine.l2_latency_cycles);
+         static_cast<double>(block.work.l2_requests) * (machine.dram_latency_cycles - machine.l2_latency_cycles);
 }
 
 // Traced blocks unlike those of their stratum that stand for all, or of a stratum that has none, with the time at which

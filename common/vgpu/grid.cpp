@@ -235,7 +235,7 @@ class GridRunner {
       warp.copy_groups = 0;
       forget_local(launch_, warp, 0, program_.local_bytes);
       warp.executed = 0;
-      warp.missed_loads = 0;
+      warp.l2_requests = 0;
       warp.path = {};
       warp.trace = traced ? &block.trace->warps[warp.index] : nullptr;
       warp.state = Warp::State::ready;
@@ -341,9 +341,9 @@ class GridRunner {
     for (Warp& warp : block.warps) {
       if (warp.state != Warp::State::ready || sm.l2_log.full()) continue;
       sm.moved = moved = true;
-      const std::uint64_t before = sm.missed_loads;
+      const std::size_t before = sm.l2_log.requests();
       for (const Op* op = warp.next; op != nullptr;) op = op->run(launch, warp, op);
-      warp.missed_loads += sm.missed_loads - before;
+      warp.l2_requests += sm.l2_log.requests() - before;
       if (launch.refusal) return false;
       if (launch.fault) {
         std::swap(sm.fault, launch.fault);
@@ -404,9 +404,9 @@ class GridRunner {
       work.instructions += warp.executed;
       work.longest_warp = std::max(work.longest_warp, warp.executed);
       work.latency_cycles += warp.path.latency_cycles;
-      work.missed_loads += warp.missed_loads;
+      work.l2_requests += warp.l2_requests;
       work.longest_wait_cycles =
-          std::max(work.longest_wait_cycles, warp.path.latency_cycles + warp.missed_loads * dram_behind_l2);
+          std::max(work.longest_wait_cycles, warp.path.latency_cycles + warp.l2_requests * dram_behind_l2);
       for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];
     }
     // Whoever swaps the word that most do waits for all the others.

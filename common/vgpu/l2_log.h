@@ -50,6 +50,7 @@ class L2Log {
 
   std::size_t lines() const { return lines_.size(); }
   bool empty() const { return requests_.empty(); }
+  std::size_t requests() const { return requests_.size(); }
   // Since the log was empty, but for those that traces ask after.
   std::uint64_t asked_lines() const { return asked_lines_; }
 

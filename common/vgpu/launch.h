@@ -96,7 +96,7 @@ struct alignas(64) Warp {
   std::uint32_t index = 0;           // in its block
   std::uint32_t slot = 0;            // on its multiprocessor: where its local memory lies
   std::uint64_t executed = 0;        // instructions
-  std::uint64_t missed_loads = 0;    // that L1 could not answer
+  std::uint64_t l2_requests = 0;     // what L1 could not answer, and stores
   PathSums path;                     // of the basic blocks that it entered
   std::uint32_t copy_groups = 0;     // of asynchronous copies, closed so far
   ResidentBlock* block = nullptr;
@@ -182,7 +182,6 @@ struct alignas(64) Multiprocessor {
   std::vector<std::uint64_t> block_executions;  // warps that entered each basic block
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, constant_passes = 0;
-  std::uint64_t missed_loads = 0;    // that L1 could not answer
   std::vector<std::uint32_t> swaps;  // lanes that swapped words of global memory (is_retried()), by the words' hash
   TraceSize traced;                  // recorded, dropped traces included
   std::uint64_t memory_work() const { return l1_lines + l1_sectors + shared_wavefronts + l2_log.asked_lines(); }

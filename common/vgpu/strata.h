@@ -12,12 +12,13 @@ namespace roofwalk::vgpu {
 
 // What a block did, as far as it decides how long it takes and can be told without a trace.
 struct BlockWork {
-  std::uint64_t instructions = 0;         // PTX instructions of all its warps
-  std::uint64_t longest_warp = 0;         // of the warp with most
-  std::uint64_t memory = 0;               // lines and sectors at L1, wavefronts of shared memory, lines asked of L2
-  std::uint64_t latency_cycles = 0;       // of all its warps, as if each were alone and its loads all came from L2
-  std::uint64_t missed_loads = 0;         // of all its warps: requests that L1 could not answer
-  std::uint64_t longest_wait_cycles = 0;  // of the warp with most, where what L1 lacked came from DRAM, one by one
+  std::uint64_t instructions = 0;    // PTX instructions of all its warps
+  std::uint64_t longest_warp = 0;    // of the warp with most
+  std::uint64_t memory = 0;          // lines and sectors at L1, wavefronts of shared memory, lines asked of L2
+  std::uint64_t latency_cycles = 0;  // of all its warps, as if each were alone and its loads all came from L2
+  std::uint64_t l2_requests = 0;     // of all its warps: what L1 could not answer, and stores
+  std::uint64_t longest_wait_cycles =
+      0;  // of the warp with most, as if all that it asked L2 for came from DRAM, one by one
   // Which ways its warps went: sums of two hashes of the last basic blocks, over all entries (PathSums).
   std::array<std::uint64_t, 2> path = {};
 
