@@ -158,8 +158,7 @@ struct ResidentBlock {
   std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by place in shared memory
   std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // likewise, of a block with traces
   std::vector<std::uint32_t> flags;                         // likewise: the last write of a flag, by word; 0: none
-  std::unordered_map<std::uint64_t, std::uint32_t>
-      global_flags;  // the same of words that atomics change in global memory
+  std::unordered_map<std::uint64_t, std::uint32_t> global_flags;  // of words that atomics change in global memory
   GlobalStores global_stores;
   std::vector<std::uint32_t> swaps;  // lanes so far that swapped each word of shared memory (is_retried()), if any
   std::uint32_t most_swaps = 0;      // of a word

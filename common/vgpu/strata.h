@@ -17,8 +17,8 @@ struct BlockWork {
   std::uint64_t memory = 0;          // lines and sectors at L1, wavefronts of shared memory, lines asked of L2
   std::uint64_t latency_cycles = 0;  // of all its warps, as if each were alone and its loads all came from L2
   std::uint64_t l2_requests = 0;     // of all its warps: what L1 could not answer, and stores
-  std::uint64_t longest_wait_cycles =
-      0;  // of the warp with most, as if all that it asked L2 for came from DRAM, one by one
+  // Of the warp with most, as if all that it asked L2 for came from DRAM, one by one.
+  std::uint64_t longest_wait_cycles = 0;
   // Which ways its warps went: sums of two hashes of the last basic blocks, over all entries (PathSums).
   std::array<std::uint64_t, 2> path = {};
 
