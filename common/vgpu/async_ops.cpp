@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "common/vgpu/access.h"
+#include "common/vgpu/global_flow.h"
 #include "common/vgpu/handlers.h"
 #include "common/vgpu/near_memory.h"
 #include "common/vgpu/shared_shadow.h"
@@ -38,6 +39,7 @@ bool resolve_source(Launch& launch, const Warp& warp, const Op* op, std::uint32_
   Pointers at;
   if (!resolve(launch, warp, op, access, "reads", at)) return false;
   if (!check_defined(launch, warp, op, access, "reads")) return false;
+  if (warp.trace != nullptr) note_global_load(launch, warp, op, access);
   if (may_be_stored(launch, access)) overlay_stores(launch, access, at, out.stored);
   for (int l = 0; l < kWarpSize; ++l) {
     if ((mask >> l & 1u) == 0) continue;

@@ -1,5 +1,6 @@
 // Basic blocks and immediate post-dominators: where diverged lanes of a warp meet again.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -187,6 +188,24 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
   }
   find_reconvergence(blocks);
   return blocks;
+}
+
+bool leads_back(const std::vector<BasicBlock>& blocks, std::uint32_t block,
+                const std::function<bool(const BasicBlock&)>& passes) {
+  std::vector<bool> seen(blocks.size());
+  std::vector<std::uint32_t> ahead{block};
+  while (!ahead.empty()) {
+    const BasicBlock& now = blocks[ahead.back()];
+    ahead.pop_back();
+    if (!passes(now)) continue;
+    for (const std::uint32_t to : now.successors) {
+      if (to == block) return true;
+      if (to == kExitBlock || seen[to]) continue;
+      seen[to] = true;
+      ahead.push_back(to);
+    }
+  }
+  return false;
 }
 
 }  // namespace roofwalk::vgpu

@@ -163,6 +163,18 @@ Status Lowering::lower_async_group(const Instruction& in, Op op) {
   return emit_ok(op, async_group_handler(in));
 }
 
+// Whether an atomic polls: a loop leads through its basic block that asks global memory for nothing but what atomics
+// fetch, and what this one fetches decides which way lanes go.
+bool Lowering::polls(const Instruction& atomic, std::uint32_t block) const {
+  const bool loops = leads_back(program_.blocks, block, [&](const BasicBlock& part) {
+    return std::all_of(part.memory.begin(), part.memory.end(), [&](std::uint32_t pc) {
+      const Instruction& in = function_.instructions[pc];
+      return ptx::info(in.opcode).form == ptx::Form::atomic || !reaches_global(in);
+    });
+  });
+  return loops && decides_way(function_, atomic);
+}
+
 Status Lowering::lower_atomic(const Instruction& in, Op op) {
   const bool reduction = in.opcode == Opcode::Red;
   const std::size_t first = reduction ? 0 : 1;
@@ -170,9 +182,7 @@ Status Lowering::lower_atomic(const Instruction& in, Op op) {
   if (!reduction) op.s[0] = result(in.operands[0]);
   op.s[1] = source(in.operands[first + 1], bytes);
   if (in.atomic == ptx::AtomicOp::cas) op.s[2] = source(in.operands[first + 2], bytes);
-  const BasicBlock& block = program_.blocks[op.block];
-  op.spins = block.memory.size() == 1 &&
-             std::find(block.successors.begin(), block.successors.end(), op.block) != block.successors.end();
+  op.spins = !reduction && polls(in, op.block);
   const Handler handler = atomic_handler(in);
   if (!set_address(in.operands[first], op) || handler == nullptr || op.s[1] == kNoSlot) return unsupported(in);
   emit(op, handler);

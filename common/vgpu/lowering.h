@@ -112,6 +112,7 @@ class Lowering {
   Status lower_async_copy(const Instruction& in, Op op);
   Status lower_async_group(const Instruction& in, Op op);
   Status lower_atomic(const Instruction& in, Op op);
+  bool polls(const Instruction& atomic, std::uint32_t block) const;
   Status lower_barrier(const Instruction& in, Op op);
   Status lower_mbarrier(const Instruction& in, Op op);
 

@@ -1,5 +1,7 @@
 #include "common/vgpu/operands.h"
 
+#include <utility>
+
 namespace roofwalk::vgpu {
 
 std::size_t result_count(const ptx::Instruction& in) {
@@ -34,6 +36,26 @@ std::size_t result_count(const ptx::Instruction& in) {
     default:
       return 1;
   }
+}
+
+bool decides_way(const ptx::Function& function, const ptx::Instruction& instruction) {
+  std::vector<bool> made(function.registers.size());
+  bool grows = true;
+  const auto add = [&](int reg) {
+    if (made[static_cast<std::size_t>(reg)]) return;
+    made[static_cast<std::size_t>(reg)] = grows = true;
+  };
+  for_each_result(instruction, add);
+  while (std::exchange(grows, false)) {
+    for (const ptx::Instruction& in : function.instructions) {
+      bool reads = false;
+      for_each_source(in, [&](int reg) { reads |= made[static_cast<std::size_t>(reg)]; });
+      if (!reads) continue;
+      if (chooses_way(in)) return true;
+      for_each_result(in, add);
+    }
+  }
+  return false;
 }
 
 std::vector<bool> registers_across_blocks(const ptx::Function& function, const std::vector<BasicBlock>& blocks) {

@@ -44,7 +44,7 @@ struct Op {
   Slot guard = kNoSlot;                                                         // predicate of the instruction
   bool guard_negated = false;
   bool past_l1 = false;     // load: passes_l1()
-  bool spins = false;       // atomic: in a loop that asks memory for nothing else, so it waits for what others write
+  bool spins = false;       // atomic: in a loop that asks global memory for no more, so it waits for what others write
   bool back_edge = false;   // branch: its target does not lie ahead, so other warps get their turn
   std::int64_t offset = 0;  // of an address; block entry: cycles (block_latency.h); or a small parameter of the handler
   const ptx::Instruction* instruction = nullptr;  // nullptr for block entries
@@ -121,6 +121,10 @@ inline bool meets_block(const ptx::Instruction& instruction) {
 
 // Basic blocks in program order with successors and immediate post-dominators.
 std::vector<BasicBlock> find_blocks(const ptx::Function& function);
+
+// Whether a way leads from a block back to it through blocks that all `passes` lets pass, itself among them.
+bool leads_back(const std::vector<BasicBlock>& blocks, std::uint32_t block,
+                const std::function<bool(const BasicBlock&)>& passes);
 
 // One call of one function of the module.
 struct CallSite {

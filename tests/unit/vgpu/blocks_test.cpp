@@ -33,6 +33,23 @@ TEST(Blocks, LoopMeetsAtItsExit) {
   EXPECT_EQ(blocks[1].reconvergence, 2u);
 }
 
+TEST(Blocks, AWayLeadsBackThroughABlockThatPasses) {
+  // 0; 1: outer head; 2, 3: inner loop; 4: outer latch; 5.
+  const ptx::Module module = parse(
+      "mov.u32 %r1, 0;\nO:\nadd.u32 %r1, %r1, 1;\nI:\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra A;\n"
+      "setp.lt.u32 %p2, %r1, 8;\n@%p2 bra I;\nA:\nsetp.lt.u32 %p3, %r1, 7;\n@%p3 bra O;\nret;\n");
+  const auto blocks = find_blocks(module.functions[0]);
+  ASSERT_EQ(blocks.size(), 6u);
+  const auto but_for = [&](std::uint32_t block) {
+    return [&blocks, block](const BasicBlock& each) { return &each != &blocks[block]; };
+  };
+  EXPECT_TRUE(leads_back(blocks, 2, but_for(4)));   // the inner loop
+  EXPECT_FALSE(leads_back(blocks, 4, but_for(1)));  // the outer one
+  EXPECT_TRUE(leads_back(blocks, 4, but_for(3)));
+  EXPECT_FALSE(leads_back(blocks, 2, but_for(2)));
+  EXPECT_FALSE(leads_back(blocks, 0, but_for(5)));
+}
+
 TEST(Blocks, EarlyReturnNeverMeets) {
   const ptx::Module module = parse("setp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\nret;\nA:\nret;\n");
   EXPECT_EQ(find_blocks(module.functions[0])[0].reconvergence, kExitBlock);
