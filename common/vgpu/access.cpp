@@ -126,18 +126,35 @@ void end_request(Multiprocessor& sm, const Warp& warp, const Op* op, L2Log::Kind
   sm.l2_log.end_request(kind, op->pc, warp.trace, warp.first_outcome + op->memory);
 }
 
-// For the trace of a load through L1: which line it waits for, if one was fetched in this round, by itself or another.
+// For the trace of a load: that it is not over before another one is, of a warp of its block.
+void note_found(Multiprocessor& sm, const Warp& warp, const Op* op, const Fetch& fetch) {
+  std::vector<Found>& all = warp.trace->found;
+  const Found found{static_cast<std::uint32_t>(warp.first_outcome + op->memory), fetch.warp, fetch.outcome};
+  for (auto at = all.rbegin(); at != all.rend() && at->outcome == found.outcome; ++at) {
+    if (*at == found) return;
+  }
+  all.push_back(found);
+  sm.traced.bytes += sizeof found;
+}
+
+// For the trace of a load through L1: what it waits for besides what it asks for itself. When its own block fetched a
+// line, the clock knows. Of another block it may know nothing: the line is on its way as long as it may be.
 void note_arrival(Multiprocessor& sm, const Warp& warp, const Op* op, Access& access, std::uint64_t missed,
                   Outcome& outcome) {
   access.spell_out_lines();
   for (int i = 0; i < access.lines; ++i) {
-    if (!sm.l1.came_this_round(access.line[i])) continue;
+    const std::uint32_t number = sm.l1.fetch_of(access.line[i]);
+    const Fetch* const fetch = sm.fetches.find(number);
+    const bool is_own = fetch != nullptr && fetch->block == warp.block->linear_index;
+    const auto own_outcome = warp.first_outcome + op->memory;
+    if (is_own && (fetch->warp != warp.index || fetch->outcome != own_outcome)) note_found(sm, warp, op, *fetch);
+    const bool is_mine = is_own && missed == 0;
+    if (is_mine || outcome.line != 0 || !sm.fetches.may_arrive(number, sm.l1.fetch())) continue;
     outcome.line = static_cast<std::uint16_t>(mix(sm.l1.frame_of(access.line[i])));
     if (missed == 0) {
       sm.l2_log.read(access.line[i], 0);
       end_request(sm, warp, op, L2Log::Kind::arriving);
     }
-    return;
   }
 }
 
@@ -420,6 +437,8 @@ void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
   if (missed == 0) {
     ++site.served_by_l1;
   } else {
+    if (warp.trace != nullptr) sm.fetches.note(sm.l1.fetch(), *warp.trace, warp.first_outcome + op->memory);
+    sm.l1.end_fetch();
     end_request(sm, warp, op, L2Log::Kind::load);
   }
   if (warp.trace != nullptr) {

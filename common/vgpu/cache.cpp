@@ -103,7 +103,7 @@ L1Cache::L1Cache(std::int64_t size_bytes, int ways)
       ways_(ways),
       tags_(sets_ * ways),
       states_(sets_ * ways),
-      read_in_(sets_ * ways),
+      fetched_by_(sets_ * ways),
       hints_(std::size_t{1} << kHintBits) {
   invalidate();
 }
@@ -111,7 +111,7 @@ L1Cache::L1Cache(std::int64_t size_bytes, int ways)
 void L1Cache::invalidate() {
   std::fill(tags_.begin(), tags_.end(), ~0ull);
   std::fill(states_.begin(), states_.end(), std::uint64_t{0});
-  std::fill(read_in_.begin(), read_in_.end(), 0u);
+  std::fill(fetched_by_.begin(), fetched_by_.end(), 0u);
   std::fill(hints_.begin(), hints_.end(), 0u);
   clock_ = 0;
   group_ = {};
@@ -125,7 +125,7 @@ void L1Cache::read_group(const std::uint64_t (&lines)[kGroupLines], const std::u
     const std::uint64_t valid = states_[slot] & kFlags;
     states_[slot] = ++clock_ << kStampShift | valid | sectors[i];
     missing[i] = static_cast<std::uint8_t>(sectors[i] & ~valid);
-    if (missing[i] != 0) read_in_[slot] = round_;
+    if (missing[i] != 0) fetched_by_[slot] = fetch_;
     group_.line[i] = lines[i];
     group_.slot[i] = slot;
   }
@@ -165,12 +165,12 @@ std::uint32_t L1Cache::find_or_allocate(std::uint64_t line) {
   return static_cast<std::uint32_t>(victim);
 }
 
-bool L1Cache::came_this_round(std::uint64_t line) const {
+std::uint32_t L1Cache::fetch_of(std::uint64_t line) const {
   const std::uint32_t hint = hints_[hint_of(line)];
-  if (tags_[hint] == line) return read_in_[hint] == round_;
+  if (tags_[hint] == line) return fetched_by_[hint];
   const std::size_t first = set_of(line) * ways_;
   const int way = find_way(&tags_[first], ways_, line);
-  return way >= 0 && read_in_[first + static_cast<std::size_t>(way)] == round_;
+  return way < 0 ? 0 : fetched_by_[first + static_cast<std::size_t>(way)];
 }
 
 void L1Cache::empty() {
@@ -193,7 +193,7 @@ L2Cache::L2Cache(std::int64_t size_bytes, int ways)
       tags_(sets_ * ways),
       ages_(sets_ * ways),
       states_(sets_ * ways),
-      read_in_(sets_ * ways),
+      fetched_by_(sets_ * ways),
       writers_(sets_ * ways),
       written_(sets_ * ways) {
   invalidate();
@@ -202,7 +202,7 @@ L2Cache::L2Cache(std::int64_t size_bytes, int ways)
 void L2Cache::invalidate() {
   std::fill(tags_.begin(), tags_.end(), kNoTag);
   std::fill(states_.begin(), states_.end(), std::uint8_t{0});
-  std::fill(read_in_.begin(), read_in_.end(), 0u);
+  std::fill(fetched_by_.begin(), fetched_by_.end(), 0u);
   // Empty ways are taken from the first on.
   for (std::size_t i = 0; i < ages_.size(); ++i) {
     ages_[i] = static_cast<std::uint16_t>(ways_ - 1 - static_cast<int>(i % static_cast<std::size_t>(ways_)));
@@ -231,7 +231,7 @@ std::size_t L2Cache::find_or_allocate(Place place, std::vector<SiteTraffic>& tra
     write_back(victim, traffic);
     tags_[victim] = place.line;
     states_[victim] = 0;
-    read_in_[victim] = 0;
+    fetched_by_[victim] = 0;
   }
   make_newest(&ages_[first], ways_, way);
   return first + static_cast<std::size_t>(way);
@@ -241,7 +241,7 @@ unsigned L2Cache::read_at(std::size_t at, unsigned sectors, SiteId site, std::ve
   const unsigned missing = sectors & ~static_cast<unsigned>(states_[at]);
   if (missing == 0) return 0;
   traffic[site].dram_read_sectors += std::popcount(missing);
-  read_in_[at] = round_;
+  fetched_by_[at] = fetch_;
   states_[at] = static_cast<std::uint8_t>(states_[at] | sectors);
   return missing;
 }
@@ -257,9 +257,9 @@ unsigned L2Cache::read(Place place, unsigned sectors, SiteId site, std::vector<S
   return read_at(find_or_allocate(place, traffic), sectors, site, traffic);
 }
 
-bool L2Cache::came_this_round(Place place) const {
+std::uint32_t L2Cache::fetch_of(Place place) const {
   const int way = find_way(&tags_[place.first], ways_, place.line);
-  return way >= 0 && read_in_[place.first + static_cast<std::size_t>(way)] == round_;
+  return way < 0 ? 0 : fetched_by_[place.first + static_cast<std::size_t>(way)];
 }
 
 unsigned L2Cache::write(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic) {

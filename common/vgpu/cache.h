@@ -68,10 +68,11 @@ class L2Cache {
     return place;
   }
 
-  // What comes from DRAM from now on belongs to another round than what came before.
-  void begin_round() { ++round_; }
-  // Whether a line that L2 holds, or part of it, was read from DRAM in this round.
-  bool came_this_round(Place place) const;
+  // Requests that read from DRAM have numbers, from 1 on: the one that reads now, or will next.
+  std::uint32_t fetch() const { return fetch_; }
+  void end_fetch() { ++fetch_; }
+  // The newest one that brought part of a line that L2 holds; 0: none.
+  std::uint32_t fetch_of(Place place) const;
 
   // Reads `sectors` (4-bit mask) of a line; returns the mask of those that L2 did not hold.
   unsigned read(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
@@ -114,14 +115,14 @@ class L2Cache {
   const Frames* frames_ = nullptr;
   std::size_t sets_;
   int ways_;
-  std::uint32_t round_ = 1;
+  std::uint32_t fetch_ = 1;
   // By set and way, apart from each other: most requests look at the first three and no further.
   std::vector<std::uint64_t> tags_;
   std::vector<std::uint16_t> ages_;  // how many lines of the set were used since
   std::vector<std::uint8_t> states_;
-  std::vector<std::uint32_t> read_in_;  // the round of the newest read from DRAM
-  std::vector<SiteId> writers_;         // of the newest store: pays for the write-back
-  std::vector<Written> written_;        // what stores wrote into sectors that are dirty and not valid
+  std::vector<std::uint32_t> fetched_by_;  // the newest that read part of it from DRAM
+  std::vector<SiteId> writers_;            // of the newest store: pays for the write-back
+  std::vector<Written> written_;           // what stores wrote into sectors that are dirty and not valid
 };
 
 class L1Cache {
@@ -140,14 +141,15 @@ class L1Cache {
     const auto flags = static_cast<unsigned>(states_[slot] & kFlags);
     states_[slot] = ++clock_ << kStampShift | flags | sectors;
     const unsigned missing = sectors & ~flags;
-    if (missing != 0) read_in_[slot] = round_;
+    if (missing != 0) fetched_by_[slot] = fetch_;
     return missing;
   }
 
-  // What is fetched from now on belongs to another round than what was before.
-  void begin_round() { ++round_; }
-  // Whether L1 holds the line, and fetched it, or part of it, in this round.
-  bool came_this_round(std::uint64_t line) const;
+  // Requests that L1 cannot answer have numbers, from 1 on: the one that asks now, or will next.
+  std::uint32_t fetch() const { return fetch_; }
+  void end_fetch() { ++fetch_; }
+  // The newest one that brought part of a line that L1 holds; 0: none.
+  std::uint32_t fetch_of(std::uint64_t line) const;
 
   // Warps that walk along rows ask for the same kGroupLines lines many times in a row. `read_group` reads such lines
   // one by one and keeps where they are; while they stay there, `read_again` does at once what reading them would do.
@@ -230,8 +232,8 @@ class L1Cache {
   std::uint64_t clock_ = 0;
   std::vector<std::uint64_t> tags_;
   std::vector<std::uint64_t> states_;
-  std::vector<std::uint32_t> read_in_;  // the round of the newest miss
-  std::uint32_t round_ = 1;
+  std::vector<std::uint32_t> fetched_by_;  // the newest that brought part of it
+  std::uint32_t fetch_ = 1;
   std::vector<std::uint32_t> hints_;  // index into tags_, by a hash of the line
   Group group_;
 };

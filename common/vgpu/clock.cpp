@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <utility>
 
+#include "common/vgpu/alone.h"
 #include "common/vgpu/block_latency.h"
 #include "common/vgpu/simulation.h"
 
@@ -18,22 +21,22 @@ namespace {
 constexpr std::uint64_t kWholeGridInstructions = 150'000, kLeastSample = 60'000, kMostSample = 600'000,
                         kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32, kFewWork = 3'000'000;
 
+// How much more a block did than its trace holds: what was cut off is as if it went on alike.
+double cut_of(const BlockTrace& block) {
+  if (block.instructions == 0) return 1;
+  return static_cast<double>(block.work.instructions) / static_cast<double>(block.instructions);
+}
+
 std::uint64_t longest_warp_of(const BlockTrace& block) {
   std::uint64_t longest = 0;
   for (const WarpTrace& warp : block.warps) longest = std::max(longest, warp.instructions);
-  // Of a trace that was cut off, as if it went on alike.
-  const double cut = block.instructions == 0
-                         ? 1
-                         : static_cast<double>(block.work.instructions) / static_cast<double>(block.instructions);
-  return static_cast<std::uint64_t>(static_cast<double>(longest) * cut);
+  return static_cast<std::uint64_t>(static_cast<double>(longest) * cut_of(block));
 }
 
 // Blocks of the grid that are alike, and the traces of some of them.
 struct Kind {
   double blocks = 0;                            // of the grid
   double cost = 0;                              // of one of them
-  std::uint64_t longest_wait_cycles = 0;        // of a traced one
-  double mean_wait_cycles = 0;                  // of the traced ones, their warps that wait longest
   std::array<double, kGridParts> by_part = {};  // `blocks`, by part of the grid
   std::vector<std::uint32_t> members;           // places in the trace, in the order of the grid
 
@@ -54,11 +57,6 @@ std::vector<Kind> kinds_of(const GridTrace& trace) {
     if (members[s].empty()) continue;
     kinds.push_back({.cost = cost_of(trace.strata[s]), .members = members[s]});
     kinds.back().add(trace.strata[s], 1);
-    for (const std::uint32_t i : members[s]) {
-      const std::uint64_t wait = trace.blocks[i].work.longest_wait_cycles;
-      kinds.back().longest_wait_cycles = std::max(kinds.back().longest_wait_cycles, wait);
-      kinds.back().mean_wait_cycles += static_cast<double>(wait) / static_cast<double>(members[s].size());
-    }
   }
   std::stable_sort(kinds.begin(), kinds.end(), [](const Kind& a, const Kind& b) { return a.cost < b.cost; });
   for (std::size_t s = 0; s < members.size(); ++s) {
@@ -72,75 +70,83 @@ std::vector<Kind> kinds_of(const GridTrace& trace) {
   return kinds;
 }
 
-// Leaves out kinds that hardly work and hardly wait. A grid may hold many blocks that leave at once, because it is
-// larger than the problem: all together they do next to nothing. Returns them.
-std::vector<Kind> drop_idle(std::vector<Kind>& kinds, const Machine& machine) {
+// Takes away kinds that hardly work and hardly wait: how many cycles their blocks hold places on SMs, together, which
+// nobody else has meanwhile. A grid may hold many blocks that leave at once, because it is larger than the problem: all
+// together they do next to nothing.
+double drop_idle(std::vector<Kind>& kinds, const Machine& machine, AloneTimes& alone) {
   constexpr double kIdleShare = 0.05, kIdleCost = 0.125;     // of all that is done; of an average block that works
   const double idle_wait = 2 * machine.dram_latency_cycles;  // a guard's, that reads what it asks
   double all = 0, blocks = 0;
   for (const Kind& kind : kinds) all += kind.blocks * kind.cost, blocks += kind.blocks;
-  std::size_t idle = 0;
+  std::ptrdiff_t idle = 0;
   double left = all;
   for (std::size_t k = 0; k + 1 < kinds.size(); ++k) {
     left -= kinds[k].blocks * kinds[k].cost;
     blocks -= kinds[k].blocks;
     if (all - left > kIdleShare * all) break;
-    if (kinds[k].cost < kIdleCost * left / blocks) idle = k + 1;
+    if (kinds[k].cost < kIdleCost * left / blocks) idle = static_cast<std::ptrdiff_t>(k) + 1;
   }
-  const auto waits = [&](const Kind& kind) { return static_cast<double>(kind.longest_wait_cycles) > idle_wait; };
-  const auto begin = std::stable_partition(kinds.begin(), kinds.begin() + static_cast<std::ptrdiff_t>(idle), waits);
-  const auto end = kinds.begin() + static_cast<std::ptrdiff_t>(idle);
-  std::vector<Kind> dropped(std::make_move_iterator(begin), std::make_move_iterator(end));
-  kinds.erase(begin, end);
-  return dropped;
-}
-
-// For how many cycles such blocks hold places on SMs, together, which nobody else has meanwhile: as long as one of them
-// takes alone.
-double held_cycles(const ClockInput& input, std::vector<Kind> idle, std::uint64_t& operations) {
-  constexpr std::size_t kMostReplayed = 16;  // kinds; what others wait is what they hold
-  const auto waits = [](const Kind& kind) { return kind.blocks * kind.mean_wait_cycles; };
-  std::stable_sort(idle.begin(), idle.end(), [&](const Kind& a, const Kind& b) { return waits(a) > waits(b); });
+  std::vector<std::uint32_t> members;
+  for (auto kind = kinds.begin(); kind != kinds.begin() + idle; ++kind)
+    members.insert(members.end(), kind->members.begin(), kind->members.end());
+  alone.take(members);
   double held = 0;
-  for (std::size_t k = 0; k < idle.size(); ++k) {
-    if (k >= kMostReplayed) {
-      held += waits(idle[k]);
-      continue;
+  const auto is_idle = [&](const Kind& kind) {
+    double sum = 0;
+    for (const std::uint32_t i : kind.members) {
+      const std::optional<double> cycles = alone.of(i);
+      if (!cycles || *cycles > idle_wait) return false;
+      sum += *cycles;
     }
-    const std::uint32_t longest =
-        *std::max_element(idle[k].members.begin(), idle[k].members.end(), [&](std::uint32_t a, std::uint32_t b) {
-          return input.trace.blocks[a].work.longest_wait_cycles < input.trace.blocks[b].work.longest_wait_cycles;
-        });
-    Simulation alone(input, {longest}, 1, 1, 1);
-    alone.run();
-    operations += alone.operations();
-    held += idle[k].blocks * alone.end();
-  }
+    held += kind.blocks * sum / static_cast<double>(kind.members.size());
+    return true;
+  };
+  kinds.erase(std::remove_if(kinds.begin(), kinds.begin() + idle, is_idle), kinds.begin() + idle);
   return held;
 }
 
+// Members of a kind, those first that take least alone; where that is not known, as long as the others on average.
+std::vector<std::uint32_t> by_time(const GridTrace& trace, const Kind& kind, const AloneTimes& alone) {
+  double sum = 0, known = 0;
+  for (const std::uint32_t i : kind.members) {
+    if (const auto cycles = alone.of(i)) sum += *cycles, known += 1;
+  }
+  const auto key = [&](std::uint32_t i) {
+    return std::pair{alone.of(i).value_or(sum / std::max(known, 1.0)), trace.blocks[i].work.cost()};
+  };
+  std::vector<std::uint32_t> out = kind.members;
+  std::stable_sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  return out;
+}
+
 // `count` traces that stand for all, as many of each kind as its share of the blocks, in the order of the grid.
-std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::vector<Kind>& kinds,
-                                           std::uint64_t count) {
+std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::vector<Kind>& kinds, std::uint64_t count,
+                                           AloneTimes& alone) {
   struct Place {
     double at;  // in parts of the grid
     std::uint32_t trace;
   };
   std::vector<Place> places;
+  std::vector<std::uint64_t> quotas;
+  std::vector<std::uint32_t> unsure;  // whether they are among those that stand for all
   double all = 0, before = 0;
   for (const Kind& kind : kinds) all += kind.blocks;
   std::uint64_t given = 0;
   for (const Kind& kind : kinds) {
     before += kind.blocks;
     const auto until = static_cast<std::uint64_t>(std::llround(before / all * static_cast<double>(count)));
-    const std::uint64_t quota = until - given;
+    quotas.push_back(until - given);
     given = until;
+    if (quotas.back() < kind.members.size()) unsure.insert(unsure.end(), kind.members.begin(), kind.members.end());
+  }
+  alone.take(unsure);
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    const Kind& kind = kinds[k];
+    const std::uint64_t quota = quotas[k];
     std::vector<std::uint32_t> members = kind.members;
-    if (quota < members.size()) {  // spread evenly over their costs
-      std::stable_sort(members.begin(), members.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return trace.blocks[a].work.cost() < trace.blocks[b].work.cost();
-      });
-      for (std::uint64_t i = 0; i < quota; ++i) members[i] = members[(2 * i + 1) * members.size() / (2 * quota)];
+    if (quota < members.size()) {  // spread evenly over how long they take
+      const std::vector<std::uint32_t> sorted = by_time(trace, kind, alone);
+      for (std::uint64_t i = 0; i < quota; ++i) members[i] = sorted[(2 * i + 1) * sorted.size() / (2 * quota)];
       members.resize(quota);
       std::sort(members.begin(), members.end());
     }
@@ -177,79 +183,45 @@ double start_of(const ClockInput& input, const BlockTrace& block, double cycles)
   return cycles * static_cast<double>(block.index / places * places) / static_cast<double>(input.grid_blocks);
 }
 
-// What a block takes at most: as if each of its warps waited for the one before it, and that for each of its loads.
-double longest_of(const BlockTrace& block, const Machine& machine) {
-  return static_cast<double>(block.work.latency_cycles) +
-         static_cast<double>(block.work.l2_requests) * (machine.dram_latency_cycles - machine.l2_latency_cycles);
-}
-
-// Traced blocks unlike those of their stratum that stand for all, or of a stratum that has none, with the time at which
-// each ends at the latest, if that is after `cycles`. The latest first.
-std::vector<std::pair<double, std::uint32_t>> latest_ends(const ClockInput& input,
-                                                          const std::vector<std::uint32_t>& chosen, double cycles) {
+// When the last block ends that takes longer than those of its stratum that stand for all, or whose stratum has none:
+// the grid waits for it, from when it starts on. A block that runs far longer than all of those is replayed whatever
+// that takes.
+double last_end(const ClockInput& input, const std::vector<std::uint32_t>& chosen, double cycles, AloneTimes& alone) {
   constexpr double kLonger = 1.1;
+  constexpr std::uint64_t kFarLonger = 2;
   const auto& blocks = input.trace.blocks;
+  std::vector<bool> stands(blocks.size());
   std::vector<double> replayed(input.trace.strata.size());  // 0: none
+  std::uint64_t longest_warp = 0;
   for (const std::uint32_t i : chosen) {
+    stands[i] = true;
     double& longest = replayed[blocks[i].stratum];
-    longest = std::max(longest, longest_of(blocks[i], input.machine));
+    longest = std::max(longest, alone.of(i).value_or(0));
+    longest_warp = std::max(longest_warp, longest_warp_of(blocks[i]));
   }
-  std::vector<std::pair<double, std::uint32_t>> ends;
-  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
-    const double own = longest_of(blocks[i], input.machine), end = start_of(input, blocks[i], cycles) + own;
-    if (end > cycles && own > kLonger * replayed[blocks[i].stratum]) ends.emplace_back(end, i);
-  }
-  std::stable_sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  return ends;
-}
-
-// A block may take far longer than those that stand for it: the grid waits for the last one, from when it starts on.
-// Each that may be the last is replayed alone, as far as there is time for it.
-double waiting_cycles(const ClockInput& input, const std::vector<std::uint32_t>& chosen, double cycles,
-                      std::uint64_t& operations) {
-  constexpr std::uint64_t kMostInstructions = 600'000;  // of all that are replayed, but for the first
   double last = 0;
-  std::uint64_t replayed = 0;
-  for (const auto& [latest, i] : latest_ends(input, chosen, cycles)) {
-    const BlockTrace& block = input.trace.blocks[i];
-    if (latest <= last || (replayed != 0 && replayed + block.instructions > kMostInstructions)) break;
-    replayed += block.instructions;
-    Simulation alone(input, {i}, 1, 1, 1);
-    alone.run();
-    operations += alone.operations();
-    last = std::max(last, start_of(input, block, cycles) + alone.end());
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    if (stands[i]) continue;
+    if (longest_warp_of(blocks[i]) > kFarLonger * longest_warp) alone.always_of(i);
+    const double own = alone.of(i).value_or(0);
+    if (own <= kLonger * replayed[blocks[i].stratum]) continue;
+    last = std::max(last, start_of(input, blocks[i], cycles) + own * cut_of(blocks[i]));
   }
   return last;
 }
 
-// A block that runs far longer than those that stand for all is alone at the end, and the grid waits for it. Where it
-// was traced it is replayed by itself. Where not, it takes its instructions at the pace of the others and its part of
-// the grid's loads, a few of them at once.
-double straggler_cycles(const ClockInput& input, const std::vector<std::uint32_t>& chosen,
-                        double cycles_per_instruction, std::uint64_t& operations) {
+// A block of which no trace is there and that runs far longer than all of which there is one is alone at the end: it
+// takes its instructions at the pace of the others and its part of the grid's loads, a few of them at once.
+double straggler_cycles(const ClockInput& input, double cycles_per_instruction) {
   constexpr std::uint64_t kFarLonger = 2;
   constexpr double kLoadsAtOnce = 8;
-  std::uint64_t replayed = 0, traced = 0;
-  std::uint32_t longest_block = 0;
-  for (const std::uint32_t i : chosen) replayed = std::max(replayed, longest_warp_of(input.trace.blocks[i]));
-  for (std::uint32_t i = 0; i < input.trace.blocks.size(); ++i) {
-    const std::uint64_t own = longest_warp_of(input.trace.blocks[i]);
-    if (own > traced) traced = own, longest_block = i;
-  }
-  double cycles = 0;
-  if (traced > kFarLonger * replayed) {
-    const BlockTrace& block = input.trace.blocks[longest_block];
-    Simulation alone(input, {longest_block}, 1, 1, 1);
-    alone.run();
-    operations += alone.operations();
-    cycles = alone.end() * static_cast<double>(block.work.instructions) / static_cast<double>(block.instructions);
-  }
-  if (input.trace.longest_warp <= kFarLonger * std::max(replayed, traced) || input.instructions == 0) return cycles;
+  std::uint64_t traced = 0;
+  for (const BlockTrace& block : input.trace.blocks) traced = std::max(traced, longest_warp_of(block));
+  if (input.trace.longest_warp <= kFarLonger * traced || input.instructions == 0) return 0;
   const auto longest = static_cast<double>(input.trace.longest_warp);
   const double waits = static_cast<double>(input.loads_from_l2) * input.machine.l2_latency_cycles +
                        static_cast<double>(input.loads_from_dram) * input.machine.dram_latency_cycles;
-  return std::max(cycles, longest * cycles_per_instruction +
-                              longest / static_cast<double>(input.instructions) * waits / kLoadsAtOnce);
+  return longest * cycles_per_instruction + longest / static_cast<double>(input.instructions) * waits / kLoadsAtOnce;
 }
 
 }  // namespace
@@ -274,9 +246,16 @@ ClockReading read_clock(const ClockInput& input) {
   double more_work = 1;    // of the grid's blocks than of those that stand for them
   double idle_cycles = 0;  // that each place is held by blocks which hardly do anything
   std::uint64_t operations = 0;
+  const Simulation::Words words_of_several = Simulation::words_of_several(input.trace);
+  AloneTimes alone(input.trace, input.key, [&](std::uint32_t block) {
+    Simulation simulation(input, words_of_several, {block}, 1, 1, 1);
+    simulation.run();
+    operations += simulation.operations();
+    return simulation.end();
+  });
   if (!whole) {
     std::vector<Kind> kinds = kinds_of(input.trace);
-    idle_cycles = held_cycles(input, drop_idle(kinds, input.machine), operations) / static_cast<double>(sms * slots);
+    idle_cycles = drop_idle(kinds, input.machine, alone) / static_cast<double>(sms * slots);
     double all_blocks = 0, cost = 0;
     for (const Kind& kind : kinds) all_blocks += kind.blocks, cost += kind.blocks * kind.cost;
     grid = static_cast<std::uint64_t>(std::max(1.0, std::round(all_blocks)));
@@ -293,14 +272,14 @@ ClockReading read_clock(const ClockInput& input) {
     const std::uint64_t an_sm = std::min(busiest, rounds * slots + busiest % slots);
     simulated = running * an_sm;
     of_grid = running * busiest;
-    chosen = representatives(input.trace, kinds, simulated);
+    chosen = representatives(input.trace, kinds, simulated, alone);
     double chosen_cost = 0;
     for (const std::uint32_t i : chosen) chosen_cost += blocks[i].work.cost();
     more_work = cost / all_blocks * static_cast<double>(simulated) / chosen_cost;
   }
   // Where blocks do not divide evenly, the SMs with most of them also get more of L2 and DRAM.
   const double share = static_cast<double>(of_grid) / static_cast<double>(grid);
-  Simulation simulation(input, chosen, static_cast<int>(running), share, simulated);
+  Simulation simulation(input, words_of_several, chosen, static_cast<int>(running), share, simulated);
   simulation.run();
   double cycles = simulation.end();
   if (simulated < of_grid) {
@@ -309,12 +288,11 @@ ClockReading read_clock(const ClockInput& input) {
   // Traces that were cut off stand for their whole blocks.
   const double more = more_work * (recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded));
   ClockReading out;
-  out.operations = operations + simulation.operations();
-  out.cycles = std::max(cycles * more + idle_cycles,
-                        straggler_cycles(input, chosen, simulation.cycles_per_instruction(), out.operations));
-  if (!whole) out.cycles = std::max(out.cycles, waiting_cycles(input, chosen, cycles * more, out.operations));
+  out.cycles = std::max(cycles * more + idle_cycles, straggler_cycles(input, simulation.cycles_per_instruction()));
+  if (!whole) out.cycles = std::max(out.cycles, last_end(input, chosen, cycles * more, alone));
   // Whichever blocks they are of, they come one after the other.
   out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
+  out.operations = operations + simulation.operations();
   out.by_instruction = simulation.waits();
   const double scale = static_cast<double>(grid) / static_cast<double>(simulated) * more;
   for (WarpCycles& waits : out.by_instruction) {

@@ -25,6 +25,7 @@ struct ClockInput {
   std::uint64_t grid_blocks = 0;
   int blocks_per_sm = 1;
   bool unsampled = false;  // every block of a complete trace, however many
+  std::uint64_t key = 0;   // as of the sample (sample.h): which blocks are looked at first
   // Of the whole grid: PTX instructions of all warps, and load requests by the level that served them.
   std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0;
   std::uint64_t most_swaps = 0;  // of the whole grid: lanes that swapped the same word of global memory (is_retried())

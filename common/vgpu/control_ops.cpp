@@ -202,7 +202,10 @@ inline const Op* take_branch(Launch& launch, Warp& warp, const Op* op, std::uint
 // What is behind a predicate, for the lanes that it lets pass.
 inline const Op* run_without(std::uint32_t off, Launch& launch, Warp& warp, const Op* op) {
   const std::uint32_t all = warp.mask;
-  if (off == all) return op + 1;
+  if (off == all) {
+    warp.path.skip(op->pc);
+    return op + 1;
+  }
   warp.mask = all & ~off;
   const Op* next = op->guarded(launch, warp, op);
   warp.mask = all;

@@ -322,6 +322,7 @@ Result<bool> Gpu::launch(const KernelCall& call) {
                               .grid_blocks = call.grid.count(),
                               .blocks_per_sm = step->occupancy.blocks_per_sm,
                               .unsampled = limits_.traces.complete,
+                              .key = limits_.traces.key,
                               .instructions = instructions,
                               .loads_from_l2 = loads_from_l2,
                               .loads_from_dram = loads_from_dram,

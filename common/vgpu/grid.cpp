@@ -89,7 +89,7 @@ class GridRunner {
         alone_(runs_alone(launch.program)),
         threads_(alone_ || limits.sanitize ? 1 : std::clamp<int>(limits.threads, 1, static_cast<int>(sms.size()))),
         budget_(limits.work),
-        l2_round_(launch.l2, launch.sites.size(), launch.first_site, launch.traffic) {
+        l2_round_(launch.machine, sms.size(), launch.l2, launch.sites.size(), launch.first_site, launch.traffic) {
     launch_.stores_wait = !alone_;
     launch_.counts = limits.counts;
     // Which SM a block goes to depends on when others end, which a kernel may see.
@@ -305,12 +305,12 @@ class GridRunner {
   // are there at the same time, a block goes on while it can: what it touches stays in the host's caches.
   void turn(Launch& launch, Multiprocessor& sm) {
     launch.sm = &sm;
-    sm.l1.begin_round();
+    sm.fetches.begin_round(sm.l1.fetch(), cycles_);
     sm.constants.begin_round();
     launch.round = rounds_ + 1;
     const std::uint64_t share = std::min(budget_, std::max(budget_ / working_.size(), kLeastShare));
     launch.work_left = share;
-    const std::uint64_t lines_before = sm.l1_lines;
+    const std::uint64_t lines_before = sm.l1_lines, clock_before = launch.clock;
     sm.moved = false;
     // All SMs together within what is left of the budget, so that a kernel that is past it does not end meanwhile.
     const std::uint64_t most = std::min(kRoundWork, budget_ / working_.size());
@@ -333,6 +333,7 @@ class GridRunner {
     launch.charge((sm.l1_lines - lines_before) * work::kL1Line + sm.l2_log.lines() * work::kL2Line +
                   sm.stores.lines() * work::kStoredLine);
     sm.work = share - launch.work_left;
+    sm.issued = launch.clock - clock_before;
   }
 
   // A turn of each warp of a block that can have one: whether any could.
@@ -356,10 +357,12 @@ class GridRunner {
 
   // What SMs share follows, SM by SM. False where the launch is over before its time.
   bool settle_round() {
-    l2_round_.tell_traces();
+    told_bytes_ += l2_round_.tell_traces();
     if (launch_.refusal) return false;
     bool moved = false;
     round_work_ = 0;
+    l2_round_.begin(cycles_);
+    std::uint64_t issued = 0;  // by the SM with most
     for (Multiprocessor* sm : working_) {
       if (sm->fault) {
         launch_.fault = std::move(sm->fault);
@@ -375,9 +378,11 @@ class GridRunner {
       budget_ -= std::min(budget_, sm->work);
       round_work_ += sm->work;
       moved |= sm->moved;
+      issued = std::max(issued, sm->issued);
       l2_round_.take(sm->l2_log);
       sm->stores.apply();
     }
+    pass_time(issued);
     bool ended = false;
     for (Multiprocessor* sm : working_) {
       for (const std::uint32_t slot : sm->ended) finish(*sm, sm->blocks[slot]);
@@ -387,6 +392,17 @@ class GridRunner {
     if (ended) drop_idle_sms();
     if (!moved) report_deadlock();
     return moved;
+  }
+
+  // A round takes at least as long as its instructions take to issue, and what L2 asked of DRAM meanwhile (for the
+  // round before).
+  void pass_time(std::uint64_t issued) {
+    const Machine& machine = launch_.machine;
+    const std::uint64_t sectors = l2_round_.dram_sectors();
+    const double bytes = static_cast<double>((sectors - dram_sectors_) * kSectorBytes);
+    dram_sectors_ = sectors;
+    cycles_ += std::max(static_cast<double>(issued) / machine.schedulers_per_sm,
+                        bytes * machine.clock_hz / (machine.dram_bytes_per_s * machine.dram_sustained_share));
   }
 
   // An SM without a block never gets one again: a kernel of one block on a large chip costs one SM a round.
@@ -404,7 +420,6 @@ class GridRunner {
       work.instructions += warp.executed;
       work.longest_warp = std::max(work.longest_warp, warp.executed);
       work.latency_cycles += warp.path.latency_cycles;
-      work.l2_requests += warp.l2_requests;
       work.longest_wait_cycles =
           std::max(work.longest_wait_cycles, warp.path.latency_cycles + warp.l2_requests * dram_behind_l2);
       for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];
@@ -425,7 +440,7 @@ class GridRunner {
   }
 
   void hold_trace_limits() {
-    TraceSize recorded;
+    TraceSize recorded{.bytes = told_bytes_};
     for (const Multiprocessor& sm : sms_) {
       recorded.instructions += sm.traced.instructions;
       recorded.bytes += sm.traced.bytes;
@@ -485,12 +500,15 @@ class GridRunner {
   std::uint64_t round_work_ = 0;                  // of the last round
   std::vector<std::unique_ptr<Launch>> helpers_;  // of the team's other members
   std::vector<std::atomic<std::uint64_t>>
-      claimed_;       // by place in `working_`: 1 + the round in which somebody played it last
-  L2Round l2_round_;  // the last one
+      claimed_;                   // by place in `working_`: 1 + the round in which somebody played it last
+  L2Round l2_round_;              // the last one
+  std::uint64_t told_bytes_ = 0;  // of traces, by L2
   std::unique_ptr<Team> team_;
   Pace pace_;
   std::uint32_t warps_per_block_ = 0;
   std::uint64_t longest_warp_ = 0;  // instructions
+  std::uint64_t dram_sectors_ = 0;  // so far
+  double cycles_ = 0;               // that have passed, at least
   std::uint64_t next_block_ = 0, active_blocks_ = 0, rounds_ = 0;
   Bytes registers_, local_, constants_, warp_constants_;
 };

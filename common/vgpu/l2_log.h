@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/vgpu/cache.h"
+#include "common/vgpu/fetch_log.h"
 #include "common/vgpu/trace.h"
 
 namespace roofwalk::vgpu {
@@ -20,6 +21,7 @@ struct L2Answer {
   std::uint32_t outcome = 0;  // of the trace: where it belongs
   std::uint32_t dram_read_sectors = 0, dram_write_sectors = 0;
   Arrival arrives = Arrival::none;  // none: leaves what is there
+  Fetch found = {};                 // of a warp of its block, whose sectors it found; without a number: none
 
   void tell() const;
 };
@@ -54,10 +56,10 @@ class L2Log {
   // Since the log was empty, but for those that traces ask after.
   std::uint64_t asked_lines() const { return asked_lines_; }
 
-  // Asks L2 for everything and forgets it. `sites` are the launch's, `first_site` is where they lie in `traffic`.
-  // Appends to `answers`.
-  void replay(L2Cache& l2, std::vector<Site>& sites, SiteId first_site, std::vector<SiteTraffic>& traffic,
-              std::vector<L2Answer>& answers);
+  // Asks L2 for everything and forgets it. `sites` are the launch's, `first_site` is where they lie in `traffic`;
+  // `fetches` are L2's. Appends to `answers`. Returns sectors that L2 read from DRAM or owes it.
+  std::uint64_t replay(L2Cache& l2, FetchLog& fetches, std::vector<Site>& sites, SiteId first_site,
+                       std::vector<SiteTraffic>& traffic, std::vector<L2Answer>& answers);
 
  private:
   static constexpr std::size_t kMostLines = std::size_t{1} << 17;
@@ -84,9 +86,13 @@ class L2Log {
 // What all SMs asked in one round, on its way through L2.
 class L2Round {
  public:
-  L2Round(L2Cache& l2, std::size_t sites, SiteId first_site, std::vector<SiteTraffic>& traffic);
+  // Of so many SMs.
+  L2Round(const Machine& machine, std::size_t sms, L2Cache& l2, std::size_t sites, SiteId first_site,
+          std::vector<SiteTraffic>& traffic);
   ~L2Round();
 
+  // What is taken from now on belongs to the next round (FetchLog::begin_round).
+  void begin(double cycles) { began_ = cycles; }
   // Takes the log of the next SM, which is empty from then on. Not while L2 answers.
   void take(L2Log& log);
   // L2 answers the first half of the logs, and all that are left; nothing is done where another thread is at it. While
@@ -96,14 +102,17 @@ class L2Round {
   void replay();
   // The rest, where nobody else is at it for sure.
   void replay_alone();
-  // Writes to the traces what L2 has said since the last time.
-  void tell_traces();
+  // Writes to the traces what L2 has said since the last time. Returns by how many bytes they have grown.
+  std::uint64_t tell_traces();
 
   // What L2 counted so far, by PTX instruction.
   const std::vector<Site>& sites() const { return sites_; }
+  // Sectors that it read from DRAM or owes it. Not while L2 answers.
+  std::uint64_t dram_sectors() const { return dram_sectors_; }
 
  private:
   L2Cache& l2_;
+  FetchLog fetches_;
   SiteId first_site_;
   std::vector<SiteTraffic>& traffic_;
   std::vector<Site> sites_;
@@ -111,6 +120,8 @@ class L2Round {
 
   std::mutex mutex_;  // over what follows, L2 and its traffic
   std::vector<L2Log> logs_;
+  double began_ = 0;
+  std::uint64_t dram_sectors_ = 0;
   std::size_t taken_ = 0, replayed_ = 0;  // of logs_
   std::vector<L2Answer> answers_;
 };

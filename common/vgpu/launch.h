@@ -17,6 +17,7 @@
 #include "common/specs/machine.h"
 #include "common/vgpu/cache.h"
 #include "common/vgpu/constant_cache.h"
+#include "common/vgpu/fetch_log.h"
 #include "common/vgpu/l2_log.h"
 #include "common/vgpu/memory.h"
 #include "common/vgpu/program.h"
@@ -173,9 +174,11 @@ struct ResidentBlock {
 };
 
 struct alignas(64) Multiprocessor {
-  explicit Multiprocessor(const Machine& machine) : l1(machine.l1_bytes, machine.l1_ways), constants(machine) {}
+  explicit Multiprocessor(const Machine& machine)
+      : l1(machine.l1_bytes, machine.l1_ways), fetches(machine, 1), constants(machine) {}
   int index = 0;
   L1Cache l1;
+  FetchLog fetches;  // of l1
   ConstantCache constants;
   std::vector<ResidentBlock> blocks;
   std::vector<std::uint64_t> block_executions;  // warps that entered each basic block
@@ -189,6 +192,7 @@ struct alignas(64) Multiprocessor {
   L2Log l2_log;
   StoreLog stores;
   std::uint64_t work = 0;            // done (work.h)
+  std::uint64_t issued = 0;          // instructions of warps
   bool moved = false;                // some warp had a turn
   std::vector<std::uint32_t> ended;  // slots whose block ended
   std::optional<Fault> fault;        // and with it the SM's round

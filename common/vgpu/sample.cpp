@@ -22,9 +22,14 @@ TraceSize size_of(const BlockTrace& trace) {
     out.instructions += warp.instructions;
     out.bytes += kWarpTraceBytes + warp.blocks.size() * sizeof warp.blocks[0] +
                  warp.outcomes.size() * sizeof warp.outcomes[0] + warp.meetings.size() * sizeof warp.meetings[0] +
-                 warp.swaps.size() * sizeof warp.swaps[0];
+                 warp.swaps.size() * sizeof warp.swaps[0] + warp.found.size() * sizeof warp.found[0];
   }
   return out;
+}
+
+template <class Note>
+void sort_by_outcome(std::vector<Note>& notes) {
+  std::stable_sort(notes.begin(), notes.end(), [](const Note& a, const Note& b) { return a.outcome < b.outcome; });
 }
 
 // Leaves out writes of flags that nobody waits for.
@@ -83,7 +88,10 @@ BlockTrace* Sample::start(std::uint64_t index, std::uint32_t warps) {
   auto trace = std::make_unique<BlockTrace>();
   trace->index = index;
   trace->warps.resize(warps);
-  for (WarpTrace& warp : trace->warps) {
+  for (std::uint32_t w = 0; w < warps; ++w) {
+    WarpTrace& warp = trace->warps[w];
+    warp.block = index;
+    warp.warp = w;
     warp.blocks.reserve(usual_blocks_);
     warp.outcomes.reserve(usual_outcomes_);
   }
@@ -99,9 +107,8 @@ void Sample::finish(std::uint64_t index, BlockTrace* trace, const BlockWork& wor
   for (WarpTrace& warp : trace->warps) {
     warp.blocks.shrink_to_fit();
     warp.outcomes.shrink_to_fit();
-    const auto earlier = [](const auto& a, const auto& b) { return a.outcome < b.outcome; };
-    std::stable_sort(warp.meetings.begin(), warp.meetings.end(), earlier);
-    std::stable_sort(warp.swaps.begin(), warp.swaps.end(), earlier);
+    sort_by_outcome(warp.meetings);
+    sort_by_outcome(warp.swaps);
   }
   const std::uint64_t recorded_bytes = size_of(*trace).bytes;
   drop_unseen(*trace);
@@ -164,6 +171,7 @@ GridTrace Sample::take() {
   GridTrace out;
   out.complete = halvings_ == 0 && !ended_;
   for (auto& [index, trace] : traces_) {
+    for (WarpTrace& warp : trace->warps) sort_by_outcome(warp.found);            // L2's answers came late
     if (trace->work.instructions != 0) out.blocks.push_back(std::move(*trace));  // a fault leaves some unfinished
   }
   traces_.clear();
@@ -177,8 +185,9 @@ GridTrace Sample::take() {
   return out;
 }
 
-// The dearest strata without a trace, until the rest is too little to matter; and the longest block, and the one that
-// waits longest, where they run or wait far longer than those that are traced: the grid may wait for them.
+// Blocks of all strata without a trace, the dearest first, one of each where all that are left do too little to matter:
+// it may be the last to end. Before them the longest block, and the one that waits longest, where they run or wait far
+// longer than those that are traced.
 void Sample::find_missing(GridTrace& trace) const {
   double all = 0, untraced = 0;
   std::uint64_t longest = 0, longest_wait = 0;
@@ -208,8 +217,11 @@ void Sample::find_missing(GridTrace& trace) const {
   if (waiting->longest_wait_cycles > 2 * longest_wait)
     ask_for(waiting->waiting_block, waiting->instructions / waiting->blocks);
   for (const Stratum* stratum : without) {
-    if (untraced <= kUntracedShare * all) break;
-    for (const std::uint64_t index : stratum->examples) ask_for(index, stratum->instructions / stratum->blocks);
+    const bool is_rare = untraced <= kUntracedShare * all;
+    for (const std::uint64_t index : stratum->examples) {
+      ask_for(index, stratum->instructions / stratum->blocks);
+      if (is_rare) break;
+    }
     untraced -= stratum->cost();
   }
 }

@@ -26,17 +26,24 @@ namespace roofwalk::vgpu {
 
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max() / 4;
 
-inline constexpr std::size_t kLineHashes = 4096;
+inline constexpr std::size_t kLineHashes = 4096, kAskedHashes = 4096;
 
 inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycles - 1e-9)); }
 
 class Simulation {
  public:
+  // By hash, words of global memory.
+  using Words = std::unordered_set<std::uint32_t>;
+
   // Runs `blocks` blocks on `sms` SMs that have their share of L2 and DRAM; `traces` (places in the input's) are taken
-  // in turn.
-  Simulation(const ClockInput& input, std::vector<std::uint32_t> traces, int sms, double share_of_memory,
-             std::uint64_t blocks)
-      : in_(input), m_(input.machine), traces_(std::move(traces)), blocks_(blocks) {
+  // in turn. `words_of_several`: of the input's trace.
+  Simulation(const ClockInput& input, const Words& words_of_several, std::vector<std::uint32_t> traces, int sms,
+             double share_of_memory, std::uint64_t blocks)
+      : in_(input),
+        m_(input.machine),
+        words_of_several_(words_of_several),
+        traces_(std::move(traces)),
+        blocks_(blocks) {
     dram_sector_full_ = kSectorBytes * m_.clock_hz / (m_.dram_bytes_per_s * m_.dram_sustained_share);
     l2_sector_full_ = kSectorBytes / m_.l2_bytes_per_clock;
     dram_sector_ = dram_sector_full_ / share_of_memory;
@@ -53,7 +60,6 @@ class Simulation {
       orders_stores_.push_back((is_fence || in.releases) && !in.of_block);
     }
     others_ = 1 / share_of_memory;
-    find_words_of_several();
     lay_out(sms);
   }
 
@@ -88,6 +94,20 @@ class Simulation {
     settle_waits();
   }
 
+  // Those that several blocks swap: SMs that are not in the simulation do so too.
+  static Words words_of_several(const GridTrace& trace) {
+    Words out;
+    std::unordered_map<std::uint32_t, std::size_t> swapped_by;
+    for (std::size_t b = 0; b < trace.blocks.size(); ++b) {
+      for (const WarpTrace& warp : trace.blocks[b].warps) {
+        for (const Swaps& each : warp.swaps) {
+          if (!each.shared && swapped_by.try_emplace(each.word, b).first->second != b) out.insert(each.word);
+        }
+      }
+    }
+    return out;
+  }
+
   double end() const { return end_; }
   const std::vector<Cycle>& starts() const { return starts_; }
   const std::vector<WarpCycles>& waits() const { return waits_; }
@@ -99,11 +119,13 @@ class Simulation {
  private:
   void lay_out(int sms) {
     const std::size_t warps = in_.trace.blocks.front().warps.size();
+    const std::uint64_t an_sm = (blocks_ + static_cast<std::uint64_t>(sms) - 1) / static_cast<std::uint64_t>(sms);
     sms_.resize(static_cast<std::size_t>(sms));
     for (SimSm& sm : sms_) {
       sm.schedulers.resize(static_cast<std::size_t>(m_.schedulers_per_sm));
       sm.arriving.resize(kLineHashes);
-      sm.blocks.resize(static_cast<std::size_t>(in_.blocks_per_sm));
+      sm.asked.resize(kAskedHashes);
+      sm.blocks.resize(std::min(static_cast<std::size_t>(in_.blocks_per_sm), static_cast<std::size_t>(an_sm)));
       sm.warps.resize(sm.blocks.size() * warps);
       for (std::uint32_t w = 0; w < sm.warps.size(); ++w) {
         SimWarp& warp = sm.warps[w];
@@ -168,7 +190,7 @@ class Simulation {
     for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) {
       SimWarp& warp = sm.warps[block.first_warp + w];
       warp.trace = &trace.warps[w];
-      warp.entry = warp.outcome = 0;
+      warp.entry = warp.outcome = warp.first_outcome = 0;
       warp.schedule = nullptr;
       warp.free_since = now;
       warp.blocked = {now, 0, Wait::dependency, 0};
@@ -388,8 +410,11 @@ class Simulation {
 
   static const Outcome& outcome_of(const SimWarp& warp, const TimedOp& op) {
     static constexpr Outcome kNothing;
-    return entered(warp, op) ? warp.trace->outcomes[warp.parts[op.part] + static_cast<std::size_t>(op.memory)]
-                             : kNothing;
+    return entered(warp, op) ? warp.trace->outcomes[outcome_place(warp, op)] : kNothing;
+  }
+  // Among the warp's; of a block that it entered.
+  static std::size_t outcome_place(const SimWarp& warp, const TimedOp& op) {
+    return warp.parts[op.part] + static_cast<std::size_t>(op.memory);
   }
 
   // Whether there is room among the sectors in flight for what the warp asks next; else the memory path is closed until
@@ -452,6 +477,7 @@ class Simulation {
     }
     score.ready = round_up(done);
     if (o.line != 0 && op.kind != TimedKind::atomic) wait_for_line(sm, o, score);
+    wait_for_own(sm, warp, op, o, score);
     sm.end = std::max(sm.end, op.kind == TimedKind::load || op.kind == TimedKind::atomic ? done : start + path);
     if (op.kind == TimedKind::async_copy) {
       if (score.ready > warp.open_copies.ready) warp.open_copies = score;
@@ -487,19 +513,6 @@ class Simulation {
       end = std::max(end, start + taken);
     }
     return end;
-  }
-
-  // Finds the words of global memory that several blocks swap: SMs that are not in the simulation do so too.
-  void find_words_of_several() {
-    std::unordered_map<std::uint32_t, std::size_t> swapped_by;
-    for (std::size_t b = 0; b < in_.trace.blocks.size(); ++b) {
-      for (const WarpTrace& warp : in_.trace.blocks[b].warps) {
-        for (const Swaps& each : warp.swaps) {
-          if (each.shared) continue;
-          if (swapped_by.try_emplace(each.word, b).first->second != b) words_of_several_.insert(each.word);
-        }
-      }
-    }
   }
 
   // Asks L2, and what is behind it, for the sectors of a request that is past the SM's own caches: how long it is held
@@ -588,6 +601,34 @@ class Simulation {
     score.conflict_share = 0;
   }
 
+  // The same of what its own block asked for: all of that is in the simulation.
+  void wait_for_own(SimSm& sm, const SimWarp& warp, const TimedOp& op, const Outcome& o, Score& score) const {
+    const SimBlock& block = sm.blocks[warp.sim_block];
+    for (const Found& found : notes_of(warp.trace->found, warp, op)) {
+      const auto [at, key] = asked(sm, block, found.fetching_warp, found.fetch);
+      if (at->key != key) {
+        const SimWarp& fetching = sm.warps[block.first_warp + found.fetching_warp];
+        if (found.fetch < fetching.first_outcome) continue;  // long ago
+        // Here this one comes first: it waits as long as the other did.
+        const Outcome& fetch = fetching.trace->outcomes[found.fetch];
+        const bool dram = fetch.dram_read_sectors != 0 || fetch.arrives == Arrival::from_dram;
+        const double latency = dram ? m_.dram_latency_cycles : m_.l2_latency_cycles;
+        *at = {key, now_ + round_up(latency), dram ? Wait::dram : Wait::l2};
+      }
+      if (at->ready > score.ready) score = {at->ready, score.pc, at->cause, 0};
+    }
+    if (o.l2_read_sectors == 0 && o.dram_read_sectors == 0) return;
+    const auto [at, key] = asked(sm, block, warp.trace->warp, outcome_place(warp, op));
+    *at = {key, score.ready, score.cause};
+  }
+
+  // Where it is kept when a request of a warp of the block is over, and its key; another's may be there.
+  static std::pair<SimSm::Asked*, std::uint64_t> asked(SimSm& sm, const SimBlock& block, std::uint32_t warp,
+                                                       std::size_t outcome) {
+    const std::uint64_t key = block.number << 38 ^ std::uint64_t{warp} << 32 ^ outcome;  // a block has at most 32 warps
+    return {&sm.asked[mix(key) % kAskedHashes], key};
+  }
+
   // `told`: of a barrier that only a run tells.
   void arrive(SimSm& sm, SimWarp& warp, const TimedOp& op, const Outcome& told) {
     SimBlock& block = sm.blocks[warp.sim_block];
@@ -649,7 +690,7 @@ class Simulation {
   template <class Note>
   static std::span<const Note> notes_of(const std::vector<Note>& all, const SimWarp& warp, const TimedOp& op) {
     if (all.empty() || op.memory < 0 || !entered(warp, op)) return {};
-    const auto outcome = static_cast<std::uint32_t>(warp.parts[op.part] + static_cast<std::size_t>(op.memory));
+    const auto outcome = static_cast<std::uint32_t>(outcome_place(warp, op));
     const auto first = std::lower_bound(all.begin(), all.end(), outcome,
                                         [](const Note& note, std::uint32_t of) { return note.outcome < of; });
     return {first, std::find_if(first, all.end(), [&](const Note& note) { return note.outcome != outcome; })};
@@ -783,6 +824,7 @@ class Simulation {
     }
     warp.schedule = &schedule;
     warp.entry = entry;
+    warp.first_outcome = warp.outcome;
     warp.outcome = outcome;
     warp.op = 0;
     return true;
@@ -860,6 +902,7 @@ class Simulation {
 
   const ClockInput& in_;
   const Machine& m_;
+  const Words& words_of_several_;
   std::vector<std::uint32_t> traces_;
   std::uint64_t blocks_;                                                              // to run
   double dram_sector_full_, l2_sector_full_, dram_sector_, l2_sector_, port_sector_;  // cycles
@@ -869,8 +912,7 @@ class Simulation {
   std::vector<SimSm> sms_;
   std::vector<bool> orders_stores_;  // by PTX instruction: it waits until what was stored before it can be seen
   double others_ = 1;                // SMs of the machine for each that is simulated
-  std::unordered_set<std::uint32_t> words_of_several_;  // of global memory, by hash: several blocks swap them
-  std::unordered_map<std::uint32_t, double> swapped_;   // of global memory, by hash: the end of a word's last swap
+  std::unordered_map<std::uint32_t, double> swapped_;  // of global memory, by hash: the end of a word's last swap
   SharedServer l2_, dram_;
   std::vector<Cycle> starts_;  // of the blocks, in order
   std::uint64_t live_blocks_ = 0;

@@ -124,6 +124,7 @@ inline constexpr std::size_t kNotEntered = ~std::size_t{0};
 struct SimWarp {
   const WarpTrace* trace = nullptr;
   std::size_t entry = 0, outcome = 0;  // in the trace: next basic block; its first outcome
+  std::size_t first_outcome = 0;       // of what it runs now
   const Schedule* schedule = nullptr;
   std::vector<std::size_t> parts;  // of the schedule: first outcome of each, kNotEntered where the warp did not come
   std::uint32_t op = 0;
@@ -160,6 +161,13 @@ struct SimSm {
     std::uint16_t hash = 0;
   };
   std::vector<Arriving> arriving;
+  // When the requests of its warps that L1 could not answer were, or will be, over: the latest of each place.
+  struct Asked {
+    std::uint64_t key = ~0ull;
+    Cycle ready = 0;
+    Wait cause = Wait::l2;
+  };
+  std::vector<Asked> asked;
   // The end of the last swap of a word of shared memory, by block of the SM and hash (Swaps::word).
   std::unordered_map<std::uint64_t, double> swapped;
   double path_closed_until = 0;                       // for want of room among the sectors in flight

@@ -16,18 +16,17 @@ struct BlockWork {
   std::uint64_t longest_warp = 0;    // of the warp with most
   std::uint64_t memory = 0;          // lines and sectors at L1, wavefronts of shared memory, lines asked of L2
   std::uint64_t latency_cycles = 0;  // of all its warps, as if each were alone and its loads all came from L2
-  std::uint64_t l2_requests = 0;     // of all its warps: what L1 could not answer, and stores
   // Of the warp with most, as if all that it asked L2 for came from DRAM, one by one.
   std::uint64_t longest_wait_cycles = 0;
-  // Which ways its warps went: sums of two hashes of the last basic blocks, over all entries (PathSums).
+  // Which ways its warps went, and past which instructions: sums of two hashes (PathSums).
   std::array<std::uint64_t, 2> path = {};
 
   double cost() const { return static_cast<double>(instructions + memory); }
 };
 
-// What the basic blocks that a warp enters add up to. Warps that enter the same ones in the same order have the same
-// sums; those that enter others, or in another order within the last eight, almost never. A loop's iterations add up,
-// so that a few more change little.
+// What the basic blocks that a warp enters, and the instructions that it passes by, add up to. Warps that enter the
+// same ones in the same order have the same sums; those that enter others, or in another order within the last eight,
+// almost never. A loop's iterations add up, so that a few more change little.
 struct PathSums {
   std::uint64_t latency_cycles = 0;
   std::uint64_t last = 0;  // basic blocks, the latest in the low byte
@@ -35,9 +34,16 @@ struct PathSums {
 
   void enter(std::uint32_t block, std::int64_t latency) {
     latency_cycles += static_cast<std::uint64_t>(latency);
-    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;  // 2^64 / golden ratio (Knuth, TAOCP 3, 6.4)
     last = last << 8 ^ block;
-    std::uint64_t hash = last * kOdd;
+    add(last);
+  }
+  // A guard leaves out the instruction in all lanes: what others load at once may so be loaded one after the other.
+  void skip(std::uint32_t pc) { add(last ^ std::uint64_t{pc} << 32); }
+
+ private:
+  void add(std::uint64_t way) {
+    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;  // 2^64 / golden ratio (Knuth, TAOCP 3, 6.4)
+    std::uint64_t hash = way * kOdd;
     hash = (hash ^ hash >> 32) * kOdd;
     sums[0] += hash >> 40;
     sums[1] += hash >> 16 & 0xff'ffff;

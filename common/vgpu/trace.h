@@ -10,7 +10,7 @@
 
 namespace roofwalk::vgpu {
 
-// What a load finds in a cache although it is only on its way there: somebody else asked for it in the same round of
+// What a load finds in a cache although it is only on its way there: another block asked for it in the same round of
 // turns (grid.h), which hardware runs at the same time.
 enum class Arrival : std::uint8_t { none, from_l2, from_dram };
 
@@ -56,11 +56,22 @@ struct Swaps {
   bool shared = false;  // in shared memory; else in global memory
 };
 
+// A load that finds what another of its block has fetched, or itself: it is not over before the fetch is.
+struct Found {
+  std::uint32_t outcome = 0;        // place of the load's outcome among the warp's
+  std::uint32_t fetching_warp = 0;  // of the block
+  std::uint32_t fetch = 0;          // place of the fetch's outcome among that warp's
+  bool operator==(const Found&) const = default;
+};
+
 struct WarpTrace {
+  std::uint64_t block = 0;            // linear, within the grid
+  std::uint32_t warp = 0;             // of the block
   std::vector<std::uint32_t> blocks;  // basic blocks in the order of entry
-  std::vector<Outcome> outcomes;   // for each entry, one for each memory instruction of that basic block, in PTX order
-  std::vector<Meeting> meetings;   // ascending by outcome
-  std::vector<Swaps> swaps;        // ascending by outcome; one for each word
+  std::vector<Outcome> outcomes;      // for each entry, one for each memory instruction of that block, in PTX order
+  std::vector<Meeting> meetings;      // ascending by outcome, as all that follow
+  std::vector<Swaps> swaps;           // one for each word
+  std::vector<Found> found;
   std::uint64_t instructions = 0;  // PTX instructions of these entries
 };
 

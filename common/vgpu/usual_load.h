@@ -33,6 +33,7 @@ inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uin
     ++site.served_by_l1;
   } else {
     site.l2_read_sectors += missed;
+    sm.l1.end_fetch();
     sm.l2_log.end_request(L2Log::Kind::load, op->pc, nullptr, 0);
   }
 }

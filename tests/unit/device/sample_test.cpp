@@ -131,6 +131,27 @@ constexpr Mixture kMixtures[] = {
   }
   out[thread] = sum;
 )"},
+    // The same instructions, lines and sectors: guards choose between loads one by one and all at once.
+    {"HalfWaitBehindGuards", R"(
+  int at_once = hash & 1, link = 0;
+  float x[8], y[8], sum = 0;
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    x[i] = 0;
+    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.f32 %0, [%1];\n}"
+                 : "+f"(x[i]) : "l"(in + thread + 8192 * i), "r"(at_once));
+  }
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    y[i] = 0;
+    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.f32 %0, [%1];\n}"
+                 : "+f"(y[i]) : "l"(in + thread + 8192 * i + link), "r"(1 - at_once));
+    link = __float_as_int(y[i]);
+  }
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) sum += x[i] + y[i];
+  out[thread] = sum;
+)"},
     // Few instructions and bytes, and long waits: the grid waits, too.
     {"TheLastWaits", R"(
   float sum = 0;

@@ -50,14 +50,14 @@ TEST(L1, PowerOfTwoStridesSpreadOverTheSets) {
   }
 }
 
-TEST(L1, AskingWhetherALineCameChangesNothing) {
+TEST(L1, AskingWhoFetchedALineChangesNothing) {
   L1Cache cache(2 * kLineBytes, 2);
   cache.read(1, 1);
-  cache.begin_round();
+  cache.end_fetch();
   cache.read(2, 1);
-  EXPECT_FALSE(cache.came_this_round(1));
-  EXPECT_TRUE(cache.came_this_round(2));
-  EXPECT_FALSE(cache.came_this_round(3));
+  EXPECT_EQ(cache.fetch_of(1), 1u);
+  EXPECT_EQ(cache.fetch_of(2), 2u);
+  EXPECT_EQ(cache.fetch_of(3), 0u);
   EXPECT_EQ(cache.read(1, 1), 0u);
   EXPECT_EQ(cache.read(2, 1), 0u);
 }

@@ -122,7 +122,11 @@ class GuardedClock : public Clock {
     for (std::uint32_t b = 0; b < 3; ++b) program.blocks[b].memory = {b};
     GridTrace trace;
     trace.complete = true;
-    trace.blocks.push_back({0, {{path, outcomes, {}, {}, path.size()}}, path.size(), path.size()});
+    WarpTrace warp;
+    warp.blocks = path;
+    warp.outcomes = outcomes;
+    warp.instructions = path.size();
+    trace.blocks.push_back({.warps = {warp}, .instructions = path.size(), .work = {.instructions = path.size()}});
     return read_clock({machine_, program, schedules_, trace, 1, 1, true});
   }
 

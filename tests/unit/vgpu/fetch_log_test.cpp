@@ -1,0 +1,52 @@
+// Which lines of a cache may still be on their way, and who fetched them.
+#include "common/vgpu/fetch_log.h"
+
+#include <gtest/gtest.h>
+
+namespace roofwalk::vgpu {
+namespace {
+
+Machine small_machine() {
+  Machine machine;
+  machine.sectors_in_flight_per_sm = 4;
+  machine.dram_latency_cycles = 100;
+  return machine;
+}
+
+TEST(FetchLog, FindsWhoFetchedUntilOthersMustHaveArrivedInstead) {
+  FetchLog log(small_machine(), 1);
+  WarpTrace trace;
+  trace.block = 7;
+  trace.warp = 3;
+  EXPECT_EQ(log.find(1), nullptr);
+  log.note(1, trace, 20);
+  const Fetch* const fetch = log.find(1);
+  ASSERT_NE(fetch, nullptr);
+  EXPECT_EQ(fetch->block, 7u);
+  EXPECT_EQ(fetch->warp, 3u);
+  EXPECT_EQ(fetch->outcome, 20u);
+  EXPECT_EQ(log.find(5), nullptr);  // would lie in the same place
+  log.note(5, trace, 24);
+  EXPECT_EQ(log.find(1), nullptr);
+}
+
+TEST(FetchLog, WhatWasFetchedALatencyAgoHasArrived) {
+  FetchLog log(small_machine(), 1);
+  log.begin_round(1, 0);   // fetches 1 and 2
+  log.begin_round(3, 40);  // fetch 3
+  log.begin_round(4, 99);
+  EXPECT_TRUE(log.may_arrive(2, 4));
+  log.begin_round(4, 140);  // the first round was over by 40
+  EXPECT_FALSE(log.may_arrive(2, 4));
+  EXPECT_TRUE(log.may_arrive(3, 4));
+}
+
+TEST(FetchLog, NoMoreAreOnTheirWayThanFit) {
+  FetchLog log(small_machine(), 1);
+  log.begin_round(1, 0);
+  EXPECT_TRUE(log.may_arrive(1, 5));
+  EXPECT_FALSE(log.may_arrive(1, 6));
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu
