@@ -23,6 +23,20 @@ Character character_at(std::string_view text, std::size_t at) {
   return {code, bytes};
 }
 
+std::string utf8_of(char32_t code) {
+  constexpr char32_t kPart = 0x3f;  // of a byte that goes on
+  if (code < 0x80) return {static_cast<char>(code)};
+  std::string tail;
+  const auto shift = [&] {
+    tail.insert(tail.begin(), static_cast<char>(0x80 | (code & kPart)));
+    code >>= 6;
+  };
+  shift();
+  char32_t first = 0xc0, room = 0x20;  // of the first byte: its mark, and what fits beside it
+  for (; code >= room; first |= room, room >>= 1) shift();
+  return static_cast<char>(first | code) + tail;
+}
+
 bool is_harmless(char32_t code) {
   // Unicode's Bidi_Control, Line_Separator, Paragraph_Separator, and of Default_Ignorable_Code_Point what no script
   // needs.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace roofwalk {
@@ -14,6 +15,9 @@ struct Character {
 
 // The one that begins at `at`, which is within the text.
 Character character_at(std::string_view text, std::size_t at);
+
+// A character in UTF-8.
+std::string utf8_of(char32_t code);
 
 // Not one of these: control characters (C0, DEL, C1), marks that turn the direction in which a text is read, separators
 // of lines, marks that nobody sees. Joiners stay: some scripts, and emoji, cannot be written without them.

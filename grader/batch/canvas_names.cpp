@@ -106,16 +106,21 @@ bool may_be_canvas(const CanvasMark& mark) {
   return !has_large_letters(mark.name) && !mark.id.starts_with('0') && !mark.file.starts_with('0');
 }
 
-// How many digits numbers have that are known for sure.
+// How many digits numbers have that are known for sure. People of another account that a class' own trusts have longer
+// ones (Shard::IDS_PER_SHARD of the gem switchman: 13 digits behind the account's number): they tell nothing of others,
+// and anybody may have one.
 struct NumberLengths {
+  static constexpr std::size_t kOfAnotherAccount = 14;
   std::size_t fewest = 0, most = 0;  // 0 where nothing is known
 
   void add(const std::string& number) {
+    if (number.size() >= kOfAnotherAccount) return;
     fewest = most == 0 ? number.size() : std::min(fewest, number.size());
     most = std::max(most, number.size());
   }
   bool allow(const std::string& number) const {
-    return most == 0 || (number.size() + 1 >= fewest && number.size() <= most + 1);
+    return most == 0 || number.size() >= kOfAnotherAccount ||
+           (number.size() + 1 >= fewest && number.size() <= most + 1);
   }
 };
 

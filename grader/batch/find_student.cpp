@@ -4,19 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "grader/batch/lms_names.h"
 #include "grader/text.h"
 
 namespace roofwalk {
-namespace {
-
-std::string small_letters(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
-}  // namespace
 
 Result<const StudentRow*> find_student(const Gradebook& book, const std::string& typed) {
   const auto all_that = [&](const auto& fits) {

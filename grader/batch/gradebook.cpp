@@ -144,13 +144,14 @@ bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) 
 }
 
 // Of the same bytes. What a platform once called on time was, or was made so by another deadline: handing it in again
-// does not change it, nor does a download's time without marks. A mark of one moment may have come when the platform's
-// files were graded by themselves.
+// does not change it, nor does a download's time without marks. Where that time is late, the platform's mark counts,
+// whichever came first: it may have come when the platform's files were graded by themselves.
 bool is_earlier(const Entry& entry, const Entry& known) {
   const bool is_on_time = entry.mark == LateMark::on_time, was_on_time = known.mark == LateMark::on_time;
   if (is_on_time != was_on_time) return is_on_time;
   const bool has_mark = entry.mark != LateMark::none, had_mark = known.mark != LateMark::none;
-  if (has_mark != had_mark && entry.submitted_at_s == known.submitted_at_s) return has_mark;
+  const Entry& timed = has_mark ? known : entry;
+  if (has_mark != had_mark && (timed.late_days > 0 || entry.submitted_at_s == known.submitted_at_s)) return has_mark;
   return entry.submitted_at_s < known.submitted_at_s;
 }
 
@@ -164,7 +165,9 @@ struct Rows {
   const std::string& add(const Owner& owner, std::size_t columns) {
     const auto by = [&] { return by_id.try_emplace(owner.lms_id, owner.student).first->second; };
     const std::string& name = first[owner.student] = is_persons(owner.lms_id) ? by() : owner.student;
-    by_student.try_emplace(name, StudentRow{owner, std::vector<Cell>(columns), std::nullopt});
+    StudentRow& row =
+        by_student.try_emplace(name, StudentRow{owner, std::vector<Cell>(columns), std::nullopt}).first->second;
+    if (owner.student != name) row.also_called.push_back(owner);
     return name;
   }
 

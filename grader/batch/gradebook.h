@@ -64,6 +64,7 @@ struct StudentRow {
   std::vector<Cell> cells;              // one a column
   std::optional<double> total_percent;  // nothing while a cell is not graded
   std::vector<LeftOut> left_out = {};   // what came of this student and could not be graded
+  std::vector<Owner> also_called = {};  // of the same number: names change
 };
 
 struct Gradebook {

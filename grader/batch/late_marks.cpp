@@ -3,18 +3,23 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace roofwalk {
 namespace {
 
-// What is marked in one zip or folder.
+using Students = std::set<std::string>;
+
+// What is marked in one zip or folder, with deadlines.
 struct Marked {
-  std::set<std::string> students;
-  std::map<std::string, std::set<std::string>> by_chapter;  // its students
-  std::set<std::string> own;                                // chapters
-  std::set<std::int64_t> deadlines_s;                       // of those
+  Students students;
+  std::map<std::string, Students> by_chapter;
+  std::map<std::int64_t, Students> by_deadline_s;
+  std::set<std::string> own;           // chapters
+  std::set<std::int64_t> deadlines_s;  // of those
 };
 
 std::string zip_of(const Submission& submission) { return submission.label.substr(0, submission.label.find('/')); }
@@ -24,42 +29,80 @@ std::optional<std::int64_t> deadline_of(const CourseTerms& terms, const std::str
   return found == nullptr ? std::nullopt : found->deadline_s;
 }
 
+// By zip: whether those count whose number the platform wrote, and no others. One student may be behind several other
+// names, but not behind most where few have a number.
+std::map<std::string, bool> numbers_count_in(const Handed& handed) {
+  std::map<std::string, std::pair<Students, Students>> zips;  // with a number and without
+  for (const Submission& s : handed.submissions) {
+    if (s.owner.mark == LateMark::none) continue;
+    auto& [with, without] = zips[zip_of(s)];
+    (s.owner.lms_id.empty() ? without : with).insert(s.owner.student);
+  }
+  std::map<std::string, bool> out;
+  for (const auto& [name, students] : zips) out[name] = 2 * students.first.size() >= students.second.size();
+  return out;
+}
+
+// The chapters and deadlines that a zip's marks speak of.
+void find_own(Marked& zip, const CourseTerms& terms) {
+  std::size_t most = 0;
+  for (const auto& [deadline_s, students] : zip.by_deadline_s) most = std::max(most, students.size());
+  for (const auto& [deadline_s, students] : zip.by_deadline_s) {
+    if (2 * students.size() >= zip.students.size() || students.size() == most) zip.deadlines_s.insert(deadline_s);
+  }
+  for (const auto& [chapter, students] : zip.by_chapter) {
+    if (zip.deadlines_s.contains(*deadline_of(terms, chapter))) zip.own.insert(chapter);
+  }
+}
+
 std::map<std::string, Marked> marked_in(const Handed& handed, const CourseTerms& terms) {
   std::map<std::string, Marked> zips;
-  // Those whose number the platform wrote, where there are any: one student may be behind several other names.
-  std::set<std::string> with_numbers;  // zips
-  for (const Submission& s : handed.submissions) {
-    if (s.owner.mark != LateMark::none && !s.owner.lms_id.empty()) with_numbers.insert(zip_of(s));
-  }
+  const std::map<std::string, bool> numbers_count = numbers_count_in(handed);
   for (const Submission& s : handed.submissions) {
     if (s.owner.mark == LateMark::none) continue;
     Marked& zip = zips[zip_of(s)];
-    if (s.owner.lms_id.empty() && with_numbers.contains(zip_of(s))) continue;
+    const auto deadline_s = deadline_of(terms, s.chapter);
+    if (!deadline_s || (s.owner.lms_id.empty() && numbers_count.at(zip_of(s)))) continue;
     zip.students.insert(s.owner.student);
     zip.by_chapter[s.chapter].insert(s.owner.student);
+    zip.by_deadline_s[*deadline_s].insert(s.owner.student);
   }
-  for (auto& [name, zip] : zips) {
-    for (const auto& [chapter, students] : zip.by_chapter) {
-      if (2 * students.size() < zip.students.size()) continue;
-      zip.own.insert(chapter);
-      if (const auto deadline_s = deadline_of(terms, chapter)) zip.deadlines_s.insert(*deadline_s);
-    }
-  }
+  for (auto& [name, zip] : zips) find_own(zip, terms);
   return zips;
 }
 
-// Whether its mark tells if it came before its chapter's deadline. What came before one came before any later one.
-bool says_enough(const Submission& submission, const Marked& zip, const CourseTerms& terms) {
+// When each chapter was first in a download with marks.
+std::map<std::string, std::int64_t> first_marked_s(const std::vector<Submission>& before) {
+  std::map<std::string, std::int64_t> first;
+  for (const Submission& s : before) {
+    if (s.owner.mark == LateMark::none) continue;
+    const auto [at, is_new] = first.try_emplace(s.chapter, s.submitted_at_s);
+    if (!is_new) at->second = std::min(at->second, s.submitted_at_s);
+  }
+  return first;
+}
+
+// Whether its mark tells if it came before its chapter's deadline. `was_marked`: an earlier download held the chapter
+// with marks, of its own assignment.
+bool says_enough(const Submission& submission, const Marked& zip, bool was_marked, const CourseTerms& terms) {
   const auto deadline_s = deadline_of(terms, submission.chapter);
-  if (!deadline_s || zip.own.contains(submission.chapter) || zip.deadlines_s.contains(*deadline_s)) return true;
-  return submission.owner.mark == LateMark::on_time && !zip.deadlines_s.empty() &&
-         *deadline_s > *zip.deadlines_s.rbegin();
+  if (!deadline_s || zip.deadlines_s.empty()) return true;
+  const bool is_late = submission.owner.mark == LateMark::late, is_own = zip.deadlines_s.contains(*deadline_s);
+  // What came before one deadline came before any later one.
+  if (!is_own) return !is_late && *deadline_s > *zip.deadlines_s.rbegin();
+  if (zip.deadlines_s.size() == 1) return true;
+  // The platform means one of several. All of the zip came before its download.
+  const bool is_in_time = submission.submitted_at_s <= *deadline_s;
+  if (is_late) return !is_in_time;
+  return is_in_time || *deadline_s == *zip.deadlines_s.rbegin() || !was_marked;
 }
 
 }  // namespace
 
-std::vector<std::string> drop_foreign_marks(Handed& handed, const CourseTerms& terms) {
+std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Submission>& before,
+                                            const CourseTerms& terms) {
   const std::map<std::string, Marked> zips = marked_in(handed, terms);
+  const std::map<std::string, std::int64_t> first_s = first_marked_s(before);
   std::vector<std::string> lines;
   for (const auto& [name, zip] : zips) {
     if (zip.deadlines_s.size() > 1) {
@@ -71,15 +114,19 @@ std::vector<std::string> drop_foreign_marks(Handed& handed, const CourseTerms& t
   }
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> foreign;  // labels by zip and chapter
   for (Submission& s : handed.submissions) {
-    if (s.owner.mark == LateMark::none || says_enough(s, zips.at(zip_of(s)), terms)) continue;
+    if (s.owner.mark == LateMark::none) continue;
+    const auto first = first_s.find(s.chapter);
+    const bool was_marked = first != first_s.end() && first->second < s.submitted_at_s;
+    if (says_enough(s, zips.at(zip_of(s)), was_marked, terms)) continue;
     s.owner.mark = LateMark::none;
     foreign[{zip_of(s), s.chapter}].push_back(s.label);
   }
   for (const auto& [place, labels] : foreign) {
-    lines.push_back(
-        fmt::format("{} and {} more files are of {}, and most beside them of {}: the platform's mark says "
-                    "nothing of its deadline, so their time counts, which is that of the download",
-                    labels.front(), labels.size() - 1, place.second, fmt::join(zips.at(place.first).own, ", ")));
+    lines.push_back(fmt::format(
+        "{}{} of {}: the platform's mark says nothing of its deadline in a zip of {}, so the time of the download "
+        "counts",
+        labels.front(), labels.size() > 1 ? fmt::format(" and {} more files are", labels.size() - 1) : " is",
+        place.second, fmt::join(zips.at(place.first).own, ", ")));
   }
   return lines;
 }

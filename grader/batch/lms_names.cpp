@@ -1,5 +1,7 @@
 #include "grader/batch/lms_names.h"
 
+#include <wctype.h>
+
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -216,7 +218,23 @@ NamedFile owner_of_folder(const std::string& name) {
   return {{student_name(name), "", {}}, name, NamedBy::name};
 }
 
-std::string name_letters(const std::string& name) {
+std::string small_letters(const std::string& text) {
+  // The one locale that a C library always has and that knows all alphabets.
+  static const locale_t everywhere = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  constexpr wint_t kFinalSigma = 0x3c2, kSigma = 0x3c3;
+  std::string small;
+  for (std::size_t i = 0; i < text.size();) {
+    const Character one = character_at(text, i);
+    const auto code = static_cast<wint_t>(one.code.value_or(0));
+    wint_t lower = everywhere != nullptr ? ::towlower_l(code, everywhere) : ::towlower(code);
+    if (lower == kFinalSigma) lower = kSigma;  // a capital one does not tell them apart
+    small += one.code && lower != code ? utf8_of(static_cast<char32_t>(lower)) : text.substr(i, one.bytes);
+    i += one.bytes;
+  }
+  return small;
+}
+
+std::string name_letters(const std::string& given) {
   // Of U+00C0 to U+017F (Latin-1 Supplement, Latin Extended-A), by code; a space is no letter.
   constexpr std::string_view kBase =
       "aaaaaaaceeeeiiiidnooooo ouuuuytsaaaaaaaceeeeiiiidnooooo ouuuuyty"
@@ -224,12 +242,13 @@ std::string name_letters(const std::string& name) {
       "uuuuww"
       "yyyzzzzzzs";
   static_assert(kBase.size() == 0x180 - 0xc0);
+  const std::string name = small_letters(given);
   std::string letters;
   for (std::size_t i = 0; i < name.size();) {
     const Character one = character_at(name, i);
     const char32_t code = one.code.value_or(0xfffd);
     if (code < 0x80) {
-      if (std::isalnum(static_cast<int>(code)) != 0) letters += static_cast<char>(std::tolower(static_cast<int>(code)));
+      if (std::isalnum(static_cast<int>(code)) != 0) letters += static_cast<char>(code);
     } else if (code >= 0xc0 && code < 0xc0 + kBase.size()) {
       const char base = kBase[code - 0xc0];
       if (base != ' ') letters += base;

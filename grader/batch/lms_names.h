@@ -85,6 +85,9 @@ Owner owner_with_id(const std::string& name, const std::string& id);
 // The same where somebody may have chosen the number.
 Owner owner_with_unproven_id(const std::string& name, const std::string& id);
 
+// All of a text in small letters, of whatever alphabet; bytes that are not UTF-8 stay.
+std::string small_letters(const std::string& text);
+
 // The letters and digits of a name, in small letters, Latin ones without their accents, however these are written: two
 // spellings of one name have the same.
 std::string name_letters(const std::string& name);

@@ -115,7 +115,8 @@ int grade_class(Session& session, const GradeCommand& command) {
               [&](const std::string& sha256, const std::string& bytes) { return batch.keep_source(sha256, bytes); }),
       kUsage);
   for (const std::string& line : handed.told) tell(line);
-  for (const std::string& line : drop_foreign_marks(handed, batch.terms())) tell(line);
+  const std::vector<Submission> before = value_or_fail(batch.store().submissions());
+  for (const std::string& line : drop_foreign_marks(handed, before, batch.terms())) tell(line);
   value_or_fail(batch.store().add(handed));
   const std::vector<Submission> named = paths.empty() ? handed_in_before(batch, wanted) : handed.submissions;
   const Bench& bench = session.measured_bench();

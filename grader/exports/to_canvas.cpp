@@ -5,9 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "common/base/pattern.h"
 #include "grader/batch/lms_names.h"
@@ -83,10 +86,8 @@ std::string name_key(const std::string& name) {
   std::string text = name;
   if (const std::size_t comma = name.find(", "); comma != std::string::npos)
     text = name.substr(comma + 2) + name.substr(0, comma);
-  std::string key;
-  for (const char c : text) {
-    if (c != ' ' && c != '-' && c != '\'') key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
+  std::string key = small_letters(text);
+  std::erase_if(key, [](char c) { return c == ' ' || c == '-' || c == '\''; });
   return key;
 }
 
@@ -113,13 +114,28 @@ bool may_be_one(const std::string& a, const std::string& b) {
   return std::any_of(own.begin(), own.end(), [&](const std::string& form) { return other.contains(form); });
 }
 
+// A number as Canvas writes it, in the language of the course: 9.50, 9,50, 1,000.00 or 1.000,00. nullopt: none.
+std::optional<double> number_in(const std::string& cell) {
+  constexpr std::size_t kGroup = 3;
+  std::string text = trimmed(cell);
+  const std::size_t mark = text.find_last_of(".,");
+  if (mark != std::string::npos) {
+    const bool has_both = text.find('.') != std::string::npos && text.find(',') != std::string::npos;
+    const bool is_group = !has_both && text[mark] == ',' && text.size() - mark - 1 == kGroup;
+    const std::string behind = text.substr(mark + 1);
+    std::erase_if(text, [](char c) { return c == '.' || c == ','; });
+    if (!is_group) text.insert(text.size() - behind.size(), ".");
+  }
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0' && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
 // Canvas writes 9.50 for 9.5.
 bool is_same(const std::string& a, const std::string& b) {
-  const std::string x = trimmed(a), y = trimmed(b);
-  if (x == y) return true;
-  char *x_end = nullptr, *y_end = nullptr;
-  const double x_value = std::strtod(x.c_str(), &x_end), y_value = std::strtod(y.c_str(), &y_end);
-  return !x.empty() && !y.empty() && *x_end == '\0' && *y_end == '\0' && x_value == y_value;
+  if (trimmed(a) == trimmed(b)) return true;
+  const std::optional<double> x = number_in(a), y = number_in(b);
+  return x && y && *x == *y;
 }
 
 bool is_address(const std::string& id) { return id.find('@') != std::string::npos; }
@@ -150,19 +166,21 @@ std::string without_id(const Owner& owner) {
 
 struct Placed {
   const StudentRow* student = nullptr;
+  bool by_id = false;   // by a number that Canvas wrote, both here and there
   std::string trouble;  // why nobody can say who it is
 };
 
 // The file's numbers and names, those of all its rows.
 struct Known {
-  std::set<std::string> ids;
+  std::set<std::string> ids;  // Canvas', and those of logins and SIS
+  std::set<std::string> canvas_ids;
   std::multiset<std::string> names;
 };
 
-// A quiz's number stands right behind a name: where that ends with digits, the number that the file knows is the end of
-// it.
-bool ends_with_known(const std::string& id, const Known& known) {
-  for (std::size_t at = 1; at < id.size(); ++at) {
+// A quiz's number stands right behind a name: where that ends with digits, a number that the file knows is the end of
+// it, and has so many digits at least.
+bool ends_with_known(const std::string& id, const Known& known, std::size_t fewest) {
+  for (std::size_t at = 1; at + fewest <= id.size(); ++at) {
     if (known.ids.contains(id.substr(at))) return true;
   }
   return false;
@@ -171,25 +189,37 @@ bool ends_with_known(const std::string& id, const Known& known) {
 // By a number, where the name does not say another: a student may have typed it, or it is another platform's. Whoever
 // has one that the whole file does not know goes by name, as others do: platforms number people differently; only
 // addresses are the same everywhere. Only where nobody has a number may what the student is called be one: names are
-// people's own. A number that its student may have chosen is no more than a name is.
+// people's own, and so are logins in places. What Canvas itself numbered is one person's, and a number or a login of
+// another row is nobody's name. A number that its student may have chosen is no more than a name is.
 Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, const Known& known) {
+  constexpr std::size_t kCanvasDigits = 4;  // shorter ones are the end of many a number
   const std::set<std::string> own = ids_of(row, heads);
-  const std::string name = name_key(row[heads.student]);
+  const std::string name = name_key(row[heads.student]), canvas_id = id_key(row[heads.id]);
   const bool has_address = std::any_of(own.begin(), own.end(), is_address);
-  std::vector<const StudentRow*> by_number, by_name;
+  const auto is_own = [&](const std::string& id) {
+    return own.contains(id) && (id == canvas_id || !known.canvas_ids.contains(id));
+  };
+  std::vector<const StudentRow*> by_id, by_number, by_name;
   std::string trouble;
   for (const StudentRow& one : book.rows) {
     const std::string called = without_id(one.owner), id = id_key(number_of(one.owner.lms_id));
-    const bool is_number = one.owner.lms_id.empty() && own.contains(called);
-    if (own.contains(id)) {
-      if (called.empty() || may_be_one(called, row[heads.student])) {
-        (is_persons(one.owner.lms_id) ? by_number : by_name).push_back(&one);
+    const bool is_number = one.owner.lms_id.empty() && is_own(called);
+    const bool is_named = is_number || (name_key(called) == name && (!known.ids.contains(called) || is_own(called)));
+    const bool is_proven = is_persons(one.owner.lms_id);
+    if (!is_proven && ends_with_known(id, known, own.contains(id) ? kCanvasDigits : 1)) {
+      if (own.contains(id) || name_key(called) == name)
+        trouble = fmt::format("the number of {} may be another's", one.owner.student);
+    } else if (is_own(id)) {
+      const bool has_name = may_be_one(called, row[heads.student]) ||
+                            std::any_of(one.also_called.begin(), one.also_called.end(), [&](const Owner& other) {
+                              return may_be_one(without_id(other), row[heads.student]);
+                            });
+      if (called.empty() || has_name) {
+        (!is_proven ? by_name : id == canvas_id ? by_id : by_number).push_back(&one);
       } else {
         trouble = fmt::format("the number is {}'s, whose name is another", one.owner.student);
       }
-    } else if (!is_persons(one.owner.lms_id) && ends_with_known(id, known)) {
-      if (name_key(called) == name) trouble = fmt::format("the number of {} may be another's", one.owner.student);
-    } else if (!known.ids.contains(id) && (is_number || name_key(called) == name)) {
+    } else if (!known.ids.contains(id) && is_named) {
       if (has_address && is_address(id)) {
         trouble = fmt::format("the name is {}'s, whose address is another", one.owner.student);
       } else if (!is_number && known.names.count(name) > 1) {
@@ -199,16 +229,61 @@ Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, 
       }
     }
   }
-  const auto& fits = by_number.empty() ? by_name : by_number;
-  if (fits.size() > 1) return {nullptr, "several students of that name or number"};
-  if (fits.empty()) return {nullptr, trouble};
-  return {fits.front(), ""};
+  const auto& fits = !by_id.empty() ? by_id : !by_number.empty() ? by_number : by_name;
+  if (fits.size() > 1) return {nullptr, false, "several students of that name or number"};
+  if (fits.empty()) return {nullptr, false, trouble};
+  return {fits.front(), !by_id.empty(), ""};
 }
 
-// Rows that are no student: what is possible, and what Canvas adds for its own test student.
+// What is possible, and lines about columns, have no number, whatever they are called. Canvas' own test student is one.
 bool is_student(const CsvRow& row, const Heads& heads) {
-  return row.size() > heads.section && trimmed(row[heads.student]) != "Points Possible" &&
-         !trimmed(row[heads.id]).empty();
+  return row.size() > heads.section && !trimmed(row[heads.id]).empty();
+}
+
+Result<double> points_possible(const CsvTable& table, const Heads& heads) {
+  for (std::size_t i = 1; i < table.rows.size(); ++i) {
+    const CsvRow& row = table.rows[i];
+    if (row.size() <= heads.column || trimmed(row[heads.id]) != "" || trimmed(row.front()) != "Points Possible")
+      continue;
+    if (trimmed(row[heads.column]).empty()) break;
+    const std::optional<double> possible = number_in(row[heads.column]);
+    if (possible && *possible > 0) return *possible;
+    return Error{
+        .message = fmt::format("`{}` points are possible, which is no number above 0", trimmed(row[heads.column])),
+        .file = "",
+        .line = static_cast<int>(i + 1),
+        .advice = "set the assignment's points in Canvas, then export"};
+  }
+  return 100.0;
+}
+
+// Of each row of the file: which student it is. Where two fit one student, the one that Canvas' own number tells.
+std::vector<Placed> place_rows(const CsvTable& table, const Heads& heads, const Gradebook& book) {
+  Known known;
+  for (const CsvRow& row : table.rows) {
+    if (!is_student(row, heads)) continue;
+    known.ids.merge(ids_of(row, heads));
+    known.canvas_ids.insert(id_key(row[heads.id]));
+    known.names.insert(name_key(row[heads.student]));
+  }
+  std::vector<Placed> placed(table.rows.size());
+  std::map<const StudentRow*, std::pair<int, int>> fits;  // rows; those by Canvas' own number
+  for (std::size_t i = 1; i < table.rows.size(); ++i) {
+    if (!is_student(table.rows[i], heads)) continue;
+    placed[i] = student_of(table.rows[i], heads, book, known);
+    if (placed[i].student == nullptr) continue;
+    auto& [all, by_id] = fits[placed[i].student];
+    ++all;
+    by_id += placed[i].by_id ? 1 : 0;
+  }
+  for (Placed& one : placed) {
+    if (one.student == nullptr) continue;
+    const auto& [all, by_id] = fits.at(one.student);
+    if (all == 1 || (one.by_id && by_id == 1)) continue;
+    one.trouble = fmt::format("two rows of the file fit {}", one.student->owner.student);
+    one.student = nullptr;
+  }
+  return placed;
 }
 
 }  // namespace
@@ -230,42 +305,28 @@ Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& expor
   if (!chapter.empty() && at == book.columns.end())
     return Error{.message = fmt::format("`{}` is not among the chapters", chapter)};
 
-  double possible = 100;
-  for (const CsvRow& row : table.rows) {
-    if (row.size() <= heads.column || trimmed(row.front()) != "Points Possible") continue;
-    const std::string text = trimmed(row[heads.column]);
-    char* end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    if (end != text.c_str() && value > 0) possible = value;
-  }
+  ROOFWALK_TRY(const double possible, points_possible(table, heads));
   const auto cell_of = [&](const StudentRow& row) -> std::optional<double> {
     if (chapter.empty())
       return row.total_percent ? std::optional<double>(*row.total_percent * possible / 100) : std::nullopt;
     return row.cells[static_cast<std::size_t>(at - book.columns.begin())].points();
   };
 
-  Known known;
-  for (const CsvRow& row : table.rows) {
-    if (!is_student(row, heads)) continue;
-    known.ids.merge(ids_of(row, heads));
-    known.names.insert(name_key(row[heads.student]));
-  }
   CanvasResult result;
-  std::map<const StudentRow*, std::size_t> placed;
+  std::set<const StudentRow*> found_ones;
+  const std::vector<Placed> placed = place_rows(table, heads, book);
   for (std::size_t i = 1; i < table.rows.size(); ++i) {
     CsvRow& row = table.rows[i];
     if (!is_student(row, heads)) continue;
     const std::string id = trimmed(row[heads.id]);
-    const auto [found, trouble] = student_of(row, heads, book, known);
+    const StudentRow* const found = placed[i].student;
     if (found == nullptr) {
+      const std::string& trouble = placed[i].trouble;
       result.notes.push_back(fmt::format("{}: {}; the cell stays as it was", row[heads.student],
                                          trouble.empty() ? "no submission was found" : trouble));
       continue;
     }
-    if (!placed.emplace(found, i).second) {
-      result.notes.push_back(fmt::format("{}: two rows of the file fit {}", row[heads.student], found->owner.student));
-      continue;
-    }
+    found_ones.insert(found);
     const auto points = cell_of(*found);
     if (!points) {
       result.notes.push_back(fmt::format("{}: not graded yet; the cell stays as it was", row[heads.student]));
@@ -287,7 +348,7 @@ Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& expor
     ++result.filled;
   }
   for (const StudentRow& one : book.rows) {
-    if (placed.count(&one) == 0) result.notes.push_back(fmt::format("{}: is not in the file", one.owner.student));
+    if (!found_ones.contains(&one)) result.notes.push_back(fmt::format("{}: is not in the file", one.owner.student));
   }
   result.csv = write_csv(table);
   return result;

@@ -34,16 +34,24 @@ class LateMarks : public ::testing::Test {
     return marks;
   }
 
+  // In an earlier download.
+  void handed_in_before(const std::string& student, const std::string& chapter, LateMark mark) {
+    before_.push_back({{student, "", mark}, chapter, "hw0.zip/" + student + "_" + chapter, "sha", 150});
+  }
+
   CourseTerms terms_;
   Handed handed_;
+  std::vector<Submission> before_;
 };
 
 TEST_F(LateMarks, OfAnotherAssignmentSayNothing) {
   for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second");
   hand_in("eve", "first");
   hand_in("bob", "third");
-  EXPECT_THAT(drop_foreign_marks(handed_, terms_),
-              ElementsAre(HasSubstr("hw.zip/eve_first and 0 more files are of first, and most beside them of second")));
+  EXPECT_THAT(
+      drop_foreign_marks(handed_, before_, terms_),
+      ElementsAre(HasSubstr("hw.zip/eve_first is of first: the platform's mark says nothing of its deadline in a "
+                            "zip of second")));
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time, LateMark::none));
   EXPECT_THAT(marks_of("bob"), ElementsAre(LateMark::on_time, LateMark::on_time));  // before the later deadline, too
 }
@@ -53,7 +61,7 @@ TEST_F(LateMarks, AreCountedByPeopleWithNumbers) {
   for (const char* student : {"ada", "bob", "eve"})
     hand_in(student, "second", LateMark::on_time, std::string("4") + student[0]);
   for (const char* name : {"eve_1", "eve_2", "eve_3", "eve_4"}) hand_in(name, "first");
-  drop_foreign_marks(handed_, terms_);
+  drop_foreign_marks(handed_, before_, terms_);
   EXPECT_THAT(marks_of("eve_1"), ElementsAre(LateMark::none));
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time));
 }
@@ -61,8 +69,7 @@ TEST_F(LateMarks, AreCountedByPeopleWithNumbers) {
 TEST_F(LateMarks, LateForOneIsNotLateForTheNext) {
   for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second", LateMark::late);
   hand_in("ada", "third", LateMark::late);
-  EXPECT_THAT(drop_foreign_marks(handed_, terms_),
-              ElementsAre(HasSubstr("hw.zip/ada_third and 0 more files are of third")));
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), ElementsAre(HasSubstr("hw.zip/ada_third is of third")));
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::late, LateMark::none));
 }
 
@@ -70,16 +77,67 @@ TEST_F(LateMarks, OfOneAssignmentWithSeveralChaptersAreKept) {
   for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second");
   hand_in("ada", "first");
   hand_in("bob", "first");
-  EXPECT_THAT(drop_foreign_marks(handed_, terms_),
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_),
               ElementsAre(HasSubstr("hw.zip holds first, second, whose deadlines")));
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
   // Of one deadline, or none, there is nothing to tell, however few handed a chapter in.
   handed_.submissions.pop_back();
   terms_.chapters[0].deadline_s = terms_.chapters[1].deadline_s;
-  EXPECT_THAT(drop_foreign_marks(handed_, terms_), IsEmpty());
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
   terms_.chapters[0].deadline_s.reset();
-  EXPECT_THAT(drop_foreign_marks(handed_, terms_), IsEmpty());
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
+}
+
+// "Do one of three", and they are all due on one day.
+TEST_F(LateMarks, AreKeptWhereEachHandedInAnotherChapterOfOneDeadline) {
+  for (ChapterTerms& chapter : terms_.chapters) chapter.deadline_s = 100;
+  int i = 0;
+  for (const char* student : {"ada", "bob", "eve"}) hand_in(student, terms_.chapters[i++].chapter);
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
+  for (const char* student : {"ada", "bob", "eve"}) EXPECT_THAT(marks_of(student), ElementsAre(LateMark::on_time));
+}
+
+TEST_F(LateMarks, AreOfTheDeadlineThatMostHandedInFor) {
+  hand_in("ada", "first");
+  hand_in("bob", "second");
+  for (const char* student : {"eve", "gil"}) hand_in(student, "third");
+  hand_in("roe", "second");
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_),
+              ElementsAre(HasSubstr("holds second, third"), HasSubstr("hw.zip/ada_first is of first")));
+  EXPECT_THAT(marks_of("bob"), ElementsAre(LateMark::on_time));
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time));
+}
+
+// Who hands in all of their files with the second assignment hands in the first one's again.
+TEST_F(LateMarks, OfTheNextAssignmentSayNothingOfTheOneBefore) {
+  for (const char* student : {"ada", "bob", "eve"}) {
+    handed_in_before(student, "first", LateMark::late);
+    hand_in(student, "first");
+    hand_in(student, "second");
+  }
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_),
+              ElementsAre(HasSubstr("hw.zip holds first, second"), HasSubstr("_first and 2 more files are of first")));
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::none, LateMark::on_time));
+}
+
+// What lies in a download came before it.
+TEST_F(LateMarks, LateForOneIsNotLateForTheNextWhileThatIsNotDue) {
+  terms_.chapters[1].deadline_s = 1000;
+  for (const char* student : {"ada", "bob"}) {
+    hand_in(student, "first", LateMark::late);
+    hand_in(student, "second", LateMark::late);
+  }
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::late, LateMark::none));
+}
+
+// A team's name that ends with a digit can be read in two ways, and then it has no number.
+TEST_F(LateMarks, ANumberAmongManyWithoutCountsNoMoreThanOthers) {
+  for (const char* team : {"team_1", "team_2", "team_3"}) hand_in(team, "first");
+  hand_in("eves", "second", LateMark::on_time, "4830");
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("team_1"), ElementsAre(LateMark::on_time));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "grader/batch/canvas_names.h"
+
 namespace roofwalk {
 namespace {
 
@@ -203,11 +205,29 @@ TEST(LmsNames, OfStudentsStayApart) {
   EXPECT_EQ(owner_with_id("", "77").student, "(77)");
 }
 
+// Somebody of another account that the class' own trusts has numbers of 17 digits: what Canvas wrote is not ruled out
+// for being longer than others', or the learner's own file name would be left.
+TEST(LmsNames, NumbersOfAnotherAccountAreCanvasOwn) {
+  const std::string eves = "doeeve_10480000000048103_10480000007712393_x_48101_7712999_v.cu";
+  const CanvasNames with_ada({"lovelaceada_48101_7712391_v.cu", "sam_48200_7712900_v.cu", eves});
+  EXPECT_EQ(with_ada.of(eves)->id, "10480000000048103");
+  const CanvasNames without_ada({"sam_48200_7712900_v.cu", eves});
+  EXPECT_EQ(without_ada.of(eves)->id, "");  // nobody's
+  // A team that is called with a digit is read as before.
+  const CanvasNames with_team({"lovelaceada_48101_7712391_v.cu", "team_1_48105_7712395_v.cu", eves});
+  EXPECT_EQ(with_team.of("team_1_48105_7712395_v.cu")->id, "48105");
+}
+
 TEST(Names, OfTwoSpellingsHaveTheSameLetters) {
   EXPECT_EQ(name_letters("Jos\u00e9 O'N\u00fa\u00f1ez-\u017b\u00f3\u0142\u0107"), "joseonunezzolc");
   EXPECT_EQ(name_letters("Jose\u0301 O'Nu\u0301n\u0303ez-Z\u0307o\u0301\u0142c\u0301"), "joseonunezzolc");
   EXPECT_EQ(name_letters("\u674e \u5c0f\u9f99 2"), "\u674e\u5c0f\u9f992");
   EXPECT_EQ(name_letters("\u0179\u017f"), "zs");
+  // Canvas calls files in small letters, whatever the alphabet.
+  EXPECT_EQ(name_letters("\u0418\u0412\u0410\u041d\u041e\u0412"), "\u0438\u0432\u0430\u043d\u043e\u0432");
+  EXPECT_EQ(name_letters("\u03a3\u03bf\u03c6\u03af\u03b1 \u03a0\u03b1\u03c0\u03ac\u03c2"),
+            name_letters("\u03a3\u039f\u03a6\u038a\u0391 \u03a0\u0391\u03a0\u0386\u03a3"));
+  EXPECT_EQ(small_letters("\U00010400 \u1e9e A\xff"), "\U00010428 \u00df a\xff");
 }
 
 }  // namespace

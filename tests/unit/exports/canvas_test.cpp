@@ -97,6 +97,96 @@ TEST(Canvas, AChosenNumberBeatsNobodysName) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("several students of that name or number")));
 }
 
+// Names on Canvas are the learners' own where the school lets them, and so is what they register as.
+TEST(Canvas, WhoIsCalledAsAnothersLoginGetsNothingOfTheirs) {
+  Gradebook book = test::small_class();
+  book.rows[1].owner = {"ada", "", {}};  // a folder, called as logins are
+  std::string exported = kExported;
+  exported.insert(exported.find("\"Lovelace"), "ada,22,S5,eve,Lab,,,,\r\n");
+  const auto result = fill_canvas(book, exported, {"Roofwalk (42)", "vector-add"});
+  ASSERT_TRUE(result);
+  EXPECT_NE(read_csv(result->csv)->rows[3][6], "");
+  EXPECT_EQ(read_csv(result->csv)->rows[2][6], "");
+}
+
+TEST(Canvas, ALoginThatIsAnothersNumberGetsNothingOfTheirs) {
+  std::string exported = kExported;
+  exported.insert(exported.find("\"Lovelace"), "\"Lovelace, Ada\",22,S5,17,Lab,,,,\r\n");
+  const auto result = fill_canvas(test::small_class(), exported, {"Roofwalk (42)", "vector-add"});
+  ASSERT_TRUE(result);
+  EXPECT_NE(read_csv(result->csv)->rows[3][6], "");
+  EXPECT_EQ(read_csv(result->csv)->rows[2][6], "");
+}
+
+TEST(Canvas, OfTwoRowsThatFitOneStudentNoneIsFilledButByCanvasNumber) {
+  Gradebook book = test::small_class();
+  for (StudentRow& row : book.rows) {
+    if (row.owner.lms_id == "17") row.owner = {"una", "", {}};  // a login
+  }
+  const std::string exported = std::string(kExported) + "Una Roe,22,una,x,Lab,,,,\r\n";
+  const auto result = fill_canvas(book, exported, {"Roofwalk (42)", "vector-add"});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");  // as it was
+  EXPECT_EQ(read_csv(result->csv)->rows[7][6], "");
+  EXPECT_THAT(result->notes, Contains(HasSubstr("Una Roe: two rows of the file fit una; the cell stays")));
+}
+
+// A quiz writes the number right behind a name that may end with digits.
+TEST(Canvas, AQuizsNumberThatEndsWithAnothersIsNobodys) {
+  Gradebook book = test::small_class();
+  for (StudentRow& row : book.rows) {
+    if (row.owner.lms_id == "17") row.owner = owner_with_unproven_id("lovelace_ada", "48103");
+  }
+  std::string exported = kExported;
+  exported.replace(exported.find(",17,"), 4, ",48103,");
+  exported += "\"Lovelace, Ada4\",8103,S5,eve,Lab,,,,\r\n";
+  const auto result = fill_canvas(book, exported, {"Roofwalk (42)", "vector-add"});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(read_csv(result->csv)->rows[2][6], "");
+  EXPECT_EQ(read_csv(result->csv)->rows[7][6], "");
+}
+
+TEST(Canvas, AStudentCalledPointsPossibleIsAStudent) {
+  const std::string exported = std::string(kExported) + "Points Possible,22,S5,eve,Lab,,1000,,\r\n";
+  const auto result = fill_canvas(test::small_class(), exported, {"Roofwalk (42)", "vector-add"});
+  const auto honest = fill_canvas(test::small_class(), kExported, {"Roofwalk (42)", "vector-add"});
+  ASSERT_TRUE(result && honest);
+  EXPECT_EQ(read_csv(result->csv)->rows[2][6], read_csv(honest->csv)->rows[2][6]);
+  EXPECT_THAT(result->notes, Contains(HasSubstr("Points Possible: no submission was found")));
+}
+
+// Canvas writes numbers in the language of the course.
+TEST(Canvas, NumbersMayHaveADecimalComma) {
+  const auto total = [](const std::string& possible) {
+    std::string exported = kExported;
+    exported.replace(exported.find(",10,50,"), 7, ",10,\"" + possible + "\",");
+    const auto result = fill_canvas(test::small_class(), exported, {"Roofwalk (43)"});
+    return result ? read_csv(result->csv)->rows[2][7] : result.error().text();
+  };
+  EXPECT_EQ(total("50,00"), "28.34");
+  EXPECT_EQ(total("12,50"), "7.08");
+  EXPECT_EQ(total("1.000,00"), "566.7");
+  EXPECT_EQ(total("1,000.00"), "566.7");
+  EXPECT_THAT(total("ten"), HasSubstr("`ten` points are possible, which is no number above 0"));
+  std::string exported = kExported;
+  exported.replace(exported.find("Lab,4,1,"), 8, "Lab,4,\"8,10\",");
+  const auto again = fill_canvas(test::small_class(), exported, {"Roofwalk (42)", "vector-add", {{"18", "8.1"}}});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->kept, 0u);
+}
+
+TEST(Canvas, WhoChangedTheirNameIsTheOneWithTheNumber) {
+  Gradebook book = test::small_class();
+  for (StudentRow& row : book.rows) {
+    if (row.owner.lms_id != "17") continue;
+    row.also_called = {row.owner};
+    row.owner = owner_with_id("byronada", "17");
+  }
+  const auto result = fill_canvas(book, kExported, {"Roofwalk (42)", "vector-add"});
+  ASSERT_TRUE(result);
+  EXPECT_NE(read_csv(result->csv)->rows[2][6], "");
+}
+
 TEST(Canvas, TheTotalIsScaledToWhatIsPossible) {
   const auto result = fill_canvas(test::small_class(), kExported, {"Roofwalk (43)"});
   ASSERT_TRUE(result);
