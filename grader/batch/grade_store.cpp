@@ -299,7 +299,9 @@ Result<std::vector<LeftOut>> GradeStore::left_out() const {
   };
   ROOFWALK_TRY(const auto handed_in, submissions());
   std::map<std::string, std::int64_t> placed;  // when last
+  std::set<std::string> labels;                // of what was placed
   for (const Submission& s : handed_in) {
+    labels.insert(s.label);
     std::int64_t& last_s = placed.try_emplace(file_of(s.owner.student, s.label), s.submitted_at_s).first->second;
     last_s = std::max(last_s, s.submitted_at_s);
   }
@@ -308,7 +310,10 @@ Result<std::vector<LeftOut>> GradeStore::left_out() const {
   while (row.step()) {
     LeftOut out = Impl::left_out_of(row);
     const auto place = placed.find(file_of(out.student, out.label));
-    if (place == placed.end() || out.handed_in_at_s > place->second) all.push_back(std::move(out));
+    // All of one hand-in have one time: two of its folders may hold files of one name.
+    const bool is_last = place == placed.end() || out.handed_in_at_s > place->second ||
+                         (out.handed_in_at_s == place->second && !labels.contains(out.label));
+    if (is_last) all.push_back(std::move(out));
   }
   if (!row.done()) return impl_->failed();
   return all;

@@ -128,8 +128,8 @@ bool lacks_one(const StudentRow& row) {
                                           [](const Cell& cell) { return cell.state == Cell::State::nothing; });
 }
 
-// Than all that the student handed in for the chapter that its name speaks of; where it speaks of none, for one of
-// them: it may be of any.
+// Than what the student handed in for the chapter that its name speaks of before it; where it speaks of none, for one
+// of them: it may be of any. All of one hand-in are of one time: nothing in it is older than the rest.
 bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) {
   std::vector<std::string> chapters;
   for (const Column& column : book.columns) chapters.push_back(column.chapter);
@@ -138,7 +138,7 @@ bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) 
     if (chapter && *chapter != chapters[i]) continue;
     std::int64_t last_s = 0;
     for (const Entry& entry : row.cells[i].entries) last_s = std::max(last_s, entry.submitted_again_at_s);
-    if (out.handed_in_at_s > last_s) return true;
+    if (out.handed_in_at_s >= last_s) return true;
   }
   return false;
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "common/base/json.h"
 #include "common/base/json_reader.h"
@@ -131,6 +133,21 @@ Result<Job> job_from_json(const Json& json, const Course& course) {
   return job;
 }
 
+std::size_t keep_longest(std::vector<KernelRecord>& kernels) {
+  if (kernels.size() <= kMostKernelsKept) return 0;
+  std::vector<std::size_t> order(kernels.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return kernels[a].elapsed_ns > kernels[b].elapsed_ns; });
+  order.resize(kMostKernelsKept);
+  std::sort(order.begin(), order.end());
+  std::vector<KernelRecord> kept;
+  for (const std::size_t i : order) kept.push_back(std::move(kernels[i]));
+  const std::size_t left_out = kernels.size() - kept.size();
+  kernels = std::move(kept);
+  return left_out;
+}
+
 Result<Json> grade(const Job& job, const Course& course) {
   std::error_code error;
   fs::current_path(job.folder, error);  // so that messages call the file NAME.cu, wherever it lies
@@ -138,15 +155,18 @@ Result<Json> grade(const Job& job, const Course& course) {
   const JobTerms& terms = job.terms;
   ROOFWALK_TRY(Bench bench, open_bench(course, terms.device, 1, nullptr, terms.isolation));
   bench.roofs = roofs_of(bench.machine, terms.rates);
-  ROOFWALK_TRY(const Attempt attempt, run_attempt(bench, {.chapter = &terms.chapter,
-                                                          .file = job.file_name(),
-                                                          .starter = terms.starter,
-                                                          .hidden = terms.hidden,
-                                                          .sanitizes_measured = true,
-                                                          .ignores_clock = true}));
-  Json json{{"schema", "roofwalk.grade/1"}, {"attempt", to_json(attempt)}, {"scales", to_json(scales_of(attempt))}};
-  json["plot"] = plot_of(bench, terms.chapter, attempt);
+  ROOFWALK_TRY(Attempt attempt, run_attempt(bench, {.chapter = &terms.chapter,
+                                                    .file = job.file_name(),
+                                                    .starter = terms.starter,
+                                                    .hidden = terms.hidden,
+                                                    .sanitizes_measured = true,
+                                                    .ignores_clock = true}));
+  Json json{{"schema", "roofwalk.grade/1"}};
   json["profile"] = attempt.measurement ? profile_page(profile_of(attempt, file_text(job.file_name()))) : "";
+  json["kernels_left_out"] = keep_longest(attempt.kernels);
+  json["attempt"] = to_json(attempt);
+  json["scales"] = to_json(scales_of(attempt));
+  json["plot"] = plot_of(bench, terms.chapter, attempt);
   return json;
 }
 

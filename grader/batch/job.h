@@ -33,8 +33,14 @@ struct Job {
 Json to_json(const Job& job);
 Result<Job> job_from_json(const Json& json, const Course& course);
 
+// Of a submission's launches, the record keeps those that took most time: a kernel launched ten thousand times would
+// fill it, and each command of the class reads all of it. Leaves out the others, and returns how many they are.
+inline constexpr std::size_t kMostKernelsKept = 64;
+std::size_t keep_longest(std::vector<KernelRecord>& kernels);
+
 // Grades it, in this process, in job.folder, which becomes the working directory. {"schema": "roofwalk.grade/1",
-// "attempt": roofwalk.attempt/1, "scales": [...], "plot": SVG, "profile": page}. Errors are our own.
+// "attempt": roofwalk.attempt/1, "kernels_left_out": of its launches, "scales": [...], "plot": SVG, "profile": page}.
+// Errors are our own.
 Result<Json> grade(const Job& job, const Course& course);
 
 }  // namespace roofwalk

@@ -90,6 +90,19 @@ TEST_F(Grades, LinesOfTheSecondSchemaAreKept) {
   EXPECT_EQ(told_, "");
 }
 
+// Two folders of one hand-in may hold files of one name: the one that was graded is not the other.
+TEST_F(Grades, WhatCouldNotBeReadIsKeptBesideAFileOfItsName) {
+  GradeStore store = open();
+  const Submission graded{{"bob", "", {}}, "vector-add", "c/bob/old/vector-add.cu", "sha", 9};
+  ASSERT_TRUE(store.add(Handed{{graded},
+                               {},
+                               {{"c/bob/final/vector-add.cu", "is too large", "bob", 9},
+                                {"c/bob/old/vector-add.cu", "cannot be read", "bob", 9}}}));
+  const auto left_out = *store.left_out();
+  ASSERT_EQ(left_out.size(), 1u);
+  EXPECT_EQ(left_out[0].label, "c/bob/final/vector-add.cu");
+}
+
 // Other files beside it may have made its mark count for nothing.
 TEST_F(Grades, AMarkMayComeLater) {
   const auto hand_in = [&](LateMark mark) {

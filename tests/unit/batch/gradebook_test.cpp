@@ -360,7 +360,7 @@ TEST_F(Book, LatenessIsSaidInTheZoneOfTheDeadline) {
 TEST_F(Book, ThatMoreWasHandedInThanIsGradedIsAlwaysTold) {
   terms_.chapters.resize(1);
   chapters_.resize(1);
-  hand_in("ann", "ace");
+  hand_in("ann", "ace", 10);
   graded("ace", "pass", 16);
   left_out_ = {{"c/ann", "holds more than is graded: of 13 files ...", "ann"},
                {"c/ann/x.cu", "its name tells no chapter", "ann"}};
@@ -377,8 +377,17 @@ TEST_F(Book, WhatCouldNotBeGradedIsKeptWithItsStudent) {
   EXPECT_EQ(book.left_out.size(), 2u);
   terms_.chapters.resize(1);
   chapters_.resize(1);
-  hand_in("bob", "x");
+  hand_in("bob", "x", 10);
   EXPECT_EQ(make().left_out.size(), 1u);  // bob's has a better one by now
+}
+
+// All of a hand-in has one time: the work may be what could not be read.
+TEST_F(Book, WhatCouldNotBeGradedBesideAGradedFileIsTold) {
+  terms_.chapters.resize(1);
+  chapters_.resize(1);
+  hand_in("ann", "x", 10);
+  left_out_ = {{"c/ann/final.zip", "is no archive that can be read", "ann", 10}};
+  EXPECT_EQ(make().left_out.size(), 1u);
 }
 
 TEST_F(Book, AStudentIsFoundByAPartOfTheName) {
