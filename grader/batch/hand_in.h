@@ -62,6 +62,7 @@ class HandIn {
 
   void tell_of_all(std::string reason);  // a line about all of it, which no other line displaces
   void take(Pile pile, const std::string& label, LateMark mark, int zips);
+  bool take_one_time();
   void open_zips();
   void drop_checkout();
   Status settle_chapter(const std::string& chapter, std::vector<Candidate*>& files, const KeepSource& keep,

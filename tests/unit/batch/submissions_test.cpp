@@ -528,6 +528,19 @@ TEST_F(CanvasZips, OneNumberJoinsNoTwoNames) {
 }
 
 // As older releases mark it, and where a name only ends so.
+// Canvas writes one file after the other into its zip.
+TEST_F(CanvasZips, FilesOfOneStudentHaveOneTime) {
+  constexpr std::int64_t kDownload = 1'790'000'000;
+  const std::vector<ArchiveFile> files = {{"doeada_1_11_vector-add.cu", "good", false, kDownload},
+                                          {"doeada_1_12_old_vector-add.cu", "old", false, kDownload + 4},
+                                          {"doeada_1_13_notes.cu", "?", false, kDownload + 2}};
+  handed_ = collect_all(folder_.write("c.zip", zip_of(files)));
+  ASSERT_EQ(handed_.submissions.size(), 2u);
+  EXPECT_EQ(handed_.submissions[0].submitted_at_s, handed_.submissions[1].submitted_at_s);
+  ASSERT_EQ(handed_.left_out.size(), 1u);
+  EXPECT_EQ(handed_.left_out[0].handed_in_at_s, handed_.submissions[0].submitted_at_s);
+}
+
 TEST_F(CanvasZips, LateInSmallLetters) {
   EXPECT_THAT(owners({"doe_jane_late_12_345_vector-add.cu", "roe_jim_13_346_vector-add.cu"}),
               ElementsAre("doe_jane (12) 12 late", "roe_jim (13) 13 on time"));
