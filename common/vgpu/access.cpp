@@ -624,7 +624,7 @@ bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access,
   if (access.mask != kAllLanes) access.spell_out();
   define(launch, op, access);
   count_store(launch, warp, op, access);
-  if (warp.trace != nullptr) note_global_store(warp, op, access);
+  if (warp.trace != nullptr) note_global_store(launch, warp, op, access);
   return true;
 }
 

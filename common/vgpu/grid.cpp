@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -429,6 +430,7 @@ class GridRunner {
     work.latency_cycles += swaps * block.warps.size();
     work.longest_wait_cycles = std::max(work.longest_wait_cycles, swaps);
     longest_warp_ = std::max(longest_warp_, work.longest_warp);
+    if (block.trace != nullptr) sm.traced.bytes -= std::exchange(block.trace->beside_bytes, 0);
     sample_.finish(block.linear_index, block.trace, work);
     block.trace = nullptr;
     --active_blocks_;
@@ -451,6 +453,8 @@ class GridRunner {
         const bool kept = sample_.keeps(block.linear_index);
         if (kept && !sample_.ended()) continue;
         for (Warp& warp : block.warps) warp.trace = nullptr;
+        block.global_flags = {};
+        block.global_stores = {};
         if (!kept) block.trace = nullptr;
       }
     }

@@ -233,8 +233,12 @@ class FlagNotes {
   // Where the number of a word's last write is kept; nullptr: nowhere.
   std::uint32_t* last_write(ResidentBlock& block, std::uint64_t word) const {
     if (!use_.global) return word < block.flags.size() ? &block.flags[word] : nullptr;
-    const std::uint64_t key = global_flag_key(block, word);
-    if (use_.writes) return &block.global_flags.try_emplace(key, 0).first->second;
+    const std::uint64_t key = global_flag_key(launch_, block, word);
+    if (use_.writes) {
+      const auto [at, is_new] = block.global_flags.try_emplace(key, 0);
+      if (is_new) add_beside(launch_, block);
+      return &at->second;
+    }
     const auto found = block.global_flags.find(key);
     if (found == block.global_flags.end()) return nullptr;
     return &found->second;

@@ -17,7 +17,7 @@ constexpr double kUntracedShare = 0.03;
 constexpr std::size_t kMostMissing = 64;  // blocks to trace in another run
 
 TraceSize size_of(const BlockTrace& trace) {
-  TraceSize out;
+  TraceSize out{.bytes = trace.beside_bytes};
   for (const WarpTrace& warp : trace.warps) {
     out.instructions += warp.instructions;
     out.bytes += kWarpTraceBytes + warp.blocks.size() * sizeof warp.blocks[0] +
