@@ -9,7 +9,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr std::uint64_t kMostInstructions = 600'000;  // of all that `take` replays
+constexpr std::uint64_t kMostInstructions = 1'500'000;  // of all that `take` replays
 
 class Hash {
  public:
