@@ -171,10 +171,10 @@ run_tests() {
   local total=0 failed=0 skipped=0 spent before is_quick=
   local -a selection=(-LE 'long$')
   if (($# == 0)); then is_quick=1; fi
-  if [[ ${1:-} == --all ]]; then
-    selection=()
-    shift
-  fi
+  case ${1:-} in
+    --all) selection=(-LE '^machine$'); shift ;;
+    --machines) selection=(-L '^machine$'); shift ;;
+  esac
   count_processor_seconds
   before=$spent
   rm -f "$junit"
@@ -182,7 +182,7 @@ run_tests() {
   # The toolkit first: tests that call its tools must not meet an older one.
   # One more than processors: a few tests wait for clocks more than they compute.
   watch "starting the tests" ctest_line PATH="$ROOFWALK_CUDA/bin:$PATH" ctest --test-dir "$build" --no-tests=error \
-    -j "$(($(nproc) + 1))" --output-on-failure --output-junit "$junit" ${selection[@]+"${selection[@]}"} "$@" ||
+    -j "$(($(nproc) + 1))" --output-on-failure --output-junit "$junit" "${selection[@]}" "$@" ||
     status=$?
   line=$(grep -E '^[0-9]+% tests passed, ' "$log" | tail -n 1) || true
   if [[ ! $line =~ ^[0-9]+%\ tests\ passed,\ ([0-9]+)\ tests?\ failed\ out\ of\ ([0-9]+) ]]; then
