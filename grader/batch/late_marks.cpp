@@ -13,9 +13,9 @@ namespace {
 
 using Students = std::set<std::string>;
 
-// What is marked in one zip or folder, with deadlines.
+// What is marked in one zip or folder.
 struct Marked {
-  Students students;
+  Students students, all;  // who handed in a chapter; and all whose files are marked
   std::map<std::string, Students> by_chapter;
   std::map<std::int64_t, Students> by_deadline_s;
   std::set<std::string> own;           // chapters
@@ -43,58 +43,93 @@ std::map<std::string, bool> numbers_count_in(const Handed& handed) {
   return out;
 }
 
-// The chapters and deadlines that a zip's marks speak of.
+// The chapters and deadlines that a zip's marks speak of: those that many of its students handed in something for, not
+// the few beside others whose files are of chapters without a deadline, or of none that their names tell.
 void find_own(Marked& zip, const CourseTerms& terms) {
+  constexpr std::size_t kPartOfAll = 4;
   std::size_t most = 0;
+  Students without;
   for (const auto& [deadline_s, students] : zip.by_deadline_s) most = std::max(most, students.size());
+  for (const auto& [chapter, students] : zip.by_chapter) {
+    if (!deadline_of(terms, chapter)) without.insert(students.begin(), students.end());
+  }
+  most = std::max(most, without.size());
+  const auto is_own = [&](const Students& students) {
+    return (2 * students.size() >= zip.students.size() || students.size() == most) &&
+           kPartOfAll * students.size() >= zip.all.size();
+  };
   for (const auto& [deadline_s, students] : zip.by_deadline_s) {
-    if (2 * students.size() >= zip.students.size() || students.size() == most) zip.deadlines_s.insert(deadline_s);
+    if (is_own(students)) zip.deadlines_s.insert(deadline_s);
   }
   for (const auto& [chapter, students] : zip.by_chapter) {
-    if (zip.deadlines_s.contains(*deadline_of(terms, chapter))) zip.own.insert(chapter);
+    const auto deadline_s = deadline_of(terms, chapter);
+    if (deadline_s ? zip.deadlines_s.contains(*deadline_s) : is_own(without)) zip.own.insert(chapter);
   }
 }
 
 std::map<std::string, Marked> marked_in(const Handed& handed, const CourseTerms& terms) {
   std::map<std::string, Marked> zips;
   const std::map<std::string, bool> numbers_count = numbers_count_in(handed);
+  const auto counts = [&](const std::string& zip, const Owner& owner) {
+    const auto found = numbers_count.find(zip);
+    return !owner.lms_id.empty() || found == numbers_count.end() || !found->second;
+  };
+  for (const MarkedStudent& each : handed.marked) {
+    if (counts(each.zip, each.owner)) zips[each.zip].all.insert(each.owner.student);
+  }
   for (const Submission& s : handed.submissions) {
     if (s.owner.mark == LateMark::none) continue;
     Marked& zip = zips[zip_of(s)];
-    const auto deadline_s = deadline_of(terms, s.chapter);
-    if (!deadline_s || (s.owner.lms_id.empty() && numbers_count.at(zip_of(s)))) continue;
+    if (!counts(zip_of(s), s.owner)) continue;
     zip.students.insert(s.owner.student);
     zip.by_chapter[s.chapter].insert(s.owner.student);
-    zip.by_deadline_s[*deadline_s].insert(s.owner.student);
+    if (const auto deadline_s = deadline_of(terms, s.chapter)) zip.by_deadline_s[*deadline_s].insert(s.owner.student);
   }
   for (auto& [name, zip] : zips) find_own(zip, terms);
   return zips;
 }
 
-// When each chapter was first in a download with marks.
-std::map<std::string, std::int64_t> first_marked_s(const std::vector<Submission>& before) {
+// By chapter, when its own assignment was first downloaded after its deadline: with a zip in which most handed it in.
+// The platform writes a zip's files one after the other.
+std::map<std::string, std::int64_t> first_marked_s(std::vector<Submission> before, const CourseTerms& terms) {
+  constexpr std::int64_t kNextFile_s = 600;
+  std::erase_if(before, [](const Submission& s) { return s.owner.mark == LateMark::none; });
+  std::sort(before.begin(), before.end(),
+            [](const Submission& a, const Submission& b) { return a.submitted_at_s < b.submitted_at_s; });
   std::map<std::string, std::int64_t> first;
-  for (const Submission& s : before) {
-    if (s.owner.mark == LateMark::none) continue;
-    const auto [at, is_new] = first.try_emplace(s.chapter, s.submitted_at_s);
-    if (!is_new) at->second = std::min(at->second, s.submitted_at_s);
+  for (std::size_t begin = 0, end = 0; begin < before.size(); begin = end) {
+    Students all;
+    std::map<std::string, Students> by_chapter;
+    for (end = begin; end < before.size(); ++end) {
+      const Submission& s = before[end];
+      if (end > begin && s.submitted_at_s - before[end - 1].submitted_at_s > kNextFile_s) break;
+      all.insert(s.owner.student);
+      by_chapter[s.chapter].insert(s.owner.student);
+    }
+    for (const auto& [chapter, students] : by_chapter) {
+      const auto deadline_s = deadline_of(terms, chapter);
+      const bool is_own = deadline_s && before[begin].submitted_at_s > *deadline_s && 2 * students.size() >= all.size();
+      if (is_own) first.try_emplace(chapter, before[end - 1].submitted_at_s);
+    }
   }
   return first;
 }
 
-// Whether its mark tells if it came before its chapter's deadline. `was_marked`: an earlier download held the chapter
-// with marks, of its own assignment.
+// Whether its mark tells if it came before its chapter's deadline. `was_marked`: an earlier download was of the
+// chapter's own assignment.
 bool says_enough(const Submission& submission, const Marked& zip, bool was_marked, const CourseTerms& terms) {
   const auto deadline_s = deadline_of(terms, submission.chapter);
-  if (!deadline_s || zip.deadlines_s.empty()) return true;
-  const bool is_late = submission.owner.mark == LateMark::late, is_own = zip.deadlines_s.contains(*deadline_s);
+  const bool is_late = submission.owner.mark == LateMark::late;
+  if (!deadline_s) return !is_late || zip.deadlines_s.empty() || zip.own.contains(submission.chapter);
+  if (zip.deadlines_s.empty()) return false;
+  const bool is_own = zip.deadlines_s.contains(*deadline_s);
   // What came before one deadline came before any later one.
   if (!is_own) return !is_late && *deadline_s > *zip.deadlines_s.rbegin();
   if (zip.deadlines_s.size() == 1) return true;
   // The platform means one of several. All of the zip came before its download.
   const bool is_in_time = submission.submitted_at_s <= *deadline_s;
-  if (is_late) return !is_in_time;
-  return is_in_time || *deadline_s == *zip.deadlines_s.rbegin() || !was_marked;
+  if (is_in_time) return !is_late;
+  return *deadline_s == *zip.deadlines_s.rbegin() || !was_marked;
 }
 
 }  // namespace
@@ -102,7 +137,7 @@ bool says_enough(const Submission& submission, const Marked& zip, bool was_marke
 std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Submission>& before,
                                             const CourseTerms& terms) {
   const std::map<std::string, Marked> zips = marked_in(handed, terms);
-  const std::map<std::string, std::int64_t> first_s = first_marked_s(before);
+  const std::map<std::string, std::int64_t> first_s = first_marked_s(before, terms);
   std::vector<std::string> lines;
   for (const auto& [name, zip] : zips) {
     if (zip.deadlines_s.size() > 1) {
@@ -122,11 +157,12 @@ std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Su
     foreign[{zip_of(s), s.chapter}].push_back(s.label);
   }
   for (const auto& [place, labels] : foreign) {
+    const std::set<std::string>& own = zips.at(place.first).own;
     lines.push_back(fmt::format(
         "{}{} of {}: the platform's mark says nothing of its deadline in a zip of {}, so the time of the download "
         "counts",
         labels.front(), labels.size() > 1 ? fmt::format(" and {} more files are", labels.size() - 1) : " is",
-        place.second, fmt::join(zips.at(place.first).own, ", ")));
+        place.second, own.empty() ? "other files" : fmt::format("{}", fmt::join(own, ", "))));
   }
   return lines;
 }

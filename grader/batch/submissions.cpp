@@ -258,7 +258,12 @@ class Collector {
     return hand_ins_.try_emplace(owner.student, chapters_, known).first->second;
   }
 
+  void note_mark(const Owner& owner) {
+    if (owner.mark != LateMark::none) handed_.marked.push_back({top_, owner});
+  }
+
   void add_named(const NamedFile& named, Pile pile, const std::string& label) {
+    note_mark(named.owner);
     hand_in(named.owner).add(std::move(pile), label, named.owner.mark);
   }
 
@@ -521,6 +526,7 @@ class Collector {
     const NamedFile named = names.owner_of(name);
     constexpr const char* kUnknown = "is neither a .cu file nor a folder nor a zip";
     if (is_gradable) {
+      note_mark(named.owner);
       hand_in(named.owner).add_file(std::move(file), top_, named.owner.mark, named.rest);
     } else if (named.by == NamedBy::platform) {
       hand_in(named.owner).tell(label, kUnknown, file.written_at_s);

@@ -38,11 +38,18 @@ struct LeftOut {
   std::int64_t handed_in_at_s = 0;  // 0 where that is unknown
 };
 
+// Somebody whose files a platform marked as late or on time, whatever chapter they are of, if any.
+struct MarkedStudent {
+  std::string zip;  // or folder, as labels begin
+  Owner owner;
+};
+
 struct Handed {
   std::vector<Submission> submissions;  // by student, chapter and time
   std::vector<Owner> students;          // all, those included who handed nothing in that can be graded
   std::vector<LeftOut> left_out;
   std::vector<std::string> told = {};  // lines about what was named, and what it was taken for; nobody's record
+  std::vector<MarkedStudent> marked = {};
 };
 
 // Keeps the bytes of a file by their hash.

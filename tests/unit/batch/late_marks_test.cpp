@@ -24,6 +24,11 @@ class LateMarks : public ::testing::Test {
   void hand_in(const std::string& student, const std::string& chapter, LateMark mark = LateMark::on_time,
                const std::string& id = "") {
     handed_.submissions.push_back({{student, id, mark}, chapter, "hw.zip/" + student + "_" + chapter, "sha", 999});
+    handed_.marked.push_back({"hw.zip", {student, id, mark}});
+  }
+  // A file whose name tells no chapter.
+  void hand_in_something(const std::string& student) {
+    handed_.marked.push_back({"hw.zip", {student, "", LateMark::on_time}});
   }
   // What is left of a student's marks, by chapter.
   std::vector<LateMark> marks_of(const std::string& student) const {
@@ -34,9 +39,10 @@ class LateMarks : public ::testing::Test {
     return marks;
   }
 
-  // In an earlier download.
-  void handed_in_before(const std::string& student, const std::string& chapter, LateMark mark) {
-    before_.push_back({{student, "", mark}, chapter, "hw0.zip/" + student + "_" + chapter, "sha", 150});
+  // In an earlier download, by default between the first deadline and the second.
+  void handed_in_before(const std::string& student, const std::string& chapter, LateMark mark,
+                        std::int64_t at_s = 150) {
+    before_.push_back({{student, "", mark}, chapter, "hw0.zip/" + student + "_" + chapter, "sha", at_s});
   }
 
   CourseTerms terms_;
@@ -130,6 +136,71 @@ TEST_F(LateMarks, LateForOneIsNotLateForTheNextWhileThatIsNotDue) {
   }
   drop_foreign_marks(handed_, before_, terms_);
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::late, LateMark::none));
+}
+
+// The assignment of a chapter without a deadline is another one, too, and so are files whose names tell no chapter.
+TEST_F(LateMarks, OfAChapterWithoutADeadlineSayNothingOfAnother) {
+  terms_.chapters[1].deadline_s.reset();
+  for (const char* student : {"ada", "bob", "roe"}) hand_in(student, "second");
+  hand_in("eve", "first");
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_),
+              ElementsAre(HasSubstr("hw.zip/eve_first is of first: the platform's mark says nothing of its deadline in "
+                                    "a zip of second")));
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none));
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time));
+}
+
+TEST_F(LateMarks, BesideFilesThatTellNoChapterSayNothing) {
+  for (const char* student : {"ada", "bob", "roe", "gil"}) hand_in_something(student);
+  hand_in("eve", "first");
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), ElementsAre(HasSubstr("in a zip of other files")));
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none));
+}
+
+TEST_F(LateMarks, LateForOneIsNotLateForAChapterWithoutADeadline) {
+  terms_.chapters[1].deadline_s.reset();
+  for (const char* student : {"ada", "bob", "roe"}) hand_in(student, "first", LateMark::late);
+  hand_in("ada", "second", LateMark::late);
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::late, LateMark::none));
+}
+
+// Whoever hands in the second chapter with the first assignment, before either is due, says nothing of the second's.
+TEST_F(LateMarks, AnEarlyFileTakesNobodysMark) {
+  for (const char* student : {"ada", "bob", "eve"}) handed_in_before(student, "first", LateMark::on_time);
+  handed_in_before("eve", "second", LateMark::on_time);
+  for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second"), hand_in(student, "third");
+  drop_foreign_marks(handed_, before_, terms_);
+  for (const char* student : {"ada", "bob", "eve"})
+    EXPECT_THAT(marks_of(student), ElementsAre(LateMark::on_time, LateMark::on_time));
+}
+
+// Nor does one file in the first assignment's zip when that is downloaded again after the second's deadline.
+TEST_F(LateMarks, OneFileInAnothersDownloadTakesNobodysMark) {
+  for (const char* student : {"ada", "bob", "eve"}) handed_in_before(student, "first", LateMark::late, 250);
+  handed_in_before("eve", "second", LateMark::on_time, 251);
+  for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second"), hand_in(student, "third");
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
+}
+
+// A download before the deadline is of the same assignment as the one after it.
+TEST_F(LateMarks, ADownloadBeforeTheDeadlineTakesNobodysMark) {
+  for (const char* student : {"ada", "bob"}) handed_in_before(student, "second", LateMark::on_time, 190);
+  for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second"), hand_in(student, "third");
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time, LateMark::on_time));
+}
+
+// Late for the next assignment, a month-old chapter is not late by one day.
+TEST_F(LateMarks, LateForTheNextIsNotLateByADay) {
+  for (const char* student : {"ada", "bob", "eve"}) {
+    handed_in_before(student, "first", LateMark::on_time);
+    hand_in(student, "first", student[0] == 'e' ? LateMark::late : LateMark::on_time);
+    hand_in(student, "second", student[0] == 'e' ? LateMark::late : LateMark::on_time);
+  }
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none, LateMark::late));
 }
 
 // A team's name that ends with a digit can be read in two ways, and then it has no number.
