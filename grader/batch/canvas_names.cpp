@@ -118,6 +118,7 @@ struct NumberLengths {
     fewest = most == 0 ? number.size() : std::min(fewest, number.size());
     most = std::max(most, number.size());
   }
+  bool hold(const std::string& number) const { return number.size() >= fewest && number.size() <= most; }
   bool allow(const std::string& number) const {
     return most == 0 || number.size() >= kOfAnotherAccount ||
            (number.size() + 1 >= fewest && number.size() <= most + 1);
@@ -140,13 +141,22 @@ struct NameEvidence {
   }
 
   bool allows(const CanvasMark& mark) const {
-    const auto known = names_of.find(mark.id);
     // Where nothing else is known: Canvas has more files than people.
     const bool has_length =
         mark.file.empty() || (files.most == 0 ? mark.file.size() + 1 >= mark.id.size() : files.allow(mark.file));
     if (is_quiz) return !has_large_letters(mark.name) && has_length;
-    return may_be_canvas(mark) && has_length && ids.allow(mark.id) &&
-           (known == names_of.end() || known->second.contains(mark.name));
+    return may_be_somebodys(mark) && has_length && ids.allow(mark.id);
+  }
+
+  // The same of a far older or newer account, with a file as others have: the files of one zip are of one time.
+  bool may_be_of_old_account(const CanvasMark& mark) const {
+    return !is_quiz && may_be_somebodys(mark) && files.hold(mark.file) && 3 * mark.id.size() >= ids.fewest;
+  }
+
+ private:
+  bool may_be_somebodys(const CanvasMark& mark) const {
+    const auto known = names_of.find(mark.id);
+    return may_be_canvas(mark) && (known == names_of.end() || known->second.contains(mark.name));
   }
 };
 
@@ -236,7 +246,12 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
     std::vector<CanvasMark> left;
     std::copy_if(marks.begin(), marks.end(), std::back_inserter(left),
                  [&](const CanvasMark& mark) { return marks.size() == 1 || evidence.allows(mark); });
-    if (left.size() == 1 && marks.size() <= kMostReadings) {
+    // A team may let the member hand in whose number is the oldest: its length alone rules nothing out.
+    const bool may_be_another = std::any_of(marks.begin(), marks.end(), [&](const CanvasMark& mark) {
+      return evidence.may_be_of_old_account(mark) && (left.empty() || row_of(mark) != row_of(left.front()));
+    });
+    const bool is_sure = marks.size() == 1 || (left.size() == 1 && !may_be_another && marks.size() <= kMostReadings);
+    if (is_sure) {
       marks_[name] = left.front();
       continue;
     }

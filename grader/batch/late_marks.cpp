@@ -46,7 +46,7 @@ std::map<std::string, bool> numbers_count_in(const Handed& handed) {
 // The chapters and deadlines that a zip's marks speak of: those that many of its students handed in something for, not
 // the few beside others whose files are of chapters without a deadline, or of none that their names tell.
 void find_own(Marked& zip, const CourseTerms& terms) {
-  constexpr std::size_t kPartOfAll = 4;
+  constexpr std::size_t kPartOfAll = 3;
   std::size_t most = 0;
   Students without;
   for (const auto& [deadline_s, students] : zip.by_deadline_s) most = std::max(most, students.size());
@@ -56,7 +56,7 @@ void find_own(Marked& zip, const CourseTerms& terms) {
   most = std::max(most, without.size());
   const auto is_own = [&](const Students& students) {
     return (2 * students.size() >= zip.students.size() || students.size() == most) &&
-           kPartOfAll * students.size() >= zip.all.size();
+           kPartOfAll * students.size() > zip.all.size();
   };
   for (const auto& [deadline_s, students] : zip.by_deadline_s) {
     if (is_own(students)) zip.deadlines_s.insert(deadline_s);
