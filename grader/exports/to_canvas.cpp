@@ -140,6 +140,8 @@ bool is_same(const std::string& a, const std::string& b) {
 
 bool is_address(const std::string& id) { return id.find('@') != std::string::npos; }
 
+bool is_number_of_canvas(const std::string& id) { return id.find_first_not_of("0123456789") == std::string::npos; }
+
 // Addresses are written in small and large letters.
 std::string id_key(const std::string& text) {
   std::string key = trimmed(text);
@@ -175,6 +177,7 @@ struct Known {
   std::set<std::string> ids;  // Canvas', and those of logins and SIS
   std::set<std::string> canvas_ids;
   std::multiset<std::string> names;
+  bool numbers_are_canvas = false;  // the file knows one of those that the submissions came with
 };
 
 // A quiz's number stands right behind a name: where that ends with digits, a number that the file knows is the end of
@@ -187,10 +190,11 @@ bool ends_with_known(const std::string& id, const Known& known, std::size_t fewe
 }
 
 // By a number, where the name does not say another: a student may have typed it, or it is another platform's. Whoever
-// has one that the whole file does not know goes by name, as others do: platforms number people differently; only
-// addresses are the same everywhere. Only where nobody has a number may what the student is called be one: names are
-// people's own, and so are logins in places. What Canvas itself numbered is one person's, and a number or a login of
-// another row is nobody's name. A number that its student may have chosen is no more than a name is.
+// has one that the whole file does not know goes by name, as others do, where numbers are another platform's, who
+// number people differently; addresses are the same everywhere. Only where nobody has a number may what the student is
+// called be one: names are people's own, and so are logins in places. What Canvas itself numbered is one person's, and
+// a number or a login of another row is nobody's name. A number that its student may have chosen is no more than a name
+// is.
 Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, const Known& known) {
   constexpr std::size_t kCanvasDigits = 4;  // shorter ones are the end of many a number
   const std::set<std::string> own = ids_of(row, heads);
@@ -222,6 +226,8 @@ Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, 
     } else if (!known.ids.contains(id) && is_named) {
       if (has_address && is_address(id)) {
         trouble = fmt::format("the name is {}'s, whose address is another", one.owner.student);
+      } else if (known.numbers_are_canvas && is_proven && is_number_of_canvas(id)) {
+        trouble = fmt::format("the name is {}'s, whose number is another", one.owner.student);
       } else if (!is_number && known.names.count(name) > 1) {
         trouble = "another row has that name";
       } else {
@@ -260,12 +266,18 @@ Result<double> points_possible(const CsvTable& table, const Heads& heads) {
 // Of each row of the file: which student it is. Where two fit one student, the one that Canvas' own number tells.
 std::vector<Placed> place_rows(const CsvTable& table, const Heads& heads, const Gradebook& book) {
   Known known;
+  std::map<std::string, std::string> names_by_id;  // Canvas'
   for (const CsvRow& row : table.rows) {
     if (!is_student(row, heads)) continue;
+    names_by_id[id_key(row[heads.id])] = row[heads.student];
     known.ids.merge(ids_of(row, heads));
     known.canvas_ids.insert(id_key(row[heads.id]));
     known.names.insert(name_key(row[heads.student]));
   }
+  known.numbers_are_canvas = std::any_of(book.rows.begin(), book.rows.end(), [&](const StudentRow& one) {
+    const auto name = names_by_id.find(id_key(number_of(one.owner.lms_id)));
+    return is_persons(one.owner.lms_id) && name != names_by_id.end() && may_be_one(without_id(one.owner), name->second);
+  });
   std::vector<Placed> placed(table.rows.size());
   std::map<const StudentRow*, std::pair<int, int>> fits;  // rows; those by Canvas' own number
   for (std::size_t i = 1; i < table.rows.size(); ++i) {

@@ -227,6 +227,7 @@ TEST(Canvas, ACellThatSomebodyElseWroteStays) {
 TEST(Canvas, AStudentOfAnotherPlatformIsFoundBySisIdElseByName) {
   Gradebook book = test::small_class();
   book.rows[0].owner = {"Una Unknown (S4)", "S4", {}};
+  book.rows[1].owner = {"Ada Lovelace (901)", "901", {}};
   book.rows[2].owner = {"O'Hara, \"Scarlett\" (900)", "900", {}};
   const auto result =
       fill_canvas(book, kExported, {.column = "Roofwalk (42)", .chapter = "vector-add", .replaces = true});
@@ -290,6 +291,23 @@ TEST(Canvas, AnotherAddressIsAnotherStudent) {
   EXPECT_EQ(cell, "9");
   EXPECT_THAT(notes, HasSubstr("Unknown, Una: the name is Una Unknown (eve@x.edu)'s, whose address is another"));
   EXPECT_EQ(filled_una({"Una Unknown (eve@x.edu)", "eve@x.edu", {}}).first, "0");  // the file has none
+}
+
+// Where the numbers are Canvas' own, a name beside another number is a namesake's, or a team's that took it.
+TEST(Canvas, AnotherNumberOfCanvasIsAnotherStudent) {
+  Gradebook book = test::small_class();
+  book.rows[0].owner = {"Una Unknown (900)", "900", {}};
+  book.rows[1].owner = {"Ada Lovelace (17)", "17", {}};
+  const CanvasWanted wanted{.column = "Roofwalk (42)", .chapter = "vector-add", .replaces = true};
+  auto result = fill_canvas(book, kExported, wanted);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");
+  EXPECT_THAT(result->notes,
+              Contains(HasSubstr("Unknown, Una: the name is Una Unknown (900)'s, whose number is another")));
+  book.rows[1].owner = {"Ada Lovelace (901)", "901", {}};  // another platform's
+  result = fill_canvas(book, kExported, wanted);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(read_csv(result->csv)->rows[5][6], "0");
 }
 
 TEST(Canvas, OfTwoRowsOfOneNameNoneIsFilledByName) {
