@@ -123,9 +123,9 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
   return found;
 }
 
-std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters) {
+std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters, Versions versions) {
   constexpr std::ptrdiff_t kMostVersionDigits = 2;  // classes have longer numbers for their students
-  const std::set<std::string_view> versions = {"copy", "final", "fixed", "new", "old", "v", "version"};
+  const std::set<std::string_view> version_words = {"copy", "final", "fixed", "new", "old", "v", "version"};
   const std::string own = name.substr(name.find_last_of("/\\") + 1);  // it may hold a path as Windows writes one
   const auto chapter = chapter_of_file(own, chapters);
   std::string text = normal(fs::path(own).stem().string()), said;
@@ -134,8 +134,9 @@ std::string beside_chapter(const std::string& name, const std::vector<std::strin
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('-', begin), text.size());
     std::string word = text.substr(begin, end - begin);
-    if (std::count_if(word.begin(), word.end(), is_digit) <= kMostVersionDigits) std::erase_if(word, is_digit);
-    if (!word.empty() && !versions.contains(word)) said += (said.empty() ? "" : "-") + word;
+    const bool is_version = std::count_if(word.begin(), word.end(), is_digit) <= kMostVersionDigits;
+    if (is_version && versions == Versions::left_out) std::erase_if(word, is_digit);
+    if (!word.empty() && !version_words.contains(word)) said += (said.empty() ? "" : "-") + word;
     begin = end + 1;
   }
   return said;

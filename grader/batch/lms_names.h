@@ -76,7 +76,10 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
 
 // What a file's name says besides the chapter's, without short numbers and what marks a version: "vector-add_ada
 // (1).cu" says "ada", "vector-add_480012.cu" says "480012".
-std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters);
+// `counted`: with those numbers.
+enum class Versions : std::uint8_t { left_out, counted };
+std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters,
+                           Versions versions = Versions::left_out);
 
 // A name and the platform's number behind it, since two people may have one name: "Jane Doe (7)". Other numbers give
 // other texts, whatever is in a name. A number without a name stands alone: "(7)".

@@ -145,7 +145,7 @@ class Collector {
     if (is_known_student(name)) {
       if (holds_students(listing) || looks_like_class(listing)) return doubtful_student();
       Pile pile = pile_of(std::move(listing));
-      if (may_hold_students(name, pile)) return doubtful_student();
+      if (may_hold_students(name, pile) || may_be_next_class(name, pile)) return doubtful_student();
       add_student(name, std::move(pile));
       return kOk;
     }
@@ -224,6 +224,25 @@ class Collector {
     return folders.size() > 1;
   }
 
+  // Whether what is called as a student of before holds several files of a chapter, or of none, or several folders, and
+  // nothing that is called as a chapter: that student may have known what the next class will be called.
+  bool may_be_next_class(const std::string& called, const Pile& pile) const {
+    const std::string own = owner_of_folder(called).owner.student;
+    std::map<std::string, std::set<std::string>> others;  // by chapter
+    for (const Found& file : pile.files) {
+      const std::string& first = file.parts.front();
+      const bool is_folder = file.parts.size() > 1;
+      if (is_folder ? first == "my" : chapters_.is_chapter(first)) return false;  // a checkout; one's own versions
+      const auto chapter = chapter_of_file(first, chapters_.known());
+      const bool may_be_others = is_folder ? !chapter : owner_of_file(first, chapters_.known()).owner.student != own;
+      if (may_be_others) others[chapter.value_or("")].insert(first);
+    }
+    const auto unnamed = others.find("");
+    return std::any_of(others.begin(), others.end(), [&](const auto& one) {
+      return one.second.size() + (unnamed != others.end() && !one.first.empty() ? unnamed->second.size() : 0) > 1;
+    });
+  }
+
   // Its name is a student's by the record, and what lies in it may be others' hand-ins.
   Status doubtful_student() const {
     return Error{.message =
@@ -273,8 +292,12 @@ class Collector {
   Status add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
     Listing listing = list_class(zip, chapters_);
     const bool is_known = is_known_student(stem);
-    if (is_known && (holds_students(listing) || looks_like_class(listing) || may_hold_students(stem, pile_of(listing))))
-      return doubtful_student();
+    if (is_known) {
+      const Pile pile = pile_of(listing);
+      if (holds_students(listing) || looks_like_class(listing) || may_hold_students(stem, pile) ||
+          may_be_next_class(stem, pile))
+        return doubtful_student();
+    }
     const bool is_one = is_one_students(listing, {});
     if (!is_known && is_one) ROOFWALK_TRY_STATUS(ask_of_others(listing));
     if (is_known || is_one || is_own_folder(listing, stem)) {
@@ -339,6 +362,22 @@ class Collector {
     return words;
   }
 
+  // Two short numbers may be versions of one student's file; more are others of the class who call theirs so.
+  void add_numbered(const std::vector<Found>& files, std::set<std::string>& words) const {
+    constexpr std::size_t kMostVersions = 2;
+    std::map<std::string, std::set<std::string>> numbered;  // by chapter
+    for (const Found& file : files) {
+      const std::string& name = file.parts.front();
+      const auto chapter = chapter_of_file(name, chapters_.known());
+      if (file.parts.size() > 1 || !(is_source(name) || is_zip(name)) || !chapter) continue;
+      const std::string whole = beside_chapter(name, chapters_.known(), Versions::counted);
+      if (whole != beside_chapter(name, chapters_.known())) numbered[*chapter].insert(whole);
+    }
+    for (auto& [chapter, names] : numbered) {
+      if (names.size() > kMostVersions) words.merge(names);
+    }
+  }
+
   // The same with sources whose names tell no chapter: others of the class may have called theirs so.
   std::set<std::string> words_of(const std::vector<Found>& files) const {
     std::set<std::string> words = people_in(files);
@@ -348,6 +387,7 @@ class Collector {
         words.insert(beside_chapter(name, chapters_.known()));
     }
     words.erase("");
+    add_numbered(files, words);
     return words;
   }
 

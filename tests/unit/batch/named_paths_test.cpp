@@ -262,8 +262,12 @@ TEST_F(NamedPaths, ALinkCalledAsAnExportIsNotFollowed) {
 
 // Who calls a file after the class's next folder is no owner of all that lies in it.
 TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
-  const std::vector<std::vector<std::string>> classes = {
-      {"ada_tiled-gemm.cu", "bob_tiled-gemm.cu"}, {"ada.zip", "bob.zip"}, {"zoe_tiled-gemm.cu"}, {"ada.cu", "zoe.cu"}};
+  const std::vector<std::vector<std::string>> classes = {{"ada_tiled-gemm.cu", "bob_tiled-gemm.cu"},
+                                                         {"ada.zip", "bob.zip"},
+                                                         {"zoe_tiled-gemm.cu"},
+                                                         {"ada.cu", "zoe.cu"},
+                                                         {"tiled-gemm_01.cu", "tiled-gemm_02.cu"},
+                                                         {"bob.zip", "cy/tiled-gemm.cu"}};
   Wanted wanted = {{"vector-add", "tiled-gemm"}, {}, {"hw2", "ada"}};
   for (const auto& files : classes) {
     fs::remove_all(at("hw2"));
@@ -336,6 +340,11 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
     for (const std::string& name : names) hand_in(("hw/" + name).c_str(), name);
     EXPECT_FALSE(try_all({at("hw")})) << names.front();
   }
+  // Short numbers, too, where they are more than one student's versions.
+  fs::remove_all(at("hw"));
+  hand_in("hw/vector-add.cu", "E");
+  for (const char* name : {"hw/vector-add_01.cu", "hw/vector-add_02.cu", "hw/vector-add_03.cu"}) hand_in(name, name);
+  EXPECT_FALSE(try_all({at("hw")}));
   // A second one may be a version of the first.
   fs::remove_all(at("hw"));
   hand_in("hw/vector-add.cu", "E");
