@@ -27,6 +27,30 @@ double cut_of(const BlockTrace& block) {
   return static_cast<double>(block.work.instructions) / static_cast<double>(block.instructions);
 }
 
+// Whether the rest of a block that was cut off may go on as what was recorded of it: by the same ways, asking for as
+// much.
+bool goes_on_alike(const BlockTrace& block) {
+  constexpr double kAlike = 0.05, kAsMuch = 0.8;
+  const BlockWork &part = block.recorded, &all = block.work;
+  const double share = static_cast<double>(part.instructions) / static_cast<double>(all.instructions);
+  for (std::size_t i = 0; i < all.path.size(); ++i) {
+    const double like = share * static_cast<double>(all.path[i]);
+    if (std::abs(static_cast<double>(part.path[i]) - like) > kAlike * like) return false;
+  }
+  return static_cast<double>(part.longest_wait_cycles) >=
+         kAsMuch * share * static_cast<double>(all.longest_wait_cycles);
+}
+
+// How much longer a block takes than its trace: as if the rest went on alike, and where it does not, as if the warp
+// that waits longest waited for what is more one after the other.
+double longer_than_trace(const BlockTrace& block, AloneTimes& alone, std::uint32_t place) {
+  const double cut = cut_of(block);
+  if (block.recorded.instructions == 0 || goes_on_alike(block)) return cut;
+  const double more = static_cast<double>(block.work.longest_wait_cycles) -
+                      cut * static_cast<double>(block.recorded.longest_wait_cycles);
+  return cut + std::max(more, 0.0) / alone.always_of(place);
+}
+
 std::uint64_t longest_warp_of(const BlockTrace& block) {
   std::uint64_t longest = 0;
   for (const WarpTrace& warp : block.warps) longest = std::max(longest, warp.instructions);
@@ -205,7 +229,7 @@ double last_end(const ClockInput& input, const std::vector<std::uint32_t>& chose
     if (longest_warp_of(blocks[i]) > kFarLonger * longest_warp) alone.always_of(i);
     const double own = alone.of(i).value_or(0);
     if (own <= kLonger * replayed[blocks[i].stratum]) continue;
-    last = std::max(last, start_of(input, blocks[i], cycles) + own * cut_of(blocks[i]));
+    last = std::max(last, start_of(input, blocks[i], cycles) + own * longer_than_trace(blocks[i], alone, i));
   }
   return last;
 }
@@ -286,7 +310,14 @@ ClockReading read_clock(const ClockInput& input) {
     cycles += pace(simulation.starts(), running * slots) * static_cast<double>(of_grid - simulated);
   }
   // Traces that were cut off stand for their whole blocks.
-  const double more = more_work * (recorded == 0 ? 1 : static_cast<double>(executed) / static_cast<double>(recorded));
+  double stand_for = 0;  // instructions of blocks that take as long as what was recorded and the rest
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    stand_for += static_cast<double>(blocks[i].instructions) *
+                 (blocks[i].recorded.instructions == 0 ? cut_of(blocks[i]) : longer_than_trace(blocks[i], alone, i));
+  }
+  const double more =
+      more_work *
+      (recorded == 0 ? 1 : std::max(stand_for, static_cast<double>(executed)) / static_cast<double>(recorded));
   ClockReading out;
   out.cycles = std::max(cycles * more + idle_cycles, straggler_cycles(input, simulation.cycles_per_instruction()));
   if (!whole) out.cycles = std::max(out.cycles, last_end(input, chosen, cycles * more, alone));

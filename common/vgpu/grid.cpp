@@ -413,7 +413,8 @@ class GridRunner {
     });
   }
 
-  void finish(Multiprocessor& sm, ResidentBlock& block) {
+  // What a block has done so far.
+  BlockWork work_of(const ResidentBlock& block) const {
     BlockWork work{.memory = block.memory_work};
     const auto dram_behind_l2 =
         static_cast<std::uint64_t>(launch_.machine.dram_latency_cycles - launch_.machine.l2_latency_cycles);
@@ -429,6 +430,11 @@ class GridRunner {
     const std::uint64_t swaps = std::uint64_t{block.most_swaps} * launch_.program.shared_swap_cycles;
     work.latency_cycles += swaps * block.warps.size();
     work.longest_wait_cycles = std::max(work.longest_wait_cycles, swaps);
+    return work;
+  }
+
+  void finish(Multiprocessor& sm, ResidentBlock& block) {
+    const BlockWork work = work_of(block);
     longest_warp_ = std::max(longest_warp_, work.longest_warp);
     if (block.trace != nullptr) sm.traced.bytes -= std::exchange(block.trace->beside_bytes, 0);
     sample_.finish(block.linear_index, block.trace, work);
@@ -452,6 +458,7 @@ class GridRunner {
       for (ResidentBlock& block : sm.blocks) {
         const bool kept = sample_.keeps(block.linear_index);
         if (kept && !sample_.ended()) continue;
+        if (kept && block.trace != nullptr && block.active) block.trace->recorded = work_of(block);
         for (Warp& warp : block.warps) warp.trace = nullptr;
         block.global_flags = {};
         block.global_stores = {};

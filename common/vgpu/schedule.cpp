@@ -288,11 +288,12 @@ class Scheduler {
                                        : copy_of(op.pc, std::min(done[i], mains[i] - 1), mains[i], form.copies);
         if (main) ++done[i];
         // Around a matrix product or a shuffle stand operands and padding; before other arithmetic, constants; and what
-        // prepares for warps to come apart reads nothing, wherever it stands.
+        // prepares for warps to come apart reads nothing, wherever it stands. A sleep reads how long it is.
         const bool early = ptx::info(in.opcode).form == Form::alu && first_own[i] != kNever && place < first_own[i];
-        const bool beside = (form_of(in) == Form::matrix_multiply && info.unit != Unit::tensor) ||
-                            (form_of(in) == Form::shuffle && info.kind != Operation::Class::shuffle) || early ||
-                            (info.unit == Unit::control && info.kind == Operation::Class::other);
+        const bool beside =
+            (form_of(in) == Form::matrix_multiply && info.unit != Unit::tensor) ||
+            (form_of(in) == Form::shuffle && info.kind != Operation::Class::shuffle) || early ||
+            (info.unit == Unit::control && info.kind == Operation::Class::other && form_of(in) != Form::sleep);
         if (!beside) item.node = static_cast<std::int32_t>(copy * block_->count + i);
         item.constant = info.kind == Operation::Class::constant || info.kind == Operation::Class::load_constant;
         if (main && !has_main[static_cast<std::size_t>(item.node)]) {

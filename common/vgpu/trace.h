@@ -80,6 +80,7 @@ struct BlockTrace {
   std::vector<WarpTrace> warps;
   std::uint64_t instructions = 0;  // PTX instructions of all its warps, as far as they are recorded
   BlockWork work;                  // all of it; more where there was no memory to record the rest
+  BlockWork recorded = {};         // what of it had been done when recording ended; nothing where it did not
   std::uint64_t beside_bytes = 0;  // that are kept for it while the block runs (global_flow.h)
   std::uint32_t stratum = 0;       // of the grid's
 };
