@@ -1,6 +1,8 @@
 # The layers of common/, lowest first, and what each may use: the one list that CMake and the layer test share.
 # roofwalk_layer(NAME SOURCES ... USES layers ... LINKS external targets ... [OWN_HEADERS: a precompiled header of its own])
-set(ROOFWALK_LAYERS base sandbox record specs ptx build vgpu plan device roofline exercise verify measure plot store)
+set(ROOFWALK_LAYERS base sandbox record specs ptx build
+  vgpu/trace vgpu/memory vgpu/program vgpu/state vgpu/requests vgpu/sanitizer vgpu/exec vgpu/lowering vgpu/timing vgpu
+  plan device roofline exercise verify measure plot store)
 
 # The headers of other projects that nearly every file names, compiled once. JSON's are not among them: each file would
 # instantiate its parser, used or not.
@@ -21,14 +23,15 @@ endfunction()
 
 function(roofwalk_layer name)
   cmake_parse_arguments(arg "OWN_HEADERS" "" "SOURCES;USES;LINKS" ${ARGN})
-  add_library(roofwalk_${name} STATIC ${arg_SOURCES})
-  target_include_directories(roofwalk_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  string(REPLACE / _ target roofwalk_${name})
+  add_library(${target} STATIC ${arg_SOURCES})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   list(TRANSFORM arg_USES PREPEND roofwalk_)
-  target_link_libraries(roofwalk_${name} PUBLIC ${arg_USES} ${arg_LINKS})
+  list(TRANSFORM arg_USES REPLACE / _)
+  target_link_libraries(${target} PUBLIC ${arg_USES} ${arg_LINKS})
   if(NOT arg_OWN_HEADERS)
-    target_precompile_headers(roofwalk_${name} REUSE_FROM roofwalk_headers)
+    target_precompile_headers(${target} REUSE_FROM roofwalk_headers)
   endif()
-  set_property(GLOBAL APPEND PROPERTY ROOFWALK_LAYER_USES "${name}:${arg_USES}")
 endfunction()
 
 # Tests are compiled once for every change and run for seconds: they are built without optimization, on one precompiled
@@ -54,3 +57,5 @@ function(roofwalk_unit_test name)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER ${arg_LONG} TEST_LIST ${name}_long
     PROPERTIES LABELS unit-long)
 endfunction()
+
+include(${CMAKE_CURRENT_LIST_DIR}/vgpu/wing.cmake)

@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 
 #include "common/vgpu/gpu.h"
-#include "common/vgpu/program.h"
+#include "common/vgpu/lowering/lower.h"
+#include "common/vgpu/program/program.h"
 
 namespace roofwalk {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "common/plan/plan.h"
 #include "common/ptx/module.h"
-#include "common/vgpu/memory.h"
+#include "common/vgpu/memory/memory.h"
 
 namespace roofwalk {
 

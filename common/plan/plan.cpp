@@ -7,9 +7,10 @@
 #include "common/base/json.h"
 #include "common/plan/externs.h"
 #include "common/plan/parse_artifact.h"
+#include "common/vgpu/exec/grid.h"
 #include "common/vgpu/gpu.h"
-#include "common/vgpu/grid.h"
-#include "common/vgpu/launch.h"
+#include "common/vgpu/lowering/lower.h"
+#include "common/vgpu/state/launch.h"
 
 namespace roofwalk {
 namespace {

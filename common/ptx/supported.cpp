@@ -20,7 +20,8 @@ std::string types_text(TypeSet types) {
   return names.empty() ? "" : fmt::format("`{}`", fmt::join(names, " "));
 }
 
-// Where types or operands decide, all of its units. common/vgpu/instruction_cost.cpp decides; a test compares the two.
+// Where types or operands decide, all of its units. common/vgpu/timing/instruction_cost.cpp decides; a test compares
+// the two.
 std::string_view issued_by(const OpcodeInfo& row) {
   if (row.form == Form::convert) {
     return "special function lanes between floats and integers; FP64 lanes for `.f64`; else integer lanes or FP16 "

@@ -8,10 +8,10 @@
 
 #include "common/ptx/module.h"
 #include "common/record/run_record.h"
-#include "common/vgpu/cache.h"
-#include "common/vgpu/clock.h"
-#include "common/vgpu/launch.h"
-#include "common/vgpu/least_time.h"
+#include "common/vgpu/memory/cache.h"
+#include "common/vgpu/state/launch.h"
+#include "common/vgpu/timing/clock.h"
+#include "common/vgpu/timing/least_time.h"
 
 namespace roofwalk::vgpu {
 

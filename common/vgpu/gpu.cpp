@@ -7,14 +7,16 @@
 
 #include <fmt/format.h>
 
-#include "common/vgpu/block_latency.h"
-#include "common/vgpu/clock.h"
+#include "common/base/int128.h"
 #include "common/vgpu/counting.h"
-#include "common/vgpu/int128.h"
-#include "common/vgpu/launch.h"
-#include "common/vgpu/least_time.h"
-#include "common/vgpu/occupancy.h"
-#include "common/vgpu/print.h"
+#include "common/vgpu/exec/print.h"
+#include "common/vgpu/lowering/lower.h"
+#include "common/vgpu/state/launch.h"
+#include "common/vgpu/state/work.h"
+#include "common/vgpu/timing/block_latency.h"
+#include "common/vgpu/timing/clock.h"
+#include "common/vgpu/timing/least_time.h"
+#include "common/vgpu/timing/occupancy.h"
 
 namespace roofwalk::vgpu {
 namespace {

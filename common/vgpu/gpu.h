@@ -13,12 +13,13 @@
 #include "common/ptx/module.h"
 #include "common/record/run_record.h"
 #include "common/specs/machine.h"
-#include "common/vgpu/cache.h"
-#include "common/vgpu/grid.h"
-#include "common/vgpu/least_time.h"
-#include "common/vgpu/memory.h"
-#include "common/vgpu/program.h"
-#include "common/vgpu/schedule.h"
+#include "common/vgpu/exec/grid.h"
+#include "common/vgpu/memory/cache.h"
+#include "common/vgpu/memory/memory.h"
+#include "common/vgpu/program/names.h"
+#include "common/vgpu/program/program.h"
+#include "common/vgpu/timing/least_time.h"
+#include "common/vgpu/timing/schedule.h"
 
 namespace roofwalk::vgpu {
 
@@ -34,9 +35,6 @@ struct KernelCall {
   std::uint32_t local_bytes_per_thread = 0;  // from ptxas: for the record
   std::span<const MachineOp> code = {};      // from ptxas: the order for the clock
 };
-
-// "add" from "_Z3addPKfS0_Pfi", "scale<128>" from its template: the name without return type and parameters.
-std::string display_name(const std::string& mangled);
 
 class Gpu {
  public:

@@ -1,6 +1,6 @@
 // What the host pays for a unit of the budget in each form of arithmetic that the machine takes: a loop of nothing
-// else, over numbers that differ by lane. Fails where a unit is far dearer than common/vgpu/work.h takes for granted:
-// then the form needs a weight. Processor time on one thread.
+// else, over numbers that differ by lane. Fails where a unit is far dearer than common/vgpu/state/work.h takes for
+// granted: then the form needs a weight. Processor time on one thread.
 //
 //   arithmetic_budget_bench            the dearest forms by unit
 //   arithmetic_budget_bench cvt.rn     every form whose text holds these letters
@@ -22,7 +22,8 @@
 #include "common/ptx/parser.h"
 #include "common/specs/machine.h"
 #include "common/vgpu/gpu.h"
-#include "common/vgpu/work.h"
+#include "common/vgpu/lowering/work_of.h"
+#include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
 namespace {

@@ -1,6 +1,6 @@
 // What the host pays for a unit of the budget that a run has: kernels without an end, each of the most costly
 // instructions of one kind, in the modes that an attempt runs in. Fails where a unit is far dearer than
-// common/vgpu/work.h takes for granted: then something needs a weight. Processor time on one thread.
+// common/vgpu/state/work.h takes for granted: then something needs a weight. Processor time on one thread.
 #include <benchmark/benchmark.h>
 
 #include <ctime>

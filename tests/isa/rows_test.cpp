@@ -4,7 +4,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "common/vgpu/program.h"
+#include "common/vgpu/lowering/lower.h"
+#include "common/vgpu/program/program.h"
 #include "tests/isa/row.h"
 
 namespace roofwalk::isa {

@@ -30,7 +30,7 @@ clone first "$(git -C "$root" rev-parse HEAD)"
 measured 'first dot: run vector-add' ./roofwalk run vector-add --yes
 grep -q 'NOT YET' "$folder/output" || { cat "$folder/output" >&2; echo 'FAILED: no dot' >&2; exit 1; }
 measured 'first verb about a class: grade --help' ./roofwalk grade --help
-for file in common/vgpu/{schedule,alu_ops,lockstep_ops,clock}.cpp grader/pipeline.cpp grader/cmd/run.cpp \
+for file in common/vgpu/{timing/schedule,exec/ops/alu_ops,exec/lockstep/lockstep_ops,timing/clock}.cpp grader/pipeline.cpp grader/cmd/run.cpp \
   chapters/03-tiled-gemm/exercise.cpp; do
   touch "$file"
   measured "touched $file: list" ./roofwalk list

@@ -13,8 +13,9 @@
 #include <fmt/format.h>
 
 #include "common/device/cuda/cuda_errors.h"
-#include "common/vgpu/occupancy.h"
-#include "common/vgpu/program.h"
+#include "common/vgpu/lowering/lower.h"
+#include "common/vgpu/program/program.h"
+#include "common/vgpu/timing/occupancy.h"
 
 namespace roofwalk::test {
 namespace {

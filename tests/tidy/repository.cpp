@@ -50,13 +50,13 @@ const std::vector<fs::path>& all_files() {
 
 // The words after USES in each roofwalk_layer(...) of a CMakeLists.txt.
 void read_layers(const std::string& cmake, std::map<std::string, std::set<std::string>>& uses) {
-  static const Pattern kCall(R"(roofwalk_layer\(\s*(\w+)([^)]*)\))");
+  static const Pattern kCall(R"(roofwalk_layer\(\s*([\w/]+)([^)]*)\))");
   for (const Pattern::Groups& call : kCall.search_all(cmake)) {
     std::istringstream words(call[2]);
     std::set<std::string>& layer = uses[call[1]];
     bool in_uses = false;
     for (std::string word; words >> word;) {
-      if (word == "USES" || word == "SOURCES" || word == "LINKS") {
+      if (word == "USES" || word == "SOURCES" || word == "LINKS" || word == "OWN_HEADERS") {
         in_uses = word == "USES";
       } else if (in_uses) {
         layer.insert(word);
@@ -131,10 +131,13 @@ std::map<std::string, std::set<std::string>> reachable_layers() {
 }
 
 std::string layer_of(const fs::path& file) {
+  static const auto layers = reachable_layers();
   auto part = file.begin();
   if (part == file.end() || *part++ != "common" || part == file.end()) return {};
-  const std::string name = part->string();
-  return ++part == file.end() ? std::string() : name;  // a file directly in common/ belongs to no layer
+  const std::string outer = part->string();
+  if (++part == file.end()) return {};  // a file directly in common/ belongs to no layer
+  const std::string wing = outer + "/" + part->string();
+  return layers.contains(wing) ? wing : outer;
 }
 
 }  // namespace roofwalk::tidy

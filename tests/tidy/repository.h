@@ -30,7 +30,7 @@ std::vector<Include> includes_in(const std::string& text);
 // those use.
 std::map<std::string, std::set<std::string>> reachable_layers();
 
-// "vgpu" for "common/vgpu/memory.h" and empty for what is no layer's.
+// "vgpu" for "common/vgpu/memory/memory.h" and empty for what is no layer's.
 std::string layer_of(const std::filesystem::path& file);
 
 }  // namespace roofwalk::tidy

@@ -4,9 +4,9 @@
 #include <map>
 #include <thread>
 
+#include "common/base/mix.h"
 #include "common/device/virtual/code_hash.h"
 #include "common/plan/parse_artifact.h"
-#include "common/vgpu/cache.h"
 #include "common/vgpu/counting.h"
 #include "common/vgpu/gpu.h"
 
@@ -66,7 +66,7 @@ class VirtualDevice final : public Device {
     limits.counts = options.figures != RunOptions::Figures::none;
     if (options.time == RunOptions::Time::least || !limits.counts) limits.traces.instructions = 0;
     limits.traces.complete = options.time == RunOptions::Time::whole_clock;
-    limits.traces.key = vgpu::mix(code_hash_ + vgpu::mix(options.sample_seed));
+    limits.traces.key = mix(code_hash_ + mix(options.sample_seed));
     limits.also_traced = options.also_traced;
     gpu_.begin_plan(limits);
     for (const PlanStep& step : plan.steps) {

@@ -4,7 +4,8 @@
 #include <string_view>
 
 #include "common/ptx/module.h"
-#include "common/vgpu/program.h"
+#include "common/vgpu/lowering/lower.h"
+#include "common/vgpu/program/program.h"
 #include "tests/fuzz/ptx/check_module.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// Chains of FMAs in every block, or in all but one of 32: those whose hash (common/vgpu/cache.h) begins with five zeros.
+// Chains of FMAs in every block, or in all but one of 32: those whose hash (common/vgpu/memory/cache.h) begins with five zeros.
 #include <roofwalk.cuh>
 
 __device__ unsigned long long mix(unsigned long long x) {

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "common/specs/machine.h"
-#include "common/vgpu/memory.h"
+#include "common/vgpu/memory/memory.h"
 #include "tests/support/kernel_runner.h"
 
 namespace roofwalk::test {

@@ -1,5 +1,5 @@
 // Which lines and sectors a request touches, against the rule itself.
-#include "common/vgpu/access.h"
+#include "common/vgpu/requests/access.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,11 +1,12 @@
 // What the analysis of lanes knows of registers, and what lockstep code makes of it.
-#include "common/vgpu/affine.h"
+#include "common/vgpu/lowering/affine.h"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
 #include "common/ptx/module.h"
+#include "common/vgpu/lowering/lower.h"
 
 namespace roofwalk::vgpu {
 namespace {

@@ -1,7 +1,7 @@
 // Basic blocks and reconvergence points of small control-flow graphs.
 #include <gtest/gtest.h>
 
-#include "common/vgpu/program.h"
+#include "common/vgpu/program/program.h"
 
 namespace roofwalk::vgpu {
 namespace {

@@ -1,5 +1,5 @@
 // The cache rules of cache.h, one by one, by hand.
-#include "common/vgpu/cache.h"
+#include "common/vgpu/memory/cache.h"
 
 #include <gtest/gtest.h>
 

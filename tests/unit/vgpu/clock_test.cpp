@@ -1,5 +1,5 @@
 // The clock on schedules and traces written by hand, whose cycles can be counted by eye.
-#include "common/vgpu/clock.h"
+#include "common/vgpu/timing/clock.h"
 
 #include <gtest/gtest.h>
 

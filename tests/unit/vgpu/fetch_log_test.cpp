@@ -1,5 +1,5 @@
 // Which lines of a cache may still be on their way, and who fetched them.
-#include "common/vgpu/fetch_log.h"
+#include "common/vgpu/memory/fetch_log.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "common/ptx/module.h"
-#include "common/vgpu/grid.h"
+#include "common/vgpu/exec/grid.h"
+#include "common/vgpu/lowering/lower.h"
 
 namespace roofwalk::vgpu::test {
 

@@ -1,7 +1,7 @@
 // What SMs see of each other within a launch, and when.
 #include <set>
 
-#include "common/vgpu/watched_blocks.h"
+#include "common/vgpu/sanitizer/watched_blocks.h"
 #include "tests/unit/vgpu/grid_runner.h"
 
 namespace roofwalk::vgpu {

@@ -1,11 +1,11 @@
 // 16-bit floats against integers: every number is a whole multiple of a power of two, so sums and products are exact in
 // wide integers and are rounded once, by hand.
-#include "common/vgpu/half.h"
+#include "common/vgpu/exec/ops/half.h"
 
 #include <gtest/gtest.h>
 
-#include "common/vgpu/int128.h"
-#include "common/vgpu/semantics.h"
+#include "common/base/int128.h"
+#include "common/vgpu/exec/ops/semantics.h"
 
 namespace roofwalk::vgpu {
 namespace {

@@ -1,5 +1,5 @@
 // What the book says of an instruction's unit is the unit that the clock takes.
-#include "common/vgpu/instruction_cost.h"
+#include "common/vgpu/timing/instruction_cost.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The least time of a launch, on counts written by hand.
-#include "common/vgpu/least_time.h"
+#include "common/vgpu/timing/least_time.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,8 @@
 #include "common/base/subprocess.h"
 #include "common/build/build.h"
 #include "common/build/files.h"
-#include "common/vgpu/schedule.h"
+#include "common/vgpu/lowering/lower.h"
+#include "common/vgpu/timing/schedule.h"
 #include "tests/support/sass.h"
 
 namespace roofwalk::vgpu {

@@ -1,4 +1,4 @@
-#include "common/vgpu/memory.h"
+#include "common/vgpu/memory/memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "common/vgpu/merge.h"
+#include "common/vgpu/timing/merge.h"
 
 #include <gtest/gtest.h>
 

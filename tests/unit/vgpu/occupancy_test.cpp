@@ -1,5 +1,5 @@
 // Blocks an SM by hand: the scarcest of threads, registers, shared memory and slots.
-#include "common/vgpu/occupancy.h"
+#include "common/vgpu/timing/occupancy.h"
 
 #include <gtest/gtest.h>
 

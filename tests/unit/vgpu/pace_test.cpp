@@ -1,4 +1,4 @@
-#include "common/vgpu/pace.h"
+#include "common/vgpu/exec/pace.h"
 
 #include <gtest/gtest.h>
 

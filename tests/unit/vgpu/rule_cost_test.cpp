@@ -21,8 +21,8 @@
 #include "common/build/files.h"
 #include "common/ptx/parser.h"
 #include "common/specs/machine.h"
-#include "common/vgpu/instruction_cost.h"
-#include "common/vgpu/machine_code.h"
+#include "common/vgpu/timing/instruction_cost.h"
+#include "common/vgpu/timing/machine_code.h"
 
 namespace roofwalk::vgpu {
 namespace {

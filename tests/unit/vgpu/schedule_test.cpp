@@ -1,5 +1,5 @@
 // The order in which hardware runs basic blocks, on code whose order can be told by eye.
-#include "common/vgpu/schedule.h"
+#include "common/vgpu/timing/schedule.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,6 +11,7 @@
 #include <set>
 
 #include "common/base/rng.h"
+#include "common/vgpu/lowering/lower.h"
 
 namespace roofwalk::vgpu {
 namespace {

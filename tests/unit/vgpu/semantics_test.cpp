@@ -1,5 +1,5 @@
 // Edges of the scalar semantics: what C++ leaves undefined, what IEEE 754 and PTX fix.
-#include "common/vgpu/semantics.h"
+#include "common/vgpu/exec/ops/semantics.h"
 
 #include <gtest/gtest.h>
 

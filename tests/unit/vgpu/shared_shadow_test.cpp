@@ -1,6 +1,6 @@
 // The sanitizer's two ways to look at shared memory: whole accesses by numbers, and words one by one. Whatever the
 // first lets pass the second must have let pass, and all that is found later must be the same.
-#include "common/vgpu/shared_shadow.h"
+#include "common/vgpu/sanitizer/shared_shadow.h"
 
 #include <gtest/gtest.h>
 

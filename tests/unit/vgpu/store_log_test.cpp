@@ -1,4 +1,4 @@
-#include "common/vgpu/store_log.h"
+#include "common/vgpu/memory/store_log.h"
 
 #include <array>
 #include <cstring>

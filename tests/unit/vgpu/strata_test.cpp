@@ -1,10 +1,10 @@
 // What tells the blocks of a grid apart, by hand.
-#include "common/vgpu/strata.h"
+#include "common/vgpu/trace/strata.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/vgpu/block_latency.h"
+#include "common/vgpu/timing/block_latency.h"
 
 namespace roofwalk::vgpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/vgpu/team.h"
+#include "common/vgpu/exec/team.h"
 
 #include <array>
 #include <chrono>

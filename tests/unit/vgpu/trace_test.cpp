@@ -1,6 +1,6 @@
 // What traces hold, by hand, and which blocks they are kept of.
-#include "common/vgpu/cache.h"
-#include "common/vgpu/sample.h"
+#include "common/vgpu/memory/cache.h"
+#include "common/vgpu/trace/sample.h"
 #include "tests/unit/vgpu/grid_runner.h"
 
 namespace roofwalk::vgpu {

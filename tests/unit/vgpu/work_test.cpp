@@ -1,5 +1,5 @@
 // That arithmetic which costs the host most has weights of that size, and that what kernels are made of counts once.
-#include "common/vgpu/work.h"
+#include "common/vgpu/lowering/work_of.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,544 @@
+#include "common/vgpu/exec/grid.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/vgpu/exec/lockstep/lockstep.h"
+#include "common/vgpu/exec/ops/handlers.h"
+#include "common/vgpu/exec/pace.h"
+#include "common/vgpu/exec/team.h"
+#include "common/vgpu/requests/local_memory.h"
+#include "common/vgpu/sanitizer/shared_shadow.h"
+#include "common/vgpu/sanitizer/watched_blocks.h"
+#include "common/vgpu/state/work.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+struct FreeDelete {
+  void operator()(std::uint8_t* p) const { std::free(p); }
+};
+using Bytes = std::unique_ptr<std::uint8_t[], FreeDelete>;
+
+Bytes allocate_zeroed(std::size_t bytes) {
+  const std::size_t rounded = (bytes + 63) / 64 * 64 + 64;
+  auto* p = static_cast<std::uint8_t*>(std::aligned_alloc(64, rounded));
+  if (p == nullptr) throw std::bad_alloc();
+  std::memset(p, 0, rounded);
+  return Bytes(p);
+}
+
+// A round of less work is over before a second thread has woken up.
+constexpr std::uint64_t kTeamWork = 16'000;
+
+// Where blocks go on while they can, a round of an SM ends after so much work, or lines in its log of stores.
+constexpr std::uint64_t kRoundWork = std::uint64_t{1} << 20;
+constexpr std::size_t kRoundLines = std::size_t{1} << 14;
+// Of what is left of the budget each SM may spend its share within a round, but so much at least: long code without a
+// loop is one turn of a warp.
+constexpr std::uint64_t kLeastShare = 1'000'000;
+
+// Whether SMs must see each other's accesses as they happen, one after another: where blocks talk to each other, and
+// where the clock is read.
+bool runs_alone(const Program& program) {
+  for (const ptx::Instruction& in : program.function->instructions) {
+    const bool reaches_others = in.space == ptx::Space::global || in.space == ptx::Space::generic;
+    switch (ptx::info(in.opcode).form) {
+      case ptx::Form::atomic:
+      case ptx::Form::reduction:
+        if (reaches_others) return true;
+        break;
+      case ptx::Form::load:
+      case ptx::Form::store:
+        if (reaches_others && in.is_volatile) return true;
+        break;
+      case ptx::Form::fence:
+        return true;
+      case ptx::Form::call:
+        if (!calls_linked(in)) return true;
+        break;
+      default:
+        break;
+    }
+    for (const ptx::Operand& operand : in.operands) {
+      if (operand.kind != ptx::Operand::Kind::special) continue;
+      if (operand.special == ptx::SpecialRegister::clock || operand.special == ptx::SpecialRegister::clock64 ||
+          operand.special == ptx::SpecialRegister::clock_hi || operand.special == ptx::SpecialRegister::globaltimer ||
+          operand.special == ptx::SpecialRegister::globaltimer_lo ||
+          operand.special == ptx::SpecialRegister::globaltimer_hi)
+        return true;
+    }
+  }
+  return false;
+}
+
+class GridRunner {
+ public:
+  GridRunner(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, const RunLimits& limits)
+      : launch_(launch),
+        program_(launch.program),
+        shape_(shape),
+        sms_(sms),
+        sample_(limits.traces, shape.grid.count(), shape.blocks_per_sm),
+        watched_blocks_(limits.sanitized_blocks, limits.sanitized_seed, shape.grid.count()),
+        alone_(runs_alone(launch.program)),
+        threads_(alone_ || limits.sanitize ? 1 : std::clamp<int>(limits.threads, 1, static_cast<int>(sms.size()))),
+        budget_(limits.work),
+        l2_round_(launch.machine, sms.size(), launch.l2, launch.sites.size(), launch.first_site, launch.traffic) {
+    launch_.stores_wait = !alone_;
+    launch_.counts = limits.counts;
+    // Which SM a block goes to depends on when others end, which a kernel may see.
+    blocks_go_on_ = !limits.counts && !alone_ && program_.smid_slot == kNoSlot;
+    launch_.sanitized = limits.sanitize;
+    launch_.watched = limits.watched;
+    lockstep_ = limits.lockstep && !program_.lockstep.ops.empty();
+    warps_per_block_ = static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize);
+    block_work_ = work_of_block(program_, warps_per_block_, limits.sanitize);
+    const std::uint64_t total = shape.grid.count();
+    // Slots beyond the grid would only cost memory.
+    const std::uint64_t slots =
+        std::min<std::uint64_t>(static_cast<std::uint64_t>(shape.blocks_per_sm), (total + sms.size() - 1) / sms.size());
+    const std::size_t warp_bytes = program_.register_bytes;
+    const std::size_t local_bytes = (std::size_t{program_.local_bytes} + 3) / 4 * 4 * kWarpSize;
+    const std::size_t warps = sms.size() * slots * warps_per_block_;
+    registers_ = allocate_zeroed(warp_bytes * warps);
+    local_ = allocate_zeroed(local_bytes * warps);
+    constants_ = allocate_zeroed(program_.constants.size());
+    std::copy(program_.constants.begin(), program_.constants.end(), constants_.get());
+    warp_constants_ = allocate_zeroed(program_.warp_constants.size());
+    std::copy(program_.warp_constants.begin(), program_.warp_constants.end(), warp_constants_.get());
+    const std::uint32_t word_bytes = shared_word_bytes(*program_.function);
+    std::size_t next = 0;
+    for (Multiprocessor& sm : sms_) {
+      sm.block_executions.assign(program_.blocks.size(), 0);
+      sm.blocks.resize(slots);
+      std::uint32_t slot_in_sm = 0;
+      for (ResidentBlock& block : sm.blocks) {
+        block.shared.assign(program_.shared_bytes + 16, 0);
+        if (limits.sanitize && program_.shared_bytes != 0) {
+          block.own_shadow = std::make_shared<SharedShadow>(program_.shared_bytes, word_bytes, warps_per_block_);
+        }
+        block.warps.resize(warps_per_block_);
+        for (std::uint32_t w = 0; w < warps_per_block_; ++w, ++next, ++slot_in_sm) {
+          Warp& warp = block.warps[w];
+          warp.index = w;
+          warp.slot = slot_in_sm;
+          warp.block = &block;
+          warp.bases[0] = registers_.get() + next * warp_bytes;
+          warp.bases[1] = constants_.get();
+          warp.bases[2] = warp_constants_.get() + std::size_t{program_.warp_constant_bytes} * w;
+          warp.local = local_.get() + next * local_bytes;
+        }
+      }
+    }
+  }
+
+  void run(double seconds, double spent_seconds) {
+    play(seconds, spent_seconds);
+    l2_round_.replay_alone();
+    l2_round_.tell_traces();
+    add_sites(l2_round_.sites());
+    launch_.count_steps();
+    for (const auto& helper : helpers_) {
+      helper->count_steps();
+      add_sites(helper->sites);
+      for (std::size_t i = 0; i < launch_.block_threads.size(); ++i)
+        launch_.block_threads[i] += helper->block_threads[i];
+    }
+  }
+
+  std::uint64_t budget_left() const { return budget_; }
+  GridTrace take_trace() {
+    GridTrace out = sample_.take();
+    out.longest_warp = longest_warp_;
+    return out;
+  }
+
+ private:
+  void play(double seconds, double spent_seconds) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t slot = 0; !sms_.empty() && slot < sms_[0].blocks.size(); ++slot) {
+      for (Multiprocessor& sm : sms_) dispatch(sm, sm.blocks[slot]);
+    }
+    for (Multiprocessor& sm : sms_) working_.push_back(&sm);
+    drop_idle_sms();
+    round_work_ = active_blocks_ * warps_per_block_ * program_.function->instructions.size();  // a guess
+    while (active_blocks_ != 0) {
+      play_round();
+      if (!settle_round()) return;
+      hold_trace_limits();
+      if ((++rounds_ % 256 == 0 || blocks_go_on_) &&
+          std::chrono::steady_clock::now() - start > std::chrono::duration<double>(seconds - spent_seconds)) {
+        launch_.refusal = Error{.message = fmt::format("a run on the virtual GPU did not end within {:g} s", seconds),
+                                .advice = "its budget of work has not run out: is this computer very busy?"};
+        return;
+      }
+    }
+  }
+
+  // Gives the slot the next block of the grid, if there is one. Its SM lays it out at its next turn.
+  void dispatch(Multiprocessor& sm, ResidentBlock& block) {
+    block.active = block.is_new = next_block_ < shape_.grid.count();
+    if (!block.active) return;
+    block.linear_index = next_block_++;
+    // Starting a block takes the host time as well: a grid of billions of empty blocks ends by the budget too.
+    budget_ -= std::min(budget_, block_work_);
+    ++active_blocks_;
+    block.trace = sample_.start(block.linear_index, warps_per_block_);
+    if (block.trace != nullptr) sm.traced.bytes += warps_per_block_ * kWarpTraceBytes;
+  }
+
+  void lay_out(Multiprocessor& sm, ResidentBlock& block) {
+    block.is_new = false;
+    ++sm.blocks_run;
+    sm.warps_run += warps_per_block_;
+    const Dim3 grid = shape_.grid;
+    const std::uint64_t linear = block.linear_index;
+    block.index = {static_cast<std::uint32_t>(linear % grid.x), static_cast<std::uint32_t>(linear / grid.x % grid.y),
+                   static_cast<std::uint32_t>(linear / grid.x / grid.y)};
+    block.live_warps = warps_per_block_;
+    block.memory_work = 0;
+    std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
+    std::fill(std::begin(block.expected), std::end(block.expected), 0u);
+    std::fill(std::begin(block.counted), std::end(block.counted), 0u);
+    std::fill(std::begin(block.asked), std::end(block.asked), 0u);
+    block.mbarrier_copies.clear();
+    block.mbarrier_phases.clear();
+    block.flags.clear();
+    // Made anew: to clear a map that was large once costs as much as all its buckets.
+    if (!block.global_flags.empty()) block.global_flags = {};
+    if (block.global_stores.end != 0) block.global_stores = {};
+    block.swaps.clear();
+    block.most_swaps = 0;
+    block.meetings = block.followed = 0;
+    // NaN in every shared float: a read before any write shows instead of finding a lucky zero.
+    std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
+    block.shadow = watched_blocks_.hold(linear) ? block.own_shadow : nullptr;
+    if (block.shadow != nullptr) block.shadow->begin_block();
+    const std::uint64_t threads = shape_.block.count();
+    const bool traced = block.trace != nullptr && !sample_.ended();
+    const std::uint32_t ctaid[] = {block.index.x, block.index.y, block.index.z};
+    for (Warp& warp : block.warps) {
+      const std::uint64_t left = threads - std::uint64_t{warp.index} * kWarpSize;
+      warp.live = left >= kWarpSize ? kAllLanes : (1u << left) - 1;
+      warp.mask = warp.live;
+      warp.here = kAllLanes;
+      warp.frames.clear();
+      warp.standing.clear();
+      warp.frame = 0;
+      warp.stack_top = program_.stack_start;
+      warp.copy_groups = 0;
+      forget_local(launch_, warp, 0, program_.local_bytes);
+      warp.executed = 0;
+      warp.l2_requests = 0;
+      warp.path = {};
+      warp.trace = traced ? &block.trace->warps[warp.index] : nullptr;
+      warp.state = Warp::State::ready;
+      warp.stack.assign(1, {warp.live, 0, kExitBlock});
+      warp.in_lockstep = lockstep_ && warp.live == kAllLanes;
+      warp.came_apart = lockstep_ ? 0 : kMostPartings;
+      warp.together_since = 0;
+      warp.next = first_op_of(program_, warp.in_lockstep, 0);
+      for (int d = 0; d < 3; ++d) broadcast(warp, program_.ctaid_slots[d], ctaid[d]);
+      broadcast(warp, program_.smid_slot, static_cast<std::uint32_t>(sm.index));
+    }
+  }
+
+  static void broadcast(Warp& warp, Slot at, std::uint32_t value) {
+    if (at != kNoSlot) std::fill_n(warp.lanes<std::uint32_t>(at), kWarpSize, value);
+  }
+
+  // One turn for each warp of each SM, on as many threads as are worth it.
+  void play_round() {
+    if (threads_ == 1 || round_work_ < kTeamWork) return play_alone();
+    if (!team_) {
+      for (int member = 1; member < threads_; ++member) {
+        helpers_.push_back(std::make_unique<Launch>(launch_.machine, program_, launch_.memory, launch_.l2,
+                                                    launch_.traffic, launch_.first_site));
+        helpers_.back()->block_dim = launch_.block_dim;
+        helpers_.back()->stores_wait = launch_.stores_wait;
+        helpers_.back()->counts = launch_.counts;
+        helpers_.back()->line_of = launch_.line_of;
+      }
+      claimed_ = std::vector<std::atomic<std::uint64_t>>(sms_.size());
+      team_ = std::make_unique<Team>(threads_);
+    }
+    const auto start = std::chrono::steady_clock::now();
+    pace_.team() ? play_together() : play_alone();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    std::uint64_t played = 0;
+    for (const Multiprocessor* sm : working_) played += sm->work;
+    pace_.note(took.count(), played);
+  }
+
+  void play_alone() {
+    l2_round_.replay_alone();
+    for (Multiprocessor* sm : working_) {
+      turn(launch_, *sm);
+      if (sm->fault || launch_.refusal) return;
+    }
+  }
+
+  void play_together() {
+    team_->run([this](int member) {
+      // One of them begins with half of L2, another ends with the rest: two have as much to do as each other.
+      if (member == 1) l2_round_.replay_half();
+      // Its own SMs first, whose state it may still have in its caches, then what others have not come to.
+      Launch& launch = member == 0 ? launch_ : *helpers_[static_cast<std::size_t>(member) - 1];
+      for (int step = 0; step < threads_; ++step) {
+        for (auto i = static_cast<std::size_t>((member + step) % threads_); i < working_.size();
+             i += static_cast<std::size_t>(threads_)) {
+          if (claimed_[i].exchange(rounds_ + 1, std::memory_order_relaxed) != rounds_ + 1) turn(launch, *working_[i]);
+        }
+        if (step == 0) l2_round_.replay();
+      }
+      l2_round_.replay();
+    });
+  }
+
+  // The turns of one SM's warps. Touches nothing of another SM. Where nothing is counted that depends on which blocks
+  // are there at the same time, a block goes on while it can: what it touches stays in the host's caches.
+  void turn(Launch& launch, Multiprocessor& sm) {
+    launch.sm = &sm;
+    sm.fetches.begin_round(sm.l1.fetch(), cycles_);
+    sm.constants.begin_round();
+    launch.round = rounds_ + 1;
+    const std::uint64_t share = std::min(budget_, std::max(budget_ / working_.size(), kLeastShare));
+    launch.work_left = share;
+    const std::uint64_t lines_before = sm.l1_lines, clock_before = launch.clock;
+    sm.moved = false;
+    // All SMs together within what is left of the budget, so that a kernel that is past it does not end meanwhile.
+    const std::uint64_t most = std::min(kRoundWork, budget_ / working_.size());
+    for (std::uint32_t slot = 0; slot < sm.blocks.size(); ++slot) {
+      ResidentBlock& block = sm.blocks[slot];
+      if (!block.active) continue;
+      if (block.is_new) lay_out(sm, block);
+      const std::uint64_t before = sm.memory_work();
+      bool moves = turn(launch, sm, block);
+      const auto goes_on = [&] {
+        return blocks_go_on_ && moves && block.live_warps != 0 && !sm.fault && share - launch.work_left < most &&
+               sm.stores.lines() < kRoundLines;
+      };
+      while (goes_on()) moves = turn(launch, sm, block);
+      block.memory_work += sm.memory_work() - before;
+      if (launch.refusal || sm.fault) return;
+      if (block.live_warps == 0) sm.ended.push_back(slot);
+    }
+    // What was asked of memory: one turn asks for no more than a log takes, but for lines that lie in L1.
+    launch.charge((sm.l1_lines - lines_before) * work::kL1Line + sm.l2_log.lines() * work::kL2Line +
+                  sm.stores.lines() * work::kStoredLine);
+    sm.work = share - launch.work_left;
+    sm.issued = launch.clock - clock_before;
+  }
+
+  // A turn of each warp of a block that can have one: whether any could.
+  static bool turn(Launch& launch, Multiprocessor& sm, ResidentBlock& block) {
+    bool moved = false;
+    for (Warp& warp : block.warps) {
+      if (warp.state != Warp::State::ready || sm.l2_log.full()) continue;
+      sm.moved = moved = true;
+      const std::size_t before = sm.l2_log.requests();
+      for (const Op* op = warp.next; op != nullptr;) op = op->run(launch, warp, op);
+      warp.l2_requests += sm.l2_log.requests() - before;
+      if (launch.refusal) return false;
+      if (launch.fault) {
+        std::swap(sm.fault, launch.fault);
+        sm.fault_pc = launch.fault_pc;
+        return false;
+      }
+    }
+    return moved;
+  }
+
+  // What SMs share follows, SM by SM. False where the launch is over before its time.
+  bool settle_round() {
+    told_bytes_ += l2_round_.tell_traces();
+    if (launch_.refusal) return false;
+    bool moved = false;
+    round_work_ = 0;
+    l2_round_.begin(cycles_);
+    std::uint64_t issued = 0;  // by the SM with most
+    for (Multiprocessor* sm : working_) {
+      if (sm->fault) {
+        launch_.fault = std::move(sm->fault);
+        launch_.fault_pc = sm->fault_pc;
+        return false;
+      }
+      if (sm->work > budget_) {
+        if (const Warp* warp = first_active(*sm)) {
+          report_runaway(*warp, kOutOfBudget);
+          return false;
+        }
+      }
+      budget_ -= std::min(budget_, sm->work);
+      round_work_ += sm->work;
+      moved |= sm->moved;
+      issued = std::max(issued, sm->issued);
+      l2_round_.take(sm->l2_log);
+      sm->stores.apply();
+    }
+    pass_time(issued);
+    bool ended = false;
+    for (Multiprocessor* sm : working_) {
+      for (const std::uint32_t slot : sm->ended) finish(*sm, sm->blocks[slot]);
+      ended |= !sm->ended.empty();
+      sm->ended.clear();
+    }
+    if (ended) drop_idle_sms();
+    if (!moved) report_deadlock();
+    return moved;
+  }
+
+  // A round takes at least as long as its instructions take to issue, and what L2 asked of DRAM meanwhile (for the
+  // round before).
+  void pass_time(std::uint64_t issued) {
+    const Machine& machine = launch_.machine;
+    const std::uint64_t sectors = l2_round_.dram_sectors();
+    const double bytes = static_cast<double>((sectors - dram_sectors_) * kSectorBytes);
+    dram_sectors_ = sectors;
+    cycles_ += std::max(static_cast<double>(issued) / machine.schedulers_per_sm,
+                        bytes * machine.clock_hz / (machine.dram_bytes_per_s * machine.dram_sustained_share));
+  }
+
+  // An SM without a block never gets one again: a kernel of one block on a large chip costs one SM a round.
+  void drop_idle_sms() {
+    std::erase_if(working_, [](const Multiprocessor* sm) {
+      return std::none_of(sm->blocks.begin(), sm->blocks.end(), [](const ResidentBlock& b) { return b.active; });
+    });
+  }
+
+  // What a block has done so far.
+  BlockWork work_of(const ResidentBlock& block) const {
+    BlockWork work{.memory = block.memory_work};
+    const auto dram_behind_l2 =
+        static_cast<std::uint64_t>(launch_.machine.dram_latency_cycles - launch_.machine.l2_latency_cycles);
+    for (const Warp& warp : block.warps) {
+      work.instructions += warp.executed;
+      work.longest_warp = std::max(work.longest_warp, warp.executed);
+      work.latency_cycles += warp.path.latency_cycles;
+      work.longest_wait_cycles =
+          std::max(work.longest_wait_cycles, warp.path.latency_cycles + warp.l2_requests * dram_behind_l2);
+      for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];
+    }
+    // Whoever swaps the word that most do waits for all the others.
+    const std::uint64_t swaps = std::uint64_t{block.most_swaps} * launch_.program.shared_swap_cycles;
+    work.latency_cycles += swaps * block.warps.size();
+    work.longest_wait_cycles = std::max(work.longest_wait_cycles, swaps);
+    return work;
+  }
+
+  void finish(Multiprocessor& sm, ResidentBlock& block) {
+    const BlockWork work = work_of(block);
+    longest_warp_ = std::max(longest_warp_, work.longest_warp);
+    if (block.trace != nullptr) sm.traced.bytes -= std::exchange(block.trace->beside_bytes, 0);
+    sample_.finish(block.linear_index, block.trace, work);
+    block.trace = nullptr;
+    --active_blocks_;
+    dispatch(sm, block);
+  }
+
+  void add_sites(const std::vector<Site>& sites) {
+    for (std::size_t i = 0; i < launch_.sites.size(); ++i) launch_.sites[i].add(sites[i]);
+  }
+
+  void hold_trace_limits() {
+    TraceSize recorded{.bytes = told_bytes_};
+    for (const Multiprocessor& sm : sms_) {
+      recorded.instructions += sm.traced.instructions;
+      recorded.bytes += sm.traced.bytes;
+    }
+    if (!sample_.hold_limits(recorded)) return;
+    for (Multiprocessor& sm : sms_) {
+      for (ResidentBlock& block : sm.blocks) {
+        const bool kept = sample_.keeps(block.linear_index);
+        if (kept && !sample_.ended()) continue;
+        if (kept && block.trace != nullptr && block.active) block.trace->recorded = work_of(block);
+        for (Warp& warp : block.warps) warp.trace = nullptr;
+        block.global_flags = {};
+        block.global_stores = {};
+        if (!kept) block.trace = nullptr;
+      }
+    }
+  }
+
+  // A warp that has not ended, of this SM if it has one.
+  const Warp* first_active(Multiprocessor& preferred) {
+    const auto of = [this](Multiprocessor& sm) -> const Warp* {
+      for (ResidentBlock& block : sm.blocks) {
+        if (!block.active) continue;
+        if (block.is_new) lay_out(sm, block);
+        for (const Warp& warp : block.warps) {
+          if (warp.state != Warp::State::done) return &warp;
+        }
+      }
+      return nullptr;
+    };
+    if (const Warp* warp = of(preferred)) return warp;
+    for (Multiprocessor& sm : sms_) {
+      if (const Warp* warp = of(sm)) return warp;
+    }
+    return nullptr;
+  }
+
+  void report_runaway(const Warp& warp, const char* message) {
+    launch_.stop(warp, warp.next != nullptr ? warp.next : &program_.ops[0], FaultKind::runaway, -1, message);
+  }
+
+  void report_deadlock() {
+    const Warp& warp = *first_active(sms_[0]);
+    launch_.stop(warp, warp.next - 1, FaultKind::barrier_deadlock, -1,
+                 "barrier deadlock: these threads wait at a barrier that others of their block never reach");
+  }
+
+  Launch& launch_;
+  const Program& program_;
+  GridShape shape_;
+  std::vector<Multiprocessor>& sms_;
+  std::vector<Multiprocessor*> working_;  // those with a block, in order
+  Sample sample_;
+  WatchedBlocks watched_blocks_;
+  bool alone_;
+  bool lockstep_ = false, blocks_go_on_ = false;
+  int threads_;
+  std::uint64_t budget_;                          // work
+  std::uint64_t block_work_ = 0;                  // of starting a block
+  std::uint64_t round_work_ = 0;                  // of the last round
+  std::vector<std::unique_ptr<Launch>> helpers_;  // of the team's other members
+  std::vector<std::atomic<std::uint64_t>>
+      claimed_;                   // by place in `working_`: 1 + the round in which somebody played it last
+  L2Round l2_round_;              // the last one
+  std::uint64_t told_bytes_ = 0;  // of traces, by L2
+  std::unique_ptr<Team> team_;
+  Pace pace_;
+  std::uint32_t warps_per_block_ = 0;
+  std::uint64_t longest_warp_ = 0;  // instructions
+  std::uint64_t dram_sectors_ = 0;  // so far
+  double cycles_ = 0;               // that have passed, at least
+  std::uint64_t next_block_ = 0, active_blocks_ = 0, rounds_ = 0;
+  Bytes registers_, local_, constants_, warp_constants_;
+};
+
+}  // namespace
+
+std::uint64_t work_of_block(const Program& program, std::uint64_t warps, bool sanitized) {
+  const std::uint64_t held = sanitized ? std::uint64_t{program.local_bytes} * kWarpSize / work::kHeldBytes : 0;
+  return work::kBlock + warps * (work::kWarp + held) + program.shared_bytes / work::kSharedBytes +
+         (sanitized ? program.shared_bytes / work::kSanitizedSharedBytes : 0);
+}
+
+GridTrace run_grid(Launch& launch, const GridShape& shape, std::vector<Multiprocessor>& sms, RunLimits& limits) {
+  launch.block_dim = shape.block;
+  GridRunner runner(launch, shape, sms, limits);
+  runner.run(limits.seconds, limits.spent_seconds);
+  limits.work = runner.budget_left();
+  return runner.take_trace();
+}
+
+}  // namespace roofwalk::vgpu

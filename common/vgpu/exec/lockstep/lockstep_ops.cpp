@@ -1,0 +1,345 @@
+// Handlers of lockstep code: filling lanes, coming apart and together, loads and stores whose addresses are one number.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "common/vgpu/exec/lockstep/lockstep.h"
+#include "common/vgpu/exec/lockstep/usual_load.h"
+#include "common/vgpu/exec/ops/handlers.h"
+#include "common/vgpu/requests/access.h"
+#include "common/vgpu/requests/memory_moves.h"
+#include "common/vgpu/requests/shared_memory.h"
+#include "common/vgpu/sanitizer/shared_shadow.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Instruction;
+using ptx::Space;
+
+template <class T>
+void fill(T* lanes, const Steps& steps) {
+  const T first = lanes[0];
+  for (std::size_t l = 0; l < kWarpSize; ++l) lanes[l] = static_cast<T>(first + static_cast<T>(steps.of_lane[l]));
+}
+
+template <class T>
+bool holds(const T* lanes, const Steps& steps) {
+  T differs = 0;
+  for (std::size_t l = 0; l < kWarpSize; ++l) {
+    differs = static_cast<T>(differs | (lanes[l] ^ static_cast<T>(lanes[0] + static_cast<T>(steps.of_lane[l]))));
+  }
+  return differs == 0;
+}
+
+void fill(Warp& warp, const LockstepRegister& reg, const Steps& steps) {
+  switch (reg.bytes) {
+    case 2:
+      return fill(warp.lanes<std::uint16_t>(reg.slot), steps);
+    case 4:
+      return fill(warp.lanes<std::uint32_t>(reg.slot), steps);
+    default:
+      return fill(warp.lanes<std::uint64_t>(reg.slot), steps);
+  }
+}
+
+bool holds(const Warp& warp, const LockstepRegister& reg, const Steps& steps) {
+  switch (reg.bytes) {
+    case 0: {
+      const std::uint32_t predicate = warp.predicate(reg.slot);
+      return predicate == 0 || predicate == kAllLanes;
+    }
+    case 2:
+      return holds(warp.lanes<std::uint16_t>(reg.slot), steps);
+    case 4:
+      return holds(warp.lanes<std::uint32_t>(reg.slot), steps);
+    default:
+      return holds(warp.lanes<std::uint64_t>(reg.slot), steps);
+  }
+}
+
+template <class T, bool uniform>
+const Op* op_fill(Launch& launch, Warp& warp, const Op* op) {
+  T* const lanes = warp.lanes<T>(op->s[0]);
+  if constexpr (uniform) {
+    const T value = lanes[0];
+    for (int l = 0; l < kWarpSize; ++l) lanes[l] = value;
+  } else {
+    fill(lanes, launch.program.lockstep.steps[op->steps]);
+  }
+  return op + 1;
+}
+
+template <class T>
+const Op* op_check(Launch& launch, Warp& warp, const Op* op) {
+  const LockstepCode& code = launch.program.lockstep;
+  const Steps& steps = code.steps[op->steps];
+  const std::int64_t first = *warp.lanes<T>(op->s[1]);
+  if (first + steps.low >= std::numeric_limits<T>::min() && first + steps.high <= std::numeric_limits<T>::max())
+    return op + 1;
+  come_apart(launch, warp, code.at_checks[static_cast<std::size_t>(op->offset)]);
+  return &launch.program.ops[op->target];
+}
+
+// As make_access, from lane 0's address.
+void make_access_from_lane_0(const Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& out) {
+  const Steps& steps = launch.program.lockstep.steps[op->steps];
+  const std::uint64_t first = first_address(warp, op);
+  const std::uint64_t low = first + static_cast<std::uint64_t>(steps.low);
+  const std::uint64_t high = first + static_cast<std::uint64_t>(steps.high);
+  const bool narrow = op->s[4] != kNoSlot && op->count == 4;
+  const bool wraps = low > first || high < first || (narrow && high > ~0u);
+  constexpr std::int64_t kFar = 1ll << 32;
+  if (warp.mask == kAllLanes && steps.even && !wraps && steps.high < kFar && steps.low > -kFar) {
+    out.mask = kAllLanes;
+    out.bytes = bytes;
+    out.implied = true;
+    out.first = first;
+    out.stride = steps.stride;
+    out.bits = first | steps.stride;
+    out.low = low;
+    out.high = high;
+    out.uniform = steps.stride == 0;
+    out.contiguous = steps.stride == bytes;
+    return;
+  }
+  // Written out, as for any other instruction. The lanes of a register are not wanted for this.
+  alignas(64) std::uint64_t lanes[kWarpSize];
+  for (std::size_t l = 0; l < kWarpSize; ++l) {
+    lanes[l] = first + steps.of_lane[l];
+    if (narrow) lanes[l] &= ~0u;
+  }
+  make_access(lanes, warp.mask, bytes, out);
+}
+
+template <class R, class M, int vector>
+const Op* op_load_global(Launch& launch, Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = sizeof(M) * vector;
+  Access access;
+  Pointers at;
+  LaneBytes data;
+  make_access_from_lane_0(launch, warp, op, kBytes, access);
+  if (!begin_load(launch, warp, op, access, at, data)) return nullptr;
+  move_in<R, M, vector>(warp, op, access, at);
+  return after_memory(launch, warp, op);
+}
+
+// One address for all lanes.
+template <class R, class M, int vector, bool all_lanes>
+const Op* op_load_uniform(Launch& launch, Warp& warp, const Op* op) {
+  const std::uint8_t* const from = find_uniform<sizeof(M) * vector>(launch, warp, op);
+  if (from == nullptr) return op_load_global<R, M, vector>(launch, warp, op);
+  for (int part = 0; part < vector; ++part) {
+    if (op->s[part] == kNoSlot) continue;
+    const R value = extend<R, M>(from + static_cast<std::size_t>(part) * sizeof(M));
+    R* const d = warp.lanes<R>(op->s[part]);
+    if constexpr (all_lanes) {
+      for_lanes(d, kAllLanes, [&](int) { return value; });
+    } else {
+      d[0] = value;
+    }
+  }
+  return after_memory(launch, warp, op);
+}
+
+// Lane after lane without a gap.
+template <class R, class M, int vector>
+const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = sizeof(M) * vector;
+  const std::uint8_t* const from = find_contiguous<kBytes>(launch, warp, op);
+  if (from == nullptr) return op_load_global<R, M, vector>(launch, warp, op);
+  for (int part = 0; part < vector; ++part) {
+    if (op->s[part] == kNoSlot) continue;
+    R* const d = warp.lanes<R>(op->s[part]);
+    if constexpr (vector == 1 && sizeof(R) == sizeof(M)) {
+      std::memcpy(d, from, kWarpSize * sizeof(M));
+    } else {
+      for_lanes(d, kAllLanes, [&](int l) {
+        return extend<R, M>(from + static_cast<std::size_t>(l) * kBytes + static_cast<std::size_t>(part) * sizeof(M));
+      });
+    }
+  }
+  return after_memory(launch, warp, op);
+}
+
+// Rows of a tile, a word a lane: each eight lanes read a sector of their own, side by side.
+const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
+  const std::uint8_t* const from = op->s[0] == kNoSlot ? nullptr : find_eights(launch, warp, op);
+  if (from == nullptr) return op_load_global<std::uint32_t, std::uint32_t, 1>(launch, warp, op);
+  const Steps& steps = launch.program.lockstep.steps[op->steps];
+  auto* const lanes = warp.lanes<std::uint32_t>(op->s[0]);
+  for (std::size_t l = 0; l < kWarpSize; l += 8) std::memcpy(lanes + l, from + steps.of_lane[l], kSectorBytes);
+  return after_memory(launch, warp, op);
+}
+
+// Lanes that walk along 32 rows, a word each: at the same place of its own line.
+const Op* op_load_rows(Launch& launch, Warp& warp, const Op* op) {
+  const std::uint8_t* const words = op->s[0] == kNoSlot ? nullptr : find_rows(launch, warp, op);
+  if (words == nullptr) return op_load_global<std::uint32_t, std::uint32_t, 1>(launch, warp, op);
+  std::memcpy(warp.lanes<std::uint32_t>(op->s[0]), words, kWarpSize * sizeof(std::uint32_t));
+  return after_memory(launch, warp, op);
+}
+
+template <class R, class M, int vector>
+const Op* op_store_global(Launch& launch, Warp& warp, const Op* op) {
+  Access access;
+  make_access_from_lane_0(launch, warp, op, sizeof(M) * vector, access);
+  return store_global(launch, warp, op, access,
+                      [&](const Access& to, const Pointers& at) { move_out<R, M, vector>(warp, op, to, at); });
+}
+
+// Shared memory: within bounds and aligned, or the slow way, which finds the lane to blame.
+template <class R, class M, int vector, bool store>
+const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = sizeof(M) * vector;
+  const Steps& steps = launch.program.lockstep.steps[op->steps];
+  const std::uint64_t first = first_address(warp, op);
+  if (!is_usual_in_shared(launch, warp, op, steps, first, kBytes) ||
+      (is_watched(launch, warp) &&
+       !touches_in_order(warp, op, first, steps, kBytes, store ? SharedTouch::write : SharedTouch::read))) {
+    Access access;
+    make_access_from_lane_0(launch, warp, op, kBytes, access);
+    access.spell_out();
+    Pointers at;
+    if (!resolve_shared(launch, warp, op, access, store ? "writes" : "reads", at)) return nullptr;
+    count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
+    if (warp.mask == kAllLanes) {
+      SharedMemo& memo = launch.shared_memos[op->pc];
+      memo.steps_known = true;
+      memo.steps_bytes = kWarpSize * kBytes;
+      memo.steps_wavefronts = memo.wavefronts;
+      memo.steps_conflicts = memo.conflicts;
+    }
+    constexpr Mover kMove = store ? move_out<R, M, vector> : move_in<R, M, vector>;
+    if (is_watched(launch, warp)) return move_checked<store>(launch, warp, op, access, at, kMove);
+    kMove(warp, op, access, at);
+    return op + 1;
+  }
+  add_steps_turns(launch, warp, *op);
+  std::uint8_t* const base = warp.block->shared.data() + first;
+  for (int part = 0; part < vector; ++part) {
+    std::uint8_t* const at = base + static_cast<std::size_t>(part) * sizeof(M);
+    if (op->s[part] == kNoSlot) continue;
+    R* const lanes = warp.lanes<R>(op->s[part]);
+    const bool eights = steps.even_eights && vector == 1 && sizeof(R) == sizeof(M);
+    if (eights && steps.stride_of_eights == kBytes) {
+      for (std::size_t l = 0; l < kWarpSize; l += 8) {
+        if constexpr (store)
+          std::memcpy(at + static_cast<std::int64_t>(steps.of_lane[l]), lanes + l, 8 * sizeof(M));
+        else
+          std::memcpy(lanes + l, at + static_cast<std::int64_t>(steps.of_lane[l]), 8 * sizeof(M));
+      }
+    } else if constexpr (store) {
+      for (std::size_t l = 0; l < kWarpSize; ++l) {
+        const M value = static_cast<M>(lanes[l]);
+        std::memcpy(at + static_cast<std::int64_t>(steps.of_lane[l]), &value, sizeof value);
+      }
+    } else if (steps.even_eights && steps.stride_of_eights == 0) {
+      for (std::size_t l = 0; l < kWarpSize; l += 8) {
+        const R value = extend<R, M>(at + static_cast<std::int64_t>(steps.of_lane[l]));
+        for (std::size_t i = 0; i < 8; ++i) lanes[l + i] = value;
+      }
+    } else {
+      for_lanes(lanes, kAllLanes, [&](int l) {
+        return extend<R, M>(at + static_cast<std::int64_t>(steps.of_lane[static_cast<std::size_t>(l)]));
+      });
+    }
+  }
+  return op + 1;
+}
+
+enum class Addresses { uniform_lane_0, uniform, contiguous, rows, eights, other };
+
+template <Addresses addresses>
+struct LockstepLoads {
+  template <class R, class M, int vector>
+  struct Of {
+    static Handler in(Space space) {
+      if (space == Space::shared) return op_shared<R, M, vector, false>;
+      constexpr bool kOneWord = vector == 1 && sizeof(M) == 4 && sizeof(R) == 4;
+      switch (addresses) {
+        case Addresses::uniform_lane_0:
+          return op_load_uniform<R, M, vector, false>;
+        case Addresses::uniform:
+          return op_load_uniform<R, M, vector, true>;
+        case Addresses::contiguous:
+          return op_load_contiguous<R, M, vector>;
+        case Addresses::rows:
+          return kOneWord ? op_load_rows : op_load_global<R, M, vector>;
+        case Addresses::eights:
+          return kOneWord ? op_load_eights : op_load_global<R, M, vector>;
+        case Addresses::other:
+          return op_load_global<R, M, vector>;
+      }
+      return nullptr;
+    }
+  };
+};
+
+template <class R, class M, int vector>
+struct LockstepStores {
+  static Handler in(Space space) {
+    return space == Space::shared ? op_shared<R, M, vector, true> : op_store_global<R, M, vector>;
+  }
+};
+
+}  // namespace
+
+void come_apart(const Launch& launch, Warp& warp, const std::vector<LockstepRegister>& registers) {
+  warp.in_lockstep = false;
+  if (warp.executed - warp.together_since < kSoon) ++warp.came_apart;
+  for (const LockstepRegister& reg : registers) fill(warp, reg, launch.program.lockstep.steps[reg.steps]);
+}
+
+bool come_together(const Launch& launch, Warp& warp, std::uint32_t block) {
+  if (warp.mask != kAllLanes || warp.came_apart >= kMostPartings) return false;
+  const LockstepCode& code = launch.program.lockstep;
+  for (const LockstepRegister& reg : code.entering[block]) {
+    if (holds(warp, reg, code.steps[reg.steps])) continue;
+    ++warp.came_apart;
+    return false;
+  }
+  warp.in_lockstep = true;
+  warp.together_since = warp.executed;
+  return true;
+}
+
+Handler fill_handler(std::uint32_t bytes, std::uint32_t steps) {
+  switch (bytes) {
+    case 2:
+      return steps == 0 ? op_fill<std::uint16_t, true> : op_fill<std::uint16_t, false>;
+    case 4:
+      return steps == 0 ? op_fill<std::uint32_t, true> : op_fill<std::uint32_t, false>;
+    default:
+      return steps == 0 ? op_fill<std::uint64_t, true> : op_fill<std::uint64_t, false>;
+  }
+}
+
+Handler check_handler(bool is_signed) { return is_signed ? op_check<std::int32_t> : op_check<std::uint32_t>; }
+
+bool has_whole_sectors(const Steps& steps, std::uint64_t bytes) {
+  bool whole = steps.even_eights && steps.stride_of_eights == bytes && bytes == 4;
+  for (std::size_t l = 0; l < kWarpSize; l += 8) whole &= steps.of_lane[l] % kSectorBytes == 0;
+  return whole;
+}
+
+Handler lockstep_load_handler(const Instruction& in, int register_bytes, const Steps& steps, bool all_lanes) {
+  const auto bytes = static_cast<std::uint64_t>(std::max(ptx::size_bytes(in.type), 1)) * in.vector;
+  if (passes_l1(in)) return by_form<LockstepLoads<Addresses::other>::Of>(in, register_bytes);
+  if (steps.even && steps.stride == 0) {
+    return all_lanes ? by_form<LockstepLoads<Addresses::uniform>::Of>(in, register_bytes)
+                     : by_form<LockstepLoads<Addresses::uniform_lane_0>::Of>(in, register_bytes);
+  }
+  if (steps.even && steps.stride == bytes) return by_form<LockstepLoads<Addresses::contiguous>::Of>(in, register_bytes);
+  if (steps.even && steps.stride % kLineBytes == 0 && static_cast<std::int64_t>(steps.stride) > 0)
+    return by_form<LockstepLoads<Addresses::rows>::Of>(in, register_bytes);
+  if (has_whole_sectors(steps, bytes)) return by_form<LockstepLoads<Addresses::eights>::Of>(in, register_bytes);
+  return by_form<LockstepLoads<Addresses::other>::Of>(in, register_bytes);
+}
+
+Handler lockstep_store_handler(const Instruction& in, int register_bytes) {
+  return by_size<LockstepStores>(in, register_bytes);
+}
+
+}  // namespace roofwalk::vgpu

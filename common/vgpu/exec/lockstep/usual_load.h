@@ -1,0 +1,160 @@
+// Loads of global memory that need not be looked at closely: whether one is of them, and what it counts.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+#include "common/vgpu/exec/lockstep/lockstep.h"
+#include "common/vgpu/state/launch.h"
+
+namespace roofwalk::vgpu {
+
+// A load that finds everything as it nearly always is: within the buffer of the last time, aligned, not stored to in
+// this round, not traced.
+inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t low, std::uint64_t end,
+                     std::uint64_t bits, std::uint32_t bytes) {
+  const BufferMemo& memo = launch.buffer_memos[op->pc];
+  return low >= memo.low && end <= memo.high && low < end && (bits & (bytes - 1)) == 0 && warp.trace == nullptr &&
+         !launch.sm->stores.may_hold(low, end) && (!launch.sanitized || launch.memory.surely_defined(low, end - low));
+}
+
+// The counts of a load of `lines` lines and `sectors` sectors, of which L1 lacked `missed`.
+inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uint64_t sectors, std::uint64_t missed) {
+  Multiprocessor& sm = *launch.sm;
+  Site& site = launch.sites[op->pc];
+  ++site.requests;
+  site.sectors += sectors;
+  site.lines += lines;
+  site.hit_sectors += sectors - missed;
+  sm.l1_lines += lines;
+  sm.l1_sectors += sectors;
+  if (missed == 0) {
+    ++site.served_by_l1;
+  } else {
+    site.l2_read_sectors += missed;
+    sm.l1.end_fetch();
+    sm.l2_log.end_request(L2Log::Kind::load, op->pc, nullptr, 0);
+  }
+}
+
+// Asks L1 for sectors of a line, and L2 for what is missing: how many those are.
+inline std::uint64_t read_line(Multiprocessor& sm, std::uint64_t line, unsigned sectors) {
+  const unsigned missing = sm.l1.read(line, sectors);
+  if (missing == 0) return 0;
+  sm.l2_log.read(line, missing);
+  return static_cast<std::uint64_t>(std::popcount(missing));
+}
+
+// Counts a load through L1 of `lines` lines from `line` on, `total` sectors together: masks of the first and last line.
+inline void count_lines(Launch& launch, const Op* op, std::uint64_t line, std::uint64_t lines, unsigned from_first,
+                        unsigned to_last, std::uint64_t total) {
+  std::uint64_t missed = 0;
+  for (std::uint64_t i = 0; i < lines; ++i) {
+    missed += read_line(*launch.sm, line + i, 0xfu & (i == 0 ? from_first : 0xfu) & (i + 1 == lines ? to_last : 0xfu));
+  }
+  add_load(launch, op, lines, total, missed);
+}
+
+// Loads in lockstep (lockstep.h), once they are counted: where the host has what they read. nullptr: such a load is not
+// usual, and nothing is done yet.
+
+// `bytes` at one address for all lanes.
+template <std::uint32_t bytes>
+inline const std::uint8_t* find_uniform(Launch& launch, const Warp& warp, const Op* op) {
+  const std::uint64_t address = first_address(warp, op);
+  if (warp.mask != kAllLanes || !is_usual(launch, warp, op, address, address + bytes, address, bytes)) return nullptr;
+  if (launch.counts) {
+    const unsigned sector = 1u << (address / kSectorBytes % 4);
+    count_lines(launch, op, address / kLineBytes, 1, sector, sector, 1);
+  }
+  const BufferMemo& memo = launch.buffer_memos[op->pc];
+  return memo.data + (address - memo.low);
+}
+
+// `bytes` a lane, lane after lane without a gap.
+template <std::uint32_t bytes>
+inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, const Op* op) {
+  const std::uint64_t low = first_address(warp, op), end = low + kWarpSize * bytes;
+  if (warp.mask != kAllLanes || !is_usual(launch, warp, op, low, end, low, bytes)) return nullptr;
+  if (launch.counts) {
+    const std::uint64_t line = low / kLineBytes, last = end - 1;
+    count_lines(launch, op, line, last / kLineBytes - line + 1, 0xfu << (low / kSectorBytes % 4),
+                (2u << (last / kSectorBytes % 4)) - 1, last / kSectorBytes - low / kSectorBytes + 1);
+  }
+  const BufferMemo& memo = launch.buffer_memos[op->pc];
+  const std::uint8_t* const from = memo.data + (low - memo.low);
+  // What the next warp of the block will want, most likely.
+  for (std::uint32_t ahead = 0; ahead < kWarpSize * bytes; ahead += 64)
+    __builtin_prefetch(from + kWarpSize * bytes + ahead);
+  return from;
+}
+
+// Counts a load of which each eight lanes read a sector of their own. Apart, for runs that count nothing need no room
+// on the stack for it.
+[[gnu::noinline]] inline void count_eights(Launch& launch, const Op* op, std::uint64_t first, const Steps& steps) {
+  std::uint64_t lines[kWarpSize / 8];
+  unsigned sectors[kWarpSize / 8], total = 0;
+  int count = 0;
+  for (std::size_t l = 0; l < kWarpSize; l += 8) {
+    const std::uint64_t address = first + steps.of_lane[l], line = address / kLineBytes;
+    const unsigned sector = 1u << (address / kSectorBytes % 4);
+    int i = 0;
+    while (i < count && lines[i] != line) ++i;
+    if (i == count) lines[i] = line, sectors[i] = 0, ++count;
+    total += (sectors[i] & sector) == 0;
+    sectors[i] |= sector;
+  }
+  std::uint64_t missed = 0;
+  for (int i = 0; i < count; ++i) missed += read_line(*launch.sm, lines[i], sectors[i]);
+  add_load(launch, op, static_cast<std::uint64_t>(count), total, missed);
+}
+
+// From the lowest byte that a load of `bytes` a lane reads to behind the highest; `first`: lane 0's.
+struct Reach {
+  std::uint64_t first, low, end;
+};
+inline Reach reach_of(const Warp& warp, const Op* op, const Steps& steps, std::uint32_t bytes) {
+  const std::uint64_t first = first_address(warp, op);
+  return {first, first + static_cast<std::uint64_t>(steps.low), first + static_cast<std::uint64_t>(steps.high) + bytes};
+}
+
+// A word a lane, each eight lanes side by side in a sector of their own: the place of lane 0's; the others lie as
+// far from it as on the device.
+inline const std::uint8_t* find_eights(Launch& launch, const Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = 4;
+  const Steps& steps = launch.program.lockstep.steps[op->steps];
+  const auto [first, low, end] = reach_of(warp, op, steps, kBytes);
+  if (low > first || end <= first || first % kSectorBytes != 0 || warp.mask != kAllLanes ||
+      !is_usual(launch, warp, op, low, end, first, kBytes))
+    return nullptr;
+  if (launch.counts) count_eights(launch, op, first, steps);
+  BufferMemo& memo = launch.buffer_memos[op->pc];
+  // Warps go on from row to row as they did from the last one to this.
+  constexpr std::uint64_t kAhead = 5;
+  const std::uint64_t ahead = first + kAhead * (first - std::exchange(memo.last, first));
+  for (std::size_t l = 0; l < kWarpSize; l += 16) __builtin_prefetch(memo.data + (ahead + steps.of_lane[l] - memo.low));
+  return memo.data + (first - memo.low);
+}
+
+// A word a lane, each at the same place of its own line, at even steps: one look finds that L1 holds all 32, and the
+// words come from copies that lie side by side (SectorCopies), if somebody has made them.
+inline const std::uint8_t* find_rows(Launch& launch, const Warp& warp, const Op* op) {
+  constexpr std::uint32_t kBytes = 4;
+  const Steps& steps = launch.program.lockstep.steps[op->steps];
+  const auto [first, low, end] = reach_of(warp, op, steps, kBytes);
+  const SectorCopies& copies = launch.sector_copies;
+  const std::uint64_t offset = first % kSectorBytes;
+  if (copies.first != first - offset || copies.stride != steps.stride || copies.round != launch.round ||
+      (copies.gathered >> (offset / kBytes) & 1u) == 0 || !launch.stores_wait || warp.mask != kAllLanes ||
+      !is_usual(launch, warp, op, low, end, first, kBytes))
+    return nullptr;
+  if (launch.counts) {
+    const unsigned sector = 1u << (first / kSectorBytes % 4);
+    if (!launch.sm->l1.read_again(first / kLineBytes, steps.stride / kLineBytes, sector)) return nullptr;
+    add_load(launch, op, kWarpSize, kWarpSize, 0);
+  }
+  return reinterpret_cast<const std::uint8_t*>(copies.words[offset / kBytes]);
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,445 @@
+// Arithmetic and logic: one template makes the handler of every row of the opcode table.
+#include <array>
+#include <cstring>
+
+#include "common/vgpu/exec/ops/handlers.h"
+#include "common/vgpu/exec/ops/semantics.h"
+#include "common/vgpu/requests/lanes.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Instruction;
+using ptx::MulMode;
+using ptx::Opcode;
+using ptx::Rounding;
+using ptx::Type;
+
+template <class Sem>
+constexpr unsigned counts_of() {
+  if constexpr (requires { Sem::kCounts; })
+    return Sem::kCounts;
+  else
+    return 0;
+}
+
+// The C++ type of source `index`.
+template <class Sem, class T, int index>
+using Source = std::conditional_t<(counts_of<Sem>() >> index & 1) != 0, std::uint32_t, T>;
+
+// Arithmetic makes PTX's one NaN, never an operand's payload: poison does not travel, and all machines agree.
+template <class Sem>
+inline constexpr bool kKeepsPayload =
+    std::is_same_v<Sem, sem::Abs> || std::is_same_v<Sem, sem::Neg> || std::is_same_v<Sem, sem::Copysign>;
+
+template <class Sem, class R>
+inline R finish(R value) {
+  if constexpr (std::is_same_v<R, float> && !kKeepsPayload<Sem>)
+    return value != value ? canonical_nan() : value;
+  else if constexpr (std::is_same_v<R, double> && !kKeepsPayload<Sem>) {
+    return value != value ? std::numeric_limits<double>::quiet_NaN() : value;
+  } else {
+    return value;
+  }
+}
+
+// Products of subnormal numbers are slow on some processors (the `divergent` row of a Zen 5). Inactive lanes hold
+// whatever lived in the register before, often small integers, which are just that as floats.
+template <class Sem, class T>
+inline constexpr bool kShunsLeftovers = std::is_floating_point_v<T> &&
+                                        (std::is_same_v<Sem, sem::Mul> || std::is_same_v<Sem, sem::Mad> ||
+                                         std::is_same_v<Sem, sem::Fma>);
+
+template <class Sem, class T, int sources, class Modify>
+inline void apply_lanes(Warp& warp, const Op* op, Modify modify) {
+  if constexpr (kShunsLeftovers<Sem, T>) {
+    if (const std::uint32_t mask = warp.mask; mask != kAllLanes) {
+      alignas(64) T in[sources][kWarpSize];
+      for (int i = 0; i < sources; ++i) {
+        const T* const from = warp.lanes<T>(op->s[i + 1]);
+        for (int l = 0; l < kWarpSize; ++l) in[i][l] = is_active<T>(mask, l) ? from[l] : T{0};
+      }
+      for_lanes(warp.lanes<T>(op->s[0]), mask, [&](int l) {
+        if constexpr (sources == 2)
+          return modify(Sem{}, in[0][l], in[1][l]);
+        else
+          return modify(Sem{}, in[0][l], in[1][l], in[2][l]);
+      });
+      return;
+    }
+  }
+  const auto* a = warp.lanes<Source<Sem, T, 0>>(op->s[1]);
+  if constexpr (sources == 1) {
+    using R = decltype(Sem::apply(T{}));
+    for_lanes(warp.lanes<R>(op->s[0]), warp.mask, [&](int l) { return modify(Sem{}, a[l]); });
+  } else if constexpr (sources == 2) {
+    const auto* b = warp.lanes<Source<Sem, T, 1>>(op->s[2]);
+    for_lanes(warp.lanes<T>(op->s[0]), warp.mask, [&](int l) { return modify(Sem{}, a[l], b[l]); });
+  } else if constexpr (sources == 3) {
+    const auto* b = warp.lanes<Source<Sem, T, 1>>(op->s[2]);
+    const auto* c = warp.lanes<Source<Sem, T, 2>>(op->s[3]);
+    for_lanes(warp.lanes<T>(op->s[0]), warp.mask, [&](int l) { return modify(Sem{}, a[l], b[l], c[l]); });
+  } else {
+    const auto* b = warp.lanes<Source<Sem, T, 1>>(op->s[2]);
+    const auto* c = warp.lanes<Source<Sem, T, 2>>(op->s[3]);
+    const auto* d = warp.lanes<Source<Sem, T, 3>>(op->s[4]);
+    for_lanes(warp.lanes<T>(op->s[0]), warp.mask, [&](int l) { return modify(Sem{}, a[l], b[l], c[l], d[l]); });
+  }
+}
+
+template <class Sem, class T, int sources>
+const Op* op_plain(Launch&, Warp& warp, const Op* op) {
+  apply_lanes<Sem, T, sources>(warp, op, [](auto s, auto... in) { return finish<Sem>(decltype(s)::apply(in...)); });
+  return op + 1;
+}
+
+// The same for lane 0 alone.
+template <class Sem, class T, int sources>
+const Op* op_plain_of_lane_0(Launch&, Warp& warp, const Op* op) {
+  const auto a = *warp.lanes<Source<Sem, T, 0>>(op->s[1]);
+  if constexpr (sources == 1) {
+    using R = decltype(Sem::apply(T{}));
+    *warp.lanes<R>(op->s[0]) = finish<Sem>(Sem::apply(a));
+  } else if constexpr (sources == 2) {
+    *warp.lanes<T>(op->s[0]) = finish<Sem>(Sem::apply(a, *warp.lanes<Source<Sem, T, 1>>(op->s[2])));
+  } else if constexpr (sources == 3) {
+    *warp.lanes<T>(op->s[0]) =
+        finish<Sem>(Sem::apply(a, *warp.lanes<Source<Sem, T, 1>>(op->s[2]), *warp.lanes<Source<Sem, T, 2>>(op->s[3])));
+  } else {
+    *warp.lanes<T>(op->s[0]) =
+        finish<Sem>(Sem::apply(a, *warp.lanes<Source<Sem, T, 1>>(op->s[2]), *warp.lanes<Source<Sem, T, 2>>(op->s[3]),
+                               *warp.lanes<Source<Sem, T, 3>>(op->s[4])));
+  }
+  return op + 1;
+}
+
+// .ftz and .sat of f32: denormals are zeros of their sign, results lie in [0, 1].
+template <bool ftz>
+inline float flush_where(float value) {
+  return ftz ? flush(value) : value;
+}
+template <bool ftz, bool sat>
+inline float limited(float value) {
+  value = flush_where<ftz>(value);
+  return sat ? (value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f) : value;  // NaN becomes 0
+}
+
+template <class Sem, int sources, bool ftz, bool sat>
+const Op* op_modified(Launch&, Warp& warp, const Op* op) {
+  apply_lanes<Sem, float, sources>(warp, op, [](auto s, auto... raw) {
+    return finish<Sem>(limited<ftz, sat>(decltype(s)::apply(flush_where<ftz>(raw)...)));
+  });
+  return op + 1;
+}
+
+// Directed roundings of f32.
+template <class Sem>
+float directed(float a, float b, float c, Direction direction) {
+  if constexpr (std::is_same_v<Sem, sem::Add>)
+    return fma_directed(a, 1.0f, b, direction);
+  else if constexpr (std::is_same_v<Sem, sem::Sub>)
+    return fma_directed(a, 1.0f, -b, direction);
+  else if constexpr (std::is_same_v<Sem, sem::Mul>)
+    return fma_directed(a, b, std::signbit(a) == std::signbit(b) ? 0.0f : -0.0f, direction);  // a zero keeps its sign
+  else
+    return fma_directed(a, b, c, direction);
+}
+
+template <class Sem>
+inline constexpr bool kCanBeDirected =
+    std::is_same_v<Sem, sem::Add> || std::is_same_v<Sem, sem::Sub> || std::is_same_v<Sem, sem::Mul> ||
+    std::is_same_v<Sem, sem::Fma> || std::is_same_v<Sem, sem::Mad>;
+
+// Rare, so the handler looks at the instruction for each lane.
+template <class Sem, int sources>
+const Op* op_directed(Launch&, Warp& warp, const Op* op) {
+  const Instruction& in = *op->instruction;
+  const Direction direction = in.rounding == Rounding::rz   ? Direction::zero
+                              : in.rounding == Rounding::rm ? Direction::down
+                                                            : Direction::up;
+  apply_lanes<Sem, float, sources>(warp, op, [&in, direction](auto, auto... raw) {
+    const auto three = [](float a, float b, float c = 0.0f) { return std::array{a, b, c}; };
+    const auto [a, b, c] = in.ftz ? three(flush(raw)...) : three(raw...);
+    const float value = directed<Sem>(a, b, c, direction);
+    const float flushed = in.ftz ? flush(value) : value;
+    return finish<Sem>(in.sat ? limited<false, true>(flushed) : flushed);
+  });
+  return op + 1;
+}
+
+template <class Sem, int sources>
+Handler modified_handler(const Instruction& in) {
+  const bool directed = in.rounding == Rounding::rz || in.rounding == Rounding::rm || in.rounding == Rounding::rp;
+  if constexpr (kCanBeDirected<Sem>) {
+    if (directed) return op_directed<Sem, sources>;
+  }
+  if (in.ftz) return in.sat ? op_modified<Sem, sources, true, true> : op_modified<Sem, sources, true, false>;
+  return in.sat ? op_modified<Sem, sources, false, true> : nullptr;
+}
+
+// 16-bit floats: `elements` of them in 32 lanes, two a lane where they are packed.
+template <class Sem, class T, int sources, int elements, bool sat>
+const Op* op_narrow(Launch&, Warp& warp, const Op* op) {
+  const T* a = warp.lanes<T>(op->s[1]);
+  const T* b = sources > 1 ? warp.lanes<T>(op->s[2]) : a;
+  const T* c = sources > 2 ? warp.lanes<T>(op->s[3]) : a;
+  alignas(64) T out[elements];
+  for (int i = 0; i < elements; ++i) {
+    T value;
+    if constexpr (sources == 1)
+      value = Sem::apply(a[i]);
+    else if constexpr (sources == 2)
+      value = Sem::apply(a[i], b[i]);
+    else
+      value = Sem::apply(a[i], b[i], c[i]);
+    if constexpr (sat) {
+      const float x = widen(value);
+      value = x > 0.0f ? (x < 1.0f ? value : T{T::kOne}) : T{0};  // NaN becomes 0
+    }
+    out[i] = value;
+  }
+  using Lane = std::conditional_t<elements == kWarpSize, std::uint16_t, std::uint32_t>;
+  std::array<Lane, kWarpSize> lanes;
+  std::memcpy(lanes.data(), out, sizeof out);
+  for_lanes(warp.lanes<Lane>(op->s[0]), warp.mask, [&](int l) { return lanes[l]; });
+  return op + 1;
+}
+
+// Predicates: 32 lanes are one word.
+template <class Sem, int sources>
+const Op* op_predicate(Launch&, Warp& warp, const Op* op) {
+  const std::uint32_t a = warp.predicate(op->s[1]) ^ (op->offset & 1 ? kAllLanes : 0u);
+  std::uint32_t bits = 0;
+  if constexpr (sources == 1)
+    bits = Sem::apply(a);
+  else
+    bits = Sem::apply(a, warp.predicate(op->s[2]) ^ (op->offset & 2 ? kAllLanes : 0u));
+  set_predicate(warp.predicate(op->s[0]), warp.mask, bits);
+  return op + 1;
+}
+
+template <class T, class Wide>
+const Op* op_mul_wide(Launch&, Warp& warp, const Op* op) {
+  const T* a = warp.lanes<T>(op->s[1]);
+  const T* b = warp.lanes<T>(op->s[2]);
+  for_lanes(warp.lanes<Wide>(op->s[0]), warp.mask,
+            [&](int l) { return sem::Mul::apply(static_cast<Wide>(a[l]), static_cast<Wide>(b[l])); });
+  return op + 1;
+}
+
+template <class T, class Wide>
+const Op* op_mad_wide(Launch&, Warp& warp, const Op* op) {
+  const T* a = warp.lanes<T>(op->s[1]);
+  const T* b = warp.lanes<T>(op->s[2]);
+  const Wide* c = warp.lanes<Wide>(op->s[3]);
+  for_lanes(warp.lanes<Wide>(op->s[0]), warp.mask,
+            [&](int l) { return sem::Mad::apply(static_cast<Wide>(a[l]), static_cast<Wide>(b[l]), c[l]); });
+  return op + 1;
+}
+
+template <class T, class Wide>
+const Op* op_mul_wide_of_lane_0(Launch&, Warp& warp, const Op* op) {
+  *warp.lanes<Wide>(op->s[0]) =
+      sem::Mul::apply(static_cast<Wide>(*warp.lanes<T>(op->s[1])), static_cast<Wide>(*warp.lanes<T>(op->s[2])));
+  return op + 1;
+}
+template <class T, class Wide>
+const Op* op_mad_wide_of_lane_0(Launch&, Warp& warp, const Op* op) {
+  *warp.lanes<Wide>(op->s[0]) =
+      sem::Mad::apply(static_cast<Wide>(*warp.lanes<T>(op->s[1])), static_cast<Wide>(*warp.lanes<T>(op->s[2])),
+                      *warp.lanes<Wide>(op->s[3]));
+  return op + 1;
+}
+
+template <class Sem, class T, int sources>
+concept Applies = (sources == 1 && requires(T x) { Sem::apply(x); }) ||
+                  (sources == 2 && requires(T x, Source<Sem, T, 1> y) { Sem::apply(x, y); }) ||
+                  (sources == 3 && requires(T x, Source<Sem, T, 1> y, Source<Sem, T, 2> z) { Sem::apply(x, y, z); }) ||
+                  (sources == 4 && requires(T x, Source<Sem, T, 2> z) { Sem::apply(x, x, z, z); });
+
+template <class Sem, class T, int sources, int elements, ptx::TypeSet types, Type type>
+Handler pick_narrow([[maybe_unused]] bool sat) {
+  if constexpr ((types & ptx::bit(type)) == 0)
+    return nullptr;
+  else if constexpr (std::is_same_v<T, Half>)
+    return sat ? op_narrow<Sem, T, sources, elements, true> : op_narrow<Sem, T, sources, elements, false>;
+  else
+    return op_narrow<Sem, T, sources, elements, false>;
+}
+
+template <class Sem, class T, int sources, ptx::TypeSet types, Type type>
+Handler pick() {
+  if constexpr ((types & ptx::bit(type)) != 0 && Applies<Sem, T, sources>)
+    return op_plain<Sem, T, sources>;
+  else
+    return nullptr;
+}
+template <class Sem, class T, int sources, ptx::TypeSet types, Type type>
+Handler pick_of_lane_0() {
+  if constexpr ((types & ptx::bit(type)) != 0 && Applies<Sem, T, sources>)
+    return op_plain_of_lane_0<Sem, T, sources>;
+  else
+    return nullptr;
+}
+
+// Of lane 0 there are whole numbers, which addresses and counters are.
+template <class Sem, int sources, ptx::TypeSet types>
+Handler handler_of_lane_0(const Instruction& in) {
+  if (in.sat) return nullptr;
+  switch (in.type) {
+    case Type::u16:
+      return pick_of_lane_0<Sem, std::uint16_t, sources, types, Type::u16>();
+    case Type::s16:
+      return pick_of_lane_0<Sem, std::int16_t, sources, types, Type::s16>();
+    case Type::b16:
+      return pick_of_lane_0<Sem, std::uint16_t, sources, types, Type::b16>();
+    case Type::u32:
+      return pick_of_lane_0<Sem, std::uint32_t, sources, types, Type::u32>();
+    case Type::s32:
+      return pick_of_lane_0<Sem, std::int32_t, sources, types, Type::s32>();
+    case Type::b32:
+      return pick_of_lane_0<Sem, std::uint32_t, sources, types, Type::b32>();
+    case Type::u64:
+      return pick_of_lane_0<Sem, std::uint64_t, sources, types, Type::u64>();
+    case Type::s64:
+      return pick_of_lane_0<Sem, std::int64_t, sources, types, Type::s64>();
+    case Type::b64:
+      return pick_of_lane_0<Sem, std::uint64_t, sources, types, Type::b64>();
+    default:
+      return nullptr;
+  }
+}
+
+// The handler of one row for a type. Bit types compute as unsigned integers.
+template <class Sem, int sources, ptx::TypeSet types>
+Handler handler_for(const Instruction& in) {
+  if constexpr ((types & ptx::kPred) != 0) {
+    if (in.type == Type::pred) return op_predicate<Sem, sources>;
+  }
+  if constexpr ((types & ptx::kF32) != 0) {
+    if (in.type == Type::f32) {
+      if (const Handler handler = modified_handler<Sem, sources>(in)) return handler;
+    }
+  }
+  switch (in.type) {
+    case Type::u16:
+      return pick<Sem, std::uint16_t, sources, types, Type::u16>();
+    case Type::s16:
+      return pick<Sem, std::int16_t, sources, types, Type::s16>();
+    case Type::b16:
+      return pick<Sem, std::uint16_t, sources, types, Type::b16>();
+    case Type::u32:
+      return pick<Sem, std::uint32_t, sources, types, Type::u32>();
+    case Type::s32:
+      return pick<Sem, std::int32_t, sources, types, Type::s32>();
+    case Type::b32:
+      return pick<Sem, std::uint32_t, sources, types, Type::b32>();
+    case Type::u64:
+      return pick<Sem, std::uint64_t, sources, types, Type::u64>();
+    case Type::s64:
+      return pick<Sem, std::int64_t, sources, types, Type::s64>();
+    case Type::b64:
+      return pick<Sem, std::uint64_t, sources, types, Type::b64>();
+    case Type::f16:
+      return pick_narrow<Sem, Half, sources, 32, types, Type::f16>(in.sat);
+    case Type::f16x2:
+      return pick_narrow<Sem, Half, sources, 64, types, Type::f16x2>(in.sat);
+    case Type::bf16:
+      return pick_narrow<Sem, BFloat, sources, 32, types, Type::bf16>(in.sat);
+    case Type::bf16x2:
+      return pick_narrow<Sem, BFloat, sources, 64, types, Type::bf16x2>(in.sat);
+    case Type::f32:
+      return pick<Sem, float, sources, types, Type::f32>();
+    case Type::f64:
+      return pick<Sem, double, sources, types, Type::f64>();
+    default:
+      return nullptr;
+  }
+}
+
+Handler wide_handler(const Instruction& in) {
+  const bool mad = in.opcode == Opcode::Mad;
+  switch (in.type) {
+    case Type::u16:
+      return mad ? op_mad_wide<std::uint16_t, std::uint32_t> : op_mul_wide<std::uint16_t, std::uint32_t>;
+    case Type::s16:
+      return mad ? op_mad_wide<std::int16_t, std::int32_t> : op_mul_wide<std::int16_t, std::int32_t>;
+    case Type::u32:
+      return mad ? op_mad_wide<std::uint32_t, std::uint64_t> : op_mul_wide<std::uint32_t, std::uint64_t>;
+    case Type::s32:
+      return mad ? op_mad_wide<std::int32_t, std::int64_t> : op_mul_wide<std::int32_t, std::int64_t>;
+    default:
+      return nullptr;
+  }
+}
+
+Handler funnel_handler(const Instruction& in) {
+  using ptx::ShiftMode;
+  switch (in.shift) {
+    case ShiftMode::left_wrap:
+      return op_plain<sem::FunnelShift<true, false>, std::uint32_t, 3>;
+    case ShiftMode::left_clamp:
+      return op_plain<sem::FunnelShift<true, true>, std::uint32_t, 3>;
+    case ShiftMode::right_wrap:
+      return op_plain<sem::FunnelShift<false, false>, std::uint32_t, 3>;
+    case ShiftMode::right_clamp:
+      return op_plain<sem::FunnelShift<false, true>, std::uint32_t, 3>;
+    case ShiftMode::none:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Handler alu_handler(const Instruction& in) {
+  if (const Handler handler = integer_handler(in)) return handler;
+  if (const Handler handler = float_handler(in)) return handler;
+  if (in.mul == MulMode::wide) return wide_handler(in);
+  if (in.mul == MulMode::hi) {
+    return in.opcode == Opcode::Mad ? handler_for<sem::MadHi, 3, ptx::kInt>(in)
+                                    : handler_for<sem::MulHi, 2, ptx::kInt>(in);
+  }
+  if (in.opcode == Opcode::Shf) return funnel_handler(in);
+  using namespace ptx;
+  switch (in.opcode) {
+#define PTX_ALU(Id, mnemonic, types, sources, pipe, flops, semantics) \
+  case Opcode::Id:                                                    \
+    return handler_for<sem::semantics, sources, (types)>(in);
+#define PTX_OP(Id, ...)
+#include "common/ptx/opcodes.def"
+#undef PTX_ALU
+#undef PTX_OP
+    default:
+      return nullptr;
+  }
+}
+
+Handler alu_handler_of_lane_0(const Instruction& in) {
+  if (in.mul == MulMode::wide) {
+    const bool mad = in.opcode == Opcode::Mad;
+    if (in.type == Type::u32)
+      return mad ? op_mad_wide_of_lane_0<std::uint32_t, std::uint64_t>
+                 : op_mul_wide_of_lane_0<std::uint32_t, std::uint64_t>;
+    if (in.type == Type::s32)
+      return mad ? op_mad_wide_of_lane_0<std::int32_t, std::int64_t>
+                 : op_mul_wide_of_lane_0<std::int32_t, std::int64_t>;
+    return nullptr;
+  }
+  // What integer_ops.cpp computes in a way of its own (prmt and bfind with modes) has no such handler.
+  if (in.mul == MulMode::hi || in.opcode == Opcode::Shf || integer_handler(in) != nullptr) return nullptr;
+  using namespace ptx;
+  switch (in.opcode) {
+#define PTX_ALU(Id, mnemonic, types, sources, pipe, flops, semantics) \
+  case Opcode::Id:                                                    \
+    return handler_of_lane_0<sem::semantics, sources, (types)>(in);
+#define PTX_OP(Id, ...)
+#include "common/ptx/opcodes.def"
+#undef PTX_ALU
+#undef PTX_OP
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace roofwalk::vgpu

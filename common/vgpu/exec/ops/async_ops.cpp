@@ -1,0 +1,147 @@
+// cp.async: bytes from global to shared memory. They are there at once: a kernel that does not wait for them reads what
+// it would have read after waiting. What the wait costs is the clock's affair.
+//
+// How a copy counts, after the counters that NVIDIA's profiler has for LDGSTS: one instruction leaves a request and
+// sectors of global memory at L1 (..._mem_global_op_ldgsts_cache_access and _cache_bypass), and wavefronts and bank
+// conflicts of shared memory (..._mem_shared_op_ldgsts).
+// - The global side counts as a load of the same width: one request, its lines, its sectors. With .ca the sectors are
+//   looked up in L1 and fill it; with .cg every sector is asked of L2, whatever L1 holds, and leaves L1 as it was.
+// - The shared side counts as a store of the same width, zero-filled bytes included.
+// - Lanes that read no byte (a source size of 0) have no global side; where no lane reads, there is no global request.
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "common/vgpu/exec/ops/handlers.h"
+#include "common/vgpu/requests/access.h"
+#include "common/vgpu/requests/global_flow.h"
+#include "common/vgpu/requests/shared_memory.h"
+#include "common/vgpu/sanitizer/shared_shadow.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+// What each lane reads, and from where. Lanes that read nothing have no address that matters.
+struct Source {
+  std::uint32_t bytes[kWarpSize] = {};
+  const std::uint8_t* at[kWarpSize] = {};
+  std::uint32_t reading = 0;  // lanes that read at least one byte
+  LaneBytes stored;           // what was stored only in this round is read from here
+};
+
+// The lanes of `mask`, all of which read `read` of the `bytes` that they copy. False with the fault recorded.
+bool resolve_source(Launch& launch, const Warp& warp, const Op* op, std::uint32_t mask, std::uint32_t read,
+                    std::uint32_t bytes, Source& out) {
+  Access access;
+  make_access(warp, mask, op->s[4], op->offset, true, read, access);
+  access.align_bytes = bytes;
+  Pointers at;
+  if (!resolve(launch, warp, op, access, "reads", at)) return false;
+  if (!check_defined(launch, warp, op, access, "reads")) return false;
+  if (warp.trace != nullptr) note_global_load(launch, warp, op, access);
+  if (may_be_stored(launch, access)) overlay_stores(launch, access, at, out.stored);
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((mask >> l & 1u) == 0) continue;
+    out.bytes[l] = read;
+    out.at[l] = at.of(access, l);
+  }
+  out.reading |= mask;
+  return true;
+}
+
+bool resolve_sources(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Source& out) {
+  if (op->s[0] == kNoSlot) return resolve_source(launch, warp, op, warp.mask, bytes, bytes, out);
+  const std::uint32_t* wanted = warp.lanes<std::uint32_t>(op->s[0]);
+  for (std::uint32_t left = warp.mask; left != 0;) {
+    const int first = std::countr_zero(left);
+    const std::uint32_t read = wanted[first];
+    if (read > bytes) {
+      launch.stop(warp, op, FaultKind::out_of_bounds, first,
+                  fmt::format("out of bounds: copies {} bytes to shared memory, but is told to read {}", bytes, read));
+      return false;
+    }
+    std::uint32_t same = 0;
+    for (int l = first; l < kWarpSize; ++l) same |= (wanted[l] == read ? 1u << l : 0u) & left;
+    left &= ~same;
+    if (read != 0 && !resolve_source(launch, warp, op, same, read, bytes, out)) return false;
+  }
+  return true;
+}
+
+template <std::uint32_t bytes, bool past_l1>
+const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
+  Source source;
+  if (!resolve_sources(launch, warp, op, bytes, source)) return nullptr;
+  Access to;
+  make_access(warp, warp.mask, op->s[5], static_cast<std::int32_t>(op->target), op->count == 8, bytes, to);
+  to.spell_out();
+  Pointers shared;
+  if (!resolve_shared(launch, warp, op, to, "writes", shared)) return nullptr;
+  if (source.reading != 0) {
+    Access from;
+    make_access(warp, source.reading, op->s[4], op->offset, true, bytes, from);
+    count_load(launch, warp, op, from, past_l1);
+  }
+  count_shared(launch, warp, op, to, SharedUse::store);
+  if (!check_shared(launch, warp, op, to, SharedTouch::copy)) return nullptr;
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((warp.mask >> l & 1u) == 0) continue;
+    std::uint8_t* const d = shared.of(to, l);
+    if (source.bytes[l] == bytes) {
+      std::memcpy(d, source.at[l], bytes);
+    } else {
+      std::memset(d, 0, bytes);
+      if (source.bytes[l] != 0) std::memcpy(d, source.at[l], source.bytes[l]);
+    }
+  }
+  return after_memory(launch, warp, op);
+}
+
+// The copies are made at once: only the sanitizer minds what is closed and waited for.
+const Op* op_commit_copies(Launch&, Warp& warp, const Op* op) {
+  ++warp.copy_groups;
+  if (warp.block->shadow != nullptr) warp.block->shadow->commit_copies(warp.index);
+  return op + 1;
+}
+
+const Op* op_wait_for_copies(Launch&, Warp& warp, const Op* op) {
+  if (warp.block->shadow != nullptr) {
+    warp.block->shadow->wait_for_copies(warp.index, static_cast<std::uint32_t>(op->offset));
+  }
+  return op + 1;
+}
+
+const Op* op_wait_for_all_copies(Launch&, Warp& warp, const Op* op) {
+  if (warp.block->shadow != nullptr) warp.block->shadow->wait_for_all_copies(warp.index);
+  return op + 1;
+}
+
+}  // namespace
+
+Handler async_group_handler(const ptx::Instruction& in) {
+  switch (in.async) {
+    case ptx::AsyncMode::commit_group:
+      return op_commit_copies;
+    case ptx::AsyncMode::wait_group:
+      return op_wait_for_copies;
+    case ptx::AsyncMode::wait_all:
+      return op_wait_for_all_copies;
+    default:
+      return nullptr;
+  }
+}
+
+Handler async_copy_handler(const ptx::Instruction& in) {
+  if (in.cache == ptx::CacheHint::cg) return op_async_copy<16, true>;
+  switch (in.operands[2].bits) {
+    case 4:
+      return op_async_copy<4, false>;
+    case 8:
+      return op_async_copy<8, false>;
+    default:
+      return op_async_copy<16, false>;
+  }
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,260 @@
+// Calls. A function of the module runs as a call of the lanes that make it: they have a reconvergence stack of their
+// own on top of the warp's, and go on behind the call when all of them have returned. A recursive one keeps the
+// registers of who runs already, and has its local memory on a stack. Through a pointer, lanes may call different
+// functions: these run one after the other, each for its lanes, and their results are handed over at the end.
+//
+// Externs are answered by a hook. Only a plan calls them, one thread at a time.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "common/vgpu/exec/ops/handlers.h"
+#include "common/vgpu/program/names.h"
+#include "common/vgpu/requests/local_memory.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+// Calls within calls: of functions that use no local memory as well.
+constexpr std::size_t kMostFrames = 1024;
+
+std::uint8_t* local_byte(const Warp& warp, int lane, std::uint32_t offset) {
+  return &warp.local[(offset / 4 * kWarpSize + static_cast<std::uint32_t>(lane)) * 4 + offset % 4];
+}
+
+std::uint8_t byte_of(const Warp& warp, const CallSite::Place& place, int lane, std::uint32_t byte) {
+  if (place.slot == kNoSlot) return *local_byte(warp, lane, place.local + byte);
+  return warp.lanes<std::uint8_t>(place.slot)[static_cast<std::uint32_t>(lane) * place.bytes + byte];
+}
+
+void put_byte(Warp& warp, const CallSite::Place& place, int lane, std::uint32_t byte, std::uint8_t value) {
+  if (place.slot == kNoSlot) {
+    *local_byte(warp, lane, place.local + byte) = value;
+  } else {
+    warp.lanes<std::uint8_t>(place.slot)[static_cast<std::uint32_t>(lane) * place.bytes + byte] = value;
+  }
+}
+
+// All from's before all to's: what a recursive function is handed may be what it hands on.
+using Values = std::vector<std::uint8_t>;
+Values read_values(const Warp& warp, const std::vector<std::pair<CallSite::Place, CallSite::Place>>& copies,
+                   std::uint32_t lanes) {
+  Values out;
+  for (const auto& [from, to] : copies) {
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+      for (std::uint32_t b = 0; b < from.bytes; ++b) out.push_back(byte_of(warp, from, std::countr_zero(left), b));
+    }
+  }
+  return out;
+}
+
+void write_values(Warp& warp, const std::vector<std::pair<CallSite::Place, CallSite::Place>>& copies,
+                  std::uint32_t lanes, const Values& values) {
+  std::size_t at = 0;
+  for (const auto& [from, to] : copies) {
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+      for (std::uint32_t b = 0; b < from.bytes; ++b) {
+        const std::uint8_t value = values[at++];
+        if (b < to.bytes) put_byte(warp, to, std::countr_zero(left), b, value);
+      }
+    }
+  }
+}
+
+const Op* overflow(Launch& launch, const Warp& warp, const Op* op, std::uint32_t lanes) {
+  const std::size_t deep = warp.frames.size();
+  return launch.stop(
+      warp, op, FaultKind::stack_overflow, std::countr_zero(lanes),
+      fmt::format("stack overflow: {} calls are open inside each other, and a thread's stack of {} bytes "
+                  "is full: does the recursion end? A loop needs no stack",
+                  deep, kStackBytes));
+}
+
+// The function that the innermost call is to call now begins, for the lanes that call it.
+void enter_function(const Launch& launch, Warp& warp) {
+  const CallFrame& frame = warp.frames.back();
+  const CallSite& site = *frame.now.site;
+  const Values values = read_values(warp, site.arguments, frame.now.lanes);
+  if (site.recursive) {
+    warp.frame = warp.stack_top;
+    warp.stack_top += site.frame_bytes;
+    forget_local(launch, warp, warp.frame, site.frame_bytes);
+  }
+  write_values(warp, site.arguments, frame.now.lanes, values);
+  warp.stack.push_back({frame.now.lanes, frame.now.block, kExitBlock});
+  warp.here = warp.mask = frame.now.lanes;
+}
+
+// `frame` says what is called, by `lanes` together.
+const Op* begin_call(Launch& launch, Warp& warp, const Op* op, CallFrame frame, std::uint32_t lanes) {
+  bool recursive = frame.now.site->recursive;
+  std::uint32_t frame_bytes = frame.now.site->frame_bytes;
+  for (const CallWay& way : frame.ahead) {
+    recursive = recursive || way.site->recursive;
+    frame_bytes = std::max(frame_bytes, way.site->frame_bytes);
+  }
+  const bool full = recursive && warp.stack_top + frame_bytes > launch.program.local_bytes;
+  if (full || warp.frames.size() >= kMostFrames) return overflow(launch, warp, op, lanes);
+  frame.depth = warp.stack.size();
+  frame.caller_lanes = warp.here;
+  frame.caller_frame = warp.frame;
+  if (recursive) {
+    frame.registers.assign(warp.bases[0], warp.bases[0] + launch.program.register_bytes);
+    frame.parameters.assign(warp.local, warp.local + std::size_t{launch.program.parameter_bytes} * kWarpSize);
+  }
+  warp.stack.back().block = op->next_block;
+  warp.frames.push_back(std::move(frame));
+  enter_function(launch, warp);
+  return enter_block(launch, warp, warp.stack.back().block);
+}
+
+std::string no_such_function(const Program& program, std::uint64_t pointer) {
+  if (pointer == 0)
+    return "a call through a null pointer: no function was stored in it; which thread, or which launch, should have?";
+  const auto known = program.function_names.find(pointer);
+  if (known != program.function_names.end()) {
+    return fmt::format(
+        "a call through a pointer to {}, which takes other parameters, or gives another result, than "
+        "this call hands over",
+        display_name(known->second));
+  }
+  return fmt::format(
+      "a call through the pointer {:#x}, where no function begins: was it set, and is the object that "
+      "holds it, or whose virtual function this is, still there?",
+      pointer);
+}
+
+}  // namespace
+
+const Op* op_call(Launch& launch, Warp& warp, const Op* op) {
+  const std::uint32_t lanes = warp.mask & guard_mask(warp, op);
+  if (lanes == 0) return enter_block(launch, warp, op->next_block);
+  const CallSite& site = launch.program.calls[static_cast<std::size_t>(op->offset)];
+  return begin_call(launch, warp, op,
+                    {.now = {&site, lanes, op->target}, .ahead = {}, .done = {}, .registers = {}, .parameters = {}},
+                    lanes);
+}
+
+// Lanes that call the same function call it together; one function after the other.
+const Op* op_call_pointer(Launch& launch, Warp& warp, const Op* op) {
+  const std::uint32_t lanes = warp.mask & guard_mask(warp, op);
+  if (lanes == 0) return enter_block(launch, warp, op->next_block);
+  const std::vector<CallTarget>& targets = launch.program.call_targets[static_cast<std::size_t>(op->offset)];
+  const std::uint64_t* pointer = warp.lanes<std::uint64_t>(op->s[0]);
+  std::vector<CallWay> ways;
+  for (std::uint32_t left = lanes; left != 0;) {
+    const int lane = std::countr_zero(left);
+    const auto target =
+        std::find_if(targets.begin(), targets.end(), [&](const CallTarget& t) { return t.number == pointer[lane]; });
+    if (target == targets.end())
+      return launch.stop(warp, op, FaultKind::bad_call, lane, no_such_function(launch.program, pointer[lane]));
+    std::uint32_t same = 0;
+    for (std::uint32_t rest = left; rest != 0; rest &= rest - 1) {
+      if (pointer[std::countr_zero(rest)] == pointer[lane]) same |= rest & (0 - rest);
+    }
+    ways.push_back({&launch.program.calls[target->site], same, target->block});
+    left &= ~same;
+  }
+  if (ways.size() > 1) ++launch.sites[op->pc].divergent;
+  CallFrame frame;
+  frame.now = std::move(ways.front());
+  frame.ahead.assign(ways.rbegin(), ways.rend() - 1);
+  return begin_call(launch, warp, op, std::move(frame), lanes);
+}
+
+void end_call(const Launch& launch, Warp& warp) {
+  CallFrame& frame = warp.frames.back();
+  const CallSite& site = *frame.now.site;
+  frame.now.results = read_values(warp, site.results, frame.now.lanes);
+  if (site.recursive) {
+    std::copy(frame.registers.begin(), frame.registers.end(), warp.bases[0]);
+    std::copy(frame.parameters.begin(), frame.parameters.end(), warp.local);
+    warp.stack_top = warp.frame;
+    warp.frame = frame.caller_frame;
+  }
+  frame.done.push_back(std::move(frame.now));
+  if (!frame.ahead.empty()) {
+    frame.now = std::move(frame.ahead.back());
+    frame.ahead.pop_back();
+    return enter_function(launch, warp);
+  }
+  const CallFrame ended = std::move(frame);
+  warp.frames.pop_back();
+  for (const CallWay& way : ended.done) write_values(warp, way.site->results, way.lanes, way.results);
+  warp.here = ended.caller_lanes;
+}
+
+Error missing_function(std::string_view name) {
+  if (name == "malloc" || name == "free") {
+    return {.message = fmt::format(
+                "`{}`: the virtual GPU has no heap for `new`, `delete`, `malloc` and `free` in kernels", name),
+            .advice =
+                "let SOLVE make the memory with scratch<T>(count) and hand it over, or use an array of the thread "
+                "or of shared memory"};
+  }
+  return {
+      .message = fmt::format("a call of `{}`, which is defined nowhere and which the virtual GPU does not have", name),
+      .advice = "of CUDA's own functions, kernels can call printf and assert"};
+}
+
+const Op* op_call_missing(Launch& launch, Warp& warp, const Op* op) {
+  const Error error = missing_function(op->instruction->operands[0].symbol);
+  return launch.stop(warp, op, FaultKind::unsupported, -1, fmt::format("{}: {}", error.message, error.advice));
+}
+
+const Op* op_return(Launch& launch, Warp& warp, const Op* op) {
+  const std::uint32_t leaving = warp.mask & guard_mask(warp, op);
+  warp.here &= ~leaving;
+  if (leaving != warp.mask) {
+    warp.mask &= ~leaving;
+    return op + 1;
+  }
+  return go_on(launch, warp);
+}
+
+const Op* op_frame_address(Launch&, Warp& warp, const Op* op) {
+  const std::uint64_t at = warp.frame + static_cast<std::uint64_t>(op->offset);
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((warp.mask >> l & 1u) == 0) continue;
+    if (op->count == 8) {
+      warp.lanes<std::uint64_t>(op->s[0])[l] = at;
+    } else {
+      warp.lanes<std::uint32_t>(op->s[0])[l] = static_cast<std::uint32_t>(at);
+    }
+  }
+  return op + 1;
+}
+
+const Op* op_call_extern(Launch& launch, Warp& warp, const Op* op) {
+  const ptx::Instruction& in = *op->instruction;
+  const int lane = std::countr_zero(warp.mask);
+  std::vector<std::vector<std::uint8_t>> arguments;
+  for (const ptx::Operand& argument : in.call_arguments) {
+    const auto it = launch.program.locals.find(argument.symbol);
+    std::vector<std::uint8_t>& bytes = arguments.emplace_back();
+    if (it == launch.program.locals.end()) continue;
+    for (std::uint32_t i = 0; i < it->second.second; ++i)
+      bytes.push_back(*local_byte(warp, lane, it->second.first + i));
+  }
+  auto value = launch.call_hook(in, arguments);
+  if (!value) {
+    launch.refusal = value.error();
+    launch.fault_pc = op->pc;
+    return nullptr;
+  }
+  // The call may have released or made buffers: what instructions remember of them no longer holds.
+  std::fill(launch.buffer_memos.begin(), launch.buffer_memos.end(), BufferMemo{});
+  if (!in.call_results.empty()) {
+    if (const auto it = launch.program.locals.find(in.call_results[0].symbol); it != launch.program.locals.end()) {
+      std::uint8_t bytes[8];
+      std::memcpy(bytes, &*value, sizeof bytes);
+      for (std::uint32_t i = 0; i < it->second.second && i < 8; ++i)
+        *local_byte(warp, lane, it->second.first + i) = bytes[i];
+    }
+  }
+  return op + 1;
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,286 @@
+// Handlers of comparisons: those that set predicates, and those that write a value.
+
+#include "common/vgpu/exec/ops/handlers.h"
+#include "common/vgpu/exec/ops/semantics.h"
+#include "common/vgpu/requests/lanes.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::BoolOp;
+using ptx::Compare;
+using ptx::Instruction;
+using ptx::Type;
+
+// Comparisons. The plain ones are ordered: false where an operand is NaN; the ...u ones are true there.
+struct Eq {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a == b;
+  }
+};
+struct Ne {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a == a && b == b && a != b;
+  }
+};
+struct Lt {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a < b;
+  }
+};
+struct Le {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a <= b;
+  }
+};
+struct Gt {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a > b;
+  }
+};
+struct Ge {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a >= b;
+  }
+};
+struct Num {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a == a && b == b;
+  }
+};
+template <class C>
+struct OrNan {
+  template <class T>
+  static bool apply(T a, T b) {
+    return C::apply(a, b) || a != a || b != b;
+  }
+};
+struct Nan {
+  template <class T>
+  static bool apply(T a, T b) {
+    return a != a || b != b;
+  }
+};
+
+template <class C, bool ftz = false, class T>
+bool compare(T a, T b) {
+  if constexpr (kIsNarrow<T>)
+    return C::apply(widen(a), widen(b));
+  else if constexpr (ftz)
+    return C::apply(flush(a), flush(b));
+  else
+    return C::apply(a, b);
+}
+
+// Joins the comparison's bits with the third source and writes the two results.
+const Op* put_predicates(Warp& warp, const Op* op, std::uint32_t first, std::uint32_t second) {
+  if (op->s[4] != kNoSlot) {
+    const std::uint32_t other = warp.predicate(op->s[4]) ^ (op->offset != 0 ? kAllLanes : 0u);
+    switch (op->instruction->bool_op) {
+      case BoolOp::and_:
+        first &= other, second &= other;
+        break;
+      case BoolOp::or_:
+        first |= other, second |= other;
+        break;
+      case BoolOp::xor_:
+        first ^= other, second ^= other;
+        break;
+      case BoolOp::none:
+        break;
+    }
+  }
+  if (op->s[0] != kNoSlot) set_predicate(warp.predicate(op->s[0]), warp.mask, first);
+  if (op->s[1] != kNoSlot) set_predicate(warp.predicate(op->s[1]), warp.mask, second);
+  return op + 1;
+}
+
+template <class C, class T, bool ftz>
+struct SetPredicates {
+  static const Op* run(Launch&, Warp& warp, const Op* op) {
+    const T* a = warp.lanes<T>(op->s[2]);
+    const T* b = warp.lanes<T>(op->s[3]);
+    const std::uint32_t bits = lane_bits([&](int l) { return compare<C, ftz>(a[l], b[l]); });
+    return put_predicates(warp, op, bits, ~bits);
+  }
+};
+
+template <class C, class T, bool ftz>
+struct SetPredicatesByLane0 {
+  static const Op* run(Launch&, Warp& warp, const Op* op) {
+    const bool holds = compare<C, ftz>(*warp.lanes<T>(op->s[2]), *warp.lanes<T>(op->s[3]));
+    return put_predicates(warp, op, holds ? kAllLanes : 0u, holds ? 0u : kAllLanes);
+  }
+};
+
+// Of packed floats: the first result is of the lower halves, the second of the upper ones.
+template <class C, class T, bool>
+struct SetPairPredicates {
+  static const Op* run(Launch&, Warp& warp, const Op* op) {
+    const T* a = warp.lanes<T>(op->s[2]);
+    const T* b = warp.lanes<T>(op->s[3]);
+    const std::uint32_t low = lane_bits([&](int l) { return compare<C>(a[2 * l], b[2 * l]); });
+    const std::uint32_t high = lane_bits([&](int l) { return compare<C>(a[2 * l + 1], b[2 * l + 1]); });
+    return put_predicates(warp, op, low, high);
+  }
+};
+
+// set: where the comparison holds, the bits in `offset`, else 0.
+template <class R>
+struct SetValues {
+  template <class C, class T, bool>
+  struct Of {
+    static const Op* run(Launch&, Warp& warp, const Op* op) {
+      const T* a = warp.lanes<T>(op->s[1]);
+      const T* b = warp.lanes<T>(op->s[2]);
+      const auto truth = static_cast<R>(op->offset);
+      for_lanes(warp.lanes<R>(op->s[0]), warp.mask, [&](int l) { return compare<C>(a[l], b[l]) ? truth : R{0}; });
+      return op + 1;
+    }
+  };
+};
+template <class C, class T, bool>
+struct SetPairValues {
+  static const Op* run(Launch&, Warp& warp, const Op* op) {
+    const T* a = warp.lanes<T>(op->s[1]);
+    const T* b = warp.lanes<T>(op->s[2]);
+    const auto truth = static_cast<std::uint32_t>(op->offset);
+    for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask, [&](int l) {
+      return (compare<C>(a[2 * l], b[2 * l]) ? truth & 0xffffu : 0u) |
+             (compare<C>(a[2 * l + 1], b[2 * l + 1]) ? truth & 0xffff'0000u : 0u);
+    });
+    return op + 1;
+  }
+};
+
+// Run<comparison, T, ftz>::run is the handler.
+template <template <class, class, bool> class Run, class T, bool ftz = false>
+Handler compare_for(Compare compare) {
+  constexpr bool kFloat = std::is_floating_point_v<T> || kIsNarrow<T>;
+  switch (compare) {
+    case Compare::eq:
+      return Run<Eq, T, ftz>::run;
+    case Compare::ne:
+      return Run<Ne, T, ftz>::run;
+    case Compare::lt:
+    case Compare::lo:
+      return Run<Lt, T, ftz>::run;
+    case Compare::le:
+    case Compare::ls:
+      return Run<Le, T, ftz>::run;
+    case Compare::gt:
+    case Compare::hi:
+      return Run<Gt, T, ftz>::run;
+    case Compare::ge:
+    case Compare::hs:
+      return Run<Ge, T, ftz>::run;
+    default:
+      break;
+  }
+  if constexpr (kFloat) {
+    switch (compare) {
+      case Compare::equ:
+        return Run<OrNan<Eq>, T, ftz>::run;
+      case Compare::neu:
+        return Run<OrNan<Ne>, T, ftz>::run;
+      case Compare::ltu:
+        return Run<OrNan<Lt>, T, ftz>::run;
+      case Compare::leu:
+        return Run<OrNan<Le>, T, ftz>::run;
+      case Compare::gtu:
+        return Run<OrNan<Gt>, T, ftz>::run;
+      case Compare::geu:
+        return Run<OrNan<Ge>, T, ftz>::run;
+      case Compare::num:
+        return Run<Num, T, ftz>::run;
+      case Compare::nan:
+        return Run<Nan, T, ftz>::run;
+      default:
+        break;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Handler compare_handler(const Instruction& in) {
+  switch (in.type) {
+    case Type::u16:
+    case Type::b16:
+      return compare_for<SetPredicates, std::uint16_t>(in.compare);
+    case Type::s16:
+      return compare_for<SetPredicates, std::int16_t>(in.compare);
+    case Type::u32:
+    case Type::b32:
+      return compare_for<SetPredicates, std::uint32_t>(in.compare);
+    case Type::s32:
+      return compare_for<SetPredicates, std::int32_t>(in.compare);
+    case Type::u64:
+    case Type::b64:
+      return compare_for<SetPredicates, std::uint64_t>(in.compare);
+    case Type::s64:
+      return compare_for<SetPredicates, std::int64_t>(in.compare);
+    case Type::f16:
+      return compare_for<SetPredicates, Half>(in.compare);
+    case Type::f16x2:
+      return compare_for<SetPairPredicates, Half>(in.compare);
+    case Type::bf16:
+      return compare_for<SetPredicates, BFloat>(in.compare);
+    case Type::bf16x2:
+      return compare_for<SetPairPredicates, BFloat>(in.compare);
+    case Type::f32:
+      return in.ftz ? compare_for<SetPredicates, float, true>(in.compare)
+                    : compare_for<SetPredicates, float>(in.compare);
+    case Type::f64:
+      return compare_for<SetPredicates, double>(in.compare);
+    default:
+      return nullptr;
+  }
+}
+
+Handler set_handler(const Instruction& in) {
+  const bool wide = ptx::size_bytes(in.type) == 4;
+  switch (in.source_type) {
+    case Type::f16:
+      return wide ? compare_for<SetValues<std::uint32_t>::Of, Half>(in.compare)
+                  : compare_for<SetValues<std::uint16_t>::Of, Half>(in.compare);
+    case Type::bf16:
+      return wide ? compare_for<SetValues<std::uint32_t>::Of, BFloat>(in.compare)
+                  : compare_for<SetValues<std::uint16_t>::Of, BFloat>(in.compare);
+    case Type::f16x2:
+      return compare_for<SetPairValues, Half>(in.compare);
+    case Type::bf16x2:
+      return compare_for<SetPairValues, BFloat>(in.compare);
+    case Type::f32:
+      return compare_for<SetValues<std::uint32_t>::Of, float>(in.compare);
+    default:
+      return nullptr;
+  }
+}
+
+Handler compare_handler_of_lane_0(const Instruction& in) {
+  switch (in.type) {
+    case Type::u32:
+    case Type::b32:
+      return compare_for<SetPredicatesByLane0, std::uint32_t>(in.compare);
+    case Type::s32:
+      return compare_for<SetPredicatesByLane0, std::int32_t>(in.compare);
+    case Type::u64:
+    case Type::b64:
+      return compare_for<SetPredicatesByLane0, std::uint64_t>(in.compare);
+    case Type::s64:
+      return compare_for<SetPredicatesByLane0, std::int64_t>(in.compare);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace roofwalk::vgpu

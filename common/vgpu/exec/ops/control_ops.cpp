@@ -1,0 +1,409 @@
+// Handlers that move a warp through its program: block entry and reconvergence, branches, exits, barriers, predicates.
+#include <algorithm>
+#include <bit>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "common/vgpu/exec/lockstep/lockstep.h"
+#include "common/vgpu/exec/ops/handlers.h"
+#include "common/vgpu/exec/ops/members.h"
+#include "common/vgpu/exec/standing.h"
+#include "common/vgpu/requests/lanes.h"
+#include "common/vgpu/sanitizer/shared_shadow.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::BarrierMode;
+
+// For the sanitizer: who waits at the barrier, and who has ended, which counts as coming where all must.
+void note_meeting(ResidentBlock& block, int barrier) {
+  std::vector<std::uint32_t> waiting, gone;
+  for (const Warp& warp : block.warps) {
+    if (warp.state == Warp::State::waiting && warp.barrier == barrier) waiting.push_back(warp.index);
+    if (warp.state == Warp::State::done && block.expected[barrier] == 0) gone.push_back(warp.index);
+  }
+  block.shadow->leave_barrier(barrier, waiting, gone);
+}
+
+// What bar.red tells every thread that waits: its operation is the last that the warp executed.
+void put_reduction(Warp& warp, const ResidentBlock& block, int barrier) {
+  const Op& op = *(warp.next - 1);
+  const std::uint32_t counted = block.counted[barrier];
+  const bool all = counted == block.asked[barrier];
+  switch (op.instruction->barrier) {
+    case BarrierMode::red_popc:
+      for_lanes(warp.lanes<std::uint32_t>(op.s[3]), warp.mask, [&](int) { return counted; });
+      break;
+    case BarrierMode::red_and:
+      set_predicate(warp.predicate(op.s[3]), warp.mask, all ? kAllLanes : 0u);
+      break;
+    case BarrierMode::red_or:
+      set_predicate(warp.predicate(op.s[3]), warp.mask, counted != 0 ? kAllLanes : 0u);
+      break;
+    default:
+      break;
+  }
+}
+
+void release_barrier(ResidentBlock& block, int barrier) {
+  if (block.shadow != nullptr) note_meeting(block, barrier);
+  for (Warp& warp : block.warps) {
+    if (warp.state != Warp::State::waiting || warp.barrier != barrier) continue;
+    if (block.asked[barrier] != 0) put_reduction(warp, block, barrier);
+    warp.state = Warp::State::ready;
+  }
+  block.arrived[barrier] = block.expected[barrier] = 0;
+  block.counted[barrier] = block.asked[barrier] = 0;
+}
+
+bool barrier_is_full(const ResidentBlock& block, int barrier) {
+  const std::uint32_t needed = block.expected[barrier] != 0 ? block.expected[barrier] : block.live_warps;
+  return block.arrived[barrier] >= needed;
+}
+
+// Where a barrier's number or count stands in a register: that of the first thread that executes.
+std::uint32_t of_first(const Warp& warp, Slot at) { return warp.lanes<std::uint32_t>(at)[std::countr_zero(warp.mask)]; }
+
+// A traced warp enters a basic block: its memory instructions will fill their outcomes in.
+[[gnu::noinline]] const Op* record_entry(Multiprocessor& sm, Warp& warp, const Op* op) {
+  WarpTrace& trace = *warp.trace;
+  trace.blocks.push_back(op->block);
+  trace.instructions += op->count;
+  warp.first_outcome = trace.outcomes.size();
+  trace.outcomes.resize(warp.first_outcome + op->memory);
+  sm.traced.instructions += op->count;
+  sm.traced.bytes += sizeof trace.blocks[0] + op->memory * sizeof trace.outcomes[0];
+  return op + 1;
+}
+
+// Lanes of a warp that a branch sends the same way.
+struct Way {
+  std::uint32_t block = 0, lanes = 0;
+};
+
+// The ways part, the last one goes first. Where the warp goes on.
+std::uint32_t split(Launch& launch, Warp& warp, const Op* op, std::span<const Way> ways) {
+  ++launch.sites[op->pc].divergent;
+  if (warp.in_lockstep) come_apart(launch, warp, launch.program.lockstep.leaving[op->block]);
+  if (op->meet == warp.stack.back().reconvergence) {
+    warp.stack.pop_back();  // the lanes meet where this entry would have ended anyway
+  } else {
+    warp.stack.back().block = op->meet;
+  }
+  const bool never_meet = op->meet == kExitBlock;
+  for (const Way& way : ways) {
+    if (way.block != op->meet || never_meet) warp.stack.push_back({way.lanes, way.block, op->meet});
+  }
+  resume_top(launch, warp);
+  return warp.stack.back().block;
+}
+
+// What happens now and then has functions of its own: what always happens needs no room on the stack then.
+
+// The lanes that execute leave; others may still wait for their turn.
+[[gnu::noinline]] const Op* leave(Launch& launch, Warp& warp) {
+  warp.live &= ~warp.mask;
+  return go_on(launch, warp);
+}
+
+// The warp begins with the basic block, unless its budget is spent.
+inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
+  if (launch.work_left < op->target) {
+    return launch.stop(warp, op + 1, FaultKind::runaway, -1, kOutOfBudget);
+  }
+  launch.work_left -= op->target;
+  launch.clock += op->count;
+  warp.executed += op->count;
+  if (launch.counts) warp.path.enter(op->block, op->offset);  // only a clock asks which way a warp went
+  ++launch.sm->block_executions[op->block];
+  launch.block_threads[op->block] += static_cast<std::uint64_t>(std::popcount(warp.mask));
+  return warp.trace == nullptr ? op + 1 : record_entry(*launch.sm, warp, op);
+}
+
+// The warp has no lane left.
+const Op* finish_warp(Warp& warp) {
+  warp.state = Warp::State::done;
+  ResidentBlock& block = *warp.block;
+  --block.live_warps;
+  // A barrier for the whole block waits for live warps only.
+  for (int barrier = 0; barrier < kBarriers; ++barrier) {
+    if (block.arrived[barrier] != 0 && block.live_warps != 0 && barrier_is_full(block, barrier)) {
+      release_barrier(block, barrier);
+    }
+  }
+  return nullptr;
+}
+
+// Lanes came to a barrier, or stand in front of one, that the others of their warp do not come to.
+const Op* stop_at_barrier(Launch& launch, const Warp& warp, const Op* op, std::uint32_t lanes) {
+  return launch.stop(warp, op, FaultKind::barrier_deadlock, std::countr_zero(lanes),
+                     fmt::format("barrier reached by only {} of the warp's {} threads: every thread of the block must "
+                                 "reach the same __syncthreads()",
+                                 std::popcount(lanes), std::popcount(warp.live)));
+}
+
+// Lanes came together before a basic block: they enter it as the warp that they are now.
+const Op* enter_together(Launch& launch, Warp& warp, const Op* op) {
+  if (come_together(launch, warp, op->block)) op = first_op_of(launch.program, true, op->block);
+  return count_entry(launch, warp, op);
+}
+
+// No lane is left that could run: all that have not ended stand in front of a barrier.
+[[gnu::noinline]] const Op* settle(Launch& launch, Warp& warp) {
+  if (const Op* entry = bring_together(warp)) return enter_together(launch, warp, entry);
+  const StandingLanes& first = warp.standing.front();
+  return stop_at_barrier(launch, warp, barrier_behind(first.entry), first.lanes);
+}
+
+inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
+  return warp.standing.empty() ? finish_warp(warp) : settle(launch, warp);
+}
+
+// Some lanes come to a barrier of the block, others of the warp are elsewhere: those run on first.
+[[gnu::noinline]] const Op* wait_for_others(Launch& launch, Warp& warp, const Op* op) {
+  if (!stand_aside(warp, op)) return stop_at_barrier(launch, warp, barrier_behind(op), warp.mask);
+  return go_on(launch, warp);
+}
+
+// The lanes go on from a place where others of the warp were to meet them that stand in front of a barrier.
+[[gnu::noinline]] bool may_go_on(Launch& launch, Warp& warp) {
+  const StandingLanes* missed = who_is_missed(launch.program, warp);
+  if (missed == nullptr || !launch.sanitized) return true;
+  stop_at_barrier(launch, warp, barrier_behind(missed->entry), missed->lanes);
+  return false;
+}
+
+// Where lanes that went different ways may meet again.
+[[gnu::noinline]] const Op* meet(Launch& launch, Warp& warp, const Op* op) {
+  warp.stack.pop_back();
+  if (!resume_top(launch, warp)) return out_of_lanes(launch, warp);
+  if (!warp.standing.empty() && !may_go_on(launch, warp)) return nullptr;
+  if (warp.stack.back().block != op->block) return enter_block(launch, warp, warp.stack.back().block);
+  if (op->run == op_enter_block_with_barrier && warp.mask != warp.live) return wait_for_others(launch, warp, op);
+  return enter_together(launch, warp, op);
+}
+
+// After a branch that leads back, other warps get their turn.
+inline const Op* take_branch(Launch& launch, Warp& warp, const Op* op, std::uint32_t go) {
+  const Op* const next = enter_block(launch, warp, go);
+  if (!op->back_edge || go != op->target) return next;
+  warp.next = next;
+  return nullptr;
+}
+
+// Some lanes take the branch, others do not.
+[[gnu::noinline]] const Op* part(Launch& launch, Warp& warp, const Op* op, std::uint32_t taken) {
+  const Way ways[] = {{op->next_block, warp.mask & ~taken}, {op->target, taken}};
+  return take_branch(launch, warp, op, split(launch, warp, op, ways));
+}
+
+// What is behind a predicate, for the lanes that it lets pass.
+inline const Op* run_without(std::uint32_t off, Launch& launch, Warp& warp, const Op* op) {
+  const std::uint32_t all = warp.mask;
+  if (off == all) {
+    warp.path.skip(op->pc);
+    return op + 1;
+  }
+  warp.mask = all & ~off;
+  const Op* next = op->guarded(launch, warp, op);
+  warp.mask = all;
+  return next;
+}
+
+}  // namespace
+
+bool resume_top(const Launch& launch, Warp& warp) {
+  for (;;) {
+    const std::size_t depth = warp.frames.empty() ? 0 : warp.frames.back().depth;
+    const std::uint32_t left = warp.live & warp.here;
+    while (warp.stack.size() > depth && (warp.stack.back().mask & left) == 0) warp.stack.pop_back();
+    if (warp.stack.size() > depth) {
+      warp.mask = warp.stack.back().mask & left;
+      return true;
+    }
+    if (warp.frames.empty()) return false;
+    end_call(launch, warp);
+  }
+}
+
+std::uint32_t guard_mask(const Warp& warp, const Op* op) {
+  if (op->guard == kNoSlot) return kAllLanes;
+  const std::uint32_t predicate = warp.predicate(op->guard);
+  return op->guard_negated ? ~predicate : predicate;
+}
+
+const Op* go_on(Launch& launch, Warp& warp) {
+  if (!resume_top(launch, warp)) return out_of_lanes(launch, warp);
+  if (!warp.standing.empty() && !may_go_on(launch, warp)) return nullptr;
+  return enter_block(launch, warp, warp.stack.back().block);
+}
+
+const Op* enter_block(Launch& launch, Warp& warp, std::uint32_t block) {
+  if (block == kExitBlock) return leave(launch, warp);
+  return first_op_of(launch.program, warp.in_lockstep, block);
+}
+
+const Op* op_enter_block(Launch& launch, Warp& warp, const Op* op) {
+  if (warp.stack.back().reconvergence == op->block) return meet(launch, warp, op);
+  return count_entry(launch, warp, op);
+}
+
+const Op* op_enter_block_with_barrier(Launch& launch, Warp& warp, const Op* op) {
+  if (warp.stack.back().reconvergence == op->block) return meet(launch, warp, op);
+  if (warp.mask != warp.live) return wait_for_others(launch, warp, op);
+  return count_entry(launch, warp, op);
+}
+
+const Op* op_fall_through(Launch& launch, Warp& warp, const Op* op) {
+  return enter_block(launch, warp, op->next_block);
+}
+
+const Op* op_branch(Launch& launch, Warp& warp, const Op* op) {
+  const std::uint32_t taken = warp.mask & guard_mask(warp, op);
+  if (taken == 0) return enter_block(launch, warp, op->next_block);
+  if (taken != warp.mask) return part(launch, warp, op, taken);
+  return take_branch(launch, warp, op, op->target);
+}
+
+// SASS reads the way from a table in constant memory, behind a comparison of its own with the table's end: what the ISA
+// leaves open, an index beyond, is a fault here, for no table of nvcc's makes one.
+const Op* op_indexed_branch(Launch& launch, Warp& warp, const Op* op) {
+  const std::uint32_t taken = warp.mask & guard_mask(warp, op);
+  const std::vector<std::uint32_t>& table = launch.program.branch_tables[static_cast<std::size_t>(op->offset)];
+  const std::uint32_t* index = warp.lanes<std::uint32_t>(op->s[0]);
+  std::array<Way, kWarpSize + 1> ways;
+  std::size_t count = 0;
+  const auto add = [&](std::uint32_t block, std::uint32_t lanes) {
+    std::size_t w = 0;
+    while (w < count && ways[w].block != block) ++w;
+    if (w == count) ways[count++] = {block, 0};
+    ways[w].lanes |= lanes;
+  };
+  if (taken != warp.mask) add(op->next_block, warp.mask & ~taken);
+  for (std::uint32_t left = taken; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    if (index[lane] >= table.size()) {
+      return launch.stop(warp, op, FaultKind::out_of_bounds, lane,
+                         fmt::format("a branch by index {} through a table of {}: a switch came to a case that its "
+                                     "code says cannot be",
+                                     index[lane], table.size()));
+    }
+    add(table[index[lane]], left & (0 - left));
+  }
+  const std::uint32_t go = count == 1 ? ways[0].block : split(launch, warp, op, {ways.data(), count});
+  const Op* next = enter_block(launch, warp, go);
+  // As after a branch that leads back, other warps get their turn.
+  if (go <= op->block) {
+    warp.next = next;
+    return nullptr;
+  }
+  return next;
+}
+
+const Op* op_exit(Launch& launch, Warp& warp, const Op* op) {
+  const std::uint32_t leaving = warp.mask & guard_mask(warp, op);
+  warp.live &= ~leaving;
+  if (leaving != warp.mask) {
+    if (warp.in_lockstep && leaving != 0) come_apart(launch, warp, launch.program.lockstep.leaving[op->block]);
+    warp.mask &= ~leaving;
+    return op + 1;
+  }
+  return go_on(launch, warp);
+}
+
+const Op* op_guard(Launch& launch, Warp& warp, const Op* op) {
+  const std::uint32_t off = warp.mask & ~guard_mask(warp, op);
+  launch.sites[op->pc].predicated_off += static_cast<std::uint64_t>(std::popcount(off));
+  return run_without(off, launch, warp, op);
+}
+
+const Op* op_guard_again(Launch& launch, Warp& warp, const Op* op) {
+  return run_without(warp.mask & ~guard_mask(warp, op), launch, warp, op);
+}
+
+const Op* op_block_barrier(Launch& launch, Warp& warp, const Op* op) {
+  ResidentBlock& block = *warp.block;
+  const auto barrier = static_cast<std::size_t>(op->offset);
+  if (warp.mask != warp.live || block.expected[barrier] != 0 || block.shadow != nullptr)
+    return op_barrier(launch, warp, op);
+  warp.next = op + 1;
+  warp.state = Warp::State::waiting;
+  warp.barrier = static_cast<int>(barrier);
+  ++block.arrived[barrier];
+  if (barrier_is_full(block, warp.barrier)) release_barrier(block, warp.barrier);
+  return nullptr;
+}
+
+const Op* op_barrier(Launch& launch, Warp& warp, const Op* op) {
+  if (warp.mask != warp.live) return stop_at_barrier(launch, warp, op, warp.mask);
+  ResidentBlock& block = *warp.block;
+  const std::uint32_t number = op->s[1] == kNoSlot ? static_cast<std::uint32_t>(op->offset) : of_first(warp, op->s[1]);
+  if (number >= kBarriers) {
+    return launch.stop(warp, op, FaultKind::barrier_deadlock, -1,
+                       fmt::format("barrier {} does not exist: a block has {}, from 0 on", number, kBarriers));
+  }
+  const int barrier = static_cast<int>(number);
+  std::uint32_t warps = 0;
+  if (op->s[0] != kNoSlot) {
+    const std::uint32_t threads = of_first(warp, op->s[0]);
+    if (threads == 0 || threads % kWarpSize != 0) {
+      return launch.stop(warp, op, FaultKind::barrier_deadlock, -1,
+                         fmt::format("a barrier for {} threads: it must be a multiple of {}", threads, kWarpSize));
+    }
+    warps = threads / kWarpSize;
+  }
+  if (block.arrived[barrier] != 0 && block.expected[barrier] != warps) {
+    return launch.stop(warp, op, FaultKind::barrier_deadlock, -1,
+                       fmt::format("threads come to barrier {} for different numbers of threads: give it the same "
+                                   "number everywhere",
+                                   barrier));
+  }
+  block.expected[barrier] = warps;
+  if (warp.trace != nullptr && leaves_outcome(*op->instruction)) {
+    Outcome& outcome = warp.outcome(op);
+    outcome.line = static_cast<std::uint16_t>(1 + barrier);
+    outcome.copies = static_cast<std::uint8_t>(warps);
+  }
+  if (op->s[2] != kNoSlot) {
+    const std::uint32_t holds = warp.predicate(op->s[2]) ^ (op->count != 0 ? kAllLanes : 0u);
+    block.counted[barrier] += static_cast<std::uint32_t>(std::popcount(holds & warp.mask));
+    block.asked[barrier] += static_cast<std::uint32_t>(std::popcount(warp.mask));
+  }
+  ++block.arrived[barrier];
+  if (block.shadow != nullptr) block.shadow->come_to_barrier(barrier, warp.index);
+  warp.next = op + 1;
+  const bool waits = op->instruction->barrier != BarrierMode::arrive;
+  if (waits) {
+    warp.state = Warp::State::waiting;
+    warp.barrier = barrier;
+  }
+  if (barrier_is_full(block, barrier)) release_barrier(block, barrier);
+  return waits ? nullptr : op + 1;
+}
+
+const Op* op_nothing(Launch&, Warp&, const Op* op) { return op + 1; }
+
+const Op* op_fence(Launch& launch, Warp& warp, const Op* op) {
+  if (launch.counts && empties_l1(*op->instruction)) launch.sm->l1.empty();
+  if (warp.block->shadow != nullptr) warp.block->shadow->fence(warp.index, warp.mask == warp.live);
+  return op + 1;
+}
+
+const Op* op_meet_in_warp(Launch& launch, Warp& warp, const Op* op) {
+  return meet_members(launch, warp, op, op->s[0], "__syncwarp()") ? op + 1 : nullptr;
+}
+
+const Op* op_sleep(Launch&, Warp& warp, const Op* op) {
+  warp.next = op + 1;
+  return nullptr;
+}
+
+const Op* op_trap(Launch& launch, Warp& warp, const Op* op) {
+  return launch.stop(warp, op, FaultKind::trap, -1,
+                     "trap: the kernel stopped itself, by __trap() or where the compiler saw that nothing good can "
+                     "follow; what leads to this line?");
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,233 @@
+// ldmatrix and mma: a warp's 32 threads hold shares of small matrices. Layouts as in the PTX ISA, sections "ldmatrix"
+// and "Matrix Fragments for mma.m16n8k4, k8 and k16"; there, thread l belongs to group l / 4 and is number l % 4 in it.
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+#if defined(__F16C__) || defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+#include "common/vgpu/exec/ops/half.h"
+#include "common/vgpu/exec/ops/handlers.h"
+#include "common/vgpu/exec/ops/members.h"
+#include "common/vgpu/requests/access.h"
+#include "common/vgpu/requests/lanes.h"
+#include "common/vgpu/requests/shared_memory.h"
+#include "common/vgpu/sanitizer/shared_shadow.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+// Eight rows of 16 bytes a matrix; thread 8i + r names row r of matrix i. A matrix is one turn of 128 bytes where its
+// rows lie in different banks, as a quarter warp that reads 16 bytes a thread.
+template <int matrices, bool transposed>
+const Op* op_load_matrix(Launch& launch, Warp& warp, const Op* op) {
+  if (!all_threads(launch, warp, op)) return nullptr;
+  constexpr int kRows = 8;
+  constexpr std::uint32_t kRowBytes = 16, kNaming = matrices == 4 ? kAllLanes : (1u << (kRows * matrices)) - 1;
+  Access rows;
+  make_access(warp, kNaming, op->s[4], op->offset, op->count == 8, kRowBytes, rows);
+  rows.spell_out();
+  Pointers at;
+  if (!resolve_shared(launch, warp, op, rows, "reads", at)) return nullptr;
+  count_shared(launch, warp, op, rows, SharedUse::rows);
+  if (!check_shared(launch, warp, op, rows, SharedTouch::read)) return nullptr;
+  for (int m = 0; m < matrices; ++m) {
+    std::uint32_t* const d = warp.lanes<std::uint32_t>(op->s[m]);
+    if constexpr (!transposed) {
+      // Thread l gets word l % 4 of row l / 4: the rows one after the other.
+      for (int r = 0; r < kRows; ++r) std::memcpy(d + 4 * r, at.of(rows, kRows * m + r), kRowBytes);
+    } else {
+      std::uint16_t matrix[kRows][kRows];
+      for (int r = 0; r < kRows; ++r) std::memcpy(matrix[r], at.of(rows, kRows * m + r), kRowBytes);
+      for (int l = 0; l < kWarpSize; ++l) {
+        const int group = l / 4, first = l % 4 * 2;
+        d[l] = static_cast<std::uint32_t>(matrix[first + 1][group]) << 16 | matrix[first][group];
+      }
+    }
+  }
+  return op + 1;
+}
+
+struct Tf32 {
+  std::uint32_t bits;
+};
+// The low 13 bits are no part of the number.
+inline float widen(Tf32 x) { return std::bit_cast<float>(x.bits & 0xffff'e000u); }
+
+using Row = float __attribute__((vector_size(32)));  // the 8 columns of a product's row
+
+// Eight factors as floats. Of a NaN only that it is one matters.
+template <class Factor>
+inline Row widened(const Factor* factors) {
+  Row out;
+  for (int i = 0; i < 8; ++i) out[i] = widen(factors[i]);
+  return out;
+}
+#ifdef __F16C__
+template <>
+inline Row widened(const Half* factors) {
+  return reinterpret_cast<Row>(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(factors))));
+}
+#endif
+
+// Columns become rows.
+inline void transpose(Row (&m)[8]) {
+  Row pairs[8], quads[8];
+  for (int i = 0; i < 8; i += 2) {
+    pairs[i] = __builtin_shufflevector(m[i], m[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    pairs[i + 1] = __builtin_shufflevector(m[i], m[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    for (int j = 0; j < 2; ++j) {
+      quads[i + 2 * j] = __builtin_shufflevector(pairs[i + j], pairs[i + j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+      quads[i + 2 * j + 1] = __builtin_shufflevector(pairs[i + j], pairs[i + j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+  }
+  for (int i = 0; i < 4; ++i) {
+    m[i] = __builtin_shufflevector(quads[i], quads[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    m[i + 4] = __builtin_shufflevector(quads[i], quads[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+}
+
+// Two rows side by side, element by element: what the factors of both are multiplied with stands there twice.
+using Rows = float __attribute__((vector_size(64)));
+inline Rows both(Row first, Row second) {
+  return __builtin_shufflevector(first, second, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+}
+
+// Of two rows, in one column.
+struct Factors {
+  float first, second;
+};
+
+// sum + factors * row. A product of halves is exact in float, so that rounding it apart or not is the same.
+template <class Factor>
+inline Rows add_product(Rows sum, Factors factors, Rows row) {
+  using Pairs = std::uint64_t __attribute__((vector_size(64)));
+  const Rows all = reinterpret_cast<Rows>(Pairs{} + std::bit_cast<std::uint64_t>(factors));
+#ifdef __AVX512F__
+  if constexpr (std::is_same_v<Factor, Half>)
+    return reinterpret_cast<Rows>(
+        _mm512_fmadd_ps(reinterpret_cast<__m512>(all), reinterpret_cast<__m512>(row), reinterpret_cast<__m512>(sum)));
+#endif
+  return sum + all * row;
+}
+
+// Eight threads' sums, into their registers from `to` on.
+inline void keep_sums(float* to, Row sums) {
+  const Row nan = Row{} + canonical_nan();
+  const Row kept = sums == sums ? sums : nan;
+  std::memcpy(to, &kept, sizeof kept);
+}
+
+// d = a * b + c: 16 x 8 sums over k. Each product of two factors is a float (exact but at the ends of float's range)
+// and is added to c in the order of k, each sum rounded to nearest. Hardware adds several products at once and cuts off
+// where we round; PTX leaves the order open.
+template <class Factor, int k>
+const Op* op_multiply_matrices(Launch& launch, Warp& warp, const Op* op) {
+  if (!all_threads(launch, warp, op)) return nullptr;
+  constexpr int kColumns = 8, kGroups = 8;
+  constexpr int kHeld = 4 / sizeof(Factor);  // factors of a register
+  constexpr int kWide = 4 * kHeld;           // columns of a, or rows of b, that one register of all threads covers
+  constexpr int kFactorsA = 2 * k / kWide, kFactorsB = k / kWide;
+  const Slot* const slots = &launch.program.matrix_slots[static_cast<std::size_t>(op->offset)];
+  const Slot *const slots_a = slots + 4, *const slots_b = slots_a + kFactorsA, *const slots_c = slots_b + kFactorsB;
+
+  // Registers i and i + 1 of a: rows `group` and `group` + 8, kWide columns from i / 2 * kWide.
+  alignas(64) Factors a[kGroups][k];
+  Rows b[k];
+  for (int i = 0; i < kFactorsA; i += 2) {
+    const Factor* const first = warp.lanes<Factor>(slots_a[i]);
+    const Factor* const second = warp.lanes<Factor>(slots_a[i + 1]);
+    for (int group = 0; group < kGroups; ++group) {
+      Factors* const to = &a[group][i / 2 * kWide];
+      if constexpr (kWide == 8) {
+        const Rows rows = both(widened(first + group * kWide), widened(second + group * kWide));
+        std::memcpy(to, &rows, sizeof rows);
+      } else {
+        for (int x = 0; x < kWide; ++x) to[x] = {widen(first[group * kWide + x]), widen(second[group * kWide + x])};
+      }
+    }
+  }
+  // Register i of b: column `group`, kWide rows from i * kWide.
+  for (int i = 0; i < kFactorsB; ++i) {
+    const Factor* const held = warp.lanes<Factor>(slots_b[i]);
+    if constexpr (kWide == kColumns) {
+      Row columns[kColumns];
+      for (int group = 0; group < kGroups; ++group) columns[group] = widened(held + group * kWide);
+      transpose(columns);
+      for (int x = 0; x < kWide; ++x) b[i * kWide + x] = both(columns[x], columns[x]);
+    } else {
+      for (int group = 0; group < kGroups; ++group) {
+        for (int x = 0; x < kWide; ++x) {
+          b[i * kWide + x][2 * group] = b[i * kWide + x][2 * group + 1] = widen(held[group * kWide + x]);
+        }
+      }
+    }
+  }
+  // Registers 0 and 1 of c: two neighbours of row `group`; 2 and 3: of row `group` + 8. Eight threads hold two rows.
+  Rows sums[kGroups];
+  const float* c[4];
+  for (int i = 0; i < 4; ++i) c[i] = warp.lanes<float>(slots_c[i]);
+  for (int group = 0; group < kGroups; group += 2) {
+    Row held[4];
+    for (int i = 0; i < 4; ++i) std::memcpy(&held[i], c[i] + 4 * group, sizeof held[i]);
+    sums[group] = both(__builtin_shufflevector(held[0], held[1], 0, 8, 1, 9, 2, 10, 3, 11),
+                       __builtin_shufflevector(held[2], held[3], 0, 8, 1, 9, 2, 10, 3, 11));
+    sums[group + 1] = both(__builtin_shufflevector(held[0], held[1], 4, 12, 5, 13, 6, 14, 7, 15),
+                           __builtin_shufflevector(held[2], held[3], 4, 12, 5, 13, 6, 14, 7, 15));
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < k; ++i) {
+    for (int group = 0; group < kGroups; ++group) sums[group] = add_product<Factor>(sums[group], a[group][i], b[i]);
+  }
+  // Results that nobody wants go nowhere.
+  float nowhere[kWarpSize];
+  float* d[4];
+  for (int i = 0; i < 4; ++i) d[i] = slots[i] != kNoSlot ? warp.lanes<float>(slots[i]) : nowhere;
+  // Of a pair of rows: element 4 j is column 2 j of the first, 4 j + 1 of the second, then come those of column 2 j
+  // + 1.
+  for (int group = 0; group < kGroups; group += 2) {
+    const Rows left = sums[group], right = sums[group + 1];
+    keep_sums(d[0] + 4 * group, __builtin_shufflevector(left, right, 0, 4, 8, 12, 16, 20, 24, 28));
+    keep_sums(d[1] + 4 * group, __builtin_shufflevector(left, right, 2, 6, 10, 14, 18, 22, 26, 30));
+    keep_sums(d[2] + 4 * group, __builtin_shufflevector(left, right, 1, 5, 9, 13, 17, 21, 25, 29));
+    keep_sums(d[3] + 4 * group, __builtin_shufflevector(left, right, 3, 7, 11, 15, 19, 23, 27, 31));
+  }
+  return op + 1;
+}
+
+template <bool transposed>
+Handler load_handler_of(int matrices) {
+  switch (matrices) {
+    case 1:
+      return op_load_matrix<1, transposed>;
+    case 2:
+      return op_load_matrix<2, transposed>;
+    default:
+      return op_load_matrix<4, transposed>;
+  }
+}
+
+}  // namespace
+
+Handler matrix_load_handler(const ptx::Instruction& in) {
+  return in.transposed ? load_handler_of<true>(in.vector) : load_handler_of<false>(in.vector);
+}
+
+Handler matrix_multiply_handler(const ptx::Instruction& in) {
+  const bool f32_sums = in.opcode == ptx::Opcode::Mma && in.type == ptx::Type::f32 && in.sum_type == in.type;
+  if (!f32_sums) return fragment_multiply_handler(in);
+  switch (in.source_type) {
+    case ptx::Type::f16:
+      return in.shape.k == 16 ? op_multiply_matrices<Half, 16> : op_multiply_matrices<Half, 8>;
+    case ptx::Type::bf16:
+      return in.shape.k == 16 ? op_multiply_matrices<BFloat, 16> : op_multiply_matrices<BFloat, 8>;
+    default:
+      return in.shape.k == 8 ? op_multiply_matrices<Tf32, 8> : op_multiply_matrices<Tf32, 4>;
+  }
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,255 @@
+// mbarrier: barriers that are objects in shared memory, for threads and for asynchronous copies. PTX leaves open what
+// their 8 bytes hold; here it is the phase's parity, the arrivals that it expects and those that are still missing. A
+// state is what the object held before an arrival.
+//
+// They count as accesses of 8 bytes to shared memory: a wait as a load, all else as a store. Lanes that arrive at one
+// object share a turn. Copies are made at once, so their arrival is one at once; what waiting for them costs is the
+// clock's affair, to which a wait that is over tells how many groups of the warp's copies its phase did not stand for.
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "common/vgpu/exec/ops/handlers.h"
+#include "common/vgpu/requests/lanes.h"
+#include "common/vgpu/requests/meetings.h"
+#include "common/vgpu/requests/shared_memory.h"
+#include "common/vgpu/sanitizer/shared_shadow.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::MbarrierMode;
+
+constexpr std::uint64_t kMostArrivals = (1u << 20) - 1;
+
+struct State {
+  std::uint64_t bits = 0;
+
+  std::uint64_t missing() const { return bits & kMostArrivals; }
+  std::uint64_t expected() const { return bits >> 20 & kMostArrivals; }
+  std::uint64_t parity() const { return bits >> 63; }
+};
+
+State make_state(std::uint64_t parity, std::uint64_t expected, std::uint64_t missing) {
+  return {parity << 63 | expected << 20 | missing};
+}
+
+State load_state(const std::uint8_t* from) {
+  State state;
+  std::memcpy(&state.bits, from, sizeof state.bits);
+  return state;
+}
+
+void store_state(std::uint8_t* to, State state) { std::memcpy(to, &state.bits, sizeof state.bits); }
+
+// The lanes' objects: in bounds, counted, and seen by the sanitizer.
+bool reach(Launch& launch, const Warp& warp, const Op* op, SharedUse use, SharedTouch touch, Access& access,
+           Pointers& at) {
+  make_access(warp, op, op->count == 8, sizeof(State), access);
+  access.spell_out();
+  const bool generic = op->instruction->space == ptx::Space::generic;
+  if (generic && (access.low < kSharedWindow || access.high >= kSharedWindow + kWindowBytes)) {
+    launch.stop(warp, op, FaultKind::out_of_bounds, -1, "out of bounds: an mbarrier must lie in shared memory");
+    return false;
+  }
+  if (!resolve_shared(launch, warp, op, access, "uses an mbarrier of", at)) return false;
+  if (!is_memory(*op->instruction)) return check_shared(launch, warp, op, access, touch);
+  count_shared(launch, warp, op, access, use);
+  return check_shared(launch, warp, op, access, touch);
+}
+
+// Visits each object that active lanes name once.
+template <class Visit>
+void for_each_object(const Access& access, Visit&& visit) {
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((access.mask >> l & 1u) == 0) continue;
+    bool seen = false;
+    for (int before = 0; before < l; ++before)
+      seen = seen || ((access.mask >> before & 1u) != 0 && access.of(before) == access.of(l));
+    if (!seen) visit(access.of(l));
+  }
+}
+
+void begin_phase(ResidentBlock& block, MbarrierPhases& phases) {
+  phases.over = phases.open;
+  phases.open = ++block.meetings;
+}
+
+void complete(Warp& warp, std::uint64_t byte) {
+  ResidentBlock& block = *warp.block;
+  const auto phases = block.mbarrier_phases.find(byte);
+  if (phases != block.mbarrier_phases.end()) begin_phase(block, phases->second);
+  if (block.shadow != nullptr) block.shadow->complete(byte);
+  const auto copies = block.mbarrier_copies.find(byte);
+  if (copies != block.mbarrier_copies.end()) copies->second.arrived = copies->second.arriving;
+}
+
+// One lane arrives `count` times, after raising what the phase waits for by `raise`. The state before; false with the
+// fault recorded where that is more than the phase waits for.
+bool arrive(Launch& launch, Warp& warp, const Op* op, int lane, std::uint64_t byte, std::uint8_t* object,
+            std::uint64_t count, std::uint64_t raise, bool drop, State& before) {
+  if (warp.trace != nullptr) {
+    note_flag_write(launch, warp, op, byte, sizeof(std::uint64_t));
+    const auto phases = warp.block->mbarrier_phases.find(byte);
+    if (phases != warp.block->mbarrier_phases.end())
+      note_meeting(launch, warp, op, phases->second.open, Meeting::Kind::arrives);
+  }
+  before = load_state(object);
+  const std::uint64_t missing = before.missing() + raise, expected = before.expected() - (drop ? count : 0);
+  if (count == 0 || count > missing || (drop && count > before.expected())) {
+    launch.stop(warp, op, FaultKind::barrier_deadlock, lane,
+                fmt::format("barrier: {} arrivals at an mbarrier that waits for {} more in this phase: was it "
+                            "initialised with the number of threads that arrive?",
+                            count, before.missing()));
+    return false;
+  }
+  if (missing != count) {
+    store_state(object, make_state(before.parity(), expected, missing - count));
+    return true;
+  }
+  store_state(object, make_state(before.parity() ^ 1u, expected, expected));
+  complete(warp, byte);
+  return true;
+}
+
+const Op* op_init(Launch& launch, Warp& warp, const Op* op) {
+  Access access;
+  Pointers at;
+  if (!reach(launch, warp, op, SharedUse::store, SharedTouch::write, access, at)) return nullptr;
+  const std::uint32_t* counts = warp.lanes<std::uint32_t>(op->s[1]);
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((access.mask >> l & 1u) == 0) continue;
+    if (counts[l] == 0 || counts[l] > kMostArrivals) {
+      return launch.stop(
+          warp, op, FaultKind::barrier_deadlock, l,
+          fmt::format("barrier: an mbarrier for {} arrivals: it takes 1 to {}", counts[l], kMostArrivals));
+    }
+    store_state(at.of(access, l), make_state(0, counts[l], counts[l]));
+    warp.block->mbarrier_copies.erase(access.of(l));
+    if (warp.trace != nullptr) {
+      MbarrierPhases& phases = warp.block->mbarrier_phases[access.of(l)] = {};
+      begin_phase(*warp.block, phases);
+    }
+    if (warp.block->shadow != nullptr) warp.block->shadow->begin_mbarrier(access.of(l));
+  }
+  return op + 1;
+}
+
+// What the object holds afterwards is of no use to anybody.
+const Op* op_inval(Launch& launch, Warp& warp, const Op* op) {
+  Access access;
+  Pointers at;
+  if (!reach(launch, warp, op, SharedUse::store, SharedTouch::publish, access, at)) return nullptr;
+  for_each_object(access, [&](std::uint64_t byte) {
+    if (warp.block->shadow != nullptr) warp.block->shadow->end_mbarrier(byte);
+    store_state(warp.block->shared.data() + byte, {});
+  });
+  return op + 1;
+}
+
+const Op* op_arrive(Launch& launch, Warp& warp, const Op* op) {
+  Access access;
+  Pointers at;
+  if (!reach(launch, warp, op, SharedUse::store, SharedTouch::atomic, access, at)) return nullptr;
+  if (warp.block->shadow != nullptr) {
+    for_each_object(access, [&](std::uint64_t byte) { warp.block->shadow->arrive(byte, warp.index, false); });
+  }
+  const bool drop = op->instruction->mbarrier == MbarrierMode::arrive_drop;
+  const std::uint32_t* counts = op->s[1] == kNoSlot ? nullptr : warp.lanes<std::uint32_t>(op->s[1]);
+  std::uint64_t* states = op->s[0] == kNoSlot ? nullptr : warp.lanes<std::uint64_t>(op->s[0]);
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((access.mask >> l & 1u) == 0) continue;
+    State before;
+    const std::uint64_t count = counts == nullptr ? 1 : counts[l];
+    if (!arrive(launch, warp, op, l, access.of(l), at.of(access, l), count, 0, drop, before)) return nullptr;
+    if (states != nullptr) states[l] = before.bits;
+  }
+  return op + 1;
+}
+
+// True once the phase that the state or the parity means is over.
+const Op* op_wait(Launch& launch, Warp& warp, const Op* op) {
+  Access access;
+  Pointers at;
+  if (!reach(launch, warp, op, SharedUse::load, SharedTouch::acquire, access, at)) return nullptr;
+  std::uint32_t over = 0;
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((access.mask >> l & 1u) == 0) continue;
+    const std::uint64_t meant = op->instruction->parity ? warp.lanes<std::uint32_t>(op->s[1])[l] & 1u
+                                                        : State{warp.lanes<std::uint64_t>(op->s[1])[l]}.parity();
+    if (load_state(at.of(access, l)).parity() != meant) over |= 1u << l;
+  }
+  for_each_object(access, [&](std::uint64_t byte) {
+    if (over == 0) return;
+    if (warp.block->shadow != nullptr) warp.block->shadow->acquire(byte, warp.index);
+    const auto phases = warp.block->mbarrier_phases.find(byte);
+    if (warp.trace != nullptr && phases != warp.block->mbarrier_phases.end() && phases->second.over != 0)
+      note_meeting(launch, warp, op, phases->second.over, Meeting::Kind::waits);
+    const auto copies = warp.block->mbarrier_copies.find(byte);
+    if (warp.trace == nullptr || copies == warp.block->mbarrier_copies.end()) return;
+    const std::uint32_t waited = copies->second.arrived[warp.index];
+    if (waited != 0) add_to(warp.outcome(op).copies, 1 + warp.copy_groups - waited);
+  });
+  set_predicate(warp.predicate(op->s[0]), warp.mask, over);
+  if (over != 0 || op->instruction->mbarrier == MbarrierMode::test_wait) return op + 1;
+  warp.next = op + 1;  // others get their turn
+  return nullptr;
+}
+
+const Op* op_pending_count(Launch&, Warp& warp, const Op* op) {
+  const std::uint64_t* states = warp.lanes<std::uint64_t>(op->s[1]);
+  for_lanes(warp.lanes<std::uint32_t>(op->s[0]), warp.mask,
+            [&](int l) { return static_cast<std::uint32_t>(State{states[l]}.missing()); });
+  return op + 1;
+}
+
+const Op* op_arrive_of_copies(Launch& launch, Warp& warp, const Op* op) {
+  Access access;
+  Pointers at;
+  if (!reach(launch, warp, op, SharedUse::store, SharedTouch::atomic, access, at)) return nullptr;
+  ResidentBlock& block = *warp.block;
+  ++warp.copy_groups;
+  if (warp.trace != nullptr && access.mask != 0) warp.outcome(op).shared_wavefronts = 1;  // it executed
+  for_each_object(access, [&](std::uint64_t byte) {
+    if (block.shadow != nullptr) block.shadow->arrive(byte, warp.index, true);
+    MbarrierCopies& copies = block.mbarrier_copies[byte];
+    copies.arriving.resize(block.warps.size());
+    copies.arrived.resize(block.warps.size());
+    copies.arriving[warp.index] = warp.copy_groups;
+  });
+  // Without .noinc the phase waits for one arrival more, which is this one.
+  const std::uint64_t raise = op->instruction->no_increment ? 0 : 1;
+  for (int l = 0; l < kWarpSize; ++l) {
+    if ((access.mask >> l & 1u) == 0) continue;
+    State before;
+    if (!arrive(launch, warp, op, l, access.of(l), at.of(access, l), 1, raise, false, before)) return nullptr;
+  }
+  return op + 1;
+}
+
+}  // namespace
+
+Handler mbarrier_handler(const ptx::Instruction& in) {
+  switch (in.mbarrier) {
+    case MbarrierMode::init:
+      return op_init;
+    case MbarrierMode::inval:
+      return op_inval;
+    case MbarrierMode::arrive:
+    case MbarrierMode::arrive_drop:
+      return op_arrive;
+    case MbarrierMode::test_wait:
+    case MbarrierMode::try_wait:
+      return op_wait;
+    case MbarrierMode::pending_count:
+      return op_pending_count;
+    case MbarrierMode::none:
+      break;
+  }
+  return nullptr;
+}
+
+Handler mbarrier_arrive_of_copies_handler() { return op_arrive_of_copies; }
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,29 @@
+// Masks of members: which lanes of a warp an exchange is for. Lanes with different masks exchange apart.
+#pragma once
+
+#include <bit>
+
+#include "common/vgpu/state/launch.h"
+
+namespace roofwalk::vgpu {
+
+// Calls visit(lanes) for the executing lanes of each mask.
+template <class Visit>
+void for_each_group(const Warp& warp, const std::uint32_t* masks, Visit&& visit) {
+  for (std::uint32_t left = warp.mask; left != 0;) {
+    const std::uint32_t members = masks[std::countr_zero(left)];
+    std::uint32_t same = 0;
+    for (int l = 0; l < kWarpSize; ++l) same |= masks[l] == members ? 1u << l : 0u;
+    visit(same & left);
+    left &= ~same;
+  }
+}
+
+// For the sanitizer: the lanes of each mask meet. False, with the fault recorded, where a mask names a thread that is
+// not there, or not the thread itself; `what` is how the source calls the instruction.
+bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks, const char* what);
+
+// Whether all 32 threads are there, which matrix instructions ask for; false with the fault recorded.
+bool all_threads(Launch& launch, const Warp& warp, const Op* op);
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,384 @@
+// Handlers of global, constant and generic memory: loads, stores, atomics.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "common/vgpu/exec/lockstep/usual_load.h"
+#include "common/vgpu/exec/ops/half.h"
+#include "common/vgpu/exec/ops/handlers.h"
+#include "common/vgpu/exec/ops/math.h"
+#include "common/vgpu/requests/access.h"
+#include "common/vgpu/requests/lanes.h"
+#include "common/vgpu/requests/local_memory.h"
+#include "common/vgpu/requests/meetings.h"
+#include "common/vgpu/requests/memory_moves.h"
+#include "common/vgpu/requests/shared_memory.h"
+#include "common/vgpu/requests/swaps.h"
+#include "common/vgpu/sanitizer/shared_shadow.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Instruction;
+using ptx::Space;
+using ptx::Type;
+
+// Generic addresses: one window for all lanes, or the caller's fault.
+enum class Where { global, shared, local, mixed };
+Where window_of(const Access& access) {
+  const auto one = [](std::uint64_t address) {
+    if (address - kSharedWindow < kWindowBytes) return Where::shared;
+    if (address - kLocalWindow < kWindowBytes) return Where::local;
+    return Where::global;
+  };
+  const Where where = one(access.low);
+  return one(access.high) == where ? where : Where::mixed;
+}
+
+const Op* mixed_windows(Launch& launch, const Warp& warp, const Op* op) {
+  return launch.stop(warp, op, FaultKind::unsupported, -1,
+                     "one instruction reaches shared and global memory through generic pointers at once, which the "
+                     "virtual GPU does not support");
+}
+
+// One load or store: finds the memory that it means, checks, counts, and lets `mover` exchange the data.
+template <bool store, Space space>
+[[gnu::noinline, gnu::noclone]] const Op* access_memory(Launch& launch, Warp& warp, const Op* op, std::uint32_t bytes,
+                                                        Mover mover) {
+  const auto move = [&](const Access& to, const Pointers& pointers) { mover(warp, op, to, pointers); };
+  constexpr bool kNear = space == Space::shared || space == Space::local || space == Space::param;
+  constexpr const char* kVerb = store ? "writes" : "reads";
+  Access access;
+  make_access(warp, op, !kNear || op->count == 8, bytes, access);
+  if constexpr (kNear) access.spell_out();
+  Where where = space == Space::shared ? Where::shared : kNear ? Where::local : Where::global;
+  if constexpr (space == Space::generic) {
+    where = window_of(access);
+    if (where == Where::mixed) return mixed_windows(launch, warp, op);
+    if (where != Where::global) access.spell_out();
+  }
+  Pointers at;
+  switch (where) {
+    case Where::global:
+      if constexpr (store) {
+        return store_global(launch, warp, op, access, move);
+      } else {
+        LaneBytes data;
+        if (!begin_load(launch, warp, op, access, at, data)) return nullptr;
+        move(access, at);
+      }
+      return after_memory(launch, warp, op);
+    case Where::shared:
+      if (!resolve_shared(launch, warp, op, access, kVerb, at)) return nullptr;
+      count_shared(launch, warp, op, access, store ? SharedUse::store : SharedUse::load);
+      if (warp.trace != nullptr && op->instruction->is_volatile)
+        note_flags(launch, warp, op, access, {.reads = !store, .writes = store});
+      if (warp.block->shadow != nullptr) return move_checked<store>(launch, warp, op, access, at, mover);
+      break;
+    default:
+      return access_local<store>(launch, warp, op, access, space != Space::param, [&](const Pointers& p) {
+        access.contiguous = access.uniform = false;
+        move(access, p);
+      });
+  }
+  move(access, at);
+  return op + 1;
+}
+
+// Words that lie side by side, lane l's at the address of lane 0 + l * 4, of whichever lanes are active. False: nothing
+// is done yet.
+inline bool load_row(Launch& launch, const Warp& warp, const Op* op) {
+  if (op->s[4] == kNoSlot || op->s[0] == kNoSlot || op->past_l1) return false;
+  const std::uint32_t mask = warp.mask;
+  const auto* const addresses = warp.lanes<std::uint64_t>(op->s[4]);
+  const std::uint64_t first = addresses[0] + static_cast<std::uint64_t>(op->offset);
+  const std::uint64_t low = first + 4 * static_cast<std::uint64_t>(std::countr_zero(mask));
+  const std::uint64_t end = first + 4 * static_cast<std::uint64_t>(kWarpSize - std::countl_zero(mask));
+  if (first > low || !has_even_steps<false>(addresses, mask, addresses[0], 4) ||
+      !is_usual(launch, warp, op, low, end, first, 4)) {
+    return false;
+  }
+  if (launch.counts) {
+    const std::uint32_t touched = sectors_of_row(first, mask);
+    const std::uint64_t line = first / kLineBytes;
+    std::uint64_t missed = 0, lines = 0;
+    if (const unsigned lower = touched & 0xfu; lower != 0) missed += read_line(*launch.sm, line, lower), ++lines;
+    if (const unsigned upper = touched >> 4; upper != 0) missed += read_line(*launch.sm, line + 1, upper), ++lines;
+    add_load(launch, op, lines, static_cast<std::uint64_t>(std::popcount(touched)), missed);
+  }
+  const BufferMemo& memo = launch.buffer_memos[op->pc];
+  move_row_in(warp.lanes<std::uint32_t>(op->s[0]), mask, memo.data + (first - memo.low));
+  return true;
+}
+
+template <class R, class M, int vector>
+[[gnu::noinline]] const Op* load_from_anywhere(Launch& launch, Warp& warp, const Op* op) {
+  Access access;
+  Pointers at;
+  LaneBytes data;
+  if (!load_global(launch, warp, op, sizeof(M) * vector, access, at, data)) return nullptr;
+  move_in<R, M, vector>(warp, op, access, at);
+  return after_memory(launch, warp, op);
+}
+
+template <class R, class M, int vector>
+const Op* op_load_constant(Launch& launch, Warp& warp, const Op* op) {
+  Access access;
+  make_access(warp, op, op->count == 8, sizeof(M) * vector, access);
+  Pointers at;
+  if (!resolve(launch, warp, op, access, "reads", at)) return nullptr;
+  count_constants(launch, warp, op, access);
+  move_in<R, M, vector>(warp, op, access, at);
+  return after_memory(launch, warp, op);
+}
+
+template <class R, class M, int vector, Space space>
+const Op* op_load(Launch& launch, Warp& warp, const Op* op) {
+  if constexpr (space == Space::global) {
+    if constexpr (vector == 1 && sizeof(R) == 4 && sizeof(M) == 4) {
+      if (load_row(launch, warp, op)) return after_memory(launch, warp, op);
+    }
+    return load_from_anywhere<R, M, vector>(launch, warp, op);
+  } else {
+    return access_memory<false, space>(launch, warp, op, sizeof(M) * vector, move_in<R, M, vector>);
+  }
+}
+
+template <class R, class M, int vector, Space space>
+const Op* op_store(Launch& launch, Warp& warp, const Op* op) {
+  return access_memory<true, space>(launch, warp, op, sizeof(M) * vector, move_out<R, M, vector>);
+}
+
+// By space: the load or store of a form.
+template <class R, class M, int vector>
+struct Loads {
+  static Handler in(Space space) {
+    switch (space) {
+      case Space::global:
+        return op_load<R, M, vector, Space::global>;
+      case Space::constant:
+        return op_load_constant<R, M, vector>;
+      case Space::shared:
+        return op_load<R, M, vector, Space::shared>;
+      case Space::local:
+        return op_load<R, M, vector, Space::local>;
+      case Space::param:
+        return op_load<R, M, vector, Space::param>;
+      case Space::generic:
+        return op_load<R, M, vector, Space::generic>;
+    }
+    return nullptr;
+  }
+};
+template <class R, class M, int vector>
+struct Stores {
+  static Handler in(Space space) {
+    switch (space) {
+      case Space::global:
+        return op_store<R, M, vector, Space::global>;
+      case Space::shared:
+        return op_store<R, M, vector, Space::shared>;
+      case Space::local:
+        return op_store<R, M, vector, Space::local>;
+      case Space::param:
+        return op_store<R, M, vector, Space::param>;
+      case Space::generic:
+        return op_store<R, M, vector, Space::generic>;
+      case Space::constant:
+        return nullptr;
+    }
+    return nullptr;
+  }
+};
+
+struct HalfPair {
+  Half low, high;
+};
+
+// Of floats, the ISA has sums alone. Those of .f32 in global memory flush subnormal numbers, in shared memory not.
+float atomic_sum(float old, float b, bool flushes) {
+  const float sum = flushes ? flush(flush(old) + flush(b)) : old + b;
+  return sum != sum ? canonical_nan() : sum;
+}
+double atomic_sum(double old, double b, bool) {
+  const double sum = old + b;
+  return sum != sum ? std::numeric_limits<double>::quiet_NaN() : sum;
+}
+Half atomic_sum(Half old, Half b, bool) { return narrow<Half>(widen(old) + widen(b)); }
+HalfPair atomic_sum(HalfPair old, HalfPair b, bool) {
+  return {atomic_sum(old.low, b.low, false), atomic_sum(old.high, b.high, false)};
+}
+
+template <class T>
+T atomic_result(ptx::AtomicOp operation, T old, T b, T c, bool flushes) {
+  if constexpr (!std::is_integral_v<T>) {
+    return atomic_sum(old, b, flushes);
+  } else {
+    using Wide = std::conditional_t<sizeof(T) == 2, std::uint32_t, std::make_unsigned_t<T>>;
+    switch (operation) {
+      case ptx::AtomicOp::add:
+        return static_cast<T>(static_cast<Wide>(old) + static_cast<Wide>(b));
+      case ptx::AtomicOp::min:
+        return std::min(old, b);
+      case ptx::AtomicOp::max:
+        return std::max(old, b);
+      case ptx::AtomicOp::exch:
+        return b;
+      case ptx::AtomicOp::cas:
+        return old == b ? c : old;
+      case ptx::AtomicOp::and_:
+        return static_cast<T>(old & b);
+      case ptx::AtomicOp::or_:
+        return static_cast<T>(old | b);
+      case ptx::AtomicOp::xor_:
+        return static_cast<T>(old ^ b);
+      case ptx::AtomicOp::inc:
+        return old >= b ? T{0} : static_cast<T>(old + 1);
+      case ptx::AtomicOp::dec:
+        return old == 0 || old > b ? b : static_cast<T>(old - 1);
+      default:
+        return old;
+    }
+  }
+}
+
+// Lanes take their turns in order, so results repeat. `known`: the operation, where it has code of its own.
+template <class T, ptx::AtomicOp known>
+void update_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
+  const ptx::AtomicOp operation = known != ptx::AtomicOp::none ? known : op->instruction->atomic;
+  const T* const b = warp.lanes<T>(op->s[1]);
+  const T* const c = op->s[2] == kNoSlot ? b : warp.lanes<T>(op->s[2]);
+  T unwanted[kWarpSize];
+  T* const d = op->s[0] == kNoSlot ? unwanted : warp.lanes<T>(op->s[0]);
+  const auto update = [&](std::uint8_t* place, int l) {
+    T old;
+    std::memcpy(&old, place, sizeof old);
+    const T value = atomic_result(operation, old, b[l], c[l], flushes);
+    std::memcpy(place, &value, sizeof value);
+    d[l] = old;
+  };
+  if (warp.mask == kAllLanes && at.base != nullptr) {
+    std::uint8_t* const base = at.base - at.low_address;
+    for (int l = 0; l < kWarpSize; ++l) update(base + access.address[l], l);
+    return;
+  }
+  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const int l = std::countr_zero(left);
+    update(at.of(access, l), l);
+  }
+}
+
+template <class Visit>
+void for_active_lanes(const Access& access, Visit&& visit) {
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) visit(std::countr_zero(left));
+}
+
+// The same; whether it changed any of them. A lock that is not free stays as it is.
+template <class T, ptx::AtomicOp known>
+bool change_lanes(const Warp& warp, const Op* op, const Access& access, const Pointers& at, bool flushes) {
+  LaneBytes before;
+  for_active_lanes(access, [&](int l) { std::memcpy(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)); });
+  update_lanes<T, known>(warp, op, access, at, flushes);
+  bool changed = false;
+  for_active_lanes(access, [&](int l) {
+    changed = changed || std::memcmp(before.lane(l, sizeof(T)), at.of(access, l), sizeof(T)) != 0;
+  });
+  return changed;
+}
+
+template <class T, ptx::AtomicOp known>
+const Op* op_atomic(Launch& launch, Warp& warp, const Op* op) {
+  const Instruction& in = *op->instruction;
+  Access access;
+  make_access(warp, op, op->count == 8, sizeof(T), access);
+  access.spell_out();
+  Pointers at;
+  Where where = in.space == Space::shared ? Where::shared : Where::global;
+  if (in.space == Space::generic) {
+    where = window_of(access);
+    if (where != Where::global && where != Where::shared) return mixed_windows(launch, warp, op);
+  }
+  const bool fetches = op->s[0] != kNoSlot;
+  // Where lanes order what lies around them by fences, what one fetches may be a flag. Else only a poll is.
+  const auto sees = [&](bool polls, bool writes) {
+    return fetches && (polls || op->spins || !writes || launch.program.has_fences);
+  };
+  if (where == Where::shared) {
+    if (!resolve_shared(launch, warp, op, access, "updates", at)) return nullptr;
+    count_shared(launch, warp, op, access, SharedUse::atomic);
+    if (is_retried(in, true)) count_swaps(launch, warp, op, access, true);
+    const bool takes_lock = in.atomic == ptx::AtomicOp::cas || in.is_volatile;
+    const bool exchanges = in.atomic == ptx::AtomicOp::exch;
+    const SharedTouch touch = takes_lock ? SharedTouch::lock : exchanges ? SharedTouch::publish : SharedTouch::atomic;
+    if (!check_shared(launch, warp, op, access, touch)) return nullptr;
+    if (warp.trace != nullptr || warp.block->shadow != nullptr) {
+      const bool writes = change_lanes<T, known>(warp, op, access, at, false);
+      const bool seen = sees(touch != SharedTouch::atomic, writes);
+      if (warp.trace != nullptr)
+        note_flags(launch, warp, op, access, {.reads = seen, .writes = writes, .atomic = true});
+      if (warp.block->shadow != nullptr && touch != SharedTouch::lock && seen)
+        warp.block->shadow->see(warp.index, access);
+      return after_memory(launch, warp, op);
+    }
+  } else {
+    if (!resolve(launch, warp, op, access, "updates", at)) return nullptr;
+    if (in.atomic != ptx::AtomicOp::exch && !check_defined(launch, warp, op, access, "updates")) return nullptr;
+    define(launch, op, access);
+    count_atomic(launch, warp, op, access);
+    if (launch.counts && empties_l1(in)) launch.sm->l1.empty();
+    if (is_retried(in, false)) count_swaps(launch, warp, op, access, false);
+    if (warp.trace != nullptr) {
+      const bool polls = in.atomic == ptx::AtomicOp::cas || in.atomic == ptx::AtomicOp::exch || in.is_volatile;
+      const bool writes = change_lanes<T, known>(warp, op, access, at, true);
+      note_flags(launch, warp, op, access,
+                 {.reads = sees(polls, writes), .writes = writes, .atomic = true, .global = true});
+      return after_memory(launch, warp, op);
+    }
+  }
+  update_lanes<T, known>(warp, op, access, at, where == Where::global);
+  return after_memory(launch, warp, op);
+}
+
+// Sums are what kernels use nearly always.
+template <class T>
+Handler atomic_of(const Instruction& in) {
+  using ptx::AtomicOp;
+  return in.atomic == AtomicOp::add ? op_atomic<T, AtomicOp::add> : op_atomic<T, AtomicOp::none>;
+}
+
+}  // namespace
+
+Handler load_handler(const Instruction& in, int register_bytes) { return by_form<Loads>(in, register_bytes); }
+Handler store_handler(const Instruction& in, int register_bytes) { return by_size<Stores>(in, register_bytes); }
+
+Handler atomic_handler(const Instruction& in) {
+  if (in.space != Space::global && in.space != Space::shared && in.space != Space::generic) return nullptr;
+  switch (in.type) {
+    case Type::b16:
+      return atomic_of<std::uint16_t>(in);
+    case Type::f16:
+      return atomic_of<Half>(in);
+    case Type::f16x2:
+      return atomic_of<HalfPair>(in);
+    case Type::b32:
+    case Type::u32:
+      return atomic_of<std::uint32_t>(in);
+    case Type::s32:
+      return atomic_of<std::int32_t>(in);
+    case Type::b64:
+    case Type::u64:
+      return atomic_of<std::uint64_t>(in);
+    case Type::s64:
+      return atomic_of<std::int64_t>(in);
+    case Type::f32:
+      return atomic_of<float>(in);
+    case Type::f64:
+      return atomic_of<double>(in);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,301 @@
+#include "common/vgpu/exec/lockstep/lockstep.h"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/vgpu/lowering/affine.h"
+#include "common/vgpu/lowering/lockstep_code.h"
+#include "common/vgpu/program/operands.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Form;
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::Space;
+
+// A set of registers.
+class Registers {
+ public:
+  explicit Registers(std::size_t count) : words_((count + kBits - 1) / kBits) {}
+  bool contains(std::size_t r) const { return (words_[r / kBits] >> r % kBits & 1u) != 0; }
+  void add(std::size_t r) { words_[r / kBits] |= std::uint64_t{1} << r % kBits; }
+  void remove(std::size_t r) { words_[r / kBits] &= ~(std::uint64_t{1} << r % kBits); }
+  void add(const Registers& others) {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= others.words_[i];
+  }
+  bool operator==(const Registers&) const = default;
+  // In order.
+  template <class F>
+  void for_each(F&& f) const {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      for (std::uint64_t left = words_[i]; left != 0; left &= left - 1)
+        f(i * kBits + static_cast<std::size_t>(std::countr_zero(left)));
+    }
+  }
+
+ private:
+  static constexpr std::size_t kBits = 64;
+  std::vector<std::uint64_t> words_;
+};
+
+// Functions beyond this would take longer to look at than the code could gain.
+constexpr std::size_t kMostBlockRegisters = std::size_t{1} << 20;
+
+class LockstepBuilder {
+ public:
+  explicit LockstepBuilder(const Program& program)
+      : program_(program), function_(*program.function), analysis_(program), kept_(function_.registers.size()) {
+    for (std::size_t r = 0; r < function_.registers.size(); ++r) {
+      if (program.fixed_registers[r]) kept_.add(r);
+    }
+  }
+
+  LockstepCode build() {
+    keep_what_others_read();
+    find_live_registers();
+    out_.steps = analysis_.steps();
+    out_.first_op.resize(program_.blocks.size());
+    out_.leaving.resize(program_.blocks.size());
+    out_.entering.resize(program_.blocks.size());
+    for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) emit_block(b);
+    return std::move(out_);
+  }
+
+ private:
+  enum class Way {
+    whole,   // as in Program::ops
+    lane_0,  // one number
+    memory   // a load or store whose address is one number
+  };
+
+  Way way_of(const Op& op, const Effect& effect) const {
+    const Instruction& in = *op.instruction;
+    const Form form = ptx::info(in.opcode).form;
+    if (form == Form::load || form == Form::store) {
+      if (form == Form::load && is_kernel_parameter(op)) return results_are_numbers(in) ? Way::lane_0 : Way::whole;
+      const bool known = in.space == Space::global || (in.space == Space::shared && !in.is_volatile);
+      return known && analysis_.address_shape(op).is_one_number() ? Way::memory : Way::whole;
+    }
+    if (effect.on_lane_0 == nullptr || !effect.shape.is_one_number()) return Way::whole;
+    if (form == Form::compare) return Way::lane_0;
+    return results_are_numbers(in) ? Way::lane_0 : Way::whole;
+  }
+
+  bool results_are_numbers(const Instruction& in) const {
+    bool all = true;
+    for_each_result(in, [&](int reg) { all &= analysis_.shape(reg).is_one_number(); });
+    return all;
+  }
+
+  bool is_predicate(int reg) const {
+    return function_.registers[static_cast<std::size_t>(reg)].type == ptx::Type::pred;
+  }
+  bool is_number(int reg) const { return !is_predicate(reg) && analysis_.shape(reg).is_one_number(); }
+
+  // Registers of one number that some operation reads lane by lane have all their lanes kept.
+  void keep_what_others_read() {
+    for (const Op& op : program_.ops) {
+      if (op.instruction == nullptr) continue;
+      const Instruction& in = *op.instruction;
+      const Way way = way_of(op, analysis_.effect_of(op));
+      if (way == Way::lane_0) continue;
+      const bool load = ptx::info(in.opcode).form == Form::load;
+      const Operand* address = way == Way::memory ? &in.operands[load ? 1 : 0] : nullptr;
+      for (std::size_t i = 0; i < in.operands.size(); ++i) {
+        if (i < result_count(in) || &in.operands[i] == address) continue;
+        for_each_register(in.operands[i], [&](int reg) { kept_.add(static_cast<std::size_t>(reg)); });
+      }
+    }
+  }
+
+  void find_live_registers() {
+    const std::size_t blocks = program_.blocks.size();
+    live_in_.assign(blocks, Registers(function_.registers.size()));
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (std::size_t b = blocks; b-- > 0;) {
+        Registers live = live_out_of(b);
+        const BasicBlock& block = program_.blocks[b];
+        for (std::uint32_t pc = block.first + block.count; pc-- > block.first;) step_back(pc, live);
+        if (!(live == live_in_[b])) live_in_[b] = std::move(live), changed = true;
+      }
+    }
+  }
+
+  Registers live_out_of(std::size_t block) const {
+    Registers live(function_.registers.size());
+    for (const std::uint32_t to : program_.blocks[block].successors) {
+      if (to != kExitBlock) live.add(live_in_[to]);
+    }
+    return live;
+  }
+
+  // What lives before an instruction, from what lives after it.
+  void step_back(std::uint32_t pc, Registers& live) const {
+    const Instruction& in = function_.instructions[pc];
+    if (in.guard < 0) for_each_result(in, [&](int reg) { live.remove(static_cast<std::size_t>(reg)); });
+    for_each_source(in, [&](int reg) {
+      if (!program_.fixed_registers[static_cast<std::size_t>(reg)]) live.add(static_cast<std::size_t>(reg));
+    });
+  }
+
+  LockstepRegister lockstep_register(std::size_t r) const {
+    return {program_.register_slots[r], static_cast<std::uint32_t>(ptx::size_bytes(function_.registers[r].type)),
+            analysis_.shape(static_cast<int>(r)).steps};
+  }
+
+  bool lanes_are_missing(std::size_t r) const { return !kept_.contains(r) && is_number(static_cast<int>(r)); }
+
+  // Those of which lanes are missing.
+  std::vector<LockstepRegister> to_fill(const Registers& live) const {
+    std::vector<LockstepRegister> out;
+    live.for_each([&](std::size_t r) {
+      if (lanes_are_missing(r)) out.push_back(lockstep_register(r));
+    });
+    return out;
+  }
+
+  void emit_block(std::uint32_t b) {
+    const BasicBlock& block = program_.blocks[b];
+    out_.first_op[b] = static_cast<std::uint32_t>(out_.ops.size());
+    out_.leaving[b] = to_fill(live_out_of(b));
+    live_in_[b].for_each([&](std::size_t r) {
+      if (analysis_.shape(static_cast<int>(r)).is_one_number()) out_.entering[b].push_back(lockstep_register(r));
+    });
+    const std::size_t end = b + 1 < program_.blocks.size() ? program_.blocks[b + 1].first_op : program_.ops.size();
+    for (std::size_t i = block.first_op; i < end; ++i) emit(static_cast<std::uint32_t>(i));
+    finish_checks(b);
+    fuse(std::span(out_.ops).subspan(out_.first_op[b]), out_, [&](std::uint32_t pc, std::span<const int> registers) {
+      Registers live = live_out_of(b);
+      for (std::uint32_t after = block.first + block.count; --after > pc;) step_back(after, live);
+      return std::any_of(registers.begin(), registers.end(),
+                         [&](int reg) { return live.contains(static_cast<std::size_t>(reg)); });
+    });
+  }
+
+  void emit(std::uint32_t index) {
+    const Op& op = program_.ops[index];
+    if (op.instruction == nullptr) return out_.ops.push_back(op);
+    const Effect effect = analysis_.effect_of(op);
+    switch (way_of(op, effect)) {
+      case Way::whole:
+        return out_.ops.push_back(op);
+      case Way::lane_0:
+        return emit_on_lane_0(index, effect);
+      case Way::memory:
+        return emit_memory(op);
+    }
+  }
+
+  void set_handler(Op& op, Handler handler) const { (op.guarded != nullptr ? op.guarded : op.run) = handler; }
+
+  void emit_on_lane_0(std::uint32_t index, const Effect& effect) {
+    Op op = program_.ops[index];
+    const Instruction& in = *op.instruction;
+    bool kept = false, sources_kept = true;
+    for_each_result(in, [&](int reg) { kept |= kept_.contains(static_cast<std::size_t>(reg)); });
+    for_each_source(
+        in, [&](int reg) { sources_kept &= is_predicate(reg) || kept_.contains(static_cast<std::size_t>(reg)); });
+    // Others take the result for lane 0's value and steps, however it was computed.
+    if (effect.checked >= 0 && effect.checked_steps != 0) emit_check(index, effect);
+    // Where all lanes are wanted and there, one vector operation makes them.
+    if (kept && sources_kept && ptx::info(in.opcode).form != Form::compare) return out_.ops.push_back(op);
+    set_handler(op, effect.on_lane_0);
+    out_.ops.push_back(op);
+    if (!kept) return;
+    for_each_result(in, [&](int reg) {
+      const auto r = static_cast<std::size_t>(reg);
+      if (!is_number(reg) || !kept_.contains(r) || program_.register_slots[r] != op.s[0]) return;
+      const LockstepRegister filled = lockstep_register(r);
+      Op fill = op;
+      fill.guarded = nullptr;
+      fill.guard = kNoSlot;
+      fill.steps = filled.steps;
+      fill.run = fill_handler(filled.bytes, filled.steps);
+      out_.ops.push_back(fill);
+    });
+  }
+
+  void emit_check(std::uint32_t index, const Effect& effect) {
+    const Op& op = program_.ops[index];
+    Op check = op;
+    check.guarded = nullptr;
+    check.guard = kNoSlot;
+    check.s[1] = op.s[static_cast<std::size_t>(effect.checked)];
+    check.steps = effect.checked_steps;
+    check.target = index;
+    check.offset = static_cast<std::int64_t>(out_.at_checks.size());
+    check.run = check_handler(effect.checked_signed);
+    checks_.emplace_back(op.pc, out_.at_checks.size());
+    out_.at_checks.emplace_back();
+    out_.ops.push_back(check);
+  }
+
+  // What the checks of a block fill, in one walk through it from its end.
+  void finish_checks(std::uint32_t b) {
+    if (checks_.empty()) return;
+    const Registers live_out = live_out_of(b);
+    std::set<std::size_t> missing;  // registers that live and of which lanes are missing
+    live_out.for_each([&](std::size_t r) {
+      if (lanes_are_missing(r)) missing.insert(r);
+    });
+    std::uint32_t pc = program_.blocks[b].first + program_.blocks[b].count;
+    for (auto check = checks_.rbegin(); check != checks_.rend(); ++check) {
+      while (pc > check->first) {
+        const Instruction& in = function_.instructions[--pc];
+        if (in.guard < 0) for_each_result(in, [&](int reg) { missing.erase(static_cast<std::size_t>(reg)); });
+        for_each_source(in, [&](int reg) {
+          if (const auto r = static_cast<std::size_t>(reg); lanes_are_missing(r)) missing.insert(r);
+        });
+      }
+      for (const std::size_t r : missing) out_.at_checks[check->second].push_back(lockstep_register(r));
+    }
+    checks_.clear();
+  }
+
+  void emit_memory(Op op) {
+    const Instruction& in = *op.instruction;
+    const bool load = ptx::info(in.opcode).form == Form::load;
+    const Operand& data = in.operands[load ? 0 : 1];
+    bool all_lanes = in.guard >= 0;
+    int bytes = std::max(ptx::size_bytes(in.type), 2);
+    for_each_register(data, [&](int reg) {
+      bytes = ptx::size_bytes(function_.registers[static_cast<std::size_t>(reg)].type);
+      all_lanes |= kept_.contains(static_cast<std::size_t>(reg)) || !is_number(reg);
+    });
+    op.steps = analysis_.address_shape(op).steps;
+    const Steps& steps = out_.steps[op.steps];
+    const Handler handler =
+        load ? lockstep_load_handler(in, bytes, steps, all_lanes) : lockstep_store_handler(in, bytes);
+    ROOFWALK_CHECK(handler != nullptr);  // as for the operation itself
+    set_handler(op, handler);
+    out_.ops.push_back(op);
+  }
+
+  const Program& program_;
+  const ptx::Function& function_;
+  AffineAnalysis analysis_;
+  Registers kept_;                                             // with all their lanes
+  std::vector<Registers> live_in_;                             // by basic block
+  std::vector<std::pair<std::uint32_t, std::size_t>> checks_;  // of the block: before which instruction, in at_checks
+  LockstepCode out_;
+};
+
+}  // namespace
+
+LockstepCode make_lockstep_code(const Program& program) {
+  const ptx::Function& function = *program.function;
+  if (function.registers.size() * program.blocks.size() > kMostBlockRegisters) return {};
+  for (const Instruction& in : function.instructions) {
+    if (ptx::info(in.opcode).form == Form::call) return {};
+  }
+  return LockstepBuilder(program).build();
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,388 @@
+// From a validated PTX function to a Program for one launch: slots for registers, constants for what a launch fixes,
+// a handler for each instruction.
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/vgpu/exec/standing.h"
+#include "common/vgpu/lowering/lockstep_code.h"
+#include "common/vgpu/lowering/lowering.h"
+#include "common/vgpu/program/operands.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Form;
+using ptx::Function;
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+using ptx::Variable;
+
+// Calls `visit` with every symbol that the operands name.
+template <class Visit>
+void for_each_symbol(const Operand& operand, Visit&& visit) {
+  if (!operand.symbol.empty()) visit(operand.symbol);
+  for (const Operand& element : operand.elements) for_each_symbol(element, visit);
+}
+
+SharedLayout shared_layout(const ptx::Module& module, const Function& function) {
+  SharedLayout out;
+  std::vector<const Variable*> dynamic;
+  const auto place = [&](const std::string& name) {
+    if (out.offsets.contains(name)) return;
+    const Variable* variable = find_variable(function.variables, name);
+    if (variable == nullptr) variable = module.find_variable(name);
+    if (variable == nullptr || variable->space != Space::shared) return;
+    if (variable->is_extern || variable->size_bytes == 0) {
+      out.offsets[name] = 0;
+      dynamic.push_back(variable);
+      return;
+    }
+    const std::uint32_t at = round_up(out.static_bytes, static_cast<std::uint32_t>(std::max(variable->align_bytes, 1)));
+    out.offsets[name] = at;
+    out.static_bytes = at + static_cast<std::uint32_t>(std::min<std::uint64_t>(variable->size_bytes, 1u << 30));
+  };
+  for (const Instruction& in : function.instructions) {
+    for (const Operand& operand : in.operands) for_each_symbol(operand, place);
+  }
+  for (const Variable* variable : dynamic) out.offsets[variable->name] = round_up(out.static_bytes, 16);
+  return out;
+}
+
+}  // namespace
+
+Lowering::Lowering(const LoweringInput& input, LinkedKernel linked)
+    : input_(input),
+      linked_(std::move(linked)),
+      function_(linked_.function != nullptr ? *linked_.function : *input.function),
+      parameters_(parameter_layout(*input.function)) {}
+
+Result<Program> Lowering::run() {
+  program_.linked = linked_.function;
+  program_.function = &function_;
+  program_.points_to_constants = input_.points_to_constants;
+  program_.blocks = find_blocks(function_);
+  lay_out_memory();
+  program_.register_slots.assign(function_.registers.size(), kNoSlot);
+  program_.fixed_registers.assign(function_.registers.size(), false);
+  find_fixed_registers();
+  ROOFWALK_TRY_STATUS(slots_.lay_out_registers());
+  for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) ROOFWALK_TRY_STATUS(lower_block(b));
+  slots_.finish();
+  program_.lockstep = make_lockstep_code(program_);
+  return std::move(program_);
+}
+
+void Lowering::lay_out_memory() {
+  shared_ = shared_layout(*input_.module, function_);
+  program_.static_shared_bytes = shared_.static_bytes;
+  for (const auto& [name, offset] : shared_.offsets) program_.shared_variables.emplace(offset, name);
+  program_.shared_bytes = shared_.static_bytes;
+  if (input_.dynamic_shared_bytes != 0) {
+    const std::uint64_t wanted = std::uint64_t{round_up(shared_.static_bytes, 16)} + input_.dynamic_shared_bytes;
+    program_.shared_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, ~0u));
+  }
+  // Parameters of calls first, which recursive calls keep aside together; the variables of recursive functions lie
+  // on a stack, from the start of its frame.
+  std::uint32_t at = 0;
+  for (const Variable& variable : function_.variables) {
+    if (variable.space == Space::param) place_local(variable, at);
+  }
+  program_.parameter_bytes = at = round_up(at, 16);
+  for (const Variable& variable : function_.variables) {
+    if (variable.space == Space::local && frame_of(variable.name) == nullptr) place_local(variable, at);
+  }
+  program_.stack_start = program_.local_bytes = at;
+  const bool recurses =
+      std::any_of(linked_.parts.begin(), linked_.parts.end(), [](const LinkedPart& part) { return part.recursive; });
+  if (!recurses) return;
+  program_.stack_start = round_up(at, 16);
+  program_.local_bytes = program_.stack_start + kStackBytes;
+  for (const Variable& variable : function_.variables) {
+    if (variable.space != Space::local) continue;
+    if (std::uint32_t* frame = frame_of(variable.name)) place_local(variable, *frame);
+  }
+}
+
+void Lowering::place_local(const Variable& variable, std::uint32_t& at) {
+  at = round_up(at, static_cast<std::uint32_t>(std::max(variable.align_bytes, 8)));
+  const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(variable.size_bytes, 1u << 24));
+  program_.locals[variable.name] = {at, bytes};
+  at = std::min(at + bytes, 1u << 24);
+}
+
+std::uint32_t* Lowering::frame_of(const std::string& name) {
+  const std::size_t mark = name.rfind('@');
+  if (mark == std::string::npos) return nullptr;
+  const auto part = static_cast<std::size_t>(std::atoi(name.c_str() + mark + 1));
+  if (part >= linked_.parts.size() || !linked_.parts[part].recursive) return nullptr;
+  const Variable* const variable = find_variable(function_.variables, name);
+  if (variable == nullptr || variable->space != Space::local) return nullptr;
+  return &frame_bytes_[part];
+}
+
+std::uint64_t Lowering::symbol_value(const std::string& name) const {
+  if (const auto it = shared_.offsets.find(name); it != shared_.offsets.end()) return it->second;
+  if (const auto it = program_.locals.find(name); it != program_.locals.end()) return it->second.first;
+  return input_.address_of(name);
+}
+
+void Lowering::find_fixed_registers() {
+  std::vector<int> writes(function_.registers.size());
+  for (const Instruction& in : function_.instructions)
+    for_each_result(in, [&](int reg) { ++writes[static_cast<std::size_t>(reg)]; });
+  for (const Instruction& in : function_.instructions) {
+    if (in.guard >= 0 || in.operands.empty() || in.operands[0].kind != Operand::Kind::reg) continue;
+    const int reg = in.operands[0].index;
+    if (result_count(in) != 1 || writes[static_cast<std::size_t>(reg)] != 1) continue;
+    if (const Slot at = fixed_value(in); at != kNoSlot) slots_.fix_register(reg, at);
+  }
+}
+
+Slot Lowering::fixed_value(const Instruction& in) {
+  const Form form = ptx::info(in.opcode).form;
+  const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
+  const std::uint32_t own_bytes = register_bytes(in.operands[0], in.type);
+  if (form == Form::load) {
+    const bool known = in.space == Space::param && is_kernel_parameter(in.operands[1]);
+    return known ? parameter(in, in.operands[1], 0, own_bytes) : kNoSlot;
+  }
+  const bool copies =
+      form == Form::move || (form == Form::cvta && in.space != Space::shared && in.space != Space::local);
+  if (!copies || in.type == Type::pred || bytes != own_bytes) return kNoSlot;
+  const Operand& from = in.operands[1];
+  switch (from.kind) {
+    case Operand::Kind::reg:
+      return slots_.is_fixed(from.index) && register_bytes(from, in.type) == bytes ? source(from, bytes) : kNoSlot;
+    case Operand::Kind::immediate:
+      return source(from, bytes);
+    case Operand::Kind::special:
+      return bytes == 4 && from.special != ptx::SpecialRegister::gridid ? source(from, bytes) : kNoSlot;
+    case Operand::Kind::variable:
+      return program_.locals.contains(from.symbol) ? kNoSlot : source(from, bytes);
+    default:
+      return kNoSlot;
+  }
+}
+
+Slot Lowering::source(const Operand& operand, std::uint32_t bytes) {
+  switch (operand.kind) {
+    case Operand::Kind::reg:
+      return slots_.of_register(operand.index);
+    case Operand::Kind::immediate:
+      // A predicate's 32 lanes are one word: all ones or none.
+      return bytes == 0 ? slots_.constant(operand.bits != 0 ? kAllLanes : 0u, 4) : slots_.constant(operand.bits, bytes);
+    case Operand::Kind::special:
+      return slots_.special(operand);
+    case Operand::Kind::variable:
+    case Operand::Kind::function:
+      return slots_.constant(symbol_value(operand.symbol) + static_cast<std::uint64_t>(operand.offset), bytes);
+    default:
+      return kNoSlot;
+  }
+}
+
+std::uint32_t Lowering::register_bytes(const Operand& operand, Type fallback) const {
+  if (operand.kind == Operand::Kind::reg) {
+    return static_cast<std::uint32_t>(ptx::size_bytes(function_.registers[operand.index].type));
+  }
+  return static_cast<std::uint32_t>(std::max(ptx::size_bytes(fallback), 2));
+}
+
+Error Lowering::unsupported(const Instruction& in, std::string_view what) const {
+  return Error{.message =
+                   fmt::format("PTX line {}: `{}{}`{}{} is not supported by the virtual GPU yet", in.ptx_line,
+                               ptx::info(in.opcode).mnemonic, in.type == Type::none ? "" : ptx::type_name(in.type),
+                               what.empty() ? "" : " ", what)};
+}
+
+Op Lowering::base_op(const Instruction& in, std::uint32_t pc, std::uint32_t block) {
+  Op op;
+  op.instruction = &in;
+  op.pc = pc;
+  op.block = block;
+  if (leaves_outcome(in)) op.memory = next_memory_++;
+  return op;
+}
+
+void Lowering::emit(Op op, Handler handler) {
+  op.run = handler;
+  const Instruction& in = *op.instruction;
+  if (in.guard >= 0) {
+    op.guard = slots_.of_register(in.guard);
+    op.guard_negated = in.guard_negated;
+    const Form form = ptx::info(in.opcode).form;
+    const bool steers = form == Form::branch || form == Form::indexed_branch || form == Form::leave;
+    if (!steers && !calls_linked(in)) op.guarded = handler, op.run = op_guard;
+  }
+  program_.ops.push_back(op);
+}
+
+Status Lowering::lower_block(std::uint32_t index) {
+  BasicBlock& block = program_.blocks[index];
+  block.first_op = static_cast<std::uint32_t>(program_.ops.size());
+  Op entry;
+  const auto first = function_.instructions.begin() + block.first;
+  entry.run = std::any_of(first, first + block.count, meets_block) ? op_enter_block_with_barrier : op_enter_block;
+  entry.pc = block.first < function_.instructions.size() ? block.first : 0;
+  entry.block = index;
+  entry.count = block.count;
+  entry.memory = static_cast<std::uint32_t>(block.memory.size());
+  for (auto in = first; in != first + block.count; ++in) entry.target += work_of(*in, function_, input_.work_mode);
+  next_memory_ = 0;
+  program_.ops.push_back(entry);
+  for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
+    const Instruction& in = function_.instructions[pc];
+    if (const Status status = lower_instruction(in, pc, index); !status) {
+      Error error = status.error();
+      error.line = input_.module->line_in(in, input_.source_name);
+      return error;
+    }
+  }
+  Op fall;
+  fall.run = op_fall_through;
+  fall.pc = entry.pc;
+  fall.block = index;
+  fall.next_block = index + 1 < program_.blocks.size() ? index + 1 : kExitBlock;
+  program_.ops.push_back(fall);
+  return kOk;
+}
+
+std::uint32_t Lowering::block_at(std::uint32_t pc) const {
+  const auto it = std::lower_bound(program_.blocks.begin(), program_.blocks.end(), pc,
+                                   [](const BasicBlock& b, std::uint32_t at) { return b.first < at; });
+  if (it == program_.blocks.end() || it->first != pc || it->count == 0) return kExitBlock;
+  return static_cast<std::uint32_t>(it - program_.blocks.begin());
+}
+
+Status Lowering::lower_instruction(const Instruction& in, std::uint32_t pc, std::uint32_t block) {
+  if (result_count(in) == 1 && !in.operands.empty() && in.operands[0].kind == Operand::Kind::reg &&
+      slots_.is_fixed(in.operands[0].index)) {
+    return kOk;
+  }
+  Op op = base_op(in, pc, block);
+  switch (ptx::info(in.opcode).form) {
+    case Form::alu:
+      return lower_alu(in, op);
+    case Form::carry:
+      return lower_carry(in, op);
+    case Form::convert:
+      return lower_convert(in, op);
+    case Form::move:
+      return lower_move(in, op);
+    case Form::cvta:
+      return lower_cvta(in, op);
+    case Form::select:
+      return lower_select(in, op);
+    case Form::compare:
+      return lower_compare(in, op);
+    case Form::set:
+      return lower_set(in, op);
+    case Form::load:
+    case Form::store:
+      return lower_memory(in, op);
+    case Form::matrix_load:
+      return lower_matrix_load(in, op);
+    case Form::matrix_multiply:
+      return lower_matrix_multiply(in, op);
+    case Form::fragment_load:
+    case Form::fragment_store:
+      return lower_fragment(in, op);
+    case Form::cache_policy:  // policies are all alike: caches here have one way to replace
+      op.s[0] = result(in.operands[0]);
+      op.s[1] = slots_.constant(0, 8);
+      return emit_ok(op, move_handler(8));
+    case Form::async_copy:
+      return in.async == ptx::AsyncMode::copy ? lower_async_copy(in, op) : lower_async_group(in, op);
+    case Form::atomic:
+    case Form::reduction:
+      return lower_atomic(in, op);
+    case Form::barrier:
+      return lower_barrier(in, op);
+    case Form::shuffle:
+      return lower_shuffle(in, op);
+    case Form::vote:
+      return lower_vote(in, op);
+    case Form::active_mask:
+      op.s[0] = result(in.operands[0]);
+      return emit_ok(op, op_active_mask);
+    case Form::branch: {
+      const auto target = static_cast<std::uint32_t>(in.operands[0].index);
+      op.target = block_at(target);
+      op.next_block = block + 1 < program_.blocks.size() ? block + 1 : kExitBlock;
+      op.meet = program_.blocks[block].reconvergence;
+      op.back_edge = target <= pc;
+      return emit_ok(op, op_branch);
+    }
+    case Form::indexed_branch: {
+      std::vector<std::uint32_t>& table = program_.branch_tables.emplace_back();
+      for (const Operand& label : in.operands[1].elements)
+        table.push_back(block_at(static_cast<std::uint32_t>(label.index)));
+      op.s[0] = source(in.operands[0], 4);
+      op.offset = static_cast<std::int64_t>(program_.branch_tables.size()) - 1;
+      op.next_block = block + 1 < program_.blocks.size() ? block + 1 : kExitBlock;
+      op.meet = program_.blocks[block].reconvergence;
+      return emit_ok(op, op_indexed_branch);
+    }
+    case Form::leave:
+      return emit_ok(op, in.opcode == Opcode::Ret && is_called(pc) ? op_return : op_exit);
+    case Form::warp_reduce:
+    case Form::warp_match:
+      return lower_exchange(in, op);
+    case Form::space_query:
+      op.s[0] = result(in.operands[0]);
+      op.s[1] = source(in.operands[1], 8);
+      if (op.s[0] == kNoSlot || op.s[1] == kNoSlot) return unsupported(in, "with this operand");
+      return emit_ok(op, space_query_handler(in));
+    case Form::sleep:
+      return emit_ok(op, op_sleep);
+    case Form::mbarrier:
+      return lower_mbarrier(in, op);
+    case Form::trap:
+      return emit_ok(op, op_trap);
+    case Form::fence:
+      program_.has_fences = true;
+      return emit_ok(op, op_fence);
+    case Form::prefetch:
+      return emit_ok(op, op_nothing);
+    case Form::call:
+      return lower_call(in, op, block);
+  }
+  return unsupported(in);
+}
+ParameterLayout parameter_layout(const Function& function) {
+  ParameterLayout out;
+  for (const Variable& parameter : function.parameters) {
+    const int natural = std::max({parameter.align_bytes, ptx::size_bytes(parameter.type), 1});
+    out.size_bytes = round_up(out.size_bytes, static_cast<std::uint32_t>(natural));
+    out.offsets.push_back(out.size_bytes);
+    out.size_bytes += static_cast<std::uint32_t>(std::min<std::uint64_t>(parameter.size_bytes, 1u << 16));
+  }
+  return out;
+}
+
+std::map<std::string, std::uint64_t> function_numbers(const ptx::Module& module) {
+  std::map<std::string, std::uint64_t> out;
+  for (const Function& function : module.functions) {
+    if (!function.is_entry && !function.is_extern) out.emplace(function.name, 8 * (out.size() + 1));
+  }
+  return out;
+}
+
+std::uint32_t static_shared_bytes(const ptx::Module& module, const Function& function) {
+  const auto linked = link_kernel(module, function);
+  const bool calls = linked.ok() && linked->function != nullptr;
+  return shared_layout(module, calls ? *linked->function : function).static_bytes;
+}
+
+Result<Program> lower(const LoweringInput& input) {
+  ROOFWALK_TRY(LinkedKernel linked, link_kernel(*input.module, *input.function));
+  return Lowering(input, std::move(linked)).run();
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,52 @@
+// From a validated PTX function to a Program for one launch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/ptx/module.h"
+#include "common/record/run_record.h"
+#include "common/vgpu/lowering/work_of.h"
+#include "common/vgpu/program/program.h"
+
+namespace roofwalk::vgpu {
+
+// The number that a pointer to each function is, by name. Those of ptxas are as small.
+std::map<std::string, std::uint64_t> function_numbers(const ptx::Module& module);
+
+// What lowering needs to know beyond the function.
+struct LoweringInput {
+  const ptx::Module* module = nullptr;
+  const ptx::Function* function = nullptr;
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::span<const std::uint8_t> arguments;  // the parameter block
+  // Device address of a module variable (.global, .const) or the number that stands for a function.
+  std::function<std::uint64_t(const std::string& symbol)> address_of;
+  std::string_view source_name = {};  // the learner's file, for the lines of errors
+  bool may_call_externs = false;      // plans only
+  bool points_to_constants = false;   // the module makes generic pointers to constant memory
+  WorkMode work_mode = {};
+  int sms = 1;  // what %nsmid reads
+};
+
+// The parameter block of a function: offset of each parameter and the whole size, by the ABI (natural alignment).
+struct ParameterLayout {
+  std::vector<std::uint32_t> offsets;
+  std::uint32_t size_bytes = 0;
+};
+ParameterLayout parameter_layout(const ptx::Function& function);
+
+// Static shared memory that a function uses, without dynamic shared memory. In bytes.
+std::uint32_t static_shared_bytes(const ptx::Module& module, const ptx::Function& function);
+
+// Errors name the PTX line of what the machine cannot execute.
+Result<Program> lower(const LoweringInput& input);
+
+}  // namespace roofwalk::vgpu

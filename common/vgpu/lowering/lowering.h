@@ -1,0 +1,141 @@
+// From a validated PTX function to a Program: what lower.cpp and its parts share. lower.cpp lays out memory and goes
+// through the blocks; lower_values.cpp lowers what works on registers, lower_memory.cpp what touches memory or waits
+// for it, lower_calls.cpp calls.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/vgpu/exec/ops/handlers.h"
+#include "common/vgpu/lowering/lower.h"
+#include "common/vgpu/lowering/slots.h"
+#include "common/vgpu/program/link.h"
+#include "common/vgpu/program/program.h"
+#include "common/vgpu/state/launch.h"
+
+namespace roofwalk::vgpu {
+
+// The shared variables that a function names, in order of first use; `extern` ones (dynamic) last.
+struct SharedLayout {
+  std::map<std::string, std::uint32_t> offsets;
+  std::uint32_t static_bytes = 0;
+};
+
+inline const ptx::Variable* find_variable(const std::vector<ptx::Variable>& variables, const std::string& name) {
+  const auto it =
+      std::find_if(variables.begin(), variables.end(), [&](const ptx::Variable& v) { return v.name == name; });
+  return it == variables.end() ? nullptr : &*it;
+}
+
+// One launch's. Used once.
+class Lowering {
+ public:
+  Lowering(const LoweringInput& input, LinkedKernel linked);
+
+  Result<Program> run();
+
+ private:
+  using Function = ptx::Function;
+  using Instruction = ptx::Instruction;
+  using Operand = ptx::Operand;
+  using Type = ptx::Type;
+  using Variable = ptx::Variable;
+
+  void lay_out_memory();
+  void place_local(const Variable& variable, std::uint32_t& at);
+  // The bytes so far of the frame that a local variable of a recursive function lies in; nullptr for others, such as
+  // its parameters, which a call keeps aside.
+  std::uint32_t* frame_of(const std::string& name);
+  // The number that a symbol stands for: an offset in its window, or an address.
+  std::uint64_t symbol_value(const std::string& name) const;
+  // Finds the registers that only ever hold what the launch fixes: parameters, thread and block indices, constants, and
+  // copies of those. What reads them reads those instead, and nothing is left to do where they are written.
+  void find_fixed_registers();
+  // Where that is kept, for the one result of an instruction; kNoSlot where the launch does not fix it.
+  Slot fixed_value(const Instruction& in);
+  // The slot of a source operand whose lanes have `bytes` (0: a predicate). kNoSlot: not supported.
+  Slot source(const Operand& operand, std::uint32_t bytes);
+  std::uint32_t register_bytes(const Operand& operand, Type fallback) const;
+  Error unsupported(const Instruction& in, std::string_view what = {}) const;
+  Op base_op(const Instruction& in, std::uint32_t pc, std::uint32_t block);
+  void emit(Op op, Handler handler);
+  Status lower_block(std::uint32_t index);
+  std::uint32_t block_at(std::uint32_t pc) const;
+  Status lower_instruction(const Instruction& in, std::uint32_t pc, std::uint32_t block);
+
+  // lower_calls.cpp
+  Status lower_call(const Instruction& in, Op op, std::uint32_t block);
+  Status lower_pointer_call(const Instruction& in, Op op);
+  // The function that begins at a label.
+  const LinkedPart& part_at(const Operand& label) const;
+  // What a call hands over to a function that it may call.
+  Status add_call_site(const Instruction& in, const LinkedPart& part);
+  // Whether an instruction stands in the kernel or in what it calls without pointers.
+  bool is_called_by_name(std::uint32_t pc) const;
+  CallSite::Place place(const Operand& operand) const;
+  Status lower_extern_call(const Instruction& in, const Op& op);
+
+  // lower_values.cpp
+  Status lower_alu(const Instruction& in, Op op);
+  Status lower_carry(const Instruction& in, Op op);
+  Status lower_convert(const Instruction& in, Op op);
+  Status lower_move(const Instruction& in, Op op);
+  // `mov.u64 %rd, __local_depot0` gives an offset within local memory, as nvcc expects.
+  Status lower_local_address(const Instruction& in, Op op, const Operand& from);
+  Status lower_cvta(const Instruction& in, Op op);
+  Status lower_select(const Instruction& in, Op op);
+  Status lower_compare(const Instruction& in, Op op);
+  Status lower_set(const Instruction& in, Op op);
+  Status lower_exchange(const Instruction& in, Op op);
+  Status lower_shuffle(const Instruction& in, Op op);
+  Status lower_vote(const Instruction& in, Op op);
+
+  // lower_memory.cpp
+  // Fills s[4], offset and count (the width of the address register) from [base + offset].
+  bool set_address(const Operand& address, Op& op);
+  // By name, in a frame of the stack: its address goes through a register.
+  bool set_frame_address(const Operand& address, Op& op);
+  bool is_kernel_parameter(const Operand& address) const;
+  Status lower_memory(const Instruction& in, Op op);
+  // Kernel parameters are known at launch: a load is a move of a constant.
+  Status lower_parameter(const Instruction& in, const Op& op, const Operand& address,
+                         const std::vector<Operand>& parts);
+  // Where part `i` of such a load is kept, for a register of so many bytes; kNoSlot: beyond the parameters.
+  Slot parameter(const Instruction& in, const Operand& address, std::size_t i, std::uint32_t register_bytes);
+  Status lower_matrix_load(const Instruction& in, Op op);
+  Status lower_matrix_multiply(const Instruction& in, Op op);
+  Status lower_fragment(const Instruction& in, Op op);
+  Status lower_async_copy(const Instruction& in, Op op);
+  Status lower_async_group(const Instruction& in, Op op);
+  Status lower_atomic(const Instruction& in, Op op);
+  bool polls(const Instruction& atomic, std::uint32_t block) const;
+  Status lower_barrier(const Instruction& in, Op op);
+  Status lower_mbarrier(const Instruction& in, Op op);
+
+  Slot result(const Operand& operand) const {
+    return operand.kind == Operand::Kind::reg ? slots_.of_register(operand.index) : kNoSlot;
+  }
+  // Whether an instruction stands in a function that is called.
+  bool is_called(std::uint32_t pc) const { return !linked_.parts.empty() && pc >= linked_.parts[0].count; }
+  Status emit_ok(const Op& op, Handler handler) {
+    emit(op, handler);
+    return kOk;
+  }
+
+  const LoweringInput& input_;
+  LinkedKernel linked_;
+  const Function& function_;  // with what it calls
+  ParameterLayout parameters_;
+  SharedLayout shared_;
+  Program program_;
+  Slots slots_{input_, program_};
+  std::map<std::size_t, std::uint32_t> frame_bytes_;  // of the local variables of recursive parts
+  std::uint32_t next_memory_ = 0;                     // of the basic block that is being lowered
+};
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,162 @@
+// Basic blocks and immediate post-dominators: where diverged lanes of a warp meet again.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "common/base/check.h"
+#include "common/vgpu/program/program.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Form;
+using ptx::Instruction;
+
+// A trap does not: what follows it in the text follows it here, so that a trap in one arm of a branch, which nvcc
+// writes behind every impossible case, does not keep the other arms from meeting.
+bool ends_block(const Instruction& instruction) {
+  const Form form = ptx::info(instruction.opcode).form;
+  return form == Form::branch || form == Form::indexed_branch || form == Form::leave || calls_linked(instruction);
+}
+
+// Where a branch or call may lead, as it stands in the text; one way may come several times.
+std::vector<std::uint32_t> targets_of(const Instruction& instruction) {
+  const Form form = ptx::info(instruction.opcode).form;
+  if (form == Form::leave) return {};
+  if (form != Form::indexed_branch && !calls_through_pointer(instruction))
+    return {static_cast<std::uint32_t>(instruction.operands[0].index)};
+  std::vector<std::uint32_t> out;
+  for (const ptx::Operand& label : instruction.operands[1].elements)
+    out.push_back(static_cast<std::uint32_t>(label.index));
+  return out;
+}
+
+// Blocks in reverse post-order of the reversed graph; the virtual exit comes first and has the number blocks.size().
+std::vector<std::uint32_t> reverse_order(const std::vector<std::vector<std::uint32_t>>& predecessors) {
+  const auto exit = static_cast<std::uint32_t>(predecessors.size() - 1);
+  std::vector<std::uint32_t> order;
+  std::vector<bool> seen(predecessors.size());
+  std::vector<std::pair<std::uint32_t, std::size_t>> stack{{exit, 0}};
+  seen[exit] = true;
+  while (!stack.empty()) {
+    auto& [block, next] = stack.back();
+    if (next < predecessors[block].size()) {
+      const std::uint32_t to = predecessors[block][next++];
+      if (!seen[to]) seen[to] = true, stack.emplace_back(to, 0);
+    } else {
+      order.push_back(block);
+      stack.pop_back();
+    }
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+// Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm (2001), on the reversed graph.
+void find_reconvergence(std::vector<BasicBlock>& blocks) {
+  const auto exit = static_cast<std::uint32_t>(blocks.size());
+  std::vector<std::vector<std::uint32_t>> predecessors(blocks.size() + 1);
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    for (const std::uint32_t to : blocks[b].successors) predecessors[to == kExitBlock ? exit : to].push_back(b);
+  }
+  const std::vector<std::uint32_t> order = reverse_order(predecessors);
+  constexpr std::uint32_t kUndefined = ~0u;
+  std::vector<std::uint32_t> position(blocks.size() + 1, kUndefined), idom(blocks.size() + 1, kUndefined);
+  for (std::uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+  idom[exit] = exit;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const std::uint32_t b : order) {
+      if (b == exit) continue;
+      std::uint32_t common = kUndefined;
+      for (const std::uint32_t to : blocks[b].successors) {
+        std::uint32_t other = to == kExitBlock ? exit : to;
+        if (idom[other] == kUndefined) continue;
+        if (common == kUndefined) {
+          common = other;
+          continue;
+        }
+        while (common != other) {
+          while (position[common] > position[other]) common = idom[common];
+          while (position[other] > position[common]) other = idom[other];
+        }
+      }
+      if (common != idom[b]) idom[b] = common, changed = true;
+    }
+  }
+  // Blocks from which no exit can be reached (endless loops) never reconverge.
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    blocks[b].reconvergence = idom[b] == kUndefined || idom[b] == exit ? kExitBlock : idom[b];
+  }
+}
+
+}  // namespace
+
+std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
+  const auto& code = function.instructions;
+  std::set<std::uint32_t> starts{0};
+  for (std::uint32_t i = 0; i < code.size(); ++i) {
+    if (!ends_block(code[i])) continue;
+    if (i + 1 < code.size()) starts.insert(i + 1);
+    for (const std::uint32_t target : targets_of(code[i])) {
+      if (target < code.size()) starts.insert(target);
+    }
+  }
+  std::vector<BasicBlock> blocks;
+  std::map<std::uint32_t, std::uint32_t> block_at;
+  for (auto it = starts.begin(); it != starts.end(); ++it) {
+    const auto next = std::next(it);
+    const auto end = next == starts.end() ? static_cast<std::uint32_t>(code.size()) : *next;
+    block_at[*it] = static_cast<std::uint32_t>(blocks.size());
+    blocks.push_back({.first = *it, .count = end - *it, .successors = {}, .memory = {}});
+  }
+  const auto at = [&](std::uint32_t index) { return index < code.size() ? block_at.at(index) : kExitBlock; };
+  for (BasicBlock& block : blocks) {
+    const std::uint32_t end = block.first + block.count;
+    for (std::uint32_t pc = block.first; pc < end; ++pc) {
+      if (leaves_outcome(code[pc])) block.memory.push_back(pc);
+    }
+    if (block.count == 0) {
+      block.successors = {kExitBlock};
+      continue;
+    }
+    const Instruction& last = code[end - 1];
+    const Form form = ptx::info(last.opcode).form;
+    if (form == Form::branch || form == Form::indexed_branch) {
+      std::set<std::uint32_t> seen;
+      const auto lead_to = [&](std::uint32_t index) {
+        if (seen.insert(at(index)).second) block.successors.push_back(at(index));
+      };
+      for (const std::uint32_t target : targets_of(last)) lead_to(target);
+      if (last.guard >= 0) lead_to(end);
+    } else if (form == Form::leave) {
+      block.successors.push_back(kExitBlock);
+      if (last.guard >= 0 && end < code.size()) block.successors.push_back(at(end));
+    } else {
+      block.successors.push_back(at(end));
+    }
+  }
+  find_reconvergence(blocks);
+  return blocks;
+}
+
+bool leads_back(const std::vector<BasicBlock>& blocks, std::uint32_t block,
+                const std::function<bool(const BasicBlock&)>& passes) {
+  std::vector<bool> seen(blocks.size());
+  std::vector<std::uint32_t> ahead{block};
+  while (!ahead.empty()) {
+    const BasicBlock& now = blocks[ahead.back()];
+    ahead.pop_back();
+    if (!passes(now)) continue;
+    for (const std::uint32_t to : now.successors) {
+      if (to == block) return true;
+      if (to == kExitBlock || seen[to]) continue;
+      seen[to] = true;
+      ahead.push_back(to);
+    }
+  }
+  return false;
+}
+
+}  // namespace roofwalk::vgpu

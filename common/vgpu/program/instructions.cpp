@@ -1,0 +1,80 @@
+#include "common/vgpu/program/instructions.h"
+
+#include <algorithm>
+
+#include "common/vgpu/program/operands.h"
+
+namespace roofwalk::vgpu {
+
+using ptx::Form;
+using ptx::Instruction;
+using ptx::Space;
+using ptx::Type;
+
+bool is_memory(const Instruction& instruction) {
+  switch (ptx::info(instruction.opcode).form) {
+    case Form::load:
+    case Form::store:
+    case Form::atomic:
+    case Form::reduction:
+      return instruction.space != ptx::Space::param && instruction.space != ptx::Space::constant;
+    case Form::matrix_load:
+    case Form::fragment_load:
+    case Form::fragment_store:
+      return true;
+    case Form::async_copy:
+      return instruction.async == ptx::AsyncMode::copy;
+    case Form::mbarrier:
+      return instruction.mbarrier != ptx::MbarrierMode::pending_count;
+    default:
+      return false;
+  }
+}
+
+bool passes_l1(const Instruction& in) {
+  if (ptx::info(in.opcode).form != ptx::Form::load) return false;
+  if (!reaches_global(in)) return false;
+  return (in.is_volatile && !in.of_block) || in.no_allocate || in.cache == ptx::CacheHint::cg ||
+         in.cache == ptx::CacheHint::cv;
+}
+
+bool empties_l1(const Instruction& in) {
+  const bool is_fence = ptx::info(in.opcode).form == ptx::Form::fence;
+  return (is_fence || (in.acquires && in.space != ptx::Space::shared)) && !in.of_block;
+}
+
+bool loads_constant(const Instruction& in) {
+  return ptx::info(in.opcode).form == Form::load && in.space == ptx::Space::constant;
+}
+
+bool meets_by_value(const Instruction& in) {
+  if (in.async == ptx::AsyncMode::mbarrier_arrive) return true;
+  if (ptx::info(in.opcode).form != Form::barrier || in.barrier == ptx::BarrierMode::warp_sync) return false;
+  if (in.guard >= 0) return true;
+  // Behind the number stands the count, where there is one; the predicate of a reduction comes last.
+  const bool reduces = result_count(in) != 0;
+  const auto end = in.operands.end() - (reduces ? 1 : 0);
+  return std::any_of(in.operands.begin() + static_cast<std::ptrdiff_t>(result_count(in)), end,
+                     [](const ptx::Operand& operand) { return operand.kind == ptx::Operand::Kind::reg; });
+}
+
+bool loads_indexed_constant(const Instruction& in) { return loads_constant(in) && in.operands[1].index >= 0; }
+
+bool is_retried(const Instruction& in, bool shared) {
+  using ptx::AtomicOp;
+  const Form form = ptx::info(in.opcode).form;
+  if (form != Form::atomic && form != Form::reduction) return false;
+  const int bytes = ptx::size_bytes(in.type);
+  switch (in.atomic) {
+    case AtomicOp::exch:
+      return false;
+    case AtomicOp::cas:
+      return bytes == 2;
+    case AtomicOp::add:
+      return in.type == Type::f16 || (shared && (ptx::is_float(in.type) || bytes == 8));
+    default:
+      return shared && bytes == 8;
+  }
+}
+
+}  // namespace roofwalk::vgpu

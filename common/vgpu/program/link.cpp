@@ -1,0 +1,420 @@
+#include "common/vgpu/program/link.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "common/vgpu/program/program.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Form;
+using ptx::Function;
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+using ptx::Variable;
+
+constexpr std::size_t kMostInstructions = 400'000, kMostFunctions = 1001, kMostTargets = 100'000;
+
+Form form_of(const Instruction& in) { return ptx::info(in.opcode).form; }
+
+// The functions whose address is a value somewhere: a pointer may be to any of them.
+std::set<std::string> functions_with_address(const ptx::Module& module) {
+  std::set<std::string> out;
+  for (const Variable& variable : module.variables) {
+    for (const Variable::Fixup& fixup : variable.fixups) out.insert(fixup.symbol);
+  }
+  for (const Function& function : module.functions) {
+    for (const Instruction& in : function.instructions) {
+      if (form_of(in) == Form::call) continue;
+      for (const Operand& operand : in.operands) {
+        if (operand.kind == Operand::Kind::function) out.insert(operand.symbol);
+      }
+    }
+  }
+  return out;
+}
+
+template <class Visit>
+void for_each_operand(Instruction& in, Visit&& visit) {
+  const auto all = [&](auto&& self, std::vector<Operand>& operands) -> void {
+    for (Operand& operand : operands) {
+      visit(operand);
+      self(self, operand.elements);
+    }
+  };
+  all(all, in.operands);
+  all(all, in.call_results);
+  all(all, in.call_arguments);
+}
+
+class Linker {
+ public:
+  Linker(const ptx::Module& module, const Function& kernel) : module_(module), kernel_(kernel) {
+    for (const Function& function : module.functions) {
+      if (!function.is_entry && !function.is_extern) bodies_.emplace(function.name, &function);
+    }
+  }
+
+  Result<LinkedKernel> run() {
+    find_parts();
+    if (functions_.size() == 1 && !through_pointer_) return LinkedKernel{};
+    if (functions_.size() > kMostFunctions) {
+      return Error{.message = fmt::format("a kernel that calls more than {} functions", kMostFunctions - 1)};
+    }
+    if (targets_ > kMostTargets) {
+      return Error{.message = fmt::format("a kernel whose calls through pointers may lead to too many functions: more "
+                                          "than {}, counted anew for each call",
+                                          kMostTargets)};
+    }
+    const std::set<const Function*> by_name = called_by_name();
+    LinkedKernel out;
+    out.function = std::make_shared<Function>();
+    code_ = out.function.get();
+    code_->name = kernel_.name;
+    code_->is_entry = kernel_.is_entry;
+    code_->parameters = kernel_.parameters;
+    for (std::uint32_t part = 0; part < functions_.size(); ++part) {
+      out.parts.push_back({.function = functions_[part],
+                           .first = static_cast<std::uint32_t>(code_->instructions.size()),
+                           .recursive = calls_itself(part),
+                           .by_name = by_name.contains(functions_[part]),
+                           .parameters = {},
+                           .results = {}});
+      add(part);
+      out.parts[part].count = static_cast<std::uint32_t>(code_->instructions.size()) - out.parts[part].first;
+      if (code_->instructions.size() > kMostInstructions) {
+        return Error{.message =
+                         fmt::format("a kernel with more than {} instructions in what it calls", kMostInstructions)};
+      }
+    }
+    for (std::uint32_t part = 0; part < functions_.size(); ++part) {
+      for (const Variable& parameter : functions_[part]->parameters)
+        out.parts[part].parameters.push_back(place(part, parameter));
+      for (const Variable& result : functions_[part]->results) out.parts[part].results.push_back(place(part, result));
+    }
+    point_calls(out);
+    return out;
+  }
+
+ private:
+  void find_parts() {
+    functions_.push_back(&kernel_);
+    std::set<const Function*> seen{&kernel_};
+    for (std::size_t i = 0; i < functions_.size() && functions_.size() <= kMostFunctions; ++i) {
+      for (const Instruction& in : functions_[i]->instructions) {
+        if (form_of(in) != Form::call) continue;
+        const bool through_pointer = calls_through_pointer(in);
+        if (through_pointer) {
+          through_pointer_ = true;
+          targets_ += candidates(*functions_[i], in).size();
+          if (targets_ > kMostTargets) return;
+        }
+        for (const Function* callee : callees_of(*functions_[i], in)) {
+          callees_[functions_[i]].insert(callee);
+          if (!through_pointer) called_[functions_[i]].insert(callee);
+          if (seen.insert(callee).second) functions_.push_back(callee);
+        }
+      }
+    }
+  }
+
+  // A function with a body; nullptr: an extern, or a kernel.
+  const Function* body_of(const std::string& name) const {
+    const auto found = bodies_.find(name);
+    return found == bodies_.end() ? nullptr : found->second;
+  }
+
+  static const ptx::Prototype& prototype_of(const Function& function, const Instruction& in) {
+    return function.prototypes[static_cast<std::size_t>(in.prototype)];
+  }
+
+  // The names that a call through a pointer may mean, whatever their parameters.
+  const std::vector<std::string>& candidates(const Function& function, const Instruction& in) {
+    const std::vector<std::string>& listed = prototype_of(function, in).targets;
+    if (!listed.empty()) return listed;
+    if (!with_address_) {
+      const std::set<std::string> names = functions_with_address(module_);
+      with_address_.emplace(names.begin(), names.end());
+    }
+    return *with_address_;
+  }
+
+  // What a call may call; nothing for an extern.
+  std::vector<const Function*> callees_of(const Function& function, const Instruction& in) {
+    std::vector<const Function*> out;
+    if (!calls_through_pointer(in)) {
+      if (const Function* callee = body_of(in.operands[0].symbol)) out.push_back(callee);
+      return out;
+    }
+    const ptx::Prototype& prototype = prototype_of(function, in);
+    for (const std::string& name : candidates(function, in)) {
+      const Function* callee = body_of(name);
+      if (callee != nullptr && ptx::same_parameters(callee->results, prototype.results) &&
+          ptx::same_parameters(callee->parameters, prototype.parameters) &&
+          std::find(out.begin(), out.end(), callee) == out.end())
+        out.push_back(callee);
+    }
+    return out;
+  }
+
+  // The kernel and what it calls without pointers.
+  std::set<const Function*> called_by_name() {
+    std::set<const Function*> out{&kernel_};
+    std::vector<const Function*> open{&kernel_};
+    while (!open.empty()) {
+      const Function* from = open.back();
+      open.pop_back();
+      for (const Function* to : called_[from]) {
+        if (out.insert(to).second) open.push_back(to);
+      }
+    }
+    return out;
+  }
+
+  bool calls_itself(std::uint32_t part) {
+    std::set<const Function*> seen;
+    std::vector<const Function*> open{functions_[part]};
+    while (!open.empty()) {
+      const Function* from = open.back();
+      open.pop_back();
+      for (const Function* to : callees_[from]) {
+        if (to == functions_[part]) return true;
+        if (seen.insert(to).second) open.push_back(to);
+      }
+    }
+    return false;
+  }
+
+  static std::string renamed(std::uint32_t part, const std::string& name) { return fmt::format("{}@{}", name, part); }
+
+  void add(std::uint32_t part) {
+    const Function& function = *functions_[part];
+    const auto first_register = static_cast<int>(code_->registers.size());
+    const auto first = static_cast<int>(code_->instructions.size());
+    code_->registers.insert(code_->registers.end(), function.registers.begin(), function.registers.end());
+    const std::set<std::string> mine = add_variables(part);
+    find_registers(part, mine);
+    bool to_end = false;
+    for (std::size_t i = 0; i < function.instructions.size(); ++i) {
+      Instruction in = function.instructions[i];
+      if (in.guard >= 0) in.guard += first_register;
+      for_each_operand(in, [&](Operand& operand) {
+        const bool label = operand.kind == Operand::Kind::label;
+        to_end = to_end || (label && operand.index == static_cast<int>(function.instructions.size()));
+        if (label) operand.index += first;
+        if (operand.index >= 0 && (operand.kind == Operand::Kind::reg || operand.kind == Operand::Kind::address))
+          operand.index += first_register;
+        if (!operand.symbol.empty() && mine.contains(operand.symbol)) operand.symbol = renamed(part, operand.symbol);
+      });
+      if (form_of(in) == Form::call && !calls_through_pointer(in) && in.call_results.size() == 1 &&
+          is_read_at_once(function, i, function.instructions[i].call_results[0].symbol))
+        at_once_.insert(code_->instructions.size());
+      code_->instructions.push_back(std::move(in));
+      hand_over(code_->instructions.back());
+    }
+    // Nothing may run on into the next function.
+    const bool ends = !function.instructions.empty() && form_of(function.instructions.back()) == Form::leave &&
+                      function.instructions.back().guard < 0;
+    if (ends && !to_end) return;
+    Instruction back;
+    back.opcode = Opcode::Ret;
+    if (!function.instructions.empty()) {
+      back.ptx_line = function.instructions.back().ptx_line;
+      back.location = function.instructions.back().location;
+    }
+    code_->instructions.push_back(std::move(back));
+  }
+
+  // The names that two functions may share: all but those of shared variables. Those of the kernel stay.
+  std::set<std::string> add_variables(std::uint32_t part) {
+    const Function& function = *functions_[part];
+    std::set<std::string> mine;
+    const auto add = [&](Variable variable) {
+      if (variable.space != Space::shared && part != 0) {
+        mine.insert(variable.name);
+        variable.name = renamed(part, variable.name);
+      }
+      code_->variables.push_back(std::move(variable));
+    };
+    for (const Variable& variable : function.variables) add(variable);
+    if (part == 0) return mine;
+    for (const Variable& variable : function.parameters) add(variable);
+    for (const Variable& variable : function.results) add(variable);
+    return mine;
+  }
+
+  // .param variables that every instruction moves whole, as one value, and no extern sees.
+  void find_registers(std::uint32_t part, const std::set<std::string>& mine) {
+    const Function& function = *functions_[part];
+    std::map<std::string, const Variable*> candidates;
+    const auto may_be = [&](const Variable& variable) {
+      const int size = ptx::size_bytes(variable.type);
+      const bool whole = variable.size_bytes == static_cast<std::uint64_t>(size) && size >= 2 && size <= 8;
+      if (variable.space == Space::param && whole) candidates[variable.name] = &variable;
+    };
+    for (const Variable& variable : function.variables) may_be(variable);
+    if (part != 0) {
+      for (const Variable& variable : function.parameters) may_be(variable);
+      for (const Variable& variable : function.results) may_be(variable);
+    }
+    for (const Instruction& in : function.instructions) {
+      if (form_of(in) == Form::call) {
+        if (calls_through_pointer(in) || !callees_of(function, in).empty()) continue;
+        for (const auto* list : {&in.call_results, &in.call_arguments}) {
+          for (const Operand& operand : *list) candidates.erase(operand.symbol);
+        }
+        continue;
+      }
+      for (std::size_t o = 0; o < in.operands.size(); ++o) {
+        const auto found = candidates.find(in.operands[o].symbol);
+        if (found == candidates.end()) continue;
+        if (!moves_whole(function, in, o, *found->second)) candidates.erase(found);
+      }
+    }
+    for (const auto& [name, variable] : candidates) {
+      const std::string now = mine.contains(name) ? renamed(part, name) : name;
+      registers_[now] = static_cast<int>(code_->registers.size());
+      code_->registers.push_back({now, variable->type});
+    }
+  }
+
+  static bool moves_whole(const Function& function, const Instruction& in, std::size_t operand,
+                          const Variable& variable) {
+    const bool store = in.opcode == Opcode::St;
+    if ((in.opcode != Opcode::Ld && !store) || in.vector != 1 || in.operands[operand].offset != 0) return false;
+    if (in.operands[operand].kind != Operand::Kind::address || operand != (store ? 0 : 1)) return false;
+    const int size = ptx::size_bytes(variable.type);
+    const Operand& other = in.operands[store ? 1 : 0];
+    if (other.kind == Operand::Kind::reg &&
+        ptx::size_bytes(function.registers[static_cast<std::size_t>(other.index)].type) != size)
+      return false;
+    return ptx::size_bytes(in.type) == size;
+  }
+
+  // Whether a call's result is read before anything else could make another: then it is read where the callee left it.
+  static bool is_read_at_once(const Function& function, std::size_t call, const std::string& name) {
+    bool at_once = true;
+    for (std::size_t i = 0; i < function.instructions.size(); ++i) {
+      const Instruction& in = function.instructions[i];
+      const auto names = [&](const Operand& operand) { return operand.symbol == name; };
+      const bool here = std::any_of(in.operands.begin(), in.operands.end(), names) ||
+                        std::any_of(in.call_arguments.begin(), in.call_arguments.end(), names) ||
+                        (i != call && std::any_of(in.call_results.begin(), in.call_results.end(), names));
+      if (i > call) {
+        const Form form = form_of(in);
+        at_once = at_once && form != Form::call && form != Form::branch && form != Form::indexed_branch &&
+                  form != Form::leave;
+      }
+      if (here && (i < call || !at_once)) return false;
+    }
+    return true;
+  }
+
+  Operand register_operand(const std::string& name) const {
+    Operand out;
+    out.kind = Operand::Kind::reg;
+    out.index = registers_.at(name);
+    return out;
+  }
+
+  // A load or store of a parameter that lies in a register moves it.
+  void hand_over(Instruction& in) const {
+    if (form_of(in) != Form::load && form_of(in) != Form::store) return;
+    const bool store = in.opcode == Opcode::St;
+    Operand& there = in.operands[store ? 0 : 1];
+    if (!registers_.contains(there.symbol)) return;
+    const int width = ptx::size_bytes(in.type);
+    there = register_operand(there.symbol);
+    in.opcode = Opcode::Mov;
+    in.space = Space::generic;
+    in.type = width == 2 ? Type::b16 : width == 4 ? Type::b32 : Type::b64;
+  }
+
+  Operand place(std::uint32_t part, const Variable& variable) const {
+    const std::string name = part == 0 ? variable.name : renamed(part, variable.name);
+    if (registers_.contains(name)) return register_operand(name);
+    Operand out;
+    out.kind = Operand::Kind::variable;
+    out.symbol = name;
+    out.space = Space::param;
+    return out;
+  }
+
+  // Calls name where they go. Registers that they hand over in are operands, so that whoever asks what an instruction
+  // reads and writes hears of it: arguments, and what the callee leaves, are read; the callee's parameters are written.
+  void point_calls(const LinkedKernel& out) {
+    std::map<int, int> same;  // by register of a caller's result: the callee's
+    std::map<const Function*, const LinkedPart*> parts;
+    for (const LinkedPart& part : out.parts) parts[part.function] = &part;
+    for (const LinkedPart& caller : out.parts) {
+      for (std::uint32_t i = caller.first; i < caller.first + caller.count; ++i) {
+        Instruction& in = code_->instructions[i];
+        if (form_of(in) != Form::call) continue;
+        std::vector<const LinkedPart*> callees;
+        for (const Function* callee : callees_of(*caller.function, in)) callees.push_back(parts.at(callee));
+        if (callees.empty() && !calls_through_pointer(in)) continue;
+        for (auto* list : {&in.call_results, &in.call_arguments}) {
+          for (Operand& operand : *list) {
+            if (registers_.contains(operand.symbol)) operand = register_operand(operand.symbol);
+          }
+        }
+        if (at_once_.contains(i) && in.call_results[0].kind == Operand::Kind::reg &&
+            callees[0]->results[0].kind == Operand::Kind::reg)
+          same[in.call_results[0].index] = callees[0]->results[0].index;
+        point_at(in, callees);
+      }
+    }
+    for (Instruction& in : code_->instructions) {
+      for_each_operand(in, [&](Operand& operand) {
+        if (operand.kind != Operand::Kind::reg) return;
+        if (const auto found = same.find(operand.index); found != same.end()) operand.index = found->second;
+      });
+    }
+  }
+
+  static void point_at(Instruction& in, const std::vector<const LinkedPart*>& callees) {
+    const auto label = [](Operand& operand, const LinkedPart& part) {
+      operand.kind = Operand::Kind::label;
+      operand.index = static_cast<int>(part.first);
+    };
+    if (calls_through_pointer(in)) {
+      Operand& list = in.operands.emplace_back();
+      list.kind = Operand::Kind::vector;
+      for (const LinkedPart* part : callees) label(list.elements.emplace_back(), *part);
+    } else {
+      label(in.operands[0], *callees[0]);
+    }
+    for (const LinkedPart* part : callees) {
+      in.call_results.insert(in.call_results.end(), part->parameters.begin(), part->parameters.end());
+      in.call_arguments.insert(in.call_arguments.end(), part->results.begin(), part->results.end());
+    }
+  }
+
+  const ptx::Module& module_;
+  const Function& kernel_;
+  std::map<std::string_view, const Function*> bodies_;
+  std::vector<const Function*> functions_;
+  std::map<const Function*, std::set<const Function*>> callees_, called_;  // called: without pointers
+  std::optional<std::vector<std::string>> with_address_;
+  bool through_pointer_ = false;  // whether any call is
+  std::size_t targets_ = 0;       // that calls through pointers may have
+  Function* code_ = nullptr;
+  std::set<std::size_t> at_once_;         // calls whose result is read before anything could make another
+  std::map<std::string, int> registers_;  // by name in the linked code: parameters that lie in one
+};
+
+}  // namespace
+
+Result<LinkedKernel> link_kernel(const ptx::Module& module, const Function& kernel) {
+  return Linker(module, kernel).run();
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,39 @@
+#include "common/vgpu/program/names.h"
+#include "common/base/demangle.h"
+
+namespace roofwalk::vgpu {
+
+std::string display_name(const std::string& mangled) {
+  // A `static` kernel carries a hash of its file before its own name; what follows the last "_Z" is its own.
+  std::string name = mangled;
+  if (name.starts_with("__nv_static_")) {
+    if (const auto at = name.rfind("_Z"); at != std::string::npos && at != 0) name = name.substr(at);
+  }
+  const auto text = demangled(name);
+  if (!text) return name;
+  std::string out = *text;
+  // Drop the parameter list: from the parenthesis that the last one closes.
+  if (!out.empty() && out.back() == ')') {
+    int depth = 0;
+    for (std::size_t i = out.size(); i-- > 0;) {
+      if (out[i] == ')') ++depth;
+      if (out[i] == '(' && --depth == 0) {
+        out.resize(i);
+        break;
+      }
+    }
+    // And the return type, which only templates carry: up to the last space outside angle brackets.
+    int angle = 0;
+    for (std::size_t i = out.size(); i-- > 0;) {
+      if (out[i] == '>') ++angle;
+      if (out[i] == '<') --angle;
+      if (out[i] == ' ' && angle == 0) {
+        out.erase(0, i + 1);
+        break;
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace roofwalk::vgpu

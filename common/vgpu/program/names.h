@@ -1,0 +1,11 @@
+// The names of functions and variables, as people wrote them.
+#pragma once
+
+#include <string>
+
+namespace roofwalk::vgpu {
+
+// "add" from "_Z3addPKfS0_Pfi", "scale<128>" from its template: the name without return type and parameters.
+std::string display_name(const std::string& mangled);
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,49 @@
+// Which operands of an instruction are results and which are sources, and how long registers live.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "common/ptx/module.h"
+#include "common/vgpu/program/program.h"
+
+namespace roofwalk::vgpu {
+
+// How many of the operands are results; an address is always read.
+std::size_t result_count(const ptx::Instruction& in);
+
+// Calls visit(register) for each register of an operand.
+template <class Visit>
+void for_each_register(const ptx::Operand& operand, Visit&& visit) {
+  using Kind = ptx::Operand::Kind;
+  if (operand.index >= 0 && (operand.kind == Kind::reg || operand.kind == Kind::address)) visit(operand.index);
+  for (const ptx::Operand& element : operand.elements) for_each_register(element, visit);
+}
+
+// Calls visit(register) for each register that an instruction writes.
+template <class Visit>
+void for_each_result(const ptx::Instruction& in, Visit&& visit) {
+  for (std::size_t i = 0; i < std::min(result_count(in), in.operands.size()); ++i)
+    for_each_register(in.operands[i], visit);
+  for (const ptx::Operand& operand : in.call_results) for_each_register(operand, visit);
+}
+
+// Calls visit(register) for each register that an instruction reads, its guard included.
+template <class Visit>
+void for_each_source(const ptx::Instruction& in, Visit&& visit) {
+  for (std::size_t i = result_count(in); i < in.operands.size(); ++i) for_each_register(in.operands[i], visit);
+  for (const ptx::Operand& operand : in.call_arguments) for_each_register(operand, visit);
+  if (in.guard >= 0) visit(in.guard);
+}
+
+// Whether a branch asks for a result of this instruction of the function's, or for what is made of it in registers.
+bool decides_way(const ptx::Function& function, const ptx::Instruction& instruction);
+
+// By register: whether it carries a value from one basic block to another, or might.
+std::vector<bool> registers_across_blocks(const ptx::Function& function, const std::vector<BasicBlock>& blocks);
+
+// Kernels where more do are refused; a chapter's have a few hundred.
+inline constexpr std::size_t kMaxRegistersAcrossBlocks = 30'000;
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,201 @@
+// One warp-wide memory request: its addresses, what they look like, and what they cost the memory hierarchy.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
+#include "common/vgpu/state/launch.h"
+
+namespace roofwalk::vgpu {
+
+// Byte addresses of the 32 lanes.
+struct Access {
+  // Inactive lanes repeat an active one. Not filled while `implied` holds.
+  alignas(64) std::uint64_t address[kWarpSize];
+  bool implied = false;                 // address[l] = first + l * stride, of the active lanes
+  std::uint64_t first = 0, stride = 0;  // may run downwards, modulo 2^64
+  std::uint32_t mask = 0;
+  std::uint32_t bytes = 0;          // a lane, 1 to 16
+  std::uint32_t align_bytes = 0;    // what addresses must be multiples of; 0: `bytes`
+  std::uint64_t low = 0, high = 0;  // lowest and highest address
+  // Where its lowest bits are 0, so are all addresses'; not the other way round: who sets no bits has them looked at.
+  std::uint64_t bits = ~0ull;
+  bool uniform = false;     // one address for all
+  bool contiguous = false;  // address[l] = address[0] + l * bytes, all lanes active
+
+  // Of an active lane.
+  std::uint64_t of(int l) const { return implied ? first + static_cast<std::uint64_t>(l) * stride : address[l]; }
+  // Fills `address` where only the pattern was kept.
+  void spell_out() {
+    if (!implied) return;
+    if (mask == kAllLanes) {
+      for (int l = 0; l < kWarpSize; ++l) address[l] = first + static_cast<std::uint64_t>(l) * stride;
+    } else {
+      const int some = std::countr_zero(mask);
+      for (int l = 0; l < kWarpSize; ++l)
+        address[l] = first + static_cast<std::uint64_t>((mask >> l & 1u) != 0 ? l : some) * stride;
+    }
+    implied = false;
+  }
+  // Whether some lanes, not all, read words of a row of which each lane would have one.
+  bool some_of_a_row() const { return implied && stride == 4 && bytes == 4 && mask != kAllLanes && first <= low; }
+
+  // Whether all lanes are there, each with a line of its own, at even steps.
+  bool has_line_a_lane() const {
+    const bool upwards = static_cast<std::int64_t>(stride) > 0;
+    return implied && mask == kAllLanes && (upwards ? stride : 0 - stride) >= kLineBytes;
+  }
+
+  // The lines that it touches, in the order of the lanes that first do. Where `line_step` is not 0, lane l touches
+  // the same sector of line[0] + l * line_step, and the others are not filled.
+  int lines = 0;
+  std::uint64_t line_step = 0;
+  std::uint64_t total_sectors = 0;
+  alignas(64) std::uint64_t line[kWarpSize];
+  alignas(32) std::uint8_t sectors[kWarpSize];  // 4-bit masks
+  void spell_out_lines() {
+    if (line_step == 0) return;
+    for (int l = 1; l < kWarpSize; ++l) {
+      line[l] = line[0] + static_cast<std::uint64_t>(l) * line_step;
+      sectors[l] = sectors[0];
+    }
+    line_step = 0;
+  }
+};
+
+// base[l] == first + l * stride for the active lanes.
+template <bool all_active>
+inline bool has_even_steps(const std::uint64_t* base, std::uint32_t mask, std::uint64_t first, std::uint64_t stride) {
+  typedef std::uint64_t Eight __attribute__((vector_size(64)));
+  const Eight lanes = {0, 1, 2, 3, 4, 5, 6, 7};
+  Eight expected = first + lanes * stride, gaps = {};
+  for (int l = 0; l < kWarpSize; l += 8) {
+    Eight found;
+    std::memcpy(&found, base + l, sizeof found);
+    Eight gap = found ^ expected;
+    if constexpr (!all_active) {
+#ifdef __AVX512F__
+      gap = reinterpret_cast<Eight>(
+          _mm512_maskz_mov_epi64(static_cast<__mmask8>(mask >> l), reinterpret_cast<__m512i>(gap)));
+#else
+      gap &= -((std::uint64_t{mask >> l} >> lanes) & 1u);
+#endif
+    }
+    gaps |= gap;
+    expected += 8 * stride;
+  }
+#ifdef __AVX512F__
+  return _mm512_test_epi64_mask(reinterpret_cast<__m512i>(gaps), reinterpret_cast<__m512i>(gaps)) == 0;
+#else
+  std::uint64_t any = 0;
+  for (int i = 0; i < 8; ++i) any |= gaps[i];
+  return any == 0;
+#endif
+}
+
+// Words that lie side by side, lane l's at first + l * 4: the sectors that the lanes in `mask` touch of the two lines
+// from first's line on, four bits a line.
+inline std::uint32_t sectors_of_row(std::uint64_t first, std::uint32_t mask) {
+  // Lanes of one sector lie side by side in the mask: a byte for each sector, then a bit for each.
+  const std::uint64_t lanes = std::uint64_t{mask} << (first % kSectorBytes / 4);
+  constexpr std::uint64_t kLow = 0x7f7f'7f7f'7f7f'7f7f, kOnes = 0x0101'0101'0101'0101;
+  const std::uint64_t touched = ((((lanes & kLow) + kLow) | lanes) >> 7) & kOnes;
+  return static_cast<std::uint32_t>((touched * 0x0102'0408'1020'4080) >> 56) << (first / kSectorBytes % 4);
+}
+
+// Reads the addresses of the lanes in `mask` (slot `at`, kNoSlot for 0, plus offset; 32 or 64 bits by register width)
+// and finds their shape.
+void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t offset, bool wide_address,
+                 std::uint32_t bytes, Access& out);
+// The usual address: s[4] plus offset, of the lanes that execute.
+inline void make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_t bytes, Access& out) {
+  make_access(warp, warp.mask, op->s[4], op->offset, wide_address, bytes, out);
+}
+
+// From the addresses themselves.
+void make_access(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask, std::uint32_t bytes, Access& out);
+
+// Finds the lines and sectors. Each lane's bytes lie within one sector (accesses are aligned).
+void coalesce(Access& access);
+
+// Where the launch counts: finds the lines and sectors, and counts a load through L1 (or past it, straight from L2), L2
+// and DRAM, a store to L2, an atomic at L2.
+void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, bool past_l1 = false);
+void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access);
+void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access);
+// Where the launch counts: the passes of a load of constant memory, and what they ask the constant caches and L2 for.
+void count_constants(Launch& launch, const Warp& warp, const Op* op, const Access& access);
+
+// Host pointers of the lanes' bytes: one base for all when they lie in one buffer, else by lane. False, with the fault
+// recorded, where a lane is outside every buffer or misaligned.
+struct Pointers {
+  std::uint8_t* base = nullptr;  // + address - low_address, when not null
+  std::uint64_t low_address = 0;
+  std::uint8_t* lane[kWarpSize];  // filled only where base is null
+  std::uint8_t* of(const Access& access, int l) const {
+    return base != nullptr ? base + (access.of(l) - low_address) : lane[l];
+  }
+};
+bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out);
+
+// Of a sanitized run: whether all that the lanes read was written; false with the fault recorded. And a store's part.
+bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb);
+void define(Launch& launch, const Op* op, const Access& access);
+
+// Room for the lanes' bytes.
+struct LaneBytes {
+  alignas(64) std::uint8_t bytes[kWarpSize * 16];
+  std::uint8_t* lane(int l, std::uint32_t spacing_bytes = 16) {
+    return bytes + static_cast<std::uint32_t>(l) * spacing_bytes;
+  }
+  // Pointers into it for a store, lane after lane without a gap.
+  Pointers pointers(const Access& access);
+};
+// Whether this SM stored, in this round, what the access may read.
+inline bool may_be_stored(const Launch& launch, const Access& access) {
+  return launch.sm->stores.may_hold(access.low, access.high + access.bytes);
+}
+// Turns the pointers of a load's active lanes towards `bytes`, filled with what they are to read; the others' follow.
+void overlay_stores(const Launch& launch, const Access& access, Pointers& at, LaneBytes& bytes);
+// Puts the bytes of a store into the SM's log; `at` is where they shall go.
+void keep_stores(Launch& launch, const Access& access, const Pointers& at, LaneBytes& bytes);
+
+// A load or store of global memory up to where the data move: bounds and counts. False as `resolve`. A load may turn
+// `access` and the pointers towards copies of what it reads, `bytes` among them.
+bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes);
+// The same from the very start, for instructions that name global memory: most of what kernels do.
+bool load_global(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& access, Pointers& out,
+                 LaneBytes& data);
+bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out);
+
+// A store of global memory, once its access is made; `move(access, pointers)` brings the lanes' bytes to where they go.
+template <class Move>
+const Op* store_global(Launch& launch, Warp& warp, const Op* op, Access& access, Move&& move);
+
+// Where a turn goes on after a memory instruction: with the next one, or, where the SM's log is full, a round later.
+inline const Op* after_memory(const Launch& launch, Warp& warp, const Op* op) {
+  if (!launch.sm->l2_log.full()) return op + 1;
+  warp.next = op + 1;
+  return nullptr;
+}
+
+template <class Move>
+const Op* store_global(Launch& launch, Warp& warp, const Op* op, Access& access, Move&& move) {
+  Pointers at;
+  if (!begin_store(launch, warp, op, access, at)) return nullptr;
+  if (launch.stores_wait) {
+    LaneBytes data;
+    move(access, data.pointers(access));
+    keep_stores(launch, access, at, data);
+  } else {
+    move(access, at);
+  }
+  return after_memory(launch, warp, op);
+}
+
+}  // namespace roofwalk::vgpu

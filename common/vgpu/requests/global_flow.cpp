@@ -1,0 +1,106 @@
+#include "common/vgpu/requests/global_flow.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "common/base/mix.h"
+#include "common/vgpu/requests/meetings.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+constexpr std::uint64_t kWordBytes = 4, kWordsOfSector = kSectorBytes / kWordBytes;
+// Of a block: sectors, words, and words of atomics; of all that run at a time. Of what comes later many share a place,
+// so that a load may wait for another store than the one that it saw.
+constexpr std::size_t kMostKept = 1u << 18, kMostOfAll = 1u << 22, kShared = 1u << 10;
+constexpr std::uint64_t kSharedKeys = 1ull << 63;
+
+std::size_t most_kept(const Launch& launch) {
+  const std::size_t running = launch.sm->blocks.size() * static_cast<std::size_t>(launch.machine.sms);
+  return std::clamp(kMostOfAll / running, kShared, kMostKept);
+}
+
+template <class Map>
+std::uint64_t key_in(const Launch& launch, const Map& map, std::uint64_t key) {
+  return map.size() < most_kept(launch) || map.contains(key) ? key : kSharedKeys | mix(key) % kShared;
+}
+
+using Stores = std::unordered_map<std::uint64_t, GlobalStore>;
+
+void keep(Launch& launch, const ResidentBlock& block, Stores& stores, std::uint64_t key, const GlobalStore& store) {
+  if (stores.insert_or_assign(key_in(launch, stores, key), store).second) add_beside(launch, block);
+}
+
+const GlobalStore* find(const Launch& launch, const Stores& stores, std::uint64_t key) {
+  const auto found = stores.find(key_in(launch, stores, key));
+  return found == stores.end() ? nullptr : &found->second;
+}
+
+// Whoever stored is told about once, where somebody waits for it.
+void wait_for(Launch& launch, const Warp& warp, const Op* op, const GlobalStore& store) {
+  if (store.warp == warp.index) return;
+  ResidentBlock& block = *warp.block;
+  note_meeting(launch, warp, op, store.number, Meeting::Kind::waits);
+  if (!block.global_stores.awaited.insert(store.number).second) return;
+  block.trace->warps[store.warp].meetings.push_back({store.outcome, store.number, Meeting::Kind::arrives});
+  launch.sm->traced.bytes += sizeof(Meeting);
+}
+
+}  // namespace
+
+void add_beside(Launch& launch, const ResidentBlock& block) {
+  constexpr std::uint64_t kEntryBytes = 64;  // of a map, with its node and its share of the buckets
+  block.trace->beside_bytes += kEntryBytes;
+  launch.sm->traced.bytes += kEntryBytes;
+}
+
+std::uint64_t global_flag_key(const Launch& launch, const ResidentBlock& block, std::uint64_t word) {
+  return key_in(launch, block.global_flags, word);
+}
+
+void note_global_store(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  ResidentBlock& block = *warp.block;
+  GlobalStores& stores = block.global_stores;
+  const GlobalStore store{++block.meetings, warp.index, static_cast<std::uint32_t>(warp.first_outcome + op->memory)};
+  const std::uint64_t end = access.high + access.bytes;
+  stores.low = std::min(stores.low, access.low);
+  stores.end = std::max(stores.end, end);
+  if (access.contiguous && access.low % kSectorBytes == 0 && end % kSectorBytes == 0) {
+    for (std::uint64_t at = access.low; at < end; at += kSectorBytes)
+      keep(launch, block, stores.by_sector, at / kSectorBytes, store);
+    return;
+  }
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const std::uint64_t first = access.of(std::countr_zero(left));
+    for (std::uint64_t at = first; at < first + access.bytes; at += kWordBytes)
+      keep(launch, block, stores.by_word, at / kWordBytes, store);
+  }
+}
+
+void note_global_read(Launch& launch, const Warp& warp, const Op* op, std::uint64_t word) {
+  const ResidentBlock& block = *warp.block;
+  const GlobalStore* last = find(launch, block.global_stores.by_sector, word / kWordsOfSector);
+  const GlobalStore* const of_word = find(launch, block.global_stores.by_word, word);
+  if (last == nullptr || (of_word != nullptr && of_word->number > last->number)) last = of_word;
+  const auto atomic = block.global_flags.find(global_flag_key(launch, block, word));
+  if (atomic != block.global_flags.end() && (last == nullptr || atomic->second > last->number)) {
+    note_meeting(launch, warp, op, atomic->second, Meeting::Kind::waits);
+  } else if (last != nullptr) {
+    wait_for(launch, warp, op, *last);
+  }
+}
+
+void note_global_load(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  const ResidentBlock& block = *warp.block;
+  const GlobalStores& stores = block.global_stores;
+  const bool meets_stores = access.low < stores.end && access.high + access.bytes > stores.low;
+  if (!meets_stores && block.global_flags.empty()) return;
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const std::uint64_t first = access.of(std::countr_zero(left));
+    for (std::uint64_t at = first; at < first + access.bytes; at += kWordBytes)
+      note_global_read(launch, warp, op, at / kWordBytes);
+    if (access.uniform) return;
+  }
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,108 @@
+#include "common/vgpu/requests/local_memory.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+namespace roofwalk::vgpu {
+namespace {
+
+bool active(const Access& access, int lane) { return (access.mask >> lane & 1u) != 0; }
+
+}  // namespace
+
+bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb) {
+  if (access.low >= kLocalWindow) {
+    for (std::uint64_t& address : access.address) address -= kLocalWindow;
+  }
+  for (int l = 0; l < kWarpSize; ++l) {
+    if (!active(access, l)) {
+      access.address[l] = access.address[std::countr_zero(access.mask)];
+      continue;
+    }
+    const std::uint64_t extent = launch.program.local_bytes;
+    const bool inside = access.address[l] < extent && access.bytes <= extent - access.address[l];
+    if (inside && access.address[l] % access.bytes == 0) continue;
+    launch.stop(warp, op, inside ? FaultKind::misaligned : FaultKind::out_of_bounds, l,
+                fmt::format("{}: {} {} bytes at byte {} of the thread's local memory, which has {} bytes",
+                            inside ? "misaligned" : "out of bounds", verb, access.bytes, access.address[l],
+                            launch.program.local_bytes));
+    launch.fault->buffer = "local memory";
+    return false;
+  }
+  return true;
+}
+
+void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::uint32_t bytes) {
+  if (!launch.sanitized || launch.program.local_bytes == 0) return;
+  warp.local_written.resize(launch.program.local_bytes);
+  std::fill_n(warp.local_written.begin() + first, bytes, 0u);
+}
+
+// Only what was not written in any of its bytes: a whole structure may be moved of which some members were never set.
+bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
+  if (!launch.sanitized) return true;
+  std::uint32_t written = ~access.mask;
+  for (int l = 0; l < kWarpSize; ++l) {
+    if (!active(access, l)) continue;
+    for (std::uint32_t b = 0; b < access.bytes; ++b) written |= warp.local_written[access.address[l] + b] & 1u << l;
+  }
+  if (written == kAllLanes) return true;
+  const int lane = std::countr_one(written);
+  launch.stop(
+      warp, op, FaultKind::uninitialized, lane,
+      fmt::format("uninitialized: reads {} bytes of a local array (byte {} of the thread's local memory) that the "
+                  "thread has not written: give it a value first",
+                  access.bytes, access.address[lane]));
+  launch.fault->buffer = "local memory";
+  return false;
+}
+
+void define_local(const Launch& launch, Warp& warp, const Access& access) {
+  if (!launch.sanitized) return;
+  for (int l = 0; l < kWarpSize; ++l) {
+    if (!active(access, l)) continue;
+    for (std::uint32_t b = 0; b < access.bytes; ++b) warp.local_written[access.address[l] + b] |= 1u << l;
+  }
+}
+
+void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool store) {
+  if (!launch.counts) return;
+  const std::uint64_t words = (launch.program.local_bytes + 3) / 4;
+  const std::uint64_t base =
+      kLocalPhysical + (static_cast<std::uint64_t>(launch.sm->index) << 36) + warp.slot * words * 4 * kWarpSize;
+  const std::uint32_t piece = std::min<std::uint32_t>(access.bytes, 4);
+  for (std::uint32_t at = 0; at < access.bytes; at += piece) {
+    alignas(64) std::uint64_t words_of[kWarpSize];
+    for (int l = 0; l < kWarpSize; ++l) {
+      const std::uint64_t offset = access.address[l] + at;
+      const int lane = active(access, l) ? l : std::countr_zero(access.mask);
+      words_of[l] = base + offset / 4 * 4 * kWarpSize + static_cast<std::uint64_t>(lane) * 4 + offset % 4;
+    }
+    Access words_access;
+    make_access(words_of, access.mask, piece, words_access);
+    store ? count_store(launch, warp, op, words_access) : count_load(launch, warp, op, words_access);
+  }
+}
+
+void gather_local(const Warp& warp, const Access& access, std::uint8_t (&bytes)[kWarpSize][16]) {
+  for (int l = 0; l < kWarpSize; ++l) {
+    for (std::uint32_t i = 0; i < access.bytes; ++i) {
+      const std::uint64_t offset = access.address[l] + i;
+      bytes[l][i] = warp.local[(offset / 4 * kWarpSize + static_cast<std::uint64_t>(l)) * 4 + offset % 4];
+    }
+  }
+}
+
+void scatter_local(const Warp& warp, const Access& access, const std::uint8_t (&bytes)[kWarpSize][16]) {
+  for (int l = 0; l < kWarpSize; ++l) {
+    if (!active(access, l)) continue;
+    for (std::uint32_t i = 0; i < access.bytes; ++i) {
+      const std::uint64_t offset = access.address[l] + i;
+      warp.local[(offset / 4 * kWarpSize + static_cast<std::uint64_t>(l)) * 4 + offset % 4] = bytes[l][i];
+    }
+  }
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,42 @@
+// Requests to local memory: bounds, and the layout that makes it coalesce.
+#pragma once
+
+#include <cstdint>
+
+#include "common/vgpu/requests/access.h"
+
+namespace roofwalk::vgpu {
+
+// Bounds of local memory (and of .param locals, which live there); false with the fault recorded.
+bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);
+// For the sanitizer: nobody has written these bytes of the warp's local memory; all that a load reads was not written
+// (false with the fault recorded); a store writes.
+void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::uint32_t bytes);
+bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access);
+void define_local(const Launch& launch, Warp& warp, const Access& access);
+// Counts the request's words as global ones: word i of all lanes lies together.
+void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool store);
+// Copies between the interleaved words and one buffer of 16 bytes a lane.
+void gather_local(const Warp& warp, const Access& access, std::uint8_t (&bytes)[kWarpSize][16]);
+void scatter_local(const Warp& warp, const Access& access, const std::uint8_t (&bytes)[kWarpSize][16]);
+
+// One load or store of local memory; `move(pointers)` exchanges the lanes' bytes with registers.
+template <bool store, class Move>
+const Op* access_local(Launch& launch, Warp& warp, const Op* op, Access& access, bool counted, Move&& move) {
+  if (!check_local(launch, warp, op, access, store ? "writes" : "reads")) return nullptr;
+  if (counted) count_local(launch, warp, op, access, store);
+  if constexpr (store) {
+    define_local(launch, warp, access);
+  } else if (counted && !check_local_defined(launch, warp, op, access)) {
+    return nullptr;
+  }
+  alignas(16) std::uint8_t bytes[kWarpSize][16];
+  if constexpr (!store) gather_local(warp, access, bytes);
+  Pointers at;
+  for (int l = 0; l < kWarpSize; ++l) at.lane[l] = bytes[l];
+  move(at);
+  if constexpr (store) scatter_local(warp, access, bytes);
+  return after_memory(launch, warp, op);
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,102 @@
+#include "common/vgpu/requests/meetings.h"
+
+#include <bit>
+#include <vector>
+
+#include "common/vgpu/requests/global_flow.h"
+
+namespace roofwalk::vgpu {
+
+void note_meeting(Launch& launch, const Warp& warp, const Op* op, std::uint32_t number, Meeting::Kind kind) {
+  std::vector<Meeting>& all = warp.trace->meetings;
+  const Meeting meeting{static_cast<std::uint32_t>(warp.first_outcome + op->memory), number, kind};
+  for (auto at = all.rbegin(); at != all.rend() && at->outcome == meeting.outcome; ++at) {
+    if (*at == meeting) return;
+  }
+  all.push_back(meeting);
+  launch.sm->traced.bytes += sizeof meeting;
+}
+
+namespace {
+
+// One instruction's reads and writes of flags.
+class FlagNotes {
+ public:
+  FlagNotes(Launch& launch, const Warp& warp, const Op* op, FlagUse use)
+      : launch_(launch), warp_(warp), op_(op), use_(use), own_(use.writes ? ++warp.block->meetings : 0) {
+    if (use.writes && !use.global && warp.block->flags.empty())
+      warp.block->flags.resize(launch.program.shared_bytes / kWordBytes + 1);
+  }
+
+  void touch(std::uint64_t byte, std::uint32_t bytes) {
+    constexpr std::uint32_t kMostFollowed = 1u << 16;  // of a block; beyond, one an instruction: flags are single words
+    ResidentBlock& block = *warp_.block;
+    for (std::uint64_t word = byte / kWordBytes; word * kWordBytes < byte + bytes; ++word) {
+      if (use_.reads && use_.global) note_global_read(launch_, warp_, op_, word);
+      std::uint32_t* const write = last_write(block, word);
+      const std::uint32_t last = write != nullptr ? *write : 0;
+      if (use_.writes && write != nullptr) *write = own_;
+      if (last == 0 || last == own_) continue;
+      if (use_.reads && !use_.global) {
+        note_meeting(launch_, warp_, op_, last, Meeting::Kind::waits);
+      } else if (!use_.reads && use_.atomic && use_.writes && (!follows_ || block.followed < kMostFollowed)) {
+        note_meeting(launch_, warp_, op_, last, Meeting::Kind::follows);
+        follows_ = true;
+        ++block.followed;
+      }
+    }
+  }
+
+  void finish() {
+    if (use_.writes) note_meeting(launch_, warp_, op_, own_, Meeting::Kind::arrives);
+  }
+
+ private:
+  static constexpr std::uint64_t kWordBytes = 4;
+
+  // Where the number of a word's last write is kept; nullptr: nowhere.
+  std::uint32_t* last_write(ResidentBlock& block, std::uint64_t word) const {
+    if (!use_.global) return word < block.flags.size() ? &block.flags[word] : nullptr;
+    const std::uint64_t key = global_flag_key(launch_, block, word);
+    if (use_.writes) {
+      const auto [at, is_new] = block.global_flags.try_emplace(key, 0);
+      if (is_new) add_beside(launch_, block);
+      return &at->second;
+    }
+    const auto found = block.global_flags.find(key);
+    if (found == block.global_flags.end()) return nullptr;
+    return &found->second;
+  }
+
+  Launch& launch_;
+  const Warp& warp_;
+  const Op* op_;
+  FlagUse use_;
+  std::uint32_t own_;
+  bool follows_ = false;
+};
+
+}  // namespace
+
+void note_flags(Launch& launch, const Warp& warp, const Op* op, const Access& access, FlagUse use) {
+  FlagNotes notes(launch, warp, op, use);
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1)
+    notes.touch(access.of(std::countr_zero(left)), access.bytes);
+  notes.finish();
+}
+
+void note_flag_write(Launch& launch, Warp& warp, const Op* op, std::uint64_t byte, std::uint32_t bytes) {
+  // Lanes change the same bytes one after the other: one write.
+  const auto& flags = warp.block->flags;
+  const auto& all = warp.trace->meetings;
+  const std::uint64_t word = byte / sizeof(std::uint32_t);
+  const std::uint32_t last = word < flags.size() ? flags[word] : 0;
+  for (auto at = all.rbegin(); last != 0 && at != all.rend() && at->outcome == warp.first_outcome + op->memory; ++at) {
+    if (at->kind == Meeting::Kind::arrives && at->number == last) return;
+  }
+  FlagNotes notes(launch, warp, op, {.writes = true, .atomic = true});
+  notes.touch(byte, bytes);
+  notes.finish();
+}
+
+}  // namespace roofwalk::vgpu

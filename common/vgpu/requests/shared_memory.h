@@ -1,0 +1,58 @@
+// Requests to shared memory: bounds and bank conflicts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/vgpu/requests/access.h"
+
+namespace roofwalk::vgpu {
+
+// As `resolve`, within the block's shared memory. Turns generic addresses into offsets.
+bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb, Pointers& out);
+
+enum class SharedUse { load, store, rows, atomic };  // rows: of ldmatrix, a matrix a turn
+
+// Wavefronts of 32 banks of 4 bytes: distinct words of one bank take turns; 8- and 16-byte accesses go by half and
+// quarter warps; lanes with the same word share one, but take turns with atomics. Where neighbouring lanes load in
+// pairs (n and n ^ 1 of all lanes the same, or n and n ^ 2), wide loads take half as many turns: 128 bytes a turn come
+// back, which pairs share (NVIDIA developer forum, "Unexpected shared memory bank conflict", for 7.x; taken for later
+// chips).
+void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use);
+
+// The counts of a request whose turns are known; `bytes` of all its lanes.
+inline void add_shared_turns(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes,
+                             std::uint16_t wavefronts, std::uint16_t conflicts) {
+  Site& site = launch.sites[op->pc];
+  ++site.requests;
+  site.bytes += bytes;
+  site.wavefronts += wavefronts;
+  site.conflicts += conflicts;
+  launch.sm->shared_wavefronts += wavefronts;
+  if (warp.trace != nullptr) {
+    Outcome& outcome = warp.outcome(op);
+    add_to(outcome.shared_wavefronts, wavefronts);
+    add_to(outcome.shared_conflicts, conflicts);
+  }
+}
+
+// The same for one of SharedMemo::steps_requests.
+inline void add_steps_turns(Launch& launch, const Warp& warp, const Op& op) {
+  SharedMemo& memo = launch.shared_memos[op.pc];
+  ++memo.steps_requests;
+  launch.sm->shared_wavefronts += memo.steps_wavefronts;
+  if (warp.trace != nullptr) {
+    Outcome& outcome = warp.outcome(&op);
+    add_to(outcome.shared_wavefronts, memo.steps_wavefronts);
+    add_to(outcome.shared_conflicts, memo.steps_conflicts);
+  }
+}
+
+// The widest words that tell all accesses of a kernel to shared memory apart. In bytes.
+std::uint32_t shared_word_bytes(const ptx::Function& function);
+
+// Where a byte of shared memory lies: "element 1 of tile", in elements as the instruction takes them; bytes where it
+// lies between two. What lies past the end belongs to the last variable, what lies before the start to the first.
+std::string shared_place(const Program& program, const ptx::Instruction& in, std::uint64_t byte);
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,674 @@
+#include "common/vgpu/sanitizer/shared_shadow.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "common/vgpu/state/launch.h"
+#include "common/vgpu/state/work.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+bool is_atomic(SharedTouch touch) { return touch >= SharedTouch::atomic; }
+bool is_of_lock(SharedTouch touch) { return touch >= SharedTouch::lock; }
+bool reads_only(SharedTouch touch) { return touch == SharedTouch::read || touch == SharedTouch::acquire; }
+
+void join(std::vector<std::uint32_t>& into, const std::vector<std::uint32_t>& from) {
+  for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
+}
+
+constexpr std::size_t kFewKept = std::size_t{1} << 12;  // touches, which stay in a cache
+
+// Which of 32 lanes touch the same as others, for the patterns that kernels have: neighbours, and rows of fewer than 32
+// lanes that all touch the same. Lanes that do in any other way are looked at one by one.
+class SamePlaces {
+ public:
+  explicit SamePlaces(const Access& access) {
+    if (access.uniform) {
+      ends_ = 1u << (kWarpSize - 1);
+    } else if (!access.implied) {
+      ends_ = differing(access.address, access.address + 1, kWarpSize - 1) | 1u << (kWarpSize - 1);
+      while (period_ > 4 && differing(access.address, access.address + period_ / 2, period_ / 2) == 0) {
+        period_ /= 2;
+        rows_ |= rows_ << period_;
+      }
+    }
+  }
+
+  // Of all lanes, those at the place of `lane`, at least from there on.
+  std::uint32_t with(int lane) const {
+    const int last = std::min(lane + std::countr_zero(ends_ >> lane), lane | (period_ - 1));
+    return static_cast<std::uint32_t>((2ull << last) - (1ull << lane)) * rows_;
+  }
+
+ private:
+  // Bit i: a[i] != b[i].
+  static std::uint32_t differing(const std::uint64_t* a, const std::uint64_t* b, int count) {
+    std::uint32_t out = 0;
+    for (int i = 0; i < count; ++i) out |= static_cast<std::uint32_t>(a[i] != b[i]) << i;
+    return out;
+  }
+
+  std::uint32_t ends_ = kAllLanes;  // bit l: lane l + 1 is elsewhere
+  int period_ = kWarpSize;          // lanes of a row, a power of two
+  std::uint32_t rows_ = 1;          // bit l: a row begins there
+};
+
+}  // namespace
+
+SharedShadow::SharedShadow(std::uint32_t bytes, std::uint32_t word_bytes, std::uint32_t warps)
+    : word_shift_(std::countr_zero(word_bytes)),
+      writes_((bytes + word_bytes - 1) / word_bytes),
+      reads_(writes_.size()),
+      older_reads_(writes_.size()),
+      warps_(warps) {
+  begin_block();
+}
+
+void SharedShadow::begin_block() {
+  for (auto* ids : {&writes_, &reads_, &older_reads_}) std::fill(ids->begin(), ids->end(), 0);
+  log_.clear();
+  first_kept_ = (kForgotten >> kIdShift) + 1;
+  most_kept_ = std::max(kFewKept, writes_.size());
+  whole_block_met_ = next_id();
+  for (WarpClocks& warp : warps_)
+    warp = {.lanes = {}, .known = std::vector<Clock>(warps_.size()), .fenced = {}, .waited = {}};
+  locks_.clear();
+  mbarriers_.clear();
+  for (auto& barrier : barriers_) barrier.assign(warps_.size(), 0);
+}
+
+inline SharedShadow::Id SharedShadow::keep(const Record& record) {
+  const Id id = next_id() | (record.touch == SharedTouch::copy ? kCopy : 0) | record.warp;
+  log_.push_back(record);
+  return id;
+}
+
+void SharedShadow::forget_the_old() {
+  // What a whole block has met after is over for everybody, but for copies.
+  const auto number = [&](Id id) { return static_cast<std::size_t>(id >> kIdShift); };
+  std::vector<bool> wanted(log_.size());
+  const auto each_id = [&](auto&& visit) {
+    for (auto* ids : {&writes_, &reads_, &older_reads_}) {
+      for (Id& id : *ids) {
+        if (number(id) >= first_kept_) visit(id);
+      }
+    }
+  };
+  each_id([&](Id& id) {
+    if (id < whole_block_met_ && (id & kCopy) == 0) {
+      id = kForgotten;
+    } else {
+      wanted[number(id) - first_kept_] = true;
+    }
+  });
+  std::vector<Id> numbers(log_.size() + 1);  // from old ones; of what is dropped, those of what comes next
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < log_.size(); ++i) {
+    numbers[i] = static_cast<Id>(first_kept_ + kept);
+    if (wanted[i]) log_[kept++] = log_[i];
+  }
+  numbers[log_.size()] = static_cast<Id>(first_kept_ + kept);
+  const auto renumber = [&](Id& id) {
+    if (number(id) >= first_kept_) id = numbers[number(id) - first_kept_] << kIdShift | (id & (kCopy | kWarpMask));
+  };
+  each_id(renumber);
+  renumber(whole_block_met_);
+  for (WarpClocks& warp : warps_) renumber(warp.met_id);
+  log_.resize(kept);
+  most_kept_ = std::max({kFewKept, writes_.size(), 2 * kept});
+}
+
+SharedShadow::Record SharedShadow::recall(Id id, std::size_t word) const {
+  const std::size_t number = id >> kIdShift;
+  if (number < first_kept_) return {};  // forgotten: at time 0, by no lane
+  Record record = log_[number - first_kept_];
+  if (record.pattern != nullptr) {
+    const auto& words = record.pattern->words;
+    const auto at = std::lower_bound(words.begin(), words.end(), static_cast<std::uint32_t>(word - record.first_word));
+    const auto i = static_cast<std::size_t>(at - words.begin());
+    record.lanes = record.pattern->lanes[i];
+    if (!record.pattern->pcs.empty()) record.pc = record.pattern->pcs[i];
+  }
+  return record;
+}
+
+bool SharedShadow::is_under_way(const Record& record) const {
+  return record.touch == SharedTouch::copy && record.clock > warps_[record.warp].waited.size();
+}
+
+int SharedShadow::rival(const Record& record, std::uint32_t warp, int lane) const {
+  const Clock clock = record.touch == SharedTouch::copy ? warps_[record.warp].waited[record.clock - 1] : record.clock;
+  const auto newest = [](std::uint32_t lanes) { return 31 - std::countl_zero(lanes); };
+  if (record.warp != warp) return clock <= warps_[warp].known[record.warp] ? -1 : newest(record.lanes);
+  std::uint32_t others = record.lanes & ~(1u << lane);
+  if (others == 0 || clock < warps_[warp].met) return -1;
+  const std::vector<Clock>& lanes = warps_[warp].lanes;
+  while (others != 0) {
+    const int other = newest(others);
+    if (lanes.empty() || clock >= lanes[static_cast<std::size_t>(lane * kWarpSize + other)]) return other;
+    others &= ~(1u << other);
+  }
+  return -1;
+}
+
+std::optional<SharedShadow::Finding> SharedShadow::check(std::size_t word, std::uint32_t warp, int lane,
+                                                         SharedTouch touch, bool unchanged, std::uint32_t pc) const {
+  const auto found = [&](Finding::Kind kind, const Record& record, int other) {
+    return Finding{.kind = kind,
+                   .lane = lane,
+                   .thread = record.warp * kWarpSize + static_cast<std::uint32_t>(other),
+                   .pc = record.pc,
+                   .touch = record.touch};
+  };
+  const bool reads = reads_only(touch) || touch == SharedTouch::atomic || touch == SharedTouch::lock;
+  if (writes_[word] == 0 && reads) return found(Finding::Kind::uninitialized, {}, 0);
+  const Record write = recall(writes_[word], word);
+  int writer = -1;
+  if (writes_[word] != 0) {
+    if (is_under_way(write)) return found(Finding::Kind::missing_wait, write, std::countr_zero(write.lanes));
+    // Lanes of one instruction that write one word: who wins is not told, but it is no matter of order.
+    const bool together = write.pc == pc && write.warp == warp && touch != SharedTouch::read;
+    const bool harmless = together || (is_atomic(touch) && is_atomic(write.touch));
+    if (!harmless) writer = rival(write, warp, lane);
+    if (writer >= 0 && !unchanged) return found(Finding::Kind::race, write, writer);
+  }
+  if (!reads_only(touch)) {
+    for (const Id id : {reads_[word], older_reads_[word]}) {
+      if (id == 0) continue;
+      const Record read = recall(id, word);
+      if (const int other = rival(read, warp, lane); other >= 0) return found(Finding::Kind::race, read, other);
+    }
+  }
+  if (writer >= 0) return found(Finding::Kind::same_value, write, writer);
+  return std::nullopt;
+}
+
+void SharedShadow::note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc) {
+  if (touch == SharedTouch::acquire) return;  // races with nothing that is to come
+  const WarpClocks& clocks = warps_[warp];
+  const Id id = keep({.clock = touch == SharedTouch::copy ? clocks.committed + 1 : clocks.now,
+                      .pc = pc,
+                      .lanes = 1u << lane,
+                      .warp = warp,
+                      .touch = touch});
+  if (touch != SharedTouch::read) {
+    writes_[word] = id;
+    reads_[word] = older_reads_[word] = 0;
+    return;
+  }
+  // A read that is before this one races only with what this one races with.
+  const Id last = reads_[word];
+  if (last != 0 && rival(recall(last, word), warp, lane) >= 0) older_reads_[word] = last;
+  reads_[word] = id;
+}
+
+bool SharedShadow::is_over(Id id, std::size_t word, std::uint32_t warp, std::uint32_t lanes) const {
+  if ((id & kCopy) != 0) return false;
+  const WarpClocks& clocks = warps_[warp];
+  if (id < whole_block_met_) return true;
+  const std::uint32_t other = id & kWarpMask;
+  if (other != warp) return recall(id, word).clock <= clocks.known[other];
+  if (id < clocks.met_id) return true;
+  const Record record = recall(id, word);
+  return record.clock < clocks.met || (std::has_single_bit(lanes) && record.lanes == lanes);
+}
+
+bool SharedShadow::touch_in_order(std::size_t word, const Record& now, Id& id) {
+  const bool reads = now.touch == SharedTouch::read;
+  if (writes_[word] == 0 ? reads : !is_over(writes_[word], word, now.warp, now.lanes)) return false;
+  const Id last = reads_[word];
+  if (!reads) {
+    for (const Id read : {last, older_reads_[word]}) {
+      if (!is_over(read, word, now.warp, now.lanes)) return false;
+    }
+  }
+  if (id == 0) id = keep(now);
+  if (!reads) {
+    writes_[word] = id;
+    reads_[word] = older_reads_[word] = 0;
+    return true;
+  }
+  reads_[word] = id;
+  if (last == 0) return true;
+  const Record before = recall(last, word);
+  const bool is_own = (last & kWarpMask) == now.warp;
+  if (is_own && before.clock == now.clock && before.pc == now.pc) {
+    if ((before.lanes & ~now.lanes) == 0) return true;
+    Record both = now;
+    both.lanes |= before.lanes;
+    reads_[word] = keep(both);
+    return true;
+  }
+  // What this read comes after, or repeats with the same lanes, races only with what this one races with.
+  const bool repeated = is_own && (before.lanes & ~now.lanes) == 0;
+  if (!repeated && !is_over(last, word, now.warp, now.lanes)) older_reads_[word] = last;
+  return true;
+}
+
+std::unique_ptr<const SharedShadow::Pattern> SharedShadow::make_pattern(std::span<const ProductRun::Load> loads,
+                                                                        std::int64_t low, const Steps& steps,
+                                                                        std::uint32_t bytes) const {
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> touched;  // by word: lanes, pc
+  for (const ProductRun::Load& load : loads) {
+    std::map<std::uint32_t, std::uint32_t> lanes;
+    for (std::size_t l = 0; l < kWarpSize; ++l) {
+      const std::uint64_t from = steps.of_lane[l] + static_cast<std::uint64_t>(load.offset - low);
+      for (std::uint64_t byte = from; byte < from + bytes; byte += std::uint64_t{1} << word_shift_)
+        lanes[static_cast<std::uint32_t>(byte >> word_shift_)] |= 1u << l;
+    }
+    for (const auto& [word, who] : lanes) {
+      const auto [at, is_new] = touched.try_emplace(word, who, load.pc);
+      if (!is_new && at->second.first != who) return std::make_unique<const Pattern>();
+      at->second.second = load.pc;
+    }
+  }
+  auto out = std::make_unique<Pattern>();
+  out->apart = true;
+  for (const auto& [word, toucher] : touched) {
+    if (out->words.empty() || word != out->words.back() + 1) out->stretches.push_back({word, 0});
+    ++out->stretches.back().count;
+    out->words.push_back(word);
+    out->lanes.push_back(toucher.first);
+    out->pcs.push_back(toucher.second);
+    out->apart = out->apart && std::has_single_bit(toucher.first);
+  }
+  return out;
+}
+
+const SharedShadow::Pattern& SharedShadow::pattern_of(std::uint32_t pc, const Steps& steps, std::uint32_t bytes) {
+  if (patterns_.size() <= pc) patterns_.resize(pc + 1);
+  if (patterns_[pc] == nullptr) {
+    const ProductRun::Load only{0, pc};
+    patterns_[pc] = make_pattern({&only, 1}, steps.low, steps, bytes);
+  }
+  return *patterns_[pc];
+}
+
+bool SharedShadow::words_in_order(std::size_t first, const Pattern& pattern, std::uint32_t warp, bool reads) const {
+  for (std::size_t i = 0; i < pattern.words.size(); ++i) {
+    const std::size_t word = first + pattern.words[i];
+    const std::uint32_t lanes = pattern.lanes[i];
+    if (writes_[word] == 0 ? reads : !is_over(writes_[word], word, warp, lanes)) return false;
+    // Of reads by the same warp, only those that this one repeats are of no matter from now on.
+    if (reads) {
+      const Id last = reads_[word];
+      if ((last & kWarpMask) == warp && !is_over(last, word, warp, lanes) && (recall(last, word).lanes & ~lanes) != 0)
+        return false;
+    } else if (!is_over(reads_[word], word, warp, lanes) || !is_over(older_reads_[word], word, warp, lanes)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <bool reads, class WordOf>
+inline bool SharedShadow::surely_in_order(const Ages& ages, std::size_t first, std::size_t count,
+                                          WordOf word_of) const {
+  const Id* __restrict const written = writes_.data() + first;
+  const Id* __restrict const read = reads_.data() + first;
+  const Id* __restrict const older = older_reads_.data() + first;
+  unsigned clear = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t w = word_of(i);
+    clear &= ages.surely_over(written[w]);
+    if constexpr (reads) {
+      clear &= static_cast<unsigned>(written[w] != 0) & (ages.surely_over(read[w]) | (ages.is_own(read[w]) ^ 1u));
+    } else {
+      clear &= ages.surely_over(read[w]) & ages.surely_over(older[w]);
+    }
+  }
+  return clear != 0;
+}
+
+inline SharedShadow::Id SharedShadow::keep_pattern(std::uint32_t warp, std::uint32_t pc, SharedTouch touch,
+                                                   std::size_t first, const Pattern& pattern) {
+  const Id id = next_id() | warp;
+  // In its place at once: made elsewhere and copied, its parts would have to wait for each other.
+  Record& record = log_.emplace_back();
+  record.clock = warps_[warp].now;
+  record.pc = pc;
+  record.warp = warp;
+  record.touch = touch;
+  record.pattern = &pattern;
+  record.first_word = first;
+  return id;
+}
+
+template <bool reads, class WordOf>
+inline void SharedShadow::remember(Id id, const Ages& ages, std::size_t first, std::size_t count, WordOf word_of) {
+  Id* __restrict const written = writes_.data() + first;
+  Id* __restrict const read = reads_.data() + first;
+  Id* __restrict const older = older_reads_.data() + first;
+  // What others have read since is what a write may race with besides.
+  const auto remember_others = [&](auto is_others) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t w = word_of(i);
+      older[w] = is_others(w) != 0 ? read[w] : older[w];
+      read[w] = id;
+    }
+  };
+  if constexpr (!reads) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t w = word_of(i);
+      written[w] = id;
+      read[w] = older[w] = 0;
+    }
+  } else if (warps_[ages.warp].learned) {
+    remember_others([&](std::size_t w) -> unsigned {
+      return ages.is_own(read[w]) == 0 && !is_over(read[w], first + w, ages.warp, kAllLanes);
+    });
+  } else {
+    remember_others([&](std::size_t w) { return (ages.surely_over(read[w]) | ages.is_own(read[w])) ^ 1u; });
+  }
+}
+
+template <bool reads, std::size_t known_count, class WordOf>
+bool SharedShadow::touch_words(std::uint32_t warp, std::uint32_t pc, std::size_t first, const Pattern& pattern,
+                               WordOf word_of) {
+  const Ages ages{whole_block_met_, warps_[warp].met_id, warp};
+  const std::size_t count = known_count != 0 ? known_count : pattern.words.size();
+  if (!surely_in_order<reads>(ages, first, count, word_of) && !words_in_order(first, pattern, warp, reads))
+    return false;
+  const Id id = keep_pattern(warp, pc, reads ? SharedTouch::read : SharedTouch::write, first, pattern);
+  remember<reads>(id, ages, first, count, word_of);
+  return true;
+}
+
+bool SharedShadow::read_in_lockstep(std::uint32_t warp, std::size_t number, std::uint64_t base, const Steps& steps,
+                                    const ProductRun::Side& side) {
+  if (log_.size() >= most_kept_) forget_the_old();
+  const std::int64_t low = side.low;
+  if (sides_.size() <= number) sides_.resize(number + 1);
+  if (sides_[number] == nullptr) sides_[number] = make_pattern(side.loads, low, steps, sizeof(float));
+  const Pattern& pattern = *sides_[number];
+  if (pattern.words.empty() || !warps_[warp].lanes.empty()) return false;
+  const Ages ages{whole_block_met_, warps_[warp].met_id, warp};
+  const std::size_t first = (base + static_cast<std::uint64_t>(low)) >> word_shift_;
+  const auto next = [](std::size_t i) { return i; };
+  bool clear = true;
+  for (const Pattern::Stretch& stretch : pattern.stretches)
+    clear = clear && surely_in_order<true>(ages, first + stretch.first, stretch.count, next);
+  if (!clear && !words_in_order(first, pattern, warp, true)) return false;
+  const Id id = keep_pattern(warp, side.loads.front().pc, SharedTouch::read, first, pattern);
+  for (const Pattern::Stretch& stretch : pattern.stretches)
+    remember<true>(id, ages, first + stretch.first, stretch.count, next);
+  return true;
+}
+
+bool SharedShadow::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::uint64_t first, const Steps& steps,
+                                     std::uint32_t bytes, SharedTouch touch) {
+  if (log_.size() >= most_kept_) forget_the_old();
+  const bool is_known = pc < patterns_.size() && patterns_[pc] != nullptr;
+  const Pattern& pattern = is_known ? *patterns_[pc] : pattern_of(pc, steps, bytes);
+  const bool reads = touch == SharedTouch::read;
+  if (!warps_[warp].lanes.empty() || (!reads && !pattern.apart)) return false;
+  const std::size_t low = (first + static_cast<std::uint64_t>(steps.low)) >> word_shift_;
+  const auto next = [](std::size_t i) { return i; };
+  const auto listed = [&pattern](std::size_t i) { return static_cast<std::size_t>(pattern.words[i]); };
+  if (!reads) {
+    return pattern.is_contiguous() ? touch_words<false, 0>(warp, pc, low, pattern, next)
+                                   : touch_words<false, 0>(warp, pc, low, pattern, listed);
+  }
+  // What warps read all the time, known to the compiler: a row of a tile, one word, a word of each of two rows.
+  switch (pattern.words.size()) {
+    case 1:
+      return touch_words<true, 1>(warp, pc, low, pattern, next);
+    case 2:
+      return touch_words<true, 2>(warp, pc, low, pattern, listed);
+    case 16:
+      if (pattern.is_contiguous()) return touch_words<true, 16>(warp, pc, low, pattern, next);
+      break;
+    case 32:
+      if (pattern.is_contiguous()) return touch_words<true, 32>(warp, pc, low, pattern, next);
+      break;
+    default:
+      break;
+  }
+  return pattern.is_contiguous() ? touch_words<true, 0>(warp, pc, low, pattern, next)
+                                 : touch_words<true, 0>(warp, pc, low, pattern, listed);
+}
+
+void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch) {
+  WarpClocks& clocks = warps_[warp];
+  std::vector<Clock>& lock = locks_.try_emplace(word, warps_.size()).first->second;
+  if (touch != SharedTouch::publish) {
+    join(clocks.known, lock);
+    clocks.learned = true;
+  }
+  if (touch == SharedTouch::acquire) return;
+  join(lock, clocks.known);
+  lock[warp] = clocks.now++;
+}
+
+void SharedShadow::fence(std::uint32_t warp, bool all_lanes) {
+  WarpClocks& clocks = warps_[warp];
+  clocks.fenced = clocks.known;
+  // Some lanes know of the others what came before all met.
+  clocks.fenced[warp] = all_lanes ? clocks.now++ : std::max<Clock>(clocks.met, 1) - 1;
+}
+
+void SharedShadow::see(std::uint32_t warp, const Access& access) {
+  WarpClocks& clocks = warps_[warp];
+  for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const auto lock = locks_.find(access.of(std::countr_zero(left)) >> word_shift_);
+    if (lock == locks_.end()) continue;
+    join(clocks.known, lock->second);
+    clocks.learned = true;
+  }
+}
+
+std::optional<SharedShadow::Finding> SharedShadow::touch_closely(std::size_t word, std::uint32_t warp, int lane,
+                                                                 SharedTouch touch, const SharedWrites& writes,
+                                                                 std::uint32_t pc) {
+  auto finding = check(word, warp, lane, touch, (writes.unchanged >> lane & 1u) != 0, pc);
+  if (!finding && (writes.replaced >> lane & 1u) != 0) {
+    finding = Finding{.kind = Finding::Kind::together, .lane = lane, .pc = pc, .touch = touch};
+  }
+  if (finding) finding->byte = word << word_shift_;
+  if (!finding || finding->kind == Finding::Kind::same_value) note(word, warp, lane, touch, pc);
+  return finding;
+}
+
+std::optional<SharedShadow::Finding> SharedShadow::touch(std::uint32_t warp, std::uint32_t pc, const Access& access,
+                                                         SharedTouch touch, const SharedWrites& writes) {
+  if (log_.size() >= most_kept_) forget_the_old();
+  std::optional<Finding> warning;
+  const WarpClocks& clocks = warps_[warp];
+  const bool is_plain = touch == SharedTouch::read || touch == SharedTouch::write;
+  Record now{.clock = clocks.now, .pc = pc, .lanes = 0, .warp = warp, .touch = touch};
+  const SamePlaces same(access);
+  for (std::uint32_t left = access.mask; left != 0;) {
+    const int lane = std::countr_zero(left);
+    // Lanes that touch the same are looked at together.
+    now.lanes = 1u << lane;
+    if (is_plain && writes.replaced == 0) now.lanes = left & same.with(lane);
+    left &= ~now.lanes;
+    const bool in_order = is_plain && clocks.lanes.empty() && writes.replaced == 0;
+    const std::size_t first = access.of(lane) >> word_shift_;
+    const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
+    if (is_of_lock(touch)) order_by_lock(warp, first, touch);
+    if (touch == SharedTouch::atomic && !clocks.fenced.empty())
+      join(locks_.try_emplace(first, warps_.size()).first->second, clocks.fenced);
+    // A whole structure may be moved of which some members, or the bytes between them, were never set.
+    const auto is_written = [](Id write) { return write != 0; };
+    const bool moves_some = touch == SharedTouch::read && std::any_of(&writes_[first], &writes_[last] + 1, is_written);
+    Id id = 0;
+    for (std::size_t i = first; i <= last; ++i) {
+      if (in_order && touch_in_order(i, now, id)) continue;
+      if (moves_some && writes_[i] == 0) {
+        for (std::uint32_t lanes = now.lanes; lanes != 0; lanes &= lanes - 1)
+          note(i, warp, std::countr_zero(lanes), touch, pc);
+        continue;
+      }
+      for (std::uint32_t lanes = now.lanes; lanes != 0; lanes &= lanes - 1) {
+        const auto finding = touch_closely(i, warp, std::countr_zero(lanes), touch, writes, pc);
+        if (!finding) continue;
+        if (finding->kind != Finding::Kind::same_value) return finding;
+        if (!warning) warning = finding;
+      }
+    }
+  }
+  return warning;
+}
+
+void SharedShadow::come_to_barrier(int barrier, std::uint32_t warp) {
+  std::vector<Clock>& known = barriers_[barrier];
+  join(known, warps_[warp].known);
+  known[warp] = warps_[warp].now++;
+}
+
+void SharedShadow::leave_barrier(int barrier, std::span<const std::uint32_t> waiting,
+                                 std::span<const std::uint32_t> gone) {
+  std::vector<Clock>& known = barriers_[barrier];
+  for (const std::uint32_t warp : gone) {
+    join(known, warps_[warp].known);
+    known[warp] = std::max(known[warp], warps_[warp].now);
+  }
+  for (const std::uint32_t warp : waiting) {
+    join(warps_[warp].known, known);
+    meet_in_warp(warp);
+  }
+  const bool all = waiting.size() + gone.size() == warps_.size();
+  if (all) whole_block_met_ = next_id();
+  for (const std::uint32_t warp : waiting) warps_[warp].learned = !all;
+  known.assign(warps_.size(), 0);
+}
+
+void SharedShadow::meet_in_warp(std::uint32_t warp, std::uint32_t lanes) {
+  WarpClocks& clocks = warps_[warp];
+  const Clock now = ++clocks.now;
+  if (lanes == kAllLanes) {
+    clocks.met = now;
+    clocks.met_id = next_id();
+    clocks.lanes.clear();
+    return;
+  }
+  if (clocks.lanes.empty()) clocks.lanes.assign(std::size_t{kWarpSize} * kWarpSize, 0);
+  // Each of them knows from now on what any of them knew, and what all of them did.
+  Clock known[kWarpSize] = {};
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    if ((lanes >> lane & 1u) == 0) continue;
+    for (std::size_t other = 0; other < kWarpSize; ++other)
+      known[other] = std::max(known[other], clocks.lanes[lane * kWarpSize + other]);
+    known[lane] = now;
+  }
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    if ((lanes >> lane & 1u) != 0) std::copy_n(known, kWarpSize, &clocks.lanes[lane * kWarpSize]);
+  }
+}
+
+void SharedShadow::begin_mbarrier(std::uint64_t byte) {
+  const std::vector<Clock> nothing(warps_.size());
+  mbarriers_[byte] = {nothing, nothing, {}};
+}
+
+void SharedShadow::end_mbarrier(std::uint64_t byte) { mbarriers_.erase(byte); }
+
+void SharedShadow::arrive(std::uint64_t byte, std::uint32_t warp, bool copies) {
+  const auto at = mbarriers_.find(byte);
+  if (at == mbarriers_.end()) return;
+  WarpClocks& clocks = warps_[warp];
+  join(at->second.arriving, clocks.known);
+  at->second.arriving[warp] = clocks.now++;
+  if (!copies) return;
+  commit_copies(warp);
+  at->second.copies.emplace_back(warp, clocks.committed);
+}
+
+void SharedShadow::complete(std::uint64_t byte) {
+  const auto at = mbarriers_.find(byte);
+  if (at == mbarriers_.end()) return;
+  Mbarrier& barrier = at->second;
+  for (const auto& [warp, groups] : barrier.copies) {
+    WarpClocks& clocks = warps_[warp];
+    while (clocks.waited.size() < groups) clocks.waited.push_back(barrier.arriving[warp]);
+  }
+  barrier.copies.clear();
+  barrier.arrived = barrier.arriving;
+  std::fill(barrier.arriving.begin(), barrier.arriving.end(), 0);
+}
+
+void SharedShadow::acquire(std::uint64_t byte, std::uint32_t warp) {
+  const auto at = mbarriers_.find(byte);
+  if (at == mbarriers_.end()) return;
+  join(warps_[warp].known, at->second.arrived);
+  warps_[warp].learned = true;
+  warps_[warp].met = std::max(warps_[warp].met, at->second.arrived[warp] + 1);
+}
+
+void SharedShadow::commit_copies(std::uint32_t warp) { ++warps_[warp].committed; }
+
+void SharedShadow::wait_for_copies(std::uint32_t warp, std::uint32_t left) {
+  WarpClocks& clocks = warps_[warp];
+  while (clocks.waited.size() + left < clocks.committed) clocks.waited.push_back(clocks.now);
+}
+
+void SharedShadow::wait_for_all_copies(std::uint32_t warp) {
+  commit_copies(warp);
+  wait_for_copies(warp, 0);
+}
+
+bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
+                  const SharedWrites& writes) {
+  if (warp.block->shadow == nullptr) return true;
+  launch.charge(static_cast<std::uint64_t>(std::popcount(access.mask)) * work::kCheckedLane);
+  const auto finding = warp.block->shadow->touch(warp.index, op->pc, access, touch, writes);
+  if (!finding) return true;
+  const auto verb = [](SharedTouch t) {
+    if (reads_only(t)) return "reads";
+    if (t == SharedTouch::copy) return "copies into";
+    return t == SharedTouch::atomic || t == SharedTouch::lock ? "updates" : "writes";
+  };
+  const std::string place = shared_place(launch.program, *op->instruction, finding->byte);
+  if (finding->kind == SharedShadow::Finding::Kind::uninitialized) {
+    launch.stop(warp, op, FaultKind::uninitialized, finding->lane,
+                fmt::format("uninitialized: {} {}, shared memory that no thread of the block has written: is a barrier "
+                            "missing, or an edge not filled?",
+                            verb(touch), place));
+    return false;
+  }
+  if (finding->kind == SharedShadow::Finding::Kind::together) {
+    launch.stop(warp, op, FaultKind::race, finding->lane,
+                fmt::format("race: writes {}, and so does another thread of its warp in the same instruction, with "
+                            "another value; which one stays, nobody says: let one thread write",
+                            place));
+    return false;
+  }
+  const Dim3 other = launch.thread_of(finding->thread);
+  const int line = launch.line_of ? launch.line_of(finding->pc) : 0;
+  const std::string at = line > 0 ? fmt::format(" at line {}", line) : "";
+  const std::string they = fmt::format("thread ({}, {}, {})", other.x, other.y, other.z);
+  if (finding->kind == SharedShadow::Finding::Kind::missing_wait) {
+    launch.stop(warp, op, FaultKind::missing_wait, finding->lane,
+                fmt::format("missing wait: {} {}, where a copy that {} asked for{} may still be under way: wait with "
+                            "__pipeline_wait_prior(), then __syncthreads()",
+                            verb(touch), place, they, at));
+    return false;
+  }
+  if (finding->kind == SharedShadow::Finding::Kind::same_value) {
+    launch.warn(
+        warp, op, finding->lane,
+        fmt::format("race by luck: writes {}, which {} writes{} too, with the same value so far: let one thread "
+                    "write, or put a __syncthreads() between the two",
+                    place, they, at));
+    return true;
+  }
+  if (finding->pc == op->pc && finding->touch == touch && !reads_only(touch)) {  // nothing fits between it and itself
+    launch.stop(warp, op, FaultKind::race, finding->lane,
+                fmt::format("race: {} {}, and so does {}{}, with another value; which one stays, nobody says: let one "
+                            "thread write",
+                            verb(touch), place, they, at));
+    return false;
+  }
+  launch.stop(warp, op, FaultKind::race, finding->lane,
+              fmt::format("race: {} {}, which {} {}{}, and nothing says who comes first: put {} between the two",
+                          verb(touch), place, they, verb(finding->touch), at,
+                          finding->thread / kWarpSize == warp.index ? "a __syncthreads(), or a __syncwarp(),"
+                                                                    : "a __syncthreads()"));
+  return false;
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,27 @@
+// Which blocks of a grid the sanitizer looks at, where looking at all of them would take too long.
+#pragma once
+
+#include <cstdint>
+
+#include "common/base/mix.h"
+
+namespace roofwalk::vgpu {
+
+class WatchedBlocks {
+ public:
+  // About `most` of `total`, the first ones and others by the seed; 0: all.
+  WatchedBlocks(std::uint64_t most, std::uint64_t seed, std::uint64_t total) : seed_(seed) {
+    if (most == 0 || total <= most) return;
+    first_ = most / 4;
+    const double share = static_cast<double>(most - first_) / static_cast<double>(total - first_);
+    threshold_ = static_cast<std::uint64_t>(share * 0x1p64);
+  }
+
+  // By the block's number in its grid.
+  bool hold(std::uint64_t block) const { return block < first_ || mix(seed_ + block) < threshold_; }
+
+ private:
+  std::uint64_t seed_, first_ = ~0ull, threshold_ = 0;
+};
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,15 @@
+// How generic addresses and the caches tell the state spaces apart.
+#pragma once
+
+#include <cstdint>
+
+namespace roofwalk::vgpu {
+
+// Generic addresses: windows of shared and local memory; everything else is global. Constant memory lies among the
+// buffers.
+inline constexpr std::uint64_t kSharedWindow = 0x2000'0000'0000, kLocalWindow = 0x3000'0000'0000;
+inline constexpr std::uint64_t kWindowBytes = 1ull << 32;
+// Where local memory lies for the caches: [multiprocessor][warp slot][word][lane].
+inline constexpr std::uint64_t kLocalPhysical = 0x4000'0000'0000;
+
+}  // namespace roofwalk::vgpu

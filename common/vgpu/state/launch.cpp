@@ -1,0 +1,52 @@
+#include "common/vgpu/state/launch.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace roofwalk::vgpu {
+
+void Launch::count_steps() {
+  for (std::size_t i = 0; i < product_runs.size(); ++i) {
+    const std::uint64_t times = std::exchange(product_runs[i].times, 0);
+    const ProductRun& run = program.lockstep.product_runs[i];
+    for (const auto* side : {&run.left, &run.right}) {
+      for (const ProductRun::Load& load : side->loads) shared_memos[load.pc].steps_requests += times;
+    }
+  }
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    SharedMemo& memo = shared_memos[i];
+    sites[i].requests += memo.steps_requests;
+    sites[i].bytes += memo.steps_requests * memo.steps_bytes;
+    sites[i].wavefronts += memo.steps_requests * memo.steps_wavefronts;
+    sites[i].conflicts += memo.steps_requests * memo.steps_conflicts;
+    memo.steps_requests = 0;
+  }
+}
+
+void Launch::warn(const Warp& warp, const Op* op, int lane, std::string message) {
+  constexpr std::size_t kMostWarnings = 8;
+  const auto same = [&](const auto& known) { return known.first == op->pc; };
+  if (warnings.size() == kMostWarnings || std::any_of(warnings.begin(), warnings.end(), same)) return;
+  Fault warning;
+  warning.kind = FaultKind::race;
+  warning.block = warp.block->index;
+  warning.thread = thread_of(warp.index * kWarpSize + static_cast<std::uint32_t>(lane));
+  warning.message = std::move(message);
+  warnings.emplace_back(op->pc, std::move(warning));
+}
+
+const Op* Launch::stop(const Warp& warp, const Op* op, FaultKind kind, int lane, std::string message) {
+  if (fault) return nullptr;
+  if (lane < 0) lane = std::countr_zero(warp.mask);
+  const auto linear = warp.index * kWarpSize + static_cast<std::uint32_t>(lane);
+  fault.emplace();
+  fault->kind = kind;
+  fault->block = warp.block->index;
+  fault->thread = thread_of(linear);
+  fault->message = std::move(message);
+  fault_pc = op->pc;
+  return nullptr;
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,78 @@
+#include "common/vgpu/timing/block_latency.h"
+
+#include <algorithm>
+#include <span>
+
+namespace roofwalk::vgpu {
+namespace {
+
+// A fence beyond the block waits for the stores before it; a store alone for nothing.
+bool waits_for_stores(const Program& program, const TimedOp& op) {
+  const ptx::Instruction& in = program.function->instructions[op.pc];
+  return ptx::info(in.opcode).form == ptx::Form::fence && !in.of_block;
+}
+
+std::uint32_t latency_of(const Machine& machine, const Program& program, const TimedOp& op) {
+  switch (op.kind) {
+    case TimedKind::load:
+    case TimedKind::load_constant:
+    case TimedKind::atomic:
+    case TimedKind::async_wait:
+      return static_cast<std::uint32_t>(machine.l2_latency_cycles);
+    case TimedKind::barrier:
+      return static_cast<std::uint32_t>(machine.barrier_latency_cycles);
+    case TimedKind::compute:
+      if (waits_for_stores(program, op)) return static_cast<std::uint32_t>(machine.l2_latency_cycles);
+      return op.latency_cycles;
+    case TimedKind::branch:
+      return op.latency_cycles;
+    case TimedKind::store:
+    case TimedKind::async_copy:
+    case TimedKind::async_commit:
+    case TimedKind::leave:
+      return 0;
+  }
+  return 0;
+}
+
+// In order, each operation once its sources are there.
+std::uint32_t latency_of(const Machine& machine, const Program& program, const Schedule& schedule,
+                         std::vector<std::uint32_t>& ready) {
+  std::fill(ready.begin(), ready.end(), 0u);
+  std::uint32_t now = 0, end = 0;
+  for (const TimedOp& op : schedule.ops) {
+    const std::span operands(schedule.operands.data() + op.first_operand,
+                             std::size_t{op.result_count} + op.source_count);
+    for (const std::uint16_t source : operands.subspan(op.result_count)) now = std::max(now, ready[source]);
+    now += op.issues;
+    const std::uint32_t done = now + latency_of(machine, program, op);
+    if (op.kind == TimedKind::compute && waits_for_stores(program, op)) now = done;  // and so does what comes behind it
+    for (const std::uint16_t result : operands.first(op.result_count)) ready[result] = result == 0 ? 0 : done;
+    end = std::max(end, done);
+  }
+  return end;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> block_latencies(const Machine& machine, const Program& program,
+                                           const ProgramSchedule& schedule) {
+  std::vector<std::uint32_t> out, ready(schedule.slots);
+  for (const auto& schedules : schedule.blocks) out.push_back(latency_of(machine, program, schedules.back(), ready));
+  return out;
+}
+
+double swap_cycles(const Machine& machine, bool shared) {
+  return (shared ? 2 * machine.shared_latency_cycles : machine.l2_latency_cycles) + 2 * machine.alu_latency_cycles;
+}
+
+void set_latencies(const Machine& machine, const ProgramSchedule& schedule, Program& program) {
+  program.shared_swap_cycles = static_cast<std::uint32_t>(swap_cycles(machine, true));
+  const std::vector<std::uint32_t> latencies = block_latencies(machine, program, schedule);
+  for (std::size_t b = 0; b < latencies.size(); ++b) {
+    program.ops[program.blocks[b].first_op].offset = latencies[b];
+    if (!program.lockstep.ops.empty()) program.lockstep.ops[program.lockstep.first_op[b]].offset = latencies[b];
+  }
+}
+
+}  // namespace roofwalk::vgpu

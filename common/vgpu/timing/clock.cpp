@@ -1,0 +1,344 @@
+#include "common/vgpu/timing/clock.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "common/vgpu/timing/alone.h"
+#include "common/vgpu/timing/block_latency.h"
+#include "common/vgpu/timing/simulation.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+// A grid of at most so many PTX instructions is replayed as a whole, on all SMs. Beyond, a few SMs with their share of
+// L2 and DRAM stand for all: together they run an eighth of the grid's instructions, between two limits, and each so
+// many rounds of what it holds at once. Several SMs come before more rounds: what one leaves idle, others use. Rounds
+// are wanted too: blocks start all together, and only after a while is each somewhere else.
+constexpr std::uint64_t kWholeGridInstructions = 150'000, kLeastSample = 60'000, kMostSample = 600'000,
+                        kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32, kFewWork = 3'000'000;
+
+// How much more a block did than its trace holds: what was cut off is as if it went on alike.
+double cut_of(const BlockTrace& block) {
+  if (block.instructions == 0) return 1;
+  return static_cast<double>(block.work.instructions) / static_cast<double>(block.instructions);
+}
+
+// Whether the rest of a block that was cut off may go on as what was recorded of it: by the same ways, asking for as
+// much.
+bool goes_on_alike(const BlockTrace& block) {
+  constexpr double kAlike = 0.05, kAsMuch = 0.8;
+  const BlockWork &part = block.recorded, &all = block.work;
+  const double share = static_cast<double>(part.instructions) / static_cast<double>(all.instructions);
+  for (std::size_t i = 0; i < all.path.size(); ++i) {
+    const double like = share * static_cast<double>(all.path[i]);
+    if (std::abs(static_cast<double>(part.path[i]) - like) > kAlike * like) return false;
+  }
+  return static_cast<double>(part.longest_wait_cycles) >=
+         kAsMuch * share * static_cast<double>(all.longest_wait_cycles);
+}
+
+// How much longer a block takes than its trace: as if the rest went on alike, and where it does not, as if the warp
+// that waits longest waited for what is more one after the other.
+double longer_than_trace(const BlockTrace& block, AloneTimes& alone, std::uint32_t place) {
+  const double cut = cut_of(block);
+  if (block.recorded.instructions == 0 || goes_on_alike(block)) return cut;
+  const double more = static_cast<double>(block.work.longest_wait_cycles) -
+                      cut * static_cast<double>(block.recorded.longest_wait_cycles);
+  return cut + std::max(more, 0.0) / alone.always_of(place);
+}
+
+std::uint64_t longest_warp_of(const BlockTrace& block) {
+  std::uint64_t longest = 0;
+  for (const WarpTrace& warp : block.warps) longest = std::max(longest, warp.instructions);
+  return static_cast<std::uint64_t>(static_cast<double>(longest) * cut_of(block));
+}
+
+// Blocks of the grid that are alike, and the traces of some of them.
+struct Kind {
+  double blocks = 0;                            // of the grid
+  double cost = 0;                              // of one of them
+  std::array<double, kGridParts> by_part = {};  // `blocks`, by part of the grid
+  std::vector<std::uint32_t> members;           // places in the trace, in the order of the grid
+
+  void add(const Stratum& stratum, double times) {
+    blocks += static_cast<double>(stratum.blocks) * times;
+    for (std::size_t i = 0; i < by_part.size(); ++i) by_part[i] += stratum.by_part[i] * times;
+  }
+};
+
+// The kinds of blocks of a grid, the cheapest first. Strata without a trace are counted with the one whose blocks cost
+// most nearly as much, as so many blocks as cost what they do.
+std::vector<Kind> kinds_of(const GridTrace& trace) {
+  std::vector<Kind> kinds;
+  std::vector<std::vector<std::uint32_t>> members(trace.strata.size());
+  for (std::uint32_t i = 0; i < trace.blocks.size(); ++i) members[trace.blocks[i].stratum].push_back(i);
+  const auto cost_of = [](const Stratum& stratum) { return stratum.cost() / static_cast<double>(stratum.blocks); };
+  for (std::size_t s = 0; s < members.size(); ++s) {
+    if (members[s].empty()) continue;
+    kinds.push_back({.cost = cost_of(trace.strata[s]), .members = members[s]});
+    kinds.back().add(trace.strata[s], 1);
+  }
+  std::stable_sort(kinds.begin(), kinds.end(), [](const Kind& a, const Kind& b) { return a.cost < b.cost; });
+  for (std::size_t s = 0; s < members.size(); ++s) {
+    if (!members[s].empty()) continue;
+    const double cost = cost_of(trace.strata[s]);
+    const auto apart = [&](const Kind& kind) { return std::max(cost / kind.cost, kind.cost / cost); };
+    const auto like =
+        std::min_element(kinds.begin(), kinds.end(), [&](const Kind& a, const Kind& b) { return apart(a) < apart(b); });
+    like->add(trace.strata[s], cost / like->cost);
+  }
+  return kinds;
+}
+
+// Takes away kinds that hardly work and hardly wait: how many cycles their blocks hold places on SMs, together, which
+// nobody else has meanwhile. A grid may hold many blocks that leave at once, because it is larger than the problem: all
+// together they do next to nothing.
+double drop_idle(std::vector<Kind>& kinds, const Machine& machine, AloneTimes& alone) {
+  constexpr double kIdleShare = 0.05, kIdleCost = 0.125;     // of all that is done; of an average block that works
+  const double idle_wait = 2 * machine.dram_latency_cycles;  // a guard's, that reads what it asks
+  double all = 0, blocks = 0;
+  for (const Kind& kind : kinds) all += kind.blocks * kind.cost, blocks += kind.blocks;
+  std::ptrdiff_t idle = 0;
+  double left = all;
+  for (std::size_t k = 0; k + 1 < kinds.size(); ++k) {
+    left -= kinds[k].blocks * kinds[k].cost;
+    blocks -= kinds[k].blocks;
+    if (all - left > kIdleShare * all) break;
+    if (kinds[k].cost < kIdleCost * left / blocks) idle = static_cast<std::ptrdiff_t>(k) + 1;
+  }
+  std::vector<std::uint32_t> members;
+  for (auto kind = kinds.begin(); kind != kinds.begin() + idle; ++kind)
+    members.insert(members.end(), kind->members.begin(), kind->members.end());
+  alone.take(members);
+  double held = 0;
+  const auto is_idle = [&](const Kind& kind) {
+    double sum = 0;
+    for (const std::uint32_t i : kind.members) {
+      const std::optional<double> cycles = alone.of(i);
+      if (!cycles || *cycles > idle_wait) return false;
+      sum += *cycles;
+    }
+    held += kind.blocks * sum / static_cast<double>(kind.members.size());
+    return true;
+  };
+  kinds.erase(std::remove_if(kinds.begin(), kinds.begin() + idle, is_idle), kinds.begin() + idle);
+  return held;
+}
+
+// Members of a kind, those first that take least alone; where that is not known, as long as the others on average.
+std::vector<std::uint32_t> by_time(const GridTrace& trace, const Kind& kind, const AloneTimes& alone) {
+  double sum = 0, known = 0;
+  for (const std::uint32_t i : kind.members) {
+    if (const auto cycles = alone.of(i)) sum += *cycles, known += 1;
+  }
+  const auto key = [&](std::uint32_t i) {
+    return std::pair{alone.of(i).value_or(sum / std::max(known, 1.0)), trace.blocks[i].work.cost()};
+  };
+  std::vector<std::uint32_t> out = kind.members;
+  std::stable_sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  return out;
+}
+
+// `count` traces that stand for all, as many of each kind as its share of the blocks, in the order of the grid.
+std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::vector<Kind>& kinds, std::uint64_t count,
+                                           AloneTimes& alone) {
+  struct Place {
+    double at;  // in parts of the grid
+    std::uint32_t trace;
+  };
+  std::vector<Place> places;
+  std::vector<std::uint64_t> quotas;
+  std::vector<std::uint32_t> unsure;  // whether they are among those that stand for all
+  double all = 0, before = 0;
+  for (const Kind& kind : kinds) all += kind.blocks;
+  std::uint64_t given = 0;
+  for (const Kind& kind : kinds) {
+    before += kind.blocks;
+    const auto until = static_cast<std::uint64_t>(std::llround(before / all * static_cast<double>(count)));
+    quotas.push_back(until - given);
+    given = until;
+    if (quotas.back() < kind.members.size()) unsure.insert(unsure.end(), kind.members.begin(), kind.members.end());
+  }
+  alone.take(unsure);
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    const Kind& kind = kinds[k];
+    const std::uint64_t quota = quotas[k];
+    std::vector<std::uint32_t> members = kind.members;
+    if (quota < members.size()) {  // spread evenly over how long they take
+      const std::vector<std::uint32_t> sorted = by_time(trace, kind, alone);
+      for (std::uint64_t i = 0; i < quota; ++i) members[i] = sorted[(2 * i + 1) * sorted.size() / (2 * quota)];
+      members.resize(quota);
+      std::sort(members.begin(), members.end());
+    }
+    // As dense in each part of the grid as the kind is there; taken in turn, so that a trace meets itself as late as
+    // can be.
+    std::size_t part = 0;
+    double passed = 0;
+    for (std::uint64_t i = 0; i < quota; ++i) {
+      const double rank = (static_cast<double>(i) + 0.5) / static_cast<double>(quota) * kind.blocks;
+      while (part + 1 < kGridParts && passed + kind.by_part[part] <= rank) passed += kind.by_part[part++];
+      const double in_part = kind.by_part[part] == 0 ? 0 : (rank - passed) / kind.by_part[part];
+      places.push_back({static_cast<double>(part) + in_part, members[i % members.size()]});
+    }
+  }
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.at < b.at; });
+  std::vector<std::uint32_t> out;
+  for (const Place& place : places) out.push_back(place.trace);
+  return out;
+}
+
+// Cycles between one block and the next when all places are taken, from the starts of blocks after the first round.
+// Each start is compared with the one whole rounds later: blocks may start one by one or all together.
+double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
+  const std::uint64_t rounds = starts.size() / a_round - 2;
+  double sum = 0;
+  for (std::uint64_t i = a_round; i < 2 * a_round; ++i)
+    sum += static_cast<double>(starts[i + rounds * a_round] - starts[i]);
+  return sum / static_cast<double>(a_round) / static_cast<double>(rounds * a_round);
+}
+
+// When a block starts, in a grid of blocks that are alike.
+double start_of(const ClockInput& input, const BlockTrace& block, double cycles) {
+  const auto places = static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
+  return cycles * static_cast<double>(block.index / places * places) / static_cast<double>(input.grid_blocks);
+}
+
+// When the last block ends that takes longer than those of its stratum that stand for all, or whose stratum has none:
+// the grid waits for it, from when it starts on. A block that runs far longer than all of those is replayed whatever
+// that takes.
+double last_end(const ClockInput& input, const std::vector<std::uint32_t>& chosen, double cycles, AloneTimes& alone) {
+  constexpr double kLonger = 1.1;
+  constexpr std::uint64_t kFarLonger = 2;
+  const auto& blocks = input.trace.blocks;
+  std::vector<bool> stands(blocks.size());
+  std::vector<double> replayed(input.trace.strata.size());  // 0: none
+  std::uint64_t longest_warp = 0;
+  for (const std::uint32_t i : chosen) {
+    stands[i] = true;
+    double& longest = replayed[blocks[i].stratum];
+    longest = std::max(longest, alone.of(i).value_or(0));
+    longest_warp = std::max(longest_warp, longest_warp_of(blocks[i]));
+  }
+  double last = 0;
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    if (stands[i]) continue;
+    if (longest_warp_of(blocks[i]) > kFarLonger * longest_warp) alone.always_of(i);
+    const double own = alone.of(i).value_or(0);
+    if (own <= kLonger * replayed[blocks[i].stratum]) continue;
+    last = std::max(last, start_of(input, blocks[i], cycles) + own * longer_than_trace(blocks[i], alone, i));
+  }
+  return last;
+}
+
+// A block of which no trace is there and that runs far longer than all of which there is one is alone at the end: it
+// takes its instructions at the pace of the others and its part of the grid's loads, a few of them at once.
+double straggler_cycles(const ClockInput& input, double cycles_per_instruction) {
+  constexpr std::uint64_t kFarLonger = 2;
+  constexpr double kLoadsAtOnce = 8;
+  std::uint64_t traced = 0;
+  for (const BlockTrace& block : input.trace.blocks) traced = std::max(traced, longest_warp_of(block));
+  if (input.trace.longest_warp <= kFarLonger * traced || input.instructions == 0) return 0;
+  const auto longest = static_cast<double>(input.trace.longest_warp);
+  const double waits = static_cast<double>(input.loads_from_l2) * input.machine.l2_latency_cycles +
+                       static_cast<double>(input.loads_from_dram) * input.machine.dram_latency_cycles;
+  return longest * cycles_per_instruction + longest / static_cast<double>(input.instructions) * waits / kLoadsAtOnce;
+}
+
+}  // namespace
+
+ClockReading read_clock(const ClockInput& input) {
+  const auto& blocks = input.trace.blocks;
+  if (blocks.empty()) return {};
+  const auto slots = static_cast<std::uint64_t>(input.blocks_per_sm);
+  std::uint64_t recorded = 0, executed = 0;
+  for (const BlockTrace& block : blocks) {
+    recorded += block.instructions;
+    executed += block.work.instructions;
+  }
+  const bool whole =
+      input.trace.complete && executed == recorded && (input.unsampled || recorded <= kWholeGridInstructions);
+  auto sms = std::min(static_cast<std::uint64_t>(input.machine.sms), input.grid_blocks);
+  std::uint64_t grid = input.grid_blocks;
+  std::uint64_t running = sms, simulated = grid;  // SMs; blocks
+  std::uint64_t of_grid = simulated;              // the blocks that those SMs get
+  std::vector<std::uint32_t> chosen(blocks.size());
+  std::iota(chosen.begin(), chosen.end(), 0u);
+  double more_work = 1;    // of the grid's blocks than of those that stand for them
+  double idle_cycles = 0;  // that each place is held by blocks which hardly do anything
+  std::uint64_t operations = 0;
+  const Simulation::Words words_of_several = Simulation::words_of_several(input.trace);
+  AloneTimes alone(input.trace, input.key, [&](std::uint32_t block) {
+    Simulation simulation(input, words_of_several, {block}, 1, 1, 1);
+    simulation.run();
+    operations += simulation.operations();
+    return simulation.end();
+  });
+  if (!whole) {
+    std::vector<Kind> kinds = kinds_of(input.trace);
+    idle_cycles = drop_idle(kinds, input.machine, alone) / static_cast<double>(sms * slots);
+    double all_blocks = 0, cost = 0;
+    for (const Kind& kind : kinds) all_blocks += kind.blocks, cost += kind.blocks * kind.cost;
+    grid = static_cast<std::uint64_t>(std::max(1.0, std::round(all_blocks)));
+    sms = std::min(sms, grid);
+    const std::uint64_t busiest = (grid + sms - 1) / sms;
+    const std::uint64_t a_block = std::max<std::uint64_t>(input.instructions / grid, 1);
+    const std::uint64_t a_round = slots * a_block, least = std::min(busiest, kSampleRounds * slots) * a_block;
+    const std::uint64_t sample = std::clamp(input.instructions / 8, kLeastSample, kMostSample);
+    // Where blocks are so long that one would do, a few still average over who fetches what all need.
+    const std::uint64_t few = std::min(kFewSms, std::max(input.instructions / kFewShare, kFewWork) / least);
+    running = std::clamp<std::uint64_t>(std::max(sample / least, few), 1, std::min(sms, kSampleSms));
+    const std::uint64_t rounds = std::max(kSampleRounds, sample / (running * a_round) + 1);
+    // Whole rounds, and what the last one would be.
+    const std::uint64_t an_sm = std::min(busiest, rounds * slots + busiest % slots);
+    simulated = running * an_sm;
+    of_grid = running * busiest;
+    chosen = representatives(input.trace, kinds, simulated, alone);
+    double chosen_cost = 0;
+    for (const std::uint32_t i : chosen) chosen_cost += blocks[i].work.cost();
+    more_work = cost / all_blocks * static_cast<double>(simulated) / chosen_cost;
+  }
+  // Where blocks do not divide evenly, the SMs with most of them also get more of L2 and DRAM.
+  const double share = static_cast<double>(of_grid) / static_cast<double>(grid);
+  Simulation simulation(input, words_of_several, chosen, static_cast<int>(running), share, simulated);
+  simulation.run();
+  double cycles = simulation.end();
+  if (simulated < of_grid) {
+    cycles += pace(simulation.starts(), running * slots) * static_cast<double>(of_grid - simulated);
+  }
+  // Traces that were cut off stand for their whole blocks.
+  double stand_for = 0;  // instructions of blocks that take as long as what was recorded and the rest
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    stand_for += static_cast<double>(blocks[i].instructions) *
+                 (blocks[i].recorded.instructions == 0 ? cut_of(blocks[i]) : longer_than_trace(blocks[i], alone, i));
+  }
+  const double more =
+      more_work *
+      (recorded == 0 ? 1 : std::max(stand_for, static_cast<double>(executed)) / static_cast<double>(recorded));
+  ClockReading out;
+  out.cycles = std::max(cycles * more + idle_cycles, straggler_cycles(input, simulation.cycles_per_instruction()));
+  if (!whole) out.cycles = std::max(out.cycles, last_end(input, chosen, cycles * more, alone));
+  // Whichever blocks they are of, they come one after the other.
+  out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
+  out.operations = operations + simulation.operations();
+  out.by_instruction = simulation.waits();
+  const double scale = static_cast<double>(grid) / static_cast<double>(simulated) * more;
+  for (WarpCycles& waits : out.by_instruction) {
+    for (double& value : waits.cycles) value *= scale;
+    out.waits.add(waits);
+  }
+  out.held_up = simulation.held_up();
+  for (HeldUp& each : out.held_up) {
+    for (WarpCycles& waits : each.by_instruction) {
+      for (double& value : waits.cycles) value *= scale;
+    }
+  }
+  const double places = static_cast<double>(sms * slots * blocks.front().warps.size());
+  out.waits[Wait::tail] = std::max(0.0, places * out.cycles - out.waits.total());
+  return out;
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,566 @@
+#include "common/vgpu/timing/machine_code.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "common/vgpu/timing/instruction_cost.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Form;
+using ptx::Instruction;
+using ptx::Type;
+
+constexpr std::uint32_t kNone = ~0u;
+constexpr std::size_t kOperations = 512;
+constexpr std::uint32_t kMaxCopies = 64;  // ptxas unrolls less
+
+using Class = Operation::Class;
+
+struct Row {
+  std::uint16_t operation;
+  Unit unit;
+  Class kind;
+};
+
+// From compute capability 9.0 on, a warp that has come apart exchanges values apart from the rest of the code, in
+// pieces that this ends (ENDCOLLECTIVE).
+constexpr std::uint16_t kEndCollective = 0x11b;
+
+// The low nine bits of encodings, for compute capability 8.0 to 9.0: found by assembling kernels of every kind and
+// naming their code with NVIDIA's disassembler (nvdisasm 13.2). What is not here is integer work.
+constexpr Row kRows[] = {
+    // fp32: FMUL, FADD, FFMA, FSWZADD
+    {0x020, Unit::fp32, Class::other},
+    {0x021, Unit::fp32, Class::other},
+    {0x023, Unit::fp32, Class::other},
+    {0x022, Unit::fp32, Class::other},
+    // IMAD, IMAD.WIDE, IDP, IMAD.HI
+    {0x024, Unit::multiply, Class::other},
+    {0x025, Unit::multiply, Class::other},
+    {0x026, Unit::multiply, Class::other},
+    {0x027, Unit::multiply, Class::other},
+    // DMUL, DADD, DSETP, DFMA
+    {0x028, Unit::fp64, Class::other},
+    {0x029, Unit::fp64, Class::other},
+    {0x02a, Unit::fp64, Class::other},
+    {0x02b, Unit::fp64, Class::other},
+    // HADD2, HFMA2, HMUL2, HSET2, HSETP2, HFMA2.MMA, HMNMX2
+    {0x030, Unit::half, Class::other},
+    {0x031, Unit::half, Class::other},
+    {0x032, Unit::half, Class::other},
+    {0x033, Unit::half, Class::other},
+    {0x034, Unit::half, Class::other},
+    {0x035, Unit::half, Class::constant},
+    {0x040, Unit::half, Class::other},
+    // IMMA, HMMA, BMMA, DMMA
+    {0x037, Unit::tensor, Class::other},
+    {0x03c, Unit::tensor, Class::other},
+    {0x03d, Unit::tensor, Class::other},
+    {0x03f, Unit::tensor, Class::other},
+    // MOV, CS2R, UMOV, ULDC; ULDC of an address in a uniform register
+    {0x002, Unit::integer, Class::constant},
+    {0x005, Unit::integer, Class::constant},
+    {0x082, Unit::integer, Class::constant},
+    {0x0b9, Unit::integer, Class::constant},
+    {0x0bb, Unit::integer, Class::load_constant},
+    // FLO, BREV, FCHK, F2I, I2F, FRND, MUFU, POPC, F2F, F2I, I2F and FRND of 64 bits, S2R, B2R, MATCH, S2UR,
+    // REDUX
+    {0x100, Unit::special, Class::other},
+    {0x101, Unit::special, Class::other},
+    {0x102, Unit::special, Class::other},
+    {0x105, Unit::special, Class::other},
+    {0x106, Unit::special, Class::other},
+    {0x107, Unit::special, Class::other},
+    {0x108, Unit::special, Class::other},
+    {0x109, Unit::special, Class::other},
+    {0x110, Unit::special, Class::other},
+    {0x111, Unit::special, Class::other},
+    {0x112, Unit::special, Class::other},
+    {0x113, Unit::special, Class::other},
+    {0x119, Unit::special, Class::other},
+    {0x11c, Unit::special, Class::other},
+    {0x1a1, Unit::special, Class::other},
+    {0x1c3, Unit::special, Class::other},
+    {0x1c4, Unit::special, Class::other},
+    // NOP, DEPBAR, ENDCOLLECTIVE, BAR, BSYNC, CALL, BSSY, YIELD, BRA, WARPSYNC, BRX, JMP, BREAK, EXIT, RET, BPT,
+    // NANOSLEEP
+    {0x118, Unit::control, Class::other},
+    {0x11a, Unit::control, Class::async_wait},
+    {kEndCollective, Unit::control, Class::other},
+    {0x11d, Unit::control, Class::barrier},
+    {0x141, Unit::control, Class::other},
+    {0x142, Unit::control, Class::other},
+    {0x143, Unit::control, Class::call},
+    {0x144, Unit::control, Class::call},
+    {0x145, Unit::control, Class::other},
+    {0x146, Unit::control, Class::other},
+    {0x147, Unit::control, Class::branch},
+    {0x148, Unit::control, Class::other},
+    {0x149, Unit::control, Class::branch},
+    {0x14a, Unit::control, Class::branch},
+    {0x14d, Unit::control, Class::branch},
+    {0x150, Unit::control, Class::branch},
+    {0x15c, Unit::control, Class::other},
+    {0x15d, Unit::control, Class::other},
+    // LDSM, LD, LDG, LDC, LDL, LDS, ST, STG, STL, STS, SHFL, ATOM, ATOM.CAS, ATOMS, ATOMS.CAS, RED
+    {0x03b, Unit::memory, Class::memory},
+    {0x180, Unit::memory, Class::memory},
+    {0x181, Unit::memory, Class::memory},
+    {0x182, Unit::memory, Class::load_constant},
+    {0x183, Unit::memory, Class::memory},
+    {0x184, Unit::memory, Class::memory},
+    {0x185, Unit::memory, Class::memory},
+    {0x186, Unit::memory, Class::memory},
+    {0x187, Unit::memory, Class::memory},
+    {0x188, Unit::memory, Class::memory},
+    {0x189, Unit::memory, Class::shuffle},
+    {0x18a, Unit::memory, Class::memory},
+    {0x18b, Unit::memory, Class::memory},
+    {0x18c, Unit::memory, Class::memory},
+    {0x18d, Unit::memory, Class::memory},
+    {0x18e, Unit::memory, Class::memory},
+    // CCTL, MEMBAR, ATOMG, ERRBAR, LDGSTS, LDGDEPBAR
+    {0x18f, Unit::memory, Class::other},
+    {0x192, Unit::memory, Class::other},
+    {0x1a3, Unit::memory, Class::memory},
+    {0x1a6, Unit::memory, Class::memory},
+    {0x1a8, Unit::memory, Class::memory},
+    {0x1a9, Unit::memory, Class::memory},
+    {0x1ab, Unit::control, Class::other},
+    {0x1ae, Unit::memory, Class::memory},
+    {0x1af, Unit::memory, Class::async_commit},
+};
+
+constexpr auto kOperationTable = [] {
+  std::array<Operation, kOperations> table;
+  table.fill(Operation{Unit::integer, Class::other});
+  for (const Row& row : kRows) table[row.operation] = {row.unit, row.kind};
+  return table;
+}();
+
+bool is_countable(const Instruction& in) { return single_operation(in).has_value(); }
+
+// Integer work that ptxas makes so many instructions of, constants aside, in each copy that it keeps; 0: of others.
+// Under a guard it may be made for both ways, and selected from.
+std::uint32_t plain_issues(const Instruction& in) {
+  using ptx::Opcode;
+  const int bytes = ptx::size_bytes(in.type);
+  if (ptx::info(in.opcode).form == Form::barrier) return 1;
+  if (in.guard >= 0) return 0;
+  if (in.sat || ptx::is_float(in.type) || (bytes != 4 && bytes != 8)) return 0;
+  if (ptx::info(in.opcode).form == Form::compare) return bytes == 4 ? 1 : 0;
+  switch (in.opcode) {
+    case Opcode::Add:
+    case Opcode::Sub:
+    case Opcode::And:
+    case Opcode::Or:
+    case Opcode::Xor:
+      return bytes == 8 ? 2 : 1;
+    case Opcode::Shl:
+    case Opcode::Shr:
+    case Opcode::Min:
+    case Opcode::Max:
+      return bytes == 4 ? 1 : 0;
+    case Opcode::Mul:
+    case Opcode::Mad:
+      return bytes == 4 && in.mul == ptx::MulMode::lo ? 1 : 0;
+    default:
+      return 0;
+  }
+}
+
+// What ptxas makes twice from compute capability 7.0 on: for a warp that is whole, and for one that has come apart.
+bool asks_other_lanes(Form form) {
+  return form == Form::shuffle || form == Form::vote || form == Form::warp_match || form == Form::warp_reduce;
+}
+
+// Of m16n8 at most, as the matrix instructions of compute capability 8.0 to 9.0 take.
+std::uint32_t products_of(const Instruction& in) {
+  constexpr int kValues = 16 * 8;
+  return static_cast<std::uint32_t>(std::max(in.shape.m * in.shape.n / kValues, 1));
+}
+
+class CodeMap {
+ public:
+  CodeMap(const ptx::Function& function, std::span<const BasicBlock> blocks, std::span<const MachineOp> code)
+      : ptx_(function.instructions), blocks_(blocks), code_(code) {}
+
+  FoundCode run() {
+    find_instructions();
+    cut();
+    assign();
+    find_loops();
+    find_ptx_loops();
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) find_versions(b);
+    place_extras();
+    FoundCode out;
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) out.forms.push_back(forms_of(b));
+    out.branches = find_branches();
+    return out;
+  }
+
+ private:
+  // The code of a basic block, or several copies of it, in pieces of machine code that follow each other.
+  struct Version {
+    std::vector<std::uint32_t> ops;  // places in the code
+    std::uint32_t copies = 1;
+    std::size_t countable = 0;
+    std::size_t covered = 0;  // PTX instructions with an operation of their own that tells copies apart
+    int depth = 0;            // loops around it
+  };
+
+  std::uint16_t operation(std::size_t i) const { return code_[i].operation % kOperations; }
+  Class class_at(std::size_t i) const { return operation_info(code_[i].operation).kind; }
+
+  // The PTX instruction of each machine instruction.
+  void find_instructions() {
+    std::map<std::uint32_t, std::uint32_t> on_line;  // build() gives each instruction a line of its own
+    for (std::uint32_t pc = 0; pc < ptx_.size(); ++pc)
+      on_line.emplace(static_cast<std::uint32_t>(ptx_[pc].ptx_line), pc);
+    pc_.assign(code_.size(), kNone);
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (const auto found = on_line.find(code_[i].ptx_line); found != on_line.end()) pc_[i] = found->second;
+    }
+  }
+
+  // Whether it calls a subroutine that every warp needs that comes by.
+  bool calls_always(std::size_t i) const {
+    return class_at(i) == Class::call && pc_[i] != kNone && is_subroutine(ptx_[pc_[i]]);
+  }
+
+  // Pieces: the basic blocks of the machine code. Such a call is within one.
+  void cut() {
+    std::vector<bool> starts(code_.size() + 1);
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      const Class kind = class_at(i);
+      if (kind == Class::branch || (kind == Class::call && !calls_always(i))) starts[i + 1] = true;
+      if (has_target(i)) starts[static_cast<std::size_t>(code_[i].target)] = true;
+    }
+    piece_.resize(code_.size());
+    std::uint32_t piece = 0;
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (starts[i] && i > 0) ++piece;
+      piece_[i] = piece;
+    }
+    pieces_ = piece + 1;
+  }
+
+  bool has_target(std::size_t i) const {
+    return code_[i].target >= 0 && static_cast<std::size_t>(code_[i].target) < code_.size();
+  }
+
+  // How many loops lie around each machine instruction. The way back from what is rare is none.
+  void find_loops() {
+    std::vector<int> change(code_.size() + 1);
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (!has_target(i) || rare_[i]) continue;
+      const auto target = static_cast<std::size_t>(code_[i].target);
+      if (target <= i) ++change[target], --change[i + 1];
+    }
+    int depth = 0;
+    for (std::size_t i = 0; i < code_.size(); ++i) depth_.push_back(depth += change[i]);
+  }
+
+  // How many loops lie around each basic block in PTX.
+  void find_ptx_loops() {
+    std::vector<int> change(blocks_.size() + 1);
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      for (const std::uint32_t to : blocks_[b].successors) {
+        if (to <= b) ++change[to], --change[b + 1];
+      }
+    }
+    int depth = 0;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) ptx_depth_.push_back(depth += change[b]);
+  }
+
+  // Finds the basic block of each machine instruction, and what is rare.
+  void assign() {
+    std::vector<std::uint32_t> block_of(ptx_.size(), kNone);
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      const BasicBlock& block = blocks_[b];
+      std::fill_n(block_of.begin() + block.first, block.count, b);
+    }
+    by_block_.resize(blocks_.size());
+    std::vector<bool> apart(pieces_);                  // of a warp that has come apart
+    std::vector<std::uint32_t> calls(pieces_, kNone);  // by piece: the instruction with a call for odd operands
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (operation(i) == kEndCollective) apart[piece_[i]] = true;
+      // A call that PTX does not have leads to what is rare: odd operands of a float division, a warp that has come
+      // apart. (Some branches become calls too: the way out of a loop.)
+      if (class_at(i) == Class::call && pc_[i] != kNone && !calls_always(i)) {
+        const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
+        if (form == Form::alu) calls[piece_[i]] = pc_[i];
+        if (asks_other_lanes(form)) apart[piece_[i]] = true;
+      }
+    }
+    // Behind such a call stands the way back: what belongs to the same PTX instruction, up to a branch.
+    for (std::size_t i = 0; i < code_.size();) {
+      std::size_t end = i;
+      while (end < code_.size() && piece_[end] == piece_[i]) ++end;
+      const bool rare = i > 0 && (apart[piece_[i - 1]] || calls[piece_[i - 1]] != kNone);
+      bool same = rare && class_at(end - 1) == Class::branch;
+      for (std::size_t j = i; j < end && same; ++j) same = pc_[j] == pc_[i - 1];
+      if (same) apart[piece_[i]] = true;
+      i = end;
+    }
+    // Beside a call for odd operands, what belongs to other PTX instructions is theirs.
+    rare_.resize(code_.size());
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      const std::uint32_t call = calls[piece_[i]];
+      rare_[i] = apart[piece_[i]] || (call != kNone && (pc_[i] == call || pc_[i] == kNone));
+      if (pc_[i] != kNone && !rare_[i]) by_block_[block_of[pc_[i]]].push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+
+  // Whether an instruction tells copies apart: it is the one that its PTX instruction must become in each, or one of
+  // so many. `plain`: integers do, where nothing else does.
+  bool counts(std::size_t i, bool plain) const {
+    if (plain && ptx::info(ptx_[pc_[i]].opcode).form == Form::barrier) return class_at(i) == Class::barrier;
+    if (plain) return plain_issues(ptx_[pc_[i]]) != 0 && class_at(i) != Class::constant;
+    const auto single = single_operation(ptx_[pc_[i]]);
+    if (!single) return false;
+    const Operation found = operation_info(code_[i].operation);
+    return found.unit == single->unit && (single->unit != Unit::memory || found.kind == single->kind);
+  }
+
+  // How many of them are one copy.
+  std::uint32_t of_a_copy(std::uint32_t pc, bool plain) const {
+    if (plain) return plain_issues(ptx_[pc]);
+    return ptx::info(ptx_[pc].opcode).form == Form::matrix_multiply ? products_of(ptx_[pc]) : 1;
+  }
+
+  std::vector<bool> find_branches() const {
+    std::vector<std::uint32_t> branches(ptx_.size()), accesses(ptx_.size());
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (rare_[i] || pc_[i] == kNone) continue;
+      // Some only lead around what is rare, the call for odd operands of a division.
+      const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
+      const bool odd = form == Form::alu || asks_other_lanes(form);
+      branches[pc_[i]] += class_at(i) == Class::branch && !odd;
+      accesses[pc_[i]] += class_at(i) == Class::memory;
+    }
+    std::vector<bool> out(ptx_.size());
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      // The accesses beside a branch tell how often its code was copied.
+      std::uint32_t copies = 0;
+      for (std::size_t near = b; near < std::min(b + 2, blocks_.size()); ++near) {
+        for (const std::uint32_t pc : blocks_[near].memory) copies = std::max(copies, accesses[pc]);
+      }
+      for (std::uint32_t pc = blocks_[b].first; pc < blocks_[b].first + blocks_[b].count; ++pc)
+        out[pc] = branches[pc] != 0 && 2 * branches[pc] >= copies;
+    }
+    return out;
+  }
+
+  // Splits a basic block's instructions where one that must be there once a copy comes again in a later piece.
+  void find_versions(std::uint32_t b) {
+    const BasicBlock& block = blocks_[b];
+    const auto begin = ptx_.begin() + block.first;
+    const bool plain = std::none_of(begin, begin + block.count, is_countable);
+    std::uint32_t by_rules = 0;
+    for (auto in = begin; plain && in != begin + block.count; ++in) by_rules += arithmetic_by_rules(*in);
+    std::vector<Version> versions;
+    std::map<std::uint32_t, std::size_t> seen;  // by PTX instruction: how many versions there were then
+    std::vector<std::uint32_t>& ops = by_block_[b];
+    // What lies in a loop that PTX does not have around it is there by chance, but for the retries of atomics. Where
+    // most of the code seems to, blocks do not stand in the order of the flow, and the rules stand in for it.
+    const std::size_t all = ops.size();
+    const std::size_t by_chance = std::erase_if(ops, [&](std::uint32_t i) {
+      const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
+      return depth_[i] > ptx_depth_[b] && form != Form::atomic && form != Form::reduction;
+    });
+    if (2 * by_chance > all) ops.clear();
+    for (std::size_t from = 0, to = 0; from < ops.size(); from = to) {
+      while (to < ops.size() && piece_[ops[to]] == piece_[ops[from]]) ++to;
+      bool again = versions.empty();
+      for (std::size_t i = from; i < to; ++i) {
+        const auto found = counts(ops[i], plain) ? seen.find(pc_[ops[i]]) : seen.end();
+        again = again || (found != seen.end() && found->second == versions.size());
+      }
+      if (again) versions.emplace_back();
+      for (std::size_t i = from; i < to; ++i) {
+        if (counts(ops[i], plain)) seen[pc_[ops[i]]] = versions.size();
+        versions.back().ops.push_back(ops[i]);
+      }
+    }
+    for (Version& version : versions) measure(version, plain, by_rules);
+    versions_.push_back(std::move(versions));
+  }
+
+  // Keeps what lies as deep in loops as most of it does, and counts its copies. `by_rules`: arithmetic of one.
+  void measure(Version& version, bool plain, std::uint32_t by_rules) {
+    std::map<int, std::size_t> depths;
+    for (const std::uint32_t i : version.ops) depths[depth_[i]] += counts(i, plain) ? 1000 : 1;
+    version.depth = std::max_element(depths.begin(), depths.end(), [](const auto& a, const auto& b) {
+                      return a.second < b.second;
+                    })->first;
+    std::erase_if(version.ops, [&](std::uint32_t i) { return depth_[i] != version.depth; });
+    std::map<std::uint32_t, std::uint32_t> times;  // by PTX instruction
+    for (const std::uint32_t i : version.ops) {
+      if (counts(i, plain)) ++times[pc_[i]], ++version.countable;
+    }
+    version.covered = times.size();
+    std::map<std::uint32_t, std::size_t> votes;
+    for (const auto& [pc, count] : times) ++votes[std::max(count / of_a_copy(pc, plain), 1u)];
+    std::size_t most = 0;
+    // ptxas may make an integer twice where it is needed: copies are what several tell, the fewest where votes are
+    // even.
+    for (const auto& [count, pcs] : votes) {
+      const bool more = plain ? pcs > std::max<std::size_t>(most, 1) : pcs >= most;
+      if (more) most = pcs, version.copies = count;
+    }
+    if (plain) version.copies = std::min(version.copies, most_copies(version, by_rules));
+  }
+
+  // Integer work may be made twice in a copy, or told as that of another line. But a copy has most of what the rules
+  // say: ptxas folds and hoists little where nothing is loaded, stored or computed with floats.
+  std::uint32_t most_copies(const Version& version, std::uint32_t by_rules) const {
+    constexpr double kLeastShare = 0.6;
+    const auto issues = std::count_if(version.ops.begin(), version.ops.end(), [&](std::uint32_t i) {
+      const Operation info = operation_info(code_[i].operation);
+      return info.kind != Class::constant && info.unit != Unit::memory && info.unit != Unit::control;
+    });
+    const double copies = static_cast<double>(issues) / (kLeastShare * std::max(by_rules, 1u));
+    return static_cast<std::uint32_t>(std::clamp(copies, 1.0, 1.0 * kMaxCopies));
+  }
+
+  static std::uint32_t arithmetic_by_rules(const Instruction& in) {
+    std::vector<Cost> costs = expansion_of(in);
+    if (costs.empty()) costs.push_back(cost_of(in));
+    std::uint32_t issues = 0;
+    for (const Cost& cost : costs) {
+      const bool arithmetic = cost.unit != Unit::memory && cost.unit != Unit::control;
+      issues += arithmetic ? static_cast<std::uint32_t>(cost.issues) : 0;
+    }
+    return issues;
+  }
+
+  // Instructions that lie in a piece without belonging to any basic block there still issue: with the basic block that
+  // most of the piece belongs to.
+  void place_extras() {
+    std::vector<bool> placed(code_.size());
+    std::map<std::uint32_t, std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t>> owners;
+    for (std::uint32_t b = 0; b < versions_.size(); ++b) {
+      for (std::uint32_t v = 0; v < versions_[b].size(); ++v) {
+        for (const std::uint32_t i : versions_[b][v].ops) {
+          placed[i] = true;
+          ++owners[piece_[i]][{b, v}];
+        }
+      }
+    }
+    extra_.assign(code_.size(), false);
+    std::vector<Version*> grown;
+    for (std::uint32_t i = 0; i < code_.size(); ++i) {
+      const auto found = owners.find(piece_[i]);
+      if (placed[i] || rare_[i] || found == owners.end()) continue;
+      const auto owner = std::max_element(found->second.begin(), found->second.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+      Version& version = versions_[owner->first.first][owner->first.second];
+      extra_[i] = true;
+      version.ops.push_back(i);
+      grown.push_back(&version);
+    }
+    for (Version* version : grown) std::sort(version->ops.begin(), version->ops.end());
+  }
+
+  std::vector<BlockCode> forms_of(std::uint32_t b) const {
+    const BasicBlock& block = blocks_[b];
+    const bool loop = std::find(block.successors.begin(), block.successors.end(), b) != block.successors.end();
+    std::map<std::uint32_t, const Version*, std::greater<>> best;  // by copies
+    std::size_t most = 0;
+    for (const Version& version : versions_[b]) most = std::max(most, version.covered);
+    for (const Version& version : versions_[b]) {
+      if (2 * version.covered < most) continue;  // a piece of a copy at most
+      const std::uint32_t copies = loop && version.copies <= kMaxCopies ? version.copies : 1;
+      const Version*& chosen = best[copies];
+      const auto rank = [](const Version& v) { return std::tuple(v.countable, v.depth, v.ops.size()); };
+      if (chosen == nullptr || rank(version) > rank(*chosen)) chosen = &version;
+    }
+    std::vector<BlockCode> out;
+    for (const auto& [copies, version] : best) out.push_back(form(*version, copies));
+    if (best.empty()) {
+      out.push_back({});
+    } else if (!best.contains(1)) {
+      out.push_back(form(*best.rbegin()->second, 1));
+    }
+    return out;
+  }
+
+  // All of a version, or its share for one copy: the first of what is there several times.
+  BlockCode form(const Version& version, std::uint32_t copies) const {
+    BlockCode out;
+    out.copies = copies;
+    const std::uint32_t parts = std::max(version.copies / copies, 1u);
+    std::map<std::pair<std::uint32_t, bool>, std::uint32_t> left;
+    for (const std::uint32_t i : version.ops) ++left[{extra_[i] ? kNone : pc_[i], extra_[i]}];
+    for (auto& [key, count] : left) count = (count + parts / 2) / parts;
+    for (const std::uint32_t i : version.ops) {
+      std::uint32_t& more = left[{extra_[i] ? kNone : pc_[i], extra_[i]}];
+      if (more == 0) continue;
+      --more;
+      out.ops.push_back({pc_[i], code_[i].operation, static_cast<bool>(extra_[i])});
+    }
+    // What belongs to no instruction at all is charged to the one before it.
+    std::uint32_t last = kNone;
+    for (const BlockOp& op : out.ops) {
+      if (last == kNone && op.pc != kNone) last = op.pc;
+    }
+    for (BlockOp& op : out.ops) {
+      if (op.pc == kNone) op.pc = last;
+      last = op.pc;
+    }
+    return out;
+  }
+
+  const std::vector<Instruction>& ptx_;
+  std::span<const BasicBlock> blocks_;
+  std::span<const MachineOp> code_;
+  std::vector<std::uint32_t> piece_, pc_;  // by machine instruction
+  std::vector<int> depth_;                 // by machine instruction: loops around it
+  std::vector<int> ptx_depth_;             // by basic block
+  std::vector<bool> extra_, rare_;         // by machine instruction
+  std::uint32_t pieces_ = 0;
+  std::vector<std::vector<std::uint32_t>> by_block_;
+  std::vector<std::vector<Version>> versions_;
+};
+
+}  // namespace
+
+std::optional<Operation> single_operation(const Instruction& in) {
+  switch (ptx::info(in.opcode).form) {
+    case Form::load:
+    case Form::store:
+    case Form::matrix_load:
+    case Form::async_copy:
+      if (is_memory(in)) return Operation{Unit::memory, Class::memory};
+      return std::nullopt;
+    case Form::shuffle:
+      return Operation{Unit::memory, Class::shuffle};
+    case Form::matrix_multiply:
+      return Operation{Unit::tensor, Class::other};
+    case Form::alu:
+      break;
+    default:
+      return std::nullopt;
+  }
+  using ptx::Opcode;
+  const bool single = in.opcode == Opcode::Add || in.opcode == Opcode::Mul || in.opcode == Opcode::Fma;
+  if (!single) return std::nullopt;
+  if (in.type == Type::f32) return Operation{Unit::fp32, Class::other};
+  if (in.type == Type::f64) return Operation{Unit::fp64, Class::other};
+  if ((ptx::bit(in.type) & ptx::kHalf) != 0) return Operation{Unit::half, Class::other};
+  return std::nullopt;
+}
+
+Operation operation_info(std::uint16_t operation) { return kOperationTable[operation % kOperations]; }
+
+FoundCode find_block_code(const ptx::Function& function, std::span<const BasicBlock> blocks,
+                          std::span<const MachineOp> code) {
+  return CodeMap(function, blocks, code).run();
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,23 @@
+#include "common/vgpu/trace/counters.h"
+
+namespace roofwalk::vgpu {
+
+void Site::add(const Site& other) {
+  requests += other.requests;
+  sectors += other.sectors;
+  lines += other.lines;
+  hit_sectors += other.hit_sectors;
+  l2_read_sectors += other.l2_read_sectors;
+  l2_write_sectors += other.l2_write_sectors;
+  l2_hit_sectors += other.l2_hit_sectors;
+  served_by_l1 += other.served_by_l1;
+  served_by_l2 += other.served_by_l2;
+  served_by_dram += other.served_by_dram;
+  bytes += other.bytes;
+  wavefronts += other.wavefronts;
+  conflicts += other.conflicts;
+  predicated_off += other.predicated_off;
+  divergent += other.divergent;
+}
+
+}  // namespace roofwalk::vgpu

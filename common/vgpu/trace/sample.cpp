@@ -1,0 +1,229 @@
+#include "common/vgpu/trace/sample.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "common/base/mix.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+constexpr unsigned kMostHalvings = 63;
+// Beyond, a threshold's blocks are as many as chance lets expect; to count them would take as long as to run them.
+constexpr std::uint64_t kCountedBlocks = 1u << 20;
+// Of the cost of a grid: what blocks may do that are unlike all whose traces are there. Others stand for them.
+constexpr double kUntracedShare = 0.03;
+constexpr std::size_t kMostMissing = 64;  // blocks to trace in another run
+
+TraceSize size_of(const BlockTrace& trace) {
+  TraceSize out{.bytes = trace.beside_bytes};
+  for (const WarpTrace& warp : trace.warps) {
+    out.instructions += warp.instructions;
+    out.bytes += kWarpTraceBytes + warp.blocks.size() * sizeof warp.blocks[0] +
+                 warp.outcomes.size() * sizeof warp.outcomes[0] + warp.meetings.size() * sizeof warp.meetings[0] +
+                 warp.swaps.size() * sizeof warp.swaps[0] + warp.found.size() * sizeof warp.found[0];
+  }
+  return out;
+}
+
+template <class Note>
+void sort_by_outcome(std::vector<Note>& notes) {
+  std::stable_sort(notes.begin(), notes.end(), [](const Note& a, const Note& b) { return a.outcome < b.outcome; });
+}
+
+// Leaves out writes of flags that nobody waits for.
+void drop_unseen(BlockTrace& block) {
+  std::vector<bool> seen;
+  const auto see = [&](std::uint32_t number) {
+    if (seen.size() <= number) seen.resize(number + 1);
+    seen[number] = true;
+  };
+  const auto is_seen = [&](std::uint32_t number) { return number < seen.size() && seen[number]; };
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> follows;  // what follows, what it follows
+  for (const WarpTrace& warp : block.warps) {
+    std::uint32_t arrives = 0;
+    for (auto at = warp.meetings.rbegin(); at != warp.meetings.rend(); ++at) {
+      if (at->kind == Meeting::Kind::waits) see(at->number);
+      if (at->kind == Meeting::Kind::arrives) arrives = at->number;
+      if (at->kind == Meeting::Kind::follows) follows.emplace_back(arrives, at->number);
+    }
+  }
+  std::sort(follows.begin(), follows.end(), std::greater<>());  // what comes later has a greater number
+  for (const auto& [later, earlier] : follows) {
+    if (is_seen(later)) see(earlier);
+  }
+  for (WarpTrace& warp : block.warps) {
+    bool arrives = false;
+    const auto unseen = [&](const Meeting& meeting) {
+      if (meeting.kind == Meeting::Kind::arrives) arrives = is_seen(meeting.number);
+      return meeting.kind != Meeting::Kind::waits && !arrives;
+    };
+    const auto end = std::remove_if(warp.meetings.rbegin(), warp.meetings.rend(), unseen);
+    warp.meetings.erase(warp.meetings.begin(), end.base());
+  }
+}
+
+}  // namespace
+
+Sample::Sample(const TraceLimits& limits, std::uint64_t grid_blocks, int blocks_per_sm)
+    : limits_(limits),
+      grid_blocks_(grid_blocks),
+      minimum_blocks_(static_cast<std::uint64_t>(limits.waves) * static_cast<std::uint64_t>(blocks_per_sm)),
+      ended_(limits.instructions == 0 && !limits.complete),
+      takes_any_(!ended_),
+      strata_(grid_blocks) {
+  std::sort(limits_.also.begin(), limits_.also.end());
+}
+
+std::uint64_t Sample::rank(std::uint64_t index) const { return mix(index + limits_.key); }
+
+bool Sample::keeps(std::uint64_t index) const {
+  return halvings_ == 0 || rank(index) >> (64 - halvings_) == 0 ||
+         std::binary_search(limits_.also.begin(), limits_.also.end(), index);
+}
+
+BlockTrace* Sample::start(std::uint64_t index, std::uint32_t warps) {
+  if (ended_ || !keeps(index)) return nullptr;
+  auto trace = std::make_unique<BlockTrace>();
+  trace->index = index;
+  trace->warps.resize(warps);
+  for (std::uint32_t w = 0; w < warps; ++w) {
+    WarpTrace& warp = trace->warps[w];
+    warp.block = index;
+    warp.warp = w;
+    warp.blocks.reserve(usual_blocks_);
+    warp.outcomes.reserve(usual_outcomes_);
+  }
+  return (traces_[index] = std::move(trace)).get();
+}
+
+void Sample::finish(std::uint64_t index, BlockTrace* trace, const BlockWork& work) {
+  if (!takes_any_) return;
+  strata_.add(work, index, rank(index));
+  if (trace == nullptr) return;
+  trace->work = work;
+  trace->instructions = size_of(*trace).instructions;
+  for (WarpTrace& warp : trace->warps) {
+    warp.blocks.shrink_to_fit();
+    warp.outcomes.shrink_to_fit();
+    sort_by_outcome(warp.meetings);
+    sort_by_outcome(warp.swaps);
+  }
+  const std::uint64_t recorded_bytes = size_of(*trace).bytes;
+  drop_unseen(*trace);
+  dropped_.bytes += recorded_bytes - size_of(*trace).bytes;
+  usual_blocks_ = trace->warps[0].blocks.size();
+  usual_outcomes_ = trace->warps[0].outcomes.size();
+}
+
+void Sample::count_qualifying() {
+  qualifying_.assign(65, 0);
+  if (grid_blocks_ > kCountedBlocks) {
+    for (std::size_t i = 0; i < 64; ++i) qualifying_[i] = grid_blocks_ >> i;
+    return;
+  }
+  for (std::uint64_t i = 0; i < grid_blocks_; ++i) ++qualifying_[static_cast<std::size_t>(std::countl_zero(rank(i)))];
+  std::partial_sum(qualifying_.rbegin(), qualifying_.rend(), qualifying_.rbegin());
+}
+
+bool Sample::may_halve(std::uint64_t at_least) {
+  if (halvings_ == kMostHalvings) return false;
+  if (qualifying_.empty()) count_qualifying();
+  return qualifying_[halvings_ + 1] >= at_least;
+}
+
+void Sample::drop_others() {
+  for (auto it = traces_.begin(); it != traces_.end();) {
+    if (keeps(it->first)) {
+      ++it;
+      continue;
+    }
+    const TraceSize size = size_of(*it->second);
+    dropped_.instructions += size.instructions;
+    dropped_.bytes += size.bytes;
+    dropped_last_.push_back(std::move(it->second));
+    it = traces_.erase(it);
+  }
+}
+
+bool Sample::hold_limits(const TraceSize& recorded) {
+  dropped_last_.clear();
+  bool changed = false;
+  while (!ended_ && !limits_.complete) {
+    const bool too_large = recorded.bytes - dropped_.bytes > limits_.bytes ||
+                           recorded.instructions - dropped_.instructions > limits_.most_instructions;
+    const bool too_many = recorded.instructions - dropped_.instructions > limits_.instructions;
+    if (too_large ? may_halve(1) : too_many && may_halve(minimum_blocks_)) {
+      ++halvings_;
+      drop_others();
+    } else if (too_large) {
+      ended_ = true;
+    } else {
+      break;
+    }
+    changed = true;
+  }
+  return changed;
+}
+
+GridTrace Sample::take() {
+  GridTrace out;
+  out.complete = halvings_ == 0 && !ended_;
+  for (auto& [index, trace] : traces_) {
+    for (WarpTrace& warp : trace->warps) sort_by_outcome(warp.found);            // L2's answers came late
+    if (trace->work.instructions != 0) out.blocks.push_back(std::move(*trace));  // a fault leaves some unfinished
+  }
+  traces_.clear();
+  if (limits_.complete || out.blocks.empty()) return out;
+  std::vector<BlockWork> works;
+  for (const BlockTrace& block : out.blocks) works.push_back(block.work);
+  const std::vector<std::uint32_t> places = strata_.settle(works, kUntracedShare);
+  for (std::size_t i = 0; i < places.size(); ++i) out.blocks[i].stratum = places[i];
+  out.strata = strata_.all();
+  if (!out.complete && !ended_) find_missing(out);
+  return out;
+}
+
+// Blocks of all strata without a trace, the dearest first, one of each where all that are left do too little to matter:
+// it may be the last to end. Before them the longest block, and the one that waits longest, where they run or wait far
+// longer than those that are traced.
+void Sample::find_missing(GridTrace& trace) const {
+  double all = 0, untraced = 0;
+  std::uint64_t longest = 0, longest_wait = 0;
+  std::vector<const Stratum*> without;
+  const Stratum *last = nullptr, *waiting = nullptr;
+  for (const Stratum& stratum : trace.strata) {
+    all += stratum.cost();
+    if (last == nullptr || stratum.longest_warp > last->longest_warp) last = &stratum;
+    if (waiting == nullptr || stratum.longest_wait_cycles > waiting->longest_wait_cycles) waiting = &stratum;
+    if (stratum.traced != 0) continue;
+    untraced += stratum.cost();
+    without.push_back(&stratum);
+  }
+  for (const BlockTrace& block : trace.blocks) {
+    longest = std::max(longest, block.work.longest_warp);
+    longest_wait = std::max(longest_wait, block.work.longest_wait_cycles);
+  }
+  std::stable_sort(without.begin(), without.end(), [](const auto* a, const auto* b) { return a->cost() > b->cost(); });
+  std::uint64_t room = limits_.instructions;
+  const auto ask_for = [&](std::uint64_t index, std::uint64_t instructions) {
+    if (instructions > room || trace.missing.size() == kMostMissing) return;
+    if (std::find(trace.missing.begin(), trace.missing.end(), index) != trace.missing.end()) return;
+    room -= instructions;
+    trace.missing.push_back(index);
+  };
+  if (last->longest_warp > 2 * longest) ask_for(last->longest_block, last->instructions / last->blocks);
+  if (waiting->longest_wait_cycles > 2 * longest_wait)
+    ask_for(waiting->waiting_block, waiting->instructions / waiting->blocks);
+  for (const Stratum* stratum : without) {
+    const bool is_rare = untraced <= kUntracedShare * all;
+    for (const std::uint64_t index : stratum->examples) {
+      ask_for(index, stratum->instructions / stratum->blocks);
+      if (is_rare) break;
+    }
+    untraced -= stratum->cost();
+  }
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,119 @@
+#include "common/vgpu/trace/strata.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace roofwalk::vgpu {
+namespace {
+
+// Steps of a logarithmic scale, 16 to a doubling, in whole numbers: the same on every machine.
+std::uint16_t step_of(std::uint64_t value) {
+  if (value < 16) return static_cast<std::uint16_t>(value);
+  const int above = std::bit_width(value) - 5;  // bits below the leading one and the next four
+  return static_cast<std::uint16_t>(above * 16 + static_cast<int>(value >> above));
+}
+
+void add_example(std::vector<std::uint64_t>& examples, std::vector<std::uint64_t>& ranks, std::uint64_t index,
+                 std::uint64_t rank) {
+  if (ranks.size() == Strata::kExamples && rank >= ranks.back()) return;
+  const auto at = std::upper_bound(ranks.begin(), ranks.end(), rank) - ranks.begin();
+  ranks.insert(ranks.begin() + at, rank);
+  examples.insert(examples.begin() + at, index);
+  if (ranks.size() > Strata::kExamples) ranks.pop_back(), examples.pop_back();
+}
+
+}  // namespace
+
+Strata::Key Strata::key_of(const BlockWork& work) const {
+  const auto step = [this](std::uint64_t value, unsigned times = 1) {
+    return static_cast<std::uint16_t>(step_of(value) >> times * halvings_);
+  };
+  return {step(work.instructions),   step(work.longest_warp), step(work.memory),
+          step(work.latency_cycles), step(work.path[0], 2),   step(work.path[1], 2)};
+}
+
+void Strata::add(const BlockWork& work, std::uint64_t index, std::uint64_t rank) {
+  const Key key = key_of(work);
+  if (last_ == nullptr || key != last_key_) {
+    last_ = &strata_[key];
+    last_key_ = key;
+  }
+  Stratum& stratum = last_->stratum;
+  ++stratum.blocks;
+  stratum.instructions += work.instructions;
+  stratum.memory += work.memory;
+  if (work.longest_warp > stratum.longest_warp || stratum.blocks == 1) {
+    stratum.longest_warp = work.longest_warp;
+    stratum.longest_block = index;
+  }
+  if (work.longest_wait_cycles > stratum.longest_wait_cycles || stratum.blocks == 1) {
+    stratum.longest_wait_cycles = work.longest_wait_cycles;
+    stratum.waiting_block = index;
+  }
+  stratum.by_part[static_cast<std::size_t>(static_cast<double>(index) / static_cast<double>(grid_blocks_) *
+                                           static_cast<double>(kGridParts))] += 1;
+  add_example(stratum.examples, last_->ranks, index, rank);
+  if (strata_.size() > kMost) widen();
+}
+
+void Strata::merge(Entry& into, Entry&& from) {
+  Stratum& stratum = into.stratum;
+  if (stratum.blocks == 0) {
+    into = std::move(from);
+    return;
+  }
+  stratum.blocks += from.stratum.blocks;
+  stratum.instructions += from.stratum.instructions;
+  stratum.memory += from.stratum.memory;
+  if (from.stratum.longest_warp > stratum.longest_warp) {
+    stratum.longest_warp = from.stratum.longest_warp;
+    stratum.longest_block = from.stratum.longest_block;
+  }
+  if (from.stratum.longest_wait_cycles > stratum.longest_wait_cycles) {
+    stratum.longest_wait_cycles = from.stratum.longest_wait_cycles;
+    stratum.waiting_block = from.stratum.waiting_block;
+  }
+  for (std::size_t i = 0; i < kGridParts; ++i) stratum.by_part[i] += from.stratum.by_part[i];
+  for (std::size_t i = 0; i < from.ranks.size(); ++i) {
+    add_example(stratum.examples, into.ranks, from.stratum.examples[i], from.ranks[i]);
+  }
+}
+
+void Strata::widen() {
+  ++halvings_;
+  std::map<Key, Entry> wider;
+  for (auto& [key, entry] : strata_) {
+    Key half = key;
+    for (std::size_t i = 0; i < half.size(); ++i)
+      half[i] = static_cast<std::uint16_t>(half[i] >> (i < half.size() - kPaths ? 1 : 2));
+    merge(wider[half], std::move(entry));
+  }
+  strata_ = std::move(wider);
+  last_ = nullptr;
+}
+
+std::vector<std::uint32_t> Strata::settle(const std::vector<BlockWork>& traced, double untraced_share) {
+  std::vector<std::uint32_t> out(traced.size());
+  while (true) {
+    std::map<Key, std::uint32_t> places;
+    settled_.clear();
+    for (const auto& [key, entry] : strata_) {
+      places[key] = static_cast<std::uint32_t>(settled_.size());
+      settled_.push_back(entry.stratum);
+    }
+    for (std::size_t i = 0; i < traced.size(); ++i) {
+      out[i] = places.at(key_of(traced[i]));
+      ++settled_[out[i]].traced;
+    }
+    double all = 0, untraced = 0;
+    for (const Stratum& stratum : settled_) {
+      all += stratum.cost();
+      if (stratum.traced == 0) untraced += stratum.cost();
+    }
+    if (untraced <= untraced_share * all || halvings_ >= kCoarsest) return out;
+    widen();
+  }
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Whether this checkout gives the same figures as another one, both built: the JSON of every starter and solution step on
+# each machine, and of every wrong solution on classroom, to the last digit. For changes that must move no figure.
+#
+#   same_figures.sh OTHER [MACHINE...]    OTHER: the other checkout; default: all machines of this one
+#
+# Ends with 1 where anything differs, and shows the first lines of each difference. Kernels are this checkout's.
+set -euo pipefail
+
+root=$(git -C "$(dirname -- "${BASH_SOURCE[0]}")" rev-parse --show-toplevel)
+other=$(cd -- "${1:?usage: same_figures.sh OTHER [MACHINE...]}" && pwd -P)
+shift
+machines=("$@")
+if ((${#machines[@]} == 0)); then
+  for file in "$root"/common/specs/*.toml; do file=${file##*/}; machines+=("${file%.toml}"); done
+fi
+folder=$(mktemp -d "${TMPDIR:-/tmp}/roofwalk-same.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+compared=0 differing=0
+
+# figures CHECKOUT CHAPTER KERNEL MACHINE: the JSON of an attempt, without the checkout's path. Any verdict will do.
+figures() {
+  ROOFWALK_ROOT=$1 "$1/build/default/grader/roofwalk-learner" run "$2" --kernel "$3" --device "virtual:$4" \
+    --format json 2>&1 | sed "s|$1/||g; s|$root/||g" || true
+}
+
+compare() {
+  figures "$root" "$@" >"$folder/here" &
+  figures "$other" "$@" >"$folder/there"
+  wait
+  compared=$((compared + 1))
+  if ! cmp -s "$folder/here" "$folder/there"; then
+    differing=$((differing + 1))
+    printf 'DIFFERS on %s: %s\n' "$3" "${2#"$root"/}"
+    diff "$folder/there" "$folder/here" | head -n 10 || true
+  fi
+}
+
+for chapter in "$root"/chapters/*/; do
+  chapter=${chapter%/} number_and_name=${chapter##*/} name=${number_and_name#*-}
+  for machine in "${machines[@]}"; do
+    for kernel in "$chapter/kernel.cu" "$root/solutions/$number_and_name"/*.cu; do compare "$name" "$kernel" "$machine"; done
+  done
+  for kernel in "$root/tests/grader/wrong/$number_and_name"/*.cu; do compare "$name" "$kernel" classroom; done
+done
+printf '%d attempts compared with %s: %d differ\n' "$compared" "$(git -C "$other" rev-parse --short HEAD)" "$differing"
+((differing == 0))
