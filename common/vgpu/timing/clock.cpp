@@ -201,6 +201,30 @@ double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   return sum / static_cast<double>(a_round) / static_cast<double>(rounds * a_round);
 }
 
+// Cycles that simulated blocks hold places on SMs, together, as blocks do in the middle of the grid: the first round
+// starts on cold caches and all at once, so each stratum's blocks count as long as those of later rounds, if there are
+// any. `chosen`: the traces that stand for the blocks, taken in turn.
+double held_by_blocks(const ClockInput& input, const Simulation& simulation, const std::vector<std::uint32_t>& chosen,
+                      std::uint64_t a_round) {
+  struct Held {
+    double blocks = 0, first = 0, later = 0;  // blocks; those of the first round and later ones: cycles
+    double later_blocks = 0;
+  };
+  std::vector<Held> held(input.trace.strata.size());
+  for (std::size_t i = 0; i < simulation.starts().size(); ++i) {
+    Held& own = held[input.trace.blocks[chosen[i % chosen.size()]].stratum];
+    const auto cycles = static_cast<double>(simulation.ends()[i] - simulation.starts()[i]);
+    own.blocks += 1;
+    own.later_blocks += i >= a_round ? 1 : 0;
+    (i >= a_round ? own.later : own.first) += cycles;
+  }
+  double cycles = 0;
+  for (const Held& own : held) {
+    cycles += own.later_blocks == 0 ? own.first : own.later * own.blocks / own.later_blocks;
+  }
+  return cycles;
+}
+
 // When a block starts, in a grid of blocks that are alike.
 double start_of(const ClockInput& input, const BlockTrace& block, double cycles) {
   const auto places = static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
@@ -307,7 +331,13 @@ ClockReading read_clock(const ClockInput& input) {
   simulation.run();
   double cycles = simulation.end();
   if (simulated < of_grid) {
-    cycles += pace(simulation.starts(), running * slots) * static_cast<double>(of_grid - simulated);
+    // Blocks that take long may start with the first ones and end with the last: others start at a pace of their own
+    // meanwhile. In the grid there are more of those that take long, and each holds a place.
+    const std::uint64_t a_round = running * slots;
+    const double held = held_by_blocks(input, simulation, chosen, a_round);
+    cycles += pace(simulation.starts(), a_round) * static_cast<double>(of_grid - simulated);
+    cycles = std::max(
+        cycles, held / static_cast<double>(a_round) * static_cast<double>(of_grid) / static_cast<double>(simulated));
   }
   // Traces that were cut off stand for their whole blocks.
   double stand_for = 0;  // instructions of blocks that take as long as what was recorded and the rest

@@ -109,7 +109,8 @@ class Simulation {
   }
 
   double end() const { return end_; }
-  const std::vector<Cycle>& starts() const { return starts_; }
+  const std::vector<Cycle>& starts() const { return starts_; }  // of the blocks, in order
+  const std::vector<Cycle>& ends() const { return ends_; }      // beside starts
   const std::vector<WarpCycles>& waits() const { return waits_; }
   const std::vector<HeldUp>& held_up() const { return held_up_; }
   // Cycles that warps take for a PTX instruction of theirs, waits included.
@@ -181,6 +182,7 @@ class Simulation {
     instructions_ += trace.instructions;
     block.number = starts_.size();
     starts_.push_back(now);
+    ends_.push_back(now);
     ++live_blocks_;
     block.live = warps_per_block(sm);
     block.standing = 0;
@@ -879,6 +881,7 @@ class Simulation {
     sm.end = std::max(sm.end, static_cast<double>(warp.free_since));
     if (--block.live == 0) {
       --live_blocks_;
+      ends_[block.number] = warp.free_since;
       start_block(sm, block, warp.free_since);
       return;
     }
@@ -914,7 +917,7 @@ class Simulation {
   double others_ = 1;                // SMs of the machine for each that is simulated
   std::unordered_map<std::uint32_t, double> swapped_;  // of global memory, by hash: the end of a word's last swap
   SharedServer l2_, dram_;
-  std::vector<Cycle> starts_;  // of the blocks, in order
+  std::vector<Cycle> starts_, ends_;
   std::uint64_t live_blocks_ = 0;
   Cycle now_ = 0;
   double end_ = 0, lived_ = 0;  // lived_: cycles of all warps, from start to end
