@@ -1,5 +1,6 @@
 // What stands inside of a function's braces.
 #include <algorithm>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -13,16 +14,8 @@ namespace {
 
 // add.cc, sub.cc and mad.cc are addc.cc and the like that read no carry.
 Opcode setting_carry(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::Add:
-      return Opcode::Addc;
-    case Opcode::Sub:
-      return Opcode::Subc;
-    case Opcode::Mad:
-      return Opcode::Madc;
-    default:
-      return opcode;
-  }
+  const auto carry = find_opcode(std::string(info(opcode).mnemonic) + "c");
+  return carry && info(*carry).form == Form::carry ? *carry : opcode;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The dotted words after an opcode. Order matters, as it does to ptxas.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,21 +11,29 @@
 
 namespace roofwalk::ptx {
 
-constexpr unsigned rounding_bit(Rounding rounding) { return 1u << static_cast<unsigned>(rounding); }
-constexpr unsigned mode_bit(MulMode mode) { return 1u << static_cast<unsigned>(mode); }
+// Sets of roundings and of modes of products; the vocabulary of modifiers.def.
+using RoundingSet = std::uint32_t;
+using ModeSet = std::uint32_t;
+constexpr RoundingSet bit(Rounding rounding) { return RoundingSet{1} << static_cast<unsigned>(rounding); }
+constexpr ModeSet bit(MulMode mode) { return ModeSet{1} << static_cast<unsigned>(mode); }
+inline constexpr RoundingSet kNoRounding = bit(Rounding::none), kNearest = bit(Rounding::rn);
+inline constexpr RoundingSet kIeee = kNearest | bit(Rounding::rz) | bit(Rounding::rm) | bit(Rounding::rp);
+inline constexpr RoundingSet kApprox = bit(Rounding::approx), kFull = bit(Rounding::full);
+inline constexpr ModeSet kNoMode = bit(MulMode::none);
+inline constexpr ModeSet kLoHi = bit(MulMode::lo) | bit(MulMode::hi), kLoHiWide = kLoHi | bit(MulMode::wide);
+inline constexpr unsigned kFtz = 1, kSat = 2, kRelu = 4, kNan = 8, kHalfNeedsFtz = 16, kFtzIfApprox = 32;
 
-// What an arithmetic opcode may carry for some of its types. Types without a row take no modifier at all.
-struct AluForm {
-  Opcode opcode;
+// A row of modifiers.def.
+struct ArithmeticForm {
+  Modifiers modifiers;
   TypeSet types;
-  unsigned roundings = rounding_bit(Rounding::none);
-  bool ftz = false;
-  bool sat = false;
-  unsigned modes = mode_bit(MulMode::none);
-  bool relu = false;  // not together with .sat
-  bool nan = false;
+  ModeSet modes = kNoMode;
+  RoundingSet roundings = kNoRounding;
+  unsigned others = 0;
+
+  bool has(unsigned other) const { return (others & other) != 0; }
 };
-extern const std::span<const AluForm> kArithmeticForms;
+extern const std::span<const ArithmeticForm> kArithmeticForms;
 
 // Fills the fields of `instruction` (whose opcode is set) from `words`, dots included. Returns nothing where all is
 // well, else why not: an empty string where the form is merely not supported.

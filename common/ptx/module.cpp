@@ -61,12 +61,52 @@ bool is_signed(Type type) {
 
 bool is_pair(Type type) { return type == Type::f16x2 || type == Type::bf16x2; }
 
-Pipe pipe_of(const Instruction& instruction) {
-  const OpcodeInfo& row = info(instruction.opcode);
-  const bool arithmetic = row.form == Form::alu && (row.pipe == Pipe::fma || row.pipe == Pipe::imad);
-  if (arithmetic && instruction.type == Type::f64) return Pipe::fp64;
-  if (arithmetic && (bit(instruction.type) & kHalf) != 0) return Pipe::half;
-  return row.pipe;
+namespace {
+
+Type widened(Type type) {
+  switch (type) {
+    case Type::u16:
+      return Type::u32;
+    case Type::s16:
+      return Type::s32;
+    case Type::u32:
+      return Type::u64;
+    default:
+      return Type::s64;
+  }
+}
+
+Type type_of(OperandType operand, const Instruction& in) {
+  switch (operand) {
+    case OperandType::count:
+      return Type::u32;
+    case OperandType::first_factor:
+      return in.source_type;
+    case OperandType::second_factor:
+      return in.second_type;
+    case OperandType::wide:
+      return in.mul == MulMode::wide ? widened(in.type) : in.type;
+    case OperandType::own:
+    case OperandType::truth_table:
+      return in.type;
+    case OperandType::none:
+      break;
+  }
+  return Type::none;
+}
+
+}  // namespace
+
+Type type_of_result(const Instruction& in) { return type_of(info(in.opcode).operands.result, in); }
+
+Type type_of_source(const Instruction& in, std::size_t index) {
+  return type_of(info(in.opcode).operands.sources[index], in);
+}
+
+bool has_trait(const Instruction& in, TraitSet trait) { return (info(in.opcode).traits & trait) != 0; }
+
+bool computes(const Instruction& in, TraitSet what) {
+  return info(in.opcode).form == Form::alu && info(in.opcode).traits == what;
 }
 
 bool same_parameters(const std::vector<Variable>& a, const std::vector<Variable>& b) {

@@ -9,116 +9,9 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/ptx/opcodes.h"
 
 namespace roofwalk::ptx {
-
-enum class Type : std::uint8_t {
-  none,
-  pred,
-  b8,
-  b16,
-  b32,
-  b64,
-  b128,
-  u8,
-  u16,
-  u32,
-  u64,
-  s8,
-  s16,
-  s32,
-  s64,
-  f16,
-  f16x2,
-  bf16,
-  bf16x2,
-  tf32,  // 19 bits in 32: operands of matrix products
-  f32,
-  f64
-};
-int size_bytes(Type type);  // 0 for none and pred
-std::string_view type_name(Type type);
-bool is_float(Type type);
-bool is_signed(Type type);
-bool is_pair(Type type);  // two 16-bit floats in 32 bits
-
-// Sets of types, one bit a Type; the vocabulary of opcodes.def.
-using TypeSet = std::uint32_t;
-constexpr TypeSet bit(Type type) { return TypeSet{1} << static_cast<unsigned>(type); }
-inline constexpr TypeSet kNone = bit(Type::none), kPred = bit(Type::pred);
-inline constexpr TypeSet kB8 = bit(Type::b8), kB16 = bit(Type::b16), kB32 = bit(Type::b32), kB64 = bit(Type::b64);
-inline constexpr TypeSet kU8 = bit(Type::u8), kU16 = bit(Type::u16), kU32 = bit(Type::u32), kU64 = bit(Type::u64);
-inline constexpr TypeSet kS8 = bit(Type::s8), kS16 = bit(Type::s16), kS32 = bit(Type::s32), kS64 = bit(Type::s64);
-inline constexpr TypeSet kF16 = bit(Type::f16), kF32 = bit(Type::f32), kF64 = bit(Type::f64);
-inline constexpr TypeSet kF16x2 = bit(Type::f16x2), kBf16 = bit(Type::bf16), kBf16x2 = bit(Type::bf16x2);
-inline constexpr TypeSet kHalf = kF16 | kF16x2 | kBf16 | kBf16x2;
-inline constexpr TypeSet kTf32 = bit(Type::tf32);
-inline constexpr TypeSet kOfOperations = kBf16 | kBf16x2 | kTf32;  // neither registers nor variables have these
-inline constexpr TypeSet kInt = kU16 | kS16 | kU32 | kS32 | kU64 | kS64;
-inline constexpr TypeSet kBits = kB16 | kB32 | kB64;
-inline constexpr TypeSet kNumber = kU8 | kS8 | kInt | kF16 | kBf16 | kF32 | kF64;
-inline constexpr TypeSet kAnyRegister = kPred | kBits | kInt | kF32 | kF64;
-inline constexpr TypeSet kMemory = kB8 | kU8 | kS8 | kBits | kInt | kF16 | kF32 | kF64;
-inline constexpr TypeSet kAtomic = kBits | kU32 | kS32 | kU64 | kS64 | kF16 | kF16x2 | kF32 | kF64;
-inline constexpr TypeSet kFragment = kF16 | kBf16 | kTf32 | kF32 | kF64 | kU8 | kS8 | kS32;
-
-enum class Pipe : std::uint8_t { fma, half, alu, imad, fp64, special, tensor, lsu, control };
-
-enum class Form : std::uint8_t {
-  alu,
-  convert,
-  cvta,
-  move,
-  select,
-  compare,
-  set,
-  carry,
-  load,
-  store,
-  matrix_load,
-  matrix_multiply,
-  fragment_load,
-  fragment_store,
-  async_copy,
-  atomic,
-  reduction,
-  branch,
-  indexed_branch,
-  barrier,
-  call,
-  leave,
-  trap,
-  fence,
-  prefetch,
-  cache_policy,
-  shuffle,
-  vote,
-  active_mask,
-  warp_reduce,
-  warp_match,
-  space_query,
-  sleep,
-  mbarrier
-};
-
-enum class Opcode : std::uint8_t {
-#define PTX_ALU(Id, ...) Id,
-#define PTX_OP(Id, ...) Id,
-#include "common/ptx/opcodes.def"
-#undef PTX_ALU
-#undef PTX_OP
-};
-
-struct OpcodeInfo {
-  std::string_view mnemonic;
-  TypeSet types;
-  Form form;
-  int sources;  // Form::alu only
-  Pipe pipe;
-  int flops;  // a lane, floating types only
-};
-const OpcodeInfo& info(Opcode opcode);
-std::vector<Opcode> all_opcodes();
 
 enum class Space : std::uint8_t { generic, param, global, shared, local, constant };
 enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rna, rni, rzi, rmi, rpi, approx, full };
@@ -275,8 +168,12 @@ struct Instruction {
   int location = -1;  // into Module::locations, -1 unknown
 };
 
-// What issues the instruction: its opcode's pipe, but for arithmetic of doubles and of 16-bit floats.
-Pipe pipe_of(const Instruction& instruction);
+bool has_trait(const Instruction& instruction, TraitSet trait);
+// Whether it is arithmetic that is just this of its sources: `computes(in, kMultiplies | kAdds)`.
+bool computes(const Instruction& instruction, TraitSet what);
+// Of arithmetic: the types that its row gives its result and its sources, which are numbered from 0.
+Type type_of_result(const Instruction& instruction);
+Type type_of_source(const Instruction& instruction, std::size_t index);
 
 struct Register {
   std::string name;  // "%rd4"; inner scopes may repeat a name

@@ -8,15 +8,25 @@
 namespace roofwalk::ptx {
 namespace {
 
-using P = Pipe;
 using F = Form;
+using C = CostClass;
+using M = Modifiers;
 constexpr OpcodeInfo kRows[] = {
-#define PTX_ALU(Id, mnemonic, types, sources, pipe, flops, semantics) \
-  {mnemonic, types, F::alu, sources, P::pipe, flops},
-#define PTX_OP(Id, mnemonic, types, form, pipe) {mnemonic, types, F::form, 0, P::pipe, 0},
+#define PTX_ALU(Id, mnemonic, types, operands, modifiers, units, cost, flops, traits, semantics) \
+  {mnemonic, types, F::alu, Units::units, traits, operands, M::modifiers, C::cost, flops},
+#define PTX_OP(Id, mnemonic, types, form, units, traits) \
+  {mnemonic, types, F::form, Units::units, traits, {}, M::none, C::plain, 0},
 #include "common/ptx/opcodes.def"
 #undef PTX_ALU
 #undef PTX_OP
+};
+
+using U = Unit;
+constexpr UnitsInfo kUnits[] = {
+#define PTX_UNITS(name, of_f32, of_half, of_f64, of_others, besides, words) \
+  {U::of_f32, U::of_half, U::of_f64, U::of_others, besides, words},
+#include "common/ptx/units.def"
+#undef PTX_UNITS
 };
 
 constexpr RefusedInstruction kRefused[] = {
@@ -49,6 +59,15 @@ std::vector<Opcode> all_opcodes() {
   std::vector<Opcode> opcodes;
   for (std::size_t row = 0; row < std::size(kRows); ++row) opcodes.push_back(static_cast<Opcode>(row));
   return opcodes;
+}
+
+const UnitsInfo& info(Units units) { return kUnits[static_cast<std::size_t>(units)]; }
+
+Unit unit_of(Units units, Type type) {
+  const UnitsInfo& row = info(units);
+  if (type == Type::f32) return row.of_f32;
+  if (type == Type::f64) return row.of_f64;
+  return (bit(type) & kHalf) != 0 ? row.of_half : row.of_others;
 }
 
 std::optional<Opcode> find_opcode(std::string_view word) {

@@ -37,8 +37,8 @@ void Parser::operands(Instruction& made) {
 
 // A function's inputs cannot be written nor its results read, by name; the .param variables of its calls can be both.
 void Parser::check_parameter_access(const Instruction& made) const {
-  const bool writes = made.opcode == Opcode::St;
-  if (!writes && made.opcode != Opcode::Ld) return;
+  const bool writes = info(made.opcode).form == Form::store;
+  if (!writes && info(made.opcode).form != Form::load) return;
   const std::string& name = made.operands[writes ? 0 : 1].symbol;
   const auto found = passable_.find(name);
   if (found == passable_.end() || found->second.role == Passed::Role::local) return;

@@ -1,5 +1,9 @@
 #include "common/ptx/supported.h"
 
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,162 +24,111 @@ std::string types_text(TypeSet types) {
   return names.empty() ? "" : fmt::format("`{}`", fmt::join(names, " "));
 }
 
-// Where types or operands decide, all of its units. common/vgpu/timing/instruction_cost.cpp decides; a test compares
-// the two.
-std::string_view issued_by(const OpcodeInfo& row) {
-  if (row.form == Form::convert) {
-    return "special function lanes between floats and integers; FP64 lanes for `.f64`; else integer lanes or FP16 "
-           "lanes";
-  }
-  if (row.form == Form::compare) return "integer lanes; FP64 lanes for `.f64`";
-  if (row.form == Form::move) return "integer lanes; special function lanes for special registers";
-  if (row.form == Form::load) return "loads and stores; indexed constants for `.const` with a register";
-  if (row.form == Form::async_copy) return "loads and stores; control for groups";
-  if ((row.form == Form::alu || row.form == Form::set) && row.pipe == Pipe::alu && (row.types & kHalf) != 0) {
-    return "integer lanes; FP16 lanes for 16-bit floats";
-  }
-  switch (row.pipe) {
-    case Pipe::fma:
-      return "FP32, FP16 or FP64 lanes; integer lanes";
-    case Pipe::half:
-      return "FP16 lanes";
-    case Pipe::alu:
-      return "integer lanes";
-    case Pipe::imad:
-      return "FP32, FP16 or FP64 lanes; integer multipliers";
-    case Pipe::fp64:
-      return "FP64 lanes";
-    case Pipe::special:
-      return "special function lanes";
-    case Pipe::tensor:
-      return "tensor cores";
-    case Pipe::lsu:
-      return "loads and stores";
-    case Pipe::control:
-      return "control";
-  }
-  return "";
+// Instructions with a shape of their own: what may stand behind the mnemonic. `{a,b}`: one of them; `[c]`: or nothing.
+struct Shape {
+  Form form;
+  std::string_view written_as;
+};
+constexpr Shape kShapes[] = {
+    {Form::convert,
+     "`[.rn .rz .rm .rp .rna .rni .rzi .rmi .rpi][.ftz][.sat][.relu][.satfinite].to.from`; to `.f16x2` and "
+     "`.bf16x2` from two `.f32`"},
+    {Form::cvta, "`[.to].{global,shared,local,const,param}.u64`"},
+    {Form::move, "`.type`; vectors of two or four pack and unpack; reads special registers"},
+    {Form::select, "`.type`"},
+    {Form::compare,
+     "`.comparison[.{and,or,xor}][.ftz].type`; of pairs two predicates, of others the second is the opposite"},
+    {Form::set, "`.comparison.to.from` of floats"},
+    {Form::carry,
+     "a sum or difference that reads the carry flag; `.cc` sets it, which `add`, `sub` and `mad` can as well; "
+     "`madc` with `.lo .hi`"},
+    {Form::load, "`[.weak .volatile .relaxed.scope .acquire.scope][.space][.cache hints][.v2 .v4].type`"},
+    {Form::store, "`[.weak .volatile .relaxed.scope .release.scope][.space][.cache hints][.v2 .v4].type`"},
+    {Form::matrix_load, "`.sync.aligned.m8n8.{x1,x2,x4}[.trans].shared.b16`"},
+    {Form::matrix_multiply,
+     "`.f16` sums in `.f16` and `.f32`; `.bf16` and `.tf32` in `.f32`; `.s8` and `.u8` in `.s32` "
+     "`[.satfinite]`; `.f64`"},
+    {Form::fragment_load, "`.{a,b,c}.sync.aligned.{row,col}.shape[.space].type`, with a distance or without"},
+    {Form::fragment_store, "`.d.sync.aligned.{row,col}.shape[.space].type`, with a distance or without"},
+    {Form::async_copy,
+     "`.async.{ca,cg}.shared.global` of 4, 8 or 16 bytes, the rest zeros; `.commit_group`, `.wait_group`, "
+     "`.wait_all`"},
+    {Form::atomic, "`[.order][.scope][.space].operation[.noftz].type`"},
+    {Form::reduction, "`[.order][.scope][.space].operation[.noftz].type`"},
+    {Form::branch, "`[.uni]` to a label"},
+    {Form::indexed_branch, "`[.uni]` by a register, to a label of a table of `.branchtargets`"},
+    {Form::barrier,
+     "`.sync`, `.arrive`, `.red.popc.u32`, `.red.{and,or}.pred`, numbers 0 to 15, with a count of threads or "
+     "without; `bar.warp.sync`"},
+    {Form::call,
+     "`[.uni]` of a named function, itself included, or through a register, with a `.callprototype` or "
+     "`.calltargets`; `vprintf`, `__assertfail`"},
+    {Form::fence, "every scope"},
+    {Form::prefetch, "`[.space].{L1,L2}`: changes nothing, costs an instruction"},
+    {Form::cache_policy, "`.fractional.L2::...b64`: makes a policy that changes nothing"},
+    {Form::shuffle, "`.sync.{up,down,bfly,idx}.b32`"},
+    {Form::vote, "`.sync.{all,any,uni}.pred`, `.sync.ballot.b32`"},
+    {Form::active_mask, "`.b32`"},
+    {Form::warp_reduce, "`.sync.{add,min,max}` of numbers, `.sync.{and,or,xor}` of bits"},
+    {Form::warp_match, "`.{any,all}.sync`"},
+    {Form::space_query, "`.space`"},
+    {Form::sleep, "`.u32`"},
+    {Form::mbarrier,
+     "`.init`, `.inval`, `.arrive[.noComplete]`, `.arrive_drop[.noComplete]`, "
+     "`.{test_wait,try_wait}[.parity]`, "
+     "`.pending_count`, in shared memory"},
+};
+
+std::string_view written_as(Form form) {
+  const auto* const found =
+      std::find_if(std::begin(kShapes), std::end(kShapes), [&](const Shape& shape) { return shape.form == form; });
+  return found == std::end(kShapes) ? "" : found->written_as;
 }
 
-// Instructions with a shape of their own: what may stand behind the mnemonic. `{a,b}`: one of them; `[c]`: or nothing.
-std::string_view written_as(Form form) {
-  switch (form) {
-    case Form::alu:
-      return "";
-    case Form::convert:
-      return "`[.rn .rz .rm .rp .rna .rni .rzi .rmi .rpi][.ftz][.sat][.relu][.satfinite].to.from`; to `.f16x2` and "
-             "`.bf16x2` from two `.f32`";
-    case Form::cvta:
-      return "`[.to].{global,shared,local,const,param}.u64`";
-    case Form::move:
-      return "`.type`; vectors of two or four pack and unpack; reads special registers";
-    case Form::select:
-      return "`.type`";
-    case Form::compare:
-      return "`.comparison[.{and,or,xor}][.ftz].type`; of pairs two predicates, of others the second is the opposite";
-    case Form::set:
-      return "`.comparison.to.from` of floats";
-    case Form::carry:
-      return "a sum or difference that reads the carry flag; `.cc` sets it, which `add`, `sub` and `mad` can as well; "
-             "`madc` with `.lo .hi`";
-    case Form::load:
-      return "`[.weak .volatile .relaxed.scope .acquire.scope][.space][.cache hints][.v2 .v4].type`";
-    case Form::store:
-      return "`[.weak .volatile .relaxed.scope .release.scope][.space][.cache hints][.v2 .v4].type`";
-    case Form::matrix_load:
-      return "`.sync.aligned.m8n8.{x1,x2,x4}[.trans].shared.b16`";
-    case Form::matrix_multiply:
-      return "`.f16` sums in `.f16` and `.f32`; `.bf16` and `.tf32` in `.f32`; `.s8` and `.u8` in `.s32` "
-             "`[.satfinite]`; `.f64`";
-    case Form::fragment_load:
-      return "`.{a,b,c}.sync.aligned.{row,col}.shape[.space].type`, with a distance or without";
-    case Form::fragment_store:
-      return "`.d.sync.aligned.{row,col}.shape[.space].type`, with a distance or without";
-    case Form::async_copy:
-      return "`.async.{ca,cg}.shared.global` of 4, 8 or 16 bytes, the rest zeros; `.commit_group`, `.wait_group`, "
-             "`.wait_all`";
-    case Form::atomic:
-    case Form::reduction:
-      return "`[.order][.scope][.space].operation[.noftz].type`";
-    case Form::branch:
-      return "`[.uni]` to a label";
-    case Form::indexed_branch:
-      return "`[.uni]` by a register, to a label of a table of `.branchtargets`";
-    case Form::barrier:
-      return "`.sync`, `.arrive`, `.red.popc.u32`, `.red.{and,or}.pred`, numbers 0 to 15, with a count of threads or "
-             "without; `bar.warp.sync`";
-    case Form::call:
-      return "`[.uni]` of a named function, itself included, or through a register, with a `.callprototype` or "
-             "`.calltargets`; `vprintf`, `__assertfail`";
-    case Form::leave:
-    case Form::trap:
-      return "";
-    case Form::fence:
-      return "every scope";
-    case Form::prefetch:
-      return "`[.space].{L1,L2}`: changes nothing, costs an instruction";
-    case Form::cache_policy:
-      return "`.fractional.L2::...b64`: makes a policy that changes nothing";
-    case Form::shuffle:
-      return "`.sync.{up,down,bfly,idx}.b32`";
-    case Form::vote:
-      return "`.sync.{all,any,uni}.pred`, `.sync.ballot.b32`";
-    case Form::active_mask:
-      return "`.b32`";
-    case Form::warp_reduce:
-      return "`.sync.{add,min,max}` of numbers, `.sync.{and,or,xor}` of bits";
-    case Form::warp_match:
-      return "`.{any,all}.sync`";
-    case Form::space_query:
-      return "`.space`";
-    case Form::sleep:
-      return "`.u32`";
-    case Form::mbarrier:
-      return "`.init`, `.inval`, `.arrive[.noComplete]`, `.arrive_drop[.noComplete]`, "
-             "`.{test_wait,try_wait}[.parity]`, "
-             "`.pending_count`, in shared memory";
+template <class Value>
+std::string words_of(std::span<const Name<Value>> names, std::uint32_t set) {
+  std::vector<std::string_view> words;
+  for (const Name<Value>& name : names) {
+    if ((set & bit(name.value)) != 0) words.push_back(name.word);
   }
-  return "";
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
 // ".rn .rz .rm .rp, .ftz, .sat for .f32"
-std::string modifiers_text(Opcode opcode) {
-  std::vector<std::string> parts;
-  for (const AluForm& form : kArithmeticForms) {
-    if (form.opcode != opcode) continue;
-    std::vector<std::string> words;
-    std::string roundings, modes;
-    for (const Name<Rounding>& rounding : kRoundingNames) {
-      if ((form.roundings & rounding_bit(rounding.value)) != 0)
-        roundings += (roundings.empty() ? "" : " ") + std::string(rounding.word);
-    }
-    for (const Name<MulMode>& mode : kMulModeNames) {
-      if ((form.modes & mode_bit(mode.value)) != 0) modes += (modes.empty() ? "" : " ") + std::string(mode.word);
-    }
-    if (!modes.empty()) words.push_back(modes);
-    if (!roundings.empty()) words.push_back(roundings);
-    if (form.ftz) words.emplace_back(".ftz");
-    if (form.sat) words.emplace_back(form.modes == mode_bit(MulMode::none) ? ".sat" : ".hi.sat");
-    if (form.relu) words.emplace_back(".relu");
-    if (form.nan) words.emplace_back(".NaN");
-    parts.push_back(fmt::format("`{}` for {}", fmt::join(words, ", "), types_text(form.types)));
+std::string form_text(const ArithmeticForm& form) {
+  std::vector<std::string> words;
+  for (const std::string& each : {words_of(kMulModeNames, form.modes), words_of(kRoundingNames, form.roundings)}) {
+    if (!each.empty()) words.push_back(each);
   }
-  switch (opcode) {
-    case Opcode::Shf:
+  if (form.has(kFtz)) words.emplace_back(".ftz");
+  if (form.has(kSat)) words.emplace_back(form.modes == kNoMode ? ".sat" : ".hi.sat");
+  if (form.has(kRelu)) words.emplace_back(".relu");
+  if (form.has(kNan)) words.emplace_back(".NaN");
+  return fmt::format("`{}` for {}", fmt::join(words, ", "), types_text(form.types));
+}
+
+std::string modifiers_text(Modifiers modifiers) {
+  switch (modifiers) {
+    case Modifiers::funnel_shift:
       return "`{.l,.r}{.wrap,.clamp}`";
-    case Opcode::Bmsk:
+    case Modifiers::bit_mask:
       return "`.clamp .wrap`";
-    case Opcode::Prmt:
+    case Modifiers::permute:
       return "`.f4e .b4e .rc8 .ecl .ecr .rc16`, behind the type";
-    case Opcode::Bfind:
+    case Modifiers::find:
       return "`.shiftamt`";
-    case Opcode::Dp4a:
+    case Modifiers::dot:
       return "the types of both factors";
-    case Opcode::Dp2a:
+    case Modifiers::dot_of_halves:
       return "`.lo .hi`, the types of both factors";
     default:
-      return fmt::format("{}", fmt::join(parts, "; "));
+      break;
   }
+  std::vector<std::string> parts;
+  for (const ArithmeticForm& form : kArithmeticForms) {
+    if (form.modifiers == modifiers) parts.push_back(form_text(form));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 }  // namespace
@@ -200,8 +153,9 @@ Every instruction may stand behind a predicate. FLOPs are counted for floats onl
   for (const Opcode opcode : all_opcodes()) {
     const OpcodeInfo& row = info(opcode);
     if (row.form != Form::alu) continue;
-    page += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.mnemonic, types_text(row.types), modifiers_text(opcode),
-                        row.flops == 0 ? "" : std::to_string(row.flops), issued_by(row));
+    page += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.mnemonic, types_text(row.types),
+                        modifiers_text(row.modifiers), row.flops == 0 ? "" : std::to_string(row.flops),
+                        info(row.units).words);
   }
   page += R"(
 ## Memory, matrices, control
@@ -213,7 +167,7 @@ Every instruction may stand behind a predicate. FLOPs are counted for floats onl
     const OpcodeInfo& row = info(opcode);
     if (row.form == Form::alu) continue;
     page += fmt::format("| `{}` | {} | {} | {} |\n", row.mnemonic, types_text(row.types), written_as(row.form),
-                        issued_by(row));
+                        info(row.units).words);
   }
   page += R"(
 ## What PTX leaves open, and what happens here

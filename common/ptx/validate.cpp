@@ -1,10 +1,9 @@
 #include "common/ptx/validate.h"
 
-#include <array>
-
 #include <fmt/format.h>
 
 #include "common/ptx/refusal.h"
+#include "common/ptx/signature.h"
 
 namespace roofwalk::ptx {
 namespace {
@@ -22,314 +21,6 @@ bool register_holds(Type declared, Type wanted) {
   if (declared == Type::pred || wanted == Type::pred) return false;
   if (is_float(wanted) && size_bytes(declared) != size_bytes(wanted) && is_float(declared)) return false;
   return size_bytes(declared) >= size_bytes(wanted) && same_kind(declared, wanted);
-}
-
-struct Slot {
-  enum class Role : std::uint8_t { destination, source, predicate, address };
-  Role role = Role::source;
-  Type type = Type::none;
-  bool wider = false;            // a wider register will do
-  int elements = 0;              // in braces; 0: none
-  bool sink = false;             // `_` will do
-  Space space = Space::generic;  // of an address
-  bool number = false;           // nothing but a number will do
-};
-
-struct Signature {
-  std::array<Slot, 7> slots{};
-  std::size_t count = 0;
-
-  void add(Slot slot) { slots[count++] = slot; }
-  void destination(Type type) { add({Slot::Role::destination, type}); }
-  void source(Type type) { add({Slot::Role::source, type}); }
-  void predicate() { add({Slot::Role::predicate, Type::pred}); }
-  void number() { add({.type = Type::u32, .number = true}); }
-  void address(Space space) { add({.role = Slot::Role::address, .space = space}); }
-};
-
-Type widened(Type type) {
-  switch (type) {
-    case Type::u16:
-      return Type::u32;
-    case Type::s16:
-      return Type::s32;
-    case Type::u32:
-      return Type::u64;
-    default:
-      return Type::s64;
-  }
-}
-
-// The type of source number `index`, from 0: the instruction's, but for shift amounts, bit positions and wide sums.
-Type alu_source_type(const Instruction& i, int index) {
-  switch (i.opcode) {
-    case Opcode::Shl:
-    case Opcode::Shr:
-      return index == 1 ? Type::u32 : i.type;
-    case Opcode::Shf:
-      return index == 2 ? Type::u32 : i.type;
-    case Opcode::Dp2a:
-    case Opcode::Dp4a:
-      return index == 0 ? i.source_type : index == 1 ? i.second_type : i.type;
-    case Opcode::Bfe:
-      return index >= 1 ? Type::u32 : i.type;
-    case Opcode::Bfi:
-      return index >= 2 ? Type::u32 : i.type;
-    case Opcode::Mad:
-      return index == 2 && i.mul == MulMode::wide ? widened(i.type) : i.type;
-    default:
-      return i.type;
-  }
-}
-
-Type alu_result_type(const Instruction& i) {
-  if (i.opcode == Opcode::Clz || i.opcode == Opcode::Popc || i.opcode == Opcode::Bfind) return Type::u32;
-  return i.mul == MulMode::wide ? widened(i.type) : i.type;
-}
-
-void add_barrier(Signature& s, const Instruction& i) {
-  switch (i.barrier) {
-    case BarrierMode::red_popc:
-    case BarrierMode::red_and:
-    case BarrierMode::red_or:
-      s.destination(i.type);
-      s.source(Type::u32);
-      if (i.operands.size() > 3) s.source(Type::u32);
-      s.predicate();
-      return;
-    case BarrierMode::arrive:
-      s.source(Type::u32);
-      s.source(Type::u32);
-      return;
-    default:
-      s.source(Type::u32);
-      if (i.barrier == BarrierMode::sync && i.operands.size() > 1) s.source(Type::u32);
-  }
-}
-
-constexpr int kWarpLanes = 32;
-constexpr int kWmmaHalves = 16 * kWarpLanes;
-
-int braced(int elements) { return elements > 1 ? elements : 0; }
-
-// The register that holds a factor or sum, and how many of a matrix's elements.
-Type held_in(Type element) {
-  switch (element) {
-    case Type::f16:
-      return Type::f16x2;
-    case Type::bf16:
-      return Type::bf16x2;
-    case Type::s8:
-    case Type::u8:
-      return Type::b32;
-    default:
-      return element;
-  }
-}
-int registers_of(int elements, Type element) {
-  return elements / kWarpLanes / (size_bytes(held_in(element)) / size_bytes(element));
-}
-
-// d, a, b, c: each lane holds its share of the matrices, narrow elements several to a register. Of wmma's f16 factors
-// it holds 16, whatever the shape: some of them twice.
-void add_matrices(Signature& s, const Instruction& i) {
-  const MatrixShape shape = i.shape;
-  const auto add = [&](Slot::Role role, int elements, Type type) {
-    s.add({role, held_in(type), false, registers_of(elements, type), role == Slot::Role::destination});
-  };
-  const auto add_factor = [&](int elements, Type type) {
-    const bool twice = i.opcode == Opcode::WmmaMma && type == Type::f16;
-    add(Slot::Role::source, twice ? kWmmaHalves : elements, type);
-  };
-  add(Slot::Role::destination, shape.m * shape.n, i.type);
-  add_factor(shape.m * shape.k, i.source_type);
-  add_factor(shape.k * shape.n, i.second_type);
-  add(Slot::Role::source, shape.m * shape.n, i.sum_type);
-}
-
-// A fragment in braces and where its matrix lies, with how far its rows or columns are apart where that is said.
-void add_fragment(Signature& s, const Instruction& i) {
-  const bool is_factor = i.fragment == Fragment::a || i.fragment == Fragment::b;
-  const int rows = i.fragment == Fragment::b ? i.shape.k : i.shape.m;
-  const int columns = i.fragment == Fragment::a ? i.shape.k : i.shape.n;
-  const bool twice = is_factor && i.type == Type::f16;
-  const int registers = registers_of(twice ? kWmmaHalves : rows * columns, i.type);
-  const bool is_store = i.opcode == Opcode::WmmaStore;
-  if (is_store) s.address(i.space);
-  s.add({is_store ? Slot::Role::source : Slot::Role::destination, held_in(i.type), false, registers, !is_store});
-  if (!is_store) s.address(i.space);
-  if (i.operands.size() > 2) s.source(Type::u32);
-}
-
-void add_async_copy(Signature& s, const Instruction& i) {
-  if (i.async == AsyncMode::wait_group) s.number();
-  if (i.async == AsyncMode::mbarrier_arrive) s.address(i.space);
-  if (i.async != AsyncMode::copy) return;
-  s.address(Space::shared);
-  s.address(Space::global);
-  s.number();
-  if (i.operands.size() > (i.has_policy ? 4u : 3u)) s.source(Type::u32);
-}
-
-void add_mbarrier(Signature& s, const Instruction& i) {
-  switch (i.mbarrier) {
-    case MbarrierMode::init:
-      s.address(i.space);
-      s.source(Type::u32);
-      break;
-    case MbarrierMode::inval:
-      s.address(i.space);
-      break;
-    case MbarrierMode::arrive:
-    case MbarrierMode::arrive_drop:
-      s.add({Slot::Role::destination, Type::b64, false, 0, true});
-      s.address(i.space);
-      if (i.needs_count || i.operands.size() > 2) s.source(Type::u32);
-      break;
-    case MbarrierMode::test_wait:
-    case MbarrierMode::try_wait:
-      s.destination(Type::pred);
-      s.address(i.space);
-      s.source(i.parity ? Type::u32 : Type::b64);
-      if (i.mbarrier == MbarrierMode::try_wait && i.operands.size() > 3) s.source(Type::u32);
-      break;
-    case MbarrierMode::pending_count:
-      s.destination(Type::u32);
-      s.source(Type::b64);
-      break;
-    case MbarrierMode::none:
-      break;
-  }
-}
-
-Signature signature_of(const Instruction& i) {
-  using Role = Slot::Role;
-  Signature s;
-  const OpcodeInfo& row = info(i.opcode);
-  switch (row.form) {
-    case Form::alu:
-      s.destination(alu_result_type(i));
-      for (int source = 0; source < row.sources; ++source) s.source(alu_source_type(i, source));
-      break;
-    case Form::carry:
-      s.destination(i.type);
-      for (int source = 0; source < (i.opcode == Opcode::Madc ? 3 : 2); ++source) s.source(i.type);
-      break;
-    case Form::convert:
-      s.add({Role::destination, i.type, !is_pair(i.type) && i.type != Type::bf16});
-      s.add({Role::source, i.source_type, i.source_type != Type::bf16});
-      if (is_pair(i.type)) s.add({Role::source, i.source_type, true});
-      break;
-    case Form::cvta:
-    case Form::move:
-      s.destination(i.type);
-      s.source(i.type);
-      break;
-    case Form::select:
-      s.destination(i.type);
-      s.source(i.type);
-      s.source(i.type);
-      s.source(Type::pred);
-      break;
-    case Form::compare:
-      s.add({Role::destination, Type::pred, false, 0, true});
-      s.add({Role::destination, Type::pred, false, 0, true});
-      s.source(i.type);
-      s.source(i.type);
-      if (i.bool_op != BoolOp::none) s.predicate();
-      break;
-    case Form::set:
-      s.destination(i.type);
-      s.source(i.source_type);
-      s.source(i.source_type);
-      break;
-    case Form::load:
-      s.add({Role::destination, i.type, true, braced(i.vector), i.vector > 1});
-      s.address(i.space);
-      break;
-    case Form::store:
-      s.address(i.space);
-      s.add({Role::source, i.type, true, braced(i.vector)});
-      break;
-    case Form::matrix_load:
-      s.add({Role::destination, Type::b32, false, i.vector});
-      s.address(i.space);
-      break;
-    case Form::matrix_multiply:
-      add_matrices(s, i);
-      break;
-    case Form::fragment_load:
-    case Form::fragment_store:
-      add_fragment(s, i);
-      break;
-    case Form::cache_policy:
-      s.destination(i.type);
-      if (i.operands.size() > 1) s.source(Type::f32);
-      break;
-    case Form::async_copy:
-      add_async_copy(s, i);
-      break;
-    case Form::atomic:
-      s.add({Role::destination, i.type, false, 0, true});
-      s.address(i.space);
-      s.source(i.type);
-      if (i.atomic == AtomicOp::cas) s.source(i.type);
-      break;
-    case Form::reduction:
-      s.address(i.space);
-      s.source(i.type);
-      break;
-    case Form::barrier:
-      add_barrier(s, i);
-      break;
-    case Form::prefetch:
-      s.address(i.space);
-      break;
-    case Form::shuffle:
-      s.destination(i.type);
-      s.add({Role::destination, Type::pred, false, 0, true});
-      s.source(i.type);
-      for (int operand = 0; operand < 3; ++operand) s.source(Type::u32);
-      break;
-    case Form::vote:
-      s.destination(i.type);
-      s.predicate();
-      s.source(Type::u32);
-      break;
-    case Form::active_mask:
-      s.destination(i.type);
-      break;
-    case Form::warp_reduce:
-      s.destination(i.type);
-      s.source(i.type);
-      s.source(Type::u32);
-      break;
-    case Form::warp_match:
-      s.destination(Type::b32);
-      s.add({Role::destination, Type::pred, false, 0, true});
-      s.source(i.type);
-      s.source(Type::u32);
-      break;
-    case Form::space_query:
-      s.destination(Type::pred);
-      s.source(Type::u64);
-      break;
-    case Form::sleep:
-      s.source(i.type);
-      break;
-    case Form::mbarrier:
-      add_mbarrier(s, i);
-      break;
-    case Form::branch:
-    case Form::indexed_branch:
-    case Form::call:
-    case Form::leave:
-    case Form::trap:
-    case Form::fence:
-      break;
-  }
-  if (i.has_policy) s.source(Type::b64);
-  return s;
 }
 
 class Checker {
@@ -355,7 +46,9 @@ class Checker {
       refuse("has two results, which only match.all has");
     }
     if (instruction_.async == AsyncMode::copy) check_copied_sizes();
-    if (instruction_.opcode == Opcode::Lop3) check_truth_table();
+    for (std::size_t o = 0; o < operands.size(); ++o) {
+      if (signature.slots[o].truth_table) check_truth_table(operands[o]);
+    }
   }
 
  private:
@@ -512,8 +205,7 @@ class Checker {
     }
   }
 
-  void check_truth_table() const {
-    const Operand& table = instruction_.operands[4];
+  void check_truth_table(const Operand& table) const {
     if (table.kind != Operand::Kind::immediate || table.bits > 255) refuse("needs a number from 0 to 255 at its end");
   }
 

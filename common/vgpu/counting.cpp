@@ -28,7 +28,7 @@ void add_flops(const Instruction& in, std::uint64_t threads, Counters& out) {
   const std::uint64_t flops = threads * elements * static_cast<std::uint64_t>(info.flops);
   const bool half = (ptx::bit(in.type) & ptx::kHalf) != 0;
   out.add(in.type == ptx::Type::f64 ? Counter::flops_f64 : half ? Counter::flops_f16 : Counter::flops_f32, flops);
-  if (info.pipe == ptx::Pipe::special) out.add(Counter::special_functions, threads);
+  if (ptx::unit_of(info.units, in.type) == ptx::Unit::special) out.add(Counter::special_functions, threads);
 }
 
 void add_traffic(const Site& site, const SiteTraffic& traffic, Counters& out) {

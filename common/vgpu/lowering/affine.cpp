@@ -12,7 +12,6 @@ namespace {
 using ptx::Form;
 using ptx::Instruction;
 using ptx::MulMode;
-using ptx::Opcode;
 using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
@@ -210,12 +209,8 @@ Effect AffineAnalysis::alu(const Op& op) const {
   const bool wide = in.mul == MulMode::wide;
   Shape sources[4] = {kUniform, kUniform, kUniform, kUniform};
   for (std::size_t i = 0; i + 1 < in.operands.size() && i < 4; ++i) {
-    const bool is_count = (in.opcode == Opcode::Shl || in.opcode == Opcode::Shr) && i == 1;
     sources[i] = shape_of(in.operands[1 + i], op.s[1 + i],
-                          in.type == Type::pred ? 0
-                          : is_count            ? 4
-                          : wide && i == 2      ? 2 * bytes
-                                                : bytes);
+                          static_cast<std::uint32_t>(ptx::size_bytes(ptx::type_of_source(in, i))));
   }
   if (in.type == Type::pred) return {.shape = worst_of({sources[0], sources[1]})};
   Effect out{.shape = worst_of({sources[0], sources[1], sources[2], sources[3]}),
@@ -232,25 +227,14 @@ Effect AffineAnalysis::alu(const Op& op) const {
       out.checked_steps = source.steps;
     }
   }
-  switch (in.opcode) {
-    case Opcode::Add:
-      out.shape = sum(sources[0], sources[1], false, result_bytes);
-      break;
-    case Opcode::Sub:
-      out.shape = sum(sources[0], sources[1], true, result_bytes);
-      break;
-    case Opcode::Mul:
-      out.shape = product(sources[0], sources[1], result_bytes);
-      break;
-    case Opcode::Mad:
-      out.shape = sum(product(sources[0], sources[1], result_bytes), sources[2], false, result_bytes);
-      break;
-    case Opcode::Shl:
-      if (sources[1].kind == Kind::constant && sources[1].value < 8 * bytes)
-        out.shape = product(sources[0], {Kind::constant, 1ull << sources[1].value, 0}, result_bytes);
-      break;
-    default:
-      break;
+  if (ptx::has_trait(in, ptx::kMultiplies)) {
+    out.shape = product(sources[0], sources[1], result_bytes);
+    if (ptx::has_trait(in, ptx::kAdds)) out.shape = sum(out.shape, sources[2], false, result_bytes);
+  } else if (ptx::has_trait(in, ptx::kAdds | ptx::kSubtracts)) {
+    out.shape = sum(sources[0], sources[1], ptx::has_trait(in, ptx::kSubtracts), result_bytes);
+  } else if (ptx::has_trait(in, ptx::kShiftsLeft)) {
+    if (sources[1].kind == Kind::constant && sources[1].value < 8 * bytes)
+      out.shape = product(sources[0], {Kind::constant, 1ull << sources[1].value, 0}, result_bytes);
   }
   return out;
 }

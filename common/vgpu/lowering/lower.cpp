@@ -17,7 +17,6 @@ namespace {
 using ptx::Form;
 using ptx::Function;
 using ptx::Instruction;
-using ptx::Opcode;
 using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
@@ -330,7 +329,7 @@ Status Lowering::lower_instruction(const Instruction& in, std::uint32_t pc, std:
       return emit_ok(op, op_indexed_branch);
     }
     case Form::leave:
-      return emit_ok(op, in.opcode == Opcode::Ret && is_called(pc) ? op_return : op_exit);
+      return emit_ok(op, ptx::has_trait(in, ptx::kReturns) && is_called(pc) ? op_return : op_exit);
     case Form::warp_reduce:
     case Form::warp_match:
       return lower_exchange(in, op);

@@ -12,7 +12,6 @@
 namespace roofwalk::vgpu {
 
 using ptx::Instruction;
-using ptx::Opcode;
 using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
@@ -51,7 +50,7 @@ bool Lowering::is_kernel_parameter(const Operand& address) const {
 }
 
 Status Lowering::lower_memory(const Instruction& in, Op op) {
-  const bool store = in.opcode == Opcode::St;
+  const bool store = ptx::info(in.opcode).form == ptx::Form::store;
   const Operand& address = in.operands[store ? 0 : 1];
   const Operand& data = in.operands[store ? 1 : 0];
   const std::vector<Operand> one{data};
@@ -126,7 +125,7 @@ Status Lowering::lower_matrix_multiply(const Instruction& in, Op op) {
 }
 
 Status Lowering::lower_fragment(const Instruction& in, Op op) {
-  const bool store = in.opcode == Opcode::WmmaStore;
+  const bool store = ptx::info(in.opcode).form == ptx::Form::fragment_store;
   op.target = static_cast<std::uint32_t>(program_.matrix_slots.size());
   const auto bytes = static_cast<std::uint32_t>(std::max(ptx::size_bytes(in.type), 4));
   for (const Operand& element : in.operands[store ? 1 : 0].elements) {
@@ -176,7 +175,7 @@ bool Lowering::polls(const Instruction& atomic, std::uint32_t block) const {
 }
 
 Status Lowering::lower_atomic(const Instruction& in, Op op) {
-  const bool reduction = in.opcode == Opcode::Red;
+  const bool reduction = ptx::info(in.opcode).form == ptx::Form::reduction;
   const std::size_t first = reduction ? 0 : 1;
   const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
   if (!reduction) op.s[0] = result(in.operands[0]);

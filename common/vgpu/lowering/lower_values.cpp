@@ -9,7 +9,6 @@ namespace roofwalk::vgpu {
 
 using ptx::Form;
 using ptx::Instruction;
-using ptx::Opcode;
 using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
@@ -37,15 +36,11 @@ std::int64_t true_bits(Type type) {
 }  // namespace
 
 Status Lowering::lower_alu(const Instruction& in, Op op) {
-  const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
-  const int sources = static_cast<int>(in.operands.size()) - 1;
+  const std::size_t sources = in.operands.size() - 1;
   op.s[0] = result(in.operands[0]);
-  for (int i = 0; i < sources; ++i) {
-    const bool count = ((in.opcode == Opcode::Shl || in.opcode == Opcode::Shr) && i == 1) ||
-                       (in.opcode == Opcode::Bfe && i >= 1) || (in.opcode == Opcode::Bfi && i >= 2);
-    const bool wide = in.mul == ptx::MulMode::wide && i == 2;
+  for (std::size_t i = 0; i < sources; ++i) {
     const Operand& operand = in.operands[1 + i];
-    op.s[1 + i] = source(operand, count ? 4 : wide ? 2 * bytes : bytes);
+    op.s[1 + i] = source(operand, static_cast<std::uint32_t>(ptx::size_bytes(ptx::type_of_source(in, i))));
     if (op.s[1 + i] == kNoSlot) return unsupported(in, "with this operand");
     if (in.type == Type::pred && operand.negated) op.offset |= std::int64_t{1} << i;
   }

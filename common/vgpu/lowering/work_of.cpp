@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/ptx/costs.h"
 #include "common/vgpu/exec/ops/handlers.h"
 
 namespace roofwalk::vgpu {
@@ -9,8 +10,6 @@ namespace {
 
 using ptx::Form;
 using ptx::Instruction;
-using ptx::Opcode;
-using ptx::Rounding;
 using ptx::Space;
 using ptx::Type;
 
@@ -48,58 +47,6 @@ bool is_bfloat(Type type) { return type == Type::bf16 || type == Type::bf16x2; }
 bool is_narrow(Type type) { return is_bfloat(type) || type == Type::f16 || type == Type::f16x2; }
 std::uint32_t elements_of(Type type) { return ptx::is_pair(type) ? 2 : 1; }
 
-bool is_directed(const Instruction& in) {
-  return in.rounding == Rounding::rz || in.rounding == Rounding::rm || in.rounding == Rounding::rp;
-}
-
-// Of an element of 16-bit floats: the host has none, so they are widened, computed and narrowed.
-std::uint32_t work_of_narrow(const Instruction& in) {
-  const bool is_modified = in.ftz || in.relu || in.nan;  // lane by lane
-  switch (in.opcode) {
-    case Opcode::Ex2:
-    case Opcode::Tanh:
-      return is_modified ? 42 : 15;
-    case Opcode::Fma:
-      if (is_modified) return 20;
-      return in.sat || is_bfloat(in.type) ? 4 : 3;
-    case Opcode::Min:
-    case Opcode::Max:
-      return is_modified ? 20 : 3;
-    default:
-      return is_modified ? 20 : in.sat ? 3 : 2;
-  }
-}
-
-std::uint32_t work_of_arithmetic(const Instruction& in) {
-  if (is_narrow(in.type)) return work_of_narrow(in) * elements_of(in.type);
-  if (is_directed(in)) return 12;
-  const bool is_high = in.mul == ptx::MulMode::hi && ptx::size_bytes(in.type) == 8;
-  if (in.sat || is_high) return 2;
-  const std::uint32_t usual = ptx::info(in.opcode).pipe == ptx::Pipe::special ? 6 : 1;
-  switch (in.opcode) {
-    case Opcode::Sin:
-    case Opcode::Cos:
-      return 35;
-    case Opcode::Tanh:
-      return 15;
-    case Opcode::Ex2:
-    case Opcode::Lg2:
-      return 10;
-    case Opcode::Div:
-      return in.rounding == Rounding::approx ? 10 : usual;
-    case Opcode::Min:
-    case Opcode::Max:
-      return in.nan ? 4 : in.type == Type::f64 ? 3 : in.ftz ? 2 : 1;
-    case Opcode::Bfe:
-    case Opcode::Bfi:
-      return ptx::size_bytes(in.type) == 8 ? 4 : 1;
-    case Opcode::Prmt:
-      return 2;
-    default:
-      return usual;
-  }
-}
-
 int bytes_of(const ptx::Operand& operand, Type type, const ptx::Function& function) {
   const bool is_register = operand.kind == ptx::Operand::Kind::reg;
   return ptx::size_bytes(is_register ? function.registers[operand.index].type : type);
@@ -120,7 +67,7 @@ std::uint32_t work_of_conversion(const Instruction& in, const ptx::Function& fun
 std::uint32_t work_of(const Instruction& in, const ptx::Function& function, const WorkMode& mode) {
   switch (ptx::info(in.opcode).form) {
     case Form::alu:
-      return work_of_arithmetic(in);
+      return ptx::work_of_arithmetic(in);
     case Form::convert:
       return work_of_conversion(in, function);
     case Form::carry:

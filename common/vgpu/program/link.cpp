@@ -288,8 +288,8 @@ class Linker {
 
   static bool moves_whole(const Function& function, const Instruction& in, std::size_t operand,
                           const Variable& variable) {
-    const bool store = in.opcode == Opcode::St;
-    if ((in.opcode != Opcode::Ld && !store) || in.vector != 1 || in.operands[operand].offset != 0) return false;
+    const bool store = form_of(in) == Form::store;
+    if ((form_of(in) != Form::load && !store) || in.vector != 1 || in.operands[operand].offset != 0) return false;
     if (in.operands[operand].kind != Operand::Kind::address || operand != (store ? 0 : 1)) return false;
     const int size = ptx::size_bytes(variable.type);
     const Operand& other = in.operands[store ? 1 : 0];
@@ -328,7 +328,7 @@ class Linker {
   // A load or store of a parameter that lies in a register moves it.
   void hand_over(Instruction& in) const {
     if (form_of(in) != Form::load && form_of(in) != Form::store) return;
-    const bool store = in.opcode == Opcode::St;
+    const bool store = form_of(in) == Form::store;
     Operand& there = in.operands[store ? 0 : 1];
     if (!registers_.contains(there.symbol)) return;
     const int width = ptx::size_bytes(in.type);

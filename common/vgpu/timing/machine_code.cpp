@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "common/ptx/costs.h"
 #include "common/vgpu/timing/instruction_cost.h"
 
 namespace roofwalk::vgpu {
@@ -142,35 +143,24 @@ constexpr auto kOperationTable = [] {
   return table;
 }();
 
+// Of arithmetic: whether costs.def calls its type kept.
+bool is_kept(const Instruction& in) {
+  const ptx::OpcodeInfo& row = ptx::info(in.opcode);
+  return row.form == Form::alu && (ptx::kept_types(row.cost) & ptx::bit(in.type)) != 0;
+}
+
 bool is_countable(const Instruction& in) { return single_operation(in).has_value(); }
 
 // Integer work that ptxas makes so many instructions of, constants aside, in each copy that it keeps; 0: of others.
 // Under a guard it may be made for both ways, and selected from.
 std::uint32_t plain_issues(const Instruction& in) {
-  using ptx::Opcode;
   const int bytes = ptx::size_bytes(in.type);
   if (ptx::info(in.opcode).form == Form::barrier) return 1;
   if (in.guard >= 0) return 0;
   if (in.sat || ptx::is_float(in.type) || (bytes != 4 && bytes != 8)) return 0;
   if (ptx::info(in.opcode).form == Form::compare) return bytes == 4 ? 1 : 0;
-  switch (in.opcode) {
-    case Opcode::Add:
-    case Opcode::Sub:
-    case Opcode::And:
-    case Opcode::Or:
-    case Opcode::Xor:
-      return bytes == 8 ? 2 : 1;
-    case Opcode::Shl:
-    case Opcode::Shr:
-    case Opcode::Min:
-    case Opcode::Max:
-      return bytes == 4 ? 1 : 0;
-    case Opcode::Mul:
-    case Opcode::Mad:
-      return bytes == 4 && in.mul == ptx::MulMode::lo ? 1 : 0;
-    default:
-      return 0;
-  }
+  if (!is_kept(in) || (in.mul != ptx::MulMode::none && in.mul != ptx::MulMode::lo)) return 0;
+  return bytes == 8 ? 2 : 1;
 }
 
 // What ptxas makes twice from compute capability 7.0 on: for a warp that is whole, and for one that has come apart.
@@ -547,13 +537,8 @@ std::optional<Operation> single_operation(const Instruction& in) {
     default:
       return std::nullopt;
   }
-  using ptx::Opcode;
-  const bool single = in.opcode == Opcode::Add || in.opcode == Opcode::Mul || in.opcode == Opcode::Fma;
-  if (!single) return std::nullopt;
-  if (in.type == Type::f32) return Operation{Unit::fp32, Class::other};
-  if (in.type == Type::f64) return Operation{Unit::fp64, Class::other};
-  if ((ptx::bit(in.type) & ptx::kHalf) != 0) return Operation{Unit::half, Class::other};
-  return std::nullopt;
+  if (!is_kept(in) || !ptx::is_float(in.type)) return std::nullopt;
+  return Operation{ptx::unit_of(ptx::info(in.opcode).units, in.type), Class::other};
 }
 
 Operation operation_info(std::uint16_t operation) { return kOperationTable[operation % kOperations]; }

@@ -21,7 +21,6 @@ namespace {
 
 using ptx::Form;
 using ptx::Instruction;
-using ptx::Opcode;
 using ptx::Operand;
 
 constexpr std::uint16_t kReady = 0;          // the slot of what is there from the start: constants, parameters
@@ -497,7 +496,7 @@ class Scheduler {
     enum : std::uint8_t { address = 1, addition = 2, other = 4 };
     std::vector<std::uint8_t> uses(program_.function->registers.size());
     const auto is_addition = [](const Instruction& in) {
-      return in.opcode == Opcode::Add && ptx::size_bytes(in.type) == 8;
+      return ptx::computes(in, ptx::kAdds) && ptx::size_bytes(in.type) == 8;
     };
     const auto has_constant = [](const Instruction& in) {
       return in.operands.size() == 3 && in.operands[2].kind == Operand::Kind::immediate;
@@ -509,7 +508,7 @@ class Scheduler {
     for (auto pc = static_cast<std::uint32_t>(code().size()); pc-- > 0;) {
       const Instruction& in = code()[pc];
       if (is_addition(in) && has_constant(in) && one_result(in)) folded_[pc] = uses[result_of(in)] == address;
-      if (in.mul == ptx::MulMode::wide && in.opcode == Opcode::Mul && one_result(in))
+      if (in.mul == ptx::MulMode::wide && ptx::computes(in, ptx::kMultiplies) && one_result(in))
         folded_[pc] = uses[result_of(in)] == addition;
       for (std::size_t i = result_count(in); i < in.operands.size(); ++i) {
         const bool is_address = in.operands[i].kind == Operand::Kind::address || folded_[pc];
@@ -520,7 +519,7 @@ class Scheduler {
     std::vector<bool> product(uses.size());
     for (std::uint32_t pc = 0; pc < code().size(); ++pc) {
       const Instruction& in = code()[pc];
-      if (folded_[pc] && in.opcode == Opcode::Mul) product[result_of(in)] = true;
+      if (folded_[pc] && ptx::computes(in, ptx::kMultiplies)) product[result_of(in)] = true;
       if (!is_addition(in) || folded_[pc]) continue;
       for_each_source(in, [&](int reg) { scaled_[pc] = scaled_[pc] || product[static_cast<std::size_t>(reg)]; });
     }

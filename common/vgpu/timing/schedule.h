@@ -14,9 +14,8 @@
 
 namespace roofwalk::vgpu {
 
-// What issues an operation.
-enum class Unit : std::uint8_t { fp32, half, integer, multiply, fp64, special, tensor, memory, constant, control };
-inline constexpr std::size_t kUnitCount = 10;
+using ptx::kUnitCount;
+using ptx::Unit;
 
 enum class TimedKind : std::uint8_t {
   compute,

@@ -57,7 +57,7 @@ void every_arithmetic_form(const Visit& visit) {
           for (const char* ftz : {"", ".ftz"}) {
             for (const char* rest : {"", ".sat", ".relu", ".NaN"}) {
               visit(fmt::format("{}{}{}{}{}.{} {};", name, mode, rounding, ftz, rest, type,
-                                arithmetic_operands(name, row.sources, mode, type)));
+                                arithmetic_operands(name, row.operands.source_count(), mode, type)));
             }
           }
         }

@@ -37,7 +37,7 @@ TEST(Opcodes, HaveOneRowEach) {
   const std::vector<Opcode> all = all_opcodes();
   EXPECT_GT(all.size(), 50u);
   EXPECT_EQ(info(Opcode::Fma).mnemonic, "fma");
-  EXPECT_EQ(info(Opcode::Fma).sources, 3);
+  EXPECT_EQ(info(Opcode::Fma).operands.source_count(), 3);
   EXPECT_EQ(info(Opcode::Fma).flops, 2);
   EXPECT_EQ(info(Opcode::Activemask).form, Form::active_mask);
   EXPECT_EQ(all.back(), Opcode::Activemask);

@@ -334,8 +334,9 @@ bool is_fma(const Op& op) {
   if (op.instruction == nullptr || op.guarded != nullptr) return false;
   const ptx::Instruction& in = *op.instruction;
   // As it usually is: nearest, subnormal numbers as they are, not clamped.
-  return in.opcode == ptx::Opcode::Fma && in.type == ptx::Type::f32 && in.rounding == ptx::Rounding::rn && !in.ftz &&
-         !in.sat && op.run == alu_handler(in);  // not the check or the filling of lanes that came of one
+  return ptx::computes(in, ptx::kMultiplies | ptx::kAdds) && in.type == ptx::Type::f32 &&
+         in.rounding == ptx::Rounding::rn && !in.ftz && !in.sat &&
+         op.run == alu_handler(in);  // not the check or the filling of lanes that came of one
 }
 
 // As lockstep code does, into all lanes.
@@ -543,7 +544,7 @@ class Fusion {
   }
 
   static bool is_addition_of_lane_0(const Op& op) {
-    return is_of_lane_0(op) && op.instruction->opcode == ptx::Opcode::Add && ptx::size_bytes(op.instruction->type) >= 4;
+    return is_of_lane_0(op) && ptx::computes(*op.instruction, ptx::kAdds) && ptx::size_bytes(op.instruction->type) >= 4;
   }
 
   // Whether nobody but the products themselves asks for what they load, and for sums but the last.

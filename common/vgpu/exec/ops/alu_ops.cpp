@@ -12,20 +12,14 @@ namespace {
 using ptx::Instruction;
 using ptx::MulMode;
 using ptx::Opcode;
+using ptx::Operands;
+using ptx::OperandType;
 using ptx::Rounding;
 using ptx::Type;
 
-template <class Sem>
-constexpr unsigned counts_of() {
-  if constexpr (requires { Sem::kCounts; })
-    return Sem::kCounts;
-  else
-    return 0;
-}
-
 // The C++ type of source `index`.
-template <class Sem, class T, int index>
-using Source = std::conditional_t<(counts_of<Sem>() >> index & 1) != 0, std::uint32_t, T>;
+template <class T, Operands operands, int index>
+using Source = std::conditional_t<operands.sources[index] == OperandType::count, std::uint32_t, T>;
 
 // Arithmetic makes PTX's one NaN, never an operand's payload: poison does not travel, and all machines agree.
 template <class Sem>
@@ -50,17 +44,17 @@ inline constexpr bool kShunsLeftovers = std::is_floating_point_v<T> &&
                                         (std::is_same_v<Sem, sem::Mul> || std::is_same_v<Sem, sem::Mad> ||
                                          std::is_same_v<Sem, sem::Fma>);
 
-template <class Sem, class T, int sources, class Modify>
+template <class Sem, class T, Operands operands, class Modify>
 inline void apply_lanes(Warp& warp, const Op* op, Modify modify) {
   if constexpr (kShunsLeftovers<Sem, T>) {
     if (const std::uint32_t mask = warp.mask; mask != kAllLanes) {
-      alignas(64) T in[sources][kWarpSize];
-      for (int i = 0; i < sources; ++i) {
+      alignas(64) T in[operands.source_count()][kWarpSize];
+      for (int i = 0; i < operands.source_count(); ++i) {
         const T* const from = warp.lanes<T>(op->s[i + 1]);
         for (int l = 0; l < kWarpSize; ++l) in[i][l] = is_active<T>(mask, l) ? from[l] : T{0};
       }
       for_lanes(warp.lanes<T>(op->s[0]), mask, [&](int l) {
-        if constexpr (sources == 2)
+        if constexpr (operands.source_count() == 2)
           return modify(Sem{}, in[0][l], in[1][l]);
         else
           return modify(Sem{}, in[0][l], in[1][l], in[2][l]);
@@ -68,47 +62,47 @@ inline void apply_lanes(Warp& warp, const Op* op, Modify modify) {
       return;
     }
   }
-  const auto* a = warp.lanes<Source<Sem, T, 0>>(op->s[1]);
-  if constexpr (sources == 1) {
+  const auto* a = warp.lanes<Source<T, operands, 0>>(op->s[1]);
+  if constexpr (operands.source_count() == 1) {
     using R = decltype(Sem::apply(T{}));
     for_lanes(warp.lanes<R>(op->s[0]), warp.mask, [&](int l) { return modify(Sem{}, a[l]); });
-  } else if constexpr (sources == 2) {
-    const auto* b = warp.lanes<Source<Sem, T, 1>>(op->s[2]);
+  } else if constexpr (operands.source_count() == 2) {
+    const auto* b = warp.lanes<Source<T, operands, 1>>(op->s[2]);
     for_lanes(warp.lanes<T>(op->s[0]), warp.mask, [&](int l) { return modify(Sem{}, a[l], b[l]); });
-  } else if constexpr (sources == 3) {
-    const auto* b = warp.lanes<Source<Sem, T, 1>>(op->s[2]);
-    const auto* c = warp.lanes<Source<Sem, T, 2>>(op->s[3]);
+  } else if constexpr (operands.source_count() == 3) {
+    const auto* b = warp.lanes<Source<T, operands, 1>>(op->s[2]);
+    const auto* c = warp.lanes<Source<T, operands, 2>>(op->s[3]);
     for_lanes(warp.lanes<T>(op->s[0]), warp.mask, [&](int l) { return modify(Sem{}, a[l], b[l], c[l]); });
   } else {
-    const auto* b = warp.lanes<Source<Sem, T, 1>>(op->s[2]);
-    const auto* c = warp.lanes<Source<Sem, T, 2>>(op->s[3]);
-    const auto* d = warp.lanes<Source<Sem, T, 3>>(op->s[4]);
+    const auto* b = warp.lanes<Source<T, operands, 1>>(op->s[2]);
+    const auto* c = warp.lanes<Source<T, operands, 2>>(op->s[3]);
+    const auto* d = warp.lanes<Source<T, operands, 3>>(op->s[4]);
     for_lanes(warp.lanes<T>(op->s[0]), warp.mask, [&](int l) { return modify(Sem{}, a[l], b[l], c[l], d[l]); });
   }
 }
 
-template <class Sem, class T, int sources>
+template <class Sem, class T, Operands operands>
 const Op* op_plain(Launch&, Warp& warp, const Op* op) {
-  apply_lanes<Sem, T, sources>(warp, op, [](auto s, auto... in) { return finish<Sem>(decltype(s)::apply(in...)); });
+  apply_lanes<Sem, T, operands>(warp, op, [](auto s, auto... in) { return finish<Sem>(decltype(s)::apply(in...)); });
   return op + 1;
 }
 
 // The same for lane 0 alone.
-template <class Sem, class T, int sources>
+template <class Sem, class T, Operands operands>
 const Op* op_plain_of_lane_0(Launch&, Warp& warp, const Op* op) {
-  const auto a = *warp.lanes<Source<Sem, T, 0>>(op->s[1]);
-  if constexpr (sources == 1) {
+  const auto a = *warp.lanes<Source<T, operands, 0>>(op->s[1]);
+  if constexpr (operands.source_count() == 1) {
     using R = decltype(Sem::apply(T{}));
     *warp.lanes<R>(op->s[0]) = finish<Sem>(Sem::apply(a));
-  } else if constexpr (sources == 2) {
-    *warp.lanes<T>(op->s[0]) = finish<Sem>(Sem::apply(a, *warp.lanes<Source<Sem, T, 1>>(op->s[2])));
-  } else if constexpr (sources == 3) {
-    *warp.lanes<T>(op->s[0]) =
-        finish<Sem>(Sem::apply(a, *warp.lanes<Source<Sem, T, 1>>(op->s[2]), *warp.lanes<Source<Sem, T, 2>>(op->s[3])));
+  } else if constexpr (operands.source_count() == 2) {
+    *warp.lanes<T>(op->s[0]) = finish<Sem>(Sem::apply(a, *warp.lanes<Source<T, operands, 1>>(op->s[2])));
+  } else if constexpr (operands.source_count() == 3) {
+    *warp.lanes<T>(op->s[0]) = finish<Sem>(
+        Sem::apply(a, *warp.lanes<Source<T, operands, 1>>(op->s[2]), *warp.lanes<Source<T, operands, 2>>(op->s[3])));
   } else {
-    *warp.lanes<T>(op->s[0]) =
-        finish<Sem>(Sem::apply(a, *warp.lanes<Source<Sem, T, 1>>(op->s[2]), *warp.lanes<Source<Sem, T, 2>>(op->s[3]),
-                               *warp.lanes<Source<Sem, T, 3>>(op->s[4])));
+    *warp.lanes<T>(op->s[0]) = finish<Sem>(Sem::apply(a, *warp.lanes<Source<T, operands, 1>>(op->s[2]),
+                                                      *warp.lanes<Source<T, operands, 2>>(op->s[3]),
+                                                      *warp.lanes<Source<T, operands, 3>>(op->s[4])));
   }
   return op + 1;
 }
@@ -124,9 +118,9 @@ inline float limited(float value) {
   return sat ? (value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f) : value;  // NaN becomes 0
 }
 
-template <class Sem, int sources, bool ftz, bool sat>
+template <class Sem, Operands operands, bool ftz, bool sat>
 const Op* op_modified(Launch&, Warp& warp, const Op* op) {
-  apply_lanes<Sem, float, sources>(warp, op, [](auto s, auto... raw) {
+  apply_lanes<Sem, float, operands>(warp, op, [](auto s, auto... raw) {
     return finish<Sem>(limited<ftz, sat>(decltype(s)::apply(flush_where<ftz>(raw)...)));
   });
   return op + 1;
@@ -151,13 +145,13 @@ inline constexpr bool kCanBeDirected =
     std::is_same_v<Sem, sem::Fma> || std::is_same_v<Sem, sem::Mad>;
 
 // Rare, so the handler looks at the instruction for each lane.
-template <class Sem, int sources>
+template <class Sem, Operands operands>
 const Op* op_directed(Launch&, Warp& warp, const Op* op) {
   const Instruction& in = *op->instruction;
   const Direction direction = in.rounding == Rounding::rz   ? Direction::zero
                               : in.rounding == Rounding::rm ? Direction::down
                                                             : Direction::up;
-  apply_lanes<Sem, float, sources>(warp, op, [&in, direction](auto, auto... raw) {
+  apply_lanes<Sem, float, operands>(warp, op, [&in, direction](auto, auto... raw) {
     const auto three = [](float a, float b, float c = 0.0f) { return std::array{a, b, c}; };
     const auto [a, b, c] = in.ftz ? three(flush(raw)...) : three(raw...);
     const float value = directed<Sem>(a, b, c, direction);
@@ -167,28 +161,28 @@ const Op* op_directed(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-template <class Sem, int sources>
+template <class Sem, Operands operands>
 Handler modified_handler(const Instruction& in) {
   const bool directed = in.rounding == Rounding::rz || in.rounding == Rounding::rm || in.rounding == Rounding::rp;
   if constexpr (kCanBeDirected<Sem>) {
-    if (directed) return op_directed<Sem, sources>;
+    if (directed) return op_directed<Sem, operands>;
   }
-  if (in.ftz) return in.sat ? op_modified<Sem, sources, true, true> : op_modified<Sem, sources, true, false>;
-  return in.sat ? op_modified<Sem, sources, false, true> : nullptr;
+  if (in.ftz) return in.sat ? op_modified<Sem, operands, true, true> : op_modified<Sem, operands, true, false>;
+  return in.sat ? op_modified<Sem, operands, false, true> : nullptr;
 }
 
 // 16-bit floats: `elements` of them in 32 lanes, two a lane where they are packed.
-template <class Sem, class T, int sources, int elements, bool sat>
+template <class Sem, class T, Operands operands, int elements, bool sat>
 const Op* op_narrow(Launch&, Warp& warp, const Op* op) {
   const T* a = warp.lanes<T>(op->s[1]);
-  const T* b = sources > 1 ? warp.lanes<T>(op->s[2]) : a;
-  const T* c = sources > 2 ? warp.lanes<T>(op->s[3]) : a;
+  const T* b = operands.source_count() > 1 ? warp.lanes<T>(op->s[2]) : a;
+  const T* c = operands.source_count() > 2 ? warp.lanes<T>(op->s[3]) : a;
   alignas(64) T out[elements];
   for (int i = 0; i < elements; ++i) {
     T value;
-    if constexpr (sources == 1)
+    if constexpr (operands.source_count() == 1)
       value = Sem::apply(a[i]);
-    else if constexpr (sources == 2)
+    else if constexpr (operands.source_count() == 2)
       value = Sem::apply(a[i], b[i]);
     else
       value = Sem::apply(a[i], b[i], c[i]);
@@ -206,11 +200,11 @@ const Op* op_narrow(Launch&, Warp& warp, const Op* op) {
 }
 
 // Predicates: 32 lanes are one word.
-template <class Sem, int sources>
+template <class Sem, Operands operands>
 const Op* op_predicate(Launch&, Warp& warp, const Op* op) {
   const std::uint32_t a = warp.predicate(op->s[1]) ^ (op->offset & 1 ? kAllLanes : 0u);
   std::uint32_t bits = 0;
-  if constexpr (sources == 1)
+  if constexpr (operands.source_count() == 1)
     bits = Sem::apply(a);
   else
     bits = Sem::apply(a, warp.predicate(op->s[2]) ^ (op->offset & 2 ? kAllLanes : 0u));
@@ -251,114 +245,116 @@ const Op* op_mad_wide_of_lane_0(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-template <class Sem, class T, int sources>
-concept Applies = (sources == 1 && requires(T x) { Sem::apply(x); }) ||
-                  (sources == 2 && requires(T x, Source<Sem, T, 1> y) { Sem::apply(x, y); }) ||
-                  (sources == 3 && requires(T x, Source<Sem, T, 1> y, Source<Sem, T, 2> z) { Sem::apply(x, y, z); }) ||
-                  (sources == 4 && requires(T x, Source<Sem, T, 2> z) { Sem::apply(x, x, z, z); });
+template <class Sem, class T, Operands operands>
+concept Applies = (operands.source_count() == 1 && requires(T x) { Sem::apply(x); }) ||
+                  (operands.source_count() == 2 && requires(T x, Source<T, operands, 1> y) { Sem::apply(x, y); }) ||
+                  (operands.source_count() == 3 &&
+                   requires(T x, Source<T, operands, 1> y, Source<T, operands, 2> z) { Sem::apply(x, y, z); }) ||
+                  (operands.source_count() == 4 &&
+                   requires(T x, Source<T, operands, 2> z, Source<T, operands, 3> w) { Sem::apply(x, x, z, w); });
 
-template <class Sem, class T, int sources, int elements, ptx::TypeSet types, Type type>
+template <class Sem, class T, Operands operands, int elements, ptx::TypeSet types, Type type>
 Handler pick_narrow([[maybe_unused]] bool sat) {
   if constexpr ((types & ptx::bit(type)) == 0)
     return nullptr;
   else if constexpr (std::is_same_v<T, Half>)
-    return sat ? op_narrow<Sem, T, sources, elements, true> : op_narrow<Sem, T, sources, elements, false>;
+    return sat ? op_narrow<Sem, T, operands, elements, true> : op_narrow<Sem, T, operands, elements, false>;
   else
-    return op_narrow<Sem, T, sources, elements, false>;
+    return op_narrow<Sem, T, operands, elements, false>;
 }
 
-template <class Sem, class T, int sources, ptx::TypeSet types, Type type>
+template <class Sem, class T, Operands operands, ptx::TypeSet types, Type type>
 Handler pick() {
-  if constexpr ((types & ptx::bit(type)) != 0 && Applies<Sem, T, sources>)
-    return op_plain<Sem, T, sources>;
+  if constexpr ((types & ptx::bit(type)) != 0 && Applies<Sem, T, operands>)
+    return op_plain<Sem, T, operands>;
   else
     return nullptr;
 }
-template <class Sem, class T, int sources, ptx::TypeSet types, Type type>
+template <class Sem, class T, Operands operands, ptx::TypeSet types, Type type>
 Handler pick_of_lane_0() {
-  if constexpr ((types & ptx::bit(type)) != 0 && Applies<Sem, T, sources>)
-    return op_plain_of_lane_0<Sem, T, sources>;
+  if constexpr ((types & ptx::bit(type)) != 0 && Applies<Sem, T, operands>)
+    return op_plain_of_lane_0<Sem, T, operands>;
   else
     return nullptr;
 }
 
 // Of lane 0 there are whole numbers, which addresses and counters are.
-template <class Sem, int sources, ptx::TypeSet types>
+template <class Sem, Operands operands, ptx::TypeSet types>
 Handler handler_of_lane_0(const Instruction& in) {
   if (in.sat) return nullptr;
   switch (in.type) {
     case Type::u16:
-      return pick_of_lane_0<Sem, std::uint16_t, sources, types, Type::u16>();
+      return pick_of_lane_0<Sem, std::uint16_t, operands, types, Type::u16>();
     case Type::s16:
-      return pick_of_lane_0<Sem, std::int16_t, sources, types, Type::s16>();
+      return pick_of_lane_0<Sem, std::int16_t, operands, types, Type::s16>();
     case Type::b16:
-      return pick_of_lane_0<Sem, std::uint16_t, sources, types, Type::b16>();
+      return pick_of_lane_0<Sem, std::uint16_t, operands, types, Type::b16>();
     case Type::u32:
-      return pick_of_lane_0<Sem, std::uint32_t, sources, types, Type::u32>();
+      return pick_of_lane_0<Sem, std::uint32_t, operands, types, Type::u32>();
     case Type::s32:
-      return pick_of_lane_0<Sem, std::int32_t, sources, types, Type::s32>();
+      return pick_of_lane_0<Sem, std::int32_t, operands, types, Type::s32>();
     case Type::b32:
-      return pick_of_lane_0<Sem, std::uint32_t, sources, types, Type::b32>();
+      return pick_of_lane_0<Sem, std::uint32_t, operands, types, Type::b32>();
     case Type::u64:
-      return pick_of_lane_0<Sem, std::uint64_t, sources, types, Type::u64>();
+      return pick_of_lane_0<Sem, std::uint64_t, operands, types, Type::u64>();
     case Type::s64:
-      return pick_of_lane_0<Sem, std::int64_t, sources, types, Type::s64>();
+      return pick_of_lane_0<Sem, std::int64_t, operands, types, Type::s64>();
     case Type::b64:
-      return pick_of_lane_0<Sem, std::uint64_t, sources, types, Type::b64>();
+      return pick_of_lane_0<Sem, std::uint64_t, operands, types, Type::b64>();
     default:
       return nullptr;
   }
 }
 
 // The handler of one row for a type. Bit types compute as unsigned integers.
-template <class Sem, int sources, ptx::TypeSet types>
+template <class Sem, Operands operands, ptx::TypeSet types>
 Handler handler_for(const Instruction& in) {
   if constexpr ((types & ptx::kPred) != 0) {
-    if (in.type == Type::pred) return op_predicate<Sem, sources>;
+    if (in.type == Type::pred) return op_predicate<Sem, operands>;
   }
   if constexpr ((types & ptx::kF32) != 0) {
     if (in.type == Type::f32) {
-      if (const Handler handler = modified_handler<Sem, sources>(in)) return handler;
+      if (const Handler handler = modified_handler<Sem, operands>(in)) return handler;
     }
   }
   switch (in.type) {
     case Type::u16:
-      return pick<Sem, std::uint16_t, sources, types, Type::u16>();
+      return pick<Sem, std::uint16_t, operands, types, Type::u16>();
     case Type::s16:
-      return pick<Sem, std::int16_t, sources, types, Type::s16>();
+      return pick<Sem, std::int16_t, operands, types, Type::s16>();
     case Type::b16:
-      return pick<Sem, std::uint16_t, sources, types, Type::b16>();
+      return pick<Sem, std::uint16_t, operands, types, Type::b16>();
     case Type::u32:
-      return pick<Sem, std::uint32_t, sources, types, Type::u32>();
+      return pick<Sem, std::uint32_t, operands, types, Type::u32>();
     case Type::s32:
-      return pick<Sem, std::int32_t, sources, types, Type::s32>();
+      return pick<Sem, std::int32_t, operands, types, Type::s32>();
     case Type::b32:
-      return pick<Sem, std::uint32_t, sources, types, Type::b32>();
+      return pick<Sem, std::uint32_t, operands, types, Type::b32>();
     case Type::u64:
-      return pick<Sem, std::uint64_t, sources, types, Type::u64>();
+      return pick<Sem, std::uint64_t, operands, types, Type::u64>();
     case Type::s64:
-      return pick<Sem, std::int64_t, sources, types, Type::s64>();
+      return pick<Sem, std::int64_t, operands, types, Type::s64>();
     case Type::b64:
-      return pick<Sem, std::uint64_t, sources, types, Type::b64>();
+      return pick<Sem, std::uint64_t, operands, types, Type::b64>();
     case Type::f16:
-      return pick_narrow<Sem, Half, sources, 32, types, Type::f16>(in.sat);
+      return pick_narrow<Sem, Half, operands, 32, types, Type::f16>(in.sat);
     case Type::f16x2:
-      return pick_narrow<Sem, Half, sources, 64, types, Type::f16x2>(in.sat);
+      return pick_narrow<Sem, Half, operands, 64, types, Type::f16x2>(in.sat);
     case Type::bf16:
-      return pick_narrow<Sem, BFloat, sources, 32, types, Type::bf16>(in.sat);
+      return pick_narrow<Sem, BFloat, operands, 32, types, Type::bf16>(in.sat);
     case Type::bf16x2:
-      return pick_narrow<Sem, BFloat, sources, 64, types, Type::bf16x2>(in.sat);
+      return pick_narrow<Sem, BFloat, operands, 64, types, Type::bf16x2>(in.sat);
     case Type::f32:
-      return pick<Sem, float, sources, types, Type::f32>();
+      return pick<Sem, float, operands, types, Type::f32>();
     case Type::f64:
-      return pick<Sem, double, sources, types, Type::f64>();
+      return pick<Sem, double, operands, types, Type::f64>();
     default:
       return nullptr;
   }
 }
 
 Handler wide_handler(const Instruction& in) {
-  const bool mad = in.opcode == Opcode::Mad;
+  const bool mad = ptx::has_trait(in, ptx::kAdds);
   switch (in.type) {
     case Type::u16:
       return mad ? op_mad_wide<std::uint16_t, std::uint32_t> : op_mul_wide<std::uint16_t, std::uint32_t>;
@@ -377,13 +373,13 @@ Handler funnel_handler(const Instruction& in) {
   using ptx::ShiftMode;
   switch (in.shift) {
     case ShiftMode::left_wrap:
-      return op_plain<sem::FunnelShift<true, false>, std::uint32_t, 3>;
+      return op_plain<sem::FunnelShift<true, false>, std::uint32_t, ptx::kFunnelShift>;
     case ShiftMode::left_clamp:
-      return op_plain<sem::FunnelShift<true, true>, std::uint32_t, 3>;
+      return op_plain<sem::FunnelShift<true, true>, std::uint32_t, ptx::kFunnelShift>;
     case ShiftMode::right_wrap:
-      return op_plain<sem::FunnelShift<false, false>, std::uint32_t, 3>;
+      return op_plain<sem::FunnelShift<false, false>, std::uint32_t, ptx::kFunnelShift>;
     case ShiftMode::right_clamp:
-      return op_plain<sem::FunnelShift<false, true>, std::uint32_t, 3>;
+      return op_plain<sem::FunnelShift<false, true>, std::uint32_t, ptx::kFunnelShift>;
     case ShiftMode::none:
       return nullptr;
   }
@@ -397,15 +393,15 @@ Handler alu_handler(const Instruction& in) {
   if (const Handler handler = float_handler(in)) return handler;
   if (in.mul == MulMode::wide) return wide_handler(in);
   if (in.mul == MulMode::hi) {
-    return in.opcode == Opcode::Mad ? handler_for<sem::MadHi, 3, ptx::kInt>(in)
-                                    : handler_for<sem::MulHi, 2, ptx::kInt>(in);
+    return ptx::has_trait(in, ptx::kAdds) ? handler_for<sem::MadHi, ptx::kTernary, ptx::kInt>(in)
+                                          : handler_for<sem::MulHi, ptx::kBinary, ptx::kInt>(in);
   }
-  if (in.opcode == Opcode::Shf) return funnel_handler(in);
+  if (in.shift != ptx::ShiftMode::none) return funnel_handler(in);
   using namespace ptx;
   switch (in.opcode) {
-#define PTX_ALU(Id, mnemonic, types, sources, pipe, flops, semantics) \
-  case Opcode::Id:                                                    \
-    return handler_for<sem::semantics, sources, (types)>(in);
+#define PTX_ALU(Id, mnemonic, types, operands, modifiers, units, cost, flops, traits, semantics) \
+  case Opcode::Id:                                                                               \
+    return handler_for<sem::semantics, operands, (types)>(in);
 #define PTX_OP(Id, ...)
 #include "common/ptx/opcodes.def"
 #undef PTX_ALU
@@ -417,7 +413,7 @@ Handler alu_handler(const Instruction& in) {
 
 Handler alu_handler_of_lane_0(const Instruction& in) {
   if (in.mul == MulMode::wide) {
-    const bool mad = in.opcode == Opcode::Mad;
+    const bool mad = ptx::has_trait(in, ptx::kAdds);
     if (in.type == Type::u32)
       return mad ? op_mad_wide_of_lane_0<std::uint32_t, std::uint64_t>
                  : op_mul_wide_of_lane_0<std::uint32_t, std::uint64_t>;
@@ -427,12 +423,12 @@ Handler alu_handler_of_lane_0(const Instruction& in) {
     return nullptr;
   }
   // What integer_ops.cpp computes in a way of its own (prmt and bfind with modes) has no such handler.
-  if (in.mul == MulMode::hi || in.opcode == Opcode::Shf || integer_handler(in) != nullptr) return nullptr;
+  if (in.mul == MulMode::hi || in.shift != ptx::ShiftMode::none || integer_handler(in) != nullptr) return nullptr;
   using namespace ptx;
   switch (in.opcode) {
-#define PTX_ALU(Id, mnemonic, types, sources, pipe, flops, semantics) \
-  case Opcode::Id:                                                    \
-    return handler_of_lane_0<sem::semantics, sources, (types)>(in);
+#define PTX_ALU(Id, mnemonic, types, operands, modifiers, units, cost, flops, traits, semantics) \
+  case Opcode::Id:                                                                               \
+    return handler_of_lane_0<sem::semantics, operands, (types)>(in);
 #define PTX_OP(Id, ...)
 #include "common/ptx/opcodes.def"
 #undef PTX_ALU

@@ -8,8 +8,6 @@
 namespace roofwalk::vgpu {
 namespace {
 
-using ptx::Opcode;
-
 enum class Addend { plain, low_product, high_product };  // what c, or nothing, is added to: a, or a part of a * b
 
 template <class T>
@@ -54,8 +52,8 @@ const Op* op_carry(Launch&, Warp& warp, const Op* op) {
 
 template <class Signed, class Unsigned>
 Handler handler_of(const ptx::Instruction& in) {
-  if (in.opcode == Opcode::Addc) return op_carry<Unsigned, Addend::plain, false>;
-  if (in.opcode == Opcode::Subc) return op_carry<Unsigned, Addend::plain, true>;
+  if (ptx::has_trait(in, ptx::kSubtracts)) return op_carry<Unsigned, Addend::plain, true>;
+  if (!ptx::has_trait(in, ptx::kMultiplies)) return op_carry<Unsigned, Addend::plain, false>;
   if (in.mul == ptx::MulMode::lo) return op_carry<Unsigned, Addend::low_product, false>;
   return ptx::is_signed(in.type) ? op_carry<Signed, Addend::high_product, false>
                                  : op_carry<Unsigned, Addend::high_product, false>;

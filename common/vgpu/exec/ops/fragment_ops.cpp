@@ -34,7 +34,7 @@ FragmentLayout fragment_layout(const Instruction& in, Fragment use, Type element
   const int bytes = ptx::size_bytes(element);
   out.together = is_factor ? std::max(4 / bytes, 1) : 2;
   out.held = out.rows * out.columns / kWarpSize;
-  const bool twice = in.opcode != ptx::Opcode::Mma && is_factor && element == Type::f16;
+  const bool twice = ptx::has_trait(in, ptx::kOfFragments) && is_factor && element == Type::f16;
   if (twice) out.held = 16;
   return out;
 }
@@ -379,14 +379,15 @@ Handler product_of(Type sum, Type result) {
 int fragment_accesses(const Instruction& in) {
   int count = 0;
   const MatrixInMemory matrix = matrix_in_memory(in);
-  const bool by_rows = in.space == Space::shared && in.opcode == ptx::Opcode::WmmaLoad && matrix.element_bytes == 2 &&
+  const ptx::Form form = ptx::info(in.opcode).form;
+  const bool by_rows = in.space == Space::shared && form == ptx::Form::fragment_load && matrix.element_bytes == 2 &&
                        in.fragment != Fragment::c;
   each_piece(matrix, by_rows, [&](const Piece&) { return ++count, true; });
   return count;
 }
 
 Handler fragment_handler(const Instruction& in) {
-  return in.opcode == ptx::Opcode::WmmaStore ? op_fragment<true> : op_fragment<false>;
+  return ptx::info(in.opcode).form == ptx::Form::fragment_store ? op_fragment<true> : op_fragment<false>;
 }
 
 Handler fragment_multiply_handler(const Instruction& in) {

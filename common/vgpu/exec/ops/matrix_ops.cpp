@@ -218,7 +218,7 @@ Handler matrix_load_handler(const ptx::Instruction& in) {
 }
 
 Handler matrix_multiply_handler(const ptx::Instruction& in) {
-  const bool f32_sums = in.opcode == ptx::Opcode::Mma && in.type == ptx::Type::f32 && in.sum_type == in.type;
+  const bool f32_sums = !ptx::has_trait(in, ptx::kOfFragments) && in.type == ptx::Type::f32 && in.sum_type == in.type;
   if (!f32_sums) return fragment_multiply_handler(in);
   switch (in.source_type) {
     case ptx::Type::f16:

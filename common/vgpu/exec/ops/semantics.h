@@ -197,14 +197,12 @@ struct Not {
 
 // Shift amounts are 32-bit and clamp at the width.
 struct Shl {
-  static constexpr unsigned kCounts = 0b10;  // source 1 is a 32-bit count, whatever the type
   template <class T>
   static T apply(T a, std::uint32_t n) {
     return n >= 8 * sizeof(T) ? T{0} : static_cast<T>(wrap(a) << n);
   }
 };
 struct Shr {
-  static constexpr unsigned kCounts = 0b10;
   template <class T>
   static T apply(T a, std::uint32_t n) {
     constexpr std::uint32_t kWidth = 8 * sizeof(T);
@@ -273,7 +271,6 @@ struct Bmsk {
   }
 };
 struct Bfe {  // position and length from the low bytes; the sign of a signed field is extended
-  static constexpr unsigned kCounts = 0b110;
   template <class T>
   static T apply(T a, std::uint32_t position, std::uint32_t length) {
     constexpr int kWidth = 8 * sizeof(T);
@@ -292,7 +289,6 @@ struct Bfe {  // position and length from the low bytes; the sign of a signed fi
   }
 };
 struct Bfi {  // inserts the low bits of a into b
-  static constexpr unsigned kCounts = 0b1100;
   template <class T>
   static T apply(T a, T b, std::uint32_t position, std::uint32_t length) {
     constexpr unsigned kWidth = 8 * sizeof(T);

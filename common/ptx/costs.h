@@ -1,0 +1,47 @@
+// What arithmetic costs, from costs.def: machine instructions on a chip, and work of the host.
+#pragma once
+
+#include <cstdint>
+
+#include "common/ptx/module.h"
+
+namespace roofwalk::ptx {
+
+// What decides between rows of one class and type.
+enum class When : std::uint8_t {
+  always,
+  saturated,     // .sat
+  high,          // .hi
+  flushes,       // .ftz
+  keeps,         // no .ftz
+  one_way,       // rounded towards zero, up or down
+  exact,         // neither .approx nor .full
+  approximate,   // .approx
+  nan_wins,      // .NaN
+  modified,      // .ftz, .relu or .NaN
+  of_distance,   // .shiftamt
+  by_registers,  // a count of bits or a place among them is no number
+};
+bool holds(When when, const Instruction& instruction);
+
+struct MachineInstructions {
+  int special = 0, integer = 0, multiply = 0, fp32 = 0, fp64 = 0, control = 0, half = 0;
+};
+struct CostRow {
+  enum class Kind : std::uint8_t { inlined, called };
+  CostClass cost;
+  TypeSet types;
+  When when;
+  Kind kind;
+  MachineInstructions instructions;
+};
+// Of arithmetic; nullptr: the instruction is what units.def and its width say.
+const CostRow* find_cost(const Instruction& instruction);
+
+// The types that costs.def calls kept.
+TypeSet kept_types(CostClass cost);
+
+// The host's work for an instruction of arithmetic.
+std::uint32_t work_of_arithmetic(const Instruction& instruction);
+
+}  // namespace roofwalk::ptx

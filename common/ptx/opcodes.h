@@ -1,0 +1,179 @@
+// The table of opcodes as a value: a row of opcodes.def, and what its columns may say.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "common/ptx/types.h"
+
+namespace roofwalk::ptx {
+
+// The shape of an instruction: its modifiers and operands.
+enum class Form : std::uint8_t {
+  alu,
+  convert,
+  cvta,
+  move,
+  select,
+  compare,
+  set,
+  carry,
+  load,
+  store,
+  matrix_load,
+  matrix_multiply,
+  fragment_load,
+  fragment_store,
+  async_copy,
+  atomic,
+  reduction,
+  branch,
+  indexed_branch,
+  barrier,
+  call,
+  leave,
+  trap,
+  fence,
+  prefetch,
+  cache_policy,
+  shuffle,
+  vote,
+  active_mask,
+  warp_reduce,
+  warp_match,
+  space_query,
+  sleep,
+  mbarrier
+};
+
+// What issues a machine instruction.
+enum class Unit : std::uint8_t { fp32, half, integer, multiply, fp64, special, tensor, memory, constant, control };
+inline constexpr std::size_t kUnitCount = 10;
+using UnitSet = std::uint32_t;
+constexpr UnitSet bit(Unit unit) { return UnitSet{1} << static_cast<unsigned>(unit); }
+
+// What issues an opcode, by its type: a row of units.def.
+enum class Units : std::uint8_t {
+#define PTX_UNITS(name, ...) name,
+#include "common/ptx/units.def"
+#undef PTX_UNITS
+};
+struct UnitsInfo {
+  Unit of_f32, of_half, of_f64, of_others;
+  UnitSet besides;         // where operands or modifiers decide: the clock's rules do (instruction_cost.cpp)
+  std::string_view words;  // in the book
+};
+const UnitsInfo& info(Units units);
+Unit unit_of(Units units, Type type);
+
+// Which modifiers arithmetic may carry: rows of modifiers.def, and for the last ones words of their own.
+enum class Modifiers : std::uint8_t {
+  none,
+  sign,
+  sum,
+  extremum,
+  product,
+  product_sum,
+  product24,
+  product_sum24,
+  fused,
+  quotient,
+  root,
+  reciprocal,
+  reciprocal_root,
+  approximate,
+  exponential,
+  tangent,
+  funnel_shift,  // .{l,r}.{wrap,clamp}
+  bit_mask,      // .{wrap,clamp}
+  find,          // .shiftamt
+  permute,       // a mode behind the type
+  dot,           // the types of both factors
+  dot_of_halves  // which half, and the types of both factors
+};
+
+// What arithmetic costs, on chips by the clock's rules and on the host: rows of costs.def.
+enum class CostClass : std::uint8_t {
+#define PTX_COST_CLASS(name, ...) name,
+#define PTX_COST(...)
+#define PTX_WORK(...)
+#include "common/ptx/costs.def"
+#undef PTX_COST_CLASS
+#undef PTX_COST
+#undef PTX_WORK
+};
+
+// What else is known of some opcodes.
+using TraitSet = std::uint32_t;
+// Arithmetic, in the width of its result: addresses are made of it, and loops of sums and products run as one. Of
+// carries the same, with the flag.
+inline constexpr TraitSet kAdds = 1;  // its first two sources; where it multiplies them, the third to their product
+inline constexpr TraitSet kSubtracts = 2, kMultiplies = 4, kShiftsLeft = 8;
+// Others.
+inline constexpr TraitSet kMayBeUniform = 16;   // .uni
+inline constexpr TraitSet kReturns = 32;        // it ends a function that was called, and a thread outside of one
+inline constexpr TraitSet kMeetsInWarps = 64;   // .warp.sync
+inline constexpr TraitSet kMayBeAligned = 128;  // .aligned
+inline constexpr TraitSet kNamesLevels = 256;   // .cta, .gl, .sys instead of an order and a scope
+inline constexpr TraitSet kOfFragments = 512;   // wmma: the lanes hold f16 factors twice
+
+// The type of a source or result of arithmetic.
+enum class OperandType : std::uint8_t {
+  none,
+  own,           // the instruction's
+  wide,          // the same, or twice as wide with .wide
+  count,         // of bits, or a place among them: .u32, whatever the instruction's type is
+  truth_table,   // a number from 0 to 255
+  first_factor,  // as its two types say
+  second_factor,
+};
+struct Operands {
+  OperandType result = OperandType::none;
+  OperandType sources[4] = {};
+
+  constexpr int source_count() const {
+    int count = 0;
+    for (const OperandType source : sources) count += source != OperandType::none;
+    return count;
+  }
+};
+inline constexpr OperandType kOwnType = OperandType::own, kWideType = OperandType::wide,
+                             kCountType = OperandType::count;
+inline constexpr Operands kUnary{kOwnType, {kOwnType}}, kBinary{kOwnType, {kOwnType, kOwnType}},
+    kTernary{kOwnType, {kOwnType, kOwnType, kOwnType}};
+inline constexpr Operands kProduct{kWideType, {kOwnType, kOwnType}},
+    kProductSum{kWideType, {kOwnType, kOwnType, kWideType}};
+inline constexpr Operands kDot{kOwnType, {OperandType::first_factor, OperandType::second_factor, kOwnType}};
+inline constexpr Operands kBitCount{kCountType, {kOwnType}};
+inline constexpr Operands kShift{kOwnType, {kOwnType, kCountType}},
+    kFunnelShift{kOwnType, {kOwnType, kOwnType, kCountType}};
+inline constexpr Operands kExtraction{kOwnType, {kOwnType, kCountType, kCountType}},
+    kInsertion{kOwnType, {kOwnType, kOwnType, kCountType, kCountType}};
+inline constexpr Operands kLogic3{kOwnType, {kOwnType, kOwnType, kOwnType, OperandType::truth_table}};
+
+enum class Opcode : std::uint8_t {
+#define PTX_ALU(Id, ...) Id,
+#define PTX_OP(Id, ...) Id,
+#include "common/ptx/opcodes.def"
+#undef PTX_ALU
+#undef PTX_OP
+};
+
+struct OpcodeInfo {
+  std::string_view mnemonic;
+  TypeSet types;
+  Form form;
+  Units units;
+  TraitSet traits;
+  // Form::alu only
+  Operands operands;
+  Modifiers modifiers;
+  CostClass cost;
+  int flops;  // a lane, floating types only
+};
+const OpcodeInfo& info(Opcode opcode);
+std::vector<Opcode> all_opcodes();
+
+}  // namespace roofwalk::ptx
