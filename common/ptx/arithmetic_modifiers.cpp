@@ -118,7 +118,7 @@ Reason read_arithmetic(ModifierReader& reader, Instruction& i) {
     return half ? read_dot(reader, i) : kUnsupported;
   }
   if (row.modifiers == Modifiers::funnel_shift && !take_shift(reader, i)) return kUnsupported;
-  if (row.modifiers == Modifiers::bit_mask) {
+  if (row.modifiers == Modifiers::clamp_or_wrap) {
     i.wrap = reader.take(".wrap");
     if (!i.wrap && !reader.take(".clamp")) return kUnsupported;
   }

@@ -86,12 +86,12 @@ enum class Modifiers : std::uint8_t {
   approximate,
   exponential,
   tangent,
-  funnel_shift,  // .{l,r}.{wrap,clamp}
-  bit_mask,      // .{wrap,clamp}
-  find,          // .shiftamt
-  permute,       // a mode behind the type
-  dot,           // the types of both factors
-  dot_of_halves  // which half, and the types of both factors
+  funnel_shift,   // .{l,r}.{wrap,clamp}
+  clamp_or_wrap,  // one of them
+  find,           // .shiftamt
+  permute,        // a mode behind the type
+  dot,            // the types of both factors
+  dot_of_halves   // which half, and the types of both factors
 };
 
 // What arithmetic costs, on chips by the clock's rules and on the host: rows of costs.def.

@@ -111,7 +111,7 @@ std::string modifiers_text(Modifiers modifiers) {
   switch (modifiers) {
     case Modifiers::funnel_shift:
       return "`{.l,.r}{.wrap,.clamp}`";
-    case Modifiers::bit_mask:
+    case Modifiers::clamp_or_wrap:
       return "`.clamp .wrap`";
     case Modifiers::permute:
       return "`.f4e .b4e .rc8 .ecl .ecr .rc16`, behind the type";

@@ -278,10 +278,23 @@ Handler pick_of_lane_0() {
     return nullptr;
 }
 
+// With .wrap, what the functor calls wrapped.
+template <class Sem>
+concept Wraps = requires(std::uint32_t x) {
+  Sem::wrapped(x, x);
+};
+template <class Sem>
+struct Wrapped {
+  template <class... T>
+  static auto apply(T... in) -> decltype(Sem::wrapped(in...)) {
+    return Sem::wrapped(in...);
+  }
+};
+
 // Of lane 0 there are whole numbers, which addresses and counters are.
 template <class Sem, Operands operands, ptx::TypeSet types>
 Handler handler_of_lane_0(const Instruction& in) {
-  if (in.sat) return nullptr;
+  if (in.sat || in.wrap) return nullptr;
   switch (in.type) {
     case Type::u16:
       return pick_of_lane_0<Sem, std::uint16_t, operands, types, Type::u16>();
@@ -309,6 +322,9 @@ Handler handler_of_lane_0(const Instruction& in) {
 // The handler of one row for a type. Bit types compute as unsigned integers.
 template <class Sem, Operands operands, ptx::TypeSet types>
 Handler handler_for(const Instruction& in) {
+  if constexpr (Wraps<Sem>) {
+    if (in.wrap) return handler_for<Wrapped<Sem>, operands, types>(in);
+  }
   if constexpr ((types & ptx::kPred) != 0) {
     if (in.type == Type::pred) return op_predicate<Sem, operands>;
   }

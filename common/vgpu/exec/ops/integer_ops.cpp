@@ -116,10 +116,6 @@ std::uint32_t mad_high_saturated(std::uint32_t a, std::uint32_t b, std::uint32_t
   return clamped((signed_of(a) * signed_of(b) >> 32) + signed_of(c));
 }
 
-std::uint32_t mask_wrapped(std::uint32_t a, std::uint32_t b, std::uint32_t) {
-  return sem::Bmsk::apply(a & 31u, b & 31u);
-}
-
 // The product of the low 24 bits of both, 48 bits long.
 template <bool is_signed>
 std::int64_t product24(std::uint32_t a, std::uint32_t b) {
@@ -183,8 +179,6 @@ Handler integer_handler(const Instruction& in) {
       return permute_handler(in.permute);
     case Opcode::Bfind:
       return in.shift_amount ? find_shift_handler(in.type) : nullptr;
-    case Opcode::Bmsk:
-      return in.wrap ? op_words<mask_wrapped> : nullptr;
     case Opcode::Mul24:
       return handler24<false>(in);
     case Opcode::Mad24:

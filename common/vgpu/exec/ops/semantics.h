@@ -269,6 +269,7 @@ struct Bmsk {
     const std::uint32_t ones = count > 31 ? ~0u : (1u << count) - 1u;
     return first > 31 ? 0u : ones << first;
   }
+  static std::uint32_t wrapped(std::uint32_t first, std::uint32_t count) { return apply(first & 31u, count & 31u); }
 };
 struct Bfe {  // position and length from the low bytes; the sign of a signed field is extended
   template <class T>
