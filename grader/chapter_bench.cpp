@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "grader/gpu_bench.h"
-#include "grader/pipeline.h"
+#include "grader/attempt/pipeline.h"
+#include "grader/rig/gpu_bench.h"
 
 namespace roofwalk {
 namespace {

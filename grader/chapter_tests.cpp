@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "grader/pipeline.h"
+#include "grader/attempt/pipeline.h"
 
 namespace roofwalk {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "grader/cmd/verbs.h"
-#include "grader/text.h"
+#include "grader/text/text.h"
 
 namespace {
 

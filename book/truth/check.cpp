@@ -10,7 +10,7 @@
 #include "book/truth/drawings.h"
 #include "book/truth/pictures.h"
 #include "common/base/json.h"
-#include "grader/check/figures.h"
+#include "grader/author/figures.h"
 
 namespace roofwalk::book {
 namespace {

@@ -3,7 +3,7 @@
 //
 //   <!-- copy: FROM TO -->                      a file of the course that the commands below work with
 //   <!-- let NAME: ./roofwalk VERB ... -->      a record in JSON, for figures in the prose
-//   3.17 ms<!-- NAME elapsed_ns -->             one of its figures (grader/check/figures.h)
+//   3.17 ms<!-- NAME elapsed_ns -->             one of its figures (grader/author/figures.h)
 //   <!-- run: ./roofwalk VERB ... -->           the block below is what is typed and what is printed
 //   <!-- file: PATH -->                         the block below is that file
 //   <!-- holds: PATH "TEXT" -->                 the file has that text: what the prose says rests on it

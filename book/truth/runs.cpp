@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // What a command can read of the project, apart from the program itself.
-constexpr const char* kInputs[] = {"chapters",     "solutions",      "tests/grader/wrong", "common/include",
-                                   "common/roofs", "common/specs",   "book/operations",    "book/misleads",
+constexpr const char* kInputs[] = {"chapters",     "solutions",      "tests/grader/wrong",        "common/include",
+                                   "common/roofs", "common/specs",   "grader/operations/kernels", "book/misleads",
                                    "book/start",   "tests/diagnosis"};
 
 constexpr std::size_t kMostOutput = 64 << 20;  // the record of a thousand launches has megabytes
@@ -97,6 +97,7 @@ Result<Output> drawn(const fs::path& course, const Mark& mark) {
 
 Result<Outputs> typed_in_order(const Place& place, const Page& page) {
   const test::TemporaryCourse course(place.root, place.cache);
+  fs::create_directory(course.root() / "book");
   for (const char* folder : {"book/misleads", "book/start"}) {
     fs::create_directory_symlink(place.root / folder, course.root() / folder);
   }

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "grader/session.h"
-#include "grader/text.h"
+#include "grader/cmd/session.h"
+#include "grader/text/text.h"
 
 namespace roofwalk {
 namespace {

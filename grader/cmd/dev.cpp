@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "common/base/json.h"
-#include "grader/check/chapter_check.h"
+#include "grader/author/chapter_check.h"
 #include "grader/cmd/verbs.h"
-#include "grader/roofs.h"
+#include "grader/rig/roofs.h"
 
 namespace roofwalk {
 namespace {

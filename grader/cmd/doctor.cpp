@@ -2,10 +2,10 @@
 // what to do.
 #include <fmt/format.h>
 
-#include "grader/baseline.h"
+#include "grader/attempt/baseline.h"
 #include "grader/cmd/verbs.h"
 #include "grader/doctor/findings.h"
-#include "grader/terminal.h"
+#include "grader/terminal/terminal.h"
 
 namespace roofwalk {
 namespace {

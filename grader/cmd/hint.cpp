@@ -3,7 +3,7 @@
 
 #include "common/base/json.h"
 #include "grader/cmd/verbs.h"
-#include "grader/hints.h"
+#include "grader/walk/hints.h"
 
 namespace roofwalk {
 namespace {

@@ -1,5 +1,5 @@
 // roofwalk operations: everyday operations measured, beside the arithmetic intensity that textbooks give for them.
-#include "grader/operations.h"
+#include "grader/operations/operations.h"
 #include "common/base/json.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 #include "common/roofline/si.h"
 #include "grader/cmd/verbs.h"
-#include "grader/roofs.h"
+#include "grader/rig/roofs.h"
 
 namespace roofwalk {
 namespace {
@@ -20,7 +20,7 @@ struct OperationsCommand {
   bool fresh = false;
 };
 
-constexpr int kLeastCapability = 80;  // of mma.sync and cp.async in book/operations
+constexpr int kLeastCapability = 80;  // of mma.sync and cp.async in grader/operations/kernels
 
 std::vector<const Operation*> wanted_operations(const std::vector<std::string>& names) {
   std::vector<const Operation*> wanted;
@@ -71,7 +71,7 @@ std::string operations_table(const Bench& bench, const std::vector<OperationResu
   return text +
          "\n"
          "AI in FLOP/B: useful FLOPs over the bytes that DRAM moved. The kernels are in\n"
-         "book/operations; each result was compared with a reference in double.\n";
+         "grader/operations/kernels; each result was compared with a reference in double.\n";
 }
 
 int measure_operations(Session& session, const OperationsCommand& command) {

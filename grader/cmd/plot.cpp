@@ -3,7 +3,7 @@
 
 #include "common/base/json.h"
 #include "grader/cmd/verbs.h"
-#include "grader/patience.h"
+#include "grader/terminal/patience.h"
 
 namespace roofwalk {
 namespace {

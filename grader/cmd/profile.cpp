@@ -11,12 +11,12 @@
 
 #include "common/base/hash.h"
 #include "grader/cmd/verbs.h"
-#include "grader/patience.h"
 #include "grader/profile/compare.h"
 #include "grader/profile/profile_html.h"
 #include "grader/profile/profile_text.h"
-#include "grader/report.h"
-#include "grader/terminal.h"
+#include "grader/terminal/patience.h"
+#include "grader/terminal/report.h"
+#include "grader/terminal/terminal.h"
 
 namespace roofwalk {
 namespace {

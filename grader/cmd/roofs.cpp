@@ -1,12 +1,12 @@
 // roofwalk roofs: what the device delivers, measured by microkernels, beside what its data sheet promises.
-#include "grader/roofs.h"
+#include "grader/rig/roofs.h"
 #include "common/base/json.h"
 
 #include <fmt/format.h>
 
 #include "common/roofline/si.h"
 #include "grader/cmd/verbs.h"
-#include "grader/patience.h"
+#include "grader/terminal/patience.h"
 
 namespace roofwalk {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "common/base/json.h"
 #include "grader/cmd/verbs.h"
-#include "grader/patience.h"
-#include "grader/report.h"
-#include "grader/terminal.h"
+#include "grader/terminal/patience.h"
+#include "grader/terminal/report.h"
+#include "grader/terminal/terminal.h"
 
 namespace roofwalk {
 namespace {

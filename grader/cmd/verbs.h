@@ -3,7 +3,7 @@
 #pragma once
 
 #include "grader/cmd/command_line.h"
-#include "grader/session.h"
+#include "grader/cmd/session.h"
 
 namespace roofwalk {
 

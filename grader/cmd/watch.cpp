@@ -13,11 +13,11 @@
 #include "common/base/json.h"
 #include "common/roofline/si.h"
 #include "grader/cmd/verbs.h"
-#include "grader/hints.h"
-#include "grader/my_files.h"
-#include "grader/save_watch.h"
-#include "grader/terminal.h"
-#include "grader/watch_screen.h"
+#include "grader/course/my_files.h"
+#include "grader/terminal/save_watch.h"
+#include "grader/terminal/terminal.h"
+#include "grader/terminal/watch_screen.h"
+#include "grader/walk/hints.h"
 
 namespace roofwalk {
 namespace {

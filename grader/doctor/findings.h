@@ -8,7 +8,7 @@
 
 #include "common/base/json_fwd.h"
 #include "grader/doctor/surroundings.h"
-#include "grader/text.h"
+#include "grader/text/text.h"
 
 namespace roofwalk {
 

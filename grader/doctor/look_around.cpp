@@ -13,8 +13,8 @@
 #include "common/base/pattern.h"
 #include "common/base/subprocess.h"
 #include "grader/doctor/surroundings.h"
-#include "grader/terminal.h"
-#include "grader/text.h"
+#include "grader/terminal/terminal.h"
+#include "grader/text/text.h"
 
 namespace roofwalk {
 namespace {

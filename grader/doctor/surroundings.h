@@ -12,7 +12,7 @@
 #include "common/build/build.h"
 #include "common/device/cuda/driver_probe.h"
 #include "common/sandbox/probe.h"
-#include "grader/course.h"
+#include "grader/course/course.h"
 
 namespace roofwalk {
 

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "common/roofline/si.h"
-#include "grader/inspect.h"
+#include "grader/attempt/inspect.h"
 #include "grader/profile/compare.h"
 
 namespace roofwalk {

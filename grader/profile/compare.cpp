@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "grader/text.h"
+#include "grader/text/text.h"
 
 namespace roofwalk {
 namespace {

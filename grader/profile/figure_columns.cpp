@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "common/roofline/si.h"
-#include "grader/text.h"
+#include "grader/text/text.h"
 
 namespace roofwalk {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "common/measure/measurement.h"
 #include "common/roofline/si.h"
-#include "grader/inspect.h"
+#include "grader/attempt/inspect.h"
 
 namespace roofwalk {
 namespace {

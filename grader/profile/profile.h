@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/record/run_record.h"
-#include "grader/attempt.h"
+#include "grader/attempt/attempt.h"
 
 namespace roofwalk {
 

@@ -7,9 +7,9 @@
 
 #include "common/base/json.h"
 #include "common/roofline/si.h"
-#include "grader/markup.h"
 #include "grader/profile/figure_columns.h"
-#include "grader/text.h"
+#include "grader/text/markup.h"
+#include "grader/text/text.h"
 
 namespace roofwalk {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "grader/profile/compare.h"
-#include "grader/text.h"
+#include "grader/text/text.h"
 
 namespace roofwalk {
 

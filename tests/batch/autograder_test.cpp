@@ -1,6 +1,6 @@
 // Gradescope's zip as Gradescope uses it: unpacked, run for one submission; and when all goes wrong.
 #include "common/base/json.h"
-#include "grader/batch/archive.h"
+#include "grader/class/hand_ins/archive.h"
 #include "tests/batch/class_fixture.h"
 
 namespace roofwalk::test {

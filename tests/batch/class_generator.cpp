@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/base/rng.h"
-#include "grader/batch/archive.h"
-#include "grader/course.h"
+#include "grader/class/hand_ins/archive.h"
+#include "grader/course/course.h"
 
 namespace roofwalk::test {
 namespace {

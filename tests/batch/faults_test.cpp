@@ -1,7 +1,7 @@
 // What goes wrong on our side costs a submission a second try, then a person's look: never the batch, never a zero.
-#include "grader/batch/batch.h"
-#include "grader/batch/grade_all.h"
-#include "grader/roofs.h"
+#include "grader/class/batch/batch.h"
+#include "grader/class/batch/grade_all.h"
+#include "grader/rig/roofs.h"
 #include "tests/batch/class_fixture.h"
 
 namespace roofwalk::test {

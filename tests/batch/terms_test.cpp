@@ -1,6 +1,6 @@
 // Grading once more, and terms that change: what is made anew is what was asked for, and what is old says so.
 #include "common/base/json.h"
-#include "grader/batch/stored_grade.h"
+#include "grader/class/batch/stored_grade.h"
 #include "tests/batch/class_fixture.h"
 
 namespace roofwalk::test {

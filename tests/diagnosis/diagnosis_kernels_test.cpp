@@ -12,7 +12,7 @@
 #include "common/base/json.h"
 #include "common/base/pattern.h"
 #include "common/roofline/diagnosis.h"
-#include "grader/pipeline.h"
+#include "grader/attempt/pipeline.h"
 #include "grader/profile/profile.h"
 
 namespace roofwalk {

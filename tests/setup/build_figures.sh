@@ -30,13 +30,14 @@ clone first "$(git -C "$root" rev-parse HEAD)"
 measured 'first dot: run vector-add' ./roofwalk run vector-add --yes
 grep -q 'NOT YET' "$folder/output" || { cat "$folder/output" >&2; echo 'FAILED: no dot' >&2; exit 1; }
 measured 'first verb about a class: grade --help' ./roofwalk grade --help
-for file in common/vgpu/{timing/schedule,exec/ops/alu_ops,exec/lockstep/lockstep_ops,timing/clock}.cpp grader/pipeline.cpp grader/cmd/run.cpp \
+for file in common/vgpu/{timing/schedule,exec/ops/alu_ops,exec/lockstep/lockstep_ops,timing/clock}.cpp \
+  grader/attempt/pipeline.cpp grader/cmd/run.cpp \
   chapters/03-tiled-gemm/exercise.cpp; do
   touch "$file"
   measured "touched $file: list" ./roofwalk list
 done
-touch grader/batch/gradebook.cpp
-measured 'touched grader/batch/gradebook.cpp: grade --help' ./roofwalk grade --help
+touch grader/class/batch/gradebook.cpp
+measured 'touched grader/class/batch/gradebook.cpp: grade --help' ./roofwalk grade --help
 echo 'the ten longest steps of the first build, in seconds of wall:'
 awk 'NR > 1 { printf "%8.1f  %s\n", ($2 - $1) / 1000, $4 }' build/default/.ninja_log | sort -rn | head -n 10
 

@@ -12,7 +12,7 @@ tools=$folder/bin
 export CALLS=$folder/calls
 failures=0
 
-mkdir -p "$root"/{common,grader,chapters,book/{operations,truth,site},tests/support,solutions} "$tools"
+mkdir -p "$root"/{common,grader,chapters,book/{truth,site},tests/support,solutions} "$tools"
 cp -r "$project"/{roofwalk,tools} "$root"
 cp "$project/tools/apt-packages.txt" "$folder/packages"  # for whoever may not enter the project's folder
 touch "$root"/{CMakeLists.txt,CMakePresets.json} "$root/grader/main.cpp"

@@ -1,8 +1,8 @@
 // Attempts as the chain would leave them, for tests of what is made from them.
 #pragma once
 
-#include "grader/attempt.h"
-#include "grader/inspect.h"
+#include "grader/attempt/attempt.h"
+#include "grader/attempt/inspect.h"
 #include "tests/support/records.h"
 
 namespace roofwalk::testing {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "grader/batch/archive.h"
-#include "grader/batch/submissions.h"
-#include "grader/course.h"
+#include "grader/class/hand_ins/archive.h"
+#include "grader/class/hand_ins/submissions.h"
+#include "grader/course/course.h"
 #include "tests/support/scratch_folder.h"
 
 namespace roofwalk::test {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "grader/batch/gradebook.h"
+#include "grader/class/batch/gradebook.h"
 
 namespace roofwalk::test {
 

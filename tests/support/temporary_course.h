@@ -17,7 +17,7 @@ class TemporaryCourse {
     std::string name = (fs::temp_directory_path() / "roofwalk-course-XXXXXX").string();
     root_ = mkdtemp(name.data());
     for (const char* part : {"chapters", "solutions", "tests/grader", "common/include", "common/roofs", "common/specs",
-                             "book/operations"}) {
+                             "grader/operations/kernels"}) {
       fs::create_directories((root_ / part).parent_path());
       fs::create_directory_symlink(source / part, root_ / part);
     }

@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "grader/batch/archive.h"
-#include "grader/course.h"
+#include "grader/class/hand_ins/archive.h"
+#include "grader/course/course.h"
 #include "tests/support/scratch_folder.h"
 
 namespace roofwalk::test {

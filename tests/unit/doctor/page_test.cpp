@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "common/base/json.h"
-#include "grader/attempt.h"
+#include "grader/attempt/attempt.h"
 #include "tests/support/golden.h"
 #include "tests/unit/doctor/places.h"
 

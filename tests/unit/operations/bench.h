@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "grader/operations.h"
+#include "grader/operations/operations.h"
 
 namespace roofwalk::testing {
 
@@ -19,7 +19,7 @@ class OperationsBench {
   explicit OperationsBench(const std::string& machine) {
     std::string name = (fs::temp_directory_path() / "roofwalk-operations-XXXXXX").string();
     root_ = mkdtemp(name.data());
-    for (const char* folder : {"common/roofs", "book/operations"}) {
+    for (const char* folder : {"common/roofs", "grader/operations/kernels"}) {
       fs::create_directories(root_ / folder);
       fs::copy(fs::path(TEST_SOURCE_DIR) / folder, root_ / folder);
     }
@@ -43,7 +43,7 @@ class OperationsBench {
 
   // Puts `to` in place of `from`, which must be there, in a kernel.
   void change(const std::string& kernel, const std::string& from, const std::string& to) const {
-    const fs::path file = root_ / "book/operations" / kernel;
+    const fs::path file = root_ / "grader/operations/kernels" / kernel;
     std::string text = file_text(file);
     const auto at = text.find(from);
     ASSERT_NE(at, std::string::npos) << kernel << " has no `" << from << "`";

@@ -1,4 +1,5 @@
-// The kernels of book/operations on classroom: right at small, odd shapes, and the bytes that they move, by hand.
+// The kernels of grader/operations/kernels on classroom: right at small, odd shapes, and the bytes that they move, by
+// hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,0 +1,65 @@
+#include "grader/attempt/baseline.h"
+
+#include <fmt/format.h>
+
+#include "common/base/hash.h"
+#include "common/base/json.h"
+#include "grader/attempt/pipeline.h"
+#include "grader/rig/gpu_bench.h"
+
+namespace roofwalk {
+
+std::string baseline_key(const Bench& bench, const Chapter& chapter, const Size& size, std::uint64_t seed) {
+  return "starter " + sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", chapter.name, folder_hash(chapter.folder),
+                                             identity(bench), size.text(), seed, bench.counts_bytes));
+}
+
+Result<StarterDot> measure_starter(const Bench& bench, const Chapter& chapter, const Problem& problem,
+                                   const Work& work) {
+  const auto ours = [&](const std::string& what) {
+    return Error{.message = fmt::format("the course's own starter of {} could not be measured on {}: {}", chapter.name,
+                                        bench.device_name(), what),
+                 .advice = "your file is not to blame; ./roofwalk doctor looks at the set-up"};
+  };
+  const auto artifact = build_for(bench, chapter.starter());
+  if (!artifact) return artifact.error().file.empty() ? artifact.error() : ours(artifact.error().text());
+  // Without the GPU, before anybody waits for it.
+  std::optional<RunRecord> modelled;
+  if (bench.is_real() && !bench.counts_bytes) {
+    ROOFWALK_TRY(modelled, modelled_run(bench, *artifact, problem));
+  }
+  RunOptions limits = starter_trial(bench.threads);
+  limits.sample_seed = kPublicSeed;
+  const auto measured = [&]() -> Result<Trial> {
+    ROOFWALK_TRY(const auto turn, wait_for_turn(bench, chapter.name));
+    return run_trial(bench.own_devices(), *artifact, problem, "starter", limits, nullptr);
+  };
+  ROOFWALK_TRY(Trial trial, measured());
+  if (trial.refusal) return ours(trial.refusal->text());
+  if (trial.record.fault) return ours(trial.record.fault->message);
+  if (modelled) take_bytes(*modelled, trial.record);
+  ROOFWALK_TRY_STATUS(model_bytes(bench, *artifact, problem, trial.record));
+  return StarterDot{points_of(measure(trial.record, work, bench.roofs)), trial.record.bytes_are_modelled};
+}
+
+Json to_json(const StarterDot& starter) {
+  Json json = {{"levels", Json::object()}, {"bytes_are_modelled", starter.bytes_are_modelled}};
+  for (const auto& [level, point] : starter.points) json["levels"][level] = {point.ai, point.flops_per_s};
+  return json;
+}
+
+std::optional<StarterDot> starter_from_json(const std::string& text) {
+  const Json json = parse_json(text);
+  if (!json.is_object() || !json.contains("levels") || !json["levels"].is_object() ||
+      !json.contains("bytes_are_modelled") || !json["bytes_are_modelled"].is_boolean()) {
+    return std::nullopt;
+  }
+  StarterDot starter{{}, json["bytes_are_modelled"].get<bool>()};
+  for (const auto& [level, point] : json["levels"].items()) {
+    if (!point.is_array() || point.size() != 2 || !point[0].is_number() || !point[1].is_number()) return std::nullopt;
+    starter.points[level] = {point[0].get<double>(), point[1].get<double>()};
+  }
+  return starter;
+}
+
+}  // namespace roofwalk

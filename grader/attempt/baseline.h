@@ -1,0 +1,36 @@
+// Where the walk begins: the starter, measured on the same device, size and seed as the attempt. Kept by content, so
+// that it is measured again only when something that it depends on has changed.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/base/json_fwd.h"
+#include "grader/rig/bench.h"
+
+namespace roofwalk {
+
+// The starter's dot, and whose bytes it has: a card's and the virtual GPU's are not to be compared.
+struct StarterDot {
+  LevelPoints points;
+  bool bytes_are_modelled = false;
+};
+
+// A hash of all that the starter's dot depends on: the chapter's folder, the kernel header, the machine, this program,
+// the toolkit, the size, the seed, and whether a card's counters may be read.
+std::string baseline_key(const Bench& bench, const Chapter& chapter, const Size& size, std::uint64_t seed);
+
+// Builds and measures the starter; waits for its turn on a real GPU, so nobody may call it who has one. Errors: it is
+// the course's own file, so any trouble is the harness's.
+Result<StarterDot> measure_starter(const Bench& bench, const Chapter& chapter, const Problem& problem,
+                                   const Work& work);
+
+// Not where counting failed this time only.
+inline bool may_be_kept(const Bench& bench, const StarterDot& starter) {
+  return !bench.counts_bytes || !starter.bytes_are_modelled;
+}
+
+Json to_json(const StarterDot& starter);
+std::optional<StarterDot> starter_from_json(const std::string& text);  // nothing where the text is not such
+
+}  // namespace roofwalk

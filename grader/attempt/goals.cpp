@@ -1,0 +1,36 @@
+#include "grader/attempt/goals.h"
+
+#include <fmt/format.h>
+
+#include "common/roofline/si.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr double kLeastOfL2 = 4;
+
+bool is_about_dram_bytes(const Goal& goal) {
+  return goal.level == "dram" &&
+         (goal.what == Goal::What::ai_over_starter || goal.what == Goal::What::share_of_algorithmic_ai);
+}
+
+}  // namespace
+
+MachineGoals goals_on(const Machine& machine, const Chapter& chapter, const Work& work) {
+  const auto bytes = static_cast<double>(work.compulsory_bytes), l2_bytes = static_cast<double>(machine.l2_bytes);
+  const bool l2_hides_dram = bytes < kLeastOfL2 * l2_bytes;
+  MachineGoals goals;
+  for (const Goal& goal : chapter.goals) {
+    if (l2_hides_dram && is_about_dram_bytes(goal)) {
+      goals.left_out.push_back(fmt::format(
+          "{} at DRAM is not asked for on {}: {} of data are less than {:.0f} times its L2 of {}, so DRAM "
+          "hardly sees what a kernel reads twice.",
+          goal_axis_name(goal.axis), machine.name, si_text(bytes, "B"), kLeastOfL2, si_text(l2_bytes, "B")));
+    } else {
+      goals.asked.push_back(goal);
+    }
+  }
+  return goals;
+}
+
+}  // namespace roofwalk

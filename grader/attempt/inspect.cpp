@@ -1,0 +1,290 @@
+#include "grader/attempt/inspect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+
+namespace roofwalk {
+namespace {
+
+double count(const Counters& counters, Counter counter) { return static_cast<double>(counters[counter].value_or(0)); }
+
+// Sectors that the same accesses would touch, had the bytes used lain side by side, where that is not counted. A
+// request whose 128-byte lines are all used in full is as good as it gets, unless it has more sectors than 32 threads
+// with 16 bytes each can use; a scattered one is held against 4 bytes a thread.
+double ideal_sectors(double sectors, double lines, double requests) {
+  constexpr double kSectorsPerLine = 4, kMostSectors = 16;
+  const bool lines_are_full = lines > 0 && sectors >= 0.9 * kSectorsPerLine * lines;
+  const bool can_use_all = sectors <= kMostSectors * requests;
+  return lines_are_full && can_use_all ? sectors : std::min(sectors, kSectorsPerLine * requests);
+}
+
+double flops_of(const Counters& c) {
+  return count(c, Counter::flops_f16) + count(c, Counter::flops_f32) + count(c, Counter::flops_f64) +
+         count(c, Counter::flops_tensor);
+}
+
+double dram_bytes_of(const Counters& c) {
+  return count(c, Counter::dram_read_bytes) + count(c, Counter::dram_write_bytes);
+}
+
+std::vector<DiagnosisInput::Line> lines_of(const RunRecord& record) {
+  std::map<int, DiagnosisInput::Line> by_line;
+  for (const KernelRecord& kernel : record.kernels) {
+    for (const LineCounters& of_line : kernel.lines) {
+      const Counters& c = of_line.counters;
+      DiagnosisInput::Line& line = by_line[of_line.line];
+      const double loads = count(c, Counter::global_load_requests);
+      const double stores = count(c, Counter::global_store_requests) + count(c, Counter::atomic_requests);
+      const double local = count(c, Counter::local_sectors);
+      const double sectors = count(c, Counter::l1_read_sectors) + count(c, Counter::l1_write_sectors) - local;
+      line.line = of_line.line;
+      line.load_requests += loads;
+      line.store_requests += stores;
+      line.l1_sectors += sectors;
+      line.l1_lines += count(c, Counter::l1_lines);
+      line.local_sectors += local;
+      const auto ideal = c[Counter::l1_ideal_sectors];
+      line.ideal_l1_sectors +=
+          ideal ? static_cast<double>(*ideal) : ideal_sectors(sectors, count(c, Counter::l1_lines), loads + stores);
+      line.dram_bytes += dram_bytes_of(c);
+      line.flops += flops_of(c);
+      line.warp_instructions += count(c, Counter::warp_instructions);
+      line.shared_wavefronts += count(c, Counter::shared_wavefronts);
+      line.shared_bank_conflicts += count(c, Counter::shared_bank_conflicts);
+      line.constant_requests += count(c, Counter::constant_requests);
+      line.constant_passes += count(c, Counter::constant_passes);
+      line.divergent_branches += count(c, Counter::divergent_branches);
+    }
+  }
+  std::vector<DiagnosisInput::Line> lines;
+  for (const auto& entry : by_line) lines.push_back(entry.second);
+  return lines;
+}
+
+// The waits that a learner can do something about, in the words of the diagnosis.
+constexpr std::pair<Wait, const char*> kWaitWords[] = {{Wait::dram, "DRAM"},
+                                                       {Wait::l2, "L2"},
+                                                       {Wait::l1, "L1"},
+                                                       {Wait::shared, "shared memory"},
+                                                       {Wait::bank_conflict, "bank conflicts"},
+                                                       {Wait::constant, "constant memory"},
+                                                       {Wait::barrier, "a barrier"},
+                                                       {Wait::dependency, "the result of the instruction before"},
+                                                       {Wait::pipe, "an arithmetic unit that is busy"},
+                                                       {Wait::tail, "work"}};
+
+// What keeps another block from an SM, where the block's own size does: "its 255 registers a thread times 256 threads".
+// Fewer registers than a thread needs would be no cure: the rest would live in memory.
+std::string limit_of(const KernelRecord& kernel, const Machine& machine) {
+  const auto threads = static_cast<double>(kernel.block.count());
+  const double more = kernel.resident_blocks_per_sm + 1;
+  if (kernel.shared_bytes * more > machine.shared_bytes_per_sm) {
+    return fmt::format("its {:.3g} KiB of shared memory", kernel.shared_bytes / 1024.0);
+  }
+  if (kernel.registers_per_thread * threads * more > machine.registers_per_sm) {
+    return fmt::format("its {} registers a thread times {:.0f} threads", kernel.registers_per_thread, threads);
+  }
+  return "";
+}
+
+std::vector<DiagnosisInput::Waiting> waiting_in(const RunRecord& record) {
+  WarpCycles all;
+  std::map<int, WarpCycles> lines;
+  std::vector<HeldUpBy> late;
+  for (const KernelRecord& kernel : record.kernels) {
+    all.add(kernel.waits);
+    for (const LineCounters& line : kernel.lines) {
+      lines[line.line].add(line.waits);
+      late.insert(late.end(), line.held_up.begin(), line.held_up.end());
+    }
+  }
+  std::vector<DiagnosisInput::Waiting> waiting;
+  if (all.total() == 0) return waiting;
+  for (const auto& [wait, words] : kWaitWords) {
+    const auto most = std::max_element(lines.begin(), lines.end(),
+                                       [w = wait](const auto& a, const auto& b) { return a.second[w] < b.second[w]; });
+    waiting.push_back({wait_name(wait), words, all[wait] / all.total(), most == lines.end() ? 0 : most->first});
+    if (wait == Wait::barrier && all[wait] > 0) waiting.back().last_warp = last_warp_of(late, all[wait]);
+  }
+  std::stable_sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  return waiting;
+}
+
+// Kernels that stream: a good part of the plan's bytes, none of them twice. Where there are several of them and more
+// bytes than compulsory, one kernel passes arrays on to the next.
+double streaming_kernels(const RunRecord& record, double dram_bytes) {
+  constexpr double kGoodPart = 0.1, kHardlyTwice = 1.5;
+  double streaming = 0;
+  for (const KernelRecord& kernel : record.kernels) {
+    const double bytes = dram_bytes_of(kernel.counters);
+    const double at_l1 = kSectorBytes * (count(kernel.counters, Counter::l1_read_sectors) +
+                                         count(kernel.counters, Counter::l1_write_sectors));
+    if (bytes >= kGoodPart * dram_bytes && at_l1 <= kHardlyTwice * bytes) ++streaming;
+  }
+  return streaming;
+}
+
+// Different kernels that have a good part of the plan's bytes and none of which alone moves far more than is
+// compulsory: where there are several and more bytes than compulsory, one fetches what one before it had, or wrote.
+// Launches of the same kernel may be pieces of one step.
+double chained_kernels(const RunRecord& record, double dram_bytes, double compulsory_bytes) {
+  constexpr double kGoodPart = 0.1, kLittleMore = 1.1;
+  std::set<std::string_view> chained;
+  for (const KernelRecord& kernel : record.kernels) {
+    const double bytes = dram_bytes_of(kernel.counters);
+    if (bytes > kLittleMore * compulsory_bytes) return 0;
+    if (bytes >= kGoodPart * dram_bytes) chained.insert(kernel.name);
+  }
+  return static_cast<double>(chained.size());
+}
+
+// What spilled registers would cost, moved once out and once back, from the nearest level that holds those of all
+// resident threads.
+void add_spills(const RunRecord& record, const Machine& machine, DiagnosisInput& in) {
+  for (const KernelRecord& kernel : record.kernels) {
+    const auto spilled = static_cast<double>(kernel.spilled_bytes_per_thread);
+    const auto block = static_cast<double>(kernel.block.count());
+    const double on_sm = spilled * block * kernel.resident_blocks_per_sm;
+    const double bytes = 2 * spilled * block * static_cast<double>(kernel.grid.count());
+    const double bytes_per_s = on_sm <= machine.l1_bytes                 ? machine.l1_bytes_per_s()
+                               : on_sm * machine.sms <= machine.l2_bytes ? machine.l2_bytes_per_s()
+                                                                         : machine.dram_bytes_per_s;
+    in.local_bytes += kSectorBytes * count(kernel.counters, Counter::local_sectors);
+    in.spilled_bytes_per_thread = std::max(in.spilled_bytes_per_thread, spilled);
+    if (bytes > 0) in.spill_ns += bytes / bytes_per_s * 1e9;
+  }
+}
+
+// Most bytes at DRAM; where a device does not count those by line, most sectors at L1.
+int busiest_line(const std::vector<DiagnosisInput::Line>& lines) {
+  const auto most = [&](auto amount) {
+    const auto found = std::max_element(lines.begin(), lines.end(),
+                                        [&](const auto& a, const auto& b) { return amount(a) < amount(b); });
+    return found == lines.end() || amount(*found) <= 0 ? 0 : found->line;
+  };
+  const auto named = [](auto amount) { return [amount](const auto& l) { return l.line > 0 ? amount(l) : 0.0; }; };
+  const int at_dram = most(named([](const auto& l) { return l.dram_bytes; }));
+  return at_dram > 0 ? at_dram : most(named([](const auto& l) { return l.l1_sectors; }));
+}
+
+}  // namespace
+
+std::string_view wait_words(Wait wait) {
+  if (wait == Wait::issue) return "its turn";
+  const auto found = std::find_if(std::begin(kWaitWords), std::end(kWaitWords),
+                                  [&](const auto& entry) { return entry.first == wait; });
+  ROOFWALK_CHECK(found != std::end(kWaitWords));
+  return found->second;
+}
+
+std::vector<DiagnosisInput::Waiting::Part> last_warp_of(const std::vector<HeldUpBy>& held_up, double cycles) {
+  std::map<std::pair<int, Wait>, double> shares;
+  for (const HeldUpBy& part : held_up) shares[{part.line, part.wait}] += part.cycles / cycles;
+  std::vector<DiagnosisInput::Waiting::Part> parts;
+  for (const auto& [by, share] : shares) parts.push_back({wait_name(by.second), by.first, share});
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  return parts;
+}
+
+Finding inspect_wrong(const Correctness& correctness, int suspect_line) {
+  DiagnosisInput in;
+  in.looks_like_half = correctness.looks_like_half;
+  in.suspect_line = suspect_line;
+  Finding finding;
+  finding.diagnoses = diagnose(in);
+  finding.diagnosis = first_diagnosis(in, finding.diagnoses);
+  return finding;
+}
+
+void settle(Finding& finding) {
+  if (finding.diagnoses.empty()) return;
+  const std::string limit = finding.diagnoses.front().text;
+  std::erase_if(finding.diagnoses, [](const Diagnosis& d) { return d.cause != cause::kSpills; });
+  finding.diagnosis = finding.diagnoses.empty()
+                          ? Diagnosis{"none", "Every goal of this chapter is met. What limits the kernel now: " + limit}
+                          : finding.diagnoses.front();
+}
+
+Finding inspect(const RunRecord& record, const Measurement& m, const Machine& machine, const Roofs& roofs,
+                const std::string& source_text) {
+  DiagnosisInput in;
+  in.useful_flops = m.useful_flops.value;
+  in.executed_flops = m.executed_flops.get().value_or(m.useful_flops.value);
+  in.atomic_flops = m.atomic_flops.get().value_or(0);
+  in.compulsory_bytes = m.compulsory_bytes.value;
+  in.dram_bytes = m.level("dram").bytes.value;
+  in.l1_bytes = m.l1_bytes.value;
+  in.l2_bytes = m.l2_bytes.value;
+  in.observed_ai = m.level("dram").ai.value;
+  in.algorithmic_ai = m.algorithmic_ai.value;
+  if (const MemoryRoof* dram = roofs.memory_roof("dram"); dram != nullptr && !roofs.compute.empty()) {
+    in.ridge = ridge_flops_per_byte(dram->bytes_per_s, roofs.compute.front().flops_per_s);
+  }
+  in.elapsed_ns = record.elapsed_ns;
+  in.vertical_gap = m.vertical_gap.value;
+  in.horizontal_gap = m.horizontal_gap.value;
+  const KernelRecord* longest = nullptr;
+  for (const KernelRecord& kernel : record.kernels) {
+    const TimeParts& p = kernel.parts;
+    in.dram_ns += p.dram_ns;
+    in.l2_ns += p.l2_ns;
+    in.l1_ns += p.l1_ns;
+    in.shared_ns += p.shared_ns;
+    in.constant_ns += p.constant_ns;
+    in.issue_ns += p.issue_ns;
+    in.flops_ns += p.flops_ns;
+    in.latency_ns += p.latency_ns;
+    in.launch_ns += p.launch_ns;
+    if (longest == nullptr || kernel.elapsed_ns > longest->elapsed_ns) longest = &kernel;
+  }
+  if (longest != nullptr) {
+    in.launch_line = longest->line;
+    in.limit = limit_of(*longest, machine);
+    in.occupancy = longest->occupancy;
+    in.resident_blocks_per_sm = longest->resident_blocks_per_sm;
+    in.blocks = static_cast<double>(longest->grid.count());
+    in.resident_blocks = static_cast<double>(longest->resident_blocks_per_sm) * machine.sms;
+  }
+  in.shared_wavefronts = m.shared_wavefronts.value;
+  in.shared_bank_conflicts = count(record.counters, Counter::shared_bank_conflicts);
+  in.constant_requests = count(record.counters, Counter::constant_requests);
+  in.constant_passes = count(record.counters, Counter::constant_passes);
+  in.branches = count(record.counters, Counter::branches);
+  in.divergent_branches = count(record.counters, Counter::divergent_branches);
+  in.warp_instructions = count(record.counters, Counter::warp_instructions);
+  in.thread_instructions = count(record.counters, Counter::thread_instructions);
+  in.launches = static_cast<double>(record.kernels.size());
+  in.streaming_kernels = streaming_kernels(record, in.dram_bytes);
+  in.chained_kernels = chained_kernels(record, in.dram_bytes, in.compulsory_bytes);
+  in.global_write_bytes = kSectorBytes * (count(record.counters, Counter::l1_write_sectors) -
+                                          count(record.counters, Counter::local_write_sectors));
+  in.dram_write_bytes = count(record.counters, Counter::dram_write_bytes);
+  add_spills(record, machine, in);
+  in.is_impossible = !implausible(m, roofs).empty();
+  in.lines = lines_of(record);
+  in.waiting = waiting_in(record);
+
+  Finding finding;
+  finding.diagnoses = diagnose(in);
+  finding.diagnosis = first_diagnosis(in, finding.diagnoses);
+  finding.traffic_line = busiest_line(in.lines);
+  finding.traffic_source = source_line(source_text, finding.traffic_line);
+  return finding;
+}
+
+std::string source_line(const std::string& text, int line) {
+  std::istringstream in(text);
+  std::string found;
+  for (int i = 0; i < line; ++i) {
+    if (!std::getline(in, found)) return {};
+  }
+  const auto first = found.find_first_not_of(" \t\r");
+  if (line <= 0 || first == std::string::npos) return {};
+  return found.substr(first, found.find_last_not_of(" \t\r") - first + 1);
+}
+
+}  // namespace roofwalk

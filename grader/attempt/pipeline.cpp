@@ -1,0 +1,415 @@
+#include "grader/attempt/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "common/base/hash.h"
+#include "common/base/json.h"
+#include "common/store/store.h"
+#include "grader/attempt/goals.h"
+#include "grader/attempt/hide.h"
+#include "grader/attempt/inspect.h"
+#include "grader/rig/gpu_bench.h"
+#include "grader/rig/workers.h"
+
+namespace roofwalk {
+namespace {
+
+Attempt blank(const Bench& bench, const Request& request, const Size& size) {
+  Attempt attempt;
+  attempt.chapter = request.chapter->name;
+  attempt.device = bench.device_name();
+  attempt.device_kind = bench.device_kind;
+  attempt.size = size;
+  if (request.hidden.empty()) attempt.seed = request.seed;
+  attempt.file = request.file.string();
+  attempt.sandboxed = bench.isolation == Isolation::boxed;
+  attempt.walk_level = walk_level(*request.chapter);
+  attempt.roofs = bench.roofs;
+  return attempt;
+}
+
+// For work that needs no GPU.
+int host_threads(const Bench& bench) { return bench.is_real() ? bench.virtual_threads : bench.threads; }
+
+struct SmallCase {
+  Size size;
+  std::uint64_t seed = 0;
+};
+
+std::vector<SmallCase> public_cases(const Chapter& chapter, std::uint64_t seed) {
+  std::vector<SmallCase> cases;
+  for (const Size& size : chapter.correctness_sizes) cases.push_back({size, seed});
+  return cases;
+}
+
+// Hidden sizes, and the chapter's own with hidden seeds.
+std::vector<SmallCase> hidden_cases(const Chapter& chapter, const Request& request) {
+  std::vector<SmallCase> cases;
+  for (const std::uint64_t seed : request.hidden.seeds) {
+    for (const Size& size : chapter.correctness_sizes) cases.push_back({size, seed});
+    for (const Size& size : request.hidden.sizes) cases.push_back({size, seed});
+  }
+  if (!request.hidden.seeds.empty()) return cases;
+  for (const Size& size : request.hidden.sizes) cases.push_back({size, request.seed});
+  return cases;
+}
+
+RunOptions limits_of(RunOptions options, const Request& request) {
+  constexpr double kDays = 30 * 86400.0;
+  if (request.ignores_clock) options.max_seconds = kDays;
+  return options;
+}
+
+// In the order of the cases. Fewer than all only where one was stopped: it is the last.
+Result<std::vector<Trial>> small_trials(int threads, const DeviceFactory& open, const Exercise& exercise,
+                                        const Artifact& artifact, const Request& request,
+                                        const std::vector<SmallCase>& cases) {
+  std::vector<std::optional<Result<Trial>>> results(cases.size());
+  std::atomic<std::size_t> first_stopped{results.size()};
+  parallel_for(results.size(), threads, [&](std::size_t i) {
+    if (i > first_stopped) return;  // an endless loop is waited for once; values may be wrong at any number of sizes
+    const auto& [size, seed] = cases[i];
+    const Problem problem = exercise.problem(size, seed);
+    const std::vector<Expected> expected = exercise.reference(size, problem);
+    results[i] = run_trial(open, artifact, problem, case_name(size, seed), limits_of(kSmallTrial, request),
+                           [&]() -> const std::vector<Expected>& { return expected; });
+    if (results[i]->ok() && !(*results[i])->was_stopped()) return;
+    for (std::size_t before = first_stopped; i < before && !first_stopped.compare_exchange_weak(before, i);) {
+    }
+  });
+  std::vector<Trial> trials;
+  for (auto& result : results) {
+    ROOFWALK_TRY(Trial trial, *std::move(result));
+    trials.push_back(std::move(trial));
+    if (trials.back().was_stopped()) break;
+  }
+  return trials;
+}
+
+// What the kernels printed belongs to the last case; what goes well by luck, to any of them.
+void note_output(const Trial& trial, Attempt& attempt) {
+  attempt.printed = trial.record.printed;
+  attempt.printed_case = trial.case_name;
+  for (const Fault& warning : trial.record.warnings) {
+    const auto same = [&](const Fault& known) { return known.line == warning.line && known.kernel == warning.kernel; };
+    if (std::none_of(attempt.warnings.begin(), attempt.warnings.end(), same)) attempt.warnings.push_back(warning);
+  }
+}
+
+void note_errors(const Trial& trial, const Size& size, Attempt& attempt) {
+  ++attempt.cases;
+  if (!trial.correctness) return;
+  const Correctness& c = *trial.correctness;
+  attempt.correct = c.correct;
+  if (attempt.worst_error && c.worst_error <= *attempt.worst_error) return;
+  attempt.worst_error = c.worst_error;
+  attempt.worst_place = c.index >= 0 ? fmt::format("{}[{}], {}", c.buffer, c.index, size.text()) : size.text();
+}
+
+// The starter's dot: given, kept from an earlier call, or to be measured in the background.
+std::future<Result<StarterDot>> starter_dot(const Bench& bench, const Request& request, const Measured& measured,
+                                            const std::string& key) {
+  std::optional<StarterDot> known = request.starter;
+  if (!known && bench.store != nullptr) {
+    if (const auto kept = bench.store->cached(key)) known = starter_from_json(*kept);
+  }
+  return start(known ? 1 : bench.threads, [&bench, &request, &measured, known]() -> Result<StarterDot> {
+    if (known) return *known;
+    const PhaseTimer timer(bench.phases, "the starter's dot");
+    return measure_starter(bench, *request.chapter, measured.problem, measured.work);
+  });
+}
+
+Status keep_starter(const Bench& bench, const std::string& key, const StarterDot& starter) {
+  if (bench.store == nullptr || bench.store->cached(key) || !may_be_kept(bench, starter)) return kOk;
+  return bench.store->cache(key, json_line(to_json(starter)));
+}
+
+// What a kernel does, as the virtual GPU counted it at small sizes: a real one may have no counter for it.
+struct Habits {
+  bool adds_by_atomics = false, multiplies_on_tensor_cores = false;
+
+  void add(const std::vector<Trial>& trials) {
+    for (const Trial& trial : trials) {
+      adds_by_atomics |= trial.record.counters[Counter::atomic_flops].value_or(0) > 0;
+      multiplies_on_tensor_cores |= trial.record.counters[Counter::flops_tensor].value_or(0) > 0;
+    }
+  }
+};
+
+// What the measured trial says, beside being right or wrong.
+void add_measurement(const Bench& bench, const Trial& trial, const Artifact& artifact, const Work& work,
+                     const Habits& habits, Evidence& evidence, Attempt& attempt) {
+  attempt.measurement = measure(trial.record, work, bench.roofs);
+  attempt.time_is_modelled = trial.record.time_is_modelled;
+  attempt.bytes_are_modelled = trial.record.bytes_are_modelled;
+  attempt.kernels = trial.record.kernels;
+  attempt.finding = inspect(trial.record, *attempt.measurement, bench.machine, bench.roofs, artifact.source_text);
+  attempt.bound = bound_of(attempt.kernels, *attempt.measurement, bench.roofs);
+  const auto point = attempt.measurement->point(attempt.walk_level);
+  const auto starter = evidence.starter.find(attempt.walk_level);
+  if (point && starter != evidence.starter.end()) attempt.moved = movement(starter->second, *point);
+  evidence.measurement = attempt.measurement;
+  const bool counts_by_card = bench.is_real() && !trial.record.bytes_are_modelled;
+  evidence.implausible =
+      implausible(*attempt.measurement, bench.roofs,
+                  {.dram_bytes = counts_by_card ? static_cast<double>(bench.machine.l2_bytes) : 0,
+                   .has_atomic_flops = habits.adds_by_atomics && !attempt.measurement->atomic_flops.known()});
+  // Every exercise is in FP32, and so are its roofs.
+  const auto tensor_flops = trial.record.counters[Counter::flops_tensor];
+  if (tensor_flops ? *tensor_flops > 0 : habits.multiplies_on_tensor_cores) {
+    evidence.implausible.push_back(
+        "the kernel multiplies on tensor cores, whose roof is not the one it would be held against: use FP32 "
+        "arithmetic");
+  }
+}
+
+// What an attempt on a real GPU takes that needs none: made before anybody waits for the GPU, and not while others do.
+struct WithoutGpu {
+  Artifact starter;
+  StarterDot dot;
+  std::optional<RunRecord> modelled;  // the attempt, where the card's counters may not be read
+};
+
+Result<WithoutGpu> do_without_gpu(const Bench& bench, const Chapter& chapter, const Measured& measured,
+                                  const Artifact& artifact, std::future<Result<StarterDot>>& dot) {
+  WithoutGpu ready;
+  ROOFWALK_TRY(ready.starter, build_for(bench, chapter.starter()));
+  ROOFWALK_TRY(ready.dot, dot.get());  // has a turn of its own, where it is not kept
+  if (!bench.counts_bytes) {
+    ROOFWALK_TRY(ready.modelled, modelled_run(bench, artifact, measured.problem));
+  }
+  measured.expected.wait();
+  return ready;
+}
+
+// A card's bytes and the virtual GPU's are two things: where counting failed for one of the two, both are modelled.
+Status use_bytes_of_one_kind(const Bench& bench, const Measured& measured, const Artifact& artifact,
+                             const WithoutGpu& ready, Evidence& evidence, RunRecord& record) {
+  if (ready.modelled) take_bytes(*ready.modelled, record);
+  ROOFWALK_TRY_STATUS(model_bytes(bench, artifact, measured.problem, record));
+  if (record.bytes_are_modelled == ready.dot.bytes_are_modelled) return kOk;
+  const auto modelled_of = [&](const Artifact& kernel) { return modelled_run(bench, kernel, measured.problem); };
+  if (!record.bytes_are_modelled) {
+    ROOFWALK_TRY(const auto modelled, modelled_of(artifact));
+    if (modelled) take_bytes(*modelled, record);
+    return kOk;
+  }
+  ROOFWALK_TRY(const auto modelled, modelled_of(ready.starter));
+  if (!modelled) return kOk;
+  const Measurement starter = measure(*modelled, measured.work, bench.roofs);
+  for (auto& [level, point] : evidence.starter) point.ai = starter.level(level).ai.get().value_or(point.ai);
+  return kOk;
+}
+
+// A real GPU's figures: times from pairs with the starter, and bytes from the virtual GPU where the card's counters may
+// not be read.
+Status time_and_model(const Bench& bench, const Measured& measured, const Artifact& artifact, const WithoutGpu& ready,
+                      Evidence& evidence, Trial& trial, Attempt& attempt) {
+  attempt.notes = trial.record.notes;
+  ROOFWALK_TRY_STATUS(use_bytes_of_one_kind(bench, measured, artifact, ready, evidence, trial.record));
+  if (trial.record.bytes_are_modelled) attempt.notes.push_back("the bytes are the virtual GPU's, not this card's");
+  const Measurement first = measure(trial.record, measured.work, bench.roofs);
+  const auto goals = timed_goals(evidence.goals, first);
+  ROOFWALK_TRY(attempt.times, time_in_pairs(
+                                  bench, ready.starter, artifact, measured.problem,
+                                  [&]() -> const std::vector<Expected>& { return measured.expected.get(); }, goals));
+  const GpuTimes& times = *attempt.times;
+  const PairedTimes& pairs = times.pairs;
+  trial.record.elapsed_ns = pairs.attempt.median_ns;
+  for (auto& [level, point] : evidence.starter) {
+    point.flops_per_s = static_cast<double>(measured.work.useful_flops) / pairs.starter.median_ns * 1e9;
+  }
+  attempt.starter = evidence.starter;
+  attempt.notes.insert(attempt.notes.end(), times.notes.begin(), times.notes.end());
+  for (std::size_t i = 0; i < goals.size(); ++i) {
+    const GoalDecision& decision = pairs.goals[i];
+    evidence.decided[{goals[i].goal, goals[i].grade}] = decision.decision == Decision::pass;
+    if (decision.decision != Decision::too_noisy) continue;
+    if (goals[i].grade == Grade::pass)
+      evidence.noise = decision.reason;
+    else
+      attempt.notes.push_back(fmt::format("whether it is an ace is {}", decision.reason));
+  }
+  if (times.disturbed) evidence.noise = times.disturbed;
+  return kOk;
+}
+
+}  // namespace
+
+bool fills(const Work& work, const Machine& machine) {
+  constexpr double kLeastOfL2 = 8, kMostLaunch = 0.025;
+  const auto bytes = static_cast<double>(work.compulsory_bytes);
+  return bytes >= kLeastOfL2 * static_cast<double>(machine.l2_bytes) &&
+         machine.launch_ns <= kMostLaunch * (machine.launch_ns + bytes / machine.dram_bytes_per_s * 1e9);
+}
+
+Size measured_size(const Chapter& chapter, const Machine& machine) {
+  const Exercise* exercise = find_exercise(chapter.name);
+  ROOFWALK_CHECK(exercise != nullptr);
+  if (chapter.measured_sizes.count(machine.name) > 0) return chapter.measured_size(machine.name);
+  const Size* best = nullptr;
+  std::int64_t fewest = 0;
+  for (const auto& [name, size] : chapter.measured_sizes) {
+    const Work work = exercise->work(size);
+    if (!fills(work, machine) || (best != nullptr && work.compulsory_bytes >= fewest)) continue;
+    best = &size;
+    fewest = work.compulsory_bytes;
+  }
+  return best != nullptr ? *best : chapter.measured_size("default");
+}
+
+std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed, int threads,
+                                        Phases* phases) {
+  const Exercise* exercise = find_exercise(chapter.name);
+  ROOFWALK_CHECK(exercise != nullptr);
+  auto measured = std::make_shared<Measured>();
+  measured->size = measured_size(chapter, machine);
+  measured->work = exercise->work(measured->size);
+  measured->problem = exercise->problem(measured->size, seed);
+  measured->expected = start(threads, [exercise, phases, m = measured.get()] {
+                         const PhaseTimer timer(phases, "expected values");
+                         return exercise->reference(m->size, m->problem);
+                       }).share();
+  return measured;
+}
+
+Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
+  const Chapter& chapter = *request.chapter;
+  const Exercise* exercise = find_exercise(chapter.name);
+  if (exercise == nullptr) return Error{fmt::format("chapter `{}` has no exercise in this program", chapter.name)};
+  const auto measured =
+      request.measured ? request.measured
+                       : prepare(chapter, bench.machine, measured_seed(request), host_threads(bench), bench.phases);
+  const std::string key = baseline_key(bench, chapter, measured->size, measured_seed(request));
+  auto starter = starter_dot(bench, request, *measured, key);
+
+  Attempt attempt = blank(bench, request, measured->size);
+  Evidence evidence;
+  MachineGoals goals = goals_on(bench.machine, chapter, measured->work);
+  evidence.goals = std::move(goals.asked);
+  attempt.goals_left_out = std::move(goals.left_out);
+  const auto judged = [&] {
+    attempt.judgement = judge(evidence);
+    attempt.fault = evidence.fault;
+    if (evidence.outcome && evidence.outcome->correctness.looks_like_half) {
+      attempt.finding = inspect_wrong(evidence.outcome->correctness, evidence.outcome->line);
+    }
+    if (attempt.finding && attempt.judgement.grade == Grade::ace) settle(*attempt.finding);
+    return attempt;
+  };
+
+  const auto artifact = [&] {
+    const PhaseTimer timer(bench.phases, "compile");
+    return build_for(bench, request.file);
+  }();
+  if (!artifact) {
+    if (artifact.error().file.empty()) return artifact.error();  // not about the learner's file
+    evidence.compile_error = artifact.error();
+    return judged();
+  }
+  attempt.source_sha256 = artifact->source_sha256;
+  attempt.is_starter = artifact->source_sha256 == sha256_hex(file_text(chapter.starter()));
+
+  // The virtual GPU first, where there is a real one: it knows line and thread of what goes wrong.
+  Habits habits;
+  const auto small = [&](const std::vector<SmallCase>& cases) -> Result<std::vector<Trial>> {
+    const PhaseTimer timer(bench.phases, "small sizes");
+    ROOFWALK_TRY(auto trials,
+                 small_trials(host_threads(bench), bench.virtual_devices(), *exercise, *artifact, request, cases));
+    habits.add(trials);
+    if (bench.is_real() && std::none_of(trials.begin(), trials.end(), [](const Trial& t) { return t.went_wrong(); })) {
+      return small_trials(bench.threads, bench.open, *exercise, *artifact, request, cases);
+    }
+    return trials;
+  };
+  ROOFWALK_TRY(const auto trials, small(public_cases(chapter, request.seed)));
+  attempt.small_sizes = static_cast<int>(trials.size());
+  for (const Trial& trial : trials) attempt.wrong_small_sizes += trial.went_wrong() ? 1 : 0;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    note_errors(trials[i], chapter.correctness_sizes[i], attempt);
+    add_to_evidence(trials[i], *artifact, evidence);
+    note_output(trials[i], attempt);
+    if (trials[i].went_wrong()) return judged();  // the first one is what the card is about
+  }
+  if (!request.hidden.empty()) {
+    ROOFWALK_TRY(auto hidden, small(hidden_cases(chapter, request)));
+    attempt.hidden_cases = static_cast<int>(hidden.size());
+    for (Trial& trial : hidden) {
+      hide(trial);
+      attempt.wrong_hidden_cases += trial.went_wrong() ? 1 : 0;
+    }
+    for (const Trial& trial : hidden) {
+      if (trial.correctness) attempt.correct = trial.correctness->correct;
+      add_to_evidence(trial, *artifact, evidence);
+      if (trial.went_wrong()) return judged();
+    }
+  }
+
+  std::optional<WithoutGpu> ready;
+  if (bench.is_real()) {
+    ROOFWALK_TRY(ready, do_without_gpu(bench, chapter, *measured, *artifact, starter));
+    ROOFWALK_TRY_STATUS(keep_starter(bench, key, ready->dot));
+  }
+  ROOFWALK_TRY(const auto turn, wait_for_turn(bench, chapter.name));
+  const auto run_measured = [&] {
+    const PhaseTimer timer(bench.phases, "measured size");
+    RunOptions options = limits_of(
+        attempt.is_starter ? starter_trial(bench.threads) : measured_trial(measured->work, bench.threads), request);
+    options.sample_seed = measured_seed(request);
+    if (request.sanitizes_measured) options = sanitized(options, measured->work);
+    return run_trial(bench.open, *artifact, measured->problem, case_name(measured->size, measured_seed(request)),
+                     options, [&]() -> const std::vector<Expected>& { return measured->expected.get(); });
+  };
+  ROOFWALK_TRY(Trial trial, run_measured());
+  if (request.hidden.seeds.empty()) {
+    note_errors(trial, measured->size, attempt);
+    note_output(trial, attempt);
+  } else {
+    hide(trial);
+    ++attempt.cases;
+    if (trial.correctness) attempt.correct = trial.correctness->correct;
+  }
+  add_to_evidence(trial, *artifact, evidence);
+  if (trial.refusal || trial.record.fault) return judged();
+
+  if (ready) {
+    evidence.starter = ready->dot.points;
+  } else {
+    ROOFWALK_TRY(const StarterDot dot, starter.get());
+    ROOFWALK_TRY_STATUS(keep_starter(bench, key, dot));
+    evidence.starter = dot.points;
+  }
+  attempt.starter = evidence.starter;
+  // A wrong answer has no figures: its dot would mean nothing.
+  if (trial.correctness->correct) {
+    if (ready) {
+      ROOFWALK_TRY_STATUS(time_and_model(bench, *measured, *artifact, *ready, evidence, trial, attempt));
+    }
+    add_measurement(bench, trial, *artifact, measured->work, habits, evidence, attempt);
+  }
+  return judged();
+}
+
+std::uint64_t measured_seed(const Request& request) {
+  return request.hidden.seeds.empty() ? request.seed : request.hidden.seeds.front();
+}
+
+std::string walk_level(const Chapter& chapter) {
+  for (const Goal& goal : chapter.goals) {
+    if (goal.axis == Goal::Axis::right) return goal.level;
+  }
+  return chapter.goals.empty() ? "dram" : chapter.goals.front().level;
+}
+
+std::optional<std::string> not_offered(const Chapter& chapter, const Machine& machine) {
+  if (machine.compute_capability >= chapter.min_compute_capability) return std::nullopt;
+  const auto version = [](int capability) { return fmt::format("{}.{}", capability / 10, capability % 10); };
+  return fmt::format("`{}` needs compute capability {}, and {} has {}", chapter.name,
+                     version(chapter.min_compute_capability), machine.name, version(machine.compute_capability));
+}
+
+}  // namespace roofwalk

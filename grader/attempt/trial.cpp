@@ -1,0 +1,122 @@
+#include "grader/attempt/trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/hash.h"
+
+namespace roofwalk {
+namespace {
+
+// An error that names a file is about the learner's file; any other is about us.
+bool is_learners(const Error& error) { return !error.file.empty(); }
+
+// Where the buffers lie: another place for each file, size and seed, the same in every run of them.
+std::uint64_t layout_of(const Artifact& artifact, const std::string& case_name) {
+  const std::string digest = sha256_hex(artifact.source_sha256 + "\n" + case_name);
+  return std::stoull(digest.substr(0, 16), nullptr, 16) | 1;  // 0 is the usual layout
+}
+
+// The line to look at when a value is wrong and nobody saw who wrote it: where values are stored, or where the kernel
+// is launched when it is the launch that leaves elements out.
+int suspect_line(const RunRecord& record, Wrong wrong) {
+  int launch_line = 0, store_line = 0;
+  std::uint64_t most_stores = 0;
+  for (const KernelRecord& kernel : record.kernels) {
+    if (kernel.line > 0) launch_line = kernel.line;
+    for (const LineCounters& line : kernel.lines) {
+      const auto stores = line.counters[Counter::global_store_requests].value_or(0);
+      if (line.line > 0 && stores > most_stores) {
+        most_stores = stores;
+        store_line = line.line;
+      }
+    }
+  }
+  return wrong == Wrong::unwritten || store_line == 0 ? launch_line : store_line;
+}
+
+// Runs a trial whose answer is wrong again, counting, and watching the element. Leaves it as it is where that takes too
+// long, or something else goes wrong first.
+void look_again(Workspace& workspace, const Artifact& artifact, bool was_counted, Trial& trial) {
+  const Correctness& correctness = *trial.correctness;
+  const bool has_writer = correctness.wrong == Wrong::off || correctness.wrong == Wrong::nan ||
+                          correctness.wrong == Wrong::infinite || correctness.wrong == Wrong::input_changed;
+  const bool watches = has_writer && correctness.index >= 0;
+  if (!watches && was_counted) return;
+  RunOptions options = kSmallTrial;
+  options.figures = RunOptions::Figures::all;
+  if (watches) {
+    const auto [address, bytes] = workspace.place_of(correctness.buffer, correctness.index);
+    options.watched_address = address;
+    options.watched_bytes = bytes;
+  }
+  auto record = workspace.run(artifact, options);
+  if (!record || record->fault) return;
+  trial.writer_line = record->watched_line;
+  if (!was_counted) trial.record.kernels = std::move(record->kernels);
+}
+
+}  // namespace
+
+std::string case_name(const Size& size, std::uint64_t seed) { return fmt::format("{}, seed {}", size.text(), seed); }
+
+RunOptions measured_trial(const Work& work, int threads) {
+  constexpr std::uint64_t kAlways = 2'000'000'000, kForEachFma = 256;
+  constexpr double kAlwaysSeconds = 300;
+  constexpr std::uint64_t kFlopsOfAWarp = 64;
+  const std::uint64_t fmas = static_cast<std::uint64_t>(work.useful_flops) / kFlopsOfAWarp;
+  const std::uint64_t work_units = std::max(kAlways, kForEachFma * fmas);
+  return {.max_work = work_units,
+          .max_seconds = kAlwaysSeconds * static_cast<double>(work_units) / static_cast<double>(kAlways),
+          .threads = threads};
+}
+
+RunOptions sanitized(RunOptions measured, const Work& work) {
+  constexpr std::int64_t kMostFlops = std::int64_t{1} << 28;  // of a GEMM of 512 x 512 x 512
+  constexpr std::uint64_t kBlocks = 64;
+  measured.sanitize = true;
+  if (work.useful_flops > kMostFlops) measured.sanitized_blocks = kBlocks;
+  return measured;
+}
+
+Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,
+                        const RunOptions& limits, const ExpectedValues& expected) {
+  Trial trial;
+  trial.case_name = std::move(name);
+  ROOFWALK_TRY(const auto device, open());
+  const std::uint64_t layout = layout_of(artifact, trial.case_name);
+  device->lay_out(layout);
+  RunOptions options = limits;
+  options.sanitized_seed = layout;
+  const bool checks_bounds = device->identity() == DeviceIdentity{};
+  ROOFWALK_TRY(Workspace workspace, Workspace::make(*device, problem, checks_bounds ? 0 : kGuardBytes));
+  auto record = workspace.run(artifact, options);
+  if (!record) {
+    if (!is_learners(record.error())) return record.error();
+    trial.refusal = record.error();
+    return trial;
+  }
+  trial.record = std::move(*record);
+  if (!expected || trial.record.fault) return trial;
+  trial.correctness = workspace.check(expected());
+  ROOFWALK_TRY_STATUS(device->alive());  // what is read from a lost device is nobody's result
+  if (!trial.correctness->correct) look_again(workspace, artifact, limits.figures != RunOptions::Figures::none, trial);
+  return trial;
+}
+
+void add_to_evidence(const Trial& trial, const Artifact& artifact, Evidence& evidence) {
+  evidence.refusal = trial.refusal;
+  evidence.fault = trial.record.fault;
+  evidence.fault_case = trial.case_name;
+  if (!trial.correctness) return;
+  CaseOutcome outcome{trial.case_name, *trial.correctness, {}, 0};
+  if (!outcome.correctness.correct) {
+    outcome.file = artifact.source_path;
+    outcome.line = trial.writer_line > 0 ? trial.writer_line : suspect_line(trial.record, outcome.correctness.wrong);
+  }
+  evidence.outcome = std::move(outcome);
+}
+
+}  // namespace roofwalk

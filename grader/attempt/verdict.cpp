@@ -1,0 +1,204 @@
+#include "grader/attempt/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace roofwalk {
+namespace {
+
+constexpr std::array<std::string_view, 8> kVerdictNames = {"pass",    "fail",          "incorrect",  "fault",
+                                                           "refused", "compile_error", "not_graded", "too_noisy"};
+constexpr std::array<std::string_view, 3> kGradeNames = {"none", "pass", "ace"};
+
+bool is_share(const Goal& goal) {
+  return goal.what == Goal::What::share_of_roof || goal.what == Goal::What::share_of_algorithmic_ai;
+}
+
+std::optional<double> threshold(const Goal& goal, Grade grade) { return grade == Grade::ace ? goal.ace : goal.pass; }
+
+std::optional<double> over(std::optional<double> value, std::optional<double> base) {
+  if (!value || !base || *base <= 0) return std::nullopt;
+  return *value / *base;
+}
+
+std::optional<double> reached(const Goal& goal, const Evidence& evidence) {
+  if (!evidence.measurement) return std::nullopt;
+  const Measurement& m = *evidence.measurement;
+  const LevelMeasurement& level = m.level(goal.level);
+  const auto starter = evidence.starter.find(goal.level);
+  const bool has_starter = starter != evidence.starter.end();
+  switch (goal.what) {
+    case Goal::What::ai_over_starter:
+      return has_starter ? over(level.ai.get(), starter->second.ai) : std::nullopt;
+    case Goal::What::share_of_algorithmic_ai:
+      return over(level.ai.get(), m.algorithmic_ai.get());
+    case Goal::What::share_of_roof:
+      return over(m.achieved_flops_per_s.get(), level.roof.get());
+    case Goal::What::flops_over_starter:
+      return has_starter ? over(m.achieved_flops_per_s.get(), starter->second.flops_per_s) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool meets(const Evidence& evidence, std::size_t place, std::optional<double> value, Grade grade) {
+  const auto wanted = threshold(evidence.goals[place], grade);
+  if (!wanted) return true;
+  const auto decided = evidence.decided.find({place, grade});
+  return decided != evidence.decided.end() ? decided->second : value && *value >= *wanted;
+}
+
+// Fills grade and goals; the verdict is the caller's.
+void grade_goals(const Evidence& evidence, Judgement& judgement) {
+  bool pass = evidence.measurement.has_value(), ace = pass;
+  std::vector<std::optional<double>> values;
+  for (std::size_t i = 0; i < evidence.goals.size(); ++i) {
+    values.push_back(reached(evidence.goals[i], evidence));
+    pass = pass && meets(evidence, i, values.back(), Grade::pass);
+    ace = ace && meets(evidence, i, values.back(), Grade::pass) && meets(evidence, i, values.back(), Grade::ace);
+  }
+  judgement.grade = ace ? Grade::ace : pass ? Grade::pass : Grade::none;
+  const Grade next = pass ? Grade::ace : Grade::pass;
+  for (std::size_t i = 0; i < evidence.goals.size(); ++i) {
+    const Goal& goal = evidence.goals[i];
+    GoalResult row{goal, next, 0, values[i], false};
+    if (!threshold(goal, next)) row.wanted_for = next == Grade::ace ? Grade::pass : Grade::ace;
+    row.wanted = threshold(goal, row.wanted_for).value_or(0);
+    row.met = row.reached && meets(evidence, i, row.reached, row.wanted_for);
+    judgement.goals.push_back(std::move(row));
+  }
+}
+
+std::string missed(const GoalResult& row) {
+  return fmt::format("{}: {} {}, a pass wants {}", goal_axis_name(row.goal.axis),
+                     goal_value(row.goal, row.reached.value_or(0)), goal_phrase(row.goal),
+                     goal_value(row.goal, row.wanted));
+}
+
+std::vector<std::string> missed_goals(const Judgement& judgement) {
+  std::vector<std::string> reasons;
+  for (const GoalResult& row : judgement.goals) {
+    if (row.wanted_for == Grade::pass && !row.met) reasons.push_back(missed(row));
+  }
+  return reasons;
+}
+
+// Of those, the ones that no clock has a part in.
+std::vector<std::string> missed_by_bytes(const Judgement& judgement) {
+  std::vector<std::string> reasons;
+  for (const GoalResult& row : judgement.goals) {
+    const bool is_of_bytes =
+        row.goal.what == Goal::What::ai_over_starter || row.goal.what == Goal::What::share_of_algorithmic_ai;
+    if (is_of_bytes && row.wanted_for == Grade::pass && !row.met) reasons.push_back(missed(row));
+  }
+  return reasons;
+}
+
+std::vector<std::string> unmeasured_goals(const Judgement& judgement) {
+  std::vector<std::string> reasons;
+  for (const GoalResult& row : judgement.goals) {
+    if (!row.reached)
+      reasons.push_back(fmt::format("this device cannot count what the goal `{}` is about ({})",
+                                    goal_axis_name(row.goal.axis), goal_phrase(row.goal)));
+  }
+  return reasons;
+}
+
+std::string outcome_reason(const CaseOutcome& outcome) {
+  std::string reason = outcome.correctness.reason;
+  if (outcome.correctness.looks_like_half && reason.find("half") == std::string::npos) {
+    reason += "; all errors are of the size that half precision makes";
+  }
+  return Error{fmt::format("{} ({})", reason, outcome.case_name), outcome.file, outcome.line}.text();
+}
+
+// Steps of the plan that are no kernel, and kernels that never start, have no thread to name.
+bool is_of_thread(const Fault& fault) {
+  return fault.kind != FaultKind::resource && !fault.kernel.empty() && fault.kernel != "memset" &&
+         fault.kernel != "memcpy";
+}
+
+}  // namespace
+
+std::string_view verdict_name(Verdict verdict) { return kVerdictNames[static_cast<std::size_t>(verdict)]; }
+std::string_view grade_name(Grade grade) { return kGradeNames[static_cast<std::size_t>(grade)]; }
+
+Grade grade_from_name(std::string_view name) {
+  const auto found = std::find(kGradeNames.begin(), kGradeNames.end(), name);
+  return found == kGradeNames.end() ? Grade::none : static_cast<Grade>(found - kGradeNames.begin());
+}
+
+LevelPoints points_of(const Measurement& measurement) {
+  LevelPoints points;
+  for (const LevelMeasurement& level : measurement.levels) {
+    if (const auto point = measurement.point(level.level)) points[level.level] = *point;
+  }
+  return points;
+}
+
+Judgement judge(const Evidence& evidence) {
+  Judgement judgement;
+  const auto end = [&](Verdict verdict, std::vector<std::string> reasons) {
+    judgement.verdict = verdict;
+    judgement.reasons = std::move(reasons);
+    if (verdict != Verdict::pass) judgement.grade = Grade::none;
+    return judgement;
+  };
+  grade_goals(evidence, judgement);
+  if (evidence.compile_error) return end(Verdict::compile_error, {evidence.compile_error->text()});
+  if (evidence.refusal) {
+    Error told = *evidence.refusal;
+    if (!evidence.fault_case.empty()) told.message += " at " + evidence.fault_case;
+    return end(Verdict::refused, {told.text()});
+  }
+  if (evidence.fault) {
+    const Fault& fault = *evidence.fault;
+    const std::string message = fmt::format("{} ({})", fault.message, evidence.fault_case);
+    std::vector<std::string> reasons{Error{message, fault.file, fault.line}.text()};
+    if (is_of_thread(fault)) {
+      reasons.push_back(fmt::format("thread ({}, {}, {}) of block ({}, {}, {}) in {}", fault.thread.x, fault.thread.y,
+                                    fault.thread.z, fault.block.x, fault.block.y, fault.block.z, fault.kernel));
+    }
+    return end(Verdict::fault, std::move(reasons));
+  }
+  if (!evidence.outcome) return end(Verdict::not_graded, {"its result was never checked"});
+  if (!evidence.outcome->correctness.correct) return end(Verdict::incorrect, {outcome_reason(*evidence.outcome)});
+  if (!evidence.measurement) return end(Verdict::not_graded, {"it was never measured"});
+  if (!evidence.implausible.empty()) return end(Verdict::not_graded, evidence.implausible);
+  if (auto unmeasured = unmeasured_goals(judgement); !unmeasured.empty()) return end(Verdict::not_graded, unmeasured);
+  if (auto missed = missed_by_bytes(judgement); evidence.noise && !missed.empty()) {
+    return end(Verdict::fail, std::move(missed));  // which no other time would change
+  }
+  if (evidence.noise) return end(Verdict::too_noisy, {*evidence.noise});
+  if (judgement.grade != Grade::none) return end(Verdict::pass, {});
+  return end(Verdict::fail, missed_goals(judgement));
+}
+
+std::string level_title(std::string_view level) {
+  std::string title(level);
+  for (char& c : title) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return title;
+}
+
+std::string goal_phrase(const Goal& goal) {
+  switch (goal.what) {
+    case Goal::What::ai_over_starter:
+      return fmt::format("the starter's AI at {}", level_title(goal.level));
+    case Goal::What::share_of_algorithmic_ai:
+      return fmt::format("of the algorithm's AI (at {})", level_title(goal.level));
+    case Goal::What::share_of_roof:
+      // At L1 and L2 it is often the compute roof that lies over the dot.
+      return goal.level == "dram" ? "of the DRAM roof" : fmt::format("of the roof (at {})", level_title(goal.level));
+    case Goal::What::flops_over_starter:
+      return "the starter's FLOP/s";
+  }
+  return "";
+}
+
+std::string goal_value(const Goal& goal, double value) {
+  return is_share(goal) ? fmt::format("{:.3g} %", value * 100) : fmt::format("x{:.3g}", value);
+}
+
+}  // namespace roofwalk

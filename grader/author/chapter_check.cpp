@@ -1,0 +1,229 @@
+#include "grader/author/chapter_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/roofline/diagnosis.h"
+#include "grader/attempt/baseline.h"
+#include "grader/attempt/pipeline.h"
+#include "grader/author/claims.h"
+#include "grader/author/figures.h"
+#include "grader/author/half.h"
+#include "grader/author/quick_files.h"
+#include "grader/rig/workers.h"
+#include "grader/text/text.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kClaimMargin = 0.02;
+constexpr double kLeastStarterGap = 3;
+
+class Lines {
+ public:
+  explicit Lines(std::string chapter) : chapter_(std::move(chapter)) {}
+  void add(std::string what, bool holds, std::string found) {
+    lines_.push_back({chapter_, std::move(what), holds, std::move(found)});
+  }
+  std::vector<CheckLine> take() { return std::move(lines_); }
+
+ private:
+  std::string chapter_;
+  std::vector<CheckLine> lines_;
+};
+
+std::string first_line(const fs::path& file) {
+  const std::string text = file_text(file);
+  return text.substr(0, text.find('\n'));
+}
+
+std::string outcome(const Attempt& attempt) {
+  std::string text =
+      fmt::format("{}, grade {}", verdict_name(attempt.judgement.verdict), grade_name(attempt.judgement.grade));
+  for (const std::string& reason : attempt.judgement.reasons) text += "; " + reason.substr(0, reason.find('\n'));
+  return text;
+}
+
+void check_words(const Chapter& chapter, Lines& lines) {
+  const auto is_blank = [](const std::string& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos; };
+  lines.add("lesson.md says something", !is_blank(file_text(chapter.lesson())), chapter.lesson().string());
+  const bool all_speak =
+      std::none_of(chapter.hints.begin(), chapter.hints.end(), [&](const Hint& hint) { return is_blank(hint.text); });
+  lines.add("there are hints, and each says something", !chapter.hints.empty() && all_speak,
+            fmt::format("{} hints", chapter.hints.size()));
+  const auto known = diagnosis_causes();
+  std::string unknown;
+  for (const Hint& hint : chapter.hints) {
+    for (const std::string& cause : hint.causes) {
+      if (std::find(known.begin(), known.end(), cause) == known.end()) unknown += " " + cause;
+    }
+  }
+  lines.add("hints are for diagnoses that there are", unknown.empty(),
+            unknown.empty() ? "all known"
+                            : fmt::format("no such diagnosis:{}; there are {}", unknown, fmt::join(known, ", ")));
+}
+
+// The roof over the algorithm's own AI, over what was reached: how far a dot can go, right and up together.
+double gap_to_algorithm(const Measurement& measurement, const Roofs& roofs) {
+  const MemoryRoof* dram = roofs.memory_roof("dram");
+  ROOFWALK_CHECK(dram != nullptr && !roofs.compute.empty());
+  return attainable_flops_per_s(measurement.algorithmic_ai.value, dram->bytes_per_s,
+                                roofs.compute.front().flops_per_s) /
+         measurement.achieved_flops_per_s.value;
+}
+
+void check_starter(const Attempt& starter, Lines& lines) {
+  lines.add("the starter is correct and misses a goal", starter.judgement.verdict == Verdict::fail, outcome(starter));
+  const double gap = starter.measurement ? gap_to_algorithm(*starter.measurement, starter.roofs) : 0;
+  lines.add(fmt::format("the starter is at least x{} below what its algorithm allows", kLeastStarterGap),
+            gap >= kLeastStarterGap, factor(gap));
+}
+
+void check_factor(const std::string& what, double claimed, std::optional<double> found, Lines& lines) {
+  const bool holds = found && std::abs(*found / claimed - 1) <= kClaimMargin;
+  lines.add(what, holds, found ? fmt::format("x{:.4g}", *found) : "not measured");
+}
+
+// A diagnosis of the best kernel that there is would send learners after nothing.
+void check_nothing_to_cure(const std::string& name, const Attempt& attempt, Lines& lines) {
+  std::vector<std::string> causes;
+  if (attempt.finding) {
+    for (const Diagnosis& diagnosis : attempt.finding->diagnoses) causes.push_back(diagnosis.cause);
+  }
+  const bool holds = attempt.finding && causes.empty() && attempt.finding->diagnosis.cause == "none";
+  lines.add(name + ": the last step has no diagnosis", holds,
+            !attempt.finding ? "not measured"
+            : causes.empty() ? "none"
+                             : fmt::format("{}", fmt::join(causes, ", ")));
+}
+
+void check_step(const fs::path& file, const std::string& machine, const Attempt& attempt, bool is_last, Lines& lines) {
+  const std::string name = file.filename().string();
+  const auto claim = step_claim_on(machine, file_text(file));
+  if (!claim) return lines.add(name + ": states its step", false, claim.error().text());
+  lines.add(name + ": is the step that it says", name.starts_with(fmt::format("step{}_", claim->step)),
+            fmt::format("step {}", claim->step));
+  std::optional<Movement> moved;
+  if (attempt.measurement) {
+    const auto point = attempt.measurement->point(claim->level);
+    const auto from = attempt.starter.find(claim->level);
+    if (point && from != attempt.starter.end()) moved = movement(from->second, *point);
+  }
+  const auto part = [&](double Movement::*field) {
+    return moved ? std::optional<double>((*moved).*field) : std::nullopt;
+  };
+  if (claim->right) {
+    check_factor(fmt::format("{}: right x{} ({})", name, *claim->right, claim->level), *claim->right,
+                 part(&Movement::right), lines);
+  }
+  if (claim->up) check_factor(fmt::format("{}: up x{}", name, *claim->up), *claim->up, part(&Movement::up), lines);
+  if (!is_last) return;
+  lines.add(name + ": the last step meets every goal", attempt.judgement.grade == Grade::ace, outcome(attempt));
+  if (machine == kCourseMachine) check_nothing_to_cure(name, attempt, lines);
+}
+
+// The wrong solutions that say something about this machine. One whose first line cannot be read stays, to be told of.
+std::vector<fs::path> wrong_solutions_on(const Chapter& chapter, const std::string& machine) {
+  std::vector<fs::path> files = chapter.wrong_solutions();
+  std::erase_if(files, [&](const fs::path& file) {
+    const auto claim = parse_wrong_claim(first_line(file));
+    return claim && !claim->machine.empty() && claim->machine != machine;
+  });
+  return files;
+}
+
+void check_wrong(const fs::path& file, const Attempt& attempt, Lines& lines) {
+  const std::string name = file.filename().string();
+  const auto claim = parse_wrong_claim(first_line(file));
+  if (!claim) return lines.add(name + ": states its verdict", false, claim.error().text());
+  const auto& reasons = attempt.judgement.reasons;
+  const bool says_so =
+      claim->text.empty() || std::any_of(reasons.begin(), reasons.end(), [&](const std::string& reason) {
+        return reason.find(claim->text) != std::string::npos;
+      });
+  lines.add(fmt::format("{}: {}, {}", name, claim->verdict, claim->text),
+            claim->verdict == verdict_name(attempt.judgement.verdict) && says_so, outcome(attempt));
+}
+
+// Half precision must be refused wherever single precision is asked for; that the starter, which is honest single
+// precision, passes is checked with the starter.
+CheckLine check_half(const Chapter& chapter, const Exercise& exercise, const Size& size, const Problem& problem,
+                     const std::vector<Expected>& expected) {
+  const auto answer = half_answer(exercise, size, problem);
+  Correctness worst;
+  worst.correct = true;
+  for (std::size_t i = 0; i < expected.size() && worst.correct; ++i) worst = compare(answer[i], expected[i]);
+  return {chapter.name, fmt::format("half precision is refused at {}", size.text()), !worst.correct,
+          fmt::format("worst error {:.3g}", worst.worst_error)};
+}
+
+}  // namespace
+
+Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& chapter, CheckScope scope) {
+  const Exercise* exercise = find_exercise(chapter.name);
+  if (exercise == nullptr) return Error{fmt::format("chapter `{}` has no exercise in this program", chapter.name)};
+  auto steps = chapter.solution_steps();
+  auto wrong = wrong_solutions_on(chapter, bench.machine.name);
+
+  Lines lines(chapter.name);
+  check_words(chapter, lines);
+  lines.add("there are solution steps and wrong solutions", !steps.empty() && !wrong.empty(),
+            fmt::format("{} and {}", steps.size(), wrong.size()));
+  const auto dodge = quick_dodge(wrong), idiom = quick_idiom(steps);
+  lines.add("the quick check has one dodge", dodge.ok(), dodge ? dodge->filename().string() : dodge.error().message);
+  lines.add("the quick check has one idiom", idiom.ok(), idiom ? idiom->filename().string() : idiom.error().message);
+  if (scope == CheckScope::quick) {
+    const fs::path last = steps.empty() ? fs::path() : steps.back();
+    std::erase_if(steps, [&](const fs::path& step) { return step != last && !(idiom && step == *idiom); });
+    std::erase_if(wrong, [&](const fs::path& file) { return !(dodge && file == *dodge); });
+  }
+  std::vector<fs::path> files = {chapter.starter()};
+  files.insert(files.end(), steps.begin(), steps.end());
+  files.insert(files.end(), wrong.begin(), wrong.end());
+
+  const auto measured = prepare(chapter, bench.machine, kPublicSeed, bench.threads);
+  ROOFWALK_TRY(const auto starter, measure_starter(bench, chapter, measured->problem, measured->work));
+  Bench alone = bench;  // one thread an attempt: the attempts themselves run side by side
+  alone.threads = 1;
+  const auto& sizes = chapter.correctness_sizes;
+  std::vector<std::optional<Result<Attempt>>> attempts(files.size());
+  std::vector<CheckLine> halves(sizes.size() + 1);
+  parallel_for(files.size() + halves.size(), bench.threads, [&](std::size_t i) {
+    if (i < files.size()) {
+      attempts[i] = run_attempt(alone, {&chapter, files[i], kPublicSeed, measured, starter});
+    } else if (const std::size_t h = i - files.size(); h < sizes.size()) {
+      const Problem problem = exercise->problem(sizes[h], kPublicSeed);
+      halves[h] = check_half(chapter, *exercise, sizes[h], problem, exercise->reference(sizes[h], problem));
+    } else {
+      halves[h] = check_half(chapter, *exercise, measured->size, measured->problem, measured->expected.get());
+    }
+  });
+
+  AttemptJsons shown;  // what the lesson's figures speak of
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    ROOFWALK_TRY(const Attempt attempt, *std::move(attempts[i]));
+    const std::string stem = files[i].stem().string();
+    const bool is_step = i >= 1 && i <= steps.size();
+    shown[i == 0 ? "starter" : is_step ? stem.substr(0, stem.find('_')) : stem] = to_json(attempt);
+    if (i == 0) {
+      check_starter(attempt, lines);
+    } else if (is_step) {
+      check_step(files[i], bench.machine.name, attempt, i == steps.size(), lines);
+    } else {
+      check_wrong(files[i], attempt, lines);
+    }
+  }
+  auto all = lines.take();
+  if (bench.machine.name == kCourseMachine) {
+    const auto figures = check_figures(chapter.name, file_text(chapter.lesson()), shown, scope);
+    all.insert(all.end(), figures.begin(), figures.end());
+  }
+  all.insert(all.end(), halves.begin(), halves.end());
+  return all;
+}
+
+}  // namespace roofwalk

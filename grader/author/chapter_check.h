@@ -1,0 +1,26 @@
+// Proves a chapter: both ends, every step's promise, every wrong solution's verdict; or the few of them that tell most.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "grader/rig/bench.h"
+
+namespace roofwalk {
+
+struct CheckLine {
+  std::string chapter;
+  std::string what;  // "step1_fill_the_machine.cu: up x15"
+  bool holds = false;
+  std::string found;  // what was found instead, or for the record
+};
+
+enum class CheckScope {
+  everything,
+  quick,  // the starter, the last step, one dodge and one idiom (grader/author/quick_files.h)
+};
+
+// The checks of one chapter, in a fixed order. Errors are the harness's own trouble.
+Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& chapter, CheckScope scope);
+
+}  // namespace roofwalk

@@ -1,0 +1,65 @@
+#include "grader/author/claims.h"
+
+#include <sstream>
+
+#include "common/base/pattern.h"
+#include "grader/author/quick_files.h"
+
+namespace roofwalk {
+namespace {
+
+// What a line says of it; empty texts say nothing.
+void take_moves(const std::string& right, const std::string& level, const std::string& up, StepClaim& claim) {
+  if (!right.empty()) claim.right = std::stod(right);
+  if (!level.empty()) claim.level = level;
+  if (!up.empty()) claim.up = std::stod(up);
+}
+
+}  // namespace
+
+Result<StepClaim> parse_step_claim(const std::string& first_line) {
+  static const Pattern kLine(
+      R"(// step (\d+): (?:right x([0-9.]+)(?: \((dram|l2|l1)\))?)?(?:, )?(?:up x([0-9.]+))?: (.+))");
+  const auto groups = kLine.match(first_line);
+  if (!groups || ((*groups)[2].empty() && (*groups)[4].empty())) {
+    return Error{.message = "the first line must read `// step N: right xR (LEVEL), up xU: words`"};
+  }
+  StepClaim claim;
+  claim.step = std::stoi((*groups)[1]);
+  take_moves((*groups)[2], (*groups)[3], (*groups)[4], claim);
+  return claim;
+}
+
+Result<StepClaim> step_claim_on(const std::string& machine, const std::string& source) {
+  static const Pattern kLine(
+      R"(// on ([a-z0-9-]+): (?:right x([0-9.]+)(?: \((dram|l2|l1)\))?)?(?:, )?(?:up x([0-9.]+))?)");
+  std::istringstream lines(source);
+  std::string line;
+  std::getline(lines, line);
+  ROOFWALK_TRY(StepClaim claim, parse_step_claim(line));
+  if (machine == kCourseMachine) return claim;
+  claim.right.reset();
+  claim.up.reset();
+  while (std::getline(lines, line) && (line.starts_with("// on ") || line == kQuickLine)) {
+    if (line == kQuickLine) continue;
+    const auto groups = kLine.match(line);
+    if (!groups || ((*groups)[2].empty() && (*groups)[4].empty())) {
+      return Error{.message = "a line about another machine must read `// on MACHINE: right xR (LEVEL), up xU`"};
+    }
+    if ((*groups)[1] == machine) take_moves((*groups)[2], (*groups)[3], (*groups)[4], claim);
+  }
+  return claim;
+}
+
+Result<WrongClaim> parse_wrong_claim(const std::string& first_line) {
+  static const Pattern kLine(R"(// verdict(?: on ([a-z0-9-]+))?: ([a-z_]+)(?:, (.+))?)");
+  const auto groups = kLine.match(first_line);
+  if (!groups) {
+    return Error{.message =
+                     "the first line must read `// verdict: VERDICT, words of its reason` or `// verdict on "
+                     "MACHINE: ...`"};
+  }
+  return WrongClaim{.verdict = (*groups)[2], .text = (*groups)[3], .machine = (*groups)[1]};
+}
+
+}  // namespace roofwalk

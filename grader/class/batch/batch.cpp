@@ -1,0 +1,207 @@
+#include "grader/class/batch/batch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "common/base/hash.h"
+#include "common/base/json.h"
+#include "common/store/store.h"
+#include "grader/class/batch/stored_grade.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Content, not the time of the build: the same sources built again grade the same way.
+std::string program_hash() { return sha256_hex(file_text("/proc/self/exe")); }
+
+Json goals_json(const Chapter& chapter) {
+  Json json = Json::array();
+  for (const Goal& goal : chapter.goals) {
+    json.push_back({goal_axis_name(goal.axis), goal.level, goal_what_name(goal.what),
+                    goal.pass ? Json(*goal.pass) : Json(nullptr), goal.ace ? Json(*goal.ace) : Json(nullptr)});
+  }
+  return json;
+}
+
+std::string text_of(const HiddenCases& hidden) {
+  std::string text;
+  for (const std::uint64_t seed : hidden.seeds) text += fmt::format("{} ", seed);
+  for (const Size& size : hidden.sizes) text += "\n" + size.text();
+  return text;
+}
+
+Error cannot_write(const fs::path& file) {
+  return {.message = fmt::format("cannot be written: {}", std::strerror(errno)),
+          .file = file.string(),
+          .advice =
+              errno == ENOSPC ? "free some space, then give the same command again: it goes on where it stopped" : ""};
+}
+
+}  // namespace
+
+Status write_whole(const fs::path& file, const std::string& bytes) {
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  const fs::path fresh = file.string() + fmt::format(".new-{}", ::getpid());
+  const Descriptor out(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (out.get() < 0) return cannot_write(file);
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t count = ::write(out.get(), bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      const Error trouble = cannot_write(file);
+      ::unlink(fresh.c_str());
+      return trouble;
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  if (::fsync(out.get()) != 0 || ::rename(fresh.c_str(), file.c_str()) != 0) {
+    const Error trouble = cannot_write(file);
+    ::unlink(fresh.c_str());
+    return trouble;
+  }
+  const Descriptor folder(::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.get() >= 0) ::fsync(folder.get());
+  return kOk;
+}
+
+Result<Batch> Batch::open(const Course& course, const BatchPlaces& places) {
+  Batch batch;
+  batch.places_ = places;
+  if (places.course_file.empty()) {
+    batch.terms_ = plain_terms(course);
+  } else {
+    ROOFWALK_TRY(batch.terms_, read_terms(places.course_file, course, fs::current_path()));
+  }
+  if (places.secrets) ROOFWALK_TRY_STATUS(use_secrets(*places.secrets, "the secrets", course, batch.terms_));
+  for (const ChapterTerms& one : batch.terms_.chapters) {
+    ROOFWALK_TRY(const Chapter* const chapter, course.find(one.chapter));
+    ROOFWALK_TRY(Chapter changed, with_thresholds(*chapter, one));
+    batch.chapters_.push_back(std::move(changed));
+  }
+  ROOFWALK_TRY(GradeStore store, GradeStore::open(places.folder / "grades.db", batch.told_));
+  batch.store_.emplace(std::move(store));
+  return batch;
+}
+
+Result<Descriptor> Batch::lock() const {
+  const fs::path file = places_.folder / "lock";
+  Descriptor held(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (held.get() < 0) return cannot_write(file);
+  if (::flock(held.get(), LOCK_EX | LOCK_NB) != 0) {
+    return Error{.message = "another roofwalk is grading into this folder",
+                 .file = places_.folder.string(),
+                 .advice = "wait for it to end, or name another folder with --grades"};
+  }
+  return held;
+}
+
+Status Batch::keep_source(const std::string& sha256, const std::string& bytes) const {
+  std::error_code error;
+  const fs::path file = source(sha256);
+  if (fs::file_size(file, error) == bytes.size() && !error) return kOk;
+  return write_whole(file, bytes);
+}
+
+void Batch::use_bench(const Bench& bench) {
+  device_ = bench.device_name();
+  const std::string grader = program_hash();
+  for (const Chapter& chapter : chapters_) {
+    terms_keys_[chapter.name] =
+        sha256_hex(json_line(Json{device_, chapter.name, goals_json(chapter), text_of(terms_.hidden(chapter.name))}));
+    const Json all = {grader,
+                      bench.toolkit ? bench.toolkit->version : "",
+                      folder_hash(bench.include),
+                      json_line(to_json(bench.machine)),
+                      device_,
+                      chapter.name,
+                      sha256_hex(file_text(chapter.folder / "exercise.toml")),
+                      sha256_hex(file_text(chapter.starter())),
+                      goals_json(chapter),
+                      text_of(terms_.hidden(chapter.name))};
+    chapter_keys_[chapter.name] = sha256_hex(json_line(all));
+  }
+}
+
+std::string Batch::key(const Submission& submission) const {
+  const auto chapter = chapter_keys_.find(submission.chapter);
+  return chapter == chapter_keys_.end() ? "" : sha256_hex(chapter->second + submission.source_sha256);
+}
+
+std::string Batch::terms_key(const std::string& chapter) const {
+  const auto at = terms_keys_.find(chapter);
+  return at == terms_keys_.end() ? "" : at->second;
+}
+
+GradedBy Batch::graded_by(const Submission& submission, const StoredGrade& grade) const {
+  if (grade.key == key(submission)) return GradedBy::these_terms;
+  const auto made_for = grade.result.find("terms_sha256");
+  const bool is_same = made_for == grade.result.end() || *made_for == terms_key(submission.chapter);
+  return is_same ? GradedBy::another_grader : GradedBy::other_terms;
+}
+
+std::string stale_text(const Gradebook& book, const std::string& grade_command) {
+  const auto grades = [](std::size_t count) {
+    return fmt::format("{} grade{}", count, count == 1 ? " was" : "s were");
+  };
+  const std::size_t terms = book.graded_by(GradedBy::other_terms), grader = book.graded_by(GradedBy::another_grader);
+  std::string text;
+  if (terms > 0) text += grades(terms) + " made under other terms (goals, hidden cases or device)";
+  if (grader > 0) text += (text.empty() ? "" : ", ") + grades(grader) + " made by another version of the grader";
+  return text.empty() ? text : text + fmt::format(": `{}` makes them anew", grade_command);
+}
+
+Result<Gradebook> Batch::gradebook() const {
+  ROOFWALK_TRY(const auto students, store_->students());
+  ROOFWALK_TRY(const auto submissions, store_->submissions());
+  ROOFWALK_TRY(const auto grades, store_->grades());
+  ROOFWALK_TRY(const auto faults, store_->faults());
+  ROOFWALK_TRY(const auto left_out, store_->left_out());
+  std::map<std::string, const StoredGrade*> by_key, by_bytes;
+  for (const StoredGrade& grade : grades) {
+    by_key[grade.key] = &grade;
+    by_bytes[grade.chapter + " " + grade.source_sha256] = &grade;
+  }
+  std::map<std::string, std::string> why;
+  for (const StoredFault& fault : faults) why[fault.key] = fault.reason;
+  const auto find = [](const auto& map, const std::string& key) {
+    const auto at = map.find(key);
+    return at == map.end() ? nullptr : &at->second;
+  };
+  CourseTerms terms = terms_;
+  std::vector<Chapter> chapters = chapters_;
+  if (places_.course_file.empty()) {
+    const auto is_unused = [&](const std::string& name) {
+      return std::none_of(submissions.begin(), submissions.end(), [&](const auto& s) { return s.chapter == name; });
+    };
+    std::erase_if(terms.chapters, [&](const ChapterTerms& one) { return is_unused(one.chapter); });
+    std::erase_if(chapters, [&](const Chapter& one) { return is_unused(one.name); });
+  }
+  return make_gradebook(
+      {.terms = terms,
+       .chapters = chapters,
+       .device = device_,
+       .students = students,
+       .submissions = submissions,
+       .grade = [&](const Submission& s) -> const StoredGrade* {
+         const auto* grade = find(by_key, key(s));
+         if (grade == nullptr) grade = find(by_bytes, s.chapter + " " + s.source_sha256);
+         return grade != nullptr ? *grade : nullptr;
+       },
+       .trouble = [&](const Submission& s) -> std::string {
+         const auto* reason = find(why, key(s));
+         return reason != nullptr ? "a fault of the grader, a person has to look: " + *reason : "not graded yet";
+       },
+       .graded_by = [&](const Submission& s, const StoredGrade& grade) { return graded_by(s, grade); },
+       .left_out = left_out});
+}
+
+}  // namespace roofwalk

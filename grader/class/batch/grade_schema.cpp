@@ -1,0 +1,112 @@
+#include "grader/class/batch/grade_schema.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace roofwalk {
+namespace {
+
+constexpr const char* kSchema = R"sql(
+  CREATE TABLE students (
+    student TEXT NOT NULL UNIQUE,
+    lms_id TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE grades (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL,
+    round INTEGER NOT NULL CHECK (round >= 1),
+    chapter TEXT NOT NULL,
+    source_sha256 TEXT NOT NULL,
+    graded_at TEXT NOT NULL,
+    result TEXT NOT NULL CHECK (json_valid(result)),
+    plot TEXT NOT NULL,
+    profile TEXT NOT NULL,
+    row_sha256 TEXT NOT NULL,
+    UNIQUE (key, round)
+  ) STRICT;
+  CREATE TABLE faults (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    at TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE settings (name TEXT NOT NULL UNIQUE, value TEXT NOT NULL) STRICT;
+)sql";
+
+// What came with schema 2.
+constexpr const char* kSecondSchema = R"sql(
+  CREATE TABLE exported (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    head TEXT NOT NULL,
+    student_id TEXT NOT NULL,
+    cell TEXT NOT NULL
+  ) STRICT;
+)sql";
+
+// Of schema 3; that of schema 2 had no times.
+constexpr const char* kLeftOut = R"sql(
+  CREATE TABLE left_out (
+    label TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    student TEXT NOT NULL,
+    handed_in_at_s INTEGER NOT NULL,
+    UNIQUE (label, reason, student, handed_in_at_s)
+  ) STRICT;
+)sql";
+
+// Of schema 4: before, the same file with another mark was nothing new.
+constexpr const char* kSubmissions = R"sql(
+  CREATE TABLE submissions (
+    student TEXT NOT NULL,
+    lms_id TEXT NOT NULL,
+    late_mark INTEGER NOT NULL CHECK (late_mark IN (0, 1, 2)),
+    chapter TEXT NOT NULL,
+    label TEXT NOT NULL,
+    source_sha256 TEXT NOT NULL,
+    submitted_at_s INTEGER NOT NULL,
+    UNIQUE (student, chapter, source_sha256, submitted_at_s, label, late_mark)
+  ) STRICT;
+)sql";
+
+constexpr std::array kTables = {"students", "grades", "faults", "settings"};
+constexpr std::array kSecondTables = {"exported"};
+
+template <class Tables>
+bool make_tables(Database& database, const char* schema, const Tables& tables) {
+  bool made = database.run(schema);
+  for (const char* table : tables) {
+    const std::string triggers = fmt::format(
+        "CREATE TRIGGER {0}_are_kept BEFORE DELETE ON {0} BEGIN SELECT RAISE(ABORT, '{0} are never deleted'); END;"
+        "CREATE TRIGGER {0}_stay BEFORE UPDATE ON {0} BEGIN SELECT RAISE(ABORT, '{0} are never changed'); END;",
+        table);
+    made = made && database.run(triggers.c_str());
+  }
+  return made;
+}
+
+// A table of an older schema, whose rows go into the new one of that name.
+bool make_anew(Database& database, const std::string& table, const char* schema, const char* columns) {
+  return database.run(fmt::format("ALTER TABLE {0} RENAME TO {0}_old; DROP TRIGGER IF EXISTS {0}_are_kept; "
+                                  "DROP TRIGGER IF EXISTS {0}_stay",
+                                  table)
+                          .c_str()) &&
+         make_tables(database, schema, std::array{table.c_str()}) &&
+         database.run(
+             fmt::format("INSERT INTO {0} SELECT {1} FROM {0}_old; DROP TABLE {0}_old", table, columns).c_str());
+}
+
+}  // namespace
+
+bool make_grade_schema(Database& database, std::int64_t from) {
+  bool made = from >= 1 || make_tables(database, kSchema, kTables);
+  made = made && (from >= 2 || make_tables(database, kSecondSchema, kSecondTables));
+  made = made && (from >= 2 || make_tables(database, kLeftOut, std::array{"left_out"}));
+  made = made && (from != 2 || make_anew(database, "left_out", kLeftOut, "label, reason, student, 0"));
+  made = made && (from >= 1 || make_tables(database, kSubmissions, std::array{"submissions"}));
+  made = made && (from < 1 || make_anew(database, "submissions", kSubmissions, "*"));
+  return made && database.run(fmt::format("PRAGMA user_version = {}", kGradeSchema).c_str());
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,434 @@
+#include "grader/class/batch/gradebook.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "common/base/hash.h"
+#include "common/base/json.h"
+#include "grader/class/batch/stored_grade.h"
+#include "grader/course/course.h"
+
+namespace roofwalk {
+namespace {
+
+double two_decimals(double value) { return std::round(value * 100) / 100; }
+
+std::string text_of(const Json& json, const char* key) {
+  const auto at = json.find(key);
+  return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+int days_late(const Submission& submission, const Column& column) {
+  constexpr std::int64_t kDay = 86400;
+  if (submission.owner.mark != LateMark::none) return submission.owner.mark == LateMark::late ? 1 : 0;
+  const std::int64_t at_s = std::min(submission.submitted_at_s, kLatestMoment);
+  if (!column.deadline_s || at_s <= *column.deadline_s) return 0;
+  return static_cast<int>((at_s - *column.deadline_s + kDay - 1) / kDay);
+}
+
+double late_factor(const LateTerms& late, int days) {
+  if (days > late.most_days) return 0;
+  return std::clamp(1 - late.per_day * days, 0.0, 1.0);
+}
+
+Entry entry_of(const Submission& submission, const Column& column, const CourseTerms& terms, const StoredGrade* grade,
+               const FindTrouble& trouble) {
+  Entry entry;
+  entry.label = submission.label;
+  entry.source_sha256 = submission.source_sha256;
+  entry.submitted_at_s = entry.submitted_again_at_s = submission.submitted_at_s;
+  entry.mark = submission.owner.mark;
+  entry.late_days = days_late(submission, column);
+  entry.late_factor = late_factor(terms.late, entry.late_days);
+  entry.is_starter = submission.source_sha256 == column.starter_sha256;
+  if (grade == nullptr) {
+    entry.reasons = {trouble(submission)};
+    return entry;
+  }
+  entry.key = grade->key;
+  const Json attempt = grade->result.value("attempt", Json::object());
+  entry.verdict = text_of(attempt, "verdict");
+  entry.grade = text_of(attempt, "grade");
+  entry.boxed = attempt.value("sandboxed", false);
+  for (const Json& reason : attempt.value("reasons", Json::array())) {
+    if (reason.is_string()) entry.reasons.push_back(reason.get<std::string>());
+  }
+  entry.dot = stored_point(attempt, column.level);
+  if (entry.verdict == verdict_name(Verdict::pass) || entry.verdict == verdict_name(Verdict::fail)) {
+    entry.scales = scales_from_json(grade->result.value("scales", Json::array()));
+    entry.credit = credit(entry.scales, column.pass_share);
+  } else if (entry.verdict != verdict_name(Verdict::not_graded) && entry.verdict != verdict_name(Verdict::too_noisy)) {
+    entry.credit = 0;
+  }
+  if (entry.credit) entry.points = two_decimals(*entry.credit * column.points * entry.late_factor);
+  return entry;
+}
+
+// Best: the most points, the earliest of equals. Last: the one that was handed in last, graded or not; of several at
+// that moment, as a zip brings them, the best.
+void choose(Cell& cell, CourseTerms::Counts counts) {
+  if (cell.entries.empty()) return;
+  const auto is_earlier = [](const Entry& a, const Entry& b) {
+    return a.submitted_again_at_s < b.submitted_again_at_s;
+  };
+  const auto last = std::max_element(cell.entries.begin(), cell.entries.end(), is_earlier);
+  for (std::size_t i = 0; i < cell.entries.size(); ++i) {
+    if (counts == CourseTerms::Counts::last && is_earlier(cell.entries[i], *last)) continue;
+    const auto& points = cell.entries[i].points;
+    if (points && (!cell.counts || *points > *cell.entries[*cell.counts].points)) cell.counts = i;
+  }
+  if (!cell.counts) {
+    cell.counts = counts == CourseTerms::Counts::last ? static_cast<std::size_t>(last - cell.entries.begin())
+                                                      : cell.entries.size() - 1;
+  }
+  cell.state = cell.counting()->points ? Cell::State::graded : Cell::State::not_graded;
+}
+
+std::optional<double> total_of(const std::vector<Cell>& cells, const std::vector<Column>& columns) {
+  double reached = 0, weights = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto points = cells[i].points();
+    if (!points) return std::nullopt;
+    if (columns[i].points > 0) reached += columns[i].weight * *points / columns[i].points;
+    weights += columns[i].weight;
+  }
+  return weights > 0 ? std::optional<double>(two_decimals(100 * reached / weights)) : std::nullopt;
+}
+
+// Who handed in the same bytes: for an instructor to look at, and for nothing else.
+void note_same_files(Gradebook& book) {
+  for (std::size_t column = 0; column < book.columns.size(); ++column) {
+    std::map<std::string, std::vector<std::size_t>> owners;
+    for (std::size_t row = 0; row < book.rows.size(); ++row) {
+      const Entry* entry = book.rows[row].cells[column].counting();
+      if (entry != nullptr && !entry->is_starter) owners[entry->source_sha256].push_back(row);
+    }
+    const auto place = [&](std::size_t row) {  // a group's one file lies at one place, since one moment
+      const Entry* entry = book.rows[row].cells[column].counting();
+      return std::make_pair(entry->label, entry->submitted_at_s);
+    };
+    for (const auto& [sha256, rows] : owners) {
+      for (const std::size_t row : rows) {
+        for (const std::size_t other : rows) {
+          if (place(other) != place(row))
+            book.rows[row].cells[column].same_as.push_back(book.rows[other].owner.student);
+        }
+      }
+    }
+  }
+}
+
+// Where nobody handed in anything there is no chapter to lack.
+bool lacks_one(const StudentRow& row) {
+  return row.cells.empty() || std::any_of(row.cells.begin(), row.cells.end(),
+                                          [](const Cell& cell) { return cell.state == Cell::State::nothing; });
+}
+
+// Than what the student handed in for the chapter that its name speaks of before it; where it speaks of none, for one
+// of them: it may be of any. All of one hand-in are of one time: nothing in it is older than the rest.
+bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) {
+  std::vector<std::string> chapters;
+  for (const Column& column : book.columns) chapters.push_back(column.chapter);
+  const auto chapter = chapter_of_file(out.label.substr(out.label.rfind('/') + 1), chapters);
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    if (chapter && *chapter != chapters[i]) continue;
+    std::int64_t last_s = 0;
+    for (const Entry& entry : row.cells[i].entries) last_s = std::max(last_s, entry.submitted_again_at_s);
+    if (out.handed_in_at_s >= last_s) return true;
+  }
+  return false;
+}
+
+// Of the same bytes. What a platform once called on time was, or was made so by another deadline: handing it in again
+// does not change it, nor does a download's time without marks. Where that time is late, the platform's mark counts,
+// whichever came first: it may have come when the platform's files were graded by themselves.
+bool is_earlier(const Entry& entry, const Entry& known) {
+  const bool is_on_time = entry.mark == LateMark::on_time, was_on_time = known.mark == LateMark::on_time;
+  if (is_on_time != was_on_time) return is_on_time;
+  const bool has_mark = entry.mark != LateMark::none, had_mark = known.mark != LateMark::none;
+  const Entry& timed = has_mark ? known : entry;
+  if (has_mark != had_mark && (timed.late_days > 0 || entry.submitted_at_s == known.submitted_at_s)) return has_mark;
+  return entry.submitted_at_s < known.submitted_at_s;
+}
+
+// A platform's number of a person has one row, whatever its student is called: names change, and are spelt in several
+// ways.
+struct Rows {
+  std::map<std::string, StudentRow> by_student;
+  std::map<std::string, std::string> first,
+      by_id;  // what the row is called, by another name of its student's and by number
+
+  const std::string& add(const Owner& owner, std::size_t columns) {
+    const auto by = [&] { return by_id.try_emplace(owner.lms_id, owner.student).first->second; };
+    const std::string& name = first[owner.student] = is_persons(owner.lms_id) ? by() : owner.student;
+    StudentRow& row =
+        by_student.try_emplace(name, StudentRow{owner, std::vector<Cell>(columns), std::nullopt}).first->second;
+    if (owner.student != name) row.also_called.push_back(owner);
+    return name;
+  }
+
+  StudentRow* of(const std::string& student) {
+    const auto name = first.find(student);
+    return name == first.end() ? nullptr : &by_student.at(name->second);
+  }
+};
+
+// The name without the platform's number behind it.
+std::string without_number(const std::string& student) {
+  const std::size_t bracket = student.rfind(" (");
+  return student.ends_with(')') && bracket != std::string::npos ? student.substr(0, bracket) : student;
+}
+
+// Rows that may be one person's, where no number says otherwise.
+void note_namesakes(const Rows& rows, Gradebook& book) {
+  std::map<std::string, const StudentRow*> by_letters;
+  for (const auto& [student, row] : rows.by_student) {
+    const std::string letters = name_letters(without_number(student));
+    if (letters.empty()) continue;
+    const auto [first, is_new] = by_letters.try_emplace(letters, &row);
+    if (is_new || (is_persons(row.owner.lms_id) && is_persons(first->second->owner.lms_id))) continue;
+    const bool is_moodles = is_participants(row.owner.lms_id);
+    book.left_out.push_back(
+        {student,
+         fmt::format("has a row beside that of {}{}", first->second->owner.student,
+                     is_moodles ? ": Moodle numbers people anew in each assignment, so give each its own --grades"
+                                : ", who is called alike: is it one person?"),
+         student});
+  }
+}
+
+Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+std::string_view graded_by_name(GradedBy who) {
+  switch (who) {
+    case GradedBy::these_terms:
+      return "these_terms";
+    case GradedBy::another_grader:
+      return "another_grader";
+    case GradedBy::other_terms:
+      return "other_terms";
+  }
+  check_failed(__FILE__, __LINE__, "a GradedBy has a name");
+}
+
+// What the learner called a file, without the student's name that a platform or an instructor put before it.
+std::string own_name(const std::string& file, const Owner& owner) {
+  std::string own = owner_of_file(file, {}).rest;
+  const std::string student = without_number(owner.student);
+  if (own.starts_with(student)) {
+    const std::size_t end = std::min(own.find_first_not_of("_-. ", student.size()), own.size());
+    if (end > student.size() || end == own.size()) own.erase(0, end);
+  }
+  return own.find('.') == std::string::npos && own != file ? "a file" : own;
+}
+
+std::string days_text(int days) { return fmt::format("{} day{} late", days, days == 1 ? "" : "s"); }
+
+Json entry_json(const Entry& entry) {
+  return {{"file", entry.label},
+          {"source_sha256", entry.source_sha256},
+          {"submitted_at_s", entry.submitted_at_s},
+          {"time_is_known", entry.mark == LateMark::none},
+          {"late_days", entry.late_days},
+          {"late_factor", entry.late_factor},
+          {"is_starter", entry.is_starter},
+          {"graded_by", graded_by_name(entry.graded_by)},
+          {"verdict", entry.verdict.empty() ? Json(nullptr) : Json(entry.verdict)},
+          {"grade", entry.grade.empty() ? Json(nullptr) : Json(entry.grade)},
+          {"reasons", entry.reasons},
+          {"goals", to_json(entry.scales)},
+          {"credit", number(entry.credit)},
+          {"points", number(entry.points)},
+          {"ai", entry.dot ? Json(entry.dot->ai) : Json(nullptr)},
+          {"flops_per_s", entry.dot ? Json(entry.dot->flops_per_s) : Json(nullptr)},
+          {"boxed", entry.boxed}};
+}
+
+}  // namespace
+
+std::string_view state_name(Cell::State state) {
+  switch (state) {
+    case Cell::State::graded:
+      return "graded";
+    case Cell::State::not_graded:
+      return "not graded";
+    case Cell::State::nothing:
+      return "nothing submitted";
+  }
+  check_failed(__FILE__, __LINE__, "a Cell::State has a name");
+}
+
+std::string verdict_words(const std::string& verdict, const std::string& grade) {
+  static const std::map<std::string, std::string> kWords = {{"fail", "goal missed"},
+                                                            {"incorrect", "wrong result"},
+                                                            {"fault", "kernel fault"},
+                                                            {"refused", "not allowed"},
+                                                            {"compile_error", "does not compile"},
+                                                            {"not_graded", "not graded"},
+                                                            {"too_noisy", "too noisy"},
+                                                            {"", "not graded"}};
+  if (grade == "ace") return grade;
+  const auto at = kWords.find(verdict);
+  return at == kWords.end() ? verdict : at->second;
+}
+
+std::string verdict_words(const Entry& entry) {
+  return entry.is_starter ? "the starter, unchanged" : verdict_words(entry.verdict, entry.grade);
+}
+
+std::string handed_in_words(const Entry& entry, const Column& column) {
+  if (entry.mark == LateMark::late) return "late, at a time that the platform does not tell";
+  if (entry.mark == LateMark::on_time) return "on time, as the platform says";
+  const std::string moment = moment_text(entry.submitted_at_s, column.deadline_s ? column.deadline_offset_min : 0);
+  return entry.late_days > 0 ? moment + ", " + days_text(entry.late_days) : moment;
+}
+
+std::string penalty_words(const Entry& entry) {
+  if (entry.late_factor >= 1) return {};
+  if (entry.late_factor <= 0) return days_text(entry.late_days) + ": nothing is left of the points";
+  return fmt::format("{} costs {:.0f} % of the points", days_text(entry.late_days), 100 * (1 - entry.late_factor));
+}
+
+std::vector<std::string> left_out_words(const StudentRow& row) {
+  std::vector<std::string> lines;
+  for (const LeftOut& out : row.left_out) {
+    const std::string file = own_name(out.label.substr(out.label.rfind('/') + 1), row.owner);
+    const bool is_folder = out.reason.starts_with("holds ");
+    lines.push_back(is_folder ? "It " + out.reason : file + ": " + out.reason);
+  }
+  return lines;
+}
+
+std::size_t Gradebook::graded_by(GradedBy who) const {
+  std::size_t count = 0;
+  for (const StudentRow& row : rows) {
+    for (const Cell& cell : row.cells) {
+      const Entry* entry = cell.counting();
+      count += entry != nullptr && !entry->verdict.empty() && entry->graded_by == who ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+std::optional<double> Cell::points() const {
+  if (state == State::nothing) return 0;
+  return counting()->points;
+}
+
+Gradebook make_gradebook(const GradebookInput& input) {
+  Gradebook book;
+  book.title = input.terms.title;
+  book.device = input.device;
+  book.counts = input.terms.counts == CourseTerms::Counts::best ? "best" : "last";
+  for (std::size_t i = 0; i < input.chapters.size(); ++i) {
+    const Chapter& chapter = input.chapters[i];
+    const ChapterTerms& terms = input.terms.chapters[i];
+    book.columns.push_back({chapter.name, chapter.title, terms.points, terms.weight, terms.pass_share, terms.deadline_s,
+                            walk_level(chapter), terms.deadline_offset_min, sha256_hex(file_text(chapter.starter()))});
+  }
+  Rows rows;
+  for (const Owner& owner : input.students) {
+    const std::string& first = rows.add(owner, book.columns.size());
+    if (name_letters(first) != name_letters(owner.student))
+      book.left_out.push_back(
+          {owner.student, fmt::format("has the number of {}, and is one row with it", first), first});
+  }
+  note_namesakes(rows, book);
+  for (const LeftOut& out : input.left_out) {
+    if (StudentRow* row = rows.of(out.student)) row->left_out.push_back(out);
+  }
+  // By row, chapter and bytes: the same bytes from one student at two places are one submission.
+  std::map<std::tuple<const StudentRow*, std::string, std::string>, std::size_t> seen;
+  for (const Submission& submission : input.submissions) {
+    const auto column = std::find_if(book.columns.begin(), book.columns.end(),
+                                     [&](const Column& c) { return c.chapter == submission.chapter; });
+    StudentRow* const row = rows.of(submission.owner.student);
+    if (column == book.columns.end() || row == nullptr) continue;
+    std::vector<Entry>& entries = row->cells[static_cast<std::size_t>(column - book.columns.begin())].entries;
+    const auto [place, is_new] = seen.try_emplace({row, submission.chapter, submission.source_sha256}, entries.size());
+    const StoredGrade* grade = input.grade(submission);
+    Entry entry = entry_of(submission, *column, input.terms, grade, input.trouble);
+    if (grade != nullptr && input.graded_by) entry.graded_by = input.graded_by(submission, *grade);
+    if (is_new) {
+      book.all_boxed = book.all_boxed && (entry.verdict.empty() || entry.boxed);
+      entries.push_back(std::move(entry));
+      continue;
+    }
+    // Submissions come by the students' names, of which one row may have several.
+    Entry& known = entries[place->second];
+    const std::int64_t again_at_s = std::max(known.submitted_again_at_s, entry.submitted_again_at_s);
+    if (is_earlier(entry, known)) known = std::move(entry);
+    known.submitted_again_at_s = again_at_s;
+  }
+  for (auto& [student, row] : rows.by_student) {
+    for (Cell& cell : row.cells) {
+      std::stable_sort(cell.entries.begin(), cell.entries.end(),
+                       [](const Entry& a, const Entry& b) { return a.submitted_at_s < b.submitted_at_s; });
+      choose(cell, input.terms.counts);
+    }
+    row.total_percent = total_of(row.cells, book.columns);
+  }
+  // Who has everything graded by now needs no word about what once could not be, but that others of it count for
+  // nothing, or that what came after it could not be read.
+  for (const LeftOut& out : input.left_out) {
+    const StudentRow* row = rows.of(out.student);
+    if (row == nullptr || lacks_one(*row) || out.reason.starts_with(kHoldsMore) || is_newer(out, *row, book))
+      book.left_out.push_back(out);
+  }
+  for (auto& [student, row] : rows.by_student) book.rows.push_back(std::move(row));
+  note_same_files(book);
+  return book;
+}
+
+Json to_json(const Gradebook& book) {
+  Json json{{"schema", "roofwalk.gradebook/1"},
+            {"title", book.title},
+            {"device", book.device},
+            {"counts", book.counts},
+            {"unsandboxed", !book.all_boxed}};
+  json["chapters"] = Json::array();
+  for (const Column& column : book.columns) {
+    json["chapters"].push_back({{"chapter", column.chapter},
+                                {"title", column.title},
+                                {"points", column.points},
+                                {"weight", column.weight},
+                                {"pass_share", column.pass_share},
+                                {"deadline_s", column.deadline_s ? Json(*column.deadline_s) : Json(nullptr)},
+                                {"level", column.level}});
+  }
+  json["students"] = Json::array();
+  for (const StudentRow& row : book.rows) {
+    Json student{{"student", row.owner.student},
+                 {"lms_id", number_of(row.owner.lms_id)},
+                 {"total_percent", number(row.total_percent)}};
+    student["chapters"] = Json::array();
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const Cell& cell = row.cells[i];
+      Json one{{"chapter", book.columns[i].chapter},
+               {"state", state_name(cell.state)},
+               {"points", number(cell.points())},
+               {"counts", cell.counts ? Json(*cell.counts) : Json(nullptr)},
+               {"same_as", cell.same_as}};
+      one["submissions"] = Json::array();
+      for (const Entry& entry : cell.entries) one["submissions"].push_back(entry_json(entry));
+      student["chapters"].push_back(std::move(one));
+    }
+    json["students"].push_back(std::move(student));
+  }
+  json["left_out"] = Json::array();
+  for (const LeftOut& out : book.left_out) json["left_out"].push_back({{"file", out.label}, {"reason", out.reason}});
+  return json;
+}
+
+std::string points_text(double points) {
+  std::string text = fmt::format("{:.2f}", points);
+  while (text.ends_with('0')) text.pop_back();
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,27 @@
+// How far a batch is, on stderr: a bar with an estimate on a terminal, now and then a line elsewhere.
+#pragma once
+
+#include <string>
+
+#include "grader/class/batch/grade_all.h"
+
+namespace roofwalk {
+
+// "[#########...............] 75 of 200, about 3 min left, 1 fault of ours".
+std::string progress_line(const GradeProgress& progress);
+
+class ProgressBar {
+ public:
+  ProgressBar();
+  ~ProgressBar();  // wipes the bar
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  void show(const GradeProgress& progress);
+
+ private:
+  bool on_terminal_ = false, shown_ = false;
+  std::size_t last_tenth_ = 0;
+};
+
+}  // namespace roofwalk

@@ -1,0 +1,126 @@
+#include "grader/class/exports/autograder.h"
+
+#include <fmt/format.h>
+
+#include "grader/class/hand_ins/archive.h"
+#include "grader/class/handout/handout.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Gradescope runs it once, as root, when the image is made. AUTOGRADER is for tests; Gradescope's folder is fixed.
+constexpr const char* kSetUp = R"sh(#!/usr/bin/env bash
+# Builds Roofwalk once, when Gradescope makes the image. It needs no GPU.
+set -euo pipefail
+source=${AUTOGRADER:-/autograder}/source
+chmod 700 "$source"/setup.sh "$source"/run_autograder
+if [[ -f $source/secrets.toml ]]; then chmod 600 "$source/secrets.toml"; fi
+if ! id roofwalk >/dev/null 2>&1; then useradd --create-home --shell /usr/sbin/nologin roofwalk; fi
+cd "$source/roofwalk"
+ROOFWALK_NATIVE=OFF ./roofwalk --yes list
+./roofwalk roofs >/dev/null
+chown -R roofwalk "$source/roofwalk"
+)sh";
+
+// As root too, for each submission. What Gradescope reads is written first, so that whatever happens nobody gets a zero
+// without a word. A compiler may read any file that its user may: with a user of its own the secrets stay where they
+// are, readable for root alone; without one they leave the disk until everything is over. So a container can be used
+// again, and where the secrets got lost nothing is graded without them.
+constexpr const char* kRun = R"sh(#!/usr/bin/env bash
+# Grades one submission on the virtual GPU.
+set -uo pipefail
+has_secrets=HAS_SECRETS
+root=${AUTOGRADER:-/autograder}
+source=$root/source
+results=$root/results/results.json
+mkdir -p "$root/results"
+printf '%s\n' '{"score": 0, "output": "The grader did not finish. That is a fault of the grader, not of your kernel: tell your instructor.", "stdout_visibility": "hidden"}' >"$results"
+work=$(mktemp -d)
+chmod 755 "$work"
+mkdir -p "$work/class/submission" "$work/grades"  # a class of one
+cp -R --no-dereference "$root/submission/." "$work/class/submission/" 2>/dev/null
+# Who and when: the copies' times are those of now.
+if [[ -f $root/submission_metadata.json ]]; then cp "$root/submission_metadata.json" "$work/class/"; fi
+chmod -R a+rX "$work/class"
+cp "$source/course.toml" "$work/course.toml"
+as_user=()
+if [[ $(id -u) == 0 ]] && id roofwalk >/dev/null 2>&1; then
+  chown -R roofwalk "$work"
+  as_user=(runuser -u roofwalk --)
+fi
+secrets=
+secrets_file=$source/secrets.toml
+put_back() {
+  [[ -z $secrets || -f $secrets_file ]] || (umask 077 && printf '%s\n' "$secrets" >"$secrets_file")
+}
+if ((has_secrets)); then
+  if [[ ! -s $secrets_file ]]; then
+    echo "the hidden cases are gone: build the autograder's image again" >&2
+    exit 1
+  fi
+  secrets=$(cat "$secrets_file")
+  chmod 600 "$secrets_file"
+  if ((${#as_user[@]} == 0)); then
+    trap put_back EXIT
+    trap 'exit 1' HUP INT TERM
+    rm -f "$secrets_file"
+  fi
+fi
+verb=("$source/roofwalk/roofwalk")
+places=(--course "$work/course.toml" --grades "$work/grades" --secrets -)
+cd "$work"
+# A container is the box here: most give no right to make another inside.
+printf '%s' "$secrets" | "${as_user[@]}" "${verb[@]}" grade "$work/class" "${places[@]}" --unsandboxed --workers 1
+graded=$?
+if ((graded == 0)); then
+  printf '%s' "$secrets" | "${as_user[@]}" "${verb[@]}" export gradescope "${places[@]}" >"$work/results.json" &&
+    cp "$work/results.json" "$results"
+fi
+rm -rf "$work"
+)sh";
+
+std::string run_script(bool has_secrets) {
+  std::string script = kRun;
+  const std::string_view mark = "HAS_SECRETS";
+  return script.replace(script.find(mark), mark.size(), has_secrets ? "1" : "0");
+}
+
+// Its secrets line is left out: on the server they come another way.
+std::string without_secrets(const std::string& text) {
+  std::string out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first == std::string::npos || line.compare(first, 7, "secrets") != 0) out += line + "\n";
+    begin = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+Status write_autograder(const fs::path& zip, const Course& course, const CourseTerms& terms,
+                        const fs::path& course_file) {
+  std::vector<const Chapter*> chapters;
+  for (const Chapter& chapter : course.chapters) {
+    if (terms.find(chapter.name) != nullptr) chapters.push_back(&chapter);
+  }
+  const fs::path root = course.root.empty() ? fs::current_path() : course.root;
+  std::vector<ArchiveFile> files = {{"setup.sh", kSetUp, true},
+                                    {"run_autograder", run_script(!terms.secrets_file.empty()), true},
+                                    {"course.toml", without_secrets(file_text(course_file)), false}};
+  if (!terms.secrets_file.empty()) files.push_back({"secrets.toml", file_text(terms.secrets_file), false});
+  ROOFWALK_TRY(const auto paths, handout_files(root, chapters));
+  for (const fs::path& path : paths) {
+    // The book is nobody's to read there, and what shows a solution would lie where a compiler may look.
+    if (path.parent_path() == "book" || path.parent_path() == "book/images") continue;
+    const bool is_program = (fs::status(root / path).permissions() & fs::perms::owner_exec) != fs::perms::none;
+    files.push_back({(fs::path("roofwalk") / path).string(), file_text(root / path), is_program});
+  }
+  return write_archive(zip, files);
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,369 @@
+// A gradebook as Canvas exports and imports it: the first column's head holds "Student", then "ID", optional columns of
+// SIS and login, and the last of the student's columns holds "Section"; then columns of assignments, "Title (number)";
+// a row "Points Possible" may stand above the students. Columns of totals are read-only and are left as they are.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "common/base/pattern.h"
+#include "grader/class/exports/csv.h"
+#include "grader/class/exports/exports.h"
+#include "grader/class/hand_ins/lms_names.h"
+#include "grader/text/text.h"
+
+namespace roofwalk {
+namespace {
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+// "Roofwalk (1234)" -> "Roofwalk".
+std::string without_number(const std::string& head) {
+  static const Pattern number(R"( \(\d{1,18}\)$)");
+  return head.size() > 300 ? head : number.replace_all(head, "");
+}
+
+struct Heads {
+  std::size_t student = 0, id = 0, section = 0, column = 0;
+  std::optional<std::size_t> login, sis;
+};
+
+Result<Heads> heads_of(const CsvRow& row, const std::string& wanted) {
+  constexpr const char* kAdvice = "export the gradebook from Canvas (Grades, Export) and give that file";
+  const auto find = [&](const std::string& name) -> std::optional<std::size_t> {
+    const auto at =
+        std::find_if(row.begin(), row.end(), [&](const std::string& cell) { return trimmed(cell) == name; });
+    return at == row.end() ? std::nullopt : std::optional<std::size_t>(static_cast<std::size_t>(at - row.begin()));
+  };
+  Heads heads;
+  if (row.empty() || row.front().find("Student") == std::string::npos)
+    return Error{.message = "the first column is not `Student`", .file = "", .line = 1, .advice = kAdvice};
+  const auto id = find("ID");
+  if (!id || *id != 1)
+    return Error{.message = "the second column is not `ID`", .file = "", .line = 1, .advice = kAdvice};
+  heads.id = *id;
+  const auto section = find("Section");
+  if (!section) return Error{.message = "there is no column `Section`", .file = "", .line = 1, .advice = kAdvice};
+  heads.section = *section;
+  heads.login = find("SIS Login ID");
+  heads.sis = find("SIS User ID");
+  std::vector<std::size_t> fits;
+  std::vector<std::string> names;
+  for (std::size_t i = *section + 1; i < row.size(); ++i) {
+    const std::string name = trimmed(row[i]);
+    names.push_back(without_number(name));
+    if (name == wanted || without_number(name) == wanted) fits.push_back(i);
+  }
+  if (fits.empty()) {
+    const auto near = near_names(wanted, names);
+    return Error{.message = fmt::format("there is no column `{}`", wanted),
+                 .file = "",
+                 .line = 1,
+                 .advice = near.empty() ? "make the assignment in Canvas first, then export"
+                                        : fmt::format("did you mean {}?", fmt::join(near, " or "))};
+  }
+  if (fits.size() > 1)
+    return Error{.message = fmt::format("{} columns are called `{}`", fits.size(), wanted),
+                 .file = "",
+                 .line = 1,
+                 .advice = "give the number behind it, too"};
+  heads.column = fits.front();
+  return heads;
+}
+
+// "Doe, Jane" and "Jane Doe" are one, and so is "doejane" as Canvas calls files.
+std::string name_key(const std::string& name) {
+  std::string text = name;
+  if (const std::size_t comma = name.find(", "); comma != std::string::npos)
+    text = name.substr(comma + 2) + name.substr(0, comma);
+  std::string key = small_letters(text);
+  std::erase_if(key, [](char c) { return c == ' ' || c == '-' || c == '\''; });
+  return key;
+}
+
+// Whether two spellings may be of one name: in either order, with or without accents, or as Canvas calls files, which
+// leaves some letters out.
+bool may_be_one(const std::string& a, const std::string& b) {
+  const auto forms = [](const std::string& name) {
+    const std::size_t comma = std::min(name.find(", "), name.size());
+    std::set<std::string> all{name_letters(name), name_letters(name.substr(comma) + name.substr(0, comma))};
+    for (std::string form : std::set(all)) {
+      std::erase_if(form, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+      if (!form.empty()) all.insert(form);
+    }
+    for (const std::string& raw : {name, name.substr(comma) + name.substr(0, comma)}) {
+      std::string form;
+      for (const char c : raw) {
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0) form += static_cast<char>(std::tolower(c));
+      }
+      if (!form.empty()) all.insert(form);
+    }
+    return all;
+  };
+  const std::set<std::string> own = forms(a), other = forms(b);
+  return std::any_of(own.begin(), own.end(), [&](const std::string& form) { return other.contains(form); });
+}
+
+// A number as Canvas writes it, in the language of the course: 9.50, 9,50, 1,000.00 or 1.000,00. nullopt: none.
+std::optional<double> number_in(const std::string& cell) {
+  constexpr std::size_t kGroup = 3;
+  std::string text = trimmed(cell);
+  const std::size_t mark = text.find_last_of(".,");
+  if (mark != std::string::npos) {
+    const bool has_both = text.find('.') != std::string::npos && text.find(',') != std::string::npos;
+    const bool is_group = !has_both && text[mark] == ',' && text.size() - mark - 1 == kGroup;
+    const std::string behind = text.substr(mark + 1);
+    std::erase_if(text, [](char c) { return c == '.' || c == ','; });
+    if (!is_group) text.insert(text.size() - behind.size(), ".");
+  }
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0' && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+// Canvas writes 9.50 for 9.5.
+bool is_same(const std::string& a, const std::string& b) {
+  if (trimmed(a) == trimmed(b)) return true;
+  const std::optional<double> x = number_in(a), y = number_in(b);
+  return x && y && *x == *y;
+}
+
+bool is_address(const std::string& id) { return id.find('@') != std::string::npos; }
+
+bool is_number_of_canvas(const std::string& id) { return id.find_first_not_of("0123456789") == std::string::npos; }
+
+// Addresses are written in small and large letters.
+std::string id_key(const std::string& text) {
+  std::string key = trimmed(text);
+  if (is_address(key))
+    std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return std::tolower(c); });
+  return key;
+}
+
+// What a platform may call the student of a row by.
+std::set<std::string> ids_of(const CsvRow& row, const Heads& heads) {
+  std::set<std::string> ids{id_key(row[heads.id])};
+  for (const auto& head : {heads.login, heads.sis}) {
+    if (head && !trimmed(row[*head]).empty()) ids.insert(id_key(row[*head]));
+  }
+  return ids;
+}
+
+// "Jane Doe (7)" -> "Jane Doe"; empty where there is nothing but a number.
+std::string without_id(const Owner& owner) {
+  const std::string id = "(" + number_of(owner.lms_id) + ")";
+  if (owner.lms_id.empty() || !owner.student.ends_with(id)) return owner.student;
+  return trimmed(owner.student.substr(0, owner.student.size() - id.size()));
+}
+
+struct Placed {
+  const StudentRow* student = nullptr;
+  bool by_id = false;   // by a number that Canvas wrote, both here and there
+  std::string trouble;  // why nobody can say who it is
+};
+
+// The file's numbers and names, those of all its rows.
+struct Known {
+  std::set<std::string> ids;  // Canvas', and those of logins and SIS
+  std::set<std::string> canvas_ids;
+  std::multiset<std::string> names;
+  bool numbers_are_canvas = false;  // the file knows one of those that the submissions came with
+};
+
+// A quiz's number stands right behind a name: where that ends with digits, a number that the file knows is the end of
+// it, and has so many digits at least.
+bool ends_with_known(const std::string& id, const Known& known, std::size_t fewest) {
+  for (std::size_t at = 1; at + fewest <= id.size(); ++at) {
+    if (known.ids.contains(id.substr(at))) return true;
+  }
+  return false;
+}
+
+// By a number, where the name does not say another: a student may have typed it, or it is another platform's. Whoever
+// has one that the whole file does not know goes by name, as others do, where numbers are another platform's, who
+// number people differently; addresses are the same everywhere. Only where nobody has a number may what the student is
+// called be one: names are people's own, and so are logins in places. What Canvas itself numbered is one person's, and
+// a number or a login of another row is nobody's name. A number that its student may have chosen is no more than a name
+// is.
+Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, const Known& known) {
+  constexpr std::size_t kCanvasDigits = 4;  // shorter ones are the end of many a number
+  const std::set<std::string> own = ids_of(row, heads);
+  const std::string name = name_key(row[heads.student]), canvas_id = id_key(row[heads.id]);
+  const bool has_address = std::any_of(own.begin(), own.end(), is_address);
+  const auto is_own = [&](const std::string& id) {
+    return own.contains(id) && (id == canvas_id || !known.canvas_ids.contains(id));
+  };
+  std::vector<const StudentRow*> by_id, by_number, by_name;
+  std::string trouble;
+  for (const StudentRow& one : book.rows) {
+    const std::string called = without_id(one.owner), id = id_key(number_of(one.owner.lms_id));
+    const bool is_number = one.owner.lms_id.empty() && is_own(called);
+    const bool is_named = is_number || (name_key(called) == name && (!known.ids.contains(called) || is_own(called)));
+    const bool is_proven = is_persons(one.owner.lms_id);
+    if (!is_proven && ends_with_known(id, known, own.contains(id) ? kCanvasDigits : 1)) {
+      if (own.contains(id) || name_key(called) == name)
+        trouble = fmt::format("the number of {} may be another's", one.owner.student);
+    } else if (is_own(id)) {
+      const bool has_name = may_be_one(called, row[heads.student]) ||
+                            std::any_of(one.also_called.begin(), one.also_called.end(), [&](const Owner& other) {
+                              return may_be_one(without_id(other), row[heads.student]);
+                            });
+      if (called.empty() || has_name) {
+        (!is_proven ? by_name : id == canvas_id ? by_id : by_number).push_back(&one);
+      } else {
+        trouble = fmt::format("the number is {}'s, whose name is another", one.owner.student);
+      }
+    } else if (!known.ids.contains(id) && is_named) {
+      if (has_address && is_address(id)) {
+        trouble = fmt::format("the name is {}'s, whose address is another", one.owner.student);
+      } else if (known.numbers_are_canvas && is_proven && is_number_of_canvas(id)) {
+        trouble = fmt::format("the name is {}'s, whose number is another", one.owner.student);
+      } else if (!is_number && known.names.count(name) > 1) {
+        trouble = "another row has that name";
+      } else {
+        by_name.push_back(&one);
+      }
+    }
+  }
+  const auto& fits = !by_id.empty() ? by_id : !by_number.empty() ? by_number : by_name;
+  if (fits.size() > 1) return {nullptr, false, "several students of that name or number"};
+  if (fits.empty()) return {nullptr, false, trouble};
+  return {fits.front(), !by_id.empty(), ""};
+}
+
+// What is possible, and lines about columns, have no number, whatever they are called. Canvas' own test student is one.
+bool is_student(const CsvRow& row, const Heads& heads) {
+  return row.size() > heads.section && !trimmed(row[heads.id]).empty();
+}
+
+Result<double> points_possible(const CsvTable& table, const Heads& heads) {
+  for (std::size_t i = 1; i < table.rows.size(); ++i) {
+    const CsvRow& row = table.rows[i];
+    if (row.size() <= heads.column || trimmed(row[heads.id]) != "" || trimmed(row.front()) != "Points Possible")
+      continue;
+    if (trimmed(row[heads.column]).empty()) break;
+    const std::optional<double> possible = number_in(row[heads.column]);
+    if (possible && *possible > 0) return *possible;
+    return Error{
+        .message = fmt::format("`{}` points are possible, which is no number above 0", trimmed(row[heads.column])),
+        .file = "",
+        .line = static_cast<int>(i + 1),
+        .advice = "set the assignment's points in Canvas, then export"};
+  }
+  return 100.0;
+}
+
+// Of each row of the file: which student it is. Where two fit one student, the one that Canvas' own number tells.
+std::vector<Placed> place_rows(const CsvTable& table, const Heads& heads, const Gradebook& book) {
+  Known known;
+  std::map<std::string, std::string> names_by_id;  // Canvas'
+  for (const CsvRow& row : table.rows) {
+    if (!is_student(row, heads)) continue;
+    names_by_id[id_key(row[heads.id])] = row[heads.student];
+    known.ids.merge(ids_of(row, heads));
+    known.canvas_ids.insert(id_key(row[heads.id]));
+    known.names.insert(name_key(row[heads.student]));
+  }
+  known.numbers_are_canvas = std::any_of(book.rows.begin(), book.rows.end(), [&](const StudentRow& one) {
+    const auto name = names_by_id.find(id_key(number_of(one.owner.lms_id)));
+    return is_persons(one.owner.lms_id) && name != names_by_id.end() && may_be_one(without_id(one.owner), name->second);
+  });
+  std::vector<Placed> placed(table.rows.size());
+  std::map<const StudentRow*, std::pair<int, int>> fits;  // rows; those by Canvas' own number
+  for (std::size_t i = 1; i < table.rows.size(); ++i) {
+    if (!is_student(table.rows[i], heads)) continue;
+    placed[i] = student_of(table.rows[i], heads, book, known);
+    if (placed[i].student == nullptr) continue;
+    auto& [all, by_id] = fits[placed[i].student];
+    ++all;
+    by_id += placed[i].by_id ? 1 : 0;
+  }
+  for (Placed& one : placed) {
+    if (one.student == nullptr) continue;
+    const auto& [all, by_id] = fits.at(one.student);
+    if (all == 1 || (one.by_id && by_id == 1)) continue;
+    one.trouble = fmt::format("two rows of the file fit {}", one.student->owner.student);
+    one.student = nullptr;
+  }
+  return placed;
+}
+
+}  // namespace
+
+Result<std::string> canvas_head(const std::string& exported, const std::string& column) {
+  ROOFWALK_TRY(const CsvTable table, read_csv(exported));
+  if (table.rows.empty()) return Error{.message = "the file is empty"};
+  ROOFWALK_TRY(const Heads heads, heads_of(table.rows.front(), column));
+  return trimmed(table.rows.front()[heads.column]);
+}
+
+Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& exported, const CanvasWanted& wanted) {
+  const std::string& chapter = wanted.chapter;
+  ROOFWALK_TRY(CsvTable table, read_csv(exported));
+  if (table.rows.empty()) return Error{.message = "the file is empty"};
+  ROOFWALK_TRY(const Heads heads, heads_of(table.rows.front(), wanted.column));
+  const auto at =
+      std::find_if(book.columns.begin(), book.columns.end(), [&](const Column& c) { return c.chapter == chapter; });
+  if (!chapter.empty() && at == book.columns.end())
+    return Error{.message = fmt::format("`{}` is not among the chapters", chapter)};
+
+  ROOFWALK_TRY(const double possible, points_possible(table, heads));
+  const auto cell_of = [&](const StudentRow& row) -> std::optional<double> {
+    if (chapter.empty())
+      return row.total_percent ? std::optional<double>(*row.total_percent * possible / 100) : std::nullopt;
+    return row.cells[static_cast<std::size_t>(at - book.columns.begin())].points();
+  };
+
+  CanvasResult result;
+  std::set<const StudentRow*> found_ones;
+  const std::vector<Placed> placed = place_rows(table, heads, book);
+  for (std::size_t i = 1; i < table.rows.size(); ++i) {
+    CsvRow& row = table.rows[i];
+    if (!is_student(row, heads)) continue;
+    const std::string id = trimmed(row[heads.id]);
+    const StudentRow* const found = placed[i].student;
+    if (found == nullptr) {
+      const std::string& trouble = placed[i].trouble;
+      result.notes.push_back(fmt::format("{}: {}; the cell stays as it was", row[heads.student],
+                                         trouble.empty() ? "no submission was found" : trouble));
+      continue;
+    }
+    found_ones.insert(found);
+    const auto points = cell_of(*found);
+    if (!points) {
+      result.notes.push_back(fmt::format("{}: not graded yet; the cell stays as it was", row[heads.student]));
+      continue;
+    }
+    row.resize(std::max(row.size(), heads.column + 1));
+    const std::string fresh = points_text(*points);
+    const auto before = wanted.written.find(id);
+    const bool is_ours = trimmed(row[heads.column]).empty() || is_same(row[heads.column], fresh) ||
+                         (before != wanted.written.end() && is_same(row[heads.column], before->second));
+    if (!is_ours && !wanted.replaces) {
+      result.notes.push_back(fmt::format("{}: the cell holds {}, which we did not write; it stays, in place of {}",
+                                         row[heads.student], trimmed(row[heads.column]), fresh));
+      ++result.kept;
+      continue;
+    }
+    row[heads.column] = fresh;
+    result.written[id] = fresh;
+    ++result.filled;
+  }
+  for (const StudentRow& one : book.rows) {
+    if (!found_ones.contains(&one)) result.notes.push_back(fmt::format("{}: is not in the file", one.owner.student));
+  }
+  result.csv = write_csv(table);
+  return result;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,63 @@
+// results.json: `score` or a score a test; `tests` of score, max_score, status, name, number, output, visibility, tags;
+// `leaderboard` of name, value, order; `visibility`, `stdout_visibility`. Text unless output_format says otherwise.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "common/base/json.h"
+#include "grader/class/exports/exports.h"
+
+namespace roofwalk {
+namespace {
+
+std::string output_of(const Cell& cell, const Column& column, const StudentRow& row) {
+  const Entry* entry = cell.counting();
+  if (entry == nullptr) {
+    std::string text = fmt::format("Nothing was handed in: {}.cu was not among the files.", column.chapter);
+    for (const std::string& line : left_out_words(row)) text += "\n" + line;
+    return text;
+  }
+  std::string text = verdict_words(*entry);
+  if (entry->late_days > 0) text += fmt::format(", {} day{} late", entry->late_days, entry->late_days == 1 ? "" : "s");
+  if (const std::string penalty = penalty_words(*entry); !penalty.empty()) text += "\n" + penalty;
+  for (const std::string& reason : entry->reasons) text += "\n" + reason;
+  if (cell.state == Cell::State::not_graded) text += "\nThis is no zero: somebody of the course will look at it.";
+  return text;
+}
+
+}  // namespace
+
+Json to_gradescope(const Gradebook& book, const StudentRow& row) {
+  double score = 0;
+  Json tests = Json::array(), leaderboard = Json::array();
+  for (std::size_t i = 0; i < book.columns.size(); ++i) {
+    const Column& column = book.columns[i];
+    const Cell& cell = row.cells[i];
+    const double points = cell.points().value_or(0);
+    const Entry* entry = cell.counting();
+    score += points;
+    tests.push_back({{"name", fmt::format("{}: {}", column.chapter, column.title)},
+                     {"number", std::to_string(i + 1)},
+                     {"score", points},
+                     {"max_score", column.points},
+                     {"status", entry != nullptr && entry->verdict == "pass" ? "passed" : "failed"},
+                     {"output", output_of(cell, column, row)},
+                     {"output_format", "text"},
+                     {"visibility", "visible"}});
+    if (entry != nullptr && entry->dot) {
+      leaderboard.push_back({{"name", fmt::format("{} GFLOP/s", column.chapter)},
+                             {"value", std::round(entry->dot->flops_per_s / 1e7) / 100},
+                             {"order", "desc"}});
+    }
+  }
+  Json json{{"score", std::round(score * 100) / 100},
+            {"visibility", "visible"},
+            {"stdout_visibility", "hidden"},
+            {"output", book.all_boxed ? "" : "Graded without a sandbox."},
+            {"output_format", "text"}};
+  json["tests"] = std::move(tests);
+  json["leaderboard"] = std::move(leaderboard);
+  return json;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,325 @@
+#include "grader/class/hand_ins/canvas_names.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "grader/class/hand_ins/lms_names.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr std::size_t kMostDigits = 18;    // of a platform's number
+constexpr std::size_t kMostReadings = 8;   // of one name; one with more stays open
+constexpr std::size_t kMostNamesTold = 3;  // in a line
+constexpr std::size_t kMostOpenRows = 4;   // of names that begin with one person's
+
+constexpr std::string_view kLateMark = "_LATE", kSmallLate = "_late";
+
+// How many bytes of it are letters, digits and `_`, which Canvas leaves of a name; those of other characters are taken
+// for letters.
+std::size_t word_bytes(std::string_view text, std::string_view more = "_") {
+  const auto end = std::find_if(text.begin(), text.end(), [&](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return std::isalnum(byte) == 0 && byte < 0x80 && more.find(c) == std::string_view::npos;
+  });
+  return static_cast<std::size_t>(end - text.begin());
+}
+
+// FILE_REST from `at` on, where there is one.
+bool take_file(const std::string& text, std::size_t at, CanvasMark& mark) {
+  const std::size_t digits = digits_at(text, at), rest = at + digits + 1;
+  if (digits == 0 || rest > text.size() || text[rest - 1] != '_') return false;
+  mark.file = text.substr(at, digits);
+  mark.rest = text.substr(rest);
+  return true;
+}
+
+// anon_FIVE_FILE_REST, with LATE_ before it where it is late: a hand-in to an assignment that is graded anonymously.
+std::optional<CanvasMark> anonymous_mark(const std::string& text) {
+  constexpr std::string_view kLateAnonymous = "LATE_", kAnonymous = "anon_";
+  constexpr std::size_t kIdBytes = 5;
+  CanvasMark mark;
+  mark.is_late = text.starts_with(kLateAnonymous);
+  const std::size_t begin = mark.is_late ? kLateAnonymous.size() : 0, end = begin + kAnonymous.size() + kIdBytes;
+  mark.name = text.substr(begin, end - begin);
+  if (!mark.name.starts_with(kAnonymous) || text.size() <= end || text[end] != '_') return std::nullopt;
+  const std::string_view id = std::string_view(mark.name).substr(kAnonymous.size());
+  const bool is_id = word_bytes(id, "") == kIdBytes;
+  return is_id && take_file(text, end + 1, mark) ? std::optional(mark) : std::nullopt;
+}
+
+// NAME + ID + _question_QUESTION_FILE_REST: what a quiz's question got. Its names keep their dashes.
+std::vector<CanvasMark> quiz_marks(const std::string& text) {
+  constexpr std::string_view kQuestion = "_question_";
+  std::vector<CanvasMark> marks;
+  const std::size_t name_end = word_bytes(text, "_-");
+  for (std::size_t at = text.find(kQuestion); at < name_end; at = text.find(kQuestion, at + 1)) {
+    std::size_t begin = at;  // the name may end with more digits than a number has
+    while (begin > 0 && at - begin < kMostDigits && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
+    const std::size_t question = at + kQuestion.size(), digits = digits_at(text, question);
+    CanvasMark mark{"", "", "", "", false, false, false};
+    const bool is_one = begin < at && digits > 0 && question + digits < text.size() && text[question + digits] == '_' &&
+                        take_file(text, question + digits + 1, mark);
+    if (!is_one) continue;  // without a copy of the name: a long one has thousands of such places
+    mark.name = text.substr(0, begin);
+    mark.id = text.substr(begin, at - begin);
+    marks.push_back(std::move(mark));
+    if (marks.size() > kMostReadings) break;
+  }
+  return marks;
+}
+
+// NAME_ID_FILE_REST or NAME_LATE_ID_FILE_REST, and NAME_ID_text.html and NAME_ID_link.html for what is no file. Older
+// releases write the mark of lateness in small letters.
+std::vector<CanvasMark> plain_marks(const std::string& text, std::size_t most) {
+  std::vector<CanvasMark> marks;
+  const std::size_t name_end = word_bytes(text);
+  for (std::size_t at = text.find('_'); at < name_end && marks.size() < most; at = text.find('_', at + 1)) {
+    const std::size_t digits = digits_at(text, at + 1), second = at + 1 + digits;
+    if (digits == 0 || second >= text.size() || text[second] != '_') continue;
+    CanvasMark mark;
+    const std::string_view behind = std::string_view(text).substr(second);
+    if (behind == "_text.html" || behind == "_link.html") {
+      mark.rest = behind.substr(1);
+    } else if (!take_file(text, second + 1, mark)) {
+      continue;  // as of a quiz
+    }
+    mark.name = text.substr(0, at);
+    mark.id = text.substr(at + 1, digits);
+    mark.is_late = mark.name.ends_with(kLateMark);
+    if (mark.is_late) mark.name.resize(mark.name.size() - kLateMark.size());
+    marks.push_back(std::move(mark));
+  }
+  return marks;
+}
+
+bool has_large_letters(const std::string& name) {
+  return std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+// A name of Canvas' is in small letters, and its numbers do not begin with 0.
+bool may_be_canvas(const CanvasMark& mark) {
+  return !has_large_letters(mark.name) && !mark.id.starts_with('0') && !mark.file.starts_with('0');
+}
+
+// How many digits numbers have that are known for sure. People of another account that a class' own trusts have longer
+// ones (Shard::IDS_PER_SHARD of the gem switchman: 13 digits behind the account's number): they tell nothing of others,
+// and anybody may have one.
+struct NumberLengths {
+  static constexpr std::size_t kOfAnotherAccount = 14;
+  std::size_t fewest = 0, most = 0;  // 0 where nothing is known
+
+  void add(const std::string& number) {
+    if (number.size() >= kOfAnotherAccount) return;
+    fewest = most == 0 ? number.size() : std::min(fewest, number.size());
+    most = std::max(most, number.size());
+  }
+  bool hold(const std::string& number) const { return number.size() >= fewest && number.size() <= most; }
+  bool allow(const std::string& number) const {
+    return most == 0 || number.size() >= kOfAnotherAccount ||
+           (number.size() + 1 >= fewest && number.size() <= most + 1);
+  }
+};
+
+// What the names tell that can be read in but one way. Nothing that a learner can bring about by the names of their own
+// files rules out what Canvas wrote before them, for then another reading would be left: somebody else's.
+struct NameEvidence {
+  bool is_quiz = false;  // whose numbers stand behind digits of the name, if it ends with some
+  std::map<std::string, std::set<std::string>> names_of;  // by number
+  NumberLengths ids, files;
+
+  void add(const std::vector<CanvasMark>& readings) {
+    if (readings.size() != 1) return;
+    const CanvasMark& sure = readings.front();
+    names_of[sure.id].insert(sure.name);
+    ids.add(sure.id);
+    if (!sure.file.empty()) files.add(sure.file);
+  }
+
+  bool allows(const CanvasMark& mark) const {
+    // Where nothing else is known: Canvas has more files than people.
+    const bool has_length =
+        mark.file.empty() || (files.most == 0 ? mark.file.size() + 1 >= mark.id.size() : files.allow(mark.file));
+    if (is_quiz) return !has_large_letters(mark.name) && has_length;
+    return may_be_somebodys(mark) && has_length && ids.allow(mark.id);
+  }
+
+  // The same of a far older or newer account, with a file as others have: the files of one zip are of one time.
+  bool may_be_of_old_account(const CanvasMark& mark) const {
+    return !is_quiz && may_be_somebodys(mark) && files.hold(mark.file) && 3 * mark.id.size() >= ids.fewest;
+  }
+
+ private:
+  bool may_be_somebodys(const CanvasMark& mark) const {
+    const auto known = names_of.find(mark.id);
+    return may_be_canvas(mark) && (known == names_of.end() || known->second.contains(mark.name));
+  }
+};
+
+// Whether a mark of lateness stands before a number anywhere in it.
+bool holds_mark(const std::string& text, std::string_view mark) {
+  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+    const std::size_t behind = at + mark.size();
+    if (behind < text.size() && text[behind] == '_' && digits_at(text, behind + 1) > 0) return true;
+  }
+  return false;
+}
+
+std::string row_of(const CanvasMark& mark) { return mark.name + "_" + mark.id; }
+
+// What nobody can tell: a name and number together, of one of its readings, are the name of a row of its own. It is
+// late if it may be, by any reading, those included that are not looked at.
+CanvasMark open_mark(const std::string& text, CanvasMark own) {
+  own.name = row_of(own);
+  own.id.clear();
+  own.is_late = holds_mark(text, kLateMark);
+  own.may_be_small_late = holds_mark(text, kSmallLate);
+  return own;
+}
+
+bool is_open(const CanvasMark& mark) { return mark.id.empty(); }
+
+std::string called(const CanvasMark& mark) { return owner_with_id(mark.name, mark.id).student; }
+
+}  // namespace
+
+std::size_t digits_at(std::string_view text, std::size_t at) {
+  std::size_t count = 0;
+  while (at + count < text.size() && text[at + count] >= '0' && text[at + count] <= '9') ++count;
+  return count <= kMostDigits ? count : 0;
+}
+
+std::optional<CanvasMark> canvas_mark(const std::string& text) {
+  if (auto anonymous = anonymous_mark(text)) return anonymous;
+  if (auto quiz = quiz_marks(text); !quiz.empty()) return quiz.front();
+  auto marks = plain_marks(text, 1);
+  if (marks.empty()) return std::nullopt;
+  CanvasMark& mark = marks.front();
+  if (mark.name.ends_with(kSmallLate)) {
+    mark.name.resize(mark.name.size() - kSmallLate.size());
+    mark.is_late = true;
+  }
+  return mark;
+}
+
+CanvasNames::CanvasNames(const std::vector<std::string>& names) {
+  // An assignment is anonymous for all, and a zip is of an assignment or of a quiz. Whoever is called otherwise chose
+  // so.
+  Readings plain, quiz, anonymous;
+  bool has_letters = false;
+  for (const std::string& name : names) {
+    auto marks = plain_marks(name, kMostReadings + 1), of_quiz = quiz_marks(name);
+    const auto hidden = anonymous_mark(name);
+    if (!marks.empty()) plain[name] = std::move(marks);
+    if (!of_quiz.empty()) quiz[name] = std::move(of_quiz);
+    if (hidden) anonymous[name] = {*hidden};
+    has_letters = has_letters || (hidden && hidden->name.find_first_not_of("0123456789", 5) != std::string::npos);
+  }
+  const auto holds_all = [&](const Readings& some) {
+    return !some.empty() && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      return some.contains(name) || !(plain.contains(name) || quiz.contains(name) || anonymous.contains(name));
+    });
+  };
+  if (has_letters && holds_all(anonymous)) {
+    for (auto& [name, marks] : anonymous) marks_[name] = std::move(marks.front());
+    return;
+  }
+  const bool is_quiz = holds_all(quiz);
+  decide(is_quiz ? quiz : plain, is_quiz);
+  if (!is_quiz) settle_small_lates();
+  part_numbers();
+}
+
+// What stays open has a name and a row of its own. Whoever hands in many such files has few rows all the same.
+void CanvasNames::decide(const Readings& readings, bool is_quiz) {
+  NameEvidence evidence;
+  evidence.is_quiz = is_quiz;
+  for (const auto& [name, marks] : readings) evidence.add(marks);
+  std::size_t open = 0;
+  std::pair<std::string, std::string> first;
+  std::map<std::string, std::set<std::string>> rows;  // by the first reading's
+  for (const auto& [name, marks] : readings) {
+    std::vector<CanvasMark> left;
+    std::copy_if(marks.begin(), marks.end(), std::back_inserter(left),
+                 [&](const CanvasMark& mark) { return marks.size() == 1 || evidence.allows(mark); });
+    // A team may let the member hand in whose number is the oldest: its length alone rules nothing out.
+    const bool may_be_another = std::any_of(marks.begin(), marks.end(), [&](const CanvasMark& mark) {
+      return evidence.may_be_of_old_account(mark) && (left.empty() || row_of(mark) != row_of(left.front()));
+    });
+    const bool is_sure = marks.size() == 1 || (left.size() == 1 && !may_be_another && marks.size() <= kMostReadings);
+    if (is_sure) {
+      marks_[name] = left.front();
+      continue;
+    }
+    if (left.size() < 2) left = marks;
+    if (++open == 1)
+      first = {name, fmt::format("can be read as {}'s and as {}'s", called(left.front()), called(left.back()))};
+    std::set<std::string>& own_rows = rows[row_of(marks.front())];
+    const bool has_room = own_rows.contains(row_of(left.back())) || own_rows.size() < kMostOpenRows;
+    if (has_room) own_rows.insert(row_of(left.back()));
+    marks_[name] = open_mark(name, has_room ? left.back() : marks.front());
+  }
+  if (open == 0) return;
+  told_.emplace_back(first.first, fmt::format("{}{}: nobody can tell, so it has a row of its own", first.second,
+                                              open > 1 ? fmt::format(", and {} more in two ways, too", open - 1) : ""));
+}
+
+// Today's Canvas writes LATE, and everything else small: a group may be called "lab_late". Older releases write the
+// mark small, too. Where nobody's is large, a small one may be the mark, and is taken for it.
+void CanvasNames::settle_small_lates() {
+  bool has_large = false;
+  std::vector<std::map<std::string, CanvasMark>::iterator> small;
+  for (auto at = marks_.begin(); at != marks_.end(); ++at) {
+    if (is_open(at->second)) continue;
+    const std::string& name = at->second.name;
+    has_large = has_large || at->second.is_late;
+    if (name.ends_with(kSmallLate)) small.push_back(at);
+  }
+  const bool are_late = !has_large;
+  for (auto& [name, mark] : marks_) mark.is_late = mark.is_late || (are_late && mark.may_be_small_late);
+  if (small.empty()) return;
+  for (const auto& at : small) {
+    if (!are_late) break;
+    at->second.name.resize(at->second.name.size() - kSmallLate.size());
+    at->second.is_late = true;
+  }
+  told_.emplace_back(
+      small.front()->first,
+      fmt::format("{} `late` in small letters behind a name: taken for {}",
+                  small.size() > 1 ? fmt::format("and {} more have", small.size() - 1) : "has",
+                  are_late ? "Canvas' mark, as its older releases write it" : "a part of the name, and for no mark"));
+}
+
+// One number with several names was read wrongly, or somebody took it: it joins nobody.
+void CanvasNames::part_numbers() {
+  std::map<std::string, std::set<std::string>> names_of;
+  for (const auto& [name, mark] : marks_) {
+    if (!mark.id.empty()) names_of[mark.id].insert(mark.name);
+  }
+  std::size_t shared = 0;
+  std::string first;
+  for (const auto& [id, names] : names_of) {
+    if (names.size() < 2 || ++shared > 1) continue;
+    std::vector<std::string> shown_names;
+    for (const std::string& name : names) {
+      if (shown_names.size() < kMostNamesTold) shown_names.push_back(plain_name(name));
+    }
+    first = fmt::format("has the number {} behind {} names ({}{})", id, names.size(), fmt::join(shown_names, ", "),
+                        names.size() > shown_names.size() ? ", ..." : "");
+  }
+  for (auto& [name, mark] : marks_) mark.is_persons = mark.is_persons && names_of[mark.id].size() == 1;
+  if (shared == 0) return;
+  told_.emplace_back("", fmt::format("{}{}: each is a row of its own, and the number joins nobody", first,
+                                     shared > 1 ? fmt::format(", and so {} numbers more", shared - 1) : ""));
+}
+
+std::optional<CanvasMark> CanvasNames::of(const std::string& name) const {
+  const auto at = marks_.find(name);
+  return at == marks_.end() ? std::nullopt : std::optional(at->second);
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,74 @@
+#include "grader/class/hand_ins/found_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "common/base/child.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string lower_extension(const std::string& name) {
+  std::string extension = fs::path(name).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return extension;
+}
+
+}  // namespace
+
+bool is_source(const std::string& name) { return lower_extension(name) == ".cu"; }
+bool is_zip(const std::string& name) { return lower_extension(name) == ".zip"; }
+
+bool is_debris(const std::string& name) {
+  constexpr std::array kNames = {"__MACOSX", ".DS_Store", ".git", ".svn", ".vscode", ".idea", ".cache", ".venv"};
+  return name.starts_with("._") || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+Result<std::string> read_plain_file(const fs::path& path, std::size_t most_bytes) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return Error{.message = "cannot be opened"};
+  if (!S_ISREG(info.st_mode)) return Error{.message = "is no plain file"};
+  const Error too_large{.message = fmt::format("is larger than {} bytes", most_bytes)};
+  if (static_cast<std::uint64_t>(info.st_size) > most_bytes) return too_large;
+  std::string bytes;
+  std::string part(1 << 16, '\0');
+  ssize_t count = 0;
+  while ((count = ::read(file.get(), part.data(), part.size())) > 0 && bytes.size() <= most_bytes) {
+    bytes.append(part, 0, static_cast<std::size_t>(count));
+  }
+  if (count < 0) return Error{.message = "cannot be read"};
+  if (bytes.size() > most_bytes) return too_large;
+  return bytes;
+}
+
+decltype(Found::read) reader_of(fs::path path) {
+  return [path = std::move(path)](std::size_t most_bytes, std::size_t& cost_bytes) {
+    auto bytes = read_plain_file(path, most_bytes);
+    cost_bytes += bytes ? bytes->size() : most_bytes;
+    return bytes;
+  };
+}
+
+EntryPlace place_of_entry(const std::string& name) {
+  EntryPlace place;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find_first_of("/\\", begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    place.leads_up = place.leads_up || part == "..";
+    if (!part.empty() && part != "." && part != "..") place.parts.push_back(part);
+    begin = end + 1;
+  }
+  return place;
+}
+
+}  // namespace roofwalk

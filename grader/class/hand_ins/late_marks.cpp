@@ -1,0 +1,170 @@
+#include "grader/class/hand_ins/late_marks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace roofwalk {
+namespace {
+
+using Students = std::set<std::string>;
+
+// What is marked in one zip or folder.
+struct Marked {
+  Students students, all;  // who handed in a chapter; and all whose files are marked
+  std::map<std::string, Students> by_chapter;
+  std::map<std::int64_t, Students> by_deadline_s;
+  std::set<std::string> own;           // chapters
+  std::set<std::int64_t> deadlines_s;  // of those
+};
+
+std::string zip_of(const Submission& submission) { return submission.label.substr(0, submission.label.find('/')); }
+
+std::optional<std::int64_t> deadline_of(const CourseTerms& terms, const std::string& chapter) {
+  const ChapterTerms* found = terms.find(chapter);
+  return found == nullptr ? std::nullopt : found->deadline_s;
+}
+
+// By zip: whether those count whose number the platform wrote, and no others. One student may be behind several other
+// names, but not behind most where few have a number.
+std::map<std::string, bool> numbers_count_in(const Handed& handed) {
+  std::map<std::string, std::pair<Students, Students>> zips;  // with a number and without
+  for (const Submission& s : handed.submissions) {
+    if (s.owner.mark == LateMark::none) continue;
+    auto& [with, without] = zips[zip_of(s)];
+    (s.owner.lms_id.empty() ? without : with).insert(s.owner.student);
+  }
+  std::map<std::string, bool> out;
+  for (const auto& [name, students] : zips) out[name] = 2 * students.first.size() >= students.second.size();
+  return out;
+}
+
+// The chapters and deadlines that a zip's marks speak of: those that many of its students handed in something for, not
+// the few beside others whose files are of chapters without a deadline, or of none that their names tell.
+void find_own(Marked& zip, const CourseTerms& terms) {
+  constexpr std::size_t kPartOfAll = 3;
+  std::size_t most = 0;
+  Students without;
+  for (const auto& [deadline_s, students] : zip.by_deadline_s) most = std::max(most, students.size());
+  for (const auto& [chapter, students] : zip.by_chapter) {
+    if (!deadline_of(terms, chapter)) without.insert(students.begin(), students.end());
+  }
+  most = std::max(most, without.size());
+  const auto is_own = [&](const Students& students) {
+    return (2 * students.size() >= zip.students.size() || students.size() == most) &&
+           kPartOfAll * students.size() > zip.all.size();
+  };
+  for (const auto& [deadline_s, students] : zip.by_deadline_s) {
+    if (is_own(students)) zip.deadlines_s.insert(deadline_s);
+  }
+  for (const auto& [chapter, students] : zip.by_chapter) {
+    const auto deadline_s = deadline_of(terms, chapter);
+    if (deadline_s ? zip.deadlines_s.contains(*deadline_s) : is_own(without)) zip.own.insert(chapter);
+  }
+}
+
+std::map<std::string, Marked> marked_in(const Handed& handed, const CourseTerms& terms) {
+  std::map<std::string, Marked> zips;
+  const std::map<std::string, bool> numbers_count = numbers_count_in(handed);
+  const auto counts = [&](const std::string& zip, const Owner& owner) {
+    const auto found = numbers_count.find(zip);
+    return !owner.lms_id.empty() || found == numbers_count.end() || !found->second;
+  };
+  for (const MarkedStudent& each : handed.marked) {
+    if (counts(each.zip, each.owner)) zips[each.zip].all.insert(each.owner.student);
+  }
+  for (const Submission& s : handed.submissions) {
+    if (s.owner.mark == LateMark::none) continue;
+    Marked& zip = zips[zip_of(s)];
+    if (!counts(zip_of(s), s.owner)) continue;
+    zip.students.insert(s.owner.student);
+    zip.by_chapter[s.chapter].insert(s.owner.student);
+    if (const auto deadline_s = deadline_of(terms, s.chapter)) zip.by_deadline_s[*deadline_s].insert(s.owner.student);
+  }
+  for (auto& [name, zip] : zips) find_own(zip, terms);
+  return zips;
+}
+
+// By chapter, when its own assignment was first downloaded after its deadline: with a zip in which most handed it in.
+// The platform writes a zip's files one after the other.
+std::map<std::string, std::int64_t> first_marked_s(std::vector<Submission> before, const CourseTerms& terms) {
+  constexpr std::int64_t kNextFile_s = 600;
+  std::erase_if(before, [](const Submission& s) { return s.owner.mark == LateMark::none; });
+  std::sort(before.begin(), before.end(),
+            [](const Submission& a, const Submission& b) { return a.submitted_at_s < b.submitted_at_s; });
+  std::map<std::string, std::int64_t> first;
+  for (std::size_t begin = 0, end = 0; begin < before.size(); begin = end) {
+    Students all;
+    std::map<std::string, Students> by_chapter;
+    for (end = begin; end < before.size(); ++end) {
+      const Submission& s = before[end];
+      if (end > begin && s.submitted_at_s - before[end - 1].submitted_at_s > kNextFile_s) break;
+      all.insert(s.owner.student);
+      by_chapter[s.chapter].insert(s.owner.student);
+    }
+    for (const auto& [chapter, students] : by_chapter) {
+      const auto deadline_s = deadline_of(terms, chapter);
+      const bool is_own = deadline_s && before[begin].submitted_at_s > *deadline_s && 2 * students.size() >= all.size();
+      if (is_own) first.try_emplace(chapter, before[end - 1].submitted_at_s);
+    }
+  }
+  return first;
+}
+
+// Whether its mark tells if it came before its chapter's deadline. `was_marked`: an earlier download was of the
+// chapter's own assignment.
+bool says_enough(const Submission& submission, const Marked& zip, bool was_marked, const CourseTerms& terms) {
+  const auto deadline_s = deadline_of(terms, submission.chapter);
+  const bool is_late = submission.owner.mark == LateMark::late;
+  if (!deadline_s) return !is_late || zip.deadlines_s.empty() || zip.own.contains(submission.chapter);
+  if (zip.deadlines_s.empty()) return false;
+  const bool is_own = zip.deadlines_s.contains(*deadline_s);
+  // What came before one deadline came before any later one.
+  if (!is_own) return !is_late && *deadline_s > *zip.deadlines_s.rbegin();
+  if (zip.deadlines_s.size() == 1) return true;
+  // The platform means one of several. All of the zip came before its download.
+  const bool is_in_time = submission.submitted_at_s <= *deadline_s;
+  if (is_in_time) return !is_late;
+  return *deadline_s == *zip.deadlines_s.rbegin() || !was_marked;
+}
+
+}  // namespace
+
+std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Submission>& before,
+                                            const CourseTerms& terms) {
+  const std::map<std::string, Marked> zips = marked_in(handed, terms);
+  const std::map<std::string, std::int64_t> first_s = first_marked_s(before, terms);
+  std::vector<std::string> lines;
+  for (const auto& [name, zip] : zips) {
+    if (zip.deadlines_s.size() > 1) {
+      lines.push_back(
+          fmt::format("{} holds {}, whose deadlines differ: the platform's marks are of one of them, so files of the "
+                      "others may be late and count as on time; give them one deadline, or each its own assignment",
+                      name, fmt::join(zip.own, ", ")));
+    }
+  }
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> foreign;  // labels by zip and chapter
+  for (Submission& s : handed.submissions) {
+    if (s.owner.mark == LateMark::none) continue;
+    const auto first = first_s.find(s.chapter);
+    const bool was_marked = first != first_s.end() && first->second < s.submitted_at_s;
+    if (says_enough(s, zips.at(zip_of(s)), was_marked, terms)) continue;
+    s.owner.mark = LateMark::none;
+    foreign[{zip_of(s), s.chapter}].push_back(s.label);
+  }
+  for (const auto& [place, labels] : foreign) {
+    const std::set<std::string>& own = zips.at(place.first).own;
+    lines.push_back(fmt::format(
+        "{}{} of {}: the platform's mark says nothing of its deadline in a zip of {}, so the time of the download "
+        "counts",
+        labels.front(), labels.size() > 1 ? fmt::format(" and {} more files are", labels.size() - 1) : " is",
+        place.second, own.empty() ? "other files" : fmt::format("{}", fmt::join(own, ", "))));
+  }
+  return lines;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,315 @@
+#include "grader/class/hand_ins/listing.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "common/base/pattern.h"
+#include "grader/class/hand_ins/hand_in.h"
+#include "grader/class/hand_ins/lms_metadata.h"
+#include "grader/class/hand_ins/lms_names.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostNames = 5;
+constexpr std::size_t kDeepest = 12;  // folders in folders
+
+decltype(Found::read) refusal(std::string reason) {
+  return [reason = std::move(reason)](std::size_t, std::size_t&) -> Result<std::string> {
+    return Error{.message = reason};
+  };
+}
+
+// The parts below a folder.
+std::vector<std::string> below(const std::vector<std::string>& parts) { return {parts.begin() + 1, parts.end()}; }
+
+void put(Listing& listing, Found found) {
+  if (found.parts.size() == 1) {
+    listing.top.push_back(std::move(found));
+  } else {
+    Pile& pile = listing.folders[found.parts.front()];
+    found.parts = below(found.parts);
+    pile.add(std::move(found));
+  }
+}
+
+// By name, so that the order is the same on every file system. Nothing where the folder cannot be read.
+std::optional<std::vector<fs::directory_entry>> entries_of(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::directory_entry> entries;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (!is_debris(at->path().filename().string())) entries.push_back(*at);
+  }
+  if (error) return std::nullopt;
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+struct Walk {
+  Listing& listing;
+  const fs::path& skipped;
+};
+
+void walk(const fs::path& folder, const std::vector<std::string>& parts, const Walk& all);
+
+void walk_entry(const fs::directory_entry& entry, const std::vector<std::string>& parts, const Walk& all) {
+  Listing& listing = all.listing;
+  const fs::path path = entry.path();
+  std::vector<std::string> here = parts;
+  here.push_back(path.filename().string());
+  std::error_code error;
+  const fs::file_status status = entry.symlink_status(error);
+  if (fs::is_directory(status) && !all.skipped.empty() && fs::equivalent(path, all.skipped, error)) return;
+  if (fs::is_directory(status)) {
+    Pile& pile = listing.folders[here.front()];  // an empty folder is a student, too
+    if (here.size() > kDeepest) {
+      pile.told.push_back({below(here), "too many folders in folders", written_at(path)});
+    } else {
+      walk(path, here, all);
+    }
+  } else if (fs::is_regular_file(status) || is_source(here.back()) || is_zip(here.back())) {
+    put(listing, file_at(path, std::move(here)));
+  } else if (fs::is_symlink(status) && fs::is_directory(path, error)) {
+    listing.folders[here.front()].told.push_back({below(here), kIsLink, written_at(path)});  // in place of a folder
+  }
+}
+
+void walk(const fs::path& folder, const std::vector<std::string>& parts, const Walk& all) {
+  Listing& listing = all.listing;
+  const auto entries = entries_of(folder);
+  if (!entries && parts.empty()) listing.trouble = "the folder cannot be read";
+  if (!entries && !parts.empty())
+    listing.folders[parts.front()].told.push_back({below(parts), "the folder cannot be read", written_at(folder)});
+  if (!entries) return;
+  for (const auto& entry : *entries) walk_entry(entry, parts, all);
+}
+
+Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, std::vector<std::string> parts) {
+  Found found{std::move(parts), entry.written_at_s, nullptr};
+  if (entry.kind == ArchiveEntry::Kind::link) {
+    found.read = refusal(kIsLink);
+  } else if (found.parts.size() > kDeepest + 1) {
+    found.read = refusal("lies in too many folders in folders");
+    found.parts = {found.parts.front(), "...", found.parts.back()};
+  } else {
+    found.read = [zip, entry](std::size_t most_bytes, std::size_t& cost_bytes) {
+      return zip->read(entry, most_bytes, cost_bytes);
+    };
+  }
+  return found;
+}
+
+// A learner's backslash in a name that a platform made leads nowhere; elsewhere some programs write it for a slash.
+EntryPlace place_in_class(const std::string& name) {
+  const bool has_slash = name.find('/') != std::string::npos, has_backslash = name.find('\\') != std::string::npos;
+  if (!has_slash && has_backslash && owner_of_file(name, {}).by == NamedBy::platform) return {{name}, false};
+  return place_of_entry(name);
+}
+
+// What tells a student. A file that is called as a chapter is, and nothing else, may have strayed anywhere.
+bool is_hand_in(const std::string& name, const ChapterNames& chapters) {
+  return !is_debris(name) && (is_zip(name) || is_source(name)) && !chapters.is_chapter(name);
+}
+
+// The only folder, where it is Gradescope's; else nothing. Where a hand-in lies beside it, it is somebody's.
+std::string wrapper_of(const Archive& zip, const ChapterNames& chapters) {
+  std::string wrapper;
+  for (const ArchiveEntry& entry : zip.entries()) {
+    const std::size_t slash = entry.name.find('/');
+    const std::string first = entry.name.substr(0, slash);
+    if (first == wrapper || is_debris(first) || place_of_entry(entry.name).leads_up) continue;
+    if (slash == std::string::npos && is_hand_in(first, chapters)) return {};
+    if (slash == std::string::npos) continue;
+    if (!wrapper.empty() || !is_gradescope_export(first)) return {};
+    wrapper = first;
+  }
+  return wrapper.empty() ? wrapper : wrapper + "/";
+}
+
+// The same on disk, where it really lies there: a link of that name leads anywhere.
+std::optional<fs::path> wrapper_of(const Listing& listing, const fs::path& folder, const ChapterNames& chapters) {
+  if (listing.folders.size() != 1 || !is_gradescope_export(listing.folders.begin()->first)) return std::nullopt;
+  const auto is_somebodys = [&](const Found& found) { return is_hand_in(found.parts.front(), chapters); };
+  if (std::any_of(listing.top.begin(), listing.top.end(), is_somebodys)) return std::nullopt;
+  const fs::path wrapper = folder / listing.folders.begin()->first;
+  std::error_code error;
+  return fs::is_directory(fs::symlink_status(wrapper, error)) ? std::optional(wrapper) : std::nullopt;
+}
+
+bool is_gradescope_submission(const std::string& folder) {
+  static const Pattern form(R"(submission_\d{1,18})");
+  constexpr std::size_t kMostBytes = 40;
+  return folder.size() <= kMostBytes && form.match(folder).has_value();
+}
+
+// Whether nobody but Gradescope writes there: where each student names what is handed in, one may call it as Gradescope
+// calls its metadata.
+bool is_all_gradescopes(const Listing& listing, const ChapterNames& chapters) {
+  return std::all_of(listing.folders.begin(), listing.folders.end(),
+                     [](const auto& one) { return is_gradescope_submission(one.first); }) &&
+         std::none_of(listing.top.begin(), listing.top.end(),
+                      [&](const Found& file) { return is_hand_in(file.parts.front(), chapters); });
+}
+
+// `is_export`: Gradescope's own folder, or one that its instructor calls so.
+void take_metadata(Listing& listing, const ChapterNames& chapters, bool is_export) {
+  const bool is_believed = is_export || is_all_gradescopes(listing, chapters);
+  // An autograder's container holds one submission, its metadata and nothing else.
+  const bool is_container = listing.folders.size() == 1 && listing.folders.contains("submission");
+  const bool is_alone = listing.top.size() == 1;
+  for (auto at = listing.top.begin(); at != listing.top.end();) {
+    const std::string& name = at->parts.front();
+    const bool is_containers = is_container && name == kGradescopeContainer;
+    const bool is_metadata = name == kGradescopeExport || is_containers;
+    if (is_metadata) {
+      const bool counts = is_containers ? is_alone : is_believed;
+      (counts ? listing.metadata : listing.unproven).push_back(std::move(*at));
+    }
+    at = is_metadata ? listing.top.erase(at) : at + 1;
+  }
+}
+
+}  // namespace
+
+bool is_gradescope_export(const std::string& folder) {
+  // Browsers and file managers number what is there already: "assignment_12_export (1)", "assignment_12_export 2".
+  static const Pattern form(R"(assignment_\d{1,18}_export(?: \(\d{1,3}\)| \d{1,3})?)");
+  constexpr std::size_t kMostBytes = 60;
+  return folder.size() <= kMostBytes && form.match(folder).has_value();
+}
+
+void Pile::add(Found found) {
+  const std::string& name = found.parts.back();
+  if (is_source(name) || is_zip(name)) {
+    if (files.size() < kMostFiles) {
+      files.push_back(std::move(found));
+    } else {
+      ++more_files;
+    }
+    return;
+  }
+  newest_other_s = std::max(newest_other_s, found.written_at_s);
+  if (others.size() < kMostNames) {
+    others.push_back(name);
+  } else {
+    ++more_others;
+  }
+}
+
+void Pile::set_time(std::int64_t handed_in_at_s) {
+  for (Found& file : files) file.written_at_s = handed_in_at_s;
+  for (Told& one : told) one.written_at_s = handed_in_at_s;
+  if (!others.empty()) newest_other_s = handed_in_at_s;
+}
+
+std::int64_t written_at(const fs::path& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 ? static_cast<std::int64_t>(info.st_mtime) : 0;
+}
+
+Found file_at(const fs::path& path, std::vector<std::string> parts) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (fs::is_regular_file(status)) return {std::move(parts), written_at(path), reader_of(path)};
+  return {std::move(parts), written_at(path), refusal(fs::is_symlink(status) ? kIsLink : "is no plain file")};
+}
+
+Listing list_folder(const fs::path& folder, const ChapterNames& chapters, const fs::path& skipped) {
+  Listing listing;
+  walk(folder, {}, {listing, skipped});
+  take_metadata(listing, chapters, is_gradescope_export(folder.filename().string()));
+  return listing;
+}
+
+Listing list_class_folder(const fs::path& folder, const ChapterNames& chapters, const fs::path& skipped) {
+  Listing listing;
+  const Walk all{listing, skipped};
+  walk(folder, {}, all);
+  if (const auto wrapper = wrapper_of(listing, folder, chapters)) {
+    listing.folders.clear();
+    listing.has_wrapper = true;
+    walk(*wrapper, {}, all);
+  }
+  take_metadata(listing, chapters, listing.has_wrapper || is_gradescope_export(folder.filename().string()));
+  return listing;
+}
+
+Listing list_class(const std::shared_ptr<Archive>& zip, const ChapterNames& chapters) {
+  Listing listing;
+  const std::string wrapper = wrapper_of(*zip, chapters);
+  listing.has_wrapper = !wrapper.empty();
+  for (const ArchiveEntry& entry : zip->entries()) {
+    const std::string name = entry.name.substr(entry.name.starts_with(wrapper) ? wrapper.size() : 0);
+    EntryPlace place = place_in_class(name);
+    if (place.parts.empty() || is_debris(place.parts.front())) continue;
+    if (place.leads_up) {
+      listing.leading_up.push_back(entry.name);
+      continue;
+    }
+    const bool is_folder = entry.kind == ArchiveEntry::Kind::folder;
+    if (is_folder || place.parts.size() > 1) listing.folders[place.parts.front()];  // an empty folder is a student, too
+    if (is_folder || std::any_of(place.parts.begin(), place.parts.end(), is_debris)) continue;
+    Found found = found_in(zip, entry, std::move(place.parts));
+    if (name == kGradescopeExport) {
+      listing.metadata.push_back(std::move(found));
+    } else {
+      put(listing, std::move(found));
+    }
+  }
+  if (!listing.has_wrapper && !is_all_gradescopes(listing, chapters)) listing.metadata.swap(listing.unproven);
+  return listing;
+}
+
+Pile list_own(const std::shared_ptr<Archive>& zip, std::int64_t handed_in_s) {
+  Pile pile;
+  std::size_t too_long = 0;
+  for (const ArchiveEntry& entry : zip->entries()) {
+    if (entry.name.size() > kLongestName) {
+      ++too_long;
+      continue;
+    }
+    auto parts = place_of_entry(entry.name).parts;
+    const bool is_folder = entry.kind == ArchiveEntry::Kind::folder;
+    if (is_folder || parts.empty() || std::any_of(parts.begin(), parts.end(), is_debris)) continue;
+    pile.add(found_in(zip, entry, std::move(parts)));
+  }
+  if (too_long > 0) {
+    pile.told.push_back(
+        {{},
+         fmt::format("{} files in it have names longer than {} bytes, and are not looked at", too_long, kLongestName)});
+  }
+  pile.set_time(handed_in_s);
+  return pile;
+}
+
+Pile pile_of(Listing listing) {
+  Pile all;
+  for (Found& found : listing.top) all.add(std::move(found));
+  for (auto& [folder, pile] : listing.folders) {
+    for (Found& found : pile.files) {
+      found.parts.insert(found.parts.begin(), folder);
+      all.add(std::move(found));
+    }
+    for (Pile::Told& told : pile.told) {
+      told.parts.insert(told.parts.begin(), folder);
+      all.told.push_back(std::move(told));
+    }
+    all.more_files += pile.more_files;
+    for (std::string& other : pile.others) {
+      if (all.others.size() < kMostNames) {
+        all.others.push_back(std::move(other));
+      } else {
+        ++all.more_others;
+      }
+    }
+    all.more_others += pile.more_others;
+    all.newest_other_s = std::max(all.newest_other_s, pile.newest_other_s);
+  }
+  return all;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,156 @@
+#include "grader/class/hand_ins/lms_metadata.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+
+#include "common/base/json.h"
+#include "common/base/pattern.h"
+#include "grader/class/hand_ins/found_file.h"
+
+namespace roofwalk {
+namespace {
+
+std::string text_at(const YAML::Node& node, const char* key) {
+  const YAML::Node value = node[key];
+  return value && value.IsScalar() ? value.Scalar() : std::string();
+}
+
+std::string text_at(const Json& json, const char* key) {
+  const auto at = json.find(key);
+  return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+const std::string& id_of(const std::string& email, const std::string& sid) { return email.empty() ? sid : email; }
+
+// An address is Gradescope's; a number is what its student typed, who may type another's.
+Owner owner_of(const std::string& name, const std::string& id) {
+  if (id.empty()) return {student_name(name), "", {}};
+  return id.find('@') != std::string::npos ? owner_with_id(name, id) : owner_with_unproven_id(name, id);
+}
+
+// The bytes of a line break that begins the text: YAML 1.1, which Gradescope writes, has more of them than yaml-cpp,
+// which reads YAML 1.2. 0 where it begins with none.
+std::size_t break_at(std::string_view text) {
+  for (const std::string_view one : {"\n", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xc2\x85"}) {
+    if (text.starts_with(one)) return one.size();
+  }
+  return 0;
+}
+
+// Calls visit(line, its break) for each line of YAML 1.1.
+template <class Visit>
+void for_each_line(std::string_view text, Visit&& visit) {
+  while (!text.empty()) {
+    std::size_t end = 0, bytes = 0;
+    while (true) {
+      end = std::min(text.find_first_of("\n\xe2\xc2", end), text.size());
+      bytes = break_at(text.substr(end));
+      if (bytes != 0 || end == text.size()) break;
+      ++end;
+    }
+    visit(text.substr(0, end), text.substr(end, bytes));
+    text.remove_prefix(end + bytes);
+  }
+}
+
+// Of a submission's keys, those that are read here, where a line is one.
+bool is_read(std::string_view key) { return key.starts_with(":submitters:") || key.starts_with(":created_at:"); }
+
+// The same for a reader of YAML 1.2. Without `all`, what a submission holds besides is left out, such as what its
+// autograder printed: nothing of it can go wrong then, and reading takes 50 times the memory of what is read. Whatever
+// belongs to a key is indented deeper, but for lists and empty lines, so nobody's text ends there early. A break that
+// only YAML 1.1 knows becomes a plain one and stays in the text before it, so that no name becomes another's.
+std::string for_yaml_1_2(std::string_view yaml, bool all) {
+  constexpr std::size_t kIndent = 2;  // of a submission's keys
+  std::string text;
+  bool is_left_out = false;
+  for_each_line(yaml, [&](std::string_view line, std::string_view line_break) {
+    const std::size_t indent = line.find_first_not_of(' ');
+    const bool is_blank = line.find_first_not_of(" \r") == std::string_view::npos;
+    if (!is_blank && indent < kIndent) is_left_out = false;
+    if (!is_blank && indent == kIndent && line[kIndent] != '-')
+      is_left_out = !all && line[kIndent] == ':' && !is_read(line.substr(kIndent));
+    if (is_left_out) return;
+    text += line;
+    if (line_break.size() > 1 && !is_blank) text += line_break;
+    if (!line_break.empty()) text += '\n';
+  });
+  return text;
+}
+
+Result<std::map<std::string, LmsRecord>> records_in(const std::string& yaml) {
+  std::map<std::string, LmsRecord> records;
+  try {
+    const YAML::Node root = YAML::Load(yaml);
+    if (!root.IsMap()) return Error{"holds no list of submissions"};
+    for (const auto& entry : root) {
+      if (!entry.first.IsScalar() || !(entry.second.IsMap() || entry.second.IsNull())) continue;
+      LmsRecord& record = records[entry.first.Scalar()];
+      record.created_at_s = moment_of(text_at(entry.second, ":created_at"));
+      const YAML::Node list = entry.second[":submitters"];
+      if (!list || !list.IsSequence()) continue;
+      for (const YAML::Node& one : list) {
+        if (!one.IsMap()) continue;
+        const std::string name = text_at(one, ":name"), id = id_of(text_at(one, ":email"), text_at(one, ":sid"));
+        if (!name.empty() || !id.empty()) record.owners.push_back(owner_of(name, id));
+      }
+    }
+  } catch (const YAML::Exception& trouble) {
+    return Error{fmt::format("is not YAML: {}", trouble.what())};
+  }
+  return records;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> moment_of(const std::string& text) {
+  static const Pattern form(
+      R"((\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,12})? ?(Z|UTC|([+-])(\d{2}):?(\d{2})))");
+  constexpr std::size_t kMostBytes = 64;
+  if (text.size() > kMostBytes) return std::nullopt;
+  const auto groups = form.match(text);
+  if (!groups) return std::nullopt;
+  const auto number = [&](std::size_t group) { return std::stoi((*groups)[group]); };
+  using namespace std::chrono;
+  const year_month_day day(year(number(1)), month(static_cast<unsigned>(number(2))),
+                           std::chrono::day(static_cast<unsigned>(number(3))));
+  if (!day.ok()) return std::nullopt;
+  auto moment = sys_days(day).time_since_epoch() + hours(number(4)) + minutes(number(5)) + seconds(number(6));
+  if (const std::string& sign = (*groups)[8]; !sign.empty()) {
+    const auto offset = hours(number(9)) + minutes(number(10));
+    moment += sign == "-" ? offset : -offset;
+  }
+  return duration_cast<seconds>(moment).count();
+}
+
+Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::string& yaml) {
+  std::string read = for_yaml_1_2(yaml, /*all=*/false);
+  if (read.size() > kMostFileBytes) return Error{fmt::format("is larger than {} bytes", kMostFileBytes)};
+  auto records = records_in(read);
+  if (records || yaml.size() > kMostFileBytes) return records;
+  // What is read may refer to what is not (`*1`).
+  return records_in(read = for_yaml_1_2(yaml, /*all=*/true));
+}
+
+Result<LmsRecord> read_gradescope_container(const std::string& text) {
+  const Json json = parse_json(text);
+  if (!json.is_object()) return Error{"is not a JSON object"};
+  LmsRecord record;
+  record.created_at_s = moment_of(text_at(json, "created_at"));
+  std::string names, id;
+  for (const Json& user : json.value("users", Json::array())) {
+    if (!user.is_object()) continue;
+    const std::string name = text_at(user, "name"), sid = text_at(user, "sid"), email = text_at(user, "email");
+    if (name.empty() && sid.empty() && email.empty()) continue;
+    if (id.empty()) id = id_of(email, sid);
+    names += (names.empty() ? "" : ", ") + (name.empty() ? id_of(email, sid) : name);
+  }
+  if (!names.empty()) record.owners.push_back(owner_of(names, id));
+  return record;
+}
+
+}  // namespace roofwalk

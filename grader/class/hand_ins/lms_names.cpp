@@ -1,0 +1,287 @@
+#include "grader/class/hand_ins/lms_names.h"
+
+#include <wctype.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <set>
+#include <string_view>
+
+#include "common/base/hash.h"
+#include "grader/class/hand_ins/found_file.h"
+#include "grader/text/characters.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Small letters, with each run of what is neither letter nor digit as one dash.
+std::string normal(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || byte >= 0x80) {
+      out += static_cast<char>(std::tolower(byte));
+    } else if (!out.empty() && out.back() != '-') {
+      out += '-';
+    }
+  }
+  while (!out.empty() && out.back() == '-') out.pop_back();
+  return out;
+}
+
+// Whether `name` stands in `text` with dashes, or the ends, around it; the place.
+std::size_t place_of(const std::string& text, const std::string& name) {
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const bool begins = at == 0 || text[at - 1] == '-',
+               ends = at + name.size() == text.size() || text[at + name.size()] == '-';
+    if (begins && ends) return at;
+  }
+  return std::string::npos;
+}
+
+// NAME, its number, and what stands behind Moodle's mark.
+struct MoodleMark {
+  std::string name, id, rest;
+};
+
+// NAME_ID_assignsubmission_file_REST; REST may be empty, and its dash missing. No name has a slash of either kind or a
+// `_`: Moodle takes the ones out and makes spaces of the others (mod/assign/locallib.php), so what stands behind the
+// first `_` is Moodle's, and any further mark the learner's.
+std::optional<MoodleMark> moodle_mark(const std::string& text) {
+  const std::size_t at = text.find('_');
+  if (at == std::string::npos || at == 0 || text.find_first_of("/\\") < at) return std::nullopt;
+  const std::size_t digits = digits_at(text, at + 1);
+  const std::string_view behind = std::string_view(text).substr(at + 1 + digits);
+  for (const std::string_view kind : {"_assignsubmission_file", "_assignsubmission_onlinetext"}) {
+    if (digits == 0 || !behind.starts_with(kind)) continue;
+    const std::string_view rest = behind.substr(kind.size());
+    if (!rest.empty() && rest.front() != '_') continue;
+    return MoodleMark{text.substr(0, at), text.substr(at + 1, digits), std::string(rest.substr(rest.empty() ? 0 : 1))};
+  }
+  return std::nullopt;
+}
+
+// Long enough that nobody finds another name with the same one.
+constexpr std::size_t kHashDigits = 16;
+constexpr std::string_view kHashMark = " ~";
+
+// How Moodle's own tables write a participant's number.
+const std::string kParticipant = "Participant ";
+
+// Before a number that somebody may have chosen.
+const std::string kUnproven = "Unproven ";
+
+std::string hash_of(const std::string& text) {
+  return std::string(kHashMark) + sha256_hex(text).substr(0, kHashDigits);
+}
+
+NamedFile named_by_canvas(const CanvasMark& mark) {
+  Owner owner = mark.id.empty()   ? Owner{student_name(mark.name), "", {}}
+                : mark.is_persons ? owner_with_id(mark.name, mark.id)
+                                  : owner_with_unproven_id(mark.name, mark.id);
+  if (mark.tells_lateness) owner.mark = mark.is_late ? LateMark::late : LateMark::on_time;
+  return {owner, mark.rest, NamedBy::platform};
+}
+
+NamedFile named_by_moodle(const MoodleMark& mark) {
+  Owner owner = owner_with_id(mark.name, mark.id);
+  owner.lms_id = kParticipant + mark.id;
+  return {owner, mark.rest, NamedBy::platform};
+}
+
+}  // namespace
+
+Owner owner_with_id(const std::string& name, const std::string& id) {
+  // The last bracket that opens is ours.
+  std::string shown = student_name(id);
+  if (shown.find_first_of("()") != std::string::npos) {
+    std::replace(shown.begin(), shown.end(), '(', '[');
+    std::replace(shown.begin(), shown.end(), ')', ']');
+    shown += hash_of(id);
+  }
+  return {(name.empty() ? "" : student_name(name) + " ") + "(" + shown + ")", id, {}};
+}
+
+Owner owner_with_unproven_id(const std::string& name, const std::string& id) {
+  Owner owner = owner_with_id(name, id);
+  owner.lms_id = kUnproven + id;
+  return owner;
+}
+
+std::optional<std::string> chapter_of_file(const std::string& name, const std::vector<std::string>& chapters) {
+  const std::string stem = normal(fs::path(name).stem().string());
+  std::optional<std::string> found;
+  for (const std::string& chapter : chapters) {
+    if (stem == chapter) return chapter;
+    if (place_of(stem, chapter) == std::string::npos) continue;
+    if (found) return std::nullopt;
+    found = chapter;
+  }
+  return found;
+}
+
+std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters, Versions versions) {
+  constexpr std::ptrdiff_t kMostVersionDigits = 2;  // classes have longer numbers for their students
+  const std::set<std::string_view> version_words = {"copy", "final", "fixed", "new", "old", "v", "version"};
+  const std::string own = name.substr(name.find_last_of("/\\") + 1);  // it may hold a path as Windows writes one
+  const auto chapter = chapter_of_file(own, chapters);
+  std::string text = normal(fs::path(own).stem().string()), said;
+  if (chapter) text.erase(place_of(text, *chapter), chapter->size());
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('-', begin), text.size());
+    std::string word = text.substr(begin, end - begin);
+    const bool is_version = std::count_if(word.begin(), word.end(), is_digit) <= kMostVersionDigits;
+    if (is_version && versions == Versions::left_out) std::erase_if(word, is_digit);
+    if (!word.empty() && !version_words.contains(word)) said += (said.empty() ? "" : "-") + word;
+    begin = end + 1;
+  }
+  return said;
+}
+
+bool is_participants(const std::string& lms_id) { return lms_id.starts_with(kParticipant); }
+
+bool is_persons(const std::string& lms_id) {
+  return !lms_id.empty() && !is_participants(lms_id) && !lms_id.starts_with(kUnproven);
+}
+
+std::string number_of(const std::string& lms_id) {
+  return lms_id.substr(lms_id.starts_with(kUnproven) ? kUnproven.size() : 0);
+}
+
+NamedFile owner_of_file(const std::string& name, const std::vector<std::string>& chapters) {
+  const auto moodle = moodle_mark(name);
+  if (moodle && !moodle->rest.empty()) return named_by_moodle(*moodle);
+  if (const auto canvas = canvas_mark(name)) return named_by_canvas(*canvas);
+  // STUDENT_CHAPTER.cu: what stands before the chapter's name, without the separator.
+  const std::string stem = fs::path(name).stem().string();
+  for (const std::string& chapter : chapters) {
+    if (stem.size() <= chapter.size() || !stem.ends_with(chapter)) continue;
+    const std::size_t before = stem.size() - chapter.size();
+    if (std::string_view("_-. ").find(stem[before - 1]) == std::string_view::npos) continue;
+    const std::string student = stem.substr(0, before - 1);
+    if (!student.empty()) return {{student_name(student), "", {}}, name, NamedBy::student_and_chapter};
+  }
+  return {{student_name(stem), "", {}}, name, NamedBy::name};
+}
+
+ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<std::string>& chapters)
+    : chapters_(chapters),
+      is_moodles_(std::none_of(files.begin(), files.end(),
+                               [&](const std::string& name) {
+                                 return !moodle_mark(name) && owner_of_file(name, chapters).by == NamedBy::platform;
+                               })),
+      canvas_([&] {
+        std::vector<std::string> names;
+        std::copy_if(files.begin(), files.end(), std::back_inserter(names),
+                     [&](const std::string& name) { return !is_moodles_ || !moodle_mark(name); });
+        return names;
+      }()) {
+  std::string plain;
+  bool has_canvas = false;
+  for (const std::string& name : files) {
+    const std::string stem = fs::path(name).stem().string();
+    const bool is_chapters = std::find(chapters.begin(), chapters.end(), stem) != chapters.end();
+    if (is_chapters || !(is_source(name) || is_zip(name))) continue;
+    const bool is_platforms = owner_of_file(name, chapters).by == NamedBy::platform;
+    has_canvas = has_canvas || (is_platforms && !moodle_mark(name));
+    if (!is_platforms && plain.empty()) plain = name;
+  }
+  told_ = canvas_.told();
+  is_mixed_ = has_canvas && !plain.empty();
+  if (!is_mixed_) return;
+  told_.emplace_back(plain,
+                     "is not called as Canvas calls files, and others beside it are: so the names may be anybody's, "
+                     "their numbers join nobody, and their times are those of the files; if the others are Canvas', "
+                     "grade them by themselves");
+}
+
+NamedFile ClassNames::owner_of(const std::string& name) const {
+  const auto canvas = is_moodles_ && moodle_mark(name) ? std::nullopt : canvas_.of(name);
+  NamedFile named = canvas ? named_by_canvas(*canvas) : owner_of_file(name, chapters_);
+  if (is_mixed_ && is_persons(named.owner.lms_id)) named.owner.lms_id = kUnproven + named.owner.lms_id;
+  if (is_mixed_) named.owner.mark = LateMark::none;
+  return named;
+}
+
+NamedFile owner_of_folder(const std::string& name) {
+  if (const auto moodle = moodle_mark(name)) {
+    NamedFile named = named_by_moodle(*moodle);
+    named.rest = name;
+    return named;
+  }
+  // What some programs make of a backslash in a learner's own name, and of a zip. Without the mark people call folders
+  // so, too.
+  if (const auto canvas = CanvasNames({name}).of(name); canvas && canvas->is_late) return named_by_canvas(*canvas);
+  return {{student_name(name), "", {}}, name, NamedBy::name};
+}
+
+std::string small_letters(const std::string& text) {
+  // The one locale that a C library always has and that knows all alphabets.
+  static const locale_t everywhere = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  constexpr wint_t kFinalSigma = 0x3c2, kSigma = 0x3c3;
+  std::string small;
+  for (std::size_t i = 0; i < text.size();) {
+    const Character one = character_at(text, i);
+    const auto code = static_cast<wint_t>(one.code.value_or(0));
+    wint_t lower = everywhere != nullptr ? ::towlower_l(code, everywhere) : ::towlower(code);
+    if (lower == kFinalSigma) lower = kSigma;  // a capital one does not tell them apart
+    small += one.code && lower != code ? utf8_of(static_cast<char32_t>(lower)) : text.substr(i, one.bytes);
+    i += one.bytes;
+  }
+  return small;
+}
+
+std::string name_letters(const std::string& given) {
+  // Of U+00C0 to U+017F (Latin-1 Supplement, Latin Extended-A), by code; a space is no letter.
+  constexpr std::string_view kBase =
+      "aaaaaaaceeeeiiiidnooooo ouuuuytsaaaaaaaceeeeiiiidnooooo ouuuuyty"
+      "aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiiijjkkkllllllllllnnnnnnnnnoooooooorrrrrrssssssssttttttuuuuuuuu"
+      "uuuuww"
+      "yyyzzzzzzs";
+  static_assert(kBase.size() == 0x180 - 0xc0);
+  const std::string name = small_letters(given);
+  std::string letters;
+  for (std::size_t i = 0; i < name.size();) {
+    const Character one = character_at(name, i);
+    const char32_t code = one.code.value_or(0xfffd);
+    if (code < 0x80) {
+      if (std::isalnum(static_cast<int>(code)) != 0) letters += static_cast<char>(code);
+    } else if (code >= 0xc0 && code < 0xc0 + kBase.size()) {
+      const char base = kBase[code - 0xc0];
+      if (base != ' ') letters += base;
+    } else if (code < 0x300 || code > 0x36f) {  // Combining Diacritical Marks
+      letters += name.substr(i, one.bytes);
+    }
+    i += one.bytes;
+  }
+  return letters;
+}
+
+std::string plain_name(const std::string& name) {
+  constexpr std::size_t kMostBytes = 200;
+  std::string text;
+  for (std::size_t i = 0; i < name.size();) {
+    const Character one = character_at(name, i);
+    if (text.size() + one.bytes > kMostBytes) {
+      text += "...";
+      break;
+    }
+    text += !one.code ? "\xef\xbf\xbd" : is_harmless(*one.code) ? name.substr(i, one.bytes) : "?";
+    i += one.bytes;
+  }
+  return text.empty() ? "?" : text;
+}
+
+std::string student_name(const std::string& name) {
+  const std::string plain = plain_name(name);
+  // Who is called as such a hash is written gets one, too, lest somebody choose another's.
+  const std::size_t mark = plain.rfind(kHashMark);
+  const bool looks_hashed = mark != std::string::npos && plain.size() == mark + kHashMark.size() + kHashDigits;
+  return plain == name && !looks_hashed ? plain : plain + hash_of(name);
+}
+
+}  // namespace roofwalk

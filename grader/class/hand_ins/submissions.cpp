@@ -1,0 +1,654 @@
+#include "grader/class/hand_ins/submissions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "grader/class/hand_ins/archive.h"
+#include "grader/class/hand_ins/hand_in.h"
+#include "grader/class/hand_ins/listing.h"
+#include "grader/class/hand_ins/lms_metadata.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostNobodys = 20;  // lines at one path about files that are nobody's
+constexpr std::size_t kMostStrays = 5;    // and more about what could not be graded anyway, which anybody may leave
+
+constexpr std::size_t kMostWaysUp = 3;  // lines about entries that lead out of a zip
+
+using Records = std::map<std::string, LmsRecord>;
+
+class Collector {
+ public:
+  Collector(const Wanted& wanted, const KeepSource& keep)
+      : chapters_(wanted), known_students_(wanted.students), grades_(wanted.grades), keep_(keep) {}
+
+  // All paths that are going to be added.
+  Status expect(const std::vector<fs::path>& paths) {
+    std::map<fs::path, std::vector<std::string>> names;
+    for (const fs::path& path : paths) {
+      const fs::path full = full_path(path);
+      const std::string name = full.filename().string();
+      if (paths.size() > 1 && name == kGradescopeExport) {
+        return Error{.message = "tells whose the folders beside it are: they are no hand-ins to be named one by one",
+                     .file = path.string(),
+                     .advice = "name the folder in which it lies"};
+      }
+      bool& is_own = is_own_folder_.try_emplace(full.parent_path(), true).first->second;
+      is_own = is_own && ((is_source(name) || is_zip(name)) && (chapters_.is_chapter(name) || paths.size() == 1));
+      if (is_source(name) || is_zip(name)) names[full.parent_path()].push_back(name);
+    }
+    for (const auto& [folder, files] : names) names_.try_emplace(folder, files, chapters_.known());
+    return kOk;
+  }
+
+  // `is_one`: it is one student's hand-in, and nothing in it says whose, or when.
+  Status add(const fs::path& path, bool is_one) {
+    std::error_code error;
+    const fs::path full = full_path(path);
+    const std::string name = full.filename().string();
+    const fs::file_status status = is_one ? fs::symlink_status(full, error) : fs::status(full, error);
+    nobodys_ = strays_ = 0;
+    if (!fs::exists(status)) {
+      return Error{
+          .message = "there is nothing to grade", .file = path.string(), .advice = "give a file, a folder or a zip"};
+    }
+    if (fs::is_directory(status) && !grades_.empty() && fs::equivalent(full, grades_, error)) return kOk;
+    if (is_one || !(fs::is_directory(status) || is_zip(name))) {
+      add_one(full, name, status);
+    } else {
+      top_ = plain_name(name);
+      ROOFWALK_TRY_STATUS(fs::is_directory(status) ? add_class_folder(full, name) : add_class_zip(full, path));
+    }
+    const std::size_t more = nobodys_ - std::min(nobodys_, kMostNobodys) + strays_ - std::min(strays_, kMostStrays);
+    if (more > 0) handed_.left_out.push_back({top_, fmt::format("holds {} more that nobody can place", more)});
+    return kOk;
+  }
+
+  Result<Handed> take() {
+    ROOFWALK_TRY_STATUS(settle());
+    if (doubt_ && handed_.submissions.empty() && students_.empty()) return *doubt_;
+    std::sort(handed_.submissions.begin(), handed_.submissions.end(), [](const Submission& a, const Submission& b) {
+      return std::tie(a.owner.student, a.chapter, a.submitted_at_s, a.label) <
+             std::tie(b.owner.student, b.chapter, b.submitted_at_s, b.label);
+    });
+    for (auto& [name, owner] : students_) handed_.students.push_back(owner);
+    return std::move(handed_);
+  }
+
+ private:
+  static fs::path full_path(const fs::path& path) {
+    std::error_code error;
+    const fs::path full = fs::absolute(path, error).lexically_normal();
+    return full.has_filename() ? full : full.parent_path();
+  }
+
+  // As if it lay in the class's folder.
+  void add_one(const fs::path& full, const std::string& name, const fs::file_status& status) {
+    constexpr const char* kIsNoClass =
+        "is taken for one student's hand-in, since it is named as one; if it is a class, name it by itself";
+    const std::string folder = full.parent_path().filename().string();
+    top_ = plain_name(folder);
+    std::error_code error;
+    if (fs::is_directory(status)) {
+      Listing listing = list_folder(full, chapters_, grades_);
+      if (looks_like_class(listing)) tell(label_of(top_, {name}), kIsNoClass);
+      Pile pile = pile_of(std::move(listing));
+      if (!listing.trouble.empty()) pile.told.push_back({{}, listing.trouble, written_at(full)});
+      add_folder(name, std::move(pile), {});
+      return;
+    }
+    if (fs::is_symlink(status) && !is_source(name) && !is_zip(name)) {
+      Pile pile;
+      pile.told.push_back({{}, kIsLink, written_at(full)});
+      add_folder(name, std::move(pile), {});
+      return;
+    }
+    Listing listing;
+    listing.top.push_back(file_at(full, {name}));
+    if (is_zip(name) && fs::is_regular_file(status)) {
+      auto archive = Archive::open(full, kMostOwnEntries);
+      if (archive && looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)), chapters_)))
+        tell(label_of(top_, {name}), kIsNoClass);
+    }
+    // `grade alice/vector-add.cu alice/naive-gemm.cu`: the folder's name is the student's. Of `hw1/*` it is nobody's.
+    const bool is_alone = is_own_folder_.at(full.parent_path()) && !is_platforms_file(name);
+    if (is_alone && (chapters_.is_chapter(name) || (is_known_student(folder) && !names_its_student(name)))) {
+      add_named(owner_of_folder(folder), pile_of(std::move(listing)), top_);
+    } else {
+      add_file(std::move(listing.top.front()), names_of(full));
+    }
+  }
+
+  // Of what is named, and lies beside it.
+  const ClassNames& names_of(const fs::path& full) {
+    const std::vector<std::string> alone = {full.filename().string()};
+    const ClassNames& names = names_.try_emplace(full.parent_path(), alone, chapters_.known()).first->second;
+    if (told_of_.insert(full.parent_path()).second) tell_of_names(top_, names);
+    return names;
+  }
+
+  void tell_of_names(const std::string& top, const ClassNames& names) {
+    for (const auto& [name, line] : names.told()) tell(name.empty() ? top : label_of(top, {name}), line);
+  }
+
+  Status add_class_folder(const fs::path& full, const std::string& name) {
+    Listing listing = list_class_folder(full, chapters_, grades_);
+    if (!listing.trouble.empty()) leave_out(top_, listing.trouble);
+    if (is_known_student(name)) {
+      if (holds_students(listing) || looks_like_class(listing)) return doubtful_student();
+      Pile pile = pile_of(std::move(listing));
+      if (may_hold_students(name, pile) || may_be_next_class(name, pile)) return doubtful_student();
+      add_student(name, std::move(pile));
+      return kOk;
+    }
+    if (is_only_folder(listing)) {
+      const auto& [folder, pile] = *listing.folders.begin();
+      if (may_hold_students(folder, pile)) {
+        return Error{.message = fmt::format("its only folder is `{}`, with others' folders or files in it: nobody can "
+                                            "tell whether that is the class or a student",
+                                            plain_name(folder)),
+                     .file = top_,
+                     .advice = "name that folder if it is the class; --each if all of it is one student's"};
+      }
+      if (!is_known_student(folder)) {
+        tell(label_of(top_, {folder}),
+             "is taken for a student, since no other folder is there; if it is the class, name it by itself; if "
+             "what you named is one student's, add --each");
+      }
+    }
+    return add_class(std::move(listing), name);
+  }
+
+  Status add_class_zip(const fs::path& full, const fs::path& path) {
+    auto archive = Archive::open(full);
+    if (!archive)
+      return Error{.message = archive.error().message, .file = path.string(), .advice = archive.error().advice};
+    std::error_code error;
+    return add_zip(std::make_shared<Archive>(*std::move(archive)), full.stem().string(),
+                   written_at(fs::canonical(full, error)));
+  }
+
+  // A platform wrote it, by the names in it, or somebody who wants that to be believed.
+  static bool looks_like_class(const Listing& listing) {
+    return !listing.metadata.empty() || !listing.unproven.empty() || listing.has_wrapper ||
+           std::any_of(listing.top.begin(), listing.top.end(),
+                       [](const Found& file) { return is_platforms_file(file.parts.front()); }) ||
+           std::any_of(listing.folders.begin(), listing.folders.end(),
+                       [](const auto& one) { return is_platforms(one.first) || is_gradescope_export(one.first); });
+  }
+
+  static bool is_platforms_file(const std::string& name) { return owner_of_file(name, {}).by == NamedBy::platform; }
+
+  // Whether a file's name says whose it is, whatever the folder is called in which it lies.
+  bool names_its_student(const std::string& name) const {
+    const NamedFile named = owner_of_file(name, chapters_.known());
+    return named.by != NamedBy::name || known_students_.contains(named.owner.student);
+  }
+
+  // Whether files that lie side by side in a student's folder are called as others' hand-ins are: one that names
+  // somebody else, or several that may be anybody's.
+  bool names_others(const std::string& folder, const std::vector<Found>& files) const {
+    const std::string own = owner_of_folder(folder).owner.student;
+    std::set<std::string> others;
+    for (const Found& file : files) {
+      const std::string& name = file.parts.front();
+      if (file.parts.size() > 1 || chapters_.is_chapter(name)) continue;
+      const std::string student = owner_of_file(name, chapters_.known()).owner.student;
+      if (student == own) continue;
+      if (names_its_student(name)) return true;
+      if (is_hand_in(file)) others.insert(student);
+    }
+    return others.size() > 1 || people_in(files).size() > 1;
+  }
+
+  // Whether files in it are called as others' are, or there are folders side by side in it, none of them a chapter's or
+  // a checkout's.
+  bool may_hold_students(const std::string& called, const Pile& pile) const {
+    if (names_others(called, pile.files)) return true;
+    std::set<std::string> folders;
+    for (const Found& file : pile.files) {
+      const std::string& first = file.parts.front();
+      if (file.parts.size() == 1 ? is_platforms_file(first) : is_platforms(first)) return true;
+      if (file.parts.size() == 1) continue;
+      if (first == "my" || chapter_of_file(first, chapters_.known())) return false;
+      folders.insert(first);
+    }
+    return folders.size() > 1;
+  }
+
+  // Whether what is called as a student of before holds several files of a chapter, or of none, or several folders, and
+  // nothing that is called as a chapter: that student may have known what the next class will be called.
+  bool may_be_next_class(const std::string& called, const Pile& pile) const {
+    const std::string own = owner_of_folder(called).owner.student;
+    std::map<std::string, std::set<std::string>> others;  // by chapter
+    for (const Found& file : pile.files) {
+      const std::string& first = file.parts.front();
+      const bool is_folder = file.parts.size() > 1;
+      if (is_folder ? first == "my" : chapters_.is_chapter(first)) return false;  // a checkout; one's own versions
+      const auto chapter = chapter_of_file(first, chapters_.known());
+      const bool may_be_others = is_folder ? !chapter : owner_of_file(first, chapters_.known()).owner.student != own;
+      if (may_be_others) others[chapter.value_or("")].insert(first);
+    }
+    const auto unnamed = others.find("");
+    return std::any_of(others.begin(), others.end(), [&](const auto& one) {
+      return one.second.size() + (unnamed != others.end() && !one.first.empty() ? unnamed->second.size() : 0) > 1;
+    });
+  }
+
+  // Its name is a student's by the record, and what lies in it may be others' hand-ins.
+  Status doubtful_student() const {
+    return Error{.message =
+                     "is called as a student is, and holds what may be others' hand-ins: nobody can tell whether "
+                     "that is the class or a student",
+                 .file = top_,
+                 .advice = "--each if it is the student's; else call the class's folder otherwise"};
+  }
+
+  bool is_known_student(const std::string& folder) const {
+    return known_students_.contains(owner_of_folder(folder).owner.student);
+  }
+
+  static bool is_platforms(const std::string& folder) { return owner_of_folder(folder).by == NamedBy::platform; }
+
+  bool holds_students(const Listing& listing) const {
+    return std::any_of(listing.folders.begin(), listing.folders.end(),
+                       [&](const auto& one) { return is_known_student(one.first) || is_platforms(one.first); });
+  }
+
+  void tell(const std::string& label, const std::string& line) { handed_.told.push_back(label + " " + line); }
+
+  // A line about what nobody can place.
+  void leave_out(const std::string& label, std::string reason) {
+    if (++nobodys_ <= kMostNobodys) handed_.left_out.push_back({label, std::move(reason)});
+  }
+
+  HandIn& hand_in(const Owner& owner) {
+    Owner& known = students_.try_emplace(owner.student, owner).first->second;
+    if (known.lms_id.empty()) known.lms_id = owner.lms_id;
+    known.mark = LateMark::none;  // of a file, not of a person
+    return hand_ins_.try_emplace(owner.student, chapters_, known).first->second;
+  }
+
+  void note_mark(const Owner& owner) {
+    if (owner.mark != LateMark::none) handed_.marked.push_back({top_, owner});
+  }
+
+  void add_named(const NamedFile& named, Pile pile, const std::string& label) {
+    note_mark(named.owner);
+    hand_in(named.owner).add(std::move(pile), label, named.owner.mark);
+  }
+
+  void add_student(const std::string& folder, Pile pile) { add_named(owner_of_folder(folder), std::move(pile), top_); }
+
+  // A zip that somebody names is a class's, unless all that is in it is one student's.
+  Status add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
+    Listing listing = list_class(zip, chapters_);
+    const bool is_known = is_known_student(stem);
+    if (is_known) {
+      const Pile pile = pile_of(listing);
+      if (holds_students(listing) || looks_like_class(listing) || may_hold_students(stem, pile) ||
+          may_be_next_class(stem, pile))
+        return doubtful_student();
+    }
+    const bool is_one = is_one_students(listing, {});
+    if (!is_known && is_one) ROOFWALK_TRY_STATUS(ask_of_others(listing));
+    if (is_known || is_one || is_own_folder(listing, stem)) {
+      add_student(stem, list_own(zip, written_at_s));
+    } else if (is_only_folder(listing) && is_doubtful(*listing.folders.begin())) {
+      const std::string folder = plain_name(listing.folders.begin()->first);
+      doubt_ =
+          Error{.message = fmt::format("its only folder is `{}`, and nobody can tell whether that is the class or a "
+                                       "student",
+                                       folder),
+                .file = top_,
+                .advice =
+                    "unpack the zip and name the folder in which the students' folders lie; or --each if all of it is "
+                    "one student's"};
+      leave_out(top_, doubt_->message + ": " + doubt_->advice);
+    } else {
+      return add_class(std::move(listing), stem);
+    }
+    return kOk;
+  }
+
+  // Whether something in it must be somebody's hand-in: it has a student's name or a platform's, or it would be graded.
+  bool holds_hand_in(const std::string& folder, const Pile& pile, const Records& records) const {
+    if (records.contains(folder) || is_known_student(folder) || is_platforms(folder)) return true;
+    return std::any_of(pile.files.begin(), pile.files.end(), [&](const Found& file) {
+      const std::string& name = file.parts.back();
+      return is_zip(name) || chapters_.of_source(name, /*is_only=*/true);
+    });
+  }
+
+  // With one chapter, a file a student may have any name.
+  bool is_hand_in(const Found& file) const {
+    const std::string& name = file.parts.front();
+    if (chapters_.is_chapter(name)) return false;
+    const NamedFile named = owner_of_file(name, chapters_.known());
+    if (is_zip(name) || named.by == NamedBy::platform) return true;
+    if (!is_source(name)) return false;
+    const bool is_any = chapters_.of_source(name, /*is_only=*/true) && !chapters_.of_source(name, /*is_only=*/false);
+    return is_any || named.by == NamedBy::student_and_chapter;
+  }
+
+  // Files that are called as chapters are, with nothing beside them that may be a student's.
+  bool is_one_students(const Listing& listing, const Records& records) const {
+    const bool has_chapter = std::any_of(listing.top.begin(), listing.top.end(), [&](const Found& file) {
+      return (is_source(file.parts.front()) || is_zip(file.parts.front())) && chapters_.is_chapter(file.parts.front());
+    });
+    if (!has_chapter) return false;
+    return std::none_of(listing.top.begin(), listing.top.end(), [&](const Found& file) { return is_hand_in(file); }) &&
+           std::none_of(listing.folders.begin(), listing.folders.end(),
+                        [&](const auto& one) { return holds_hand_in(one.first, one.second, records); });
+  }
+
+  // What sources and zips that lie side by side say besides a chapter's name, which may be whose they are.
+  std::set<std::string> people_in(const std::vector<Found>& files) const {
+    std::set<std::string> words;
+    for (const Found& file : files) {
+      const std::string& name = file.parts.front();
+      if (file.parts.size() == 1 && (is_source(name) || is_zip(name)) && chapter_of_file(name, chapters_.known()))
+        words.insert(beside_chapter(name, chapters_.known()));
+    }
+    words.erase("");
+    return words;
+  }
+
+  // Two short numbers may be versions of one student's file; more are others of the class who call theirs so.
+  void add_numbered(const std::vector<Found>& files, std::set<std::string>& words) const {
+    constexpr std::size_t kMostVersions = 2;
+    std::map<std::string, std::set<std::string>> numbered;  // by chapter
+    for (const Found& file : files) {
+      const std::string& name = file.parts.front();
+      const auto chapter = chapter_of_file(name, chapters_.known());
+      if (file.parts.size() > 1 || !(is_source(name) || is_zip(name)) || !chapter) continue;
+      const std::string whole = beside_chapter(name, chapters_.known(), Versions::counted);
+      if (whole != beside_chapter(name, chapters_.known())) numbered[*chapter].insert(whole);
+    }
+    for (auto& [chapter, names] : numbered) {
+      if (names.size() > kMostVersions) words.merge(names);
+    }
+  }
+
+  // The same with sources whose names tell no chapter: others of the class may have called theirs so.
+  std::set<std::string> words_of(const std::vector<Found>& files) const {
+    std::set<std::string> words = people_in(files);
+    for (const Found& file : files) {
+      const std::string& name = file.parts.front();
+      if (file.parts.size() == 1 && is_source(name) && !chapter_of_file(name, chapters_.known()))
+        words.insert(beside_chapter(name, chapters_.known()));
+    }
+    words.erase("");
+    add_numbered(files, words);
+    return words;
+  }
+
+  // Of what is called as a chapter alone, and may be one student's. Errors: several people may have called what lies
+  // beside it: "vector-add_ada.cu" and "vector-add_bob.cu". One may be a version of its owner's, and is told.
+  Status ask_of_others(const Listing& listing) {
+    std::set<std::string> people = words_of(listing.top);
+    for (const auto& [folder, pile] : listing.folders) {
+      if (folder != "my" && !pile.files.empty() && !chapter_of_file(folder, chapters_.known())) people.insert(folder);
+    }
+    if (people.empty()) return kOk;
+    const auto plain = std::find_if(listing.top.begin(), listing.top.end(),
+                                    [&](const Found& file) { return chapters_.is_chapter(file.parts.front()); });
+    const std::string chapters_own = plain == listing.top.end() ? "a file" : plain_name(plain->parts.front());
+    if (people.size() == 1) {
+      tell(top_,
+           fmt::format("is taken for one student's, for {} in it is called as a chapter alone; if it is the class, "
+                       "put that file into a folder called as its student",
+                       chapters_own));
+      return kOk;
+    }
+    return Error{
+        .message = fmt::format("holds {} beside what is called as if by several people: nobody can tell whether that "
+                               "is the class or a student",
+                               chapters_own),
+        .file = top_,
+        .advice =
+            "--each if all of it is one student's; if it is the class, put that file into a folder "
+            "called as its student"};
+  }
+
+  // Nothing but one folder may be somebody's, and its name is no platform's.
+  bool is_only_folder(const Listing& listing) const {
+    return listing.folders.size() == 1 && !listing.has_wrapper && listing.metadata.empty() &&
+           !is_platforms(listing.folders.begin()->first) &&
+           std::none_of(listing.top.begin(), listing.top.end(),
+                        [](const Found& file) { return is_source(file.parts.front()) || is_zip(file.parts.front()); });
+  }
+
+  // Whether a zip's only folder may be the class: who was called so once may have known what the class will be called.
+  bool is_doubtful(const std::pair<const std::string, Pile>& folder) const {
+    return !is_known_student(folder.first) || may_hold_students(folder.first, folder.second);
+  }
+
+  // ada.zip with nothing in it but ada/, which can be no class packed with its folder.
+  bool is_own_folder(const Listing& listing, const std::string& stem) const {
+    if (!is_only_folder(listing) || is_known_student(stem) || listing.folders.begin()->first != stem) return false;
+    const Pile& pile = listing.folders.begin()->second;
+    std::size_t named = 0;
+    bool has_chapter = false;
+    for (const Found& file : pile.files) {
+      const std::string& name = file.parts.front();
+      if (file.parts.size() > 1 || is_zip(name)) return false;
+      has_chapter = has_chapter || chapters_.is_chapter(name);
+      const NamedFile owner = owner_of_file(name, chapters_.known());
+      if (owner.by == NamedBy::platform) return false;
+      named += owner.by == NamedBy::student_and_chapter && !chapters_.is_chapter(name) ? 1 : 0;
+    }
+    if (pile.files.size() > 1 && (names_others(stem, pile.files) || words_of(pile.files).size() > 1)) return false;
+    return has_chapter || named <= 1;
+  }
+
+  // Each entry of the class is a student's: a folder, a zip or a file.
+  Status add_class(Listing listing, const std::string& name) {
+    auto read = records_of(listing);
+    if (is_one_students(listing, read ? *read : Records())) {
+      ROOFWALK_TRY_STATUS(ask_of_others(listing));
+      add_student(name, pile_of(std::move(listing)));
+      return kOk;
+    }
+    ROOFWALK_TRY(const Records records, std::move(read));
+    if (!records.empty() && listing.metadata.front().parts.front() == kGradescopeExport &&
+        !is_gradescope_export(name)) {
+      tell(top_, fmt::format("names its students, and when they handed in, in its own {}, as Gradescope's export does; "
+                             "if it is one student's hand-in, add --each",
+                             kGradescopeExport));
+    }
+    const auto has_no_time = [&](const auto& one) {
+      return !one.second.created_at_s && listing.folders.contains(one.first);
+    };
+    if (const auto first = std::find_if(records.begin(), records.end(), has_no_time); first != records.end()) {
+      tell(label_of(top_, {first->first}),
+           fmt::format(
+               "and {} more submissions have no time that can be read in {}: that of their files is taken, which "
+               "a student can choose",
+               std::count_if(records.begin(), records.end(), has_no_time) - 1, listing.metadata.front().parts.front()));
+    }
+    tell_of_classes(listing);
+    tell_of_unpacked(listing);
+    for (const Found& file : listing.unproven) {
+      leave_out(
+          label_of(top_, file.parts),
+          "is not read, since a student may have written it: Gradescope's lies beside Gradescope's folders alone; "
+          "if it is Gradescope's, move all others away");
+    }
+    std::vector<std::string> files;
+    for (const Found& file : listing.top) files.push_back(file.parts.front());
+    const ClassNames names(files, chapters_.known());
+    tell_of_names(top_, names);
+    tell_of_downloads_times(listing, names);
+    const std::size_t ways_up = std::min(listing.leading_up.size(), kMostWaysUp);
+    for (std::size_t i = 0; i < ways_up; ++i) {
+      leave_out(top_ + "/" + plain_name(listing.leading_up[i]),
+                "leads out of its folder (`..`), so nobody can say whose it is");
+    }
+    if (const std::size_t more = listing.leading_up.size() - ways_up; more > 0)
+      leave_out(top_, fmt::format("holds {} more entries that lead out of their folders (`..`)", more));
+    for (Found& file : listing.top) add_file(std::move(file), names);
+    for (auto& [folder, pile] : listing.folders) add_folder(folder, std::move(pile), records);
+    for (const auto& [folder, record] : records) {  // whose files are not there
+      if (listing.folders.contains(folder)) continue;
+      for (const Owner& owner : record.owners) hand_in(owner);
+    }
+    return kOk;
+  }
+
+  // A folder in which those of several classes lie.
+  void tell_of_classes(const Listing& listing) {
+    const bool all_may_be =
+        listing.folders.size() > 1 && std::all_of(listing.folders.begin(), listing.folders.end(), [&](const auto& one) {
+          return !is_platforms(one.first) && may_hold_students(one.first, one.second);
+        });
+    if (all_may_be)
+      tell(top_, "has others' folders or files in each of its folders: if they are classes, name each by itself");
+  }
+
+  // Zips of Canvas', each unpacked into a folder that is called as the zip was.
+  void tell_of_unpacked(const Listing& listing) {
+    std::vector<std::string> called;
+    for (const auto& [folder, pile] : listing.folders) {
+      if (canvas_mark(folder)) called.push_back(folder);
+    }
+    if (called.empty() || 2 * called.size() < listing.folders.size()) return;
+    tell(label_of(top_, {called.front()}),
+         fmt::format("and {} more folders are called as Canvas calls files, and only those that are marked late are "
+                     "taken for it: the others' times are those of the files in them, which a student can choose; if "
+                     "Canvas named them, grade its zip as it came",
+                     called.size() - 1));
+  }
+
+  // Moodle writes a zip's entries with the time at which it makes the zip, as Canvas does for a quiz, and that takes
+  // its time where files are large.
+  void tell_of_downloads_times(const Listing& listing, const ClassNames& names) {
+    constexpr std::int64_t kNextFile_s = 600;
+    std::set<std::string> owners;
+    std::vector<std::int64_t> times_s;
+    const auto look = [&](const NamedFile& named, const Found& file) {
+      if (named.by != NamedBy::platform || named.owner.mark != LateMark::none) return;
+      owners.insert(named.owner.student);
+      times_s.push_back(file.written_at_s);
+    };
+    for (const Found& file : listing.top) look(names.owner_of(file.parts.front()), file);
+    for (const auto& [folder, pile] : listing.folders) {
+      for (const Found& file : pile.files) look(owner_of_folder(folder), file);
+    }
+    if (owners.size() < 2 || names.is_mixed()) return;
+    std::sort(times_s.begin(), times_s.end());
+    const bool has_pause = std::adjacent_find(times_s.begin(), times_s.end(), [](std::int64_t a, std::int64_t b) {
+                             return b - a > kNextFile_s;
+                           }) != times_s.end();
+    if (has_pause) return;
+    tell(top_,
+         "has all its files within minutes of each other, as in a zip that a platform has just made: they say when it "
+         "was downloaded, not when anybody handed in, so download it at the deadline or set none");
+  }
+
+  void add_file(Found file, const ClassNames& names) {
+    const std::string name = file.parts.front(), label = label_of(top_, file.parts);
+    const bool is_gradable = is_source(name) || is_zip(name);
+    if (is_gradable && chapters_.is_chapter(name)) {
+      leave_out(label,
+                "lies beside the students' hand-ins, so nobody can say whose it is: put it into a folder called as "
+                "its student");
+      return;
+    }
+    const NamedFile named = names.owner_of(name);
+    constexpr const char* kUnknown = "is neither a .cu file nor a folder nor a zip";
+    if (is_gradable) {
+      note_mark(named.owner);
+      hand_in(named.owner).add_file(std::move(file), top_, named.owner.mark, named.rest);
+    } else if (named.by == NamedBy::platform) {
+      hand_in(named.owner).tell(label, kUnknown, file.written_at_s);
+    } else {
+      if (++strays_ <= kMostStrays) handed_.left_out.push_back({label, kUnknown});
+    }
+  }
+
+  // A group's submission is each member's.
+  void add_folder(const std::string& folder, Pile pile, const Records& records) {
+    const std::string label = label_of(top_, {folder});
+    const auto record = records.find(folder);
+    if (record == records.end()) {
+      if (is_gradescope_export(folder)) {
+        leave_out(label, "is a whole export of Gradescope's: name it by itself");
+      } else if (chapters_.is_chapter(folder) && !is_known_student(folder)) {
+        leave_out(label, "is called as a chapter is, and tells no student");
+      } else {
+        add_named(owner_of_folder(folder), std::move(pile), label);
+      }
+      return;
+    }
+    if (record->second.created_at_s) pile.set_time(*record->second.created_at_s);
+    if (record->second.owners.empty()) add_named(owner_of_folder(folder), pile, label);
+    for (const Owner& owner : record->second.owners) hand_in(owner).add(pile, label);
+  }
+
+  // What a platform says of the folders beside it. No student can write there. Errors: it is there and cannot be read.
+  // Then every name and time would be another than the platform's.
+  Result<Records> records_of(const Listing& listing) const {
+    if (listing.metadata.empty()) return Records();
+    const Found& file = listing.metadata.front();
+    const std::string& name = file.parts.front();
+    const auto read = [&]() -> Result<Records> {
+      if (listing.metadata.size() > 1) return Error{"is there more than once"};
+      std::size_t cost_bytes = 0;
+      ROOFWALK_TRY(const std::string text,
+                   file.read(name == kGradescopeExport ? kMostExportBytes : kMostFileBytes, cost_bytes));
+      if (name == kGradescopeExport) return read_gradescope_export(text);
+      ROOFWALK_TRY(const LmsRecord record, read_gradescope_container(text));
+      return Records{{"submission", record}};
+    };
+    auto result = read();
+    if (result) return result;
+    return Error{.message = result.error().message + ", so nobody's name or time can be read from it",
+                 .file = label_of(top_, {name}),
+                 .advice =
+                     "export the class once more, or take this file out: then folders are called as they are, "
+                     "and as old as their files; --each if all of it is one student's"};
+  }
+
+  Status settle() {
+    while (!hand_ins_.empty()) {  // one by one, for the zips that each holds open
+      ROOFWALK_TRY_STATUS(hand_ins_.begin()->second.settle(keep_, handed_));
+      hand_ins_.erase(hand_ins_.begin());
+    }
+    return kOk;
+  }
+
+  const ChapterNames chapters_;
+  const std::set<std::string>& known_students_;
+  const fs::path& grades_;
+  const KeepSource& keep_;
+  std::string top_;  // what the path is called, for labels
+  std::size_t nobodys_ = 0, strays_ = 0;
+  std::map<std::string, Owner> students_;
+  std::map<std::string, HandIn> hand_ins_;  // by student
+  std::map<fs::path, ClassNames> names_;    // of the files that are named, by folder
+  std::set<fs::path> told_of_;
+  std::map<fs::path, bool> is_own_folder_;  // whether all that is named in a folder is called as chapters are
+  std::optional<Error> doubt_;
+  Handed handed_;
+};
+
+}  // namespace
+
+Result<Handed> collect(const std::vector<fs::path>& paths, const Wanted& wanted, const KeepSource& keep) {
+  Collector collector(wanted, keep);
+  const bool is_one = wanted.each_is_one || paths.size() > 1;
+  ROOFWALK_TRY_STATUS(collector.expect(paths));
+  for (const fs::path& path : paths) ROOFWALK_TRY_STATUS(collector.add(path, is_one));
+  return collector.take();
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,24 @@
+// What learners get: the course without what would give it away.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "grader/class/terms/course_file.h"
+#include "grader/course/course.h"
+
+namespace roofwalk {
+
+// The files of a checkout that belong in a tree with these chapters, by their paths below it, sorted: the program, its
+// set-up and the chapters. No solution, no other chapter's starter, no test (tests hold solutions and wrong ones), no
+// kernel of grader/operations, no page for instructors, nothing that a person made, and no link. The README is another:
+// handout_readme() (handout_pages.h).
+Result<std::vector<std::filesystem::path>> handout_files(const std::filesystem::path& root,
+                                                         const std::vector<const Chapter*>& chapters);
+
+// Pairs of chapters that do the same work, so that the later one's starter shows how the earlier one is solved.
+std::vector<std::string> spoilers(const std::vector<const Chapter*>& chapters);
+
+}  // namespace roofwalk

@@ -1,0 +1,81 @@
+#include "grader/class/results.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "common/base/json.h"
+#include "grader/class/batch/grade_all.h"
+#include "grader/class/batch/stored_grade.h"
+#include "grader/class/exports/csv.h"
+#include "grader/class/exports/exports.h"
+#include "grader/class/site/site.h"
+
+namespace roofwalk {
+
+namespace fs = std::filesystem;
+
+Result<std::vector<fs::path>> write_tables(const Batch& batch, const Gradebook& book) {
+  const std::vector<std::pair<fs::path, std::string>> files = {
+      {batch.folder() / "gradebook.json", json_text(to_json(book)) + "\n"},
+      {batch.folder() / "gradebook.csv", to_csv(book)},
+      {batch.folder() / "junit.xml", to_junit(book)}};
+  std::vector<fs::path> written;
+  for (const auto& [file, text] : files) {
+    ROOFWALK_TRY_STATUS(write_whole(file, text));
+    written.push_back(file);
+  }
+  return written;
+}
+
+Result<fs::path> write_site(Batch& batch, const Bench& bench, const Gradebook& book, bool shows_names) {
+  ROOFWALK_TRY(const std::string salt, batch.store().salt());
+  ROOFWALK_TRY(const auto grades, batch.store().grades());
+  std::map<std::string, std::int64_t> ids;  // of the last round of each key
+  for (const StoredGrade& grade : grades) ids[grade.key] = grade.id;
+  std::vector<Chart> charts;
+  std::vector<std::optional<Point>> starters;
+  for (const Column& column : book.columns) {
+    Chart chart;
+    chart.title = fmt::format("{} on {}", column.chapter, bench.device_name());
+    chart.level = column.level;
+    chart.roofs = bench.roofs;
+    charts.push_back(std::move(chart));
+    const auto chapter = std::find_if(batch.chapters().begin(), batch.chapters().end(),
+                                      [&](const Chapter& one) { return one.name == column.chapter; });
+    ROOFWALK_CHECK(chapter != batch.chapters().end());
+    ROOFWALK_TRY(const StarterDot dot, starter_dot(bench, *chapter, batch.terms().hidden(column.chapter)));
+    const auto at = dot.points.find(column.level);
+    starters.push_back(at == dot.points.end() ? std::nullopt : std::optional<Point>(at->second));
+  }
+  // A new folder takes the old one's place, so that no page of an older report stays behind.
+  const fs::path folder = batch.folder() / (shows_names ? kNamedSite : kSite),
+                 fresh = folder.string() + fmt::format(".new-{}", ::getpid());
+  std::error_code error;
+  fs::remove_all(fresh, error);
+  ROOFWALK_TRY(
+      const PageNames pages,
+      make_site({.book = book,
+                 .salt = salt,
+                 .shows_names = shows_names,
+                 .charts = std::move(charts),
+                 .starters = std::move(starters),
+                 .pages = [&](const std::string& key) -> Result<GradePages> {
+                   const auto at = ids.find(key);
+                   return at == ids.end() ? GradePages{} : batch.store().pages(at->second);
+                 }},
+                [&](const std::string& path, const std::string& text) { return write_whole(fresh / path, text); }));
+  fs::remove_all(folder, error);
+  fs::rename(fresh, folder, error);
+  if (error) return Error{.message = "cannot be replaced: " + error.message(), .file = folder.string()};
+  if (shows_names) return folder / "index.html";
+  CsvTable names;
+  names.rows.push_back({"student", "called", "page"});
+  for (const auto& [student, called, page] : pages)
+    names.rows.push_back({student, called, fmt::format("{}/{}", kSite, page)});
+  ROOFWALK_TRY_STATUS(write_whole(batch.folder() / "report-names.csv", write_harmless_csv(std::move(names))));
+  return folder / "index.html";
+}
+
+}  // namespace roofwalk

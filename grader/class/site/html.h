@@ -1,0 +1,13 @@
+// A page that needs nothing else: no request, no script, light and dark, wide screens and phones.
+#pragma once
+
+#include <string>
+
+#include "grader/text/markup.h"
+
+namespace roofwalk {
+
+// `body` is HTML.
+std::string class_page(const std::string& title, const std::string& body);
+
+}  // namespace roofwalk

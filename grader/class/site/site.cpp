@@ -1,0 +1,279 @@
+#include "grader/class/site/site.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "common/base/hash.h"
+#include "common/roofline/si.h"
+#include "grader/class/batch/stored_grade.h"
+#include "grader/class/site/class_chart.h"
+#include "grader/class/site/html.h"
+
+namespace roofwalk {
+namespace {
+
+struct Alias {
+  std::string shown, page;  // "student 17", "students/3f2a....html"
+};
+
+// Numbers in the order of salted hashes, so that they say nothing about names.
+std::vector<Alias> aliases_of(const SiteInput& input) {
+  const auto& rows = input.book.rows;
+  std::vector<std::pair<std::string, std::size_t>> order;
+  for (std::size_t i = 0; i < rows.size(); ++i) order.emplace_back(sha256_hex(input.salt + rows[i].owner.student), i);
+  std::sort(order.begin(), order.end());
+  std::vector<Alias> aliases(rows.size());
+  for (std::size_t number = 0; number < order.size(); ++number) {
+    const auto& [hash, row] = order[number];
+    aliases[row] = {input.shows_names ? rows[row].owner.student : fmt::format("student {}", number + 1),
+                    fmt::format("students/{}.html", hash.substr(0, 16))};
+  }
+  return aliases;
+}
+
+std::string verdict_html(const Entry* entry, const Cell& cell) {
+  if (entry == nullptr) return "<span class=\"quiet\">nothing submitted</span>";
+  if (cell.state == Cell::State::not_graded)
+    return "<span class=\"caution\">not graded: a person will look at it</span>";
+  if (entry->grade == "ace") return "<span class=\"ace\">ace</span>";
+  if (entry->verdict == "pass") return "<span class=\"pass\">pass</span>";
+  return escaped(verdict_words(*entry));
+}
+
+std::string points_html(const Cell& cell, const Column& column) {
+  const auto points = cell.points();
+  return points ? fmt::format("{} of {}", points_text(*points), points_text(column.points)) : "?";
+}
+
+std::string kind_of(const Entry& entry) { return entry.grade.empty() ? "none" : entry.grade; }
+
+std::vector<ClassDot> class_dots(const SiteInput& input, std::size_t column) {
+  std::vector<ClassDot> dots;
+  if (input.starters[column]) dots.push_back({*input.starters[column], "starter", ""});
+  for (const StudentRow& row : input.book.rows) {
+    const Entry* entry = row.cells[column].counting();
+    if (entry != nullptr && entry->dot) dots.push_back({*entry->dot, kind_of(*entry), ""});
+  }
+  return dots;
+}
+
+std::vector<ClassDot> own_dots(const SiteInput& input, const Cell& cell, std::size_t column) {
+  std::vector<ClassDot> dots;
+  if (input.starters[column]) dots.push_back({*input.starters[column], "starter", ""});
+  for (std::size_t i = 0; i < cell.entries.size(); ++i) {
+    if (cell.entries[i].dot) dots.push_back({*cell.entries[i].dot, kind_of(cell.entries[i]), std::to_string(i + 1)});
+  }
+  return dots;
+}
+
+double quantile(const std::vector<double>& sorted, double share) {
+  const double at = share * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<std::size_t>(at);
+  const std::size_t high = std::min(low + 1, sorted.size() - 1);
+  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
+}
+
+std::string statistics_line(const Gradebook& book, std::size_t column) {
+  std::map<std::string, std::size_t> verdicts;
+  std::vector<double> points;
+  for (const StudentRow& row : book.rows) {
+    const Cell& cell = row.cells[column];
+    const Entry* entry = cell.counting();
+    ++verdicts[entry == nullptr                        ? "nothing submitted"
+               : cell.state == Cell::State::not_graded ? "not graded"
+               : entry->is_starter                     ? "starter unchanged"
+                                                       : verdict_words(*entry)];
+    if (entry != nullptr && entry->points) points.push_back(*entry->points);
+  }
+  std::string text;
+  for (const auto& [verdict, count] : verdicts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, verdict);
+  std::string html = fmt::format("<p>{}.</p>\n", escaped(text));
+  if (points.empty()) return html;
+  std::sort(points.begin(), points.end());
+  return html +
+         fmt::format("<p>Points of those who handed in: median {}, the middle half from {} to {}, most {} of {}.</p>\n",
+                     points_text(quantile(points, 0.5)), points_text(quantile(points, 0.25)),
+                     points_text(quantile(points, 0.75)), points_text(points.back()),
+                     points_text(book.columns[column].points));
+}
+
+std::string roofs_html(const Chart& chart) {
+  const MemoryRoof* memory = chart.roofs.memory_roof(chart.level);
+  if (memory == nullptr || chart.roofs.compute.empty()) return {};
+  return fmt::format("<p class=\"quiet\">The roof: {} of {}, {} of arithmetic ({}).</p>\n",
+                     si_text(memory->bytes_per_s, "B/s"), level_title(chart.level),
+                     si_text(chart.roofs.compute.front().flops_per_s, "FLOP/s"), escaped(memory->source));
+}
+
+std::string due_html(const Column& column) {
+  if (!column.deadline_s) return {};
+  return fmt::format("<p class=\"quiet\">Due {}.</p>\n", moment_text(*column.deadline_s, column.deadline_offset_min));
+}
+
+std::string notices(const Gradebook& book) {
+  std::string html = fmt::format("<p class=\"quiet\">Graded on {}. Of several submissions the {} counts.</p>\n",
+                                 escaped(book.device), book.counts);
+  if (book.device.starts_with("virtual"))
+    html += "<p class=\"quiet\">FLOPs and bytes are counted; the times of this virtual GPU are modelled.</p>\n";
+  if (const std::size_t stale = book.graded_by(GradedBy::other_terms); stale > 0)
+    html += fmt::format("<p class=\"caution\">Graded under terms that have changed since: {}.</p>\n", stale);
+  if (!book.all_boxed) html += "<p class=\"caution\">Compiled without a sandbox.</p>\n";
+  return html;
+}
+
+std::string class_html(const SiteInput& input, const std::vector<Alias>& aliases) {
+  const Gradebook& book = input.book;
+  const std::string title = book.title.empty() ? "The class" : book.title;
+  std::string body = fmt::format("<h1>{}</h1>\n", escaped(title)) + notices(book);
+  for (std::size_t i = 0; i < book.columns.size(); ++i) {
+    body +=
+        fmt::format("<h2 id=\"{0}\">{0}: {1}</h2>\n", escaped(book.columns[i].chapter), escaped(book.columns[i].title));
+    body += due_html(book.columns[i]);
+    body += statistics_line(book, i) + class_chart(input.charts[i], class_dots(input, i), false) +
+            roofs_html(input.charts[i]);
+  }
+  body += "<h2>Everybody</h2>\n<table>\n<thead><tr><th>student</th>";
+  for (const Column& column : book.columns) body += fmt::format("<th>{}</th>", escaped(column.chapter));
+  body += "<th>total</th></tr></thead>\n<tbody>\n";
+  std::vector<std::size_t> order(book.rows.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  // By the number they go by, or by name: never in an order that tells more.
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return input.shows_names ? a < b : aliases[a].page < aliases[b].page;
+  });
+  for (const std::size_t row : order) {
+    // A page shows its student's source: without names nobody finds it from here.
+    const std::string shown = escaped(aliases[row].shown);
+    body += input.shows_names ? fmt::format("<tr><th><a href=\"{}\">{}</a></th>", aliases[row].page, shown)
+                              : fmt::format("<tr><th>{}</th>", shown);
+    for (std::size_t i = 0; i < book.columns.size(); ++i) {
+      const Cell& cell = book.rows[row].cells[i];
+      body += fmt::format("<td data-name=\"{}\">{} {}</td>", escaped(book.columns[i].chapter),
+                          points_html(cell, book.columns[i]), verdict_html(cell.counting(), cell));
+    }
+    const auto& total = book.rows[row].total_percent;
+    body += fmt::format("<td data-name=\"total\">{}</td></tr>\n", total ? points_text(*total) + " %" : "?");
+  }
+  return class_page(title, body + "</tbody>\n</table>\n");
+}
+
+Result<GradePages> pages_of(const Entry& entry, const SiteInput& input) {
+  if (entry.key.empty()) return GradePages{};
+  return input.pages(entry.key);
+}
+
+Result<std::string> entries_html(const Cell& cell, const Column& column, const SiteInput& input,
+                                 const WritePage& write) {
+  std::string html =
+      "<table>\n<thead><tr><th>submission</th><th>handed "
+      "in</th><th>verdict</th><th>credit</th><th>points</th><th>dot</th></tr></thead>\n<tbody>\n";
+  for (std::size_t i = 0; i < cell.entries.size(); ++i) {
+    const Entry& entry = cell.entries[i];
+    const bool counts = cell.counts == i;
+    ROOFWALK_TRY(const GradePages pages, pages_of(entry, input));
+    std::string links;
+    if (!pages.profile.empty()) {
+      const std::string path = fmt::format("profiles/{}.html", entry.key.substr(0, 32));
+      ROOFWALK_TRY_STATUS(write(path, pages.profile));
+      links = fmt::format(" <a href=\"../{}\">line by line</a>", path);
+    }
+    html += fmt::format(
+        "<tr><th>{}{}</th><td data-name=\"handed in\">{}</td><td data-name=\"verdict\">{}{}</td><td "
+        "data-name=\"credit\">{}</td>"
+        "<td data-name=\"points\">{}</td><td data-name=\"dot\">{}</td></tr>\n",
+        i + 1, counts ? " (counts)" : "", handed_in_words(entry, column), escaped(verdict_words(entry)), links,
+        entry.credit ? fmt::format("{:.0f} %", 100 * *entry.credit) : "?",
+        entry.points ? points_text(*entry.points) : "?",
+        entry.dot ? fmt::format("{} at {}", si_text(entry.dot->flops_per_s, "FLOP/s"), si_text(entry.dot->ai, "FLOP/B"))
+                  : "none");
+  }
+  html += "</tbody>\n</table>\n";
+  const Entry* entry = cell.counting();
+  if (const std::string penalty = penalty_words(*entry); !penalty.empty())
+    html += fmt::format("<p>{}.</p>\n", escaped(penalty));
+  if (!entry->reasons.empty()) {
+    html += "<ul class=\"told\">\n";
+    for (const std::string& reason : entry->reasons) html += fmt::format("<li>{}</li>\n", escaped(reason));
+    html += "</ul>\n";
+  }
+  if (!entry->scales.empty()) {
+    html += "<p>Its goals; the least of them is the credit:</p>\n<ul>\n";
+    for (const GoalScale& scale : entry->scales) {
+      html += fmt::format("<li>{}</li>\n", escaped(words_of(scale, column.pass_share)));
+    }
+    html += "</ul>\n";
+  }
+  ROOFWALK_TRY(const GradePages pages, pages_of(*entry, input));
+  if (!pages.plot.empty()) {
+    const std::string path = fmt::format("plots/{}.svg", entry->key.substr(0, 32));
+    ROOFWALK_TRY_STATUS(write(path, pages.plot));
+    html += fmt::format(
+        "<div class=\"wide\"><img class=\"plot\" src=\"../{}\" alt=\"the roofline of {} with the starter, this "
+        "submission and the "
+        "goal\">\n",
+        path, escaped(column.chapter));
+  }
+  return html;
+}
+
+// A name that nobody could place must not look like nothing.
+std::string left_out_html(const StudentRow& row) {
+  std::string html;
+  for (const std::string& line : left_out_words(row)) html += fmt::format("<li>{}</li>\n", escaped(line));
+  return html.empty() ? html : fmt::format("<p>What came and could not be graded:</p>\n<ul>\n{}</ul>\n", html);
+}
+
+Result<std::string> student_html(const SiteInput& input, const StudentRow& row, const std::string& shown,
+                                 const WritePage& write) {
+  std::string body = fmt::format("<h1>{}</h1>\n", escaped(shown));
+  if (!input.book.title.empty()) body += fmt::format("<p class=\"quiet\">{}</p>\n", escaped(input.book.title));
+  body += notices(input.book);
+  body += row.total_percent ? fmt::format("<p>Total: {} %.</p>\n", points_text(*row.total_percent))
+                            : "<p>There is no total yet.</p>\n";
+  for (std::size_t i = 0; i < input.book.columns.size(); ++i) {
+    const Column& column = input.book.columns[i];
+    const Cell& cell = row.cells[i];
+    body += fmt::format("<h2>{}: {}</h2>\n<p>{}, {}.</p>\n", escaped(column.chapter), escaped(column.title),
+                        points_html(cell, column), verdict_html(cell.counting(), cell));
+    body += due_html(column);
+    if (cell.entries.empty()) {
+      body += left_out_html(row);
+      continue;
+    }
+    body += fmt::format(
+        "<p class=\"quiet\">A pass earns {:.0f} % of the points, an ace all of them; below and between, credit grows "
+        "with the logarithm of what is reached, from nothing at the starter.</p>\n",
+        100 * column.pass_share);
+    ROOFWALK_TRY(const std::string entries, entries_html(cell, column, input, write));
+    body += entries;
+    const auto dots = own_dots(input, cell, i);
+    if (dots.size() > 2) body += "<p>The walk:</p>\n" + class_chart(input.charts[i], dots, true);
+  }
+  return class_page(shown, body);
+}
+
+}  // namespace
+
+Result<PageNames> make_site(const SiteInput& input, const WritePage& write) {
+  PageNames names;
+  const auto aliases = aliases_of(input);
+  ROOFWALK_TRY_STATUS(write("index.html", class_html(input, aliases)));
+  // A web server lists a folder that has no page of its own.
+  for (const char* folder : {"students", "plots", "profiles"}) {
+    ROOFWALK_TRY_STATUS(write(
+        fmt::format("{}/index.html", folder),
+        class_page("Nothing to list", "<p>Nothing is listed here. <a href=\"../index.html\">The class</a></p>\n")));
+  }
+  for (std::size_t i = 0; i < input.book.rows.size(); ++i) {
+    const StudentRow& row = input.book.rows[i];
+    ROOFWALK_TRY(const std::string page, student_html(input, row, aliases[i].shown, write));
+    ROOFWALK_TRY_STATUS(write(aliases[i].page, page));
+    names.push_back({row.owner.student, aliases[i].shown, aliases[i].page});
+  }
+  return names;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,13 @@
+// The gradebook for a terminal: a line a student, then what needs a look.
+#pragma once
+
+#include <string>
+
+#include "grader/class/batch/gradebook.h"
+#include "grader/text/text.h"
+
+namespace roofwalk {
+
+std::string table(const Gradebook& book, const Colors& colors, std::size_t columns);
+
+}  // namespace roofwalk

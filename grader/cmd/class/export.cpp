@@ -1,0 +1,139 @@
+// roofwalk export FORMAT: a graded class in other programs' formats.
+#include <fmt/format.h>
+
+#include "common/base/json.h"
+#include "grader/class/batch/find_student.h"
+#include "grader/class/exports/autograder.h"
+#include "grader/class/exports/exports.h"
+#include "grader/class/results.h"
+#include "grader/cmd/class/class_options.h"
+#include "grader/cmd/verbs.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExportCommand {
+  ClassOptions places;
+  std::string format, out, gradebook, column, chapter, student;
+  bool replace = false, stale = false;
+};
+
+void need(const std::string& value, const char* option, const char* what) {
+  if (value.empty()) throw Failure{{.message = fmt::format("`{}` is missing", option), .advice = what}, kUsage};
+}
+
+// To --out, else to stdout.
+int write_out(const Session& session, const ExportCommand& command, const std::string& text) {
+  if (command.out.empty()) {
+    print(text);
+    return kAccepted;
+  }
+  value_or_fail(write_whole(fs::absolute(session.from_caller(command.out)), text));
+  tell("wrote " + printable(command.out));
+  return kAccepted;
+}
+
+int canvas(Session& session, const ExportCommand& command, GradeStore& store, const Gradebook& book) {
+  need(command.gradebook, "--gradebook", "the file that Canvas exported: Grades, Export");
+  need(command.column, "--column", "the head of the column to fill, such as \"Roofwalk (1234)\"");
+  const fs::path file = session.from_caller(command.gradebook);
+  if (!fs::is_regular_file(file)) throw Failure{{fmt::format("there is no file {}", printable(file.string()))}, kUsage};
+  const std::string exported = file_text(file);
+  const auto in_file = [&](auto result) {
+    if (result) return *std::move(result);
+    Error error = result.error();
+    error.file = file.string();
+    throw Failure{error, kUsage};
+  };
+  const std::string head = in_file(canvas_head(exported, command.column));
+  const CanvasResult filled = in_file(fill_canvas(book, exported,
+                                                  {.column = head,
+                                                   .chapter = command.chapter,
+                                                   .written = value_or_fail(store.exported(head)),
+                                                   .replaces = command.replace}));
+  for (const std::string& note : filled.notes) tell(printable(note));
+  if (filled.kept > 0) {
+    tell(fmt::format("{} cell{} kept what somebody else wrote: --replace overwrites", filled.kept,
+                     filled.kept == 1 ? "" : "s"));
+  }
+  tell(fmt::format("{} cell{} filled", filled.filled, filled.filled == 1 ? "" : "s"));
+  const int code = write_out(session, command, filled.csv);
+  value_or_fail(store.add_exported(head, filled.written));
+  return code;
+}
+
+int gradescope(Session& session, const ExportCommand& command, const Gradebook& book) {
+  if (command.student.empty() && book.rows.size() != 1) {
+    throw Failure{{.message = fmt::format("there are {} students", book.rows.size()),
+                   .advice = "--student names one; gradebook.csv has them all"},
+                  kUsage};
+  }
+  const StudentRow* row =
+      command.student.empty() ? &book.rows.front() : value_or_fail(find_student(book, command.student), kUsage);
+  return write_out(session, command, json_text(to_gradescope(book, *row)) + "\n");
+}
+
+int autograder(Session& session, const ExportCommand& command) {
+  need(command.out, "--out", "the zip to write, such as autograder.zip");
+  const BatchPlaces places = places_of(session, command.places);
+  need(places.course_file.string(), "--course", "a course.toml says what is graded");
+  const CourseTerms terms = value_or_fail(read_terms(places.course_file, session.course(), fs::current_path()), kUsage);
+  value_or_fail(
+      write_autograder(fs::absolute(session.from_caller(command.out)), session.course(), terms, places.course_file));
+  std::string what;
+  for (const ChapterTerms& one : terms.chapters) what += (what.empty() ? "" : ", ") + one.chapter;
+  tell(fmt::format("wrote {}: {}; {} hidden cases. Upload it as the assignment's autograder", printable(command.out),
+                   what, terms.secrets_file.empty() ? "without" : "with"));
+  return kAccepted;
+}
+
+// What is exported is soon in somebody's gradebook, where a line that was printed here does not follow: grades under
+// different terms side by side are refused. A newer grader asks for the same, so for that a line is enough.
+void refuse_stale(const ExportCommand& command, const Gradebook& book) {
+  const std::string stale = stale_text(book, grade_command(command.places));
+  if (stale.empty()) return;
+  if (book.graded_by(GradedBy::other_terms) > 0 && !command.stale)
+    throw Failure{{.message = stale, .advice = "--stale exports what there is"}, kNotAccepted};
+  tell(stale);
+}
+
+int export_class(Session& session, const ExportCommand& command) {
+  if (command.format == "autograder") return autograder(session, command);
+  Batch batch = graded_class(session, command.places);
+  const Gradebook book = value_or_fail(batch.gradebook());
+  refuse_stale(command, book);
+  if (command.format == "canvas") return canvas(session, command, batch.store(), book);
+  if (command.format == "gradescope") return gradescope(session, command, book);
+  if (command.format == "csv") return write_out(session, command, to_csv(book));
+  if (command.format == "junit") return write_out(session, command, to_junit(book));
+  return write_out(session, command, json_text(to_json(book)) + "\n");
+}
+
+}  // namespace
+
+void add_export_command(Verb& program, Session& session, int& exit_code) {
+  auto options = std::make_shared<ExportCommand>();
+  Verb command = program.add_subcommand("export", "Write a graded class's results for an LMS or another program");
+  command
+      .add_option(
+          "format", options->format,
+          "csv, json, junit, canvas, gradescope (one student's results.json) or autograder (a zip for Gradescope)")
+      .required()
+      .one_of({"csv", "json", "junit", "canvas", "gradescope", "autograder"});
+  command.add_option("--out", options->out, "write there; default: to the terminal");
+  command.add_option("--gradebook", options->gradebook, "canvas: the gradebook that Canvas exported");
+  command.add_option("--column", options->column, "canvas: the head of the column to fill");
+  command.add_option("--chapter", options->chapter, "canvas: fill in this chapter's points; default: the total");
+  command.add_flag("--replace", options->replace, "canvas: overwrite what somebody else wrote into the column, too");
+  command.add_option(
+      "--student", options->student,
+      "gradescope: whose results: the name, a part of it that nobody else has, or the platform's number");
+  command.add_flag("--stale", options->stale, "export grades that were made under other terms, too");
+  add_class_options(command, options->places);
+  add_secrets_option(command, options->places);
+  command.callback([options, &session, &exit_code] { exit_code = export_class(session, *options); });
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,185 @@
+// roofwalk grade PATH...: a class's submissions, graded.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common/sandbox/probe.h"
+#include "grader/class/batch/batch.h"
+#include "grader/class/batch/grade_all.h"
+#include "grader/class/batch/progress_bar.h"
+#include "grader/class/hand_ins/late_marks.h"
+#include "grader/class/results.h"
+#include "grader/class/table.h"
+#include "grader/cmd/class/class_options.h"
+#include "grader/cmd/verbs.h"
+#include "grader/terminal/terminal.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct GradeCommand {
+  ClassOptions places;
+  std::vector<std::string> paths;
+  std::string chapter;
+  int workers = 0;
+  bool each = false;
+  bool again = false;
+  bool unsandboxed = false;
+};
+
+// Of the chapters that are graded: all of the course's, or the one that was asked for.
+Wanted wanted_chapters(Session& session, const Batch& batch, const std::string& only) {
+  Wanted wanted;
+  const std::string name = only.empty() ? "" : session.chapter(only).name;
+  for (const Chapter& chapter : batch.chapters()) {
+    if (name.empty() || chapter.name == name) wanted.chapters.push_back(chapter.name);
+  }
+  if (wanted.chapters.empty()) {
+    throw Failure{{.message = fmt::format("`{}` is not among the chapters of this course", name),
+                   .advice = "add a [[chapter]] for it to course.toml"},
+                  kUsage};
+  }
+  for (const Chapter& chapter : session.course().chapters) {
+    const auto& chosen = wanted.chapters;
+    if (std::find(chosen.begin(), chosen.end(), chapter.name) == chosen.end()) wanted.others.push_back(chapter.name);
+  }
+  return wanted;
+}
+
+bool has_no_times(const Handed& handed) {
+  return std::any_of(handed.submissions.begin(), handed.submissions.end(),
+                     [](const Submission& s) { return s.owner.mark != LateMark::none; });
+}
+
+// As the workers have to know it: they live in another folder.
+std::string device_of(const Session& session) {
+  constexpr std::string_view kVirtual = "virtual:";
+  const std::string& device = session.options.device;
+  if (!device.starts_with(kVirtual) || !device.ends_with(".toml")) return device;
+  return std::string(kVirtual) + fs::absolute(session.machine_name(device.substr(kVirtual.size()))).string();
+}
+
+std::string summary_text(const GradeSummary& summary, const GradeCommand& command) {
+  std::string text = fmt::format("{} graded now, {} before", summary.graded, summary.already);
+  if (summary.faults > 0) {
+    text += fmt::format("; {} not graded by a fault of ours: the same command tries again", summary.faults);
+  }
+  if (command.unsandboxed) text += "; unsandboxed";
+  return text + "\n";
+}
+
+Failure nothing_before() {
+  return {{.message = "nothing was handed in before", .advice = "name the files, folders or zips to grade"}, kUsage};
+}
+
+std::vector<Submission> handed_in_before(Batch& batch, const Wanted& wanted) {
+  std::vector<Submission> all = value_or_fail(batch.store().submissions());
+  std::erase_if(all, [&](const Submission& s) {
+    return std::find(wanted.chapters.begin(), wanted.chapters.end(), s.chapter) == wanted.chapters.end();
+  });
+  if (all.empty()) throw nothing_before();
+  return all;
+}
+
+int grade_class(Session& session, const GradeCommand& command) {
+  if (!command.unsandboxed) {
+    if (const Status boxes = require_boxes(); !boxes) {
+      Error error = boxes.error();
+      error.message = "a class is graded in a sandbox, and none can be made here: " + error.message;
+      error.advice += "; or --unsandboxed, which every record and page will say";
+      throw Failure{error, kUsage};
+    }
+    // Else every compiler would fail, and each submission be a fault of ours.
+    if (const auto toolkit = find_toolkit(fs::current_path())) {
+      value_or_fail(require_reach(toolkit->root, "the CUDA toolkit"), kUsage);
+    }
+  }
+  std::vector<fs::path> paths;
+  for (const std::string& path : command.paths) paths.push_back(session.from_caller(path));
+  const BatchPlaces places = places_of(session, command.places);
+  if (paths.empty() && !fs::exists(places.folder / "grades.db")) throw nothing_before();
+  Batch batch = value_or_fail(Batch::open(session.course(), places), kUsage);
+  if (!batch.told().empty()) tell(batch.told());
+  use_device_of(session, batch.terms());
+  const Descriptor lock = value_or_fail(batch.lock());
+  value_or_fail(batch.store().verify());
+  Wanted wanted = wanted_chapters(session, batch, command.chapter);
+  for (const Owner& owner : value_or_fail(batch.store().students())) wanted.students.insert(owner.student);
+  wanted.each_is_one = command.each;
+  wanted.grades = batch.folder();
+  Handed handed = value_or_fail(
+      collect(paths, wanted,
+              [&](const std::string& sha256, const std::string& bytes) { return batch.keep_source(sha256, bytes); }),
+      kUsage);
+  for (const std::string& line : handed.told) tell(line);
+  const std::vector<Submission> before = value_or_fail(batch.store().submissions());
+  for (const std::string& line : drop_foreign_marks(handed, before, batch.terms())) tell(line);
+  value_or_fail(batch.store().add(handed));
+  const std::vector<Submission> named = paths.empty() ? handed_in_before(batch, wanted) : handed.submissions;
+  const Bench& bench = session.measured_bench();
+  for (const Chapter& chapter : batch.chapters()) {
+    if (const auto why = not_offered(chapter, bench.machine)) throw Failure{{*why}, kSkipped};
+  }
+  batch.use_bench(bench);
+
+  std::error_code error;
+  GradeOptions options;
+  options.workers = command.workers > 0 ? command.workers : session.options.threads;
+  options.again = command.again;
+  options.isolation = command.unsandboxed ? Isolation::none : Isolation::boxed;
+  options.program = fs::read_symlink("/proc/self/exe", error);
+  ::setenv("ROOFWALK_ROOT", fs::current_path().c_str(), 1);  // where the workers find the course
+  GradeSummary summary;
+  {
+    ProgressBar bar;
+    summary = value_or_fail(grade_all(batch, bench, device_of(session), named, options,
+                                      [&](const GradeProgress& progress) { bar.show(progress); }));
+  }
+  const Gradebook book = value_or_fail(batch.gradebook());
+  auto written = value_or_fail(write_tables(batch, book));
+  written.push_back(value_or_fail(write_site(batch, bench, book, false)));
+  if (fs::exists(batch.folder() / kNamedSite, error))
+    written.push_back(value_or_fail(write_site(batch, bench, book, true)));
+  if (has_no_times(handed)) {
+    tell("the platform's names say only whether a file was late, not when it came: LATE counts as one day");
+  }
+  if (const std::string stale = stale_text(book, grade_command(command.places)); !stale.empty()) tell(stale);
+  if (session.options.json) {
+    print_json(to_json(book));
+  } else {
+    std::string text = table(book, colors_for(session.options), static_cast<std::size_t>(terminal_size().columns));
+    text += "\n" + summary_text(summary, command);
+    for (const fs::path& file : written) text += session.from_caller(file).string() + "\n";
+    print(text);
+  }
+  if (summary.faults > 0) {
+    tell(summary.last_trouble);
+    return kOurFault;
+  }
+  return kAccepted;
+}
+
+}  // namespace
+
+void add_grade_command(Verb& program, Session& session, int& exit_code) {
+  auto options = std::make_shared<GradeCommand>();
+  Verb command = program.add_subcommand("grade", "Grade a class: a folder or a zip of submissions");
+  command.add_option(
+      "path", options->paths,
+      "the class: a folder or a zip of hand-ins, as the LMS gives it; several: one student's file, folder "
+      "or zip each, called as the student is; none: what was handed in before, where it is not graded as "
+      "it would be now");
+  add_class_options(command, options->places);
+  add_secrets_option(command, options->places);
+  command.add_option("--chapter", options->chapter, "grade this chapter alone");
+  command.add_option("--workers", options->workers, "submissions at once; default: as --threads").worker_count();
+  command.add_flag("--each", options->each, "one path, too, is one student's, whatever lies in it");
+  command.add_flag("--again", options->again, "grade once more what is named; the old grades stay in the record");
+  command.add_flag("--unsandboxed", options->unsandboxed, "compile and run without a sandbox, and say so everywhere");
+  command.callback([options, &session, &exit_code] { exit_code = grade_class(session, *options); });
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,35 @@
+// roofwalk grade-worker: the process that grades one submission (grader/class/batch/worker.h). The program starts it
+// for itself; no help names it.
+#include "common/base/json.h"
+#include "grader/class/batch/job.h"
+#include "grader/class/batch/worker.h"
+#include "grader/cmd/verbs.h"
+
+namespace roofwalk {
+namespace {
+
+int work() {
+  if (!is_grade_worker()) {
+    throw Failure{{.message = "`grade-worker` is started by the program itself, for one submission of a class",
+                   .advice = "`./roofwalk grade PATH...` grades them"},
+                  kUsage};
+  }
+  const auto answer = []() -> Result<Json> {
+    ROOFWALK_TRY(const Json json, receive_job());
+    ROOFWALK_TRY(const Course course, open_course(std::filesystem::current_path()));
+    ROOFWALK_TRY(const Job job, job_from_json(json, course));
+    return grade(job, course);
+  }();
+  value_or_fail(send_answer(answer ? *answer : Json{{"error", answer.error().text()}}));
+  return kAccepted;
+}
+
+}  // namespace
+
+void add_grade_worker_command(Verb& program, Session&, int& exit_code) {
+  Verb command = program.add_subcommand("grade-worker", "Grade one submission for the program that started this");
+  command.hide();
+  command.callback([&exit_code] { exit_code = work(); });
+}
+
+}  // namespace roofwalk

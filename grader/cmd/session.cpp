@@ -1,0 +1,181 @@
+#include "grader/cmd/session.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+#include "common/base/json.h"
+#include "common/store/store.h"
+#include "common/store/stored_attempt.h"
+#include "grader/course/my_files.h"
+#include "grader/rig/roofs.h"
+#include "grader/walk/hints.h"
+
+namespace roofwalk {
+
+namespace fs = std::filesystem;
+namespace {
+
+std::string prediction_key(const Chapter& chapter, const Bench& bench) {
+  return fmt::format("prediction {} {}", chapter.name, bench.device_name());
+}
+
+}  // namespace
+
+const Course& Session::course() {
+  if (!course_) course_ = value_or_fail(open_course({}));
+  return *course_;
+}
+
+const Chapter& Session::chapter(const std::string& name) { return *value_or_fail(course().find(name), kUsage); }
+
+const Chapter& Session::chapter_or_next(const std::string& name) {
+  const Chapter* chosen = name.empty() ? next_chapter() : &chapter(name);
+  if (chosen == nullptr) throw Failure{{"every chapter is passed; say which one"}, kUsage};
+  if (const auto why = not_offered(*chosen, bench().machine)) throw Failure{{*why}, kSkipped};
+  return *chosen;
+}
+
+Store& Session::store() {
+  if (!store_) {
+    const fs::path file = course().database();
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    store_ = value_or_fail(Store::open(file));
+  }
+  return *store_;
+}
+
+const Bench& Session::bench() {
+  if (!bench_) {
+    const PhaseTimer timer(phases, "open the device");
+    constexpr std::string_view kVirtual = "virtual:";
+    std::string device = options.device;
+    if (device.starts_with(kVirtual)) device = std::string(kVirtual) + machine_name(device.substr(kVirtual.size()));
+    auto opened = open_bench(course(), device, options.threads, &store(), options.isolation);
+    if (!opened) throw Failure{opened.error(), options.device.starts_with("cuda") ? kSkipped : kUsage};
+    bench_ = std::move(*opened);
+    bench_->phases = phases;
+    bench_->while_waiting = [this](const std::string& line) {
+      if (while_waiting) while_waiting(line);
+    };
+  }
+  return *bench_;
+}
+
+const Bench& Session::measured_bench() {
+  if (!has_measured_roofs_) {
+    bench();
+    const PhaseTimer timer(phases, "roofs");
+    value_or_fail(use_measured_roofs(*bench_));
+    has_measured_roofs_ = true;
+  }
+  return *bench_;
+}
+
+std::vector<Dot> Session::dots(const Chapter& chapter) {
+  return dots_of(value_or_fail(store().walk(chapter.name, bench().device_name())));
+}
+
+Progress Session::progress(const Chapter& chapter) {
+  Progress progress{"not started", Grade::none, std::nullopt, 0};
+  auto history = value_or_fail(store().history(chapter.name, bench().device_name()));
+  std::erase_if(history, [](const StoredAttempt& attempt) { return attempt.is_starter; });
+  const auto dots = dots_of(history);
+  progress.attempts = dots.size();
+  if (const Dot* best = best_dot(dots)) {
+    progress.grade = best->grade;
+    const auto point = best->points.find(walk_level(chapter));
+    if (point != best->points.end()) progress.best = point->second;
+  }
+  if (progress.grade != Grade::none) {
+    progress.state = "passed";
+  } else if (!dots.empty() || fs::exists(course().my_file(chapter))) {
+    progress.state = "started";
+  }
+  if (not_offered(chapter, bench().machine)) progress.state = "not offered";
+  return progress;
+}
+
+const Chapter* Session::next_chapter() {
+  for (const Chapter& chapter : course().chapters) {
+    if (progress(chapter).grade == Grade::none && !not_offered(chapter, bench().machine)) return &chapter;
+  }
+  return nullptr;
+}
+
+Outcome Session::check(const Chapter& chapter, const fs::path& file, bool joins,
+                       std::shared_ptr<const Measured> measured) {
+  const Bench& bench = measured_bench();
+  Outcome outcome;
+  outcome.attempt = value_or_fail(
+      run_attempt(bench, {.chapter = &chapter, .file = file, .seed = options.seed, .measured = std::move(measured)}));
+  const PhaseTimer timer(phases, "record and plot");
+  outcome.news = value_or_fail(record(bench, chapter, store(), joins, outcome.attempt));
+  outcome.attempt.prediction = prediction(chapter).value_or(Prediction{});
+  if (outcome.attempt.judgement.verdict == Verdict::pass) {
+    const Chapter* next = next_chapter();
+    if (next != nullptr && next != &chapter) outcome.news.next_chapter = next->name;
+  }
+  return outcome;
+}
+
+std::optional<Prediction> Session::prediction(const Chapter& chapter) {
+  const auto note = store().note(prediction_key(chapter, bench()));
+  if (!note) return std::nullopt;
+  return prediction_from_json(parse_json(*note));
+}
+
+void Session::keep_prediction(const Chapter& chapter, const Prediction& prediction) {
+  value_or_fail(store().set_note(prediction_key(chapter, bench()), json_line(to_json(prediction))));
+}
+
+void Session::provide_file(const Chapter& chapter) {
+  if (!value_or_fail(roofwalk::provide_file(course(), chapter))) return;
+  const std::string note = fmt::format("Made {} from the starter: it is the file to edit.\nThe lesson is {}.\n\n",
+                                       course().my_file(chapter).string(), chapter.lesson().string());
+  std::fputs(note.c_str(), options.json ? stderr : stdout);
+  std::fflush(stdout);
+}
+
+std::optional<fs::path> Session::reset(const Chapter& chapter) {
+  auto kept = value_or_fail(reset_file(course(), chapter));
+  value_or_fail(store().start_new_walk(chapter.name));
+  value_or_fail(HintGiver(store(), chapter, bench().device_name()).forget());
+  return kept;
+}
+
+void Session::predict_first(const Chapter& chapter) {
+  const bool can_ask = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !options.json && !options.no_ask &&
+                       std::getenv("ROOFWALK_YES") == nullptr;
+  if (!can_ask || prediction(chapter)) return;
+  if (!value_or_fail(store().history(chapter.name, bench().device_name())).empty()) return;
+  const std::string intro = fmt::format(
+      "Predict first: three questions about the starter of {}, before it is measured. The lesson ({}) has all that it "
+      "takes. A guess is fine, and Enter skips a question.",
+      chapter.name, chapter.lesson().string());
+  for (const std::string& line : wrapped(intro, 80)) std::cout << line << "\n";
+  std::cout << "\n";
+  keep_prediction(chapter, ask_prediction(level_title(walk_level(chapter)), {}, std::cin, std::cout));
+  std::cout << "\n" << std::flush;
+}
+
+fs::path Session::from_caller(const fs::path& typed) const {
+  const fs::path full = (typed.is_absolute() ? typed : caller_folder_ / typed).lexically_normal();
+  const fs::path inside = full.lexically_relative(fs::current_path());
+  return inside.empty() || *inside.begin() == ".." ? full : inside;
+}
+
+std::string Session::machine_name(const std::string& typed) const {
+  return typed.ends_with(".toml") ? from_caller(typed).string() : typed;
+}
+
+Colors colors_for(const Options& options) { return Colors(!options.json && wants_color()); }
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print_json(const Json& json) { print(json_text(json) + "\n"); }
+
+}  // namespace roofwalk

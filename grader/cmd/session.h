@@ -1,0 +1,117 @@
+// One call of the program: its options, and what the verbs share, opened when first asked for.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/store/store.h"
+#include "grader/attempt/pipeline.h"
+#include "grader/course/prediction.h"
+#include "grader/rig/bench.h"
+#include "grader/text/text.h"
+#include "grader/walk/walk.h"
+
+namespace roofwalk {
+
+// The exit codes are an interface: scripts and graders rely on them.
+enum ExitCode { kAccepted = 0, kNotAccepted = 1, kUsage = 2, kOurFault = 3, kSkipped = 4 };
+
+struct Options {
+  std::string device = "auto";
+  std::uint64_t seed = kPublicSeed;
+  int threads = 1;
+  bool json = false;
+  bool no_ask = false;
+  Isolation isolation = Isolation::none;  // boxed where others' files are judged
+};
+
+// What a verb could not do, and the exit code that says whose fault it is.
+struct Failure {
+  Error error;
+  ExitCode exit_code = kOurFault;
+};
+
+// How far a chapter is on a device, over all walks: a reset takes nothing away.
+struct Progress {
+  std::string state;  // "not started", "started", "passed", "not offered"
+  Grade grade = Grade::none;
+  std::optional<Point> best;  // at the chapter's level
+  std::size_t attempts = 0;   // dots
+};
+
+// An attempt, and what it told about the walk.
+struct Outcome {
+  Attempt attempt;
+  WalkNews news;
+};
+
+class Session {
+ public:
+  // `caller_folder` is where the person typed the command; relative paths mean that folder.
+  explicit Session(std::filesystem::path caller_folder) : caller_folder_(std::move(caller_folder)) {}
+
+  Options options;
+  Phases* phases = nullptr;  // of this call, where somebody asked for them; set it before anything else
+
+  // Told of a wait for others who time on the same GPU, and, by an empty line, of its end. May be empty.
+  std::function<void(const std::string& line)> while_waiting;
+
+  // Each throws a Failure, which main turns into a message and an exit code.
+  const Course& course();
+  const Chapter& chapter(const std::string& name);
+  const Chapter& chapter_or_next(const std::string& name);  // an empty name: the next; one that this machine offers
+  Store& store();
+  const Bench& bench();
+  const Bench& measured_bench();  // with measured roofs: for whatever judges or draws
+
+  std::vector<Dot> dots(const Chapter& chapter);
+  Progress progress(const Chapter& chapter);
+  const Chapter* next_chapter();  // the first that is not passed; nullptr when all are
+
+  // Runs a file and records it. `measured` may serve several calls for one chapter.
+  Outcome check(const Chapter& chapter, const std::filesystem::path& file, bool joins,
+                std::shared_ptr<const Measured> measured = nullptr);
+
+  // What was said of a chapter on this device; nothing where nobody was asked. Skipped questions are absent.
+  std::optional<Prediction> prediction(const Chapter& chapter);
+  void keep_prediction(const Chapter& chapter, const Prediction& prediction);
+
+  // Makes my/NAME.cu where there is none, and says so.
+  void provide_file(const Chapter& chapter);
+
+  // Puts the starter in its place, and begins a new walk and the hints anew. Where the old file is kept.
+  std::optional<std::filesystem::path> reset(const Chapter& chapter);
+
+  // Asks on the terminal, before the first measurement of a chapter on this device. Never where there is no terminal,
+  // nor with --format json, --no-ask or --yes.
+  void predict_first(const Chapter& chapter);
+
+  // A path as typed, seen from the course's root where it lies inside.
+  std::filesystem::path from_caller(const std::filesystem::path& typed) const;
+
+  // A machine as typed: a name as it is, a FILE.toml as from_caller() sees it.
+  std::string machine_name(const std::string& typed) const;
+
+ private:
+  std::filesystem::path caller_folder_;
+  std::optional<Course> course_;
+  std::optional<Store> store_;
+  std::optional<Bench> bench_;
+  bool has_measured_roofs_ = false;
+};
+
+// The value, or its error thrown as a Failure.
+template <class T>
+T value_or_fail(Result<T> result, ExitCode exit_code = kOurFault) {
+  if (!result) throw Failure{result.error(), exit_code};
+  return std::move(*result);
+}
+
+Colors colors_for(const Options& options);
+void print(const std::string& text);  // to stdout, as it is
+void print_json(const Json& json);
+
+}  // namespace roofwalk

@@ -1,0 +1,43 @@
+// A checkout of the course: its chapters and where its files lie.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/exercise/chapter.h"
+
+namespace roofwalk {
+
+struct Course {
+  std::filesystem::path root;     // empty: the working directory, so that messages show short paths
+  std::vector<Chapter> chapters;  // by number
+
+  std::filesystem::path my_file(const Chapter& chapter) const { return root / "my" / (chapter.name + ".cu"); }
+  std::filesystem::path old_files() const { return root / "my" / "old"; }
+  std::filesystem::path database() const { return root / "my" / "roofwalk.db"; }
+  std::filesystem::path plot(const std::string& name, const std::string& ending) const {
+    return root / "my" / "plots" / (name + ending);
+  }
+  std::filesystem::path include() const { return root / "common" / "include"; }
+  std::filesystem::path roof_kernels() const { return root / "common" / "roofs"; }
+  std::filesystem::path kept_roofs() const { return root / ".cache" / "roofs"; }
+  std::filesystem::path operation_kernels() const { return root / "grader" / "operations" / "kernels"; }
+  std::filesystem::path kept_operations() const { return root / ".cache" / "operations"; }
+  std::filesystem::path cache() const { return root / ".cache" / "artifacts"; }
+
+  // By its name or its number. Errors: no such chapter, with the names that come near.
+  Result<const Chapter*> find(const std::string& name) const;
+};
+
+Result<Course> open_course(const std::filesystem::path& root);
+
+// $ROOFWALK_ROOT, else the nearest folder at or above the working directory that holds chapters/, else the folder that
+// this program was built from.
+std::filesystem::path find_root();
+
+// All bytes of a file; empty where it cannot be read.
+std::string file_text(const std::filesystem::path& file);
+
+}  // namespace roofwalk

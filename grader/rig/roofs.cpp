@@ -1,0 +1,99 @@
+#include "grader/rig/roofs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/hash.h"
+#include "common/base/json.h"
+#include "common/device/cuda/own_work.h"
+#include "common/measure/microkernels.h"
+#include "common/measure/roofs.h"
+#include "grader/rig/gpu_bench.h"
+#include "grader/rig/kept.h"
+#include "grader/rig/workers.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path kept_file(const Bench& bench) {
+  const std::string key = sha256_hex(identity(bench) + folder_hash(bench.course->roof_kernels()));
+  return bench.course->kept_roofs() / fmt::format("{}-{}.json", bench.machine.name, key.substr(0, 32));
+}
+
+std::optional<RoofRates> kept_roofs(const fs::path& file) {
+  const Json json = kept_json(file);
+  return json.is_object() ? roof_rates_from_json(json) : std::nullopt;
+}
+
+Result<Microkernels> build_microkernels(const Bench& bench) {
+  const fs::path folder = bench.course->roof_kernels();
+  auto arithmetic = start(bench.threads, [&] { return build_for(bench, folder / "arithmetic.cu"); });
+  auto memory = build_for(bench, folder / "memory.cu");
+  Microkernels kernels;
+  ROOFWALK_TRY(kernels.arithmetic, arithmetic.get());
+  ROOFWALK_TRY(kernels.memory, std::move(memory));
+  return kernels;
+}
+
+struct MeasuredRoofs {
+  RoofRates rates;
+  bool is_disturbed = false;  // something else went on meanwhile: they are too low
+};
+
+// Clocks rise from idle while roofs are measured, and memory comes and goes: neither tells anything here.
+bool is_disturbed(const GpuState& before, const GpuState& after) {
+  constexpr std::size_t kWorkers = 2;  // one of them the learner's, which waits
+  const auto doubts = compare(before, after, own_work(kWorkers));
+  return std::any_of(doubts.begin(), doubts.end(), [](const Doubt& doubt) {
+    const bool tells = doubt.kind == Doubt::Kind::foreign_process || doubt.kind == Doubt::Kind::clock_reason;
+    return tells && doubt.spoils;
+  });
+}
+
+Result<MeasuredRoofs> measure_all(const Bench& bench) {
+  ROOFWALK_TRY(const Microkernels kernels, build_microkernels(bench));
+  ROOFWALK_TRY(const auto turn, wait_for_turn(bench, "roofs"));
+  const auto before = state_of(bench);
+  // A real device does one thing at a time, lest the kernels share it.
+  const int threads = bench.device_kind == "virtual" ? bench.threads : 1;
+  std::vector<std::optional<Result<std::optional<double>>>> found(kRoofs.size());
+  parallel_for(kRoofs.size(), threads, [&](std::size_t i) {
+    found[i] = [&]() -> Result<std::optional<double>> {
+      ROOFWALK_TRY(const auto device, bench.own_devices()());
+      return measure_roof(*device, kernels, kRoofs[i]);
+    }();
+  });
+  MeasuredRoofs roofs;
+  for (std::size_t i = 0; i < kRoofs.size(); ++i) {
+    ROOFWALK_TRY(const auto rate, *std::move(found[i]));
+    roofs.rates.set(kRoofs[i], rate);
+  }
+  roofs.is_disturbed = before && is_disturbed(*before, state_of(bench).value_or(*before));
+  return roofs;
+}
+
+}  // namespace
+
+Result<RoofRates> measured_roofs(const Bench& bench, bool fresh) {
+  if (!bench.toolkit) return bench.toolkit.error();
+  const fs::path file = kept_file(bench);
+  if (!fresh) {
+    if (const auto rates = kept_roofs(file)) return *rates;
+  }
+  ROOFWALK_TRY(const MeasuredRoofs roofs, measure_all(bench));
+  // Else everybody would be held against them until tomorrow.
+  if (!roofs.is_disturbed) keep_json(to_json(roofs.rates), file);
+  return roofs.rates;
+}
+
+Status use_measured_roofs(Bench& bench) {
+  if (!bench.toolkit) return kOk;
+  ROOFWALK_TRY(const RoofRates rates, measured_roofs(bench));
+  bench.roofs = roofs_of(bench.machine, rates);
+  return kOk;
+}
+
+}  // namespace roofwalk

@@ -1,0 +1,334 @@
+#include "grader/terminal/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "common/roofline/si.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr std::size_t kAdviceLines = 6;
+constexpr std::size_t kLabel = 13;  // columns before a row's text
+constexpr std::size_t kFewestColumns = 40;
+
+class Page {
+ public:
+  explicit Page(std::size_t columns) : columns_(std::clamp(columns, kFewestColumns, kCardColumns)) {}
+
+  std::size_t columns() const { return columns_; }
+
+  // What follows is worth this much.
+  void section(Worth worth) { worth_ = worth; }
+
+  void line(const std::string& text) { lines_.push_back({text, worth_}); }
+
+  // "  label     text": `text` may hold colours. What does not fit goes on below.
+  void row(std::string_view label, const std::string& text) {
+    for (const std::string& piece : wrapped(text, columns_ - kLabel)) {
+      line(fmt::format("  {:<11}{}", label, piece));
+      label = "";
+    }
+  }
+
+  // The same for running text, which is made harmless and wrapped.
+  void prose(std::string_view label, std::string_view text, std::size_t most_lines) {
+    std::istringstream in{std::string(text)};
+    std::size_t used = 0;
+    for (std::string part; std::getline(in, part);) {
+      for (const std::string& piece : wrapped(printable(part), columns_ - kLabel)) {
+        if (used == most_lines) return;
+        row(used == 0 ? label : "", piece);
+        ++used;
+      }
+    }
+  }
+
+  std::vector<CardLine> lines() && { return std::move(lines_); }
+
+ private:
+  std::size_t columns_;
+  std::vector<CardLine> lines_;
+  Worth worth_ = Worth::verdict;
+};
+
+std::string value(const Quantity& quantity) {
+  if (!quantity.known()) return "unknown on this device";
+  return si_text(quantity.value, quantity.unit);
+}
+
+std::string count(const Quantity& quantity) { return quantity.known() ? grouped(quantity.value) : "unknown"; }
+
+// "up x3", or "down x3" for a third.
+std::string direction(double times, const char* forward, const char* back) {
+  return times > 0 && times < 1 ? fmt::format("{} {}", back, factor(1 / times))
+                                : fmt::format("{} {}", forward, factor(times));
+}
+
+// A factor that shows as x1 is no move.
+std::string moved(const Movement& movement) {
+  const auto stays = [](double times) { return factor(times) == factor(1) || factor(1 / times) == factor(1); };
+  const bool same_ai = stays(movement.right), same_speed = stays(movement.up);
+  if (same_ai && same_speed) return "nowhere";
+  if (same_ai) return direction(movement.up, "up", "down") + " at the same AI";
+  const std::string across = direction(movement.right, "right", "left");
+  return across + (same_speed ? " at the same FLOP/s" : ", " + direction(movement.up, "up", "down"));
+}
+
+std::string headline(const Attempt& attempt, const Colors& colors) {
+  switch (attempt.judgement.verdict) {
+    case Verdict::pass:
+      return attempt.judgement.grade == Grade::ace ? colors.good("ACE") + ": every goal met"
+                                                   : colors.good("PASS") + ": an ace is still to be had";
+    case Verdict::fail:
+      return colors.bad("NOT YET") + ": correct, but a goal is missed";
+    case Verdict::incorrect:
+      return colors.bad("INCORRECT");
+    case Verdict::fault:
+      return colors.bad("FAULT") + ": the kernel was stopped";
+    case Verdict::refused:
+      return colors.bad("REFUSED") + ": this cannot be run";
+    case Verdict::compile_error:
+      return colors.bad("DOES NOT COMPILE");
+    case Verdict::not_graded:
+      return colors.bad("NOT GRADED");
+    case Verdict::too_noisy:
+      return colors.bad("TOO NOISY TO GRADE");
+  }
+  return {};
+}
+
+void correctness(const Attempt& attempt, Page& page) {
+  page.section(Worth::details);
+  const bool exact = attempt.worst_error.value_or(0) == 0;
+  const std::string where = exact ? std::string() : fmt::format(" ({})", attempt.worst_place);
+  const std::string seed = attempt.seed ? fmt::format("seed {}", *attempt.seed) : "hidden seeds too";
+  page.row("correct", fmt::format("yes: {} sizes, {}, worst error {:.3g}{}", attempt.cases, seed,
+                                  attempt.worst_error.value_or(0), where));
+}
+
+// Wrong everywhere, or only where a guard is missing?
+void small_sizes(const Attempt& attempt, Page& page) {
+  const int wrong = attempt.wrong_small_sizes, all = attempt.small_sizes;
+  page.row("", wrong == 0     ? fmt::format("right at all {} small sizes", all)
+               : wrong == all ? fmt::format("wrong at all {} small sizes that ran", all)
+                              : fmt::format("wrong at {} of the {} small sizes that ran", wrong, all));
+}
+
+// At DRAM, and at the level that the chart is drawn for.
+void gaps(const Attempt& attempt, Page& page) {
+  const Measurement& m = *attempt.measurement;
+  const auto words = [](double vertical, double horizontal) {
+    return fmt::format("{} below the roof, {} left of the algorithm's AI", factor(vertical), factor(horizontal));
+  };
+  if (m.vertical_gap.known() && m.horizontal_gap.known()) {
+    page.row("gaps", words(m.vertical_gap.value, m.horizontal_gap.value));
+  }
+  const LevelMeasurement& level = m.level(attempt.walk_level);
+  const auto point = m.point(attempt.walk_level);
+  if (attempt.walk_level == "dram" || !point || !level.roof.known()) return;
+  page.row(
+      "", fmt::format("at {} {}", level_title(attempt.walk_level),
+                      words(level.roof.value / point->flops_per_s, horizontal_gap(point->ai, m.algorithmic_ai.value))));
+}
+
+std::string pairs_text(const PairedTimes& times) {
+  return fmt::format("{} the starter's speed in {} pairs, {:.3g} to {:.3g} for sure (95 %)", factor(times.speedup),
+                     times.pairs.size(), times.speedup_interval.low, times.speedup_interval.high);
+}
+
+void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
+  const Measurement& m = *attempt.measurement;
+  const LevelMeasurement& dram = m.level("dram");
+  page.section(Worth::figures);
+  page.row("time",
+           fmt::format("{}{}, {} of the roof's {}", m.elapsed_ns.known() ? time_text(m.elapsed_ns.value) : "unknown",
+                       attempt.time_is_modelled ? " (modelled)" : "", value(m.achieved_flops_per_s), value(dram.roof)));
+  if (attempt.times) page.row("", pairs_text(attempt.times->pairs));
+  page.section(Worth::details);
+  const bool has_both = m.executed_flops.known() && m.useful_flops.value > 0;
+  page.row("FLOPs", fmt::format("{} useful, {} executed{}", count(m.useful_flops), count(m.executed_flops),
+                                has_both ? fmt::format(" ({})", factor(m.executed_flops.value / m.useful_flops.value))
+                                         : std::string()));
+  if (m.atomic_flops.get().value_or(0) > 0) {
+    page.row("", fmt::format("{} more by atomics, which add in L2 or in shared memory", count(m.atomic_flops)));
+  }
+  page.row("DRAM", fmt::format("{} bytes{}, {} compulsory{}", count(dram.bytes),
+                               attempt.bytes_are_modelled ? " (modelled)" : "", count(m.compulsory_bytes),
+                               m.horizontal_gap.known() ? fmt::format(" ({})", factor(m.horizontal_gap.value)) : ""));
+  page.section(Worth::figures);
+  std::string at_level;
+  if (attempt.walk_level != "dram") {
+    at_level = fmt::format(", {} at {}", value(m.level(attempt.walk_level).ai), level_title(attempt.walk_level));
+  }
+  page.row("AI", fmt::format("{} observed, {} algorithmic{}", value(dram.ai), value(m.algorithmic_ai), at_level));
+  gaps(attempt, page);
+  page.section(Worth::movement);
+  const std::string axis = attempt.walk_level == "dram" ? "" : fmt::format(" (at {})", level_title(attempt.walk_level));
+  if (attempt.is_starter) {
+    page.row("moved", "not yet: this is the starter");
+  } else if (attempt.moved) {
+    page.row("moved", moved(*attempt.moved) + " since the starter" + axis);
+  }
+  if (news.unchanged) {
+    page.row("", "nothing changed since your last attempt");
+  } else if (news.since_last) {
+    page.row("", moved(*news.since_last) + " since your last attempt");
+  }
+}
+
+// A goal that is missed is told in red only where the pass depends on it.
+std::string goal_outcome(const GoalResult& row, const Colors& colors) {
+  if (row.met) return colors.good("met");
+  const std::string by = *row.reached > 0 ? factor(row.wanted / *row.reached) : std::string();
+  if (row.wanted_for == Grade::ace) return colors.faint(by.empty() ? "to go" : by + " to go");
+  return colors.bad(by.empty() ? "missed" : "missed by " + by);
+}
+
+// Before a pass, the goals that it depends on come first.
+void goals(const Attempt& attempt, const Colors& colors, Page& page) {
+  page.section(Worth::verdict);
+  std::vector<GoalResult> rows = attempt.judgement.goals;
+  if (attempt.judgement.verdict == Verdict::fail) {
+    std::stable_partition(rows.begin(), rows.end(), [](const auto& row) { return row.wanted_for == Grade::pass; });
+  }
+  for (const GoalResult& row : rows) {
+    if (!row.reached) continue;
+    page.row("goal " + goal_axis_name(row.goal.axis),
+             fmt::format("{} {}, {} wants {}: {}", goal_value(row.goal, *row.reached), goal_phrase(row.goal),
+                         grade_name(row.wanted_for), goal_value(row.goal, row.wanted), goal_outcome(row, colors)));
+  }
+  for (const std::string& sentence : attempt.goals_left_out) page.prose("no goal", sentence, 3);
+}
+
+// What was said beforehand, at the moment when it can be told whether it was so.
+void predictions(const Attempt& attempt, const WalkNews& news, Page& page) {
+  page.section(Worth::movement);
+  const Prediction& said = attempt.prediction;
+  const auto point = attempt.measurement->point(attempt.walk_level);
+  std::vector<std::string> lines;
+  if (attempt.is_starter) {
+    if (said.ai && point) lines.push_back(compare_ai(*said.ai, point->ai, level_title(attempt.walk_level)));
+    if (said.bound && attempt.bound) lines.push_back(compare_bound(*said.bound, *attempt.bound));
+  } else if (news.first_move && said.moves) {
+    lines.push_back(compare_moves(*said.moves, *direction_of(*attempt.moved)));
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) page.prose(i == 0 ? "predicted" : "", lines[i], 2);
+}
+
+void advice(const Attempt& attempt, Page& page) {
+  page.section(Worth::advice);
+  const Finding& finding = *attempt.finding;
+  page.prose("look at", finding.diagnosis.text, kAdviceLines);
+  page.section(Worth::details);
+  if (finding.traffic_line > 0) {
+    const std::string text = fmt::format("{}:{}: {}", attempt.file, finding.traffic_line, finding.traffic_source);
+    page.row("most bytes", shortened(printable(text), page.columns() - kLabel));
+  }
+}
+
+void notes(const Attempt& attempt, Page& page) {
+  page.section(Worth::details);
+  for (const std::string& note : attempt.notes) page.prose("note", note, 6);
+}
+
+void warnings(const Attempt& attempt, Page& page) {
+  constexpr std::size_t kMost = 3;
+  page.section(Worth::details);
+  for (std::size_t i = 0; i < std::min(attempt.warnings.size(), kMost); ++i) {
+    const Fault& warning = attempt.warnings[i];
+    page.prose("warning", Error{warning.message, warning.file, warning.line}.text(), 4);
+  }
+}
+
+// What printf wrote, as it stands, line by line.
+void printed(const Attempt& attempt, Page& page) {
+  constexpr std::uint64_t kMost = 20;
+  if (attempt.printed.text.empty()) return;
+  page.section(Worth::details);
+  page.row("printed", fmt::format("at {}{}", attempt.printed_case,
+                                  attempt.time_is_modelled ? "; printf takes no modelled time" : ""));
+  std::istringstream in(attempt.printed.text);
+  std::uint64_t lines = 0;
+  for (std::string text; std::getline(in, text); ++lines) {
+    if (lines < kMost) page.line("    " + shortened(printable(text), page.columns() - 4));
+  }
+  const std::uint64_t more = attempt.printed.more_lines + (lines > kMost ? lines - kMost : 0);
+  if (more != 0) page.line(fmt::format("    ... {} more line{}", more, more == 1 ? "" : "s"));
+}
+
+// Where the picture is; the first time, also how to see it without another program.
+void places(const Attempt& attempt, const WalkNews& news, Page& page) {
+  page.section(Worth::places);
+  if (!attempt.plot.empty()) {
+    page.row("plot", printable(attempt.plot));
+    if (attempt.is_starter && news.joined) page.row("", "in the terminal: ./roofwalk plot " + attempt.chapter);
+  } else if (news.is_beside) {
+    page.row("plot", "none: not kept in your walk; --save keeps it");
+  }
+  if (!news.plot_trouble.empty()) page.prose("plot", "none: " + news.plot_trouble, 2);
+}
+
+void what_next(const Attempt& attempt, const WalkNews& news, Page& page) {
+  page.section(Worth::next);
+  if (attempt.judgement.verdict != Verdict::pass) {
+    page.row("next", fmt::format("edit the file and run again; `./roofwalk hint {}` helps", attempt.chapter));
+    if (attempt.judgement.verdict == Verdict::fail) {
+      page.row("", fmt::format("`./roofwalk profile {}` shows which line takes the time", attempt.chapter));
+    }
+    return;
+  }
+  if (!news.joined && !news.unchanged) return;  // a file beside the course: nothing was reached by it
+  page.row("solutions", fmt::format("`./roofwalk solution {}` shows the steps", attempt.chapter));
+  page.row("next", news.next_chapter.empty() ? "every chapter is passed; `./roofwalk list` shows the grades"
+                                             : fmt::format("{}: `./roofwalk next` says how", news.next_chapter));
+}
+
+}  // namespace
+
+std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const Colors& colors, std::size_t columns) {
+  Page page(columns);
+  page.section(Worth::advice);
+  const std::string title = fmt::format("{} on {}, {}: {}", colors.strong(attempt.chapter), attempt.device,
+                                        attempt.size.text(), printable(attempt.file));
+  for (const std::string& line : wrapped(title, page.columns())) page.line(line);
+  page.section(Worth::verdict);
+  page.line(headline(attempt, colors));
+  if (!attempt.measurement || attempt.judgement.verdict == Verdict::not_graded) {
+    for (const std::string& reason : attempt.judgement.reasons) page.prose("", reason, 12);
+    if (attempt.judgement.verdict == Verdict::incorrect && attempt.small_sizes > 0) small_sizes(attempt, page);
+  }
+  if (!attempt.measurement && attempt.finding) page.prose("look at", attempt.finding->diagnosis.text, kAdviceLines);
+  if (attempt.measurement) {
+    correctness(attempt, page);
+    figures(attempt, news, page);
+    goals(attempt, colors, page);
+    predictions(attempt, news, page);
+    if (attempt.finding) advice(attempt, page);
+  }
+  notes(attempt, page);
+  warnings(attempt, page);
+  printed(attempt, page);
+  places(attempt, news, page);
+  what_next(attempt, news, page);
+  return std::move(page).lines();
+}
+
+std::vector<CardLine> fitted(std::vector<CardLine> lines, std::size_t rows) {
+  while (lines.size() > rows) {
+    const auto least = std::max_element(lines.rbegin(), lines.rend(),
+                                        [](const CardLine& a, const CardLine& b) { return a.worth < b.worth; });
+    lines.erase(std::next(least).base());
+  }
+  return lines;
+}
+
+std::string report(const Attempt& attempt, const WalkNews& news, const Colors& colors, std::size_t columns) {
+  std::string text;
+  for (const CardLine& line : card(attempt, news, colors, columns)) text += line.text + "\n";
+  return text;
+}
+
+}  // namespace roofwalk

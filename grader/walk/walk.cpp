@@ -1,0 +1,206 @@
+#include "grader/walk/walk.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "common/base/json.h"
+#include "common/store/store.h"
+#include "common/store/stored_attempt.h"
+#include "grader/attempt/baseline.h"
+#include "grader/attempt/goals.h"
+#include "grader/rig/workers.h"
+
+namespace roofwalk {
+namespace {
+
+LevelPoints stored_points(const Json& attempt) {
+  LevelPoints points;
+  for (const char* level : {"dram", "l2", "l1"}) {
+    if (const auto point = stored_point(attempt, level)) points[level] = *point;
+  }
+  return points;
+}
+
+GoalRegion region_of(const std::vector<Goal>& goals, const std::string& level, double algorithmic_ai,
+                     const LevelPoints& starter, Grade grade) {
+  GoalRegion region;
+  region.label = grade_name(grade);
+  const auto from = starter.find(level);
+  const Point start = from == starter.end() ? Point{} : from->second;
+  for (const Goal& goal : goals) {
+    const auto wanted = grade == Grade::ace && goal.ace ? goal.ace : goal.pass;
+    // Another level's bytes have no place on this axis; FLOP/s are the same on all.
+    if (!wanted || (goal.level != level && goal.what != Goal::What::flops_over_starter)) continue;
+    switch (goal.what) {
+      case Goal::What::ai_over_starter:
+        region.min_ai = std::max(region.min_ai, *wanted * start.ai);
+        break;
+      case Goal::What::share_of_algorithmic_ai:
+        region.min_ai = std::max(region.min_ai, *wanted * algorithmic_ai);
+        break;
+      case Goal::What::share_of_roof:
+        region.share_of_roof = std::max(region.share_of_roof, *wanted);
+        break;
+      case Goal::What::flops_over_starter:
+        region.min_flops_per_s = std::max(region.min_flops_per_s, *wanted * start.flops_per_s);
+        break;
+    }
+  }
+  return region;
+}
+
+Chart empty_chart(const Bench& bench, const std::string& names, const std::string& level, const Size& size,
+                  const Work& work) {
+  Chart chart;
+  chart.title = fmt::format("{} on {} ({})", names, bench.device_name(), size.text());
+  chart.level = level;
+  chart.roofs = bench.roofs;
+  chart.time_is_modelled = bench.device_kind == "virtual";
+  chart.algorithmic_ai = static_cast<double>(work.useful_flops) / static_cast<double>(work.compulsory_bytes);
+  return chart;
+}
+
+void add_dot(const std::string& label, const Dot& dot, Chart& chart) {
+  const auto point = dot.points.find(chart.level);
+  if (point == dot.points.end()) return;
+  chart.walk.push_back({label, point->second, dot.is_modelled, dot.grade != Grade::none});
+}
+
+void add_starter(const Bench& bench, const LevelPoints& points, Chart& chart) {
+  add_dot("starter", {.label = {}, .points = points, .is_modelled = bench.models()}, chart);
+}
+
+bool is_modelled(const Json& attempt) {
+  return attempt.value("time_is_modelled", true) || attempt.value("bytes_are_modelled", true);
+}
+
+bool is_graded(const Attempt& attempt) {
+  return attempt.judgement.verdict == Verdict::pass || attempt.judgement.verdict == Verdict::fail;
+}
+
+}  // namespace
+
+std::vector<Dot> dots_of(const std::vector<StoredAttempt>& stored) {
+  std::vector<Dot> dots;
+  for (const StoredAttempt& attempt : stored) {
+    LevelPoints points = stored_points(attempt.attempt);
+    if (points.empty()) continue;
+    dots.push_back({fmt::format("{}", dots.size() + 1), std::move(points),
+                    grade_from_name(attempt.attempt.value("grade", "")), is_modelled(attempt.attempt)});
+  }
+  return dots;
+}
+
+const Dot* best_dot(const std::vector<Dot>& dots) {
+  const auto flops = [](const Dot& dot) { return dot.points.begin()->second.flops_per_s; };
+  const auto best = std::max_element(dots.begin(), dots.end(), [&](const Dot& a, const Dot& b) {
+    return a.grade != b.grade ? a.grade < b.grade : flops(a) < flops(b);
+  });
+  return best == dots.end() ? nullptr : &*best;
+}
+
+Chart walk_chart(const Bench& bench, const Chapter& chapter, const std::string& level, const Size& size,
+                 const Work& work, const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for) {
+  Chart chart = empty_chart(bench, chapter.name, level, size, work);
+  chart.goal =
+      region_of(goals_on(bench.machine, chapter, work).asked, chart.level, *chart.algorithmic_ai, starter, goal_for);
+  add_starter(bench, starter, chart);
+  for (const Dot& dot : dots) add_dot(dot.label, dot, chart);
+  return chart;
+}
+
+Chart joint_chart(const Bench& bench, const std::string& level, const Size& size, const Work& work,
+                  const LevelPoints& starter, const std::vector<ChapterWalk>& chapters) {
+  std::string names;
+  for (const ChapterWalk& chapter : chapters) names += (names.empty() ? "" : ", ") + chapter.name;
+  Chart chart = empty_chart(bench, names, level, size, work);
+  add_starter(bench, starter, chart);
+  for (const ChapterWalk& chapter : chapters) {
+    const Dot* best = best_dot(chapter.dots);
+    if (best != nullptr) add_dot(chapter.name, *best, chart);
+  }
+  return chart;
+}
+
+Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store, bool joins, Attempt& attempt) {
+  WalkNews news;
+  ROOFWALK_TRY(const auto stored, store.walk(chapter.name, attempt.device));
+  attempt.plot.clear();  // the stored record does not depend on where pictures lie
+  attempt.prediction = {};
+  const Json json = to_json(attempt);
+  news.unchanged = joins && !stored.empty() && stored.back().attempt == json;
+  news.joined = joins && !news.unchanged;
+
+  std::vector<Dot> dots = dots_of(stored);
+  const bool has_dot = is_graded(attempt);
+  if (has_dot && news.unchanged) dots.pop_back();
+  if (has_dot && !dots.empty()) {
+    const auto last = dots.back().points.find(attempt.walk_level);
+    const auto point = attempt.measurement->point(attempt.walk_level);
+    if (point && last != dots.back().points.end()) news.since_last = movement(last->second, *point);
+  }
+
+  const auto has_moved = [&](const Dot& dot) {
+    const auto from = attempt.starter.find(attempt.walk_level);
+    const auto to = dot.points.find(attempt.walk_level);
+    return from != attempt.starter.end() && to != dot.points.end() && direction_of(movement(from->second, to->second));
+  };
+  news.first_move = joins && has_dot && !attempt.is_starter && attempt.moved && direction_of(*attempt.moved) &&
+                    std::none_of(dots.begin(), dots.end(), has_moved);
+
+  std::future<Status> picture;
+  if (has_dot) {
+    if (!attempt.is_starter) {
+      dots.push_back({joins ? fmt::format("{}", dots.size() + 1) : std::filesystem::path(attempt.file).stem().string(),
+                      points_of(*attempt.measurement), attempt.judgement.grade, is_modelled(json)});
+    }
+    const Dot* best = best_dot(dots);
+    const Grade goal_for = best != nullptr && best->grade != Grade::none ? Grade::ace : Grade::pass;
+    const Work work{static_cast<std::int64_t>(attempt.measurement->useful_flops.value),
+                    static_cast<std::int64_t>(attempt.measurement->compulsory_bytes.value)};
+    news.chart = walk_chart(bench, chapter, attempt.walk_level, attempt.size, work, attempt.starter, dots, goal_for);
+    news.is_beside = !joins;
+  }
+  if (has_dot && joins) {
+    const auto path = bench.picture(chapter.name, ".svg");
+    picture = start(2, [chart = *news.chart, path] {
+      std::error_code error;
+      std::filesystem::create_directories(path.parent_path(), error);
+      return write_plot(chart, path);
+    });
+    attempt.plot = path.string();
+  }
+  if (news.joined) {
+    ROOFWALK_TRY_STATUS(store.add({.chapter = chapter.name,
+                                   .device = attempt.device,
+                                   .created_at = utc_now(),
+                                   .source_sha256 = attempt.source_sha256,
+                                   .is_starter = attempt.is_starter,
+                                   .attempt = json}));
+  }
+  if (picture.valid()) {
+    if (const Status drawn = picture.get(); !drawn) {
+      attempt.plot.clear();
+      news.plot_trouble = drawn.error().text();
+    }
+  }
+  return news;
+}
+
+Result<LevelPoints> starter_of(const Bench& bench, const Chapter& chapter) {
+  const auto measured = prepare(chapter, bench.machine, kPublicSeed, 1);
+  const std::string key = baseline_key(bench, chapter, measured->size, kPublicSeed);
+  if (const auto kept = bench.store->cached(key)) {
+    if (const auto starter = starter_from_json(*kept)) return starter->points;
+  }
+  ROOFWALK_TRY(const auto starter, measure_starter(bench, chapter, measured->problem, measured->work));
+  if (may_be_kept(bench, starter)) ROOFWALK_TRY_STATUS(bench.store->cache(key, json_line(to_json(starter))));
+  return starter.points;
+}
+
+std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+}  // namespace roofwalk

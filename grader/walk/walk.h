@@ -1,0 +1,67 @@
+// The dots of a chapter on one device, oldest first: kept in the store, drawn as a chart.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/plot/plot.h"
+#include "grader/attempt/attempt.h"
+#include "grader/attempt/pipeline.h"
+#include "grader/rig/bench.h"
+
+namespace roofwalk {
+
+struct StoredAttempt;  // common/store/stored_attempt.h
+
+// One dot of the walk.
+struct Dot {
+  std::string label;  // "1", "2", ...; a file's stem where the file is not the learner's
+  LevelPoints points;
+  Grade grade = Grade::none;
+  bool is_modelled = true;  // its time or its bytes
+};
+
+std::vector<Dot> dots_of(const std::vector<StoredAttempt>& stored);
+
+// The best dot: the highest grade, then the most FLOP/s; nullptr in an empty walk.
+const Dot* best_dot(const std::vector<Dot>& dots);
+
+// `level` names the axis. `goal_for`: the grade whose region is marked.
+Chart walk_chart(const Bench& bench, const Chapter& chapter, const std::string& level, const Size& size,
+                 const Work& work, const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for);
+
+// One chapter's part of a chart that shows several.
+struct ChapterWalk {
+  std::string name;
+  std::vector<Dot> dots;
+};
+
+// Chapters that do the same work as one walk: the first one's starter, then the best dot of each, by its name. One that
+// has no dot yet is left out.
+Chart joint_chart(const Bench& bench, const std::string& level, const Size& size, const Work& work,
+                  const LevelPoints& starter, const std::vector<ChapterWalk>& chapters);
+
+// What recording an attempt told about the walk.
+struct WalkNews {
+  bool joined = false;                 // a new dot of the walk
+  bool is_beside = false;              // it was measured, and does not join the walk
+  bool unchanged = false;              // the attempt is the last one over again
+  std::optional<Movement> since_last;  // against the last dot before this one
+  bool first_move = false;             // the walk's first dot that went anywhere from the starter
+  std::optional<Chart> chart;          // the walk with this attempt's dot, where it has one
+  std::string next_chapter;            // once this one is passed: the course's next; empty: none is left
+  std::string plot_trouble;            // why there is no picture; empty where there is one, or nothing to draw
+};
+
+// Puts the attempt into the store and draws the walk with it, both at once. Sets attempt.plot. An attempt that does
+// not join the walk has its chart in the news, and neither record nor picture. What is stored holds no prediction:
+// those are notes of their own, and may change.
+Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store, bool joins, Attempt& attempt);
+
+// The starter's dot for a chart without an attempt: from the store, else measured.
+Result<LevelPoints> starter_of(const Bench& bench, const Chapter& chapter);
+
+std::string utc_now();  // ISO 8601
+
+}  // namespace roofwalk

@@ -1,0 +1,63 @@
+#include "grader/attempt/goals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace roofwalk {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr std::int64_t kL2Bytes = 1 << 20;
+
+Machine machine() {
+  Machine machine;
+  machine.name = "mini";
+  machine.l2_bytes = kL2Bytes;
+  return machine;
+}
+
+Chapter chapter_that_asks(std::vector<Goal> goals) {
+  Chapter chapter;
+  chapter.goals = std::move(goals);
+  return chapter;
+}
+
+// Levels and kinds of what is asked, in order.
+std::vector<std::string> names(const std::vector<Goal>& goals) {
+  std::vector<std::string> names;
+  for (const Goal& goal : goals) names.push_back(goal.level + " " + goal_what_name(goal.what));
+  return names;
+}
+
+Goal right(std::string level, Goal::What what) { return {Goal::Axis::right, std::move(level), what, 2.0, 3.0}; }
+
+TEST(Goals, AboutBytesAtDramAreLeftOutWhereL2HidesDram) {
+  const Chapter chapter =
+      chapter_that_asks({right("l1", Goal::What::ai_over_starter), right("dram", Goal::What::ai_over_starter),
+                         right("dram", Goal::What::share_of_algorithmic_ai)});
+  const auto small = goals_on(machine(), chapter, {.useful_flops = 1, .compulsory_bytes = 4 * kL2Bytes - 1});
+  EXPECT_THAT(names(small.asked), ElementsAre("l1 ai_over_starter"));
+  EXPECT_THAT(
+      small.left_out,
+      ElementsAre("right at DRAM is not asked for on mini: 4.19 MB of data are less than 4 times its L2 of 1.05 "
+                  "MB, so DRAM hardly sees what a kernel reads twice.",
+                  small.left_out.front()));
+
+  const auto large = goals_on(machine(), chapter, {.useful_flops = 1, .compulsory_bytes = 4 * kL2Bytes});
+  EXPECT_THAT(names(large.asked),
+              ElementsAre("l1 ai_over_starter", "dram ai_over_starter", "dram share_of_algorithmic_ai"));
+  EXPECT_THAT(large.left_out, IsEmpty());
+}
+
+TEST(Goals, AboutTimeStay) {
+  const Chapter chapter = chapter_that_asks({{Goal::Axis::up, "dram", Goal::What::share_of_roof, 0.5, 0.8},
+                                             {Goal::Axis::up, "dram", Goal::What::flops_over_starter, 2.0, 3.0}});
+  const auto goals = goals_on(machine(), chapter, {.useful_flops = 1, .compulsory_bytes = 1});
+  EXPECT_THAT(names(goals.asked), ElementsAre("dram share_of_roof", "dram flops_over_starter"));
+  EXPECT_THAT(goals.left_out, IsEmpty());
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,151 @@
+#include "grader/attempt/inspect.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/records.h"
+
+namespace roofwalk {
+namespace {
+
+using namespace roofwalk::testing;
+using ::testing::HasSubstr;
+
+Finding inspect_record(const RunRecord& record, const std::string& source) {
+  const Roofs roofs = roofs_of(test_machine());
+  return inspect(record, measure(record, vector_add_work(), roofs), test_machine(), roofs, source);
+}
+
+TEST(SourceLine, IsTrimmedAndMayBeMissing) {
+  EXPECT_EQ(source_line("a\n  b;\t\r\nc", 2), "b;");
+  EXPECT_EQ(source_line("a\n  b;\t\r\nc", 3), "c");
+  EXPECT_EQ(source_line("a", 2), "");
+  EXPECT_EQ(source_line("a", 0), "");
+}
+
+TEST(Inspect, NamesTheLineThatMovesMostBytes) {
+  RunRecord record = vector_add_record();
+  LineCounters other{3, {}};
+  other.counters.set(Counter::dram_read_bytes, 100);
+  record.kernels[0].lines.insert(record.kernels[0].lines.begin(), other);
+  const Finding finding = inspect_record(record, std::string(9, '\n') + "  c[i] = 0;\n");
+  EXPECT_EQ(finding.traffic_line, 10);
+  EXPECT_EQ(finding.traffic_source, "c[i] = 0;");
+}
+
+TEST(Inspect, FallsBackToSectorsAtL1) {
+  RunRecord record = vector_add_record();
+  LineCounters scattered{4, {}};
+  scattered.counters.set(Counter::l1_read_sectors, 1 << 20);
+  record.kernels[0].lines = {scattered};
+  EXPECT_EQ(inspect_record(record, "").traffic_line, 4);
+}
+
+TEST(Inspect, FindsScatteredAccessesButNotWideOnes) {
+  RunRecord record = vector_add_record();
+  record.kernels[0].parts = {};
+  record.elapsed_ns = 240'000;
+  LineCounters line{10, {}};
+  line.counters.set(Counter::global_load_requests, 1000);
+  line.counters.set(Counter::l1_read_sectors, 32'000);
+  line.counters.set(Counter::l1_lines, 32'000);
+  record.kernels[0].lines = {line};
+  EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "over_fetch");
+  EXPECT_EQ(inspect_record(record, "").diagnosis.line, 10);
+  record.kernels[0].lines[0].counters.set(Counter::l1_read_sectors, 16'000);  // float4: 16 sectors in 4 whole lines
+  record.kernels[0].lines[0].counters.set(Counter::l1_lines, 4'000);
+  EXPECT_NE(inspect_record(record, "").diagnosis.cause, "over_fetch");
+}
+
+// Each of eight floats in a row is one thread's: every sector of the lines is touched, and an eighth of it is used.
+TEST(Inspect, WholeLinesThatNoWarpCanUseAreScattered) {
+  RunRecord record = vector_add_record();
+  record.kernels[0].parts = {};
+  record.elapsed_ns = 240'000;
+  LineCounters line{10, {}};
+  line.counters.set(Counter::global_load_requests, 1000);
+  line.counters.set(Counter::l1_read_sectors, 32'000);
+  line.counters.set(Counter::l1_lines, 8'000);
+  record.kernels[0].lines = {line};
+  EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "over_fetch");
+}
+
+// Local memory has sectors without requests on global memory: it is no scattered access.
+TEST(Inspect, LocalMemoryIsToldFromGlobal) {
+  RunRecord record = vector_add_record();
+  KernelRecord& kernel = record.kernels[0];
+  kernel.parts.latency_ns = 0;
+  kernel.parts.dram_ns = 480'000;
+  record.elapsed_ns = kernel.elapsed_ns = 482'500;
+  for (Counters* counters : {&kernel.counters, &record.counters}) {
+    counters->set(Counter::l1_read_sectors, 4 * 262'144);
+    counters->set(Counter::local_sectors, 3 * 262'144);
+  }
+  LineCounters line{12, {}};
+  line.counters.set(Counter::l1_read_sectors, 3 * 262'144);
+  line.counters.set(Counter::local_sectors, 3 * 262'144);
+  line.counters.set(Counter::l1_lines, 3 * 262'144);
+  kernel.lines.push_back(line);
+  record.counters.set(Counter::dram_read_bytes, 44 << 20);
+  const Finding finding = inspect_record(record, "");
+  EXPECT_EQ(finding.diagnosis.cause, "spills") << finding.diagnosis.text;
+  EXPECT_EQ(finding.diagnosis.line, 12);
+}
+
+TEST(Inspect, SpillsCostWhatTheNearestLevelThatHoldsThemCosts) {
+  RunRecord record = vector_add_record();
+  record.kernels[0].parts.latency_ns = 0;
+  record.kernels[0].spilled_bytes_per_thread = 100;  // 2^20 threads, once out and once back: 210 MB
+  const Finding finding = inspect_record(record, "");
+  EXPECT_EQ(finding.diagnosis.cause, "spills");
+  EXPECT_EQ(finding.diagnosis.line, 14);
+  EXPECT_THAT(finding.diagnosis.text, HasSubstr("about 1.64 ms"));  // the test machine has no L1 or L2 to hold them
+}
+
+TEST(Inspect, KernelsThatPassArraysOnAreUnfused) {
+  RunRecord record = vector_add_record();
+  record.kernels.push_back(record.kernels[0]);
+  for (const Counter bytes :
+       {Counter::dram_read_bytes, Counter::dram_write_bytes, Counter::l1_read_sectors, Counter::l1_write_sectors}) {
+    record.counters.set(bytes, 2 * *record.counters[bytes]);
+  }
+  for (KernelRecord& kernel : record.kernels) kernel.parts.latency_ns = 0;
+  record.elapsed_ns *= 2;
+  EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "unfused");
+  for (KernelRecord& kernel : record.kernels) kernel.counters.set(Counter::l1_read_sectors, 4 << 20);
+  EXPECT_NE(inspect_record(record, "").diagnosis.cause, "unfused");  // each kernel asks again and again
+  record.kernels[1].name = "apply";  // another one: what the first fetched it fetches again
+  EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "unfused");
+  record.kernels[1].counters.set(Counter::dram_read_bytes, 24 << 20);  // it alone reads too much
+  EXPECT_NE(inspect_record(record, "").diagnosis.cause, "unfused");
+}
+
+TEST(Inspect, AWrongAnswerMayShowItsPrecision) {
+  Correctness correctness;
+  EXPECT_EQ(inspect_wrong(correctness, 7).diagnosis.cause, "none");
+  correctness.looks_like_half = true;
+  EXPECT_EQ(inspect_wrong(correctness, 7).diagnosis.cause, "low_precision");
+  EXPECT_EQ(inspect_wrong(correctness, 7).diagnosis.line, 7);
+}
+
+TEST(Settle, LeavesWhatTheDotDoesNotShow) {
+  Finding finding;
+  finding.diagnoses = {{"no_reuse", "Much.", 3, 0.5}, {"spills", "Some.", 4, 0.2}};
+  settle(finding);
+  ASSERT_EQ(finding.diagnoses.size(), 1u);
+  EXPECT_EQ(finding.diagnosis.cause, "spills");
+  finding.diagnoses = {{"no_reuse", "Much.", 3, 0.5}};
+  settle(finding);
+  EXPECT_TRUE(finding.diagnoses.empty());
+  EXPECT_EQ(finding.diagnosis.cause, "none");
+  EXPECT_THAT(finding.diagnosis.text, HasSubstr("What limits the kernel now: Much."));
+}
+
+TEST(Inspect, OfARecordWithoutLinesNamesNone) {
+  RunRecord record = vector_add_record();
+  record.kernels.clear();
+  EXPECT_EQ(inspect_record(record, "x").traffic_line, 0);
+}
+
+}  // namespace
+}  // namespace roofwalk

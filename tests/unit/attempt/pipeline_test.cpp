@@ -1,0 +1,215 @@
+// The whole chain on a scripted device: real compiler, real plan, real verification, and counters and faults that a
+// test chooses.
+#include "grader/attempt/pipeline.h"
+#include "common/base/json.h"
+#include "common/store/store.h"
+#include "common/store/stored_attempt.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+
+#include "common/measure/roofs.h"
+#include "tests/support/fake_device.h"
+#include "tests/support/mini_exercises.h"
+
+namespace roofwalk {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::FakeMemory;
+using testing::FakeRun;
+using ::testing::HasSubstr;
+
+// A record of n doublings at `share` of the DRAM roof.
+RunRecord record_of(double n, const Machine& machine, double share) {
+  RunRecord record;
+  record.time_is_modelled = true;
+  record.elapsed_ns = 8 * n / machine.dram_bytes_per_s / share * 1e9;
+  const auto count = static_cast<std::uint64_t>(n);
+  for (const Counter none : {Counter::flops_f16, Counter::flops_f64, Counter::flops_tensor}) {
+    record.counters.set(none, 0);
+  }
+  record.counters.set(Counter::flops_f32, count);
+  record.counters.set(Counter::dram_read_bytes, 4 * count);
+  record.counters.set(Counter::dram_write_bytes, 4 * count);
+  for (const Counter sectors :
+       {Counter::l1_read_sectors, Counter::l1_write_sectors, Counter::l2_read_sectors, Counter::l2_write_sectors}) {
+    record.counters.set(sectors, count / 8);
+  }
+  return record;
+}
+
+class Pipeline : public ::testing::Test {
+ protected:
+  Pipeline() : course_(*open_course(TEST_SUPPORT_DIR "/mini_course")) {
+    testing::register_mini_exercises();
+    bench_.course = &course_;
+    bench_.machine = *load_machine("classroom");
+    bench_.device_kind = "virtual";
+    bench_.roofs = roofs_of(bench_.machine);
+    bench_.toolkit = find_toolkit(TEST_SOURCE_DIR);
+    bench_.include = TEST_SOURCE_DIR "/common/include";
+    bench_.cache = TEST_CACHE_DIR;
+  }
+
+  // A device whose kernel multiplies by `factor` and reaches `share` of the roof.
+  void device_that_multiplies_by(float factor, double share) {
+    script([factor, share, machine = bench_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
+      const auto x = memory.floats("x"), y = memory.floats("y");
+      for (std::size_t i = 0; i < y.size(); ++i) y[i] = factor * x[i];
+      return record_of(static_cast<double>(y.size()), machine, share);
+    });
+  }
+
+  void script(FakeRun run) {
+    bench_.open = [this, run]() -> Result<std::unique_ptr<Device>> {
+      ++devices_;
+      return std::unique_ptr<Device>(std::make_unique<testing::FakeDevice>(bench_.machine, run));
+    };
+  }
+
+  Attempt run(const std::string& name) {
+    const Chapter& chapter = **course_.find(name);
+    auto attempt = run_attempt(bench_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
+    EXPECT_TRUE(attempt) << attempt.error().text();
+    return attempt ? *attempt : Attempt{};
+  }
+
+  Course course_;
+  Bench bench_;
+  std::atomic<int> devices_{0};
+};
+
+TEST_F(Pipeline, PassesAndMeasuresAGoodKernel) {
+  device_that_multiplies_by(2, 0.6);
+  const Attempt attempt = run("mini-double");
+  EXPECT_EQ(attempt.judgement.verdict, Verdict::pass);
+  EXPECT_TRUE(attempt.is_starter);
+  EXPECT_EQ(attempt.cases, 3);
+  EXPECT_EQ(devices_, 4);  // two small shapes, the measured one, the starter: none shares a device
+  EXPECT_EQ(attempt.measurement->level("dram").ai.value, 1.0 / 8);
+  EXPECT_DOUBLE_EQ(attempt.moved->up, 1);
+}
+
+TEST_F(Pipeline, StopsAtTheFirstWrongSmallShape) {
+  device_that_multiplies_by(3, 0.6);
+  const Attempt attempt = run("mini-double");
+  EXPECT_EQ(attempt.judgement.verdict, Verdict::incorrect);
+  EXPECT_THAT(attempt.judgement.reasons.front(), HasSubstr("(n=1, seed 1)"));
+  EXPECT_FALSE(attempt.measurement);
+  EXPECT_EQ(attempt.cases, 1);
+}
+
+TEST_F(Pipeline, ALostDeviceMakesNobodysKernelWrong) {
+  script([machine = bench_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
+    memory.lost = true;  // zeros are read
+    return record_of(static_cast<double>(memory.floats("y").size()), machine, 0.6);
+  });
+  const Chapter& chapter = **course_.find("mini-double");
+  const auto attempt = run_attempt(bench_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
+  ASSERT_FALSE(attempt);
+  EXPECT_EQ(attempt.error().message, "the device was lost");
+}
+
+TEST_F(Pipeline, ChecksTheMeasuredRunToo) {
+  script([machine = bench_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
+    const auto x = memory.floats("x"), y = memory.floats("y");
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = (y.size() < 4096 ? 2.0f : 0.0f) * x[i];
+    return record_of(static_cast<double>(y.size()), machine, 0.6);
+  });
+  const Attempt attempt = run("mini-double");
+  EXPECT_EQ(attempt.judgement.verdict, Verdict::incorrect);
+  EXPECT_FALSE(attempt.measurement);  // a wrong answer has no dot
+}
+
+TEST_F(Pipeline, IsTheSameForAnyNumberOfThreads) {
+  for (const float factor : {2.0f, 3.0f}) {
+    device_that_multiplies_by(factor, 0.6);
+    bench_.threads = 1;
+    const std::string one = json_text(to_json(run("mini-double")));
+    for (const int threads : {2, 3, 8}) {
+      bench_.threads = threads;
+      EXPECT_EQ(json_text(to_json(run("mini-double"))), one);
+    }
+  }
+}
+
+TEST_F(Pipeline, GradesNothingThatADeviceCannotCount) {
+  script([machine = bench_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
+    const auto x = memory.floats("x"), y = memory.floats("y");
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * x[i];
+    RunRecord record = record_of(static_cast<double>(y.size()), machine, 0.6);
+    record.counters = {};
+    return record;
+  });
+  EXPECT_EQ(run("mini-double").judgement.verdict, Verdict::not_graded);
+}
+
+TEST_F(Pipeline, GradesNothingAboveTheRoof) {
+  device_that_multiplies_by(2, 1.5);
+  EXPECT_EQ(run("mini-double").judgement.verdict, Verdict::not_graded);
+}
+
+TEST_F(Pipeline, LeavesOutGoalsThatMakeNoSenseOnTheMachineAndSaysSo) {
+  device_that_multiplies_by(2, 0.6);
+  Chapter chapter = **course_.find("mini-double");
+  chapter.goals.push_back({Goal::Axis::right, "dram", Goal::What::ai_over_starter, 2.0, 3.0});  // nobody can reach it
+  const auto run_on_l2_of = [&](std::int64_t bytes) {
+    bench_.machine.l2_bytes = bytes;
+    return *run_attempt(bench_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
+  };
+  const Attempt asked = run_on_l2_of(8 * 4096 / 4);  // 4096 doublings, 8 bytes each
+  EXPECT_EQ(asked.judgement.verdict, Verdict::fail);
+  EXPECT_TRUE(asked.goals_left_out.empty());
+  const Attempt left_out = run_on_l2_of(8 * 4096 / 4 + 1);
+  EXPECT_EQ(left_out.judgement.verdict, Verdict::pass);
+  EXPECT_EQ(left_out.judgement.goals.size(), 1u);
+  EXPECT_THAT(left_out.goals_left_out, ElementsAre(HasSubstr("right at DRAM is not asked for on classroom")));
+  EXPECT_EQ(to_json(left_out)["goals_left_out"], Json(left_out.goals_left_out));
+}
+
+TEST_F(Pipeline, ReportsAFaultWithItsPlace) {
+  script([](FakeMemory&, const Plan& plan) -> Result<RunRecord> {
+    RunRecord record;
+    record.fault = Fault{};
+    record.fault->file = "kernel.cu";
+    record.fault->line = std::get<KernelLaunch>(plan.steps.front()).line;
+    record.fault->message = "out of bounds";
+    return record;
+  });
+  const Attempt attempt = run("mini-double");
+  EXPECT_EQ(attempt.judgement.verdict, Verdict::fault);
+  EXPECT_THAT(attempt.judgement.reasons, ElementsAre("kernel.cu:8: out of bounds (n=1, seed 1)"));
+}
+
+TEST_F(Pipeline, HandsOnTheHarnesssOwnTrouble) {
+  script([](FakeMemory&, const Plan&) -> Result<RunRecord> { return Error{"the device fell over"}; });
+  const Chapter& chapter = **course_.find("mini-double");
+  const auto attempt = run_attempt(bench_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
+  ASSERT_FALSE(attempt);
+  EXPECT_EQ(attempt.error().message, "the device fell over");
+}
+
+TEST_F(Pipeline, TellsWhatDoesNotCompile) {
+  device_that_multiplies_by(2, 0.6);
+  EXPECT_EQ(run("mini-broken").judgement.verdict, Verdict::compile_error);
+}
+
+TEST_F(Pipeline, KeepsTheStartersDot) {
+  const auto file = std::filesystem::temp_directory_path() / ("roofwalk-pipeline-" + std::to_string(getpid()) + ".db");
+  Store store = *Store::open(file);
+  bench_.store = &store;
+  device_that_multiplies_by(2, 0.3);
+  EXPECT_EQ(run("mini-double").judgement.verdict, Verdict::fail);
+  device_that_multiplies_by(2, 0.6);  // the starter is not measured again
+  EXPECT_DOUBLE_EQ(run("mini-double").moved->up, 2);
+  EXPECT_EQ(devices_, 4 + 3);
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + suffix);
+}
+
+}  // namespace
+}  // namespace roofwalk

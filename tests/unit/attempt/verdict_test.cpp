@@ -1,0 +1,167 @@
+#include "grader/attempt/verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/attempts.h"
+
+namespace roofwalk {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::measured_evidence;
+using testing::up_goal;
+
+TEST(Judge, PassesWhatMeetsEveryPassThreshold) {
+  const Judgement j = judge(measured_evidence());
+  EXPECT_EQ(j.verdict, Verdict::pass);
+  EXPECT_EQ(j.grade, Grade::pass);
+  EXPECT_TRUE(j.reasons.empty());
+  ASSERT_EQ(j.goals.size(), 1u);
+  EXPECT_EQ(j.goals[0].wanted_for, Grade::ace);  // the next grade is what is wanted
+  EXPECT_EQ(j.goals[0].wanted, 0.92);
+  EXPECT_FALSE(j.goals[0].met);
+  EXPECT_NEAR(*j.goals[0].reached, 0.8192, 1e-9);
+}
+
+TEST(Judge, AcesWhatMeetsEveryAceThreshold) {
+  Evidence evidence = measured_evidence();
+  evidence.goals = {up_goal(0.5, 0.8)};
+  const Judgement j = judge(evidence);
+  EXPECT_EQ(j.verdict, Verdict::pass);
+  EXPECT_EQ(j.grade, Grade::ace);
+  EXPECT_TRUE(j.goals[0].met);
+}
+
+TEST(Judge, FailsWhatMissesOneGoalAndSaysByHowMuch) {
+  Evidence evidence = measured_evidence();
+  evidence.goals = {up_goal(0.5, 0.8), {Goal::Axis::right, "l1", Goal::What::ai_over_starter, 4.0, 6.0}};
+  const Judgement j = judge(evidence);
+  EXPECT_EQ(j.verdict, Verdict::fail);
+  EXPECT_EQ(j.grade, Grade::none);
+  EXPECT_THAT(j.reasons, ElementsAre("right: x2 the starter's AI at L1, a pass wants x4"));
+  EXPECT_TRUE(j.goals[0].met);
+  EXPECT_FALSE(j.goals[1].met);
+}
+
+TEST(Judge, AThresholdIsMetByReachingItExactly) {
+  Evidence evidence = measured_evidence();
+  evidence.goals = {{Goal::Axis::right, "dram", Goal::What::share_of_algorithmic_ai, 1.0, std::nullopt}};
+  EXPECT_EQ(judge(evidence).verdict, Verdict::pass);
+}
+
+TEST(Judge, AGoalForAnAceAloneDoesNotBlockAPass) {
+  Evidence evidence = measured_evidence();
+  evidence.goals = {up_goal(0.5, 0.8), {Goal::Axis::right, "l1", Goal::What::ai_over_starter, std::nullopt, 4.0}};
+  EXPECT_EQ(judge(evidence).grade, Grade::pass);
+  evidence.goals[1].ace = 2.0;
+  EXPECT_EQ(judge(evidence).grade, Grade::ace);
+}
+
+TEST(Judge, AGoalForAPassAloneStillCountsForAnAce) {
+  Evidence evidence = measured_evidence();
+  evidence.goals = {up_goal(0.5, 0.8), {Goal::Axis::up, "dram", Goal::What::flops_over_starter, 9.0, std::nullopt}};
+  EXPECT_EQ(judge(evidence).verdict, Verdict::fail);  // x8.74
+  evidence.goals[1].pass = 8.0;
+  EXPECT_EQ(judge(evidence).grade, Grade::ace);
+}
+
+TEST(Judge, CorrectnessComesBeforeTheDot) {
+  Evidence evidence = measured_evidence();
+  evidence.outcome->correctness.correct = false;
+  evidence.outcome->correctness.reason = "c[3] is 2, not 1";
+  evidence.outcome->file = "my/x.cu";
+  evidence.outcome->line = 7;
+  const Judgement j = judge(evidence);
+  EXPECT_EQ(j.verdict, Verdict::incorrect);
+  EXPECT_EQ(j.grade, Grade::none);
+  EXPECT_THAT(j.reasons, ElementsAre("my/x.cu:7: c[3] is 2, not 1 (n=1048576, seed 1)"));
+}
+
+TEST(Judge, NamesHalfPrecision) {
+  Evidence evidence = measured_evidence();
+  evidence.outcome->correctness.correct = false;
+  evidence.outcome->correctness.reason = "c[3] is 2, not 1";
+  evidence.outcome->correctness.looks_like_half = true;
+  EXPECT_THAT(judge(evidence).reasons[0], HasSubstr("half precision"));
+}
+
+TEST(Judge, EachWayToStopEarlyHasItsVerdict) {
+  Evidence compile;
+  compile.compile_error = Error{"expected a `;`", "my/x.cu", 3};
+  EXPECT_EQ(judge(compile).verdict, Verdict::compile_error);
+  EXPECT_THAT(judge(compile).reasons, ElementsAre("my/x.cu:3: expected a `;`"));
+  Evidence refused;
+  refused.refusal = Error{"solve reads data", "my/x.cu", 9};
+  EXPECT_EQ(judge(refused).verdict, Verdict::refused);
+  Evidence fault;
+  fault.fault = Fault{};
+  fault.fault->file = "my/x.cu";
+  fault.fault->line = 12;
+  fault.fault->message = "out of bounds: c[33]";
+  fault.fault_case = "n=33, seed 1";
+  EXPECT_EQ(judge(fault).verdict, Verdict::fault);
+  EXPECT_THAT(judge(fault).reasons, ElementsAre("my/x.cu:12: out of bounds: c[33] (n=33, seed 1)"));
+}
+
+TEST(Judge, DoesNotGradeTheImplausibleEvenWhereGoalsAreMet) {
+  Evidence evidence = measured_evidence();
+  evidence.implausible = {"above the roof"};
+  const Judgement j = judge(evidence);
+  EXPECT_EQ(j.verdict, Verdict::not_graded);
+  EXPECT_EQ(j.grade, Grade::none);
+  EXPECT_THAT(j.reasons, ElementsAre("above the roof"));
+}
+
+TEST(Judge, DoesNotGradeWhatADeviceCannotCount) {
+  Evidence evidence = measured_evidence();
+  RunRecord record = testing::vector_add_record();
+  record.counters = {};
+  evidence.measurement = measure(record, testing::vector_add_work(), roofs_of(testing::test_machine()));
+  const Judgement j = judge(evidence);
+  EXPECT_EQ(j.verdict, Verdict::not_graded);
+  EXPECT_THAT(j.reasons, ElementsAre("this device cannot count what the goal `up` is about (of the DRAM roof)"));
+}
+
+TEST(Judge, NoiseIsNeverAFail) {
+  Evidence evidence = measured_evidence();
+  evidence.goals = {up_goal(0.9, 0.95)};
+  evidence.noise = "another process used the GPU";
+  EXPECT_EQ(judge(evidence).verdict, Verdict::too_noisy);
+  // Bytes have no noise: a goal about them that is missed stays missed.
+  evidence.goals.push_back({.axis = Goal::Axis::right,
+                            .level = "dram",
+                            .what = Goal::What::share_of_algorithmic_ai,
+                            .pass = 2,
+                            .ace = std::nullopt});
+  EXPECT_EQ(judge(evidence).verdict, Verdict::fail);
+  ASSERT_EQ(judge(evidence).reasons.size(), 1u);
+  EXPECT_THAT(judge(evidence).reasons[0], ::testing::HasSubstr("algorithm's AI"));
+}
+
+TEST(Judge, WhatPairsDecidedStandsAboveTheFigure) {
+  Evidence evidence = measured_evidence();
+  evidence.goals = {up_goal(0.01, 0.02)};  // the figure alone meets both
+  ASSERT_EQ(judge(evidence).grade, Grade::ace);
+  evidence.decided[{0, Grade::ace}] = false;
+  EXPECT_EQ(judge(evidence).grade, Grade::pass);
+  EXPECT_FALSE(judge(evidence).goals.at(0).met);
+  evidence.decided[{0, Grade::pass}] = false;
+  EXPECT_EQ(judge(evidence).verdict, Verdict::fail);
+
+  evidence.goals = {up_goal(5, 6)};  // and here neither
+  evidence.decided = {{{0, Grade::pass}, true}, {{0, Grade::ace}, false}};
+  EXPECT_EQ(judge(evidence).verdict, Verdict::pass);
+  EXPECT_EQ(judge(evidence).grade, Grade::pass);
+}
+
+TEST(Judge, WithoutEvidenceGradesNothing) { EXPECT_EQ(judge({}).verdict, Verdict::not_graded); }
+
+TEST(Grades, HaveNamesThatCanBeReadBack) {
+  for (const Grade grade : {Grade::none, Grade::pass, Grade::ace}) EXPECT_EQ(grade_from_name(grade_name(grade)), grade);
+  EXPECT_EQ(grade_from_name("best"), Grade::none);
+}
+
+}  // namespace
+}  // namespace roofwalk

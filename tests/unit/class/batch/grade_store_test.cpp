@@ -1,0 +1,290 @@
+// Grades are added, never changed, never lost; damage costs what is damaged.
+#include "grader/class/batch/grade_store.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/store/sqlite.h"
+#include "grader/class/batch/stored_grade.h"
+#include "grader/course/course.h"
+#include "tests/support/scratch_folder.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::HasSubstr;
+
+StoredGrade grade(int number) {
+  return {.key = fmt::format("key{}", number),
+          .chapter = "vector-add",
+          .source_sha256 = fmt::format("sha{}", number),
+          .result = {{"attempt", {{"verdict", "pass"}, {"text", std::string(2000, 'x')}}}},
+          .plot = "<svg/>",
+          .profile = "page"};
+}
+
+class Grades : public ::testing::Test {
+ protected:
+  GradeStore open() {
+    auto store = GradeStore::open(file_, told_);
+    EXPECT_TRUE(store) << store.error().text();
+    return std::move(*store);
+  }
+  void fill(int count) {
+    GradeStore store = open();
+    for (int i = 0; i < count; ++i) ASSERT_TRUE(store.add(grade(i)));
+  }
+
+  const test::ScratchFolder folder_;
+  const fs::path file_ = folder_.path() / "class" / "grades.db";
+  std::string told_;
+};
+
+TEST_F(Grades, AreThereAfterwards) {
+  fill(3);
+  const GradeStore store = open();
+  const auto grades = *store.grades();
+  ASSERT_EQ(grades.size(), 3u);
+  EXPECT_EQ(grades[1].key, "key1");
+  EXPECT_EQ(grades[1].result, grade(1).result);
+  EXPECT_EQ(store.pages(grades[1].id)->plot, "<svg/>");
+  EXPECT_EQ(store.pages(grades[1].id)->profile, "page");
+  EXPECT_FALSE(store.pages(99));
+  EXPECT_EQ(grades[1].graded_at.size(), std::string("2026-01-01T00:00:00Z").size());
+  EXPECT_EQ(*store.last_round("key1"), 1);
+  EXPECT_EQ(*store.last_round("key9"), 0);
+  EXPECT_TRUE(store.verify());
+  EXPECT_EQ(told_, "");
+}
+
+TEST_F(Grades, ARecordOfTheFirstSchemaIsKeptAndGetsTheNewTables) {
+  fill(2);
+  {
+    Database old(file_, 1000);
+    ASSERT_TRUE(old.run("DROP TABLE left_out; DROP TABLE exported; PRAGMA user_version = 1"));
+  }
+  GradeStore store = open();
+  EXPECT_EQ(store.grades()->size(), 2u);
+  EXPECT_TRUE(store.verify());
+  ASSERT_TRUE(store.add(Handed{{}, {}, {{"c/bob", "holds notes.txt", "bob"}}}));
+  EXPECT_EQ(store.left_out()->size(), 1u);
+  EXPECT_EQ(told_, "");
+}
+
+TEST_F(Grades, LinesOfTheSecondSchemaAreKept) {
+  fill(1);
+  {
+    Database old(file_, 1000);
+    ASSERT_TRUE(
+        old.run("DROP TABLE left_out; CREATE TABLE left_out (label TEXT NOT NULL, reason TEXT NOT NULL, student "
+                "TEXT NOT NULL, UNIQUE (label, reason, student)) STRICT; INSERT INTO left_out VALUES ('c/bob', "
+                "'holds notes.txt', 'bob'); PRAGMA user_version = 2"));
+  }
+  GradeStore store = open();
+  ASSERT_EQ(store.left_out()->size(), 1u);
+  EXPECT_EQ(store.left_out()->front().student, "bob");
+  EXPECT_FALSE(Database(file_, 1000).run("DELETE FROM left_out"));
+  EXPECT_EQ(told_, "");
+}
+
+// Two folders of one hand-in may hold files of one name: the one that was graded is not the other.
+TEST_F(Grades, WhatCouldNotBeReadIsKeptBesideAFileOfItsName) {
+  GradeStore store = open();
+  const Submission graded{{"bob", "", {}}, "vector-add", "c/bob/old/vector-add.cu", "sha", 9};
+  ASSERT_TRUE(store.add(Handed{{graded},
+                               {},
+                               {{"c/bob/final/vector-add.cu", "is too large", "bob", 9},
+                                {"c/bob/old/vector-add.cu", "cannot be read", "bob", 9}}}));
+  const auto left_out = *store.left_out();
+  ASSERT_EQ(left_out.size(), 1u);
+  EXPECT_EQ(left_out[0].label, "c/bob/final/vector-add.cu");
+}
+
+// Other files beside it may have made its mark count for nothing.
+TEST_F(Grades, AMarkMayComeLater) {
+  const auto hand_in = [&](LateMark mark) {
+    const Submission one{{"bob", "7", mark}, "vector-add", "c/bob_LATE_7_8_w.cu", "sha", 9};
+    EXPECT_TRUE(open().add(Handed{{one}, {}, {}}));
+  };
+  hand_in(LateMark::none);
+  {
+    // As schema 3 has it.
+    Database old(file_, 1000);
+    ASSERT_TRUE(old.run(
+        "DROP TRIGGER submissions_are_kept; DROP TRIGGER submissions_stay; ALTER TABLE submissions RENAME TO "
+        "s4; CREATE TABLE submissions (student TEXT NOT NULL, lms_id TEXT NOT NULL, late_mark INTEGER NOT NULL, "
+        "chapter TEXT NOT NULL, label TEXT NOT NULL, source_sha256 TEXT NOT NULL, submitted_at_s INTEGER NOT "
+        "NULL, UNIQUE (student, chapter, source_sha256, submitted_at_s, label)) STRICT; INSERT INTO submissions "
+        "SELECT * FROM s4; DROP TABLE s4; PRAGMA user_version = 3"));
+  }
+  hand_in(LateMark::late);
+  hand_in(LateMark::late);
+  ASSERT_EQ(open().submissions()->size(), 2u);
+  EXPECT_EQ(open().submissions()->back().owner.mark, LateMark::late);
+  EXPECT_FALSE(Database(file_, 1000).run("DELETE FROM submissions"));
+}
+
+TEST_F(Grades, ALaterFileOfThatNameThatCouldNotBeReadIsKept) {
+  GradeStore store = open();
+  const auto hand_in = [&](std::int64_t at) {
+    return store.add(Handed{{{{"bob", "", {}}, "vector-add", "bob/w.zip/w.cu", "sha", at}}, {{"bob", "", {}}}, {}});
+  };
+  const auto fail = [&](std::int64_t at) {
+    return store.add(Handed{{}, {}, {{"again/bob/w.cu", "cannot be read", "bob", at}}});
+  };
+  ASSERT_TRUE(hand_in(200) && fail(100));
+  EXPECT_TRUE(store.left_out()->empty());
+  ASSERT_TRUE(fail(300));
+  ASSERT_EQ(store.left_out()->size(), 1u);
+  EXPECT_EQ(store.left_out()->front().handed_in_at_s, 300);
+  ASSERT_TRUE(hand_in(400));
+  EXPECT_TRUE(store.left_out()->empty());
+}
+
+// A platform's zip is as old as its download.
+TEST_F(Grades, WhatIsLeftOutAgainIsOneLine) {
+  GradeStore store = open();
+  for (const std::int64_t at : {300, 100})
+    ASSERT_TRUE(store.add(Handed{{}, {}, {{"c/bob/w.cu", "its name tells no chapter", "bob", at}}}));
+  ASSERT_EQ(store.left_out()->size(), 1u);
+  EXPECT_EQ(store.left_out()->front().handed_in_at_s, 300);
+}
+
+TEST_F(Grades, StudentsStandInTheOrderInWhichTheyCame) {
+  GradeStore store = open();
+  ASSERT_TRUE(store.add(Handed{{}, {{"Jane Roe (7)", "7", {}}}, {}}));
+  ASSERT_TRUE(store.add(Handed{{}, {{"Jane Doe (7)", "7", {}}, {"Jane Roe (7)", "7", {}}}, {}}));
+  ASSERT_EQ(store.students()->size(), 2u);
+  EXPECT_EQ(store.students()->front().student, "Jane Roe (7)");
+}
+
+TEST_F(Grades, WhatWasLeftOutIsKeptUntilItIsHandedIn) {
+  GradeStore store = open();
+  const LeftOut out{"c/bob/odd.cu", "its name tells no chapter", "bob"};
+  ASSERT_TRUE(store.add(Handed{{}, {{"bob", "", {}}}, {out}}));
+  ASSERT_TRUE(store.add(Handed{{}, {}, {out}}));
+  ASSERT_EQ(store.left_out()->size(), 1u);
+  EXPECT_EQ(store.left_out()->front().student, "bob");
+  ASSERT_TRUE(store.add(Handed{{{{"ann", "", {}}, "vector-add", "c/ann/odd.cu", "sha", 1}}, {}, {}}));
+  EXPECT_EQ(store.left_out()->size(), 1u);
+  ASSERT_TRUE(store.add(Handed{{{{"bob", "", {}}, "vector-add", "bob/odd.cu", "sha", 1}}, {}, {}}));
+  EXPECT_TRUE(store.left_out()->empty());
+}
+
+TEST_F(Grades, TheLastExportOfAColumnIsKnown) {
+  GradeStore store = open();
+  ASSERT_TRUE(store.add_exported("Roofwalk (1)", {{"17", "5"}, {"18", "6"}}));
+  ASSERT_TRUE(store.add_exported("Roofwalk (1)", {{"17", "7"}}));
+  ASSERT_TRUE(store.add_exported("Other", {{"17", "1"}}));
+  EXPECT_EQ(*store.exported("Roofwalk (1)"), (std::map<std::string, std::string>{{"17", "7"}, {"18", "6"}}));
+  EXPECT_TRUE(store.exported("none")->empty());
+}
+
+TEST_F(Grades, AreNobodyElsesToRead) {
+  open();
+  EXPECT_EQ(fs::status(file_.parent_path()).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(Grades, OfOneKeyAndRoundStayAsTheyWere) {
+  fill(1);
+  GradeStore store = open();
+  StoredGrade other = grade(0);
+  other.plot = "another";
+  ASSERT_TRUE(store.add(other));
+  EXPECT_EQ((*store.grades()).size(), 1u);
+  EXPECT_EQ(store.pages((*store.grades())[0].id)->plot, "<svg/>");
+  other.round = 2;
+  ASSERT_TRUE(store.add(other));
+  EXPECT_EQ((*store.grades()).size(), 2u);
+  EXPECT_EQ(*store.last_round("key0"), 2);
+}
+
+TEST_F(Grades, CannotBeChangedOrDeletedByAnyStatement) {
+  fill(2);
+  { ASSERT_TRUE(open().add(StoredFault{"key", "reason", "", 1})); }
+  ASSERT_TRUE(open().salt());
+  ASSERT_TRUE(open().add(Handed{{{{"a", "", {}}, "vector-add", "a", "sha", 1}}, {{"a", "", {}}}, {}}));
+  Database database(file_, 0);
+  ASSERT_TRUE(database.run("PRAGMA recursive_triggers = ON"));
+  for (const char* sql :
+       {"UPDATE grades SET result = '{}'", "DELETE FROM grades", "DELETE FROM faults", "UPDATE students SET lms_id = 1",
+        "DELETE FROM submissions", "UPDATE settings SET value = 1",
+        "INSERT OR REPLACE INTO grades SELECT * FROM grades", "UPDATE submissions SET submitted_at_s = 0"}) {
+    EXPECT_FALSE(database.run(sql)) << sql;
+  }
+  EXPECT_TRUE(open().verify());
+}
+
+TEST_F(Grades, ThatSomebodyForgedAreFound) {
+  fill(3);
+  {
+    Database database(file_, 0);
+    ASSERT_TRUE(database.run("DROP TRIGGER grades_stay"));
+    ASSERT_TRUE(database.run("UPDATE grades SET result = replace(result, 'pass', 'fail') WHERE id = 2"));
+  }
+  EXPECT_THAT(open().verify().error().text(), HasSubstr("row 2 of the grades is not what was written"));
+  {
+    Database database(file_, 0);
+    ASSERT_TRUE(database.run("DROP TRIGGER grades_are_kept"));
+    ASSERT_TRUE(database.run("DELETE FROM grades WHERE id = 2"));
+  }
+  EXPECT_THAT(open().verify().error().text(), HasSubstr("row 3 of the grades"));
+}
+
+TEST_F(Grades, ThatAreDamagedAreKeptAndWholeRowsSaved) {
+  fill(40);
+  {
+    ASSERT_TRUE(open().add(
+        Handed{{{{"ann", "7", LateMark::late}, "vector-add", "ann.cu", "sha", 12}}, {{"ann", "7", {}}}, {}}));
+  }
+  const std::string salt = *open().salt();
+  std::string bytes = file_text(file_);
+  ASSERT_GT(bytes.size(), 100'000u);
+  for (std::size_t at = 90'000; at < 94'096; ++at) bytes[at] = '\x5a';  // a page somewhere in the middle
+  folder_.write("class/grades.db", bytes);
+  const GradeStore store = open();
+  EXPECT_THAT(told_, HasSubstr("grades.db was damaged and is kept as grades.db.damaged-1"));
+  EXPECT_TRUE(fs::exists(file_.string() + ".damaged-1"));
+  const auto grades = *store.grades();
+  EXPECT_GT(grades.size(), 20u);
+  EXPECT_LT(grades.size(), 40u);
+  for (const StoredGrade& one : grades) EXPECT_EQ(one.result.at("attempt").at("text"), std::string(2000, 'x'));
+  EXPECT_TRUE(store.verify());
+  EXPECT_EQ((*store.submissions()).size(), 1u);
+  EXPECT_EQ(*open().salt(), salt);
+}
+
+TEST_F(Grades, WhateverAFileHoldsOpeningItNeverCrashes) {
+  fill(3);
+  const std::string whole = file_text(file_);
+  for (const std::string& bytes : {std::string(), std::string("no database"), whole.substr(0, 100),
+                                   whole.substr(0, whole.size() / 2), std::string(8192, '\0')}) {
+    fs::remove_all(folder_.path() / "class");
+    folder_.write("class/grades.db", bytes);
+    auto store = GradeStore::open(file_, told_);
+    ASSERT_TRUE(store) << store.error().text();
+    EXPECT_TRUE(store->add(grade(1)));
+  }
+}
+
+TEST_F(Grades, OfAnotherProgramOrANewerOneAreLeftAlone) {
+  fs::create_directories(file_.parent_path());
+  { ASSERT_TRUE(Database(file_, 0).run("CREATE TABLE theirs (x)")); }
+  EXPECT_THAT(GradeStore::open(file_, told_).error().text(), HasSubstr("a database of some other program"));
+  fs::remove(file_);
+  fill(1);
+  { ASSERT_TRUE(Database(file_, 0).run("PRAGMA user_version = 99")); }
+  EXPECT_THAT(GradeStore::open(file_, told_).error().text(), HasSubstr("written by a newer roofwalk (schema 99)"));
+}
+
+TEST_F(Grades, TheSaltIsMadeOnce) {
+  const std::string salt = *open().salt();
+  EXPECT_EQ(salt.size(), 32u);
+  EXPECT_EQ(*open().salt(), salt);
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,157 @@
+// Zips of a class as Canvas names their files, drawn by chance: honest learners, and attackers who call their files,
+// and the groups in which they hand in, as Canvas would call somebody else's. No file becomes another's, and no late
+// file is on time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "grader/class/hand_ins/lms_names.h"
+
+namespace roofwalk {
+namespace {
+
+using testing::Each;
+using testing::Not;
+
+constexpr int kZips = 3'000;
+
+struct Learner {
+  std::string name, id;
+  bool is_late = false;
+};
+
+struct HandedIn {
+  std::string file;
+  Learner by;
+  bool is_honest = true;
+};
+
+class Zip {
+ public:
+  explicit Zip(unsigned seed) : random_(seed), is_quiz_(one_of(4) == 0), id_digits_(4 + one_of(4)) {
+    const std::vector<std::string> names = {"doejane", "smithbob", "liwei",  "annax", "poeedgar",
+                                            "kimlee",  "ortega",   "ivanov", "silva", "oconnor"};
+    const bool has_late = one_of(2) == 0;
+    const int honest = 1 + one_of(static_cast<int>(names.size()));
+    for (int i = 0; i < honest; ++i) {
+      honest_.push_back({names[static_cast<std::size_t>(i)], an_id(), has_late && one_of(3) == 0});
+      hand_in(honest_.back(), one_of(4) == 0 ? "hw_1_vector-add.cu" : "vector-add.cu", true);
+    }
+    for (int i = 0; i <= one_of(3); ++i) {
+      const Learner attacker{attackers_name(), an_id(), has_late && one_of(2) == 0};
+      for (int j = 0; j <= one_of(3); ++j) hand_in(attacker, attackers_file(), false);
+    }
+  }
+
+  const std::vector<HandedIn>& handed_in() const { return handed_in_; }
+  std::vector<std::string> files() const {
+    std::vector<std::string> out;
+    for (const HandedIn& each : handed_in_) out.push_back(each.file);
+    return out;
+  }
+  std::vector<std::string> honest_students() const {
+    std::vector<std::string> out;
+    for (const Learner& each : honest_) out.push_back(owner_with_id(each.name, each.id).student);
+    return out;
+  }
+  bool is_quiz() const { return is_quiz_; }
+
+ private:
+  int one_of(int count) { return static_cast<int>(random_() % static_cast<unsigned>(count)); }
+  std::string number(int digits) {
+    std::string out(1, static_cast<char>('1' + one_of(9)));
+    while (out.size() < static_cast<std::size_t>(digits)) out += static_cast<char>('0' + one_of(10));
+    return out;
+  }
+  // Nearly all accounts of a class are about as old; a few are far older, or newer.
+  std::string an_id() {
+    const int digits = one_of(8) == 0 ? 3 + one_of(6) : id_digits_;
+    std::string id = number(digits);
+    while (!ids_.insert(id).second) id = number(digits);
+    return id;
+  }
+  std::string file_number() { return number(id_digits_ + 1); }
+  const Learner& victim() { return honest_[static_cast<std::size_t>(one_of(static_cast<int>(honest_.size())))]; }
+
+  void hand_in(const Learner& by, const std::string& rest, bool is_honest) {
+    const std::string mark = by.is_late && !is_quiz_ ? "_LATE" : "";
+    const std::string person = is_quiz_ ? by.name + by.id + "_question_31" : by.name + mark + "_" + by.id;
+    handed_in_.push_back({person + "_" + file_number() + "_" + rest, by, is_honest});
+  }
+
+  // A group may be called as its members like, in small letters as Canvas writes it.
+  std::string attackers_name() {
+    const Learner& other = victim();
+    switch (is_quiz_ ? 0 : one_of(4)) {
+      case 0:
+        return "eve";
+      case 1:
+        return other.name + "_" + other.id + "_" + file_number();
+      case 2:
+        return other.name + "_" + other.id;
+      default:
+        return other.name + "_late";
+    }
+  }
+
+  std::string attackers_file() {
+    const Learner& other = victim();
+    const std::string last = file_number() + "_vector-add.cu";
+    switch (one_of(7)) {
+      case 0:
+        return "vector-add.cu";
+      case 1:
+        return other.name + "_" + other.id + "_" + last;
+      case 2:
+        return other.id + "_" + last;
+      case 3:
+        return file_number() + "_" + last;
+      case 4:
+        return "LATE_" + other.id + "_" + last;
+      case 5:
+        return other.name + other.id + "_question_31_" + last;
+      default:
+        return number(1 + one_of(9)) + "_" + number(1 + one_of(9)) + "_" + last;
+    }
+  }
+
+  std::mt19937 random_;
+  bool is_quiz_;
+  int id_digits_;
+  std::set<std::string> ids_;
+  std::vector<Learner> honest_;
+  std::vector<HandedIn> handed_in_;
+};
+
+TEST(ClassNames, NoFileBecomesAnothersWhateverLearnersCallTheirs) {
+  for (unsigned seed = 0; seed < kZips; ++seed) {
+    const Zip zip(seed);
+    const ClassNames names(zip.files(), {"vector-add"});
+    const std::vector<std::string> honest = zip.honest_students();
+    for (const HandedIn& each : zip.handed_in()) {
+      const Owner owner = names.owner_of(each.file).owner;
+      SCOPED_TRACE(testing::Message() << "zip " << seed << ", " << each.file << " is " << owner.student << "'s");
+      if (each.is_honest) {
+        EXPECT_EQ(owner.student, owner_with_id(each.by.name, each.by.id).student);
+      } else {
+        EXPECT_THAT(honest, Each(Not(owner.student)));
+      }
+      if (zip.is_quiz()) {
+        EXPECT_EQ(owner.mark, LateMark::none);
+      } else if (each.is_honest) {
+        EXPECT_EQ(owner.lms_id, each.by.id);
+        EXPECT_EQ(owner.mark, each.by.is_late ? LateMark::late : LateMark::on_time);
+      } else if (each.by.is_late) {
+        EXPECT_NE(owner.mark, LateMark::on_time);
+      }
+      if (HasFailure()) return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,215 @@
+// Of which chapters a platform's marks are believed.
+#include "grader/class/hand_ins/late_marks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace roofwalk {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Three chapters, one due after the other.
+class LateMarks : public ::testing::Test {
+ protected:
+  LateMarks() {
+    for (const char* chapter : {"first", "second", "third"}) {
+      ChapterTerms& terms = terms_.chapters.emplace_back();
+      terms.chapter = chapter;
+      terms.deadline_s = 100 * static_cast<std::int64_t>(terms_.chapters.size());
+    }
+  }
+  void hand_in(const std::string& student, const std::string& chapter, LateMark mark = LateMark::on_time,
+               const std::string& id = "") {
+    handed_.submissions.push_back({{student, id, mark}, chapter, "hw.zip/" + student + "_" + chapter, "sha", 999});
+    handed_.marked.push_back({"hw.zip", {student, id, mark}});
+  }
+  // A file whose name tells no chapter.
+  void hand_in_something(const std::string& student) {
+    handed_.marked.push_back({"hw.zip", {student, "", LateMark::on_time}});
+  }
+  // What is left of a student's marks, by chapter.
+  std::vector<LateMark> marks_of(const std::string& student) const {
+    std::vector<LateMark> marks;
+    for (const Submission& s : handed_.submissions) {
+      if (s.owner.student == student) marks.push_back(s.owner.mark);
+    }
+    return marks;
+  }
+
+  // In an earlier download, by default between the first deadline and the second.
+  void handed_in_before(const std::string& student, const std::string& chapter, LateMark mark,
+                        std::int64_t at_s = 150) {
+    before_.push_back({{student, "", mark}, chapter, "hw0.zip/" + student + "_" + chapter, "sha", at_s});
+  }
+
+  CourseTerms terms_;
+  Handed handed_;
+  std::vector<Submission> before_;
+};
+
+TEST_F(LateMarks, OfAnotherAssignmentSayNothing) {
+  for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second");
+  hand_in("eve", "first");
+  hand_in("bob", "third");
+  EXPECT_THAT(
+      drop_foreign_marks(handed_, before_, terms_),
+      ElementsAre(HasSubstr("hw.zip/eve_first is of first: the platform's mark says nothing of its deadline in a "
+                            "zip of second")));
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time, LateMark::none));
+  EXPECT_THAT(marks_of("bob"), ElementsAre(LateMark::on_time, LateMark::on_time));  // before the later deadline, too
+}
+
+// One student's files may have several names where nobody can tell whose they are.
+TEST_F(LateMarks, AreCountedByPeopleWithNumbers) {
+  for (const char* student : {"ada", "bob", "eve"})
+    hand_in(student, "second", LateMark::on_time, std::string("4") + student[0]);
+  for (const char* name : {"eve_1", "eve_2", "eve_3", "eve_4"}) hand_in(name, "first");
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("eve_1"), ElementsAre(LateMark::none));
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time));
+}
+
+TEST_F(LateMarks, LateForOneIsNotLateForTheNext) {
+  for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second", LateMark::late);
+  hand_in("ada", "third", LateMark::late);
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), ElementsAre(HasSubstr("hw.zip/ada_third is of third")));
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::late, LateMark::none));
+}
+
+TEST_F(LateMarks, OfOneAssignmentWithSeveralChaptersAreKept) {
+  for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second");
+  hand_in("ada", "first");
+  hand_in("bob", "first");
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_),
+              ElementsAre(HasSubstr("hw.zip holds first, second, whose deadlines")));
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
+  // Of one deadline, or none, there is nothing to tell, however few handed a chapter in.
+  handed_.submissions.pop_back();
+  terms_.chapters[0].deadline_s = terms_.chapters[1].deadline_s;
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
+  terms_.chapters[0].deadline_s.reset();
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
+}
+
+// "Do one of three", and they are all due on one day.
+TEST_F(LateMarks, AreKeptWhereEachHandedInAnotherChapterOfOneDeadline) {
+  for (ChapterTerms& chapter : terms_.chapters) chapter.deadline_s = 100;
+  int i = 0;
+  for (const char* student : {"ada", "bob", "eve"}) hand_in(student, terms_.chapters[i++].chapter);
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
+  for (const char* student : {"ada", "bob", "eve"}) EXPECT_THAT(marks_of(student), ElementsAre(LateMark::on_time));
+}
+
+TEST_F(LateMarks, AreOfTheDeadlineThatMostHandedInFor) {
+  hand_in("ada", "first");
+  hand_in("bob", "second");
+  for (const char* student : {"eve", "gil"}) hand_in(student, "third");
+  hand_in("roe", "second");
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_),
+              ElementsAre(HasSubstr("holds second, third"), HasSubstr("hw.zip/ada_first is of first")));
+  EXPECT_THAT(marks_of("bob"), ElementsAre(LateMark::on_time));
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time));
+}
+
+// Who hands in all of their files with the second assignment hands in the first one's again.
+TEST_F(LateMarks, OfTheNextAssignmentSayNothingOfTheOneBefore) {
+  for (const char* student : {"ada", "bob", "eve"}) {
+    handed_in_before(student, "first", LateMark::late);
+    hand_in(student, "first");
+    hand_in(student, "second");
+  }
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_),
+              ElementsAre(HasSubstr("hw.zip holds first, second"), HasSubstr("_first and 2 more files are of first")));
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::none, LateMark::on_time));
+}
+
+// What lies in a download came before it.
+TEST_F(LateMarks, LateForOneIsNotLateForTheNextWhileThatIsNotDue) {
+  terms_.chapters[1].deadline_s = 1000;
+  for (const char* student : {"ada", "bob"}) {
+    hand_in(student, "first", LateMark::late);
+    hand_in(student, "second", LateMark::late);
+  }
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::late, LateMark::none));
+}
+
+// The assignment of a chapter without a deadline is another one, too, and so are files whose names tell no chapter.
+TEST_F(LateMarks, OfAChapterWithoutADeadlineSayNothingOfAnother) {
+  terms_.chapters[1].deadline_s.reset();
+  for (const char* student : {"ada", "bob", "roe"}) hand_in(student, "second");
+  hand_in("eve", "first");
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_),
+              ElementsAre(HasSubstr("hw.zip/eve_first is of first: the platform's mark says nothing of its deadline in "
+                                    "a zip of second")));
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none));
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time));
+}
+
+TEST_F(LateMarks, BesideFilesThatTellNoChapterSayNothing) {
+  for (const char* student : {"ada", "bob", "roe", "gil"}) hand_in_something(student);
+  hand_in("eve", "first");
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), ElementsAre(HasSubstr("in a zip of other files")));
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none));
+}
+
+TEST_F(LateMarks, LateForOneIsNotLateForAChapterWithoutADeadline) {
+  terms_.chapters[1].deadline_s.reset();
+  for (const char* student : {"ada", "bob", "roe"}) hand_in(student, "first", LateMark::late);
+  hand_in("ada", "second", LateMark::late);
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::late, LateMark::none));
+}
+
+// Whoever hands in the second chapter with the first assignment, before either is due, says nothing of the second's.
+TEST_F(LateMarks, AnEarlyFileTakesNobodysMark) {
+  for (const char* student : {"ada", "bob", "eve"}) handed_in_before(student, "first", LateMark::on_time);
+  handed_in_before("eve", "second", LateMark::on_time);
+  for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second"), hand_in(student, "third");
+  drop_foreign_marks(handed_, before_, terms_);
+  for (const char* student : {"ada", "bob", "eve"})
+    EXPECT_THAT(marks_of(student), ElementsAre(LateMark::on_time, LateMark::on_time));
+}
+
+// Nor does one file in the first assignment's zip when that is downloaded again after the second's deadline.
+TEST_F(LateMarks, OneFileInAnothersDownloadTakesNobodysMark) {
+  for (const char* student : {"ada", "bob", "eve"}) handed_in_before(student, "first", LateMark::late, 250);
+  handed_in_before("eve", "second", LateMark::on_time, 251);
+  for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second"), hand_in(student, "third");
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
+}
+
+// A download before the deadline is of the same assignment as the one after it.
+TEST_F(LateMarks, ADownloadBeforeTheDeadlineTakesNobodysMark) {
+  for (const char* student : {"ada", "bob"}) handed_in_before(student, "second", LateMark::on_time, 190);
+  for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second"), hand_in(student, "third");
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time, LateMark::on_time));
+}
+
+// Late for the next assignment, a month-old chapter is not late by one day.
+TEST_F(LateMarks, LateForTheNextIsNotLateByADay) {
+  for (const char* student : {"ada", "bob", "eve"}) {
+    handed_in_before(student, "first", LateMark::on_time);
+    hand_in(student, "first", student[0] == 'e' ? LateMark::late : LateMark::on_time);
+    hand_in(student, "second", student[0] == 'e' ? LateMark::late : LateMark::on_time);
+  }
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none, LateMark::late));
+}
+
+// A team's name that ends with a digit can be read in two ways, and then it has no number.
+TEST_F(LateMarks, ANumberAmongManyWithoutCountsNoMoreThanOthers) {
+  for (const char* team : {"team_1", "team_2", "team_3"}) hand_in(team, "first");
+  hand_in("eves", "second", LateMark::on_time, "4830");
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("team_1"), ElementsAre(LateMark::on_time));
+}
+
+}  // namespace
+}  // namespace roofwalk

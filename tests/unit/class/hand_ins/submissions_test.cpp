@@ -1,0 +1,764 @@
+// What is found in folders and zips, and what is left alone.
+#include "grader/class/hand_ins/submissions.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <map>
+
+#include "common/base/hash.h"
+#include "grader/class/hand_ins/archive.h"
+#include "grader/class/hand_ins/hand_in.h"
+#include "grader/class/hand_ins/lms_metadata.h"
+#include "grader/class/terms/course_file.h"
+#include "grader/course/course.h"
+#include "tests/support/collecting.h"
+#include "tests/support/zip_of_many.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Submissions : public test::Collecting {};
+
+TEST_F(Submissions, AFolderAStudent) {
+  folder_.write("c/alice/vector-add.cu", "A");
+  folder_.write("c/alice/deep/er/tiled_gemm (1).cu", "B");
+  folder_.write("c/bob/notes.txt", "hello");
+  fs::create_directories(folder_.path() / "c/carol");
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed), ElementsAre("alice tiled-gemm c/alice/deep/er/tiled_gemm (1).cu",
+                                         "alice vector-add c/alice/vector-add.cu"));
+  ASSERT_EQ(handed.students.size(), 3u);
+  EXPECT_EQ(handed.students[2].student, "carol");
+  EXPECT_EQ(kept_.at(sha256_hex("A")), "A");
+  EXPECT_GT(handed.submissions[0].submitted_at_s, 1'600'000'000);
+}
+
+TEST_F(Submissions, AFileAStudent) {
+  folder_.write("c/alice.cu", "A");
+  folder_.write("c/doejane_LATE_12_34_anything.cu", "B");
+  const Handed one = collect_all(folder_.path() / "c", {{"vector-add"}});
+  EXPECT_THAT(lines(one),
+              ElementsAre("alice vector-add c/alice.cu", "doejane (12) vector-add c/doejane_LATE_12_34_anything.cu"));
+  // Not all are Canvas', so none is taken for it: his number joins nobody, and his file's time counts.
+  EXPECT_EQ(one.submissions[1].owner.mark, LateMark::none);
+  EXPECT_FALSE(is_persons(one.submissions[1].owner.lms_id));
+  EXPECT_THAT(one.told, ElementsAre(HasSubstr("c/alice.cu is not called as Canvas calls files")));
+  // Of several chapters the name has to tell which.
+  const Handed two = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(two), IsEmpty());
+  EXPECT_EQ(two.students.size(), 2u);
+  EXPECT_THAT(left_out(two),
+              ElementsAre("c/alice.cu: its name tells no chapter: vector-add.cu, tiled-gemm.cu", HasSubstr("doejane")));
+}
+
+TEST_F(Submissions, OneStudentsFolderOrFile) {
+  folder_.write("alice/vector-add.cu", "A");
+  EXPECT_THAT(lines(collect_all(folder_.path() / "alice")), ElementsAre("alice vector-add alice/vector-add.cu"));
+  EXPECT_THAT(lines(collect_all(folder_.path() / "alice/vector-add.cu")),
+              ElementsAre("alice vector-add alice/vector-add.cu"));
+}
+
+TEST_F(Submissions, OfAWholeCheckoutOnlyMyCounts) {
+  folder_.write("c/alice/course/my/vector-add.cu", "mine");
+  folder_.write("c/alice/course/my/old/vector-add-1.cu", "old");
+  folder_.write("c/alice/course/chapters/01-vector-add/kernel.cu", "starter");
+  folder_.write("c/alice/course/solutions/vector-add.cu", "solution");
+  EXPECT_THAT(lines(collect_all(folder_.path() / "c")),
+              ElementsAre("alice vector-add c/alice/course/my/vector-add.cu"));
+}
+
+TEST_F(Submissions, AZipOfTheClassAndZipsInIt) {
+  const std::string bobs = zip_of({{"vector-add.cu", "B"}, {"../../../tmp/tiled-gemm.cu", "C"}});
+  folder_.write("class.zip", zip_of({{"Jane Doe_7_assignsubmission_file_/vector-add.cu", "A"},
+                                     {"bob_8_9_work.zip", bobs},
+                                     {"__MACOSX/._vector-add.cu", "x"}}));
+  const Handed handed = collect_all(folder_.path() / "class.zip");
+  EXPECT_THAT(lines(handed),
+              ElementsAre("Jane Doe (7) vector-add class.zip/Jane Doe_7_assignsubmission_file_/vector-add.cu",
+                          "bob (8) tiled-gemm class.zip/bob_8_9_work.zip/tmp/tiled-gemm.cu",
+                          "bob (8) vector-add class.zip/bob_8_9_work.zip/vector-add.cu"));
+  EXPECT_FALSE(fs::exists("/tmp/tiled-gemm.cu"));
+}
+
+TEST_F(Submissions, AZipOfOneStudentKeepsItsFolder) {
+  folder_.write("c/alice.zip", zip_of({{"work/vector-add.cu", "A"}}));
+  EXPECT_THAT(lines(collect_all(folder_.path() / "c")), ElementsAre("alice vector-add c/alice.zip/work/vector-add.cu"));
+  folder_.write("alice.zip", zip_of({{"alice/vector-add.cu", "A"}}));
+  EXPECT_THAT(lines(collect_all(folder_.path() / "alice.zip")),
+              ElementsAre("alice vector-add alice.zip/alice/vector-add.cu"));
+}
+
+TEST_F(Submissions, LinksPipesAndBrokenZipsAreLeftOutWithTheReason) {
+  folder_.write("c/alice/vector-add.cu", "A");
+  fs::create_directories(folder_.path() / "c/bob");
+  fs::create_symlink("/etc/passwd", folder_.path() / "c/bob/vector-add.cu");
+  fs::create_directories(folder_.path() / "c/carol");
+  ASSERT_EQ(::mkfifo((folder_.path() / "c/carol/vector-add.cu").c_str(), 0644), 0);
+  folder_.write("c/dave.zip", "PK\x03\x04 no zip at all");
+  fs::create_directory_symlink("/etc", folder_.path() / "c/eve.zip");
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed), ElementsAre("alice vector-add c/alice/vector-add.cu"));
+  EXPECT_THAT(left_out(handed), ElementsAre("c/bob/vector-add.cu: is a link, and links are not followed",
+                                            "c/carol/vector-add.cu: is no plain file",
+                                            HasSubstr("c/dave.zip: is no zip that can be read"),
+                                            "c/eve.zip: is a link, and links are not followed"));
+  EXPECT_EQ(handed.students.size(), 5u);  // who sent something broken is no stranger
+}
+
+TEST_F(Submissions, WhatGivesNothingIsNamed) {
+  folder_.write("c/alice/kernel_final.cu", "A");
+  folder_.write("c/bob/notes.txt", "hello");
+  folder_.write("c/bob/vector-add.cu.txt", "B");
+  folder_.write("c/carol/tiled-gemm.cu", "C");
+  const Handed all = collect_all(folder_.path() / "c");
+  EXPECT_THAT(left_out(all),
+              ElementsAre("c/alice/kernel_final.cu: its name tells no chapter: vector-add.cu, tiled-gemm.cu",
+                          "c/bob: holds notes.txt, vector-add.cu.txt: no .cu file of a chapter that is graded"));
+  EXPECT_EQ(all.left_out[0].student, "alice");
+  EXPECT_EQ(all.left_out[1].student, "bob");
+  // With --chapter a student's only file is taken for it, but not one that is another chapter's.
+  const Handed one = collect_all(folder_.path() / "c", {{"vector-add"}, {"tiled-gemm"}});
+  EXPECT_THAT(lines(one), ElementsAre("alice vector-add c/alice/kernel_final.cu"));
+  EXPECT_THAT(left_out(one), ElementsAre(HasSubstr("c/bob: holds"),
+                                         "c/carol/tiled-gemm.cu: is of tiled-gemm, which is not graded now"));
+}
+
+TEST_F(Submissions, AKnownStudentsFolderIsTheirs) {
+  folder_.write("c/eve/kernel_final.cu", "A");
+  folder_.write("c/eve/report.txt", "hello");
+  const Wanted wanted = {{"vector-add"}, {"tiled-gemm"}, {"eve"}};
+  EXPECT_THAT(lines(collect_all(folder_.path() / "c/eve", wanted)), ElementsAre("eve vector-add eve/kernel_final.cu"));
+  EXPECT_THAT(lines(collect_all(folder_.path() / "c/eve/kernel_final.cu", wanted)),
+              ElementsAre("eve vector-add eve/kernel_final.cu"));
+  EXPECT_THAT(lines(collect_all(folder_.path() / "c/eve", {{"vector-add"}})),
+              ElementsAre("kernel_final vector-add eve/kernel_final.cu"));
+}
+
+// As Gradescope exports it: Ruby's symbols for keys, folders called by numbers, groups.
+constexpr const char* kGradescope =
+    "---\nsubmission_331:\n  :submitters:\n  - :name: Ada Lovelace\n    :sid: '77'\n    :email: ada@example.edu\n"
+    "  :created_at: 2026-10-01 23:59:01.906498000 +02:00\n  :score: 0.0\n"
+    "  :results: !ruby/hash:ActiveSupport::HashWithIndifferentAccess\n    tests: []\n"
+    "submission_332:\n  :submitters:\n  - :name: Bob\n    :email: bob@example.edu\n  - :name: Cy\n    :sid: '79'\n"
+    "  :created_at: 2026-10-01 10:00:00.5 Z\n";
+
+TEST_F(Submissions, GradescopesMetadataTellsWhoAndWhen) {
+  for (const bool zipped : {false, true}) {
+    const std::vector<ArchiveFile> files = {
+        {"assignment_1_export/submission_metadata.yml", kGradescope},
+        {"assignment_1_export/submission_331/vector-add.cu", "A"},
+        {"assignment_1_export/submission_332/vector-add.cu", "B"},
+        {"assignment_1_export/submission_333/vector-add.cu", "C"},
+        {"assignment_1_export/submission_333/submission_metadata.yml", kGradescope}};
+    if (zipped) folder_.write("export.zip", zip_of(files));
+    for (const ArchiveFile& file : files) folder_.write(file.name, file.bytes);
+    const Handed handed = collect_all(folder_.path() / (zipped ? "export.zip" : "assignment_1_export"));
+    const std::string at = zipped ? "export.zip" : "assignment_1_export";
+    EXPECT_THAT(lines(handed),
+                ElementsAre("Ada Lovelace (ada@example.edu) vector-add " + at + "/submission_331/vector-add.cu",
+                            "Bob (bob@example.edu) vector-add " + at + "/submission_332/vector-add.cu",
+                            "Cy (79) vector-add " + at + "/submission_332/vector-add.cu",
+                            "submission_333 vector-add " + at + "/submission_333/vector-add.cu"));
+    EXPECT_EQ(handed.submissions[0].submitted_at_s, 1790891941);
+    EXPECT_EQ(handed.submissions[1].submitted_at_s, 1790848800);
+    EXPECT_EQ(handed.students[0].lms_id, "ada@example.edu");
+    EXPECT_THAT(left_out(handed), IsEmpty());
+  }
+}
+
+TEST_F(Submissions, AnAutogradersMetadataTellsWhoAndWhen) {
+  folder_.write("class/submission/kernel.cu", "A");
+  folder_.write("class/submission_metadata.json",
+                R"({"id": 1, "created_at": "2018-07-01T14:22:32.365935-07:00",
+                    "users": [{"email": "a@b.c", "id": 9, "name": "Ada"}, {"email": "d@e.f", "id": 8, "name": "Bob"}]})");
+  const Handed handed = collect_all(folder_.path() / "class", {{"vector-add"}});
+  EXPECT_THAT(lines(handed), ElementsAre("Ada, Bob (a@b.c) vector-add class/submission/kernel.cu"));
+  EXPECT_EQ(handed.submissions[0].submitted_at_s, 1530480152);
+}
+
+// Else each would be graded under the folder's name, and as old as a student likes.
+TEST_F(Submissions, MetadataThatCannotBeReadRefusesTheClass) {
+  const auto expect_refused = [&](const fs::path& path, const std::string& why) {
+    const auto handed = try_all({path});
+    ASSERT_FALSE(handed) << why;
+    EXPECT_THAT(handed.error().text(), HasSubstr(path.filename().string() + "/submission_metadata.y"));
+    EXPECT_THAT(handed.error().text(), HasSubstr(why));
+    EXPECT_THAT(handed.error().text(), HasSubstr("so nobody's name or time can be read from it (export the class"));
+  };
+  const std::string broken = "a: [1, 2\nb: {";
+  folder_.write("c/submission_1/vector-add.cu", "A");
+  const fs::path metadata = folder_.write("c/submission_metadata.yml", broken);
+  expect_refused(folder_.path() / "c", ": is not YAML");
+  folder_.write("c/submission_metadata.yml", "- a");
+  expect_refused(folder_.path() / "c", ": holds no list of submissions");
+  fs::resize_file(metadata, kMostExportBytes + 1);
+  expect_refused(folder_.path() / "c", ": is larger than 268435456 bytes");
+  const std::vector<ArchiveFile> export_of_two = {{"assignment_1_export/submission_metadata.yml", broken},
+                                                  {"assignment_1_export/submission_1/vector-add.cu", "A"},
+                                                  {"assignment_1_export/submission_2/vector-add.cu", "A"}};
+  expect_refused(folder_.write("c.zip", zip_of(export_of_two)), ": is not YAML");
+  const auto name = [](std::size_t i) { return i < 2 ? "submission_metadata.yml" : "submission_1/vector-add.cu"; };
+  expect_refused(folder_.write("d.zip", test::zip_of_many(3, name, "submission_1: {}")), ": is there more than once");
+}
+
+// What stands in a hand-in refuses nobody.
+TEST_F(Submissions, AStudentsOwnMetadataIsNotRead) {
+  const std::string broken = "a: [1, 2\nb: {";
+  const std::string own = zip_of({{"submission_metadata.yml", broken}, {"vector-add.cu", "A"}});
+  for (const char* folder : {"eve/", "eve/assignment_1_export/", "submission_1/"}) {
+    folder_.write(std::string("assignment_1_export/") + folder + "submission_metadata.yml", broken);
+    folder_.write(std::string("assignment_1_export/") + folder + "vector-add.cu", folder);
+  }
+  folder_.write("assignment_1_export/fay.zip", own);
+  folder_.write("assignment_1_export/submission_metadata.yml", kGradescope);
+  EXPECT_THAT(
+      students(collect_all(folder_.path() / "assignment_1_export")),
+      ElementsAre("Ada Lovelace (ada@example.edu)", "Bob (bob@example.edu)", "Cy (79)", "eve", "fay", "submission_1"));
+  EXPECT_THAT(students(collect_all(folder_.write("fay.zip", own))), ElementsAre("fay"));
+  folder_.write("gil/submission_metadata.yml", broken);
+  folder_.write("gil/vector-add.cu", "A");
+  EXPECT_THAT(students(collect_all(folder_.path() / "gil")), ElementsAre("gil"));
+}
+
+// Where each student names what is handed in, one may call it so.
+TEST_F(Submissions, MetadataBesideHandInsIsSomebodys) {
+  const std::string forged = "ada:\n  :submitters:\n  - :name: Eve\n  :created_at: 2020-01-01 00:00:00 Z\n";
+  const auto expect_unread = [&](const fs::path& path) {
+    const Handed handed = collect_all(path);
+    EXPECT_THAT(students(handed), ElementsAre("ada", "submission_1")) << path;
+    for (const Submission& s : handed.submissions) EXPECT_GT(s.submitted_at_s, test::kLongBefore);
+    EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("/submission_metadata.yml: is not read, since a student may")));
+  };
+  for (const std::string& text : {forged, std::string(kGradescope), std::string("a: [")}) {
+    for (const char* of_ada : {"ada/vector-add.cu", "ada_vector-add.cu"}) {
+      const std::vector<ArchiveFile> files = {{of_ada, "A", false, test::kHandedIn},
+                                              {"submission_1/vector-add.cu", "E", false, test::kHandedIn},
+                                              {"submission_metadata.yml", text}};
+      fs::remove_all(folder_.path() / "c");
+      for (const ArchiveFile& file : files) folder_.write("c/" + file.name, file.bytes);
+      expect_unread(folder_.path() / "c");
+      expect_unread(folder_.write("c.zip", zip_of(files)));
+    }
+  }
+}
+
+TEST_F(Submissions, AContainersMetadataBesideHandInsIsSomebodys) {
+  folder_.write("c/ada_vector-add.cu", "A");
+  folder_.write("c/submission/vector-add.cu", "E");
+  folder_.write("c/submission_metadata.json",
+                R"({"created_at": "2020-01-01T00:00:00Z", "users": [{"email": "ada@x.edu", "name": "Ada"}]})");
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(students(handed), ElementsAre("ada", "submission"));
+  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("c/submission_metadata.json: is not read, since a student may")));
+}
+
+TEST(Moments, AreReadAsPlatformsWriteThem) {
+  EXPECT_EQ(moment_of("1970-01-02 00:00:00 UTC"), 86400);
+  EXPECT_EQ(moment_of("1970-01-02T00:00:00.123-01:30"), 86400 + 5400);
+  for (const char* text : {"", "yesterday", "2026-02-30 00:00:00 Z", "2026-10-01 10:00:00", "2026-10-01"})
+    EXPECT_EQ(moment_of(text), std::nullopt) << text;
+}
+
+TEST_F(Submissions, WhatIsNotThereIsAnError) {
+  const auto handed =
+      collect({folder_.path() / "nothing"}, {{"vector-add"}}, [](const auto&, const auto&) -> Status { return kOk; });
+  ASSERT_FALSE(handed);
+  EXPECT_THAT(handed.error().text(), HasSubstr("there is nothing to grade"));
+}
+
+TEST_F(Submissions, AFileThatCannotBeKeptIsHandedInAllTheSame) {
+  fs::create_directories(folder_.path() / "c/bob");
+  folder_.write("c/alice/vector-add.cu", "A");
+  const auto handed = collect({folder_.path() / "c"}, {{"vector-add"}},
+                              [](const auto&, const auto&) -> Status { return Error{"the disk is full"}; });
+  ASSERT_TRUE(handed);
+  EXPECT_EQ(handed->submissions.size(), 1u);
+  EXPECT_THAT(left_out(*handed), ElementsAre("c/alice/vector-add.cu: its copy cannot be kept: the disk is full"));
+}
+
+TEST_F(Submissions, AFileOfNobodysIsLeftOut) {
+  folder_.write("c.zip", zip_of({{"vector-add.cu", "nobody's"},
+                                 {"../tiled-gemm.cu", "nobody's"},
+                                 {"ada/../../vector-add.cu", "nobody's"},
+                                 {"vector-add.zip", zip_of({{"vector-add.cu", "nobody's"}})},
+                                 {"vector-add/ada.cu", "nobody's"},
+                                 {"ada/vector-add.cu", "A"},
+                                 {"bob/vector-add.cu", "B"}}));
+  const Handed handed = collect_all(folder_.path() / "c.zip");
+  EXPECT_THAT(lines(handed),
+              ElementsAre("ada vector-add c.zip/ada/vector-add.cu", "bob vector-add c.zip/bob/vector-add.cu"));
+  constexpr const char* kBeside =
+      ": lies beside the students' hand-ins, so nobody can say whose it is: put it into a folder called as its student";
+  constexpr const char* kUp = ": leads out of its folder (`..`), so nobody can say whose it is";
+  EXPECT_THAT(
+      left_out(handed),
+      ElementsAre(std::string("c.zip/../tiled-gemm.cu") + kUp, std::string("c.zip/ada/../../vector-add.cu") + kUp,
+                  std::string("c.zip/vector-add.cu") + kBeside, std::string("c.zip/vector-add.zip") + kBeside,
+                  "c.zip/vector-add: is called as a chapter is, and tells no student"));
+}
+
+// With one chapter, a file a student may have any name, and a stray file makes it nobody's class.
+TEST_F(Submissions, AFileOfNobodysLeavesOneChaptersFilesAlone) {
+  folder_.write("c/ada.cu", "A");
+  folder_.write("c/bob.cu", "B");
+  folder_.write("c/vector-add.cu", "nobody's");
+  const Handed handed = collect_all(folder_.path() / "c", {{"vector-add"}, {"tiled-gemm"}});
+  EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada.cu", "bob vector-add c/bob.cu"));
+  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("c/vector-add.cu: lies beside the students' hand-ins")));
+  // One student's own, with an older version beside it.
+  folder_.write("eve/vector-add.cu", "E");
+  folder_.write("eve/vector-add-1.cu", "F");
+  EXPECT_EQ(collect_all(folder_.path() / "eve", {{"vector-add"}}).students.size(), 1u);
+}
+
+// Somebody named the folder above by mistake, and now does it right.
+TEST_F(Submissions, AStudentCalledAsTheClassIsNoClass) {
+  folder_.write("up/subs/ada/vector-add.cu", "A");
+  folder_.write("up/subs/bob/vector-add.cu", "B");
+  EXPECT_THAT(try_all({folder_.path() / "up"}).error().text(),
+              HasSubstr("up: its only folder is `subs`, with others' folders or files in it"));
+  const Wanted wanted = {{"vector-add"}, {}, {"subs", "ada"}};
+  EXPECT_THAT(try_all({folder_.path() / "up/subs"}, wanted).error().text(),
+              HasSubstr("call the class's folder otherwise"));
+  fs::rename(folder_.path() / "up/subs", folder_.path() / "up/class");
+  EXPECT_THAT(students(collect_all(folder_.path() / "up/class", wanted)), ElementsAre("ada", "bob"));
+}
+
+// Browsers number a second download, file managers a copy.
+TEST_F(Submissions, AGradescopeExportIsOneUnderAnyNumber) {
+  for (const char* name : {"assignment_1_export (1)", "assignment_1_export 2", "assignment_1_export"}) {
+    folder_.write(fs::path("c") / name / "submission_metadata.yml", kGradescope);
+    folder_.write(fs::path("c") / name / "submission_331/vector-add.cu", "A");
+  }
+  EXPECT_THAT(left_out(collect_all(folder_.path() / "c")), Each(HasSubstr("is a whole export of Gradescope's")));
+  EXPECT_EQ(collect_all(folder_.path() / "c/assignment_1_export (1)").students.size(), 3u);
+  EXPECT_TRUE(collect_all(folder_.path() / "c").students.empty());
+}
+
+// A student may call a folder so, and write metadata into it.
+TEST_F(Submissions, AGradescopeExportBesideHandInsIsSomebodys) {
+  const std::vector<ArchiveFile> files = {{"ada_vector-add.cu", "A"},
+                                          {"assignment_1_export/submission_metadata.yml", kGradescope},
+                                          {"assignment_1_export/submission_331/vector-add.cu", "E"}};
+  for (const ArchiveFile& file : files) folder_.write("c/" + file.name, file.bytes);
+  folder_.write("z.zip", zip_of(files));
+  for (const char* path : {"c", "z.zip"}) {
+    const Handed handed = collect_all(folder_.path() / path);
+    EXPECT_THAT(students(handed), ElementsAre("ada"));
+    EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("is a whole export of Gradescope's")));
+  }
+}
+
+TEST_F(Submissions, StrayFilesDisplaceNoLine) {
+  for (int i = 0; i < 25; ++i) folder_.write(fmt::format("c/a{}.txt", i), "x");
+  folder_.write("c/ada.zip", zip_of({{"vector-add.cu", "A"}}));
+  folder_.write("c/vector-add.cu", "B");
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(left_out(handed), Contains(HasSubstr("c/vector-add.cu: lies beside the students' hand-ins")));
+  EXPECT_THAT(left_out(handed), Contains("c: holds 20 more that nobody can place"));
+}
+
+TEST_F(Submissions, AClassInAClassIsTold) {
+  folder_.write("c/CS-A1.zip", zip_of({{"ada_1_11_vector-add.cu", "A"}, {"bob_2_12_vector-add.cu", "B"}}));
+  folder_.write("c/CS-A2.zip", zip_of({{"Ada_1_assignsubmission_file_/vector-add.cu", "A"},
+                                       {"Bob_2_assignsubmission_file_/vector-add.cu", "B"}}));
+  folder_.write("c/cid.zip", zip_of({{"cid_1_2_vector-add.cu", "C"}}));
+  EXPECT_THAT(left_out(collect_all(folder_.path() / "c")),
+              ElementsAre("c/CS-A1.zip: holds files that are called as a platform calls a class's: if it is a class, "
+                          "name it by itself",
+                          HasSubstr("c/CS-A2.zip: holds files")));
+}
+
+TEST_F(Submissions, MoodlesTimesAreThoseOfTheDownload) {
+  const auto moodle = [&](std::int64_t step_s) {
+    std::vector<ArchiveFile> files;
+    for (int i = 0; i < 4; ++i)
+      files.push_back({fmt::format("S {}_{}_assignsubmission_file_vector-add.cu", i, i), fmt::format("{}", i), false,
+                       1'790'000'000 + i * step_s});
+    return collect_all(folder_.write("m.zip", zip_of(files)));
+  };
+  for (const std::int64_t step_s : {2, 50, 300})
+    EXPECT_THAT(moodle(step_s).told, ElementsAre(HasSubstr("they say when it was downloaded"))) << step_s;
+  EXPECT_THAT(moodle(86'400).told, IsEmpty());
+}
+
+// A file that a platform named before is handed in again under that name.
+TEST_F(Submissions, AnOldMarkInAFilesNameTakesNobodysRow) {
+  const Handed moodle = collect_all(folder_.write(
+      "m.zip",
+      zip_of({{"Ada_4710_assignsubmission_file_vector-add.cu", "A"},
+              {"Jane Doe_4800_assignsubmission_file_Jane Doe_4711_assignsubmission_file_vector-add.cu", "J"}})));
+  EXPECT_THAT(students(moodle), ElementsAre("Ada (4710)", "Jane Doe (4800)"));
+  EXPECT_EQ(moodle.submissions.size(), 2u);
+  const Handed canvas = collect_all(
+      folder_.write("c.zip", zip_of({{"adal_11_344_vector-add.cu", "A"},
+                                     {"doejane_12_345_Jane Doe_4711_assignsubmission_file_vector-add.cu", "J"}})));
+  EXPECT_THAT(students(canvas), ElementsAre("adal (11)", "doejane (12)"));
+  EXPECT_EQ(canvas.submissions.size(), 2u);
+}
+
+// What a class's files at top are read as, in one zip: "student id mark".
+class CanvasZips : public Submissions {
+ protected:
+  std::vector<std::string> owners(const std::vector<std::string>& names) {
+    std::vector<ArchiveFile> files;
+    for (const std::string& name : names) files.push_back({name, "of " + name});
+    handed_ = collect_all(folder_.write("c.zip", zip_of(files)));
+    std::vector<std::string> all;
+    for (const Submission& s : handed_.submissions) {
+      all.push_back(fmt::format("{} {} {}", s.owner.student, s.owner.lms_id,
+                                s.owner.mark == LateMark::none      ? "-"
+                                : s.owner.mark == LateMark::on_time ? "on time"
+                                                                    : "late"));
+    }
+    return all;
+  }
+  Handed handed_;
+};
+
+// Of a group's assignment the name is the group's, which its members choose.
+TEST_F(CanvasZips, AGroupsNameTakesNobodysNumber) {
+  EXPECT_THAT(owners({"doejane_12_345_vector-add.cu", "x_12_13_346_vector-add.cu", "team_5_21_355_vector-add.cu",
+                      "smith_5_356_vector-add.cu", "lab_late_30_357_vector-add.cu"}),
+              ElementsAre("doejane (12) 12 on time", "lab (30) 30 late", "smith (5) 5 on time",
+                          "team_5 (21) 21 on time", "x_12 (13) 13 on time"));
+  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("lab_late_30_357_vector-add.cu has `late` in small letters")));
+  // A number that could be a file's, too: nobody's but its own.
+  EXPECT_THAT(owners({"doejane_12_345_vector-add.cu", "doejane_12_346_347_vector-add.cu"}),
+              ElementsAre("doejane (12) 12 on time", "doejane_12_346  on time"));
+  EXPECT_THAT(handed_.told, ElementsAre("c.zip/doejane_12_346_347_vector-add.cu can be read as doejane (12)'s and as "
+                                        "doejane_12 (346)'s: nobody can tell, so it has a row of its own"));
+  // A learner's own number is shorter than Canvas', begins with 0 or stands behind a large letter.
+  EXPECT_THAT(
+      owners({"doejane_12_345_1_vector-add.cu", "roe_13_348_vector-add.cu", "fay_14_349_01_vector-add.cu",
+              "gil_15_350_My_400_500_vector-add.cu"}),
+      ElementsAre("doejane (12) 12 on time", "fay (14) 14 on time", "gil (15) 15 on time", "roe (13) 13 on time"));
+  EXPECT_THAT(handed_.told, IsEmpty());
+  EXPECT_THAT(owners({"doejane_12_345_1_vector-add.cu"}), ElementsAre("doejane (12) 12 on time"));
+  // A number in two names rules nothing out: whoever names a file can bring that about.
+  EXPECT_THAT(owners({"team_5_21_355_vector-add.cu", "team_5_21_356_tiled-gemm.cu"}),
+              ElementsAre("team_5_21  on time", "team_5_21  on time"));
+}
+
+// A name on Canvas may hold somebody's number, and learners name their files and know the numbers of those.
+TEST_F(CanvasZips, NoNameOfAFileRulesOutWhatCanvasWrote) {
+  const std::string ada = "lovelaceada_48101_7712391_vector-add.cu", sam = "sam_48200_7712300_vector-add.cu";
+  const std::string eve = "lovelaceada_48101_7712392_b";
+  // Eve's own number twice, by a file of hers or of a friend.
+  EXPECT_THAT(owners({ada, sam, eve + "_LATE_48103_7712393_7712393_7712393_vector-add.cu"}),
+              ElementsAre("lovelaceada (48101) 48101 on time", "lovelaceada_48101_7712392_b_48103  late",
+                          "sam (48200) 48200 on time"));
+  EXPECT_THAT(owners({ada, sam, eve + "_48103_7712393_vector-add.cu", "fay_48104_7712399_5_7712393_vector-add.cu"}),
+              ElementsAre("fay (48104) 48104 on time", "lovelaceada (48101) 48101 on time",
+                          "lovelaceada_48101_7712392_b_48103  on time", "sam (48200) 48200 on time"));
+  // More numbers than are looked at.
+  EXPECT_THAT(owners({ada, sam, "lovelaceada_48101_7712392_01_02_03_04_05_06_07_08b_LATE_48103_7712393_vector-add.cu"}),
+              ElementsAre("lovelaceada (48101) 48101 on time", HasSubstr("  late"), "sam (48200) 48200 on time"));
+  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("so it has a row of its own")));
+}
+
+// Digits of a name stand right before a quiz's number.
+TEST_F(CanvasZips, NoDigitsOfANameRuleOutAQuizsNumber) {
+  for (const char* eve :
+       {"lovelace_ada48101_question_700_7712392_x048103", "lovelace_ada48101_question_700_7712392_x99948103"}) {
+    EXPECT_THAT(
+        owners({"lovelace_ada48101_question_700_7712391_vector-add.cu", "sam_s48200_question_700_7712300_vector-add.cu",
+                std::string(eve) + "_question_700_7712393_vector-add.cu"}),
+        ElementsAre("lovelace_ada (48101) Unproven 48101 -", HasSubstr("  -"), "sam_s (48200) Unproven 48200 -"));
+    EXPECT_THAT(handed_.told, Contains(HasSubstr("so it has a row of its own")));
+  }
+}
+
+TEST_F(CanvasZips, WhoeverHandsInManyOpenNamesHasFewRows) {
+  std::vector<std::string> names = {"sam_48200_7712300_vector-add.cu"};
+  for (int i = 10; i < 40; ++i) names.push_back(fmt::format("doeeve_48103_77123{0}_483{0}_77125{0}_vector-add.cu", i));
+  owners(names);
+  EXPECT_LE(handed_.students.size(), 6u);
+}
+
+TEST_F(CanvasZips, WhatMayBeLateIs) {
+  EXPECT_THAT(owners({"doeeve_LATE_48103_7712393_48105_7712394_vector-add.cu",
+                      "doeeve_LATE_48103_7712394_5_7712393_tiled-gemm.cu", "sam_48200_7712300_vector-add.cu"}),
+              ElementsAre("doeeve (48103) 48103 late", "doeeve (48103) 48103 late", "sam (48200) 48200 on time"));
+  // What one learner calls a file tells nothing about which release of Canvas named all of them.
+  EXPECT_THAT(owners({"roe_jim_late_48200_7712300_vector-add.cu", "doe_sam_48201_7712301_vector-add.cu",
+                      "doe_eve_late_48103_7712393_LATE_48105_7712395_vector-add.cu"}),
+              ElementsAre(HasSubstr("late"), "doe_sam (48201) 48201 on time", "roe_jim (48200) 48200 late"));
+}
+
+// Somebody's name may hold what Moodle writes, and more numbers than are looked at.
+TEST_F(CanvasZips, NoNameHidesThatItIsLate) {
+  EXPECT_THAT(owners({"janedoe_7_assignsubmission_file_LATE_48103_7712393_vector-add.cu",
+                      "sam_48200_7712300_vector-add.cu", "roe_48201_7712301_vector-add.cu"}),
+              ElementsAre("janedoe_7_assignsubmission_file (48103) 48103 late", "roe (48201) 48201 on time",
+                          "sam (48200) 48200 on time"));
+  EXPECT_THAT(owners({"eve_481_777_2_482_778_3_483_779_4_484_780_5_b_LATE_48103_7712393_vector-add.cu",
+                      "sam_482_776_vector-add.cu", "roe_483_775_vector-add.cu"}),
+              Contains(HasSubstr("  late")));
+}
+
+// Days and parts of the course, as people name files.
+TEST_F(CanvasZips, NumbersInFilesNamesAreNoPersons) {
+  EXPECT_THAT(
+      owners({"ada_481_77391_2026_11_20_vector-add.cu", "bob_482_77392_20261120_2_vector-add.cu",
+              "cem_483_77393_3_2_vector-add.cu", "dan_484_77394_vector-add.cu"}),
+      ElementsAre("ada (481) 481 on time", "bob (482) 482 on time", "cem (483) 483 on time", "dan (484) 484 on time"));
+  EXPECT_THAT(handed_.told, IsEmpty());
+}
+
+TEST_F(CanvasZips, OneNumberJoinsNoTwoNames) {
+  EXPECT_THAT(
+      owners({"doejane_12_345_vector-add.cu", "roejim_12_346_vector-add.cu", "fay_13_347_vector-add.cu"}),
+      ElementsAre("doejane (12) Unproven 12 on time", "fay (13) 13 on time", "roejim (12) Unproven 12 on time"));
+  EXPECT_THAT(handed_.told,
+              ElementsAre("c.zip has the number 12 behind 2 names (doejane, roejim): each is a row of its "
+                          "own, and the number joins nobody"));
+}
+
+// As older releases mark it, and where a name only ends so.
+// Canvas writes one file after the other into its zip.
+TEST_F(CanvasZips, FilesOfOneStudentHaveOneTime) {
+  constexpr std::int64_t kDownload = 1'790'000'000;
+  const std::vector<ArchiveFile> files = {{"doeada_1_11_vector-add.cu", "good", false, kDownload},
+                                          {"doeada_1_12_old_vector-add.cu", "old", false, kDownload + 4},
+                                          {"doeada_1_13_notes.cu", "?", false, kDownload + 2}};
+  handed_ = collect_all(folder_.write("c.zip", zip_of(files)));
+  ASSERT_EQ(handed_.submissions.size(), 2u);
+  EXPECT_EQ(handed_.submissions[0].submitted_at_s, handed_.submissions[1].submitted_at_s);
+  ASSERT_EQ(handed_.left_out.size(), 1u);
+  EXPECT_EQ(handed_.left_out[0].handed_in_at_s, handed_.submissions[0].submitted_at_s);
+}
+
+TEST_F(CanvasZips, LateInSmallLetters) {
+  EXPECT_THAT(owners({"doe_jane_late_12_345_vector-add.cu", "roe_jim_13_346_vector-add.cu"}),
+              ElementsAre("doe_jane (12) 12 late", "roe_jim (13) 13 on time"));
+  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("taken for Canvas' mark")));
+  EXPECT_THAT(owners({"doe_jane_late_12_345_vector-add.cu", "roe_jim_LATE_13_346_vector-add.cu"}),
+              ElementsAre("doe_jane_late (12) 12 on time", "roe_jim (13) 13 late"));
+  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("for no mark")));
+}
+
+TEST_F(CanvasZips, ManyFilesOfOneTellNothingOfAllNames) {
+  std::vector<std::string> names = {"doe_jane_late_12_345_vector-add.cu", "roe_jim_13_346_vector-add.cu"};
+  for (int i = 0; i < 5; ++i) names.push_back(fmt::format("eve_14_35{}_vector-add.cu", i));
+  EXPECT_THAT(owners({names.begin(), names.end()}), Contains("doe_jane (12) 12 late"));
+}
+
+// The number behind a name is the person's; the question's is everybody's.
+TEST_F(CanvasZips, OfAQuizAreAPersonsEach) {
+  EXPECT_THAT(owners({"doe_jane12_question_34_567_vector-add.cu", "roe_jim13_question_34_568_vector-add.cu",
+                      "li14_question_34_569_vector-add.cu", "garcia-lopez_maria15_question_34_570_vector-add.cu"}),
+              ElementsAre("doe_jane (12) Unproven 12 -", "garcia-lopez_maria (15) Unproven 15 -",
+                          "li (14) Unproven 14 -", "roe_jim (13) Unproven 13 -"));
+  EXPECT_EQ(handed_.students.size(), 4u);
+  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("they say when it was downloaded")));
+  // A name may end with many digits.
+  EXPECT_THAT(owners({"eve11111111111111111148_question_34_571_vector-add.cu", "li14_question_34_569_vector-add.cu"}),
+              ElementsAre(HasSubstr("eve"), "li (14) Unproven 14 -"));
+  // Of an assignment's zip it is somebody's name.
+  EXPECT_THAT(owners({"eve12_question_34_567_vector-add.cu", "doejane_12_568_vector-add.cu"}),
+              ElementsAre("doejane (12) 12 on time", "eve12_question (34) 34 on time"));
+}
+
+// An assignment is anonymous for all.
+TEST_F(CanvasZips, WhoIsCalledAnonIsSomebody) {
+  EXPECT_THAT(owners({"adal_11344_344_vector-add.cu", "anon_LATE_12345_679_vector-add.cu"}),
+              ElementsAre("adal (11344) 11344 on time", "anon (12345) 12345 late"));
+  EXPECT_THAT(owners({"adal_11344_344_vector-add.cu", "anon_12345_678_vector-add.cu"}),
+              ElementsAre("adal (11344) 11344 on time", "anon (12345) 12345 on time"));
+  EXPECT_THAT(owners({"anon_Sb9Xk_344_vector-add.cu", "LATE_anon_12345_679_vector-add.cu"}),
+              ElementsAre("anon_12345  late", "anon_Sb9Xk  on time"));
+}
+
+// Where each student names a file, whoever writes Canvas' marks is as late as all others, and takes nobody's number.
+TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
+  EXPECT_THAT(owners({"ada_vector-add.cu", "eve_12_9_vector-add.cu"}), ElementsAre("ada  -", "eve (12) Unproven 12 -"));
+  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("c.zip/ada_vector-add.cu is not called as Canvas calls files")));
+  // The class's own zip is nobody's, whatever it is called.
+  folder_.write("cs_101_2024_12_hw.zip", zip_of({{"ada/vector-add.cu", "A"}, {"bob/vector-add.cu", "B"}}));
+  EXPECT_THAT(collect_all(folder_.path() / "cs_101_2024_12_hw.zip").told, IsEmpty());
+  folder_.write("f/gil.zip", zip_of({{"vector-add.cu", "G"}}));
+  folder_.write("f/eve_12_9_w.zip", zip_of({{"vector-add.cu", "E"}}));
+  const auto several = collect_all({folder_.path() / "f/gil.zip", folder_.path() / "f/eve_12_9_w.zip"});
+  ASSERT_EQ(several.submissions.size(), 2u);
+  EXPECT_FALSE(is_persons(several.submissions[0].owner.lms_id));
+  EXPECT_EQ(several.submissions[0].owner.mark, LateMark::none);
+}
+
+// Her name holds another's and a mark, before Canvas' own.
+TEST_F(CanvasZips, UnpackedAreNobodyElses) {
+  folder_.write("c/lovelaceada_48101_7712391_w/vector-add.cu", "A");
+  folder_.write("c/lovelaceada_late_48101_7712392_b_48103_7712393_w/vector-add.cu", "E");
+  folder_.write("c/roebob_LATE_48102_7712394_w/vector-add.cu", "B");
+  const Handed handed = collect_all(folder_.path() / "c");
+  const std::vector<std::string> names = students(handed);
+  EXPECT_EQ(names.size(), 3u);
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"lovelaceada_48101_7712391_w", "roebob (48102)"}));
+  EXPECT_THAT(names, ::testing::Not(Contains("lovelaceada (48101)")));
+  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("and 2 more folders are called as Canvas calls files")));
+}
+
+TEST_F(Submissions, AnEmptyFolderIsAStudentInAZipToo) {
+  folder_.write("c.zip", zip_of({{"ada/vector-add.cu", "A"}, {"bob/", ""}, {"cid/deep/", ""}, {"dee/.DS_Store", "x"}}));
+  folder_.write("c/ada/vector-add.cu", "A");
+  fs::create_directories(folder_.path() / "c/bob");
+  fs::create_directories(folder_.path() / "c/cid/deep");
+  folder_.write("c/dee/.DS_Store", "x");
+  for (const char* name : {"c", "c.zip"}) {
+    const Handed handed = collect_all(folder_.path() / name);
+    std::vector<std::string> students;
+    for (const Owner& owner : handed.students) students.push_back(owner.student);
+    EXPECT_THAT(students, ElementsAre("ada", "bob", "cid", "dee")) << name;
+    EXPECT_THAT(left_out(handed), IsEmpty()) << name;
+  }
+}
+
+TEST_F(Submissions, WhoHandsInOnlyOtherThingsIsKnown) {
+  folder_.write("c.zip", zip_of({{"doejane_LATE_7_8_report.pdf", "x"},
+                                 {"roe_9_10_vector-add.cu", "A"},
+                                 {"doejane_LATE_7_11_a\\vector-add.cu", "B"}}));
+  const Handed handed = collect_all(folder_.path() / "c.zip");
+  EXPECT_THAT(lines(handed), ElementsAre("doejane (7) vector-add c.zip/doejane_LATE_7_11_a\\vector-add.cu",
+                                         "roe (9) vector-add c.zip/roe_9_10_vector-add.cu"));
+  EXPECT_EQ(handed.submissions[0].owner.mark, LateMark::late);
+  // As some programs unpack a backslash.
+  folder_.write("u/doejane_LATE_7_11_a/vector-add.cu", "B");
+  const Handed unpacked = collect_all(folder_.path() / "u");
+  EXPECT_EQ(unpacked.submissions[0].owner.student, "doejane (7)");
+  EXPECT_EQ(unpacked.submissions[0].owner.mark, LateMark::late);
+  ASSERT_EQ(handed.left_out.size(), 1u);
+  EXPECT_EQ(handed.left_out[0].student, "doejane (7)");
+  // Gradescope names a student whose folder is not there.
+  folder_.write("g.zip", zip_of({{"submission_metadata.yml", kGradescope}, {"submission_331/vector-add.cu", "A"}}));
+  EXPECT_EQ(collect_all(folder_.path() / "g.zip").students.size(), 3u);
+}
+
+TEST_F(Submissions, BesideMyFilesOfAChaptersNameAreTold) {
+  folder_.write("c/eve/my/x.cu", "x");
+  folder_.write("c/eve/vector-add.cu", "A");
+  fs::create_directories(folder_.path() / "c/fay");
+  EXPECT_THAT(left_out(collect_all(folder_.path() / "c")),
+              ElementsAre("c/eve/vector-add.cu: lies beside a folder my/, and then only what is in my/ counts",
+                          HasSubstr("c/eve/my/x.cu: its name tells no chapter")));
+}
+
+// A file that a platform or its owner called otherwise is one of the chapter all the same, and what lies outside the
+// checkout lies beside no my/.
+TEST_F(Submissions, OnlyWhatLiesBesideMyIsLeftOut) {
+  folder_.write("c/ada_7_8_vector-add-1.cu", "A");
+  folder_.write("c/ada_7_9_work.zip",
+                zip_of({{"x/my/tiled-gemm.cu", "T"}, {"x/my/old/vector_add (2).cu", "O"}, {"vector_add.cu", "B"}}));
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_THAT(lines(handed), ElementsAre("ada (7) tiled-gemm c/ada_7_9_work.zip/x/my/tiled-gemm.cu",
+                                         "ada (7) vector-add c/ada_7_8_vector-add-1.cu",
+                                         "ada (7) vector-add c/ada_7_9_work.zip/vector_add.cu"));
+  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("x/my/old/vector_add (2).cu: lies beside a folder my/")));
+}
+
+// Files of a class's top lie in no folder that says whose they are.
+TEST_F(Submissions, ALineAboutAHandInSaysWhoseItIs) {
+  std::vector<ArchiveFile> many;
+  for (int i = 0; i < 5; ++i) many.push_back({std::to_string(i) + "/vector-add.cu", std::to_string(i)});
+  folder_.write("c/ann.zip", zip_of(many));
+  folder_.write("c/ben.zip", zip_of({{"notes.txt", "x"}}));
+  folder_.write("c/doe_7_8_w.zip", zip_of(many));
+  EXPECT_THAT(left_out(collect_all(folder_.path() / "c")),
+              ElementsAre(HasSubstr("c/ann: holds more than is graded: of 5 files"),
+                          HasSubstr("c/ben: holds notes.txt: no .cu file"), HasSubstr("c/doe (7): holds more than")));
+}
+
+TEST_F(Submissions, AnEmptyHandInIsTold) {
+  folder_.write("c/ann.zip", "");
+  folder_.write("c/ben.zip", zip_of({{"d/", ""}}));
+  folder_.write("c/cat/w.zip", zip_of({{".git/vector-add.cu", "x"}}));
+  folder_.write("c/dan/w.zip", zip_of({{"w.zip", zip_of({{"d/", ""}})}}));
+  folder_.write("c/eve/.vscode/vector-add.cu", "x");
+  fs::create_directories(folder_.path() / "c/fay");
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_EQ(handed.students.size(), 6u);
+  constexpr const char* kEmpty = ": holds zips, and no file in them";
+  EXPECT_THAT(left_out(handed), ElementsAre(std::string("c/ann") + kEmpty, std::string("c/ben") + kEmpty,
+                                            std::string("c/cat") + kEmpty, std::string("c/dan") + kEmpty));
+}
+
+TEST_F(Submissions, WhatCannotBeReadHasItsTime) {
+  const fs::path zip = folder_.write("c/ann/w.zip", "PK");
+  const fs::path source = folder_.write("c/ann/vector-add.cu", std::string((1u << 20) + 1, 'x'));
+  for (const fs::path& file : {zip, source})
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(9));
+  fs::create_directories(folder_.path() / "c/bob");
+  const Handed handed = collect_all(folder_.path() / "c");
+  ASSERT_EQ(handed.left_out.size(), 2u);
+  for (const LeftOut& out : handed.left_out)
+    EXPECT_NEAR(static_cast<double>(out.handed_in_at_s), static_cast<double>(std::time(nullptr) - 9 * 3600), 60)
+        << out.label;
+}
+
+// A better kernel that nobody can place may come after what has a grade.
+TEST_F(Submissions, WhatIsLeftOutHasItsTime) {
+  const auto file = [](const char* name, const std::string& bytes = "x") {
+    return ArchiveFile{name, bytes, false, test::kHandedIn};
+  };
+  const std::string deep = zip_of({{"2.zip", zip_of({{"3.zip", zip_of({{"vector-add.cu", "A"}})}})}});
+  std::vector<ArchiveFile> files = {file("ann/vectoradd.cu"),
+                                    file("ben/vector-add.cu.txt"),
+                                    file("cid/1.zip", deep),
+                                    file("dan_7_8_vector-add.cu.txt"),
+                                    file("eve/my/vector-add.cu"),
+                                    file("eve/vector-add.cu"),
+                                    file("fay/w.zip", zip_of({{"d/", ""}}))};
+  for (int i = 0; i < 12; ++i) files.push_back(file(fmt::format("gil/{}.cu", i).c_str()));
+  for (int i = 0; i < 11; ++i) {
+    const std::string name = fmt::format("hal/{}.zip", i);
+    files.push_back(file(name.c_str(), zip_of({{"vector-add.cu", name}})));
+  }
+  const Handed handed = collect_all(folder_.write("c.zip", zip_of(files)));
+  for (const LeftOut& out : handed.left_out)
+    EXPECT_NEAR(static_cast<double>(out.handed_in_at_s), test::kHandedIn, 2) << out.label << ": " << out.reason;
+  EXPECT_THAT(left_out(handed),
+              ::testing::IsSupersetOf(
+                  {HasSubstr("vectoradd.cu: its name"), HasSubstr("ben: holds"), HasSubstr("3.zip: is a zip in a zip"),
+                   HasSubstr("dan_7_8_vector-add.cu.txt: is neither"), HasSubstr("eve/vector-add.cu: lies beside"),
+                   HasSubstr("fay: holds zips"), HasSubstr("gil: holds 2 more"), HasSubstr("hal: holds 1 more zips")}));
+  // A Gradescope's is the submission's; a link's is its own.
+  folder_.write("c/submission_metadata.yml", kGradescope);
+  folder_.write("c/submission_331/notes.txt", "x");
+  fs::create_directory_symlink("..", folder_.path() / "c/submission_331/w");
+  fs::create_directory_symlink("..", folder_.path() / "c/submission_333");
+  const Handed links = collect_all(folder_.path() / "c");
+  ASSERT_THAT(left_out(links),
+              ElementsAre(HasSubstr("submission_331/w: is a link"), HasSubstr("submission_333: is a")));
+  EXPECT_EQ(links.left_out[0].handed_in_at_s, 1'790'891'941);
+  EXPECT_GT(links.left_out[1].handed_in_at_s, test::kHandedIn);
+}
+
+TEST_F(Submissions, NoTimeIsTooFarAway) {
+  for (const std::int64_t at : {std::int64_t{1} << 60, -(std::int64_t{1} << 60)}) {
+    Found file{{"vector-add.cu"}, at, [](std::size_t, std::size_t&) { return Result<std::string>(std::string("A")); }};
+    const Wanted wanted = {{"vector-add"}};
+    const ChapterNames chapters(wanted);
+    HandIn hand_in(chapters, {"ann", "", {}});
+    Pile pile;
+    pile.add(std::move(file));
+    hand_in.add(std::move(pile), "c/ann");
+    Handed handed;
+    ASSERT_TRUE(hand_in.settle([](const auto&, const auto&) -> Status { return kOk; }, handed));
+    ASSERT_EQ(handed.submissions.size(), 1u);
+    EXPECT_EQ(handed.submissions[0].submitted_at_s, at > 0 ? kLatestMoment : 0);
+  }
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,154 @@
+// The pages: nobody's name, nobody's markup, nothing from elsewhere.
+#include "grader/class/site/site.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/pattern.h"
+#include "common/measure/roofs.h"
+#include "tests/support/golden.h"
+#include "tests/support/small_class.h"
+
+namespace roofwalk {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Site {
+  std::map<std::string, std::string> files;
+  PageNames names;
+};
+
+Site site_of(const Gradebook& book, bool shows_names, const std::string& salt = "salt") {
+  std::vector<Chart> charts;
+  for (const Column& column : book.columns) {
+    Chart chart;
+    chart.title = column.chapter;
+    chart.level = column.level;
+    chart.roofs = roofs_of(*load_machine("classroom"));
+    charts.push_back(chart);
+  }
+  Site site;
+  site.names = *make_site({.book = book,
+                           .salt = salt,
+                           .shows_names = shows_names,
+                           .charts = charts,
+                           .starters = {Point{0.0833, 3e8}, std::nullopt},
+                           .pages = [](const std::string& key) -> Result<GradePages> {
+                             if (!key.starts_with("key-pass")) return GradePages{};
+                             return GradePages{"<svg>plot</svg>", "<html>profile</html>"};
+                           }},
+                          [&](const std::string& path, const std::string& text) {
+                            site.files[path] = text;
+                            return Status(kOk);
+                          });
+  return site;
+}
+
+TEST(Site, NamesNobodyUnlessAsked) {
+  const Gradebook book = test::small_class();
+  for (const auto& [path, text] : site_of(book, false).files) {
+    for (const StudentRow& row : book.rows) {
+      EXPECT_THAT(text, Not(HasSubstr(row.owner.student))) << path;
+      EXPECT_THAT(path, Not(HasSubstr(row.owner.student)));
+    }
+    EXPECT_THAT(text, Not(HasSubstr("Lovelace"))) << path;
+    EXPECT_THAT(text, Not(HasSubstr("someone"))) << path;  // of a file's place
+  }
+  const Site named = site_of(book, true);
+  EXPECT_THAT(named.files.at("index.html"), HasSubstr("Ada Lovelace (17)</a>"));
+}
+
+TEST(Site, PagesOfStudentsAreFoundOnlyByThoseWhoAreTold) {
+  const Site site = site_of(test::small_class(), false);
+  ASSERT_EQ(site.names.size(), 5u);
+  for (const auto& [student, called, page] : site.names) {
+    EXPECT_TRUE(site.files.contains(page)) << page;
+    EXPECT_THAT(site.files.at("index.html"), Not(HasSubstr(page)));
+    EXPECT_THAT(site.files.at(page), HasSubstr("<h1>" + called + "</h1>"));
+  }
+  EXPECT_NE(site_of(test::small_class(), false, "other salt").names, site.names);
+}
+
+TEST(Site, HoldsNothingFromElsewhereAndNobodysMarkup) {
+  for (const bool named : {false, true}) {
+    for (const auto& [path, text] : site_of(test::small_class(), named).files) {
+      EXPECT_THAT(text, Not(HasSubstr("http:"))) << path;
+      EXPECT_THAT(text, Not(HasSubstr("https:"))) << path;
+      EXPECT_THAT(text, Not(HasSubstr("<script"))) << path;
+      EXPECT_THAT(text, Not(HasSubstr("<b>"))) << path;
+      EXPECT_EQ(text.find('\x1b'), std::string::npos) << path;
+    }
+  }
+}
+
+TEST(Site, NothingTurnsOrHidesItsText) {
+  Gradebook book = test::small_class();
+  book.rows[0].owner.student =
+      "a\xe2\x80\xae"
+      "b\xc2\x9b"
+      "c";
+  for (const auto& [path, text] : site_of(book, true).files) {
+    EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos) << path;
+    EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos) << path;
+  }
+  EXPECT_THAT(site_of(book, true).files.at("index.html"), HasSubstr(">a?b?c</a>"));
+}
+
+TEST(Site, LinksLeadToItsOwnFiles) {
+  const Site site = site_of(test::small_class(), true);
+  const Pattern link("(href|src)=\"([^\"]*)\"");
+  int links = 0;
+  for (const auto& [path, text] : site.files) {
+    for (const Pattern::Groups& match : link.search_all(text)) {
+      ++links;
+      const auto target = (std::filesystem::path(path).parent_path() / match[2]).lexically_normal();
+      EXPECT_TRUE(site.files.contains(target.string())) << path << " links to " << target;
+    }
+  }
+  EXPECT_GE(links, 5 + 3 + 3);
+}
+
+TEST(Site, AWebServerHasNothingToList) {
+  for (const bool named : {false, true}) {
+    const Site site = site_of(test::small_class(), named);
+    for (const auto& [path, text] : site.files) {
+      const auto folder = std::filesystem::path(path).parent_path();
+      EXPECT_TRUE(site.files.contains((folder / "index.html").string())) << folder;
+    }
+  }
+}
+
+TEST(Site, WhatCameIsToldWithoutItsPlace) {
+  Gradebook book = test::small_class();
+  book.rows[3].left_out = {{"class/Secret Name/kernel_final.cu", "its name tells no chapter", "Secret Name"}};
+  const Site site = site_of(book, false);
+  const std::string& page = site.files.at(site.names[3][2]);
+  EXPECT_THAT(page, HasSubstr("kernel_final.cu: its name tells no chapter"));
+  EXPECT_THAT(page, Not(HasSubstr("Secret Name")));
+}
+
+// Where files lie side by side a platform, or the student, has put the name before the file's.
+TEST(Site, WhatCameIsToldWithoutItsName) {
+  Gradebook book = test::small_class();
+  book.rows[3].owner.student = "Secret Name (12)";
+  for (const char* file : {"Secret Name_12_assignsubmission_file_a.pdf", "secretname_12_346_b.pdf", "Secret Name_c.cu",
+                           "Secret Name.zip", "Secret Name", "Secret Name_12_assignsubmission_file_"})
+    book.rows[3].left_out.push_back({std::string("c.zip/") + file, "cannot be graded", "Secret Name (12)"});
+  const Site site = site_of(book, false);
+  const std::string& page = site.files.at(site.names[3][2]);
+  for (const char* told : {"<li>a.pdf: cannot", "<li>b.pdf: cannot", "<li>c.cu: cannot", "<li>a file: cannot"})
+    EXPECT_THAT(page, HasSubstr(told));
+  for (const char* name : {"Secret", "secret"}) EXPECT_THAT(page, Not(HasSubstr(name)));
+}
+
+TEST(Site, LooksAsItDid) {
+  const Site site = site_of(test::small_class(), false);
+  const Pattern style("<style>[^<]*</style>");
+  testing::expect_golden(TEST_GOLDEN_DIR "/class.html", style.replace_all(site.files.at("index.html"), ""));
+  testing::expect_golden(TEST_GOLDEN_DIR "/student.html", style.replace_all(site.files.at(site.names[2][2]), ""));
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,146 @@
+// course.toml: what is read, and one line for whatever is wrong.
+#include "grader/class/terms/course_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/scratch_folder.h"
+
+namespace roofwalk {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class CourseFile : public ::testing::Test {
+ protected:
+  Result<CourseTerms> read(const std::string& text) {
+    return read_terms(folder_.write("class/course.toml", text), course_, folder_.path() / "repository");
+  }
+  // The message, with the file's name in front cut off: ":2: ...".
+  std::string trouble(const std::string& text) {
+    const auto terms = read(text);
+    if (terms) return "";
+    const std::string line = terms.error().text();
+    EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+    const auto at = line.find(".toml:");
+    return at == std::string::npos ? line : line.substr(at + 5);
+  }
+
+  const test::ScratchFolder folder_;
+  const Course course_ = *open_course(TEST_SOURCE_DIR);
+};
+
+constexpr const char* kChapter = "[[chapter]]\nname = \"vector-add\"\n";
+
+TEST_F(CourseFile, ReadsAllThatItKnows) {
+  folder_.write("class/secret.toml",
+                "seeds = [99, 12345678901]\n[sizes.tiled-gemm]\nm = [5, 6]\nn = [7, 8]\nk = [9, 10]\n");
+  const auto terms = read(R"(
+title = "CS 1"
+device = "virtual:h100-sxm"
+counts = "last"
+pass_share = 0.6
+deadline = 2026-10-01T23:59:00+02:00
+secrets = "secret.toml"
+[late]
+per_day = 0.25
+most_days = 2
+[[chapter]]
+name = "vector-add"
+[[chapter]]
+name = "tiled-gemm"
+points = 20
+weight = 1
+pass_share = 0.5
+deadline = 1970-01-02T00:00:00Z
+thresholds = [{ what = "flops_over_starter", level = "l1", pass = 0.9 }]
+)");
+  ASSERT_TRUE(terms) << terms.error().text();
+  EXPECT_EQ(terms->title, "CS 1");
+  EXPECT_EQ(terms->device, "virtual:h100-sxm");
+  EXPECT_EQ(terms->counts, CourseTerms::Counts::last);
+  EXPECT_EQ(terms->late.per_day, 0.25);
+  EXPECT_EQ(terms->late.most_days, 2);
+  ASSERT_EQ(terms->chapters.size(), 2u);
+  EXPECT_EQ(terms->chapters[0].points, 10);
+  EXPECT_EQ(terms->chapters[0].weight, 10);
+  EXPECT_EQ(terms->chapters[0].pass_share, 0.6);
+  EXPECT_EQ(terms->chapters[0].deadline_s, 1790891940);  // date -d 2026-10-01T21:59Z +%s
+  EXPECT_EQ(terms->chapters[1].weight, 1);
+  EXPECT_EQ(terms->chapters[1].deadline_s, 86400);
+  const HiddenCases hidden = terms->hidden("tiled-gemm");
+  EXPECT_THAT(hidden.seeds, ElementsAre(99u, 12345678901u));
+  ASSERT_EQ(hidden.sizes.size(), 2u);
+  EXPECT_EQ(hidden.sizes[1].text(), "m=6 n=8 k=10");
+  EXPECT_TRUE(terms->hidden("vector-add").sizes.empty());
+
+  const auto changed = with_thresholds(**course_.find("tiled-gemm"), terms->chapters[1]);
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(changed->goals[2].pass, 0.9);
+  EXPECT_EQ(changed->goals[2].ace, 2.0);
+  EXPECT_EQ(changed->goals[0].pass, 8.0);
+}
+
+TEST_F(CourseFile, SaysWhatIsWrongAndWhere) {
+  EXPECT_THAT(trouble("title = "), HasSubstr(":1: is not TOML"));
+  EXPECT_THAT(trouble("tilte = \"x\"\n[[chapter]]\nname = \"vector-add\"\n"),
+              HasSubstr(":1: unknown key `tilte` (known here: title,"));
+  EXPECT_THAT(trouble(""), HasSubstr("there is no [[chapter]]"));
+  EXPECT_THAT(trouble("[[chapter]]\nname = \"vector-ad\"\n"),
+              HasSubstr(":2: there is no chapter `vector-ad` (did you mean vector-add?)"));
+  EXPECT_THAT(trouble("[[chapter]]\npoints = 3\n"), HasSubstr(":1: a [[chapter]] has a `name`"));
+  EXPECT_THAT(trouble(std::string(kChapter) + kChapter), HasSubstr(":3: `vector-add` stands here twice"));
+  EXPECT_THAT(trouble(std::string(kChapter) + "points = -1\n"), HasSubstr(":3: `points` must be a number from 0 to"));
+  EXPECT_THAT(trouble(std::string(kChapter) + "points = \"ten\"\n"), HasSubstr(":3: `points` must be a number"));
+  EXPECT_THAT(trouble(std::string(kChapter) + "points = nan\n"), HasSubstr(":3: `points` must be a number"));
+  EXPECT_THAT(trouble(std::string(kChapter) + "pass_share = 1.5\n"),
+              HasSubstr(":3: `pass_share` must be a number from 0 to 1"));
+  EXPECT_THAT(trouble(std::string(kChapter) + "weight = 0\n"), HasSubstr("every weight is 0"));
+  EXPECT_THAT(trouble(std::string(kChapter) + "deadline = \"2026-10-01\"\n"),
+              HasSubstr(":3: `deadline` must be a date, a time and an offset (such as"));
+  EXPECT_THAT(trouble(std::string(kChapter) + "deadline = 2026-10-01T23:59:00\n"), HasSubstr(":3: `deadline` must be"));
+  EXPECT_THAT(trouble(std::string("counts = \"first\"\n") + kChapter),
+              HasSubstr(":1: `counts` is \"best\" or \"last\""));
+  EXPECT_THAT(trouble(std::string("[late]\nper_week = 1\n") + kChapter), HasSubstr(":2: unknown key `per_week`"));
+  EXPECT_THAT(
+      trouble(std::string(kChapter) + "thresholds = [{ what = \"share_of_roof\", level = \"l2\", pass = 0.5 }]\n"),
+      HasSubstr(":3: `vector-add` has no goal `share_of_roof` at `l2` (it has: share_of_roof at dram,"));
+  EXPECT_THAT(
+      trouble(std::string(kChapter) + "thresholds = [{ what = \"share_of_roof\", level = \"dram\", pass = 0.95 }]\n"),
+      HasSubstr(":3: `ace` of share_of_roof at dram asks for 0.92, less than `pass`, 0.95"));
+}
+
+TEST_F(CourseFile, SecretsLieElsewhereAndFit) {
+  const auto with = [&](const std::string& secrets) {
+    folder_.write("class/s.toml", secrets);
+    return trouble(std::string("secrets = \"s.toml\"\n") + kChapter);
+  };
+  EXPECT_EQ(with("seeds = [7]\n"), "");
+  EXPECT_THAT(with("seeds = []\n"), HasSubstr(":1: `seeds` must be a list of 1 to 16"));
+  EXPECT_THAT(with("seeds = [1]\n"), HasSubstr(":1: this is the public seed"));
+  EXPECT_THAT(with("seeds = [-4]\n"), HasSubstr("a seed is a whole number"));
+  EXPECT_THAT(with("[sizes.vector-add]\nm = [1]\n"), HasSubstr("the extent `n` of vector-add is missing"));
+  EXPECT_THAT(with("[sizes.vector-add]\nn = [1]\nm = [1]\n"), HasSubstr("vector-add has no extent `m`"));
+  EXPECT_THAT(with("[sizes.vector-add]\nn = [0]\n"), HasSubstr("must be whole numbers from 1"));
+  EXPECT_THAT(with("[sizes.naive-gemm]\nm = [1]\nn = [1, 2]\nk = [1]\n"),
+              HasSubstr("`n` has 2 values, the extent before it 1"));
+  EXPECT_THAT(with("sizes = 3\n"), HasSubstr("[sizes.NAME]"));
+
+  folder_.write("repository/s.toml", "seeds = [7]\n");
+  EXPECT_THAT(trouble(std::string("secrets = \"../repository/s.toml\"\n") + kChapter),
+              HasSubstr(":1: the secrets lie inside the repository"));
+  std::filesystem::create_symlink(folder_.path() / "repository/s.toml", folder_.path() / "class/link.toml");
+  EXPECT_THAT(trouble(std::string("secrets = \"link.toml\"\n") + kChapter),
+              HasSubstr("the secrets lie inside the repository"));
+  EXPECT_THAT(trouble(std::string("secrets = \"none.toml\"\n") + kChapter), HasSubstr(":1: there is no file"));
+}
+
+TEST_F(CourseFile, WithoutOneEveryChapterIsGraded) {
+  const CourseTerms terms = plain_terms(course_);
+  EXPECT_EQ(terms.chapters.size(), course_.chapters.size());
+  EXPECT_TRUE(terms.hidden("vector-add").empty());
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,74 @@
+// Partial credit: the ends, the middle, and that more is never worth less.
+#include "grader/class/terms/credit.h"
+#include "common/base/json.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace roofwalk {
+namespace {
+
+GoalScale scale(double starter, std::optional<double> pass, std::optional<double> ace, std::optional<double> reached) {
+  return {"up", "dram", "share_of_roof", starter, pass, ace, reached};
+}
+
+TEST(Credit, IsNothingAtTheStarterTheShareAtThePassAndAllAtTheAce) {
+  EXPECT_EQ(goal_credit(scale(0.03, 0.7, 0.92, 0.03), 0.7), 0);
+  EXPECT_EQ(goal_credit(scale(0.03, 0.7, 0.92, 0.01), 0.7), 0);
+  EXPECT_EQ(goal_credit(scale(0.03, 0.7, 0.92, 0.7), 0.7), 0.7);
+  EXPECT_EQ(goal_credit(scale(0.03, 0.7, 0.92, 0.92), 0.7), 1);
+  EXPECT_EQ(goal_credit(scale(0.03, 0.7, 0.92, 0.99), 0.7), 1);
+}
+
+TEST(Credit, IsLogLinearBetween) {
+  // Half of the way from 1 to 16 on a logarithmic scale is 4; of the way from 16 to 64, 32.
+  EXPECT_DOUBLE_EQ(goal_credit(scale(1, 16, 64, 4), 0.6), 0.3);
+  EXPECT_DOUBLE_EQ(goal_credit(scale(1, 16, 64, 32), 0.6), 0.8);
+}
+
+TEST(Credit, OfAGoalThatTheStarterMeetsBeginsAtHalfTheThreshold) {
+  EXPECT_EQ(goal_credit(scale(0.99, 0.95, 0.99, 0.475), 0.7), 0);
+  EXPECT_DOUBLE_EQ(goal_credit(scale(0.99, 0.95, 0.99, 0.95 / std::sqrt(2)), 0.7), 0.35);
+  EXPECT_EQ(goal_credit(scale(0.99, 0.95, 0.99, 0.99), 0.7), 1);
+}
+
+TEST(Credit, OfAGoalWithOneThreshold) {
+  EXPECT_EQ(goal_credit(scale(1, 8, std::nullopt, 8), 0.7), 1);
+  EXPECT_DOUBLE_EQ(goal_credit(scale(1, 4, std::nullopt, 2), 0.7), 0.35);
+  EXPECT_EQ(goal_credit(scale(1, std::nullopt, 5, 1), 0.7), 0.7);
+  EXPECT_EQ(goal_credit(scale(1, std::nullopt, 5, 5), 0.7), 1);
+}
+
+TEST(Credit, IsTheLeastOfItsGoals) {
+  EXPECT_EQ(credit({scale(1, 2, 4, 4), scale(1, 2, 4, 2)}, 0.7), 0.7);
+  EXPECT_EQ(credit({scale(1, 2, 4, 4), scale(1, 2, 4, std::nullopt)}, 0.7), 0);
+  EXPECT_EQ(credit({}, 0.7), 0);
+}
+
+TEST(Credit, NeverFallsAsMoreIsReached) {
+  for (const auto& [starter, pass, ace] : {std::tuple(1.0, 8.0, 30.0), {0.99, 0.95, 0.99}, {1.0, 0.7, 2.0}}) {
+    double before = 0;
+    for (double reached = 0.001; reached < 100; reached *= 1.01) {
+      const double now = goal_credit(scale(starter, pass, ace, reached), 0.7);
+      EXPECT_GE(now, before) << reached;
+      EXPECT_LE(now, 1);
+      before = now;
+    }
+    EXPECT_EQ(before, 1);
+  }
+}
+
+TEST(Credit, ScalesSurviveTheirJson) {
+  const std::vector<GoalScale> scales{scale(1, 2, std::nullopt, 3), scale(0.5, std::nullopt, 0.25, std::nullopt)};
+  EXPECT_EQ(to_json(scales_from_json(to_json(scales))), to_json(scales));
+  EXPECT_TRUE(scales_from_json(Json::parse(R"([1, {}, {"pass": "x"}])")).empty());
+}
+
+TEST(Credit, IsToldInWords) {
+  EXPECT_EQ(words_of(scale(0.031, 0.7, 0.92, 0.7), 0.7),
+            "up: 70 % of the DRAM roof (starter 3.1 %, pass 70 %, ace 92 %), 70 % of the credit");
+}
+
+}  // namespace
+}  // namespace roofwalk

@@ -1,0 +1,53 @@
+#include "grader/text/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace roofwalk {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(Printable, EscapesControlCharacters) {
+  EXPECT_EQ(printable("a\tb"), "a b");
+  EXPECT_EQ(printable("\x1b[31m\r\n\x7f"), "\\x1b[31m\\x0d\\x0a\\x7f");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m \xc3\xa9"),
+            "\\x9b31m \xc3\xa9");
+  EXPECT_EQ(printable("a\xe2\x80\xae"
+                      "b\xf3\xa0\x81\x81"),
+            "a\\u202eb\\ue0041");  // turns, hides
+  EXPECT_EQ(printable("\x9b"
+                      "1m\xff\xc0\x80"),
+            "\\x9b1m\\xff\\xc0\\x80");  // no UTF-8
+}
+
+TEST(Grouped, PutsCommasEveryThreeDigits) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(12582912), "12,582,912");
+  EXPECT_EQ(grouped(-1234), "-1,234");
+}
+
+TEST(Wrapped, BreaksAtSpacesAndKeepsLongWords) {
+  EXPECT_THAT(wrapped("one two three", 8), ElementsAre("one two", "three"));
+  EXPECT_THAT(wrapped("unbreakable a", 4), ElementsAre("unbreakable", "a"));
+  EXPECT_THAT(wrapped("  ", 4), IsEmpty());
+}
+
+TEST(Shortened, EndsInDots) {
+  EXPECT_EQ(shortened("abcdef", 6), "abcdef");
+  EXPECT_EQ(shortened("abcdefg", 6), "abc...");
+}
+
+TEST(NearNames, AreOfferedClosestFirst) {
+  const std::vector<std::string> names = {"vector-add", "naive-gemm", "tiled-gemm"};
+  EXPECT_THAT(near_names("vectoradd", names), ElementsAre("vector-add"));
+  EXPECT_THAT(near_names("gemm", names), ElementsAre("naive-gemm", "tiled-gemm"));
+  EXPECT_THAT(near_names("zzzzzzzzzz", names), IsEmpty());
+}
+
+}  // namespace
+}  // namespace roofwalk
