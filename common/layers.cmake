@@ -1,8 +1,13 @@
 # The layers of common/, lowest first, and what each may use: the one list that CMake and the layer test share.
-# roofwalk_layer(NAME SOURCES ... USES layers ... LINKS external targets ... [OWN_HEADERS: a precompiled header of its own])
+# roofwalk_layer(NAME [OBJECTS: no library, for whatever links it] SOURCES ... USES layers ... LINKS external targets ...
+#                [OWN_HEADERS: a precompiled header of its own])
 set(ROOFWALK_LAYERS base sandbox record specs ptx build
   vgpu/trace vgpu/memory vgpu/program vgpu/state vgpu/requests vgpu/sanitizer vgpu/exec vgpu/lowering vgpu/timing vgpu
   plan device roofline exercise verify measure plot store)
+# Above them the folders of grader/, lowest first too, each a layer. Arrows go down this list and never up.
+set(ROOFWALK_GRADER_LAYERS
+  text course rig attempt walk terminal profile operations/kernels operations author doctor
+  class/terms class/hand_ins class/batch class/handout class/exports class/site class cmd cmd/class)
 
 # The headers of other projects that nearly every file names, compiled once. JSON's are not among them: each file would
 # instantiate its parser, used or not.
@@ -22,9 +27,13 @@ function(roofwalk_optimize level)
 endfunction()
 
 function(roofwalk_layer name)
-  cmake_parse_arguments(arg "OWN_HEADERS" "" "SOURCES;USES;LINKS" ${ARGN})
+  cmake_parse_arguments(arg "OBJECTS;OWN_HEADERS" "" "SOURCES;USES;LINKS" ${ARGN})
+  set(kind STATIC)
+  if(arg_OBJECTS)
+    set(kind OBJECT)
+  endif()
   string(REPLACE / _ target roofwalk_${name})
-  add_library(${target} STATIC ${arg_SOURCES})
+  add_library(${target} ${kind} ${arg_SOURCES})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   list(TRANSFORM arg_USES PREPEND roofwalk_)
   list(TRANSFORM arg_USES REPLACE / _)

@@ -10,9 +10,9 @@
 
 #include "common/base/json_fwd.h"
 #include "common/roofline/diagnosis.h"
+#include "grader/attempt/gpu_times.h"
 #include "grader/attempt/verdict.h"
 #include "grader/course/prediction.h"
-#include "grader/rig/gpu_bench.h"
 
 namespace roofwalk {
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/base/json_fwd.h"
+#include "grader/attempt/verdict.h"
 #include "grader/rig/bench.h"
 
 namespace roofwalk {

@@ -3,19 +3,17 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "common/device/device.h"
 #include "common/roofline/operations.h"
 #include "common/verify/verify.h"
 #include "grader/attempt/verdict.h"
+#include "grader/rig/bench.h"
 
 namespace roofwalk {
 
-using DeviceFactory = std::function<Result<std::unique_ptr<Device>>()>;
 using ExpectedValues = std::function<const std::vector<Expected>&()>;  // called only once the run is over
 
 struct Trial {

@@ -98,7 +98,8 @@ int plot(Session& session, const PlotCommand& command) {
     if (const auto why = not_offered(*chapters.back(), session.bench().machine)) throw Failure{{*why}, kSkipped};
   }
   const Chart chart = [&] {
-    const Patience patience(session, fmt::format("measuring {} on {}", names, session.bench().machine.name));
+    const Patience patience(session.while_waiting,
+                            fmt::format("measuring {} on {}", names, session.bench().machine.name));
     return chart_of(session, chapters, command.level);
   }();
   const std::string ending = (command.level.empty() ? "" : "-" + command.level) + (command.png ? ".png" : ".svg");

@@ -44,7 +44,8 @@ fs::path other_file(const Session& session, const Chapter& chapter, const std::s
 
 // Measures a file without adding to the walk.
 Outcome measured(Session& session, const Chapter& chapter, const fs::path& file) {
-  const Patience patience(session, fmt::format("measuring {} on {}", file.string(), session.bench().machine.name));
+  const Patience patience(session.while_waiting,
+                          fmt::format("measuring {} on {}", file.string(), session.bench().machine.name));
   return session.check(chapter, file, /*joins=*/false);
 }
 

@@ -43,7 +43,7 @@ std::string table_of(const Bench& bench, const RoofRates& measured, const RoofRa
 int roofs(Session& session, bool fresh) {
   const Bench& bench = session.bench();
   const RoofRates measured = [&] {
-    const Patience patience(session, "measuring the roofs of " + bench.machine.name);
+    const Patience patience(session.while_waiting, "measuring the roofs of " + bench.machine.name);
     return value_or_fail(measured_roofs(bench, fresh));
   }();
   const RoofRates promised = data_sheet_rates(bench.machine);

@@ -35,7 +35,8 @@ std::string plot_below(const std::string& card, const Outcome& outcome, const Co
 }
 
 Outcome check_with_patience(Session& session, const Chapter& chapter, const fs::path& file, bool joins) {
-  const Patience patience(session, fmt::format("measuring {} on {}", chapter.name, session.bench().machine.name));
+  const Patience patience(session.while_waiting,
+                          fmt::format("measuring {} on {}", chapter.name, session.bench().machine.name));
   return session.check(chapter, file, joins);
 }
 

@@ -1,18 +1,23 @@
 // What every attempt of one call of the program shares: the course, the toolkit, the device, the machine, the threads.
 #pragma once
 
+#include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "common/build/build.h"
 #include "common/device/cuda/gpu_state.h"
+#include "common/device/device.h"
 #include "common/roofline/roofline.h"
-#include "grader/attempt/trial.h"
 #include "grader/course/course.h"
 #include "grader/rig/phases.h"
 
 namespace roofwalk {
 
 class Store;
+
+using DeviceFactory = std::function<Result<std::unique_ptr<Device>>()>;
 
 struct Bench {
   const Course* course = nullptr;

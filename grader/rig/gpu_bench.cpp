@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "common/device/cuda/own_work.h"
 #include "common/device/remote/remote_device.h"
 
 namespace roofwalk {
@@ -44,52 +43,6 @@ class BorrowedDevice final : public Device {
   std::shared_ptr<Device> device_;
 };
 
-// One kernel, its problem laid out on a device.
-class Runner {
- public:
-  static Result<Runner> make(const char* whose, const DeviceFactory& open, const Artifact& artifact,
-                             const Problem& problem) {
-    ROOFWALK_TRY(auto device, open());
-    ROOFWALK_TRY(Workspace workspace, Workspace::make(*device, problem, kGuardBytes));
-    return Runner(whose, artifact, std::move(device), std::make_unique<Workspace>(std::move(workspace)));
-  }
-
-  // The mean of so many runs.
-  Result<double> time(const ExpectedValues& expected, int runs) {
-    double total_ns = 0;
-    for (int i = 0; i < runs; ++i) {
-      ROOFWALK_TRY(const double elapsed_ns, time(expected()));
-      total_ns += elapsed_ns;
-    }
-    return total_ns / runs;
-  }
-
- private:
-  Result<double> time(const std::vector<Expected>& expected) {
-    const auto ended = [&](const std::string& how) {
-      return Error{
-          .message = fmt::format("{} was right before and is not any more, while it was timed: {}", whose_, how),
-          .advice = "a kernel that depends on luck (a race, memory that nobody wrote) does that"};
-    };
-    RunOptions options;
-    options.figures = RunOptions::Figures::time;
-    ROOFWALK_TRY(const RunRecord record, workspace_->run(artifact_, options));
-    if (record.fault) return ended(record.fault->message);
-    const Correctness correctness = workspace_->check(expected);
-    ROOFWALK_TRY_STATUS(device_->alive());
-    if (!correctness.correct) return ended(correctness.reason);
-    return record.elapsed_ns;
-  }
-  Runner(const char* whose, const Artifact& artifact, std::unique_ptr<Device> device,
-         std::unique_ptr<Workspace> workspace)
-      : whose_(whose), artifact_(artifact), device_(std::move(device)), workspace_(std::move(workspace)) {}
-
-  const char* whose_;
-  const Artifact& artifact_;
-  std::unique_ptr<Device> device_;
-  std::unique_ptr<Workspace> workspace_;  // in front of the device it is on
-};
-
 }  // namespace
 
 DeviceFactory devices_in_worker(const std::string& device, const std::filesystem::path& program, Isolation isolation) {
@@ -115,28 +68,6 @@ DeviceFactory devices_in_worker(const std::string& device, const std::filesystem
   };
 }
 
-std::vector<TimedGoal> timed_goals(const std::vector<Goal>& goals, const Measurement& measurement) {
-  std::vector<TimedGoal> out;
-  for (std::size_t i = 0; i < goals.size(); ++i) {
-    const Goal& goal = goals[i];
-    const Quantity& roof = measurement.level(goal.level).roof;
-    for (const Grade grade : {Grade::pass, Grade::ace}) {
-      const auto wanted = grade == Grade::ace ? goal.ace : goal.pass;
-      if (!wanted) continue;
-      TimeGoal time{.name = fmt::format("{} {}", goal_axis_name(goal.axis), grade_name(grade))};
-      if (goal.what == Goal::What::flops_over_starter) {
-        time.least_speedup = *wanted;
-      } else if (goal.what == Goal::What::share_of_roof && roof.known() && roof.value > 0) {
-        time.most_ns = measurement.useful_flops.value / (*wanted * roof.value) * 1e9;
-      } else {
-        continue;
-      }
-      out.push_back({i, grade, std::move(time)});
-    }
-  }
-  return out;
-}
-
 Result<std::optional<GpuTurn>> wait_for_turn(const Bench& bench, const std::string& doing) {
   std::optional<GpuTurn> turn;
   if (!bench.is_real()) return turn;
@@ -155,75 +86,6 @@ std::optional<GpuState> state_of(const Bench& bench) {
   if (!bench.gpu_state) return std::nullopt;
   auto state = bench.gpu_state();
   return state ? std::optional(*std::move(state)) : std::nullopt;
-}
-
-Result<std::optional<RunRecord>> modelled_run(const Bench& bench, const Artifact& artifact, const Problem& problem) {
-  RunOptions options = starter_trial(bench.virtual_threads);
-  options.time = RunOptions::Time::least;
-  ROOFWALK_TRY(Trial modelled, run_trial(bench.virtual_devices(), artifact, problem, "modelled", options, nullptr));
-  if (modelled.was_stopped()) return std::optional<RunRecord>();
-  modelled.record.bytes_are_modelled = true;
-  return std::optional(std::move(modelled.record));
-}
-
-void take_bytes(const RunRecord& modelled, RunRecord& record) {
-  record.counters = modelled.counters;
-  for (std::size_t i = 0; i < std::min(record.kernels.size(), modelled.kernels.size()); ++i) {
-    record.kernels[i].counters = modelled.kernels[i].counters;
-    record.kernels[i].lines = modelled.kernels[i].lines;
-  }
-  record.bytes_are_modelled = true;
-}
-
-Status model_bytes(const Bench& bench, const Artifact& artifact, const Problem& problem, RunRecord& record) {
-  if (!bench.is_real() || record.counters[Counter::dram_read_bytes]) return kOk;
-  ROOFWALK_TRY(const auto modelled, modelled_run(bench, artifact, problem));
-  if (modelled) take_bytes(*modelled, record);
-  return kOk;
-}
-
-Result<GpuTimes> time_in_pairs(const Bench& bench, const Artifact& starter, const Artifact& attempt,
-                               const Problem& problem, const ExpectedValues& expected,
-                               const std::vector<TimedGoal>& goals) {
-  constexpr int kTries = 2;
-  constexpr std::size_t kWorkers = 2;  // one of them the starter's
-  ROOFWALK_TRY(Runner one, Runner::make("the starter", bench.own_devices(), starter, problem));
-  ROOFWALK_TRY(Runner other, Runner::make("your kernel", bench.open, attempt, problem));
-  PairOptions options;
-  for (const TimedGoal& goal : goals) options.goals.push_back(goal.time);
-  GpuTimes times;
-  // The first runs load the kernels, take their memory and wake the GPU. They are not counted.
-  ROOFWALK_TRY(const double starter_ns, one.time(expected, 1));
-  ROOFWALK_TRY(const double attempt_ns, other.time(expected, 1));
-  times.runs_per_sample = launches_per_sample(std::min(starter_ns, attempt_ns));
-  for (int i = 0; i < kTries; ++i) {
-    times.before = state_of(bench);
-    ROOFWALK_TRY(times.pairs, measure_pairs(
-                                  [&](bool starter_first) -> Result<TimePair> {
-                                    TimePair pair{.starter_first = starter_first};
-                                    for (const bool starters : {starter_first, !starter_first}) {
-                                      ROOFWALK_TRY((starters ? pair.starter_ns : pair.attempt_ns),
-                                                   (starters ? one : other).time(expected, times.runs_per_sample));
-                                    }
-                                    return pair;
-                                  },
-                                  options));
-    times.after = state_of(bench);
-    times.notes = times.pairs.notes;
-    times.disturbed.reset();
-    if (!times.before || !times.after) {
-      times.notes.emplace_back("nobody could say what else the GPU did meanwhile: `./roofwalk doctor` says why");
-      return times;
-    }
-    for (const Doubt& doubt : compare(*times.before, *times.after, own_work(kWorkers))) {
-      if (doubt.spoils)
-        times.disturbed = doubt.text;
-      else
-        times.notes.push_back(doubt.text);
-    }
-    if (!times.disturbed) return times;
-  }
-  return times;
 }
 
 }  // namespace roofwalk

@@ -1,25 +1,28 @@
 // What a person at a terminal is told while something is measured: that it takes a while, or who has the GPU now.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 
-#include "grader/cmd/session.h"
 #include "grader/terminal/waiting.h"
 
 namespace roofwalk {
 
 class Patience {
  public:
-  // `what` takes a while: "measuring vector-add". The session must outlive this.
-  Patience(Session& session, std::string what) : session_(session), waiting_(std::move(what)) {
-    session_.while_waiting = [this](const std::string& line) { waiting_.say(line); };
+  // `what` takes a while: "measuring vector-add". `while_waiting` is whom the measuring tells of a wait
+  // (Session::while_waiting); it must outlive this.
+  Patience(std::function<void(const std::string& line)>& while_waiting, std::string what)
+      : while_waiting_(while_waiting), waiting_(std::move(what)) {
+    while_waiting_ = [this](const std::string& line) { waiting_.say(line); };
   }
-  ~Patience() { session_.while_waiting = nullptr; }
+  ~Patience() { while_waiting_ = nullptr; }
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
 
  private:
-  Session& session_;
+  std::function<void(const std::string& line)>& while_waiting_;
   Waiting waiting_;
 };
 

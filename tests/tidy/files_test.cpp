@@ -1,6 +1,9 @@
 // What holds for the files themselves: nothing of one person's machine, nothing large, one format, nothing left out.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "common/base/pattern.h"
 #include "common/base/subprocess.h"
 #include "tests/tidy/repository.h"
@@ -41,6 +44,20 @@ TEST(Files, AreSmall) {
   constexpr std::uintmax_t kMost = 1 << 20;
   for (const fs::path& file : files_below()) {
     EXPECT_LE(fs::file_size(source_root() / file), kMost) << file;
+  }
+}
+
+// Whoever looks into a folder shall see at once what is there.
+TEST(Files, AreFewInAFolder) {
+  constexpr int kMost = 30;
+  const std::set<fs::path> being_divided = {"common/device/cuda", "common/vgpu"};
+  std::map<fs::path, int> counts;
+  for (const char* folder : {"common", "grader"}) {
+    for (const fs::path& file : files_below(folder)) ++counts[file.parent_path()];
+  }
+  for (const auto& [folder, count] : counts) {
+    if (being_divided.contains(folder)) continue;
+    EXPECT_LE(count, kMost) << folder;
   }
 }
 

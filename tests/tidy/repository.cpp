@@ -48,21 +48,37 @@ const std::vector<fs::path>& all_files() {
   return files;
 }
 
-// The words after USES in each roofwalk_layer(...) of a CMakeLists.txt.
-void read_layers(const std::string& cmake, std::map<std::string, std::set<std::string>>& uses) {
+struct Layer {
+  std::string name;
+  std::set<std::string> uses;
+};
+
+// By folder: the words after USES in the roofwalk_layer(...) of its CMakeLists.txt.
+std::map<fs::path, Layer> read_layers() {
   static const Pattern kCall(R"(roofwalk_layer\(\s*([\w/]+)([^)]*)\))");
-  for (const Pattern::Groups& call : kCall.search_all(cmake)) {
-    std::istringstream words(call[2]);
-    std::set<std::string>& layer = uses[call[1]];
+  std::map<fs::path, Layer> layers;
+  for (const fs::path& file : all_files()) {
+    if (file.filename() != "CMakeLists.txt" || (*file.begin() != "common" && *file.begin() != "grader")) continue;
+    const auto call = kCall.search(text_of(file));
+    if (!call) continue;
+    Layer& layer = layers[file.parent_path()];
+    layer.name = (*call)[1];
+    std::istringstream words((*call)[2]);
     bool in_uses = false;
     for (std::string word; words >> word;) {
       if (word == "USES" || word == "SOURCES" || word == "LINKS" || word == "OWN_HEADERS") {
         in_uses = word == "USES";
       } else if (in_uses) {
-        layer.insert(word);
+        layer.uses.insert(word);
       }
     }
   }
+  return layers;
+}
+
+const std::map<fs::path, Layer>& all_layers() {
+  static const std::map<fs::path, Layer> layers = read_layers();
+  return layers;
 }
 
 // What stands in raw strings is no code of this file: kernels in tests. Lines stay where they are.
@@ -111,10 +127,10 @@ std::vector<Include> includes_in(const std::string& text) {
 
 std::map<std::string, std::set<std::string>> reachable_layers() {
   std::map<std::string, std::set<std::string>> reachable;
-  for (const fs::path& file : files_below("common")) {
-    if (file.filename() == "CMakeLists.txt") read_layers(text_of(file), reachable);
+  for (const auto& [folder, layer] : all_layers()) {
+    reachable[layer.name] = layer.uses;
+    reachable[layer.name].insert(layer.name);
   }
-  for (auto& [name, layers] : reachable) layers.insert(name);
   for (bool grew = true; grew;) {
     grew = false;
     for (auto& [name, layers] : reachable) {
@@ -131,13 +147,10 @@ std::map<std::string, std::set<std::string>> reachable_layers() {
 }
 
 std::string layer_of(const fs::path& file) {
-  static const auto layers = reachable_layers();
-  auto part = file.begin();
-  if (part == file.end() || *part++ != "common" || part == file.end()) return {};
-  const std::string outer = part->string();
-  if (++part == file.end()) return {};  // a file directly in common/ belongs to no layer
-  const std::string wing = outer + "/" + part->string();
-  return layers.contains(wing) ? wing : outer;
+  for (fs::path folder = file.parent_path(); !folder.empty(); folder = folder.parent_path()) {
+    if (const auto layer = all_layers().find(folder); layer != all_layers().end()) return layer->second.name;
+  }
+  return {};
 }
 
 }  // namespace roofwalk::tidy

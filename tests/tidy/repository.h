@@ -26,11 +26,12 @@ struct Include {
 };
 std::vector<Include> includes_in(const std::string& text);
 
-// The layers named in roofwalk_layer(... USES ...), each with all that it may include: itself, what it uses, and what
-// those use.
+// The layers of common/ and grader/ named in roofwalk_layer(... USES ...), each with all that it may include: itself,
+// what it uses, and what those use.
 std::map<std::string, std::set<std::string>> reachable_layers();
 
-// "vgpu" for "common/vgpu/memory/memory.h" and empty for what is no layer's.
+// The layer that a folder's CMakeLists.txt declares, its own or the nearest above it: "vgpu/memory" for
+// "common/vgpu/memory/cache.h", "exports" for "grader/class/exports/csv.h". Empty for what is no layer's.
 std::string layer_of(const std::filesystem::path& file);
 
 }  // namespace roofwalk::tidy

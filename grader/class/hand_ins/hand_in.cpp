@@ -17,12 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBytes = 128u << 20;  // that is read of one student's sources, and again of the zips
-constexpr std::size_t kMostFailedReads = 20;    // of one student's sources
+constexpr std::size_t kMostReadBytes = 128u << 20;  // that is read of one student's sources, and again of the zips
+constexpr std::size_t kMostFailedReads = 20;        // of one student's sources
 constexpr std::size_t kMostZips = 10;
 constexpr int kDeepestZip = 2;  // a zip in a zip
 constexpr std::size_t kMostLines = 10;
-constexpr std::size_t kMostNames = 5;
 
 // A learner's name may hold a path as Windows writes one.
 std::string last_name(const std::string& name) { return name.substr(name.find_last_of("/\\") + 1); }
@@ -154,7 +153,7 @@ void HandIn::open_zips() {
         tell(label, "is a zip in a zip in a zip, and is not opened", zip.found.written_at_s);
         continue;
       }
-      if (opened == kMostZips || cost_bytes > kMostBytes || entries > kMostOwnEntries) {
+      if (opened == kMostZips || cost_bytes > kMostReadBytes || entries > kMostOwnEntries) {
         ++left;
         continue;
       }
@@ -176,7 +175,7 @@ void HandIn::open_zips() {
   }
   if (left > 0) {
     tell_of_all(fmt::format("holds {} more zips than are opened: at most {} of a hand-in, with {} MiB and {} entries",
-                            left, kMostZips, kMostBytes >> 20, kMostOwnEntries));
+                            left, kMostZips, kMostReadBytes >> 20, kMostOwnEntries));
   }
 }
 
@@ -207,7 +206,7 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
   for (const Candidate* one : files) {
     if (kept.size() == kMostGraded) break;
     const std::string label = one->full_label();
-    if (cost_bytes_ > kMostBytes || failed_reads_ == kMostFailedReads) {
+    if (cost_bytes_ > kMostReadBytes || failed_reads_ == kMostFailedReads) {
       ++unread_;
       continue;
     }
@@ -276,7 +275,7 @@ Status HandIn::settle(const KeepSource& keep, Handed& handed) {
     tell_of_all(
         fmt::format("holds {} more files that are not read: at most {} MiB are, and no more after {} that cannot "
                     "be read",
-                    unread_, kMostBytes >> 20, kMostFailedReads));
+                    unread_, kMostReadBytes >> 20, kMostFailedReads));
   }
   if (more_files_ > 0)
     tell_of_all(fmt::format("holds {} files more than are looked at: at most {}", more_files_, kMostFiles));

@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostNames = 5;
 constexpr std::size_t kDeepest = 12;  // folders in folders
 
 decltype(Found::read) refusal(std::string reason) {

@@ -12,6 +12,8 @@
 
 namespace roofwalk {
 
+inline constexpr std::size_t kMostNames = 5;  // of what is no hand-in, that are told; of more, how many
+
 class ChapterNames;
 
 // Of one student, as far as one can see. What is neither a source nor a zip is counted, and only the first have names:

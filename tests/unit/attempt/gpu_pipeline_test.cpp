@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "common/base/json.h"
+#include "common/device/gpu_queue.h"
 #include "common/measure/roofs.h"
 #include "grader/attempt/pipeline.h"
 #include "tests/support/fake_device.h"
