@@ -11,6 +11,7 @@
 
 #include "common/base/hash.h"
 #include "common/base/json.h"
+#include "common/base/replace.h"
 #include "common/base/subprocess.h"
 #include "common/build/build.h"
 #include "tests/support/temporary_course.h"
@@ -135,11 +136,7 @@ std::optional<Outputs> kept(const fs::path& file, const std::string& key, const 
 void keep(const fs::path& file, const std::string& key, const Outputs& outputs) {
   Json all = Json::array();
   for (const auto& [line, output] : outputs) all.push_back({output.text, output.script});
-  std::error_code error;
-  fs::create_directories(file.parent_path(), error);
-  const fs::path part = file.string() + fmt::format(".{}", getpid());
-  std::ofstream(part) << json_line(Json{{"key", key}, {"outputs", all}});
-  fs::rename(part, file, error);
+  (void)replace_file(file, json_line(Json{{"key", key}, {"outputs", all}}));  // else the page is typed again
 }
 
 }  // namespace

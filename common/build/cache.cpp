@@ -1,12 +1,12 @@
 #include "common/build/cache.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <charconv>
 
 #include "common/base/hash.h"
 #include "common/base/json.h"
+#include "common/base/replace.h"
 #include "common/build/files.h"
 
 namespace roofwalk {
@@ -80,12 +80,11 @@ void save_compiled(const fs::path& cache, const std::string& key, const Compiled
 
   // The caller holds the key's lock, so that nothing else publishes it now; only the process number tells folders
   // apart.
-  const fs::path temporary = cache / (key + ".new-" + std::to_string(::getpid()));
+  const fs::path temporary = fresh_beside(cache / key);
   std::error_code error;
   fs::create_directories(temporary, error);
   if (write_file(temporary / "kernel.ptx", compiled.ptx) && write_file(temporary / "resources.json", json_text(json))) {
-    fs::remove_all(cache / key, error);  // a damaged entry
-    fs::rename(temporary, cache / key, error);
+    (void)replace_folder(temporary, cache / key);  // what lies there is damaged
   }
   fs::remove_all(temporary, error);
 }

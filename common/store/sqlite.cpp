@@ -1,5 +1,7 @@
 #include "common/store/sqlite.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <thread>
 
@@ -75,5 +77,16 @@ std::string Statement::text(int column) const {
 }
 
 std::int64_t Statement::number(int column) const { return sqlite3_column_int64(handle_.get(), column); }
+
+std::filesystem::path move_aside(const std::filesystem::path& file, std::string_view word, std::error_code& error) {
+  namespace fs = std::filesystem;
+  fs::path kept;
+  for (int i = 1; kept.empty() || fs::exists(kept, error); ++i) kept = fmt::format("{}.{}-{}", file.string(), word, i);
+  for (const char* suffix : {"-wal", "-shm"}) {
+    if (fs::exists(file.string() + suffix, error)) fs::rename(file.string() + suffix, kept.string() + suffix, error);
+  }
+  fs::rename(file, kept, error);
+  return kept;
+}
 
 }  // namespace roofwalk

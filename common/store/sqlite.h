@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace roofwalk {
 
@@ -96,5 +97,9 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
   int bound_ = 0;
 };
+
+// Gives a damaged file and its log another name, FILE.WORD-1 or the next that is free, and returns it. Whoever has it
+// open closes it first. What cannot be moved away is an error.
+std::filesystem::path move_aside(const std::filesystem::path& file, std::string_view word, std::error_code& error);
 
 }  // namespace roofwalk

@@ -117,13 +117,8 @@ Status prepare(Database& database, const fs::path& file) {
 
 // Gives a damaged file and its log another name. The caller holds the folder's lock.
 Error put_aside(const fs::path& file) {
-  fs::path kept;
   std::error_code error;
-  for (int i = 1; kept.empty() || fs::exists(kept, error); ++i) kept = fmt::format("{}.corrupt-{}", file.string(), i);
-  for (const char* suffix : {"-wal", "-shm"}) {
-    if (fs::exists(file.string() + suffix, error)) fs::rename(file.string() + suffix, kept.string() + suffix, error);
-  }
-  fs::rename(file, kept, error);
+  const fs::path kept = move_aside(file, "corrupt", error);
   if (error) {
     return {.message = "the record of attempts is damaged, and cannot be moved away: " + error.message(),
             .file = file.string(),

@@ -1,11 +1,11 @@
 #include "grader/class/results.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "common/base/json.h"
+#include "common/base/replace.h"
 #include "grader/class/batch/grade_all.h"
 #include "grader/class/batch/stored_grade.h"
 #include "grader/class/exports/csv.h"
@@ -23,7 +23,7 @@ Result<std::vector<fs::path>> write_tables(const Batch& batch, const Gradebook& 
       {batch.folder() / "junit.xml", to_junit(book)}};
   std::vector<fs::path> written;
   for (const auto& [file, text] : files) {
-    ROOFWALK_TRY_STATUS(write_whole(file, text));
+    ROOFWALK_TRY_STATUS(replace_file(file, text));
     written.push_back(file);
   }
   return written;
@@ -50,8 +50,7 @@ Result<fs::path> write_site(Batch& batch, const Bench& bench, const Gradebook& b
     starters.push_back(at == dot.points.end() ? std::nullopt : std::optional<Point>(at->second));
   }
   // A new folder takes the old one's place, so that no page of an older report stays behind.
-  const fs::path folder = batch.folder() / (shows_names ? kNamedSite : kSite),
-                 fresh = folder.string() + fmt::format(".new-{}", ::getpid());
+  const fs::path folder = batch.folder() / (shows_names ? kNamedSite : kSite), fresh = fresh_beside(folder);
   std::error_code error;
   fs::remove_all(fresh, error);
   ROOFWALK_TRY(
@@ -65,16 +64,14 @@ Result<fs::path> write_site(Batch& batch, const Bench& bench, const Gradebook& b
                    const auto at = ids.find(key);
                    return at == ids.end() ? GradePages{} : batch.store().pages(at->second);
                  }},
-                [&](const std::string& path, const std::string& text) { return write_whole(fresh / path, text); }));
-  fs::remove_all(folder, error);
-  fs::rename(fresh, folder, error);
-  if (error) return Error{.message = "cannot be replaced: " + error.message(), .file = folder.string()};
+                [&](const std::string& path, const std::string& text) { return replace_file(fresh / path, text); }));
+  ROOFWALK_TRY_STATUS(replace_folder(fresh, folder));
   if (shows_names) return folder / "index.html";
   CsvTable names;
   names.rows.push_back({"student", "called", "page"});
   for (const auto& [student, called, page] : pages)
     names.rows.push_back({student, called, fmt::format("{}/{}", kSite, page)});
-  ROOFWALK_TRY_STATUS(write_whole(batch.folder() / "report-names.csv", write_harmless_csv(std::move(names))));
+  ROOFWALK_TRY_STATUS(replace_file(batch.folder() / "report-names.csv", write_harmless_csv(std::move(names))));
   return folder / "index.html";
 }
 

@@ -11,6 +11,7 @@
 
 #include "common/base/hash.h"
 #include "common/base/json.h"
+#include "common/base/replace.h"
 #include "common/store/store.h"
 #include "grader/class/batch/stored_grade.h"
 
@@ -38,40 +39,7 @@ std::string text_of(const HiddenCases& hidden) {
   return text;
 }
 
-Error cannot_write(const fs::path& file) {
-  return {.message = fmt::format("cannot be written: {}", std::strerror(errno)),
-          .file = file.string(),
-          .advice =
-              errno == ENOSPC ? "free some space, then give the same command again: it goes on where it stopped" : ""};
-}
-
 }  // namespace
-
-Status write_whole(const fs::path& file, const std::string& bytes) {
-  std::error_code error;
-  fs::create_directories(file.parent_path(), error);
-  const fs::path fresh = file.string() + fmt::format(".new-{}", ::getpid());
-  const Descriptor out(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (out.get() < 0) return cannot_write(file);
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t count = ::write(out.get(), bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {
-      const Error trouble = cannot_write(file);
-      ::unlink(fresh.c_str());
-      return trouble;
-    }
-    done += static_cast<std::size_t>(count);
-  }
-  if (::fsync(out.get()) != 0 || ::rename(fresh.c_str(), file.c_str()) != 0) {
-    const Error trouble = cannot_write(file);
-    ::unlink(fresh.c_str());
-    return trouble;
-  }
-  const Descriptor folder(::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() >= 0) ::fsync(folder.get());
-  return kOk;
-}
 
 Result<Batch> Batch::open(const Course& course, const BatchPlaces& places) {
   Batch batch;
@@ -108,7 +76,7 @@ Status Batch::keep_source(const std::string& sha256, const std::string& bytes) c
   std::error_code error;
   const fs::path file = source(sha256);
   if (fs::file_size(file, error) == bytes.size() && !error) return kOk;
-  return write_whole(file, bytes);
+  return replace_file(file, bytes);
 }
 
 void Batch::use_bench(const Bench& bench) {

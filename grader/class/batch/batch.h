@@ -71,7 +71,4 @@ class Batch {
 // none.
 std::string stale_text(const Gradebook& book, const std::string& grade_command);
 
-// Whole or not at all, and on the disk when it returns.
-Status write_whole(const std::filesystem::path& file, const std::string& bytes);
-
 }  // namespace roofwalk

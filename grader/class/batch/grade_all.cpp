@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "common/base/json.h"
+#include "common/base/replace.h"
 #include "common/store/store.h"
 #include "grader/attempt/baseline.h"
 #include "grader/class/batch/stored_grade.h"
@@ -49,7 +50,7 @@ Result<std::map<std::string, std::int64_t>> rounds_of(const Batch& batch, const 
     rounds[key] = last + 1;
   }
   if (goes_on) return kept.get<std::map<std::string, std::int64_t>>();
-  ROOFWALK_TRY_STATUS(write_whole(regrading_file(batch), json_line(Json(rounds))));
+  ROOFWALK_TRY_STATUS(replace_file(regrading_file(batch), json_line(Json(rounds))));
   return rounds;
 }
 

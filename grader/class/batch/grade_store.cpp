@@ -241,12 +241,7 @@ Result<GradeStore> GradeStore::open(const fs::path& file, std::string& told) {
   if (ready) return GradeStore(std::move(impl));
   if (!is_damage(impl->database.code()) && ready.error().message != "damaged") return ready.error();
   impl.reset();  // closed before it moves
-  fs::path kept;
-  for (int i = 1; kept.empty() || fs::exists(kept, error); ++i) kept = fmt::format("{}.damaged-{}", file.string(), i);
-  for (const char* suffix : {"-wal", "-shm"}) {
-    if (fs::exists(file.string() + suffix, error)) fs::rename(file.string() + suffix, kept.string() + suffix, error);
-  }
-  fs::rename(file, kept, error);
+  const fs::path kept = move_aside(file, "damaged", error);
   if (error)
     return Error{.message = "the grades are damaged, and cannot be moved away: " + error.message(),
                  .file = file.string()};

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "common/base/json.h"
+#include "common/base/replace.h"
 #include "grader/class/batch/find_student.h"
 #include "grader/class/exports/autograder.h"
 #include "grader/class/exports/exports.h"
@@ -30,7 +31,7 @@ int write_out(const Session& session, const ExportCommand& command, const std::s
     print(text);
     return kAccepted;
   }
-  value_or_fail(write_whole(fs::absolute(session.from_caller(command.out)), text));
+  value_or_fail(replace_file(fs::absolute(session.from_caller(command.out)), text));
   tell("wrote " + printable(command.out));
   return kAccepted;
 }

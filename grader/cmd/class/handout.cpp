@@ -1,11 +1,12 @@
 // roofwalk handout FOLDER: a tree for learners.
 #include "grader/class/handout/handout.h"
-#include "common/base/json.h"
 
 #include <fmt/format.h>
 
 #include <set>
 
+#include "common/base/json.h"
+#include "common/base/replace.h"
 #include "grader/class/handout/handout_pages.h"
 #include "grader/cmd/class/class_options.h"
 #include "grader/cmd/verbs.h"
@@ -47,13 +48,13 @@ int hand_out(Session& session, const HandoutCommand& command) {
   for (const fs::path& file : files) {
     fs::create_directories((folder / file).parent_path(), error);
     if (file.extension() == ".md") {
-      value_or_fail(write_whole(folder / file, page_for_learners(file_text(file), file, names)));
+      value_or_fail(replace_file(folder / file, page_for_learners(file_text(file), file, names)));
       continue;
     }
     fs::copy_file(file, folder / file, error);
     if (error) throw Failure{{.message = "cannot be copied: " + error.message(), .file = (folder / file).string()}};
   }
-  value_or_fail(write_whole(folder / "README.md", handout_readme(terms, chapters)));
+  value_or_fail(replace_file(folder / "README.md", handout_readme(terms, chapters)));
   const auto notes = spoilers(chapters);
   if (session.options.json) {
     Json json{{"schema", "roofwalk.handout/1"},
