@@ -4,6 +4,7 @@
 
 #include "common/base/hash.h"
 #include "common/base/json.h"
+#include "common/store/store.h"
 #include "grader/attempt/pipeline.h"
 #include "grader/rig/gpu_bench.h"
 
@@ -40,6 +41,27 @@ Result<StarterDot> measure_starter(const Bench& bench, const Chapter& chapter, c
   if (modelled) take_bytes(*modelled, trial.record);
   ROOFWALK_TRY_STATUS(model_bytes(bench, *artifact, problem, trial.record));
   return StarterDot{points_of(measure(trial.record, work, bench.roofs)), trial.record.bytes_are_modelled};
+}
+
+std::optional<StarterDot> kept_starter(const Bench& bench, const std::string& key) {
+  if (bench.store == nullptr) return std::nullopt;
+  const auto kept = bench.store->cached(key);
+  return kept ? starter_from_json(*kept) : std::nullopt;
+}
+
+Status keep_starter(const Bench& bench, const std::string& key, const StarterDot& starter) {
+  const bool counting_failed = bench.counts_bytes && starter.bytes_are_modelled;
+  if (bench.store == nullptr || counting_failed || kept_starter(bench, key)) return kOk;
+  return bench.store->cache(key, json_line(to_json(starter)));
+}
+
+Result<StarterDot> baseline_of(const Bench& bench, const Chapter& chapter, const Measured& measured,
+                               std::uint64_t seed) {
+  const std::string key = baseline_key(bench, chapter, measured.size, seed);
+  if (auto kept = kept_starter(bench, key)) return *std::move(kept);
+  ROOFWALK_TRY(StarterDot starter, measure_starter(bench, chapter, measured.problem, measured.work));
+  ROOFWALK_TRY_STATUS(keep_starter(bench, key, starter));
+  return starter;
 }
 
 Json to_json(const StarterDot& starter) {

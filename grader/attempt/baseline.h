@@ -11,6 +11,8 @@
 
 namespace roofwalk {
 
+struct Measured;  // grader/attempt/pipeline.h
+
 // The starter's dot, and whose bytes it has: a card's and the virtual GPU's are not to be compared.
 struct StarterDot {
   LevelPoints points;
@@ -26,10 +28,15 @@ std::string baseline_key(const Bench& bench, const Chapter& chapter, const Size&
 Result<StarterDot> measure_starter(const Bench& bench, const Chapter& chapter, const Problem& problem,
                                    const Work& work);
 
-// Not where counting failed this time only.
-inline bool may_be_kept(const Bench& bench, const StarterDot& starter) {
-  return !bench.counts_bytes || !starter.bytes_are_modelled;
-}
+// From an earlier call, by the key; nothing without a store, and where it holds none that can be read.
+std::optional<StarterDot> kept_starter(const Bench& bench, const std::string& key);
+
+// For later calls, where there is a store. Not where counting failed this time only.
+Status keep_starter(const Bench& bench, const std::string& key, const StarterDot& starter);
+
+// The one that is kept, else measured now, and kept.
+Result<StarterDot> baseline_of(const Bench& bench, const Chapter& chapter, const Measured& measured,
+                               std::uint64_t seed);
 
 Json to_json(const StarterDot& starter);
 std::optional<StarterDot> starter_from_json(const std::string& text);  // nothing where the text is not such

@@ -6,8 +6,6 @@
 #include <atomic>
 
 #include "common/base/hash.h"
-#include "common/base/json.h"
-#include "common/store/store.h"
 #include "grader/attempt/goals.h"
 #include "grader/attempt/hide.h"
 #include "grader/attempt/inspect.h"
@@ -112,20 +110,12 @@ void note_errors(const Trial& trial, const Size& size, Attempt& attempt) {
 // The starter's dot: given, kept from an earlier call, or to be measured in the background.
 std::future<Result<StarterDot>> starter_dot(const Bench& bench, const Request& request, const Measured& measured,
                                             const std::string& key) {
-  std::optional<StarterDot> known = request.starter;
-  if (!known && bench.store != nullptr) {
-    if (const auto kept = bench.store->cached(key)) known = starter_from_json(*kept);
-  }
+  const std::optional<StarterDot> known = request.starter ? request.starter : kept_starter(bench, key);
   return start(known ? 1 : bench.threads, [&bench, &request, &measured, known]() -> Result<StarterDot> {
     if (known) return *known;
     const PhaseTimer timer(bench.phases, "the starter's dot");
     return measure_starter(bench, *request.chapter, measured.problem, measured.work);
   });
-}
-
-Status keep_starter(const Bench& bench, const std::string& key, const StarterDot& starter) {
-  if (bench.store == nullptr || bench.store->cached(key) || !may_be_kept(bench, starter)) return kOk;
-  return bench.store->cache(key, json_line(to_json(starter)));
 }
 
 // What a kernel does, as the virtual GPU counted it at small sizes: a real one may have no counter for it.

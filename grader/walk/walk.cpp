@@ -192,12 +192,7 @@ Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store
 
 Result<LevelPoints> starter_of(const Bench& bench, const Chapter& chapter) {
   const auto measured = prepare(chapter, bench.machine, kPublicSeed, 1);
-  const std::string key = baseline_key(bench, chapter, measured->size, kPublicSeed);
-  if (const auto kept = bench.store->cached(key)) {
-    if (const auto starter = starter_from_json(*kept)) return starter->points;
-  }
-  ROOFWALK_TRY(const auto starter, measure_starter(bench, chapter, measured->problem, measured->work));
-  if (may_be_kept(bench, starter)) ROOFWALK_TRY_STATUS(bench.store->cache(key, json_line(to_json(starter))));
+  ROOFWALK_TRY(const StarterDot starter, baseline_of(bench, chapter, *measured, kPublicSeed));
   return starter.points;
 }
 

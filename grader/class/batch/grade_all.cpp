@@ -185,17 +185,7 @@ class Grading {
 Result<StarterDot> starter_dot(const Bench& bench, const Chapter& chapter, const HiddenCases& hidden) {
   const std::uint64_t seed = hidden.seeds.empty() ? kPublicSeed : hidden.seeds.front();
   const auto measured = prepare(chapter, bench.machine, seed, 1);
-  const std::string key = baseline_key(bench, chapter, measured->size, seed);
-  if (bench.store != nullptr) {
-    if (const auto kept = bench.store->cached(key)) {
-      if (const auto starter = starter_from_json(*kept)) return *starter;
-    }
-  }
-  ROOFWALK_TRY(auto starter, measure_starter(bench, chapter, measured->problem, measured->work));
-  if (bench.store != nullptr && may_be_kept(bench, starter)) {
-    ROOFWALK_TRY_STATUS(bench.store->cache(key, json_line(to_json(starter))));
-  }
-  return starter;
+  return baseline_of(bench, chapter, *measured, seed);
 }
 
 Result<GradeSummary> grade_all(Batch& batch, const Bench& bench, const std::string& device,
