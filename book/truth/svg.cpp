@@ -2,24 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "grader/text/markup.h"
+
 namespace roofwalk::book {
-namespace {
-
-std::string escaped(std::string_view words) {
-  std::string out;
-  for (const char c : words) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-}  // namespace
 
 void Svg::box(double x, double y, double width, double height, std::string_view fill, std::string_view edge) {
   shapes_ +=
