@@ -22,36 +22,6 @@ constexpr std::string_view kWaitNames[] = {
 
 Json to_json(const Dim3& dim) { return Json::array({dim.x, dim.y, dim.z}); }
 
-Json to_json(const TimeParts& parts) {
-  return {{"dram", parts.dram_ns},       {"l2", parts.l2_ns},         {"l1", parts.l1_ns},
-          {"shared", parts.shared_ns},   {"issue", parts.issue_ns},   {"flops", parts.flops_ns},
-          {"latency", parts.latency_ns}, {"launch", parts.launch_ns}, {"constant", parts.constant_ns}};
-}
-
-Json to_json(const KernelRecord& kernel) {
-  Json lines = Json::array();
-  for (const LineCounters& line : kernel.lines) {
-    lines.push_back({{"line", line.line},
-                     {"counters", roofwalk::to_json(line.counters)},
-                     {"warp_cycles", roofwalk::to_json(line.waits)}});
-  }
-  return {{"name", kernel.name},
-          {"grid", to_json(kernel.grid)},
-          {"block", to_json(kernel.block)},
-          {"line", kernel.line},
-          {"registers", kernel.registers_per_thread},
-          {"shared_bytes", kernel.shared_bytes},
-          {"local_bytes_per_thread", kernel.local_bytes_per_thread},
-          {"spilled_bytes_per_thread", kernel.spilled_bytes_per_thread},
-          {"resident_blocks_per_sm", kernel.resident_blocks_per_sm},
-          {"occupancy", kernel.occupancy},
-          {"elapsed_ns", kernel.elapsed_ns},
-          {"time_parts_ns", to_json(kernel.parts)},
-          {"warp_cycles", roofwalk::to_json(kernel.waits)},
-          {"counters", roofwalk::to_json(kernel.counters)},
-          {"lines", std::move(lines)}};
-}
-
 }  // namespace
 
 std::string_view counter_name(Counter counter) { return kCounterNames[static_cast<std::size_t>(counter)]; }
@@ -133,21 +103,6 @@ Json to_json(const std::vector<Fault>& warnings) {
   Json out = Json::array();
   for (const Fault& warning : warnings) out.push_back(to_json(warning));
   return out;
-}
-
-Json to_json(const RunRecord& record) {
-  Json kernels = Json::array();
-  for (const KernelRecord& kernel : record.kernels) kernels.push_back(to_json(kernel));
-  return {{"device", record.device},
-          {"time_is_modelled", record.time_is_modelled},
-          {"bytes_are_modelled", record.bytes_are_modelled},
-          {"elapsed_ns", record.elapsed_ns},
-          {"counters", to_json(record.counters)},
-          {"kernels", std::move(kernels)},
-          {"printed", to_json(record.printed)},
-          {"warnings", to_json(record.warnings)},
-          {"notes", record.notes},
-          {"fault", record.fault ? to_json(*record.fault) : Json(nullptr)}};
 }
 
 }  // namespace roofwalk

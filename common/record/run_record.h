@@ -232,7 +232,7 @@ struct RunRecord {
 
 Json to_json(const Counters& counters);
 Json to_json(const WarpCycles& waits);  // null where nothing is known
-Json to_json(const RunRecord& record);
+Json to_json(const RunRecord& record);  // all of it, as whole_json() (run_record_json.h)
 Json to_json(const Fault& fault);
 Json to_json(const std::vector<Fault>& warnings);
 Json to_json(const Printed& printed);

@@ -183,17 +183,11 @@ Result<Printed> printed_from_json(const Json& json) {
 
 }  // namespace
 
+// As people read it, but for its kind, which comes back as the number that it is.
 Json whole_json(const Fault& fault) {
-  return {{"kind", static_cast<int>(fault.kind)},
-          {"kernel", fault.kernel},
-          {"block", whole_json(fault.block)},
-          {"thread", whole_json(fault.thread)},
-          {"file", fault.file},
-          {"line", fault.line},
-          {"buffer", fault.buffer},
-          {"index", fault.index ? Json(*fault.index) : Json(nullptr)},
-          {"extent", fault.extent},
-          {"message", fault.message}};
+  Json json = to_json(fault);
+  json["kind"] = static_cast<int>(fault.kind);
+  return json;
 }
 
 Json whole_json(const RunRecord& record) {
@@ -206,13 +200,15 @@ Json whole_json(const RunRecord& record) {
           {"elapsed_ns", record.elapsed_ns},
           {"counters", whole_json(record.counters)},
           {"kernels", std::move(kernels)},
-          {"printed", {{"text", record.printed.text}, {"more_lines", record.printed.more_lines}}},
+          {"printed", to_json(record.printed)},
           {"warnings", std::move(warnings)},
           {"watched_line", record.watched_line},
           {"untraced_blocks", record.untraced_blocks},
           {"notes", record.notes},
           {"fault", record.fault ? whole_json(*record.fault) : Json(nullptr)}};
 }
+
+Json to_json(const RunRecord& record) { return whole_json(record); }
 
 Result<BlockNumbers> block_numbers_from_json(const Json& json) {
   constexpr std::size_t kMostBlocks = 1000;  // of a launch

@@ -1,4 +1,4 @@
-// A RunRecord as JSON without loss, and back: how it travels between processes. What people read is to_json.
+// A RunRecord as JSON without loss, and back: how it travels between processes.
 #pragma once
 
 #include "common/base/result.h"
