@@ -8,176 +8,17 @@
 
 #include "common/roofline/si.h"
 #include "grader/profile/figure_columns.h"
+#include "grader/profile/sheet.h"
 
 namespace roofwalk {
 namespace {
 
-constexpr std::size_t kMark = 2;              // columns before the figures
 constexpr std::size_t kWidestProse = 100;     // longer lines are hard to read
-constexpr std::size_t kFewestDigits = 3;      // that a line's number has room for
 constexpr int kLastAlways = 2;                // rank of figures that are there at any width
-constexpr std::size_t kLeastSource = 40;      // columns of source that further figures may not take
 constexpr std::size_t kMostSource = 104;      // that they leave free where lines are longer
-constexpr std::size_t kLongestGap = 3;        // lines that do nothing in a row, between others, and are still shown
 constexpr std::size_t kRoomForMore = 110;     // columns from which a comparison of one above the other has all figures
 constexpr std::size_t kSideBySide = 160;      // columns from which two sources have room
 constexpr std::string_view kBetween = " | ";  // two sources
-
-struct Row {
-  std::string sign = " ";  // of a comparison: "-" gone, "+" new
-  int number = 0;          // 0: no line of the file
-  std::string source;
-  std::string note;
-  bool is_diagnosed = false;
-  std::vector<FigureCell> cells;
-  bool does_nothing = false;  // no instruction comes from it
-  bool is_past = false;       // of the file before: nothing to look at any more
-
-  bool is_hot() const { return !note.empty(); }
-};
-
-std::string padded_left(const std::string& text, std::size_t width) {
-  return std::string(width - std::min(width, shown_columns(text)), ' ') + text;
-}
-
-std::string padded(const std::string& text, std::size_t width) {
-  return text + std::string(width - std::min(width, shown_columns(text)), ' ');
-}
-
-std::size_t indentation(std::string_view source) { return std::min(source.find_first_not_of(' '), source.size()); }
-
-// Lines of code at most `width` long, what does not fit on lines of its own, a little further in.
-std::vector<std::string> broken(const std::string& source, std::size_t width) {
-  constexpr std::size_t kFurtherIn = 4;
-  std::vector<std::string> pieces;
-  std::string rest = source;
-  while (shown_columns(rest) > width) {
-    const std::string piece = cut_to(rest, width);
-    const std::size_t indent = indentation(rest);
-    const std::size_t space = piece.find_last_of(' ');
-    const std::size_t end = space == std::string::npos || space <= indent ? piece.size() : space;
-    pieces.push_back(rest.substr(0, end));
-    const std::size_t next = std::min(rest.find_first_not_of(' ', end), rest.size());
-    rest = std::string(std::min(indentation(source) + kFurtherIn, width / 2), ' ') + rest.substr(next);
-  }
-  pieces.push_back(rest);
-  return pieces;
-}
-
-struct Titles {
-  std::vector<std::string> columns;
-  std::vector<std::string> groups = {};  // above columns; empty: none
-};
-
-// Rows of source with figures before them, all as wide as they are told.
-class Sheet {
- public:
-  Sheet(Titles titles, const std::vector<Row>& rows, std::size_t columns, bool has_signs, const Colors& colors)
-      : titles_(std::move(titles)), colors_(colors), sign_(has_signs ? 2 : 0) {
-    for (std::size_t c = 0; c < titles_.columns.size(); ++c) {
-      std::size_t width = titles_.columns[c].size();
-      for (const Row& row : rows) width = std::max(width, shown_columns(row.cells[c].text));
-      widths_.push_back(width);
-    }
-    for (const Row& row : rows) digits_ = std::max(digits_, fmt::format("{}", row.number).size());
-    std::size_t before = kMark + digits_ + 2 + sign_;
-    for (const std::size_t width : widths_) before += width + 1;
-    gutter_ = before;
-    source_ = columns > before + kLeastSource / 2 ? columns - before : kLeastSource / 2;
-  }
-
-  std::vector<std::string> head() const {
-    std::vector<std::string> lines;
-    for (const auto* titles : {&titles_.groups, &titles_.columns}) {
-      if (titles->empty()) continue;
-      std::string line(kMark, ' ');
-      for (std::size_t c = 0; c < titles->size(); ++c) line += padded_left((*titles)[c], widths_[c]) + ' ';
-      lines.push_back(colors_.faint(line));
-    }
-    return lines;
-  }
-
-  std::vector<std::string> lines(const Row& row) const {
-    std::string gutter = !row.is_hot() || row.is_past ? "  " : marked(row, row.is_diagnosed ? "! " : "> ");
-    for (std::size_t c = 0; c < widths_.size(); ++c) {
-      const std::string cell = padded_left(row.cells[c].text, widths_[c]) + ' ';
-      gutter += row.cells[c].is_bad ? colors_.bad(cell) : cell;
-    }
-    gutter += colors_.faint(padded_left(row.number > 0 ? fmt::format("{}", row.number) : "", digits_)) + "  ";
-    if (sign_ > 0) gutter += signed_text(row, row.sign + " ");
-    std::vector<std::string> lines;
-    const bool is_long = shown_columns(row.source) > source_;
-    const auto pieces = !is_long       ? std::vector<std::string>{row.source}
-                        : row.is_hot() ? broken(row.source, source_)
-                                       : std::vector<std::string>{cut_to(row.source, source_ - 3) + "..."};
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      lines.push_back((i == 0 ? gutter : std::string(gutter_, ' ')) + painted(row, pieces[i]));
-    }
-    if (!row.note.empty()) {
-      const std::size_t indent = std::min(indentation(row.source), source_ / 3);
-      bool is_first = true;
-      for (const std::string& piece : wrapped(printable(row.note), source_ - indent - 2)) {
-        lines.push_back(std::string(gutter_ + indent, ' ') + marked(row, (is_first ? "^ " : "  ") + piece));
-        is_first = false;
-      }
-    }
-    return lines;
-  }
-
-  // Where lines were left out.
-  std::string gap() const { return std::string(gutter_ - sign_ - 2, ' ') + colors_.faint("..."); }
-
- private:
-  std::string marked(const Row& row, const std::string& text) const {
-    return row.is_past ? colors_.faint(text) : row.is_diagnosed ? colors_.bad(text) : colors_.strong(text);
-  }
-  std::string signed_text(const Row& row, const std::string& text) const {
-    return row.sign == "+" ? colors_.good(text) : row.sign == "-" ? colors_.bad(text) : text;
-  }
-  std::string painted(const Row& row, const std::string& text) const {
-    return row.is_hot() && !row.is_past ? colors_.strong(text)
-           : row.does_nothing           ? colors_.faint(text)
-                                        : signed_text(row, text);
-  }
-
-  Titles titles_;
-  const Colors& colors_;
-  std::size_t sign_, digits_ = kFewestDigits, gutter_ = 0, source_ = 0;
-  std::vector<std::size_t> widths_;
-};
-
-// Rows without their long runs of lines that do nothing: comments, the file's head. One on each side of a run stays;
-// an empty vector stands where others were.
-std::vector<std::vector<const Row*>> folded(const std::vector<Row>& rows) {
-  std::vector<std::vector<const Row*>> parts(1);
-  for (std::size_t i = 0; i < rows.size();) {
-    std::size_t end = i;
-    while (end < rows.size() && rows[end].does_nothing) ++end;
-    const bool is_end = i == 0 || end == rows.size();
-    const bool is_long = end - i > (is_end ? 1 : kLongestGap);
-    for (std::size_t k = i; k < end; ++k) {
-      const bool is_side = (k == i && i > 0) || (k + 1 == end && end < rows.size());
-      if (!is_long || is_side) parts.back().push_back(&rows[k]);
-      if (is_long && k == i && (i == 0 || end - i > 2)) parts.emplace_back();
-    }
-    if (end < rows.size()) parts.back().push_back(&rows[end++]);
-    i = end;
-  }
-  return parts;
-}
-
-std::string sheet_text(const Sheet& sheet, const std::vector<Row>& rows) {
-  std::string text;
-  for (const std::string& line : sheet.head()) text += line + "\n";
-  const auto parts = folded(rows);
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    if (p > 0) text += sheet.gap() + "\n";
-    for (const Row* row : parts[p]) {
-      for (const std::string& line : sheet.lines(*row)) text += line + "\n";
-    }
-  }
-  return text;
-}
 
 // Lines whose right ends hold spaces only are told apart by nobody.
 std::string without_trailing_spaces(const std::string& text) {
@@ -189,6 +30,10 @@ std::string without_trailing_spaces(const std::string& text) {
     out += c;
   }
   return out;
+}
+
+std::string padded(const std::string& text, std::size_t width) {
+  return text + std::string(width - std::min(width, shown_columns(text)), ' ');
 }
 
 using Columns = std::vector<const FigureColumn*>;
@@ -203,21 +48,21 @@ const FigureColumn& column_of(std::string_view title) {
   return *found;
 }
 
-Row row_of(const Profile& profile, const ProfileLine& line, const Columns& columns) {
-  Row row{.number = line.number,
-          .source = shown_source(line.source),
-          .note = line.note,
-          .is_diagnosed = line.is_diagnosed,
-          .cells = {},
-          .does_nothing = !line.figures && !line.is_hot()};
+SheetRow row_of(const Profile& profile, const ProfileLine& line, const Columns& columns) {
+  SheetRow row{.number = line.number,
+               .source = shown_source(line.source),
+               .note = line.note,
+               .is_diagnosed = line.is_diagnosed,
+               .cells = {},
+               .does_nothing = !line.figures && !line.is_hot()};
   for (const FigureColumn* column : columns) {
     row.cells.push_back(line.figures ? column->cell(profile, *line.figures) : FigureCell{});
   }
   return row;
 }
 
-std::vector<Row> rows_of(const Profile& profile, const Columns& columns) {
-  std::vector<Row> rows;
+std::vector<SheetRow> rows_of(const Profile& profile, const Columns& columns) {
+  std::vector<SheetRow> rows;
   for (const ProfileLine& line : profile.lines) rows.push_back(row_of(profile, line, columns));
   if (profile.elsewhere) {
     const ProfileLine rest{.source = elsewhere_text(*profile.elsewhere),
@@ -277,11 +122,11 @@ Columns chosen(const Profile& profile, std::size_t columns) {
   }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; });
-  std::size_t longest = kLeastSource;
+  std::size_t longest = Sheet::kLeastSource;
   for (const ProfileLine& line : profile.lines) {
     if (line.figures) longest = std::max(longest, shown_columns(shown_source(line.source)));
   }
-  std::size_t used = kMark + kFewestDigits + 2 + std::min(longest, kMostSource);
+  std::size_t used = Sheet::kMark + Sheet::kFewestDigits + 2 + std::min(longest, kMostSource);
   Columns taken;
   for (const Candidate& candidate : candidates) {
     if (candidate.rank > kLastAlways && used + candidate.width > columns) continue;
@@ -292,8 +137,8 @@ Columns chosen(const Profile& profile, std::size_t columns) {
   return taken;
 }
 
-Titles titles_of(const Columns& columns) {
-  Titles titles;
+SheetTitles titles_of(const Columns& columns) {
+  SheetTitles titles;
   for (const FigureColumn* column : columns) titles.columns.emplace_back(column->title);
   return titles;
 }
@@ -368,13 +213,13 @@ Columns figures_one_above_the_other(const Profile& was, const Profile& now, std:
 }
 
 // What was wrong with a line is still told, as what it was.
-void make_past(Row& row) {
+void make_past(SheetRow& row) {
   row.is_past = true;
   if (!row.note.empty()) row.note = "was: " + row.note;
 }
 
 // Cells that take two figures each: of the line before, and now.
-Row compared_row(const Profile& was, const Profile& now, const LinePair& pair, const Columns& figures) {
+SheetRow compared_row(const Profile& was, const Profile& now, const LinePair& pair, const Columns& figures) {
   const auto line_in = [](const Profile& profile, int number) {
     return number > 0 ? &profile.lines[static_cast<std::size_t>(number) - 1] : nullptr;
   };
@@ -382,13 +227,13 @@ Row compared_row(const Profile& was, const Profile& now, const LinePair& pair, c
   const ProfileLine* after = line_in(now, pair.now);
   const ProfileLine& shown = after != nullptr ? *after : *before;
   const char* only_in_one = before == nullptr ? "+" : "-";
-  Row row{.sign = before != nullptr && after != nullptr ? " " : only_in_one,
-          .number = shown.number,
-          .source = shown_source(shown.source),
-          .note = shown.note,
-          .is_diagnosed = shown.is_diagnosed,
-          .cells = {},
-          .does_nothing = before != nullptr && after != nullptr && !before->figures && !after->figures};
+  SheetRow row{.sign = before != nullptr && after != nullptr ? " " : only_in_one,
+               .number = shown.number,
+               .source = shown_source(shown.source),
+               .note = shown.note,
+               .is_diagnosed = shown.is_diagnosed,
+               .cells = {},
+               .does_nothing = before != nullptr && after != nullptr && !before->figures && !after->figures};
   if (after == nullptr) make_past(row);
   for (const FigureColumn* column : figures) {
     for (const auto& [profile, line] : {std::pair{&was, before}, std::pair{&now, after}}) {
@@ -398,9 +243,9 @@ Row compared_row(const Profile& was, const Profile& now, const LinePair& pair, c
   return row;
 }
 
-std::vector<Row> compared_rows(const Profile& was, const Profile& now, const std::vector<LinePair>& pairs,
-                               const Columns& figures) {
-  std::vector<Row> rows;
+std::vector<SheetRow> compared_rows(const Profile& was, const Profile& now, const std::vector<LinePair>& pairs,
+                                    const Columns& figures) {
+  std::vector<SheetRow> rows;
   for (const LinePair& pair : pairs) rows.push_back(compared_row(was, now, pair, figures));
   return rows;
 }
@@ -408,8 +253,8 @@ std::vector<Row> compared_rows(const Profile& was, const Profile& now, const std
 std::string stacked(const Profile& was, const Profile& now, std::size_t columns, const Colors& colors) {
   Columns figures = figures_one_above_the_other(was, now, columns);
   figures.insert(figures.begin(), &kElapsed);
-  const std::vector<Row> rows = compared_rows(was, now, matched(was, now), figures);
-  Titles titles;
+  const std::vector<SheetRow> rows = compared_rows(was, now, matched(was, now), figures);
+  SheetTitles titles;
   for (const FigureColumn* column : figures) {
     titles.columns.insert(titles.columns.end(), {"was", "now"});
     titles.groups.insert(titles.groups.end(), {std::string(column->title), ""});
@@ -440,7 +285,7 @@ std::string side_by_side(const Profile& was, const Profile& now, std::size_t col
   const std::size_t half = (columns - kBetween.size()) / 2;
   const std::string between = colors.faint(kBetween);
   const Columns shown = columns_side_by_side(was, now);
-  std::vector<Row> left, right;
+  std::vector<SheetRow> left, right;
   for (const ProfileLine& line : was.lines) {
     left.push_back(row_of(was, line, shown));
     make_past(left.back());
@@ -455,16 +300,16 @@ std::string side_by_side(const Profile& was, const Profile& now, std::size_t col
     }
     return text;
   };
-  const auto lines_of = [](const Sheet& sheet, const std::vector<Row>& rows, int number) {
+  const auto lines_of = [](const Sheet& sheet, const std::vector<SheetRow>& rows, int number) {
     return number > 0 ? sheet.lines(rows[static_cast<std::size_t>(number) - 1]) : std::vector<std::string>{};
   };
   const std::vector<LinePair> pairs = matched(was, now);
-  const std::vector<Row> rows = compared_rows(was, now, pairs, {&kElapsed});
+  const std::vector<SheetRow> rows = compared_rows(was, now, pairs, {&kElapsed});
   std::string text = both(left_sheet.head(), right_sheet.head());
-  const auto parts = folded(rows);
+  const auto parts = folded_rows(rows);
   for (std::size_t p = 0; p < parts.size(); ++p) {
     if (p > 0) text += both({left_sheet.gap()}, {right_sheet.gap()});
-    for (const Row* row : parts[p]) {
+    for (const SheetRow* row : parts[p]) {
       const LinePair& pair = pairs[static_cast<std::size_t>(row - rows.data())];
       text += both(lines_of(left_sheet, left, pair.was), lines_of(right_sheet, right, pair.now));
     }
@@ -499,7 +344,7 @@ std::string attempt_line(const std::string& name, const Profile& profile, std::s
 
 std::string profile_text(const Profile& profile, std::size_t columns, const Colors& colors) {
   const Columns shown = chosen(profile, columns);
-  const std::vector<Row> rows = rows_of(profile, shown);
+  const std::vector<SheetRow> rows = rows_of(profile, shown);
   const Sheet sheet(titles_of(shown), rows, columns, /*has_signs=*/false, colors);
   return without_trailing_spaces(title_line(profile, columns, colors) + totals_text(profile) + "\n\n" +
                                  sheet_text(sheet, rows) + "\n" + said(profile.says, columns) + "\n" +
