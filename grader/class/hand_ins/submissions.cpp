@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "grader/class/hand_ins/archive.h"
+#include "grader/class/hand_ins/class_or_student.h"
 #include "grader/class/hand_ins/hand_in.h"
 #include "grader/class/hand_ins/listing.h"
 #include "grader/class/hand_ins/lms_metadata.h"
@@ -23,12 +24,10 @@ constexpr std::size_t kMostStrays = 5;    // and more about what could not be gr
 
 constexpr std::size_t kMostWaysUp = 3;  // lines about entries that lead out of a zip
 
-using Records = std::map<std::string, LmsRecord>;
-
 class Collector {
  public:
   Collector(const Wanted& wanted, const KeepSource& keep)
-      : chapters_(wanted), known_students_(wanted.students), grades_(wanted.grades), keep_(keep) {}
+      : chapters_(wanted), guess_(chapters_, wanted.students), grades_(wanted.grades), keep_(keep) {}
 
   // All paths that are going to be added.
   Status expect(const std::vector<fs::path>& paths) {
@@ -99,7 +98,7 @@ class Collector {
     std::error_code error;
     if (fs::is_directory(status)) {
       Listing listing = list_folder(full, chapters_, grades_);
-      if (looks_like_class(listing)) tell(label_of(top_, {name}), kIsNoClass);
+      if (guess_.looks_like_class(listing)) tell(label_of(top_, {name}), kIsNoClass);
       Pile pile = pile_of(std::move(listing));
       if (!listing.trouble.empty()) pile.told.push_back({{}, listing.trouble, written_at(full)});
       add_folder(name, std::move(pile), {});
@@ -115,12 +114,13 @@ class Collector {
     listing.top.push_back(file_at(full, {name}));
     if (is_zip(name) && fs::is_regular_file(status)) {
       auto archive = Archive::open(full, kMostOwnEntries);
-      if (archive && looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)), chapters_)))
+      if (archive && guess_.looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)), chapters_)))
         tell(label_of(top_, {name}), kIsNoClass);
     }
     // `grade alice/vector-add.cu alice/naive-gemm.cu`: the folder's name is the student's. Of `hw1/*` it is nobody's.
-    const bool is_alone = is_own_folder_.at(full.parent_path()) && !is_platforms_file(name);
-    if (is_alone && (chapters_.is_chapter(name) || (is_known_student(folder) && !names_its_student(name)))) {
+    const bool is_alone = is_own_folder_.at(full.parent_path()) && !guess_.is_platforms_file(name);
+    if (is_alone &&
+        (chapters_.is_chapter(name) || (guess_.is_known_student(folder) && !guess_.names_its_student(name)))) {
       add_named(owner_of_folder(folder), pile_of(std::move(listing)), top_);
     } else {
       add_file(std::move(listing.top.front()), names_of(full));
@@ -142,23 +142,23 @@ class Collector {
   Status add_class_folder(const fs::path& full, const std::string& name) {
     Listing listing = list_class_folder(full, chapters_, grades_);
     if (!listing.trouble.empty()) leave_out(top_, listing.trouble);
-    if (is_known_student(name)) {
-      if (holds_students(listing) || looks_like_class(listing)) return doubtful_student();
+    if (guess_.is_known_student(name)) {
+      if (guess_.holds_students(listing) || guess_.looks_like_class(listing)) return doubtful_student();
       Pile pile = pile_of(std::move(listing));
-      if (may_hold_students(name, pile) || may_be_next_class(name, pile)) return doubtful_student();
+      if (guess_.may_hold_students(name, pile) || guess_.may_be_next_class(name, pile)) return doubtful_student();
       add_student(name, std::move(pile));
       return kOk;
     }
-    if (is_only_folder(listing)) {
+    if (guess_.is_only_folder(listing)) {
       const auto& [folder, pile] = *listing.folders.begin();
-      if (may_hold_students(folder, pile)) {
+      if (guess_.may_hold_students(folder, pile)) {
         return Error{.message = fmt::format("its only folder is `{}`, with others' folders or files in it: nobody can "
                                             "tell whether that is the class or a student",
                                             plain_name(folder)),
                      .file = top_,
                      .advice = "name that folder if it is the class; --each if all of it is one student's"};
       }
-      if (!is_known_student(folder)) {
+      if (!guess_.is_known_student(folder)) {
         tell(label_of(top_, {folder}),
              "is taken for a student, since no other folder is there; if it is the class, name it by itself; if "
              "what you named is one student's, add --each");
@@ -176,73 +176,6 @@ class Collector {
                    written_at(fs::canonical(full, error)));
   }
 
-  // A platform wrote it, by the names in it, or somebody who wants that to be believed.
-  static bool looks_like_class(const Listing& listing) {
-    return !listing.metadata.empty() || !listing.unproven.empty() || listing.has_wrapper ||
-           std::any_of(listing.top.begin(), listing.top.end(),
-                       [](const Found& file) { return is_platforms_file(file.parts.front()); }) ||
-           std::any_of(listing.folders.begin(), listing.folders.end(),
-                       [](const auto& one) { return is_platforms(one.first) || is_gradescope_export(one.first); });
-  }
-
-  static bool is_platforms_file(const std::string& name) { return owner_of_file(name, {}).by == NamedBy::platform; }
-
-  // Whether a file's name says whose it is, whatever the folder is called in which it lies.
-  bool names_its_student(const std::string& name) const {
-    const NamedFile named = owner_of_file(name, chapters_.known());
-    return named.by != NamedBy::name || known_students_.contains(named.owner.student);
-  }
-
-  // Whether files that lie side by side in a student's folder are called as others' hand-ins are: one that names
-  // somebody else, or several that may be anybody's.
-  bool names_others(const std::string& folder, const std::vector<Found>& files) const {
-    const std::string own = owner_of_folder(folder).owner.student;
-    std::set<std::string> others;
-    for (const Found& file : files) {
-      const std::string& name = file.parts.front();
-      if (file.parts.size() > 1 || chapters_.is_chapter(name)) continue;
-      const std::string student = owner_of_file(name, chapters_.known()).owner.student;
-      if (student == own) continue;
-      if (names_its_student(name)) return true;
-      if (is_hand_in(file)) others.insert(student);
-    }
-    return others.size() > 1 || people_in(files).size() > 1;
-  }
-
-  // Whether files in it are called as others' are, or there are folders side by side in it, none of them a chapter's or
-  // a checkout's.
-  bool may_hold_students(const std::string& called, const Pile& pile) const {
-    if (names_others(called, pile.files)) return true;
-    std::set<std::string> folders;
-    for (const Found& file : pile.files) {
-      const std::string& first = file.parts.front();
-      if (file.parts.size() == 1 ? is_platforms_file(first) : is_platforms(first)) return true;
-      if (file.parts.size() == 1) continue;
-      if (first == "my" || chapter_of_file(first, chapters_.known())) return false;
-      folders.insert(first);
-    }
-    return folders.size() > 1;
-  }
-
-  // Whether what is called as a student of before holds several files of a chapter, or of none, or several folders, and
-  // nothing that is called as a chapter: that student may have known what the next class will be called.
-  bool may_be_next_class(const std::string& called, const Pile& pile) const {
-    const std::string own = owner_of_folder(called).owner.student;
-    std::map<std::string, std::set<std::string>> others;  // by chapter
-    for (const Found& file : pile.files) {
-      const std::string& first = file.parts.front();
-      const bool is_folder = file.parts.size() > 1;
-      if (is_folder ? first == "my" : chapters_.is_chapter(first)) return false;  // a checkout; one's own versions
-      const auto chapter = chapter_of_file(first, chapters_.known());
-      const bool may_be_others = is_folder ? !chapter : owner_of_file(first, chapters_.known()).owner.student != own;
-      if (may_be_others) others[chapter.value_or("")].insert(first);
-    }
-    const auto unnamed = others.find("");
-    return std::any_of(others.begin(), others.end(), [&](const auto& one) {
-      return one.second.size() + (unnamed != others.end() && !one.first.empty() ? unnamed->second.size() : 0) > 1;
-    });
-  }
-
   // Its name is a student's by the record, and what lies in it may be others' hand-ins.
   Status doubtful_student() const {
     return Error{.message =
@@ -250,17 +183,6 @@ class Collector {
                      "that is the class or a student",
                  .file = top_,
                  .advice = "--each if it is the student's; else call the class's folder otherwise"};
-  }
-
-  bool is_known_student(const std::string& folder) const {
-    return known_students_.contains(owner_of_folder(folder).owner.student);
-  }
-
-  static bool is_platforms(const std::string& folder) { return owner_of_folder(folder).by == NamedBy::platform; }
-
-  bool holds_students(const Listing& listing) const {
-    return std::any_of(listing.folders.begin(), listing.folders.end(),
-                       [&](const auto& one) { return is_known_student(one.first) || is_platforms(one.first); });
   }
 
   void tell(const std::string& label, const std::string& line) { handed_.told.push_back(label + " " + line); }
@@ -291,18 +213,18 @@ class Collector {
   // A zip that somebody names is a class's, unless all that is in it is one student's.
   Status add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
     Listing listing = list_class(zip, chapters_);
-    const bool is_known = is_known_student(stem);
+    const bool is_known = guess_.is_known_student(stem);
     if (is_known) {
       const Pile pile = pile_of(listing);
-      if (holds_students(listing) || looks_like_class(listing) || may_hold_students(stem, pile) ||
-          may_be_next_class(stem, pile))
+      if (guess_.holds_students(listing) || guess_.looks_like_class(listing) || guess_.may_hold_students(stem, pile) ||
+          guess_.may_be_next_class(stem, pile))
         return doubtful_student();
     }
-    const bool is_one = is_one_students(listing, {});
+    const bool is_one = guess_.is_one_students(listing, {});
     if (!is_known && is_one) ROOFWALK_TRY_STATUS(ask_of_others(listing));
-    if (is_known || is_one || is_own_folder(listing, stem)) {
+    if (is_known || is_one || guess_.is_own_folder(listing, stem)) {
       add_student(stem, list_own(zip, written_at_s));
-    } else if (is_only_folder(listing) && is_doubtful(*listing.folders.begin())) {
+    } else if (guess_.is_only_folder(listing) && guess_.is_doubtful(*listing.folders.begin())) {
       const std::string folder = plain_name(listing.folders.begin()->first);
       doubt_ =
           Error{.message = fmt::format("its only folder is `{}`, and nobody can tell whether that is the class or a "
@@ -319,82 +241,10 @@ class Collector {
     return kOk;
   }
 
-  // Whether something in it must be somebody's hand-in: it has a student's name or a platform's, or it would be graded.
-  bool holds_hand_in(const std::string& folder, const Pile& pile, const Records& records) const {
-    if (records.contains(folder) || is_known_student(folder) || is_platforms(folder)) return true;
-    return std::any_of(pile.files.begin(), pile.files.end(), [&](const Found& file) {
-      const std::string& name = file.parts.back();
-      return is_zip(name) || chapters_.of_source(name, /*is_only=*/true);
-    });
-  }
-
-  // With one chapter, a file a student may have any name.
-  bool is_hand_in(const Found& file) const {
-    const std::string& name = file.parts.front();
-    if (chapters_.is_chapter(name)) return false;
-    const NamedFile named = owner_of_file(name, chapters_.known());
-    if (is_zip(name) || named.by == NamedBy::platform) return true;
-    if (!is_source(name)) return false;
-    const bool is_any = chapters_.of_source(name, /*is_only=*/true) && !chapters_.of_source(name, /*is_only=*/false);
-    return is_any || named.by == NamedBy::student_and_chapter;
-  }
-
-  // Files that are called as chapters are, with nothing beside them that may be a student's.
-  bool is_one_students(const Listing& listing, const Records& records) const {
-    const bool has_chapter = std::any_of(listing.top.begin(), listing.top.end(), [&](const Found& file) {
-      return (is_source(file.parts.front()) || is_zip(file.parts.front())) && chapters_.is_chapter(file.parts.front());
-    });
-    if (!has_chapter) return false;
-    return std::none_of(listing.top.begin(), listing.top.end(), [&](const Found& file) { return is_hand_in(file); }) &&
-           std::none_of(listing.folders.begin(), listing.folders.end(),
-                        [&](const auto& one) { return holds_hand_in(one.first, one.second, records); });
-  }
-
-  // What sources and zips that lie side by side say besides a chapter's name, which may be whose they are.
-  std::set<std::string> people_in(const std::vector<Found>& files) const {
-    std::set<std::string> words;
-    for (const Found& file : files) {
-      const std::string& name = file.parts.front();
-      if (file.parts.size() == 1 && (is_source(name) || is_zip(name)) && chapter_of_file(name, chapters_.known()))
-        words.insert(beside_chapter(name, chapters_.known()));
-    }
-    words.erase("");
-    return words;
-  }
-
-  // Two short numbers may be versions of one student's file; more are others of the class who call theirs so.
-  void add_numbered(const std::vector<Found>& files, std::set<std::string>& words) const {
-    constexpr std::size_t kMostVersions = 2;
-    std::map<std::string, std::set<std::string>> numbered;  // by chapter
-    for (const Found& file : files) {
-      const std::string& name = file.parts.front();
-      const auto chapter = chapter_of_file(name, chapters_.known());
-      if (file.parts.size() > 1 || !(is_source(name) || is_zip(name)) || !chapter) continue;
-      const std::string whole = beside_chapter(name, chapters_.known(), Versions::counted);
-      if (whole != beside_chapter(name, chapters_.known())) numbered[*chapter].insert(whole);
-    }
-    for (auto& [chapter, names] : numbered) {
-      if (names.size() > kMostVersions) words.merge(names);
-    }
-  }
-
-  // The same with sources whose names tell no chapter: others of the class may have called theirs so.
-  std::set<std::string> words_of(const std::vector<Found>& files) const {
-    std::set<std::string> words = people_in(files);
-    for (const Found& file : files) {
-      const std::string& name = file.parts.front();
-      if (file.parts.size() == 1 && is_source(name) && !chapter_of_file(name, chapters_.known()))
-        words.insert(beside_chapter(name, chapters_.known()));
-    }
-    words.erase("");
-    add_numbered(files, words);
-    return words;
-  }
-
   // Of what is called as a chapter alone, and may be one student's. Errors: several people may have called what lies
   // beside it: "vector-add_ada.cu" and "vector-add_bob.cu". One may be a version of its owner's, and is told.
   Status ask_of_others(const Listing& listing) {
-    std::set<std::string> people = words_of(listing.top);
+    std::set<std::string> people = guess_.words_of(listing.top);
     for (const auto& [folder, pile] : listing.folders) {
       if (folder != "my" && !pile.files.empty() && !chapter_of_file(folder, chapters_.known())) people.insert(folder);
     }
@@ -419,46 +269,15 @@ class Collector {
             "called as its student"};
   }
 
-  // Nothing but one folder may be somebody's, and its name is no platform's.
-  bool is_only_folder(const Listing& listing) const {
-    return listing.folders.size() == 1 && !listing.has_wrapper && listing.metadata.empty() &&
-           !is_platforms(listing.folders.begin()->first) &&
-           std::none_of(listing.top.begin(), listing.top.end(),
-                        [](const Found& file) { return is_source(file.parts.front()) || is_zip(file.parts.front()); });
-  }
-
-  // Whether a zip's only folder may be the class: who was called so once may have known what the class will be called.
-  bool is_doubtful(const std::pair<const std::string, Pile>& folder) const {
-    return !is_known_student(folder.first) || may_hold_students(folder.first, folder.second);
-  }
-
-  // ada.zip with nothing in it but ada/, which can be no class packed with its folder.
-  bool is_own_folder(const Listing& listing, const std::string& stem) const {
-    if (!is_only_folder(listing) || is_known_student(stem) || listing.folders.begin()->first != stem) return false;
-    const Pile& pile = listing.folders.begin()->second;
-    std::size_t named = 0;
-    bool has_chapter = false;
-    for (const Found& file : pile.files) {
-      const std::string& name = file.parts.front();
-      if (file.parts.size() > 1 || is_zip(name)) return false;
-      has_chapter = has_chapter || chapters_.is_chapter(name);
-      const NamedFile owner = owner_of_file(name, chapters_.known());
-      if (owner.by == NamedBy::platform) return false;
-      named += owner.by == NamedBy::student_and_chapter && !chapters_.is_chapter(name) ? 1 : 0;
-    }
-    if (pile.files.size() > 1 && (names_others(stem, pile.files) || words_of(pile.files).size() > 1)) return false;
-    return has_chapter || named <= 1;
-  }
-
   // Each entry of the class is a student's: a folder, a zip or a file.
   Status add_class(Listing listing, const std::string& name) {
     auto read = records_of(listing);
-    if (is_one_students(listing, read ? *read : Records())) {
+    if (guess_.is_one_students(listing, read ? *read : LmsRecords())) {
       ROOFWALK_TRY_STATUS(ask_of_others(listing));
       add_student(name, pile_of(std::move(listing)));
       return kOk;
     }
-    ROOFWALK_TRY(const Records records, std::move(read));
+    ROOFWALK_TRY(const LmsRecords records, std::move(read));
     if (!records.empty() && listing.metadata.front().parts.front() == kGradescopeExport &&
         !is_gradescope_export(name)) {
       tell(top_, fmt::format("names its students, and when they handed in, in its own {}, as Gradescope's export does; "
@@ -508,7 +327,7 @@ class Collector {
   void tell_of_classes(const Listing& listing) {
     const bool all_may_be =
         listing.folders.size() > 1 && std::all_of(listing.folders.begin(), listing.folders.end(), [&](const auto& one) {
-          return !is_platforms(one.first) && may_hold_students(one.first, one.second);
+          return !guess_.is_platforms(one.first) && guess_.may_hold_students(one.first, one.second);
         });
     if (all_may_be)
       tell(top_, "has others' folders or files in each of its folders: if they are classes, name each by itself");
@@ -576,13 +395,13 @@ class Collector {
   }
 
   // A group's submission is each member's.
-  void add_folder(const std::string& folder, Pile pile, const Records& records) {
+  void add_folder(const std::string& folder, Pile pile, const LmsRecords& records) {
     const std::string label = label_of(top_, {folder});
     const auto record = records.find(folder);
     if (record == records.end()) {
       if (is_gradescope_export(folder)) {
         leave_out(label, "is a whole export of Gradescope's: name it by itself");
-      } else if (chapters_.is_chapter(folder) && !is_known_student(folder)) {
+      } else if (chapters_.is_chapter(folder) && !guess_.is_known_student(folder)) {
         leave_out(label, "is called as a chapter is, and tells no student");
       } else {
         add_named(owner_of_folder(folder), std::move(pile), label);
@@ -596,18 +415,18 @@ class Collector {
 
   // What a platform says of the folders beside it. No student can write there. Errors: it is there and cannot be read.
   // Then every name and time would be another than the platform's.
-  Result<Records> records_of(const Listing& listing) const {
-    if (listing.metadata.empty()) return Records();
+  Result<LmsRecords> records_of(const Listing& listing) const {
+    if (listing.metadata.empty()) return LmsRecords();
     const Found& file = listing.metadata.front();
     const std::string& name = file.parts.front();
-    const auto read = [&]() -> Result<Records> {
+    const auto read = [&]() -> Result<LmsRecords> {
       if (listing.metadata.size() > 1) return Error{"is there more than once"};
       std::size_t cost_bytes = 0;
       ROOFWALK_TRY(const std::string text,
                    file.read(name == kGradescopeExport ? kMostExportBytes : kMostFileBytes, cost_bytes));
       if (name == kGradescopeExport) return read_gradescope_export(text);
       ROOFWALK_TRY(const LmsRecord record, read_gradescope_container(text));
-      return Records{{"submission", record}};
+      return LmsRecords{{"submission", record}};
     };
     auto result = read();
     if (result) return result;
@@ -627,7 +446,7 @@ class Collector {
   }
 
   const ChapterNames chapters_;
-  const std::set<std::string>& known_students_;
+  const ClassOrStudent guess_;  // which of the two something is
   const fs::path& grades_;
   const KeepSource& keep_;
   std::string top_;  // what the path is called, for labels
