@@ -99,21 +99,9 @@ Json gpu_json(const GpuTimes& times) {
           {"after", times.after ? to_json(*times.after) : Json(nullptr)}};
 }
 
-}  // namespace
-
-Json to_json(const Attempt& attempt) {
+// What was measured, null where it was not.
+void add_figures(const Attempt& attempt, Json& json) {
   const Measurement m = attempt.measurement.value_or(Measurement{});
-  Json json;
-  json["schema"] = "roofwalk.attempt/1";
-  json["chapter"] = attempt.chapter;
-  json["device"] = {{"name", attempt.device}, {"kind", attempt.device_kind}};
-  json["size"] = size_json(attempt.size);
-  json["seed"] = attempt.seed ? Json(*attempt.seed) : Json(nullptr);
-  json["verdict"] = verdict_name(attempt.judgement.verdict);
-  json["grade"] = grade_name(attempt.judgement.grade);
-  json["reasons"] = attempt.judgement.reasons;
-  json["correct"] = attempt.correct ? Json(*attempt.correct) : Json(nullptr);
-  json["worst_error"] = number(attempt.worst_error);
   json["useful_flops"] = number(m.useful_flops);
   json["executed_flops"] = number(m.executed_flops);
   json["atomic_flops"] = number(m.atomic_flops);
@@ -139,6 +127,31 @@ Json to_json(const Attempt& attempt) {
   json["roof_flops_per_s"] = m.levels.empty() ? Json(nullptr) : number(m.level("dram").roof);
   json["vertical_gap"] = number(m.vertical_gap);
   json["horizontal_gap"] = number(m.horizontal_gap);
+}
+
+// Keys that came later stand last.
+void add_constant_figures(const Attempt& attempt, Json& json) {
+  const Measurement m = attempt.measurement.value_or(Measurement{});
+  json["constant_requests"] = number(m.constant_requests);
+  json["constant_passes"] = number(m.constant_passes);
+  json["constant_bytes"] = number(m.constant_bytes);
+}
+
+}  // namespace
+
+Json to_json(const Attempt& attempt) {
+  Json json;
+  json["schema"] = "roofwalk.attempt/1";
+  json["chapter"] = attempt.chapter;
+  json["device"] = {{"name", attempt.device}, {"kind", attempt.device_kind}};
+  json["size"] = size_json(attempt.size);
+  json["seed"] = attempt.seed ? Json(*attempt.seed) : Json(nullptr);
+  json["verdict"] = verdict_name(attempt.judgement.verdict);
+  json["grade"] = grade_name(attempt.judgement.grade);
+  json["reasons"] = attempt.judgement.reasons;
+  json["correct"] = attempt.correct ? Json(*attempt.correct) : Json(nullptr);
+  json["worst_error"] = number(attempt.worst_error);
+  add_figures(attempt, json);
   json["moved"] = {{"right", attempt.moved ? Json(attempt.moved->right) : Json(nullptr)},
                    {"up", attempt.moved ? Json(attempt.moved->up) : Json(nullptr)},
                    {"level", attempt.walk_level}};
@@ -168,9 +181,7 @@ Json to_json(const Attempt& attempt) {
   json["pairs"] = attempt.times ? to_json(attempt.times->pairs) : Json(nullptr);
   json["gpu"] = attempt.times ? gpu_json(*attempt.times) : Json(nullptr);
   json["notes"] = attempt.notes;
-  json["constant_requests"] = number(m.constant_requests);
-  json["constant_passes"] = number(m.constant_passes);
-  json["constant_bytes"] = number(m.constant_bytes);
+  add_constant_figures(attempt, json);
   return json;
 }
 

@@ -228,6 +228,166 @@ Status time_and_model(const Bench& bench, const Measured& measured, const Artifa
   return kOk;
 }
 
+// One attempt on its way through the chain: each step adds to the evidence and to the record of the attempt.
+class AttemptInTheMaking {
+ public:
+  AttemptInTheMaking(const Bench& bench, const Request& request, const Exercise& exercise)
+      : bench_(bench),
+        request_(request),
+        chapter_(*request.chapter),
+        exercise_(exercise),
+        measured_(request.measured ? request.measured
+                                   : prepare(*request.chapter, bench.machine, measured_seed(request),
+                                             host_threads(bench), bench.phases)),
+        key_(baseline_key(bench, *request.chapter, measured_->size, measured_seed(request))),
+        starter_(starter_dot(bench, request, *measured_, key_)),
+        attempt_(blank(bench, request, measured_->size)) {
+    MachineGoals goals = goals_on(bench.machine, chapter_, measured_->work);
+    evidence_.goals = std::move(goals.asked);
+    attempt_.goals_left_out = std::move(goals.left_out);
+  }
+
+  // Up to the first step that settles the verdict.
+  Result<Attempt> to_the_end() {
+    for (const auto step : {&AttemptInTheMaking::compile, &AttemptInTheMaking::run_small_sizes,
+                            &AttemptInTheMaking::run_hidden_cases, &AttemptInTheMaking::run_measured_size}) {
+      ROOFWALK_TRY(const bool goes_on, (this->*step)());
+      if (!goes_on) break;
+    }
+    return judged();
+  }
+
+ private:
+  Attempt judged() {
+    attempt_.judgement = judge(evidence_);
+    attempt_.fault = evidence_.fault;
+    if (evidence_.outcome && evidence_.outcome->correctness.looks_like_half) {
+      attempt_.finding = inspect_wrong(evidence_.outcome->correctness, evidence_.outcome->line);
+    }
+    if (attempt_.finding && attempt_.judgement.grade == Grade::ace) settle(*attempt_.finding);
+    return std::move(attempt_);
+  }
+
+  // Each step says whether there is any point in the next.
+  Result<bool> compile() {
+    const PhaseTimer timer(bench_.phases, "compile");
+    auto artifact = build_for(bench_, request_.file);
+    if (!artifact) {
+      if (artifact.error().file.empty()) return artifact.error();  // not about the learner's file
+      evidence_.compile_error = artifact.error();
+      return false;
+    }
+    artifact_ = *std::move(artifact);
+    attempt_.source_sha256 = artifact_.source_sha256;
+    attempt_.is_starter = artifact_.source_sha256 == sha256_hex(file_text(chapter_.starter()));
+    return true;
+  }
+
+  // The virtual GPU first, where there is a real one: it knows line and thread of what goes wrong.
+  Result<std::vector<Trial>> trials_of(const std::vector<SmallCase>& cases) {
+    const PhaseTimer timer(bench_.phases, "small sizes");
+    ROOFWALK_TRY(auto trials,
+                 small_trials(host_threads(bench_), bench_.virtual_devices(), exercise_, artifact_, request_, cases));
+    habits_.add(trials);
+    if (bench_.is_real() && std::none_of(trials.begin(), trials.end(), [](const Trial& t) { return t.went_wrong(); })) {
+      return small_trials(bench_.threads, bench_.open, exercise_, artifact_, request_, cases);
+    }
+    return trials;
+  }
+
+  Result<bool> run_small_sizes() {
+    ROOFWALK_TRY(const auto trials, trials_of(public_cases(chapter_, request_.seed)));
+    attempt_.small_sizes = static_cast<int>(trials.size());
+    for (const Trial& trial : trials) attempt_.wrong_small_sizes += trial.went_wrong() ? 1 : 0;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      note_errors(trials[i], chapter_.correctness_sizes[i], attempt_);
+      add_to_evidence(trials[i], artifact_, evidence_);
+      note_output(trials[i], attempt_);
+      if (trials[i].went_wrong()) return false;  // the first one is what the card is about
+    }
+    return true;
+  }
+
+  Result<bool> run_hidden_cases() {
+    if (request_.hidden.empty()) return true;
+    ROOFWALK_TRY(auto trials, trials_of(hidden_cases(chapter_, request_)));
+    attempt_.hidden_cases = static_cast<int>(trials.size());
+    for (Trial& trial : trials) {
+      hide(trial);
+      attempt_.wrong_hidden_cases += trial.went_wrong() ? 1 : 0;
+    }
+    for (const Trial& trial : trials) {
+      if (trial.correctness) attempt_.correct = trial.correctness->correct;
+      add_to_evidence(trial, artifact_, evidence_);
+      if (trial.went_wrong()) return false;
+    }
+    return true;
+  }
+
+  Result<Trial> measured_run() const {
+    const PhaseTimer timer(bench_.phases, "measured size");
+    RunOptions options =
+        limits_of(attempt_.is_starter ? starter_trial(bench_.threads) : measured_trial(measured_->work, bench_.threads),
+                  request_);
+    options.sample_seed = measured_seed(request_);
+    if (request_.sanitizes_measured) options = sanitized(options, measured_->work);
+    return run_trial(bench_.open, artifact_, measured_->problem, case_name(measured_->size, measured_seed(request_)),
+                     options, [&]() -> const std::vector<Expected>& { return measured_->expected.get(); });
+  }
+
+  void note_measured(Trial& trial) {
+    if (request_.hidden.seeds.empty()) {
+      note_errors(trial, measured_->size, attempt_);
+      note_output(trial, attempt_);
+    } else {
+      hide(trial);
+      ++attempt_.cases;
+      if (trial.correctness) attempt_.correct = trial.correctness->correct;
+    }
+    add_to_evidence(trial, artifact_, evidence_);
+  }
+
+  Result<bool> run_measured_size() {
+    std::optional<WithoutGpu> ready;
+    if (bench_.is_real()) {
+      ROOFWALK_TRY(ready, do_without_gpu(bench_, chapter_, *measured_, artifact_, starter_));
+      ROOFWALK_TRY_STATUS(keep_starter(bench_, key_, ready->dot));
+    }
+    ROOFWALK_TRY(const auto turn, wait_for_turn(bench_, chapter_.name));
+    ROOFWALK_TRY(Trial trial, measured_run());
+    note_measured(trial);
+    if (trial.refusal || trial.record.fault) return false;
+
+    if (ready) {
+      evidence_.starter = ready->dot.points;
+    } else {
+      ROOFWALK_TRY(const StarterDot dot, starter_.get());
+      ROOFWALK_TRY_STATUS(keep_starter(bench_, key_, dot));
+      evidence_.starter = dot.points;
+    }
+    attempt_.starter = evidence_.starter;
+    // A wrong answer has no figures: its dot would mean nothing.
+    if (!trial.correctness->correct) return false;
+    if (ready) {
+      ROOFWALK_TRY_STATUS(time_and_model(bench_, *measured_, artifact_, *ready, evidence_, trial, attempt_));
+    }
+    add_measurement(bench_, trial, artifact_, measured_->work, habits_, evidence_, attempt_);
+    return true;
+  }
+
+  const Bench& bench_;
+  const Request& request_;
+  const Chapter& chapter_;
+  const Exercise& exercise_;
+  const std::shared_ptr<const Measured> measured_;
+  const std::string key_;                    // of the starter's dot
+  std::future<Result<StarterDot>> starter_;  // reads what stands above
+  Artifact artifact_;
+  Attempt attempt_;
+  Evidence evidence_;
+  Habits habits_;
+};
+
 }  // namespace
 
 bool fills(const Work& work, const Machine& machine) {
@@ -268,120 +428,11 @@ std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& m
 }
 
 Result<Attempt> run_attempt(const Bench& bench, const Request& request) {
-  const Chapter& chapter = *request.chapter;
-  const Exercise* exercise = find_exercise(chapter.name);
-  if (exercise == nullptr) return Error{fmt::format("chapter `{}` has no exercise in this program", chapter.name)};
-  const auto measured =
-      request.measured ? request.measured
-                       : prepare(chapter, bench.machine, measured_seed(request), host_threads(bench), bench.phases);
-  const std::string key = baseline_key(bench, chapter, measured->size, measured_seed(request));
-  auto starter = starter_dot(bench, request, *measured, key);
-
-  Attempt attempt = blank(bench, request, measured->size);
-  Evidence evidence;
-  MachineGoals goals = goals_on(bench.machine, chapter, measured->work);
-  evidence.goals = std::move(goals.asked);
-  attempt.goals_left_out = std::move(goals.left_out);
-  const auto judged = [&] {
-    attempt.judgement = judge(evidence);
-    attempt.fault = evidence.fault;
-    if (evidence.outcome && evidence.outcome->correctness.looks_like_half) {
-      attempt.finding = inspect_wrong(evidence.outcome->correctness, evidence.outcome->line);
-    }
-    if (attempt.finding && attempt.judgement.grade == Grade::ace) settle(*attempt.finding);
-    return attempt;
-  };
-
-  const auto artifact = [&] {
-    const PhaseTimer timer(bench.phases, "compile");
-    return build_for(bench, request.file);
-  }();
-  if (!artifact) {
-    if (artifact.error().file.empty()) return artifact.error();  // not about the learner's file
-    evidence.compile_error = artifact.error();
-    return judged();
+  const Exercise* exercise = find_exercise(request.chapter->name);
+  if (exercise == nullptr) {
+    return Error{fmt::format("chapter `{}` has no exercise in this program", request.chapter->name)};
   }
-  attempt.source_sha256 = artifact->source_sha256;
-  attempt.is_starter = artifact->source_sha256 == sha256_hex(file_text(chapter.starter()));
-
-  // The virtual GPU first, where there is a real one: it knows line and thread of what goes wrong.
-  Habits habits;
-  const auto small = [&](const std::vector<SmallCase>& cases) -> Result<std::vector<Trial>> {
-    const PhaseTimer timer(bench.phases, "small sizes");
-    ROOFWALK_TRY(auto trials,
-                 small_trials(host_threads(bench), bench.virtual_devices(), *exercise, *artifact, request, cases));
-    habits.add(trials);
-    if (bench.is_real() && std::none_of(trials.begin(), trials.end(), [](const Trial& t) { return t.went_wrong(); })) {
-      return small_trials(bench.threads, bench.open, *exercise, *artifact, request, cases);
-    }
-    return trials;
-  };
-  ROOFWALK_TRY(const auto trials, small(public_cases(chapter, request.seed)));
-  attempt.small_sizes = static_cast<int>(trials.size());
-  for (const Trial& trial : trials) attempt.wrong_small_sizes += trial.went_wrong() ? 1 : 0;
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    note_errors(trials[i], chapter.correctness_sizes[i], attempt);
-    add_to_evidence(trials[i], *artifact, evidence);
-    note_output(trials[i], attempt);
-    if (trials[i].went_wrong()) return judged();  // the first one is what the card is about
-  }
-  if (!request.hidden.empty()) {
-    ROOFWALK_TRY(auto hidden, small(hidden_cases(chapter, request)));
-    attempt.hidden_cases = static_cast<int>(hidden.size());
-    for (Trial& trial : hidden) {
-      hide(trial);
-      attempt.wrong_hidden_cases += trial.went_wrong() ? 1 : 0;
-    }
-    for (const Trial& trial : hidden) {
-      if (trial.correctness) attempt.correct = trial.correctness->correct;
-      add_to_evidence(trial, *artifact, evidence);
-      if (trial.went_wrong()) return judged();
-    }
-  }
-
-  std::optional<WithoutGpu> ready;
-  if (bench.is_real()) {
-    ROOFWALK_TRY(ready, do_without_gpu(bench, chapter, *measured, *artifact, starter));
-    ROOFWALK_TRY_STATUS(keep_starter(bench, key, ready->dot));
-  }
-  ROOFWALK_TRY(const auto turn, wait_for_turn(bench, chapter.name));
-  const auto run_measured = [&] {
-    const PhaseTimer timer(bench.phases, "measured size");
-    RunOptions options = limits_of(
-        attempt.is_starter ? starter_trial(bench.threads) : measured_trial(measured->work, bench.threads), request);
-    options.sample_seed = measured_seed(request);
-    if (request.sanitizes_measured) options = sanitized(options, measured->work);
-    return run_trial(bench.open, *artifact, measured->problem, case_name(measured->size, measured_seed(request)),
-                     options, [&]() -> const std::vector<Expected>& { return measured->expected.get(); });
-  };
-  ROOFWALK_TRY(Trial trial, run_measured());
-  if (request.hidden.seeds.empty()) {
-    note_errors(trial, measured->size, attempt);
-    note_output(trial, attempt);
-  } else {
-    hide(trial);
-    ++attempt.cases;
-    if (trial.correctness) attempt.correct = trial.correctness->correct;
-  }
-  add_to_evidence(trial, *artifact, evidence);
-  if (trial.refusal || trial.record.fault) return judged();
-
-  if (ready) {
-    evidence.starter = ready->dot.points;
-  } else {
-    ROOFWALK_TRY(const StarterDot dot, starter.get());
-    ROOFWALK_TRY_STATUS(keep_starter(bench, key, dot));
-    evidence.starter = dot.points;
-  }
-  attempt.starter = evidence.starter;
-  // A wrong answer has no figures: its dot would mean nothing.
-  if (trial.correctness->correct) {
-    if (ready) {
-      ROOFWALK_TRY_STATUS(time_and_model(bench, *measured, *artifact, *ready, evidence, trial, attempt));
-    }
-    add_measurement(bench, trial, *artifact, measured->work, habits, evidence, attempt);
-  }
-  return judged();
+  return AttemptInTheMaking(bench, request, *exercise).to_the_end();
 }
 
 std::uint64_t measured_seed(const Request& request) {

@@ -84,19 +84,71 @@ std::vector<Submission> handed_in_before(Batch& batch, const Wanted& wanted) {
   return all;
 }
 
-int grade_class(Session& session, const GradeCommand& command) {
-  if (!command.unsandboxed) {
-    if (const Status boxes = require_boxes(); !boxes) {
-      Error error = boxes.error();
-      error.message = "a class is graded in a sandbox, and none can be made here: " + error.message;
-      error.advice += "; or --unsandboxed, which every record and page will say";
-      throw Failure{error, kUsage};
-    }
-    // Else every compiler would fail, and each submission be a fault of ours.
-    if (const auto toolkit = find_toolkit(fs::current_path())) {
-      value_or_fail(require_reach(toolkit->root, "the CUDA toolkit"), kUsage);
-    }
+// A class is graded in boxes, unless somebody wants it otherwise.
+void require_sandbox() {
+  if (const Status boxes = require_boxes(); !boxes) {
+    Error error = boxes.error();
+    error.message = "a class is graded in a sandbox, and none can be made here: " + error.message;
+    error.advice += "; or --unsandboxed, which every record and page will say";
+    throw Failure{error, kUsage};
   }
+  // Else every compiler would fail, and each submission be a fault of ours.
+  if (const auto toolkit = find_toolkit(fs::current_path())) {
+    value_or_fail(require_reach(toolkit->root, "the CUDA toolkit"), kUsage);
+  }
+}
+
+// Reads what is named, tells what it was taken for, and keeps all of it.
+Handed take_hand_ins(const std::vector<fs::path>& paths, const Wanted& wanted, Batch& batch) {
+  Handed handed = value_or_fail(
+      collect(paths, wanted,
+              [&](const std::string& sha256, const std::string& bytes) { return batch.keep_source(sha256, bytes); }),
+      kUsage);
+  for (const std::string& line : handed.told) tell(line);
+  const std::vector<Submission> before = value_or_fail(batch.store().submissions());
+  for (const std::string& line : drop_foreign_marks(handed, before, batch.terms())) tell(line);
+  value_or_fail(batch.store().add(handed));
+  return handed;
+}
+
+GradeSummary grade_named(Session& session, const GradeCommand& command, Batch& batch,
+                         const std::vector<Submission>& named) {
+  std::error_code error;
+  GradeOptions options;
+  options.workers = command.workers > 0 ? command.workers : session.options.threads;
+  options.again = command.again;
+  options.isolation = command.unsandboxed ? Isolation::none : Isolation::boxed;
+  options.program = fs::read_symlink("/proc/self/exe", error);
+  ::setenv("ROOFWALK_ROOT", fs::current_path().c_str(), 1);  // where the workers find the course
+  ProgressBar bar;
+  return value_or_fail(grade_all(batch, session.measured_bench(), device_of(session), named, options,
+                                 [&](const GradeProgress& progress) { bar.show(progress); }));
+}
+
+// The pages with names only where there are such already.
+std::vector<fs::path> write_results(Batch& batch, const Bench& bench, const Gradebook& book) {
+  std::error_code error;
+  auto written = value_or_fail(write_tables(batch, book));
+  written.push_back(value_or_fail(write_site(batch, bench, book, false)));
+  if (fs::exists(batch.folder() / kNamedSite, error))
+    written.push_back(value_or_fail(write_site(batch, bench, book, true)));
+  return written;
+}
+
+void show_results(const Session& session, const GradeCommand& command, const Gradebook& book,
+                  const GradeSummary& summary, const std::vector<fs::path>& written) {
+  if (session.options.json) {
+    print_json(to_json(book));
+    return;
+  }
+  std::string text = table(book, colors_for(session.options), static_cast<std::size_t>(terminal_size().columns));
+  text += "\n" + summary_text(summary, command);
+  for (const fs::path& file : written) text += session.from_caller(file).string() + "\n";
+  print(text);
+}
+
+int grade_class(Session& session, const GradeCommand& command) {
+  if (!command.unsandboxed) require_sandbox();
   std::vector<fs::path> paths;
   for (const std::string& path : command.paths) paths.push_back(session.from_caller(path));
   const BatchPlaces places = places_of(session, command.places);
@@ -110,14 +162,7 @@ int grade_class(Session& session, const GradeCommand& command) {
   for (const Owner& owner : value_or_fail(batch.store().students())) wanted.students.insert(owner.student);
   wanted.each_is_one = command.each;
   wanted.grades = batch.folder();
-  Handed handed = value_or_fail(
-      collect(paths, wanted,
-              [&](const std::string& sha256, const std::string& bytes) { return batch.keep_source(sha256, bytes); }),
-      kUsage);
-  for (const std::string& line : handed.told) tell(line);
-  const std::vector<Submission> before = value_or_fail(batch.store().submissions());
-  for (const std::string& line : drop_foreign_marks(handed, before, batch.terms())) tell(line);
-  value_or_fail(batch.store().add(handed));
+  const Handed handed = take_hand_ins(paths, wanted, batch);
   const std::vector<Submission> named = paths.empty() ? handed_in_before(batch, wanted) : handed.submissions;
   const Bench& bench = session.measured_bench();
   for (const Chapter& chapter : batch.chapters()) {
@@ -125,36 +170,14 @@ int grade_class(Session& session, const GradeCommand& command) {
   }
   batch.use_bench(bench);
 
-  std::error_code error;
-  GradeOptions options;
-  options.workers = command.workers > 0 ? command.workers : session.options.threads;
-  options.again = command.again;
-  options.isolation = command.unsandboxed ? Isolation::none : Isolation::boxed;
-  options.program = fs::read_symlink("/proc/self/exe", error);
-  ::setenv("ROOFWALK_ROOT", fs::current_path().c_str(), 1);  // where the workers find the course
-  GradeSummary summary;
-  {
-    ProgressBar bar;
-    summary = value_or_fail(grade_all(batch, bench, device_of(session), named, options,
-                                      [&](const GradeProgress& progress) { bar.show(progress); }));
-  }
+  const GradeSummary summary = grade_named(session, command, batch, named);
   const Gradebook book = value_or_fail(batch.gradebook());
-  auto written = value_or_fail(write_tables(batch, book));
-  written.push_back(value_or_fail(write_site(batch, bench, book, false)));
-  if (fs::exists(batch.folder() / kNamedSite, error))
-    written.push_back(value_or_fail(write_site(batch, bench, book, true)));
+  const std::vector<fs::path> written = write_results(batch, bench, book);
   if (has_no_times(handed)) {
     tell("the platform's names say only whether a file was late, not when it came: LATE counts as one day");
   }
   if (const std::string stale = stale_text(book, grade_command(command.places)); !stale.empty()) tell(stale);
-  if (session.options.json) {
-    print_json(to_json(book));
-  } else {
-    std::string text = table(book, colors_for(session.options), static_cast<std::size_t>(terminal_size().columns));
-    text += "\n" + summary_text(summary, command);
-    for (const fs::path& file : written) text += session.from_caller(file).string() + "\n";
-    print(text);
-  }
+  show_results(session, command, book, summary, written);
   if (summary.faults > 0) {
     tell(summary.last_trouble);
     return kOurFault;
