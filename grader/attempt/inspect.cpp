@@ -7,6 +7,8 @@
 #include <set>
 #include <sstream>
 
+#include "grader/text/text.h"
+
 namespace roofwalk {
 namespace {
 
@@ -282,9 +284,7 @@ std::string source_line(const std::string& text, int line) {
   for (int i = 0; i < line; ++i) {
     if (!std::getline(in, found)) return {};
   }
-  const auto first = found.find_first_not_of(" \t\r");
-  if (line <= 0 || first == std::string::npos) return {};
-  return found.substr(first, found.find_last_not_of(" \t\r") - first + 1);
+  return line <= 0 ? std::string() : std::string(trimmed(found, " \t\r"));
 }
 
 }  // namespace roofwalk

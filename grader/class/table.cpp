@@ -22,7 +22,8 @@ std::size_t width_of(std::string_view text) {
   return width;
 }
 
-std::string padded(std::string text, std::size_t width, bool right = false) {
+// By width_of(): names may have wide characters.
+std::string aligned(std::string text, std::size_t width, bool right = false) {
   const std::size_t has = width_of(text);
   const std::string space(width > has ? width - has : 0, ' ');
   return right ? space + text : text + space;
@@ -117,17 +118,17 @@ std::string table(const Gradebook& book, const Colors& colors, std::size_t colum
     for (const StudentRow& row : book.rows) width = std::max(width, cell_text(row.cells[i]).size());
     widths.push_back(width);
   }
-  std::string text = padded("student", name_width);
-  for (std::size_t i = 0; i < widths.size(); ++i) text += "  " + padded(book.columns[i].chapter, widths[i]);
+  std::string text = aligned("student", name_width);
+  for (std::size_t i = 0; i < widths.size(); ++i) text += "  " + aligned(book.columns[i].chapter, widths[i]);
   text += "   total\n";
   for (std::size_t at = 0; at < book.rows.size(); ++at) {
     const StudentRow& row = book.rows[at];
-    text += padded(names[at], name_width);
+    text += aligned(names[at], name_width);
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const std::string cell = cell_text(row.cells[i]);
       text += "  " + painted(row.cells[i], cell, colors) + std::string(widths[i] - cell.size(), ' ');
     }
-    text += padded(row.total_percent ? points_text(*row.total_percent) + " %" : "?", 8, true) + "\n";
+    text += aligned(row.total_percent ? points_text(*row.total_percent) + " %" : "?", 8, true) + "\n";
   }
   text += "\n";
   for (std::size_t i = 0; i < book.columns.size(); ++i) {

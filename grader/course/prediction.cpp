@@ -18,9 +18,10 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kBounds = {"memory", "compute", "latency"};
 constexpr std::array<std::string_view, 3> kDirections = {"right", "up", "both"};
-constexpr double kRightAnswer = 1.1;  // an AI within this factor is right
-constexpr double kMoved = 1.1;        // a ratio from here on is a movement
-constexpr double kNearRoof = 2;       // without parts of the time: farther below the roof, something else holds it back
+constexpr std::string_view kBlanks = " \t\r";  // around what is typed
+constexpr double kRightAnswer = 1.1;           // an AI within this factor is right
+constexpr double kMoved = 1.1;                 // a ratio from here on is a movement
+constexpr double kNearRoof = 2;  // without parts of the time: farther below the roof, something else holds it back
 
 struct PartWords {
   std::string_view part;
@@ -46,12 +47,6 @@ std::optional<Enum> named(const std::array<std::string_view, 3>& names, std::str
   return found == names.end() ? std::nullopt : std::optional(static_cast<Enum>(found - names.begin()));
 }
 
-std::string trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
-}
-
 std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -61,7 +56,7 @@ std::string lower_case(std::string text) {
 // A word or the beginning of one: "l", "lat", "latency".
 template <class Enum>
 std::optional<Enum> begun(const std::array<std::string_view, 3>& names, std::string_view typed) {
-  const std::string text = lower_case(trimmed(typed));
+  const std::string text = lower_case(std::string(trimmed(typed, kBlanks)));
   for (std::size_t i = 0; i < names.size() && !text.empty(); ++i) {
     if (names[i].starts_with(text)) return static_cast<Enum>(i);
   }
@@ -69,7 +64,7 @@ std::optional<Enum> begun(const std::array<std::string_view, 3>& names, std::str
 }
 
 std::optional<double> number(std::string_view text) {
-  std::string plain = trimmed(text);
+  std::string plain(trimmed(text, kBlanks));
   std::replace(plain.begin(), plain.end(), ',', '.');
   double value = 0;
   const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
@@ -91,7 +86,7 @@ auto ask(const std::string& question, const std::string& again, Read read, std::
       out << "\n";
       return std::nullopt;
     }
-    line = trimmed(line);
+    line = std::string(trimmed(line, kBlanks));
     if (line.empty()) return std::nullopt;
     if (auto answer = read(line)) return answer;
     out << "   " << again << ", or Enter to skip";

@@ -59,10 +59,6 @@ std::string mark(Condition condition, const Colors& colors) {
   ROOFWALK_CHECK(false);
 }
 
-std::string padded(const std::string& text, std::size_t columns) {
-  return text + std::string(columns - std::min(columns, shown_columns(text)), ' ');
-}
-
 std::string finding_text(const MachineFinding& finding, const Colors& colors, std::size_t columns) {
   const std::size_t indent = kMark + kTitle;
   const std::size_t width = columns > indent + 20 ? columns - indent : 20;

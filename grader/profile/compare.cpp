@@ -11,12 +11,6 @@
 namespace roofwalk {
 namespace {
 
-std::string_view trimmed(std::string_view line) {
-  const auto first = line.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(" \t") - first + 1);
-}
-
 std::vector<std::string> sources(const Profile& profile) {
   std::vector<std::string> lines;
   for (const ProfileLine& line : profile.lines) lines.push_back(line.source);

@@ -32,10 +32,6 @@ std::string without_trailing_spaces(const std::string& text) {
   return out;
 }
 
-std::string padded(const std::string& text, std::size_t width) {
-  return text + std::string(width - std::min(width, shown_columns(text)), ' ');
-}
-
 using Columns = std::vector<const FigureColumn*>;
 
 // For comparisons: shares of two different wholes would tell nothing.

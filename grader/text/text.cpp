@@ -143,6 +143,15 @@ std::string cut_to(std::string_view line, std::size_t columns) {
   return out;
 }
 
+std::string padded(std::string_view text, std::size_t columns) {
+  return std::string(text) + std::string(columns - std::min(columns, shown_columns(text)), ' ');
+}
+
+std::string_view trimmed(std::string_view text, std::string_view blanks) {
+  const std::size_t first = text.find_first_not_of(blanks);
+  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
 std::string shortened(std::string_view text, std::size_t columns) {
   if (text.size() <= columns) return std::string(text);
   return fmt::format("{}...", text.substr(0, columns - 3));

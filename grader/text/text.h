@@ -32,6 +32,12 @@ std::size_t shown_columns(std::string_view line);
 // A line cut to `columns`; colours stay whole, and none goes on behind the cut.
 std::string cut_to(std::string_view line, std::size_t columns);
 
+// With spaces behind it up to `columns`.
+std::string padded(std::string_view text, std::size_t columns);
+
+// Without the blanks at both ends.
+std::string_view trimmed(std::string_view text, std::string_view blanks = " \t");
+
 // At most `columns` characters, the last three dots where something was cut.
 std::string shortened(std::string_view text, std::size_t columns);
 

@@ -21,12 +21,6 @@
 namespace roofwalk {
 namespace {
 
-std::string trimmed(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 // "Roofwalk (1234)" -> "Roofwalk".
 std::string without_number(const std::string& head) {
   static const Pattern number(R"( \(\d{1,18}\)$)");
@@ -60,7 +54,7 @@ Result<Heads> heads_of(const CsvRow& row, const std::string& wanted) {
   std::vector<std::size_t> fits;
   std::vector<std::string> names;
   for (std::size_t i = *section + 1; i < row.size(); ++i) {
-    const std::string name = trimmed(row[i]);
+    const std::string name(trimmed(row[i]));
     names.push_back(without_number(name));
     if (name == wanted || without_number(name) == wanted) fits.push_back(i);
   }
@@ -117,7 +111,7 @@ bool may_be_one(const std::string& a, const std::string& b) {
 // A number as Canvas writes it, in the language of the course: 9.50, 9,50, 1,000.00 or 1.000,00. nullopt: none.
 std::optional<double> number_in(const std::string& cell) {
   constexpr std::size_t kGroup = 3;
-  std::string text = trimmed(cell);
+  std::string text(trimmed(cell));
   const std::size_t mark = text.find_last_of(".,");
   if (mark != std::string::npos) {
     const bool has_both = text.find('.') != std::string::npos && text.find(',') != std::string::npos;
@@ -144,7 +138,7 @@ bool is_number_of_canvas(const std::string& id) { return id.find_first_not_of("0
 
 // Addresses are written in small and large letters.
 std::string id_key(const std::string& text) {
-  std::string key = trimmed(text);
+  std::string key(trimmed(text));
   if (is_address(key))
     std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return std::tolower(c); });
   return key;
@@ -163,7 +157,7 @@ std::set<std::string> ids_of(const CsvRow& row, const Heads& heads) {
 std::string without_id(const Owner& owner) {
   const std::string id = "(" + number_of(owner.lms_id) + ")";
   if (owner.lms_id.empty() || !owner.student.ends_with(id)) return owner.student;
-  return trimmed(owner.student.substr(0, owner.student.size() - id.size()));
+  return std::string(trimmed(owner.student.substr(0, owner.student.size() - id.size())));
 }
 
 struct Placed {
@@ -304,7 +298,7 @@ Result<std::string> canvas_head(const std::string& exported, const std::string& 
   ROOFWALK_TRY(const CsvTable table, read_csv(exported));
   if (table.rows.empty()) return Error{.message = "the file is empty"};
   ROOFWALK_TRY(const Heads heads, heads_of(table.rows.front(), column));
-  return trimmed(table.rows.front()[heads.column]);
+  return std::string(trimmed(table.rows.front()[heads.column]));
 }
 
 Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& exported, const CanvasWanted& wanted) {
@@ -330,7 +324,7 @@ Result<CanvasResult> fill_canvas(const Gradebook& book, const std::string& expor
   for (std::size_t i = 1; i < table.rows.size(); ++i) {
     CsvRow& row = table.rows[i];
     if (!is_student(row, heads)) continue;
-    const std::string id = trimmed(row[heads.id]);
+    const std::string id(trimmed(row[heads.id]));
     const StudentRow* const found = placed[i].student;
     if (found == nullptr) {
       const std::string& trouble = placed[i].trouble;

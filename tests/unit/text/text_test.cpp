@@ -42,6 +42,19 @@ TEST(Shortened, EndsInDots) {
   EXPECT_EQ(shortened("abcdefg", 6), "abc...");
 }
 
+TEST(Padded, CountsColumnsAndNoColours) {
+  EXPECT_EQ(padded("ab", 4), "ab  ");
+  EXPECT_EQ(padded("abcde", 4), "abcde");
+  EXPECT_EQ(padded(Colors(true).bad("ab"), 4), Colors(true).bad("ab") + "  ");
+}
+
+TEST(Trimmed, LosesTheBlanksAtBothEnds) {
+  EXPECT_EQ(trimmed(" \ta b\t "), "a b");
+  EXPECT_EQ(trimmed(" a\r"), "a\r");
+  EXPECT_EQ(trimmed(" a\r", " \r"), "a");
+  EXPECT_EQ(trimmed(" \t"), "");
+}
+
 TEST(NearNames, AreOfferedClosestFirst) {
   const std::vector<std::string> names = {"vector-add", "naive-gemm", "tiled-gemm"};
   EXPECT_THAT(near_names("vectoradd", names), ElementsAre("vector-add"));
