@@ -38,20 +38,6 @@ LevelMeasurement level_of(std::string name, const Quantity& bytes, const Quantit
 
 }  // namespace
 
-std::string_view obtained_name(Obtained obtained) {
-  switch (obtained) {
-    case Obtained::counted:
-      return "counted";
-    case Obtained::modelled:
-      return "modelled";
-    case Obtained::formula:
-      return "formula";
-    case Obtained::unsupported:
-      return "unsupported";
-  }
-  return "";
-}
-
 const LevelMeasurement& Measurement::level(std::string_view name) const {
   const auto found = std::find_if(levels.begin(), levels.end(), [&](const auto& l) { return l.level == name; });
   ROOFWALK_CHECK(found != levels.end());

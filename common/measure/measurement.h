@@ -17,8 +17,6 @@ namespace roofwalk {
 // alone. unsupported: this device cannot tell, and no number stands in for it.
 enum class Obtained { counted, modelled, formula, unsupported };
 
-std::string_view obtained_name(Obtained obtained);
-
 // A number that knows its unit and where it comes from.
 struct Quantity {
   double value = 0;            // meaningless where unsupported

@@ -77,7 +77,6 @@ class SharedShadow {
   // far are there; all have arrived; a warp finds that out.
   void begin_mbarrier(std::uint64_t byte);
   void end_mbarrier(std::uint64_t byte);
-  bool is_mbarrier(std::uint64_t byte) const { return mbarriers_.contains(byte); }
   void arrive(std::uint64_t byte, std::uint32_t warp, bool copies);
   void complete(std::uint64_t byte);
   void acquire(std::uint64_t byte, std::uint32_t warp);
