@@ -69,16 +69,16 @@ TEST_F(HostileHandIns, NamesAreOnlyNames) {
 
 // Eight days late, with a file in it that says otherwise.
 TEST_F(HostileHandIns, AStudentsZipBringsNoTimeOfItsOwn) {
-  constexpr std::int64_t kDay = 86400, kDue = 1'790'000'000, kHandedIn = kDue + 8 * kDay;
+  constexpr std::int64_t kDay = 86400, kDue = 1'790'000'000, kLate = kDue + 8 * kDay;
   const std::string own = zip_of({{"vector-add.cu", "A", false, kDue - kDay},
                                   {"more.zip", zip_of({{"tiled-gemm.cu", "B", false, kDue - kDay}}), false, kDue}});
   const auto expect_late = [](const Handed& handed) {
     ASSERT_EQ(handed.submissions.size(), 2u);
-    for (const Submission& s : handed.submissions) EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2);
+    for (const Submission& s : handed.submissions) EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kLate, 2);
   };
-  folder_.write("moodle.zip", zip_of({{"Jane_7_assignsubmission_file_/w.zip", own, false, kHandedIn}}));
+  folder_.write("moodle.zip", zip_of({{"Jane_7_assignsubmission_file_/w.zip", own, false, kLate}}));
   expect_late(collect_all(folder_.path() / "moodle.zip"));
-  folder_.write("zips.zip", zip_of({{"jane.zip", own, false, kHandedIn}}));
+  folder_.write("zips.zip", zip_of({{"jane.zip", own, false, kLate}}));
   expect_late(collect_all(folder_.path() / "zips.zip"));
   folder_.write("g.zip", zip_of({{"assignment_1_export/submission_1/w.zip", own, false, kDue},
                                  {"assignment_1_export/submission_metadata.yml",
@@ -88,7 +88,7 @@ TEST_F(HostileHandIns, AStudentsZipBringsNoTimeOfItsOwn) {
   const fs::path direct =
       folder_.write("jane.zip", zip_of({{"vector-add.cu", "A", false, kDue}, {"tiled-gemm.cu", "B", false, kDue}}));
   fs::last_write_time(direct,
-                      std::chrono::file_clock::from_sys(std::chrono::sys_seconds(std::chrono::seconds(kHandedIn))));
+                      std::chrono::file_clock::from_sys(std::chrono::sys_seconds(std::chrono::seconds(kLate))));
   expect_late(collect_all(direct));
 }
 
