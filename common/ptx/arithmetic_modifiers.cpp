@@ -12,7 +12,7 @@ constexpr RoundingSet kToInteger = bit(Rounding::rni) | bit(Rounding::rzi) | bit
 using M = Modifiers;
 constexpr ArithmeticForm kForms[] = {
 #define PTX_FORM(modifiers, types, modes, roundings, others) {M::modifiers, types, modes, roundings, others},
-#include "common/ptx/modifiers.def"
+#include "common/ptx/table/modifiers.def"
 #undef PTX_FORM
 };
 

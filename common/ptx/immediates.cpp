@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "common/ptx/refusal.h"
+#include "common/ptx/table/refusal.h"
 #include "common/ptx/validate.h"
 
 namespace roofwalk::ptx {

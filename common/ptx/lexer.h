@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/ptx/refusal.h"
+#include "common/ptx/table/refusal.h"
 
 namespace roofwalk::ptx {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/ptx/opcodes.h"
+#include "common/ptx/table/opcodes.h"
 
 namespace roofwalk::ptx {
 

@@ -136,7 +136,7 @@ std::string modifiers_text(Modifiers modifiers) {
 std::string supported_page() {
   std::string page = R"(# The PTX that the virtual GPU runs
 
-This page is made of the tables that the machine itself reads (`common/ptx/opcodes.def`, `refused.def`); a test fails where
+This page is made of the tables that the machine itself reads (`common/ptx/table/opcodes.def`, `refused.def`); a test fails where
 it is not up to date, and `ROOFWALK_REWRITE=1` rewrites it then. The measure is PTX ISA 9.0 for `sm_80`. Every row is
 executed by a test of its own in `tests/isa`, against references written from the ISA; every accepted form stands in
 `tests/ptx/parse/forms-*.ptx`, which ptxas accepts too.

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "common/ptx/refusal.h"
-#include "common/ptx/signature.h"
+#include "common/ptx/table/refusal.h"
+#include "common/ptx/table/signature.h"
 
 namespace roofwalk::ptx {
 namespace {

@@ -50,7 +50,7 @@ TEST(Files, AreSmall) {
 // Whoever looks into a folder shall see at once what is there.
 TEST(Files, AreFewInAFolder) {
   constexpr int kMost = 30;
-  const std::set<fs::path> being_divided = {"common/device/cuda", "common/vgpu"};
+  const std::set<fs::path> being_divided = {"common/device/cuda"};
   std::map<fs::path, int> counts;
   for (const char* folder : {"common", "grader"}) {
     for (const fs::path& file : files_below(folder)) ++counts[file.parent_path()];

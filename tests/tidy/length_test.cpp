@@ -20,7 +20,6 @@ struct Longer {
   const char* why;
 };
 constexpr Longer kLonger[] = {
-    {"common/ptx/", "is being cut"},
     {"common/vgpu/", "is being cut"},
     {"common/device/cuda/cuda_run.cpp", "is being cut"},
     {"common/device/cuda/range_counters.cpp", "is being cut"},

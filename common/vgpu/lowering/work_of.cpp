@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/ptx/costs.h"
+#include "common/ptx/table/costs.h"
 #include "common/vgpu/exec/ops/handlers.h"
 
 namespace roofwalk::vgpu {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "common/ptx/costs.h"
+#include "common/ptx/table/costs.h"
 #include "common/vgpu/program/fragments.h"
 #include "common/vgpu/program/operands.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "common/ptx/costs.h"
+#include "common/ptx/table/costs.h"
 #include "common/vgpu/timing/instruction_cost.h"
 
 namespace roofwalk::vgpu {

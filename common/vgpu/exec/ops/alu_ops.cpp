@@ -419,7 +419,7 @@ Handler alu_handler(const Instruction& in) {
   case Opcode::Id:                                                                               \
     return handler_for<sem::semantics, operands, (types)>(in);
 #define PTX_OP(Id, ...)
-#include "common/ptx/opcodes.def"
+#include "common/ptx/table/opcodes.def"
 #undef PTX_ALU
 #undef PTX_OP
     default:
@@ -446,7 +446,7 @@ Handler alu_handler_of_lane_0(const Instruction& in) {
   case Opcode::Id:                                                                               \
     return handler_of_lane_0<sem::semantics, operands, (types)>(in);
 #define PTX_OP(Id, ...)
-#include "common/ptx/opcodes.def"
+#include "common/ptx/table/opcodes.def"
 #undef PTX_ALU
 #undef PTX_OP
     default:

@@ -1,4 +1,4 @@
-#include "common/ptx/signature.h"
+#include "common/ptx/table/signature.h"
 
 #include <iterator>
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/ptx/types.h"
+#include "common/ptx/table/types.h"
 
 namespace roofwalk::ptx {
 
@@ -57,7 +57,7 @@ constexpr UnitSet bit(Unit unit) { return UnitSet{1} << static_cast<unsigned>(un
 // What issues an opcode, by its type: a row of units.def.
 enum class Units : std::uint8_t {
 #define PTX_UNITS(name, ...) name,
-#include "common/ptx/units.def"
+#include "common/ptx/table/units.def"
 #undef PTX_UNITS
 };
 struct UnitsInfo {
@@ -99,7 +99,7 @@ enum class CostClass : std::uint8_t {
 #define PTX_COST_CLASS(name, ...) name,
 #define PTX_COST(...)
 #define PTX_WORK(...)
-#include "common/ptx/costs.def"
+#include "common/ptx/table/costs.def"
 #undef PTX_COST_CLASS
 #undef PTX_COST
 #undef PTX_WORK
@@ -156,7 +156,7 @@ inline constexpr Operands kLogic3{kOwnType, {kOwnType, kOwnType, kOwnType, Opera
 enum class Opcode : std::uint8_t {
 #define PTX_ALU(Id, ...) Id,
 #define PTX_OP(Id, ...) Id,
-#include "common/ptx/opcodes.def"
+#include "common/ptx/table/opcodes.def"
 #undef PTX_ALU
 #undef PTX_OP
 };

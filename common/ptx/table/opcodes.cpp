@@ -16,7 +16,7 @@ constexpr OpcodeInfo kRows[] = {
   {mnemonic, types, F::alu, Units::units, traits, operands, M::modifiers, C::cost, flops},
 #define PTX_OP(Id, mnemonic, types, form, units, traits) \
   {mnemonic, types, F::form, Units::units, traits, {}, M::none, C::plain, 0},
-#include "common/ptx/opcodes.def"
+#include "common/ptx/table/opcodes.def"
 #undef PTX_ALU
 #undef PTX_OP
 };
@@ -25,13 +25,13 @@ using U = Unit;
 constexpr UnitsInfo kUnits[] = {
 #define PTX_UNITS(name, of_f32, of_half, of_f64, of_others, besides, words) \
   {U::of_f32, U::of_half, U::of_f64, U::of_others, besides, words},
-#include "common/ptx/units.def"
+#include "common/ptx/table/units.def"
 #undef PTX_UNITS
 };
 
 constexpr RefusedInstruction kRefused[] = {
 #define PTX_REFUSED(begin, modifier, why) {begin, modifier, why},
-#include "common/ptx/refused.def"
+#include "common/ptx/table/refused.def"
 #undef PTX_REFUSED
 };
 

@@ -1,4 +1,4 @@
-#include "common/ptx/costs.h"
+#include "common/ptx/table/costs.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ constexpr CostRow kCostRows[] = {
 #define PTX_COST_CLASS(...)
 #define PTX_WORK(...)
 #define PTX_COST(cost, types, when, kind, ...) {CostClass::cost, types, W::when, K::kind, {__VA_ARGS__}},
-#include "common/ptx/costs.def"
+#include "common/ptx/table/costs.def"
 #undef PTX_COST
 #undef PTX_WORK
 #undef PTX_COST_CLASS
@@ -22,7 +22,7 @@ constexpr TypeSet kKeptTypes[] = {
 #define PTX_COST_CLASS(name, kept) kept,
 #define PTX_WORK(...)
 #define PTX_COST(...)
-#include "common/ptx/costs.def"
+#include "common/ptx/table/costs.def"
 #undef PTX_COST
 #undef PTX_WORK
 #undef PTX_COST_CLASS
@@ -33,7 +33,7 @@ enum class WorkClass : std::uint8_t {
 #define PTX_COST_CLASS(name, kept) name,
 #define PTX_WORK(...)
 #define PTX_COST(...)
-#include "common/ptx/costs.def"
+#include "common/ptx/table/costs.def"
 #undef PTX_COST
 #undef PTX_WORK
 #undef PTX_COST_CLASS
@@ -49,7 +49,7 @@ constexpr WorkRow kWorkRows[] = {
 #define PTX_COST_CLASS(...)
 #define PTX_WORK(cost, types, when, weight) {WorkClass::cost, types, W::when, weight},
 #define PTX_COST(...)
-#include "common/ptx/costs.def"
+#include "common/ptx/table/costs.def"
 #undef PTX_COST
 #undef PTX_WORK
 #undef PTX_COST_CLASS
