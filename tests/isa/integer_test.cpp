@@ -421,6 +421,28 @@ ROW_TEST(Bmsk, OnesFromABitOn) {
   EXPECT_EQ(execute("bmsk.wrap.b32 =r, $r, $r", {{1, 33, 4, 31}, {2, 34, 32, 63}}), (Values{6, 6, 0, 0x80000000}));
 }
 
+// As the pseudocode of the ISA has it.
+std::uint64_t extended(std::uint64_t a, std::uint64_t b, bool wraps, bool is_signed) {
+  const std::uint32_t bits = b & 31;
+  const bool too_large = b >= 32 && !wraps;
+  const std::uint32_t mask = too_large ? 0 : ~0u << bits;
+  const bool sign = bits != 0 && !too_large && is_signed && (a >> ((bits - 1) & 31) & 1) != 0;
+  return (static_cast<std::uint32_t>(a) & ~mask) | (sign ? mask : 0);
+}
+ROW_TEST(Szext, ExtendsLowBits) {
+  std::vector<Values> values = sample_tuples({Kind::u32, Kind::u32}, kIntegerSamples);
+  for (std::size_t i = 0; i < values[1].size(); i += 2) values[1][i] = i / 2 % 40;
+  for (const bool wraps : {false, true}) {
+    for (const bool is_signed : {false, true}) {
+      expect_lanes(fmt::format("szext.{}.{} =r, $r, $r", wraps ? "wrap" : "clamp", is_signed ? "s32" : "u32"), values,
+                   [&](std::size_t i) { return extended(values[0][i], values[1][i], wraps, is_signed); });
+    }
+  }
+  EXPECT_EQ(execute("szext.clamp.s32 =r, $r, $r", {{0x88, 0x88, 0x88, 0x88, 0x88}, {8, 7, 0, 32, 33}}),
+            (Values{0xffffff88, 8, 0, 0x88, 0x88}));
+  EXPECT_EQ(execute("szext.wrap.s32 =r, $r, $r", {{0x88, 0x88, 3}, {40, 32, 33}}), (Values{0xffffff88, 0, 0xffffffff}));
+}
+
 // A sum of 128 bits in four words and one of two: each word's carry goes into the next.
 ROW_TEST(Addc, CarriesThroughWords) {
   const auto sum =

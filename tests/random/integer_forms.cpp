@@ -283,6 +283,15 @@ void add_bytes_and_funnels(Adder& add) {
                for (Bits i = first; i < 32 && i - first < count; ++i) r[0] |= Bits{1} << i;
              });
   }
+  for (const bool wraps : {true, false}) {
+    for (const IntegerType& type : {kU32, kS32}) {
+      add.bits(std::string("szext.") + (wraps ? "wrap." : "clamp.") + type.name, {Kind::b32}, {Kind::b32, Kind::b32},
+               {type.name, "u32"}, [wraps, type](const Bits* s, Bits* r) {
+                 const Bits bits = wraps ? s[1] & 31 : std::min<Bits>(s[1], 32);
+                 r[0] = bits == 0 ? 0 : low_bits(value_of(s[0], {"", static_cast<int>(bits), type.is_signed}), 32);
+               });
+    }
+  }
   for (const bool left : {true, false}) {
     for (const bool wraps : {true, false}) {
       add.bits(std::string("shf.") + (left ? "l." : "r.") + (wraps ? "wrap" : "clamp") + ".b32", {Kind::b32}, three,

@@ -47,7 +47,8 @@ void every_arithmetic_form(const Visit& visit) {
     const OpcodeInfo& row = info(opcode);
     const std::string name(row.mnemonic);
     // every_integer_form has these.
-    const bool of_other_shape = name == "shf" || name == "lop3" || name == "dp4a" || name == "dp2a" || name == "bmsk";
+    const bool of_other_shape =
+        name == "shf" || name == "lop3" || name == "dp4a" || name == "dp2a" || name == "bmsk" || name == "szext";
     if (row.form != Form::alu || of_other_shape) continue;
     const bool multiplies = name == "mul" || name == "mad" || name == "mul24" || name == "mad24";
     for (const auto& [type, unused] : kRegisterOf) {
@@ -86,7 +87,12 @@ void every_integer_form(const Visit& visit) {
       visit(fmt::format("shf{}{}.b32 %r1, %r2, %r3, %r4;", direction, mode));
     }
   }
-  for (const char* mode : {".wrap", ".clamp", ""}) visit(fmt::format("bmsk{}.b32 %r1, %r2, 7;", mode));
+  for (const char* mode : {".wrap", ".clamp", ""}) {
+    visit(fmt::format("bmsk{}.b32 %r1, %r2, 7;", mode));
+    for (const char* type : {"u32", "s32", "b32", "u16", "s64"}) {
+      visit(fmt::format("szext{}.{} %r1, %r2, %r3;", mode, type));
+    }
+  }
   for (const char* name : {"add", "addc", "sub", "subc", "mad", "mad.lo", "mad.hi", "mad.wide", "madc.lo", "madc.hi"}) {
     const std::string third = name[0] == 'm' ? ", 5" : "";
     for (const char* type : {"u16", "u32", "s32", "u64", "s64", "b32", "f32"}) {

@@ -271,6 +271,17 @@ struct Bmsk {
   }
   static std::uint32_t wrapped(std::uint32_t first, std::uint32_t count) { return apply(first & 31u, count & 31u); }
 };
+struct Szext {  // the low bits, followed by zeros or, where T has a sign, by theirs
+  template <class T>
+  static T apply(T a, std::uint32_t bits) {
+    if (bits == 0) return T{0};
+    return bits > 31 ? a : static_cast<T>(static_cast<T>(wrap(a) << (32 - bits)) >> (32 - bits));
+  }
+  template <class T>
+  static T wrapped(T a, std::uint32_t bits) {
+    return apply(a, bits & 31u);
+  }
+};
 struct Bfe {  // position and length from the low bytes; the sign of a signed field is extended
   template <class T>
   static T apply(T a, std::uint32_t position, std::uint32_t length) {
