@@ -70,19 +70,16 @@ class Simulation {
       for (SimSm& sm : sms_) start_block(sm, sm.blocks[slot], 0);
     }
     for (std::uint32_t i = 0; i < sms_.size(); ++i) events.push({0, i});
-    std::uint32_t turns = 0;
     while (!events.empty()) {
-      const auto [now, index] = events.top();
-      if (++turns % 1024 == 0) {
-        l2_.forget_before(now);
-        dram_.forget_before(now);
-      }
+      auto [next, index] = events.top();
       events.pop();
       SimSm& sm = sms_[index];
       // While nobody else's turn comes first, this SM goes on.
       const Cycle until = events.empty() ? kNever : events.top().first;
-      Cycle next = step(sm, now);
-      while (next < until) next = step(sm, next);
+      do {
+        if (next >= forget_at_) forget_before(next);
+        next = step(sm, next);
+      } while (next < until);
       if (next < kNever) events.push({next, index});
       if (events.empty()) {
         for (const std::uint32_t stuck : release_stuck()) events.push({now_ + 1, stuck});
@@ -206,6 +203,14 @@ class Simulation {
     for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) advance(sm, sm.warps[block.first_warp + w]);
   }
 
+  // No SM has its turn before `now` any more. By cycles, not by turns: a warp may wait for thousands at a time.
+  void forget_before(Cycle now) {
+    constexpr Cycle kEvery = 16'384;
+    l2_.forget_before(now);
+    dram_.forget_before(now);
+    forget_at_ = now + kEvery;
+  }
+
   // One cycle of an SM; returns the next cycle at which something may happen.
   Cycle step(SimSm& sm, Cycle now) {
     Cycle next = kNever;
@@ -323,7 +328,7 @@ class Simulation {
         if (!entered(warp, op) || off) break;
         Score group = warp.open_copies;
         if (!warp.copy_groups.empty() && warp.copy_groups.back().ready > group.ready) group = warp.copy_groups.back();
-        warp.copy_groups.push_back(group);
+        add_group(warp, group);
         warp.open_copies = {};
         arrive_at_phases(sm, warp, op, std::max(issued, group.ready));
         break;
@@ -342,6 +347,14 @@ class Simulation {
     ++warp.op;
     warp.blocked = {ready, op.pc, Wait::dependency, 0};
     advance(sm, warp);
+  }
+
+  // Nobody waits for what has so many groups behind it.
+  static void add_group(SimWarp& warp, const Score& group) {
+    constexpr std::size_t kKept = 256;
+    if (warp.copy_groups.size() == 2 * kKept)
+      warp.copy_groups.erase(warp.copy_groups.begin(), warp.copy_groups.end() - kKept);
+    warp.copy_groups.push_back(group);
   }
 
   // What waiting for its unit is.
@@ -919,7 +932,7 @@ class Simulation {
   SharedServer l2_, dram_;
   std::vector<Cycle> starts_, ends_;
   std::uint64_t live_blocks_ = 0;
-  Cycle now_ = 0;
+  Cycle now_ = 0, forget_at_ = 0;
   double end_ = 0, lived_ = 0;  // lived_: cycles of all warps, from start to end
   std::uint64_t instructions_ = 0, operations_ = 0;
   std::vector<WarpCycles> waits_;   // by PTX instruction

@@ -2,6 +2,7 @@
 #include "common/vgpu/timing/clock.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 namespace roofwalk::vgpu {
 namespace {
@@ -74,6 +75,10 @@ class Clock : public testing::Test {
         WarpTrace& warp = block.warps.emplace_back();
         for (std::size_t i = 0; i < times; ++i) {
           warp.blocks.push_back(0);
+          for (Swaps each : swaps_) {
+            each.outcome += static_cast<std::uint32_t>(warp.outcomes.size());
+            warp.swaps.push_back(each);
+          }
           warp.outcomes.insert(warp.outcomes.end(), outcomes_.begin(), outcomes_.end());
         }
       }
@@ -85,6 +90,7 @@ class Clock : public testing::Test {
   Machine machine_ = machine();
   Schedule schedule_;
   std::vector<Outcome> outcomes_;
+  std::vector<Swaps> swaps_;  // at each time
 };
 
 constexpr Outcome kFromDram{.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4};
@@ -282,6 +288,35 @@ TEST_F(Clock, ATailWaveCostsAWave) {
   const double one = run(4, 2, 2).cycles;
   EXPECT_NEAR(run(4, 3, 2).cycles, 2 * one, 2);
   EXPECT_NEAR(run(4, 20, 2).cycles, 10 * one, 20);
+}
+
+// The most memory that this process has held so far.
+std::uint64_t peak_bytes() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+// One word, swapped again and again by all lanes: L2 is asked once in thousands of cycles.
+TEST_F(Clock, WhatIsLongOverIsForgotten) {
+  constexpr std::size_t kTimes = 60'000;
+  add(TimedKind::atomic, Unit::memory, 1, {});
+  schedule_.ops[0].memory = 0;
+  outcomes_.push_back({.lines = 1, .sectors = 1, .l2_read_sectors = 1});
+  swaps_ = {{.outcome = 0, .word = 7, .lanes = 32}};
+  const std::uint64_t before = peak_bytes();
+  const ClockReading reading = run(1, 1, 1, kTimes);
+  EXPECT_GT(reading.cycles, 6000.0 * kTimes);
+  EXPECT_LT(peak_bytes() - before, 64u << 20);
+}
+
+// The same by copies that nobody waits for.
+TEST_F(Clock, GroupsOfCopiesThatNobodyWaitsForAreForgotten) {
+  constexpr std::size_t kTimes = 2'000'000;
+  for (int i = 0; i < 10; ++i) add(TimedKind::async_commit, Unit::control, -1, {});
+  const std::uint64_t before = peak_bytes();
+  EXPECT_EQ(run(1, 1, 1, kTimes / 10).cycles, kTimes);
+  EXPECT_LT(peak_bytes() - before, 32u << 20);
 }
 
 }  // namespace
