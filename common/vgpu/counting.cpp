@@ -118,9 +118,9 @@ void add_held_up(const CountingInput& input, std::map<int, LineCounters>& lines)
   std::map<int, std::map<int, WarpCycles>> by_line;
   for (const HeldUp& held : input.reading.held_up) {
     auto& at_barrier = by_line[input.module.line_in(code[held.barrier], input.source_name)];
-    for (std::size_t pc = 0; pc < held.by_instruction.size(); ++pc) {
-      if (held.by_instruction[pc].total() <= 0) continue;
-      WarpCycles waits = held.by_instruction[pc];
+    for (const auto& [pc, held_up] : held.by_instruction) {
+      if (held_up.total() <= 0) continue;
+      WarpCycles waits = held_up;
       if (input.totals.sites[pc].requests != 0) {
         const Wait memory = loads_constant(code[pc])              ? Wait::constant
                             : input.totals.sites[pc].sectors == 0 ? Wait::shared

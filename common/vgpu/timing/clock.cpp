@@ -362,7 +362,7 @@ ClockReading read_clock(const ClockInput& input) {
   }
   out.held_up = simulation.held_up();
   for (HeldUp& each : out.held_up) {
-    for (WarpCycles& waits : each.by_instruction) {
+    for (auto& [pc, waits] : each.by_instruction) {
       for (double& value : waits.cycles) value *= scale;
     }
   }

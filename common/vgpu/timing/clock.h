@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "common/record/run_record.h"
@@ -34,8 +35,8 @@ struct ClockInput {
 // Whom those who stood at a barrier waited for: what the last warp to come did since the first one stood there, or
 // waited for (`issued` is work), by PTX instruction.
 struct HeldUp {
-  std::uint32_t barrier = 0;  // the PTX instruction
-  std::vector<WarpCycles> by_instruction;
+  std::uint32_t barrier = 0;                           // the PTX instruction
+  std::map<std::uint32_t, WarpCycles> by_instruction;  // only of those that held somebody up
 };
 
 struct ClockReading {

@@ -26,6 +26,9 @@ namespace roofwalk::vgpu {
 
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max() / 4;
 
+// What is blamed for waits at barriers; a chapter's kernels have a few dozen such pairs.
+inline constexpr std::size_t kMostBlamed = 500'000;
+
 inline constexpr std::size_t kLineHashes = 4096, kAskedHashes = 4096;
 
 inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycles - 1e-9)); }
@@ -195,6 +198,7 @@ class Simulation {
       warp.blocked = {now, 0, Wait::dependency, 0};
       warp.barrier = -1;
       warp.late.clear();
+      warp.most_late = kMostNotes;
       warp.open_copies = {};
       warp.copy_groups.clear();
       warp.stored = {};
@@ -379,7 +383,6 @@ class Simulation {
   // The same for the part since others of its block stand at a barrier: should this warp come last, it is what they
   // wait for.
   void note_late(const SimSm& sm, SimWarp& warp, const TimedOp& op, Cycle operands, Cycle unit) const {
-    constexpr std::size_t kMostNotes = 4096;
     const Cycle since = sm.blocks[warp.sim_block].first_stood;
     const auto note = [&](std::uint32_t pc, Wait cause, Cycle from, Cycle until, double conflict_share) {
       const auto cycles = static_cast<double>(until - std::max(from, since));
@@ -388,7 +391,7 @@ class Simulation {
         warp.late.push_back({pc, Wait::bank_conflict, static_cast<float>(cycles * conflict_share)});
       warp.late.push_back({pc, cause, static_cast<float>(cycles * (1 - conflict_share))});
     };
-    if (warp.late.size() >= kMostNotes) fold(warp.late);
+    if (warp.late.size() >= warp.most_late) fold(warp);
     const bool is_path = op.unit == Unit::memory && sm.path_cycles > 0;
     note(warp.blocked.pc, warp.blocked.cause, warp.free_since, operands,
          static_cast<double>(warp.blocked.conflict_share));
@@ -397,8 +400,9 @@ class Simulation {
     note(op.pc, Wait::issued, now_, now_ + op.issues, 0);
   }
 
-  // One note for each instruction and cause.
-  static void fold(std::vector<Late>& notes) {
+  // One note for each instruction and cause. Where most are of different ones, the next time comes later.
+  static void fold(SimWarp& warp) {
+    std::vector<Late>& notes = warp.late;
     const auto key = [](const Late& n) { return std::pair{n.pc, n.cause}; };
     std::sort(notes.begin(), notes.end(), [&](const Late& a, const Late& b) { return key(a) < key(b); });
     std::size_t kept = 0;
@@ -410,6 +414,7 @@ class Simulation {
       }
     }
     notes.resize(kept + 1);
+    warp.most_late = std::max(kMostNotes, 2 * notes.size());
   }
 
   static void set_results(const Schedule& schedule, SimWarp& warp, const TimedOp& op, const Score& score) {
@@ -763,6 +768,7 @@ class Simulation {
     for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) {
       SimWarp& warp = sm.warps[block.first_warp + w];
       warp.late.clear();
+      warp.most_late = kMostNotes;
       if (warp.barrier != barrier) continue;
       warp.barrier = -1;
       --block.standing;
@@ -783,13 +789,14 @@ class Simulation {
     }
     for (const Late& note : last.late) all += static_cast<double>(note.cycles);
     if (stood <= 0 || all <= 0) return;
-    auto held = std::find_if(held_up_.begin(), held_up_.end(), [pc](const HeldUp& h) { return h.barrier == pc; });
-    if (held == held_up_.end()) {
-      held_up_.push_back({pc, std::vector<WarpCycles>(waits_.size())});
-      held = held_up_.end() - 1;
-    }
+    const auto [place, is_new] = held_up_at_.try_emplace(pc, held_up_.size());
+    if (is_new) held_up_.push_back({pc, {}});
+    HeldUp& held = held_up_[place->second];
     for (const Late& note : last.late) {
-      held->by_instruction[note.pc][note.cause] += stood / all * static_cast<double>(note.cycles);
+      if (blamed_ == kMostBlamed && !held.by_instruction.contains(note.pc)) continue;
+      const auto [waits, is_first] = held.by_instruction.try_emplace(note.pc);
+      if (is_first) ++blamed_;
+      waits->second[note.cause] += stood / all * static_cast<double>(note.cycles);
     }
   }
 
@@ -938,6 +945,8 @@ class Simulation {
   std::vector<WarpCycles> waits_;   // by PTX instruction
   std::vector<double> path_waits_;  // for the memory path, by PTX instruction
   std::vector<HeldUp> held_up_;
+  std::unordered_map<std::uint32_t, std::size_t> held_up_at_;  // by the barrier: its place there
+  std::size_t blamed_ = 0;  // instructions that `held_up_` names, again for each barrier
 };
 
 }  // namespace roofwalk::vgpu

@@ -99,6 +99,8 @@ struct Late {
   float cycles = 0;
 };
 
+inline constexpr std::size_t kMostNotes = 4096;
+
 // A phase of an mbarrier or a write of a flag (trace.h): who comes, by the trace.
 struct SimPhase {
   std::uint32_t wanted = 0, arrived = 0;  // warp instructions
@@ -133,10 +135,11 @@ struct SimWarp {
   Cycle free_since = 0;                                   // end of the last issue
   int barrier = -1;                                       // the one that it waits at
   std::vector<Score> scores;
-  std::vector<Late> late;          // since others stand at a barrier
-  Score open_copies;               // of cp.async since the last commit
-  Score stored;                    // until others can see what it stored to global memory
-  std::vector<Score> copy_groups;  // each the latest of itself and those before it
+  std::vector<Late> late;              // since others stand at a barrier
+  std::size_t most_late = kMostNotes;  // notes, past which they are folded
+  Score open_copies;                   // of cp.async since the last commit
+  Score stored;                        // until others can see what it stored to global memory
+  std::vector<Score> copy_groups;      // each the latest of itself and those before it
 };
 
 struct Scheduler {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+
 namespace roofwalk::vgpu {
 namespace {
 
@@ -81,6 +83,7 @@ class Clock : public testing::Test {
           }
           warp.outcomes.insert(warp.outcomes.end(), outcomes_.begin(), outcomes_.end());
         }
+        if (w == 0 && slow_warp_ != Outcome{}) std::fill(warp.outcomes.begin(), warp.outcomes.end(), slow_warp_);
       }
       trace.blocks.push_back(std::move(block));
     }
@@ -91,6 +94,7 @@ class Clock : public testing::Test {
   Schedule schedule_;
   std::vector<Outcome> outcomes_;
   std::vector<Swaps> swaps_;  // at each time
+  Outcome slow_warp_;         // of all accesses of the first warp, where it is not that of the others
 };
 
 constexpr Outcome kFromDram{.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4};
@@ -317,6 +321,27 @@ TEST_F(Clock, GroupsOfCopiesThatNobodyWaitsForAreForgotten) {
   const std::uint64_t before = peak_bytes();
   EXPECT_EQ(run(1, 1, 1, kTimes / 10).cycles, kTimes);
   EXPECT_LT(peak_bytes() - before, 32u << 20);
+}
+
+// Two warps; at each of thousands of barriers that stand in a row one waits for the other.
+TEST_F(Clock, WhoHeldUpOthersIsKeptWhereSomebodyDid) {
+  constexpr std::size_t kBarriers = 4000;
+  for (std::size_t i = 0; i < kBarriers; ++i) {
+    add(TimedKind::load, Unit::memory, 1, {}, {.shared_wavefronts = 1});
+    fma(2, {1});
+    add(TimedKind::barrier, Unit::control, -1, {});
+  }
+  slow_warp_ = kFromDram;
+  const std::uint64_t before = peak_bytes();
+  const ClockReading reading = run(2);
+  EXPECT_LT(peak_bytes() - before, 64u << 20);
+  ASSERT_EQ(reading.held_up.size(), kBarriers);
+  for (std::uint32_t i = 0; i < kBarriers; ++i) {
+    const HeldUp& held = reading.held_up[i];
+    EXPECT_EQ(held.barrier, 3 * i + 2);
+    EXPECT_LE(held.by_instruction.size(), 3u);
+    EXPECT_GT(held.by_instruction.at(3 * i)[Wait::dram], 400);
+  }
 }
 
 }  // namespace
