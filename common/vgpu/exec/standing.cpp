@@ -2,55 +2,27 @@
 
 #include <algorithm>
 
+#include "common/vgpu/state/work.h"
+
 namespace roofwalk::vgpu {
 namespace {
 
-using ptx::Form;
-
-bool may_meet_others(const ptx::Instruction& in) {
-  switch (ptx::info(in.opcode).form) {
-    case Form::alu:
-    case Form::convert:
-    case Form::cvta:
-    case Form::move:
-    case Form::select:
-    case Form::compare:
-    case Form::set:
-    case Form::carry:
-    case Form::load:
-    case Form::store:
-    case Form::atomic:
-    case Form::reduction:
-    case Form::branch:
-    case Form::leave:
-      return false;
-    default:
-      return true;
-  }
-}
-
-// Whether there is one way from a block, straight to the end of its function, but for threads that end before, and
-// nobody else is asked for there.
+// Of a block, or of the end.
 bool leads_out(const Program& program, std::uint32_t block) {
-  const auto& code = program.function->instructions;
-  for (std::size_t steps = 0; block != kExitBlock; ++steps) {
-    const BasicBlock& where = program.blocks[block];
-    const auto first = code.begin() + where.first;
-    const bool some_end = where.successors.size() == 2 && where.successors[0] == kExitBlock;
-    if ((where.successors.size() != 1 && !some_end) || steps == program.blocks.size()) return false;
-    if (std::any_of(first, first + where.count, may_meet_others)) return false;
-    block = where.successors.back();
-  }
-  return true;
+  return block == kExitBlock || program.blocks[block].leads_out;
 }
 
-// Whether a block can be come back to without passing another one: it lies in a loop, and the other one behind it.
-bool repeats_before(const Program& program, std::uint32_t block, std::uint32_t behind) {
+// Whether a block can be come back to without passing another one: it lies in a loop, and the other one behind it. To
+// look for that is work.
+bool repeats_before(Launch& launch, std::uint32_t block, std::uint32_t behind) {
+  const Program& program = launch.program;
+  launch.charge(program.blocks.size() / work::kSeenBits);
   std::vector<bool> seen(program.blocks.size());
   std::vector<std::uint32_t> ahead{block};
   while (!ahead.empty()) {
     const std::uint32_t from = ahead.back();
     ahead.pop_back();
+    launch.charge(work::kSoughtBlock);
     for (const std::uint32_t to : program.blocks[from].successors) {
       if (to == block) return true;
       if (to == kExitBlock || to == behind || seen[to]) continue;
@@ -136,14 +108,14 @@ const Op* bring_together(Warp& warp) {
   return entry;
 }
 
-const StandingLanes* who_is_missed(const Program& program, Warp& warp) {
+const StandingLanes* who_is_missed(Launch& launch, Warp& warp) {
   ReconvergenceEntry& top = warp.stack.back();
   const StandingLanes* missed = nullptr;
   for (const StandingLanes& standing : warp.standing) {
     if ((top.mask & standing.lanes) == 0) continue;
     top.mask &= ~standing.lanes;
-    const bool may_be = leads_out(program, top.block) || repeats_before(program, standing.entry->block, top.block);
-    if (!may_be && missed == nullptr) missed = &standing;
+    if (!launch.sanitized || missed != nullptr || leads_out(launch.program, top.block)) continue;
+    if (!repeats_before(launch, standing.entry->block, top.block)) missed = &standing;
   }
   return missed;
 }

@@ -24,8 +24,8 @@ bool stand_aside(Warp& warp, const Op* entry);
 // of the block; nullptr where they have not.
 const Op* bring_together(Warp& warp);
 // Of lanes that stand, those with whom the warp was to meet where it goes on now; nullptr where nothing is wrong with
-// going on without them. They are not expected again at the same place.
-const StandingLanes* who_is_missed(const Program& program, Warp& warp);
+// going on without them, or nobody asks, as only sanitized runs do. They are not expected again at the same place.
+const StandingLanes* who_is_missed(Launch& launch, Warp& warp);
 
 // The barrier that lanes stand in front of.
 const Op* barrier_behind(const Op* entry);

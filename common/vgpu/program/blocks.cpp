@@ -91,6 +91,51 @@ void find_reconvergence(std::vector<BasicBlock>& blocks) {
   }
 }
 
+bool may_meet_others(const Instruction& in) {
+  switch (ptx::info(in.opcode).form) {
+    case Form::alu:
+    case Form::convert:
+    case Form::cvta:
+    case Form::move:
+    case Form::select:
+    case Form::compare:
+    case Form::set:
+    case Form::carry:
+    case Form::load:
+    case Form::store:
+    case Form::atomic:
+    case Form::reduction:
+    case Form::branch:
+    case Form::leave:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// Fills in BasicBlock::leads_out. Looks at each block once: the way from it ends where that from the next one does.
+void find_ways_out(const std::vector<Instruction>& code, std::vector<BasicBlock>& blocks) {
+  const auto goes_straight = [&](const BasicBlock& block) {
+    const auto first = code.begin() + block.first;
+    const bool some_end = block.successors.size() == 2 && block.successors[0] == kExitBlock;
+    return (block.successors.size() == 1 || some_end) && std::none_of(first, first + block.count, may_meet_others);
+  };
+  std::vector<bool> seen(blocks.size());
+  std::vector<std::uint32_t> way;
+  for (std::uint32_t from = 0; from < blocks.size(); ++from) {
+    way.clear();
+    std::uint32_t block = from;
+    for (; block != kExitBlock && !seen[block]; block = blocks[block].successors.back()) {
+      seen[block] = true;
+      if (!goes_straight(blocks[block])) break;
+      way.push_back(block);
+    }
+    // No way ends in a circle: a block that this one has come through has no mark yet.
+    const bool ends = block == kExitBlock || blocks[block].leads_out;
+    for (const std::uint32_t each : way) blocks[each].leads_out = ends;
+  }
+}
+
 }  // namespace
 
 std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
@@ -138,6 +183,7 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
     }
   }
   find_reconvergence(blocks);
+  find_ways_out(code, blocks);
   return blocks;
 }
 

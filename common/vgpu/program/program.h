@@ -65,6 +65,9 @@ struct BasicBlock {
   std::uint32_t reconvergence = 0;        // immediate post-dominator; kExitBlock where there is none
   std::uint32_t first_op = 0;             // its entry operation
   std::vector<std::uint32_t> memory;      // PTX instructions whose outcomes traces keep, in order
+  // One way leads on from it, straight to the end of its function, but for threads that end before, and nobody else is
+  // asked for there.
+  bool leads_out = false;
 };
 inline constexpr std::uint32_t kExitBlock = ~0u;
 

@@ -55,6 +55,17 @@ TEST(Blocks, EarlyReturnNeverMeets) {
   EXPECT_EQ(find_blocks(module.functions[0])[0].reconvergence, kExitBlock);
 }
 
+TEST(Blocks, AWayLeadsOutWhereNothingIsAskedOfOthers) {
+  // 0; 1: a loop without end; 2: a barrier; 3; 4: some end; 5.
+  const ptx::Module module = parse(
+      "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra B;\nL:\nbra L;\nB:\nbar.sync 0;\nbra C;\nC:\nadd.u32 %r1, %r1, 1;\nbra D;\n"
+      "D:\nadd.u32 %r1, %r1, 1;\n@%p1 exit;\nmov.u32 %r2, %r1;\nret;\n");
+  const auto blocks = find_blocks(module.functions[0]);
+  std::vector<bool> out;
+  for (const BasicBlock& block : blocks) out.push_back(block.leads_out);
+  EXPECT_EQ(out, (std::vector<bool>{false, false, false, true, true, true}));
+}
+
 TEST(Blocks, TableLeadsToEachOfItsLabelsOnce) {
   const ptx::Module module = parse(
       "T: .branchtargets A, B, A, M, B;\nbrx.idx %r1, T;\n"

@@ -11,6 +11,7 @@
 #include "common/vgpu/exec/standing.h"
 #include "common/vgpu/requests/lanes.h"
 #include "common/vgpu/sanitizer/shared_shadow.h"
+#include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -163,14 +164,15 @@ inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
 
 // Some lanes come to a barrier of the block, others of the warp are elsewhere: those run on first.
 [[gnu::noinline]] const Op* wait_for_others(Launch& launch, Warp& warp, const Op* op) {
+  launch.charge(work::kStanding);
   if (!stand_aside(warp, op)) return stop_at_barrier(launch, warp, barrier_behind(op), warp.mask);
   return go_on(launch, warp);
 }
 
 // The lanes go on from a place where others of the warp were to meet them that stand in front of a barrier.
 [[gnu::noinline]] bool may_go_on(Launch& launch, Warp& warp) {
-  const StandingLanes* missed = who_is_missed(launch.program, warp);
-  if (missed == nullptr || !launch.sanitized) return true;
+  const StandingLanes* missed = who_is_missed(launch, warp);
+  if (missed == nullptr) return true;
   stop_at_barrier(launch, warp, barrier_behind(missed->entry), missed->lanes);
   return false;
 }

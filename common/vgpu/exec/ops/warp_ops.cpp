@@ -10,6 +10,7 @@
 #include "common/vgpu/exec/standing.h"
 #include "common/vgpu/requests/lanes.h"
 #include "common/vgpu/sanitizer/shared_shadow.h"
+#include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
 namespace {
@@ -111,6 +112,7 @@ bool all_threads(Launch& launch, const Warp& warp, const Op* op) {
 bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at, const char* what) {
   // Lanes that stand in front of a barrier would never come.
   if (!launch.sanitized && warp.standing.empty()) return true;
+  if (!warp.standing.empty()) launch.charge(work::kStanding);
   const std::uint32_t leaving = warp.mask == warp.live ? 0 : leaving_lanes(launch.program, warp);
   const std::uint32_t* masks = warp.lanes<std::uint32_t>(masks_at);
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
