@@ -164,14 +164,19 @@ Status Lowering::lower_async_group(const Instruction& in, Op op) {
 
 // Whether an atomic polls: a loop leads through its basic block that asks global memory for nothing but what atomics
 // fetch, and what this one fetches decides which way lanes go.
-bool Lowering::polls(const Instruction& atomic, std::uint32_t block) const {
-  const bool loops = leads_back(program_.blocks, block, [&](const BasicBlock& part) {
-    return std::all_of(part.memory.begin(), part.memory.end(), [&](std::uint32_t pc) {
-      const Instruction& in = function_.instructions[pc];
-      return ptx::info(in.opcode).form == ptx::Form::atomic || !reaches_global(in);
+bool Lowering::polls(const Instruction& atomic, std::uint32_t block) {
+  if (loops_of_atomics_.empty()) {
+    loops_of_atomics_ = find_loops(program_.blocks, [&](const BasicBlock& part) {
+      return std::all_of(part.memory.begin(), part.memory.end(), [&](std::uint32_t pc) {
+        const Instruction& in = function_.instructions[pc];
+        return ptx::info(in.opcode).form == ptx::Form::atomic || !reaches_global(in);
+      });
     });
-  });
-  return loops && decides_way(function_, atomic);
+    decides_way_ = registers_that_decide(function_);
+  }
+  bool decides = false;
+  for_each_result(atomic, [&](int reg) { decides = decides || decides_way_[static_cast<std::size_t>(reg)]; });
+  return decides && loops_of_atomics_[block];
 }
 
 Status Lowering::lower_atomic(const Instruction& in, Op op) {

@@ -113,7 +113,7 @@ class Lowering {
   Status lower_async_copy(const Instruction& in, Op op);
   Status lower_async_group(const Instruction& in, Op op);
   Status lower_atomic(const Instruction& in, Op op);
-  bool polls(const Instruction& atomic, std::uint32_t block) const;
+  bool polls(const Instruction& atomic, std::uint32_t block);
   Status lower_barrier(const Instruction& in, Op op);
   Status lower_mbarrier(const Instruction& in, Op op);
 
@@ -136,6 +136,9 @@ class Lowering {
   Slots slots_{input_, program_};
   std::map<std::size_t, std::uint32_t> frame_bytes_;  // of the local variables of recursive parts
   std::uint32_t next_memory_ = 0;                     // of the basic block that is being lowered
+  // Found when the first atomic asks. By basic block: whether it lies in a loop that asks global memory for nothing but
+  // what atomics fetch. By register: registers_that_decide().
+  std::vector<bool> loops_of_atomics_, decides_way_;
 };
 
 }  // namespace roofwalk::vgpu

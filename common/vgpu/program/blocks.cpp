@@ -187,22 +187,49 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
   return blocks;
 }
 
-bool leads_back(const std::vector<BasicBlock>& blocks, std::uint32_t block,
-                const std::function<bool(const BasicBlock&)>& passes) {
-  std::vector<bool> seen(blocks.size());
-  std::vector<std::uint32_t> ahead{block};
-  while (!ahead.empty()) {
-    const BasicBlock& now = blocks[ahead.back()];
-    ahead.pop_back();
-    if (!passes(now)) continue;
-    for (const std::uint32_t to : now.successors) {
-      if (to == block) return true;
-      if (to == kExitBlock || seen[to]) continue;
-      seen[to] = true;
-      ahead.push_back(to);
+// Tarjan: Depth-First Search and Linear Graph Algorithms (1972). Blocks from which ways lead to each other, and no
+// others, lie in a loop together.
+std::vector<bool> find_loops(const std::vector<BasicBlock>& blocks,
+                             const std::function<bool(const BasicBlock&)>& passes) {
+  constexpr std::uint32_t kUnseen = 0, kDone = ~0u;  // who does not pass is done
+  std::vector<bool> out(blocks.size());
+  std::vector<std::uint32_t> lowest(blocks.size(), kDone), open;
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) lowest[b] = passes(blocks[b]) ? kUnseen : kDone;
+  struct Visit {
+    std::uint32_t block = 0, number = 0;
+    std::size_t next = 0;  // of its successors
+  };
+  std::vector<Visit> way;
+  std::uint32_t numbers = 0;
+  const auto enter = [&](std::uint32_t block) {
+    way.push_back({block, lowest[block] = ++numbers});
+    open.push_back(block);
+  };
+  const auto leave = [&] {
+    const Visit last = way.back();
+    way.pop_back();
+    if (!way.empty()) lowest[way.back().block] = std::min(lowest[way.back().block], lowest[last.block]);
+    if (lowest[last.block] != last.number) return;
+    if (open.back() != last.block) out[last.block] = true;
+    for (; open.back() != last.block; open.pop_back()) out[open.back()] = true, lowest[open.back()] = kDone;
+    open.pop_back();
+    lowest[last.block] = kDone;
+  };
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    if (lowest[b] != kUnseen) continue;
+    for (enter(b); !way.empty();) {
+      Visit& now = way.back();
+      if (now.next == blocks[now.block].successors.size()) {
+        leave();
+        continue;
+      }
+      const std::uint32_t to = blocks[now.block].successors[now.next++];
+      if (to == kExitBlock || lowest[to] == kDone) continue;
+      if (to == now.block) out[to] = true;
+      lowest[to] == kUnseen ? enter(to) : void(lowest[now.block] = std::min(lowest[now.block], lowest[to]));
     }
   }
-  return false;
+  return out;
 }
 
 }  // namespace roofwalk::vgpu

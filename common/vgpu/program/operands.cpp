@@ -1,6 +1,6 @@
 #include "common/vgpu/program/operands.h"
 
-#include <utility>
+#include <cstdint>
 
 namespace roofwalk::vgpu {
 
@@ -38,24 +38,29 @@ std::size_t result_count(const ptx::Instruction& in) {
   }
 }
 
-bool decides_way(const ptx::Function& function, const ptx::Instruction& instruction) {
-  std::vector<bool> made(function.registers.size());
-  bool grows = true;
-  const auto add = [&](int reg) {
-    if (made[static_cast<std::size_t>(reg)]) return;
-    made[static_cast<std::size_t>(reg)] = grows = true;
+std::vector<bool> registers_that_decide(const ptx::Function& function) {
+  const auto& code = function.instructions;
+  std::vector<std::vector<std::uint32_t>> makers(function.registers.size());  // instructions, by register
+  std::vector<bool> decides(makers.size()), seen(code.size());
+  std::vector<int> ahead;  // registers
+  const auto read = [&](int reg) {
+    if (decides[static_cast<std::size_t>(reg)]) return;
+    decides[static_cast<std::size_t>(reg)] = true;
+    ahead.push_back(reg);
   };
-  for_each_result(instruction, add);
-  while (std::exchange(grows, false)) {
-    for (const ptx::Instruction& in : function.instructions) {
-      bool reads = false;
-      for_each_source(in, [&](int reg) { reads |= made[static_cast<std::size_t>(reg)]; });
-      if (!reads) continue;
-      if (chooses_way(in)) return true;
-      for_each_result(in, add);
+  for (std::uint32_t pc = 0; pc < code.size(); ++pc) {
+    for_each_result(code[pc], [&](int reg) { makers[static_cast<std::size_t>(reg)].push_back(pc); });
+    if (chooses_way(code[pc])) for_each_source(code[pc], read);
+  }
+  while (!ahead.empty()) {
+    const auto reg = static_cast<std::size_t>(ahead.back());
+    ahead.pop_back();
+    for (const std::uint32_t pc : makers[reg]) {
+      if (!seen[pc]) for_each_source(code[pc], read);
+      seen[pc] = true;
     }
   }
-  return false;
+  return decides;
 }
 
 std::vector<bool> registers_across_blocks(const ptx::Function& function, const std::vector<BasicBlock>& blocks) {

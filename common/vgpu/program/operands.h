@@ -37,8 +37,8 @@ void for_each_source(const ptx::Instruction& in, Visit&& visit) {
   if (in.guard >= 0) visit(in.guard);
 }
 
-// Whether a branch asks for a result of this instruction of the function's, or for what is made of it in registers.
-bool decides_way(const ptx::Function& function, const ptx::Instruction& instruction);
+// By register: whether a branch of the function asks for it, or for what is made of it in registers.
+std::vector<bool> registers_that_decide(const ptx::Function& function);
 
 // By register: whether it carries a value from one basic block to another, or might.
 std::vector<bool> registers_across_blocks(const ptx::Function& function, const std::vector<BasicBlock>& blocks);

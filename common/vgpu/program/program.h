@@ -74,9 +74,9 @@ inline constexpr std::uint32_t kExitBlock = ~0u;
 // Basic blocks in program order with successors and immediate post-dominators.
 std::vector<BasicBlock> find_blocks(const ptx::Function& function);
 
-// Whether a way leads from a block back to it through blocks that all `passes` lets pass, itself among them.
-bool leads_back(const std::vector<BasicBlock>& blocks, std::uint32_t block,
-                const std::function<bool(const BasicBlock&)>& passes);
+// By block: whether a way leads from it back to it through blocks that all `passes` lets pass, itself among them.
+std::vector<bool> find_loops(const std::vector<BasicBlock>& blocks,
+                             const std::function<bool(const BasicBlock&)>& passes);
 
 // One call of one function of the module.
 struct CallSite {

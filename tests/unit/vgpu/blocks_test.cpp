@@ -1,6 +1,7 @@
 // Basic blocks and reconvergence points of small control-flow graphs.
 #include <gtest/gtest.h>
 
+#include "common/base/rng.h"
 #include "common/vgpu/program/program.h"
 
 namespace roofwalk::vgpu {
@@ -43,11 +44,43 @@ TEST(Blocks, AWayLeadsBackThroughABlockThatPasses) {
   const auto but_for = [&](std::uint32_t block) {
     return [&blocks, block](const BasicBlock& each) { return &each != &blocks[block]; };
   };
-  EXPECT_TRUE(leads_back(blocks, 2, but_for(4)));   // the inner loop
-  EXPECT_FALSE(leads_back(blocks, 4, but_for(1)));  // the outer one
-  EXPECT_TRUE(leads_back(blocks, 4, but_for(3)));
-  EXPECT_FALSE(leads_back(blocks, 2, but_for(2)));
-  EXPECT_FALSE(leads_back(blocks, 0, but_for(5)));
+  EXPECT_TRUE(find_loops(blocks, but_for(4))[2]);   // the inner loop
+  EXPECT_FALSE(find_loops(blocks, but_for(1))[4]);  // the outer one
+  EXPECT_TRUE(find_loops(blocks, but_for(3))[4]);
+  EXPECT_FALSE(find_loops(blocks, but_for(2))[2]);
+  EXPECT_FALSE(find_loops(blocks, but_for(5))[0]);
+}
+
+// Loops of small graphs made by chance, beside a search from each block.
+TEST(Blocks, LoopsAreWhatASearchFinds) {
+  Rng rng(7);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<BasicBlock> blocks(2 + rng.next() % 12);
+    const auto count = static_cast<std::uint32_t>(blocks.size());
+    for (BasicBlock& block : blocks) {
+      for (std::uint64_t way = 1 + rng.next() % 2; way-- > 0;) {
+        const auto to = static_cast<std::uint32_t>(rng.next() % (count + 1));
+        block.successors.push_back(to == count ? kExitBlock : to);
+      }
+      block.count = static_cast<std::uint32_t>(rng.next() % 4);
+    }
+    const auto passes = [](const BasicBlock& block) { return block.count != 0; };
+    const std::vector<bool> loops = find_loops(blocks, passes);
+    for (std::uint32_t from = 0; from < count; ++from) {
+      std::vector<bool> seen(count);
+      std::vector<std::uint32_t> ahead{from};
+      while (!ahead.empty()) {
+        const std::uint32_t at = ahead.back();
+        ahead.pop_back();
+        for (const std::uint32_t to : passes(blocks[at]) ? blocks[at].successors : std::vector<std::uint32_t>()) {
+          if (to == kExitBlock || seen[to]) continue;
+          seen[to] = true;
+          ahead.push_back(to);
+        }
+      }
+      EXPECT_EQ(loops[from], seen[from]) << "round " << round << ", block " << from;
+    }
+  }
 }
 
 TEST(Blocks, EarlyReturnNeverMeets) {

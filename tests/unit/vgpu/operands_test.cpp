@@ -1,0 +1,70 @@
+// Which registers decide the way of a warp, beside a search that follows each register forward.
+#include "common/vgpu/program/operands.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "common/base/rng.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+constexpr int kRegisters = 10;
+
+ptx::Module parse(const std::string& body) {
+  auto module = ptx::parse(
+      fmt::format(".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{{\n.reg .pred %p<4>;\n"
+                  ".reg .b64 %rd<2>;\n.reg .b32 %r<{}>;\n{}ret;\n}}\n",
+                  kRegisters, body),
+      "kernel.cu");
+  EXPECT_TRUE(module.ok()) << (module ? "" : module.error().text());
+  return module ? std::move(*module) : ptx::Module{};
+}
+
+// Whether a branch asks for the register, or for what is made of it.
+bool decides(const ptx::Function& function, int reg) {
+  std::vector<bool> made(function.registers.size());
+  made[static_cast<std::size_t>(reg)] = true;
+  for (std::size_t pass = 0; pass < function.instructions.size(); ++pass) {
+    for (const ptx::Instruction& in : function.instructions) {
+      bool reads = false;
+      for_each_source(in, [&](int source) { reads = reads || made[static_cast<std::size_t>(source)]; });
+      if (!reads) continue;
+      if (chooses_way(in)) return true;
+      for_each_result(in, [&](int result) { made[static_cast<std::size_t>(result)] = true; });
+    }
+  }
+  return false;
+}
+
+TEST(Operands, RegistersThatDecideAreThoseWhoseValuesComeToABranch) {
+  Rng rng(3);
+  const auto reg = [&] { return rng.next() % kRegisters; };
+  for (int round = 0; round < 100; ++round) {
+    std::string body;
+    for (int i = 0; i < 8; ++i) {
+      switch (rng.next() % 5) {
+        case 0:
+          body += fmt::format("atom.global.add.u32 %r{}, [%rd1], %r{};\n", reg(), reg());
+          break;
+        case 1:
+          body += fmt::format("setp.eq.u32 %p{}, %r{}, %r{};\n", rng.next() % 4, reg(), reg());
+          break;
+        case 2:
+          body += fmt::format("@%p{} mov.u32 %r{}, %r{};\n", rng.next() % 4, reg(), reg());
+          break;
+        default:
+          body += fmt::format("add.u32 %r{}, %r{}, %r{};\n", reg(), reg(), reg());
+      }
+    }
+    if (round % 4 != 0) body += fmt::format("@%p{} bra L;\nL:\n", rng.next() % 4);
+    const ptx::Module module = parse(body);
+    const ptx::Function& function = module.functions.at(0);
+    const std::vector<bool> found = registers_that_decide(function);
+    for (std::size_t r = 0; r < function.registers.size(); ++r)
+      EXPECT_EQ(found[r], decides(function, static_cast<int>(r))) << body << function.registers[r].name;
+  }
+}
+
+}  // namespace
+}  // namespace roofwalk::vgpu
