@@ -292,46 +292,45 @@ Result<bool> Gpu::launch(const KernelCall& call) {
     step->totals.sms.push_back({std::move(sm.block_executions), sm.blocks_run, sm.warps_run, sm.l1_lines, sm.l1_sectors,
                                 sm.shared_wavefronts, sm.constant_passes});
   }
-  if (!limits_.counts) {
-    steps_.push_back(std::move(step));
-    return true;
-  }
   std::vector<std::uint64_t> swaps;
   for (const Multiprocessor& sm : sms) {
     swaps.resize(std::max(swaps.size(), sm.swaps.size()));
     for (std::size_t i = 0; i < sm.swaps.size(); ++i) swaps[i] += sm.swaps[i];
   }
-  std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0;
-  for (const SmTotals& sm : step->totals.sms) {
-    for (std::size_t b = 0; b < step->program->blocks.size(); ++b)
-      instructions += sm.block_executions[b] * step->program->blocks[b].count;
+  const std::uint64_t most_swaps = swaps.empty() ? 0 : *std::max_element(swaps.begin(), swaps.end());
+  if (limits_.counts && !trace.blocks.empty() && !read_time(trace, most_swaps, *step)) return false;
+  steps_.push_back(std::move(step));
+  return true;
+}
+
+bool Gpu::read_time(const GridTrace& trace, std::uint64_t most_swaps, Step& step) {
+  std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0, replayed = 0;
+  for (const SmTotals& sm : step.totals.sms) {
+    for (std::size_t b = 0; b < step.program->blocks.size(); ++b)
+      instructions += sm.block_executions[b] * step.program->blocks[b].count;
   }
-  for (const Site& site : step->totals.sites) {
+  for (const Site& site : step.totals.sites) {
     loads_from_l2 += site.served_by_l2;
     loads_from_dram += site.served_by_dram;
   }
-  if (trace.blocks.empty()) {
-    steps_.push_back(std::move(step));
-    return true;
-  }
-  std::uint64_t replayed = 0;
   for (const BlockTrace& block : trace.blocks) replayed += block.instructions;
   limits_.work -= std::min(limits_.work, replayed * work::kReplayed);
-  step->reading = read_clock({.machine = machine_,
-                              .program = *step->program,
-                              .schedule = *step->schedule,
-                              .trace = trace,
-                              .grid_blocks = call.grid.count(),
-                              .blocks_per_sm = step->occupancy.blocks_per_sm,
-                              .unsampled = limits_.traces.complete,
-                              .key = limits_.traces.key,
-                              .instructions = instructions,
-                              .loads_from_l2 = loads_from_l2,
-                              .loads_from_dram = loads_from_dram,
-                              .most_swaps = swaps.empty() ? 0 : *std::max_element(swaps.begin(), swaps.end())});
-  limits_.work -= std::min(limits_.work, step->reading.operations * work::kModelled);
-  steps_.push_back(std::move(step));
-  return true;
+  step.reading = read_clock({.machine = machine_,
+                             .program = *step.program,
+                             .schedule = *step.schedule,
+                             .trace = trace,
+                             .grid_blocks = step.grid.count(),
+                             .blocks_per_sm = step.occupancy.blocks_per_sm,
+                             .unsampled = limits_.traces.complete,
+                             .key = limits_.traces.key,
+                             .instructions = instructions,
+                             .loads_from_l2 = loads_from_l2,
+                             .loads_from_dram = loads_from_dram,
+                             .most_swaps = most_swaps,
+                             .most_operations = std::max(limits_.work / work::kModelled, work::kLeastModelled)});
+  limits_.work -= std::min(limits_.work, step.reading.operations * work::kModelled);
+  return step.reading.ended ||
+         runs_too_long(step.name, step.line, "to model the time of this launch is past the budget");
 }
 
 bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, bool writes, const char* what, int line) {
@@ -393,10 +392,12 @@ void Gpu::touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Ste
 }
 
 bool Gpu::charge(std::uint64_t work, const std::string& what, int line, const std::string& trouble) {
-  if (work <= limits_.work) {
-    limits_.work -= work;
-    return true;
-  }
+  if (work > limits_.work) return runs_too_long(what, line, trouble);
+  limits_.work -= work;
+  return true;
+}
+
+bool Gpu::runs_too_long(const std::string& what, int line, const std::string& trouble) {
   Fault fault;
   fault.kind = FaultKind::runaway;
   fault.kernel = what;

@@ -66,6 +66,9 @@ class Gpu {
   Fault placed(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) const;
   // Takes work off the budget; false, with the fault, where less is left.
   bool charge(std::uint64_t work, const std::string& what, int line, const std::string& trouble);
+  bool runs_too_long(const std::string& what, int line, const std::string& trouble);  // the fault; false
+  // The time of a launch that has run; false, with the fault, where that is past the budget.
+  bool read_time(const GridTrace& trace, std::uint64_t most_swaps, Step& step);
   bool charge_moved(std::uint64_t size_bytes, const char* what, int line);
   bool check_range(std::uint64_t address, std::uint64_t size_bytes, bool writes, const char* what, int line);
   Step& begin_transfer(const char* name, int line);

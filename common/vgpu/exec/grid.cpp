@@ -452,6 +452,7 @@ class GridRunner {
     TraceSize recorded{.bytes = told_bytes_};
     for (const Multiprocessor& sm : sms_) {
       recorded.instructions += sm.traced.instructions;
+      recorded.operations += sm.traced.operations;
       recorded.bytes += sm.traced.bytes;
     }
     if (!sample_.hold_limits(recorded)) return;

@@ -162,6 +162,7 @@ struct Program {
   std::uint32_t shared_bytes = 0;                         // all of it
   bool has_fences = false;                                // of memory
   std::uint32_t shared_swap_cycles = 0;                   // block_latency.h
+  std::vector<std::uint32_t> timed_operations;            // likewise, by basic block; empty where no clock asks
   std::map<std::uint32_t, std::string> shared_variables;  // where each begins: its mangled name
   std::uint32_t local_bytes = 0;                          // a thread, the stack of recursion included
   std::uint32_t stack_start = 0;                          // of it, where that stack begins

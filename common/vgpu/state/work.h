@@ -26,6 +26,9 @@ inline constexpr std::uint64_t kBlock = 32, kWarp = 4, kSharedBytes = 128, kSani
 inline constexpr std::uint64_t kLaunch = 2000, kOperation = 20, kL1Bytes = 1024, kHeldBytes = 32;
 // Of each instruction that is traced, and of each operation that the clock's model issues for it: some are many.
 inline constexpr std::uint64_t kReplayed = 3, kModelled = 12;
+// So many operations may be issued for a launch, however little is left of the budget: a kernel whose run was nearly
+// all of it has a time too.
+inline constexpr std::uint64_t kLeastModelled = 50'000'000;
 // Of lanes that stand in front of a barrier, and of who looks for them. Of who looks for a way back to them: of each
 // basic block on it, and of so many blocks of the code.
 inline constexpr std::uint64_t kStanding = 16, kSoughtBlock = 4, kSeenBits = 512;

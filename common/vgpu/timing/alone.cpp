@@ -81,8 +81,8 @@ void AloneTimes::take(std::vector<std::uint32_t> blocks) {
   });
   for (const Turn& turn : turns) {
     if (cycles_[turn.block] != 0) continue;
-    const std::uint64_t hash = hash_of(trace_.blocks[turn.block]),
-                        instructions = trace_.blocks[turn.block].instructions;
+    const BlockTrace& block = trace_.blocks[turn.block];
+    const std::uint64_t hash = hash_of(block), instructions = length_of(block.instructions, block.operations);
     if (const auto like = of_likes_.find(hash); like != of_likes_.end()) {
       cycles_[turn.block] = like->second;
     } else if (replayed_ + instructions <= kMostInstructions) {
@@ -96,6 +96,8 @@ double AloneTimes::always_of(std::uint32_t block) {
   if (cycles_[block] == 0) cycles_[block] = std::max(replay_(block), 1.0);
   return cycles_[block];
 }
+
+void AloneTimes::know(std::uint32_t block, double cycles) { cycles_[block] = std::max(cycles, 1.0); }
 
 std::optional<double> AloneTimes::of(std::uint32_t block) const {
   return cycles_[block] == 0 ? std::nullopt : std::optional(cycles_[block]);

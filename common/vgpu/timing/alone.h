@@ -24,6 +24,8 @@ class AloneTimes {
   std::optional<double> of(std::uint32_t block) const;
   // The same; replays it whatever time that takes.
   double always_of(std::uint32_t block);
+  // It has been replayed alone elsewhere.
+  void know(std::uint32_t block, double cycles);
 
   const GridTrace& trace_;
   std::uint64_t key_;

@@ -41,11 +41,13 @@ bool goes_on_alike(const BlockTrace& block) {
          kAsMuch * share * static_cast<double>(all.longest_wait_cycles);
 }
 
+bool is_asked_alone(const BlockTrace& block) { return block.recorded.instructions != 0 && !goes_on_alike(block); }
+
 // How much longer a block takes than its trace: as if the rest went on alike, and where it does not, as if the warp
 // that waits longest waited for what is more one after the other.
 double longer_than_trace(const BlockTrace& block, AloneTimes& alone, std::uint32_t place) {
   const double cut = cut_of(block);
-  if (block.recorded.instructions == 0 || goes_on_alike(block)) return cut;
+  if (!is_asked_alone(block)) return cut;
   const double more = static_cast<double>(block.work.longest_wait_cycles) -
                       cut * static_cast<double>(block.recorded.longest_wait_cycles);
   return cut + std::max(more, 0.0) / alone.always_of(place);
@@ -272,6 +274,14 @@ double straggler_cycles(const ClockInput& input, double cycles_per_instruction) 
   return longest * cycles_per_instruction + longest / static_cast<double>(input.instructions) * waits / kLoadsAtOnce;
 }
 
+// Of a reading that costs more than it may.
+ClockReading past_budget(std::uint64_t operations) {
+  ClockReading out;
+  out.operations = operations;
+  out.ended = false;
+  return out;
+}
+
 }  // namespace
 
 ClockReading read_clock(const ClockInput& input) {
@@ -295,10 +305,14 @@ ClockReading read_clock(const ClockInput& input) {
   double idle_cycles = 0;  // that each place is held by blocks which hardly do anything
   std::uint64_t operations = 0;
   const Simulation::Words words_of_several = Simulation::words_of_several(input.trace);
+  bool ended = true;
+  const auto replay = [&](Simulation& simulation) {
+    ended = ended && simulation.run(input.most_operations - std::min(input.most_operations, operations));
+    operations += simulation.operations();
+  };
   AloneTimes alone(input.trace, input.key, [&](std::uint32_t block) {
     Simulation simulation(input, words_of_several, {block}, 1, 1, 1);
-    simulation.run();
-    operations += simulation.operations();
+    replay(simulation);
     return simulation.end();
   });
   if (!whole) {
@@ -328,7 +342,11 @@ ClockReading read_clock(const ClockInput& input) {
   // Where blocks do not divide evenly, the SMs with most of them also get more of L2 and DRAM.
   const double share = static_cast<double>(of_grid) / static_cast<double>(grid);
   Simulation simulation(input, words_of_several, chosen, static_cast<int>(running), share, simulated);
-  simulation.run();
+  replay(simulation);
+  if (!ended) return past_budget(operations);
+  // A block whose trace was cut is asked for below: the grid's only one has just been replayed alone.
+  if (running == 1 && simulated == 1 && share == 1 && is_asked_alone(blocks[chosen[0]]))
+    alone.know(chosen[0], simulation.end());
   double cycles = simulation.end();
   if (simulated < of_grid) {
     // Blocks that take long may start with the first ones and end with the last: others start at a pace of their own
@@ -351,9 +369,10 @@ ClockReading read_clock(const ClockInput& input) {
   ClockReading out;
   out.cycles = std::max(cycles * more + idle_cycles, straggler_cycles(input, simulation.cycles_per_instruction()));
   if (!whole) out.cycles = std::max(out.cycles, last_end(input, chosen, cycles * more, alone));
+  if (!ended) return past_budget(operations);
   // Whichever blocks they are of, they come one after the other.
   out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
-  out.operations = operations + simulation.operations();
+  out.operations = operations;
   out.by_instruction = simulation.waits();
   const double scale = static_cast<double>(grid) / static_cast<double>(simulated) * more;
   for (WarpCycles& waits : out.by_instruction) {

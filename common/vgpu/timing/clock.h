@@ -30,6 +30,7 @@ struct ClockInput {
   // Of the whole grid: PTX instructions of all warps, and load requests by the level that served them.
   std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0;
   std::uint64_t most_swaps = 0;  // of the whole grid: lanes that swapped the same word of global memory (is_retried())
+  std::uint64_t most_operations = ~0ull;  // that the model may issue
 };
 
 // Whom those who stood at a barrier waited for: what the last warp to come did since the first one stood there, or
@@ -44,7 +45,8 @@ struct ClockReading {
   WarpCycles waits;   // of all warps of the grid
   std::vector<WarpCycles> by_instruction;  // by PTX instruction
   std::vector<HeldUp> held_up;             // its cycles are part of what `by_instruction` counts as waits at barriers
-  std::uint64_t operations = 0;            // that the model issued: what the reading cost
+  std::uint64_t operations = 0;            // that the model issued, and what costs as much: what the reading cost
+  bool ended = true;                       // else it costs more than it may, and says nothing
 };
 
 ClockReading read_clock(const ClockInput& input);

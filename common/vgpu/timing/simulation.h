@@ -29,6 +29,9 @@ inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max() / 4;
 // What is blamed for waits at barriers; a chapter's kernels have a few dozen such pairs.
 inline constexpr std::size_t kMostBlamed = 500'000;
 
+// What takes as long as to issue an operation: to make so many scoreboard slots anew, to rename so many.
+inline constexpr std::size_t kScoresOfAnOperation = 64, kRenamesOfAnOperation = 16;
+
 inline constexpr std::size_t kLineHashes = 4096, kAskedHashes = 4096;
 
 inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycles - 1e-9)); }
@@ -66,7 +69,8 @@ class Simulation {
     lay_out(sms);
   }
 
-  void run() {
+  // False where it takes more than so many operations: it stops then.
+  bool run(std::uint64_t most_operations) {
     using Event = std::pair<Cycle, std::uint32_t>;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
     for (std::size_t slot = 0; slot < sms_[0].blocks.size(); ++slot) {
@@ -80,6 +84,7 @@ class Simulation {
       // While nobody else's turn comes first, this SM goes on.
       const Cycle until = events.empty() ? kNever : events.top().first;
       do {
+        if (operations_ > most_operations) return false;
         if (next >= forget_at_) forget_before(next);
         next = step(sm, next);
       } while (next < until);
@@ -92,6 +97,7 @@ class Simulation {
     for (const SimSm& sm : sms_) end_ = std::max({end_, sm.end, sm.memory_path.free});
     end_ = std::max({end_, l2_.end(), dram_.end()});
     settle_waits();
+    return true;
   }
 
   // Those that several blocks swap: SMs that are not in the simulation do so too.
@@ -114,7 +120,7 @@ class Simulation {
   const std::vector<WarpCycles>& waits() const { return waits_; }
   const std::vector<HeldUp>& held_up() const { return held_up_; }
   // Cycles that warps take for a PTX instruction of theirs, waits included.
-  std::uint64_t operations() const { return operations_; }  // issued
+  std::uint64_t operations() const { return operations_; }  // issued, and what costs as much
   double cycles_per_instruction() const { return instructions_ == 0 ? 0 : lived_ / static_cast<double>(instructions_); }
 
  private:
@@ -203,6 +209,7 @@ class Simulation {
       warp.copy_groups.clear();
       warp.stored = {};
       std::fill(warp.scores.begin(), warp.scores.end(), Score{});
+      operations_ += warp.scores.size() / kScoresOfAnOperation;
     }
     for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) advance(sm, sm.warps[block.first_warp + w]);
   }
@@ -859,6 +866,7 @@ class Simulation {
         for (const auto& [to, from, joins] : warp.schedule->renames) {
           if (!joins || warp.scores[from].ready > warp.scores[to].ready) warp.scores[to] = warp.scores[from];
         }
+        operations_ += warp.schedule->renames.size() / kRenamesOfAnOperation;
       }
       if (warp.entry == warp.trace->blocks.size()) return end_warp(sm, warp);
       for (const Schedule& schedule : in_.schedule.blocks[warp.trace->blocks[warp.entry]]) {

@@ -20,6 +20,7 @@ TraceSize size_of(const BlockTrace& trace) {
   TraceSize out{.bytes = trace.beside_bytes};
   for (const WarpTrace& warp : trace.warps) {
     out.instructions += warp.instructions;
+    out.operations += warp.operations;
     out.bytes += kWarpTraceBytes + warp.blocks.size() * sizeof warp.blocks[0] +
                  warp.outcomes.size() * sizeof warp.outcomes[0] + warp.meetings.size() * sizeof warp.meetings[0] +
                  warp.swaps.size() * sizeof warp.swaps[0] + warp.found.size() * sizeof warp.found[0];
@@ -103,7 +104,9 @@ void Sample::finish(std::uint64_t index, BlockTrace* trace, const BlockWork& wor
   strata_.add(work, index, rank(index));
   if (trace == nullptr) return;
   trace->work = work;
-  trace->instructions = size_of(*trace).instructions;
+  const TraceSize size = size_of(*trace);
+  trace->instructions = size.instructions;
+  trace->operations = size.operations;
   for (WarpTrace& warp : trace->warps) {
     warp.blocks.shrink_to_fit();
     warp.outcomes.shrink_to_fit();
@@ -141,6 +144,7 @@ void Sample::drop_others() {
     }
     const TraceSize size = size_of(*it->second);
     dropped_.instructions += size.instructions;
+    dropped_.operations += size.operations;
     dropped_.bytes += size.bytes;
     dropped_last_.push_back(std::move(it->second));
     it = traces_.erase(it);
@@ -151,9 +155,10 @@ bool Sample::hold_limits(const TraceSize& recorded) {
   dropped_last_.clear();
   bool changed = false;
   while (!ended_ && !limits_.complete) {
-    const bool too_large = recorded.bytes - dropped_.bytes > limits_.bytes ||
-                           recorded.instructions - dropped_.instructions > limits_.most_instructions;
-    const bool too_many = recorded.instructions - dropped_.instructions > limits_.instructions;
+    const std::uint64_t length =
+        length_of(recorded.instructions - dropped_.instructions, recorded.operations - dropped_.operations);
+    const bool too_large = recorded.bytes - dropped_.bytes > limits_.bytes || length > limits_.most_instructions;
+    const bool too_many = length > limits_.instructions;
     if (too_large ? may_halve(1) : too_many && may_halve(minimum_blocks_)) {
       ++halvings_;
       drop_others();

@@ -14,9 +14,10 @@
 namespace roofwalk::vgpu {
 
 struct TraceLimits {
-  std::uint64_t instructions = 1'500'000;  // recorded PTX instructions, past which fewer blocks are kept; 0: no traces
-  int waves = 2;                           // but never fewer blocks than an SM holds, so many times,
-  std::uint64_t bytes = 48u << 20;         // unless their traces need more than this
+  // Recorded PTX instructions (length_of()), past which fewer blocks are kept; 0: no traces.
+  std::uint64_t instructions = 1'500'000;
+  int waves = 2;                                 // but never fewer blocks than an SM holds, so many times,
+  std::uint64_t bytes = 48u << 20;               // unless their traces need more than this
   std::uint64_t most_instructions = 20'000'000;  // or are longer than this: what the clock can replay in seconds
   bool complete = false;                         // every block, whatever it needs
   std::uint64_t key = 0;                         // which blocks are kept where not all are

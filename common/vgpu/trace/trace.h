@@ -73,6 +73,7 @@ struct WarpTrace {
   std::vector<Swaps> swaps;           // one for each word
   std::vector<Found> found;
   std::uint64_t instructions = 0;  // PTX instructions of these entries
+  std::uint64_t operations = 0;    // of the clock's model, that they become
 };
 
 struct BlockTrace {
@@ -83,11 +84,18 @@ struct BlockTrace {
   BlockWork recorded = {};         // what of it had been done when recording ended; nothing where it did not
   std::uint64_t beside_bytes = 0;  // that are kept for it while the block runs (global_flow.h)
   std::uint32_t stratum = 0;       // of the grid's
+  std::uint64_t operations = 0;    // as of its warps
 };
 
 struct TraceSize {
-  std::uint64_t instructions = 0, bytes = 0;
+  std::uint64_t instructions = 0, bytes = 0, operations = 0;
 };
+
+// How long a trace is to the clock: as many instructions, unless they become more operations than they do in kernels.
+inline std::uint64_t length_of(std::uint64_t instructions, std::uint64_t operations) {
+  constexpr std::uint64_t kOperations = 4;  // of an instruction; of kernels between one and two, of a division 70
+  return std::max(instructions, operations / kOperations);
+}
 
 // Blocks chosen by a hash, spread over the whole grid, or all of them; and what all blocks did.
 struct GridTrace {

@@ -87,7 +87,21 @@ class Clock : public testing::Test {
       }
       trace.blocks.push_back(std::move(block));
     }
-    return read_clock({machine_, program, schedules, trace, blocks, blocks_per_sm, true});
+    ClockInput input{machine_, program, schedules, trace, blocks, blocks_per_sm, true};
+    input.most_operations = most_operations_;
+    if (cut_ != 1) cut(trace, input);
+    return read_clock(input);
+  }
+
+  // As if the traces held a part only of what blocks did, and waited less there.
+  void cut(GridTrace& trace, ClockInput& input) const {
+    for (BlockTrace& block : trace.blocks) {
+      block.recorded = block.work;
+      block.work.instructions *= cut_;
+      block.work.longest_wait_cycles = 1'000'000;
+      trace.strata.push_back({.blocks = 1, .instructions = block.work.instructions, .examples = {}});
+      input.instructions += block.work.instructions;
+    }
   }
 
   Machine machine_ = machine();
@@ -95,6 +109,7 @@ class Clock : public testing::Test {
   std::vector<Outcome> outcomes_;
   std::vector<Swaps> swaps_;  // at each time
   Outcome slow_warp_;         // of all accesses of the first warp, where it is not that of the others
+  std::uint64_t most_operations_ = ~0ull, cut_ = 1;
 };
 
 constexpr Outcome kFromDram{.lines = 1, .sectors = 4, .l2_read_sectors = 4, .dram_read_sectors = 4};
@@ -342,6 +357,29 @@ TEST_F(Clock, WhoHeldUpOthersIsKeptWhereSomebodyDid) {
     EXPECT_LE(held.by_instruction.size(), 3u);
     EXPECT_GT(held.by_instruction.at(3 * i)[Wait::dram], 400);
   }
+}
+
+TEST_F(Clock, AReadingThatCostsTooMuchEnds) {
+  for (int i = 0; i < 100; ++i) fma(1, {1});
+  const ClockReading whole = run(4, 1, 1, 1000);
+  EXPECT_TRUE(whole.ended);
+  EXPECT_GE(whole.operations, 400'000u);
+  EXPECT_LT(whole.operations, 401'000u);
+  most_operations_ = whole.operations;
+  EXPECT_TRUE(run(4, 1, 1, 1000).ended);
+  most_operations_ = 10'000;
+  const ClockReading part = run(4, 1, 1, 1000);
+  EXPECT_FALSE(part.ended);
+  EXPECT_LT(part.operations, 10'010u);
+}
+
+// A grid of one block, whose trace was cut, is replayed alone: so long does the block take alone.
+TEST_F(Clock, ABlockThatIsTheGridIsReplayedOnce) {
+  for (int i = 0; i < 100; ++i) fma(1, {1});
+  cut_ = 2;
+  const ClockReading reading = run(1, 1, 1, 1000);
+  EXPECT_GE(reading.operations, 100'000u);
+  EXPECT_LT(reading.operations, 101'000u);
 }
 
 }  // namespace

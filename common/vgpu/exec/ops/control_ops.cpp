@@ -68,13 +68,18 @@ bool barrier_is_full(const ResidentBlock& block, int barrier) {
 std::uint32_t of_first(const Warp& warp, Slot at) { return warp.lanes<std::uint32_t>(at)[std::countr_zero(warp.mask)]; }
 
 // A traced warp enters a basic block: its memory instructions will fill their outcomes in.
-[[gnu::noinline]] const Op* record_entry(Multiprocessor& sm, Warp& warp, const Op* op) {
+[[gnu::noinline]] const Op* record_entry(Launch& launch, Warp& warp, const Op* op) {
+  Multiprocessor& sm = *launch.sm;
+  const std::uint32_t operations =
+      launch.program.timed_operations.empty() ? 0 : launch.program.timed_operations[op->block];
   WarpTrace& trace = *warp.trace;
   trace.blocks.push_back(op->block);
   trace.instructions += op->count;
+  trace.operations += operations;
   warp.first_outcome = trace.outcomes.size();
   trace.outcomes.resize(warp.first_outcome + op->memory);
   sm.traced.instructions += op->count;
+  sm.traced.operations += operations;
   sm.traced.bytes += sizeof trace.blocks[0] + op->memory * sizeof trace.outcomes[0];
   return op + 1;
 }
@@ -120,7 +125,7 @@ inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
   if (launch.counts) warp.path.enter(op->block, op->offset);  // only a clock asks which way a warp went
   ++launch.sm->block_executions[op->block];
   launch.block_threads[op->block] += static_cast<std::uint64_t>(std::popcount(warp.mask));
-  return warp.trace == nullptr ? op + 1 : record_entry(*launch.sm, warp, op);
+  return warp.trace == nullptr ? op + 1 : record_entry(launch, warp, op);
 }
 
 // The warp has no lane left.
