@@ -131,6 +131,7 @@ void Gpu::begin_plan(const RunLimits& limits) {
   limits_ = limits;
   began_ = HostClock::now();
   plan_operations_ = 0;
+  ordered_.clear();
   traffic_.clear();
   steps_.clear();
   fault_.reset();
@@ -237,7 +238,10 @@ Result<bool> Gpu::launch(const KernelCall& call) {
         .advice = "launch fewer blocks, and let each thread do more"};
   }
   const std::uint64_t held = register_bytes + resident_local_bytes;
-  const std::uint64_t start = work::kLaunch + step->program->ops.size() * work::kOperation +
+  // Each kernel of a plan counts as put in order once, whichever plan was the first to have it.
+  const bool is_ordered = !limits_.counts || !ordered_.insert(call.kernel).second;
+  const std::uint64_t order = is_ordered ? 0 : (code.instructions.size() + call.code.size()) * work::kOrdered;
+  const std::uint64_t start = work::kLaunch + order + step->program->ops.size() * work::kOperation +
                               static_cast<std::uint64_t>(machine_.sms * machine_.l1_bytes) / work::kL1Bytes +
                               held / work::kHeldBytes;
   if (!charge(start, step->name, call.line, "the plan's launches are past its budget")) return false;

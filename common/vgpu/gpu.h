@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -88,6 +89,7 @@ class Gpu {
   RunLimits limits_;                                         // what is left of them
   std::chrono::steady_clock::time_point began_{};            // the plan
   std::uint64_t plan_operations_ = 0;                        // lowered, over all launches of the plan
+  std::set<std::string> ordered_;                            // kernels of the plan that `schedules_` has
   std::vector<std::vector<std::uint64_t>> untraced_blocks_;  // by launch of the plan
   std::vector<SiteTraffic> traffic_;
   std::vector<std::unique_ptr<Step>> steps_;

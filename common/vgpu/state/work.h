@@ -32,6 +32,8 @@ inline constexpr std::uint64_t kLeastModelled = 50'000'000;
 // Of lanes that stand in front of a barrier, and of who looks for them. Of who looks for a way back to them: of each
 // basic block on it, and of so many blocks of the code.
 inline constexpr std::uint64_t kStanding = 16, kSoughtBlock = 4, kSeenBits = 512;
+// Of each instruction of PTX and of the machine that is put in the order of the clock, once in a plan.
+inline constexpr std::uint64_t kOrdered = 100;
 // Of each line that a memset or a copy moves.
 inline constexpr std::uint64_t kMovedLine = 8;
 // Of each thread that prints.

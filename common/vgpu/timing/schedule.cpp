@@ -129,11 +129,19 @@ class Scheduler {
         for (const BlockCode& form : alone.forms[b]) wanted.merge(accesses_of(form));
       }
       hold(merged[i]);
+      if (waits_too_often()) continue;
       for (const BlockCode& form : code.forms[i]) {
         if (accesses_of(form) != wanted || !is_straight(form)) continue;
         if (const Lack lack = lack_of(form); !lack.most) add(form, lack, out);
       }
     }
+  }
+
+  // Within a merged block each stop waits for all that came before it.
+  bool waits_too_often() const {
+    const auto begin = stops_.begin() + block_->first;
+    const auto stops = static_cast<std::uint64_t>(std::count(begin, begin + block_->count, true));
+    return stops * (block_->count + flying_.size()) > kMostWaits;
   }
 
   // What a form lacks: an access in every copy for each of its PTX (ptxas makes neighbours in 16 bytes of shared memory
@@ -613,6 +621,7 @@ class Scheduler {
   void find_sources(std::uint32_t copies) {
     sources_.assign(static_cast<std::size_t>(copies) * block_->count, {});
     now_.clear();
+    since_stop_.clear();
     last_stop_ = kNoValue;
     const auto ways = ways_within(program_, merged_);
     std::vector<State> left(merged_.members);  // what registers hold where each member ends
@@ -628,7 +637,10 @@ class Scheduler {
           if (ways[member].size() == 1 && before.successors.size() > 1)
             choice = static_cast<Value>(copy * block_->count + before.first + before.count - 1 - block_->first);
         }
-        for (const Handed& each : held_by(handed_.before(block.first))) now_[each.first] = each.second;
+        for (const Handed& each : held_by(handed_.before(block.first))) {
+          now_[each.first] = each.second;
+          since_stop_.push_back(each.first);
+        }
         for (std::uint32_t node = first_node; node < first_node + block.count; ++node) {
           if (choice != kNoValue && memory_of(block_->first + node % block_->count) != kNowhere)
             sources_[node].push_back(choice);
@@ -652,13 +664,17 @@ class Scheduler {
     // Calls and returns hand values on as they are; a load or store of a .param variable makes one, as any other does.
     std::vector<Handed> handed = held_by(handed_.at(block_->first + node % block_->count));
     const bool makes_value = form_of(in) == Form::load || form_of(in) == Form::store;
-    for_each_result(in, [&](int reg) { now_[reg].assign(1, static_cast<Value>(node)); });
+    for_each_result(in, [&](int reg) {
+      now_[reg].assign(1, static_cast<Value>(node));
+      since_stop_.push_back(reg);
+    });
     for (auto& [to, values] : handed) {
       if (makes_value) {
         sources_[node].insert(sources_[node].end(), values.begin(), values.end());
         values.assign(1, static_cast<Value>(node));
       }
       now_[to] = std::move(values);
+      since_stop_.push_back(to);
     }
   }
 
@@ -691,14 +707,23 @@ class Scheduler {
   // has waited for, nothing is.
   void read_what_flies(std::uint32_t node) {
     std::vector<Value>& sources = sources_[node];
-    for (const auto& [reg, values] : now_) {
+    const bool first = last_stop_ < 0;
+    const auto read = [&](const std::vector<Value>& values) {
       for (const Value value : values) {
-        if (value > last_stop_ || (value < 0 && last_stop_ < 0)) sources.push_back(value);
+        if (value > last_stop_ || (value < 0 && first)) sources.push_back(value);
       }
+    };
+    if (first) {
+      for (const auto& [reg, values] : now_) read(values);
+      for (const int reg : flying_) {
+        if (!now_.contains(reg)) sources.push_back(~reg);
+      }
+    } else {
+      std::sort(since_stop_.begin(), since_stop_.end());
+      since_stop_.erase(std::unique(since_stop_.begin(), since_stop_.end()), since_stop_.end());
+      for (const int reg : since_stop_) read(now_.at(reg));
     }
-    for (std::size_t i = 0; i < flying_.size() && last_stop_ < 0; ++i) {
-      if (!now_.contains(flying_[i])) sources.push_back(~flying_[i]);
-    }
+    since_stop_.clear();
     if (merged_.members == 1) last_stop_ = static_cast<Value>(node);
   }
 
@@ -986,6 +1011,7 @@ class Scheduler {
     }
   }
 
+  static constexpr std::uint64_t kMostWaits = 2'000'000;
   static constexpr std::size_t kMostFlying = 50'000'000;  // in all basic blocks together
   static constexpr std::size_t kNever = ~std::size_t{0};
   static constexpr Value kNoValue = std::numeric_limits<Value>::min();
@@ -998,9 +1024,10 @@ class Scheduler {
   std::uint32_t slots_ = 1, shared_slots_ = 1;
 
   const HandedWords handed_;
-  std::vector<bool> stops_;  // by PTX instruction: it waits for everything that is in flight
-  Value last_stop_ = 0;      // of the basic block so far, by node; kNoValue: none
-  std::vector<int> flying_;  // registers across basic blocks that may be in flight
+  std::vector<bool> stops_;      // by PTX instruction: it waits for everything that is in flight
+  Value last_stop_ = 0;          // of the basic block so far, by node; kNoValue: none
+  std::vector<int> since_stop_;  // registers that were written since
+  std::vector<int> flying_;      // registers across basic blocks that may be in flight
 
   MergedBlock merged_;                       // the one in hand
   const BasicBlock* block_ = nullptr;        // all of it
