@@ -105,6 +105,15 @@ std::set<std::string> ClassOrStudent::words_of(const std::vector<Found>& files) 
   return words;
 }
 
+std::vector<std::string> ClassOrStudent::students_folders(const Listing& listing) const {
+  std::vector<std::string> folders;
+  for (const auto& [folder, pile] : listing.folders) {
+    const bool is_nobodys = is_gradescope_export(folder) || (chapters_.is_chapter(folder) && !is_known_student(folder));
+    if (!pile.files.empty() && !is_nobodys) folders.push_back(folder);
+  }
+  return folders;
+}
+
 bool ClassOrStudent::is_platforms_file(const std::string& name) {
   return owner_of_file(name, {}).by == NamedBy::platform;
 }

@@ -54,6 +54,9 @@ class ClassOrStudent {
   // of the class may have called theirs so.
   std::set<std::string> words_of(const std::vector<Found>& files) const;
 
+  // Those of a class that may be students', with something in them that may be graded.
+  std::vector<std::string> students_folders(const Listing& listing) const;
+
   // Whether a file's name says whose it is, whatever the folder is called in which it lies.
   bool names_its_student(const std::string& name) const;
 

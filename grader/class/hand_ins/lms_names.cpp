@@ -168,7 +168,8 @@ NamedFile owner_of_file(const std::string& name, const std::vector<std::string>&
   return {{student_name(stem), "", {}}, name, NamedBy::name};
 }
 
-ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<std::string>& chapters)
+ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<std::string>& chapters,
+                       const std::vector<std::string>& folders)
     : chapters_(chapters),
       is_moodles_(std::none_of(files.begin(), files.end(),
                                [&](const std::string& name) {
@@ -179,32 +180,61 @@ ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<
         std::copy_if(files.begin(), files.end(), std::back_inserter(names),
                      [&](const std::string& name) { return !is_moodles_ || !moodle_mark(name); });
         return names;
-      }()) {
-  std::string plain;
-  bool has_canvas = false;
-  for (const std::string& name : files) {
-    const std::string stem = fs::path(name).stem().string();
-    const bool is_chapters = std::find(chapters.begin(), chapters.end(), stem) != chapters.end();
-    if (is_chapters || !(is_source(name) || is_zip(name))) continue;
-    const bool is_platforms = owner_of_file(name, chapters).by == NamedBy::platform;
-    has_canvas = has_canvas || (is_platforms && !moodle_mark(name));
-    if (!is_platforms && plain.empty()) plain = name;
-  }
-  told_ = canvas_.told();
-  is_mixed_ = has_canvas && !plain.empty();
+      }()),
+      told_(canvas_.told()) {
+  const std::string other = doubtful_beside(files, folders);
+  is_mixed_ = !other.empty();
   if (!is_mixed_) return;
-  told_.emplace_back(plain,
+  told_.emplace_back(other,
                      "is not called as Canvas calls files, and others beside it are: so the names may be anybody's, "
                      "their numbers join nobody, and their times are those of the files; if the others are Canvas', "
                      "grade them by themselves");
 }
 
+std::string ClassNames::doubtful_beside(const std::vector<std::string>& files,
+                                        const std::vector<std::string>& folders) const {
+  std::set<std::string> canvas, others;  // students
+  std::string plain, other;
+  bool has_believed = false;
+  for (const std::string& name : files) {
+    const std::string stem = fs::path(name).stem().string();
+    const bool is_chapters = std::find(chapters_.begin(), chapters_.end(), stem) != chapters_.end();
+    if (is_chapters || !(is_source(name) || is_zip(name))) continue;
+    const NamedFile named = owner_of(name);
+    const bool is_platforms = named.by == NamedBy::platform, is_moodles = is_participants(named.owner.lms_id);
+    if (!is_platforms && plain.empty()) plain = name;
+    if (is_moodles && other.empty()) other = name;
+    has_believed = has_believed || (is_platforms && !is_moodles);
+    if (is_platforms) (is_moodles ? others : canvas).insert(named.owner.student);
+  }
+  if (has_believed && !plain.empty()) return plain;
+  for (const std::string& name : folders) {
+    const NamedFile named = roofwalk::owner_of_folder(name);
+    const bool is_marked = named.owner.mark != LateMark::none;
+    has_believed = has_believed || is_marked;
+    // Of a zip of Canvas' that was unpacked.
+    const auto mark = is_marked ? std::nullopt : canvas_mark(name);
+    const bool is_canvas = is_marked || mark;
+    if (!is_canvas && other.empty()) other = name;
+    (is_canvas ? canvas : others).insert(mark ? owner_with_id(mark->name, mark->id).student : named.owner.student);
+  }
+  return has_believed && others.size() >= canvas.size() ? other : "";
+}
+
+NamedFile ClassNames::believed(NamedFile named) const {
+  if (!is_mixed_) return named;
+  if (is_persons(named.owner.lms_id)) named.owner.lms_id = kUnproven + named.owner.lms_id;
+  named.owner.mark = LateMark::none;
+  return named;
+}
+
 NamedFile ClassNames::owner_of(const std::string& name) const {
   const auto canvas = is_moodles_ && moodle_mark(name) ? std::nullopt : canvas_.of(name);
-  NamedFile named = canvas ? named_by_canvas(*canvas) : owner_of_file(name, chapters_);
-  if (is_mixed_ && is_persons(named.owner.lms_id)) named.owner.lms_id = kUnproven + named.owner.lms_id;
-  if (is_mixed_) named.owner.mark = LateMark::none;
-  return named;
+  return believed(canvas ? named_by_canvas(*canvas) : owner_of_file(name, chapters_));
+}
+
+NamedFile ClassNames::owner_of_folder(const std::string& name) const {
+  return believed(roofwalk::owner_of_folder(name));
 }
 
 NamedFile owner_of_folder(const std::string& name) {

@@ -44,14 +44,17 @@ struct NamedFile {
 // The platform's mark is the first: a learner's own name may hold another.
 NamedFile owner_of_file(const std::string& name, const std::vector<std::string>& chapters);
 
-// The same of files that lie side by side in a class, which tell more together. Where somebody else than Canvas named
-// some of them, as where each student names a file, the others may be named so on purpose: nobody takes a number of
-// Canvas' or escapes a deadline that way.
+// The same of files that lie side by side in a class, which tell more together, and of the folders beside them in which
+// hand-ins lie. Where somebody else than Canvas named some of the files, as where each student names one, or where as
+// many students have a folder or a file of Moodle's as have one of Canvas', the others may be named so on purpose:
+// nobody takes a number of Canvas' or escapes a deadline that way.
 class ClassNames {
  public:
-  ClassNames(const std::vector<std::string>& files, const std::vector<std::string>& chapters);
+  ClassNames(const std::vector<std::string>& files, const std::vector<std::string>& chapters,
+             const std::vector<std::string>& folders = {});
 
   NamedFile owner_of(const std::string& name) const;
+  NamedFile owner_of_folder(const std::string& name) const;
 
   bool is_mixed() const { return is_mixed_; }
 
@@ -59,6 +62,10 @@ class ClassNames {
   const std::vector<std::pair<std::string, std::string>>& told() const { return told_; }
 
  private:
+  // What is not called as Canvas calls files, where that makes the others doubtful; else empty.
+  std::string doubtful_beside(const std::vector<std::string>& files, const std::vector<std::string>& folders) const;
+  NamedFile believed(NamedFile named) const;
+
   std::vector<std::string> chapters_;
   bool is_moodles_;  // a mark of Moodle's among names of Canvas' is in somebody's name
   CanvasNames canvas_;

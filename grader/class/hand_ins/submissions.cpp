@@ -13,6 +13,7 @@
 #include "grader/class/hand_ins/hand_in.h"
 #include "grader/class/hand_ins/listing.h"
 #include "grader/class/hand_ins/lms_metadata.h"
+#include "grader/class/hand_ins/named_paths.h"
 
 namespace roofwalk {
 namespace {
@@ -27,31 +28,19 @@ constexpr std::size_t kMostWaysUp = 3;  // lines about entries that lead out of 
 class Collector {
  public:
   Collector(const Wanted& wanted, const KeepSource& keep)
-      : chapters_(wanted), guess_(chapters_, wanted.students), grades_(wanted.grades), keep_(keep) {}
+      : chapters_(wanted),
+        guess_(chapters_, wanted.students),
+        grades_(wanted.grades),
+        keep_(keep),
+        named_(chapters_, guess_, grades_) {}
 
   // All paths that are going to be added.
-  Status expect(const std::vector<fs::path>& paths) {
-    std::map<fs::path, std::vector<std::string>> names;
-    for (const fs::path& path : paths) {
-      const fs::path full = full_path(path);
-      const std::string name = full.filename().string();
-      if (paths.size() > 1 && name == kGradescopeExport) {
-        return Error{.message = "tells whose the folders beside it are: they are no hand-ins to be named one by one",
-                     .file = path.string(),
-                     .advice = "name the folder in which it lies"};
-      }
-      bool& is_own = is_own_folder_.try_emplace(full.parent_path(), true).first->second;
-      is_own = is_own && ((is_source(name) || is_zip(name)) && (chapters_.is_chapter(name) || paths.size() == 1));
-      if (is_source(name) || is_zip(name)) names[full.parent_path()].push_back(name);
-    }
-    for (const auto& [folder, files] : names) names_.try_emplace(folder, files, chapters_.known());
-    return kOk;
-  }
+  Status expect(const std::vector<fs::path>& paths) { return named_.expect(paths); }
 
   // `is_one`: it is one student's hand-in, and nothing in it says whose, or when.
   Status add(const fs::path& path, bool is_one) {
     std::error_code error;
-    const fs::path full = full_path(path);
+    const fs::path full = NamedPaths::full_path(path);
     const std::string name = full.filename().string();
     const fs::file_status status = is_one ? fs::symlink_status(full, error) : fs::status(full, error);
     nobodys_ = strays_ = 0;
@@ -83,12 +72,6 @@ class Collector {
   }
 
  private:
-  static fs::path full_path(const fs::path& path) {
-    std::error_code error;
-    const fs::path full = fs::absolute(path, error).lexically_normal();
-    return full.has_filename() ? full : full.parent_path();
-  }
-
   // As if it lay in the class's folder.
   void add_one(const fs::path& full, const std::string& name, const fs::file_status& status) {
     constexpr const char* kIsNoClass =
@@ -101,13 +84,13 @@ class Collector {
       if (guess_.looks_like_class(listing)) tell(label_of(top_, {name}), kIsNoClass);
       Pile pile = pile_of(std::move(listing));
       if (!listing.trouble.empty()) pile.told.push_back({{}, listing.trouble, written_at(full)});
-      add_folder(name, std::move(pile), {});
+      add_folder(name, std::move(pile), {}, names_of(full));
       return;
     }
     if (fs::is_symlink(status) && !is_source(name) && !is_zip(name)) {
       Pile pile;
       pile.told.push_back({{}, kIsLink, written_at(full)});
-      add_folder(name, std::move(pile), {});
+      add_folder(name, std::move(pile), {}, names_of(full));
       return;
     }
     Listing listing;
@@ -117,10 +100,7 @@ class Collector {
       if (archive && guess_.looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)), chapters_)))
         tell(label_of(top_, {name}), kIsNoClass);
     }
-    // `grade alice/vector-add.cu alice/naive-gemm.cu`: the folder's name is the student's. Of `hw1/*` it is nobody's.
-    const bool is_alone = is_own_folder_.at(full.parent_path()) && !guess_.is_platforms_file(name);
-    if (is_alone &&
-        (chapters_.is_chapter(name) || (guess_.is_known_student(folder) && !guess_.names_its_student(name)))) {
+    if (named_.is_folders(full)) {
       add_named(owner_of_folder(folder), pile_of(std::move(listing)), top_);
     } else {
       add_file(std::move(listing.top.front()), names_of(full));
@@ -129,8 +109,7 @@ class Collector {
 
   // Of what is named, and lies beside it.
   const ClassNames& names_of(const fs::path& full) {
-    const std::vector<std::string> alone = {full.filename().string()};
-    const ClassNames& names = names_.try_emplace(full.parent_path(), alone, chapters_.known()).first->second;
+    const ClassNames& names = named_.names_of(full);
     if (told_of_.insert(full.parent_path()).second) tell_of_names(top_, names);
     return names;
   }
@@ -304,7 +283,7 @@ class Collector {
     }
     std::vector<std::string> files;
     for (const Found& file : listing.top) files.push_back(file.parts.front());
-    const ClassNames names(files, chapters_.known());
+    const ClassNames names(files, chapters_.known(), guess_.students_folders(listing));
     tell_of_names(top_, names);
     tell_of_downloads_times(listing, names);
     const std::size_t ways_up = std::min(listing.leading_up.size(), kMostWaysUp);
@@ -315,7 +294,7 @@ class Collector {
     if (const std::size_t more = listing.leading_up.size() - ways_up; more > 0)
       leave_out(top_, fmt::format("holds {} more entries that lead out of their folders (`..`)", more));
     for (Found& file : listing.top) add_file(std::move(file), names);
-    for (auto& [folder, pile] : listing.folders) add_folder(folder, std::move(pile), records);
+    for (auto& [folder, pile] : listing.folders) add_folder(folder, std::move(pile), records, names);
     for (const auto& [folder, record] : records) {  // whose files are not there
       if (listing.folders.contains(folder)) continue;
       for (const Owner& owner : record.owners) hand_in(owner);
@@ -360,7 +339,7 @@ class Collector {
     };
     for (const Found& file : listing.top) look(names.owner_of(file.parts.front()), file);
     for (const auto& [folder, pile] : listing.folders) {
-      for (const Found& file : pile.files) look(owner_of_folder(folder), file);
+      for (const Found& file : pile.files) look(names.owner_of_folder(folder), file);
     }
     if (owners.size() < 2 || names.is_mixed()) return;
     std::sort(times_s.begin(), times_s.end());
@@ -395,7 +374,7 @@ class Collector {
   }
 
   // A group's submission is each member's.
-  void add_folder(const std::string& folder, Pile pile, const LmsRecords& records) {
+  void add_folder(const std::string& folder, Pile pile, const LmsRecords& records, const ClassNames& names) {
     const std::string label = label_of(top_, {folder});
     const auto record = records.find(folder);
     if (record == records.end()) {
@@ -404,12 +383,12 @@ class Collector {
       } else if (chapters_.is_chapter(folder) && !guess_.is_known_student(folder)) {
         leave_out(label, "is called as a chapter is, and tells no student");
       } else {
-        add_named(owner_of_folder(folder), std::move(pile), label);
+        add_named(names.owner_of_folder(folder), std::move(pile), label);
       }
       return;
     }
     if (record->second.created_at_s) pile.set_time(*record->second.created_at_s);
-    if (record->second.owners.empty()) add_named(owner_of_folder(folder), pile, label);
+    if (record->second.owners.empty()) add_named(names.owner_of_folder(folder), pile, label);
     for (const Owner& owner : record->second.owners) hand_in(owner).add(pile, label);
   }
 
@@ -449,13 +428,12 @@ class Collector {
   const ClassOrStudent guess_;  // which of the two something is
   const fs::path& grades_;
   const KeepSource& keep_;
+  NamedPaths named_;
   std::string top_;  // what the path is called, for labels
   std::size_t nobodys_ = 0, strays_ = 0;
   std::map<std::string, Owner> students_;
   std::map<std::string, HandIn> hand_ins_;  // by student
-  std::map<fs::path, ClassNames> names_;    // of the files that are named, by folder
   std::set<fs::path> told_of_;
-  std::map<fs::path, bool> is_own_folder_;  // whether all that is named in a folder is called as chapters are
   std::optional<Error> doubt_;
   Handed handed_;
 };

@@ -144,6 +144,21 @@ TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
   EXPECT_EQ(single.submissions[0].owner.mark, LateMark::late);
 }
 
+// As a shell makes paths of class/*.
+TEST_F(NamedPaths, MarksAmongFoldersCountForNothing) {
+  for (const char* folder : {"ada", "bob", "liz_LATE_4831_1_x"})
+    hand_in(fmt::format("hw1/{}/vector-add.cu", folder).c_str(), folder);
+  hand_in("hw1/eve_4830_1_vector-add.cu", "E");
+  const Handed handed =
+      collect_all({at("hw1/ada"), at("hw1/bob"), at("hw1/eve_4830_1_vector-add.cu"), at("hw1/liz_LATE_4831_1_x")});
+  EXPECT_THAT(students(handed), ElementsAre("ada", "bob", "eve (4830)", "liz (4831)"));
+  for (const Submission& s : handed.submissions) {
+    EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
+    EXPECT_FALSE(is_persons(s.owner.lms_id)) << s.label;
+  }
+  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("hw1/ada is not called as Canvas calls files")));
+}
+
 // "Extract all" makes a folder around the class's.
 TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
   hand_in("cs1/cs1/ada/vector-add.cu", "A");

@@ -518,6 +518,29 @@ TEST_F(CanvasZips, NumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(handed_.told, IsEmpty());
 }
 
+// Nor where they are as long as Canvas' own, which lie close to each other in one zip.
+TEST_F(CanvasZips, LongNumbersInFilesNamesAreNoPersons) {
+  std::vector<std::string> names = {"doeed_52117_71234600_vector-add.cu"}, expected = {"doeed (52117) 52117 on time"};
+  const char* const rests[] = {"", "", "20261001_", "48001234_", "20261001235900_", "4800123_", "02_"};
+  for (int i = 0; i < 7; ++i) {
+    names.push_back(fmt::format("roe_48123{0}_712345{0}7_{1}vector-add.cu", i, rests[i]));
+    expected.push_back(fmt::format("roe (48123{0}) 48123{0} on time", i));
+  }
+  EXPECT_THAT(owners(names), ::testing::ElementsAreArray(expected));
+  EXPECT_THAT(handed_.told, IsEmpty());
+}
+
+// As many files of Canvas' are made, their numbers have a digit more from one day on.
+TEST_F(CanvasZips, ALongerFileNumberMayBeTheTrueOne) {
+  for (const char* number : {"99999123", "100000123"}) {
+    EXPECT_THAT(owners({"doeada_481234_99990000_vector-add.cu", "roebob_481301_99990037_vector-add.cu",
+                        "foxcat_479990_99990074_vector-add.cu",
+                        fmt::format("doeada_481234_99991234_LATE_4830_{}_vector-add.cu", number)}),
+                ElementsAre("doeada (481234) 481234 on time", "doeada_481234_99991234_4830  late",
+                            "foxcat (479990) 479990 on time", "roebob (481301) 481301 on time"));
+  }
+}
+
 TEST_F(CanvasZips, OneNumberJoinsNoTwoNames) {
   EXPECT_THAT(
       owners({"doejane_12_345_vector-add.cu", "roejim_12_346_vector-add.cu", "fay_13_347_vector-add.cu"}),
@@ -595,6 +618,48 @@ TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
   ASSERT_EQ(several.submissions.size(), 2u);
   EXPECT_FALSE(is_persons(several.submissions[0].owner.lms_id));
   EXPECT_EQ(several.submissions[0].owner.mark, LateMark::none);
+}
+
+// Nor where each has a folder, or a file or folder that Moodle named.
+TEST_F(CanvasZips, MarksAmongFoldersCountForNothing) {
+  EXPECT_THAT(owners({"ada/vector-add.cu", "bob/vector-add.cu", "eve_4830_1_vector-add.cu",
+                      "liz_LATE_4831_1_x/vector-add.cu", "mal/vector-add.cu"}),
+              ElementsAre("ada  -", "bob  -", "eve (4830) Unproven 4830 -", "liz (4831) Unproven 4831 -", "mal  -"));
+  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("c.zip/ada is not called as Canvas calls files")));
+  EXPECT_THAT(owners({"ada/vector-add.cu", "bob/vector-add.cu", "liz_LATE_4831_1_x/vector-add.cu"}),
+              ElementsAre("ada  -", "bob  -", "liz (4831) Unproven 4831 -"));
+  EXPECT_THAT(owners({"A B_7_assignsubmission_file_/vector-add.cu", "eve_4830_1_vector-add.cu"}),
+              ElementsAre("A B (7) Participant 7 -", "eve (4830) Unproven 4830 -"));
+  EXPECT_THAT(owners({"A B_7_assignsubmission_file_vector-add.cu", "eve_4830_1_vector-add.cu"}),
+              ElementsAre("A B (7) Participant 7 -", "eve (4830) Unproven 4830 -"));
+  // Several files of hers are one student's.
+  EXPECT_THAT(owners({"ada/vector-add.cu", "bob/vector-add.cu", "eve_4830_1_vector-add.cu", "eve_4830_2_vector-add.cu",
+                      "eve_4830_3_tiled-gemm.cu"}),
+              ::testing::IsSupersetOf({"eve (4830) Unproven 4830 -"}));
+}
+
+// Which assignment a zip is of is told by all that is in it, whatever is graded now.
+TEST_F(CanvasZips, OfChaptersThatAreNotGradedAreNoted) {
+  folder_.write("c.zip", zip_of({{"ada_4811_91_vector-add.cu", "A"},
+                                 {"bob_LATE_4812_92_w.zip", zip_of({{"my/tiled-gemm.cu", "B"}, {"my/x.cu", "?"}})}}));
+  const Handed handed = collect_all(folder_.path() / "c.zip", {{"vector-add"}, {"tiled-gemm"}});
+  std::vector<std::string> marked;
+  for (const MarkedStudent& one : handed.marked) {
+    if (!one.chapter.empty()) marked.push_back(one.zip + " " + one.owner.student + " " + one.chapter);
+  }
+  EXPECT_THAT(marked, ElementsAre("c.zip ada (4811) vector-add", "c.zip bob (4812) tiled-gemm"));
+  EXPECT_EQ(handed.marked.back().owner.mark, LateMark::late);
+}
+
+// One who sent a folder by mail, and folders in which nothing is handed in.
+TEST_F(CanvasZips, OneFolderAmongManyFilesCostsNoMarks) {
+  std::vector<std::string> names = {"ada/vector-add.cu", "LATE/notes.txt", "my notes/notes.txt", "figures/a.png"};
+  for (int i = 10; i < 13; ++i) names.push_back(fmt::format("roe_48{0}_77{0}_vector-add.cu", i));
+  EXPECT_THAT(owners(names),
+              ElementsAre("ada  -", "roe (4810) 4810 on time", "roe (4811) 4811 on time", "roe (4812) 4812 on time"));
+  // As where the zips of a class of Canvas' are unpacked.
+  EXPECT_THAT(owners({"ada/vector-add.cu", "fay_4813_7713_w/vector-add.cu", "roe_LATE_4812_7712_w/vector-add.cu"}),
+              Contains("roe (4812) 4812 late"));
 }
 
 // Her name holds another's and a mark, before Canvas' own.
