@@ -56,11 +56,11 @@ bool ClassOrStudent::may_be_next_class(const std::string& called, const Pile& pi
 }
 
 bool ClassOrStudent::is_one_students(const Listing& listing, const LmsRecords& records) const {
-  const bool has_chapter = std::any_of(listing.top.begin(), listing.top.end(), [&](const Found& file) {
-    return (is_source(file.parts.front()) || is_zip(file.parts.front())) && chapters_.is_chapter(file.parts.front());
-  });
-  if (!has_chapter) return false;
-  return std::none_of(listing.top.begin(), listing.top.end(), [&](const Found& file) { return is_hand_in(file); }) &&
+  const std::set<std::string> chapters_files = chapters_files_in(names_in(listing.top));
+  if (chapters_files.empty()) return false;
+  return std::none_of(
+             listing.top.begin(), listing.top.end(),
+             [&](const Found& file) { return !chapters_files.contains(file.parts.front()) && is_hand_in(file); }) &&
          std::none_of(listing.folders.begin(), listing.folders.end(),
                       [&](const auto& one) { return holds_hand_in(one.first, one.second, records); });
 }
@@ -103,6 +103,28 @@ std::set<std::string> ClassOrStudent::words_of(const std::vector<Found>& files) 
   words.erase("");
   add_numbered(files, words);
   return words;
+}
+
+std::set<std::string> ClassOrStudent::chapters_files_in(const std::vector<std::string>& names) const {
+  std::map<std::string, std::set<std::string>> by_chapter;
+  for (const std::string& name : names) {
+    if (!(is_source(name) || is_zip(name))) continue;
+    if (const auto chapter = chapter_of_file(name, chapters_.known())) by_chapter[*chapter].insert(name);
+  }
+  std::set<std::string> all;
+  for (const auto& [chapter, files] : by_chapter) {
+    for (const std::string& name : files) {
+      const NamedFile named = owner_of_file(name, chapters_.known());
+      const bool may_be_numbered = named.by == NamedBy::name || by_chapter.size() > 1;
+      const bool is_only = files.size() == 1 && may_be_numbered && named.by != NamedBy::platform &&
+                           beside_chapter(name, chapters_.known()).empty() &&
+                           !beside_chapter(name, chapters_.known(), Versions::counted).empty();
+      const bool is_chapters = is_chapters_alone(name, chapters_.known()) || is_only;
+      if (chapters_.is_chapter(name) || (is_chapters && !known_students_.contains(named.owner.student)))
+        all.insert(name);
+    }
+  }
+  return all;
 }
 
 std::vector<std::string> ClassOrStudent::students_folders(const Listing& listing) const {

@@ -54,6 +54,10 @@ class ClassOrStudent {
   // of the class may have called theirs so.
   std::set<std::string> words_of(const std::vector<Found>& files) const;
 
+  // Those that are called as chapters are, and tell nobody: by that name alone, or with what programs add to it. A
+  // short number may be a student's where others have one, or stands before the chapter's name.
+  std::set<std::string> chapters_files_in(const std::vector<std::string>& names) const;
+
   // Those of a class that may be students', with something in them that may be graded.
   std::vector<std::string> students_folders(const Listing& listing) const;
 

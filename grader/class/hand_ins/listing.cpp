@@ -311,4 +311,10 @@ Pile pile_of(Listing listing) {
   return all;
 }
 
+std::vector<std::string> names_in(const std::vector<Found>& files) {
+  std::vector<std::string> names;
+  for (const Found& file : files) names.push_back(file.parts.front());
+  return names;
+}
+
 }  // namespace roofwalk

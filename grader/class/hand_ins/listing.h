@@ -82,4 +82,7 @@ Pile list_own(const std::shared_ptr<Archive>& zip, std::int64_t handed_in_s);
 // All of it is one student's.
 Pile pile_of(Listing listing);
 
+// What files that lie in no folder are called.
+std::vector<std::string> names_in(const std::vector<Found>& files);
+
 }  // namespace roofwalk

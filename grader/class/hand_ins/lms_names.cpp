@@ -142,6 +142,11 @@ std::string beside_chapter(const std::string& name, const std::vector<std::strin
   return said;
 }
 
+bool is_chapters_alone(const std::string& name, const std::vector<std::string>& chapters) {
+  return owner_of_file(name, chapters).by == NamedBy::name && chapter_of_file(name, chapters) &&
+         beside_chapter(name, chapters, Versions::counted).empty();
+}
+
 bool is_participants(const std::string& lms_id) { return lms_id.starts_with(kParticipant); }
 
 bool is_persons(const std::string& lms_id) {
@@ -198,7 +203,8 @@ std::string ClassNames::doubtful_beside(const std::vector<std::string>& files,
   bool has_believed = false;
   for (const std::string& name : files) {
     const std::string stem = fs::path(name).stem().string();
-    const bool is_chapters = std::find(chapters_.begin(), chapters_.end(), stem) != chapters_.end();
+    const bool is_chapters =
+        std::find(chapters_.begin(), chapters_.end(), stem) != chapters_.end() || is_chapters_alone(name, chapters_);
     if (is_chapters || !(is_source(name) || is_zip(name))) continue;
     const NamedFile named = owner_of(name);
     const bool is_platforms = named.by == NamedBy::platform, is_moodles = is_participants(named.owner.lms_id);

@@ -88,6 +88,9 @@ enum class Versions : std::uint8_t { left_out, counted };
 std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters,
                            Versions versions = Versions::left_out);
 
+// Whether it is a chapter's name and nothing else, but for words that mark a version; no student's before it.
+bool is_chapters_alone(const std::string& name, const std::vector<std::string>& chapters);
+
 // A name and the platform's number behind it, since two people may have one name: "Jane Doe (7)". Other numbers give
 // other texts, whatever is in a name. A number without a name stands alone: "(7)".
 Owner owner_with_id(const std::string& name, const std::string& id);

@@ -1,5 +1,9 @@
 #include "grader/class/hand_ins/named_paths.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "grader/class/hand_ins/found_file.h"
 #include "grader/class/hand_ins/lms_metadata.h"
 
@@ -14,7 +18,8 @@ fs::path NamedPaths::full_path(const fs::path& path) {
 }
 
 Status NamedPaths::expect(const std::vector<fs::path>& paths) {
-  std::map<fs::path, std::vector<std::string>> names, folders;
+  std::vector<std::string> folders;
+  std::set<fs::path> others;  // in which something else is named
   for (const fs::path& path : paths) {
     const fs::path full = full_path(path);
     const std::string name = full.filename().string();
@@ -23,31 +28,79 @@ Status NamedPaths::expect(const std::vector<fs::path>& paths) {
                    .file = path.string(),
                    .advice = "name the folder in which it lies"};
     }
-    bool& is_own = is_own_folder_.try_emplace(full.parent_path(), true).first->second;
-    is_own = is_own && ((is_source(name) || is_zip(name)) && (chapters_.is_chapter(name) || paths.size() == 1));
+    const fs::path folder = full.parent_path();
     std::error_code error;
     if (is_source(name) || is_zip(name)) {
-      names[full.parent_path()].push_back(name);
-    } else if (fs::is_directory(full, error) && (grades_.empty() || !fs::equivalent(full, grades_, error))) {
-      folders[full.parent_path()].push_back(name);
-      names[full.parent_path()];
+      named_files_[folder].push_back(name);
+    } else {
+      others.insert(folder);
+      if (!fs::is_directory(full, error)) continue;
+      if (grades_.empty() || !fs::equivalent(full, grades_, error)) folders.push_back(name);
+    }
+    tops_.emplace(name, plain_name(folder.filename().string()));
+  }
+  read_by_folder(others, paths.size() == 1);
+  std::vector<std::string> files;
+  for (const auto& [folder, names] : named_files_) {
+    const std::string called = folder.filename().string();
+    if (by_folder_.contains(folder)) {
+      folders.push_back(called);
+      tops_.emplace(called, plain_name(folder.parent_path().filename().string()));
+    } else {
+      files.insert(files.end(), names.begin(), names.end());
     }
   }
-  for (const auto& [folder, files] : names) names_.try_emplace(folder, files, chapters_.known(), folders[folder]);
+  names_.emplace(files, chapters_.known(), folders);
   return kOk;
 }
 
-// `grade alice/vector-add.cu alice/naive-gemm.cu`: the folder's name is the student's. Of `hw1/*` it is nobody's.
 bool NamedPaths::is_folders(const fs::path& full) const {
   const std::string name = full.filename().string();
-  if (!is_own_folder_.at(full.parent_path()) || guess_.is_platforms_file(name)) return false;
-  const std::string folder = full.parent_path().filename().string();
-  return chapters_.is_chapter(name) || (guess_.is_known_student(folder) && !guess_.names_its_student(name));
+  return by_folder_.contains(full.parent_path()) && (is_source(name) || is_zip(name));
 }
 
-const ClassNames& NamedPaths::names_of(const fs::path& full) {
-  const std::vector<std::string> alone = {full.filename().string()};
-  return names_.try_emplace(full.parent_path(), alone, chapters_.known()).first->second;
+std::vector<std::string> NamedPaths::told_of_names(const std::string& top) const {
+  std::vector<std::string> lines;
+  for (const auto& [name, line] : names_->told()) {
+    const auto lies_in = tops_.find(name);
+    lines.push_back((lies_in == tops_.end() ? top : label_of(lies_in->second, {name})) + " " + line);
+  }
+  return lines;
+}
+
+// `grade alice/vector-add.cu alice/naive-gemm.cu`: the folder's name is the student's. Of `hw1/*` it is nobody's.
+// Where files of several folders side by side are named, and those of one are its student's, each folder is a
+// student's: what the files in it are called is the student's own.
+void NamedPaths::read_by_folder(const std::set<fs::path>& others, bool is_single) {
+  std::set<fs::path> above;
+  for (const auto& [folder, names] : named_files_) {
+    const std::string called = folder.filename().string();
+    const std::set<std::string>& chapters_files = chapters_files_[folder] = guess_.chapters_files_in(names);
+    const bool is_students = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      if (chapters_files.contains(name)) return true;
+      return is_single && !guess_.is_platforms_file(name) && guess_.is_known_student(called) &&
+             !guess_.names_its_student(name);
+    });
+    if (is_students && !others.contains(folder)) by_folder_.insert(folder);
+    if (by_folder_.contains(folder) || guess_.is_platforms(called)) above.insert(folder.parent_path());
+  }
+  if (named_files_.size() == 1) return;
+  std::vector<std::string> other_names;  // labels of files that are called as somebody else's
+  for (const auto& [folder, names] : named_files_) {
+    const bool is_new = above.contains(folder.parent_path()) && by_folder_.insert(folder).second;
+    for (const std::string& name : names) {
+      if (is_new && guess_.names_its_student(name))
+        other_names.push_back(label_of(plain_name(folder.filename()), {name}));
+    }
+  }
+  if (other_names.empty()) return;
+  const bool are_several = other_names.size() > 1;
+  told_ = fmt::format(
+      "{} {} taken for the student's in whose folder {}, whatever it is called, as those of other folders are; if it "
+      "is "
+      "another's, name it by itself",
+      other_names.front(), are_several ? fmt::format("and {} more files are", other_names.size() - 1) : "is",
+      are_several ? "each lies" : "it lies");
 }
 
 }  // namespace roofwalk

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,18 +26,33 @@ class NamedPaths {
   // All paths that are going to be added.
   Status expect(const std::vector<std::filesystem::path>& paths);
 
+  // A line about files that are taken for another's than they are called, if there are any; it begins with its label.
+  const std::optional<std::string>& told() const { return told_; }
+
   // Whether the file is its student's in whose folder it lies, whatever it is called.
   bool is_folders(const std::filesystem::path& full) const;
 
-  // Of what is named, and lies beside it.
-  const ClassNames& names_of(const std::filesystem::path& full);
+  // Of the files that are named in a folder, those that are called as chapters are.
+  const std::set<std::string>& chapters_files(const std::filesystem::path& folder) { return chapters_files_[folder]; }
+
+  // Of all that is named and that no folder's name tells, and of all folders.
+  const ClassNames& names() const { return *names_; }
+
+  // What is doubtful of those, a line each with its label; `top` is that of what has no place of its own.
+  std::vector<std::string> told_of_names(const std::string& top) const;
 
  private:
+  void read_by_folder(const std::set<std::filesystem::path>& others, bool is_single);
+
   const ChapterNames& chapters_;
   const ClassOrStudent& guess_;
   const std::filesystem::path& grades_;
-  std::map<std::filesystem::path, ClassNames> names_;    // of the files that are named, by folder
-  std::map<std::filesystem::path, bool> is_own_folder_;  // whether all that is named in it is called as chapters are
+  std::map<std::filesystem::path, std::vector<std::string>> named_files_;  // by folder
+  std::map<std::filesystem::path, std::set<std::string>> chapters_files_;  // of those
+  std::set<std::filesystem::path> by_folder_;                              // whose files are their student's
+  std::optional<ClassNames> names_;                                        // of the others, and of all folders
+  std::map<std::string, std::string> tops_;                                // where what is named lies, for labels
+  std::optional<std::string> told_;
 };
 
 }  // namespace roofwalk

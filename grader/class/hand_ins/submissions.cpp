@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -35,7 +36,11 @@ class Collector {
         named_(chapters_, guess_, grades_) {}
 
   // All paths that are going to be added.
-  Status expect(const std::vector<fs::path>& paths) { return named_.expect(paths); }
+  Status expect(const std::vector<fs::path>& paths) {
+    ROOFWALK_TRY_STATUS(named_.expect(paths));
+    if (named_.told()) handed_.told.push_back(*named_.told());
+    return kOk;
+  }
 
   // `is_one`: it is one student's hand-in, and nothing in it says whose, or when.
   Status add(const fs::path& path, bool is_one) {
@@ -76,21 +81,19 @@ class Collector {
   void add_one(const fs::path& full, const std::string& name, const fs::file_status& status) {
     constexpr const char* kIsNoClass =
         "is taken for one student's hand-in, since it is named as one; if it is a class, name it by itself";
-    const std::string folder = full.parent_path().filename().string();
-    top_ = plain_name(folder);
-    std::error_code error;
+    top_ = plain_name(full.parent_path().filename().string());
     if (fs::is_directory(status)) {
       Listing listing = list_folder(full, chapters_, grades_);
       if (guess_.looks_like_class(listing)) tell(label_of(top_, {name}), kIsNoClass);
       Pile pile = pile_of(std::move(listing));
       if (!listing.trouble.empty()) pile.told.push_back({{}, listing.trouble, written_at(full)});
-      add_folder(name, std::move(pile), {}, names_of(full));
+      add_folder(name, std::move(pile), {}, names());
       return;
     }
     if (fs::is_symlink(status) && !is_source(name) && !is_zip(name)) {
       Pile pile;
       pile.told.push_back({{}, kIsLink, written_at(full)});
-      add_folder(name, std::move(pile), {}, names_of(full));
+      add_folder(name, std::move(pile), {}, names());
       return;
     }
     Listing listing;
@@ -100,18 +103,21 @@ class Collector {
       if (archive && guess_.looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)), chapters_)))
         tell(label_of(top_, {name}), kIsNoClass);
     }
+    const fs::path folder = full.parent_path();
     if (named_.is_folders(full)) {
-      add_named(owner_of_folder(folder), pile_of(std::move(listing)), top_);
+      add_named(names().owner_of_folder(folder.filename().string()), pile_of(std::move(listing)), top_);
     } else {
-      add_file(std::move(listing.top.front()), names_of(full));
+      add_file(std::move(listing.top.front()), names(), named_.chapters_files(folder));
     }
   }
 
-  // Of what is named, and lies beside it.
-  const ClassNames& names_of(const fs::path& full) {
-    const ClassNames& names = named_.names_of(full);
-    if (told_of_.insert(full.parent_path()).second) tell_of_names(top_, names);
-    return names;
+  // Of all that is named.
+  const ClassNames& names() {
+    if (!has_told_names_) {
+      for (std::string& line : named_.told_of_names(top_)) handed_.told.push_back(std::move(line));
+    }
+    has_told_names_ = true;
+    return named_.names();
   }
 
   void tell_of_names(const std::string& top, const ClassNames& names) {
@@ -201,7 +207,13 @@ class Collector {
     }
     const bool is_one = guess_.is_one_students(listing, {});
     if (!is_known && is_one) ROOFWALK_TRY_STATUS(ask_of_others(listing));
-    if (is_known || is_one || guess_.is_own_folder(listing, stem)) {
+    const bool is_own = guess_.is_own_folder(listing, stem);
+    if (!is_known && is_own && !guess_.words_of(listing.folders.begin()->second.files).empty()) {
+      tell(top_,
+           "is taken for one student's, since its only folder is called as it is; if it is the class, unpack it and "
+           "name the folder");
+    }
+    if (is_known || is_one || is_own) {
       add_student(stem, list_own(zip, written_at_s));
     } else if (guess_.is_only_folder(listing) && guess_.is_doubtful(*listing.folders.begin())) {
       const std::string folder = plain_name(listing.folders.begin()->first);
@@ -281,8 +293,7 @@ class Collector {
           "is not read, since a student may have written it: Gradescope's lies beside Gradescope's folders alone; "
           "if it is Gradescope's, move all others away");
     }
-    std::vector<std::string> files;
-    for (const Found& file : listing.top) files.push_back(file.parts.front());
+    const std::vector<std::string> files = names_in(listing.top);
     const ClassNames names(files, chapters_.known(), guess_.students_folders(listing));
     tell_of_names(top_, names);
     tell_of_downloads_times(listing, names);
@@ -293,7 +304,8 @@ class Collector {
     }
     if (const std::size_t more = listing.leading_up.size() - ways_up; more > 0)
       leave_out(top_, fmt::format("holds {} more entries that lead out of their folders (`..`)", more));
-    for (Found& file : listing.top) add_file(std::move(file), names);
+    const std::set<std::string> chapters_files = guess_.chapters_files_in(files);
+    for (Found& file : listing.top) add_file(std::move(file), names, chapters_files);
     for (auto& [folder, pile] : listing.folders) add_folder(folder, std::move(pile), records, names);
     for (const auto& [folder, record] : records) {  // whose files are not there
       if (listing.folders.contains(folder)) continue;
@@ -352,10 +364,10 @@ class Collector {
          "was downloaded, not when anybody handed in, so download it at the deadline or set none");
   }
 
-  void add_file(Found file, const ClassNames& names) {
+  void add_file(Found file, const ClassNames& names, const std::set<std::string>& chapters_files) {
     const std::string name = file.parts.front(), label = label_of(top_, file.parts);
     const bool is_gradable = is_source(name) || is_zip(name);
-    if (is_gradable && chapters_.is_chapter(name)) {
+    if (chapters_files.contains(name)) {
       leave_out(label,
                 "lies beside the students' hand-ins, so nobody can say whose it is: put it into a folder called as "
                 "its student");
@@ -433,7 +445,7 @@ class Collector {
   std::size_t nobodys_ = 0, strays_ = 0;
   std::map<std::string, Owner> students_;
   std::map<std::string, HandIn> hand_ins_;  // by student
-  std::set<fs::path> told_of_;
+  bool has_told_names_ = false;
   std::optional<Error> doubt_;
   Handed handed_;
 };

@@ -159,6 +159,98 @@ TEST_F(NamedPaths, MarksAmongFoldersCountForNothing) {
   EXPECT_THAT(handed.told, ElementsAre(HasSubstr("hw1/ada is not called as Canvas calls files")));
 }
 
+// As a shell makes paths of class/*/*.cu: the folder is a student's, and what the student calls a file nobody else's.
+TEST_F(NamedPaths, FilesOfSeveralFoldersAreTheFolders) {
+  for (const char* folder : {"ada", "bob", "mal"}) hand_in(fmt::format("hw1/{}/vector-add.cu", folder).c_str(), folder);
+  hand_in("hw1/eve/ada_vector-add.cu", "E");
+  hand_in("hw1/fay/fay_LATE_4830_1_vector-add.cu", "F");
+  hand_in("hw1/liz_LATE_4831_1_x/vector-add.cu", "L");
+  const Handed handed = collect_all({at("hw1/ada/vector-add.cu"), at("hw1/bob/vector-add.cu"),
+                                     at("hw1/eve/ada_vector-add.cu"), at("hw1/fay/fay_LATE_4830_1_vector-add.cu"),
+                                     at("hw1/liz_LATE_4831_1_x/vector-add.cu"), at("hw1/mal/vector-add.cu")});
+  EXPECT_THAT(lines(handed),
+              ElementsAre("ada vector-add ada/vector-add.cu", "bob vector-add bob/vector-add.cu",
+                          "eve vector-add eve/ada_vector-add.cu", "fay vector-add fay/fay_LATE_4830_1_vector-add.cu",
+                          "liz (4831) vector-add liz_LATE_4831_1_x/vector-add.cu", "mal vector-add mal/vector-add.cu"));
+  for (const Submission& s : handed.submissions) {
+    EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
+    EXPECT_FALSE(is_persons(s.owner.lms_id)) << s.label;
+  }
+  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("eve/ada_vector-add.cu and 1 more files are taken for the student's"),
+                                       HasSubstr("hw1/ada is not called as Canvas calls files")));
+  // Moodle's folders are its students', whatever the files in them are called.
+  hand_in("m/Eve S_14_assignsubmission_file_/doeada_4811_1_vector-add.cu", "E");
+  hand_in("m/Ada D_12_assignsubmission_file_/mine.cu", "A");
+  EXPECT_THAT(students(collect_all({at("m/Eve S_14_assignsubmission_file_/doeada_4811_1_vector-add.cu"),
+                                    at("m/Ada D_12_assignsubmission_file_/mine.cu")})),
+              ElementsAre("Ada D (12)", "Eve S (14)"));
+  // A class's files, and folders beside them.
+  hand_in("hw2/cem_vector-add.cu", "C");
+  hand_in("hw2/dan/vector-add.cu", "D");
+  EXPECT_THAT(students(collect_all({at("hw2/cem_vector-add.cu"), at("hw2/dan/vector-add.cu")})),
+              ElementsAre("cem", "dan"));
+}
+
+// Of two sections, say: one plain name is enough for all.
+TEST_F(NamedPaths, MarksInOneFolderAreDoubtedForAnothersNames) {
+  hand_in("a/ada_vector-add.cu", "A");
+  hand_in("b/eve_4830_1_vector-add.cu", "E");
+  const Handed handed = collect_all({at("a/ada_vector-add.cu"), at("b/eve_4830_1_vector-add.cu")});
+  ASSERT_EQ(handed.submissions.size(), 2u);
+  EXPECT_EQ(handed.submissions[1].owner.mark, LateMark::none);
+  EXPECT_THAT(handed.told, ElementsAre(HasSubstr("a/ada_vector-add.cu is not called as Canvas calls files")));
+}
+
+// What browsers and people make of a chapter's name tells no student.
+TEST_F(NamedPaths, AChaptersNameInOtherLettersTellsNobody) {
+  const std::vector<const char*> files = {"c/ada/vector_add.cu", "c/bob/vector_add.cu", "c/cem/vector-add (1).cu",
+                                          "c/dan/vector-add (1).cu", "c/eve/vector-add - Copy.cu"};
+  std::vector<fs::path> paths;
+  for (const char* file : files) hand_in(file, file), paths.push_back(at(file));
+  EXPECT_THAT(students(collect_all(paths)), ElementsAre("ada", "bob", "cem", "dan", "eve"));
+  for (const fs::path& path : paths) {
+    const std::string student = path.parent_path().filename();
+    EXPECT_THAT(students(collect_all(path)), ElementsAre(student));
+    EXPECT_THAT(students(collect_all(path.parent_path())), ElementsAre(student));
+  }
+  const std::vector<std::vector<std::string>> zips = {{"vector_add.cu", "tiled_gemm.cu"},
+                                                      {"vector-add (1).cu", "tiled-gemm (1).cu"},
+                                                      {"vector-add (1).cu", "tiled-gemm.cu"},
+                                                      {"01-vector-add.cu", "02-tiled-gemm.cu"},
+                                                      {"Vector Add.zip", "tiled_gemm.cu"}};
+  for (const auto& names : zips) {
+    std::vector<ArchiveFile> own;
+    for (const std::string& name : names)
+      own.push_back({name, name.ends_with(".zip") ? zip_of({{"vector-add.cu", "A"}}) : name});
+    const Handed handed = collect_all(folder_.write("ada.zip", zip_of(own)));
+    EXPECT_THAT(students(handed), ElementsAre("ada")) << names.front();
+    EXPECT_EQ(handed.submissions.size(), 2u) << names.front();
+  }
+  // Beside the students' it is nobody's.
+  hand_in("d/ada_vector-add.cu", "A");
+  hand_in("d/vector_add.cu", "a starter");
+  for (const Handed& handed : {collect_all(at("d")), collect_all({at("d/ada_vector-add.cu"), at("d/vector_add.cu")})}) {
+    EXPECT_THAT(students(handed), ElementsAre("ada"));
+    EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("vector_add.cu: lies beside the students' hand-ins")));
+  }
+}
+
+// Short numbers are students' where several files of a chapter have them, or where one stands before the chapter.
+TEST_F(NamedPaths, NumbersMayBeStudents) {
+  for (const char* form : {"vector-add_0{}.cu", "0{}_vector-add.cu"}) {
+    fs::remove_all(at("hw"));
+    std::vector<fs::path> paths;
+    for (int i = 1; i < 5; ++i) {
+      const std::string file = "hw/" + fmt::format(fmt::runtime(form), i);
+      hand_in(file.c_str(), file);
+      paths.push_back(at(file.c_str()));
+    }
+    EXPECT_EQ(students(collect_all(at("hw"))).size(), 4u) << form;
+    EXPECT_EQ(students(collect_all(paths)).size(), 4u) << form;
+  }
+  EXPECT_THAT(students(collect_all(at("hw/01_vector-add.cu"))), ElementsAre("01"));
+}
+
 // "Extract all" makes a folder around the class's.
 TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
   hand_in("cs1/cs1/ada/vector-add.cu", "A");
@@ -402,6 +494,20 @@ TEST_F(NamedPaths, AZipWithItsFolderMayBeAClass) {
     ASSERT_FALSE(handed) << names.front();
     EXPECT_THAT(handed.error().text(), HasSubstr("its only folder is `hw1`"));
   }
+}
+
+// Her zip may be called as its folder is, and the class's, too.
+TEST_F(NamedPaths, WhatAZipsOwnFolderIsTakenForIsTold) {
+  const auto told = [&](const std::vector<std::string>& names) {
+    std::vector<ArchiveFile> files;
+    for (const std::string& name : names) files.push_back({"hw1/" + name, name});
+    const Handed handed = collect_all(folder_.write("hw1.zip", zip_of(files)));
+    EXPECT_THAT(students(handed), ElementsAre("hw1"));
+    return handed.told;
+  };
+  EXPECT_THAT(told({"vector-add.cu", "vector-add_ada.cu"}),
+              ElementsAre(HasSubstr("hw1.zip is taken for one student's")));
+  EXPECT_THAT(told({"vector-add.cu"}), IsEmpty());
 }
 
 TEST_F(NamedPaths, AFolderOfClassesIsTold) {
