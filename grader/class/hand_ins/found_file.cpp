@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <string_view>
 
 #include "common/base/child.h"
 
@@ -60,12 +61,18 @@ decltype(Found::read) reader_of(fs::path path) {
 }
 
 EntryPlace place_of_entry(const std::string& name) {
+  constexpr std::size_t kMostParts = 32;  // more than any folder is looked into
   EntryPlace place;
   for (std::size_t begin = 0; begin <= name.size();) {
     const std::size_t end = std::min(name.find_first_of("/\\", begin), name.size());
-    const std::string part = name.substr(begin, end - begin);
+    const std::string_view part = std::string_view(name).substr(begin, end - begin);
     place.leads_up = place.leads_up || part == "..";
-    if (!part.empty() && part != "." && part != "..") place.parts.push_back(part);
+    const bool is_name = !part.empty() && part != "." && part != "..";
+    if (is_name && place.parts.size() == kMostParts) {
+      place.parts.back() = part;
+    } else if (is_name) {
+      place.parts.emplace_back(part);
+    }
     begin = end + 1;
   }
   return place;

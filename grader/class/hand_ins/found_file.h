@@ -34,8 +34,8 @@ decltype(Found::read) reader_of(std::filesystem::path path);
 
 // "a/./b\\..\\c.cu" -> a, b, c.cu: names alone, none of which leads anywhere.
 struct EntryPlace {
-  std::vector<std::string> parts;
-  bool leads_up = false;  // it held a ".."
+  std::vector<std::string> parts;  // of very many the first ones and the last
+  bool leads_up = false;           // it held a ".."
 };
 EntryPlace place_of_entry(const std::string& name);
 

@@ -99,9 +99,18 @@ void HandIn::add(Pile pile, const std::string& label, LateMark mark) {
 
 void HandIn::add_file(Found file, const std::string& label, LateMark mark, const std::string& called) {
   if (label_.empty()) label_ = label_of(label, {owner_.student});
-  auto& list = is_zip(file.parts.back()) ? zips_ : sources_;
   newest_s_ = std::max(newest_s_, file.written_at_s);
-  list.push_back({std::move(file), label, last_name(called), mark});
+  take({std::move(file), label, last_name(called), mark});
+}
+
+// A zip may bring as many files as a folder, and there may be several.
+void HandIn::take(Candidate one) {
+  if (sources_.size() + zips_.size() == kMostFiles) {
+    ++more_files_;
+    return;
+  }
+  auto& list = is_zip(one.found.parts.back()) ? zips_ : sources_;
+  list.push_back(std::move(one));
 }
 
 void HandIn::tell(const std::string& label, std::string reason, std::int64_t handed_in_at_s) {
@@ -121,8 +130,7 @@ void HandIn::take(Pile pile, const std::string& label, LateMark mark, int zips) 
   for (Found& found : pile.files) {
     std::string called = last_name(found.parts.back());
     newest_s_ = std::max(newest_s_, found.written_at_s);
-    auto& list = is_zip(called) ? zips_ : sources_;
-    list.push_back({std::move(found), label, std::move(called), mark, zips});
+    take({std::move(found), label, std::move(called), mark, zips});
   }
   newest_s_ = std::max(newest_s_, pile.newest_other_s);
   for (const Pile::Told& one : pile.told) tell(label_of(label, one.parts), one.reason, one.written_at_s);

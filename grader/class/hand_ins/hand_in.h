@@ -61,6 +61,7 @@ class HandIn {
   };
 
   void tell_of_all(std::string reason);  // a line about all of it, which no other line displaces
+  void take(Candidate one);
   void take(Pile pile, const std::string& label, LateMark mark, int zips);
   bool take_one_time();
   void open_zips();

@@ -37,7 +37,7 @@ struct Pile {
   void set_time(std::int64_t handed_in_at_s);  // of all that is in it
 };
 
-inline constexpr std::size_t kMostFiles = 10'000;
+inline constexpr std::size_t kMostFiles = 10'000;  // of a hand-in, those in its zips included
 
 // Of a file in a student's zip, with its folders: as long as a path may be on disk. A zip may hold thousands of names
 // of 64 KiB, which packs to nothing and takes its time to read.

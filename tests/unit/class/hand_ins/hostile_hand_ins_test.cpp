@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 
@@ -87,8 +88,7 @@ TEST_F(HostileHandIns, AStudentsZipBringsNoTimeOfItsOwn) {
   // A zip of chapters alone is one student's, and as old as the zip is.
   const fs::path direct =
       folder_.write("jane.zip", zip_of({{"vector-add.cu", "A", false, kDue}, {"tiled-gemm.cu", "B", false, kDue}}));
-  fs::last_write_time(direct,
-                      std::chrono::file_clock::from_sys(std::chrono::sys_seconds(std::chrono::seconds(kLate))));
+  fs::last_write_time(direct, std::chrono::file_clock::from_sys(std::chrono::sys_seconds(std::chrono::seconds(kLate))));
   expect_late(collect_all(direct));
 }
 
@@ -349,6 +349,33 @@ TEST_F(HostileHandIns, LongNamesTakeNobodysTime) {
               ::testing::UnorderedElementsAre(
                   "c/eve/more.zip: 100 files in it have names longer than 4096 bytes, and are not looked at",
                   HasSubstr("c/eve/numbers.zip: 1000 files")));
+}
+
+// What this process took so far: memory at most, and processor time.
+struct Taken {
+  std::size_t most_bytes = 0;
+  std::int64_t time_s = 0;
+};
+Taken taken() {
+  struct rusage usage {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return {static_cast<std::size_t>(usage.ru_maxrss) << 10, usage.ru_utime.tv_sec + usage.ru_stime.tv_sec};
+}
+
+// Thousands of names of two thousand folders each pack to a few kilobytes.
+TEST_F(HostileHandIns, DeepFoldersTakeNobodysMemory) {
+  std::string folders;
+  while (folders.size() < 4080) folders += "a/";
+  const auto name = [&](std::size_t i) { return folders + std::to_string(i) + ".cu"; };
+  const std::string many = test::zip_of_many(9000, name, "x");
+  folder_.write("c/eve.zip", zip_of({{"1.zip", many}, {"2.zip", many}}));
+  folder_.write("c/ada/vector-add.cu", "A");
+  const Taken before = taken();
+  const Handed handed = collect_all(folder_.path() / "c");
+  EXPECT_LT(taken().most_bytes - before.most_bytes, 500u << 20);
+  EXPECT_LT(taken().time_s - before.time_s, 8);
+  EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada/vector-add.cu"));
+  EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr("holds 8000 files more than are looked at")));
 }
 
 }  // namespace
