@@ -202,6 +202,21 @@ void HandIn::drop_checkout() {
   });
 }
 
+// Of which chapters the files are that a platform marked: those that are not graded now tell of which assignment a zip
+// is, too.
+void HandIn::note_marks(Handed& handed) const {
+  std::set<std::pair<std::string, std::string>> noted;
+  for (const Candidate& one : sources_) {
+    if (one.mark == LateMark::none) continue;
+    const auto chapter = chapter_of_file(one.called, chapters_.known());
+    const std::string zip = one.label.substr(0, one.label.find('/'));
+    if (!chapter || !noted.emplace(zip, *chapter).second) continue;
+    Owner owner = owner_;
+    owner.mark = one.mark;
+    handed.marked.push_back({zip, std::move(owner), *chapter});
+  }
+}
+
 // Of more files than are graded the newest; of one age, those that are called most as the chapter is.
 Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*>& files, const KeepSource& keep,
                               Handed& handed) {
@@ -269,6 +284,7 @@ Status HandIn::settle(const KeepSource& keep, Handed& handed) {
   const bool has_one_time = take_one_time();
   open_zips();
   drop_checkout();
+  note_marks(handed);
   const bool is_only = sources_.size() == 1;
   std::map<std::string, std::vector<Candidate*>> by_chapter;
   for (Candidate& one : sources_) {

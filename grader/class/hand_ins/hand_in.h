@@ -66,6 +66,7 @@ class HandIn {
   bool take_one_time();
   void open_zips();
   void drop_checkout();
+  void note_marks(Handed& handed) const;
   Status settle_chapter(const std::string& chapter, std::vector<Candidate*>& files, const KeepSource& keep,
                         Handed& handed);
   std::string names() const;

@@ -20,6 +20,8 @@ struct Marked {
   std::map<std::int64_t, Students> by_deadline_s;
   std::set<std::string> own;           // chapters
   std::set<std::int64_t> deadlines_s;  // of those
+  bool has_late = false;               // by Canvas' own number
+  std::int64_t newest_s = 0;           // of the download
 };
 
 std::string zip_of(const Submission& submission) { return submission.label.substr(0, submission.label.find('/')); }
@@ -29,14 +31,30 @@ std::optional<std::int64_t> deadline_of(const CourseTerms& terms, const std::str
   return found == nullptr ? std::nullopt : found->deadline_s;
 }
 
+// Who handed in something for a chapter, by zip: what is graded now, and all else that is marked.
+struct HandedIn {
+  std::string zip, chapter;
+  const Owner& owner;
+};
+
+std::vector<HandedIn> handed_in(const Handed& handed) {
+  std::vector<HandedIn> all;
+  for (const Submission& s : handed.submissions) {
+    if (s.owner.mark != LateMark::none) all.push_back({zip_of(s), s.chapter, s.owner});
+  }
+  for (const MarkedStudent& each : handed.marked) {
+    if (!each.chapter.empty()) all.push_back({each.zip, each.chapter, each.owner});
+  }
+  return all;
+}
+
 // By zip: whether those count whose number the platform wrote, and no others. One student may be behind several other
 // names, but not behind most where few have a number.
-std::map<std::string, bool> numbers_count_in(const Handed& handed) {
+std::map<std::string, bool> numbers_count_in(const std::vector<HandedIn>& all) {
   std::map<std::string, std::pair<Students, Students>> zips;  // with a number and without
-  for (const Submission& s : handed.submissions) {
-    if (s.owner.mark == LateMark::none) continue;
-    auto& [with, without] = zips[zip_of(s)];
-    (s.owner.lms_id.empty() ? without : with).insert(s.owner.student);
+  for (const HandedIn& one : all) {
+    auto& [with, without] = zips[one.zip];
+    (one.owner.lms_id.empty() ? without : with).insert(one.owner.student);
   }
   std::map<std::string, bool> out;
   for (const auto& [name, students] : zips) out[name] = 2 * students.first.size() >= students.second.size();
@@ -67,25 +85,49 @@ void find_own(Marked& zip, const CourseTerms& terms) {
   }
 }
 
+// What is late is late for a deadline that is over: a zip that holds such a file is not of an assignment that is due
+// later. Only Canvas' own number tells that the mark is Canvas', and no learner's.
+void drop_deadlines_to_come(Marked& zip, const CourseTerms& terms) {
+  if (!zip.has_late) return;
+  const auto first = zip.deadlines_s.lower_bound(zip.newest_s);
+  if (first == zip.deadlines_s.begin()) return;  // it has no other, so somebody had less time
+  zip.deadlines_s.erase(first, zip.deadlines_s.end());
+  std::erase_if(zip.own, [&](const std::string& chapter) {
+    const auto deadline_s = deadline_of(terms, chapter);
+    return deadline_s && !zip.deadlines_s.contains(*deadline_s);
+  });
+}
+
 std::map<std::string, Marked> marked_in(const Handed& handed, const CourseTerms& terms) {
   std::map<std::string, Marked> zips;
-  const std::map<std::string, bool> numbers_count = numbers_count_in(handed);
+  const std::vector<HandedIn> all = handed_in(handed);
+  const std::map<std::string, bool> numbers_count = numbers_count_in(all);
   const auto counts = [&](const std::string& zip, const Owner& owner) {
     const auto found = numbers_count.find(zip);
     return !owner.lms_id.empty() || found == numbers_count.end() || !found->second;
   };
   for (const MarkedStudent& each : handed.marked) {
     if (counts(each.zip, each.owner)) zips[each.zip].all.insert(each.owner.student);
+    const bool is_sure = each.owner.mark == LateMark::late && is_persons(each.owner.lms_id);
+    if (is_sure) zips[each.zip].has_late = true;
+  }
+  for (const HandedIn& one : all) {
+    Marked& zip = zips[one.zip];
+    if (!counts(one.zip, one.owner)) continue;
+    zip.students.insert(one.owner.student);
+    zip.by_chapter[one.chapter].insert(one.owner.student);
+    if (const auto deadline_s = deadline_of(terms, one.chapter))
+      zip.by_deadline_s[*deadline_s].insert(one.owner.student);
   }
   for (const Submission& s : handed.submissions) {
     if (s.owner.mark == LateMark::none) continue;
     Marked& zip = zips[zip_of(s)];
-    if (!counts(zip_of(s), s.owner)) continue;
-    zip.students.insert(s.owner.student);
-    zip.by_chapter[s.chapter].insert(s.owner.student);
-    if (const auto deadline_s = deadline_of(terms, s.chapter)) zip.by_deadline_s[*deadline_s].insert(s.owner.student);
+    zip.newest_s = std::max(zip.newest_s, s.submitted_at_s);
   }
-  for (auto& [name, zip] : zips) find_own(zip, terms);
+  for (auto& [name, zip] : zips) {
+    find_own(zip, terms);
+    drop_deadlines_to_come(zip, terms);
+  }
   return zips;
 }
 

@@ -38,10 +38,12 @@ struct LeftOut {
   std::int64_t handed_in_at_s = 0;  // 0 where that is unknown
 };
 
-// Somebody whose files a platform marked as late or on time, whatever chapter they are of, if any.
+// Somebody whose files a platform marked as late or on time: once, and once for each chapter that is known and that a
+// file of theirs is of, whether it is graded now or not.
 struct MarkedStudent {
   std::string zip;  // or folder, as labels begin
   Owner owner;
+  std::string chapter = {};
 };
 
 struct Handed {

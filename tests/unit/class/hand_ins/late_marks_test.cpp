@@ -26,6 +26,11 @@ class LateMarks : public ::testing::Test {
     handed_.submissions.push_back({{student, id, mark}, chapter, "hw.zip/" + student + "_" + chapter, "sha", 999});
     handed_.marked.push_back({"hw.zip", {student, id, mark}});
   }
+  // A file of a chapter that is not graded now.
+  void hand_in_ungraded(const std::string& student, const std::string& chapter) {
+    handed_.marked.push_back({"hw.zip", {student, "", LateMark::on_time}});
+    handed_.marked.push_back({"hw.zip", {student, "", LateMark::on_time}, chapter});
+  }
   // A file whose name tells no chapter.
   void hand_in_something(const std::string& student) {
     handed_.marked.push_back({"hw.zip", {student, "", LateMark::on_time}});
@@ -201,6 +206,41 @@ TEST_F(LateMarks, LateForTheNextIsNotLateByADay) {
   }
   drop_foreign_marks(handed_, before_, terms_);
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none, LateMark::late));
+}
+
+// `--chapter` leaves out what says of which assignment the zip is.
+TEST_F(LateMarks, AreOfTheAssignmentWhicheverChapterIsGraded) {
+  for (const char* student : {"ada", "bob", "eve"}) hand_in_ungraded(student, "second");
+  hand_in("eve", "first");
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), ElementsAre(HasSubstr("in a zip of second")));
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none));
+  // One assignment of several chapters.
+  for (ChapterTerms& chapter : terms_.chapters) chapter.deadline_s = 100;
+  hand_in("roe", "third");
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
+  EXPECT_THAT(marks_of("roe"), ElementsAre(LateMark::on_time));
+}
+
+// What is late already is of the assignment that is over: all hand in the next one's file early.
+TEST_F(LateMarks, LateBeforeADeadlineIsNotLateForIt) {
+  terms_.chapters[1].deadline_s = 10'000;
+  for (const char* student : {"ada", "bob"}) handed_in_before(student, "first", LateMark::on_time);
+  for (const char* student : {"ada", "bob", "eve", "roe"}) {
+    const LateMark mark = student[0] == 'e' ? LateMark::late : LateMark::on_time;
+    for (const char* chapter : {"first", "second"}) hand_in(student, chapter, mark, std::string("48") + student[0]);
+  }
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), ElementsAre(HasSubstr("hw.zip/eve_second is of second")));
+  EXPECT_THAT(marks_of("roe"), ElementsAre(LateMark::on_time, LateMark::on_time));
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::late, LateMark::none));
+}
+
+// Who is given less time is late for an assignment that is not due for others.
+TEST_F(LateMarks, OfTheOnlyDeadlineAreKept) {
+  terms_.chapters[1].deadline_s = 10'000;
+  for (const char* student : {"ada", "bob", "eve"})
+    hand_in(student, "second", student[0] == 'e' ? LateMark::late : LateMark::on_time, std::string("48") + student[0]);
+  EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
+  EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::late));
 }
 
 // A team's name that ends with a digit can be read in two ways, and then it has no number.
