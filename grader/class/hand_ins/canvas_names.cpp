@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <set>
 
 #include "grader/class/hand_ins/lms_names.h"
@@ -118,10 +119,26 @@ struct NumberLengths {
     fewest = most == 0 ? number.size() : std::min(fewest, number.size());
     most = std::max(most, number.size());
   }
-  bool hold(const std::string& number) const { return number.size() >= fewest && number.size() <= most; }
   bool allow(const std::string& number) const {
     return most == 0 || number.size() >= kOfAnotherAccount ||
            (number.size() + 1 >= fewest && number.size() <= most + 1);
+  }
+};
+
+// The numbers themselves. Those of one assignment's files lie close to each other.
+struct NumberRange {
+  std::uint64_t least = 0, most = 0;  // 0 where nothing is known
+
+  void add(const std::string& number) {
+    if (number.size() >= NumberLengths::kOfAnotherAccount) return;
+    const std::uint64_t value = std::stoull(number);
+    least = most == 0 ? value : std::min(least, value);
+    most = std::max(most, value);
+  }
+  // How far it lies outside.
+  std::uint64_t distance_of(const std::string& number) const {
+    const std::uint64_t value = std::stoull(number);
+    return value < least ? least - value : value > most ? value - most : 0;
   }
 };
 
@@ -131,13 +148,16 @@ struct NameEvidence {
   bool is_quiz = false;  // whose numbers stand behind digits of the name, if it ends with some
   std::map<std::string, std::set<std::string>> names_of;  // by number
   NumberLengths ids, files;
+  NumberRange file_range;
 
   void add(const std::vector<CanvasMark>& readings) {
     if (readings.size() != 1) return;
     const CanvasMark& sure = readings.front();
     names_of[sure.id].insert(sure.name);
     ids.add(sure.id);
-    if (!sure.file.empty()) files.add(sure.file);
+    if (sure.file.empty()) return;
+    files.add(sure.file);
+    file_range.add(sure.file);
   }
 
   bool allows(const CanvasMark& mark) const {
@@ -150,13 +170,25 @@ struct NameEvidence {
 
   // The same of a far older or newer account, with a file as others have: the files of one zip are of one time.
   bool may_be_of_old_account(const CanvasMark& mark) const {
-    return !is_quiz && may_be_somebodys(mark) && files.hold(mark.file) && 3 * mark.id.size() >= ids.fewest;
+    return !is_quiz && may_be_somebodys(mark) && files.most > 0 && files.allow(mark.file) && !mark.file.empty() &&
+           3 * mark.id.size() >= ids.fewest;
   }
 
  private:
   bool may_be_somebodys(const CanvasMark& mark) const {
     const auto known = names_of.find(mark.id);
-    return may_be_canvas(mark) && (known == names_of.end() || known->second.contains(mark.name));
+    return may_be_canvas(mark) && (known == names_of.end() || known->second.contains(mark.name)) &&
+           !is_file_with_own_number(mark);
+  }
+
+  // A file's number in place of a person's, and behind it a day or another number of the learner's own. Nobody chooses
+  // Canvas' numbers, so that none of these is taken for such a file's.
+  bool is_file_with_own_number(const CanvasMark& mark) const {
+    constexpr std::uint64_t kNearPart = 1000, kFarPart = 10, kFarSpans = 10;
+    if (file_range.most == 0 || mark.file.empty()) return false;
+    const std::uint64_t span = file_range.most - file_range.least;
+    return file_range.distance_of(mark.id) <= std::max(span, file_range.most / kNearPart) &&
+           file_range.distance_of(mark.file) > std::max(kFarSpans * span, file_range.most / kFarPart);
   }
 };
 

@@ -518,6 +518,29 @@ TEST_F(CanvasZips, NumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(handed_.told, IsEmpty());
 }
 
+// Nor where they are as long as Canvas' own, which lie close to each other in one zip.
+TEST_F(CanvasZips, LongNumbersInFilesNamesAreNoPersons) {
+  std::vector<std::string> names = {"doeed_52117_71234600_vector-add.cu"}, expected = {"doeed (52117) 52117 on time"};
+  const char* const rests[] = {"", "", "20261001_", "48001234_", "20261001235900_", "4800123_", "02_"};
+  for (int i = 0; i < 7; ++i) {
+    names.push_back(fmt::format("roe_48123{0}_712345{0}7_{1}vector-add.cu", i, rests[i]));
+    expected.push_back(fmt::format("roe (48123{0}) 48123{0} on time", i));
+  }
+  EXPECT_THAT(owners(names), ::testing::ElementsAreArray(expected));
+  EXPECT_THAT(handed_.told, IsEmpty());
+}
+
+// As many files of Canvas' are made, their numbers have a digit more from one day on.
+TEST_F(CanvasZips, ALongerFileNumberMayBeTheTrueOne) {
+  for (const char* number : {"99999123", "100000123"}) {
+    EXPECT_THAT(owners({"doeada_481234_99990000_vector-add.cu", "roebob_481301_99990037_vector-add.cu",
+                        "foxcat_479990_99990074_vector-add.cu",
+                        fmt::format("doeada_481234_99991234_LATE_4830_{}_vector-add.cu", number)}),
+                ElementsAre("doeada (481234) 481234 on time", "doeada_481234_99991234_4830  late",
+                            "foxcat (479990) 479990 on time", "roebob (481301) 481301 on time"));
+  }
+}
+
 TEST_F(CanvasZips, OneNumberJoinsNoTwoNames) {
   EXPECT_THAT(
       owners({"doejane_12_345_vector-add.cu", "roejim_12_346_vector-add.cu", "fay_13_347_vector-add.cu"}),
