@@ -199,6 +199,7 @@ Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, 
   };
   std::vector<const StudentRow*> by_id, by_number, by_name;
   std::string trouble;
+  bool is_anothers_name = false;  // of one whose name it is, too
   for (const StudentRow& one : book.rows) {
     const std::string called = without_id(one.owner), id = id_key(number_of(one.owner.lms_id));
     const bool is_number = one.owner.lms_id.empty() && is_own(called);
@@ -224,12 +225,15 @@ Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, 
         trouble = fmt::format("the name is {}'s, whose number is another", one.owner.student);
       } else if (!is_number && known.names.count(name) > 1) {
         trouble = "another row has that name";
+        is_anothers_name = true;
       } else {
         by_name.push_back(&one);
       }
     }
   }
   const auto& fits = !by_id.empty() ? by_id : !by_number.empty() ? by_number : by_name;
+  // Another may be called as somebody's login is.
+  if (is_anothers_name && by_id.empty() && by_number.empty()) return {nullptr, false, trouble};
   if (fits.size() > 1) return {nullptr, false, "several students of that name or number"};
   if (fits.empty()) return {nullptr, false, trouble};
   return {fits.front(), !by_id.empty(), ""};

@@ -322,6 +322,26 @@ TEST(Canvas, OfTwoRowsOfOneNameNoneIsFilledByName) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("Unknown, Una: another row has that name")));
 }
 
+// Whoever has somebody's login for a name is not whom two are called like.
+TEST(Canvas, OfTwoRowsOfOneNameNoneIsFilledByALogin) {
+  const std::string text = std::string(kExported) + "\"Unknown, Una\",23,S7,una2,Lab,5,9,9,50\r\n";
+  Gradebook book = test::small_class();
+  book.rows[0].owner = {"Una Unknown", "", {}};
+  book.rows[1].owner = {"una", "", {}};
+  const CanvasWanted wanted = {.column = "Roofwalk (42)", .chapter = "vector-add", .replaces = true};
+  const auto result = fill_canvas(book, text, wanted);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");
+  EXPECT_EQ(read_csv(result->csv)->rows[7][6], "9");
+  EXPECT_THAT(result->notes, Contains(HasSubstr("Unknown, Una: another row has that name")));
+  // Where all are called by their logins each has their own.
+  book.rows[0].owner = {"una2", "", {}};
+  const auto by_logins = fill_canvas(book, text, wanted);
+  ASSERT_TRUE(by_logins);
+  EXPECT_NE(read_csv(by_logins->csv)->rows[5][6], "9");
+  EXPECT_NE(read_csv(by_logins->csv)->rows[7][6], "9");
+}
+
 TEST(Canvas, ANumberThatTwoHaveGetsNothing) {
   Gradebook book = test::small_class();
   book.rows[0].owner = {"Una Unknown (20)", "20", {}};
