@@ -39,17 +39,20 @@ std::string utf8_of(char32_t code) {
 
 bool is_harmless(char32_t code) {
   // Unicode's Bidi_Control, Line_Separator, Paragraph_Separator, and of Default_Ignorable_Code_Point what no script
-  // needs.
-  constexpr std::array<std::pair<char32_t, char32_t>, 13> kHarmful = {{{0x00, 0x1f},
+  // needs; Hangul's fillers among them, which show nothing.
+  constexpr std::array<std::pair<char32_t, char32_t>, 16> kHarmful = {{{0x00, 0x1f},
                                                                        {0x7f, 0x9f},
                                                                        {0xad, 0xad},
                                                                        {0x61c, 0x61c},
+                                                                       {0x115f, 0x1160},
                                                                        {0x180e, 0x180e},
                                                                        {0x200b, 0x200b},
                                                                        {0x200e, 0x200f},
                                                                        {0x2028, 0x202e},
                                                                        {0x2060, 0x206f},
+                                                                       {0x3164, 0x3164},
                                                                        {0xfeff, 0xfeff},
+                                                                       {0xffa0, 0xffa0},
                                                                        {0xfff9, 0xfffb},
                                                                        {0xfffe, 0xffff},
                                                                        {0xe0000, 0xe007f}}};

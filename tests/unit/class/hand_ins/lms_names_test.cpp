@@ -177,7 +177,8 @@ TEST(LmsNames, CannotTurnOrHideText) {
   EXPECT_EQ(plain_name("a\xe2\x80\xae"
                        "b\xe2\x81\xa6"
                        "c\xd8\x9c\xe2\x80\x8b"),
-            "a?b?c??");  // bidi, no width
+            "a?b?c??");                                             // bidi, no width
+  EXPECT_EQ(plain_name("\u115fa\u1160b\u3164c\uffa0"), "?a?b?c?");  // Hangul's fillers
   EXPECT_EQ(plain_name("\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae"), "\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae");
 }
 
