@@ -76,7 +76,8 @@ bool lies_where_it_says(std::string_view bytes, const EntryList& list, std::size
 
 // Where the record lies with which the archive ends: its comment is the last thing in the file, but for a few bytes
 // that some programs leave behind it. What looks like one before it may lie in anybody's file, so the last one counts
-// whose list lies where it says; where none does, as in an archive behind other bytes, one whose comment ends the file.
+// whose list lies where it says; where none does, one whose comment ends the file. An archive behind other bytes has no
+// list where it says and is refused: so is a class's that was cut off behind the end of one that lies in it.
 std::optional<std::size_t> end_of(std::string_view bytes) {
   constexpr std::size_t kMostBehind = 64;
   const std::size_t first = bytes.size() - std::min(bytes.size(), kEndBytes + kLongestComment + kMostBehind);

@@ -130,6 +130,7 @@ TEST(Archives, ACutDownloadIsNoEmptyClass) {
   const std::string whole = file_text(folder.path() / "a.zip");
   EXPECT_TRUE(Archive::in_memory(whole + "\r\n"));
   EXPECT_FALSE(Archive::in_memory(whole + std::string(1000, 'x')));
+  EXPECT_FALSE(Archive::in_memory(std::string(1000, 'x') + whole));
 }
 
 TEST(Archives, OneListOfEntriesCounts) {
