@@ -9,13 +9,13 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr int kRegisters = 10;
+constexpr int kProgramRegisters = 10;
 
 ptx::Module parse(const std::string& body) {
   auto module = ptx::parse(
       fmt::format(".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{{\n.reg .pred %p<4>;\n"
                   ".reg .b64 %rd<2>;\n.reg .b32 %r<{}>;\n{}ret;\n}}\n",
-                  kRegisters, body),
+                  kProgramRegisters, body),
       "kernel.cu");
   EXPECT_TRUE(module.ok()) << (module ? "" : module.error().text());
   return module ? std::move(*module) : ptx::Module{};
@@ -39,7 +39,7 @@ bool decides(const ptx::Function& function, int reg) {
 
 TEST(Operands, RegistersThatDecideAreThoseWhoseValuesComeToABranch) {
   Rng rng(3);
-  const auto reg = [&] { return rng.next() % kRegisters; };
+  const auto reg = [&] { return rng.next() % kProgramRegisters; };
   for (int round = 0; round < 100; ++round) {
     std::string body;
     for (int i = 0; i < 8; ++i) {
