@@ -25,8 +25,8 @@ const FormChoice& forms() {
 // What random programs do not contain, and what holds it instead.
 const std::map<std::string, std::string> kExempt = {
     {"createpolicy", "gives a value that only cache hints take"},
-    {"trap", "ends a run with a fault; tests/unit/device/faults_test.cpp"},
-    {"wmma.load", "its layout of fragments is the machine's own; tests/unit/device/wmma_test.cpp"},
+    {"trap", "ends a run with a fault; tests/unit/vgpu/faults_test.cpp"},
+    {"wmma.load", "its layout of fragments is the machine's own; tests/unit/vgpu/exec/wmma_test.cpp"},
     {"wmma.mma", "as wmma.load"},
     {"wmma.store", "as wmma.load"},
 };

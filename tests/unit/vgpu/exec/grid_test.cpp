@@ -2,7 +2,7 @@
 #include <set>
 
 #include "common/vgpu/sanitizer/watched_blocks.h"
-#include "tests/unit/vgpu/grid_runner.h"
+#include "tests/unit/vgpu/exec/grid_runner.h"
 
 namespace roofwalk::vgpu {
 namespace {

@@ -1,7 +1,7 @@
 // What traces hold, by hand, and which blocks they are kept of.
 #include "common/vgpu/memory/cache.h"
 #include "common/vgpu/trace/sample.h"
-#include "tests/unit/vgpu/grid_runner.h"
+#include "tests/unit/vgpu/exec/grid_runner.h"
 
 namespace roofwalk::vgpu {
 namespace {
