@@ -36,6 +36,17 @@ std::vector<fs::path> pages() {
   return found;
 }
 
+// The guides that lie beside the code: READMEs, rules, lists.
+std::vector<fs::path> guides() {
+  std::vector<fs::path> found;
+  for (const char* folder : {"common", "grader", "tests", "book/truth", "book/site"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      if (entry.path().extension() == ".md") found.push_back(fs::relative(entry.path(), kRoot));
+    }
+  }
+  return found;
+}
+
 TEST(Links, AreFoundOutsideOfCode) {
   const auto links = links_of("[a](b.md) and ![c](d.svg)\n`[e](f.md)`\n\n    [g](h.md)\n\n```\n[i](j.md)\n```\n");
   ASSERT_EQ(links.size(), 2u);
@@ -51,6 +62,7 @@ TEST(Links, AnchorsAreThoseOfForges) {
 
 TEST(Links, OfEveryPageLeadSomewhere) {
   for (const fs::path& page : pages()) EXPECT_THAT(broken_links(kRoot, page), IsEmpty()) << page;
+  for (const fs::path& guide : guides()) EXPECT_THAT(broken_links(kRoot, guide), IsEmpty()) << guide;
 }
 
 TEST(Links, ThatLeadNowhereAreTold) {
