@@ -41,12 +41,7 @@ int run_program(int argc, char** argv) {
   CommandLine line;
   Verb program = line.program();
   add_options(program, session.options);
-  for (const auto add : {add_list_command, add_next_command, add_run_command, add_watch_command, add_predict_command,
-                         add_hint_command, add_plot_command, add_profile_command, add_solution_command,
-                         add_reset_command, add_machines_command, add_roofs_command, add_operations_command,
-                         add_class_verbs, add_doctor_command, add_device_worker_command, add_dev_command}) {
-    add(program, session, exit_code);
-  }
+  add_verbs(program, session, exit_code);
   add_help_command(program, line, exit_code);
   std::filesystem::current_path(find_root());  // paths in messages are short, and the same wherever one stands
   if (const auto asked = line.parse(argc, argv)) return *asked;

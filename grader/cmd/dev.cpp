@@ -41,8 +41,6 @@ int check(Session& session, const std::string& only, CheckScope scope) {
   return held == all && all > 0 ? kAccepted : kNotAccepted;
 }
 
-}  // namespace
-
 void add_dev_command(Verb& program, Session& session, int& exit_code) {
   auto name = std::make_shared<std::string>();
   auto quick = std::make_shared<bool>(false);
@@ -55,5 +53,9 @@ void add_dev_command(Verb& program, Session& session, int& exit_code) {
     exit_code = check(session, *name, *quick ? CheckScope::quick : CheckScope::everything);
   });
 }
+
+ROOFWALK_VERB(200, add_dev_command);
+
+}  // namespace
 
 }  // namespace roofwalk

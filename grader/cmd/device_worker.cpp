@@ -25,8 +25,6 @@ int serve(const Session& session, bool boxed_tools) {
   });
 }
 
-}  // namespace
-
 void add_device_worker_command(Verb& program, Session& session, int& exit_code) {
   Verb command = program.add_subcommand("device-worker", "Serve a device to the program that started this");
   command.hide();
@@ -34,5 +32,9 @@ void add_device_worker_command(Verb& program, Session& session, int& exit_code) 
   command.add_flag("--boxed-tools", *boxed_tools, "Run the assembler in a box");
   command.callback([&session, &exit_code, boxed_tools] { exit_code = serve(session, *boxed_tools); });
 }
+
+ROOFWALK_VERB(195, add_device_worker_command);
+
+}  // namespace
 
 }  // namespace roofwalk

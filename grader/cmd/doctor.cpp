@@ -59,12 +59,14 @@ int doctor(Session& session) {
   return is_broken(findings) ? kNotAccepted : kAccepted;
 }
 
-}  // namespace
-
 void add_doctor_command(Verb& program, Session& session, int& exit_code) {
   Verb command =
       program.add_subcommand("doctor", "See whether all is here that the course needs, and what the GPU can do");
   command.callback([&] { exit_code = doctor(session); });
 }
+
+ROOFWALK_VERB(190, add_doctor_command);
+
+}  // namespace
 
 }  // namespace roofwalk

@@ -74,8 +74,6 @@ int hint(Session& session, const HintCommand& command) {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_hint_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<HintCommand>();
   Verb command = program.add_subcommand("hint", "Give one more hint each time");
@@ -84,5 +82,9 @@ void add_hint_command(Verb& program, Session& session, int& exit_code) {
   command.add_flag("--again", options->again, "begin again with the gentlest");
   command.callback([options, &session, &exit_code] { exit_code = hint(session, *options); });
 }
+
+ROOFWALK_VERB(60, add_hint_command);
+
+}  // namespace
 
 }  // namespace roofwalk

@@ -44,11 +44,13 @@ int list(Session& session) {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_list_command(Verb& program, Session& session, int& exit_code) {
   Verb command = program.add_subcommand("list", "Show every chapter, how far it is and its best dot");
   command.callback([&] { exit_code = list(session); });
 }
+
+ROOFWALK_VERB(10, add_list_command);
+
+}  // namespace
 
 }  // namespace roofwalk

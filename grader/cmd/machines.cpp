@@ -92,8 +92,6 @@ int show_machine(Session& session, const std::string& name) {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_machines_command(Verb& program, Session& session, int& exit_code) {
   Verb command = program.add_subcommand("machines", "Show the GPUs that can be modelled, with peaks and ridges");
   auto name = std::make_shared<std::string>();
@@ -102,5 +100,9 @@ void add_machines_command(Verb& program, Session& session, int& exit_code) {
     exit_code = name->empty() ? list_machines(session) : show_machine(session, *name);
   });
 }
+
+ROOFWALK_VERB(110, add_machines_command);
+
+}  // namespace
 
 }  // namespace roofwalk

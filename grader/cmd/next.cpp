@@ -46,11 +46,13 @@ int next(Session& session) {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_next_command(Verb& program, Session& session, int& exit_code) {
   Verb command = program.add_subcommand("next", "Name the next chapter and what to do");
   command.callback([&] { exit_code = next(session); });
 }
+
+ROOFWALK_VERB(20, add_next_command);
+
+}  // namespace
 
 }  // namespace roofwalk

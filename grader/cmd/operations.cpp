@@ -102,8 +102,6 @@ int measure_operations(Session& session, const OperationsCommand& command) {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_operations_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<OperationsCommand>();
   Verb command = program.add_subcommand("operations", "Measure everyday operations, beside what textbooks say of them");
@@ -112,5 +110,9 @@ void add_operations_command(Verb& program, Session& session, int& exit_code) {
   command.add_flag("--fresh", options->fresh, "measure anew, whatever is kept");
   command.callback([options, &session, &exit_code] { exit_code = measure_operations(session, *options); });
 }
+
+ROOFWALK_VERB(130, add_operations_command);
+
+}  // namespace
 
 }  // namespace roofwalk

@@ -116,8 +116,6 @@ int plot(Session& session, const PlotCommand& command) {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_plot_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<PlotCommand>();
   Verb command = program.add_subcommand("plot", "Draw a chapter's walk, or that of several as one");
@@ -127,5 +125,9 @@ void add_plot_command(Verb& program, Session& session, int& exit_code) {
   command.add_flag("--png", options->png, "a PNG instead of an SVG");
   command.callback([options, &session, &exit_code] { exit_code = plot(session, *options); });
 }
+
+ROOFWALK_VERB(70, add_plot_command);
+
+}  // namespace
 
 }  // namespace roofwalk

@@ -146,8 +146,6 @@ int predict(Session& session, const PredictCommand& command) {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_predict_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<PredictCommand>();
   Verb command =
@@ -160,5 +158,9 @@ void add_predict_command(Verb& program, Session& session, int& exit_code) {
   command.add_flag("--again", options->again, "answer anew, though the starter is measured");
   command.callback([options, &session, &exit_code] { exit_code = predict(session, *options); });
 }
+
+ROOFWALK_VERB(50, add_predict_command);
+
+}  // namespace
 
 }  // namespace roofwalk

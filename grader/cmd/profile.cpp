@@ -151,8 +151,6 @@ int profile(Session& session, const ProfileCommand& command) {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_profile_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<ProfileCommand>();
   Verb command = program.add_subcommand("profile", "Show what each line of your kernel did, and which one to look at");
@@ -164,5 +162,9 @@ void add_profile_command(Verb& program, Session& session, int& exit_code) {
   command.add_flag("--no-ask", session.options.no_ask, "do not ask for a prediction");
   command.callback([options, &session, &exit_code] { exit_code = profile(session, *options); });
 }
+
+ROOFWALK_VERB(80, add_profile_command);
+
+}  // namespace
 
 }  // namespace roofwalk

@@ -29,13 +29,15 @@ int reset(Session& session, const std::string& name) {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_reset_command(Verb& program, Session& session, int& exit_code) {
   auto name = std::make_shared<std::string>();
   Verb command = program.add_subcommand("reset", "Begin a chapter again; your file and your grade are kept");
   command.add_option("name", *name, "chapter").required();
   command.callback([name, &session, &exit_code] { exit_code = reset(session, *name); });
 }
+
+ROOFWALK_VERB(100, add_reset_command);
+
+}  // namespace
 
 }  // namespace roofwalk

@@ -55,13 +55,15 @@ int roofs(Session& session, bool fresh) {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_roofs_command(Verb& program, Session& session, int& exit_code) {
   auto fresh = std::make_shared<bool>(false);
   Verb command = program.add_subcommand("roofs", "Measure what the device delivers, beside its data sheet");
   command.add_flag("--fresh", *fresh, "measure anew, whatever is kept");
   command.callback([fresh, &session, &exit_code] { exit_code = roofs(session, *fresh); });
 }
+
+ROOFWALK_VERB(120, add_roofs_command);
+
+}  // namespace
 
 }  // namespace roofwalk

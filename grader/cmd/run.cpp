@@ -94,8 +94,6 @@ int run_all(Session& session) {
   return all_pass ? kAccepted : kNotAccepted;
 }
 
-}  // namespace
-
 void add_run_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<RunCommand>();
   Verb command = program.add_subcommand("run", "Build, check, measure and judge your kernel, and draw its dot");
@@ -109,5 +107,9 @@ void add_run_command(Verb& program, Session& session, int& exit_code) {
   command.callback(
       [options, &session, &exit_code] { exit_code = options->all ? run_all(session) : run_one(session, *options); });
 }
+
+ROOFWALK_VERB(30, add_run_command);
+
+}  // namespace
 
 }  // namespace roofwalk

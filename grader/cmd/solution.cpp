@@ -98,8 +98,6 @@ int solution(Session& session, const SolutionCommand& command) {
   return command.step ? show_step(session, chapter, steps, *command.step) : show_steps(session, chapter, steps);
 }
 
-}  // namespace
-
 void add_solution_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<SolutionCommand>();
   Verb command = program.add_subcommand("solution", "Show the solution steps of a chapter that you passed");
@@ -108,5 +106,9 @@ void add_solution_command(Verb& program, Session& session, int& exit_code) {
   command.add_flag("--anyway", options->anyway, "for instructors: before passing too");
   command.callback([options, &session, &exit_code] { exit_code = solution(session, *options); });
 }
+
+ROOFWALK_VERB(90, add_solution_command);
+
+}  // namespace
 
 }  // namespace roofwalk

@@ -1,5 +1,4 @@
-// The verbs of the program, one file each. Each adds its subcommand and stores the exit code when it was the one
-// called.
+// The verbs of the program, one file each. A verb registers itself; no other file names it.
 #pragma once
 
 #include "grader/cmd/command_line.h"
@@ -7,33 +6,18 @@
 
 namespace roofwalk {
 
-void add_list_command(Verb& program, Session& session, int& exit_code);
-void add_next_command(Verb& program, Session& session, int& exit_code);
-void add_run_command(Verb& program, Session& session, int& exit_code);
-void add_watch_command(Verb& program, Session& session, int& exit_code);
-void add_predict_command(Verb& program, Session& session, int& exit_code);
-void add_plot_command(Verb& program, Session& session, int& exit_code);
-void add_hint_command(Verb& program, Session& session, int& exit_code);
-void add_profile_command(Verb& program, Session& session, int& exit_code);
-void add_solution_command(Verb& program, Session& session, int& exit_code);
-void add_reset_command(Verb& program, Session& session, int& exit_code);
-void add_machines_command(Verb& program, Session& session, int& exit_code);
-void add_roofs_command(Verb& program, Session& session, int& exit_code);
-void add_operations_command(Verb& program, Session& session, int& exit_code);
-void add_doctor_command(Verb& program, Session& session, int& exit_code);
-void add_device_worker_command(Verb& program, Session& session, int& exit_code);
-void add_dev_command(Verb& program, Session& session, int& exit_code);
-// Those about a class. The program for learners has none of them.
-void add_class_verbs(Verb& program, Session& session, int& exit_code);
+// Adds a subcommand that stores its exit code when it is the one called.
+using AddVerb = void (*)(Verb& program, Session& session, int& exit_code);
 
+struct VerbRegistration {
+  VerbRegistration(int help_order, AddVerb add);
+};
+
+// `help_order`: the verb's place in the help, lowest first. `add` is an AddVerb.
+#define ROOFWALK_VERB(help_order, add) const VerbRegistration registration_of_##add(help_order, add)
+
+// Adds every verb that is linked into the program. The learner's program links none of grader/cmd/class.
+void add_verbs(Verb& program, Session& session, int& exit_code);
 void add_help_command(Verb& program, const CommandLine& line, int& exit_code);
-
-// What add_class_verbs adds.
-void add_handout_command(Verb& program, Session& session, int& exit_code);
-void add_grade_command(Verb& program, Session& session, int& exit_code);
-void add_grade_worker_command(Verb& program, Session& session, int& exit_code);
-void add_history_command(Verb& program, Session& session, int& exit_code);
-void add_report_command(Verb& program, Session& session, int& exit_code);
-void add_export_command(Verb& program, Session& session, int& exit_code);
 
 }  // namespace roofwalk

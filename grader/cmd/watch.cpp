@@ -341,8 +341,6 @@ int watch(Session& session, const std::string& name) {
   return session.options.json ? watch_as_json(session, chapter) : WatchLoop(session, chapter).run();
 }
 
-}  // namespace
-
 void add_watch_command(Verb& program, Session& session, int& exit_code) {
   auto name = std::make_shared<std::string>();
   Verb command = program.add_subcommand("watch", "Check your kernel at every save");
@@ -350,5 +348,9 @@ void add_watch_command(Verb& program, Session& session, int& exit_code) {
   command.add_flag("--no-ask", session.options.no_ask, "do not ask for a prediction");
   command.callback([name, &session, &exit_code] { exit_code = watch(session, *name); });
 }
+
+ROOFWALK_VERB(40, add_watch_command);
+
+}  // namespace
 
 }  // namespace roofwalk

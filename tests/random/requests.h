@@ -1,4 +1,4 @@
-// What one request of a warp costs, counted the long way from the rules that common/vgpu/COUNTING.md and shared_memory.h state.
+// What one request of a warp costs, counted the long way from the rules in common/vgpu/COUNTING.md and shared_memory.h.
 #pragma once
 
 #include <cstdint>

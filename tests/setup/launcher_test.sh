@@ -16,6 +16,8 @@ mkdir -p "$root"/{common,grader,chapters,book/{truth,site},tests/support,solutio
 cp -r "$project"/{roofwalk,tools} "$root"
 cp "$project/tools/apt-packages.txt" "$folder/packages"  # for whoever may not enter the project's folder
 touch "$root"/{CMakeLists.txt,CMakePresets.json} "$root/grader/main.cpp"
+mkdir "$root/grader/cmd"
+for verb in run list; do echo "ROOFWALK_VERB(10, add_${verb}_command);" >"$root/grader/cmd/$verb.cpp"; done
 
 # stand_in FOLDER NAME BODY: a command that logs its call.
 stand_in() {

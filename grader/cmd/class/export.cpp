@@ -112,8 +112,6 @@ int export_class(Session& session, const ExportCommand& command) {
   return write_out(session, command, json_text(to_json(book)) + "\n");
 }
 
-}  // namespace
-
 void add_export_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<ExportCommand>();
   Verb command = program.add_subcommand("export", "Write a graded class's results for an LMS or another program");
@@ -136,5 +134,9 @@ void add_export_command(Verb& program, Session& session, int& exit_code) {
   add_secrets_option(command, options->places);
   command.callback([options, &session, &exit_code] { exit_code = export_class(session, *options); });
 }
+
+ROOFWALK_VERB(180, add_export_command);
+
+}  // namespace
 
 }  // namespace roofwalk

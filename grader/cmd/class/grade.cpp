@@ -185,8 +185,6 @@ int grade_class(Session& session, const GradeCommand& command) {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_grade_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<GradeCommand>();
   Verb command = program.add_subcommand("grade", "Grade a class: a folder or a zip of submissions");
@@ -204,5 +202,9 @@ void add_grade_command(Verb& program, Session& session, int& exit_code) {
   command.add_flag("--unsandboxed", options->unsandboxed, "compile and run without a sandbox, and say so everywhere");
   command.callback([options, &session, &exit_code] { exit_code = grade_class(session, *options); });
 }
+
+ROOFWALK_VERB(150, add_grade_command);
+
+}  // namespace
 
 }  // namespace roofwalk

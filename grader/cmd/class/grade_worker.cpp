@@ -24,12 +24,14 @@ int work() {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_grade_worker_command(Verb& program, Session&, int& exit_code) {
   Verb command = program.add_subcommand("grade-worker", "Grade one submission for the program that started this");
   command.hide();
   command.callback([&exit_code] { exit_code = work(); });
 }
+
+ROOFWALK_VERB(155, add_grade_worker_command);
+
+}  // namespace
 
 }  // namespace roofwalk

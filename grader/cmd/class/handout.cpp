@@ -73,8 +73,6 @@ int hand_out(Session& session, const HandoutCommand& command) {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_handout_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<HandoutCommand>();
   Verb command =
@@ -84,5 +82,9 @@ void add_handout_command(Verb& program, Session& session, int& exit_code) {
   add_class_options(command, options->places);
   command.callback([options, &session, &exit_code] { exit_code = hand_out(session, *options); });
 }
+
+ROOFWALK_VERB(140, add_handout_command);
+
+}  // namespace
 
 }  // namespace roofwalk

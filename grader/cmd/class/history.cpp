@@ -148,8 +148,6 @@ int show_history(Session& session, const HistoryCommand& command) {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_history_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<HistoryCommand>();
   Verb command =
@@ -161,5 +159,9 @@ void add_history_command(Verb& program, Session& session, int& exit_code) {
   add_secrets_option(command, options->places);
   command.callback([options, &session, &exit_code] { exit_code = show_history(session, *options); });
 }
+
+ROOFWALK_VERB(160, add_history_command);
+
+}  // namespace
 
 }  // namespace roofwalk

@@ -30,8 +30,6 @@ int report_class(Session& session, const ReportCommand& command) {
   return kAccepted;
 }
 
-}  // namespace
-
 void add_report_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<ReportCommand>();
   Verb command = program.add_subcommand("report", "Write a graded class's results as pages");
@@ -41,5 +39,9 @@ void add_report_command(Verb& program, Session& session, int& exit_code) {
                    "with the students' names and links to their pages, in a folder of its own: report-with-names");
   command.callback([options, &session, &exit_code] { exit_code = report_class(session, *options); });
 }
+
+ROOFWALK_VERB(170, add_report_command);
+
+}  // namespace
 
 }  // namespace roofwalk

@@ -1,0 +1,22 @@
+#include "grader/cmd/verbs.h"
+
+#include <map>
+
+namespace roofwalk {
+namespace {
+
+// A function's variable, because verbs register themselves while static variables are initialised, in any order.
+std::multimap<int, AddVerb>& registered_verbs() {
+  static std::multimap<int, AddVerb> verbs;
+  return verbs;
+}
+
+}  // namespace
+
+VerbRegistration::VerbRegistration(int help_order, AddVerb add) { registered_verbs().emplace(help_order, add); }
+
+void add_verbs(Verb& program, Session& session, int& exit_code) {
+  for (const auto& [help_order, add] : registered_verbs()) add(program, session, exit_code);
+}
+
+}  // namespace roofwalk
