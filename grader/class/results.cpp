@@ -9,7 +9,7 @@
 #include "grader/class/batch/grade_all.h"
 #include "grader/class/batch/stored_grade.h"
 #include "grader/class/exports/csv.h"
-#include "grader/class/exports/exports.h"
+#include "grader/class/exports/exporter.h"
 #include "grader/class/site/site.h"
 
 namespace roofwalk {
@@ -17,14 +17,11 @@ namespace roofwalk {
 namespace fs = std::filesystem;
 
 Result<std::vector<fs::path>> write_tables(const Batch& batch, const Gradebook& book) {
-  const std::vector<std::pair<fs::path, std::string>> files = {
-      {batch.folder() / "gradebook.json", json_text(to_json(book)) + "\n"},
-      {batch.folder() / "gradebook.csv", to_csv(book)},
-      {batch.folder() / "junit.xml", to_junit(book)}};
   std::vector<fs::path> written;
-  for (const auto& [file, text] : files) {
-    ROOFWALK_TRY_STATUS(replace_file(file, text));
-    written.push_back(file);
+  for (const Exporter* exporter : exporters()) {
+    if (exporter->file.empty()) continue;
+    written.push_back(batch.folder() / exporter->file);
+    ROOFWALK_TRY_STATUS(replace_file(written.back(), exporter->text(book)));
   }
   return written;
 }

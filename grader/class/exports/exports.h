@@ -1,5 +1,5 @@
-// The gradebook in other programs' formats: pure functions from the gradebook to text. Each file's head tells the rules
-// of its format; tests hold what is written to them.
+// Formats that need more than the gradebook: a student, or the file that an LMS exported. Pure functions to text. Those
+// that need the gradebook alone are in formats/ (exporter.h).
 #pragma once
 
 #include <map>
@@ -11,14 +11,6 @@
 #include "grader/class/batch/gradebook.h"
 
 namespace roofwalk {
-
-// A table for spreadsheets: a row a student, points, verdict and lateness a chapter, the total (RFC 4180). A cell that
-// a spreadsheet would take for a formula begins with an apostrophe.
-std::string to_csv(const Gradebook& book);
-
-// JUnit's XML: a suite a chapter, a case a student. Passed: pass; failed: any other verdict; error: not graded;
-// skipped: nothing submitted. Points and the dot are properties of the case.
-std::string to_junit(const Gradebook& book);
 
 // Gradescope's results.json for one student.
 Json to_gradescope(const Gradebook& book, const StudentRow& row);

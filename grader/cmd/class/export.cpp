@@ -1,10 +1,12 @@
 // roofwalk export FORMAT: a graded class in other programs' formats.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/base/json.h"
 #include "common/base/replace.h"
 #include "grader/class/batch/find_student.h"
 #include "grader/class/exports/autograder.h"
+#include "grader/class/exports/exporter.h"
 #include "grader/class/exports/exports.h"
 #include "grader/class/results.h"
 #include "grader/cmd/class/class_options.h"
@@ -107,20 +109,21 @@ int export_class(Session& session, const ExportCommand& command) {
   refuse_stale(command, book);
   if (command.format == "canvas") return canvas(session, command, batch.store(), book);
   if (command.format == "gradescope") return gradescope(session, command, book);
-  if (command.format == "csv") return write_out(session, command, to_csv(book));
-  if (command.format == "junit") return write_out(session, command, to_junit(book));
-  return write_out(session, command, json_text(to_json(book)) + "\n");
+  const Exporter* exporter = find_exporter(command.format);
+  ROOFWALK_CHECK(exporter != nullptr);
+  return write_out(session, command, exporter->text(book));
 }
 
 void add_export_command(Verb& program, Session& session, int& exit_code) {
   auto options = std::make_shared<ExportCommand>();
   Verb command = program.add_subcommand("export", "Write a graded class's results for an LMS or another program");
-  command
-      .add_option(
-          "format", options->format,
-          "csv, json, junit, canvas, gradescope (one student's results.json) or autograder (a zip for Gradescope)")
-      .required()
-      .one_of({"csv", "json", "junit", "canvas", "gradescope", "autograder"});
+  std::vector<std::string> formats;
+  for (const Exporter* exporter : exporters()) formats.emplace_back(exporter->format);
+  const std::string words =
+      fmt::format("{}, canvas, gradescope (one student's results.json) or autograder (a zip for Gradescope)",
+                  fmt::join(formats, ", "));
+  formats.insert(formats.end(), {"canvas", "gradescope", "autograder"});
+  command.add_option("format", options->format, words).required().one_of(formats);
   command.add_option("--out", options->out, "write there; default: to the terminal");
   command.add_option("--gradebook", options->gradebook, "canvas: the gradebook that Canvas exported");
   command.add_option("--column", options->column, "canvas: the head of the column to fill");

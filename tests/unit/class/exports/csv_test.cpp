@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "grader/class/exports/exports.h"
+#include "grader/class/exports/exporter.h"
 #include "tests/support/golden.h"
 #include "tests/support/small_class.h"
 
@@ -31,7 +31,7 @@ std::vector<std::string> broken_rules(const std::string& text) {
 }
 
 TEST(Csv, OfAClass) {
-  const std::string csv = to_csv(test::small_class());
+  const std::string csv = find_exporter("csv")->text(test::small_class());
   EXPECT_THAT(broken_rules(csv), ::testing::IsEmpty());
   testing::expect_golden(TEST_GOLDEN_DIR "/class.csv", csv);
 }

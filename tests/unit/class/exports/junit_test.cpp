@@ -6,7 +6,7 @@
 #include <set>
 
 #include "common/base/pattern.h"
-#include "grader/class/exports/exports.h"
+#include "grader/class/exports/exporter.h"
 #include "tests/support/golden.h"
 #include "tests/support/small_class.h"
 
@@ -102,21 +102,21 @@ std::vector<std::string> rules_broken_by(const std::string& text) {
 }
 
 std::string with(const std::string& from, const std::string& to) {
-  std::string text = to_junit(test::small_class());
+  std::string text = find_exporter("junit")->text(test::small_class());
   const auto at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
 }
 
 TEST(JUnit, OfAClass) {
-  const std::string xml = to_junit(test::small_class());
+  const std::string xml = find_exporter("junit")->text(test::small_class());
   EXPECT_THAT(rules_broken_by(xml), IsEmpty());
   testing::expect_golden(TEST_GOLDEN_DIR "/junit.xml", xml);
 }
 
 TEST(JUnit, SaysWhatWasHandedIn) {
   pugi::xml_document document;
-  ASSERT_TRUE(document.load_string(to_junit(test::small_class()).c_str()));
+  ASSERT_TRUE(document.load_string(find_exporter("junit")->text(test::small_class()).c_str()));
   const pugi::xml_node first = document.document_element().child("testsuite").child("testcase");
   EXPECT_STREQ(first.attribute("name").value(), "=cmd()");
   EXPECT_STREQ(first.child("failure").attribute("message").value(), "vector-add.cu:7: c[0] is NaN, <b>\"&??[32mPASS");

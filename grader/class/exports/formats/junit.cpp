@@ -1,3 +1,6 @@
+// A suite a chapter, a case a student. Passed: pass; failed: any other verdict; error: not graded; skipped: nothing
+// submitted. Points and the dot are properties of the case.
+//
 // JUnit XML as Jenkins' and Ant's schemas agree on it: testsuites > testsuite (name, package, id, timestamp, hostname,
 // tests, failures, errors, skipped, time) > properties, testcase (name, classname, time) > at most one of skipped,
 // error, failure (message, type), then system-out, system-err. XML 1.0 forbids most control characters, escaped or not.
@@ -5,7 +8,7 @@
 
 #include <algorithm>
 
-#include "grader/class/exports/exports.h"
+#include "grader/class/exports/exporter.h"
 #include "grader/text/markup.h"
 
 namespace roofwalk {
@@ -82,8 +85,6 @@ std::string testcase(const StudentRow& row, std::size_t at, const Column& column
   return text + "    </testcase>\n";
 }
 
-}  // namespace
-
 std::string to_junit(const Gradebook& book) {
   Counts all;
   std::string suites;
@@ -108,5 +109,9 @@ std::string to_junit(const Gradebook& book) {
       escaped_xml(book.title.empty() ? "roofwalk" : book.title), all.tests, all.failures, all.errors, all.skipped,
       suites);
 }
+
+}  // namespace
+
+extern const Exporter junit_exporter{"junit", "junit.xml", to_junit};
 
 }  // namespace roofwalk

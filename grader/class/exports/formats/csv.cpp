@@ -1,11 +1,14 @@
+// A table for spreadsheets: a row for each student; points, verdict and lateness of each chapter; the total (RFC 4180).
+// A cell that a spreadsheet would take for a formula begins with an apostrophe.
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "grader/class/exports/csv.h"
-#include "grader/class/exports/exports.h"
+#include "grader/class/exports/exporter.h"
 
 namespace roofwalk {
+namespace {
 
 std::string to_csv(const Gradebook& book) {
   CsvTable table;
@@ -33,5 +36,9 @@ std::string to_csv(const Gradebook& book) {
   }
   return write_harmless_csv(std::move(table));
 }
+
+}  // namespace
+
+extern const Exporter csv_exporter{"csv", "gradebook.csv", to_csv};
 
 }  // namespace roofwalk
