@@ -108,7 +108,7 @@ Result<Checked> check_page(const std::filesystem::path& folder, const std::strin
   }
   // From the end, so that the places of the blocks above stay what they are.
   for (auto mark = page.marks.rbegin(); mark != page.marks.rend(); ++mark) {
-    if (mark->kind != MarkKind::run && mark->kind != MarkKind::file) continue;
+    if (mark->end == 0) continue;
     ROOFWALK_TRY(const auto real, true_block(*mark, outputs.at(mark->line).text));
     const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(mark->begin);
     const auto end = lines.begin() + static_cast<std::ptrdiff_t>(mark->end);

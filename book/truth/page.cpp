@@ -15,9 +15,9 @@ namespace {
 constexpr std::string_view kElided = "[...]", kCall = "./roofwalk ";
 
 MarkKind kind_of(const std::string& word) {
-  static const std::map<std::string, MarkKind> kKinds = {{"copy", MarkKind::copy}, {"run", MarkKind::run},
-                                                         {"file", MarkKind::file}, {"figure", MarkKind::figure},
-                                                         {"draw", MarkKind::draw}, {"holds", MarkKind::holds}};
+  static const std::map<std::string, MarkKind> kKinds = {
+      {"copy", MarkKind::copy}, {"run", MarkKind::run},     {"file", MarkKind::file},      {"figure", MarkKind::figure},
+      {"draw", MarkKind::draw}, {"holds", MarkKind::holds}, {"lessons", MarkKind::lessons}};
   const auto kind = kKinds.find(word);
   return kind == kKinds.end() ? MarkKind::let : kind->second;
 }
@@ -27,12 +27,13 @@ bool is_fence(const std::string& line) { return line.starts_with("```"); }
 // The mark that a line by itself is. Errors: it begins like one and is none.
 Result<Mark> parse_mark(const std::string& line, int number) {
   static const Pattern kMark(
-      R"re(<!-- (copy|run|file|holds|figure|draw|let ([a-z][a-z0-9_]*)): (.*?)( \| lines "([^"]+)" to "([^"]+)")? -->)re");
+      R"re(<!-- (copy|run|file|lessons|holds|figure|draw|let ([a-z][a-z0-9_]*)): (.*?)( \| lines "([^"]+)" to "([^"]+)")? -->)re");
   static const Pattern kText(R"re(([^ ]+) "(.+)")re");
   const auto found = kMark.match(line);
   if (!found) {
     return Error{
-        "this comment is no mark: copy, let NAME, run, file, holds, figure or draw, then a colon (book/truth/page.h)",
+        "this comment is no mark: copy, let NAME, run, file, lessons, holds, figure or draw, then a colon "
+        "(book/truth/page.h)",
         "", number};
   }
   const Pattern::Groups& match = *found;
@@ -106,6 +107,10 @@ Result<Page> parse_page(const std::string& text) {
         }
       }
       mark.begin = i + 2;
+      if (mark.kind == MarkKind::lessons) {
+        mark.begin = mark.end = i + 1;
+        while (mark.end < page.lines.size() && page.lines[mark.end].starts_with("- ")) ++mark.end;
+      }
       page.marks.push_back(mark);
     } else if (is_fence(page.lines[i])) {
       const auto open = page.lines.begin() + static_cast<std::ptrdiff_t>(i);
@@ -152,7 +157,7 @@ Result<std::vector<std::string>> kept_lines(const std::vector<std::string>& line
 Result<std::vector<std::string>> true_block(const Mark& mark, const std::string& text) {
   const std::vector<std::string> lines = lines_of(text);
   ROOFWALK_TRY(std::vector<std::string> block, kept_lines(lines, mark));
-  if (mark.kind == MarkKind::file) return block;
+  if (mark.kind == MarkKind::file || mark.kind == MarkKind::lessons) return block;
   if (!mark.first.empty()) {
     if (lines.front().find(mark.first) == std::string::npos) block.insert(block.begin(), std::string(kElided));
     if (lines.back().find(mark.last) == std::string::npos) block.emplace_back(kElided);

@@ -6,6 +6,7 @@
 //   3.17 ms<!-- NAME elapsed_ns -->             one of its figures (grader/author/figures.h)
 //   <!-- run: ./roofwalk VERB ... -->           the block below is what is typed and what is printed
 //   <!-- file: PATH -->                         the block below is that file
+//   <!-- lessons: chapters -->                  the list below links the lesson of each chapter of that folder
 //   <!-- holds: PATH "TEXT" -->                 the file has that text: what the prose says rests on it
 //   <!-- figure: my/plots/NAME.svg -->          the image below is that picture, which a command above has drawn
 //   <!-- draw: WHAT ... -->                     the image below is drawn by book/truth/drawings.h
@@ -25,7 +26,7 @@
 
 namespace roofwalk::book {
 
-enum class MarkKind { copy, let, run, file, holds, figure, draw };
+enum class MarkKind { copy, let, run, file, lessons, holds, figure, draw };
 
 struct Mark {
   MarkKind kind = MarkKind::run;

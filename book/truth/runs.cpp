@@ -14,6 +14,7 @@
 #include "common/base/replace.h"
 #include "common/base/subprocess.h"
 #include "common/build/build.h"
+#include "common/exercise/chapter.h"
 #include "tests/support/temporary_course.h"
 
 namespace roofwalk::book {
@@ -139,12 +140,24 @@ void keep(const fs::path& file, const std::string& key, const Outputs& outputs) 
   (void)replace_file(file, json_line(Json{{"key", key}, {"outputs", all}}));  // else the page is typed again
 }
 
+// Paths are those of a page in a folder of the project.
+Result<std::string> list_of_lessons(const fs::path& root) {
+  ROOFWALK_TRY(const std::vector<Chapter> chapters, load_chapters(root));
+  std::string list;
+  for (const Chapter& chapter : chapters) {
+    list += fmt::format("- [{}](../chapters/{}/lesson.md){}{}\n", chapter.title, chapter.folder.filename().string(),
+                        chapter.summary.empty() ? "" : ": ", chapter.summary);
+  }
+  return list;
+}
+
 }  // namespace
 
 Result<Outputs> run_page(const Place& place, const std::string& name, const Page& page) {
   Outputs outputs;
-  const bool types =
-      std::any_of(page.marks.begin(), page.marks.end(), [](const Mark& mark) { return mark.kind != MarkKind::file; });
+  const bool types = std::any_of(page.marks.begin(), page.marks.end(), [](const Mark& mark) {
+    return mark.kind != MarkKind::file && mark.kind != MarkKind::lessons;
+  });
   if (types) {
     ROOFWALK_TRY(const std::string key, key_of(place, page));
     const fs::path file = (place.cache / "pages" / name).replace_extension(".json");
@@ -156,6 +169,9 @@ Result<Outputs> run_page(const Place& place, const std::string& name, const Page
     }
   }
   for (const Mark& mark : page.marks) {
+    if (mark.kind == MarkKind::lessons) {
+      ROOFWALK_TRY(outputs[mark.line].text, list_of_lessons(place.root));
+    }
     if (mark.kind != MarkKind::file && mark.kind != MarkKind::holds) continue;
     if (!fs::is_regular_file(place.root / mark.subject)) {
       return Error{fmt::format("there is no file {}", mark.subject), "", mark.line};

@@ -34,6 +34,7 @@ struct Chapter {
   std::string number;  // "01"; sorts, identifies nothing
   std::string name;    // "vector-add": the identity
   std::string title;
+  std::string summary;                         // half a sentence for the book's contents; may be empty
   std::filesystem::path folder;                // root/chapters/01-vector-add
   int min_compute_capability = 0;              // 75 for 7.5; 0 where any will do
   std::vector<Size> correctness_sizes;         // in the order of the manifest

@@ -19,11 +19,14 @@ class ManifestReader {
   explicit ManifestReader(std::string file) : file_(std::move(file)) {}
 
   Result<Chapter> read(const toml::table& root) {
-    ROOFWALK_TRY_STATUS(
-        only_keys(root, {"name", "title", "min_compute_capability", "correctness", "measured", "goal", "hint"}));
+    ROOFWALK_TRY_STATUS(only_keys(
+        root, {"name", "title", "summary", "min_compute_capability", "correctness", "measured", "goal", "hint"}));
     ROOFWALK_TRY(chapter_.name, text(root, "name"));
     ROOFWALK_TRY_STATUS(check_name(root));
     ROOFWALK_TRY(chapter_.title, text(root, "title"));
+    if (root.contains("summary")) {
+      ROOFWALK_TRY(chapter_.summary, text(root, "summary"));
+    }
     ROOFWALK_TRY_STATUS(read_compute_capability(root));
     ROOFWALK_TRY_STATUS(read_correctness(root));
     ROOFWALK_TRY_STATUS(read_measured(root));

@@ -34,6 +34,15 @@ TEST(Page, HasItsMarksInOrderWithTheirBlocks) {
   EXPECT_EQ(page->marks[3].image, "images/x.svg");
 }
 
+TEST(Page, ListOfLessonsEndsWithItsItems) {
+  const auto page = parse_page("<!-- lessons: chapters -->\n- [a](b)\n- [c](d)\n\n- [e](f)\n");
+  ASSERT_TRUE(page) << page.error().text();
+  EXPECT_EQ(page->marks[0].kind, MarkKind::lessons);
+  EXPECT_EQ(page->marks[0].begin, 1u);
+  EXPECT_EQ(page->marks[0].end, 3u);
+  EXPECT_THAT(*true_block(page->marks[0], "- [x](y)\n"), ElementsAre("- [x](y)"));
+}
+
 TEST(Page, ProseIsWithoutMarksAndCode) {
   const auto page =
       parse_page("<!-- let a: ./roofwalk list -->\n5 ms<!-- a elapsed_ns -->\n```sh\n<!-- no mark -->\n```\nend\n");

@@ -23,24 +23,28 @@ course=$folder/course
 git clone -q "$root" "$course"
 cd "$course"
 
-# copy_chapter FROM TO: folders 01-vector-add and 06-copy-06, which no mistyped name is near. No file stays as it was:
+# copy_chapter FROM TO LAST: folders 01-vector-add and 06-copy-06, which no mistyped name is near. No file stays as it was:
 # what is kept by content, such as compiled kernels, must not serve a copy. A comment does that, and moves no figure.
 copy_chapter() {
-  local from=$1 to=$2 parent file
+  local from=$1 to=$2 last=$3 parent file
+  key_of() { sed -n "s/^$1 = \"\(.*\)\"$/\1/p" "chapters/$from/exercise.toml"; }
   for parent in chapters solutions tests/grader/wrong; do
     if [[ -d $parent/$from ]]; then cp -r "$parent/$from" "$parent/$to"; fi
   done
   sed -i "s/^name = \"${from#*-}\"$/name = \"${to#*-}\"/" "chapters/$to/exercise.toml"
   sed -i "s/ROOFWALK_EXERCISE(\"${from#*-}\"/ROOFWALK_EXERCISE(\"${to#*-}\"/" "chapters/$to/exercise.cpp"
   for file in {chapters,solutions,tests/grader/wrong}/"$to"/*.cu; do echo "// $to" >>"$file"; done
-  echo "- [A copy](../chapters/$to/lesson.md)" >>book/README.md
+  sed -i "/(..\/chapters\/$last\/lesson.md)/a - [$(key_of title)](../chapters/$to/lesson.md): $(key_of summary)" book/README.md
 }
 
 chapters=(chapters/[0-9][0-9]-*/)
 today=${#chapters[@]}
+last=$(basename "${chapters[-1]}")
 for ((i = today; i < wanted; ++i)); do
   from=$(basename "${chapters[i % today]}")
-  copy_chapter "$from" "$(printf '%02d-copy-%02d' $((i + 1)) $((i + 1)))"
+  to=$(printf '%02d-copy-%02d' $((i + 1)) $((i + 1)))
+  copy_chapter "$from" "$to" "$last"
+  last=$to
 done
 if [[ -n ${PREPARE:-} ]]; then exit 0; fi
 
