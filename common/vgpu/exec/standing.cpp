@@ -40,6 +40,32 @@ void keep_lanes(std::vector<CallFrame>& frames, std::uint32_t lanes) {
   }
 }
 
+bool have_one_shape(const std::vector<StandingLanes>& all) {
+  return std::all_of(all.begin(), all.end(), [&](const StandingLanes& one) {
+    return std::equal(
+        one.stack.begin(), one.stack.end(), all.front().stack.begin(), all.front().stack.end(),
+        [](const ReconvergenceEntry& a, const ReconvergenceEntry& b) { return a.reconvergence == b.reconvergence; });
+  });
+}
+
+// Leaves one entry of the reconvergence stack for each function that the lanes are in. All lanes that live have come to
+// one place, so none is left for them to meet elsewhere.
+void forget_branches(StandingLanes& standing) {
+  std::vector<ReconvergenceEntry> kept;
+  std::size_t first = 0;
+  const auto keep = [&](std::size_t end) {  // of the entries of one function; its last one tells where it goes on
+    kept.push_back(standing.stack[first]);
+    kept.back().block = standing.stack[end - 1].block;
+    first = end;
+  };
+  for (CallFrame& frame : standing.frames) {
+    keep(frame.depth);
+    frame.depth = kept.size();
+  }
+  keep(standing.stack.size());
+  standing.stack = std::move(kept);
+}
+
 // Whether the two have the same way before them; the first takes in the lanes of the other then.
 bool join(StandingLanes& lanes, const StandingLanes& others) {
   const std::size_t depth = lanes.stack.size();
@@ -94,6 +120,10 @@ bool stand_aside(Warp& warp, const Op* entry) {
 }
 
 const Op* bring_together(Warp& warp) {
+  // They may have come here through different branches, that were to meet behind the barrier or at the end.
+  if (!have_one_shape(warp.standing)) {
+    for (StandingLanes& standing : warp.standing) forget_branches(standing);
+  }
   StandingLanes& all = warp.standing.front();
   for (std::size_t i = 1; i < warp.standing.size(); ++i) {
     if (!join(all, warp.standing[i])) return nullptr;
