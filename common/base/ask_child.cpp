@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);  // drivers print when they are in trouble
+  const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);  // drivers print when something goes wrong
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, standard);
   const std::string text = json_line(answer());
   for (std::size_t at = 0; at < text.size();) {
@@ -35,7 +35,7 @@ using Clock = std::chrono::steady_clock;
   ::_exit(0);
 }
 
-// What the child writes until it ends or the time is up.
+// Reads what the child writes until it ends or time runs out.
 bool read_until(int pipe, Clock::time_point end, std::string& text) {
   char part[4096];
   for (;;) {

@@ -3,7 +3,7 @@
 
 namespace roofwalk {
 
-// Prints "file:line: check failed: expression" to stderr and ends the process with exit code 3 (our own fault).
+// Prints "file:line: check failed: expression" to stderr and exits with code 3 (our own fault).
 [[noreturn]] void check_failed(const char* file, int line, const char* expression);
 
 }  // namespace roofwalk

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All that the child needs, laid out before the fork: between fork and exec nothing may allocate.
+// Everything the child needs, laid out before the fork: nothing may allocate between fork and exec.
 struct Prepared {
   std::string program;
   std::string directory;
@@ -49,13 +49,13 @@ void limit(decltype(RLIMIT_AS) resource, std::size_t most) {
   ::setrlimit(resource, &value);
 }
 
-// Gives up all that root may. False where that fails.
+// Drops all of root's privileges; false where that fails.
 bool become_user(const UserId& user) {
   return ::setgroups(0, nullptr) == 0 && ::setresgid(user.group, user.group, user.group) == 0 &&
          ::setresuid(user.user, user.user, user.user) == 0 && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
-// In the child: says through the status pipe why the program cannot be started, and ends.
+// In the child: reports through the status pipe why the program cannot be started, and exits.
 [[noreturn]] void give_up(int status) {
   const int code = errno;
   [[maybe_unused]] const auto written = ::write(status, &code, sizeof code);
@@ -68,7 +68,7 @@ bool become_user(const UserId& user) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // the parent died before the line above took hold
 
-  // What the parent blocks or ignores is no business of the program's.
+  // Undo what the parent blocks or ignores.
   ::signal(SIGPIPE, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -83,7 +83,7 @@ bool become_user(const UserId& user) {
     if (::dup2(passed.ours, passed.number) < 0) give_up(prepared.status);
   }
   if (!prepared.directory.empty() && ::chdir(prepared.directory.c_str()) != 0) give_up(prepared.status);
-  // 0 would still feed a program that collects dumps through a pipe (core(5)); 1 stops that, too.
+  // With 0, a core pattern that pipes dumps to a program still gets them (core(5)); 1 stops that, too.
   limit(RLIMIT_CORE, 1);
   if (child.max_memory_bytes > 0) limit(RLIMIT_AS, child.max_memory_bytes);
   if (child.max_file_bytes > 0) limit(RLIMIT_FSIZE, child.max_file_bytes);
@@ -91,14 +91,14 @@ bool become_user(const UserId& user) {
   if (child.max_cpu_s > 0) limit(RLIMIT_CPU, child.max_cpu_s);
   if (child.run_as) {
     if (!become_user(*child.run_as)) give_up(prepared.status);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // another user's process forgets it
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user clears it
     if (::getppid() != parent) ::_exit(127);
   }
   ::execve(prepared.program.c_str(), prepared.argv.data(), child.environment ? prepared.envp.data() : environ);
   give_up(prepared.status);
 }
 
-// A copy that lies above the descriptors which the child fills.
+// A duplicate above the descriptors that the child uses.
 Descriptor above(int fd) { return Descriptor(fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, kMostDescriptors)); }
 
 }  // namespace
@@ -152,7 +152,7 @@ Result<pid_t> start_child(const ChildStart& child) {
   const pid_t pid = ::fork();
   if (pid < 0) return cannot(errno);
   if (pid == 0) become(child, prepared, parent);
-  ::setpgid(pid, pid);  // in both processes, so that the group exists whoever runs first
+  ::setpgid(pid, pid);  // in both processes, so that the group exists whichever runs first
   status.close();
 
   int code = 0;

@@ -1,4 +1,4 @@
-// How a program is started as a child: a clean beginning, whatever the parent has open, blocked or ignored.
+// Starts a program as a child with a clean state, whatever the parent has open, blocked or ignored.
 #pragma once
 
 #include <sys/types.h>
@@ -37,11 +37,11 @@ class Descriptor {
   int fd_;
 };
 
-// Where the program lies, absolute, so that a change of directory does not change what runs: searched on our PATH
-// unless the name holds a slash.
+// The absolute path of a program, so that changing directory does not change what runs. Searched on our PATH unless the
+// name contains a slash.
 std::optional<std::filesystem::path> find_program(const std::string& name);
 
-// One of ours that the child finds under another number.
+// One of our descriptors and the number under which the child gets it.
 struct PassedDescriptor {
   int ours = -1;
   int number = -1;  // below kMostDescriptors
@@ -53,28 +53,28 @@ struct UserId {
 };
 
 struct ChildStart {
-  std::filesystem::path program;                                  // as find_program gives it
-  std::vector<std::string> arguments;                             // [0] is what the program is called
-  std::optional<std::map<std::string, std::string>> environment;  // none: ours
-  std::filesystem::path working_directory = {};                   // empty: ours
+  std::filesystem::path program;                                  // as find_program returns it
+  std::vector<std::string> arguments;                             // [0] is the name that the program is called by
+  std::optional<std::map<std::string, std::string>> environment;  // none: inherits ours
+  std::filesystem::path working_directory = {};                   // empty: inherits ours
   int output = -1;                                                // becomes its stdout and stderr
-  int channel = -1;                                               // becomes its descriptor 3; -1: it gets none
-  std::vector<PassedDescriptor> passed = {};                      // further ones
-  std::optional<UserId> run_as = {};  // another user, without groups, who can gain no rights; only root may ask
+  int channel = -1;                                               // becomes its descriptor 3; -1: none
+  std::vector<PassedDescriptor> passed = {};                      // further descriptors
+  std::optional<UserId> run_as = {};  // another user, without groups and unable to gain privileges; only for root
   std::size_t max_memory_bytes = 0;   // address space of each process; 0 unlimited
-  std::size_t max_file_bytes = 0;     // of each file that is written; 0 unlimited
-  std::size_t max_stack_bytes = 0;    // of each process; 0: ours
+  std::size_t max_file_bytes = 0;     // of each file written; 0 unlimited
+  std::size_t max_stack_bytes = 0;    // of each process; 0 inherits ours
   std::size_t max_cpu_s = 0;          // processor time of each process; 0 unlimited
 };
 
-// The descriptor at which a child finds its `channel`.
+// The descriptor that is the child's `channel`.
 inline constexpr int kChannelDescriptor = 3;
 
-// Starts the program, in a process group of its own, with an empty stdin and no descriptor but those named. It leaves
-// no core dump, and dies with the thread that started it. The caller reaps it. Errors: it cannot be started.
+// Starts the program in a process group of its own, with an empty stdin and only the descriptors named above. It leaves
+// no core dump and dies with the thread that started it. The caller reaps it. Error: the program cannot be started.
 Result<pid_t> start_child(const ChildStart& child);
 
-// Whether the program has ended. It stays a zombie, so that its process group cannot become another's before a kill.
+// Whether the program has ended. It stays a zombie, so that its process group cannot be reused before we kill it.
 bool has_ended(pid_t pid);
 
 }  // namespace roofwalk

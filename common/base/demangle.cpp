@@ -8,11 +8,11 @@
 namespace roofwalk {
 namespace {
 
-// Each reference back may double the text so far.
+// Each back reference may double the text so far.
 constexpr std::size_t kMostBytes = 1024, kMostText = 1 << 20;
 
-// A bound of the text's length: every S_ and T_ counts as a reference, also where it is a letter of a name. What is
-// referred to grows only inside of template arguments and types of functions (I, F); without, it is a plain type.
+// An upper bound on the text's length: every S_ and T_ counts as a reference, even where it is part of a name. Only
+// references inside template arguments and function types (I, F) can grow; without those the symbol is harmless.
 bool may_explode(const std::string& symbol) {
   if (symbol.find_first_of("IF") == std::string::npos) return false;
   std::size_t text = symbol.size();

@@ -1,4 +1,4 @@
-// Symbols as their authors wrote them.
+// Symbol names as written in the source.
 #pragma once
 
 #include <optional>
@@ -6,9 +6,8 @@
 
 namespace roofwalk {
 
-// "void scale<128>(float*)" for _Z5scaleILi128EEvPf; nothing where it is no such symbol, or one whose text might be
-// absurdly long: a symbol that refers back to parts of itself can stand for a text of any length, and symbols come from
-// strangers.
+// "void scale<128>(float*)" for _Z5scaleILi128EEvPf. Nothing where `symbol` is not a mangled name, or where its text
+// could be absurdly long: symbols are untrusted, and one that refers back to parts of itself can expand to any length.
 std::optional<std::string> demangled(const std::string& symbol);
 
 }  // namespace roofwalk

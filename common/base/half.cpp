@@ -9,12 +9,12 @@ namespace roofwalk {
 namespace {
 
 constexpr std::uint32_t kInfinity = 0x7f80'0000u, kHalfInfinity = 0x7c00u, kHalfNan = 0x7e00u;
-constexpr int kFractionShift = 13;  // a float's fraction has so many bits more
+constexpr int kFractionShift = 13;  // extra fraction bits of a float
 
 }  // namespace
 
 float half_rounded(double value) {
-  constexpr int kMantissaBits = 11, kSmallestExponent = -13;  // of 1.x * 2^-14 in frexp's 0.1x form
+  constexpr int kMantissaBits = 11, kSmallestExponent = -13;  // 1.x * 2^-14, which frexp writes as 0.1x * 2^-13
   constexpr double kLargest = 65504;
   if (value == 0 || !std::isfinite(value)) return static_cast<float>(value);
   int exponent = 0;
@@ -26,7 +26,7 @@ float half_rounded(double value) {
   return static_cast<float>(rounded);
 }
 
-// The exponents differ by 112: scaled by that, a float's bits are a half's, subnormals included.
+// The exponent biases differ by 112: scaled by 2^-112 and shifted, a float's bits are a half's, subnormals included.
 std::uint16_t half_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fff'ffffu, sign = bits >> 16 & 0x8000u;

@@ -1,14 +1,14 @@
-// Numbers of IEEE binary16, the half of CUDA, on the host.
+// IEEE binary16 numbers (CUDA's half) on the host.
 #pragma once
 
 #include <cstdint>
 
 namespace roofwalk {
 
-// The nearest value of IEEE binary16, ties to even; infinite beyond its range.
+// The nearest IEEE binary16 value, ties to even; infinite beyond its range.
 float half_rounded(double value);
 
-// The 16 bits of a value that a half holds exactly (others lose what does not fit); NaN is 0x7e00.
+// The 16 bits of a value that a half represents exactly (otherwise extra bits are lost); NaN is 0x7e00.
 std::uint16_t half_bits(float value);
 
 // Exact.

@@ -1,4 +1,4 @@
-// Content hashes: keys of caches and of attempts.
+// Content hashes: keys of caches and attempts.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// JSON with keys in the order in which they were written. Reading and writing texts is compiled once, in json.cpp: call
-// these functions rather than Json::parse and Json::dump, which every file would instantiate anew.
+// JSON whose keys keep their insertion order. Parsing and writing are compiled once, in json.cpp: call these functions
+// rather than Json::parse and Json::dump, which every file would instantiate anew.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,9 +13,9 @@ namespace roofwalk {
 // A discarded value (`is_discarded()`) where `text` is not JSON.
 Json parse_json(std::string_view text);
 
-// None of these fails: bytes that are not UTF-8 become U+FFFD.
-std::string json_line(const Json& json);        // one line, without its end
-std::string json_line_ascii(const Json& json);  // the same, with other characters escaped
+// These never fail: bytes that are not UTF-8 become U+FFFD.
+std::string json_line(const Json& json);        // one line, without a newline
+std::string json_line_ascii(const Json& json);  // the same, with non-ASCII characters escaped
 std::string json_text(const Json& json);        // indented by two
 std::string valid_utf8(std::string_view text);
 

@@ -1,4 +1,4 @@
-// Reads JSON that may be anything: each member by name, of its type and within its bounds, and no others.
+// Reads untrusted JSON: each member by name, with its type and bounds checked; unknown members are refused.
 #pragma once
 
 #include <concepts>
@@ -15,8 +15,8 @@
 
 namespace roofwalk {
 
-// The first trouble is kept, what is asked for after it does nothing, and end() tells it. `what` names the object in
-// its words: "the record: `elapsed_ns` must be a number from 0 to 1e18". Values that are refused leave `out` as it was.
+// Keeps the first error: later reads do nothing, and end() returns it. `what` names the object in messages: "the
+// record: `elapsed_ns` must be a number from 0 to 1e18". A value that is refused leaves `out` unchanged.
 class JsonReader {
  public:
   JsonReader(const Json& object, std::string_view what);
@@ -30,7 +30,7 @@ class JsonReader {
     take_whole(member(key), key, out, least, most);
   }
 
-  // Calls read(item) -> Status for each item of an array of at most `most`.
+  // Calls read(item) -> Status for each item of an array of at most `most` items.
   template <class Read>
   void each(const char* key, std::size_t most, Read read) {
     const Json* array = member(key);
@@ -48,13 +48,13 @@ class JsonReader {
     if (const Json* value = member(key); value != nullptr) keep(read(*value));
   }
 
-  // The same where the member is not null.
+  // The same, unless the member is null.
   template <class Read>
   void unless_null(const char* key, Read read) {
     if (const Json* value = member(key); value != nullptr && !value->is_null()) keep(read(*value));
   }
 
-  // An array of exactly `count` items: take(item, place) gets them in order.
+  // An array of exactly `count` items: calls take(item, index) for each in order.
   template <class Take>
   void exactly(const char* key, std::size_t count, Take take) {
     const Json* array = member(key);
@@ -63,7 +63,7 @@ class JsonReader {
     for (std::size_t i = 0; i < count && !trouble_; ++i) take((*array)[i], i);
   }
 
-  // One value out of `key`.
+  // Checks one value that was read from `key`.
   void take_number(const Json* value, const char* key, double& out, double most = 1e18);
   template <std::integral Int>
   void take_whole(const Json* value, const char* key, Int& out, Int least = 0,
@@ -73,11 +73,11 @@ class JsonReader {
   void fail(std::string message);  // "the record: MESSAGE"
   bool failed() const { return trouble_.has_value(); }
 
-  // An Error for the first trouble, or for members that nobody asked for.
+  // The first error, or one about members that were never read.
   Status end();
 
  private:
-  const Json* member(const char* key);  // null where it is missing, or there was trouble before
+  const Json* member(const char* key);  // null where it is missing or an error came before
   void refuse_array(const char* key, const char* how_many, std::size_t count);
 
   const Json& object_;

@@ -1,5 +1,4 @@
-// Regular expressions. std::regex does the work in pattern.cpp alone: each file that uses it takes five seconds longer
-// to compile.
+// Regular expressions. Only pattern.cpp includes std::regex, which adds five seconds to the compile time of each file.
 #pragma once
 
 #include <functional>
@@ -12,15 +11,15 @@ namespace roofwalk {
 
 class Pattern {
  public:
-  // ECMAScript's syntax. Throws std::regex_error where `expression` is none.
+  // ECMAScript syntax. Throws std::regex_error where `expression` is invalid.
   explicit Pattern(const std::string& expression);
 
-  // [0] the whole match, [1] the first group...; empty where a group took no part.
+  // [0] is the whole match, [1] the first group, ...; a group that did not take part is empty.
   using Groups = std::vector<std::string>;
 
-  // These recurse for each character of `text`: keep what strangers wrote to a few thousand bytes.
-  std::optional<Groups> match(const std::string& text) const;   // all of it
-  std::optional<Groups> search(const std::string& text) const;  // the first place
+  // These recurse once per character of `text`: limit untrusted text to a few thousand bytes.
+  std::optional<Groups> match(const std::string& text) const;   // the whole text
+  std::optional<Groups> search(const std::string& text) const;  // the first match
   std::vector<Groups> search_all(const std::string& text) const;
 
   std::string replace_all(const std::string& text, const std::string& with) const;

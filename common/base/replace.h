@@ -1,4 +1,4 @@
-// New files and folders in the place of old ones, in one step: whoever reads meanwhile sees the one or the other.
+// Replaces files and folders so that concurrent readers never see a half-written one.
 #pragma once
 
 #include <filesystem>
@@ -8,16 +8,16 @@
 
 namespace roofwalk {
 
-// After a call that failed: what errno says of it.
+// After a failed call: an Error with the text of errno.
 Error cannot_write(const std::filesystem::path& file);
 
-// Where it is made, beside its place: a name of this process alone.
+// A path beside `place` that no other process uses.
 std::filesystem::path fresh_beside(const std::filesystem::path& place);
 
-// Whole or not at all, and on the disk when it returns; folders included.
+// Writes the file completely or not at all; it is on the disk on return. Creates missing folders.
 Status replace_file(const std::filesystem::path& file, std::string_view bytes);
 
-// Moves `fresh`, which is complete, into the place of `folder`; what was there is gone.
+// Moves the complete folder `fresh` to `folder`; what was there is deleted.
 Status replace_folder(const std::filesystem::path& fresh, const std::filesystem::path& folder);
 
 }  // namespace roofwalk

@@ -9,18 +9,18 @@
 
 namespace roofwalk {
 
-// What went wrong, where, and what to do about it. `file` is empty and `line` 0 where no source line is to blame.
+// What went wrong, where, and what to do about it. `file` is empty and `line` 0 where no source line is at fault.
 struct Error {
   std::string message;
   std::string file = {};
   int line = 0;
   std::string advice = {};
 
-  // One line: "file:line: message (advice)", leaving out what is empty.
+  // One line: "file:line: message (advice)", leaving out empty parts.
   std::string text() const;
 };
 
-// Either a T or an Error. Dereferencing the side that is not there is a programmer's mistake and ends the program.
+// Either a T or an Error. Accessing the side that is absent is a programmer's mistake and ends the program.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -61,7 +61,7 @@ using Status = Result<Ok>;
 
 }  // namespace roofwalk
 
-// Hands an error on to the caller: ROOFWALK_TRY(auto value, function());
+// Returns the error to the caller: ROOFWALK_TRY(auto value, function());
 #define ROOFWALK_CONCAT_(a, b) a##b
 #define ROOFWALK_CONCAT(a, b) ROOFWALK_CONCAT_(a, b)
 #define ROOFWALK_TRY(declaration, expression) \

@@ -36,7 +36,7 @@ struct Stream {
   bool open = true;
   std::size_t thrown_bytes = 0;
 
-  // Reads what is there now.
+  // Reads what is available now.
   void read_some() {
     char buffer[16384];
     const ssize_t count = ::read(fd, buffer, sizeof buffer);
@@ -53,9 +53,9 @@ struct Stream {
   }
 };
 
-// Collects output until the program ends or the time is up, then leaves no process of the group behind.
+// Collects output until the program ends or times out, then kills what is left of its process group.
 void supervise(pid_t pid, std::vector<Stream>& streams, const Command& command, CommandResult& result) {
-  // A limit beyond what the clock can add up is as good as none.
+  // A limit beyond what the clock can represent is as good as none.
   const double limit_s = std::clamp(command.timeout_s, 0.0, 1e6);
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s));
@@ -81,7 +81,7 @@ void supervise(pid_t pid, std::vector<Stream>& streams, const Command& command, 
   }
   ::kill(-pid, SIGKILL);
   result.exit_code = exit_code_of(reap(pid));
-  // What was written before the end is in the pipes (64 KiB at most each); what comes later is not waited for.
+  // Output written before the end is still in the pipes (64 KiB at most each); we do not wait for more.
   for (int i = 0; i < 64 && read_ready(0); ++i) {
   }
 }

@@ -15,34 +15,34 @@
 namespace roofwalk {
 
 struct Command {
-  std::vector<std::string> arguments;            // [0] is the program, searched on our PATH unless it holds a slash
-  std::filesystem::path working_directory = {};  // empty: ours
+  std::vector<std::string> arguments;            // [0] is the program, searched on our PATH unless it contains a slash
+  std::filesystem::path working_directory = {};  // empty: inherits ours
   std::map<std::string, std::string> environment = {};                     // replaces ours when not empty
   double timeout_s = 60;                                                   // of wall time
-  std::size_t max_output_bytes = 1 << 20;                                  // more is read and thrown away
-  std::size_t max_thrown_bytes = std::numeric_limits<std::size_t>::max();  // a program that writes yet more is killed
-  std::size_t max_channel_bytes = 0;          // > 0: it gets a pipe at kChannelDescriptor, of which so much is kept
-  std::vector<PassedDescriptor> passed = {};  // what else it inherits
+  std::size_t max_output_bytes = 1 << 20;                                  // more is read and discarded
+  std::size_t max_thrown_bytes = std::numeric_limits<std::size_t>::max();  // a program that writes even more is killed
+  std::size_t max_channel_bytes = 0;          // > 0: it gets a pipe at kChannelDescriptor, and this much is kept
+  std::vector<PassedDescriptor> passed = {};  // further descriptors it inherits
   std::optional<UserId> run_as = {};          // as in ChildStart
   std::size_t max_memory_bytes = 0;           // address space of each process; 0 unlimited
-  std::size_t max_file_bytes = 0;             // of each file that is written; 0 unlimited
-  std::size_t max_stack_bytes = 0;            // of each process; 0: ours
+  std::size_t max_file_bytes = 0;             // of each file written; 0 unlimited
+  std::size_t max_stack_bytes = 0;            // of each process; 0 inherits ours
   std::size_t max_cpu_s = 0;                  // processor time of each process; 0 unlimited
 };
 
 struct CommandResult {
-  int exit_code = -1;       // 128 + signal where one ended it
-  bool timed_out = false;   // the limit passed and everything was killed
+  int exit_code = -1;       // 128 + signal where a signal ended it
+  bool timed_out = false;   // the limit passed and the whole group was killed
   bool output_cut = false;  // there was more than max_output_bytes
   std::string output = {};  // stdout and stderr together
   bool channel_cut = false;
   std::string channel = {};  // what it wrote to kChannelDescriptor
-  bool flooded = false;      // it wrote more than max_thrown_bytes too much, and everything was killed
+  bool flooded = false;      // it exceeded max_thrown_bytes, and the whole group was killed
 };
 
-// The program reads an empty stdin and inherits no other descriptor but those passed. It runs in a process group of its
-// own; the group is killed at the limit and also once the program itself has ended, so that nothing it started lives on
-// or keeps us waiting. It dies with us. Errors: the program cannot be found or started.
+// The program reads an empty stdin and inherits only the descriptors that are passed. It runs in its own process group,
+// which is killed at the limit and also once the program has ended, so that nothing it started lives on or keeps us
+// waiting. It dies with us. Errors: the program cannot be found or started.
 Result<CommandResult> run_command(const Command& command);
 
 }  // namespace roofwalk
