@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::size_t kMostKernels = 10'000, kMostInstructions = 10'000'000;
 
-// In the order in which they travel.
+// In the order in which they are sent.
 constexpr std::string Artifact::*kTexts[] = {&Artifact::source_path, &Artifact::source_name, &Artifact::source_text,
                                              &Artifact::ptx};
 
-// Instructions are rows of three numbers: kernels have thousands.
+// Instructions are arrays of three numbers, because kernels have thousands of them.
 Json packed_json(const KernelResources& kernel) {
   Json code = Json::array();
   for (const MachineInstruction& in : kernel.code) code.push_back({in.ptx_line, in.operation, in.target});

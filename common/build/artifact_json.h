@@ -1,4 +1,4 @@
-// An Artifact on its way to another process, and back.
+// Serializes an Artifact for another process.
 #pragma once
 
 #include <string>
@@ -11,10 +11,11 @@
 namespace roofwalk {
 
 // The learner's texts may hold any bytes, so they do not go into the JSON: path, name, source and PTX are appended to
-// `texts`, and the JSON has their lengths.
+// `texts`, and the JSON holds their lengths.
 Json packed_json(const Artifact& artifact, std::string& texts);
 
-// Errors: in one line, what is missing, unknown, of another type or too much; lengths that are not those of `texts`.
+// Errors, in one line: a member that is missing, unknown, of the wrong type or too large; lengths that do not match
+// `texts`.
 Result<Artifact> artifact_from_json(const Json& json, std::string_view texts);
 
 }  // namespace roofwalk

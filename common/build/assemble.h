@@ -1,4 +1,4 @@
-// ptxas: from PTX to the code of one chip.
+// ptxas: assembles PTX into machine code for one chip.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,16 @@
 
 namespace roofwalk {
 
-inline constexpr std::size_t kMaxCubinBytes = 64 << 20;  // more than that is no code of a kernel
+inline constexpr std::size_t kMaxCubinBytes = 64 << 20;  // larger code is refused
 
 struct ChipCode {
-  std::string cubin;           // ready to be loaded
+  std::string cubin;           // ready to load
   bool knows_the_chip = true;  // false: this ptxas is older than the chip, and `cubin` is empty
 };
 
-// Assembles a whole program, without open externs, for a chip ("sm_90a"). Lines in errors are those of `artifact`,
-// whose PTX `text` is, or is a part of, in the same lines. Errors: ptxas refuses it, or takes longer than a minute.
+// Assembles a whole program, without unresolved externs, for a chip ("sm_90a"). `text` is the PTX of `artifact` or a
+// part of it with the same line numbers, so that errors point to the artifact's lines. Errors: ptxas refuses it or
+// takes longer than a minute.
 Result<ChipCode> assemble_for(const Toolkit& toolkit, const Artifact& artifact, std::string_view text,
                               const std::string& chip);
 

@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 constexpr const char* kPlanEntry = "solve";
 constexpr std::size_t kMaxSourceBytes = 1 << 20;
 constexpr std::size_t kMaxHeaderBytes = 1 << 20;
-constexpr std::size_t kMaxPtxBytes = 4 << 20;    // a chapter's own is 1 to 16 KB; ptxas needs minutes for more
-constexpr int kMaxStaticSharedBytes = 48 << 10;  // what CUDA allows a kernel to declare, on every chip
+constexpr std::size_t kMaxPtxBytes = 4 << 20;    // a chapter's own PTX is 1 to 16 KB; ptxas needs minutes for more
+constexpr int kMaxStaticSharedBytes = 48 << 10;  // CUDA's limit for what a kernel declares, on every chip
 
 using Headers = std::map<std::string, std::string>;  // name, text
 
@@ -33,7 +33,7 @@ Error unusable(const BuildRequest& request, std::string message, std::string adv
   return {.message = std::move(message), .file = request.source.string(), .advice = std::move(advice)};
 }
 
-// With its mark at the beginning, or source code without: every other byte of it is zero.
+// UTF-16 with a byte order mark, or source code where every other byte is zero.
 bool is_utf16(const std::string& text) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return true;
   std::array<std::size_t, 2> zeros{};
@@ -88,13 +88,13 @@ Result<Headers> read_headers(const BuildRequest& request) {
   return headers;
 }
 
-// Everything that the outcome depends on, each part with its length so that no two lists read alike.
+// Everything that the result depends on. Each part has its length in front, so that no two lists give the same key.
 std::string cache_key(const Toolkit& toolkit, const BuildRequest& request, const std::string& source,
                       const Headers& headers) {
   std::string all;
   const auto add = [&all](std::string_view part) { all.append(std::to_string(part.size())).append(":").append(part); };
   add("roofwalk.compiled/7");
-  if (toolkit.isolation == Isolation::boxed) add("boxed");  // what was compiled without a box is never taken for it
+  if (toolkit.isolation == Isolation::boxed) add("boxed");  // never reuse what was compiled outside of a box
   add(toolkit.version);
   add(request.arch);
   add(source);
@@ -112,8 +112,8 @@ Result<std::string> compile_to_ptx(const Toolkit& toolkit, const BuildRequest& r
               .makes = "kernel.ptx",
               .max_made_bytes = kMaxPtxBytes,
               .timeout_s = request.timeout_s};
-  // What depends on when it is compiled cannot be graded. The macros become a name that nobody has declared: the
-  // compiler's own -Werror=date-time is silent in what calls itself a system header.
+  // A kernel that depends on when it was compiled cannot be graded, so these macros become an undeclared name. The
+  // compiler's own -Werror=date-time does not help: it is silent in code that calls itself a system header.
   job.arguments.insert(job.arguments.end(), {"-Xcompiler", "-Wno-builtin-macro-redefined"});
   for (const char* macro : {"__DATE__", "__TIME__", "__TIMESTAMP__"}) {
     job.arguments.push_back(fmt::format("-D{}={}", macro, kTimeOfCompiling));
@@ -133,7 +133,7 @@ Result<std::string> compile_to_ptx(const Toolkit& toolkit, const BuildRequest& r
 
 Result<std::vector<KernelResources>> assemble(const Toolkit& toolkit, const BuildRequest& request,
                                               const fs::path& folder, const std::string& ptx) {
-  // "sm_80" for "compute_80". Relocatable (-c), because the plan entry calls functions that only the harness knows.
+  // "sm_80" for "compute_80". Relocatable (-c), because the plan entry calls functions that only the harness defines.
   const std::string chip = "sm_" + request.arch.substr(request.arch.find('_') + 1);
   ROOFWALK_TRY(const ToolOutcome outcome, run_tool(toolkit, folder,
                                                    {.arguments = {"ptxas", "-c", "-arch=" + chip, "kernel.ptx"},
@@ -148,8 +148,7 @@ Result<std::vector<KernelResources>> assemble(const Toolkit& toolkit, const Buil
   return read_cubin(*outcome.made);
 }
 
-// Takes the plan entry out of the kernels and looks at what remains. ptxas itself checks shared memory only at the
-// link.
+// Removes the plan entry from the kernels and checks the rest. ptxas itself checks shared memory only when linking.
 Status check_kernels(const BuildRequest& request, const std::string& ptx, std::vector<KernelResources>& kernels) {
   if (std::erase_if(kernels, [](const KernelResources& kernel) { return kernel.name == kPlanEntry; }) == 0) {
     return unusable(request, "the file defines no SOLVE(...)",
@@ -168,9 +167,9 @@ Status check_kernels(const BuildRequest& request, const std::string& ptx, std::v
 
 Result<Compiled> compile(const Toolkit& toolkit, const BuildRequest& request, const std::string& source,
                          const Headers& headers, const std::string& key) {
-  // Half of the hash keeps the path short; the folder is in the PTX.
+  // Half of the hash keeps the path short; the path is part of the PTX.
   ROOFWALK_TRY(const CompileFolder compile_folder, CompileFolder::open(key.substr(0, 32)));
-  if (auto done = load_compiled(request.cache, key)) return *std::move(done);  // by whom we waited for
+  if (auto done = load_compiled(request.cache, key)) return *std::move(done);  // compiled while we waited
   Compiled compiled;
   ROOFWALK_TRY(compiled.ptx, compile_to_ptx(toolkit, request, compile_folder.path(), source, headers));
   ROOFWALK_TRY(compiled.kernels, assemble(toolkit, request, compile_folder.path(), compiled.ptx));

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 constexpr const char* kSchema = "roofwalk.compiled/2";
 constexpr std::size_t kMaxFileBytes = 16 << 20;
 
-// Machine code as text: line, operation and target of each instruction, with a blank after each number. What is not of
-// that form ends it.
+// Machine code as text: line, operation and target of each instruction, with a space after each number. Parsing stops
+// at anything else.
 std::string write_code(const std::vector<MachineInstruction>& code) {
   std::string out;
   for (const MachineInstruction& in : code) out += fmt::format("{} {} {} ", in.ptx_line, in.operation, in.target);
@@ -62,7 +62,7 @@ std::optional<Compiled> load_compiled(const fs::path& cache, const std::string& 
   if (!text || !ptx) return std::nullopt;
   try {
     return parse(*text, *std::move(ptx));
-  } catch (const Json::exception&) {  // JSON of another shape: damaged
+  } catch (const Json::exception&) {  // valid JSON of the wrong shape: damaged
     return std::nullopt;
   }
 }
@@ -78,13 +78,13 @@ void save_compiled(const fs::path& cache, const std::string& key, const Compiled
   }
   const Json json{{"schema", kSchema}, {"ptx_sha256", sha256_hex(compiled.ptx)}, {"kernels", kernels}};
 
-  // The caller holds the key's lock, so that nothing else publishes it now; only the process number tells folders
-  // apart.
+  // The caller holds the key's lock, so no other thread publishes this entry now and the process number in the name is
+  // unique enough.
   const fs::path temporary = fresh_beside(cache / key);
   std::error_code error;
   fs::create_directories(temporary, error);
   if (write_file(temporary / "kernel.ptx", compiled.ptx) && write_file(temporary / "resources.json", json_text(json))) {
-    (void)replace_folder(temporary, cache / key);  // what lies there is damaged
+    (void)replace_folder(temporary, cache / key);  // an entry that is already there is damaged
   }
   fs::remove_all(temporary, error);
 }

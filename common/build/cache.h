@@ -1,4 +1,4 @@
-// Artifacts on disk by content. Losing them loses only time; a damaged entry counts as absent.
+// Compiled artifacts on disk, keyed by content. Losing them costs only time; a damaged entry counts as absent.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace roofwalk {
 
-// What a compilation makes, without the source that its key stands for.
+// The output of a compilation; the source is known from the key.
 struct Compiled {
   std::string ptx;
   std::vector<KernelResources> kernels;
@@ -17,7 +17,7 @@ struct Compiled {
 
 std::optional<Compiled> load_compiled(const std::filesystem::path& cache, const std::string& key);
 
-// Published by one rename: readers see a whole entry or none. A folder that cannot be written is left as it is.
+// Published by one rename: readers see a complete entry or none. A folder that cannot be written is left unchanged.
 void save_compiled(const std::filesystem::path& cache, const std::string& key, const Compiled& compiled);
 
 }  // namespace roofwalk

@@ -18,7 +18,8 @@ Error cannot(const std::string& what, const fs::path& path) {
   return {.message = "cannot " + what + " " + path.string() + ": " + std::strerror(errno)};
 }
 
-// The folder of all workspaces of this user. /tmp is open to all: one that is not ours alone is never used.
+// The folder that holds all of this user's compile folders. /tmp is open to everyone, so a folder that is not
+// exclusively ours is refused.
 Result<fs::path> user_folder() {
   fs::path folder = "/tmp/roofwalk-" + std::to_string(::geteuid());
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return cannot("make the folder", folder);
@@ -31,8 +32,8 @@ Result<fs::path> user_folder() {
   return folder;
 }
 
-// Opens and locks the file. The holder removes it at the end, so a lock on a file that no longer has the name is worth
-// nothing and is tried again.
+// Opens and locks the file. The previous holder deletes it at the end, so after locking we check that the path still
+// names the locked file, and try again otherwise.
 int lock_file(const fs::path& path) {
   while (true) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -60,7 +61,7 @@ Result<CompileFolder> CompileFolder::open(const std::string& key) {
   if (lock < 0) return cannot("lock", lock_path);
   CompileFolder compile_folder(folder / key, lock_path, lock);
   std::error_code error;
-  fs::remove_all(compile_folder.path_, error);  // what a killed process left
+  fs::remove_all(compile_folder.path_, error);  // left over from a killed process
   if (::mkdir(compile_folder.path_.c_str(), 0700) != 0) return cannot("make the folder", compile_folder.path_);
   return compile_folder;
 }
@@ -75,7 +76,7 @@ CompileFolder::~CompileFolder() {
   if (lock_ < 0) return;
   std::error_code ignored;
   fs::remove_all(path_, ignored);
-  ::unlink(lock_path_.c_str());  // while it is locked: whoever waits for it sees that the name is gone
+  ::unlink(lock_path_.c_str());  // before unlocking: processes waiting for the lock see that the name is gone
   ::close(lock_);
 }
 

@@ -1,5 +1,5 @@
-// A private folder at a fixed path, so that paths inside the PTX and the names of static kernels do not depend on where
-// the checkout lies.
+// A private folder at a fixed path, so that paths in the PTX and the names of static kernels do not depend on the
+// checkout's path.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +9,10 @@
 
 namespace roofwalk {
 
-// /tmp/roofwalk-UID/KEY, empty, readable by us alone and held by one process at a time. Removed at the end.
+// /tmp/roofwalk-UID/KEY: empty, accessible only to us and held by one process at a time. Deleted at the end.
 class CompileFolder {
  public:
-  // Waits for another process that works under the same key. Errors: the folder is not ours or cannot be made.
+  // Waits while another process holds the same key. Errors: the folder is not ours or cannot be made.
   static Result<CompileFolder> open(const std::string& key);
   ~CompileFolder();
   CompileFolder(CompileFolder&& other) noexcept;

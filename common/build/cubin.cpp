@@ -12,22 +12,22 @@
 namespace roofwalk {
 namespace {
 
-// The parts of ELF64 and of NVIDIA's use of it that are needed here.
+// The parts of ELF64 and of NVIDIA's extensions that we need.
 constexpr std::uint16_t kMachineCuda = 190;
 constexpr std::uint32_t kTypeSymbols = 2, kTypeRela = 4, kTypeRel = 9;
 constexpr std::uint8_t kSymbolIsEntry = 0x10;       // in st_other
 constexpr std::uint8_t kFormatSized = 4;            // an .nv.info record whose payload has a 16-bit size
 constexpr std::uint8_t kAttributeFrameSize = 0x11;  // payload: symbol, bytes
-constexpr std::uint8_t kAttributeRegisters = 0x2f;  // payload: symbol, registers a thread
-constexpr std::uint32_t kMostRegisters = 255;       // what an instruction can name
-// Markers in .nv.callgraph: each says what the pairs behind it are, up to the next marker.
+constexpr std::uint8_t kAttributeRegisters = 0x2f;  // payload: symbol, registers per thread
+constexpr std::uint32_t kMostRegisters = 255;       // the most that an instruction can name
+// Markers in .nv.callgraph: each gives the meaning of the pairs that follow, up to the next marker.
 constexpr std::uint32_t kGraphFirstMarker = 0xfffffff0;
 constexpr std::uint32_t kGraphCalls = 0xffffffff;           // caller, callee
-constexpr std::uint32_t kGraphAddressTaken = 0xfffffffe;    // function whose address is a value, prototype
-constexpr std::uint32_t kGraphCallsByAddress = 0xfffffffd;  // caller of an address that it computes, prototype
+constexpr std::uint32_t kGraphAddressTaken = 0xfffffffe;    // function whose address is taken, prototype
+constexpr std::uint32_t kGraphCallsByAddress = 0xfffffffd;  // function that calls a computed address, prototype
 constexpr std::size_t kMaxFunctions = 4096;
-constexpr std::size_t kMaxInstructions = 2'000'000;  // of all kernels, more than ptxas makes in its time
-constexpr std::size_t kMaxCopied = 1'000'000;        // of functions, beside the code of each kernel that reaches them
+constexpr std::size_t kMaxInstructions = 2'000'000;  // of all kernels; ptxas cannot make as many within its time limit
+constexpr std::size_t kMaxCopied = 1'000'000;        // called functions' instructions, copied into their kernels
 
 struct Section {
   std::string_view name, bytes;
@@ -48,12 +48,12 @@ struct Function {
   std::uint64_t own_shared_bytes = 0;
   std::uint64_t frame_bytes = 0;
   std::vector<std::size_t> callees;                         // indices of functions
-  std::map<std::uint32_t, std::uint64_t> shared_variables;  // of a function that is no kernel: symbol, bytes
+  std::map<std::uint32_t, std::uint64_t> shared_variables;  // symbol, bytes; only for functions that are not kernels
   bool is_kernel = false;
   std::vector<MachineInstruction> code;
 };
 
-// Reads little-endian integers; nothing outside the bytes is ever touched.
+// Reads little-endian integers; never touches anything outside `bytes`.
 template <class T>
 std::optional<T> read(std::string_view bytes, std::uint64_t offset) {
   if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return std::nullopt;
@@ -67,7 +67,7 @@ std::optional<std::string_view> slice(std::string_view bytes, std::uint64_t offs
   return bytes.substr(offset, size);
 }
 
-// The NUL-terminated text at an offset of a string table.
+// The NUL-terminated text at an offset in a string table.
 std::optional<std::string_view> text_at(std::string_view table, std::uint64_t offset) {
   if (offset >= table.size()) return std::nullopt;
   const std::size_t end = table.find('\0', offset);
@@ -75,7 +75,7 @@ std::optional<std::string_view> text_at(std::string_view table, std::uint64_t of
   return table.substr(offset, end - offset);
 }
 
-// Branches stay within their function.
+// Appends a function's code and shifts its branch targets, which stay within the function.
 void append(const std::vector<MachineInstruction>& callee, std::vector<MachineInstruction>& code) {
   const auto first = static_cast<std::int32_t>(code.size());
   for (MachineInstruction in : callee) {
@@ -88,7 +88,7 @@ class CubinReader {
  public:
   explicit CubinReader(std::string_view bytes) : bytes_(bytes) {}
 
-  // Each returns false where the file contradicts itself.
+  // Each returns false where the file is inconsistent.
   bool read_sections();
   bool read_symbols();
   bool read_functions();
@@ -123,7 +123,7 @@ bool CubinReader::read_section(std::uint64_t offset, std::vector<std::uint32_t>&
   section.size = *read<std::uint64_t>(*header, 32);
   section.link = *read<std::uint32_t>(*header, 40);
   section.info = *read<std::uint32_t>(*header, 44);
-  // Sections of shared memory hold a size but no bytes; what does not lie in the file is left empty.
+  // Shared memory sections have a size but no bytes in the file, so `bytes` stays empty.
   section.bytes = slice(bytes_, *read<std::uint64_t>(*header, 24), section.size).value_or(std::string_view());
   sections_.push_back(section);
   return true;
@@ -221,8 +221,9 @@ bool CubinReader::read_info() {
   return true;
 }
 
-// Who calls an address may call every function whose address is taken, for addresses travel through memory and casts.
-// One function without code stands for the call of an address; its callees are these functions.
+// A function that calls an address may call any function whose address is taken, because addresses travel through
+// memory and casts. An extra function without code stands for calls through an address; its callees are those
+// functions.
 bool CubinReader::read_calls() {
   const Section* graph = section(".nv.callgraph");
   if (graph == nullptr) return true;
@@ -247,8 +248,8 @@ bool CubinReader::read_calls() {
   return true;
 }
 
-// Shared variables of functions that are no kernels have no section of their own until the link; the relocations of a
-// function's code tell which it uses.
+// Shared variables of functions that are not kernels get a section only at link time; until then, a function's
+// relocations tell which variables it uses.
 bool CubinReader::read_shared_variables() {
   for (const Section& section : sections_) {
     if (section.type != kTypeRel && section.type != kTypeRela) continue;
@@ -267,12 +268,12 @@ bool CubinReader::read_shared_variables() {
   return true;
 }
 
-// The instructions of the functions with their PTX lines, as far as the cubin tells them.
+// Reads the functions' instructions with their PTX lines, as far as the cubin has them.
 void CubinReader::read_code() {
   constexpr std::string_view kLines = ".nv_debug_line_sass";
   const Section* lines = section(kLines);
   if (lines == nullptr) return;
-  std::map<std::uint64_t, CodeAddress> homes;  // where the table names an address: what it means
+  std::map<std::uint64_t, CodeAddress> homes;  // code addresses that the table refers to, by offset in it
   for (const Section& table : sections_) {
     const bool has_addend = table.type == kTypeRela;
     if ((table.type != kTypeRel && !has_addend) || table.info >= sections_.size() || &sections_[table.info] != lines)
@@ -312,7 +313,7 @@ std::set<std::size_t> CubinReader::reachable(std::size_t function) const {
 
 std::uint64_t CubinReader::deepest_stack(std::size_t function, std::vector<std::optional<std::uint64_t>>& known) const {
   if (known[function]) return *known[function];
-  known[function] = 0;  // while it is open: a call back to it adds nothing
+  known[function] = 0;  // while being computed: recursion adds nothing
   std::uint64_t below = 0;
   for (const std::size_t callee : functions_[function].callees) below = std::max(below, deepest_stack(callee, known));
   known[function] = functions_[function].frame_bytes + below;
@@ -320,7 +321,7 @@ std::uint64_t CubinReader::deepest_stack(std::size_t function, std::vector<std::
 }
 
 std::vector<KernelResources> CubinReader::kernels() const {
-  constexpr std::uint64_t kMost = 1 << 30;  // figures beyond this are refused later anyway; an int holds it
+  constexpr std::uint64_t kMost = 1 << 30;  // larger values are refused later anyway; fits an int
   std::vector<KernelResources> kernels;
   std::size_t copied = 0;
   for (std::size_t i = 0; i < functions_.size(); ++i) {

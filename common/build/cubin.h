@@ -1,4 +1,4 @@
-// Reads what ptxas gave each kernel out of a relocatable cubin (an ELF file). Hostile bytes give an Error, no more.
+// Reads what ptxas assigned to each kernel from a relocatable cubin (an ELF file). Malformed bytes only cause an Error.
 #pragma once
 
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace roofwalk {
 
-// The resources of every kernel, in the order of the code sections. A kernel that calls functions which were not
-// inlined needs their registers, frames and shared memory too, as the device linker would give it; recursion counts
-// once, and a call through a pointer may reach every function whose address is taken. Errors: not a cubin, truncated,
-// or more functions than any course needs.
+// The resources of every kernel, in the order of the code sections. They include the registers, frames and shared
+// memory of called functions that were not inlined, as the device linker would compute them. Recursion counts once, and
+// a call through a pointer may reach every function whose address is taken. Errors: not a cubin, truncated, or more
+// functions than any chapter needs.
 Result<std::vector<KernelResources>> read_cubin(std::string_view bytes);
 
 }  // namespace roofwalk

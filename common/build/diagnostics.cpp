@@ -27,7 +27,7 @@ struct Diagnostic {
   std::string advice = {};
 };
 
-// Lines without control characters, escape sequences and bytes that are not ASCII: a learner's #error may hold
+// Splits into lines and drops control characters, escape sequences and non-ASCII bytes: a learner's #error may hold
 // anything.
 std::vector<std::string> clean_lines(std::string_view output) {
   std::vector<std::string> lines(1);
@@ -36,7 +36,7 @@ std::vector<std::string> clean_lines(std::string_view output) {
     if (c == '\n') {
       lines.emplace_back();
     } else if (c == '\x1b' && i + 1 < output.size() && output[i + 1] == '[') {
-      i = std::min(output.find_first_not_of("0123456789;?", i + 2), output.size());  // the letter that ends it goes too
+      i = std::min(output.find_first_not_of("0123456789;?", i + 2), output.size());  // also skips the final letter
     } else if (lines.back().size() < kMaxLineBytes) {
       if (c == '\t') lines.back() += ' ';
       if (c >= ' ' && c <= '~') lines.back() += c;
@@ -52,7 +52,7 @@ std::optional<int> number_of(std::string_view text) {
   return value;
 }
 
-// Splits "error #20-D: text" into severity and text; nothing where the line is no diagnostic.
+// Splits "error #20-D: text" into severity and text; false where the line is not a diagnostic.
 bool split_severity(std::string_view rest, Diagnostic& diagnostic) {
   const std::size_t colon = rest.find(": ");
   if (colon == std::string_view::npos) return false;
@@ -96,7 +96,7 @@ std::optional<Diagnostic> parse_line(std::string_view line) {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// The number behind the last `marker` of a line that also names the learner's file; 0 none.
+// The number after the last `marker` in the line; 0 where there is none.
 int number_after(const std::string& line, std::string_view marker) {
   const std::size_t at = line.rfind(marker);
   if (at == std::string::npos) return 0;
@@ -105,7 +105,7 @@ int number_after(const std::string& line, std::string_view marker) {
   return number_of(std::string_view(line).substr(start, end - start)).value_or(0);
 }
 
-// What is called, without namespaces' internals, template arguments and parameters: "std::vector".
+// A function's name without its return type, template arguments and parameters: "std::vector".
 std::string short_name(std::string_view name) {
   name = name.substr(0, name.find_first_of("<("));
   while (name.ends_with(' ')) name.remove_suffix(1);
@@ -173,7 +173,7 @@ bool rewrite_time(Diagnostic& diagnostic) {
   return true;
 }
 
-// What a program for the host would have at hand.
+// Advice for code that was written for the host.
 void advise_on_host_code(Diagnostic& diagnostic) {
   if (diagnostic.message.starts_with("namespace \"std\" has no member")) {
     diagnostic.advice =
@@ -184,18 +184,18 @@ void advise_on_host_code(Diagnostic& diagnostic) {
   }
 }
 
-// The errors, each placed in the learner's file where that is possible at all.
+// The errors, each mapped to the learner's file where possible.
 std::vector<Diagnostic> collect_errors(std::string_view output) {
   std::vector<Diagnostic> errors;
-  std::set<int> host_lines;  // one word about host code a line: nvcc says it for every constructor and destructor
-  std::set<int> time_lines;  // and one about the time of compiling
-  int included_at = 0;       // the learner's line that leads to the header which gcc complains about
+  std::set<int> host_lines;  // lines with a host code error: nvcc repeats it for every constructor and destructor
+  std::set<int> time_lines;  // lines with an error about the time of compiling
+  int included_at = 0;       // the learner's line that includes the header that gcc complains about
   bool in_error = false;
   for (const std::string& line : clean_lines(output)) {
     if (const int at = number_after(line, "from kernel.cu:"); at > 0) included_at = at;
     auto diagnostic = parse_line(line);
     if (!diagnostic) {
-      // Lines below an error in a header tell which line of the learner's asked for it.
+      // The lines after an error in a header name the learner's line that caused it.
       if (in_error && line.ends_with("of kernel.cu") && base_name(errors.back().file) != kSourceName) {
         errors.back().message += fmt::format(" (in {})", base_name(errors.back().file));
         errors.back().file = kSourceName;
@@ -242,7 +242,7 @@ Error compose(const std::vector<Diagnostic>& errors, const std::string& source_p
   return error;
 }
 
-// A compiler that ended without a word about the source: time, memory, or a crash.
+// The compiler failed without a diagnostic: time, memory or a crash.
 Error explain_end(const CommandResult& run, const std::string& source_path, const char* what, double timeout_s) {
   const auto says = [&run](const char* text) { return run.output.find(text) != std::string::npos; };
   Error error{.message = "", .file = source_path};
@@ -284,7 +284,7 @@ Error explain_nvcc(const CommandResult& run, const std::string& source_path, std
   const std::vector<Diagnostic> errors = run.timed_out ? std::vector<Diagnostic>() : collect_errors(run.output);
   if (errors.empty()) return explain_end(run, source_path, "nvcc", timeout_s);
   Error error = compose(errors, source_path);
-  // Beside a string or in a directive it is another error, on a line that nvcc shows.
+  // Next to a string or in a directive, the macro causes a different error, on a line that nvcc prints.
   if (error.advice.empty() && run.output.find(kTimeOfCompiling) != std::string::npos) error.advice = kWithoutTime;
   if (source_text.find("roofwalk.cuh") == std::string_view::npos) {
     error.advice = "the file must start with #include <roofwalk.cuh>, which defines SOLVE";
@@ -299,7 +299,7 @@ Error explain_ptxas(const CommandResult& run, const std::string& source_path, st
     // "ptxas kernel.ptx, line 39; error   : text", "ptxas error   : text"
     const std::size_t colon = line.find(" : ");
     if (!line.starts_with(kTool) || colon == std::string::npos) continue;
-    const bool has_place = line.find(kPlace) < colon;  // what is fatal without one is about ptxas itself
+    const bool has_place = line.find(kPlace) < colon;  // a fatal error without a place is about ptxas itself
     const bool is_error = line.find("error") < colon || (has_place && line.find("fatal") < colon);
     if (!is_error || line.find("aborted due to errors") != std::string::npos) continue;
     Diagnostic diagnostic{.file = std::string(kSourceName), .is_error = true, .message = line.substr(colon + 3)};
@@ -321,7 +321,7 @@ std::string written_name(const std::string& mangled) {
   const auto text = demangled(symbol);
   if (!text) return mangled;
   const std::string& name = *text;
-  // "void scale<128>(float*, double)": the type before a template's name and the parameters go.
+  // "void scale<128>(float*, double)": drop the return type and the parameters.
   int depth = 0;
   std::size_t start = 0, end = name.size();
   for (std::size_t i = 0; i < name.size(); ++i) {

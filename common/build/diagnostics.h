@@ -1,4 +1,4 @@
-// Turns what nvcc and ptxas print into the few lines that a learner needs.
+// Reduces the output of nvcc and ptxas to the few lines that a learner needs.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace roofwalk {
 
-// What __DATE__, __TIME__ and __TIMESTAMP__ stand for in a learner's file: a name that nobody declares.
+// Replaces __DATE__, __TIME__ and __TIMESTAMP__ in a learner's file: an undeclared name.
 inline constexpr std::string_view kTimeOfCompiling = "roofwalk_time_of_compiling";
 
-// `source_path` is the file's name as the learner knows it; `source_text` its text. The run has failed.
+// `source_path` is the file's name as the learner knows it, `source_text` its text. The run must have failed.
 Error explain_nvcc(const CommandResult& run, const std::string& source_path, std::string_view source_text,
                    double timeout_s);
 
-// The same for ptxas over PTX that nvcc accepted: what is wrong comes from inline assembly or from limits.
+// The same for ptxas on PTX that nvcc accepted: errors come from inline assembly or from limits.
 Error explain_ptxas(const CommandResult& run, const std::string& source_path, std::string_view ptx, double timeout_s);
 
-// The name of a kernel as its author wrote it, without the parameter list: "scale<128>" for _Z5scaleILi128EEvPf.
+// A kernel's name as in the source, without the parameter list: "scale<128>" for _Z5scaleILi128EEvPf.
 std::string written_name(const std::string& mangled);
 
 }  // namespace roofwalk

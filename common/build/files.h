@@ -1,4 +1,4 @@
-// Whole files in and out, for sources and artifacts.
+// Reads and writes whole files, for sources and artifacts.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace roofwalk {
 
-// The bytes of a regular file of at most `max_bytes`; nothing where it is absent, larger or something else than a file.
+// The bytes of a regular file; nothing where it is absent, larger than `max_bytes` or not a regular file.
 std::optional<std::string> read_file(const std::filesystem::path& file, std::size_t max_bytes);
 
-// False where it cannot be written whole.
+// False where the file cannot be written completely.
 bool write_file(const std::filesystem::path& file, std::string_view bytes);
 
 }  // namespace roofwalk

@@ -6,10 +6,10 @@
 namespace roofwalk {
 namespace {
 
-// Low nine bits of an encoding, found by assembling kernels: the three above tell the kinds of the operands.
+// Low nine bits of an encoding, found by assembling kernels; the three bits above them give the operand kinds.
 constexpr std::uint16_t kNop = 0x118, kBranch = 0x147;
 
-// Takes bytes from the front; `failed` once there are too few.
+// Reads from the front; `failed` once too few bytes are left.
 class Bytes {
  public:
   explicit Bytes(std::string_view bytes, std::size_t at = 0) : bytes_(bytes), at_(at) {}
@@ -30,7 +30,7 @@ class Bytes {
     return value;
   }
 
-  // LEB128; the bits above 64 are lost.
+  // LEB128; bits beyond 64 are lost.
   std::uint64_t take_number(bool is_signed = false) {
     std::uint64_t value = 0;
     unsigned shift = 0;
@@ -68,13 +68,13 @@ enum : std::uint8_t {
 };
 
 struct LineHeader {
-  std::uint8_t step = 1;  // bytes of an instruction
+  std::uint8_t step = 1;  // bytes per instruction
   std::int8_t line_base = 0;
   std::uint8_t line_range = 1, first_special = 1;
-  std::vector<std::uint8_t> operands;  // of the standard opcodes, from 1 on
+  std::vector<std::uint8_t> operands;  // operand counts of the standard opcodes, from 1 on
 };
 
-// Runs one unit's program, which lies in [at, end) of the table.
+// Runs one unit's line program, which is [at, end) of the table.
 void run_line_program(std::string_view table, std::size_t at, std::size_t end, const LineHeader& header,
                       const std::map<std::uint64_t, CodeAddress>& homes,
                       std::map<std::uint32_t, std::vector<LineRow>>& out) {
@@ -123,8 +123,8 @@ void run_line_program(std::string_view table, std::size_t at, std::size_t end, c
   }
 }
 
-// Where a branch at `address` goes, as the 128 bits of its encoding tell. Hopper and later keep eight of the bits of
-// the distance elsewhere.
+// The target of a branch at `address`, from the 128 bits of its encoding. Hopper and later keep eight bits of the
+// distance elsewhere.
 std::int64_t branch_target(std::uint64_t low, std::uint64_t high, std::uint64_t address, int architecture) {
   const auto words =
       static_cast<std::int64_t>((high << 46 | low >> 18) & ~std::uint64_t{0xffff}) >> 16;  // bits 34 to 81
@@ -171,7 +171,7 @@ std::vector<MachineInstruction> read_machine_code(std::string_view text, int arc
     std::memcpy(&low, text.data() + address, sizeof low);
     std::memcpy(&high, text.data() + address + sizeof low, sizeof high);
     code[i].ptx_line = row > 0 ? rows[row - 1].line : 0;
-    // ptxas puts instructions under a guard that is never on beside asynchronous copies: they only take their turn.
+    // ptxas emits never-executed instructions next to asynchronous copies: they take an issue slot and nothing else.
     constexpr std::uint64_t kGuard = 0xf000, kNeverOn = 0xf000;
     code[i].operation = (low & kGuard) == kNeverOn ? kNop : low & 0x1ff;
     if (code[i].operation != kBranch) continue;
@@ -180,7 +180,7 @@ std::vector<MachineInstruction> read_machine_code(std::string_view text, int arc
     code[i].target = static_cast<std::int32_t>(target / static_cast<std::int64_t>(kInstructionBytes));
   }
   while (!code.empty() && code.back().operation == kNop) code.pop_back();
-  // The code ends with a branch to itself, which nothing reaches.
+  // The code ends with an unreachable branch to itself.
   if (!code.empty() && code.back().target == static_cast<std::int32_t>(code.size()) - 1) code.pop_back();
   return code;
 }

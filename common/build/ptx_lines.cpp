@@ -9,7 +9,7 @@
 namespace roofwalk {
 namespace {
 
-// Takes the next line off the front of the text.
+// Removes the first line of the text and returns it.
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = text.find('\n');
   const std::string_view line = text.substr(0, end);
@@ -22,7 +22,7 @@ std::string_view trimmed(std::string_view line) {
   return start == std::string_view::npos ? std::string_view() : line.substr(start);
 }
 
-// Takes a decimal number off the front; 0 where there is none.
+// Removes a decimal number from the front; 0 where there is none.
 int take_number(std::string_view& text) {
   text = trimmed(text);
   int value = 0;
@@ -31,7 +31,7 @@ int take_number(std::string_view& text) {
   return error == std::errc() ? value : 0;
 }
 
-// The number that `.file` gave the learner's file; 0 where it is not named.
+// The number that `.file` gives the learner's file; 0 where there is none.
 int source_file_number(std::string_view ptx) {
   const std::string ending = fmt::format("/{}\"", kSourceName);
   while (!ptx.empty()) {
@@ -44,7 +44,7 @@ int source_file_number(std::string_view ptx) {
   return 0;
 }
 
-// The learner's line that a `.loc` names, itself or as the place that the code was inlined at; 0 none.
+// The learner's line in a `.loc`, either directly or as the place where the code was inlined; 0 for none.
 int line_of_loc(std::string_view loc, int file_number) {
   constexpr std::string_view kLoc = ".loc", kInlined = "inlined_at";
   loc.remove_prefix(kLoc.size());
@@ -75,7 +75,7 @@ int source_line_of_kernel(std::string_view ptx, std::string_view mangled_name) {
   while (!ptx.empty()) {
     const std::string_view line = trimmed(take_line(ptx));
     const std::size_t entry = line.find(".entry ");
-    // A kernel may be declared, without a body, before it is defined: the next header closes this one.
+    // A kernel may be declared without a body before it is defined: the next header ends its search.
     if (entry != std::string_view::npos) {
       inside = line.substr(entry + 7).starts_with(mangled_name) &&
                line.substr(entry + 7 + mangled_name.size()).find_first_not_of("( \t\r") == std::string_view::npos;
@@ -91,7 +91,7 @@ int source_line_of_kernel(std::string_view ptx, std::string_view mangled_name) {
 std::string one_instruction_a_line(std::string_view ptx) {
   std::string out;
   out.reserve(ptx.size());
-  bool statement_ended = false;  // on this line; what stands behind it begins a line of its own
+  bool statement_ended = false;  // on this line; the next token starts a new line
   for (std::size_t at = 0; at < ptx.size();) {
     const std::string_view rest = ptx.substr(at);
     std::size_t size = 1;

@@ -1,4 +1,4 @@
-// One compiler of the toolkit over some files, here or in a box.
+// Runs one compiler of the toolkit on some files, directly or in a box.
 #pragma once
 
 #include <filesystem>
@@ -14,21 +14,21 @@
 namespace roofwalk {
 
 struct ToolJob {
-  std::vector<std::string> arguments;        // [0]: "nvcc", "ptxas". `-o` and `makes` are added
-  std::map<std::string, std::string> files;  // that it reads: path below the folder that it runs in, and bytes
-  std::string makes;                         // the name of the file that it writes
+  std::vector<std::string> arguments;        // [0]: "nvcc", "ptxas". `-o` and `makes` are appended
+  std::map<std::string, std::string> files;  // its input: path below the working folder, and bytes
+  std::string makes;                         // name of the output file
   std::size_t max_made_bytes = 4 << 20;
   double timeout_s = 60;
 };
 
 struct ToolOutcome {
   CommandResult run;
-  std::optional<std::string> made;  // after success; absent: more than max_made_bytes, or nothing
+  std::optional<std::string> made;  // on success; absent: larger than max_made_bytes, or not written
 };
 
-// Runs it with a clean environment and limits of time, memory and output, the same in a box and outside: in `folder`,
-// which is ours alone and where its files are written, or in a box (Toolkit::isolation), where nothing of this
-// machine's disks can be written. Errors are ours: a disk that is full, a box that cannot be made.
+// Runs the tool with a clean environment and limits on time, memory and output, the same in and outside of a box.
+// Outside, it runs and writes in `folder`, which only we use; in a box (Toolkit::isolation) it cannot write to this
+// machine's disks. Errors are not the learner's: a full disk, a box that cannot be made.
 Result<ToolOutcome> run_tool(const Toolkit& toolkit, const std::filesystem::path& folder, ToolJob job);
 
 }  // namespace roofwalk

@@ -20,7 +20,7 @@ constexpr int kOldestMajor = 13;
 
 struct Version {
   int major = 0;
-  std::string text;  // "13.0.88"; empty where nvcc does not answer
+  std::string text;  // "13.0.88"; empty where nvcc does not run
 };
 
 Version version_of(const fs::path& root) {
@@ -39,8 +39,8 @@ Version version_of(const fs::path& root) {
   return version;
 }
 
-// Where the toolkit of root's nvcc lies. An nvcc that is a script hands over to one elsewhere, which names its folder
-// in a dry run: a box that held only the script's own folder could not compile.
+// The real folder of the toolkit. Where nvcc is a script that calls an nvcc elsewhere, a dry run prints that one's
+// folder; a box with only the script's folder could not compile.
 fs::path home_of(const fs::path& root) {
   const fs::path nvcc = root / "bin/nvcc";
   char magic[2] = {};
@@ -65,7 +65,7 @@ std::vector<fs::path> candidates(const fs::path& project_root) {
   std::vector<fs::path> roots;
   const auto add = [&roots](const fs::path& root) {
     std::error_code error;
-    const fs::path nvcc = fs::canonical(root / "bin/nvcc", error);  // follows links to the toolkit's own bin
+    const fs::path nvcc = fs::canonical(root / "bin/nvcc", error);  // resolves links to the toolkit's own bin
     if (error) return;
     const fs::path real = nvcc.parent_path().parent_path();
     if (std::find(roots.begin(), roots.end(), real) == roots.end()) roots.push_back(real);
