@@ -16,9 +16,9 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kPoll = 0.02;   // seconds until a turn that was given back is seen
-constexpr double kTell = 0.5;    // between two words to who waits
-constexpr double kAsleep = 2.0;  // a GPU that nobody takes for so long: whoever is next was stopped with Ctrl-Z
+constexpr double kPoll = 0.02;   // seconds; interval of checks whether the GPU is free
+constexpr double kTell = 0.5;    // seconds; interval of calls to while_waiting
+constexpr double kAsleep = 2.0;  // seconds that a free GPU is not taken: the next in line was suspended with Ctrl-Z
 
 std::string own_name() {
   const passwd* entry = ::getpwuid(::geteuid());
@@ -34,7 +34,7 @@ std::string for_people(double seconds) {
 
 std::string who(const GpuHolder& holder) { return holder.same_user ? "your other run" : holder.user; }
 
-// What somebody who stands in line with `ticket` sees there; `tickets` are the others'.
+// What the holder of a ticket sees while waiting; `tickets` are those of the others.
 GpuWait look(const QueueFile& file, const std::vector<std::int64_t>& tickets, std::string_view user, double waited_s) {
   GpuWait wait{.waited_s = waited_s};
   const double now = queue_seconds();
@@ -71,10 +71,10 @@ Error waited_too_long(const QueueFile& file, const GpuWait& wait) {
           .advice = "try again later; a run that was stopped with Ctrl-Z keeps the GPU"};
 }
 
-// Sees a GPU that lies idle because whoever is next sleeps, and then lets the ones behind it go on, in their order.
+// Detects a free GPU whose next in line is suspended, and lets those behind it go ahead, in order.
 class IdleWatch {
  public:
-  // Whether the turn is ours although others are before us. Called now and then, with the tickets of all others.
+  // Whether we have the turn although others are before us. Call it regularly, with the tickets of all others.
   bool take(QueueFile& file, const std::vector<std::int64_t>& tickets) {
     if (tickets.empty() || tickets.front() > file.ticket()) return false;
     const double now = queue_seconds();
@@ -135,7 +135,7 @@ Result<GpuTurn> GpuTurn::wait(const GpuRequest& request, const std::function<voi
     if (!ours && now < tell) continue;
     const std::vector<std::int64_t> tickets = file->tickets_of_others();
     ours = ours || idle.take(*file, tickets);
-    if (!file->still_there()) {  // somebody removed it: newcomers queue up at another file, and so do we
+    if (!file->still_there()) {  // somebody removed it: newcomers join a new file, and so must we
       ROOFWALK_TRY(file, join());
       continue;
     }

@@ -1,5 +1,5 @@
-// Who may time on a GPU now. People who share a machine compile and plan side by side, but only one at a time measures
-// on a GPU: the others wait in the order in which they came.
+// Decides who may measure on a GPU. Users of a shared machine compile and plan in parallel, but only one at a time
+// measures on a GPU; the others wait in order of arrival.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 namespace roofwalk {
 
 struct GpuRequest {
-  std::string gpu_uuid;       // of the GPU or the MIG instance, as the driver spells it: "GPU-...", "MIG-..."
-  std::string doing = {};     // what the others read: the chapter
-  std::string user = {};      // what the others read; empty: the name of the account
-  double most_seconds = 600;  // of waiting
+  std::string gpu_uuid;       // of the GPU or MIG instance, as the driver spells it: "GPU-...", "MIG-..."
+  std::string doing = {};     // shown to others: the chapter
+  std::string user = {};      // shown to others; empty: the account's name
+  double most_seconds = 600;  // longest wait
 };
 
 struct GpuHolder {
-  std::string user = {};  // printable ASCII, as is `doing`: it was written by another's program
+  std::string user = {};  // printable ASCII, like `doing`, because another user's program wrote it
   std::string doing = {};
   std::int64_t pid = 0;
   double held_s = 0;
@@ -28,10 +28,10 @@ struct GpuHolder {
 };
 
 struct GpuWait {
-  std::optional<GpuHolder> holder = {};  // nothing between two turns, and while a program that is not ours has it
-  int before = 0;                        // who came before us and waits as well, the holder left out
+  std::optional<GpuHolder> holder = {};  // nullopt between two turns, and while a foreign program has the lock
+  int before = 0;                        // number of waiting processes before us, without the holder
   double waited_s = 0;
-  std::optional<double> estimate_s = {};  // until our turn, from how long the last turns took; nothing before the first
+  std::optional<double> estimate_s = {};  // until our turn, by the length of recent turns; nullopt before the first
 };
 
 // "waiting for the GPU: anna has had it for 12 s, 3 before you, about 40 s to go": one line of at most 80 columns.
@@ -39,13 +39,13 @@ std::string waiting_line(const GpuWait& wait);
 
 class QueueFile;
 
-// The GPU is ours from `wait` until this is destroyed: hold it for the timed runs and for nothing else. A program that
-// is killed gives it back, and so does one that is killed while it waits. Programs that this one starts do not hold it.
+// The GPU is ours from `wait` until this is destroyed: hold it only for the timed runs. A killed process gives up its
+// turn or its place in the queue. Child processes do not hold the turn.
 class GpuTurn {
  public:
-  // Waits. `while_waiting` is called as soon as there is something to wait for, and then twice a second.
-  // The queue is a file in /run/lock or, where not everybody may write there, in /tmp; ROOFWALK_LOCK_DIR names another
-  // folder. Errors: a UUID that is none, a folder or a file that cannot serve all users of the GPU, most_seconds over.
+  // Waits for the turn. Calls `while_waiting` as soon as it has to wait, then twice a second. The queue is a file in
+  // /run/lock or, if that is not world-writable, in /tmp; ROOFWALK_LOCK_DIR names another folder. Errors: an invalid
+  // UUID; a folder or file that cannot serve all users of the GPU; most_seconds exceeded.
   static Result<GpuTurn> wait(const GpuRequest& request, const std::function<void(const GpuWait&)>& while_waiting = {});
 
   GpuTurn(GpuTurn&&) noexcept;

@@ -10,8 +10,8 @@ namespace {
 constexpr unsigned kBlockThreads = 512;
 constexpr std::uint64_t kVectorBytes = 16;
 
-// Each thread takes 16 bytes, then the ones a grid further on; .cg leaves L1 out. What was read is combined and would
-// be written were it not zero, which it always is: the compiler cannot drop the loads, and no line gets dirty.
+// A grid-stride loop over 16-byte loads; .cg bypasses L1. The combined result would be stored if it were not zero,
+// which it always is: the compiler cannot drop the loads, and no cache line becomes dirty.
 constexpr std::string_view kPtx = R"(.version 7.0
 .target sm_75
 .address_size 64
@@ -79,12 +79,12 @@ ColdCache::~ColdCache() {
 Status ColdCache::open(const DriverApi& api, const CudaCard& card) {
   api_ = &api;
   may_persist_ = card.persisting_l2_bytes > 0;
-  constexpr std::uint64_t kLeast = 1 << 20;  // where the driver does not tell the size of L2
+  constexpr std::uint64_t kLeast = 1 << 20;  // where the driver does not report the size of L2
   bytes_ = std::max<std::uint64_t>(2 * static_cast<std::uint64_t>(std::max<std::int64_t>(card.l2_bytes, 0)), kLeast);
   blocks_ =
       static_cast<unsigned>(card.sms) * std::max(1u, static_cast<unsigned>(card.max_threads_per_sm) / kBlockThreads);
   CUresult code = give_back();
-  // On a slice of a GPU, or under MPS, nobody may set a part of L2 aside: there is nothing to give back.
+  // On a slice of a GPU or under MPS, nothing can be set aside in L2, so there is nothing to release.
   if (code == CUDA_ERROR_UNSUPPORTED_LIMIT || code == CUDA_ERROR_NOT_SUPPORTED || code == CUDA_ERROR_NOT_PERMITTED) {
     may_persist_ = false;
     code = CUDA_SUCCESS;

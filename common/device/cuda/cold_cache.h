@@ -1,4 +1,4 @@
-// An L2 without a byte of what the next kernel wants, and without a dirty one: all of it is read over.
+// Clears L2 of data that the next kernel uses and of dirty lines, by reading a large buffer through it.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace roofwalk {
 
-// A memset would leave its own dirty lines, whose write-back falls into the next kernel's DRAM bytes. So a kernel of
-// ours reads a buffer of twice the L2, and what a plan set aside in L2 for good is given back first.
+// A memset would leave dirty lines of its own, and their write-back would count as the next kernel's DRAM bytes. So a
+// kernel reads a buffer of twice the L2's size, after the part of L2 that a plan set aside has been released.
 class ColdCache {
  public:
   ColdCache() = default;
@@ -19,23 +19,23 @@ class ColdCache {
   ColdCache(const ColdCache&) = delete;
   ColdCache& operator=(const ColdCache&) = delete;
 
-  // Takes its memory and loads its kernel into the current context.
+  // Allocates the buffer and loads the kernel in the current context.
   Status open(const DriverApi& api, const CudaCard& card);
 
-  // Queues the reading, `rounds` times over. What is queued after it finds L2 cold.
+  // Queues `rounds` reads of the buffer. Work queued afterwards finds a cold L2.
   CUresult sweep(CUstream stream, std::uint32_t rounds = 1) const;
 
-  // The context is gone: nothing is given back.
+  // For a lost context: nothing is released.
   void abandon() { buffer_ = 0, module_ = nullptr; }
 
   std::uint64_t bytes() const { return bytes_; }
 
-  // The PTX of the kernel, for any GPU of compute capability 7.5 or later; its name.
+  // The kernel's PTX, for any GPU of compute capability 7.5 or later, and its name.
   static std::string_view ptx();
   static constexpr const char* kKernel = "read_all_of_l2";
 
  private:
-  CUresult give_back() const;  // what was set aside in L2
+  CUresult give_back() const;  // releases what was set aside in L2
 
   const DriverApi* api_ = nullptr;
   CUmodule module_ = nullptr;

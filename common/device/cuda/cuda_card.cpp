@@ -20,7 +20,8 @@ std::string text_of(const CUuuid& uuid, bool is_slice) {
   return text;
 }
 
-// The architectures of nvcc 13.0 (`nvcc --list-gpu-arch`): a newer chip runs the PTX of the newest that it contains.
+// The architectures of nvcc 13.0 (`nvcc --list-gpu-arch`): a newer chip runs the PTX of the newest one that it
+// supports.
 constexpr std::array kArchitectures{75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
 
 int architecture_for(int compute_capability) {
@@ -31,13 +32,13 @@ int architecture_for(int compute_capability) {
   return best;
 }
 
-// FP32 lanes of an SM, as helper_cuda.h of NVIDIA's CUDA samples has them; 0: not known.
+// FP32 lanes per SM, from helper_cuda.h in NVIDIA's CUDA samples; 0: not known.
 int fp32_lanes_of(int compute_capability) {
   if (compute_capability == 75 || compute_capability == 80) return 64;
   return compute_capability >= 86 && compute_capability <= 121 ? 128 : 0;
 }
 
-// What L1 and shared memory have together, of an SM: CUDA programming guide, "Compute Capabilities", the sections on
+// Combined size of L1 and shared memory per SM, from the CUDA programming guide, "Compute Capabilities", the section on
 // shared memory of each. 0: not known.
 int unified_cache_bytes_of(int compute_capability) {
   switch (compute_capability) {
@@ -98,7 +99,7 @@ Result<CudaCard> query_card(const DriverApi& api, int ordinal) {
   card.compute_capability = 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
                             attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   card.sms = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  card.clock_hz = 1e3 * attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);  // the driver counts kHz
+  card.clock_hz = 1e3 * attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);  // the driver reports kHz
   card.memory_clock_hz = 1e3 * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
   card.memory_bus_bits = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
   card.l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
@@ -156,9 +157,9 @@ Machine machine_of(const CudaCard& card) {
   machine.memory_bytes = card.memory_bytes;
   machine.l2_bytes = card.l2_bytes;
   machine.l1_bytes = unified_cache_bytes_of(card.compute_capability);
-  machine.schedulers_per_sm = 4;  // of every chip since Volta: CUDA programming guide 13.0, compute capabilities
+  machine.schedulers_per_sm = 4;  // on every chip since Volta: CUDA programming guide 13.0, compute capabilities
   machine.fp32_lanes_per_sm = fp32_lanes_of(card.compute_capability);
-  // Two transfers a clock of the memory, as its clock is reported.
+  // Two transfers per reported memory clock.
   if (!card.is_integrated) machine.dram_bytes_per_s = 2 * card.memory_clock_hz * card.memory_bus_bits / 8;
   return machine;
 }

@@ -1,4 +1,4 @@
-// One GPU as its driver describes it, and the machine that the course sees in it.
+// One GPU as its driver describes it, and the Machine that stands for it in the course.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@ struct CudaCard {
   int persisting_l2_bytes = 0;  // 0: no part of L2 can be set aside
   int max_threads_per_sm = 0, max_blocks_per_sm = 0, max_threads_per_block = 0, registers_per_sm = 0;
   int shared_bytes_per_sm = 0, max_shared_bytes_per_block = 0, reserved_shared_bytes_per_block = 0;
-  bool ends_long_kernels = false;    // a screen hangs on it
-  bool reaches_host_memory = false;  // kernels can read all of the process (HMM, ATS)
-  bool is_integrated = false;        // its memory is the host's
+  bool ends_long_kernels = false;    // a display is attached
+  bool reaches_host_memory = false;  // kernels can read all of the process's memory (HMM, ATS)
+  bool is_integrated = false;        // shares the host's memory
 };
 
-// Errors: there is no such GPU, the driver's own.
+// Errors: there is no such GPU; the driver's own.
 Result<CudaCard> query_card(const DriverApi& api, int ordinal);
 
-// The machine file that names this card (`driver_name`) and has as many SMs, with the memory that is really there. Else
-// a machine made of what the driver says: what it cannot say stays 0, which is "not known".
+// The machine file that names this card (`driver_name`) and has the same number of SMs, with the actual memory size.
+// Otherwise a machine made from what the driver reports; what it does not report stays 0, "not known".
 Machine machine_of(const CudaCard& card);
 
 }  // namespace roofwalk

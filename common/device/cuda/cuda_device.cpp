@@ -11,11 +11,11 @@
 namespace roofwalk {
 namespace {
 
-// "sm_90a" for a card of 9.0 and PTX for compute_90a; else what the card is.
+// "sm_90a" for a card of 9.0 and PTX for compute_90a; otherwise the card's plain chip.
 std::string chip_of(const CudaCard& card, const std::string& arch) {
   const std::string plain = std::to_string(card.compute_capability);
   const std::string wanted = arch.substr(arch.find('_') + 1);
-  const bool has_more = wanted.starts_with(plain) && wanted.size() == plain.size() + 1;  // the letter
+  const bool has_more = wanted.starts_with(plain) && wanted.size() == plain.size() + 1;  // a letter at the end
   return "sm_" + (has_more ? wanted : plain);
 }
 
@@ -29,7 +29,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(const DriverApi& api, CudaO
 
 CudaDevice::~CudaDevice() {
   counters_.reset();
-  if (lost_) {  // any call would fail, or wait for a kernel that never ends: the process gives everything back
+  if (lost_) {  // any call would fail or wait for an endless kernel; the end of the process frees everything
     module_.abandon();
     cold_.abandon();
     return;
@@ -44,7 +44,7 @@ Status CudaDevice::start() {
   ROOFWALK_TRY_STATUS(check(api_.cuDeviceGet(&device_, options_.ordinal), "find the GPU"));
   ROOFWALK_TRY_STATUS(check(api_.cuDevicePrimaryCtxRetain(&context_, device_), "start a context on the GPU"));
   ROOFWALK_TRY_STATUS(check(api_.cuCtxSetCurrent(context_), "use the GPU's context"));
-  // Not a non-blocking one: copies from the host must be over before a kernel starts.
+  // Not a non-blocking stream: copies from the host must finish before a kernel starts.
   ROOFWALK_TRY_STATUS(check(api_.cuStreamCreate(&stream_, CU_STREAM_DEFAULT), "make a stream"));
   ROOFWALK_TRY_STATUS(cold_.open(api_, card_));
   ROOFWALK_TRY_STATUS(calibrate());
@@ -97,7 +97,7 @@ void CudaDevice::do_release(const DeviceBuffer& buffer) {
   if (auto done = check(api_.cuMemFree(buffer.address), "give memory back"); !done) lose(done.error());
 }
 
-// Copies can report nothing themselves: one that fails costs the device, and the next call says why.
+// Copies cannot report errors: a failed copy marks the device as lost, and the next call returns the error.
 void CudaDevice::do_write(const DeviceBuffer& buffer, std::uint64_t offset_bytes, std::span<const std::uint8_t> data) {
   if (lost_ || data.empty()) return;
   auto done = check(api_.cuMemcpyHtoD(buffer.address + offset_bytes, data.data(), data.size()), "copy to the GPU");
@@ -119,7 +119,7 @@ Result<std::string> CudaDevice::image_of(const Artifact& artifact) {
   if (const auto known = images_.find(key); known != images_.end()) return known->second;
   ROOFWALK_TRY(ChipCode code, options_.assemble(artifact, text, chip));
   if (!code.knows_the_chip) return text;
-  constexpr std::size_t kMostImages = 32;  // of a session with a starter, an attempt and a few roofs
+  constexpr std::size_t kMostImages = 32;  // enough for a starter, an attempt and a few roofs
   if (images_.size() >= kMostImages) images_.clear();
   images_[key] = code.cubin;
   return std::move(code.cubin);

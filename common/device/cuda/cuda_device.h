@@ -1,5 +1,5 @@
-// A real GPU behind the device interface, in this process. What a learner's kernel does to its context, it does to the
-// process: after a fault it may have to end (Device::alive). Use it from one thread.
+// A real GPU behind the device interface, in this process. Whatever a learner's kernel does to its context, it does to
+// the process, which may have to end after a fault (Device::alive). Use it from one thread only.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@
 
 namespace roofwalk {
 
-// Where counters come from, and what its values mean on this card.
+// Opens the counters and converts their values for this card.
 struct CounterSource {
   std::function<Result<std::unique_ptr<RangeCounters>>(CUcontext context, CUdevice device, int ordinal)> open;
   std::function<Counters(const RangeValues& values)> counters_of;
@@ -31,21 +31,21 @@ struct CounterSource {
 
 struct CudaOptions {
   int ordinal = 0;
-  // PTX to code for a chip ("sm_90a"), by the toolkit's ptxas. Empty, or where it does not know the chip: the driver's
-  // compiler does it.
+  // Compiles PTX for a chip ("sm_90a") with the toolkit's ptxas. If empty, or if ptxas does not know the chip, the
+  // driver's compiler is used.
   std::function<Result<ChipCode>(const Artifact& artifact, std::string_view ptx, const std::string& chip)> assemble;
-  std::optional<CounterSource> counters;  // nothing: times only
-  double preheat_s = 0.5;                 // of work before a time is taken on a GPU that was idle: clocks rise slowly
-  std::function<double()> host_ns;        // a clock of the host that never goes back; empty: its steady one
+  std::optional<CounterSource> counters;  // nullopt: times only
+  double preheat_s = 0.5;                 // of work before timing on a GPU that was idle: clocks rise slowly
+  std::function<double()> host_ns;        // a monotonic clock of the host; empty: std::chrono::steady_clock
 };
 
-// What a record says of counters that are not there.
+// A record's note on why it has no counters.
 std::string without_counters(const Error& error);
 
 class CudaDevice final : public Device {
  public:
-  // `api` must outlive the device. Errors: no such GPU, the driver's own. Counters that cannot be opened are no error:
-  // no counter is supported then, and every record says why.
+  // `api` must outlive the device. Errors: no such GPU; the driver's own. Counters that cannot be opened are not an
+  // error: no counter is supported then, and every record says why.
   static Result<std::unique_ptr<CudaDevice>> open(const DriverApi& api, CudaOptions options);
   ~CudaDevice() override;
 
@@ -57,14 +57,14 @@ class CudaDevice final : public Device {
     CUdeviceptr address = 0;
     std::uint64_t size_bytes = 0;
   };
-  // Why a plan did not come to its end.
+  // Why a plan did not complete.
   struct Broken {
     CUresult code = CUDA_SUCCESS;
-    std::optional<std::size_t> step = {};  // nothing: one of them
+    std::optional<std::size_t> step = {};  // nullopt: unknown which
     bool timed_out = false;
   };
-  class Saved;   // what all buffers held
-  class Events;  // some, given back at the end
+  class Saved;   // contents of all buffers
+  class Events;  // a set of events, destroyed at the end
   using Clock = std::chrono::steady_clock;
 
   CudaDevice(const DriverApi& api, CudaOptions options) : api_(api), options_(std::move(options)), module_(api) {}
@@ -83,7 +83,7 @@ class CudaDevice final : public Device {
   Status start();
   Status calibrate();
   Result<std::string> image_of(const Artifact& artifact);
-  // `code`, or an error; notes a loss.
+  // The Error for `code`, if any; records the loss of the device.
   Status check(CUresult code, std::string_view what) const;
   void lose(Error error) const;
   double host_ns() const;
@@ -97,9 +97,9 @@ class CudaDevice final : public Device {
 
   Status replay(const Plan& plan, RunOptions::Figures figures, bool once, OutputCapture& output, RunRecord& record);
   CUresult queue(const PlanStep& step);
-  // All steps; the one that the driver refuses, if any.
+  // Queues all steps; returns the one that the driver refuses, if any.
   std::optional<Broken> queue(const Plan& plan);
-  // Finds and loads the plan's kernels, so that queueing them does not.
+  // Looks up and loads the plan's kernels before they are queued.
   std::optional<Broken> find_kernels(const Plan& plan);
   std::optional<Broken> wait(CUevent event) const;
   std::optional<Broken> preheat();
@@ -121,11 +121,11 @@ class CudaDevice final : public Device {
   ColdCache cold_;
   LoadedModule module_;
   std::string source_path_;
-  std::map<std::string, std::uint64_t> own_local_bytes_;  // by kernel: its arrays in local memory, before any spill
-  bool has_run_ = false;                                  // since it was loaded
+  std::map<std::string, std::uint64_t> own_local_bytes_;  // by kernel: its arrays in local memory, without spills
+  bool has_run_ = false;                                  // since loading
   bool prints_ = false;                                   // or asserts
   bool has_variables_ = false;                            // in global memory, which a run may change
-  std::map<std::string, std::string> images_;             // by what they were made of
+  std::map<std::string, std::string> images_;             // by their inputs
   std::map<int, Allocation> buffers_;
   int next_id_ = 0;
 
@@ -135,8 +135,8 @@ class CudaDevice final : public Device {
 
   mutable std::optional<Error> lost_;
   Clock::time_point deadline_, last_work_;
-  double sweep_ns_ = 0;  // that one reading of ColdCache takes
-  double queue_ns_ = 0;  // that the host takes to queue a step
+  double sweep_ns_ = 0;  // duration of one ColdCache sweep
+  double queue_ns_ = 0;  // host time to queue a step
 };
 
 }  // namespace roofwalk

@@ -1,5 +1,5 @@
-// The driver's errors in plain words: what they mean, who can do something about them, and whether the process can go
-// on. The driver's own texts tell neither.
+// The driver's errors in plain words: what they mean, who can fix them, and whether the process can continue. The
+// driver's own texts say neither.
 #pragma once
 
 #include <cuda.h>
@@ -17,19 +17,20 @@ namespace roofwalk {
 struct CudaError {
   CUresult number = CUDA_SUCCESS;
   std::string_view name;           // "CUDA_ERROR_OUT_OF_MEMORY"
-  bool is_sticky = false;          // every later call fails too: only a fresh process starts clean
-  std::optional<FaultKind> fault;  // a learner's mistake of that kind; nothing: the machine's trouble
+  bool is_sticky = false;          // every later call fails too, until the process is restarted
+  std::optional<FaultKind> fault;  // a learner's mistake of that kind; nullopt: the machine's trouble
   std::string_view cause, advice;
 };
 
-// The rows of cuda_errors.def, ascending by number.
+// The rows of cuda_errors.def, by ascending number.
 std::span<const CudaError> cuda_errors();
-const CudaError* find_cuda_error(CUresult code);  // nullptr: none of them
+const CudaError* find_cuda_error(CUresult code);  // nullptr: not in the table
 
-// Whether the process must end. Of an error that nobody has described, yes: a fresh process is always right.
+// Whether the process must end. True for unknown errors, because a fresh process is always safe.
 bool is_sticky(CUresult code);
 
-// "cannot WHAT: the cause (CUDA_ERROR_..., 2)", with advice. The driver's own words where it is none of the table.
+// "cannot WHAT: the cause (CUDA_ERROR_..., 2)", with advice; the driver's own text for errors that are not in the
+// table.
 Error cuda_error(const DriverApi& api, CUresult code, std::string_view what);
 
 }  // namespace roofwalk

@@ -1,4 +1,4 @@
-// How a CudaDevice replays a plan: each pass from the same memory, those that are measured from a cold L2.
+// How a CudaDevice replays a plan: each pass starts with the same memory, measured passes also with a cold L2.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace roofwalk {
 namespace {
 
 constexpr const char* kWholePlan = "plan";
-constexpr std::size_t kMostCountedSteps = 1000;  // one by one: more ranges than CUPTI is sure to take in a pass
-// A stream takes about 1000 launches before it makes the host wait (not documented; half of it is sure to fit).
+constexpr std::size_t kMostCountedSteps = 1000;  // more ranges, one per step, may not fit into a pass of CUPTI
+// A stream takes about 1000 launches before it blocks the host (undocumented; half of that certainly fits).
 constexpr std::size_t kMostQueuedSteps = 500;
 constexpr const char* kWhere =
     "a GPU tells neither the thread nor the line: run this with `--device virtual`, which does";
@@ -43,7 +43,7 @@ std::string without_counters(const Error& error) {
   return text.starts_with(kWords) ? text : fmt::format("{}: {}", kWords, text);
 }
 
-// Copies of all buffers: on the GPU where they fit beside the originals, else on the host.
+// Copies of all buffers: on the GPU where they fit next to the originals, otherwise on the host.
 class CudaDevice::Saved {
  public:
   explicit Saved(const CudaDevice& device) : device_(device) {}
@@ -129,12 +129,12 @@ class CudaDevice::Events {
   std::vector<CUevent> events_;
 };
 
-// How long one reading of the cache takes, and how long the host takes to queue a launch.
+// Measures the time of one cache sweep, and the host time to queue a launch.
 Status CudaDevice::calibrate() {
   Events events(*this);
   ROOFWALK_TRY_STATUS(check(events.make(2), "make events"));
   deadline_ = Clock::now() + std::chrono::seconds(30);
-  for (int turn = 0; turn < 2; ++turn) {  // the first one warms up
+  for (int turn = 0; turn < 2; ++turn) {  // the first one is a warm-up
     ROOFWALK_TRY_STATUS(check(events.record(0), "record an event"));
     const double before_ns = host_ns();
     ROOFWALK_TRY_STATUS(check(cold_.sweep(stream_), "read L2 over"));
@@ -190,7 +190,7 @@ std::optional<CudaDevice::Broken> CudaDevice::find_kernels(const Plan& plan) {
   return std::nullopt;
 }
 
-// Looks again and again rather than waits in the driver, where a kernel without an end would hold us for ever.
+// Polls instead of waiting in the driver, where an endless kernel would block us forever.
 std::optional<CudaDevice::Broken> CudaDevice::wait(CUevent event) const {
   constexpr auto kLongestPause = std::chrono::microseconds(1000);
   for (auto pause = std::chrono::microseconds(10);; pause = std::min(2 * pause, kLongestPause)) {
@@ -202,7 +202,7 @@ std::optional<CudaDevice::Broken> CudaDevice::wait(CUevent event) const {
   }
 }
 
-// A GPU that did nothing for a while runs slowly at first.
+// Runs work on an idle GPU, which would be slow at first.
 std::optional<CudaDevice::Broken> CudaDevice::preheat() {
   constexpr auto kIdle = std::chrono::seconds(1);
   constexpr double kPieceNs = 1e6;
@@ -234,7 +234,7 @@ Status CudaDevice::restore(const Saved& saved) {
   return loaded;
 }
 
-// Step by step, each waited for: of a fault, the step is known.
+// Runs step by step and waits for each, so that a fault's step is known.
 std::optional<CudaDevice::Broken> CudaDevice::check_steps(const Plan& plan) {
   Events events(*this);
   if (const CUresult code = events.make(1); code != CUDA_SUCCESS) return Broken{.code = code};
@@ -250,20 +250,20 @@ std::optional<CudaDevice::Broken> CudaDevice::check_steps(const Plan& plan) {
   return std::nullopt;
 }
 
-// How often L2 is read over so that the host can queue that many calls meanwhile, twice over; for a second at most. The
-// launch of the reading itself, which is part of sweep_ns_ once a round, makes this too few where L2 is small: callers
-// add some.
+// The number of L2 sweeps that take twice as long as the host needs to queue `calls`, at most a second. sweep_ns_
+// includes the launch, which happens only once for all rounds, so the result is too low where L2 is small: callers add
+// some calls.
 std::uint32_t CudaDevice::rounds_for(double calls) const {
   constexpr double kMostNs = 1e9;
   return static_cast<std::uint32_t>(
       std::ceil(std::clamp(2 * calls * queue_ns_, 1.0, kMostNs) / std::max(sweep_ns_, 1.0)));
 }
 
-// Events at the plan's two ends. The reading of L2 in front of it takes longer than the host needs to queue all steps,
-// so the GPU never waits for the host; where it did after all, the record says so. More steps than a stream takes
-// before the host has to wait go as one graph.
+// Takes events before and after the plan. The L2 sweep in front of it takes longer than the host needs to queue all
+// steps, so the GPU never waits for the host; if it did, the record says so. Plans with more steps than a stream takes
+// without blocking the host are launched as one graph.
 Result<std::optional<CudaDevice::Broken>> CudaDevice::time_plan(const Plan& plan, RunRecord& record) {
-  if (const auto broken = find_kernels(plan)) return broken;  // a module that was loaded anew has none yet
+  if (const auto broken = find_kernels(plan)) return broken;  // a reloaded module has none yet
   if (const auto broken = preheat()) return broken;
   Events events(*this);
   ROOFWALK_TRY_STATUS(check(events.make(2), "make events"));
@@ -278,7 +278,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::time_plan(const Plan& plan
     if (refused) return refused;
     ROOFWALK_TRY_STATUS(check(code, "make one graph of all steps"));
   }
-  constexpr double kLaunchesOfAStep = 0.25;  // that the host needs for a step of a graph: much less than one each
+  constexpr double kLaunchesOfAStep = 0.25;  // host time per step of a graph, in launches: much less than one
   const double calls = (graph ? kLaunchesOfAStep : 1) * static_cast<double>(plan.steps.size());
   ROOFWALK_TRY_STATUS(check(cold_.sweep(stream_, rounds_for(calls + 6)), "empty L2"));
   ROOFWALK_TRY_STATUS(check(events.record(0), "record an event"));
@@ -322,7 +322,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::time_steps(const Plan& pla
   return std::optional<Broken>();
 }
 
-// The whole plan as one range; then, where it has several steps, each as one of its own.
+// Counts the whole plan as one range; then, if it has several steps, each step as a range.
 Result<std::optional<CudaDevice::Broken>> CudaDevice::count(const Plan& plan, const Saved& saved, RunRecord& record) {
   Events events(*this);
   ROOFWALK_TRY_STATUS(check(events.make(1), "make events"));
@@ -338,7 +338,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::count(const Plan& plan, co
   const auto pass = [&](RangeCounters::Pass& ranges, bool by_step) -> Status {
     ROOFWALK_TRY_STATUS(restore(saved));
     ROOFWALK_TRY_STATUS(check(cold_.sweep(stream_), "empty L2"));
-    ROOFWALK_TRY_STATUS(finish({}));  // nothing of it may fall into the range
+    ROOFWALK_TRY_STATUS(finish({}));  // none of this may fall into the range
     if (!by_step) ROOFWALK_TRY_STATUS(ranges.begin(kWholePlan));
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       if (by_step) ROOFWALK_TRY_STATUS(ranges.begin(std::to_string(i)));
@@ -361,7 +361,7 @@ Result<std::optional<CudaDevice::Broken>> CudaDevice::count(const Plan& plan, co
     if (broken) return broken;
     if (lost_) return *lost_;
     if (!values) {
-      supported_ = {};  // until they are there again
+      supported_ = {};  // until counting works again
       record.counters = {};
       for (KernelRecord& kernel : record.kernels) kernel.counters = {};
       record.notes.push_back(without_counters(values.error()));
@@ -455,7 +455,7 @@ Result<std::optional<Fault>> CudaDevice::describe_launch(const KernelLaunch& lau
   return std::optional<Fault>();
 }
 
-// What is known before anything runs.
+// Fills in what is known before the run.
 Result<std::optional<Fault>> CudaDevice::describe(const Plan& plan, RunRecord& record) {
   for (const PlanStep& step : plan.steps) {
     KernelRecord& kernel = record.kernels.emplace_back();
@@ -492,7 +492,7 @@ Fault CudaDevice::fault_at(FaultKind kind, const Plan& plan, std::optional<std::
   return fault;
 }
 
-// True where all went well; else the record holds the learner's fault, or there is an error.
+// True if nothing went wrong; otherwise the record holds the learner's fault, or there is an Error.
 Result<bool> CudaDevice::settle(const std::optional<Broken>& broken, const Plan& plan, RunRecord& record) const {
   if (!broken) return true;
   record.counters = {};
@@ -505,7 +505,7 @@ Result<bool> CudaDevice::settle(const std::optional<Broken>& broken, const Plan&
     return false;
   }
   const CudaError* known = find_cuda_error(broken->code);
-  // What a launch asks for and cannot have is the learner's too.
+  // A launch that asks for more than the GPU has is the learner's fault, too.
   const bool refused_launch =
       broken->step && (broken->code == CUDA_ERROR_INVALID_VALUE || broken->code == CUDA_ERROR_OUT_OF_MEMORY);
   if ((known == nullptr || !known->fault) && !refused_launch) {
@@ -528,10 +528,10 @@ Result<bool> CudaDevice::settle(const std::optional<Broken>& broken, const Plan&
   return false;
 }
 
-// What was printed since the last restart, which the driver hands out when it is waited for.
+// Collects the output since the last restart; the driver hands it over on synchronization.
 void CudaDevice::take_output(OutputCapture& output, bool is_busy, RunRecord& record) const {
   if (!prints_ || is_busy) return;
-  api_.cuStreamSynchronize(stream_);  // after a fault it repeats the fault
+  api_.cuStreamSynchronize(stream_);  // after a fault, returns that fault again
   record.printed = printed_of(output.out());
   if (!record.fault || record.fault->kind != FaultKind::assertion) return;
   const auto failed = assertion_in(output.err());
@@ -543,7 +543,7 @@ void CudaDevice::take_output(OutputCapture& output, bool is_busy, RunRecord& rec
       fmt::format("assertion failed: {}: your own assert, false for this thread", failed->condition);
 }
 
-// The passes, as Figures asks for them. A fault ends them.
+// Runs the passes that `figures` needs. Stops at a fault.
 Status CudaDevice::replay(const Plan& plan, RunOptions::Figures figures, bool once, OutputCapture& output,
                           RunRecord& record) {
   using Figures = RunOptions::Figures;
@@ -569,8 +569,8 @@ Status CudaDevice::replay(const Plan& plan, RunOptions::Figures figures, bool on
     if (!went_well) return kOk;
   }
   if (figures == Figures::none) return kOk;
-  if (saved) ROOFWALK_TRY_STATUS(restore(*saved));  // last: what it computed is what can be judged
-  if (prints_) api_.cuStreamSynchronize(stream_);   // what the passes before it printed comes now
+  if (saved) ROOFWALK_TRY_STATUS(restore(*saved));  // last, because its results are the ones that are judged
+  if (prints_) api_.cuStreamSynchronize(stream_);   // flushes output of the earlier passes
   output.restart();
   ROOFWALK_TRY(const auto broken, time_plan(plan, record));
   ROOFWALK_TRY(const bool went_well, settle(broken, plan, record));
@@ -593,7 +593,7 @@ Result<RunRecord> CudaDevice::do_run(const Plan& plan, const RunOptions& options
     record.kernels.clear();
     return record;
   }
-  // Passes start from what `load` made of the variables; what an earlier run made of them can be had once only.
+  // Passes need the variables as `load` set them; variables that an earlier run changed allow one pass only.
   const bool once = has_variables_ && std::exchange(has_run_, true);
   OutputCapture output(prints_);
   ROOFWALK_TRY_STATUS(replay(plan, options.figures, once, output, record));

@@ -1,5 +1,5 @@
-// CUPTI as a table of function pointers: filled from libcupti.so.13 at run time, so that one program starts on machines
-// with and without it, or by a test with a CUPTI of its own (tests/support/fake_cupti.h).
+// CUPTI as a table of function pointers, filled from libcupti.so.13 at run time, so that one program runs on machines
+// with and without it; tests fill it with a fake (tests/support/fake_cupti.h).
 #pragma once
 
 #include <cuda.h>
@@ -17,7 +17,7 @@ namespace roofwalk {
 
 static_assert(CUPTI_API_VERSION >= 130000, "the headers of CUPTI 13 or later are needed");
 
-// The calls that work without a GPU, from the name of a chip alone.
+// Calls that work without a GPU, given the name of a chip.
 #define ROOFWALK_CUPTI_HOST_CALLS(X)      \
   X(cuptiGetVersion)                      \
   X(cuptiProfilerHostInitialize)          \
@@ -29,7 +29,7 @@ static_assert(CUPTI_API_VERSION >= 130000, "the headers of CUPTI 13 or later are
   X(cuptiProfilerHostGetNumOfPasses)      \
   X(cuptiProfilerHostEvaluateToGpuValues)
 
-// The calls that need a driver and a context. Without a driver some of them do not fail but crash.
+// Calls that need a driver and a context. Without a driver, some of them crash instead of failing.
 #define ROOFWALK_CUPTI_TARGET_CALLS(X)            \
   X(cuptiProfilerInitialize)                      \
   X(cuptiProfilerDeInitialize)                    \
@@ -56,13 +56,13 @@ struct CuptiApi {
 #undef ROOFWALK_MEMBER
 };
 
-// CUPTI's parameters: all zero but the size, which says how many fields the caller knows.
+// Declares CUPTI parameters: all zero except the size, which tells CUPTI which fields the caller knows.
 #define ROOFWALK_CUPTI_PARAMS(type, name) \
   type name = {};                         \
   name.structSize = type##_STRUCT_SIZE
 
-// Opens the CUPTI that came with the toolkit, else the one that the system's loader finds. The library stays loaded: it
-// leaves hooks in the driver. An empty path: no toolkit. Errors: there is none, or it is not CUPTI 13 or later.
+// Opens the CUPTI of the toolkit, otherwise the one that the system's loader finds. The library stays loaded, because
+// it leaves hooks in the driver. An empty path: no toolkit. Errors: not found; not CUPTI 13 or later.
 Result<CuptiApi> load_cupti_api(const std::filesystem::path& toolkit_root, const char* library = "libcupti.so.13");
 
 }  // namespace roofwalk

@@ -1,4 +1,4 @@
-// CUPTI's errors in plain words: what they mean and who can do something about them.
+// CUPTI's errors in plain words: what they mean and who can fix them.
 #pragma once
 
 #include <span>
@@ -12,15 +12,15 @@ namespace roofwalk {
 struct CuptiTrouble {
   CUptiResult number = CUPTI_SUCCESS;
   std::string_view name;  // "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"
-  std::string_view id;    // "permission": the cause for programs, the same for several numbers
+  std::string_view id;    // "permission": the cause, for programs; several numbers may share one
   std::string_view cause, advice;
 };
 
-// The rows of cupti_errors.def, ascending by number.
+// The rows of cupti_errors.def, by ascending number.
 std::span<const CuptiTrouble> cupti_troubles();
-const CuptiTrouble* find_cupti_trouble(CUptiResult result);  // nullptr: none of them
+const CuptiTrouble* find_cupti_trouble(CUptiResult result);  // nullptr: not in the table
 
-// "no counters: the cause (cuptiRangeProfilerEnable: CUPTI_ERROR_..., 35)", with advice. `call`: what reported it.
+// "no counters: the cause (cuptiRangeProfilerEnable: CUPTI_ERROR_..., 35)", with advice. `call`: the call that failed.
 Error cupti_error(CUptiResult result, std::string_view call);
 
 }  // namespace roofwalk

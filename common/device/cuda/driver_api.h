@@ -1,5 +1,5 @@
-// The CUDA driver as a table of function pointers: filled from libcuda.so.1 at run time, so that one program starts on
-// machines with and without a driver, or by a test with a driver of its own (tests/support/fake_driver.h).
+// The CUDA driver as a table of function pointers, filled from libcuda.so.1 at run time, so that one program runs on
+// machines with and without a driver; tests fill it with a fake (tests/support/fake_driver.h).
 #pragma once
 
 #include <cuda.h>
@@ -10,10 +10,10 @@ namespace roofwalk {
 
 static_assert(CUDA_VERSION >= 13000, "the headers of CUDA 13 or later are needed");
 
-// Every call that is used. cuda.h renames some (cuMemAlloc is cuMemAlloc_v2): the members of DriverApi follow it, and
-// the names that the driver is asked for stay the plain ones. A call that cuda.h renames to more than a version must
-// stand here as what it becomes: under cuGraphInstantiate the driver still gives the function of CUDA 11, which takes
-// five arguments (cudaTypedefs.h).
+// All driver calls that we use. cuda.h adds a version to some names (cuMemAlloc is cuMemAlloc_v2): DriverApi's members
+// take the new name, and the driver is asked for the plain one. A call that cuda.h renames to something else must be
+// listed under the new name: for cuGraphInstantiate the driver still returns the function of CUDA 11, which takes five
+// arguments (cudaTypedefs.h).
 #define ROOFWALK_DRIVER_CALLS(X)                 \
   X(cuInit)                                      \
   X(cuDriverGetVersion)                          \
@@ -66,17 +66,17 @@ struct DriverApi {
 #undef ROOFWALK_MEMBER
 };
 
-// The oldest driver that takes what the toolkit of CUDA 13 makes, as cuDriverGetVersion counts: 13000 comes with 580.
+// The oldest driver that runs what the CUDA 13 toolkit produces, in cuDriverGetVersion's numbers: 13000 comes with 580.
 inline constexpr int kOldestDriverVersion = 13000;
 
-// Opens the driver and starts it (cuInit). The library stays loaded. Errors: there is no driver, it is too old, or it
-// does not start; with what to do.
+// Opens the driver and starts it (cuInit). The library stays loaded. Errors, with advice: there is no driver, it is too
+// old, or it does not start.
 Result<DriverApi> load_driver_api(const char* library = "libcuda.so.1");
 
-// Of a driver from before CUDA 13; `found` says what tells.
+// The Error for a driver from before CUDA 13; `found` is the evidence.
 Error too_old_driver(const std::string& found);
 
-// What load_driver_api does once the calls are there: starts the driver and looks at its version.
+// Starts the driver and checks its version. load_driver_api calls this once it has loaded the calls.
 Status start_driver(const DriverApi& api);
 
 }  // namespace roofwalk

@@ -1,5 +1,5 @@
-// What the driver says of this machine's GPUs, asked in a child process: a broken driver may crash or hang whoever asks
-// it, and that must be a finding and not the end of the program.
+// What the driver says about this machine's GPUs. Asked in a child process, because a broken driver may crash or hang,
+// and that must be a finding rather than the end of the program.
 #pragma once
 
 #include <optional>
@@ -14,22 +14,22 @@ struct ProbedGpu {
   std::string name = {};
   int major = 0, minor = 0;                      // compute capability
   std::optional<bool> reaches_host_memory = {};  // CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS
-  GpuState state = {};                           // its uuid is there always, the rest as far as NVML tells
+  GpuState state = {};                           // always has the uuid; the rest as far as NVML reports it
 };
 
 struct DriverProbe {
   bool has_library = false;       // libcuda.so.1 can be opened
-  int cuda_version = 0;           // the newest that it supports: 13000 is 13.0; 0: it did not say
-  int error = 0;                  // what cuInit or the count of devices gave; 0: nothing went wrong
-  std::string trouble = {};       // in words, where there is an error or the driver crashed or hung
-  std::string nvml_trouble = {};  // why the states have holes
+  int cuda_version = 0;           // the newest that it supports: 13000 is 13.0; 0: not reported
+  int error = 0;                  // result of cuInit or of counting the devices; 0: no error
+  std::string trouble = {};       // in words, if there was an error or the driver crashed or hung
+  std::string nvml_trouble = {};  // why the states are incomplete
   std::vector<ProbedGpu> gpus = {};
 };
 
 struct ProbeOptions {
   const char* driver = "libcuda.so.1";
   const char* nvml = "libnvidia-ml.so.1";
-  double timeout_s = 20;  // a GPU that sleeps without persistence mode takes seconds to wake
+  double timeout_s = 20;  // a GPU without persistence mode takes seconds to wake up
 };
 
 // Forks: call it before the program starts threads.

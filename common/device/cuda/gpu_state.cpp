@@ -18,7 +18,7 @@ namespace {
 using Weight = ClockReason::Weight;
 
 // Bits and meanings: NVML API reference, NvmlClocksEventReasons. Weights: a brake that halves the clock spoils times;
-// limits of power and heat are a card's everyday life under load, and are noted.
+// power and heat limits are normal under load and are only noted.
 constexpr std::array kReasons = {
     ClockReason{0x1, "idle", "low, because nothing ran", Weight::none},
     ClockReason{0x2, "application_clocks", "set by an administrator", Weight::none},
@@ -39,8 +39,8 @@ constexpr const char* kComputeModes[] = {"default", "exclusive_thread", "prohibi
 constexpr const char* kVirtualizationModes[] = {"none", "passthrough", "vgpu", "host_vgpu", "host_vsga"};
 
 constexpr double kClockTolerance = 0.05;
-// Between two states with the same allocations of ours. Less than a CUDA context takes, more than the driver's own
-// bookkeeping moves: our choice, to be checked on GPUs.
+// Allowed change of foreign memory between two states with the same allocations of ours: less than a CUDA context
+// takes, more than the driver's own bookkeeping varies. Our choice, to be checked on GPUs.
 constexpr std::uint64_t kForeignBytes = 64ull << 20;
 
 template <std::size_t size>
@@ -49,7 +49,7 @@ std::optional<std::string> mode_name(const char* const (&names)[size], std::opti
   return names[*mode];
 }
 
-// Names of processes are anybody's text.
+// Process names are untrusted text.
 std::string harmless(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
@@ -66,7 +66,7 @@ void look_up(GpuProcess& process) {
   if (const passwd* user = ::getpwuid(status.st_uid)) process.user = harmless(user->pw_name);
 }
 
-// Drivers 535.43 to 535.86 filled the third version of the list with a longer struct under the same name
+// Drivers 535.43 to 535.86 fill the third version of the process list with a longer struct of the same name
 // (XuehaiPan/nvitop #79 and #89); their second version is right.
 bool has_longer_processes(const std::string& driver_version) {
   int major = 0, minor = 0;
@@ -86,12 +86,12 @@ std::string process_text(const GpuProcess& process) {
   return text + ")";
 }
 
-// Reads one thing after the other; what cannot be read stays absent. Remembers whether the GPU is gone.
+// Reads one value after another; what cannot be read stays absent. Remembers whether the GPU is gone.
 class Reader {
  public:
   explicit Reader(nvml::Device device) : device_(device) {}
 
-  // The value that `function(device, extra..., &value)` gives.
+  // The value that `function(device, extra..., &value)` writes.
   template <class T, class... Extra, class... Parameters>
   std::optional<T> value(nvml::Return (*function)(Parameters...), Extra... extra) {
     T read{};
@@ -114,7 +114,7 @@ class Reader {
 
   std::optional<std::vector<GpuProcess>> processes(nvml::Return (*function)(nvml::Device, unsigned*, nvml::Process*)) {
     if (function == nullptr) return std::nullopt;
-    // Processes come and go between asking how many and asking who.
+    // The number of processes may change between two calls.
     std::vector<nvml::Process> list(16);
     for (int turn = 0; turn < 4; ++turn) {
       auto count = static_cast<unsigned>(list.size());
@@ -153,7 +153,7 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-// The value under `key`, where it is there and of this type.
+// The value under `key`, if it exists and has this type.
 template <class T>
 std::optional<T> value_of(const Json& json, const char* key) {
   if (!json.is_object() || !json.contains(key)) return std::nullopt;
@@ -202,7 +202,7 @@ void add_reasons(const GpuState& before, const GpuState& after, std::vector<Doub
   }
 }
 
-// `is_explained`: a limit of power or heat is named already, which cards under load live with.
+// `is_explained`: a power or heat limit was already reported; those are normal under load.
 void add_clock(std::string_view what, std::optional<int> before, std::optional<int> after, bool is_explained,
                std::vector<Doubt>& doubts) {
   if (!before || !after || *before <= 0 || *after <= 0) return;
@@ -307,7 +307,7 @@ Result<std::unique_ptr<Nvml>> Nvml::open(const NvmlApi& api) {
   std::unique_ptr<Nvml> nvml(new Nvml(api));
   const nvml::Return result = api.init();
   if (result == nvml::kSuccess) return nvml;
-  nvml->api_.shutdown = nullptr;  // what did not start is not ended
+  nvml->api_.shutdown = nullptr;  // it did not start, so do not shut it down
   return nvml->error("the GPUs' states cannot be read", result);
 }
 
@@ -324,7 +324,7 @@ Result<std::vector<std::string>> Nvml::uuids() const {
   for (unsigned i = 0; i < count; ++i) {
     nvml::Device device = nullptr;
     nvml::Return result = api_.device_by_index(i, &device);
-    if (result == nvml::kNoPermission) continue;  // somebody else's, in a container or a job
+    if (result == nvml::kNoPermission) continue;  // somebody else's GPU, in a container or a job
     char uuid[nvml::kTextLength] = {};
     if (result == nvml::kSuccess) result = api_.uuid(device, uuid, nvml::kTextLength - 1);
     if (result != nvml::kSuccess) return error(fmt::format("GPU {} does not answer", i), result);
@@ -386,7 +386,7 @@ Result<GpuState> Nvml::state(const std::string& uuid) const {
 }
 
 bool sees_host_pids() {
-  // The inode of the first namespace of process numbers is fixed: PROC_PID_INIT_INO of Linux' proc_ns.h.
+  // The initial PID namespace has a fixed inode: PROC_PID_INIT_INO in Linux' proc_ns.h.
   constexpr ino_t kFirstNamespace = 0xEFFFFFFC;
   struct stat status {};
   return ::stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == kFirstNamespace;
@@ -402,7 +402,7 @@ std::vector<Doubt> compare(const GpuState& before, const GpuState& after, const 
   add_foreign(after, own, doubts);
   add_memory(before, after, doubts);
   add_reasons(before, after, doubts);
-  // An idle GPU's clock says nothing about the one while it worked.
+  // The clock of an idle GPU says nothing about the clock under load.
   const std::uint64_t bits = before.clock_reason_bits.value_or(0) | after.clock_reason_bits.value_or(0);
   if ((bits & kIdle) == 0) {
     const bool is_explained = std::any_of(kReasons.begin(), kReasons.end(), [&](const ClockReason& reason) {

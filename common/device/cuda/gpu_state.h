@@ -1,5 +1,5 @@
-// What a GPU is doing at one moment, as NVML tells it, and what makes a window between two such moments no good for a
-// measurement. Everything here reads; nothing is ever set.
+// A snapshot of a GPU's state from NVML, and what makes the time between two snapshots unfit for a measurement.
+// Read-only: nothing is ever set.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace roofwalk {
 
-// Why a clock is not as high as it could be: the bits of nvmlDeviceGetCurrentClocksEventReasons.
+// Why a clock is below its maximum: the bits of nvmlDeviceGetCurrentClocksEventReasons.
 struct ClockReason {
   enum class Weight { none, noted, spoils };
   std::uint64_t bit = 0;
@@ -26,26 +26,26 @@ struct ClockReason {
 };
 std::span<const ClockReason> clock_reasons();
 
-// Names of all bits that are set, those that we do not know as "0x800".
+// Names of all set bits; unknown bits as "0x800".
 std::vector<std::string> clock_reason_names(std::uint64_t bits);
 
 struct GpuProcess {
-  unsigned pid = 0;  // the host's, also where we are in a container
+  unsigned pid = 0;  // the host's, even inside a container
   std::optional<std::uint64_t> used_bytes = {};
-  std::string name = {}, user = {};  // empty where they cannot be seen
+  std::string name = {}, user = {};  // empty where not visible
 };
 
-// What is absent could not be read: the driver is too old, the card has no such thing, or we may not see it.
+// Absent values could not be read: the driver is too old, the card lacks them, or we lack permission.
 struct GpuState {
-  std::string uuid;  // "GPU-..." or, of a slice, "MIG-..."
+  std::string uuid;  // "GPU-..." or, for a slice, "MIG-..."
   std::optional<std::string> name = {}, driver_version = {};
   std::optional<int> sm_clock_mhz = {}, sm_clock_max_mhz = {}, memory_clock_mhz = {}, memory_clock_max_mhz = {};
   std::optional<std::uint64_t> clock_reason_bits = {};
   std::optional<int> temperature_c = {};
   std::optional<double> power_w = {}, power_limit_w = {};
-  std::optional<int> busy_percent = {};  // of the last sampling period, up to a second: our own work counts
+  std::optional<int> busy_percent = {};  // of the last sampling period, up to a second; includes our own work
   std::optional<std::uint64_t> memory_used_bytes = {}, memory_total_bytes = {};
-  std::optional<std::vector<GpuProcess>> processes = {};  // that compute; drawing ones are not among them
+  std::optional<std::vector<GpuProcess>> processes = {};  // compute processes, without graphics
   std::optional<bool> mig = {}, persistence = {}, ecc = {};
   std::optional<std::string> compute_mode = {};    // "default", "exclusive_thread", "prohibited", "exclusive_process"
   std::optional<std::string> virtualization = {};  // "none", "passthrough", "vgpu", "host_vgpu", "host_vsga"
@@ -53,21 +53,21 @@ struct GpuState {
 
 // Keys in the order above; null where absent.
 Json to_json(const GpuState& state);
-GpuState gpu_state_from_json(const Json& json);  // what is missing there, or of another type, is absent
+GpuState gpu_state_from_json(const Json& json);  // missing keys and wrong types become absent
 
-// NVML, initialised as long as one lives.
+// NVML, initialised for the lifetime of the object.
 class Nvml {
  public:
-  // Errors: NVML does not start (the driver's module is not loaded, or is another version than its library).
+  // Errors: NVML does not start (the driver's module is not loaded, or its version differs from the library's).
   static Result<std::unique_ptr<Nvml>> open(const NvmlApi& api);
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  // Of all GPUs that this process may see. Errors: NVML's.
+  // Of all GPUs visible to this process. Errors: NVML's.
   Result<std::vector<std::string>> uuids() const;
 
-  // A slice ("MIG-...") has name, memory and processes of its own, and the rest from its GPU. Errors: there is no such
+  // A slice ("MIG-...") has its own name, memory and processes; the rest comes from its GPU. Errors: there is no such
   // GPU, or it no longer answers (lost, or in need of a reset).
   Result<GpuState> state(const std::string& uuid) const;
 
@@ -78,21 +78,21 @@ class Nvml {
   NvmlApi api_;
 };
 
-// False inside a container with process numbers of its own: the driver reports the host's, which mean nothing here.
+// False inside a container with its own PID namespace: the driver reports the host's PIDs, which mean nothing here.
 bool sees_host_pids();
 
-// Which processes on the GPU are the measurement's own.
+// The processes on the GPU that belong to the measurement.
 struct OwnWork {
   std::vector<unsigned> pids;
   bool pids_are_hosts = true;  // sees_host_pids()
-  std::size_t processes = 1;   // at most so many are ours, where their numbers cannot tell
+  std::size_t processes = 1;   // how many are ours, at most, where PIDs cannot tell
 };
 
-// What makes the times between two states doubtful, in plain words. Both are taken with the same memory allocated.
+// A reason, in plain words, to doubt times taken between two states. Both states have the same memory allocated.
 struct Doubt {
   enum class Kind { another_gpu, foreign_process, foreign_memory, clock_reason, clock_moved };
   Kind kind;
-  bool spoils = false;  // the window is thrown away; else it is only noted beside the result
+  bool spoils = false;  // true: the measurement is discarded; false: noted with the result
   std::string text;
 };
 std::vector<Doubt> compare(const GpuState& before, const GpuState& after, const OwnWork& own);

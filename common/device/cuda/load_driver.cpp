@@ -7,7 +7,7 @@
 namespace roofwalk {
 namespace {
 
-// `plain` is the name as programs write it; the driver answers with the form that CUDA_VERSION knows under it.
+// `plain` is the name as programs write it; the driver returns the variant that CUDA_VERSION calls by that name.
 template <class Function>
 Status find(decltype(&::cuGetProcAddress) look_up, const char* plain, Function& function) {
   void* found = nullptr;

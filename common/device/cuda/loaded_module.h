@@ -1,4 +1,4 @@
-// A learner's module on the GPU: loaded, loaded again with its variables as they were written, its kernels by name.
+// A learner's module on the GPU: loads it, reloads it to reset its variables, and looks up its kernels by name.
 #pragma once
 
 #include <map>
@@ -17,17 +17,17 @@ class LoadedModule {
   LoadedModule(const LoadedModule&) = delete;
   LoadedModule& operator=(const LoadedModule&) = delete;
 
-  // `image` is a cubin or, for the driver's compiler, PTX with the lines of the artifact. Replaces what was loaded.
-  // Errors: the compiler's, at the learner's line; the driver's own.
+  // `image` is a cubin or, for the driver's compiler, PTX with the artifact's lines. Replaces the loaded module.
+  // Errors: the compiler's, with the learner's line; the driver's own.
   Status load(const Artifact& artifact, std::string image);
-  Status reload();  // variables start anew; function handles change
+  Status reload();  // resets variables; function handles change
   bool is_loaded() const { return module_ != nullptr; }
-  CUresult last_code() const { return last_code_; }  // of the driver's last answer to load or reload
+  CUresult last_code() const { return last_code_; }  // result of the last load or reload
 
-  // The kernel, ready to be launched with that much dynamic shared memory.
+  // The kernel, ready to launch with that much dynamic shared memory.
   CUresult function(const std::string& mangled, std::uint32_t dynamic_shared_bytes, CUfunction& out);
 
-  // The context is gone: nothing is given back.
+  // For a lost context: nothing is released.
   void abandon() { module_ = nullptr; }
 
  private:

@@ -7,7 +7,7 @@
 namespace roofwalk {
 namespace {
 
-// Chips that have the same metrics, as bits, so that a row can name several.
+// Groups of chips with the same metrics, as bits, so that a row can name several.
 enum Family : unsigned {
   kTu10x = 1u << 0,
   kTu11x = 1u << 1,  // GTX 16: no tensor cores
@@ -129,7 +129,8 @@ std::optional<double> value_of(const Row& row, unsigned family, const RangeValue
   for (const Term& term : row.terms) {
     if ((term.families & family) == 0) continue;
     const auto found = values.metrics.find(term.metric);
-    // Not >= 0: true of NaN as well. CUPTI gives either for what it could not count, and 0 only for what is none.
+    // Not >= 0, so that NaN is refused too. CUPTI gives NaN or a negative value for what it could not count, 0 only for
+    // a real zero.
     if (found == values.metrics.end() || !(found->second >= 0)) return std::nullopt;
     total += term.weight * found->second;
   }

@@ -1,4 +1,4 @@
-// From the names of CUPTI's metrics, which differ by chip, to our Counters. Pure tables and arithmetic: no CUPTI here.
+// Maps CUPTI's metric names, which differ by chip, to our Counters. Only tables and arithmetic; no CUPTI calls.
 #pragma once
 
 #include <map>
@@ -12,13 +12,13 @@
 
 namespace roofwalk {
 
-// What one range of launches counted: values by the names of metrics. NaN: not available.
+// The values of one counted range, by metric name. NaN: not available.
 struct RangeValues {
   std::string name;
   std::map<std::string, double> metrics;
 };
 
-// Figures that a GPU's counters give, some of them Counters; units are in the names. metrics.def says of what.
+// Figures from a GPU's counters, some of which are Counters; units are in the names. metrics.def defines them.
 enum class MetricSum {
 #define CHIP(name, family)
 #define QUANTITY(name, ...) name,
@@ -29,7 +29,7 @@ enum class MetricSum {
 #undef TENSOR
 };
 
-// Factors and sums of tensor operations (mma.sync, wmma). Integers are no FLOPs.
+// Types of factors and sums of tensor operations (mma.sync, wmma). Integer operations are not FLOPs.
 enum class TensorType {
 #define CHIP(name, family)
 #define QUANTITY(name, ...)
@@ -40,7 +40,7 @@ enum class TensorType {
 #undef TENSOR
 };
 
-// Replays that one set of metrics takes, on every chip and for every type.
+// Replays needed for one set of metrics, on every chip and for every type.
 inline constexpr int kCounterPasses = 2;
 
 std::span<const std::string_view> counted_chips();
@@ -49,19 +49,19 @@ std::span<const TensorType> tensor_types();
 std::string_view quantity_name(MetricSum quantity);  // "gpu_time_ns"
 std::string_view tensor_type_name(TensorType type);  // "f16_f32"
 
-// The metrics to ask for, each once; empty for a chip that no row knows. `tensor`: the one type that the module
-// multiplies on tensor cores. Where it has none, several, or one that this chip lacks: nothing, and tensor instructions
-// are counted in place of FLOPs.
+// The metrics to ask for, each once; empty for an unknown chip. `tensor`: the one type that the module uses on tensor
+// cores; nullopt if it uses none, several, or one that this chip cannot count. Then tensor instructions are counted
+// instead of FLOPs.
 std::vector<std::string> metrics_of(std::string_view chip, std::optional<TensorType> tensor = std::nullopt);
 
-// Nothing where the chip does not count it, or where a metric of it is missing, NaN or negative.
+// nullopt where the chip cannot count it, or where one of its metrics is missing, NaN or negative.
 std::optional<double> value_of(MetricSum quantity, std::string_view chip, const RangeValues& values);
 
-// Every Counter that the values tell; the others are absent. flops_tensor: of the type that was asked for; 0 where no
-// tensor core did anything; absent where one did, and the type was not asked for.
+// All Counters that follow from the values; the others are absent. flops_tensor: of the type that was asked for; 0 if
+// no tensor core was used; absent if one was used but no type was asked for.
 Counters counters_of(std::string_view chip, const RangeValues& values);
 
-// The Counters that a run on this chip may have, by Counter; empty for a chip that no row knows.
+// The Counters that a run on this chip can have, indexed by Counter; empty for an unknown chip.
 std::vector<Counter> counters_known(std::string_view chip);
 
 }  // namespace roofwalk

@@ -1,6 +1,6 @@
-// NVIDIA's management library (NVML), opened at run time: clocks, temperatures, who is on a GPU. The toolkit brings no
-// nvml.h, so what we call is declared here, from the NVML API reference (docs.nvidia.com/deploy/nvml-api, R590). Only
-// functions that read stand here.
+// NVIDIA's management library (NVML), opened at run time: clocks, temperatures, processes on a GPU. The toolkit has no
+// nvml.h, so the calls are declared here, from the NVML API reference (docs.nvidia.com/deploy/nvml-api, R590). Only
+// functions that read are listed.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace nvml {
 using Return = int;               // nvmlReturn_t
 using Device = struct DeviceOf*;  // nvmlDevice_t
 
-// nvmlReturn_t, as far as we tell them apart.
+// nvmlReturn_t: the values that we distinguish.
 inline constexpr Return kSuccess = 0, kNotSupported = 3, kNoPermission = 4, kNotFound = 6, kInsufficientSize = 7,
                         kDriverNotLoaded = 9, kGpuIsLost = 15, kResetRequired = 16, kLibraryMismatch = 18;
 
-// Versions of structs: the size in the low bytes, the version in the highest.
+// Version field of a struct: its size in the low bytes, its version in the highest.
 constexpr unsigned struct_version(std::size_t size_bytes, unsigned version) {
   return static_cast<unsigned>(size_bytes) | version << 24;
 }
@@ -42,23 +42,23 @@ struct Temperature {  // nvmlTemperature_v1_t
   int celsius = 0;
 };
 
-struct Process {  // nvmlProcessInfo_v2_t, of which the third version of the function makes use as well
+struct Process {  // nvmlProcessInfo_v2_t, also used by the third version of the function
   unsigned pid = 0;
   unsigned long long used_bytes = 0;  // all bits set: not available
   unsigned gpu_instance = 0, compute_instance = 0;
 };
 
 inline constexpr int kSmClock = 1, kMemoryClock = 2;  // nvmlClockType_t
-inline constexpr unsigned kTextLength = 96;           // NVML_DEVICE_NAME_V2_BUFFER_SIZE, the longest of the texts
+inline constexpr unsigned kTextLength = 96;           // NVML_DEVICE_NAME_V2_BUFFER_SIZE, the longest text
 
 }  // namespace nvml
 
-// Pointers that the loaded library does not have are null: older drivers lack some. Tests fill it with fakes.
+// Functions that the loaded library lacks are null: older drivers lack some. Tests fill it with fakes.
 struct NvmlApi {
   using Return = nvml::Return;
   using Device = nvml::Device;
 
-  // Always there.
+  // Never null.
   Return (*init)() = nullptr;
   Return (*shutdown)() = nullptr;
   Return (*count)(unsigned* devices) = nullptr;
@@ -90,7 +90,7 @@ struct NvmlApi {
   Return (*virtualization_mode)(Device device, int* mode) = nullptr;
 };
 
-// The library stays open until the program ends. Errors: it is not there, or too old to have what is always there.
+// The library stays open until the program ends. Errors: it is missing, or too old for the functions that must exist.
 Result<NvmlApi> load_nvml_api(const char* library = "libnvidia-ml.so.1");
 
 }  // namespace roofwalk

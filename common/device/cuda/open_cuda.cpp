@@ -11,19 +11,19 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kProbeSeconds = 60;  // a GPU that sleeps takes seconds to wake, and the profiler more to start
+constexpr double kProbeSeconds = 60;  // a sleeping GPU takes seconds to wake up, and the profiler longer to start
 
 std::filesystem::path root_of(const std::optional<Toolkit>& toolkit) {
   return toolkit ? toolkit->root : std::filesystem::path();
 }
 
-// This process's; not to be asked for before a child was, for a driver that has started does not survive a fork.
+// This process's driver. Never start it before forking a child: a started driver does not survive a fork.
 const Result<DriverApi>& driver_api() {
   static const Result<DriverApi> driver = load_driver_api();
   return driver;
 }
 
-// In a process that may die of it.
+// Runs in a child process, because it may crash.
 CounterProbe probe(int ordinal, const std::optional<Toolkit>& toolkit) {
   const auto refused = [](const Error& error) {
     return CounterProbe{.cause = "other", .message = error.message, .advice = error.advice};
@@ -61,10 +61,10 @@ CounterProbe probe_in_child(int ordinal, const std::optional<Toolkit>& toolkit) 
           .advice = "`./roofwalk doctor` looks at the driver and at who uses the GPU"};
 }
 
-// Its `open` says why where there are none.
+// If there are no counters, its `open` returns the reason.
 CounterSource counter_source(int ordinal, const std::optional<Toolkit>& toolkit) {
   const CounterProbe found = probe_in_child(ordinal, toolkit);
-  static const Result<CuptiApi> cupti = load_cupti_api(root_of(toolkit));  // it stays loaded as long as the process
+  static const Result<CuptiApi> cupti = load_cupti_api(root_of(toolkit));  // stays loaded until the process ends
   if (!found.available || !cupti) {
     const Error why = cupti ? Error{.message = found.message, .advice = found.advice} : cupti.error();
     return {.open = [why](CUcontext, CUdevice, int) -> Result<std::unique_ptr<RangeCounters>> { return why; },

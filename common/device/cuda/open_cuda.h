@@ -1,5 +1,5 @@
-// A real GPU with all that belongs to it: driver, counters, ptxas. For a worker process (common/device/remote), which a
-// kernel may spoil; nobody else opens one.
+// Opens a real GPU with everything it needs: driver, counters, ptxas. Only for a worker process (common/device/remote),
+// because a kernel may corrupt it.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@
 
 namespace roofwalk {
 
-// Which GPU "cuda" (the first) or "cuda:2" means; nothing for another kind of device, -1 for what is no number.
+// The ordinal of "cuda" (0) or "cuda:2"; nullopt for another kind of device, -1 if the number is invalid.
 std::optional<int> cuda_ordinal(std::string_view device);
 
-// `toolkit`: whose ptxas and CUPTI serve; nothing: the driver compiles, and CUPTI is the system's, if there is one.
-// Counters that are not to be had are no error: the records' notes say why. The first device of a process asks CUPTI in
-// a child process whether it may count, for that may crash. Errors: no driver, no such GPU.
+// `toolkit` provides ptxas and CUPTI; nullopt: the driver compiles, and CUPTI is the system's, if there is one.
+// Unavailable counters are not an error: the records' notes give the reason. The first device of a process asks CUPTI
+// in a child process whether it can count, because that may crash. Errors: no driver, no such GPU.
 Result<std::unique_ptr<Device>> open_cuda(int ordinal, const std::optional<Toolkit>& toolkit);
 
 }  // namespace roofwalk

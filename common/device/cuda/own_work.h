@@ -1,12 +1,11 @@
-// Which of the processes on a GPU are this program's.
+// Finds out which processes on a GPU belong to this program.
 #pragma once
 
 #include "common/device/cuda/gpu_state.h"
 
 namespace roofwalk {
 
-// This process, those that it started, and theirs, as /proc knows them now. `workers`: how many of them have the GPU
-// open, for where process numbers cannot tell.
+// This process and all its descendants, from /proc. `workers`: how many of them use the GPU, for when PIDs cannot tell.
 OwnWork own_work(std::size_t workers);
 
 }  // namespace roofwalk

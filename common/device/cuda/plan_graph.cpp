@@ -8,16 +8,16 @@ PlanGraph::~PlanGraph() {
 }
 
 CUresult PlanGraph::capture(CUstream stream, const std::function<CUresult()>& queue) {
-  // Relaxed: nothing but ours is queued, and there is nobody whose calls are to be kept out.
+  // Relaxed: only our work is queued, and no other thread's calls need to be kept out.
   if (const CUresult code = api_.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED); code != CUDA_SUCCESS) {
     return code;
   }
   const CUresult queued = queue();
-  const CUresult ended = api_.cuStreamEndCapture(stream, &graph_);  // in any case, or the stream stays as it is
+  const CUresult ended = api_.cuStreamEndCapture(stream, &graph_);  // always, or the stream stays in capture mode
   if (queued != CUDA_SUCCESS) return queued;
   if (ended != CUDA_SUCCESS) return ended;
   const CUresult made = api_.cuGraphInstantiateWithFlags(&ready_, graph_, 0);
-  // Else the first launch brings it to the GPU, within the time that is measured.
+  // Otherwise the first launch uploads it, within the measured time.
   return made == CUDA_SUCCESS ? api_.cuGraphUpload(ready_, stream) : made;
 }
 

@@ -1,5 +1,5 @@
-// A plan's steps as one CUDA graph: handed to the GPU at once, where a host that queues them one by one would be slower
-// than the GPU that runs them.
+// A plan's steps as one CUDA graph, which is launched at once; queueing many short steps one by one may be slower than
+// running them.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ class PlanGraph {
   PlanGraph(const PlanGraph&) = delete;
   PlanGraph& operator=(const PlanGraph&) = delete;
 
-  // What `queue` puts into the stream is kept and does not run. `queue` gives the driver's first refusal, if any.
+  // Captures what `queue` puts into the stream without running it. `queue` returns the driver's first refusal, if any.
   CUresult capture(CUstream stream, const std::function<CUresult()>& queue);
   CUresult launch(CUstream stream) const { return api_.cuGraphLaunch(ready_, stream); }
 

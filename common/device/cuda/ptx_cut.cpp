@@ -18,10 +18,10 @@ namespace {
 
 // One function, variable or section of a module's text.
 struct Part {
-  std::size_t begin = 0, end = 0;  // of its bytes
+  std::size_t begin = 0, end = 0;  // byte range in the text
   bool is_entry = false, is_function = false, is_extern = false;
   std::string_view name = {};                // of a function
-  std::set<std::string_view> mentions = {};  // every word in it
+  std::set<std::string_view> mentions = {};  // all words in it
 };
 
 constexpr std::array<std::string_view, 12> kOpeners{".extern", ".visible", ".weak",   ".common", ".func",    ".entry",
@@ -34,12 +34,12 @@ bool opens_part(const ptx::Token& token) {
 
 bool is_of_the_plan(std::string_view name) { return name.starts_with("__cudaCDP2") || name == "roofwalk_scratch"; }
 
-// Throws ptx::Refusal, as the lexer does. What stands between parts (.version, .file) is in none.
+// Throws ptx::Refusal, as the lexer does. Text between parts (.version, .file) belongs to none.
 std::vector<Part> parts_of(std::string_view text) {
   ptx::Lexer lexer(text, ptx::Limits{}.tokens);
   std::vector<Part> parts;
   bool open = false, is_section = false;
-  int depth = 0;  // of all brackets
+  int depth = 0;  // of all kinds of brackets
   for (ptx::Token token = lexer.next(); token.kind != ptx::Token::Kind::end; token = lexer.next()) {
     const auto at = static_cast<std::size_t>(token.text.data() - text.data());
     if (!open) {
@@ -72,7 +72,7 @@ std::vector<Part> parts_of(std::string_view text) {
   return parts;
 }
 
-// The names of what goes: grown until no function is left that mentions one of them.
+// Names of the functions to cut: starts with the plan's, then adds callers until nothing changes.
 std::set<std::string_view> names_to_cut(const std::vector<Part>& parts) {
   std::set<std::string_view> names{"solve"};
   for (const Part& part : parts) {

@@ -1,4 +1,4 @@
-// The part of a learner's PTX that a GPU runs: without the plan, which our own machine steps through.
+// Extracts the part of a learner's PTX that the GPU runs; the plan is run by our own machine.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace roofwalk {
 
 // The PTX without the entry `solve`, the externs that only a plan may call (__cudaCDP2..., roofwalk_scratch) and the
-// functions that call them. Cut text leaves its line ends, so every other byte stands in the line where it stood, and
-// what ptxas says of a line is true of the artifact. Errors: a kernel, or a table in memory, needs one of the externs.
+// functions that call them. Line breaks of the cut text remain, so that ptxas's line numbers stay valid for the
+// artifact. Errors: a kernel, or a table in memory, needs one of the externs.
 Result<std::string> cut_plan(const Artifact& artifact);
 
 }  // namespace roofwalk

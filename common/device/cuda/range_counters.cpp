@@ -13,15 +13,15 @@
 namespace roofwalk {
 namespace {
 
-// Turns beyond the passes of the set before a replay is one that never ends.
+// A set that needs this many more turns than it has passes never ends.
 constexpr std::size_t kSpareTurns = 4;
 
-// Room for ranges that is made before anybody knows how many there are: each takes memory on the host and the GPU.
+// Room for ranges before their number is known: each takes memory on the host and the GPU.
 constexpr std::size_t kFewRanges = 64;
 
 constexpr const char* kReport = "please report it with what `./roofwalk doctor` prints";
 
-// Turns results into errors and keeps the first, for the probe: those of tearing down come after it.
+// Turns results into errors and keeps the first one for the probe; errors from tearing down come later.
 class Results {
  public:
   Status check(CUptiResult result, std::string_view call) {
@@ -40,7 +40,7 @@ class Results {
 
 #define CUPTI_TRY(api, results, call, params) ROOFWALK_TRY_STATUS((results).check((api).call(&(params)), #call))
 
-// Started once for each RangeCounters, ended with it.
+// Started and ended with each RangeCounters.
 class Profiler {
  public:
   explicit Profiler(const CuptiApi& api) : api_(api) {}
@@ -54,7 +54,7 @@ class Profiler {
   Status start(Results& results) {
     ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
     CUptiResult result = api_.cuptiProfilerInitialize(&params);
-    // Seen without a driver, which this call cannot tell from one that does not answer.
+    // The result without a driver: this call does not distinguish a missing driver from one that does not answer.
     if (result == CUPTI_ERROR_UNKNOWN) result = CUPTI_ERROR_NOT_INITIALIZED;
     ROOFWALK_TRY_STATUS(results.check(result, "cuptiProfilerInitialize"));
     started_ = true;
@@ -66,7 +66,7 @@ class Profiler {
   bool started_ = false;
 };
 
-// The metrics of one chip, and how they are spread over passes.
+// The metrics of one chip, and how they are scheduled in passes.
 class MetricSet {
  public:
   MetricSet(const CuptiApi& api, std::vector<std::string> names) : api_(api), names_(std::move(names)) {
@@ -83,14 +83,14 @@ class MetricSet {
 
   Status make(Results& results, const std::string& chip) {
     {
-      // Without an image of what the GPU offers: a counter that it lacks comes back as NaN.
+      // No image of the GPU's available counters is passed: counters that it lacks come back as NaN.
       ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
       params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
       params.pChipName = chip.c_str();
       CUPTI_TRY(api_, results, cuptiProfilerHostInitialize, params);
       host_ = params.pHostObject;
     }
-    // One unknown name fails the whole set with an error that does not say which.
+    // One unknown name fails the whole set without saying which name it is.
     for (const std::string& name : names_) {
       ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties_Params, params);
       params.pHostObject = host_;
@@ -130,10 +130,10 @@ class MetricSet {
     return kOk;
   }
 
-  // The values of one range of an image.
+  // The values of one range in an image.
   Result<std::map<std::string, double>> evaluate(Results& results, const std::vector<std::uint8_t>& image,
                                                  std::size_t range) const {
-    // Should CUPTI leave one as it was: not available.
+    // NaN, in case CUPTI does not write a value.
     std::vector<double> values(names_.size(), std::numeric_limits<double>::quiet_NaN());
     ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, params);
     params.pHostObject = host_;
@@ -164,7 +164,7 @@ class MetricSet {
   std::size_t passes_ = 0;
 };
 
-// The range profiler on one context: on from enable() to disable(), or to the end of its life.
+// The range profiler on one context: active from enable() to disable() or the destructor.
 class Session {
  public:
   Session(const CuptiApi& api, Results& results) : api_(api), results_(results) {}
@@ -224,7 +224,7 @@ class Session {
     return kOk;
   }
 
-  // Whether all passes have been run.
+  // Returns whether all passes have run.
   Result<bool> stop() {
     ROOFWALK_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
     params.pRangeProfilerObject = object_;
@@ -247,7 +247,7 @@ class Session {
     return kOk;
   }
 
-  // Brings the counts into the image. Waits for the GPU.
+  // Decodes the counts into the image. Waits for the GPU.
   Status decode() {
     ROOFWALK_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
     params.pRangeProfilerObject = object_;
@@ -271,12 +271,12 @@ class Session {
   CUpti_RangeProfiler_Object* object_ = nullptr;
 };
 
-// One replay. The profiler starts with its first range, so that what comes before it, resets and the reading of a clean
-// L2, is out of its sight. Left early, it pops and stops what is open.
+// One replay. The profiler starts with the first range, so that resets and the L2 sweep before it are not counted. The
+// destructor pops and stops what is still open.
 class Turn final : public RangeCounters::Pass {
  public:
-  // `names`: of the first turn, filled by it. `labels`: what CUPTI calls the ranges, which it must be able to tell
-  // apart. Ranges of the first turn beyond them are not counted: it runs to its end to learn how many there are.
+  // `names`: the ranges of the first turn, which fills it. `labels`: unique names of the ranges for CUPTI. The first
+  // turn runs to its end to find the number of ranges, but counts only as many as there are labels.
   Turn(Session& session, bool is_first, std::vector<std::string>& names, const std::vector<std::string>& labels)
       : session_(session), is_first_(is_first), names_(names), labels_(labels) {}
   Turn(const Turn&) = delete;
@@ -308,7 +308,7 @@ class Turn final : public RangeCounters::Pass {
     return std::exchange(is_pushed_, false) ? session_.pop() : Status(kOk);
   }
 
-  // Whether this was the last pass.
+  // Returns whether this was the last pass.
   Result<bool> finish() {
     ROOFWALK_CHECK(!in_range_);
     if (ranges_ != names_.size()) return differs();
@@ -335,7 +335,7 @@ class CuptiRangeCounters final : public RangeCounters {
     make_room(kFewRanges);
   }
 
-  // Finds out what there is to count.
+  // Checks what can be counted.
   Status open() {
     ROOFWALK_TRY_STATUS(profiler_.start(results_));
     ROOFWALK_TRY_STATUS(check_supported());
@@ -346,7 +346,7 @@ class CuptiRangeCounters final : public RangeCounters {
     return expect_tensor(std::nullopt);
   }
 
-  // Of the first error of CUPTI's.
+  // The cause of the first CUPTI error.
   std::string cause() const { return results_.cause(); }
 
   std::string_view chip() const override { return chip_; }
@@ -381,7 +381,7 @@ class CuptiRangeCounters final : public RangeCounters {
   }
 
  private:
-  // The set-ups in which CUPTI can tell beforehand that it will not count.
+  // Refuses configurations for which CUPTI reports in advance that it cannot count.
   Status check_supported() {
     ROOFWALK_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params, params);
     params.cuDevice = target_.device;
@@ -415,10 +415,10 @@ class CuptiRangeCounters final : public RangeCounters {
     for (std::size_t i = 0; i < ranges; ++i) labels_.push_back(std::to_string(i));
   }
 
-  // Fills `names` with the ranges that `pass` opens, and `ranges` where there is room for all of them.
+  // Fills `names` with the ranges that `pass` opens, and `ranges` if there is room for all of them.
   Status count(const std::function<Status(Pass&)>& pass, std::vector<std::string>& names,
                std::vector<RangeValues>& ranges) {
-    std::vector<std::uint8_t> image;  // the session writes into it to its end
+    std::vector<std::uint8_t> image;  // written by the session until it ends
     Session session(api_, results_);
     ROOFWALK_TRY_STATUS(session.enable(target_.context));
     ROOFWALK_TRY_STATUS(session.configure(*set_, labels_.size(), image));

@@ -1,4 +1,4 @@
-// What a module multiplies on tensor cores: a pass of CUPTI's counts the FLOPs of one type of them.
+// Finds the tensor type of a module: a pass of CUPTI counts FLOPs of one type only.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace roofwalk {
 
-// The one type of the module's mma and wmma.mma of floats, whether they run or not. Nothing where it has none or
-// several, or where sums go in with one type and come out with another.
+// The one type of all floating-point mma and wmma.mma in the module, executed or not. nullopt if there is none or
+// several, or if an instruction's input and output sums differ in type.
 std::optional<TensorType> tensor_type_of(const ptx::Module& module);
 
 }  // namespace roofwalk

@@ -1,4 +1,4 @@
-// What a device in another process is asked and answers. One request, one answer, in turn.
+// The protocol of a device in another process: one request, one answer, in turn.
 //
 //   the worker first, once it has opened its device    {"protocol", "machine", "uuid", "driver_version", "card",
 //                                                       "counters": [names]}
@@ -16,7 +16,7 @@
 //   {"ask": "run", "plan", "options"} and argument bytes                {"record"}
 //
 // Each answer is {"error": null or an Error, "lost": null or an Error, "value": as above, null with an error}. `lost`:
-// the device can do nothing more, whatever the answer was (Device::alive).
+// the device cannot do anything more, whatever the answer is (Device::alive).
 #pragma once
 
 #include "common/base/json_fwd.h"
@@ -25,19 +25,19 @@
 
 namespace roofwalk {
 
-// Changes with any change of what is said here or in the layers' JSON.
+// Increment with any change of the messages here or of the layers' JSON.
 inline constexpr int kWorkerProtocol = 3;
 
-// The most bytes of a buffer that one message moves.
+// The most bytes of a buffer that one message carries.
 inline constexpr std::uint64_t kChunkBytes = 4 << 20;
 
 Json to_json(const Error& error);
-// Into `error`. Errors: it is none.
+// Writes to `error`. Errors: `json` is not an Error.
 Status read_error(const Json& json, Error& error);
 
 inline constexpr std::size_t kMostArguments = 256;  // of `solve`
 
-// Two digits a byte.
+// Two digits per byte.
 std::string hex_text(std::span<const std::uint8_t> bytes);
 Result<std::vector<std::uint8_t>> bytes_from_hex(std::string_view text);
 

@@ -25,10 +25,10 @@ Clock::time_point after(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// Of an answer without a record.
+// For answers without a record.
 constexpr std::uint32_t kShortHeadBytes = 1 << 20;
 
-// Signals that a process brings on itself. Others come from outside.
+// Names of signals that a process causes itself; null: it came from outside.
 const char* own_signal(int signal) {
   switch (signal) {
     case SIGSEGV:
@@ -48,7 +48,7 @@ const char* own_signal(int signal) {
   }
 }
 
-// What the worker said when it began.
+// What the worker reports at its start.
 struct Greeting {
   Machine machine;
   DeviceIdentity identity;
@@ -83,7 +83,7 @@ Result<Greeting> greeting_from_json(const Json& json) {
   return out;
 }
 
-// A record that fits what was asked for. What it says beyond that are claims, for the caller to judge.
+// A record that is consistent with the request. Everything else in it is unverified, for the caller to judge.
 Result<RunRecord> record_of_run(const Json& value, const Plan& plan, double wall_ns) {
   RunRecord record;
   JsonReader in(value, "the answer");
@@ -105,7 +105,7 @@ class RemoteDevice final : public Device {
   RemoteDevice(WorkerCommand command, std::string name, const RemoteLimits& limits, const RemoteDuties& duties)
       : state_(std::make_unique<State>(std::move(command), std::move(name), limits, duties)) {}
 
-  // Errors: no worker can be had.
+  // Errors: no worker can be started.
   Status start() { return state_->start(); }
 
  private:
@@ -115,22 +115,22 @@ class RemoteDevice final : public Device {
     Error error;
   };
 
-  // All of it, apart from the device, because reading from a device may lose it.
+  // Separate from the device and mutable, because even a read may lose the device.
   struct State {
     State(WorkerCommand command_in, std::string name_in, const RemoteLimits& limits_in, const RemoteDuties& duties_in)
         : command(std::move(command_in)), name(std::move(name_in)), limits(limits_in), duties(duties_in) {}
 
     Status start();
-    Status usable();  // a worker is there, or one is started
-    // One request and its answer. `reply` is what the answer's body goes to. An Error is the device's own; or the
-    // worker is lost, and `worker` null.
+    Status usable();  // there is a worker, or one can be started
+    // Sends one request and takes its answer; the answer's body goes to `reply`. An Error is the device's own, or the
+    // worker was lost and `worker` is null.
     Result<Json> ask(const Json& request, std::span<const std::uint8_t> body, std::span<std::uint8_t> reply,
                      double seconds, std::uint32_t most_head_bytes = kShortHeadBytes);
     Result<Json> take_answer(std::uint64_t expected_serial, std::span<std::uint8_t> reply, Clock::time_point deadline,
                              std::uint32_t most_head_bytes = kShortHeadBytes);
     Error lose(Loss::Kind kind, const std::string& why);
     Error lose(const WireTrouble& trouble);
-    // For requests that cannot say that they failed.
+    // For requests that cannot report errors.
     void ask_or_lose(const Json& request, std::span<const std::uint8_t> body, std::span<std::uint8_t> reply);
     bool holds(const DeviceBuffer& buffer) const { return worker && buffers.contains(buffer.id); }
 
@@ -139,11 +139,11 @@ class RemoteDevice final : public Device {
     RemoteLimits limits;
     RemoteDuties duties;
     std::unique_ptr<WorkerProcess> worker;
-    std::optional<Greeting> greeting;     // of the first worker
-    std::map<int, DeviceBuffer> buffers;  // that the worker holds, or a lost one held
-    std::optional<Loss> loss;             // of the last worker, while buffers of it are left
-    std::optional<Loss> last_loss;        // by the request in progress
-    std::string source_path;              // of the artifact
+    std::optional<Greeting> greeting;     // the first worker's
+    std::map<int, DeviceBuffer> buffers;  // that the worker holds, or that a lost one held
+    std::optional<Loss> loss;             // of the last worker, while its buffers exist
+    std::optional<Loss> last_loss;        // by the current request
+    std::string source_path;              // the artifact's
     bool loaded = false;
     std::uint64_t serial = 0;
     int next_id = 0;
@@ -174,9 +174,9 @@ class RemoteDevice final : public Device {
   std::unique_ptr<State> state_;
 };
 
-// Ends the worker and keeps why. The Error that it returns is for whoever asked.
+// Ends the worker and records why. Returns the Error for the caller.
 Error RemoteDevice::State::lose(Loss::Kind kind, const std::string& why) {
-  constexpr double kOwnEndSeconds = 1;  // its line closes a moment before it has ended
+  constexpr double kOwnEndSeconds = 1;  // the connection closes a moment before the process ends
   const std::string words = worker->wire().last_words();
   const WorkerProcess::End end = worker->end(kind == Loss::Kind::died ? kOwnEndSeconds : 0, limits.end_s);
   worker.reset();
@@ -189,7 +189,7 @@ Error RemoteDevice::State::lose(Loss::Kind kind, const std::string& why) {
                            : fmt::format("it ended (exit code {})", end.exit_code);
     if (own == nullptr) kind = Loss::Kind::other;
   } else if (kind == Loss::Kind::died) {
-    kind = Loss::Kind::other;  // it closed the line and lived on
+    kind = Loss::Kind::other;  // it closed the connection but kept running
   }
   if (!words.empty()) how += fmt::format(", its last words: {}", words);
   Error error{.message = fmt::format("the process that runs {}: {}", name, how)};
@@ -266,7 +266,7 @@ Status RemoteDevice::State::start() {
   last_loss.reset();
   auto answer = take_answer(0, {}, after(limits.start_s));
   if (!answer) {
-    worker.reset();  // it has no device and ends
+    worker.reset();  // it has no device and exits
     return answer.error();
   }
   auto said = greeting_from_json(*answer);
@@ -425,7 +425,7 @@ Result<Plan> RemoteDevice::plan_there(std::span<const ArgumentBytes> arguments,
 }
 
 Result<RunRecord> RemoteDevice::do_run(const Plan& plan, const RunOptions& options) {
-  constexpr double kLongestSeconds = 1e6;  // what a clock can add up; also for a limit of infinity
+  constexpr double kLongestSeconds = 1e6;  // what a clock can represent; also replaces infinity
   State& s = *state_;
   ROOFWALK_TRY_STATUS(s.usable());
   if (!s.loaded) return Error{.message = "nothing is loaded: the device was lost, and is a fresh one"};
@@ -449,13 +449,13 @@ Result<RunRecord> RemoteDevice::do_run(const Plan& plan, const RunOptions& optio
   return record;
 }
 
-// The record of a run that took its worker with it.
+// The record of a run whose worker was lost.
 RunRecord RemoteDevice::fault_of(const Loss& loss, const Plan& plan, double seconds) const {
   RunRecord record;
   record.device = state_->name;
   Fault fault;
   fault.file = state_->source_path;
-  // With one launch there is one place to look at.
+  // With a single launch, its line is the place of the fault.
   const auto is_launch = [](const PlanStep& step) { return std::holds_alternative<KernelLaunch>(step); };
   if (std::count_if(plan.steps.begin(), plan.steps.end(), is_launch) == 1) {
     fault.line = std::get<KernelLaunch>(*std::find_if(plan.steps.begin(), plan.steps.end(), is_launch)).line;

@@ -36,7 +36,7 @@ std::span<const std::uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-// How many bytes the UTF-8 character at the start of `text` has; 0 where there is none.
+// Length in bytes of the UTF-8 character at the start of `text`; 0 if it is invalid.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -46,7 +46,7 @@ std::size_t character_bytes(std::string_view text) {
   for (std::size_t i = 1; i < count; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Longer than needed, halves of surrogate pairs, beyond the last character.
+  // Overlong encodings, surrogate halves, and beyond the last character.
   const bool odd = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
                    (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90);
   return odd ? 0 : count;
@@ -82,7 +82,7 @@ std::string plain_text(std::string_view text) {
 }
 
 Result<Json> parse_untrusted(std::string_view text) {
-  // The library finds members by going through all of them, and frees nested values one in another.
+  // The library searches members linearly and frees nested values recursively.
   constexpr std::size_t kMostLevels = 16, kMostMembers = 128;
   std::array<std::size_t, kMostLevels + 1> members{};
   std::size_t level = 0;

@@ -1,7 +1,7 @@
-// Messages over a socketpair: a head in JSON and raw bytes. Nothing that comes in is trusted.
+// Messages over a socketpair: a JSON head and raw bytes. Incoming data is untrusted.
 //
-// A message is 24 bytes (magic u32, head bytes u32, body bytes u64, serial u64, as this machine writes them: both ends
-// are on it), then the head's text, then the body.
+// A message is 24 bytes (magic u32, head bytes u32, body bytes u64, serial u64, in host byte order, as both ends are on
+// one machine), then the head's text, then the body.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace roofwalk {
 
-// A head longer than this is never sent, and ends the conversation when it comes in.
+// Longer heads are never sent; receiving one ends the connection.
 inline constexpr std::uint32_t kMostHeadBytes = 64 << 20;
 
 struct WireTrouble {
@@ -27,7 +27,7 @@ struct WireTrouble {
 
 class Wire {
  public:
-  using Deadline = std::optional<std::chrono::steady_clock::time_point>;  // none: for ever
+  using Deadline = std::optional<std::chrono::steady_clock::time_point>;  // nullopt: no limit
 
   struct Head {
     std::uint64_t serial = 0;
@@ -35,18 +35,18 @@ class Wire {
     std::uint64_t body_bytes = 0;
   };
 
-  // Both are the caller's, and stay open. From `words_fd` what the other side writes to its stderr is read meanwhile,
-  // so that it never waits for a reader; -1: there is none.
+  // Both descriptors belong to the caller and stay open. `words_fd` is the other side's stderr, which is read in the
+  // meantime so that the other side never blocks on it; -1: none.
   explicit Wire(int fd, int words_fd = -1) : fd_(fd), words_fd_(words_fd) {}
 
-  // Texts of `head` that are not UTF-8 are sent as plain_text has them.
+  // Strings in `head` that are not UTF-8 are sent as plain_text.
   std::optional<WireTrouble> send(std::uint64_t serial, const Json& head, std::span<const std::uint8_t> body,
                                   Deadline deadline = {});
-  // The next message up to its body, which take_body must fetch. All texts are plain_text.
+  // The next message without its body, which must then be read with take_body. All strings are plain_text.
   std::optional<WireTrouble> take_head(Head& head, Deadline deadline = {}, std::uint32_t most_bytes = kMostHeadBytes);
   std::optional<WireTrouble> take_body(std::span<std::uint8_t> body, Deadline deadline = {});
 
-  // The last line of what came in at words_fd, at most some hundred bytes of it; plain_text.
+  // The last line from words_fd, at most a few hundred bytes; plain_text.
   std::string last_words();
 
  private:
@@ -58,11 +58,11 @@ class Wire {
   std::string words_;
 };
 
-// JSON from text that may be anything, bounded before anything is built: at most 16 levels deep, and 128 members in an
-// object. Errors: it is not that.
+// Parses untrusted JSON. Limits are checked before anything is built: at most 16 levels, and 128 members per object.
+// Errors: invalid or over a limit.
 Result<Json> parse_untrusted(std::string_view text);
 
-// The text as UTF-8 without control characters but for line ends and tabs: what is neither becomes '?'.
+// The text as UTF-8 without control characters except newlines and tabs; anything else becomes '?'.
 std::string plain_text(std::string_view text);
 
 }  // namespace roofwalk

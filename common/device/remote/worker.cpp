@@ -23,14 +23,14 @@
 namespace roofwalk {
 namespace {
 
-// What is written to stdout while the device works: the printf of a real GPU writes there, not to us. A thread empties
-// the pipe, so that nobody waits for a reader.
+// Captures stdout while the device works, because a real GPU's printf writes there. A thread drains the pipe, so that
+// no writer blocks.
 class PrintedByDevice {
  public:
   PrintedByDevice() {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
-    // Writers wait while the pipe is full; only the reader must not.
+    // Writers block while the pipe is full; only the reader must not.
     ::fcntl(ends[1], F_SETFL, 0);
     read_.reset(ends[0]);
     ::dup2(ends[1], STDOUT_FILENO);
@@ -38,7 +38,7 @@ class PrintedByDevice {
     std::thread([this] { empty_for_ever(); }).detach();
   }
 
-  // What was printed since the last call.
+  // The output since the last call.
   Printed take() {
     std::fflush(stdout);
     const std::lock_guard lock(mutex_);
@@ -79,7 +79,7 @@ class Server {
  public:
   explicit Server(Device& device) : device_(device) {}
 
-  // False when the conversation is over.
+  // False when the connection ends.
   bool answer_one(Wire& wire) {
     constexpr std::uint64_t kMostBody = 256 << 20;
     Wire::Head head;
@@ -162,7 +162,7 @@ class Server {
     return Json::object();
   }
 
-  // Plans anew with each address that it is given, since it always plans the same.
+  // Plans from the start with each new scratch address; planning is deterministic.
   Result<Json> plan(JsonReader& in) {
     if (!loaded_) return Error{.message = "the request: nothing is loaded"};
     const PlanLimits limits;
@@ -184,7 +184,7 @@ class Server {
       return kOk;
     });
     ROOFWALK_TRY_STATUS(in.end());
-    std::optional<std::uint64_t> wanted;  // bytes of the first scratch buffer that nobody has made yet
+    std::optional<std::uint64_t> wanted;  // size of the first scratch buffer that does not exist yet
     std::size_t given = 0;
     const auto made = make_plan(
         *loaded_, arguments,
@@ -221,7 +221,7 @@ class Server {
     return Json{{"record", whole_json(*record)}};
   }
 
-  // What is about one buffer and some of its bytes.
+  // Requests about a range of one buffer.
   Result<Json> touch(JsonReader& in, const std::string& ask) {
     int id = 0;
     std::uint64_t offset_bytes = 0, size_bytes = body_.size();
@@ -254,7 +254,7 @@ class Server {
   }
 
   Device& device_;
-  PrintedByDevice& printed_ = *new PrintedByDevice;  // its thread lives as long as the process
+  PrintedByDevice& printed_ = *new PrintedByDevice;  // never destroyed: its thread lives as long as the process
   std::map<int, DeviceBuffer> buffers_;
   std::optional<Artifact> loaded_;
   std::vector<std::uint8_t> body_, reply_;
@@ -277,7 +277,7 @@ Json hello(const Result<std::unique_ptr<Device>>& device) {
   return answer;
 }
 
-// Of all processes this one can be spared. Raising the score needs no right.
+// This process is the most expendable one. Raising the score needs no privilege.
 void offer_itself_to_the_oom_killer() {
   if (std::FILE* file = std::fopen("/proc/self/oom_score_adj", "we")) {
     std::fputs("1000", file);
@@ -296,7 +296,7 @@ bool is_worker() {
 }
 
 int serve_device(const std::function<Result<std::unique_ptr<Device>>()>& open) {
-  ::fcntl(kChannelDescriptor, F_SETFD, FD_CLOEXEC);  // programs that the device starts must not hold the line open
+  ::fcntl(kChannelDescriptor, F_SETFD, FD_CLOEXEC);  // the device's child programs must not hold the connection open
   offer_itself_to_the_oom_killer();
   auto device = open();
   Wire wire(kChannelDescriptor);

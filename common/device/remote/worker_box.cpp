@@ -16,8 +16,8 @@ constexpr const char* kProgram = "/roofwalk/program";
 constexpr std::size_t kMaxProgramBytes = 48 << 20;
 constexpr std::size_t kMaxMachineBytes = 1 << 20;
 
-// Address space: what the largest chapter takes on the largest machine, several times, and a heap and a stack for each
-// thread.
+// Limits of address space: several times what the largest chapter needs on the largest machine, plus a heap and a stack
+// per thread.
 constexpr std::size_t kMemoryBytes = std::size_t{6} << 30;
 constexpr std::size_t kThreadBytes = 128 << 20;
 
@@ -25,7 +25,7 @@ constexpr std::size_t kThreadBytes = 128 << 20;
 
 Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root, const std::string& device,
                                    int threads) {
-  // A run that names no number of threads takes all that the machine has.
+  // A run without a thread count uses all of the machine's threads.
   threads = std::max(threads, static_cast<int>(std::thread::hardware_concurrency()));
   Box box;
   box.mounts = {
@@ -35,14 +35,15 @@ Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root
   };
   box.links = {{"/lib", "usr/lib"}, {"/lib64", "usr/lib64"}};
   box.environment = {{"ROOFWALK_ROOT", kBoxFolder}, {"LC_ALL", "C"}};
-  box.limits = {.cpu_s = 0,  // the run's own limits and the parent's clock hold
+  box.limits = {.cpu_s = 0,  // limited by the run's own limits and the parent's timeouts
                 .memory_bytes = kMemoryBytes + static_cast<std::size_t>(threads) * kThreadBytes,
                 .file_bytes = 4096,
                 .temporary_bytes = 4096,
                 .stack_bytes = 8 << 20,
                 .processes = threads + 16,
                 .descriptors = 64};
-  // The course may lie in a folder that only its owner may enter, and root gives its rights up before the box is made.
+  // Copied rather than mounted: only their owner may be able to enter the folder, and root drops its privileges before
+  // the box is made.
   const std::string specs = std::string(kBoxFolder) + "/common/specs/";
   std::error_code error;
   for (fs::directory_iterator at(root / "common/specs", error), end; !error && at != end; at.increment(error)) {
@@ -62,7 +63,7 @@ Result<WorkerCommand> boxed_worker(const fs::path& program, const fs::path& root
   }
   std::string inside = device;
   constexpr std::string_view kVirtual = "virtual:";
-  if (device.ends_with(".toml") && device.starts_with(kVirtual)) {  // a machine of the user's own
+  if (device.ends_with(".toml") && device.starts_with(kVirtual)) {  // a machine file of the user's own
     const fs::path file = device.substr(kVirtual.size());
     auto text = read_file(file, kMaxMachineBytes);
     if (!text) return Error{.message = "there is no such machine file", .file = file.string()};

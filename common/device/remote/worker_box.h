@@ -1,4 +1,4 @@
-// The box that the virtual GPU runs in when it reads what strangers wrote: a program, its libraries, and nothing to
+// The box in which the virtual GPU reads untrusted code: it contains a program and its libraries, and nothing else to
 // read, write or start.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace roofwalk {
 
-// How `program` (this program, or one that serves devices as it does) is started in a box as
-// `program --device DEVICE device-worker`. `root` holds common/specs. Errors: the machine's own file cannot be read.
+// The command that starts `program` (this program, or another that serves devices) in a box as `program --device DEVICE
+// device-worker`. `root` contains common/specs. Errors: the user's machine file cannot be read.
 Result<WorkerCommand> boxed_worker(const std::filesystem::path& program, const std::filesystem::path& root,
                                    const std::string& device, int threads);
 

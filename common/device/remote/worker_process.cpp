@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Killed workers that have not ended, by the device that they hold.
+// Killed workers that have not ended yet, by the device that they hold.
 class StuckWorkers {
  public:
   void add(const std::string& device, pid_t pid) {
@@ -27,7 +27,7 @@ class StuckWorkers {
     by_device_.emplace(device, pid);
   }
 
-  // One that still holds the device; 0 where there is none.
+  // A worker that still holds the device; 0 if there is none.
   pid_t of(const std::string& device) {
     const std::lock_guard lock(mutex_);
     for (auto [at, end] = by_device_.equal_range(device); at != end;) {
@@ -47,7 +47,7 @@ StuckWorkers& stuck_workers() {
   return workers;
 }
 
-// Whether `happened` came true in time.
+// Whether `happened` becomes true in time.
 template <class Happened>
 bool wait_for(double seconds, Happened happened) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
@@ -127,7 +127,7 @@ WorkerProcess::End WorkerProcess::end(double patience_s, double end_s) {
   End end;
   end.by_itself = wait_for(patience_s, [&] { return has_ended(pid_); });
   ::kill(-pid_, SIGKILL);
-  ::kill(pid_, SIGKILL);  // in case it left its group
+  ::kill(pid_, SIGKILL);  // in case it left its process group
   int status = 0;
   pid_t reaped = 0;
   const bool gone = wait_for(end_s, [&] { return (reaped = ::waitpid(pid_, &status, WNOHANG)) != 0; });
@@ -138,7 +138,7 @@ WorkerProcess::End WorkerProcess::end(double patience_s, double end_s) {
     end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     constexpr int kSignalled = 128;
-    if (box_ && end.exit_code > kSignalled) {  // as bubblewrap tells of the program inside
+    if (box_ && end.exit_code > kSignalled) {  // bubblewrap's exit code for a signal inside
       end.signal = end.exit_code - kSignalled;
       end.exit_code = 0;
     }

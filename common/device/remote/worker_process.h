@@ -1,4 +1,4 @@
-// The process that a remote device lives in, seen from its parent.
+// The parent's side of a remote device's process.
 #pragma once
 
 #include <sys/types.h>
@@ -16,20 +16,20 @@
 
 namespace roofwalk {
 
-// How a worker is started: a program that calls serve_device.
+// How to start a worker: a program that calls serve_device.
 struct WorkerCommand {
-  std::vector<std::string> arguments;              // [0] is the program, searched on our PATH unless it holds a slash
-  std::map<std::string, std::string> environment;  // all that it gets; in a box: the box's
-  std::optional<Box> box = {};                     // in which it runs: then the program is a path inside
+  std::vector<std::string> arguments;              // [0] is the program, searched on our PATH if it has no slash
+  std::map<std::string, std::string> environment;  // complete; in a box: the box's
+  std::optional<Box> box = {};                     // if set, the program is a path inside the box
 };
 
-// Those of our variables that a device may need: where programs, libraries and caches lie, which GPUs it may see.
+// The variables of ours that a device may need: paths of programs, libraries and caches, and the visible GPUs.
 std::map<std::string, std::string> worker_environment();
 
 class WorkerProcess {
  public:
-  // `device` names what it occupies. Errors: it cannot be started; a worker of that device could not be ended and still
-  // holds it.
+  // `device` names the device it occupies. Errors: it cannot be started; an earlier worker could not be ended and still
+  // holds the device.
   static Result<std::unique_ptr<WorkerProcess>> start(const WorkerCommand& command, std::string device);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
@@ -39,19 +39,19 @@ class WorkerProcess {
 
   struct End {
     bool by_itself = false;  // before we killed it
-    int signal = 0;          // that it died of; 0: none
+    int signal = 0;          // that killed it; 0: none
     int exit_code = 0;
-    bool stuck = false;  // it was killed and does not end
+    bool stuck = false;  // killed but not ended
   };
-  // Waits up to `patience_s` for it to end by itself, then kills its whole group and waits up to `end_s`. A process
-  // that does not end even so (it waits in the kernel, for a driver) is left alone; start() refuses its device until it
-  // has.
+  // Waits up to `patience_s` for it to end by itself, then kills its process group and waits up to `end_s`. A process
+  // that still does not end (it hangs in the kernel, in a driver) is abandoned; start() refuses its device until it has
+  // ended.
   End end(double patience_s, double end_s);
 
  private:
   WorkerProcess(pid_t pid, Descriptor channel, Descriptor words, std::string device, std::optional<BoxStatus> box);
 
-  pid_t pid_;  // -1 once it is gone
+  pid_t pid_;  // -1 once it has ended
   Descriptor channel_, words_;
   Wire wire_;
   std::string device_;

@@ -10,7 +10,7 @@ namespace {
 
 bool is_hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-// `__nv_static_27__98e06600_9_kernel_cu_name` and `_INTERNAL_98e06600_9_kernel_cu_name` without the eight digits.
+// Removes the eight digits from `__nv_static_27__98e06600_9_kernel_cu_name` and `_INTERNAL_98e06600_9_kernel_cu_name`.
 std::string without_source_hash(std::string_view line) {
   constexpr std::size_t kDigits = 8;
   std::string out;

@@ -1,4 +1,4 @@
-// A number for the instructions of a file: which blocks stand for a large grid is drawn with it.
+// A hash of a file's instructions, used to choose the sampled blocks of a large grid.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace roofwalk {
 
-// The same for two texts of PTX that differ in comments, in line numbers, in debug sections or in the digits that nvcc
-// puts into the names of static symbols, which are a hash of the source: a comment in a kernel moves no figure.
+// Equal for PTX texts that differ only in comments, line numbers, debug sections, or the digits in names of static
+// symbols, which nvcc derives from the source: a comment in a kernel does not change any figure.
 std::uint64_t hash_of_code(std::string_view ptx);
 
 }  // namespace roofwalk
