@@ -1,5 +1,5 @@
-// From what a device reported and what the problem needs to the figures of one attempt, each with how it was obtained.
-// It prints nothing and judges nothing.
+// Turns a device's record and the problem's work into the figures of one attempt, each with its origin. It does not
+// print or judge.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@
 namespace roofwalk {
 
 // counted: by the device's counters or clock. modelled: by the virtual GPU's model. formula: follows from the problem
-// alone. unsupported: this device cannot tell, and no number stands in for it.
+// alone. unsupported: not available on this device, and not replaced by any number.
 enum class Obtained { counted, modelled, formula, unsupported };
 
-// A number that knows its unit and where it comes from.
+// A number with its unit and origin.
 struct Quantity {
-  double value = 0;            // meaningless where unsupported
+  double value = 0;            // meaningless if unsupported
   std::string_view unit = {};  // "FLOP", "B", "ns", "FLOP/s", "FLOP/B", "sectors", ...
   Obtained obtained = Obtained::unsupported;
 
@@ -27,19 +27,19 @@ struct Quantity {
   std::optional<double> get() const { return known() ? std::optional<double>(value) : std::nullopt; }
 };
 
-inline constexpr double kSectorBytes = 32;  // what L1 and L2 are counted in
+inline constexpr double kSectorBytes = 32;  // the unit in which L1 and L2 traffic is counted
 
-// The traffic of one memory level and what follows from it.
+// The traffic of one memory level and figures derived from it.
 struct LevelMeasurement {
   std::string level;  // "dram", "l2", "l1"
-  Quantity bytes;     // "l1": with what constant memory's own caches hand to warps, where that is counted
-  Quantity ai;        // useful FLOPs over those bytes
+  Quantity bytes;     // "l1": including the bytes from the constant caches, if counted
+  Quantity ai;        // useful FLOPs per byte
   Quantity roof;      // min(peak, ai x bandwidth of the level), FLOP/s
 };
 
 struct Measurement {
   Quantity useful_flops, executed_flops, compulsory_bytes;
-  Quantity atomic_flops;  // sums that atomics make, beside those executed
+  Quantity atomic_flops;  // sums by atomics, which executed_flops does not include
   Quantity dram_read_bytes, dram_write_bytes, l2_bytes, l1_bytes, l1_read_sectors, l1_write_sectors;
   Quantity shared_bytes, shared_wavefronts, warp_instructions;
   Quantity constant_requests, constant_passes, constant_bytes;
@@ -50,19 +50,19 @@ struct Measurement {
   // `name` is one of the three.
   const LevelMeasurement& level(std::string_view name) const;
 
-  // The dot on that level's axis; nothing where its bytes or the time are unsupported.
+  // The dot on that level's axis; nullopt if its bytes or the time are unsupported.
   std::optional<Point> point(std::string_view level_name) const;
 };
 
 Measurement measure(const RunRecord& record, const Work& work, const Roofs& roofs);
 
-// What a device's counters leave out, and nobody is to be accused of.
+// What a device's counters leave out, so that it must not make a measurement implausible.
 struct Uncounted {
-  double dram_bytes = 0;          // at most so many that the plan wrote lie in L2 when the counting ends
-  bool has_atomic_flops = false;  // atomics add floats, and are not counted
+  double dram_bytes = 0;          // upper bound of the plan's written bytes still in L2 when counting ends
+  bool has_atomic_flops = false;  // atomics add floats but are not counted
 };
 
-// What makes this measurement impossible, in words for people; empty for a sound one.
+// Reasons, in plain words, why this measurement is impossible; empty if it is plausible.
 std::vector<std::string> implausible(const Measurement& measurement, const Roofs& roofs,
                                      const Uncounted& uncounted = {});
 

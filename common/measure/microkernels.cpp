@@ -14,24 +14,24 @@ namespace roofwalk {
 namespace {
 
 constexpr std::int64_t kVectorBytes = 16;
-constexpr int kRepeats = 5;             // of a run whose time is measured
-constexpr double kLongEnough_ns = 1e6;  // a difference of measured times; a GPU's events tell half a microsecond
-constexpr int kGrowth = 4;              // from one length to the next
-constexpr int kMostLengths = 7;         // until the difference is long enough
-constexpr int kStreamGrain = 1024;      // vectors a block: kThreads * kInFlight of memory.cu
-constexpr int kMostThreads = 1024;      // a block, as both files have it
-constexpr int kTensorCapability = 80;   // of the m16n8k16 in arithmetic.cu
+constexpr int kRepeats = 5;             // of a run with measured time
+constexpr double kLongEnough_ns = 1e6;  // least difference of measured times; events resolve half a microsecond
+constexpr int kGrowth = 4;              // factor from one length to the next
+constexpr int kMostLengths = 7;         // tried until the difference is long enough
+constexpr int kStreamGrain = 1024;      // vectors per block: kThreads * kInFlight of memory.cu
+constexpr int kMostThreads = 1024;      // per block, as in both files
+constexpr int kTensorCapability = 80;   // required by m16n8k16 in arithmetic.cu
 
-// The parameters of SOLVE in common/roofs, buffers by their size.
+// The parameters of SOLVE in common/roofs, with buffers given by size.
 struct Call {
   std::int64_t a_vectors = 0, b_vectors = 0, c_vectors = 0;
-  int kernel = 0;  // as the file numbers them
+  int kernel = 0;  // number in the file
   int vectors = 0, windows = 1, blocks = 0, threads = 0, turns = 0;
 };
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// One block an SM, with so many warps for each scheduler, or as many as a block may have; each thread leaves a float.
+// One block per SM with `warps` warps per scheduler, limited by the block size; each thread writes a float.
 Call one_wave(const Machine& m, int kernel, int warps, int turns) {
   const int unit = 32 * std::max(m.schedulers_per_sm, 1);
   const int most = std::min({m.max_threads_per_block, m.max_threads_per_sm, kMostThreads, warps * unit});
@@ -40,8 +40,8 @@ Call one_wave(const Machine& m, int kernel, int warps, int turns) {
   return call;
 }
 
-// A stream's shortest length, over all its arrays: the L2, fifty times what DRAM has under way at once, 16 MiB. The
-// next one is several times the L2.
+// The shortest stream, over all its arrays: the L2's size, fifty times DRAM's bytes in flight, or 16 MiB, whichever is
+// largest. The next length is several times the L2.
 Call stream(const Machine& m, int kernel, int reads, int writes, int length) {
   constexpr double kFewestBytes = 16 << 20;
   const double under_way_bytes = m.dram_bytes_per_s / m.clock_hz * m.dram_latency_cycles;
@@ -54,10 +54,10 @@ Call stream(const Machine& m, int kernel, int reads, int writes, int length) {
           .blocks = static_cast<int>(vectors / kStreamGrain)};
 }
 
-// A window of one and a half times the L1; windows for half of the L2, so that it keeps them.
+// Windows of one and a half times the L1; together half of the L2, so that they stay there.
 std::optional<Call> l2_reads(const Machine& m, int length) {
   Call call = one_wave(m, 4, 4, 2 * length);
-  if (m.l1_bytes == 0) return std::nullopt;  // not known
+  if (m.l1_bytes == 0) return std::nullopt;  // unknown
   const std::int64_t window = rounded_up(std::int64_t{m.l1_bytes} * 3 / 2 / kVectorBytes, 4 * call.threads);
   const std::int64_t windows = std::min<std::int64_t>(m.l2_bytes / 2 / kVectorBytes / window, m.sms);
   if (windows == 0) return std::nullopt;
@@ -68,14 +68,14 @@ std::optional<Call> l2_reads(const Machine& m, int length) {
 }
 
 std::optional<Call> l1_reads(const Machine& m, int length) {
-  constexpr int kVectors = 1024;  // as memory.cu has it
+  constexpr int kVectors = 1024;  // as in memory.cu
   if (m.l1_bytes < 2 * kVectors * kVectorBytes) return std::nullopt;
   Call call = one_wave(m, 5, 8, 8 * length);
   call.a_vectors = kVectors;
   return call;
 }
 
-// `length` 1 is the shortest run. Nothing where the machine has no such part.
+// `length` 1 is the shortest run. nullopt if the machine has no such part.
 std::optional<Call> call_of(const Machine& m, Roof roof, int length) {
   switch (roof) {
     case Roof::dram_read:
@@ -105,7 +105,7 @@ std::optional<Call> call_of(const Machine& m, Roof roof, int length) {
 
 bool is_arithmetic(Roof roof) { return roof == Roof::fp32 || roof == Roof::half2 || roof == Roof::mma; }
 
-// The bytes or FLOPs that the roof is about, as the device counts them; nothing where it does not.
+// The roof's bytes or FLOPs as counted by the device; nullopt if it does not count them.
 std::optional<double> counted_amount(const Counters& counters, Roof roof) {
   const auto sum = [&](std::initializer_list<Counter> parts, double scale) -> std::optional<double> {
     double total = 0;
@@ -137,13 +137,13 @@ std::optional<double> counted_amount(const Counters& counters, Roof roof) {
   return std::nullopt;
 }
 
-// What the kernels ask for by their own text, but for what a longer run has in common with a shorter one: for devices
-// that do not count it. Nothing for L2: how much of a window L1 keeps is not in the text.
+// The bytes or FLOPs in the kernels' source, without those that a longer and a shorter run share: for devices that do
+// not count them. nullopt for L2: the source does not tell how much of a window L1 keeps.
 std::optional<double> asked_amount(const Call& call, Roof roof) {
-  constexpr double kLoads = 8, kChains = 8, kWarp = 32;                  // as the two files have them
-  constexpr double kFp32Steps = 64, kHalfSteps = 32, kTensorSteps = 16;  // a turn, of each chain
+  constexpr double kLoads = 8, kChains = 8, kWarp = 32;                  // as in the two files
+  constexpr double kFp32Steps = 64, kHalfSteps = 32, kTensorSteps = 16;  // per turn, of each chain
   constexpr double kFma = 2, kHalves = 2, kTensorFlops = 2 * 16 * 8 * 16;
-  const double turns = static_cast<double>(call.blocks) * call.threads * call.turns;  // of all threads
+  const double turns = static_cast<double>(call.blocks) * call.threads * call.turns;  // total of all threads
   switch (roof) {
     case Roof::dram_read:
     case Roof::dram_write:
@@ -174,7 +174,7 @@ ArgumentBytes bytes_of(const T& value) {
   return bytes;
 }
 
-// The buffers of one call; released at its end.
+// The buffers of one call; released by the destructor.
 class Buffers {
  public:
   explicit Buffers(Device& device) : device_(device) {}
@@ -184,7 +184,7 @@ class Buffers {
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  // Floats that are all 1. Where the call has no use for the buffer, a small one.
+  // A buffer of ones; a small one if the call does not use it.
   Result<ArgumentBytes> make(std::string_view name, std::int64_t vectors) {
     constexpr std::int64_t kFewest = 16;
     constexpr std::uint64_t kPiece = 1 << 20;
@@ -204,7 +204,7 @@ class Buffers {
   std::vector<DeviceBuffer> buffers_;
 };
 
-// Once where time is modelled, else the fastest of several. The record may hold a fault.
+// Runs once if time is modelled, otherwise takes the fastest of several. The record may hold a fault.
 Result<RunRecord> run(Device& device, const Artifact& artifact, const Call& call) {
   Buffers buffers(device);
   std::vector<ArgumentBytes> arguments(3);
@@ -218,7 +218,7 @@ Result<RunRecord> run(Device& device, const Artifact& artifact, const Call& call
   ROOFWALK_TRY(const Plan plan, make_plan(artifact, arguments, no_scratch));
   RunOptions options;
   options.time = RunOptions::Time::clock;
-  options.threads = 1;  // roofs may be measured side by side
+  options.threads = 1;  // roofs may be measured in parallel
   ROOFWALK_TRY(RunRecord best, device.run(plan, options));
   for (int i = 1; i < kRepeats && !best.time_is_modelled && !best.fault; ++i) {
     ROOFWALK_TRY(RunRecord again, device.run(plan, options));
@@ -252,7 +252,7 @@ Result<std::optional<double>> measure_roof(Device& device, const Microkernels& k
     const auto call = call_of(machine, roof, length);
     if (!call || !fits(*call, machine)) break;
     ROOFWALK_TRY(RunRecord longer, run(device, artifact, *call));
-    if (longer.fault && longer.fault->kind == FaultKind::resource) break;  // not on this machine
+    if (longer.fault && longer.fault->kind == FaultKind::resource) break;  // does not fit on this machine
     if (longer.fault) return trouble(machine, *longer.fault);
     const auto counted = counted_amount(longer.counters, roof);
     const auto amount = counted ? counted : asked_amount(*call, roof);

@@ -14,12 +14,12 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kWrong = 0.05;  // how often an interval may miss the truth, all looks together
+constexpr double kWrong = 0.05;  // probability that an interval misses the true value, over all looks
 
-// What is worth a note. Smaller drift than the goals' steps of some percent disturbs nobody; a fifth is beyond any
-// clock state of a quiet GPU; where single times scatter by 5 %, fifteen pairs tell no difference below 5 %.
+// Thresholds for notes. Drift below the goals' steps of a few percent does not matter; a fifth is more than clock
+// states of a quiet GPU cause; if single times scatter by 5 %, fifteen pairs cannot resolve differences below 5 %.
 constexpr double kDrift = 0.01, kSpike = 1.2, kScatter = 0.05;
-constexpr double kDriftIsSure = 3;  // standard errors of Spearman's rank correlation: one quiet series in 370
+constexpr double kDriftIsSure = 3;  // standard errors of Spearman's rank correlation: one false alarm in 370
 
 double quantile(const std::vector<double>& sorted, double share) {
   const double at = share * static_cast<double>(sorted.size() - 1);
@@ -35,7 +35,7 @@ double median(std::vector<double> values) {
   return 0.5 * (*middle + *std::max_element(values.begin(), middle));
 }
 
-// The robust counterpart of the standard deviation; 1.4826 makes the two equal for the normal distribution.
+// A robust estimate of the standard deviation: the factor 1.4826 makes them equal for a normal distribution.
 double spread(const std::vector<double>& values) {
   const double middle = median(values);
   std::vector<double> distances;
@@ -53,7 +53,7 @@ std::vector<double> each(const std::vector<TimePair>& pairs, Of of) {
 double log_ratio(const TimePair& pair) { return std::log(pair.starter_ns / pair.attempt_ns); }
 double log_level(const TimePair& pair) { return 0.5 * std::log(pair.starter_ns * pair.attempt_ns); }
 
-// The rank of each value among all, from 0; equal values share theirs.
+// The rank of each value, from 0; equal values share the mean of their ranks.
 std::vector<double> ranks_of(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
@@ -66,7 +66,7 @@ std::vector<double> ranks_of(const std::vector<double>& values) {
   return ranks;
 }
 
-// Spearman's correlation of the values with their order, in standard errors of a series without any.
+// Spearman's correlation of the values with their order, in standard errors for independent values.
 double drift_in_errors(const std::vector<double>& values) {
   const std::vector<double> ranks = ranks_of(values);
   const double middle = 0.5 * static_cast<double>(values.size() - 1);
@@ -80,8 +80,8 @@ double drift_in_errors(const std::vector<double>& values) {
   return of_ranks == 0 ? 0 : together / std::sqrt(of_ranks * of_order) * std::sqrt(2 * middle);
 }
 
-// How far logarithms move from the first to the last, as a share: the median slope of all couples (Theil, Sen).
-// Nothing where the order explains no more than chance does.
+// The relative change from the first to the last value, from logarithms: the median slope of all couples (Theil, Sen).
+// 0 if the correlation with the order is not significant.
 double drift_of(const std::vector<double>& logs) {
   if (std::abs(drift_in_errors(logs)) < kDriftIsSure) return 0;
   std::vector<double> slopes;
@@ -105,7 +105,8 @@ TimeSummary summary_of(std::vector<double> times_ns, double confidence) {
   return summary;
 }
 
-// Who goes first, for each pair. In each two pairs each goes first once: what being second costs then falls on both.
+// Which of the two goes first, for each pair. In every two pairs, each goes first once, so that a cost of being second
+// falls on both.
 std::vector<bool> orders(int pairs, std::uint64_t seed) {
   Rng rng(seed, "pair order");
   std::vector<bool> starter_first;
@@ -126,12 +127,12 @@ int planned_looks(const PairOptions& options) {
   return looks;
 }
 
-// The smallest and the largest of n values have the median between them but once in 2^(n-1).
+// The median is outside of the smallest and largest of n values with probability 2^(1-n).
 int fewest_pairs(double confidence) { return static_cast<int>(std::ceil(1 - std::log2(1 - confidence))); }
 
 std::string percent(double share) { return fmt::format("{:.2g} %", 100 * std::abs(share)); }
 
-// The decision of one goal, without words.
+// The decision about one goal, without its reason.
 Decision decide(const TimeGoal& goal, const PairedTimes& times) {
   if (goal.least_speedup > 0) {
     if (times.speedup_interval.low >= goal.least_speedup) return Decision::pass;
@@ -142,7 +143,7 @@ Decision decide(const TimeGoal& goal, const PairedTimes& times) {
   return time.low > goal.most_ns ? Decision::fail : Decision::too_noisy;
 }
 
-// The figures that the goals need; no notes yet.
+// Computes the figures that the goals need, without notes.
 void judge(PairedTimes& times, const std::vector<TimeGoal>& goals) {
   const std::vector<double> ratios = each(times.pairs, log_ratio);
   const Interval logs = *median_interval(ratios, times.confidence);
@@ -154,7 +155,7 @@ void judge(PairedTimes& times, const std::vector<TimeGoal>& goals) {
   for (const TimeGoal& goal : goals) times.goals.push_back({goal, decide(goal, times), {}});
 }
 
-// Being second changed the times: the ratios of the two orders lie apart, each with its interval.
+// The effect of being second, if there is one: the intervals of the two orders' ratios do not overlap.
 std::optional<double> cost_of_second(const std::vector<TimePair>& pairs) {
   std::vector<double> starter_first, attempt_first;
   for (const TimePair& pair : pairs) (pair.starter_first ? starter_first : attempt_first).push_back(log_ratio(pair));
@@ -190,7 +191,7 @@ std::vector<std::string> notes_of(const PairedTimes& times) {
   return notes;
 }
 
-// Why the pairs tell nothing about this goal, and what to do.
+// Why the pairs do not decide this goal, and what to do.
 std::string reason_of(const TimeGoal& goal, const PairedTimes& times, const PairOptions& options) {
   const bool ratio = goal.least_speedup > 0;
   const double asked = ratio ? goal.least_speedup : goal.most_ns;
@@ -222,19 +223,19 @@ Json to_json(const TimeSummary& summary) {
 
 }  // namespace
 
-// The k-th smallest and the k-th largest value have the median between them with a probability that only the binomial
-// distribution knows of, but one of a few steps: 96.5 % or 88.2 % for 15 values. Between two steps the ends are
+// The probability that the median lies between the k-th smallest and the k-th largest value comes from the binomial
+// distribution and takes only a few values: 96.5 % or 88.2 % for 15 values. Between two of these, the ends are
 // interpolated (Hettmansperger, Sheather: Confidence intervals based on interpolated order statistics, Statistics and
 // Probability Letters 4, 1986).
 //
-// The percentile bootstrap of a median picks its ends among the same few values and stays short of its confidence
-// where there are few: with 15 pairs of 3 % noise, spikes and drift it held the truth in 91.8 % of 2,000 simulations of
-// 2,000 resamples each, and this one in 94.9 %. This one needs no random numbers either.
+// The percentile bootstrap of a median chooses its ends from the same few values and falls short of its confidence for
+// small samples: with 15 pairs of 3 % noise, spikes and drift, it contained the true value in 91.8 % of 2,000
+// simulations of 2,000 resamples each, this one in 94.9 %. This one also needs no random numbers.
 std::optional<Interval> median_interval(std::vector<double> values, double confidence) {
   ROOFWALK_CHECK(confidence > 0 && confidence < 1);
   const auto n = static_cast<double>(values.size());
-  double log_term = -n * std::log(2.0);               // the probability that k of the n lie below the median
-  double outside = 2 * std::exp(log_term), next = 0;  // that the median is outside ends k from the outermost; k + 1
+  double log_term = -n * std::log(2.0);               // log of the probability of k values below the median
+  double outside = 2 * std::exp(log_term), next = 0;  // probability that the median is outside of ends k; k + 1
   if (values.empty() || 1 - outside < confidence) return std::nullopt;
   std::sort(values.begin(), values.end());
   std::size_t k = 0;
@@ -269,9 +270,9 @@ bool PairedTimes::decided() const {
                       [](const GoalDecision& goal) { return goal.decision == Decision::too_noisy; });
 }
 
-// Looking again after more pairs is one more chance to be wrong. Each of the looks that may come gets its equal part of
-// the 5 % (Bonferroni). Of 2,000 simulated attempts that are exactly as fast as the goal asks, four looks at 95 % each
-// declared 141 faster and 137 slower; with their parts it is 32 and 35.
+// Each look after more pairs is another chance to be wrong, so each possible look gets an equal part of the 5 %
+// (Bonferroni). Of 2,000 simulated attempts that are exactly as fast as the goal, four looks at 95 % each declared 141
+// faster and 137 slower; with the 5 % divided, 32 and 35.
 Result<PairedTimes> measure_pairs(const TimeOnePair& time_pair, const PairOptions& options) {
   for (const TimeGoal& goal : options.goals) ROOFWALK_CHECK((goal.least_speedup > 0) != (goal.most_ns > 0));
   PairedTimes times;
@@ -335,7 +336,7 @@ Json to_json(const PairedTimes& times) {
 }
 
 int launches_per_sample(double launch_ns) {
-  constexpr double kSample = 20e3, kResolution = 500;  // what events cannot see counts as half a microsecond
+  constexpr double kSample = 20e3, kResolution = 500;  // times below the events' resolution are rounded up
   ROOFWALK_CHECK(launch_ns >= 0);
   return static_cast<int>(std::ceil(kSample / std::clamp(launch_ns, kResolution, kSample)));
 }

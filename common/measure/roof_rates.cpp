@@ -9,7 +9,7 @@ namespace {
 
 struct RoofWords {
   std::string_view title, unit;
-  const char* place;  // in the JSON
+  const char* place;  // JSON pointer
 };
 
 // In the order of the enumeration.
@@ -32,7 +32,7 @@ std::string_view roof_title(Roof roof) { return words(roof).title; }
 std::string_view roof_unit(Roof roof) { return words(roof).unit; }
 
 std::optional<double> RoofRates::dram_bytes_per_s() const {
-  const auto& r = *this;  // an absent rate is less than any other
+  const auto& r = *this;  // nullopt compares less than any rate
   return std::max({r[Roof::dram_read], r[Roof::dram_write], r[Roof::dram_copy], r[Roof::dram_triad]});
 }
 

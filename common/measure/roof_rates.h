@@ -1,4 +1,4 @@
-// A number for each roof of a machine: what microkernels reached, or what the data sheet promises.
+// A rate for each roof of a machine, either measured by microkernels or taken from the data sheet.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace roofwalk {
 
-// What a microkernel keeps busy. The four of DRAM are streams: read, write, copy (one array read, one written) and
+// What a microkernel saturates. The four for DRAM are streams: read, write, copy (one array read, one written) and
 // triad (two read, one written). mma: tensor cores by mma.sync, f16 factors and f32 sums.
 enum class Roof { dram_read, dram_write, dram_copy, dram_triad, l2, l1, shared, fp32, half2, mma };
 
@@ -20,13 +20,13 @@ inline constexpr std::array kRoofs = {Roof::dram_read, Roof::dram_write, Roof::d
 std::string_view roof_title(Roof roof);  // for people: "DRAM, read"
 std::string_view roof_unit(Roof roof);   // "B/s" or "FLOP/s"
 
-// In roof_unit(). A rate is absent where a device cannot count it or has no such part.
+// In roof_unit(). A rate is absent if the device cannot count it or has no such part.
 class RoofRates {
  public:
   std::optional<double> operator[](Roof roof) const { return rates_[static_cast<std::size_t>(roof)]; }
   void set(Roof roof, std::optional<double> rate) { rates_[static_cast<std::size_t>(roof)] = rate; }
 
-  // The best of the four streams, in bytes/s: which of them is best depends on the chip, and no kernel beats them all.
+  // The best of the four streams, in bytes/s: which one is best depends on the chip, and no kernel is faster than it.
   std::optional<double> dram_bytes_per_s() const;
 
   bool operator==(const RoofRates&) const = default;
@@ -35,7 +35,7 @@ class RoofRates {
   std::array<std::optional<double>, kRoofs.size()> rates_{};
 };
 
-// What the machine file says. Of the tensor cores it is the peak by the chip's widest instruction.
+// From the machine file. For the tensor cores, the peak of the chip's widest instruction.
 RoofRates data_sheet_rates(const Machine& machine);
 
 // {"dram_bytes_per_s": {"read": ..., "write": ..., "copy": ..., "triad": ...}, "l2_bytes_per_s": ...,
@@ -43,7 +43,7 @@ RoofRates data_sheet_rates(const Machine& machine);
 // "mma_flops_per_s": ...}; null where a rate is absent.
 Json to_json(const RoofRates& rates);
 
-// Nothing where a key is missing or a rate is not a positive number.
+// nullopt if a key is missing or a rate is neither null nor a positive number.
 std::optional<RoofRates> roof_rates_from_json(const Json& json);
 
 }  // namespace roofwalk
