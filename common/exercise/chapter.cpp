@@ -14,13 +14,13 @@ namespace {
 
 constexpr const char* kChapterFiles[] = {"lesson.md", "kernel.cu", "exercise.toml", "exercise.cpp"};
 
-// The digits before the name: "02" of "02-naive-gemm"; empty where the folder is not called so.
+// The digits at the start of a name: "02" of "02-naive-gemm"; empty if there are none.
 std::string leading_number(const std::string& text) {
   const auto end = std::find_if(text.begin(), text.end(), [](unsigned char c) { return c < '0' || c > '9'; });
   return std::string(text.begin(), end);
 }
 
-// The .cu files of a folder whose names start with `prefix`, sorted by the number that follows it, then by name.
+// The .cu files of a folder that start with `prefix`, sorted by the number after it, then by name.
 std::vector<fs::path> kernel_files(const fs::path& folder, const std::string& prefix) {
   std::vector<fs::path> files;
   std::error_code missing;  // a chapter may lack the folder
@@ -31,7 +31,7 @@ std::vector<fs::path> kernel_files(const fs::path& folder, const std::string& pr
   const auto key = [&](const fs::path& file) {
     const std::string name = file.filename().string();
     const std::string number = leading_number(name.substr(prefix.size()));
-    return std::pair(number.size(), name);  // step10 comes after step9
+    return std::pair(number.size(), name);  // sorts step10 after step9
   };
   std::sort(files.begin(), files.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
   return files;

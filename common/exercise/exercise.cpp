@@ -8,7 +8,7 @@
 namespace roofwalk {
 namespace {
 
-// A function's static, because exercises register while the program's other statics are still being made.
+// A static inside a function, because exercises register during static initialization.
 std::map<std::string, std::unique_ptr<Exercise>, std::less<>>& registry() {
   static std::map<std::string, std::unique_ptr<Exercise>, std::less<>> exercises;
   return exercises;
@@ -37,7 +37,7 @@ const std::vector<float>& Problem::input(std::string_view name) const {
 }
 
 bool register_exercise(std::string_view chapter, ExerciseFactory factory) {
-  ROOFWALK_CHECK(registry().emplace(chapter, factory()).second);  // two exercises of one name
+  ROOFWALK_CHECK(registry().emplace(chapter, factory()).second);  // fails if two exercises have one name
   return true;
 }
 

@@ -1,4 +1,4 @@
-// What a chapter knows about its own problem: inputs, reference, work, tolerance. It grades, times and prints nothing.
+// What a chapter knows about its problem: inputs, reference, work, tolerance. It does not grade, time or print.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +30,14 @@ class Size {
   std::vector<std::pair<std::string, std::int64_t>> values_;
 };
 
-// What a buffer holds on the device. On the host its values are floats, whichever it is.
+// Element type on the device. On the host, values are floats either way.
 enum class Element { f32, f16 };
 constexpr std::uint32_t element_bytes(Element element) { return element == Element::f16 ? 2 : 4; }
 
-// One parameter of SOLVE, in its order.
+// One parameter of SOLVE; `parameters` has them in order.
 struct InputBuffer {
   std::string name;
-  std::vector<float> values;  // each one that the element holds exactly
+  std::vector<float> values;  // exactly representable in the element type
   Element element = Element::f32;
 };
 struct OutputBuffer {
@@ -54,16 +54,16 @@ using Parameter = std::variant<InputBuffer, OutputBuffer, Scalar>;
 struct Problem {
   std::vector<Parameter> parameters;
 
-  // The input buffer of that name, which must exist.
+  // The input buffer of that name; it must exist.
   const std::vector<float>& input(std::string_view name) const;
 };
 
-// What one output should hold, and how far each element may be off.
+// The expected values of one output, and the tolerance of each element.
 struct Expected {
   std::string name;                // of the OutputBuffer
   std::vector<double> values;      // finite
-  std::vector<double> tolerances;  // absolute, one an element; an honest fp32 answer stays inside, half does not
-  std::int64_t row_length = 0;     // > 0: messages speak of [row, column]
+  std::vector<double> tolerances;  // absolute, per element; fp32 stays within, half precision does not
+  std::int64_t row_length = 0;     // > 0: messages give [row, column]
 };
 
 class Exercise {
@@ -71,10 +71,10 @@ class Exercise {
   virtual ~Exercise() = default;
   virtual Work work(const Size& size) const = 0;
 
-  // The parameters of SOLVE at that size: the same seed gives the same inputs on every machine.
+  // The parameters of SOLVE at that size. The same seed gives the same inputs on every machine.
   virtual Problem problem(const Size& size, std::uint64_t seed) const = 0;
 
-  // Every output of `problem`, computed in double from its inputs.
+  // The expected values of every output, computed in double from the inputs.
   virtual std::vector<Expected> reference(const Size& size, const Problem& problem) const = 0;
 };
 

@@ -14,9 +14,9 @@ struct Shape {
 };
 Shape shape_of(const Size& size) { return {size["m"], size["n"], size["k"]}; }
 
-// Rows first..last of the product in double, and of the sums of squared products, which the tolerance needs. The
-// squares may round to float: a tolerance bears a relative error of 1e-5. Four k at a time, so that a sum is fetched
-// and put back once for four products.
+// Computes rows first..last of the product in double, and of the sums of squared products, which the tolerance needs.
+// The squares may be rounded to float: a relative error of 1e-5 does not matter for a tolerance. Four k at a time, so
+// that each sum is loaded and stored once per four products.
 void multiply_rows(const Shape& shape, const float* a, const float* b, double* sums, float* squares, std::int64_t first,
                    std::int64_t last) {
   const auto [m, n, k] = shape;
@@ -75,7 +75,7 @@ std::vector<Expected> Gemm::reference(const Size& size, const Problem& problem) 
   multiply_rows(shape, a, b, c.values.data(), squares.data(), half, shape.m);
   upper.join();
 
-  // Errors of k roundings add up like a random walk. The certain bound, k u sum|ab|, would let half precision pass.
+  // Errors of k roundings grow like a random walk. The guaranteed bound, k u sum|ab|, would accept half precision.
   const double factor = 8 * std::sqrt(static_cast<double>(shape.k)) * 0x1p-24;
   for (std::size_t i = 0; i < count; ++i) c.tolerances[i] = factor * std::sqrt(static_cast<double>(squares[i])) + 1e-30;
   return {std::move(c)};

@@ -1,4 +1,4 @@
-// The exercise of every chapter that multiplies matrices: c = a b, row-major; c is m x n, a is m x k, b is k x n.
+// The exercise of all chapters that multiply matrices: c = a b, row-major; c is m x n, a is m x k, b is k x n.
 #pragma once
 
 #include "common/exercise/exercise.h"

@@ -7,11 +7,11 @@
 
 namespace roofwalk {
 
-// Uniform in [-1, 1). Zero-mean on purpose: where a mean dominates the sums, honest rounding errors look like those of
-// half precision. Each stream ("a", "b") is independent of the others for the same seed.
+// Uniform in [-1, 1). Zero-mean on purpose: where a mean dominates the sums, fp32 rounding errors look like those of
+// half precision. Streams ("a", "b") are independent of each other for the same seed.
 std::vector<float> random_values(std::int64_t count, std::uint64_t seed, std::string_view stream);
 
-// The same, multiples of 2^-10: a half holds each of them exactly, and eight times each.
+// The same, in multiples of 2^-10: a half holds each value exactly, and eight times each value, too.
 std::vector<float> random_halves(std::int64_t count, std::uint64_t seed, std::string_view stream);
 
 }  // namespace roofwalk

@@ -1,4 +1,4 @@
-// exercise.toml as text becomes the manifest part of a Chapter. Every error names the file and the line.
+// Parses exercise.toml into the manifest part of a Chapter. Every error has the file and the line.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace roofwalk {
 
-// Fills everything but `number` and `folder`. `file` is what errors call the text. Unknown keys are errors: a goal
-// whose key is misspelt must not vanish.
+// Fills everything except `number` and `folder`. `file` is the name for errors. Unknown keys are errors, so that a goal
+// with a misspelt key is not ignored.
 Result<Chapter> parse_manifest(const std::string& text, const std::filesystem::path& file);
 
 }  // namespace roofwalk

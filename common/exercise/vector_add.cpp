@@ -22,7 +22,7 @@ std::vector<Expected> VectorAdd::reference(const Size&, const Problem& problem) 
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double sum = static_cast<double>(a[i]) + static_cast<double>(b[i]);
     c.values.push_back(sum);
-    c.tolerances.push_back(std::fabs(sum) * 0x1p-23 + 1e-30);  // twice what one rounded addition can err
+    c.tolerances.push_back(std::fabs(sum) * 0x1p-23 + 1e-30);  // twice the error bound of one rounded addition
   }
   return {std::move(c)};
 }

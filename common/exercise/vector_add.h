@@ -1,4 +1,4 @@
-// The exercise of everything that adds vectors: c[i] = a[i] + b[i], one addition for twelve bytes.
+// The exercise of all chapters that add vectors: c[i] = a[i] + b[i], one addition per twelve bytes.
 #pragma once
 
 #include "common/exercise/exercise.h"
