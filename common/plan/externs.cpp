@@ -16,7 +16,7 @@ namespace {
 
 using Handler = Result<std::uint64_t> (*)(PlanBuilder&, const ptx::Instruction&, const CallArguments&);
 
-constexpr std::uint8_t kUnset = 0xa5;  // what a parameter byte holds before the plan stores it
+constexpr std::uint8_t kUnset = 0xa5;  // value of a parameter byte before the plan stores it
 constexpr std::uint64_t kMaxGridX = 0x7fff'ffff, kMaxGridYZ = 65535;  // CUDA programming guide, compute capabilities
 constexpr std::uint64_t kMaxBlockThreads = 1024, kMaxBlockZ = 64;
 constexpr std::uint64_t kMostConstantBytes = 1 << 16;
@@ -113,7 +113,7 @@ Result<std::uint64_t> launch_device(PlanBuilder& builder, const ptx::Instruction
   return std::uint64_t{0};
 }
 
-// Constants hold what they are compiled with: a device has caches of them that no copy passes through.
+// Constants keep their compiled values, because a device caches them without coherence with copies.
 Status refuse_constants(const PlanBuilder& builder, const ptx::Instruction& in, std::uint64_t address,
                         const char* verb) {
   const auto behind = builder.constants.upper_bound(address);
@@ -134,7 +134,7 @@ Result<std::uint64_t> memset_async(PlanBuilder& builder, const ptx::Instruction&
                         static_cast<std::uint8_t>(argument<std::uint32_t>(arguments, 1)),
                         argument<std::uint64_t>(arguments, 2), builder.line_of(in)};
   ROOFWALK_TRY_STATUS(refuse_constants(builder, in, step.address, "sets"));
-  if (step.size_bytes != 0) ROOFWALK_TRY_STATUS(add_step(builder, in, step));  // nothing to set is nothing to do
+  if (step.size_bytes != 0) ROOFWALK_TRY_STATUS(add_step(builder, in, step));  // an empty memset is no step
   return std::uint64_t{0};
 }
 

@@ -1,5 +1,5 @@
 // The functions that `solve` may call: launches, memsets, copies, scratch memory. Each is an extern in the PTX that the
-// plan's machine answers; nothing of it runs on a GPU.
+// plan's machine handles; nothing runs on a GPU.
 #pragma once
 
 #include <functional>
@@ -12,20 +12,20 @@
 
 namespace roofwalk {
 
-// What a plan under construction has at hand.
+// The state of a plan under construction.
 struct PlanBuilder {
   const ptx::Module& module;
   const std::string& source_name;
   const std::string& source_path;
   const PlanLimits& limits;
   vgpu::Memory& memory;                                   // of the plan's machine: parameter buffers
-  const std::map<std::uint64_t, std::string>& kernels;    // by the number that stands for their address
-  const std::map<std::uint64_t, std::string>& constants;  // __constant__ variables, by where their numbers begin
+  const std::map<std::uint64_t, std::string>& kernels;    // by the number that serves as their address
+  const std::map<std::uint64_t, std::string>& constants;  // __constant__ variables, by the start of their address range
   const std::function<Result<std::uint64_t>(std::uint64_t)>& allocate_scratch;
   Plan plan = {};
   std::uint64_t scratch_bytes = 0;
   std::size_t scratch_buffers = 0;
-  std::map<std::uint64_t, KernelLaunch> open_launches = {};  // parameter buffers that wait for their launch
+  std::map<std::uint64_t, KernelLaunch> open_launches = {};  // parameter buffers whose launch has not been made yet
 
   int line_of(const ptx::Instruction& in) const { return module.line_in(in, source_name); }
   Error refuse(const ptx::Instruction& in, std::string message, std::string advice = {}) const {
@@ -35,10 +35,10 @@ struct PlanBuilder {
 
 using CallArguments = std::vector<std::vector<std::uint8_t>>;
 
-// Answers one call. Errors refuse the plan.
+// Handles one call. Errors refuse the plan.
 Result<std::uint64_t> answer_call(PlanBuilder& builder, const ptx::Instruction& call, const CallArguments& arguments);
 
-// Is this extern one that a plan may call? The error says, in one sentence, what to do instead.
+// Whether a plan may call this extern. The error says, in one sentence, what to do instead.
 Status check_extern(const std::string& name);
 
 }  // namespace roofwalk

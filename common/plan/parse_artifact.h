@@ -1,4 +1,4 @@
-// The PTX of an artifact as a module.
+// Parses the PTX of an artifact into a module.
 #pragma once
 
 #include "common/base/result.h"
@@ -7,7 +7,7 @@
 
 namespace roofwalk {
 
-// Errors are about the learner's file, whether or not the PTX tells the line: inline assembly can make it anything.
+// Errors are reported as the learner's, even if the PTX gives no line: inline assembly can put anything into it.
 Result<ptx::Module> parse_artifact(const Artifact& artifact);
 
 }  // namespace roofwalk

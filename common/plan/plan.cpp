@@ -15,12 +15,12 @@
 namespace roofwalk {
 namespace {
 
-// Numbers that stand for kernels' addresses: outside every memory region.
+// Numbers that serve as kernels' addresses: outside every memory region.
 constexpr std::uint64_t kKernelBase = 0x6000'0000'0000, kKernelStride = 16;
-// __constant__ variables, for whom a plan names one: wider than what one can hold.
+// The same for __constant__ variables that a plan refers to; the stride is larger than any of them.
 constexpr std::uint64_t kConstantBase = 0x6800'0000'0000, kConstantStride = 1 << 20;
 
-// One thread needs no more; only sizes that the machine's parts divide by matter here.
+// Enough for one thread; only sizes that the machine divides by matter here.
 Machine plan_machine() {
   Machine machine;
   machine.name = "plan";
@@ -47,7 +47,7 @@ Result<std::vector<std::uint8_t>> parameter_block(const Artifact& artifact, cons
   return block;
 }
 
-// The only memory that a plan's own loads and stores may touch holds launch arguments; all else is a learner's data.
+// A plan's own loads and stores may only access launch arguments; all other memory is the learner's data.
 Error refusal_of(const Artifact& artifact, const ptx::Module& module, const ptx::Function& solve,
                  const vgpu::Launch& launch) {
   Error error{.message = launch.fault->message, .file = artifact.source_path};

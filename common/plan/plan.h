@@ -1,5 +1,5 @@
-// The launch plan: what a learner's `solve` asks the device to do, in order. A value, learnt by stepping through
-// `solve` with the PTX machine; nothing of the learner's runs anywhere to make it.
+// The launch plan: what a learner's `solve` asks the device to do, in order. It is found by executing `solve` on the
+// PTX machine; no code of the learner's runs anywhere else.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct KernelLaunch {
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::vector<std::uint8_t> arguments;  // the kernel's parameter block, ABI layout
-  int line = 0;                         // of the <<<>>> in the learner's file; 0 unknown
+  int line = 0;                         // line of the <<<>>> in the learner's file; 0 unknown
 };
 
 struct MemsetStep {
@@ -44,19 +44,19 @@ struct Plan {
   std::vector<PlanStep> steps;
 };
 
-// One argument of `solve`: the bytes of a pointer or a scalar at its own size (8 for pointers, 4 for int and float).
+// One argument of `solve`: a pointer (8 bytes) or a scalar in its own size (4 for int and float).
 using ArgumentBytes = std::vector<std::uint8_t>;
 
 struct PlanLimits {
-  std::uint64_t max_instructions = 10'000'000;  // a solve that loops past this is refused
+  std::uint64_t max_instructions = 10'000'000;  // a solve that takes more is refused
   std::uint64_t max_steps = 10'000;             // launches, memsets and copies together
   std::uint64_t max_scratch_bytes = 1ull << 30;
   std::size_t max_scratch_buffers = 256;
 };
 
-// Steps through `solve`. `allocate_scratch(size_bytes)` gives the device address of a new scratch buffer.
-// Refusals are Errors with the learner's line: a plan that reads or writes data, loops for ever, launches nothing that
-// exists, zero blocks, too large blocks, a stream other than 0, an unknown host call.
+// Executes `solve`. `allocate_scratch(size_bytes)` returns the device address of a new scratch buffer. Refusals are
+// Errors with the learner's line: the plan reads or writes data, loops forever, launches no existing kernel, zero
+// blocks, or too large blocks, uses a stream other than 0, or calls an unknown host function.
 Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> arguments,
                        const std::function<Result<std::uint64_t>(std::uint64_t size_bytes)>& allocate_scratch,
                        const PlanLimits& limits = {});

@@ -15,7 +15,7 @@ void read_dim(JsonReader& in, const char* key, Dim3& out) {
   in.exactly(key, 3, [&](const Json& side, std::size_t i) { in.take_whole(&side, key, *sides[i]); });
 }
 
-// `arguments` loses what the launch takes of it.
+// Removes the launch's bytes from the front of `arguments`.
 Result<PlanStep> launch_from_json(const Json& json, std::span<const std::uint8_t>& arguments) {
   KernelLaunch launch;
   std::string step;

@@ -1,4 +1,4 @@
-// A Plan on its way to another process, and back.
+// Serializes a Plan for another process.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace roofwalk {
 
-// The steps as JSON; the bytes of the launches' arguments are appended to `arguments`, one launch after another.
+// The steps as JSON; the bytes of the launches' arguments are appended to `arguments`, in order.
 Json packed_json(const Plan& plan, std::vector<std::uint8_t>& arguments);
 
-// Errors: in one line, what is missing, unknown, of another type or too much; argument bytes that are too few or too
-// many.
+// Errors, in one line: a member that is missing, unknown, of the wrong type or too large; too few or too many argument
+// bytes.
 Result<Plan> plan_from_json(const Json& json, std::span<const std::uint8_t> arguments);
 
 }  // namespace roofwalk
