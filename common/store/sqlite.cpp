@@ -9,7 +9,7 @@ namespace roofwalk {
 
 Database::Database(const std::filesystem::path& file, int busy_ms) : busy_ms_(busy_ms) {
   sqlite3* handle = nullptr;
-  // A name that starts with a dash or "file:" is a plain name here: it is made absolute, and URIs are off.
+  // The path is made absolute and URIs are off, so that a name starting with a dash or "file:" is an ordinary name.
   code_ = sqlite3_open_v2(std::filesystem::absolute(file).c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
                           nullptr);
   handle_.reset(handle);
@@ -65,7 +65,7 @@ Statement& Statement::bind(std::int64_t number) {
 }
 
 bool Statement::step() {
-  if (!handle_) return false;  // the code of the failed preparation stays
+  if (!handle_) return false;  // keeps the error code of the failed preparation
   database_.code_ = sqlite3_step(handle_.get());
   return database_.code_ == SQLITE_ROW;
 }

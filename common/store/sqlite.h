@@ -1,4 +1,4 @@
-// The little of SQLite's C interface that the store needs, with owners for its handles.
+// The small part of SQLite's C interface that the store needs, with owners for its handles.
 #pragma once
 
 #include <sqlite3.h>
@@ -14,36 +14,36 @@ namespace roofwalk {
 
 class Statement;
 
-inline constexpr int kBusyMs = 30'000;  // that a store waits for other processes
+inline constexpr int kBusyMs = 30'000;  // how long a store waits for other processes
 
-// For every connection. Without recursive triggers, INSERT OR REPLACE would slip past a store's triggers.
+// For every connection. Without recursive triggers, INSERT OR REPLACE would bypass a store's triggers.
 inline constexpr const char* kSafeSettings = R"sql(
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = ON;
   PRAGMA recursive_triggers = ON;
 )sql";
 
-// Of a file, not of what was asked of it.
+// Whether the file itself is damaged, rather than the query wrong.
 inline bool is_damage(int code) { return code == SQLITE_CORRUPT || code == SQLITE_NOTADB; }
 
-// One connection. Errors are SQLite's own codes: the store knows what they mean to a learner.
+// One connection. Errors are SQLite's codes; the store translates them for learners.
 class Database {
  public:
-  // Opens or creates the file and waits up to `busy_ms` for other processes in all that follows. Code: see code().
+  // Opens or creates the file; later calls wait up to `busy_ms` for other processes. For errors see code().
   Database(const std::filesystem::path& file, int busy_ms);
 
-  // The code of what failed last; SQLITE_OK where nothing did.
+  // The last error code; SQLITE_OK if there was none.
   int code() const { return code_; }
   std::string message() const;
 
-  // Runs statements that give no rows. False where one fails.
+  // Runs statements without result rows. False if one fails.
   bool run(const char* sql);
 
-  // Another process that opens the file at the same moment makes this fail at once, whatever the busy time says: it is
-  // tried until that is over.
+  // Retries until the busy time is over: SQLite fails at once, without waiting, if another process opens the file at
+  // the same moment.
   bool use_write_ahead_log();
 
-  // The first column of the first row as a whole number; `otherwise` where there is none or it fails.
+  // The first column of the first row as an integer; `otherwise` if there is no row or the query fails.
   std::int64_t number(const char* sql, std::int64_t otherwise);
 
  private:
@@ -56,7 +56,7 @@ class Database {
   int busy_ms_ = 0;
 };
 
-// Rolls back unless it was committed, so that an early return leaves nothing half done.
+// Rolls back unless committed, so that an early return leaves nothing half done.
 class Transaction {
  public:
   explicit Transaction(Database& database) : database_(database), open_(database.run("BEGIN IMMEDIATE")) {}
@@ -82,7 +82,7 @@ class Statement {
   Statement& bind(std::string_view text);
   Statement& bind(std::int64_t number);
 
-  // True while there is a row. Afterwards done() tells the end from a failure.
+  // True while there is a row. Afterwards, done() distinguishes the end from a failure.
   bool step();
   bool done() const { return database_.code_ == SQLITE_DONE; }
 
@@ -98,8 +98,8 @@ class Statement {
   int bound_ = 0;
 };
 
-// Gives a damaged file and its log another name, FILE.WORD-1 or the next that is free, and returns it. Whoever has it
-// open closes it first. What cannot be moved away is an error.
+// Renames a damaged file and its log to FILE.WORD-1 or the next free name, which it returns. The file must not be open.
+// `error` is set if it cannot be moved.
 std::filesystem::path move_aside(const std::filesystem::path& file, std::string_view word, std::error_code& error);
 
 }  // namespace roofwalk

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kSchemaVersion = 2;
 
-// A walk starts with a chapter's first attempt or with a reset; the latest is the one that counts.
+// A walk starts with a chapter's first attempt or a reset; the latest walk is the current one.
 constexpr const char* kSchema = R"sql(
   CREATE TABLE walks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -99,7 +99,7 @@ Status bring_up_to_date(Database& database, const fs::path& file) {
   return kOk;
 }
 
-// Opens and brings the file to what this program expects.
+// Applies settings and brings the file to the current schema.
 Status prepare(Database& database, const fs::path& file) {
   if (database.code() != SQLITE_OK || !database.run(kSafeSettings)) return failure(database, file);
   const std::int64_t version = database.number("PRAGMA user_version", -1);
@@ -111,11 +111,11 @@ Status prepare(Database& database, const fs::path& file) {
   }
   if (!database.use_write_ahead_log()) return failure(database, file);
   if (version < kSchemaVersion) return bring_up_to_date(database, file);
-  // Any query makes SQLite read the schema, which tells a damaged file.
+  // Any query makes SQLite read the schema, which detects a damaged file.
   return database.number("SELECT count(*) FROM walks WHERE id < 0", -1) == 0 ? Status(kOk) : failure(database, file);
 }
 
-// Gives a damaged file and its log another name. The caller holds the folder's lock.
+// Renames a damaged file and its log. The caller holds the folder's lock.
 Error put_aside(const fs::path& file) {
   std::error_code error;
   const fs::path kept = move_aside(file, "corrupt", error);
@@ -135,13 +135,13 @@ struct Store::Impl {
   fs::path file;
   mutable Database database;
 
-  // The walk that counts, or 0 where the chapter has none yet; below 0 where it cannot be read.
+  // The current walk; 0 if the chapter has none, negative if it cannot be read.
   std::int64_t current_walk(const std::string& chapter) const {
     Statement statement(database, "SELECT ifnull(max(id), 0) FROM walks WHERE chapter = ?");
     return statement.bind(chapter).step() ? statement.number(0) : -1;
   }
 
-  // The new walk's number; below 0 where it cannot be written.
+  // The new walk's number; negative if it cannot be written.
   std::int64_t insert_walk(const std::string& chapter) {
     Statement statement(database,
                         "INSERT INTO walks (chapter, started_at) "
@@ -179,13 +179,13 @@ Result<Store> Store::open(const fs::path& file) {
   auto impl = std::make_unique<Impl>(file, Database(file, kBusyMs));
   Status ready = prepare(impl->database, file);
   if (!ready && is_damage(impl->database.code())) {
-    // Two processes may find the damage at once: under the folder's lock the second one looks again.
+    // Two processes may detect the damage at once: under the folder's lock, the second one checks again.
     const int folder = ::open(file.has_parent_path() ? file.parent_path().c_str() : ".", O_RDONLY | O_CLOEXEC);
     if (folder >= 0) ::flock(folder, LOCK_EX);
     impl = std::make_unique<Impl>(file, Database(file, kBusyMs));
     ready = prepare(impl->database, file);
     if (!ready && is_damage(impl->database.code())) {
-      impl.reset();  // closed before it moves
+      impl.reset();  // close it before moving it
       ready = put_aside(file);
     }
     if (folder >= 0) ::close(folder);
@@ -205,7 +205,7 @@ Result<std::int64_t> Store::add(const StoredAttempt& attempt) {
   std::int64_t walk = impl_->current_walk(attempt.chapter);
   if (walk == 0) walk = impl_->insert_walk(attempt.chapter);
   if (walk < 0) return impl_->failed();
-  // A path or a message may hold bytes that are not UTF-8: they are replaced, not a reason to lose the attempt.
+  // Bytes in a path or a message that are not UTF-8 are replaced, so that the attempt is not lost.
   const std::string text = json_line(attempt.attempt);
   std::int64_t id = 0;
   {

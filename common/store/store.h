@@ -1,4 +1,4 @@
-// Attempts in SQLite: append-only, survives kill -9, one file a checkout (my/roofwalk.db).
+// Attempts in SQLite: append-only, survives kill -9, one file per checkout (my/roofwalk.db).
 #pragma once
 
 #include <cstdint>
@@ -17,31 +17,31 @@ struct StoredAttempt;  // stored_attempt.h
 // Several processes may use one file at once; each waits for the others, up to half a minute.
 class Store {
  public:
-  // Opens or creates, folders included. Errors: a damaged file (it is kept beside the old place under a name that the
-  // message says, and the next open starts a new one), a newer schema, a file that is something else, no permission.
+  // Opens or creates the file and its folders. Errors: a damaged file (it is renamed as the message says, and the next
+  // open starts a new one), a newer schema, not a store, no permission.
   static Result<Store> open(const std::filesystem::path& file);
   ~Store();
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
 
-  // Adds one attempt and returns its id. Durable when it returns. `attempt.id` is ignored.
+  // Adds one attempt and returns its id. Durable on return. `attempt.id` is ignored.
   Result<std::int64_t> add(const StoredAttempt& attempt);
 
-  // The walk of a chapter on a device, oldest first, starter measurements left out.
+  // A chapter's current walk on a device, oldest first, without starter measurements.
   Result<std::vector<StoredAttempt>> walk(const std::string& chapter, const std::string& device) const;
 
-  // Every attempt at a chapter on a device, oldest first: of all walks, starter measurements included.
+  // All attempts at a chapter on a device, oldest first: of all walks, including starter measurements.
   Result<std::vector<StoredAttempt>> history(const std::string& chapter, const std::string& device) const;
 
-  // What a person said, or has been told, by key: a prediction, the hints given. Kept like attempts.
+  // What a person said or was told, by key: a prediction, the hints shown. As durable as attempts.
   std::optional<std::string> note(const std::string& key) const;
   Status set_note(const std::string& key, const std::string& value);
 
-  // Values kept to save work, by key (a hash of all they depend on). Losing them loses only time.
+  // Cached values, by key (a hash of everything they depend on). Losing them costs only time.
   std::optional<std::string> cached(const std::string& key) const;
   Status cache(const std::string& key, const std::string& value);
 
-  // Forgets a chapter's walk (the rows stay, marked as of an earlier walk).
+  // Starts a new walk of a chapter; the old rows stay, marked as an earlier walk's.
   Status start_new_walk(const std::string& chapter);
 
  private:
