@@ -15,7 +15,7 @@ constexpr std::uint32_t kInfinityBits = 0x7f80'0000u;
 // A half keeps 10 bits of a float's 23-bit fraction.
 constexpr std::uint32_t kBitsBelowHalf = (1u << 13) - 1;
 
-// By bits, not by value: a comparison with NaN is only false as long as nobody builds with fast-math.
+// By bits, not by value: fast-math would break comparisons with NaN.
 Wrong classify(float value, double expected, double tolerance) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if (bits == kPoison) return Wrong::unwritten;
@@ -24,7 +24,7 @@ Wrong classify(float value, double expected, double tolerance) {
   return !(std::fabs(static_cast<double>(value) - expected) <= tolerance) ? Wrong::off : Wrong::none;
 }
 
-// Sums over the finite elements of an output, from which the kind of error shows.
+// Sums over an output's finite elements, which reveal the kind of error.
 struct ErrorShape {
   std::int64_t count = 0, off = 0;
   double squared_errors = 0, squared_expected = 0;
@@ -41,8 +41,8 @@ struct ErrorShape {
     all_values_are_halves &= (std::bit_cast<std::uint32_t>(value) & kBitsBelowHalf) == 0;
   }
 
-  // Rounding to 11 significant bits (half, TF32) or 8 (bfloat16) leaves errors of 2^-12 or 2^-9 of a typical value in
-  // every element, never a large one: neither a wrong index nor a forgotten term looks so.
+  // Rounding to 11 significant bits (half, TF32) or 8 (bfloat16) causes errors of 2^-12 or 2^-9 of a typical value in
+  // every element and no large ones; a wrong index or a missing term looks different.
   bool looks_like_half() const {
     if (count == 0 || off * 2 < count || squared_expected == 0) return false;
     const double relative = std::sqrt(squared_errors / squared_expected);
@@ -74,7 +74,7 @@ std::string describe(Wrong wrong, const std::string& where, float value, double 
 
 Correctness compare(std::span<const float> values, const Expected& expected) {
   ROOFWALK_CHECK(values.size() == expected.values.size() && values.size() == expected.tolerances.size());
-  // What is told first where elements are wrong in several ways: the cause comes before its consequences.
+  // The order in which kinds of errors are reported: causes before consequences.
   constexpr Wrong kOrder[] = {Wrong::unwritten, Wrong::nan, Wrong::infinite, Wrong::off};
   std::int64_t counts[std::size(kOrder)] = {}, firsts[std::size(kOrder)] = {};
   Correctness result;

@@ -10,7 +10,7 @@
 namespace roofwalk {
 namespace {
 
-// Poison in memory order. Guards hold it too: whoever reads one gets a NaN.
+// Poison in memory order. Guards contain it too: reading one gives NaN.
 std::vector<std::uint8_t> poison_bytes(std::uint64_t size_bytes) {
   std::vector<std::uint8_t> bytes(size_bytes);
   for (std::uint64_t i = 0; i < size_bytes; ++i) bytes[i] = static_cast<std::uint8_t>(kPoison >> (8 * (i % 4)));
@@ -35,7 +35,7 @@ std::vector<std::uint16_t> as_halves(const std::vector<float>& values) {
   return halves;
 }
 
-// A half that was never written reads like a float that was not.
+// Maps an unwritten half to an unwritten float.
 float from_half(std::uint16_t bits) { return bits == kHalfPoison ? std::bit_cast<float>(kPoison) : half_value(bits); }
 
 }  // namespace
@@ -77,7 +77,7 @@ void Workspace::Impl::release_scratch() {
 }
 
 Result<std::uint64_t> Workspace::Impl::allocate_scratch(std::uint64_t size_bytes) {
-  // A device allocates no empty buffer; one byte still faults on every float.
+  // Devices do not allocate empty buffers; with one byte, any float access still faults.
   const std::uint64_t data_bytes = std::max<std::uint64_t>(size_bytes, 1);
   ROOFWALK_TRY(Buffer buffer, allocate(fmt::format("scratch {}", scratch.size() + 1), data_bytes, Element::f32));
   scratch.push_back(buffer);
@@ -151,7 +151,7 @@ Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 
 Result<Workspace> Workspace::make(Device& device, Problem problem, std::uint64_t guard_bytes) {
-  ROOFWALK_CHECK(guard_bytes <= kGuardBytes && guard_bytes % 256 == 0);  // kernels count on 256-byte alignment
+  ROOFWALK_CHECK(guard_bytes <= kGuardBytes && guard_bytes % 256 == 0);  // kernels rely on 256-byte alignment
   auto impl = std::make_unique<Impl>(device, std::move(problem), guard_bytes);
   for (const Parameter& parameter : impl->problem.parameters) {
     if (const auto* scalar = std::get_if<Scalar>(&parameter)) {
@@ -193,7 +193,7 @@ Result<RunRecord> Workspace::run_planned(const Artifact& artifact, const Planner
 Result<RunRecord> Workspace::run_once(const Artifact& artifact, const Planner& plan, const RunOptions& options) {
   ROOFWALK_TRY_STATUS(impl_->device.load(artifact));
   reset();
-  struct ScratchGuard {  // scratch lives for one call, however the call ends
+  struct ScratchGuard {  // releases scratch on every return
     Impl& impl;
     ~ScratchGuard() { impl.release_scratch(); }
   } release_at_the_end{*impl_};

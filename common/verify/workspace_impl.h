@@ -1,4 +1,4 @@
-// The inside of a Workspace, shared by its two source files.
+// The internals of Workspace, shared by its two source files.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Workspace::Impl {
     DeviceBuffer memory;
     std::uint64_t data_bytes = 0;
     Element element = Element::f32;
-    const InputBuffer* input = nullptr;  // of `problem`; null for outputs and scratch
+    const InputBuffer* input = nullptr;  // in `problem`; null for outputs and scratch
   };
 
   Impl(Device& device_in, Problem problem_in, std::uint64_t guard_bytes_in)
@@ -28,7 +28,7 @@ struct Workspace::Impl {
 
   Result<Buffer> allocate(const std::string& name, std::uint64_t data_bytes, Element element);
   std::uint64_t data_address(const Buffer& buffer) const { return buffer.memory.address + guard_bytes; }
-  void refresh(const Buffer& buffer);  // guards and contents as before a run
+  void refresh(const Buffer& buffer);  // resets guards and contents
   void release_scratch();
   Result<std::uint64_t> allocate_scratch(std::uint64_t size_bytes);
   std::optional<Correctness> check_guards() const;
@@ -39,10 +39,10 @@ struct Workspace::Impl {
   const Problem problem;
   const std::uint64_t guard_bytes;
   std::vector<Buffer> buffers;  // inputs and outputs, in the order of the parameters
-  std::vector<Buffer> scratch;  // of the run in progress
+  std::vector<Buffer> scratch;  // of the current run
   std::vector<ArgumentBytes> arguments;
-  std::optional<Fault> fault;          // of the last run
-  std::optional<Correctness> overrun;  // of a guard in the last run, whose scratch is gone by now
+  std::optional<Fault> fault;          // in the last run
+  std::optional<Correctness> overrun;  // of a guard in the last run, whose scratch is already released
 };
 
 }  // namespace roofwalk

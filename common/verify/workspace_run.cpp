@@ -1,4 +1,4 @@
-// The one function of this library that needs the planner; apart, so that tests of the rest do without it.
+// The only function of this library that needs the planner; separate, so that tests of the rest do not link it.
 #include "common/plan/plan.h"
 #include "common/verify/workspace_impl.h"
 
