@@ -17,10 +17,10 @@
 namespace roofwalk {
 namespace {
 
-constexpr std::size_t kFolderBytes = 64 << 20;  // of kBoxFolder, a program of ours included
+constexpr std::size_t kFolderBytes = 64 << 20;  // size of kBoxFolder, including a program of ours
 constexpr const char* kLimiter = "/usr/bin/prlimit";
 
-// A file without a name that holds these bytes, read from its start. -1 in `errno`'s words.
+// An unnamed file with these contents, positioned at its start. -1 on failure, with errno.
 Descriptor memory_file(const std::string& bytes) {
   Descriptor file(::memfd_create("roofwalk", MFD_CLOEXEC));
   for (std::size_t at = 0; file.get() >= 0 && at < bytes.size();) {
@@ -31,7 +31,7 @@ Descriptor memory_file(const std::string& bytes) {
   return file;
 }
 
-// Who owns nothing. Used instead of root.
+// The user that owns nothing; used instead of root.
 UserId nobody() {
   constexpr UserId kUsual{65534, 65534};
   const passwd* entry = ::getpwnam("nobody");
@@ -47,13 +47,13 @@ class CommandLine {
     (start_.arguments.emplace_back(std::forward<Words>(words)), ...);
   }
 
-  // An option that takes the number of a descriptor.
+  // Adds an option that takes a descriptor number.
   void add_descriptor(const char* option, int ours) {
     start_.passed.push_back({ours, next_number_});
     add(option, std::to_string(next_number_++));
   }
 
-  // The same for a file that holds `bytes`.
+  // The same for a file with these contents.
   Status add_bytes(const char* option, const std::string& bytes) {
     Descriptor file = memory_file(bytes);
     if (file.get() < 0) return Error{.message = fmt::format("cannot prepare a box: {}", std::strerror(errno))};
@@ -67,7 +67,7 @@ class CommandLine {
   int next_number_ = kChannelDescriptor + 1;
 };
 
-// The limits are set inside, where the number of processes is that of the box alone.
+// Sets the limits inside the box, where only its own processes are counted.
 void add_limits(CommandLine& line, const BoxLimits& limits) {
   line.add(kLimiter);
   if (limits.cpu_s > 0) line.add(fmt::format("--cpu={}", static_cast<long>(limits.cpu_s)));
@@ -89,10 +89,10 @@ Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& pro
   BoxStart start;
   CommandLine line(start);
   line.add(bubblewrap->string());
-  // Nothing is shared with the system, and nothing inside can make namespaces of its own, where it would have rights.
+  // Nothing is shared with the system, and the box cannot create namespaces, in which it would have privileges.
   line.add("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
            "--disable-userns");
-  // Nothing can be typed into our terminal, and everything ends with us.
+  // The box cannot inject input into our terminal, and ends with us.
   line.add("--new-session", "--die-with-parent");
   line.add("--clearenv");
   for (const auto& [name, value] : box.environment) line.add("--setenv", name, value);
@@ -110,7 +110,7 @@ Result<BoxStart> prepare_box(const Box& box, const std::vector<std::string>& pro
     ROOFWALK_TRY_STATUS(line.add_bytes("--file", file.bytes));
     line.add(file.to);
   }
-  // The folders that hold all this are memory too, without a limit of their own.
+  // The parent folders are tmpfs too, without a size limit of their own.
   line.add("--remount-ro", kBoxFolder, "--chdir", kBoxFolder, "--remount-ro", "/dev", "--remount-ro", "/");
   ROOFWALK_TRY(const std::string filter, system_call_filter());
   ROOFWALK_TRY_STATUS(line.add_bytes("--seccomp", filter));
@@ -146,7 +146,7 @@ bool BoxStatus::was_made() {
 
 bool BoxStatus::wait_until_gone(double seconds) {
   read_what_is_there();
-  // { "child-pid": 4711, ... } is the box's first process: all others end before it has ended.
+  // { "child-pid": 4711, ... } is the box's first process, which ends after all others.
   const Json first = parse_json(said_.substr(0, said_.find('\n')));
   if (!first.is_object() || !first.contains("child-pid") || !first["child-pid"].is_number_integer()) return true;
   const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, first["child-pid"].get<int>(), 0)));

@@ -1,4 +1,4 @@
-// The box that compilers run in: the toolkit, the system's own compiler and headers, and what is to be compiled.
+// The box for compilers: contains the toolkit, the system's compiler and headers, and the files to compile.
 #pragma once
 
 #include <filesystem>
@@ -7,15 +7,15 @@
 
 namespace roofwalk {
 
-// Where the toolkit lies inside, whatever its place outside.
+// Path of the toolkit inside the box.
 inline constexpr const char* kBoxToolkit = "/cuda";
 
-// Of a compiler, in a box and outside of one: what somebody's own computer compiles, a class is graded on. The heaviest
-// headers of the toolkit (CUB, cooperative groups) take a tenth of the processor time and a quarter of the memory.
+// Limits of compilers, the same in and outside of a box, so that a class is graded on what compiles at home. The
+// toolkit's heaviest headers (CUB, cooperative groups) take a tenth of the processor time and a quarter of the memory.
 inline constexpr BoxLimits kCompileLimits{.cpu_s = 20};
 
-// Without files. Everything below the system's folders of programs, libraries and headers can be read by `#include`,
-// and diagnostics print it: nothing of a course may lie there. /usr/local and /usr/share are left out.
+// The box without files. `#include` can read everything in the system's folders of programs, libraries and headers, and
+// diagnostics print it, so no course material may be there. /usr/local and /usr/share are left out.
 Box compile_box(const std::filesystem::path& toolkit);
 
 }  // namespace roofwalk

@@ -11,13 +11,13 @@ namespace roofwalk {
 
 struct BoxedRun {
   double timeout_s = 20;                    // of wall time
-  std::size_t max_log_bytes = 64 << 10;     // of stdout and stderr together; more is thrown away
-  std::size_t max_result_bytes = 4 << 20;   // of what it writes to kChannelDescriptor; the same
-  std::size_t max_thrown_bytes = 16 << 20;  // of either: a program that writes yet more is killed
+  std::size_t max_log_bytes = 64 << 10;     // of stdout and stderr together; more is discarded
+  std::size_t max_result_bytes = 4 << 20;   // of what it writes to kChannelDescriptor; more is discarded
+  std::size_t max_thrown_bytes = 16 << 20;  // discarded bytes of either; a program that writes even more is killed
 };
 
-// `program`[0] is a path inside the box. When this returns, nothing that ran in the box is left. Errors: no box can be
-// made here (why, and what to do about it).
+// `program`[0] is a path inside the box. On return, nothing from the box is still running. Errors: boxes do not work
+// here (with the reason and what to do).
 Result<CommandResult> run_boxed(const Box& box, const std::vector<std::string>& program, const BoxedRun& run = {});
 
 }  // namespace roofwalk

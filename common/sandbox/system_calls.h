@@ -1,4 +1,4 @@
-// The system calls that nothing in a box may use: ways to other processes, to the kernel's own tables, and out.
+// The system calls that are forbidden in a box: access to other processes, to kernel interfaces, and out of the box.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace roofwalk {
 
-// A seccomp program (struct sock_filter, one after the other), for `bwrap --seccomp`. Everything is allowed but what is
-// named in the source; system calls of other architectures end the process. Errors: out of memory.
+// A seccomp program (an array of struct sock_filter) for `bwrap --seccomp`. Everything is allowed except the calls in
+// the source; system calls of other architectures kill the process. Errors: out of memory.
 Result<std::string> system_call_filter();
 
 }  // namespace roofwalk
