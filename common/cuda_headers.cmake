@@ -1,6 +1,6 @@
-# The headers of the driver API and of CUPTI, which common/device/cuda is compiled against. Nothing is linked: both
-# libraries are opened at run time. They are looked for where ./roofwalk looks for the toolkit; one older than CUDA 13,
-# or without CUPTI, is passed over. Sets ROOFWALK_CUDA_HEADERS, a list of folders.
+# Finds the headers of the driver API and CUPTI for common/device/cuda. Nothing is linked: both libraries are opened at
+# run time. Searches the places where ./roofwalk looks for the toolkit and skips versions older than CUDA 13 or without
+# CUPTI. Sets ROOFWALK_CUDA_HEADERS, a list of folders.
 set(roots $ENV{ROOFWALK_CUDA})
 find_program(nvcc nvcc NO_CACHE)
 if(nvcc)
@@ -37,7 +37,7 @@ foreach(root IN LISTS roots)
   endif()
 endforeach()
 if(NOT found)
-  # A line that starts with a space is printed as it is.
+  # CMake prints a line that starts with a space unchanged.
   message(FATAL_ERROR " CUDA 13's headers with CUPTI's (cuda.h, cupti_range_profiler.h) were not found: "
     "run ./roofwalk once, which installs them, or set ROOFWALK_CUDA to a toolkit that has both")
 endif()

@@ -1,16 +1,16 @@
-# The layers of common/, lowest first, and what each may use: the one list that CMake and the layer test share.
-# roofwalk_layer(NAME [OBJECTS: no library, for whatever links it] SOURCES ... USES layers ... LINKS external targets ...
-#                [OWN_HEADERS: a precompiled header of its own])
+# The layers of common/, lowest first, and what each may use: this one list serves CMake and the layer test.
+# roofwalk_layer(NAME [OBJECTS: an object library] SOURCES ... USES layers ... LINKS external targets ...
+#                [OWN_HEADERS: its own precompiled header])
 set(ROOFWALK_LAYERS base sandbox record specs ptx build
   vgpu/trace vgpu/memory vgpu/program vgpu/state vgpu/requests vgpu/sanitizer vgpu/exec vgpu/lowering vgpu/timing vgpu
   plan device roofline exercise verify measure plot store)
-# Above them the folders of grader/, lowest first too, each a layer. Arrows go down this list and never up.
+# The folders of grader/ above them are layers too, also lowest first. A layer depends only on earlier ones.
 set(ROOFWALK_GRADER_LAYERS
   text course rig attempt walk terminal profile operations/kernels operations author doctor
   class/terms class/hand_ins class/batch class/handout class/exports class/site class cmd cmd/class)
 
-# The headers of other projects that nearly every file names, compiled once. JSON's are not among them: each file would
-# instantiate its parser, used or not.
+# External headers that nearly every file uses, precompiled once. JSON's are left out: each file would instantiate its
+# parser, used or not.
 file(WRITE ${CMAKE_BINARY_DIR}/headers.cpp "")
 add_library(roofwalk_headers OBJECT ${CMAKE_BINARY_DIR}/headers.cpp)
 target_link_libraries(roofwalk_headers PRIVATE fmt::fmt)
@@ -18,9 +18,9 @@ target_precompile_headers(roofwalk_headers PRIVATE
   <algorithm> <array> <cmath> <cstdint> <cstring> <filesystem> <fstream> <functional> <map> <memory> <optional> <set>
   <span> <sstream> <string> <string_view> <variant> <vector> <fmt/format.h> <fmt/ranges.h>)
 
-# roofwalk_optimize(LEVEL FILES...): files of this folder whose loops run long enough for their speed to be felt.
-# Each is compiled alone, so that what lies beside it does not change what is inlined, and without the precompiled
-# headers, which serve one level alone: GCC 12 crashes where they are of another.
+# roofwalk_optimize(LEVEL FILES...): for files of this folder whose loops run long enough for speed to matter. Each file
+# is compiled alone, so that inlining does not depend on other files, and without the precompiled headers, which work
+# for one optimization level only: GCC 12 crashes on others.
 function(roofwalk_optimize level)
   set_source_files_properties(${ARGN} PROPERTIES
     COMPILE_OPTIONS ${level} SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
@@ -43,15 +43,16 @@ function(roofwalk_layer name)
   endif()
 endfunction()
 
-# Tests are compiled once for every change and run for seconds: they are built without optimization, on one precompiled
-# set of headers.
+# Tests are compiled for every change and run for seconds, so they are built without optimization and share one set of
+# precompiled headers.
 function(roofwalk_build_as_test name)
   target_compile_options(${name} PRIVATE -O0)
   target_precompile_headers(${name} REUSE_FROM roofwalk_test_headers)
 endfunction()
 
-# roofwalk_unit_test(NAME SOURCES ... USES ... [LONG filter]): one executable, each case a CTest of the label `unit`. Those
-# that the filter names have `unit-long` and run with all tests: what is done for every chapter, for instance.
+# roofwalk_unit_test(NAME SOURCES ... USES ... [LONG filter]): one executable; each case is a CTest with the label
+# `unit`. Cases that match the filter get `unit-long` and run only with all tests, for example what is done for every
+# chapter.
 function(roofwalk_unit_test name)
   cmake_parse_arguments(arg "" "LONG" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})

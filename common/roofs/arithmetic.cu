@@ -1,11 +1,11 @@
-// What the arithmetic pipes deliver: chains of one instruction, enough independent ones in each thread that no result
-// is waited for. `roofwalk roofs` runs every one of them at two lengths.
+// Measures the arithmetic pipes: chains of one instruction, with enough independent chains per thread that no
+// result is waited for. `roofwalk roofs` runs each kernel at two lengths.
 #include <cuda_fp16.h>
 #include <roofwalk.cuh>
 
-constexpr int kMostThreads = 1024;  // of a block
+constexpr int kMostThreads = 1024;  // per block
 constexpr int kChains = 8;
-// Steps of every chain in a turn of the loop: many, so that the loop itself hardly counts; fewer where one takes longer.
+// Steps of each chain per turn of the loop: many, so that the loop overhead is small; fewer for slower instructions.
 constexpr int kFp32Steps = 64, kHalfSteps = 32, kTensorSteps = 16;
 
 __global__ void __launch_bounds__(kMostThreads) fma_fp32(const float* in, float* out, int turns) {
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kMostThreads) fma_fp32(const float* in, float*
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// Two halves a lane.
+// Two halves per lane.
 __global__ void __launch_bounds__(kMostThreads) fma_half2(const float* in, float* out, int turns) {
     const __half2 a = __float2half2_rn(in[0]), b = __float2half2_rn(in[1]);
     __half2 x[kChains];
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kMostThreads) mma(float* out, int turns) {
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// The numbers of the kernels are those of common/measure/microkernels.cpp, and so are the parameters.
+// The numbers and parameters of the kernels match common/measure/microkernels.cpp.
 SOLVE(const float* in, const float*, float* out, int kernel, int, int, int blocks, int threads, int turns) {
     if (kernel == 0) fma_fp32<<<blocks, threads>>>(in, out, turns);
     if (kernel == 1) fma_half2<<<blocks, threads>>>(in, out, turns);

@@ -1,10 +1,10 @@
-// What the memory levels deliver: one kernel a level, each with nothing to do but move bytes. `roofwalk roofs` runs
-// every one of them at two lengths; the difference tells the rate without the launch, the start and the end.
+// Measures the memory levels: one kernel per level, which only moves bytes. `roofwalk roofs` runs each kernel
+// at two lengths; the difference gives the rate without the launch, the start and the end.
 #include <roofwalk.cuh>
 
-constexpr int kMostThreads = 1024;  // of a block
+constexpr int kMostThreads = 1024;  // per block
 
-// ---- DRAM: long streams, every byte once. A thread has kInFlight 128-bit accesses of each array under way. ----
+// ---- DRAM: long streams, every byte once. A thread has kInFlight 128-bit accesses of each array in flight. ----
 
 constexpr int kThreads = 256;
 constexpr int kInFlight = 4;
@@ -19,7 +19,7 @@ __global__ void read(const float4* __restrict__ a, float4* __restrict__ c) {
     float sum = 0;
 #pragma unroll
     for (int j = 0; j < kInFlight; ++j) sum += (x[j].x + x[j].y) + (x[j].z + x[j].w);
-    if (sum == -1.0f) c[0] = x[0];  // never, since all are 1; it keeps the loads alive
+    if (sum == -1.0f) c[0] = x[0];  // never true, because all values are 1; keeps the loads alive
 }
 
 __global__ void write(float4* c) {
@@ -52,8 +52,8 @@ __global__ void triad(const float4* __restrict__ a, const float4* __restrict__ b
     }
 }
 
-// ---- L2: a block reads its window over and over. A window is more than L1 holds, all windows together less than L2. ----
-// A warp takes 4 x 32 vectors at once; `vectors`, of a window, is a multiple of 4 * blockDim.x.
+// ---- L2: a block reads its window repeatedly. A window is larger than L1, all windows together smaller than L2. ----
+// A warp reads 4 x 32 vectors at a time; `vectors` is per window and a multiple of 4 * blockDim.x.
 
 __global__ void __launch_bounds__(kMostThreads) read_l2(const float4* a, float* c, int vectors, int windows, int passes) {
     a += blockIdx.x % windows * vectors;
@@ -70,15 +70,15 @@ __global__ void __launch_bounds__(kMostThreads) read_l2(const float4* a, float* 
     c[blockIdx.x * blockDim.x + threadIdx.x] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-// ---- L1: every warp reads the same 16 KiB over and over, which L1 holds. ----
+// ---- L1: every warp reads the same 16 KiB repeatedly, which L1 holds. ----
 
 constexpr int kVectors = 1024;
-constexpr int kLoads = 8;  // a turn of the loop, all under way at once; the next turn's are others
+constexpr int kLoads = 8;  // per turn, all in flight at once; the next turn loads others
 
 __global__ void __launch_bounds__(kMostThreads) read_l1(const float4* a, float* c, int turns) {
     unsigned at = threadIdx.x % 32;
     float sum[kLoads] = {};
-#pragma unroll 1  // four turns at once would be found to read all there is, and to need no loop
+#pragma unroll 1  // with four turns unrolled, the compiler would find that they read everything and drop the loop
     for (int turn = 0; turn < turns; ++turn) {
         float4 x[kLoads];
 #pragma unroll
@@ -116,8 +116,8 @@ __global__ void __launch_bounds__(kMostThreads) read_shared(float* c, int turns)
     c[blockIdx.x * blockDim.x + threadIdx.x] = all;
 }
 
-// The numbers of the kernels are those of common/measure/microkernels.cpp. `vectors` counts float4: of a window; of a
-// stream it follows from `blocks`.
+// The numbers and parameters of the kernels match common/measure/microkernels.cpp. `vectors` counts the float4
+// of a window; a stream's size follows from `blocks`.
 SOLVE(const float4* a, const float4* b, float4* c, int kernel, int vectors, int windows, int blocks, int threads,
       int turns) {
     float* sums = reinterpret_cast<float*>(c);

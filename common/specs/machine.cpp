@@ -22,15 +22,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One number of a machine file: the key is the member's name, and the unit must be the one that the code expects.
+// One number of a machine file. The key is the member's name; the unit must be `unit`.
 struct Field {
   std::string_view key;
   std::string_view unit;
-  double least, most;  // beyond these a figure is a slip of the pen
+  double least, most;  // values outside are typing errors
   std::variant<int Machine::*, std::int64_t Machine::*, double Machine::*> member;
 };
 
-// The most may double a few times over today's largest chips.
+// Upper bounds leave room for a few doublings over today's largest chips.
 constexpr auto kFields = std::to_array<Field>({
     {"sms", "SMs", 1, 4096, &Machine::sms},
     {"clock_hz", "Hz", 1e6, 1e10, &Machine::clock_hz},
@@ -94,7 +94,7 @@ fs::path specs_folder() {
   return fs::path(root != nullptr && *root != '\0' ? root : ROOFWALK_SOURCE_DIR) / "common/specs";
 }
 
-// A table's members as they stand in the file: the library sorts them by key.
+// A table's members in file order: the library sorts them by key.
 std::vector<std::pair<std::string, const toml::node*>> in_order(const toml::table& table) {
   std::vector<std::pair<std::string, const toml::node*>> members;
   for (const auto& [key, node] : table) members.emplace_back(std::string(key.str()), &node);
@@ -105,7 +105,7 @@ std::vector<std::pair<std::string, const toml::node*>> in_order(const toml::tabl
   return members;
 }
 
-// One file while it is read: every error carries its name and a line.
+// Reads one file; every error has its name and a line.
 class Reader {
  public:
   Reader(std::string file, const toml::table& table) : file_(std::move(file)), table_(table) {}
@@ -118,7 +118,7 @@ class Reader {
     return {.message = std::move(message), .file = file_, .line = line};
   }
 
-  // The table behind `key`, which holds the keys given and no other, and a source that says something.
+  // The table at `key`, which must have exactly the expected keys and a non-empty source.
   Result<const toml::table*> entry(std::string_view key, bool has_unit) const;
   Status read(const Field& field, Machine& machine) const;
   Status read_arch(Machine& machine) const;
@@ -204,7 +204,7 @@ Status Reader::refuse_unknown_keys() const {
   return kOk;
 }
 
-// Figures that are sane one by one but not together.
+// Refuses figures that are each valid but contradict each other.
 Status Reader::check_together(const Machine& m) const {
   constexpr int kWarp = 32, kLineBytes = 128;
   const auto at = [this](std::string_view key, std::string message) {
@@ -266,7 +266,7 @@ std::vector<MachineFigure> Reader::figures(const Machine& machine) const {
   const Json values = to_json(machine);
   std::vector<MachineFigure> figures;
   for (const auto& [key, node] : in_order(table_)) {
-    if (!values.contains(key) || !node->is_table()) continue;  // the title, [sources]
+    if (!values.contains(key) || !node->is_table()) continue;  // title and [sources]
     const toml::table& entry = *node->as_table();
     figures.push_back({.key = key,
                        .unit = entry["unit"].value_or(std::string()),
@@ -294,7 +294,7 @@ Result<MachineFile> Reader::read_file() const {
   return MachineFile{machine, figures(machine), std::move(sources)};
 }
 
-// A machine is known by its file's name, in walks and messages.
+// A machine's name in walks and messages is its file's name.
 Status check_own_name(const fs::path& file, const std::vector<std::string>& known) {
   const std::string name = file.stem().string();
   const auto is_plain = [](unsigned char c) { return c < 0x80 && std::isalnum(c) != 0; };
@@ -322,7 +322,7 @@ Result<MachineFile> load_machine_file(const std::string& name) {
   if (name.ends_with(".toml")) {
     ROOFWALK_TRY_STATUS(check_own_name(file, known));
   } else {
-    // The folder is searched for the name, so that nothing like "../x" ever becomes a path.
+    // Looked up among the known names, so that nothing like "../x" becomes a path.
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       return Error{.message = fmt::format("there is no machine '{}'", name),
                    .advice = fmt::format("known: {}; or give a file that ends in .toml", fmt::join(known, ", "))};
@@ -399,7 +399,7 @@ Result<Machine> machine_from_json(const Json& json) {
         field.member);
   }
   if (in.failed()) return in.end().error();
-  // Figures that follow from others, and members that nobody knows.
+  // Refuses inconsistent derived figures and unknown members.
   if (json_line(to_json(machine)) != json_line(json))
     return Error{.message = "the machine: its figures contradict each other"};
   return machine;

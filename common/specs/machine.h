@@ -1,4 +1,4 @@
-// A GPU as data: one TOML file a machine, every number with its source. No number here belongs to a chapter or a test.
+// A GPU as data: one TOML file per machine, with a source for every number. No number depends on a chapter or a test.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace roofwalk {
 
-// A machine that was made of what a driver tells has 0 where nobody told.
+// In a machine made from a driver's answers, 0 means unknown.
 struct Machine {
   std::string name;            // "classroom"
   std::string title;           // one line for people
-  std::string driver_name;     // "NVIDIA H100 80GB HBM3", as the driver calls such a card; empty: none, or not known
+  std::string driver_name;     // "NVIDIA H100 80GB HBM3", the driver's name for such a card; empty: none or unknown
   int compute_capability = 0;  // 80 for 8.0
-  std::string arch;            // what nvcc compiles for: "compute_80"
+  std::string arch;            // nvcc's target: "compute_80"
 
   int sms = 0;
   double clock_hz = 0;
@@ -24,7 +24,7 @@ struct Machine {
   int max_blocks_per_sm = 0;
   int max_threads_per_block = 0;
   int registers_per_sm = 0;          // 32-bit
-  int register_allocation_unit = 0;  // registers, a warp at a time
+  int register_allocation_unit = 0;  // registers, allocated per warp
   int max_registers_per_thread = 0;
   int shared_bytes_per_sm = 0;
   int max_shared_bytes_per_block = 0;
@@ -32,41 +32,41 @@ struct Machine {
   int shared_allocation_bytes = 0;
   std::int64_t memory_bytes = 0;  // device memory
 
-  int schedulers_per_sm = 0;   // warp instructions issued a clock
-  int fp32_lanes_per_sm = 0;   // FMAs a clock
-  int half2_lanes_per_sm = 0;  // packed half FMAs a clock, two each
+  int schedulers_per_sm = 0;   // warp instructions issued per clock
+  int fp32_lanes_per_sm = 0;   // FMAs per clock
+  int half2_lanes_per_sm = 0;  // packed half FMAs per clock, two values each
   int fp64_lanes_per_sm = 0;
-  int int_lanes_per_sm = 0;          // 32-bit integer adds and logic a clock
-  int multiply_lanes_per_sm = 0;     // 32-bit integer multiplies a clock
-  int special_lanes_per_sm = 0;      // ex2, rsqrt, ... a clock
-  int memory_lanes_per_sm = 0;       // lanes of loads and stores issued a clock
-  double tensor_fmas_per_clock = 0;  // an SM: f16 and bf16 factors, f32 sums, dense, by the chip's widest instruction
-  double mma_sync_share = 0;         // of them that mma.sync reaches
+  int int_lanes_per_sm = 0;          // 32-bit integer adds and logic per clock
+  int multiply_lanes_per_sm = 0;     // 32-bit integer multiplies per clock
+  int special_lanes_per_sm = 0;      // ex2, rsqrt, ... per clock
+  int memory_lanes_per_sm = 0;       // lanes of loads and stores issued per clock
+  double tensor_fmas_per_clock = 0;  // per SM: f16 and bf16 factors, f32 sums, dense, by the chip's widest instruction
+  double mma_sync_share = 0;         // share of them that mma.sync reaches
 
-  int l1_bytes = 0;  // an SM
+  int l1_bytes = 0;  // per SM
   int l1_ways = 0;
-  double l1_bytes_per_clock = 0;  // an SM
-  double l1_lines_per_clock = 0;  // tag look-ups, an SM
+  double l1_bytes_per_clock = 0;  // per SM
+  double l1_lines_per_clock = 0;  // tag look-ups, per SM
   double l1_latency_cycles = 0;
-  int constant_l1_bytes = 0;  // an SM; what indexed loads of constant memory ask first
+  int constant_l1_bytes = 0;  // per SM; the first cache for indexed loads of constant memory
   int constant_l1_line_bytes = 0;
   int constant_l1_ways = 0;
-  double constant_words_per_clock = 0;  // that it hands to a warp, an SM: one a pass
+  double constant_words_per_clock = 0;  // delivered to a warp, per SM: one per pass
   double constant_l1_latency_cycles = 0;
-  int constant_l15_bytes = 0;  // behind it, an SM; it asks L2
+  int constant_l15_bytes = 0;  // the next level, per SM; misses go to L2
   int constant_l15_line_bytes = 0;
   int constant_l15_ways = 0;
   double constant_l15_latency_cycles = 0;
-  std::int64_t l2_bytes = 0;  // the GPU
+  std::int64_t l2_bytes = 0;  // whole GPU
   int l2_ways = 0;
-  double l2_bytes_per_clock = 0;       // the GPU
-  double l2_port_bytes_per_clock = 0;  // what one SM can take of it
-  int sectors_in_flight_per_sm = 0;    // that an SM may have asked L2 for
+  double l2_bytes_per_clock = 0;       // whole GPU
+  double l2_port_bytes_per_clock = 0;  // maximum for one SM
+  int sectors_in_flight_per_sm = 0;    // outstanding L2 requests per SM
   double l2_latency_cycles = 0;
-  double dram_bytes_per_s = 0;      // of the data sheet
-  double dram_sustained_share = 0;  // of it that a long stream reaches
+  double dram_bytes_per_s = 0;      // from the data sheet
+  double dram_sustained_share = 0;  // share of it that a long stream reaches
   double dram_latency_cycles = 0;
-  double shared_bytes_per_clock = 0;  // an SM
+  double shared_bytes_per_clock = 0;  // per SM
   double shared_latency_cycles = 0;
   double alu_latency_cycles = 0;  // fp32, half and integer
   double fp64_latency_cycles = 0;
@@ -74,7 +74,7 @@ struct Machine {
   double tensor_latency_cycles = 0;
   double shuffle_latency_cycles = 0;
   double barrier_latency_cycles = 0;
-  double launch_ns = 0;  // one kernel after another in a stream
+  double launch_ns = 0;  // between consecutive kernels in a stream
 
   double peak_fp32_flops_per_s() const { return 2.0 * sms * fp32_lanes_per_sm * clock_hz; }
   double peak_half_flops_per_s() const { return 4.0 * sms * half2_lanes_per_sm * clock_hz; }
@@ -87,17 +87,17 @@ struct Machine {
   double tensor_ridge_flops_per_byte() const { return peak_tensor_flops_per_s() / dram_bytes_per_s; }
 };
 
-// `name` is a machine of the project ("classroom") or a path that ends in ".toml". Errors: what is missing or
-// impossible, with file and line.
+// `name` is a machine of the project ("classroom") or a path that ends in ".toml". Errors: a missing or impossible
+// figure, with file and line.
 Result<Machine> load_machine(const std::string& name);
 
-// The names of the machine files of the project, sorted.
+// The names of the project's machine files, sorted.
 std::vector<std::string> machine_names();
 
 Json to_json(const Machine& machine);
 
-// The way back, for a machine that another process described. Errors: anything but what to_json writes of a machine
-// whose figures are between 0 (not known) and the most that a machine file may say.
+// The inverse, for a machine described by another process. Errors: not exactly what to_json writes for a machine whose
+// figures are between 0 (unknown) and the maximum that a machine file may give.
 Result<Machine> machine_from_json(const Json& json);
 
 }  // namespace roofwalk

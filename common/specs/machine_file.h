@@ -1,4 +1,4 @@
-// A machine's file as it stands, each number with its unit and its source, for those who show it.
+// The contents of a machine file for display: each number with its unit and source.
 #pragma once
 
 #include <string>
@@ -12,19 +12,19 @@ namespace roofwalk {
 
 // One line of a machine file.
 struct MachineFigure {
-  std::string key, unit, source;  // no unit for "arch"
+  std::string key, unit, source;  // "arch" has no unit
   Json value;
 };
 
-// A machine with where its figures come from, in the order of the file.
+// A machine and the sources of its figures, in file order.
 struct MachineFile {
   Machine machine;
   std::vector<MachineFigure> figures;
-  // Short names that the figures use, and what they stand for.
+  // Short names of sources used by the figures, and their full titles.
   std::vector<std::pair<std::string, std::string>> sources;
 };
 
-// As load_machine.
+// Like load_machine.
 Result<MachineFile> load_machine_file(const std::string& name);
 
 }  // namespace roofwalk
