@@ -1,4 +1,4 @@
-// The lines of text above and below the drawn chart.
+// The text above and below the drawn chart.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace roofwalk {
 
-// What is modelled, what the colours mean, what is not drawn.
+// Explains what is modelled, the colours, and what is not drawn.
 std::string subtitle(const Chart& chart, const DrawnWalk& walk);
 
-// "roofs: measured", or one by one where the sources differ; `has_promises`: the data sheet's are drawn beside them.
+// "roofs: measured", or one by one if the sources differ; `has_promises`: the data sheet's roofs are drawn as well.
 std::string roof_sources(const Chart& chart, bool has_promises);
 
-// " (data sheet 3.35 TB/s)" where that is another figure than the roof's own, as people write them.
+// " (data sheet 3.35 TB/s)" if that differs from the roof's own rate as displayed.
 std::string promise(double rate, std::optional<double> data_sheet, std::string_view unit);
 
 }  // namespace roofwalk

@@ -6,8 +6,8 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kMarginDecades = 0.2;      // between the outermost thing and the frame
-constexpr double kRoofMarginDecades = 0.4;  // above the compute roof: room for its label
+constexpr double kMarginDecades = 0.2;      // between the outermost element and the frame
+constexpr double kRoofMarginDecades = 0.4;  // above the compute roof, for its label
 constexpr double kFewestDecades = 3;
 
 std::vector<double> decades_between(double low, double high) {
@@ -20,7 +20,7 @@ std::vector<double> decades_between(double low, double high) {
 
 double share(double value, double low, double high) { return std::log10(value / low) / std::log10(high / low); }
 
-// The higher of the bounds that are set, since all goals must be met; the bottom of the frame where none is.
+// The highest of the goal's bounds, because all must be met; the bottom of the frame if there is none.
 double goal_floor(const Chart& chart, const Frame& frame, double ai) {
   const GoalRegion& goal = *chart.goal;
   return std::max({goal.share_of_roof * roof_at(chart, ai), goal.min_flops_per_s, frame.y_low});
@@ -76,7 +76,7 @@ Frame frame_of(const Chart& chart, const std::vector<PlotPoint>& points) {
   double x_low = std::floor(std::log10(x_least) - kMarginDecades);
   double x_high = std::ceil(std::log10(x_most) + kMarginDecades);
   while (x_high - x_low < kFewestDecades) {
-    // Widen the side that has less room.
+    // Widen the side with less margin.
     if (x_high - std::log10(x_most) < std::log10(x_least) - x_low) {
       x_high += 1;
     } else {
@@ -96,7 +96,7 @@ std::optional<GoalOutline> goal_outline(const Chart& chart, const Frame& frame) 
   const GoalRegion& goal = *chart.goal;
   const double left = std::max(goal.min_ai, frame.x_low);
   const double right = chart.algorithmic_ai ? std::min(*chart.algorithmic_ai, frame.x_high) : frame.x_high;
-  // Between these AIs both edges are straight on logarithmic axes.
+  // Between these AIs, both edges are straight lines on logarithmic axes.
   std::vector<double> knots = {left, right, ridge(chart)};
   if (goal.min_flops_per_s > 0) {
     knots.push_back(goal.min_flops_per_s / bandwidth(chart));

@@ -1,4 +1,4 @@
-// What both charts, drawn and typed, share: the range of the axes, the roofs and the goal as curves.
+// What the drawn chart and the text plot share: axis ranges, and the roofs and the goal as curves.
 #pragma once
 
 #include <optional>
@@ -22,17 +22,17 @@ struct Frame {
   std::vector<double> y_ticks() const;
 };
 
-// Holds every point, the ridge, the wall and the goal with margins; x in whole decades.
+// Contains every point, the ridge, the wall and the goal with margins; x in whole decades.
 Frame frame_of(const Chart& chart, const std::vector<PlotPoint>& points);
 
 double bandwidth(const Chart& chart);  // of the chart's level, bytes/s
-double peak(const Chart& chart);       // of the compute roof that applies, FLOP/s
-double ridge(const Chart& chart);      // where they meet, FLOP/byte
+double peak(const Chart& chart);       // of the first compute roof, FLOP/s
+double ridge(const Chart& chart);      // where they intersect, FLOP/byte
 double roof_at(const Chart& chart, double ai);
 
-// Clipped to the roof and the wall.
+// The goal region, clipped to the roof and the wall.
 struct GoalOutline {
-  std::vector<Point> lower, upper;  // left to right, the same AIs in both
+  std::vector<Point> lower, upper;  // left to right, with the same AIs in both
 };
 std::optional<GoalOutline> goal_outline(const Chart& chart, const Frame& frame);
 

@@ -1,4 +1,4 @@
-// The chart as a gnuplot script. All places are computed here, in pixels of the canvas, so that texts keep clear of
+// Writes the chart as a gnuplot script. All positions are computed here, in pixels of the canvas, so that texts avoid
 // roofs, arrows and dots; gnuplot only draws.
 #include <fmt/format.h>
 
@@ -22,14 +22,14 @@ constexpr double kLeft = 88, kRight = 32, kTop = 78, kBottom = 74;  // margins
 constexpr double kFont = 13;
 constexpr double kLineHeight = 16;
 constexpr double kDotRadius = 6, kNewestRadius = 9;
-constexpr std::size_t kManyDots = 6;  // more than this are drawn smaller
+constexpr std::size_t kManyDots = 6;  // more dots than this are drawn smaller
 constexpr double kManyShrink = 0.75;
 constexpr double kRim = 2.2;
-constexpr double kPointSizeToPixels = 4.887;  // radius of a circle at point size 1 in gnuplot's svg at this font size
-constexpr double kHead = 10;                  // length of an arrow's head
-constexpr double kApart = 2.5;                // lines that are closer look like one
+constexpr double kPointSizeToPixels = 4.887;  // radius of a circle of point size 1 in gnuplot's svg at this font size
+constexpr double kHead = 10;                  // length of an arrowhead
+constexpr double kApart = 2.5;                // lines closer than this look like one
 
-// Dots that share a place.
+// Dots at the same place.
 struct Dot {
   PlotPoint shown;
   Pixel place;
@@ -77,7 +77,7 @@ class Script {
   }
   Pixel pixel(const Point& p) const { return pixel(p.ai, p.flops_per_s); }
 
-  // Of a roof that rises a decade a decade.
+  // Angle of a memory roof, which rises one decade per decade.
   double roof_angle_deg() const {
     return std::atan2((kHeight - kTop - kBottom) / frame_.y_decades(), (kWidth - kLeft - kRight) / frame_.x_decades()) *
            180 / std::numbers::pi;
@@ -118,7 +118,7 @@ class Script {
       line("set terminal svg size {},{} dynamic noenhanced background rgb 'white' font 'sans-serif,{}' name 'roofline'",
            kWidth, kHeight, kFont);
     } else {
-      // Twice the size for sharp screens; fonts and lines grow with it.
+      // Double size for sharp screens; fonts and lines scale with it.
       line(
           "set terminal {} size {},{} noenhanced background rgb 'white' font 'sans-serif,{}' fontscale 1.5 "
           "linewidth 2 pointscale 2.7",
@@ -134,7 +134,7 @@ class Script {
 
   void set_axes() {
     line("set logscale xy");
-    // A hair wider: gnuplot may round a tick on the very edge away.
+    // Slightly wider: gnuplot may drop a tick at the very edge by rounding.
     line("set xrange [{:.8g}:{:.8g}]", frame_.x_low * 0.999999, frame_.x_high * 1.000001);
     line("set yrange [{:.8g}:{:.8g}]", frame_.y_low * 0.999999, frame_.y_high * 1.000001);
     line("set border 3 lc rgb '{}' lw 1", kQuiet);
@@ -148,7 +148,7 @@ class Script {
     text_at({14, (kBottom + kHeight - kTop) / 2}, "useful FLOP/s", Align::center, kInk, kFont, 90);
   }
 
-  // A label each decade, small ticks between.
+  // A label per decade, with small ticks between.
   template <class Text>
   static std::string ticks(const std::vector<double>& decades, double high, Text text) {
     std::string list;
@@ -175,7 +175,7 @@ class Script {
     plots_.push_back(fmt::format("$ridge using 1:2 with lines dt 3 lw 1.5 lc rgb '{}'", kQuiet));
     avoid({knee, frame_.y_low}, {knee, peak(chart_)}, 3, 2);
 
-    // What the data sheet promises first, then thin roofs, the chart's own over them.
+    // The data sheet's roofs first, then thin roofs, then the chart's own on top.
     add_promises();
     for (std::size_t i = chart_.roofs.compute.size(); i-- > 1;) {
       const double flops_per_s = chart_.roofs.compute[i].flops_per_s;
@@ -200,7 +200,7 @@ class Script {
   }
   std::vector<Point> slanted(double bytes_per_s) const { return slanted(bytes_per_s, peak(chart_)); }
 
-  // The data sheet's roofs, dashed and thin, where they lie apart from those that are drawn.
+  // The data sheet's roofs, dashed and thin, where they are visibly apart from the drawn ones.
   void add_promises() {
     const auto add = [&](const std::string& name, const std::vector<Point>& ends, const char* colour) {
       block("promise_" + name, ends);
@@ -220,7 +220,7 @@ class Script {
     }
   }
 
-  // How far the data sheet's roof lies above the one that is drawn, in pixels across both.
+  // Distance from the drawn roof up to the data sheet's, in pixels perpendicular to both.
   double gap(const MemoryRoof& roof) const {
     const double up = pixel(1, roof.data_sheet_bytes_per_s.value_or(roof.bytes_per_s)).y - pixel(1, roof.bytes_per_s).y;
     return up * std::cos(roof_angle_deg() * std::numbers::pi / 180);
@@ -232,7 +232,7 @@ class Script {
     avoid(ends[0], ends[1], 4, 4);
   }
 
-  // A line hatched on the side that no kernel can reach, up to the roof.
+  // A line up to the roof, hatched on the side that no kernel can reach.
   void add_wall(double ai) {
     const Pixel low = pixel(ai, frame_.y_low), high = pixel(ai, roof_at(chart_, ai));
     constexpr double kHatch = 7, kSpacing = 9;
@@ -274,7 +274,7 @@ class Script {
     return kDotRadius;
   }
 
-  // From rim to rim; dots that touch need no arrow.
+  // From rim to rim; dots that touch get no arrow.
   void add_arrows() {
     for (std::size_t i = 1; i < walk_.points.size(); ++i) {
       const Pixel from = pixel(walk_.points[i - 1].point), to = pixel(walk_.points[i].point);
@@ -311,7 +311,7 @@ class Script {
          angle_deg == 0 ? "" : fmt::format(" rotate by {:.2f}", angle_deg), size, colour);
   }
 
-  // At the first free one of several centres.
+  // Writes the text at the first of several centres that is free.
   void text_in_free_place(const std::string& text, const std::vector<Pixel>& centers, const std::string& colour,
                           double size, double angle_deg = 0) {
     std::vector<TextBox> boxes;
@@ -319,7 +319,7 @@ class Script {
     text_at(centers[placer_.place(boxes)], text, Align::center, colour, size, angle_deg);
   }
 
-  // Along the line and above it, near its left end first.
+  // Along the line and above it, starting near its left end.
   void label_roofs() {
     const double angle_deg = roof_angle_deg();
     const double rise = kLineHeight * 0.72;
@@ -327,7 +327,7 @@ class Script {
     for (const MemoryRoof& roof : chart_.roofs.memory) {
       std::string text = upper_case(roof.level) + " " + si_text(roof.bytes_per_s, "B/s");
       if (roof.level == chart_.level) text += promise(roof.bytes_per_s, roof.data_sheet_bytes_per_s, "B/s");
-      // Above the data sheet's line too, where there is no room for a text between the two.
+      // Also above the data sheet's line, if there is no room for text between the two.
       const double between = gap(roof);
       const double above = rise + (between >= kApart && between < kLineHeight * 1.25 ? between : 0);
       const std::vector<Point> ends = slanted(roof.bytes_per_s);
@@ -368,7 +368,8 @@ class Script {
     beside("ridge " + si_text(ridge(chart_), "FLOP/B"), ridge(chart_), pixel(1, peak(chart_)).y, kQuiet);
   }
 
-  // Inside the region: under the compute roof, else along the memory roof; beside it where it is too small.
+  // Inside the region, under the compute roof if possible, otherwise along the memory roof; beside the region if it is
+  // too small.
   void label_goal() {
     const auto outline = goal_outline(chart_, frame_);
     if (!outline || chart_.goal->label.empty()) return;
@@ -391,7 +392,7 @@ class Script {
     text_in_free_place(text, flat, kGoalText, kFont);
   }
 
-  // Below and to the right where there is room: dots lie under roofs.
+  // Preferably below and to the right, because dots are under roofs.
   void label_dots() {
     for (auto dot = dots_.rbegin(); dot != dots_.rend(); ++dot) {
       const std::string text = joined_labels(dot->labels);
@@ -418,7 +419,7 @@ class Script {
     text_at({kWidth - kRight, 10}, roof_sources(chart_, has_promises_), Align::right, kQuiet, 11);
   }
 
-  // A modelled dot is a disc with a white one on it, so that its rim is equally thick everywhere.
+  // A modelled dot is a disc with a smaller white disc on it, so that its rim has a constant width.
   void add_plot() {
     std::string data;
     for (const Dot& dot : dots_) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kTextWeight = 10;
 constexpr double kOutsideWeight = 100;
-constexpr double kStep = 4;  // between the places of a text that are tried, in pixels
+constexpr double kStep = 4;  // in pixels; grid step of the tested positions in a text
 
 double distance(Pixel p, Pixel from, Pixel to) {
   const double dx = to.x - from.x, dy = to.y - from.y;

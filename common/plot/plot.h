@@ -1,4 +1,4 @@
-// Draws a roofline: a gnuplot script and its SVG or PNG, and a text plot for the terminal.
+// Draws a roofline: as a gnuplot script with its SVG or PNG, and as a text plot for the terminal.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,8 @@ struct PlotPoint {
   bool accepted = false;  // met its goals
 };
 
-// The region that meets the goals: everything right of min_ai and above both share x roof(ai) and min_flops.
+// The region that meets the goals: AI of at least min_ai, and FLOP/s of at least share_of_roof x roof(ai) and
+// min_flops_per_s.
 struct GoalRegion {
   double min_ai = 0;           // 0: no bound
   double share_of_roof = 0;    // 0: no bound
@@ -26,30 +27,30 @@ struct GoalRegion {
   std::string label;           // "pass"
 };
 
-// The roofs must hold the chart's level and one compute roof. A dot with no place on logarithmic axes (an AI or FLOP/s
-// that is not positive and finite) is left out, and the chart says so; of more than 12 dots only the starter, the
-// fastest and the last 10 are drawn.
+// The roofs must contain the chart's level and one compute roof. A dot that has no place on logarithmic axes (an AI or
+// FLOP/s that is not positive and finite) is left out, and the chart says so. Of more than 12 dots, only the starter,
+// the fastest and the last 10 are drawn.
 struct Chart {
   std::string title;  // "vector-add on virtual:classroom (n=1048576)"
-  std::string level;  // "dram": names the x axis, picks the slanted roof that the points belong to
+  std::string level;  // "dram": names the x axis and selects the memory roof for the points
   Roofs roofs;
   std::optional<double> algorithmic_ai;  // the right-hand wall
   std::optional<GoalRegion> goal;
-  std::vector<PlotPoint> walk;  // in order; the first is the starter
+  std::vector<PlotPoint> walk;  // in order; the starter first
   bool time_is_modelled = true;
-  bool is_walk = true;  // else dots without an order: a picture without arrows, each dot as good as the others
+  bool is_walk = true;  // false: unordered dots, drawn without arrows and with equal weight
 };
 
-// The whole gnuplot script, data inside; needs no gnuplot to make, and is the same on every machine. It writes to
-// `output`'s file name in the folder where gnuplot runs. `terminal` is "svg" or "pngcairo".
+// The complete gnuplot script, including data. Does not need gnuplot, and is the same on every machine. The script
+// writes to `output`'s file name in gnuplot's working folder. `terminal` is "svg" or "pngcairo".
 std::string gnuplot_script(const Chart& chart, const std::filesystem::path& output, const std::string& terminal);
 
-// Writes PATH (.svg or .png) and the script beside it (.gp), folders included. Errors: another ending, a folder that
-// cannot be written, gnuplot missing or failing, with its message.
+// Writes PATH (.svg or .png) and the script next to it (.gp), creating folders. Errors: another extension; a folder
+// that cannot be written; gnuplot is missing or fails, with its message.
 Status write_plot(const Chart& chart, const std::filesystem::path& path);
 
-// A plot of exactly `columns` x `rows` ASCII characters (at least 40 x 12), a newline after each row; `color` adds ANSI
-// escapes. Never uses gnuplot.
+// A plot of exactly `columns` x `rows` ASCII characters (at least 40 x 12), with a newline after each row; `color` adds
+// ANSI escapes. Does not use gnuplot.
 std::string text_plot(const Chart& chart, int columns, int rows, bool color);
 
 }  // namespace roofwalk

@@ -11,8 +11,8 @@ RoofStyle roof_style(const std::string& level) {
   return {"#999999", "#666666"};
 }
 
-// In single quotes gnuplot expands nothing, provided that no quote is inside: a doubled one can end the string after
-// all (gnuplot 5.4), so it becomes a typographic apostrophe. Control characters would break the script's lines.
+// gnuplot does not expand single-quoted strings, but a quote inside is a problem: even a doubled one may end the string
+// (gnuplot 5.4), so it becomes a typographic apostrophe. Control characters would break the script's lines.
 std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) {

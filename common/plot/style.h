@@ -1,11 +1,12 @@
-// The chart's colours, and how a text enters a gnuplot script.
+// The chart's colours, and quoting of text in gnuplot scripts.
 #pragma once
 
 #include <string>
 
 namespace roofwalk {
 
-// Okabe and Ito's colours, which colour-blind readers can tell apart. Green is kept for goals, vermillion for the walk.
+// Okabe and Ito's colours, which colour-blind readers can distinguish. Green is for goals only, vermillion for the
+// walk.
 inline constexpr const char* kInk = "#222222";
 inline constexpr const char* kQuiet = "#666666";
 inline constexpr const char* kGrid = "#ececec";
@@ -17,15 +18,15 @@ inline constexpr const char* kWall = "#7a7a7a";
 
 struct RoofStyle {
   const char* line;
-  const char* text;  // darker where the line's colour is too light to read
+  const char* text;  // darker if the line's colour is too light for text
 };
 RoofStyle roof_style(const std::string& level);
 
-// "#d55e00" -> 0xd55e00, moved towards white: 0 the colour itself, 1 white.
+// "#d55e00" -> 0xd55e00, blended with white: 0 gives the colour itself, 1 white.
 int lighter(const char* colour, double share);
 int rgb(const char* colour);
 
-// A string of a gnuplot script, quotes included, whatever the text holds.
+// The text as a gnuplot string, including quotes, whatever it contains.
 std::string quoted(const std::string& text);
 
 }  // namespace roofwalk

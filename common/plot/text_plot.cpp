@@ -1,4 +1,4 @@
-// The chart in characters, for a terminal. Plain ASCII: it looks the same everywhere and in every log.
+// The chart as text for a terminal. Plain ASCII, so that it looks the same everywhere and in every log.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ class Canvas {
  public:
   Canvas(int columns, int rows) : columns_(columns), rows_(rows), cells_(static_cast<std::size_t>(columns * rows)) {}
 
-  // Row 0 is the top. What lies outside is cut.
+  // Row 0 is the top. Anything outside is clipped.
   void put(int column, int row, char c, Paint paint) {
     if (inside(column, row)) at(column, row) = {c, paint, true};
   }
@@ -87,7 +87,7 @@ class Canvas {
   struct Cell {
     char c = ' ';
     Paint paint = Paint::none;
-    bool taken = false;  // also by a blank inside a text
+    bool taken = false;  // also for a blank inside a text
   };
   Cell& at(int column, int row) { return cells_[static_cast<std::size_t>(row * columns_ + column)]; }
   const Cell& cell(int column, int row) const { return cells_[static_cast<std::size_t>(row * columns_ + column)]; }
@@ -123,14 +123,14 @@ class TextPlot {
   int column_of(double ai) const {
     return kLeftColumns + static_cast<int>(std::lround(frame_.x_share(ai) * (width() - 1)));
   }
-  // In rows from the top, with a fraction; a value in the middle of a row ends in .0.
+  // In rows from the top, as a fraction; the middle of a row is .0.
   double height_of(double flops_per_s) const { return kTopRows + (1 - frame_.y_share(flops_per_s)) * (height() - 1); }
   int row_of(double flops_per_s) const { return static_cast<int>(std::lround(height_of(flops_per_s))); }
   double ai_of(int column) const {
     return frame_.x_low *
            std::pow(frame_.x_high / frame_.x_low, static_cast<double>(column - kLeftColumns) / (width() - 1));
   }
-  int bottom() const { return kTopRows + height(); }  // the row of the axis
+  int bottom() const { return kTopRows + height(); }  // row of the axis
   bool in_plot(int column, int row) const {
     return column >= kLeftColumns && column < kLeftColumns + width() && row >= kTopRows && row < bottom();
   }
@@ -180,7 +180,7 @@ class TextPlot {
     for (int row = row_of(roof_at(chart_, ai)); row < bottom(); ++row) plot(column_of(ai), row, '|', Paint::none);
   }
 
-  // The chart's own roof: a line whose characters sit high, low or in the middle of their row.
+  // The chart's own roof: characters are high, low or in the middle of their row.
   void add_roof() {
     for (int column = kLeftColumns; column < kLeftColumns + width(); ++column) {
       const double place = height_of(roof_at(chart_, ai_of(column)));
@@ -205,7 +205,7 @@ class TextPlot {
       const Point& point = walk_.points[i].point;
       places_.push_back({std::min(column_of(point.ai), kLeftColumns + width() - 2), row_of(point.flops_per_s)});
     }
-    // Newest first; a number that would touch another one is an "o".
+    // Newest first; a number that would touch another becomes an "o".
     std::vector<std::pair<int, int>> digits;
     for (std::size_t i = places_.size(); i-- > 0;) {
       const auto [column, row] = places_[i];
@@ -225,7 +225,7 @@ class TextPlot {
     if (more.empty() || !label_roof(own, true, more)) label_roof(own, true);
   }
 
-  // Dotted, where nothing else is; a roof that finds no room for its name is left to the drawn chart.
+  // Dotted, where nothing else is drawn; a roof without room for its name is omitted.
   void add_other_roofs() {
     for (const MemoryRoof& roof : chart_.roofs.memory) {
       if (roof.level == chart_.level || !label_roof(roof, false)) continue;
@@ -237,13 +237,13 @@ class TextPlot {
     }
   }
 
-  // The chart's own roof has its name right below it or above it (a long one only below: above, it would reach into
-  // other roofs), another one in its line or left of it; false where no place is free.
+  // The chart's own roof has its name right below or above it (a long name only below: above, it would reach into other
+  // roofs); another roof has it in its line or left of it. False if there is no room.
   bool label_roof(const MemoryRoof& roof, bool own, const std::string& more = {}) {
     const std::string label = upper_case(roof.level) + " " + si_text(roof.bytes_per_s, "B/s") + more;
     const int length = static_cast<int>(label.size());
     const int knee = column_of(peak(chart_) / roof.bytes_per_s);
-    // `anchor` is the column where the text is nearest to the roof; a roof rises.
+    // `anchor` is the column where the text is nearest to the rising roof.
     const auto write_at = [&](int column, int anchor, int rows_below) {
       const int row = row_of(std::min(peak(chart_), ai_of(anchor) * roof.bytes_per_s)) + rows_below;
       if (!in_plot(column, row) || !canvas_.free(column - 1, row, length + 2)) return false;
@@ -265,12 +265,12 @@ class TextPlot {
     return i + 1 == walk_.points.size() ? "*" : walk_.points[i].label;
   }
 
-  // A later dot lies in the same cell.
+  // Whether a later dot is in the same cell.
   bool hidden(std::size_t i) const {
     return std::find(places_.begin() + static_cast<std::ptrdiff_t>(i) + 1, places_.end(), places_[i]) != places_.end();
   }
 
-  // "under *: 1, 2" for dots that a later one hides; "under *: 7 dots" where the row has no room for their names.
+  // "under *: 1, 2" for dots hidden by a later one; "under *: 7 dots" if there is no room for their names.
   void add_hidden(std::string& legend) const {
     for (std::size_t top = 0; top < places_.size(); ++top) {
       std::vector<std::string> labels;
@@ -284,7 +284,7 @@ class TextPlot {
     }
   }
 
-  // False where the row has no room for it: half a word explains nothing.
+  // Appends the part if it fits completely; false otherwise.
   bool add_part(const std::string& part, std::string& legend) const {
     const std::string longer = legend.empty() ? part : legend + "  " + part;
     if (longer.size() > static_cast<std::size_t>(columns_)) return false;

@@ -12,7 +12,7 @@ constexpr std::size_t kLastPoints = 10;
 
 bool drawable(double value) { return std::isfinite(value) && value > 0; }
 
-// The number that the label is, or -1.
+// The label as a number, or -1.
 int number_of(const std::string& label) {
   int number = -1;
   const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), number);
@@ -50,7 +50,7 @@ DrawnWalk drawn_walk(const std::vector<PlotPoint>& walk) {
 std::string joined_labels(const std::vector<std::string>& labels) {
   std::string text;
   for (std::size_t i = 0; i < labels.size();) {
-    std::size_t end = i + 1;  // of the run of consecutive numbers that starts here
+    std::size_t end = i + 1;  // end of the run of consecutive numbers that starts here
     while (end < labels.size() && number_of(labels[i]) >= 0 &&
            number_of(labels[end]) == number_of(labels[i]) + static_cast<int>(end - i)) {
       ++end;

@@ -1,4 +1,4 @@
-// Which dots of a walk are drawn, and how dots that share a place are named.
+// Selects the dots of a walk to draw, and names dots at the same place.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace roofwalk {
 
 struct DrawnWalk {
   std::vector<PlotPoint> points;  // in order; the last is the newest
-  std::vector<bool> gap_before;   // attempts between this point and the one before it are not drawn
+  std::vector<bool> gap_before;   // attempts between this point and the previous one are not drawn
   bool has_starter = false;       // points[0] is the starter
-  std::size_t unplaced = 0;       // left out: no place on logarithmic axes
-  std::size_t skipped = 0;        // left out: too many
+  std::size_t unplaced = 0;       // left out, because they have no place on logarithmic axes
+  std::size_t skipped = 0;        // left out, because there are too many
 };
 
 DrawnWalk drawn_walk(const std::vector<PlotPoint>& walk);

@@ -15,7 +15,7 @@ Status write_text(const std::filesystem::path& path, const std::string& text) {
   return kOk;
 }
 
-// The last line that says something: gnuplot repeats the faulty line of the script, then names the fault.
+// The last non-empty line: gnuplot repeats the faulty line of the script, then names the error.
 std::string last_line(std::string text) {
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   return text.empty() ? "no message" : text.substr(text.rfind('\n') + 1);
@@ -35,7 +35,7 @@ Status write_plot(const Chart& chart, const std::filesystem::path& path) {
   ROOFWALK_TRY_STATUS(write_text(script, gnuplot_script(chart, path, ending == ".svg" ? "svg" : "pngcairo")));
   std::filesystem::remove(path, failed);
 
-  // -d: whatever the user's own gnuplot settings are, the chart is the same.
+  // -d ignores the user's gnuplot settings, so that the chart is always the same.
   const Command command{.arguments = {"gnuplot", "-d", "./" + script.filename().string()},
                         .working_directory = path.parent_path(),
                         .timeout_s = 30};
