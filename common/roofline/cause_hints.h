@@ -1,5 +1,5 @@
-// Help for each cause that a diagnosis can have, where a chapter has no words of its own: first a question to look
-// into, then the idea, then the change.
+// Hints for each cause of a diagnosis, for chapters without hints of their own: first a question to look into, then the
+// idea, then the change.
 #pragma once
 
 #include <array>

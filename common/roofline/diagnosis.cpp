@@ -16,35 +16,35 @@ using Line = DiagnosisInput::Line;
 constexpr double kWorthCuring = 0.15;     // of the time
 constexpr double kMostlyBusy = 0.9;       // of the time
 constexpr double kWellPlaced = 1.25;      // 80 % of the roof at the algorithm's AI: well optimized
-constexpr double kNearRoof = 1.1;         // nothing left to name
-constexpr double kManySpilledBytes = 64;  // of a thread: 16 values without a register are no accident at a loop's end
+constexpr double kNearRoof = 1.1;         // no cause worth naming
+constexpr double kManySpilledBytes = 64;  // per thread: 16 spilled values are more than a loop's end causes
 
 constexpr std::string_view kCauses[] = {
-    cause::kOverRoof,            // more bytes or FLOPs a second than the machine has: skipped work, or a wrong roof
-    cause::kLowPrecision,        // computed in fewer bits than asked
-    cause::kLaunchBound,         // the launches take the time: many, or one with next to nothing to do
+    cause::kOverRoof,            // more bytes or FLOPs per second than the machine has: skipped work, or a wrong roof
+    cause::kLowPrecision,        // computed in fewer bits than required
+    cause::kLaunchBound,         // the launches take the time: many, or one with almost no work
     cause::kFewBlocks,           // a grid that does not fill the GPU
-    cause::kTail,                // a last wave that is nearly empty, or blocks of very different length
-    cause::kSpills,              // values of a thread that live in memory: registers that ran out, or arrays
-    cause::kOverFetch,           // sectors fetched of which little is used
-    cause::kBankConflicts,       // shared-memory accesses that take turns
-    cause::kDivergentConstants,  // loads of constant memory whose lanes want different words
-    cause::kDivergence,          // the lanes of a warp go different ways
-    cause::kExecutedOverUseful,  // FLOPs that nobody asked for, or the whole work again
-    cause::kUnfused,             // arrays that go through DRAM from kernel to kernel
+    cause::kTail,                // a nearly empty last wave, or blocks of very different length
+    cause::kSpills,              // a thread's values are in memory: out of registers, or arrays
+    cause::kOverFetch,           // fetched sectors of which little is used
+    cause::kBankConflicts,       // shared-memory accesses serialized
+    cause::kDivergentConstants,  // lanes load different words of constant memory
+    cause::kDivergence,          // the lanes of a warp take different branches
+    cause::kExecutedOverUseful,  // unnecessary FLOPs, or the whole work repeated
+    cause::kUnfused,             // arrays pass through DRAM from kernel to kernel
     cause::kRedundantLoads,      // blocks fetch what others, or they themselves, fetched before
-    cause::kNoReuse,             // threads of a block load the same bytes again and again
+    cause::kNoReuse,             // threads of a block load the same bytes repeatedly
     cause::kSumInMemory,         // a sum that every step loads and stores
-    cause::kLowOccupancy,        // too few resident warps to hide the waiting
-    cause::kBarriers,            // whole blocks stand still until their loads are there
-    cause::kDependency,          // each instruction waits for the one before it
+    cause::kLowOccupancy,        // too few resident warps to hide latency
+    cause::kBarriers,            // whole blocks wait for their loads
+    cause::kDependency,          // each instruction waits for the previous one
     cause::kLatency,             // too few bytes in flight
     cause::kSharedTraffic,       // shared memory takes the time, without conflicts
-    cause::kInstructionBound,    // issue slots go to anything but arithmetic
+    cause::kInstructionBound,    // issue slots are used for anything but arithmetic
     cause::kFpBound,             // the arithmetic itself takes the time
 };
 
-// The line with the most of something; nullptr where no line has any.
+// The line with the largest amount; nullptr if all are zero.
 template <class Amount>
 const Line* worst_line(const std::vector<Line>& lines, Amount amount) {
   const Line* worst = nullptr;
@@ -58,7 +58,7 @@ int number_of(const Line* line) { return line ? line->line : 0; }
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-// " (line 12)", or nothing.
+// " (line 12)", or empty.
 std::string place(int line) { return line > 0 ? fmt::format(" (line {})", line) : std::string(); }
 
 const DiagnosisInput::Waiting* wait_of(const DiagnosisInput& in, std::string_view id) {
@@ -66,7 +66,7 @@ const DiagnosisInput::Waiting* wait_of(const DiagnosisInput& in, std::string_vie
   return found == in.waiting.end() ? nullptr : &*found;
 }
 
-// The line where warps wait most for memory; 0 unknown.
+// The most common wait for memory; nullptr if unknown.
 const DiagnosisInput::Waiting* wait_for_memory(const DiagnosisInput& in) {
   for (const auto& waiting : in.waiting) {
     if (waiting.id == "dram" || waiting.id == "l2" || waiting.id == "l1") return &waiting;
@@ -74,15 +74,15 @@ const DiagnosisInput::Waiting* wait_for_memory(const DiagnosisInput& in) {
   return nullptr;
 }
 
-// One cause in words, with its figures and its lever, and the line to look at with a few words for it.
+// A cause in words, with figures and remedy, and the line to look at with a short text for it.
 struct Words {
   std::string text;
   int line = 0;
   std::string brief;
-  std::string figure = {};  // that proves it, where words_for() does not know
+  std::string figure = {};  // the figure that proves it, if words_for() does not know
 };
 
-// What a warp at a barrier may be waited for, the ids of one kind together.
+// Kinds of waits of the last warp at a barrier; ids of one kind are grouped.
 struct LastWarp {
   std::string_view ids, words;  // before "line N"
 };
@@ -93,7 +93,7 @@ constexpr LastWarp kLastWarps[] = {{"dram l2 l1", "waits for the loads of "},
                                    {"dependency pipe", "waits for its own results at "},
                                    {"issued issue", "works at "}};
 
-// The kind that has most of it, and its line; nullptr where nothing is known.
+// The kind with the largest share, and its line; nullptr if unknown.
 const LastWarp* kind_of(const std::vector<DiagnosisInput::Waiting::Part>& parts, int& line) {
   const LastWarp* found = nullptr;
   double most = 0;
@@ -176,7 +176,7 @@ Words over_fetch(const DiagnosisInput& in) {
   if (!line) return {"more sectors are fetched than needed.", 0, ""};
   const double requests = line->load_requests + line->store_requests;
   const char* access = line->store_requests == 0 ? "a load" : line->load_requests == 0 ? "a store" : "an access";
-  // L1 answers a line at a time: with many of them a request it is busy long before its bandwidth is used up.
+  // L1 answers one line at a time: with many lines per request, it is busy long before its bandwidth is used up.
   const bool l1_is_busy = in.l1_ns >= kMostlyBusy * in.elapsed_ns && line->l1_lines > requests;
   const std::string busy =
       l1_is_busy ? fmt::format(" L1 is busy {} of the time, answering {} lines {}.", percent(in.l1_ns / in.elapsed_ns),
@@ -227,7 +227,7 @@ Words divergence(const DiagnosisInput& in) {
       number_of(branch), "splits its warps: each side runs alone"};
 }
 
-// The same results computed, and stored, again and again.
+// The same results are computed and stored repeatedly.
 Words repeated_work(const DiagnosisInput& in) {
   const Line* line = worst_line(in.lines, [](const Line& l) { return l.flops > 0 ? l.store_requests : 0; });
   if (line == nullptr) line = worst_line(in.lines, [](const Line& l) { return l.store_requests; });
@@ -269,7 +269,7 @@ Words unfused(const DiagnosisInput& in) {
       fmt::format("{:.0f} kernels pass arrays on through DRAM", std::max(in.streaming_kernels, in.chained_kernels))};
 }
 
-// The level at which redundant bytes take most time.
+// The level where redundant bytes take the most time.
 struct Level {
   const char* name;
   double bytes, ns;
@@ -282,7 +282,7 @@ Level slowest_level(const DiagnosisInput& in) {
   return slowest;
 }
 
-// "each byte comes from DRAM 8.46 times": of the whole attempt, for the line that has most of it.
+// "each byte comes from DRAM 8.46 times": for the whole attempt, shown at the line with the most.
 std::string redundancy_in_brief(const DiagnosisInput& in) {
   const Level level = slowest_level(in);
   return fmt::format("each byte comes from {} {} times", level.name, number_text(level.bytes / in.compulsory_bytes));
@@ -329,7 +329,7 @@ Words low_occupancy(const DiagnosisInput& in) {
           in.launch_line, fmt::format("only {} of the warps that an SM can hold", percent(in.occupancy))};
 }
 
-// What keeps a second block away, and what to do about it.
+// Why no second block runs meanwhile.
 std::string hardly_another(const DiagnosisInput& in) {
   if (in.limit.empty() || in.resident_blocks_per_sm > 1) {
     return "and hardly another block has work meanwhile";
@@ -356,8 +356,8 @@ Words barriers(const DiagnosisInput& in) {
                         place(barrier_line), percent(wait->share), hardly_another(in), last),
             barrier_line, fmt::format("the last warp {}", last)};
   }
-  // A block whose warps load together waits together: where loads are waited for longer than barriers, the load is the
-  // place to begin.
+  // A block whose warps load together waits together: if waiting for loads takes longer than waiting at barriers, start
+  // with the load.
   const int line = is_load ? load->line : barrier_line;
   const std::string waits =
       is_load ? fmt::format("between its barriers the whole block waits for the loads of line {} at once", line)
@@ -410,7 +410,7 @@ std::string instructions_in_brief(const DiagnosisInput& in, const Line* line) {
 }
 
 Words instruction_bound(const DiagnosisInput& in) {
-  constexpr double kFlopsOfFma = 64;  // of a warp
+  constexpr double kFlopsOfFma = 64;  // per warp
   const Line* line = worst_line(in.lines, [](const Line& l) { return l.warp_instructions - l.flops / kFlopsOfFma; });
   return {fmt::format("the kernel issues {} warp instructions, where the FLOPs that the algorithm needs are {} fused "
                       "multiply-adds{}. Use wider accesses, unroll, and take index arithmetic out of the loop.",
@@ -470,7 +470,7 @@ std::string_view figure_of(std::string_view cause) {
   return found == std::end(kFigures) ? "" : found->second;
 }
 
-// Which gap, then why: "The dot is x4.3 too low: ...".
+// The gap, then the cause: "The dot is x4.3 too low: ...".
 std::string with_gap(const DiagnosisInput& in, bool is_bytes, const std::string& why) {
   const double gap = is_bytes ? in.horizontal_gap : in.vertical_gap;
   if (gap < kNearRoof) return static_cast<char>(std::toupper(static_cast<unsigned char>(why.front()))) + why.substr(1);
@@ -508,7 +508,7 @@ Diagnosis over_roof(const DiagnosisInput& in) {
                       percent(1 / in.vertical_gap - 1))};
 }
 
-// What can be said of a dot without a disease.
+// Text for a dot without a cause.
 std::string standing(const DiagnosisInput& in) {
   const std::string share = percent(1 / std::max(1.0, in.vertical_gap));
   if (in.vertical_gap <= 0 || total_gap(in) > kWellPlaced) {
@@ -548,7 +548,7 @@ std::vector<Diagnosis> diagnose(const DiagnosisInput& in) {
   const bool has_gap = total_gap(in) > kWellPlaced;
   for (const Loss& loss : losses(in)) {
     const double share = loss.ns / in.elapsed_ns;
-    // Close to the roof only fusion goes further.
+    // Close to the roof, only fusion gains more.
     if (share < kWorthCuring || (!has_gap && loss.cause != cause::kUnfused)) continue;
     auto [text, line, brief, figure] = words_for(loss.cause, in);
     if (figure.empty()) figure = figure_of(loss.cause);
@@ -556,7 +556,7 @@ std::vector<Diagnosis> diagnose(const DiagnosisInput& in) {
         {std::string(loss.cause), with_gap(in, loss.is_bytes, text), line, share, std::move(brief), std::move(figure)});
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
-  // First, whatever its share: how often a loop moves spilled values nobody has counted, and every other figure is of a
+  // First, whatever its share: how often a loop moves spilled values is not counted, and all other figures describe a
   // kernel without them.
   const double spilled = in.spill_ns / (in.elapsed_ns + in.spill_ns);
   if (spilled >= kWorthCuring || (has_gap && in.spilled_bytes_per_thread >= kManySpilledBytes)) {

@@ -1,5 +1,5 @@
-// From counts and times to plain sentences: what holds the dot back, why, and what to change. Pure arithmetic and
-// words.
+// Turns counts and times into plain sentences: what holds the dot back, why, and what to change. Only arithmetic and
+// text.
 #pragma once
 
 #include <span>
@@ -11,49 +11,49 @@
 
 namespace roofwalk {
 
-// Facts about one measured attempt, all from counters. Times in ns; what is not known stays 0. The parts of the time
-// (dram_ns ... launch_ns) are known where it is modelled: the slowest of them, latency_ns and launch_ns add up to
-// elapsed_ns. Without them the rules go by counts and gaps alone. AI, ridge and gaps all belong to one level.
+// Facts about one measured attempt, all from counters. Times in ns; unknown values stay 0. The parts of the time
+// (dram_ns ... launch_ns) are known if it is modelled: the slowest of them, latency_ns and launch_ns add up to
+// elapsed_ns. Without them, the rules use only counts and gaps. AI, ridge and gaps all belong to one level.
 struct DiagnosisInput {
   double useful_flops = 0, executed_flops = 0;
-  double atomic_flops = 0;  // beside those executed
+  double atomic_flops = 0;  // not included in executed_flops
   double compulsory_bytes = 0, dram_bytes = 0, l1_bytes = 0, l2_bytes = 0;
   double observed_ai = 0, algorithmic_ai = 0, ridge = 0;
   double elapsed_ns = 0, vertical_gap = 0, horizontal_gap = 0;
   double dram_ns = 0, l2_ns = 0, l1_ns = 0, shared_ns = 0, issue_ns = 0, flops_ns = 0, latency_ns = 0, launch_ns = 0;
   double constant_ns = 0;
-  double warp_instructions = 0, thread_instructions = 0;  // the latter times active lanes
+  double warp_instructions = 0, thread_instructions = 0;  // the latter: one per active lane
   double shared_wavefronts = 0, shared_bank_conflicts = 0;
-  double constant_requests = 0, constant_passes = 0;  // of constant memory; one pass a word that lanes differ in
+  double constant_requests = 0, constant_passes = 0;  // of constant memory; one pass per distinct word
   double branches = 0, divergent_branches = 0;
   double launches = 0;
-  double streaming_kernels = 0;  // launches that have a good part of the bytes, each byte once; see inspect.cpp
-  double chained_kernels = 0;    // different ones that each move the compulsory bytes at most; see inspect.cpp
-  double global_write_bytes = 0, dram_write_bytes = 0;  // the former at L1, local memory left out
+  double streaming_kernels = 0;  // launches with a large part of the bytes, each byte once; see inspect.cpp
+  double chained_kernels = 0;    // different kernels that each move at most the compulsory bytes; see inspect.cpp
+  double global_write_bytes = 0, dram_write_bytes = 0;  // the former at L1, without local memory
 
-  // Of the kernel that takes most time.
-  double occupancy = 0;                    // resident warps over the most that fit
+  // Of the kernel that takes the most time.
+  double occupancy = 0;                    // resident warps over the maximum
   double blocks = 0, resident_blocks = 0;  // in the grid; at once on the whole GPU
   double resident_blocks_per_sm = 0;
   int launch_line = 0;  // 0 unknown
-  std::string limit;    // what keeps another block from an SM, where it is the block's own size: "its registers (...)"
+  std::string limit;    // what limits blocks per SM, if it is the block's own size: "its registers (...)"
 
-  // Registers that ptxas had to keep in memory. The virtual GPU runs PTX, which has none of it. Its clock issues
-  // the machine code's own instructions, so those that move them, and what waits for them, are in elapsed_ns. Their
-  // bytes are not: spill_ns is what moving these once out and once back would take.
+  // Spilled registers. The virtual GPU runs PTX, which has none, but its clock issues the machine code's instructions,
+  // so elapsed_ns includes those that move spills, and waits for them. It does not include their bytes: spill_ns is the
+  // time to move these once out and once back.
   double spilled_bytes_per_thread = 0, spill_ns = 0;
-  double local_bytes = 0;  // at L1, of arrays that a kernel itself keeps in local memory: counted, part of l1_bytes
+  double local_bytes = 0;  // at L1, of the kernel's own arrays in local memory: counted, part of l1_bytes
 
-  bool is_impossible = false;    // implausible() says so (roofline.h)
-  bool looks_like_half = false;  // the answer is wrong, by as much as 16-bit arithmetic would be
-  int suspect_line = 0;          // that stored it; 0 unknown
+  bool is_impossible = false;    // by implausible() (roofline.h)
+  bool looks_like_half = false;  // the result is wrong by as much as 16-bit arithmetic would cause
+  int suspect_line = 0;          // the line that stored it; 0 unknown
 
   struct Line {
     int line = 0;
     double load_requests = 0, store_requests = 0;  // warp instructions on global memory
-    double l1_sectors = 0;                         // 32-byte sectors that they asked L1 for
+    double l1_sectors = 0;                         // 32-byte sectors that they requested from L1
     double l1_lines = 0;                           // 128-byte lines that they touched
-    double ideal_l1_sectors = 0;                   // the same, had the bytes used lain side by side
+    double ideal_l1_sectors = 0;                   // sectors, if the used bytes were contiguous
     double dram_bytes = 0, local_sectors = 0;
     double flops = 0, warp_instructions = 0;
     double shared_wavefronts = 0, shared_bank_conflicts = 0, divergent_branches = 0;
@@ -61,14 +61,14 @@ struct DiagnosisInput {
   };
   std::vector<Line> lines;
 
-  // What warps waited for, as shares of all their cycles, most first. Empty where unknown.
+  // The waits of warps, as shares of all their cycles, largest first. Empty if unknown.
   struct Waiting {
     // "dram", "l2", "l1", "shared", "bank_conflict", "constant", "barrier", "dependency", "pipe", "tail"
     std::string_view id;
-    std::string_view what;  // words that follow "wait for": "a barrier"
+    std::string_view what;  // completes "wait for": "a barrier"
     double share = 0;
-    int line = 0;  // where most of it is; 0 unknown
-    // Of a barrier: what the last warp to come did, or waited for, meanwhile; shares of this wait, most first.
+    int line = 0;  // the line with most of it; 0 unknown
+    // For a barrier: what the last warp to arrive did meanwhile; shares of this wait, largest first.
     struct Part {
       std::string_view id;  // as above, or "issue", "issued": it worked
       int line = 0;
@@ -79,7 +79,7 @@ struct DiagnosisInput {
   std::vector<Waiting> waiting;
 };
 
-// Ids that stay: hints name them (`for` in exercise.toml), and so does the JSON.
+// Stable ids: hints (`for` in exercise.toml) and the JSON refer to them.
 namespace cause {
 inline constexpr std::string_view kOverRoof = "over_roof", kLowPrecision = "low_precision",
                                   kLaunchBound = "launch_bound", kFewBlocks = "few_blocks", kTail = "tail",
@@ -95,29 +95,29 @@ inline constexpr std::string_view kOverRoof = "over_roof", kLowPrecision = "low_
 
 struct Diagnosis {
   std::string cause;       // one of diagnosis_causes(), or "none"
-  std::string text;        // two or three sentences for the learner: gap, cause, lever
+  std::string text;        // two or three sentences for the learner: gap, cause, remedy
   int line = 0;            // the line to look at; 0 none
-  double share = 0;        // of the time that a cure might save, estimated; 0 where the time is not what is wrong
-  std::string brief = {};  // the cause in a few words, to stand beside the line; empty for "none"
-  // The figure that it speaks of: "sectors", "ways", "lanes", "L1", "L2", "DRAM", "shared", "FLOPs", "runs"; empty
-  // where waiting tells it.
+  double share = 0;        // estimated share of the time that a cure saves; 0 if the time is not the problem
+  std::string brief = {};  // the cause in a few words, for display next to the line; empty for "none"
+  // The figure that it is about: "sectors", "ways", "lanes", "L1", "L2", "DRAM", "shared", "FLOPs", "runs"; empty if it
+  // is about waiting.
   std::string figure = {};
 };
 
-// What the last warp at a barrier was mostly about: "waits for the loads of line 9", "waits for shared memory (line
-// 12)", "works at line 12". Empty where it is not known.
+// What the last warp at a barrier mostly did: "waits for the loads of line 9", "waits for shared memory (line 12)",
+// "works at line 12". Empty if unknown.
 std::string last_warp_words(const std::vector<DiagnosisInput::Waiting::Part>& parts);
-// Whether that is waiting for data from global memory.
+// Whether it mostly waited for data from global memory.
 bool waits_for_loads(const std::vector<DiagnosisInput::Waiting::Part>& parts);
 
-// Every cause that a diagnosis can have; "none" is no cause.
+// All causes that a diagnosis can have, without "none".
 std::span<const std::string_view> diagnosis_causes();
 
-// All causes worth curing, spills first and then the most costly first: each would save a good part of the time on its
-// own. Empty where there is none, or no single one. Time that one cause explains is not put down to another as well.
+// All causes worth curing, spills first, then by cost: each would save a considerable part of the time on its own.
+// Empty if there is none. No time is attributed to two causes.
 std::vector<Diagnosis> diagnose(const DiagnosisInput& input);
 
-// The first of them; where there is none, "none" and what can be said of the dot.
+// The first of `found`; if empty, "none" with a description of the dot.
 Diagnosis first_diagnosis(const DiagnosisInput& input, const std::vector<Diagnosis>& found);
 
 }  // namespace roofwalk

@@ -8,23 +8,23 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kOverFetch = 1.5;       // sectors over sectors needed; 1.25 is mere misalignment
+constexpr double kOverFetch = 1.5;       // sectors over needed sectors; 1.25 is mere misalignment
 constexpr double kConflictShare = 0.25;  // of the shared-memory wavefronts
-constexpr double kManyWords = 1.5;       // of constant memory, a load
+constexpr double kManyWords = 1.5;       // words of constant memory per load
 constexpr double kDivergentShare = 0.1;  // of the branches
-constexpr double kLanesLost = 0.15;      // of all lanes that instructions were issued for
-constexpr double kRepeats = 1.9;         // executed over useful FLOPs: nearly twice, so that sums in passes are none
-constexpr double kStoredAgain = 1.5;     // bytes stored over those that reach DRAM, or over all compulsory ones
-constexpr double kManyStores = 4;        // stores of each sector that reaches DRAM: a sum that lives there
-constexpr double kExtraFlops = 1.25;     // executed over useful
+constexpr double kLanesLost = 0.15;      // of all lanes of issued instructions
+constexpr double kRepeats = 1.9;         // executed over useful FLOPs: nearly twice, to exclude sums in several passes
+constexpr double kStoredAgain = 1.5;     // bytes stored over bytes that reach DRAM, or over all compulsory ones
+constexpr double kManyStores = 4;        // stores per sector that reaches DRAM: a sum kept in memory
+constexpr double kExtraFlops = 1.25;     // executed over useful FLOPs
 constexpr double kRedundant = 1.25;      // bytes at a level over compulsory bytes
-constexpr double kVeryRedundant = 8;     // the same, where waiting for them takes longer than moving them
-constexpr double kReuseInL1 = 2;         // bytes at L1 over bytes at L2: more, and blocks reuse what they fetched
+constexpr double kVeryRedundant = 8;     // the same, if waiting for the bytes takes longer than moving them
+constexpr double kReuseInL1 = 2;         // bytes at L1 over bytes at L2: above it, blocks reuse what they fetched
 constexpr double kLowOccupancy = 0.5;
-constexpr double kLaunchShare = 0.25;       // of the time: from here on launches are too short to hide their ends
+constexpr double kLaunchShare = 0.25;       // of the time: above it, launches are too short to hide their start and end
 constexpr double kBarrierShare = 0.1;       // of the waiting
-constexpr double kFewBlocksToSwitchTo = 2;  // on an SM: when one stands at a barrier, hardly another has work
-constexpr double kFlopsOfFma = 64;          // of a warp
+constexpr double kFewBlocksToSwitchTo = 2;  // per SM: while one waits at a barrier, hardly any other has work
+constexpr double kFlopsOfFma = 64;          // per warp
 
 enum Part { kDram, kL2, kL1, kShared, kConstant, kIssue, kFlops, kParts };
 
@@ -75,16 +75,16 @@ class Ledger {
     return in_.divergent_branches > 0 && in_.divergent_branches >= kDivergentShare * in_.branches &&
            active_lanes() <= 1 - kLanesLost;
   }
-  // Share of the lanes that work, over all instructions.
+  // Average share of active lanes per instruction.
   double active_lanes() const {
     return in_.warp_instructions > 0 ? in_.thread_instructions / (32 * in_.warp_instructions) : 1;
   }
   bool executes_too_much() const {
     return in_.useful_flops > 0 && in_.executed_flops >= kExtraFlops * in_.useful_flops;
   }
-  // Results pass through memory from step to step of a sum.
+  // A sum is stored to memory at every step.
   bool sums_in_memory() const { return repeats_ == 1 && times_stored(in_) >= kManyStores; }
-  // Stores that a register would spare, and the loads that read back what they left.
+  // Bytes of the stores that a register would save, and of the loads that read them back.
   double sum_bytes() const {
     double stores = 0, loads = 0;
     for (const auto& line : in_.lines) {
@@ -95,7 +95,7 @@ class Ledger {
     const double per_store = stores > 0 ? 1 + loads / stores : 1;
     return in_.global_write_bytes * (1 - 1 / times_stored(in_)) * per_store;
   }
-  // Half of the places empty, or whole SMs.
+  // At most half of the block slots are used, or not all SMs.
   bool has_few_blocks() const {
     return in_.blocks > 0 &&
            (in_.blocks <= in_.resident_blocks / 2 || in_.blocks * in_.resident_blocks_per_sm < in_.resident_blocks);
@@ -109,31 +109,31 @@ class Ledger {
     return level == kDram ? in_.dram_bytes : level == kL2 ? in_.l2_bytes : in_.l1_bytes;
   }
 
-  // What a level would need for the compulsory bytes alone.
+  // Time of a level for only the compulsory bytes.
   double compulsory_ns(Part level) const {
     return bytes_at(level) > 0 ? parts_[level] * std::min(1.0, in_.compulsory_bytes / bytes_at(level)) : 0;
   }
 
-  // Why the same bytes move again and again, each time all of the sectors used.
+  // Why the same bytes are moved repeatedly although all of their sectors are used.
   std::string_view reuse_cause(Part level) const {
     if (in_.streaming_kernels > 1 || (level == kDram && in_.chained_kernels > 1)) return cause::kUnfused;
     return in_.l1_bytes <= kReuseInL1 * in_.l2_bytes ? cause::kRedundantLoads : cause::kNoReuse;
   }
 
-  // Takes `ns` of one part's time off, for one cause. No nanosecond is taken twice.
+  // Attributes `ns` of a part's time to a cause. No time is attributed twice.
   void claim(std::string_view cause, Part part, double ns) {
     ns = std::clamp(ns, 0.0, rest_[part]);
     rest_[part] -= ns;
     removed_[cause][part] += ns;
   }
 
-  // The parts of the machine work at the same time: a cure saves what the slowest of them is faster afterwards.
+  // The parts of the machine work in parallel: a cure saves as much as the slowest part becomes faster.
   void cure_parts() {
-    // Whoever does the work once moves, computes and waits that much less.
+    // Without repetition, everything takes 1 / repeats_ of the time.
     for (int part = 0; part < kParts; ++part) {
       claim(cause::kExecutedOverUseful, static_cast<Part>(part), parts_[part] * (1 - 1 / repeats_));
     }
-    // Local memory goes the way of everything else, and its part of the traffic is the same at each level.
+    // Local memory uses the same path as other data; its share of the traffic is the same at each level.
     for (const Part level : {kDram, kL2, kL1}) {
       if (in_.local_bytes > 0) {
         claim(cause::kSpills, level,
@@ -162,8 +162,8 @@ class Ledger {
       claim(cause::kDivergentConstants, kConstant,
             parts_[kConstant] * (1 - in_.constant_requests / in_.constant_passes));
     }
-    claim(cause::kInstructionBound, kConstant, rest_[kConstant]);  // one load a word, as with any other instruction
-    // Of the instructions, at least so many are arithmetic on floats, at most twice as many.
+    claim(cause::kInstructionBound, kConstant, rest_[kConstant]);  // one load per word, like any other instruction
+    // Lower bound of the share of float arithmetic in all instructions; the upper bound is twice that.
     const double arithmetic =
         in_.warp_instructions > 0 ? std::min(1.0, in_.executed_flops / kFlopsOfFma / in_.warp_instructions) : 1;
     for (const Part part : {kIssue, kFlops}) {
@@ -185,8 +185,8 @@ class Ledger {
     return slowest;
   }
 
-  // The best cure first. Each of the others saves what it adds to those before it, but no more than it would alone:
-  // what shows only when something else is cured is that one's successor, not a disease of this kernel.
+  // Best cure first. Each further one saves what it adds to the previous ones, but no more than on its own: what
+  // appears only after another cure is not this kernel's problem yet.
   void cure_one_by_one() {
     auto parts = parts_;
     double now = busiest_ns_;
@@ -210,14 +210,14 @@ class Ledger {
     add(cause::kLaunchBound, in_.launches > 1 ? in_.launch_ns * (1 - 1 / in_.launches) : in_.launch_ns);
   }
 
-  // Share of the warps' cycles that any of them waits, places for warps that stand empty left out.
+  // Share of the warps' cycles spent waiting, without empty warp slots.
   double waiting() const {
     double all = 0;
     for (const auto& wait : in_.waiting) all += wait.id == "tail" ? 0 : wait.share;
     return all;
   }
 
-  // Whether the line that waits most for memory is one that over-fetches: a scattered store is waited for by nobody.
+  // Whether the line that waits most for memory over-fetches: no warp waits for a scattered store.
   bool waits_for_scattered() const {
     for (const auto& wait : in_.waiting) {
       if (wait.id != "dram" && wait.id != "l2" && wait.id != "l1") continue;
@@ -228,16 +228,16 @@ class Ledger {
     return true;
   }
 
-  // What waits for memory: the cause that makes it wait.
+  // The cause of waits for memory.
   std::string_view memory_cause() const {
     if (sums_in_memory()) return cause::kSumInMemory;
     if (over_fetches() && waits_for_scattered()) return cause::kOverFetch;
-    // A load is waited for by one warp and, at the barrier behind it, by all others.
+    // One warp waits for the load itself; all others wait at the barrier behind it.
     const double barrier = wait_share(in_, "barrier");
     const double memory = wait_share(in_, "dram") + wait_share(in_, "l2") + wait_share(in_, "l1");
     const bool nobody_else = blocks_on_sm() <= kFewBlocksToSwitchTo && barrier >= kBarrierShare * waiting();
     if (barrier > 0 && (nobody_else || barrier >= memory)) return cause::kBarriers;
-    // A wait is the wait for these very bytes, unless they are few or moving them would take far less time.
+    // The wait is due to these bytes, unless they are few or take far less time to move.
     for (const Part level : {kDram, kL2, kL1}) {
       const bool is_slowest = parts_[level] == std::max({parts_[kDram], parts_[kL2], parts_[kL1]});
       if (is_slowest && parts_[level] >= in_.latency_ns / 2 &&
@@ -258,10 +258,10 @@ class Ledger {
       if (main_ == cause::kDivergence || main_ == cause::kExecutedOverUseful) return main_;
       return cause::kDependency;
     }
-    return main_;  // a queue in front of what takes the time anyway
+    return main_;  // a queue for what takes the time anyway
   }
 
-  // Who stands at a barrier waits for what the last warp waits for; where that one works, for equal work.
+  // A warp at a barrier waits for what the last warp waits for; if that one works, for an equal distribution of work.
   std::optional<std::string_view> cause_of_last_warp(std::string_view id) const {
     return id == "issued" || id == "issue" ? cause::kBarriers : cause_of_wait(id);
   }
@@ -288,7 +288,7 @@ class Ledger {
     }
   }
 
-  // A real GPU tells counts and one time.
+  // For a real GPU, which reports only counts and one time.
   std::optional<std::string_view> first_that_fits() const {
     if (repeats_ > 1) return cause::kExecutedOverUseful;
     if (has_few_blocks()) return cause::kFewBlocks;
@@ -309,7 +309,7 @@ class Ledger {
   double ideal_ns_, ratio_, repeats_, busiest_ns_ = 0;
   std::map<std::string_view, std::array<double, kParts>> removed_;
   std::map<std::string_view, double> lost_, lost_bytes_;
-  std::optional<std::string_view> main_;  // whose cure saves most of the slowest part
+  std::optional<std::string_view> main_;  // the cure that saves most of the slowest part
 };
 
 }  // namespace
@@ -331,8 +331,8 @@ double sector_ratio(const DiagnosisInput& in) {
 
 double repeats_of_work(const DiagnosisInput& in) {
   if (in.useful_flops <= 0 || in.executed_flops < kRepeats * in.useful_flops) return 1;
-  // A result that is computed again where it is needed again is stored once; a repeated one is stored each time.
-  // Scattered stores count for what they would be side by side.
+  // A result that is recomputed where it is needed is stored once; repeated work stores it each time. Scattered stores
+  // count as if they were contiguous.
   const double once = std::min(in.compulsory_bytes, in.dram_write_bytes);
   return in.global_write_bytes / sector_ratio(in) >= kStoredAgain * once && once > 0
              ? in.executed_flops / in.useful_flops

@@ -1,4 +1,4 @@
-// Where the time went that the algorithm does not need, by cause. Each part of it is put down to one cause only.
+// Attributes the time that the algorithm does not need to causes, each part of it to one cause only.
 #pragma once
 
 #include <string_view>
@@ -11,26 +11,27 @@ namespace roofwalk {
 struct Loss {
   std::string_view cause;
   double ns = 0;
-  bool is_bytes = false;  // most of it is bytes at DRAM that need not move: the dot is too far left, not too low
+  bool is_bytes = false;  // mostly unnecessary bytes at DRAM: the dot is too far left, not too low
 };
 
-// Most first; small ones too. Without modelled parts all of what is lost is put down to the first cause that fits.
+// Largest first, including small ones. Without modelled parts, all lost time is attributed to the first cause that
+// fits.
 std::vector<Loss> losses(const DiagnosisInput& input);
 
-// elapsed_ns over what the roof at the algorithm's AI allows; 1 where gaps are not known.
+// elapsed_ns over what the roof at the algorithm's AI allows; 1 if gaps are unknown.
 double total_gap(const DiagnosisInput& input);
 
-// Sectors asked of L1 over those that the same bytes need side by side; 1 where unknown.
+// Sectors requested from L1 over those that contiguous bytes would need; 1 if unknown.
 double sector_ratio(const DiagnosisInput& input);
 
-// How often each sector that reaches DRAM was stored to before, scattered stores counted as if they lay side by side.
-// 0 where nothing is stored.
+// Average number of stores to each sector that reaches DRAM, counting scattered stores as contiguous; 0 if nothing is
+// stored.
 double times_stored(const DiagnosisInput& input);
 
-// How many times the whole work is done: FLOPs come again and so do the stores of their results; 1 where once.
+// How many times the whole work is done: FLOPs and stores of results repeat; 1 if once.
 double repeats_of_work(const DiagnosisInput& input);
 
-// Share of the warps' cycles spent on one wait.
+// Share of the warps' cycles spent on one kind of wait.
 double wait_share(const DiagnosisInput& input, std::string_view id);
 
 }  // namespace roofwalk

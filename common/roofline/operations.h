@@ -1,5 +1,5 @@
-// What everyday operations cost: useful FLOPs and compulsory bytes from their shapes alone, and the arithmetic
-// intensities that textbooks give for them. `element_bytes` may be a fraction: 0.5 for 4-bit values.
+// The cost of everyday operations: useful FLOPs and compulsory bytes from their shapes alone, and the arithmetic
+// intensities that textbooks give. `element_bytes` may be a fraction: 0.5 for 4-bit values.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +13,36 @@ struct Work {
   double ai() const { return static_cast<double>(useful_flops) / static_cast<double>(compulsory_bytes); }
 };
 
-// `arrays_in` arrays of so many elements read, `arrays_out` written. Where a text leaves stores out, arrays_out is 0.
+// `arrays_in` arrays of `elements` are read, `arrays_out` written. For texts that ignore stores, arrays_out is 0.
 Work elementwise_work(std::int64_t elements, std::int64_t flops_per_element, int arrays_in, int arrays_out,
                       double element_bytes);
 
-// Of an element of a row. Layernorm: an addition for the mean, a product and an addition for the variance, a difference
-// and a product for the result. Softmax: a difference, an exponential, an addition, a product; finding the largest
-// compares, which is no FLOP.
+// FLOPs per element of a row. Layernorm: an addition for the mean, a product and an addition for the variance, a
+// difference and a product for the result. Softmax: a difference, an exponential, an addition, a product; finding the
+// maximum is comparisons, which are not FLOPs.
 inline constexpr std::int64_t kLayernormFlops = 5;
 inline constexpr std::int64_t kSoftmaxFlops = 4;
 
-// c (m x n) = a (m x k) b (k x n). A multiplication and an addition a product.
+// c (m x n) = a (m x k) b (k x n). One multiplication and one addition per product.
 struct GemmElementBytes {
   double a = 0, b = 0, c = 0;
 };
 Work gemm_work(std::int64_t m, std::int64_t n, std::int64_t k, const GemmElementBytes& element_bytes);
 Work gemm_work(std::int64_t m, std::int64_t n, std::int64_t k, double element_bytes);
 
-// The same product counted to the letter: a sum of k products takes k - 1 additions. It matters for tiny k only.
+// The same with exact counting: a sum of k products takes k - 1 additions. Matters only for tiny k.
 std::int64_t gemm_flops_to_the_letter(std::int64_t m, std::int64_t n, std::int64_t k);
 
-// A GEMM that fetches the rows and columns of each tile_m x tile_n piece of c anew: FLOPs over the bytes fetched,
-// stores left out. A tile of 1 x 1 is the naive kernel without any cache.
+// AI of a GEMM that fetches rows and columns for each tile_m x tile_n tile of c: FLOPs over fetched bytes, without
+// stores. A tile of 1 x 1 is the naive kernel without any cache.
 double gemm_tile_ai(std::int64_t tile_m, std::int64_t tile_n, double element_bytes);
 
-// A product of a few rows with many weights, or of a few queries with many keys and values, when the weights (keys and
-// values) are as good as all the bytes: 2 x rows / bytes of a weight.
+// AI of a product of a few rows with many weights, or of a few queries with many keys and values, if the weights (keys
+// and values) dominate the bytes: 2 x rows / bytes per weight.
 double weights_only_ai(double rows, double weight_bytes);
 
-// One head: `queries` of width `width` against `keys` keys and values of the same width. Two products, softmax's own
-// FLOPs left out; queries, keys and values in, as many outputs as queries out.
+// One head: `queries` of width `width` against `keys` keys and values of the same width. Two products, without
+// softmax's own FLOPs; reads queries, keys and values, writes as many outputs as queries.
 Work attention_work(std::int64_t queries, std::int64_t keys, std::int64_t width, double element_bytes);
 
 }  // namespace roofwalk

@@ -31,7 +31,7 @@ Movement movement(const Point& from, const Point& to) {
 std::vector<std::string> implausible(const SanityInput& input) {
   std::vector<std::string> reasons;
   const double roof = attainable_flops_per_s(input.point.ai, input.bytes_per_s, input.peak_flops_per_s);
-  // Written as !(good) so that a NaN is implausible too.
+  // Written as !(good) so that NaN is implausible too.
   if (!(input.point.flops_per_s <= kMostOfRoof * roof)) {
     reasons.push_back(fmt::format(
         "{} is {} x what the roof allows at {} ({}): the data came from a warm cache, or this is the wrong roof",

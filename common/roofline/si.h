@@ -1,4 +1,4 @@
-// Numbers as people write them: three significant digits and a decimal prefix.
+// Formats numbers for people: three significant digits and a decimal prefix.
 #pragma once
 
 #include <string>
