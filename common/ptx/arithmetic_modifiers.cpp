@@ -1,4 +1,4 @@
-// The modifiers of arithmetic, conversions and comparisons.
+// Modifiers of arithmetic, conversions and comparisons.
 #include <algorithm>
 
 #include "common/ptx/modifier_reader.h"
@@ -24,7 +24,7 @@ ArithmeticForm form_of(const Instruction& i) {
   return found == std::end(kForms) ? ArithmeticForm{modifiers, bit(i.type)} : *found;
 }
 
-// dp4a.{u32,s32}.{u32,s32}, dp2a.{lo,hi}...: the types of the packed factors; the sum is signed where one of them is.
+// dp4a.{u32,s32}.{u32,s32}, dp2a.{lo,hi}...: the types of the packed factors; the sum is signed if either is signed.
 Reason read_dot(ModifierReader& reader, Instruction& i) {
   const TypeSet types = info(i.opcode).types;
   if (!reader.take_type(types, i.source_type) || !reader.take_type(types, i.second_type)) return kUnsupported;
@@ -42,7 +42,7 @@ bool take_shift(ModifierReader& reader, Instruction& i) {
   return true;
 }
 
-// Whether the words that stand in the text are among those of its row.
+// Whether the modifiers that were read are allowed by the row.
 Reason check_form(const Instruction& i) {
   const ArithmeticForm form = form_of(i);
   if ((form.modes & bit(i.mul)) == 0) {
@@ -63,14 +63,14 @@ Reason check_form(const Instruction& i) {
   return kFine;
 }
 
-// Whether every value of the integer type `from` is one of the integer type `to`.
+// Whether the integer type `to` can represent every value of the integer type `from`.
 bool holds_all_of(Type to, Type from) {
   if (is_float(to) || is_float(from)) return false;
   if (is_signed(from)) return is_signed(to) && size_bytes(to) >= size_bytes(from);
   return size_bytes(to) >= size_bytes(from) + is_signed(to);
 }
 
-// Floats into a register of two halves or a tf32.
+// Conversions of floats to two packed halves or to tf32.
 Reason check_narrow_convert(const Instruction& i) {
   if (i.source_type != Type::f32 || i.ftz) return kUnsupported;
   if (i.type == Type::tf32 && i.relu) return kUnsupported;
@@ -88,7 +88,7 @@ bool has_comparison(Type type, Compare c) {
   return equality || ordered || (of_unsigned && !is_signed(type));
 }
 
-// Of `set`, what compilers write: comparisons of floats.
+// Types of `set` that compilers generate: comparisons of floats.
 TypeSet set_results(Type compared) {
   switch (compared) {
     case Type::f32:
@@ -134,7 +134,7 @@ Reason read_arithmetic(ModifierReader& reader, Instruction& i) {
   return reader.at_end() ? check_form(i) : kUnsupported;
 }
 
-// add.cc, addc, addc.cc and the like: what does neither set nor read the flag comes here no more.
+// add.cc, addc, addc.cc and the like. Plain add, sub and mad never reach this.
 Reason read_carry(ModifierReader& reader, Instruction& i) {
   if (has_trait(i, kMultiplies) && (!reader.take(kMulModeNames, i.mul) || i.mul == MulMode::wide)) return kUnsupported;
   i.carry_out = reader.take(".cc");

@@ -1,4 +1,4 @@
-// What stands inside of a function's braces.
+// Parses function bodies.
 #include <algorithm>
 #include <string>
 
@@ -12,7 +12,7 @@
 namespace roofwalk::ptx {
 namespace {
 
-// add.cc, sub.cc and mad.cc are addc.cc and the like that read no carry.
+// add.cc, sub.cc and mad.cc are treated as addc.cc and the like, without reading the carry.
 Opcode setting_carry(Opcode opcode) {
   const auto carry = find_opcode(std::string(info(opcode).mnemonic) + "c");
   return carry && info(*carry).form == Form::carry ? *carry : opcode;
@@ -20,7 +20,7 @@ Opcode setting_carry(Opcode opcode) {
 
 }  // namespace
 
-// Reads up to the closing brace, which stays the current token: the next one may be the text's end.
+// Reads up to the closing brace but does not advance past it, because the text may end there.
 void Parser::body(Function& function) {
   function_ = &function;
   names_used_.clear();
@@ -57,7 +57,7 @@ void Parser::open_block() {
   label_scopes_.emplace_back();
 }
 
-// Branches that wait for a label find it here or go on to wait for one outside of this block.
+// Resolves pending branches to labels of this block; the others are passed to the enclosing block.
 void Parser::close_block() {
   LabelScope scope = std::move(label_scopes_.back());
   label_scopes_.pop_back();
@@ -238,7 +238,7 @@ void Parser::local_variables(Space space) {
   expect(';');
 }
 
-// A name that hides another of this function or of the module, or repeats one of a scope beside it, gets a number.
+// A name is made unique by a number if it hides one of this function or module, or repeats one of a sibling scope.
 std::string Parser::unique_name(std::string_view name) {
   int& uses = names_used_[name];
   if (uses == 0 && symbols_.find(name) != nullptr) ++uses;
@@ -317,7 +317,7 @@ void Parser::branch_operands(Instruction& made) {
   made.operands.push_back(std::move(target));
 }
 
-// The flag has no name in the text: it becomes a register of the function, the second result and the last source.
+// The carry flag has no name in PTX: it becomes a register of the function, used as the second result and last source.
 void Parser::add_carry(Instruction& made) {
   if (carry_ < 0) {
     carry_ = static_cast<int>(function_->registers.size());
@@ -347,7 +347,7 @@ void Parser::indexed_branch_operands(Instruction& made) {
   Operand& table = made.operands.emplace_back();
   table.kind = Operand::Kind::vector;
   for (const std::string_view label : branch_tables_[static_cast<std::size_t>(symbol->index)]) {
-    count_symbol();  // a table that many instructions name is bounded as well
+    count_symbol();  // limits tables that many instructions refer to
     Operand& target = table.elements.emplace_back();
     target.kind = Operand::Kind::label;
     label_scopes_.back().pending.push_back(
@@ -355,8 +355,8 @@ void Parser::indexed_branch_operands(Instruction& made) {
   }
 }
 
-// call (results), name, (arguments) with either list left out; a register in place of the name has a prototype behind
-// the arguments.
+// call (results), name, (arguments); either list may be left out. If the name is a register, a prototype follows the
+// arguments.
 void Parser::call_operands(Instruction& made) {
   if (token_.is('(')) {
     call_list(made.call_results);
@@ -395,7 +395,7 @@ void Parser::pointer_call_operands(Instruction& made, std::string_view name, con
   check_call(made, name, prototype.results, prototype.parameters);
 }
 
-// The head of a function that may be called. One that calls itself is not in the module yet, but its head is.
+// The header of a callable function. It is already in the module when the function calls itself.
 const Function& Parser::callee(std::string_view name) const {
   const Symbol* symbol = symbols_.find(name);
   if (symbol == nullptr) refuse(fmt::format("the function {} is not declared", in_quotes(name)));
@@ -437,7 +437,7 @@ void Parser::check_passed(const Operand& passed, const Variable& parameter) cons
   }
 }
 
-// Nothing for what cannot be passed.
+// Empty for what cannot be passed.
 Parser::Passed Parser::passed_by(const Operand& passed) const {
   if (passed.kind == Operand::Kind::reg && !passed.negated) {
     const Type type = function_->registers[static_cast<std::size_t>(passed.index)].type;

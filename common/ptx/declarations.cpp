@@ -1,4 +1,4 @@
-// What stands outside of braces, but for variables: the header, functions' heads, files.
+// Parses what is outside of braces, except variables: the header, function headers, files.
 #include <algorithm>
 #include <iterator>
 
@@ -15,7 +15,7 @@ constexpr std::size_t kMaxParameterBytes = 32764;
 constexpr std::uint64_t kMaxThreads = 1u << 20;
 constexpr std::uint64_t kMaxUnsigned = 0xffffffff;
 
-// What a device-side launch is made of. The machine answers calls to these names itself, with just these arguments.
+// The calls of a device-side launch. The machine handles calls to these names itself, with exactly these arguments.
 struct Reserved {
   std::string_view name;
   std::uint64_t result_bytes;
@@ -141,7 +141,7 @@ void Parser::function(const Linkage& linkage, bool is_entry) {
   const auto index = static_cast<std::size_t>(declare_function(made, linkage, is_definition));
   if (!is_definition) return;
 
-  // The body may call any function declared so far, itself included, and sees the vector that grows outside only.
+  // The body may call all functions declared so far, including itself. module_.functions does not grow meanwhile.
   body(made);
   module_.functions[index] = std::move(made);
   advance();
@@ -220,7 +220,7 @@ int Parser::declare_function(const Function& made, const Linkage& linkage, bool 
   const Symbol* known = symbols_.find(made.name);
   if (known == nullptr) {
     const int index = static_cast<int>(module_.functions.size());
-    // The name's text lives in the module's text, not in `made`, which moves.
+    // The name must be kept, because `made` moves.
     Symbol symbol{Symbol::Kind::function};
     symbol.index = index;
     symbols_.declare(symbols_.keep(made.name), symbol);

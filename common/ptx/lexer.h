@@ -1,4 +1,4 @@
-// The words of a PTX text. Nothing here knows an opcode: a kernel may be called `add`.
+// Splits PTX text into tokens. Opcodes are not keywords: a kernel may be called `add`.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ struct Token {
   enum class Kind : std::uint8_t {
     end,
     word,        // add, %r1, $L__BB0_1, _
-    dotted,      // .f32, .L2::128B: text holds the dot
+    dotted,      // .f32, .L2::128B: text includes the dot
     integer,     // bits
-    float32,     // 0f3F800000: bits, the pattern of a float
-    float64,     // 0d..., 1.5: bits, the pattern of a double
+    float32,     // 0f3F800000: bits is the pattern of a float
+    float64,     // 0d..., 1.5: bits is the pattern of a double
     string,      // text without its quotes
-    punctuation  // text is the one character
+    punctuation  // text is the character
   };
   Kind kind = Kind::end;
   std::string_view text;
@@ -31,7 +31,7 @@ struct Token {
   }
 };
 
-// Splits a text that must outlive it. Throws Refusal at a character or number that PTX does not know.
+// Splits a text that must outlive it. Throws Refusal at a character or number that is not valid PTX.
 class Lexer {
  public:
   Lexer(std::string_view text, std::size_t max_tokens) : text_(text), tokens_left_(max_tokens) {}

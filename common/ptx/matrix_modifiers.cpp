@@ -1,10 +1,10 @@
-// The modifiers of matrix instructions, and which matrices there are.
+// Modifiers of matrix instructions, and their supported shapes.
 #include "common/ptx/modifier_reader.h"
 
 namespace roofwalk::ptx {
 namespace {
 
-// Shapes and types of mma.sync and of wmma on sm_80; which sums go with them, below.
+// Shapes and types of mma.sync and wmma on sm_80; the types of sums are below.
 struct MatrixForm {
   std::string_view word;
   MatrixShape shape;
@@ -27,7 +27,7 @@ constexpr MatrixForm kFragmentForms[] = {
     {".m32n8k16", {32, 8, 16}, kF16 | kBf16 | kBytes},
 };
 
-// What factors of this type can be summed up in.
+// The types that products of these factors can be summed in.
 TypeSet sum_types(Type factor) {
   switch (factor) {
     case Type::f16:
@@ -42,7 +42,7 @@ TypeSet sum_types(Type factor) {
   }
 }
 
-// Takes the shape, and says which factors it has; none where there is no such shape.
+// Reads the shape and returns the types of its factors; 0 if there is no such shape.
 TypeSet take_shape(ModifierReader& reader, std::span<const MatrixForm> forms, Instruction& i) {
   for (const MatrixForm& form : forms) {
     if (!reader.take(form.word)) continue;
@@ -52,7 +52,7 @@ TypeSet take_shape(ModifierReader& reader, std::span<const MatrixForm> forms, In
   return 0;
 }
 
-// Of d, a, b and c. Bytes may differ in sign; other factors are of one type, and sums too.
+// Reads the types of d, a, b and c. 8-bit factors may differ in sign; other factors have the same type, as have sums.
 Reason take_matrix_types(ModifierReader& reader, TypeSet factors, Instruction& i) {
   if (!reader.take_type(info(i.opcode).types, i.type) || !reader.take_type(factors, i.source_type)) return kUnsupported;
   const bool bytes = (bit(i.source_type) & kBytes) != 0;
@@ -78,7 +78,7 @@ Reason read_matrix_load(ModifierReader& reader, Instruction& i) {
   return reader.take_type(info(i.opcode).types, i.type) ? reader.finish() : kUnsupported;
 }
 
-// mma.sync.aligned.shape.row.col{.satfinite}.d.a.b.c: d and c are of one type.
+// mma.sync.aligned.shape.row.col{.satfinite}.d.a.b.c: d and c have the same type.
 Reason read_matrix_multiply(ModifierReader& reader, Instruction& i) {
   if (!reader.take(".sync") || !reader.take(".aligned")) return kUnsupported;
   const TypeSet factors = take_shape(reader, kMatrixForms, i);
@@ -90,8 +90,8 @@ Reason read_matrix_multiply(ModifierReader& reader, Instruction& i) {
   return i.satfinite && i.type != Type::s32 ? kUnsupported : reader.finish();
 }
 
-// wmma.mma.sync.aligned.{row,col}.{row,col}.shape.d{.a.b}.c{.satfinite}: a and b go unsaid where they are f16. How the
-// factors lay in memory does not matter any more.
+// wmma.mma.sync.aligned.{row,col}.{row,col}.shape.d{.a.b}.c{.satfinite}: a and b are omitted for f16. The layout of
+// factors in memory does not matter here.
 Reason read_fragment_multiply(ModifierReader& reader, Instruction& i) {
   if (!reader.take(".sync") || !reader.take(".aligned")) return kUnsupported;
   if (!reader.take_any({".row", ".col"}) || !reader.take_any({".row", ".col"})) return kUnsupported;

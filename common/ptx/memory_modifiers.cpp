@@ -1,4 +1,4 @@
-// The modifiers of loads, stores, copies and atomics.
+// Modifiers of loads, stores, copies and atomics.
 #include "common/ptx/modifier_reader.h"
 
 namespace roofwalk::ptx {
@@ -107,7 +107,7 @@ Reason read_async_copy(ModifierReader& reader, Instruction& i) {
 
 Reason read_atomic(ModifierReader& reader, Instruction& i) {
   const bool is_reduction = info(i.opcode).form == Form::reduction;
-  // The machine runs its warps in one order: every atomic is as strong as any program asks. The sanitizer minds.
+  // The machine executes warps in one order, so all orderings are equivalent; only the sanitizer distinguishes them.
   const auto take_order = [&] {
     if (reader.take(".relaxed")) return true;
     const bool both = !is_reduction && reader.take(".acq_rel");
@@ -119,10 +119,10 @@ Reason read_atomic(ModifierReader& reader, Instruction& i) {
   const bool ordered = take_order();
   bool scoped = take_scope(reader, i);
   if (reader.take(kSpaceNames, i.space) && i.space != Space::global && i.space != Space::shared) return kUnsupported;
-  // nvcc writes atomicAdd_block as `atom.global.cta.add.u32`, which ptxas takes as well.
+  // nvcc writes atomicAdd_block as `atom.global.cta.add.u32`, which ptxas accepts too.
   if (!ordered && !scoped) scoped = take_scope(reader, i);
   if (!reader.take(kAtomicOpNames, i.atomic)) return kUnsupported;
-  // libcu++ writes `atom.add.acquire.cta.u32`, which ptxas takes as well.
+  // libcu++ writes `atom.add.acquire.cta.u32`, which ptxas accepts too.
   if (!ordered && !scoped && take_order() && !take_scope(reader, i)) return kUnsupported;
   if (is_reduction && (i.atomic == AtomicOp::exch || i.atomic == AtomicOp::cas)) return kUnsupported;
   const bool keeps_subnormals = reader.take(".noftz");

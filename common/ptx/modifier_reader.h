@@ -1,4 +1,4 @@
-// How modifiers are read, word by word, and who reads which. Private to this layer: modifiers.cpp chooses by form.
+// Reads modifiers word by word. Private to this layer; modifiers.cpp chooses a reader by the instruction's form.
 #pragma once
 
 #include <initializer_list>
@@ -12,7 +12,7 @@
 
 namespace roofwalk::ptx {
 
-using Reason = std::optional<std::string>;  // why not; an empty string: it is merely not supported
+using Reason = std::optional<std::string>;  // why it is refused; empty: merely not supported
 inline const Reason kFine = std::nullopt;
 inline const Reason kUnsupported = std::string{};
 

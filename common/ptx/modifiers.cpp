@@ -67,8 +67,8 @@ Reason read_warp_match(ModifierReader& reader, Instruction& i) {
   return reader.finish();
 }
 
-// The semantics that later versions write out are those that the short forms have: releases on arrival, acquires on a
-// wait, within the block.
+// Later PTX versions spell out the semantics that the short forms imply: release on arrival, acquire on a wait, within
+// the block.
 Reason read_mbarrier(ModifierReader& reader, Instruction& i) {
   if (!reader.take(kMbarrierModeNames, i.mbarrier)) return kUnsupported;
   const bool arrives = i.mbarrier == MbarrierMode::arrive || i.mbarrier == MbarrierMode::arrive_drop;

@@ -1,4 +1,4 @@
-// The dotted words after an opcode. Order matters, as it does to ptxas.
+// Parses the modifiers after an opcode. Their order matters, as for ptxas.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace roofwalk::ptx {
 
-// Sets of roundings and of modes of products; the vocabulary of modifiers.def.
+// Sets of roundings and product modes, as used in modifiers.def.
 using RoundingSet = std::uint32_t;
 using ModeSet = std::uint32_t;
 constexpr RoundingSet bit(Rounding rounding) { return RoundingSet{1} << static_cast<unsigned>(rounding); }
@@ -35,8 +35,8 @@ struct ArithmeticForm {
 };
 extern const std::span<const ArithmeticForm> kArithmeticForms;
 
-// Fills the fields of `instruction` (whose opcode is set) from `words`, dots included. Returns nothing where all is
-// well, else why not: an empty string where the form is merely not supported.
+// Fills the fields of `instruction` (whose opcode is set) from `words`, which include their dots. Returns nullopt on
+// success, otherwise why it is refused: an empty string if the form is merely not supported.
 std::optional<std::string> read_modifiers(std::span<const std::string_view> words, Instruction& instruction);
 
 }  // namespace roofwalk::ptx

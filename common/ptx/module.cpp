@@ -129,12 +129,12 @@ const Variable* Module::find_variable(std::string_view name) const {
 
 namespace {
 
-// The line of the frame that has `before` frames of the source inside it; 0 where there are fewer.
+// The line of the frame in the source that has `before` frames of the source inside of it; 0 if there is none.
 int line_of_frame(const Module& module, const Instruction& instruction, std::string_view source_name, int before) {
   const auto location = static_cast<std::size_t>(instruction.location);
   if (instruction.location < 0 || location >= module.locations.size()) return 0;
   for (const SourceFrame& frame : module.locations[location]) {
-    if (frame.file < 0 || frame.line <= 0) continue;  // line 0: code that the compiler made up
+    if (frame.file < 0 || frame.line <= 0) continue;  // line 0: compiler-generated code
     if (is_source(module.files[static_cast<std::size_t>(frame.file)], source_name) && before-- == 0) return frame.line;
   }
   return 0;

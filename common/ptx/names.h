@@ -1,4 +1,4 @@
-// The words after the dots, one table an enumeration, for reading and for messages.
+// Tables of modifier words, one per enumeration, for parsing and for messages.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ extern const std::span<const Name<Space>> kSpaceNames;
 extern const std::span<const Name<CacheHint>> kLoadCacheNames;
 extern const std::span<const Name<CacheHint>> kStoreCacheNames;
 
-// A special register by its name without the component: "%tid".
+// A special register by its name without component: "%tid".
 struct SpecialInfo {
   std::string_view word;
   SpecialRegister value;
@@ -47,15 +47,15 @@ std::optional<Value> find_name(std::span<const Name<Value>> names, std::string_v
   return std::nullopt;
 }
 
-// The row whose mnemonic is `word`; of an instruction with a first modifier, both words together are asked for first.
+// The row with the mnemonic `word`. For mnemonics that include a modifier, the caller first tries both words together.
 std::optional<Opcode> find_opcode(std::string_view word);
 
-// An instruction that refused.def names.
+// An instruction listed in refused.def.
 struct RefusedInstruction {
   std::string_view begin, modifier, why;
 };
 extern const std::span<const RefusedInstruction> kRefusedInstructions;
-// What it says of this text with these modifiers; empty where it does not name it.
+// The reason for this instruction with these modifiers; empty if it is not listed.
 std::string_view why_refused(std::string_view text, std::span<const std::string_view> modifiers);
 
 }  // namespace roofwalk::ptx

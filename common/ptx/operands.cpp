@@ -1,4 +1,4 @@
-// Operands as an instruction of any opcode may have them; validate.cpp judges whether this one may.
+// Parses operands independently of the opcode; validate.cpp checks whether the instruction allows them.
 #include <fmt/format.h>
 
 #include "common/ptx/names.h"
@@ -8,7 +8,7 @@
 namespace roofwalk::ptx {
 namespace {
 
-// Special registers that PTX has and this machine does not, by how they begin; cooperative groups read the first two.
+// Special registers of PTX that this machine lacks, by prefix; cooperative groups read the first two.
 std::string_view why_missing(std::string_view name) {
   if (name.starts_with("%envreg"))
     return "what only the driver sets, for grid.sync(): a grid does not wait for itself here; end the kernel, and go "
@@ -35,7 +35,7 @@ void Parser::operands(Instruction& made) {
   } while (take(','));
 }
 
-// A function's inputs cannot be written nor its results read, by name; the .param variables of its calls can be both.
+// A function's inputs must not be written, nor its results read, by name; .param variables of its calls allow both.
 void Parser::check_parameter_access(const Instruction& made) const {
   const bool writes = info(made.opcode).form == Form::store;
   if (!writes && info(made.opcode).form != Form::load) return;
@@ -62,7 +62,7 @@ Operand Parser::operand() {
   return number_operand();
 }
 
-// As it was written: see Written.
+// Keeps the notation: see Written.
 Operand Parser::number_operand() {
   Operand made;
   made.kind = Operand::Kind::immediate;

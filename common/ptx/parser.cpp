@@ -7,7 +7,8 @@
 namespace roofwalk::ptx {
 namespace {
 
-// What `.file` lines say, wherever they stand: nvcc writes them at the end, behind the place of an error.
+// All `.file` lines of the text. They are collected in advance, because nvcc writes them at the end, after the place of
+// an error.
 std::vector<std::pair<std::uint64_t, std::string_view>> find_files(std::string_view text) {
   constexpr std::size_t kMost = 4096;
   constexpr std::string_view kDirective = "\n\t.file\t";
@@ -20,7 +21,7 @@ std::vector<std::pair<std::uint64_t, std::string_view>> find_files(std::string_v
       if (index.kind == Token::Kind::integer && path.kind == Token::Kind::string)
         files.emplace_back(index.bits, path.text);
     } catch (const Refusal&) {
-      // Not a `.file` line that tells anything.
+      // not a valid `.file` line
     }
   }
   return files;

@@ -1,6 +1,6 @@
-// The recursive descent over a module's tokens, private to this layer. declarations.cpp and variables.cpp read what
-// stands outside of braces, body.cpp and operands.cpp what stands inside; parser.cpp holds the tokens and turns a
-// Refusal into an Error.
+// Recursive descent parser for a module, private to this layer. declarations.cpp and variables.cpp parse what is
+// outside of braces, body.cpp and operands.cpp what is inside; parser.cpp handles tokens and turns a Refusal into an
+// Error.
 #pragma once
 
 #include <string>
@@ -29,18 +29,18 @@ class Parser {
   };
   struct FunctionState {
     bool is_defined = false;
-    bool is_extern = false;  // said so
+    bool is_extern = false;  // declared .extern
   };
   struct PendingBranch {
     std::size_t instruction;
     std::string_view label;
-    int entry = -1;  // of a table of branches; -1: the instruction's only target
+    int entry = -1;  // index in a branch table; -1: the instruction's only target
   };
   struct LabelScope {
     std::unordered_map<std::string_view, int> labels;
     std::vector<PendingBranch> pending;
   };
-  struct Passed {  // what a call hands over: an array, or a scalar as an array of one
+  struct Passed {  // a value passed in a call: an array, or a scalar as an array of one
     std::uint64_t element_bytes = 0;
     std::uint64_t count = 0;
     enum class Role : std::uint8_t { local, input, result } role = Role::local;
@@ -77,7 +77,7 @@ class Parser {
   void performance_directives(Function& function);
   void thread_counts(int (&counts)[3]);
   int declare_function(const Function& function, const Linkage& linkage, bool is_definition);
-  // Names that the machine answers itself: they may be declared, never defined.
+  // Functions that the machine implements itself: they may be declared but not defined.
   static bool is_reserved(std::string_view name);
   void check_reserved(const Function& function, const Linkage& linkage, bool is_definition) const;
   void module_variable(const Linkage& linkage, Space space);
@@ -142,13 +142,13 @@ class Parser {
   std::uint64_t constant_bytes_ = 0;
   std::vector<FunctionState> function_states_;  // of module_.functions
 
-  Function* function_ = nullptr;  // whose body is being read
+  Function* function_ = nullptr;  // whose body is being parsed
   std::vector<LabelScope> label_scopes_;
   std::vector<std::vector<std::string_view>> branch_tables_;  // of this function: the labels of each
-  std::unordered_map<std::string_view, int> names_used_;      // variables of this function, by how often
+  std::unordered_map<std::string_view, int> names_used_;      // how often each variable name occurs in this function
   std::unordered_map<std::string, Passed> passable_;          // this function's .param variables, by unique name
   int carry_ = -1;                                            // this function's carry flag, a register; -1: none yet
-  std::string instruction_text_;                              // "ld.global.f32", of the instruction being read
+  std::string instruction_text_;                              // "ld.global.f32", of the current instruction
 };
 
 }  // namespace roofwalk::ptx

@@ -1,4 +1,4 @@
-// `.file` and `.loc`: which source line an instruction comes from, through every function that was inlined.
+// `.file` and `.loc`: the source line of each instruction, including all functions it was inlined through.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace roofwalk::ptx {
 
-// A place as `.loc` names it. Numbers are what the text says and may be absurd.
+// A place in `.loc`. The numbers are untrusted.
 struct Place {
   std::uint64_t file = 0;
   std::uint64_t line = 0;
@@ -22,22 +22,22 @@ struct Place {
 
 class SourceMap {
  public:
-  // `.file index "path"`. An absurd index is forgotten: its lines stay unknown.
+  // `.file index "path"`. An index out of range is ignored; its lines stay unknown.
   void add_file(std::uint64_t index, std::string_view path);
 
-  // `.loc place [, function_name ..., inlined_at *inlined_at]` holds from here on.
+  // `.loc place [, function_name ..., inlined_at *inlined_at]` applies to the following instructions.
   void set_location(const Place& place, const Place* inlined_at);
 
-  // A new function begins: no `.loc` is in force.
+  // Starts a new function: no `.loc` applies.
   void reset() { current_ = -1; }
 
-  // An earlier location is in force again, for a message about something that stands there.
+  // Makes an earlier location current again, for a message about something there.
   void restore(int location) { current_ = location; }
 
-  // The index of the `.loc` in force among the locations, -1 where there is none.
+  // Index of the current `.loc` among the locations, -1 if there is none.
   int current() const { return current_; }
 
-  // Hands over the tables; frames of files that no `.file` names become unknown.
+  // Moves the tables to the module; frames of undeclared files become unknown.
   void move_to(Module& module);
 
  private:

@@ -1,5 +1,5 @@
-// The page of supported PTX, book/ptx.md, made of the tables that the parser itself reads: opcodes.def, the modifiers
-// of arithmetic, refused.def.
+// Generates the page of supported PTX, book/ptx.md, from the parser's own tables: opcodes.def, the modifiers of
+// arithmetic, refused.def.
 #pragma once
 
 #include <string>

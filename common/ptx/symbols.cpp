@@ -13,7 +13,7 @@ bool SymbolTable::declare(std::string_view name, Symbol symbol) {
 }
 
 void SymbolTable::close_scope() {
-  // Every entry of the innermost scope was made after those of the scopes around it.
+  // The innermost scope's entries are the last ones.
   for (const std::string_view name : scopes_.back()) {
     const auto place = visible_.find(name);
     const int shadowed = entries_[static_cast<std::size_t>(place->second)].shadowed;

@@ -1,4 +1,4 @@
-// Names and the scopes in which they hold. PTX nests scopes wherever a brace opens.
+// Names and their scopes. PTX opens a scope at every brace.
 #pragma once
 
 #include <deque>
@@ -16,12 +16,12 @@ struct Symbol {
   Kind kind = Kind::reg;
   Type type = Type::none;
   Space space = Space::generic;
-  int index = -1;  // in Function::registers, Module::functions, the function's tables of branches or prototypes
-                   // or, at module scope, Module::variables
-  std::string unique = {};  // variable: the name by which operands call it
+  int index = -1;  // in Function::registers, Module::functions, the function's branch tables or prototypes or, at
+                   // module scope, Module::variables
+  std::string unique = {};  // variable: its name in operands
 };
 
-// Keeps views of the names that it is given: they lie in the text or were handed over to `keep`.
+// Stores views of names, which must be in the text or passed to `keep`.
 class SymbolTable {
  public:
   SymbolTable() { open_scope(); }
@@ -30,7 +30,7 @@ class SymbolTable {
   void close_scope();
   std::size_t depth() const { return scopes_.size(); }
 
-  // False where the innermost scope has the name already.
+  // False if the innermost scope already has the name.
   bool declare(std::string_view name, Symbol symbol);
   const Symbol* find(std::string_view name) const;
 

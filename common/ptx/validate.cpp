@@ -16,7 +16,7 @@ bool same_kind(Type declared, Type wanted) {
   return true;
 }
 
-// ld, st and cvt may use a wider register than the type that they move.
+// ld, st and cvt allow a register wider than the type that they move.
 bool register_holds(Type declared, Type wanted) {
   if (declared == Type::pred || wanted == Type::pred) return false;
   if (is_float(wanted) && size_bytes(declared) != size_bytes(wanted) && is_float(declared)) return false;
@@ -124,7 +124,7 @@ class Checker {
     }
   }
 
-  // Variables may stand in mov and cvta, kernels and functions also where one is chosen or stored.
+  // Variables are allowed in mov and cvta, kernels and functions also in selp and st.
   void check_named_address(const Operand& operand, const Slot& slot) const {
     const bool is_function = operand.kind == Operand::Kind::function;
     const bool may_stand = form() == Form::move || (is_function ? form() == Form::select || form() == Form::store
@@ -157,7 +157,7 @@ class Checker {
     }
   }
 
-  // At least one register, and all of one type, to which .b counts where the width is the same.
+  // At least one register, and all of the same type; .b matches any type of its width.
   void check_elements(const Operand& vector) const {
     Type common = Type::none;
     bool any = false;
@@ -171,7 +171,7 @@ class Checker {
     if (!any) refuse("has a vector without a register");
   }
 
-  // mov.b64 %rd, {%r1, %r2} and the reverse: elements of equal size that fill the whole.
+  // mov.b64 %rd, {%r1, %r2} and the reverse: elements of equal size that fill the whole register.
   void check_packing() {
     const bool packs = is_vector(instruction_.operands[1]);
     Operand& whole = instruction_.operands[packs ? 0 : 1];

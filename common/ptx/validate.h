@@ -1,4 +1,4 @@
-// Whether the operands of an instruction are what its opcode, type and modifiers ask for.
+// Checks whether an instruction's operands match its opcode, type and modifiers.
 #pragma once
 
 #include <string_view>
@@ -8,22 +8,22 @@
 
 namespace roofwalk::ptx {
 
-// How a number was written. Until check_operands has run, an immediate operand holds its magnitude in `bits`, its minus
-// sign in `negated` and its Written in `component`.
+// Notation of a number. Before check_operands runs, an immediate operand has its magnitude in `bits`, its minus sign in
+// `negated` and its Written in `component`.
 enum class Written : std::uint8_t { integer, float32, float64 };
 
-// Checks counts, kinds and widths of the operands, all forms but branch and call, and turns immediates into the bits
-// of their operand's type. `text` is the opcode with its modifiers, for messages. Throws Refusal.
+// Checks the number, kinds and widths of the operands, for all forms except branch and call, and converts immediates to
+// the bits of their operand's type. `text` is the opcode with its modifiers, for messages. Throws Refusal.
 void check_operands(Instruction& instruction, const std::vector<Register>& registers, std::string_view text);
 
-// Whether `first|second` may stand where the result stands. The second is ours where the text has none.
+// Whether the result may be `first|second`. If the text has no second result, we add an empty one.
 bool has_second_result(const Instruction& instruction);
 
-// The bits of `type` that a number as written stands for. Throws Refusal, which calls it `text`, where it does not fit.
+// The bits of a number in the type `type`. Throws Refusal, with `text` as its name, if it does not fit.
 std::uint64_t immediate_bits(const Operand& operand, Type type, std::string_view text, int ptx_line);
 
-// Whether a register of type `declared` may stand where an instruction wants `wanted`: the same width, and not a float
-// where an integer is wanted or the reverse; .b registers hold either.
+// Whether a register of type `declared` is allowed where an instruction requires `wanted`: it must have the same width,
+// and both must be floats or neither; .b registers hold either.
 bool register_fits(Type declared, Type wanted);
 
 }  // namespace roofwalk::ptx

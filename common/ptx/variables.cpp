@@ -1,4 +1,4 @@
-// Variables of every space, and the initial values of those at module scope.
+// Parses variables of every space, and initial values of those at module scope.
 #include <algorithm>
 #include <bit>
 
@@ -42,7 +42,7 @@ void Parser::module_variable(const Linkage& linkage, Space space) {
   module_.variables.push_back(std::move(made));
 }
 
-// An .extern declaration may stand before the same again, or before a definition that other modules could see.
+// An .extern declaration may be followed by the same declaration or by a definition visible to other modules.
 void Parser::redeclare_variable(Variable made, const Linkage& linkage, const Symbol& known) {
   const bool may_follow = linkage.is_extern || linkage.is_visible || linkage.is_weak;
   if (known.kind == Symbol::Kind::variable && may_follow) {
@@ -67,7 +67,7 @@ Variable Parser::variable(Space space, bool may_be_unnamed) {
     if (take(".align")) {
       const std::uint64_t given = expect_integer("an alignment", kMaxAlignment);
       if (!std::has_single_bit(given)) refuse("an alignment that is no power of two");
-      if (!has_type) alignment = given;  // after the type it is what a `.ptr` points to
+      if (!has_type) alignment = given;  // after the type, it is the alignment of what a `.ptr` points to
     } else if (space == Space::param && take(".ptr")) {
       const auto pointed = find_name(kSpaceNames, token_.text);
       if (pointed) advance();
@@ -129,7 +129,7 @@ void Parser::initializer(Variable& made, const std::vector<std::uint64_t>& exten
   initial_elements(made, extents, 0, 0);
 }
 
-// One brace of the value: `depth` dimensions lie around it, `first` is the element where it begins.
+// Parses one brace of the value: `depth` is its dimension, `first` the index of its first element.
 void Parser::initial_elements(Variable& made, const std::vector<std::uint64_t>& extents, std::size_t depth,
                               std::uint64_t first) {
   expect('{');

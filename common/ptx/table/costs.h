@@ -1,4 +1,4 @@
-// What arithmetic costs, from costs.def: machine instructions on a chip, and work of the host.
+// Costs of arithmetic from costs.def: machine instructions on a chip, and work of the host.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace roofwalk::ptx {
 
-// What decides between rows of one class and type.
+// Conditions that distinguish rows of one class and type.
 enum class When : std::uint8_t {
   always,
   saturated,     // .sat
@@ -20,7 +20,7 @@ enum class When : std::uint8_t {
   nan_wins,      // .NaN
   modified,      // .ftz, .relu or .NaN
   of_distance,   // .shiftamt
-  by_registers,  // a count of bits or a place among them is no number
+  by_registers,  // a bit count or position is not an immediate
 };
 bool holds(When when, const Instruction& instruction);
 
@@ -35,13 +35,13 @@ struct CostRow {
   Kind kind;
   MachineInstructions instructions;
 };
-// Of arithmetic; nullptr: the instruction is what units.def and its width say.
+// For arithmetic; nullptr: the cost follows from units.def and the width.
 const CostRow* find_cost(const Instruction& instruction);
 
-// The types that costs.def calls kept.
+// The `kept` types in costs.def.
 TypeSet kept_types(CostClass cost);
 
-// The host's work for an instruction of arithmetic.
+// The host's work for an arithmetic instruction.
 std::uint32_t work_of_arithmetic(const Instruction& instruction);
 
 }  // namespace roofwalk::ptx

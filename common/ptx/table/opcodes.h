@@ -1,4 +1,4 @@
-// The table of opcodes as a value: a row of opcodes.def, and what its columns may say.
+// The table of opcodes as a value: the rows of opcodes.def and the values of its columns.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace roofwalk::ptx {
 
-// The shape of an instruction: its modifiers and operands.
+// The form of an instruction: its modifiers and operands.
 enum class Form : std::uint8_t {
   alu,
   convert,
@@ -48,13 +48,13 @@ enum class Form : std::uint8_t {
   mbarrier
 };
 
-// What issues a machine instruction.
+// The unit that issues a machine instruction.
 enum class Unit : std::uint8_t { fp32, half, integer, multiply, fp64, special, tensor, memory, constant, control };
 inline constexpr std::size_t kUnitCount = 10;
 using UnitSet = std::uint32_t;
 constexpr UnitSet bit(Unit unit) { return UnitSet{1} << static_cast<unsigned>(unit); }
 
-// What issues an opcode, by its type: a row of units.def.
+// The units that issue an opcode, by its type: a row of units.def.
 enum class Units : std::uint8_t {
 #define PTX_UNITS(name, ...) name,
 #include "common/ptx/table/units.def"
@@ -62,13 +62,13 @@ enum class Units : std::uint8_t {
 };
 struct UnitsInfo {
   Unit of_f32, of_half, of_f64, of_others;
-  UnitSet besides;         // where operands or modifiers decide: the clock's rules do (instruction_cost.cpp)
+  UnitSet besides;         // others, by operands or modifiers: the clock's rules decide (instruction_cost.cpp)
   std::string_view words;  // in the book
 };
 const UnitsInfo& info(Units units);
 Unit unit_of(Units units, Type type);
 
-// Which modifiers arithmetic may carry: rows of modifiers.def, and for the last ones words of their own.
+// The modifiers that arithmetic may have: rows of modifiers.def; the last ones have special syntax.
 enum class Modifiers : std::uint8_t {
   none,
   sign,
@@ -89,12 +89,12 @@ enum class Modifiers : std::uint8_t {
   funnel_shift,   // .{l,r}.{wrap,clamp}
   clamp_or_wrap,  // one of them
   find,           // .shiftamt
-  permute,        // a mode behind the type
+  permute,        // a mode after the type
   dot,            // the types of both factors
   dot_of_halves   // which half, and the types of both factors
 };
 
-// What arithmetic costs, on chips by the clock's rules and on the host: rows of costs.def.
+// Cost class of arithmetic, on chips and on the host: rows of costs.def.
 enum class CostClass : std::uint8_t {
 #define PTX_COST_CLASS(name, ...) name,
 #define PTX_COST(...)
@@ -105,28 +105,28 @@ enum class CostClass : std::uint8_t {
 #undef PTX_WORK
 };
 
-// What else is known of some opcodes.
+// Further properties of some opcodes.
 using TraitSet = std::uint32_t;
-// Arithmetic, in the width of its result: addresses are made of it, and loops of sums and products run as one. Of
-// carries the same, with the flag.
-inline constexpr TraitSet kAdds = 1;  // its first two sources; where it multiplies them, the third to their product
+// What arithmetic computes, in the width of its result: address computations use it, and loops of sums and products run
+// as one. Carry instructions also use the flag.
+inline constexpr TraitSet kAdds = 1;  // adds the first two sources; with kMultiplies, the third source to their product
 inline constexpr TraitSet kSubtracts = 2, kMultiplies = 4, kShiftsLeft = 8;
-// Others.
+// Other traits.
 inline constexpr TraitSet kMayBeUniform = 16;   // .uni
-inline constexpr TraitSet kReturns = 32;        // it ends a function that was called, and a thread outside of one
+inline constexpr TraitSet kReturns = 32;        // returns from a function; outside of one, ends the thread
 inline constexpr TraitSet kMeetsInWarps = 64;   // .warp.sync
 inline constexpr TraitSet kMayBeAligned = 128;  // .aligned
 inline constexpr TraitSet kNamesLevels = 256;   // .cta, .gl, .sys instead of an order and a scope
-inline constexpr TraitSet kOfFragments = 512;   // wmma: the lanes hold f16 factors twice
+inline constexpr TraitSet kOfFragments = 512;   // wmma: lanes hold f16 factors twice
 
 // The type of a source or result of arithmetic.
 enum class OperandType : std::uint8_t {
   none,
-  own,           // the instruction's
-  wide,          // the same, or twice as wide with .wide
-  count,         // of bits, or a place among them: .u32, whatever the instruction's type is
+  own,           // the instruction's type
+  wide,          // the same; twice as wide with .wide
+  count,         // a bit count or position: .u32 for every type
   truth_table,   // a number from 0 to 255
-  first_factor,  // as its two types say
+  first_factor,  // by source_type and second_type
   second_factor,
 };
 struct Operands {
@@ -171,7 +171,7 @@ struct OpcodeInfo {
   Operands operands;
   Modifiers modifiers;
   CostClass cost;
-  int flops;  // a lane, floating types only
+  int flops;  // per lane, floating types only
 };
 const OpcodeInfo& info(Opcode opcode);
 std::vector<Opcode> all_opcodes();

@@ -1,6 +1,6 @@
-// How the parser leaves a hostile or unsupported text. Private to this layer: parse() turns a Refusal into an Error, so
-// that no exception crosses the layer's border. Thrown, because a recursive descent that must stop at its first error
-// would otherwise test for it after every token.
+// How the parser rejects hostile or unsupported text. Private to this layer: parse() turns a Refusal into an Error, so
+// that no exception leaves the layer. It is an exception because the recursive descent parser would otherwise have to
+// check for an error after every token.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace roofwalk::ptx {
 
 struct Refusal {
-  std::string message;  // without the "PTX line N: " in front
+  std::string message;  // without the prefix "PTX line N: "
   int ptx_line = 0;
   std::string advice = {};
 };
 
-// A name or number of the text, quoted for a message and cut where it is absurdly long.
+// A name or number from the text, quoted for a message and truncated if very long.
 std::string in_quotes(std::string_view text);
 
 }  // namespace roofwalk::ptx

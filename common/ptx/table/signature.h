@@ -1,4 +1,4 @@
-// The operands that an instruction wants. Private to this layer.
+// The operands that an instruction requires. Private to this layer.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@ struct Slot {
   enum class Role : std::uint8_t { destination, source, predicate, address };
   Role role = Role::source;
   Type type = Type::none;
-  bool wider = false;            // a wider register will do
-  int elements = 0;              // in braces; 0: none
-  bool sink = false;             // `_` will do
+  bool wider = false;            // a wider register is allowed
+  int elements = 0;              // number of elements in braces; 0: no braces
+  bool sink = false;             // `_` is allowed
   Space space = Space::generic;  // of an address
-  bool number = false;           // nothing but a number will do
-  bool truth_table = false;      // one of 0 to 255
+  bool number = false;           // must be an immediate number
+  bool truth_table = false;      // a number from 0 to 255
 };
 
 struct Signature {
@@ -33,7 +33,7 @@ struct Signature {
   void address(Space space) { add({.role = Slot::Role::address, .space = space}); }
 };
 
-// Of all forms but branches and calls, which have none here.
+// For all forms except branches and calls, which have none here.
 Signature signature_of(const Instruction& instruction);
 
 }  // namespace roofwalk::ptx

@@ -1,4 +1,4 @@
-// The types of PTX, and sets of them: the vocabulary of opcodes.def, modifiers.def and costs.def.
+// The types of PTX and sets of them, used in opcodes.def, modifiers.def and costs.def.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ bool is_float(Type type);
 bool is_signed(Type type);
 bool is_pair(Type type);  // two 16-bit floats in 32 bits
 
-// Sets of types, one bit a Type.
+// Sets of types, one bit per Type.
 using TypeSet = std::uint32_t;
 constexpr TypeSet bit(Type type) { return TypeSet{1} << static_cast<unsigned>(type); }
 inline constexpr TypeSet kNone = bit(Type::none), kPred = bit(Type::pred);
@@ -47,7 +47,7 @@ inline constexpr TypeSet kF16 = bit(Type::f16), kF32 = bit(Type::f32), kF64 = bi
 inline constexpr TypeSet kF16x2 = bit(Type::f16x2), kBf16 = bit(Type::bf16), kBf16x2 = bit(Type::bf16x2);
 inline constexpr TypeSet kHalf = kF16 | kF16x2 | kBf16 | kBf16x2;
 inline constexpr TypeSet kTf32 = bit(Type::tf32);
-inline constexpr TypeSet kOfOperations = kBf16 | kBf16x2 | kTf32;  // neither registers nor variables have these
+inline constexpr TypeSet kOfOperations = kBf16 | kBf16x2 | kTf32;  // not allowed for registers or variables
 inline constexpr TypeSet kInt = kU16 | kS16 | kU32 | kS32 | kU64 | kS64;
 inline constexpr TypeSet kNarrowInt = kU16 | kS16 | kU32 | kS32;
 inline constexpr TypeSet kBits = kB16 | kB32 | kB64;
