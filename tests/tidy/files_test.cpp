@@ -1,4 +1,4 @@
-// What holds for the files themselves: nothing of one person's machine, nothing large, one format, nothing left out.
+// Rules for the files themselves: no paths of one machine, no large files, one format, every test built.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 bool is_text(const std::string& text) { return text.find('\0') == std::string::npos; }
 
-// Folders of one person's machine. Spelt in halves, so that this file passes its own test.
+// Folders of a developer's machine. Split in two, so that this file passes its own test.
 const Pattern& machine_folder() {
   static const Pattern pattern(R"((^|[^\w./$}~-])/)"
                                "(work|root|home)"
@@ -23,7 +23,7 @@ const Pattern& machine_folder() {
   return pattern;
 }
 
-// Where a container or a fresh machine under test has its own folders.
+// Files for a container or a fresh test machine, which have paths of their own.
 bool may_name_folders(const fs::path& file) {
   return file == "Dockerfile" || file.string().starts_with(".devcontainer/") || file == "tests/setup/fresh_machine.sh";
 }
@@ -47,7 +47,7 @@ TEST(Files, AreSmall) {
   }
 }
 
-// Whoever looks into a folder shall see at once what is there.
+// A reader should be able to take in a folder at a glance.
 TEST(Files, AreFewInAFolder) {
   constexpr int kMost = 30;
   const std::set<fs::path> being_divided = {"common/device/cuda"};
@@ -83,7 +83,7 @@ TEST(Files, ScriptsCanBeRun) {
   }
 }
 
-// Versions of clang-format disagree on details, so only the one that the format file was written for decides.
+// Versions of clang-format disagree on details, so only the version that the configuration was written for counts.
 TEST(Files, AreFormatted) {
   std::string tool;
   for (const char* name : {"clang-format-14", "clang-format"}) {

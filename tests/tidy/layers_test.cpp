@@ -1,4 +1,4 @@
-// The one direction of the design, held: who may include whom.
+// Checks the direction of dependencies: which layer may include which.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -9,7 +9,7 @@
 namespace roofwalk::tidy {
 namespace {
 
-// "common/roofline/roofline.cpp:12 includes common/device/device.h": where a rule is broken.
+// Location of a violation: "common/roofline/roofline.cpp:12 includes common/device/device.h".
 std::string place(const std::filesystem::path& file, const Include& include) {
   return file.string() + ":" + std::to_string(include.line) + " includes " + include.name;
 }
@@ -25,7 +25,7 @@ bool below(const std::filesystem::path& file, const std::string& folder) {
 
 bool is_in_layers(const std::filesystem::path& file) { return below(file, "common") || below(file, "grader"); }
 
-// All of common/ and grader/, but what lies in grader/ itself: main() and what makes targets of chapters.
+// All files of common/ and grader/, except those directly in grader/: main() and what turns chapters into targets.
 std::vector<std::filesystem::path> files_of_layers() {
   std::vector<std::filesystem::path> files;
   for (const auto& file : files_below()) {
@@ -40,7 +40,7 @@ TEST(Layers, EveryLayerIsDeclared) {
   for (const auto& file : files_of_layers()) EXPECT_NE(layer_of(file), "") << file << " belongs to no roofwalk_layer";
 }
 
-// One list tells in which order they are built: nobody in it may use what comes later.
+// The list gives the build order: no layer may use a later one.
 TEST(Layers, StandInTheOrderOfTheirList) {
   static const Pattern kList(R"(set\(ROOFWALK_(GRADER_)?LAYERS\s([^)]*)\))");
   const auto reachable = reachable_layers();
@@ -100,7 +100,7 @@ TEST(Layers, OnlyTheCudaDeviceIncludesCudaHeaders) {
   }
 }
 
-TEST(Layers, OnlyPatternIncludesRegex) {  // which takes a compiler seconds in each file
+TEST(Layers, OnlyPatternIncludesRegex) {  // it costs the compiler seconds per file
   for (const auto& file : files_below()) {
     if (!is_cpp(file) || file == "common/base/pattern.cpp") continue;
     for (const Include& include : includes_in(text_of(file))) EXPECT_NE(include.name, "regex") << place(file, include);

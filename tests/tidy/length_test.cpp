@@ -1,4 +1,4 @@
-// Functions and files stay short enough to be read at once: what grows beyond that has parts of its own.
+// Functions and files must stay short enough to read at once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ bool may_be_longer(const fs::path& file) {
   });
 }
 
-// The text without comments, literals and directives: blanks stand for them, and lines stay where they are.
+// The text with comments, literals and directives replaced by blanks; line breaks stay.
 std::string code_of(std::string text) {
   const auto blank = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < std::min(end, text.size()); ++i) {
@@ -45,7 +45,7 @@ std::string code_of(std::string text) {
     const std::size_t at = text.find(mark, from);
     return at == std::string::npos ? text.size() : at + mark.size();
   };
-  bool is_first = true;  // of its line
+  bool is_first = true;  // in its line
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     std::size_t end = i;
@@ -81,8 +81,8 @@ struct Function {
   int line = 0, lines = 0;
 };
 
-// What stands between two braces of a file or a class, by the words before them: a function, where these have
-// parentheses; a namespace or a class, in which there are more; or data.
+// Classifies each pair of braces by the words before it: with parentheses it is a function; a namespace or a class is
+// searched for functions; anything else is data.
 std::vector<Function> functions_in(const std::string& text) {
   static const Pattern kName(R"(([\w:~]+)\s*\()"), kScope(R"(\b(namespace|struct|class|union|extern)\b)"),
       kLabel(R"(^\s*(public|private|protected):)");
@@ -91,7 +91,7 @@ std::vector<Function> functions_in(const std::string& text) {
     return 1 + static_cast<int>(std::count(code.begin(), code.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
   };
   std::vector<Function> functions;
-  std::size_t begin = 0;  // of the words before a brace
+  std::size_t begin = 0;  // start of the words before a brace
   for (std::size_t i = 0; i < code.size(); ++i) {
     if (code[i] == ';' || code[i] == '}') begin = i + 1;
     if (code[i] != '{') continue;

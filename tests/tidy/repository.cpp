@@ -53,7 +53,7 @@ struct Layer {
   std::set<std::string> uses;
 };
 
-// By folder: the words after USES in the roofwalk_layer(...) of its CMakeLists.txt.
+// Layers by folder: the words after USES in the roofwalk_layer(...) of its CMakeLists.txt.
 std::map<fs::path, Layer> read_layers() {
   static const Pattern kCall(R"(roofwalk_layer\(\s*([\w/]+)([^)]*)\))");
   std::map<fs::path, Layer> layers;
@@ -81,7 +81,7 @@ const std::map<fs::path, Layer>& all_layers() {
   return layers;
 }
 
-// What stands in raw strings is no code of this file: kernels in tests. Lines stay where they are.
+// Blanks raw strings, which contain kernels for tests; line breaks stay.
 std::string without_raw_strings(std::string text) {
   for (std::size_t at = 0; (at = text.find("R\"(", at)) != std::string::npos;) {
     const std::size_t end = std::min(text.find(")\"", at), text.size());

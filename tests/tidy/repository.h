@@ -1,4 +1,4 @@
-// The repository as the tidy tests see it: its files, their lines, and the layers that CMake was told.
+// The repository for the tidy tests: its files, their lines, and the layers declared in CMake.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace roofwalk::tidy {
 std::filesystem::path source_root();
 
 // Every file of the project below `folder`, as paths relative to the root: what git tracks or would track; in a copy
-// without git, all but build results and the learner's own.
+// without git, everything except build results and the learner's files.
 std::vector<std::filesystem::path> files_below(const std::string& folder = {});
 
 bool is_cpp(const std::filesystem::path& file);
@@ -22,16 +22,16 @@ std::string text_of(const std::filesystem::path& file);
 
 struct Include {
   int line = 0;
-  std::string name;  // as written between the quotes or brackets
+  std::string name;  // between the quotes or brackets
 };
 std::vector<Include> includes_in(const std::string& text);
 
-// The layers of common/ and grader/ named in roofwalk_layer(... USES ...), each with all that it may include: itself,
-// what it uses, and what those use.
+// The layers of common/ and grader/ declared by roofwalk_layer(... USES ...), each with all layers that it may include:
+// itself, what it uses, and what those use.
 std::map<std::string, std::set<std::string>> reachable_layers();
 
-// The layer that a folder's CMakeLists.txt declares, its own or the nearest above it: "vgpu/memory" for
-// "common/vgpu/memory/cache.h", "exports" for "grader/class/exports/csv.h". Empty for what is no layer's.
+// The layer of a file: declared by the CMakeLists.txt of its folder or the nearest one above, "vgpu/memory" for
+// "common/vgpu/memory/cache.h", "exports" for "grader/class/exports/csv.h". Empty if there is none.
 std::string layer_of(const std::filesystem::path& file);
 
 }  // namespace roofwalk::tidy
