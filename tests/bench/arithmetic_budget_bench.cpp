@@ -1,9 +1,9 @@
-// What the host pays for a unit of the budget in each form of arithmetic that the machine takes: a loop of nothing
-// else, over numbers that differ by lane. Fails where a unit is far dearer than common/vgpu/state/work.h takes for
-// granted: then the form needs a weight. Processor time on one thread.
+// The host's cost per unit of the budget, for each form of arithmetic that the machine supports: a loop of only that
+// form, over numbers that differ by lane. Fails if a unit costs far more than common/vgpu/state/work.h assumes: then
+// the form needs a weight. Processor time on one thread.
 //
-//   arithmetic_budget_bench            the dearest forms by unit
-//   arithmetic_budget_bench cvt.rn     every form whose text holds these letters
+//   arithmetic_budget_bench            the most expensive forms per unit
+//   arithmetic_budget_bench cvt.rn     every form that contains this text
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -32,35 +32,35 @@ namespace fs = std::filesystem;
 using ptx::Form;
 using ptx::Type;
 
-// Of a loop's body: registers of each class that it reads, and copies of the form. Enough of both that no branch of the
-// host's is foreseen.
+// Size of a loop's body: registers per class to read from, and copies of the form. Enough of both that the host cannot
+// predict branches.
 constexpr int kRegisters = 32, kCopies = 64;
 constexpr int kThreads = 128, kTurns = 120;
 constexpr std::int64_t kInstructions = std::int64_t{kTurns} * kCopies * (kThreads / 32);
 
-// Three times what an idle Zen 5 takes at most.
+// Three times the maximum on an idle Zen 5.
 constexpr double kMostNsPerUnit = 50;
-constexpr int kAttempts = 4;  // of a form that is too dear: a busy host is slow at times
+constexpr int kAttempts = 4;  // for a form that is too expensive, because a busy host is sometimes slow
 constexpr std::size_t kShown = 20;
 
 struct RegisterClass {
   const char* prefix;
-  const char* type;   // as it is declared
-  const char* moved;  // as it is loaded
+  const char* type;   // in declarations
+  const char* moved;  // in loads
 };
 
-// As the files with all forms declare them.
+// As declared in the files with all forms.
 constexpr RegisterClass kClasses[] = {
     {"p", "pred", ""},    {"h", "b16", "b16"},  {"us", "u16", "u16"}, {"ss", "s16", "s16"},  {"hf", "f16", "b16"},
     {"r", "b32", "b32"},  {"u", "u32", "u32"},  {"s", "s32", "s32"},  {"f", "f32", "f32"},   {"rd", "b64", "b64"},
     {"ud", "u64", "u64"}, {"sd", "s64", "s64"}, {"d", "f64", "f64"},  {"hh", "f16x2", "b32"}};
 
-// A line of a file with all forms, and what it says.
+// A line of a file with all forms, and its cost.
 struct ArithmeticForm {
   std::string text;
-  Type of = Type::none;  // what its sources hold
+  Type of = Type::none;  // type of its sources
   std::uint32_t weight = 0;
-  double ns = 0;  // a warp instruction
+  double ns = 0;  // per warp instruction
   double ns_per_unit() const { return ns / weight; }
   bool operator<(const ArithmeticForm& other) const { return text < other.text; }
 };
@@ -109,7 +109,7 @@ std::set<ArithmeticForm> all_forms() {
   return out;
 }
 
-// The kernel k(in, turns) that runs a form in a loop; `in` holds 64 bits for each register and thread.
+// The kernel k(in, turns), which runs a form in a loop; `in` holds 64 bits for each register and thread.
 class Kernel {
  public:
   explicit Kernel(const std::string& form) {
@@ -127,7 +127,7 @@ class Kernel {
   }
 
  private:
-  // With registers of its own, results aside from sources.
+  // With its own result registers, distinct from the sources.
   std::string copy_of(const std::string& form, int copy) {
     static const Pattern name("%([a-z]+)([0-9]+)");
     const std::size_t after_brace = form.find('}'), brace = form.find('{');
@@ -138,14 +138,14 @@ class Kernel {
     });
     int source = 0;
     return results + name.replace_each(form.substr(end_of_results), [&](const auto& groups) {
-      // Each source strides by a number of its own: no two copies have the same sources.
+      // Each source has its own stride, so that no two copies have the same sources.
       const int number = (copy * (2 * source + 1) + 7 * source) % kRegisters;
       ++source;
       return use(groups[1], "_" + std::to_string(number), load_of(groups[1], number));
     });
   }
 
-  // Declares a register and, where it is a source, loads it; gives its name.
+  // Declares a register and, if it is a source, loads it; returns its name.
   std::string use(const std::string& prefix, const std::string& suffix, const std::string& load) {
     const std::string own = "%" + prefix + suffix;
     if (!names_.insert(own).second) return own;
@@ -199,7 +199,7 @@ std::optional<FloatShape> shape_of(Type type) {
   }
 }
 
-// Half of them near one, some subnormal, infinite or NaN, the others any.
+// Half of them near one, some subnormal, infinite or NaN, the rest arbitrary.
 std::uint64_t float_bits(const FloatShape& shape, std::uint64_t& state) {
   const std::uint64_t value = next(state), one = 1;
   const std::uint64_t fraction = value & ((one << shape.fraction_bits) - 1);
@@ -226,7 +226,7 @@ std::uint64_t float_bits(const FloatShape& shape, std::uint64_t& state) {
   return sign << (shape.bits - 1) | exponent << shape.fraction_bits | fraction;
 }
 
-// 64 bits of what a form reads; narrower registers take a part.
+// 64 bits of input for a form; narrower registers use a part.
 std::uint64_t bits_for(Type type, std::uint64_t& state) {
   const auto shape = shape_of(type);
   if (!shape) return next(state) >> (next(state) % 2 * (next(state) % 64));
@@ -235,7 +235,7 @@ std::uint64_t bits_for(Type type, std::uint64_t& state) {
   return out;
 }
 
-// Seconds of the processor for a launch, or why there is none.
+// Processor seconds of a launch, or an error.
 Result<double> seconds_of(const ArithmeticForm& form, const std::string& text, int turns) {
   static const Machine machine = *load_machine("classroom");
   Gpu gpu(machine);
@@ -255,7 +255,7 @@ Result<double> seconds_of(const ArithmeticForm& form, const std::string& text, i
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
   };
   const double began_s = processor_s();
-  // Without a trace: what the clock replays has a weight of its own.
+  // Without a trace: the clock's replay has a weight of its own.
   gpu.begin_plan({.work = 1'000'000'000, .seconds = 60, .traces = {.instructions = 0}});
   ROOFWALK_TRY(const bool ended,
                gpu.launch({.kernel = "k",
@@ -268,7 +268,7 @@ Result<double> seconds_of(const ArithmeticForm& form, const std::string& text, i
   return processor_s() - began_s;
 }
 
-// What a warp instruction takes, beyond what the launch takes without any.
+// Cost of a warp instruction, without the cost of a launch that executes none.
 Result<double> measured_ns(const ArithmeticForm& form) {
   const std::string text = Kernel(form.text).text();
   ROOFWALK_TRY(const double before_s, seconds_of(form, text, 0));

@@ -1,6 +1,6 @@
-// What the host pays for a unit of the budget that a run has: kernels without an end, each of the most costly
-// instructions of one kind, in the modes that an attempt runs in. Fails where a unit is far dearer than
-// common/vgpu/state/work.h takes for granted: then something needs a weight. Processor time on one thread.
+// The host's cost per unit of a run's budget: endless kernels, each of the most expensive instructions of one kind, in
+// the modes that an attempt uses. Fails if a unit costs far more than common/vgpu/state/work.h assumes: then something
+// needs a weight. Processor time on one thread.
 #include <benchmark/benchmark.h>
 
 #include <ctime>
@@ -12,7 +12,7 @@ namespace {
 
 struct Endless {
   const char* name;
-  const char* body;  // of a loop; i counts
+  const char* body;  // body of a loop; i counts
   const char* launch = "k<<<64, 256>>>(a, c, n, turns);";
   const char* before = "";
 };
@@ -23,7 +23,7 @@ constexpr const char* kHead = R"(#include <roofwalk.cuh>
 #include <cuda_fp16.h>
 )";
 
-// Of many blocks or launches, which end one by one.
+// For many blocks or launches that each end.
 constexpr const char* kSmall =
     "__global__ void small(float* c, int n) { if (n == 7) return; for (int i = 0; i < 8; ++i) c[threadIdx.x + i] = i; "
     "}";
@@ -138,7 +138,7 @@ double processor_s() {
 
 enum class Mode { measured, small };
 
-// Four times what any row took on two busy cores of a Zen 5.
+// Four times the maximum of any row on two busy cores of a Zen 5.
 constexpr double kMostNsPerUnit = 100;
 bool too_dear = false;
 

@@ -1,6 +1,6 @@
-// From a saved edit to the card, in seconds: the whole program, compilation included, on each chapter's starter and
-// last solution step at its default size. Each round measures a file that was never compiled before; roofs and the
-// starter's dot are known, as they are from a learner's second call on.
+// Time from a saved edit to the card, in seconds: the whole program, including compilation, on each chapter's starter
+// and last solution step at its default size. Each round measures a file that was never compiled before; roofs and the
+// starter's dot are known, as for a learner's second and later runs.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// False, with the reason as the benchmark's error, where there was no card.
+// False, with the reason as the benchmark's error, if no card was shown.
 bool show_card(benchmark::State& state, const TemporaryCourse& course, const Chapter& chapter) {
   Command command;
   command.arguments = {BENCH_PROGRAM, "run", chapter.name};

@@ -1,4 +1,4 @@
-// What the virtual GPU's speed is set beside: the same work in plain loops on the host, without vectors.
+// The reference for the virtual GPU's speed: the same work in plain loops on the host, without vectorization.
 #pragma once
 
 namespace roofwalk::test {
@@ -7,11 +7,11 @@ namespace roofwalk::test {
 void native_gemm(const float* a, const float* b, float* c, int n);
 void native_vector_add(const float* a, const float* b, float* c, int n);
 
-// What kernels/divergent.cu, gather.cu and histogram.cu compute.
+// The same as kernels/divergent.cu, gather.cu and histogram.cu.
 void native_divergent(const float* a, const float* b, float* c, int n);
 void native_gather(const float* a, const float* b, float* c, int n);
 void native_histogram(const float* a, float* c, int n);
-// Chapter 5's.
+// Chapter 5's layernorm.
 void native_layernorm(const float* x, const float* gamma, const float* beta, float* y, int rows, int cols,
                       float epsilon);
 

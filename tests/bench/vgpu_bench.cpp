@@ -1,5 +1,5 @@
-// Execution with counting, in warp instructions a second and as a ratio to plain loops that do the same work on one
-// thread of the host: on one thread without a clock, on all threads, and whole runs with the clock.
+// Execution with counting, in warp instructions per second and relative to plain loops that do the same work on one
+// host thread: on one thread without the clock, on all threads, and whole runs with the clock.
 #include <benchmark/benchmark.h>
 
 #include <bit>
@@ -12,15 +12,15 @@
 namespace roofwalk::test {
 namespace {
 
-// Counted, without a clock, on one thread.
+// Counting, without the clock, on one thread.
 constexpr RunOptions kCounted{.threads = 1, .time = RunOptions::Time::least};
 
 struct Work {
   std::string source;
   std::vector<Buffer> buffers;                       // the kernel's first arguments
-  std::vector<Runner::Argument> numbers;             // its others
-  std::function<void(std::vector<Buffer>&)> native;  // the same work; none: not compared
-  double mmas = 0;                                   // of one run
+  std::vector<Runner::Argument> numbers;             // its remaining arguments
+  std::function<void(std::vector<Buffer>&)> native;  // the same work on the host; empty: not compared
+  double mmas = 0;                                   // per run
 };
 
 void run_on(benchmark::State& state, Work work, const RunOptions& options = kCounted) {
@@ -32,7 +32,7 @@ void run_on(benchmark::State& state, Work work, const RunOptions& options = kCou
   Runner runner;
   const auto plan = runner.plan(*artifact, arguments);
   if (!plan) return state.SkipWithError(plan.error().text().c_str());
-  // The native loop has its turns between ours, so that both see the same machine.
+  // The native loop alternates with ours, so that both see the same machine.
   double own_s = 0, native_s = 0;
   const auto timed = [](auto&& run) {
     const auto start = std::chrono::steady_clock::now();
@@ -62,7 +62,7 @@ void run_on(benchmark::State& state, Work work, const RunOptions& options = kCou
 
 float* values(std::vector<Buffer>& buffers, std::size_t i) { return buffers[i].values.data(); }
 
-// Kernels of (a, b, c, n).
+// Kernels with parameters (a, b, c, n).
 Work vectors(const std::string& source, int n, void (*native)(const float*, const float*, float*, int)) {
   const auto count = static_cast<std::size_t>(n);
   return {.source = source,
@@ -71,7 +71,7 @@ Work vectors(const std::string& source, int n, void (*native)(const float*, cons
           .native = [=](auto& b) { native(values(b, 0), values(b, 1), values(b, 2), n); }};
 }
 
-// Kernels of (a, b, c, m, n, k), n x n.
+// Kernels with parameters (a, b, c, m, n, k), n x n.
 Work products(const std::string& source, int n) {
   Work work = vectors(source, n * n, native_vector_add);
   work.numbers = {n, n, n};
@@ -79,7 +79,7 @@ Work products(const std::string& source, int n) {
   return work;
 }
 
-// Argument: whether memory traffic is counted. Where it is not, nobody asks for a figure.
+// Argument: whether memory traffic is counted. If not, no figures are requested.
 RunOptions counted_or_not(const benchmark::State& state) {
   RunOptions options = kCounted;
   if (state.range(0) == 0) options.figures = RunOptions::Figures::none;
@@ -140,7 +140,7 @@ void histogram(benchmark::State& state) {
          counted_or_not(state));
 }
 
-// What single techniques gain: the same without them.
+// The gain of single techniques: runs without them.
 void without_lockstep(benchmark::State& state) {
   RunOptions options = kCounted;
   options.lockstep = false;
@@ -153,7 +153,7 @@ void sanitized(benchmark::State& state) {
 }
 void not_sanitized(benchmark::State& state) { run_on(state, products("tests/bench/kernels/tiled_16.cu", 256)); }
 
-// Argument: threads, 0 as many as there are. Counted, and with the clock.
+// Argument: threads, 0 for all. Counting, and with the clock.
 void threads_naive_gemm_1024(benchmark::State& state) {
   RunOptions options = kCounted;
   options.threads = static_cast<int>(state.range(0));

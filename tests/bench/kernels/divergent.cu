@@ -1,4 +1,4 @@
-// Every lane its own number of trips and its own arm.
+// Each lane has its own number of iterations and takes its own branch.
 #include <roofwalk.cuh>
 
 __global__ void divergent(const float* a, const float* b, float* c, int n) {

@@ -1,4 +1,4 @@
-// Reads 32 places that have nothing to do with each other.
+// Each warp reads 32 unrelated addresses.
 #include <roofwalk.cuh>
 
 __global__ void gather(const float* a, const float* b, float* c, int n) {

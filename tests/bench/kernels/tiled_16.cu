@@ -1,4 +1,4 @@
-// Tiles of 16 x 16: two rows of a tile are one warp.
+// Tiles of 16 x 16: a warp is two rows of a tile.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 16;
