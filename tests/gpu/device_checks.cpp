@@ -1,4 +1,4 @@
-// The device itself: the contract that all devices keep, faults, what kernels print, counts by hand, roofs.
+// The device itself: the contract of all devices, faults, output of kernels, counts by hand, roofs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ TEST(Gpu, KeepsTheContractOfAllDevices) {
   run_device_contract(opened, {.knows_faulty_line = false, .finds_every_overrun = false});
 }
 
-// A fault is a value with its kind; the next run, in a fresh process, is not touched by it.
+// A fault is a value with its kind; it does not affect the next run, which is in a fresh process.
 TEST(Gpu, FaultsAreNamed) {
   struct Case {
     const char* body;
@@ -86,7 +86,7 @@ TEST(Gpu, CountsWhatFollowsByHand) {
   }
 }
 
-// NVIDIA's own profiler looks at one stream; our counters looked at the same one as part of the ruler.
+// Compares with NVIDIA's own profiler on one stream that our counters measured as part of the ruler.
 TEST(Gpu, CountsWhatNcuCounts) {
   const Json ruler = gpu_session().record.value("ruler", Json::array());
   const char* const metrics = "dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum";
@@ -122,7 +122,7 @@ TEST(Gpu, CountsWhatNcuCounts) {
                                             {"stream copy: time", "gpu__time_duration.sum"}}) {
       if (row.name != name || !row.value || !theirs->contains(metric)) continue;
       rows.push_back({{"name", name}, {"metric", metric}, {"ours", *row.value}, {"ncu", theirs->at(metric)}});
-      // Times under a profiler are another matter: 30 %.
+      // Times under a profiler differ more: 30 %.
       EXPECT_NEAR(*row.value / theirs->at(metric), 1, row.unit == "ns" ? 0.3 : 0.05) << name;
     }
   }

@@ -1,4 +1,5 @@
-// gpu_checks: everything that only a real GPU can tell, as one program; tests/gpu/run starts it. Leaves one JSON file.
+// gpu_checks: everything that only a real GPU can tell, in one program, which tests/gpu/run starts. Writes one JSON
+// file.
 #include "tests/gpu/gpu_checks.h"
 
 #include <fmt/chrono.h>
@@ -28,7 +29,7 @@ namespace fs = std::filesystem;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// What was there before is there until all of the new one is.
+// The old file stays until the new one is complete.
 bool write_record(const fs::path& file) {
   const fs::path part = file.string() + ".part";
   std::ofstream out(part);
@@ -39,7 +40,7 @@ bool write_record(const fs::path& file) {
   return out && !error;
 }
 
-// How each test ended, into the record; which is written each time, since a machine that is lent may be taken back.
+// Records each test's result and writes the record every time, because a borrowed machine may be taken away.
 class Recorder : public ::testing::EmptyTestEventListener {
  public:
   explicit Recorder(fs::path file) : file_(std::move(file)) {}
@@ -62,7 +63,7 @@ class Recorder : public ::testing::EmptyTestEventListener {
   fs::path file_;
 };
 
-// A record of the same card goes on: its checks may be made in several calls.
+// Continues a record of the same card, so that its checks can be spread over several calls.
 void begin_record(const Device& device, const fs::path& file) {
   Json& record = gpu_session().record;
   const std::string hash = sha256_hex(device.identity().uuid);
@@ -84,7 +85,7 @@ void begin_record(const Device& device, const fs::path& file) {
                    {"machine", device.machine().name}};
 }
 
-// In this process, and without counters of our own: a profiler has it under its eyes.
+// In this process and without our counters, because a profiler is watching.
 int run_for_profiler() {
   ::setenv("ROOFWALK_ROOT", source_root().c_str(), 0);
   const auto driver = load_driver_api();
@@ -113,7 +114,7 @@ int run_checks(const fs::path& file) {
       return 4;
     }
     begin_record(**device, file);
-  }  // its process must be gone: `run` would find another program on its GPU, and believe no time
+  }  // end its process: `run` would find a foreign program on its GPU and trust no times
   register_chapter_checks();
   ::testing::UnitTest::GetInstance()->listeners().Append(new Recorder(file));  // gtest owns it
   const int failed = RUN_ALL_TESTS();
@@ -163,7 +164,7 @@ Json GpuSession::ask(std::vector<std::string> arguments, double timeout_s) const
 
 int main(int argc, char** argv) {
   using namespace roofwalk::test;
-  ::testing::InitGoogleTest(&argc, argv);  // takes its own arguments out
+  ::testing::InitGoogleTest(&argc, argv);  // removes its own arguments
   std::string file = "gpu-record.json", program;
   std::vector<std::string> chapters;
   CLI::App app("Checks that need a GPU: the device, its counters, its roofs, every chapter.", "gpu_checks");

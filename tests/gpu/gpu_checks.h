@@ -1,4 +1,4 @@
-// What the checks on a real GPU share: where the program is, which GPU, and the record that they fill.
+// Shared by the checks on a real GPU: path of the program, the GPU, and the record that they fill.
 #pragma once
 
 #include <filesystem>
@@ -16,18 +16,18 @@ struct GpuSession {
   std::filesystem::path checks;   // gpu_checks itself
   std::string device = "cuda:0";
   std::set<std::string> chapters;  // empty: all
-  Json record;                     // as gpu_record.h has it
+  Json record;                     // in the format of gpu_record.h
 
-  // In a process of its own, as learners' kernels run.
+  // In a process of its own, like learners' kernels.
   Result<std::unique_ptr<Device>> open() const;
 
-  // What a person would type, and the JSON that came back; null, and a failed test, where there is none.
+  // Runs a command line and returns its JSON; null and a failed test if there is none.
   Json ask(std::vector<std::string> arguments, double timeout_s) const;
 };
 
 GpuSession& gpu_session();
 
-// One test a kernel of every chapter; call it before the tests run.
+// One test for each kernel of every chapter; call it before running the tests.
 void register_chapter_checks();
 
 }  // namespace roofwalk::test

@@ -1,4 +1,4 @@
-// Which records of real GPUs are believed, and how far the virtual GPU is off them.
+// Checks of records of real GPUs, and the virtual GPU's error against them.
 #include "tests/gpu/gpu_record.h"
 #include "common/base/json.h"
 
@@ -57,7 +57,7 @@ TEST(GpuRecord, WithoutWhereItComesFromIsNot) {
     EXPECT_THAT(flaws_of(record), ElementsAre(HasSubstr(key))) << key;
   }
   Json record = good_record();
-  record["gpu"]["uuid_sha256"] = "GPU-12345678-1234-1234-1234-123456789abc";  // the UUID itself stays private
+  record["gpu"]["uuid_sha256"] = "GPU-12345678-1234-1234-1234-123456789abc";  // the UUID itself is private
   EXPECT_THAT(flaws_of(record), Contains(HasSubstr("hash of the GPU's UUID")));
   record = good_record();
   record["gpu"].erase("name");
@@ -65,7 +65,7 @@ TEST(GpuRecord, WithoutWhereItComesFromIsNot) {
   EXPECT_THAT(flaws_of(Json::object()), ElementsAre(HasSubstr("no roofwalk.gpu_record/1")));
 }
 
-// The doctor and every attempt say what NVML saw.
+// The doctor and every attempt contain NVML's data.
 TEST(GpuRecord, TellsNobodysUuidAndNobodysProcesses) {
   const std::string uuid = "GPU-12345678-1234-1234-1234-123456789abc";
   Json record = good_record();
@@ -133,7 +133,7 @@ TEST(Ncu, IsReadByItsColumns) {
   EXPECT_FALSE(metrics_of_ncu("==ERROR== ERR_NVGPUCTRPERM\n").ok());
 }
 
-// The virtual GPU by the same ruler: its counts are those by hand, exactly.
+// The virtual GPU by the same ruler: its counts equal those by hand exactly.
 TEST(Ruler, IsRightOnTheVirtualGpu) {
   Runner runner(make_virtual_device(*load_machine("classroom")));
   const auto rows = measure_ruler(runner);
@@ -166,7 +166,7 @@ TEST(GpuRecords, AreAllWhole) {
   for (const fs::path& file : recorded()) EXPECT_THAT(flaws_of(json_of(file)), IsEmpty()) << file;
 }
 
-// Each kernel that a card ran, on the virtual GPU with the same machine file.
+// Runs each kernel of a card's record on the virtual GPU with the same machine file.
 TEST(Recorded, ErrorsAreThoseInThePage) {
   if (recorded().empty()) GTEST_SKIP() << "skipped: no GPU has been recorded yet";
   for (const fs::path& file : recorded()) {

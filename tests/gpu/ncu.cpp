@@ -8,7 +8,7 @@
 namespace roofwalk::test {
 namespace {
 
-// The fields of a line in which each stands in quotes.
+// The fields of a line, each in quotes.
 std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields;
   for (std::size_t at = 0; (at = line.find('"', at)) != std::string::npos;) {
@@ -30,7 +30,7 @@ Result<std::map<std::string, double>> metrics_of_ncu(const std::string& output) 
     if (fields.empty()) continue;
     if (fields.front() == "ID") {
       names = fields;
-    } else if (fields.size() == names.size() && !fields.front().empty()) {  // the line of units has no ID
+    } else if (fields.size() == names.size() && !fields.front().empty()) {  // the line with units has no ID
       values = fields;
     }
   }

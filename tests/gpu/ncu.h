@@ -1,4 +1,4 @@
-// What NVIDIA's own profiler says of a kernel, where it is there.
+// Reads what NVIDIA's own profiler reports about a kernel, if it is available.
 #pragma once
 
 #include <map>
