@@ -1,4 +1,4 @@
-// What the shape of an access costs: strides, bank conflicts, and loads that may or may not pass a store.
+// The cost of access patterns: strides, bank conflicts, and loads that may or may not pass a store.
 #include "tests/laws/law.h"
 
 namespace roofwalk::test {
@@ -21,7 +21,7 @@ TEST_P(Access, TimeFollowsTheSectorsOfAStride) {
     EXPECT_EQ(count(record, Counter::global_load_requests), requests);
     EXPECT_EQ(count(record, Counter::l1_read_sectors), requests * static_cast<unsigned>(sectors));
     EXPECT_EQ(count(record, Counter::dram_read_bytes), requests * static_cast<unsigned>(sectors) * 32);
-    // Lines are looked up one by one: a bound of its own where a line brings one sector.
+    // Lines are looked up one by one: a separate limit if a line has only one used sector.
     const double lines = std::min(32, stride) / machine_.l1_lines_per_clock;
     const double expected = std::max(block_bytes * blocks / rate, static_cast<double>(requests) / machine_.sms * lines);
     expect_within(cycles(record), machine_.dram_latency_cycles + expected, 0.1,
@@ -36,12 +36,12 @@ TEST_P(Access, BankConflictsOfKLanesCostKWavefronts) {
   for (const int ways : {1, 2, 4, 8, 16, 32}) {
     const auto of = [&](int turns) { return run("shared", {&c, ways, blocks, threads, turns}); };
     const RunRecord few = of(2), many = of(2 + kTurns);
-    const double reads = 1.0 * kTurns * kReads * threads / 32;  // of an SM
+    const double reads = 1.0 * kTurns * kReads * threads / 32;  // per SM
     const auto more = [&](Counter counter) { return static_cast<double>(count(many, counter) - count(few, counter)); };
     EXPECT_EQ(more(Counter::shared_wavefronts), reads * blocks * ways);
     EXPECT_EQ(more(Counter::shared_bank_conflicts), reads * blocks * (ways - 1));
     const double each = std::max(ways * 128 / machine_.shared_bytes_per_clock, memory_interval());
-    // A read comes with an addition, and a turn with a dozen instructions of its own.
+    // Each read has an addition, and each turn about a dozen instructions of its own.
     const double issue = (2.0 + 12.0 / kReads) / machine_.schedulers_per_sm;
     const double add = 32.0 / machine_.fp32_lanes_per_sm;
     expect_within((cycles(many) - cycles(few)) / reads, std::max({each, issue, add}), kRateTolerance,
@@ -49,9 +49,9 @@ TEST_P(Access, BankConflictsOfKLanesCostKWavefronts) {
   }
 }
 
-// One warp, so that nothing hides a latency. ptxas hoists all eight loads of the four unrolled steps where it may
-// (LDG x 8, then FADD and STG four times), and keeps LDG LDG FADD STG four times where a store may change what comes
-// next (read with nvdisasm). So four steps take one latency, or four.
+// One warp, so that nothing hides a latency. If allowed, ptxas hoists all eight loads of the four unrolled steps (LDG x
+// 8, then FADD and STG four times); it keeps LDG LDG FADD STG four times if a store may change the next loads (read
+// with nvdisasm). So four steps take either one latency or four.
 TEST_P(Access, LoadsThatMayNotPassAStoreWaitForIt) {
   constexpr int kTurns = 256, kUnroll = 4;
   Buffer a{"a", std::vector<float>(kTurns * 32, 1.0f)}, b{"b", std::vector<float>(kTurns * 32, 2.0f)};
@@ -62,7 +62,7 @@ TEST_P(Access, LoadsThatMayNotPassAStoreWaitForIt) {
     time[is_restrict] = (of(kTurns) - of(kTurns / 2)) / (kTurns / 2 / kUnroll);
     EXPECT_EQ(c.values, std::vector<float>(kTurns * 32, 3.0f));
   }
-  // Beyond the latency: an addition, the store, and what a turn of the loop computes, in the order of issue.
+  // In addition to the latency: an addition, the store, and the loop's own computations, in issue order.
   const double slack =
       6 * machine_.alu_latency_cycles + 2 * kUnroll * std::max(memory_interval(), 128 / machine_.l1_bytes_per_clock);
   EXPECT_GE(time[0], kUnroll * machine_.dram_latency_cycles);
@@ -71,7 +71,7 @@ TEST_P(Access, LoadsThatMayNotPassAStoreWaitForIt) {
   EXPECT_LE(time[1], machine_.dram_latency_cycles + kUnroll * slack);
 }
 
-// A fence of the GPU waits until what its warp has stored has come to L2; one of the block does not.
+// A GPU-wide fence waits until its warp's earlier stores have reached L2; a block-wide fence does not.
 TEST_P(Access, AFenceWaitsForTheStoresBeforeIt) {
   constexpr int kTurns = 32;
   Buffer c{"c", {0}};
@@ -86,8 +86,8 @@ TEST_P(Access, AFenceWaitsForTheStoresBeforeIt) {
   EXPECT_LE(turn_of(1, 1), machine_.l2_latency_cycles + fence + store + machine_.shared_latency_cycles);
 }
 
-// What L2 alone may answer takes its latency each time, and so does what is read behind a fence of the GPU, which
-// empties L1 (CCTL.IVALL). The scope of a block asks L1.
+// Loads that only L2 may answer take its latency each time, as do loads after a GPU-wide fence, which empties L1
+// (CCTL.IVALL). Loads of block scope use L1.
 TEST_P(Access, LoadsThatL1MayNotAnswerAreOfL2) {
   constexpr int kTurns = 64, kThroughL1 = 3, kKinds = 10;
   Buffer next{"next", {0}}, out{"out", {0}};
@@ -101,11 +101,11 @@ TEST_P(Access, LoadsThatL1MayNotAnswerAreOfL2) {
     const double latency = hits ? machine_.l1_latency_cycles : machine_.l2_latency_cycles;
     const double turn = (cycles(many) - cycles(few)) / kTurns;
     EXPECT_GE(turn, latency) << kind;
-    EXPECT_LE(turn, latency + 40 * machine_.alu_latency_cycles) << kind;  // a comparison for each kind, a fence
+    EXPECT_LE(turn, latency + 40 * machine_.alu_latency_cycles) << kind;  // a comparison per kind, and a fence
   }
 }
 
-// Of all lanes that have read a word, one swaps it, and the others read it again.
+// Of all lanes that have read a word, one swaps it; the others read it again.
 TEST_P(Access, FloatsAddedToAWordOfSharedMemoryComeOneAfterTheOther) {
   constexpr int kTurns = 8;
   const double swap = 2 * machine_.shared_latency_cycles + 2 * machine_.alu_latency_cycles;
@@ -115,7 +115,7 @@ TEST_P(Access, FloatsAddedToAWordOfSharedMemoryComeOneAfterTheOther) {
       const auto of = [&](int turns) { return cycles(run("retries", {&c, ways, 1, 32 * warps, turns})); };
       const double turn = (of(2 + kTurns) - of(2)) / kTurns;
       EXPECT_EQ(c.values[0], static_cast<float>(ways * warps * 2));
-      // Beside the swaps: the barrier, the first read, and what leads around the loop.
+      // In addition to the swaps: the barrier, the first read, and the loop overhead.
       const double beside =
           machine_.barrier_latency_cycles + machine_.shared_latency_cycles + 12 * machine_.alu_latency_cycles;
       EXPECT_GE(turn, 0.98 * ways * warps * swap) << ways << " lanes of " << warps << " warps";
@@ -124,7 +124,7 @@ TEST_P(Access, FloatsAddedToAWordOfSharedMemoryComeOneAfterTheOther) {
   }
 }
 
-// Whichever word most lanes of each warp swap.
+// Even if most lanes of each warp swap another word.
 TEST_P(Access, TheSwapsOfEveryWordAreCounted) {
   constexpr int kTurns = 8, kWarps = 8, kOwn = 20, kCommon = 12;
   const double swap = 2 * machine_.shared_latency_cycles + 2 * machine_.alu_latency_cycles;
@@ -135,7 +135,7 @@ TEST_P(Access, TheSwapsOfEveryWordAreCounted) {
   expect_within(turn, kCommon * kWarps * swap, 0.05, "cycles a turn");
 }
 
-// The same of the whole grid, however many of its SMs are simulated.
+// The same for the whole grid, however many of its SMs are simulated.
 TEST_P(Access, HalvesAddedToAWordOfGlobalMemoryComeOneAfterTheOther) {
   constexpr int kTurns = 8, kWarps = 2;
   const double swap = machine_.l2_latency_cycles + 2 * machine_.alu_latency_cycles;

@@ -1,4 +1,4 @@
-// What blocks and launches cost: divergence, waves and their tail, launches, barriers and double buffering.
+// The cost of blocks and launches: divergence, waves and their tail, launches, barriers and double buffering.
 #include "common/base/json.h"
 #include "tests/laws/law.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 class Blocks : public Law {
  protected:
-  // Cycles of `blocks` blocks that do nothing but wait for one FMA after another, `resident` of them on an SM at once.
+  // Runs `blocks` blocks of one chain of dependent FMAs each, with `resident` blocks on an SM at once.
   RunRecord wave(int blocks, int resident, int turns) {
     Buffer in{"in", {0.5f, 1, 1, 2, 3, 4, 5, 6, 7, 8}};
     Buffer out{"out", std::vector<float>(static_cast<std::size_t>(blocks) * threads(1))};
@@ -19,7 +19,7 @@ class Blocks : public Law {
 };
 
 TEST_P(Blocks, LanesThatGoNWaysTakeNTimes) {
-  // Enough warps to fill the FP32 pipe, whose work the ways are.
+  // Enough warps to fill the FP32 pipe, which does the work of the branches.
   const int threads = most_threads(), blocks = few_sms();
   Buffer in{"in", {0.5f, 1, 1, 2, 3, 4, 5, 6, 7, 8}};
   Buffer out{"out", std::vector<float>(static_cast<std::size_t>(blocks) * threads)};
@@ -48,7 +48,7 @@ TEST_P(Blocks, WavesAddUpAndATailIsAWave) {
   EXPECT_GE(one, expected);
   EXPECT_LE(one, expected * (1 + kRateTolerance) + 2 * machine_.dram_latency_cycles) << "first, loads from DRAM";
   for (const int waves : {2, 3, 5}) {
-    // Later waves find `in` in L2 or L1, so they are a little shorter.
+    // Later waves find `in` in L2 or L1, so they are slightly shorter.
     const double time = cycles(wave(waves * wave_blocks, kResident, kTurns));
     EXPECT_LE(time, waves * one * 1.02) << waves;
     EXPECT_GE(time, waves * expected) << waves;
@@ -67,7 +67,7 @@ TEST_P(Blocks, ALaunchCostsItsLaunch) {
   expect_within(many.elapsed_ns, 20 * one, 1e-9, "ns");
 }
 
-// The same JSON, to the byte, from another machine of the same file.
+// Another machine from the same file gives the same JSON, byte for byte.
 TEST_P(Blocks, TimeIsTheSameEveryTime) {
   std::string text[2];
   for (std::string& json : text) {
@@ -79,21 +79,21 @@ TEST_P(Blocks, TimeIsTheSameEveryTime) {
   EXPECT_EQ(text[0], text[1]);
 }
 
-// A block brings a tile, waits, works on it for as long as DRAM takes, and so on. Alone on its SM it gains from having
-// the next tile on its way; among others, which work while it waits, it does not.
+// A block loads a tile, waits, computes for as long as DRAM takes, and repeats. Alone on its SM, it gains from loading
+// the next tile in advance; among other blocks, which compute while it waits, it does not.
 TEST_P(Blocks, DoubleBufferingPaysWhereNothingElseHidesLatency) {
   constexpr int kWarps = 2, kFmasPerStep = 32, kFew = 8, kMany = 24;
   const int threads = this->threads(kWarps);
   const int crowd = std::min(6, machine_.max_threads_per_sm / threads);
   ASSERT_GE(crowd, 4);
-  // Four chains in each of two warps a scheduler fill the pipe.
+  // Four chains in each of two warps per scheduler fill the pipe.
   const double fma = std::max(interval(machine_.fp32_lanes_per_sm), machine_.alu_latency_cycles / (4 * kWarps));
-  // Whole turns of the loop that nvcc unrolls four times.
+  // A multiple of the loop's unrolling by four.
   const int steps = (static_cast<int>(machine_.dram_latency_cycles / (kWarps * kFmasPerStep * fma)) / 4 + 1) * 4;
   const double work = steps * kWarps * kFmasPerStep * fma;
   const double around = machine_.barrier_latency_cycles + machine_.shared_latency_cycles;
   struct Reading {
-    double cycles_per_tile, dram, barrier;  // the waits as parts of the warps' cycles
+    double cycles_per_tile, dram, barrier;  // waits as shares of the warps' cycles
   };
   const auto of = [&](int buffers, int resident) {
     const int blocks = machine_.sms * resident;
@@ -110,22 +110,22 @@ TEST_P(Blocks, DoubleBufferingPaysWhereNothingElseHidesLatency) {
   };
   const Reading one = of(1, 1), two = of(2, 1), one_of_many = of(1, crowd), two_of_many = of(2, crowd);
 
-  // The loop's own instructions come on top.
+  // The loop's own instructions are added.
   const auto expect_little_above = [](double value, double expected, const char* what) {
     EXPECT_GE(value, 0.98 * expected) << what;
     EXPECT_LE(value, 1.35 * expected) << what;
   };
-  // Alone: latency and work add up; with the next tile under way they overlap.
+  // Alone: latency and work add up; with the next tile in flight, they overlap.
   const double in_turn = machine_.dram_latency_cycles + work + around + machine_.barrier_latency_cycles;
   const double at_once = std::max(machine_.dram_latency_cycles, work) + around;
   expect_little_above(one.cycles_per_tile, in_turn, "one, alone");
   expect_little_above(two.cycles_per_tile, at_once, "two, alone");
   EXPECT_GE(one.cycles_per_tile / two.cycles_per_tile, 0.9 * in_turn / at_once);
-  // In a crowd the pipe is busy either way.
+  // With many blocks, the pipe is busy either way.
   expect_little_above(one_of_many.cycles_per_tile, crowd * work, "one, in a crowd");
   expect_little_above(two_of_many.cycles_per_tile, crowd * work, "two, in a crowd");
   EXPECT_LE(one_of_many.cycles_per_tile / two_of_many.cycles_per_tile, 1.15);
-  // Why: alone with one buffer, the latency's part of a tile is spent waiting; with two, only barriers are left.
+  // The reason: alone with one buffer, the latency's share of a tile is spent waiting; with two, only barriers remain.
   const double latency_part =
       (machine_.dram_latency_cycles + 2 * machine_.barrier_latency_cycles) / one.cycles_per_tile;
   EXPECT_GE(one.dram + one.barrier, latency_part - 0.05) << "those that came through wait for those that did not";
@@ -133,7 +133,7 @@ TEST_P(Blocks, DoubleBufferingPaysWhereNothingElseHidesLatency) {
   EXPECT_LE(two.dram, one.dram / 4);
 }
 
-// A block with all the work among thousands that leave at once: the grid waits for it, in the sample or not.
+// One block with all the work among thousands that exit at once: the grid waits for it, whether it is sampled or not.
 TEST_P(Blocks, EmptyBlocksHideNoSlowOne) {
   constexpr int n = 1 << 18;
   Buffer a{"a", std::vector<float>(n, 1.0f)}, c{"c", std::vector<float>(n)};
@@ -144,7 +144,7 @@ TEST_P(Blocks, EmptyBlocksHideNoSlowOne) {
   }
 }
 
-// A grid that is larger than the problem: blocks that leave at once cost next to nothing, and gain nothing.
+// A grid larger than the problem: blocks that exit at once cost almost nothing and gain nothing.
 TEST_P(Blocks, SpareBlocksChangeNothing) {
   constexpr int kRows = 32, kThreads = 128, kResident = 4;
   static constexpr int kTurns = 512;
@@ -156,16 +156,16 @@ TEST_P(Blocks, SpareBlocksChangeNothing) {
   };
   const double alone = of(working, 0);
   for (const int spare : {1, working / 2, working, 3 * working}) {
-    EXPECT_NEAR(of(working + spare, 0) / alone, 1, 0.05) << spare << " behind";  // both are of samples
+    EXPECT_NEAR(of(working + spare, 0) / alone, 1, 0.05) << spare << " behind";  // both are sampled
     EXPECT_NEAR(of(working + spare, 1) / alone, 1, 0.1) << spare << " before";
   }
   EXPECT_NEAR(of(4 * working, 2) / alone, 1, 0.1) << "in between";
 }
 
-// Blocks that know which of them are sampled, and idle there, win nothing. One block on an SM at a time, so that no
-// pipe is full and only the sample tells the time.
+// Blocks gain nothing by detecting that they are sampled and idling then. One block per SM at a time, so that no pipe
+// is full and only the sample determines the time.
 TEST_P(Blocks, IdlingWhereItIsSampledHidesNoWork) {
-  constexpr int kBlocks = 1024, kTurns = 20000;  // so much that one block in 32 is sampled, or fewer
+  constexpr int kBlocks = 1024, kTurns = 20000;  // so many that one block in 32 is sampled, or fewer
   Buffer c{"c", std::vector<float>(32)};
   const auto of = [&](int idle) {
     return cycles(run("knows_the_sample", {&c, kBlocks, shared_bytes_for(1), kTurns, idle}));

@@ -1,4 +1,4 @@
-// What loads of constant memory cost: latency by level, and a pass for each word that lanes differ in.
+// The cost of constant memory loads: latency by level, and one pass for each different word.
 #include <bit>
 
 #include "tests/laws/law.h"
@@ -8,7 +8,7 @@ namespace {
 
 class ConstantLoads : public Law {
  protected:
-  // Cycles from load to load of a chain through `words` words, `step` apart, once the first `warm` have been read.
+  // Cycles per load of a chain through `words` words with stride `step`, after `warm` loads.
   double hop(int words, int step, int warm, int hops = 512) {
     const auto of = [&](int n) {
       Buffer c{"c", std::vector<float>(32)};
@@ -22,10 +22,10 @@ TEST_P(ConstantLoads, TakeTheLatencyOfTheirCache) {
   const auto words = static_cast<unsigned>(machine_.constant_l1_bytes / 4);
   const int line = machine_.constant_l1_line_bytes / 4;
   const auto fit = static_cast<int>(std::bit_floor(words)), too_many = static_cast<int>(std::bit_ceil(2 * words));
-  // An addition of three, a mask and a shift to the word's address (read with nvdisasm) stand between two loads.
+  // Between two loads are an addition of three operands, a mask and a shift to the word's address (read with nvdisasm).
   const double between = 3 * machine_.alu_latency_cycles;
   expect_within(hop(fit, line, 64), machine_.constant_l1_latency_cycles + between, kRateTolerance, "cycles");
-  // Twice what the first cache holds, line by line: it never finds one again.
+  // Twice the capacity of the first cache, line by line, so that it never hits.
   expect_within(hop(too_many, line, 2 * too_many / line), machine_.constant_l15_latency_cycles + between,
                 kRateTolerance, "cycles, of the second cache");
 }
@@ -39,14 +39,14 @@ TEST_P(ConstantLoads, OfKWordsTakeKPasses) {
       return run("constants", {&c, blocks, threads, words, 0, turns});
     };
     const RunRecord few = of(2), many = of(2 + kTurns);
-    const double loads = 1.0 * kTurns * kReads * threads / 32;  // of an SM
+    const double loads = 1.0 * kTurns * kReads * threads / 32;  // per SM
     const auto more = [&](Counter counter) { return static_cast<double>(count(many, counter) - count(few, counter)); };
     EXPECT_EQ(more(Counter::constant_requests), loads * blocks);
     EXPECT_EQ(more(Counter::constant_passes), loads * blocks * words);
     EXPECT_EQ(more(Counter::constant_misses), 0);
     EXPECT_EQ(more(Counter::l2_read_sectors), 0);
     const double each = std::max(words / machine_.constant_words_per_clock, memory_interval());
-    // A load comes with an addition, and a turn with a few instructions of its own.
+    // Each load has an addition, and each turn a few instructions of its own.
     const double issue = (2.0 + 8.0 / kReads) / machine_.schedulers_per_sm;
     const double add = 32.0 / machine_.int_lanes_per_sm * (1 + 4.0 / kReads);
     expect_within((cycles(many) - cycles(few)) / loads, std::max({each, issue, add}), 2 * kRateTolerance,

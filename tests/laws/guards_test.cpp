@@ -1,4 +1,4 @@
-// Loads under a guard run under a predicate, as ptxas makes them: all on their way at once, and free where it is off.
+// Guarded loads run under a predicate, as ptxas compiles them: all in flight at once, and free if the guard is off.
 #include "tests/laws/law.h"
 
 namespace roofwalk::test {
@@ -8,7 +8,7 @@ constexpr int kTile = 32, kThreads = 256;
 
 class Guards : public Law {
  protected:
-  // One block on each SM loads the tiles of its 32 rows of m x k.
+  // One block per SM loads the tiles of its 32 rows of m x k.
   RunRecord load(bool guarded, int m, int k) {
     const int blocks = machine_.sms;
     Buffer a{"a", std::vector<float>(static_cast<std::size_t>(blocks) * kTile * static_cast<std::size_t>(k), 1.0f)};
@@ -20,7 +20,7 @@ class Guards : public Law {
   int all_rows() const { return machine_.sms * kTile; }
   static double issued(const RunRecord& record) { return record.kernels.at(0).waits[Wait::issued]; }
 
-  float sum_ = 0;  // of the last thread of the last load
+  float sum_ = 0;  // of the last thread in the last load
 };
 
 TEST_P(Guards, AGuardCostsWhatAClampedAddressCosts) {
@@ -33,7 +33,7 @@ TEST_P(Guards, AGuardCostsWhatAClampedAddressCosts) {
 }
 
 TEST_P(Guards, LoadsOfATileAreOnTheirWayTogether) {
-  // A tile a block: four loads for each warp, and one latency.
+  // One tile per block: four loads for each warp, and one latency.
   const double one = cycles(load(true, all_rows(), kTile)), four = cycles(load(true, all_rows(), 4 * kTile));
   const double bytes = 3.0 * kTile * kTile * sizeof(float) * machine_.sms;
   const double transfer = bytes / std::min(dram_stream_bytes_per_clock(1), ports_bytes_per_clock());

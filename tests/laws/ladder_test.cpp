@@ -1,5 +1,5 @@
-// The ladder that every course on CUDA climbs: six ways to multiply two matrices, each with one idea more than the
-// last. Bytes are worked out by hand; of times only the order is claimed, which is that of published ladders.
+// The classic optimisation ladder of CUDA courses: six ways to multiply two matrices, each with one more idea than the
+// last. Bytes are derived by hand; for times, only the order is claimed, which matches published ladders.
 #include <fmt/format.h>
 
 #include "tests/laws/law.h"
@@ -14,18 +14,18 @@ struct Shape {
 
 struct Step {
   const char* name;  // kernels/gemm_<name>.cu
-  // For how many products L1 is asked for a value of a, and of b. It is asked for whole sectors of eight.
+  // Number of products per value of a, and of b, requested from L1, in whole sectors of eight values.
   double uses_of_a, uses_of_b;
-  double conflicts;               // of banks, for each product
-  bool right_at_l1, right_at_l2;  // what the step claims, beside being faster
-  // On an RTX A6000 at 4092-cubed (siboehm/SGEMM_CUDA, README: naive, GMEM coalescing, SMEM caching, 2D blocktiling,
-  // vectorized); 0: not published.
+  double conflicts;               // bank conflicts per product
+  bool right_at_l1, right_at_l2;  // claims of the step, besides being faster
+  // On an RTX A6000 with matrices of size 4092 (siboehm/SGEMM_CUDA, README: naive, GMEM coalescing, SMEM caching, 2D
+  // blocktiling, vectorized); 0: not published.
   double published_gflops;
 };
 
-// For 32 products, a warp of the first step asks for 32 sectors of a and one of b; of the second, for one of a and four
-// of b. Then come tiles of 32 x 32, and of 64 x 128. The fourth step's neighbours read 16 bytes out of every 32 of b,
-// so that each quarter warp takes two turns: four conflicts a read, and two reads for 32 x 64 products.
+// For 32 products, a warp of the first step requests 32 sectors of a and one of b; of the second, one of a and four of
+// b. Then come tiles of 32 x 32, and of 64 x 128. The fourth step's neighbours read 16 of every 32 bytes of b, so that
+// each quarter warp takes two wavefronts: four conflicts per read, and two reads for 32 x 64 products.
 const Step kSteps[] = {
     {"uncoalesced", 4.0 / 32, 4, 0, false, false, 309},          //
     {"coalesced", 4, 1, 0, true, false, 1986.5},                 //
@@ -34,16 +34,16 @@ const Step kSteps[] = {
     {"wide", 128, 64, 0, false, false, 18237.3},                 //
     {"async", 128, 64, 0, false, false, 0},
 };
-constexpr double kTileValues = 64 * 128;  // of c, a block of the last three steps
+constexpr double kTileValues = 64 * 128;  // of c, per block in the last three steps
 
 class Ladder : public Law {
  protected:
-  // With tiles of 64 x 128 and four blocks an SM, two waves that fill all places. In one wave, which warps an SM runs
-  // first decides how long its last block is alone: more than what a step gains.
+  // With tiles of 64 x 128 and four blocks per SM: two waves that fill all slots. With one wave, the order of an SM's
+  // warps decides how long its last block runs alone, which matters more than what a step gains.
   Shape shape() const {
-    if (GetParam() == "classroom") return {1024, 512, 256};  // 64 blocks, 32 places
-    if (GetParam() == "a100-80") return {3456, 2048, 1024};  // 864 blocks, 432 places
-    return {4224, 2048, 1024};                               // 1056 blocks, 528 places of an H100
+    if (GetParam() == "classroom") return {1024, 512, 256};  // 64 blocks, 32 slots
+    if (GetParam() == "a100-80") return {3456, 2048, 1024};  // 864 blocks, 432 slots
+    return {4224, 2048, 1024};                               // 1056 blocks, 528 slots of an H100
   }
 
   RunRecord multiply(const Step& step, const Shape& s, Buffer& a, Buffer& b, Buffer& c) {
@@ -102,7 +102,7 @@ TEST_P(Ladder, EveryStepMovesAsItClaims) {
       EXPECT_TRUE(!step.right_at_l2 || l2 < l2_before) << l2 << " sectors at L2, before " << l2_before;
       EXPECT_LT(kernel.elapsed_ns, ns_before) << "up";
     }
-    // For --gtest_output=xml: how the gains compare with those of the published ladder.
+    // For --gtest_output=xml: the gains compared with the published ladder's.
     std::string note = fmt::format("{:.0f} us, {:.2f} TFLOP/s, {:.1f} % of the peak", kernel.elapsed_ns / 1e3,
                                    flops_per_s / 1e12, 100 * flops_per_s / peak);
     if (ns_before != 0) note += fmt::format(", x {:.2f}", ns_before / kernel.elapsed_ns);
@@ -116,7 +116,7 @@ TEST_P(Ladder, EveryStepMovesAsItClaims) {
     ns_before = kernel.elapsed_ns;
     published_before = step.published_gflops;
     if (&step == &kSteps[0]) {
-      // A warp's load of a touches 32 lines, which L1 looks up one after the other; b's a further one.
+      // A warp's load of a touches 32 lines, which L1 looks up one after another; b's touches one more.
       const double lines = s.products() / 32 * 33 / machine_.sms;
       expect_within(cycles(record), lines / machine_.l1_lines_per_clock, 0.1, "cycles of the first step");
     }

@@ -7,15 +7,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Machines whose numbers are odd on purpose: no power of two helps a model that reads them wrong, and no pipe has
-// lanes for a whole number of warps where that can be avoided. Everything unnamed is as in classroom.
+// Machines with deliberately odd numbers: no power of two hides a misread number, and where possible no pipe has lanes
+// for a whole number of warps. Everything not listed is as in classroom.
 struct OddMachine {
   const char* name;
   std::map<std::string, std::string> values;
 };
 
 const OddMachine kOddMachines[] = {
-    // Three schedulers; a narrow path to memory; latencies far from those of any chip.
+    // Three schedulers; a narrow path to memory; latencies unlike any real chip's.
     {"odd-five-sms",
      {{"sms", "5"},
       {"clock_hz", "1.1e9"},
@@ -59,7 +59,7 @@ const OddMachine kOddMachines[] = {
       {"dram_sustained_share", "0.83"},
       {"dram_latency_cycles", "777"},
       {"launch_ns", "1313"}}},
-    // Two schedulers; so few sectors in flight that they bound what an SM reads; shared memory at half a warp a clock.
+    // Two schedulers; so few sectors in flight that they limit an SM's reads; shared memory with half a warp per clock.
     {"odd-eleven-sms",
      {{"sms", "11"},
       {"clock_hz", "0.9e9"},
@@ -174,7 +174,7 @@ RunRecord Law::run_file(const fs::path& file, const std::vector<Runner::Argument
     if (!artifact) throw std::runtime_error(artifact.error().text());
     known = artifacts_.emplace(file.string(), std::move(*artifact)).first;
   }
-  constexpr std::uint64_t kOfLargeMachines = 400'000'000'000;  // their sizes are a hundred times a chapter's
+  constexpr std::uint64_t kOfLargeMachines = 400'000'000'000;  // their problems are a hundred times a chapter's
   RunOptions sanitized = options;                              // no microkernel races
   sanitized.sanitize = true;
   sanitized.max_work = std::max(sanitized.max_work, kOfLargeMachines);

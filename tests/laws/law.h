@@ -1,7 +1,7 @@
-// What the laws of the modelled clock share: machines, microkernels, and what a machine file says that they must reach.
+// Shared by the laws of the modelled clock: machines, microkernels, and the rates that follow from a machine file.
 //
-// Every expectation is worked out from the machine file by a formula that stands in the test; none was read off the
-// clock. Where a start and an end would blur a rate, two runs of different length are compared, so that both cancel.
+// Every expectation is computed from the machine file by a formula in the test; none was read off the clock. Where
+// start and end would blur a rate, the difference of two runs of different length cancels both.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +13,16 @@ namespace roofwalk::test {
 
 inline constexpr double kRateTolerance = 0.05;  // of what the machine file says
 
-// The machines that the laws hold on: those of the project, and two with odd numbers.
+// The machines that the laws are tested on: the project's, and two with odd numbers.
 std::vector<std::string> law_machines();
 
-// Only letters, digits and _: gtest's names.
+// Only letters, digits and _, as gtest requires.
 std::string name_of_machine(const testing::TestParamInfo<std::string>& info);
 
 #define ROOFWALK_ON_ALL_MACHINES(suite) \
   INSTANTIATE_TEST_SUITE_P(On, suite, testing::ValuesIn(law_machines()), name_of_machine)
 
-// Which chains arithmetic.cu runs.
+// The chains of arithmetic.cu.
 enum class Chain { fma, fma_double, funnel_shift, multiply_add, exp2, rsqrt, divide, shuffle, barrier };
 
 class Law : public testing::TestWithParam<std::string> {
@@ -30,20 +30,20 @@ class Law : public testing::TestWithParam<std::string> {
   Law();
   ~Law() override;
 
-  // What opens this machine once more: "virtual:...".
+  // Opens this machine again: "virtual:...".
   const std::string& device() const { return device_; }
 
-  // Runs kernels/`name`.cu; throws what went wrong.
+  // Runs kernels/`name`.cu; throws on errors.
   RunRecord run(const std::string& name, const std::vector<Runner::Argument>& arguments,
                 const RunOptions& options = {});
 
-  // Runs a kernel of common/roofs/`name`.cu, by its number there: what measures the roofs obeys the laws too.
+  // Runs a kernel of common/roofs/`name`.cu, by number: the kernels that measure roofs obey the laws, too.
   struct RoofKernel {
     int kernel = 0, vectors = 0, blocks = 0, threads = 0, turns = 0;
   };
   RunRecord run_roof(const std::string& name, Buffer& a, Buffer& b, Buffer& c, const RoofKernel& call);
 
-  // Cycles of one launch, the launch itself left out.
+  // Cycles of one launch, without the launch overhead.
   double cycles(const KernelRecord& kernel) const {
     return (kernel.elapsed_ns - machine_.launch_ns) * machine_.clock_hz / 1e9;
   }
@@ -51,41 +51,42 @@ class Law : public testing::TestWithParam<std::string> {
 
   // Blocks of `per_scheduler` warps for each scheduler.
   int threads(int per_scheduler) const { return 32 * machine_.schedulers_per_sm * per_scheduler; }
-  // The largest block that gives each scheduler the same number of warps.
+  // The largest block that gives all schedulers the same number of warps.
   int most_threads() const;
-  // Dynamic shared memory that lets exactly `blocks` blocks of a kernel without any of its own reside on an SM.
+  // Dynamic shared memory per block that limits an SM to exactly `blocks` resident blocks, for a kernel without any
+  // other.
   int shared_bytes_for(int blocks) const;
 
-  // Enough SMs to tell what one does: what happens within an SM needs no more.
+  // Enough SMs for effects within a single SM.
   int few_sms() const { return std::min(machine_.sms, 3); }
 
   // Cycles between two warp instructions of a pipe with `lanes` lanes, on one scheduler.
   double interval(double lanes) const { return std::max(1.0, 32.0 * machine_.schedulers_per_sm / lanes); }
-  // Cycles between two warp instructions of the path to memory, on one SM.
+  // Cycles between two warp instructions of the memory path, on one SM.
   double memory_interval() const { return 32.0 / machine_.memory_lanes_per_sm; }
 
-  // Bytes a clock of the whole GPU. What the SMs may have in flight bounds what they read: bytes over latency.
+  // Bytes per clock, whole GPU. Reads are limited by what the SMs may have in flight: bytes over latency.
   double dram_bytes_per_clock() const {
     return machine_.dram_bytes_per_s * machine_.dram_sustained_share / machine_.clock_hz;
   }
-  // A request holds its room for the latency and until its last sector has come through the port.
+  // A request occupies its room for the latency and until its last sector has passed the port.
   double in_flight_bytes_per_clock(double latency_cycles, int request_sectors = 16) const {
     const double transfer = (request_sectors - 1) * 32 / machine_.l2_port_bytes_per_clock;
     return 32.0 * machine_.sectors_in_flight_per_sm * machine_.sms / (latency_cycles + transfer);
   }
   double ports_bytes_per_clock() const { return machine_.l2_port_bytes_per_clock * machine_.sms; }
-  // A stream of which `read_share` is read and the rest written.
+  // A stream that reads a share `read_share` and writes the rest.
   double dram_stream_bytes_per_clock(double read_share) const;
   double l2_read_bytes_per_clock() const {
     return std::min(
         {machine_.l2_bytes_per_clock, ports_bytes_per_clock(), in_flight_bytes_per_clock(machine_.l2_latency_cycles)});
   }
 
-  // Cycles that `turns` turns of arithmetic.cu take beyond one turn, divided by turns; one turn is 256 steps of
-  // `chain_count` chains (255 of three).
+  // Cycles per turn of arithmetic.cu beyond the first turn; a turn is 256 steps of `chain_count` chains (255 for
+  // three).
   double cycles_per_turn(Chain chain, int chain_count, int blocks, int block_threads, int turns = 4);
 
-  // Chains of nodes in device memory for chase.cu, written anew: node i leads to node (i + step) % count.
+  // Chains of nodes in device memory for chase.cu, freshly written: node i leads to node (i + step) % count.
   DeviceBuffer nodes(std::uint32_t count, std::uint32_t step);
   RunRecord chase(const DeviceBuffer& nodes, int chains, int blocks, int block_threads, int shared_bytes, int hops);
 
@@ -107,7 +108,7 @@ inline void expect_within(double value, double expected, double tolerance, const
 
 inline std::uint64_t count(const RunRecord& record, Counter counter) { return record.counters[counter].value_or(0); }
 
-// Part of the warps' cycles, the empty places at the end left out.
+// Share of the warps' cycles, without the empty slots at the end.
 double share(const KernelRecord& kernel, Wait wait);
 
 }  // namespace roofwalk::test

@@ -1,5 +1,5 @@
-// What is in flight at once, over how long it takes, is the rate, until something is full: Little's law for bytes,
-// chains of instructions and resident warps.
+// The rate is what is in flight over its latency, until something is full: Little's law for bytes, chains of
+// instructions and resident warps.
 #include "tests/laws/law.h"
 
 namespace roofwalk::test {
@@ -7,13 +7,13 @@ namespace {
 
 class Parallelism : public Law {
  protected:
-  static constexpr double kNodeBytes = 256;  // what a hop of a warp brings
+  static constexpr double kNodeBytes = 256;  // bytes per hop of a warp
 
-  // Bytes a clock and SM when `in_flight` bytes of each SM are on their way all the time.
+  // Bytes per clock and SM with `in_flight` bytes of each SM constantly in flight.
   double bandwidth(double in_flight) const {
     return std::min(in_flight / machine_.dram_latency_cycles, dram_stream_bytes_per_clock(1) / machine_.sms);
   }
-  // Close to the knee requests queue up although there is room on the average; no formula claims that part.
+  // Close to the knee, requests queue although there is room on average; no formula covers that range.
   bool near_the_knee(double in_flight) const {
     const double knee = dram_stream_bytes_per_clock(1) / machine_.sms * machine_.dram_latency_cycles;
     return in_flight > 0.7 * knee && in_flight < 1.5 * knee;
@@ -29,7 +29,7 @@ TEST_P(Parallelism, BytesInFlightOverLatencyIsBandwidth) {
     for (int warps = 1; warps <= most_warps; warps *= 2) {
       const double in_flight = warps * chains * kNodeBytes;
       if (in_flight > 4 * knee) break;
-      // Every hop comes to a node that nobody has seen.
+      // Every hop reaches a new node.
       const auto all = static_cast<std::uint32_t>(machine_.sms * warps * chains);
       const DeviceBuffer chain = nodes(all * (2 * kHops + 1), all);
       const auto of = [&](int hops) { return chase(chain, chains, machine_.sms, warps * 32, 0, hops); };
@@ -70,7 +70,7 @@ TEST_P(Parallelism, MoreWarpsRaiseTheRateUntilThePipeIsFull) {
   }
 }
 
-// The same work with more and more blocks resident: faster until DRAM is full, and not slower afterwards.
+// The same work with more and more resident blocks: faster until DRAM is saturated, and not slower afterwards.
 TEST_P(Parallelism, OccupancyHelpsUntilItDoesNot) {
   constexpr int kHops = 16, kChains = 2, kThreads = 32;
   const double block_bytes = kThreads / 32 * kChains * kNodeBytes;

@@ -1,4 +1,4 @@
-// Where warps' cycles went, for kernels that can only wait for one thing.
+// Attribution of warps' cycles, for kernels that can wait for only one thing.
 #include "tests/laws/law.h"
 
 namespace roofwalk::test {
@@ -34,7 +34,7 @@ TEST_P(Waits, OfAChainOfAddressesAreForItsLevel) {
   const auto of = [&](std::uint32_t count, int hops) { return chase(nodes(count, 1), 1, 1, 1, 0, hops).kernels.at(0); };
   EXPECT_GE(share(of(16, 2048), Wait::l1), 0.8);
   EXPECT_GE(share(of(512, 256), Wait::dram), 0.9);
-  // The first time round is DRAM's.
+  // The first round goes to DRAM.
   const KernelRecord l2 = of(static_cast<std::uint32_t>(lines), 4 * lines);
   const double dram = machine_.dram_latency_cycles, rest = 3 * machine_.l2_latency_cycles;
   EXPECT_NEAR(share(l2, Wait::l2), rest / (dram + rest), 0.05);
@@ -46,7 +46,7 @@ TEST_P(Waits, OfBankConflictsAreTold) {
   Buffer c{"c", std::vector<float>(static_cast<std::size_t>(threads))};
   const auto of = [&](int ways) { return run("shared", {&c, ways, 1, threads, 20}).kernels.at(0); };
   EXPECT_EQ(share(of(1), Wait::bank_conflict), 0);
-  // Of the turns at a 32-way conflict, 31 of 32 are the conflict's.
+  // Of the wavefronts of a 32-way conflict, 31 of 32 are due to the conflict.
   EXPECT_GE(share(of(32), Wait::bank_conflict), 0.8);
 }
 
@@ -54,7 +54,7 @@ TEST_P(Waits, OfBarriersAreForBarriers) {
   EXPECT_GE(share(kernel(Chain::barrier, 1, few_sms(), threads(2)), Wait::barrier), 0.8);
 }
 
-// Warps that work in turn take as long as both together, whatever they meet at.
+// Warps that take turns need the sum of both times, however they synchronise.
 TEST_P(Waits, OfWarpsInTurnAreForEachOther) {
   const auto cycles = [&](int kind, int rounds, int steps) {
     Buffer out{"out", std::vector<float>(64)};
@@ -65,13 +65,13 @@ TEST_P(Waits, OfWarpsInTurnAreForEachOther) {
     const double of_chains = (cycles(kind, 40, 192) - cycles(kind, 40, 64)) / 40;
     const double both = 2 * 128 * machine_.alu_latency_cycles;
     EXPECT_GE(of_chains, 0.9 * both);
-    if (kind < 6 || kind == 7) {  // whose lanes ask one after the other, and in vain
+    if (kind < 6 || kind == 7) {  // in the others, lanes poll one after another and in vain
       EXPECT_LE(of_chains, 1.15 * both);
     }
   }
 }
 
-// Two places on each SM; the last wave fills one of them all.
+// Two slots per SM; in the last wave, only one of all slots is used.
 TEST_P(Waits, OfATailAreItsEmptyPlaces) {
   const int places = 2 * machine_.sms;
   const KernelRecord record = kernel(Chain::fma, 1, places + 1, threads(1), shared_bytes_for(2));
@@ -79,7 +79,7 @@ TEST_P(Waits, OfATailAreItsEmptyPlaces) {
   EXPECT_NEAR(record.waits[Wait::tail] / record.waits.total(), empty, 0.05);
 }
 
-// Each place for a warp is accounted for, every cycle.
+// Each warp slot is accounted for in every cycle.
 TEST_P(Waits, AddUpToThePlacesTimesTheCycles) {
   const int threads = most_threads();
   const KernelRecord record = kernel(Chain::fma, 8, machine_.sms, threads);

@@ -1,5 +1,5 @@
-// Chains of one instruction: kChains independent ones in each thread, 256 instructions (or the multiple of kChains
-// below) a turn of the loop. Each is written so that no compiler can fold two steps into one.
+// Chains of one instruction: kChains independent ones per thread, 256 instructions (rounded down to a multiple
+// of kChains) per turn of the loop. Each is written so that no compiler can fold two steps into one.
 #include <roofwalk.cuh>
 
 struct Fma {
@@ -10,7 +10,7 @@ struct FmaDouble {
     using Value = double;
     static __device__ double step(double x, double a, double b, int) { return fma(x, a, b); }
 };
-// Funnel shifts: additions and logic would be folded, or spread over two pipes.
+// Funnel shifts, because additions and logic would be folded or spread over two pipes.
 struct FunnelShift {
     using Value = int;
     static __device__ int step(int x, int a, int b, int) { return __funnelshift_r(x, a, b); }
@@ -63,7 +63,7 @@ __global__ void chains(const float* in, float* out, int turns) {
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// Nothing but barriers.
+// Only barriers.
 __global__ void barriers(float* out, int turns) {
     for (int turn = 0; turn < turns; ++turn) {
 #pragma unroll

@@ -1,6 +1,6 @@
-// Chains of addresses: a load names the next one, so that a warp has exactly kChains loads in flight, each exactly one
-// latency long. A node is 32 addresses, one a lane. In `nodes` the addresses are ready; in shared memory the kernel
-// writes its own.
+// Chains of addresses: each load gives the address of the next, so that a warp has exactly kChains loads in flight,
+// each of exactly one latency. A node is 32 addresses, one per lane. In `nodes` the addresses are already there;
+// in shared memory the kernel writes its own.
 #include <roofwalk.cuh>
 
 using Address = unsigned long long;
@@ -11,7 +11,7 @@ __device__ Address next(Address at) {
     return to;
 }
 
-// Chain number i starts at node i. ends[...] is the node that each lane came to, summed over its chains.
+// Chain i starts at node i. ends[...] is the node that each lane reached, summed over its chains.
 template <int kChains>
 __global__ void chase(const Address* nodes, float* ends, int hops) {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x;
@@ -41,7 +41,7 @@ __device__ unsigned next_shared(unsigned at) {
     return to;
 }
 
-// A ring of 64 words. One warp, all lanes alike.
+// A ring of 64 words. One warp, all lanes the same.
 __global__ void chase_shared(float* ends, int hops) {
     __shared__ unsigned ring[64];
     for (int i = threadIdx.x; i < 64; i += 32) {

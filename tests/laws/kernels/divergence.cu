@@ -1,4 +1,4 @@
-// Lanes go `ways` ways, each as long as the others: a chain of FMAs, told apart so that no compiler merges two of them.
+// Lanes take `ways` branches of equal length: chains of FMAs, made different so that no compiler merges two of them.
 #include <roofwalk.cuh>
 
 template <int kWay>

@@ -1,5 +1,5 @@
-// A block walks over tiles: it brings one to shared memory and works on it, `steps` rounds of 4 x 8 FMAs. One kernel
-// does the one after the other, with a barrier on either side; the other has the next tile on its way meanwhile.
+// A block loops over tiles: it loads one into shared memory and computes with it, `steps` rounds of 4 x 8 FMAs. One
+// kernel does this in turn, with a barrier before and after; the other loads the next tile meanwhile.
 #include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 
@@ -36,7 +36,7 @@ __global__ void two_buffers(const float* a, float* out, int tiles, int steps) {
     __pipeline_commit();
     for (int t = 0; t < tiles; ++t) {
         __pipeline_wait_prior(0);
-        __syncthreads();  // tile t is there, and everyone is done with the buffer of tile t + 1
+        __syncthreads();  // tile t has arrived, and no thread still uses the buffer of tile t + 1
         if (t + 1 < tiles) __pipeline_memcpy_async(&tile[(t + 1) % 2 * size + thread], from + (t + 1) * size, 4);
         __pipeline_commit();
         work(x, tile[t % 2 * size + (thread ^ 1)], steps);

@@ -1,4 +1,4 @@
-// A store and a fence, one after the other: of the whole GPU or of the block; without the store, or without the fence.
+// A store and then a fence, GPU-wide or block-wide; also without the store or without the fence.
 #include <roofwalk.cuh>
 
 __global__ void fences(int* out, int stores, int kind, int turns) {

@@ -1,10 +1,10 @@
-// Matrix product, step 6: while a block computes with one pair of tiles, asynchronous copies bring the next, past the
-// registers; one barrier a tile is left.
+// Matrix product, step 6: while a block computes with one pair of tiles, asynchronous copies load the next, bypassing
+// registers; one barrier per tile remains.
 #include <cuda_pipeline.h>
 #include <roofwalk.cuh>
 
-constexpr int kRows = 64, kColumns = 128, kDepth = 8;  // of a block: tiles of kRows x kDepth and kDepth x kColumns
-constexpr int kSide = 8, kWide = 4;                    // of a thread: kSide rows, kSide / kWide groups of columns
+constexpr int kRows = 64, kColumns = 128, kDepth = 8;  // per block: tiles of kRows x kDepth and kDepth x kColumns
+constexpr int kSide = 8, kWide = 4;                    // per thread: kSide rows, kSide / kWide groups of columns
 constexpr int kAcross = kColumns / kSide, kDown = kRows / kSide, kThreads = kDown * kAcross;
 
 __device__ void copy(float* to, const float* from) {
@@ -15,7 +15,7 @@ struct Tiles {
     float a[kRows][kDepth], b[kDepth][kColumns];
 };
 
-// Asks for the tiles whose first column of a, and row of b, is `from`.
+// Starts loading the tiles whose first column of a, and row of b, is `from`.
 __device__ void bring(Tiles& tiles, const float* a, const float* b, int n, int k, int from) {
 #pragma unroll
     for (int done = 0; done < kRows * kDepth; done += kThreads * kWide) {
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kThreads, 4) gemm(const float* a, const float*
     __pipeline_commit();
     for (int from = 0; from < k; from += kDepth) {
         __pipeline_wait_prior(0);
-        __syncthreads();  // these tiles are there, and everyone is done with the others
+        __syncthreads();  // these tiles have arrived, and no thread still uses the others
         const Tiles& tiles = buffers[from / kDepth % 2];
         if (from + kDepth < k) bring(buffers[(from / kDepth + 1) % 2], a, b, n, k, from + kDepth);
         __pipeline_commit();

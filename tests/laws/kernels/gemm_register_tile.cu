@@ -1,9 +1,9 @@
-// Matrix product, step 4: a thread computes 8 x 8 neighbours of c in registers, and each value that it reads from shared
-// memory serves eight FMAs. Registers are bounded so that four blocks fit an SM, here and in the steps to come.
+// Matrix product, step 4: a thread computes 8 x 8 neighbours of c in registers, and uses each value from shared memory
+// for eight FMAs. Registers are limited so that four blocks fit an SM, here and in later steps.
 #include <roofwalk.cuh>
 
-constexpr int kRows = 64, kColumns = 128, kDepth = 8;  // of a block: tiles of kRows x kDepth and kDepth x kColumns
-constexpr int kSide = 8;                               // of a thread
+constexpr int kRows = 64, kColumns = 128, kDepth = 8;  // per block: tiles of kRows x kDepth and kDepth x kColumns
+constexpr int kSide = 8;                               // per thread
 constexpr int kAcross = kColumns / kSide, kThreads = kRows / kSide * kAcross;
 
 __global__ void __launch_bounds__(kThreads, 4) gemm(const float* a, const float* b, float* c, int n, int k) {

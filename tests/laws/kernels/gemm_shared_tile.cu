@@ -1,5 +1,5 @@
-// Matrix product, step 3: a block brings tiles of a and b to shared memory, and each value serves kTile of its threads.
-// They are aligned, so that the compiler may read four neighbours at once.
+// Matrix product, step 3: a block loads tiles of a and b into shared memory, and kTile of its threads use each value.
+// The tiles are aligned, so that the compiler may read four neighbours at once.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32;

@@ -1,5 +1,5 @@
-// Matrix product, step 1: c = a b, row-major; a is m x k, b is k x n. Here threadIdx.x runs down a column, so that the 32
-// threads of a warp read 32 rows of a. As everywhere in this ladder, sizes are multiples of the tiles.
+// Matrix product, step 1: c = a b, row-major; a is m x k, b is k x n. threadIdx.x runs down a column, so that a warp's
+// 32 threads read 32 rows of a. In all steps, sizes are multiples of the tiles.
 #include <roofwalk.cuh>
 
 __global__ void gemm(const float* a, const float* b, float* c, int n, int k) {

@@ -1,10 +1,10 @@
-// Matrix product, step 5: every access takes 128 bits, and a thread's 8 x 8 values of c lie so that no two lanes of a warp
-// ask a bank for different words: rows y + 8 i, columns 4 x + 0..3 and 64 more. What lanes read next to each other
-// lies next to each other.
+// Matrix product, step 5: all accesses are 128 bits wide, and a thread's 8 x 8 values of c are placed so that no two
+// lanes of a warp access different words of a bank: rows y + 8 i, columns 4 x + 0..3 and the same plus 64.
+// Neighbouring lanes read neighbouring addresses.
 #include <roofwalk.cuh>
 
-constexpr int kRows = 64, kColumns = 128, kDepth = 8;  // of a block: tiles of kRows x kDepth and kDepth x kColumns
-constexpr int kSide = 8, kWide = 4;                    // of a thread: kSide rows, kSide / kWide groups of columns
+constexpr int kRows = 64, kColumns = 128, kDepth = 8;  // per block: tiles of kRows x kDepth and kDepth x kColumns
+constexpr int kSide = 8, kWide = 4;                    // per thread: kSide rows, kSide / kWide groups of columns
 constexpr int kAcross = kColumns / kSide, kDown = kRows / kSide, kThreads = kDown * kAcross;
 
 __device__ void copy(float* to, const float* from) {

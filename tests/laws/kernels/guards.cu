@@ -1,10 +1,10 @@
-// The same tiles, loaded in two forms: under a guard, which ptxas makes a predicate, and from a clamped address with a
-// select behind.
+// The same tiles, loaded in two ways: under a guard, which ptxas turns into a predicate, and from a clamped address
+// followed by a select.
 #include <roofwalk.cuh>
 
 constexpr int kTile = 32, kRows = 8;
 
-// An element of m x k, 0 outside of them.
+// An element of the m x k matrix, 0 outside of it.
 template <bool kGuarded>
 __device__ float element(const float* a, int m, int k, int row, int column) {
   if constexpr (kGuarded) {

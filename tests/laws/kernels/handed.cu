@@ -1,6 +1,6 @@
-// A chain of addresses as in chase.cu, each of which goes through a function on its way: none (form 0), as part of a
-// struct that the function returns (1) or takes (2), and returned where a pointer leads to the function (3) or it has
-// called itself (4).
+// A chain of addresses as in chase.cu, each passed through a function: none (form 0), in a struct that the function
+// returns (1) or takes (2), or returned by a function that is called through a pointer (3) or has called
+// itself (4).
 #include <roofwalk.cuh>
 
 using Address = unsigned long long;

@@ -1,4 +1,4 @@
-// Chains of FMAs in every block, or in all but one of 32: those whose hash (common/vgpu/memory/cache.h) begins with five zeros.
+// Chains of FMAs in every block, or in all but one of 32: those whose hash (common/base/mix.h) begins with five zeros.
 #include <roofwalk.cuh>
 
 __device__ unsigned long long mix(unsigned long long x) {
@@ -13,7 +13,7 @@ __global__ void chains(float* c, int turns, int idle) {
     if (idle != 0 && mix(blockIdx.x) >> 59 == 0) return;
     float x = c[threadIdx.x];
     for (int i = 0; i < turns; ++i) x = fmaf(x, 0.5f, 1.0f);
-    if (x == -1.0f) c[threadIdx.x] = x;  // never
+    if (x == -1.0f) c[threadIdx.x] = x;  // never true
 }
 
 SOLVE(float* c, int blocks, int shared_bytes, int turns, int idle) {

@@ -1,4 +1,4 @@
-// Launches of a kernel that does nothing.
+// Launches of an empty kernel.
 #include <roofwalk.cuh>
 
 __global__ void nothing() {}

@@ -1,9 +1,9 @@
-// Two warps that work in turn, each on a chain of `steps` FMAs: the second begins when the first has ended, and the first
-// when the second has. They meet at barriers of the block by number (kind 0), at those whose number and count stand in
-// registers (1), at two mbarriers (2), at mbarriers of which one instruction names two by its lanes, as it arrives (3) and
-// as it asks (4), at volatile flags (5), at flags that atomics exchange (6), at barriers by number beside which others are
-// passed whose guard is off (7), or at flags that atomics raise, asked for by atomics (8) or as volatile (9). Flags of
-// kinds 5 to 9 lie in shared memory; those of kinds 10 and 11 are as 5 and 6, in global memory.
+// Two warps that take turns, each running a chain of `steps` FMAs: each starts when the other has finished. They
+// synchronise with numbered barriers (kind 0); barriers with number and count in registers (1); two mbarriers (2);
+// mbarriers where the lanes of one instruction name two, on arrival (3) or on waiting (4); volatile flags (5); flags
+// exchanged by atomics (6); numbered barriers next to others under a guard that is off (7); or flags set by atomics
+// and polled by atomics (8) or volatile reads (9). Flags of kinds 5 to 9 are in shared memory; kinds 10 and 11 are
+// like 5 and 6, in global memory.
 #include <roofwalk.cuh>
 
 #include <cstdint>

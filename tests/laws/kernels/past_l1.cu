@@ -1,4 +1,4 @@
-// A word that tells where to look next, looked at over and over: through L1, past it, or behind what empties it.
+// Polls a word that gives the next address: through L1, bypassing it, or after something that empties it.
 #include <roofwalk.cuh>
 
 __global__ void past_l1(const int* next, int* out, int kind, int turns) {

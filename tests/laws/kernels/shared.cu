@@ -1,8 +1,8 @@
-// Reads of shared memory: words at a stride (k-way bank conflicts for k = 1, 2, 4 ... 32), and 128 bits a lane.
+// Reads of shared memory: words at a stride (k-way bank conflicts for k = 1, 2, 4 ... 32), and 128 bits per lane.
 #include <roofwalk.cuh>
 
 constexpr int kWords = 1024;
-constexpr int kReads = 32;  // a turn of the loop
+constexpr int kReads = 32;  // per turn of the loop
 
 __global__ void strided(float* out, int stride, int turns) {
     __shared__ float words[kWords + kReads];
@@ -19,7 +19,7 @@ __global__ void strided(float* out, int stride, int turns) {
 #pragma unroll
             for (int i = 0; i < 4; ++i) sum[i] = fmaf(x[i], x[i + 4], sum[i]);
         }
-        at = (at + 32) % kWords;  // the same banks, other words: nothing to hoist
+        at = (at + 32) % kWords;  // the same banks, other words, so that nothing can be hoisted
     }
     out[blockIdx.x * blockDim.x + threadIdx.x] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
@@ -44,7 +44,7 @@ __global__ void wide(float* out, int turns) {
     out[blockIdx.x * blockDim.x + threadIdx.x] = all;
 }
 
-// stride 0: the wide ones.
+// stride 0: the wide reads.
 SOLVE(float* out, int stride, int blocks, int threads, int turns) {
     if (stride == 0) wide<<<blocks, threads>>>(out, turns);
     else strided<<<blocks, threads>>>(out, stride, turns);

@@ -1,5 +1,5 @@
-// A grid with more blocks than work: `working` of them read (32 values a thread, again and again), compute and write,
-// the others leave at once. They come behind the others, before them, or in between.
+// A grid with more blocks than work: `working` of them read (32 values per thread, repeatedly), compute and write; the
+// others exit at once. These come after the working ones, before them, or in between.
 #include <roofwalk.cuh>
 
 __global__ void work(const float* a, float* c, int turns, int working, int order) {

@@ -1,4 +1,4 @@
-// One block does all the work; the others leave at once.
+// One block does all the work; the others exit at once.
 #include <roofwalk.cuh>
 
 __global__ void straggler(const float* a, float* c, int n, int worker) {

@@ -1,4 +1,4 @@
-// kLoads loads a thread, neighbours `stride` floats apart; every sector is read once.
+// kLoads loads per thread, neighbours `stride` floats apart; every sector is read once.
 #include <roofwalk.cuh>
 
 constexpr int kLoads = 16;
@@ -11,7 +11,7 @@ __global__ void pick(const float* __restrict__ a, float* __restrict__ c, int str
     float sum = 0;
 #pragma unroll
     for (int j = 0; j < kLoads; ++j) sum += x[j];
-    if (sum == -1.0f) c[0] = sum;  // never: the values are not negative
+    if (sum == -1.0f) c[0] = sum;  // never true: the values are not negative
 }
 
 SOLVE(const float* a, float* c, int stride, int blocks, int threads) { pick<<<blocks, threads>>>(a, c, stride); }

@@ -1,9 +1,9 @@
-// Chains of m16n8k16 products, f16 factors and f32 sums: kChains accumulators a warp.
+// Chains of m16n8k16 products, f16 factors and f32 sums: kChains accumulators per warp.
 #include <roofwalk.cuh>
 
 template <int kChains>
 __global__ void products(float* out, int turns) {
-    const unsigned one = 0x3c003c00, a[4] = {one, one, one, one}, b[2] = {0, 0};  // a of ones, b of zeros
+    const unsigned one = 0x3c003c00, a[4] = {one, one, one, one}, b[2] = {0, 0};  // a is all ones, b all zeros
     float x[kChains][4] = {};
     for (int turn = 0; turn < turns; ++turn) {
 #pragma unroll
