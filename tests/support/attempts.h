@@ -1,4 +1,4 @@
-// Attempts as the chain would leave them, for tests of what is made from them.
+// Attempts as the pipeline leaves them, for tests of what is made from them.
 #pragma once
 
 #include "grader/attempt/attempt.h"
@@ -16,7 +16,7 @@ inline CaseOutcome correct_outcome() {
   return outcome;
 }
 
-// What is known of a correct and measured vector add that reaches 82 % of its roof.
+// Evidence of a correct and measured vector add that reaches 82 % of its roof.
 inline Evidence measured_evidence() {
   Evidence evidence;
   evidence.outcome = correct_outcome();

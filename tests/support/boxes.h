@@ -7,7 +7,7 @@
 
 #include "common/sandbox/probe.h"
 
-// Skips the test where no box can be made; where $ROOFWALK_NEEDS_BOXES is set, fails it.
+// Skips the test if boxes do not work here; fails it if $ROOFWALK_NEEDS_BOXES is set.
 #define ROOFWALK_SKIP_WITHOUT_BOXES()                                                   \
   if (const ::roofwalk::Status boxes = ::roofwalk::require_boxes(); !boxes) {           \
     if (std::getenv("ROOFWALK_NEEDS_BOXES") != nullptr) FAIL() << boxes.error().text(); \
@@ -17,7 +17,7 @@
 
 namespace roofwalk::test {
 
-// For tests that go on without boxes where none can be made. Where $ROOFWALK_NEEDS_BOXES is set, they fail instead.
+// For tests that can run without boxes. If $ROOFWALK_NEEDS_BOXES is set, they fail without boxes.
 inline bool has_boxes() {
   const Status boxes = require_boxes();
   if (!boxes && std::getenv("ROOFWALK_NEEDS_BOXES") != nullptr) ADD_FAILURE() << boxes.error().text();

@@ -17,13 +17,13 @@ CUpti_RangeProfiler_Object* session_object() { return reinterpret_cast<CUpti_Ran
 
 }  // namespace
 
-// The functions of the table. Each says its name, checks what it was given, and does it.
+// The functions of the table. Each records its name, checks its parameters and does its work.
 struct FakeCuptiCalls {
   static void want(bool holds, const std::string& what) {
     if (!holds) g_fake->mistakes.push_back(g_fake->calls.back() + ": " + what);
   }
 
-  // Notes the call; says how it must fail.
+  // Records the call; returns the error that it must fail with.
   template <class Params>
   static CUptiResult enter(const std::string& name, const Params& params, std::size_t size) {
     FakeCupti& fake = *g_fake;

@@ -1,5 +1,5 @@
-// A CUPTI that a test scripts: it holds callers to the order and the parameters that the real one asks for, keeps a
-// list of the calls, and fails where it is told to. It is a table of plain functions, so there is one at a time.
+// A CUPTI that is scripted by tests: it enforces the real one's order of calls and parameters, records the calls, and
+// fails where told to. It is a table of plain functions, so only one exists at a time.
 #pragma once
 
 #include <functional>
@@ -20,24 +20,24 @@ class FakeCupti {
 
   const CuptiApi& api() const { return api_; }
 
-  // What the GPU is and does.
+  // Properties and behaviour of the GPU.
   std::string chip = "GH100";
-  std::size_t passes = 2;                 // what the host library says
-  std::size_t passes_run = 2;             // after how many the profiler is content
-  std::string unknown_metric;             // that the host library does not have
+  std::size_t passes = 2;                 // reported by the host library
+  std::size_t passes_run = 2;             // that the profiler asks for
+  std::string unknown_metric;             // unknown to the host library
   std::string untouched_metric;           // for which no value is written
-  std::size_t dropped = 0;                // launches that the decoding loses
-  bool reversed = false;                  // ranges come back last first
-  std::vector<std::string> labels_given;  // what ranges are called when they come back; empty: as they were pushed
+  std::size_t dropped = 0;                // number of launches lost in decoding
+  bool reversed = false;                  // ranges come back in reverse order
+  std::vector<std::string> labels_given;  // names of returned ranges; empty: as pushed
   CUpti_Profiler_DeviceSupported_Params supported = {};
-  // The value of a metric in the range with that number.
+  // The value of a metric in the range with that index.
   std::function<double(std::size_t, const std::string&)> value = [](std::size_t, const std::string&) { return 1; };
 
-  // The `calls_from_now`th call (0: the next) fails with `failure`; what it would switch on stays off.
+  // The `calls_from_now`th call (0: the next) fails with `failure` and has no effect.
   void fail_in(std::size_t calls_from_now) { failing_call_ = calls_made_ + calls_from_now; }
   CUptiResult failure = CUPTI_ERROR_UNKNOWN;
   CUptiResult failure_of_disable = CUPTI_SUCCESS;
-  // As well, every call of this name from now on, but for the first `well`.
+  // Every further call of this name fails too, except the first `well`.
   void fail_calls(const std::string& name, CUptiResult result, std::size_t well = 0) {
     failing_name_ = name;
     failure = result;
@@ -45,13 +45,13 @@ class FakeCupti {
     failing_seen_ = 0;
   }
 
-  // Calls by name, without "cupti" and "Profiler", and what the test notes between them.
+  // Calls by name, without "cupti" and "Profiler", and the test's notes between them.
   std::vector<std::string> calls;
   void note(const std::string& what) { calls.push_back(what); }
   std::size_t calls_made() const { return calls_made_; }
-  // Nothing is switched on, allocated or open.
+  // Nothing is active, allocated or open.
   bool is_clean() const;
-  std::vector<std::string> mistakes;  // of the caller, in words
+  std::vector<std::string> mistakes;  // the caller's, in words
 
  private:
   friend struct FakeCuptiCalls;

@@ -1,5 +1,5 @@
-// A device that does what a test tells it: memory is real, a run is a script. Lets verification, measurement and
-// grading be tested without a machine that executes anything.
+// A device scripted by tests: memory is real, a run is a script. Lets tests of verification, measurement and grading do
+// without a machine that executes anything.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class FakeMemory {
     std::vector<std::uint8_t> bytes;
   };
 
-  // The floats of the buffer that is called so. It must exist.
+  // The floats of the buffer with that name, which must exist.
   std::span<float> floats(std::string_view name) {
     for (auto& [id, buffer] : buffers) {
       if (buffer.name == name) return {reinterpret_cast<float*>(buffer.bytes.data()), buffer.bytes.size() / 4};
@@ -31,7 +31,7 @@ class FakeMemory {
   }
 
   std::map<int, Buffer> buffers;
-  bool lost = false;  // what Device::alive tells
+  bool lost = false;  // the result of Device::alive
 };
 
 using FakeRun = std::function<Result<RunRecord>(FakeMemory& memory, const Plan& plan)>;

@@ -22,7 +22,7 @@ namespace {
 
 FakeDriver* current = nullptr;
 
-constexpr std::size_t kGranule = 512;  // what an allocation is rounded up to: a small overrun hits nothing, as on a GPU
+constexpr std::size_t kGranule = 512;  // allocations are rounded up to this: a small overrun hits nothing, as on a GPU
 constexpr int kPlainSharedBytes = 48 << 10;
 constexpr const char* kCubin = "cubin for ";
 
@@ -68,7 +68,7 @@ bool FakeDriver::relink() {
   ptx::Module all;
   for (const auto& module : modules_) {
     ptx::Module one = module->parsed;
-    if (!one.locations.empty()) std::swap(one, all);  // instructions speak of its own list: at most one module has any
+    if (!one.locations.empty()) std::swap(one, all);  // at most one module may have locations: indices into its list
     std::move(one.functions.begin(), one.functions.end(), std::back_inserter(all.functions));
     std::move(one.variables.begin(), one.variables.end(), std::back_inserter(all.variables));
   }
@@ -88,7 +88,7 @@ void FakeDriver::advance(const RunRecord& record) {
                     f.message.substr(from, f.message.find(": your own") - from));
   }
   if (record.fault && record.fault->kind == FaultKind::runaway) {
-    endless_ = true;  // a GPU knows no such limit: its kernel simply goes on
+    endless_ = true;  // a GPU has no such limit: the kernel just continues
   } else if (record.fault && pending_ == CUDA_SUCCESS) {
     pending_ = code_of(*record.fault);
   }
@@ -99,7 +99,7 @@ void FakeDriver::run_step(const std::function<bool()>& step, bool timed) {
     captured_->push_back(step);
     return;
   }
-  if (pending_ != CUDA_SUCCESS) return;  // a kernel before it has broken the context
+  if (pending_ != CUDA_SUCCESS) return;  // an earlier kernel broke the context
   if (in_range_) {
     if (step()) return;
     in_range_ = false;
@@ -246,7 +246,7 @@ struct FakeDriver::Functions {
     const auto id = self.gpu_.memory().allocate("memory", rounded, 1, vgpu::Memory::Region::buffers);
     if (!id) return CUDA_ERROR_OUT_OF_MEMORY;
     const vgpu::Buffer& buffer = self.gpu_.memory().buffer(*id);
-    std::memset(buffer.data, 0xa5, rounded);  // what it holds is nobody's business
+    std::memset(buffer.data, 0xa5, rounded);  // contents are undefined
     self.allocations_[buffer.address] = *id;
     *address = buffer.address;
     return CUDA_SUCCESS;
@@ -339,7 +339,7 @@ struct FakeDriver::Functions {
   }
   static CUresult load_function(CUfunction handle) {
     ENTER(cuFuncLoad);
-    if (self.captured_) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;  // as a driver may that has to copy code for it
+    if (self.captured_) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;  // as a driver may do that must copy code
     return self.is_alive(*reinterpret_cast<Function*>(handle)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
   }
   static int registers_of(const Function& function) {
@@ -389,7 +389,7 @@ struct FakeDriver::Functions {
     *blocks = held ? held->blocks_per_sm : 0;
     return CUDA_SUCCESS;
   }
-  // The parameter block: given whole, or gathered from pointers to each parameter.
+  // The parameter block: passed as a whole, or gathered from pointers to the parameters.
   static std::vector<std::uint8_t> argument_bytes(const ptx::Function& entry, void** pointers, void** extra) {
     const vgpu::ParameterLayout layout = vgpu::parameter_layout(entry);
     std::vector<std::uint8_t> bytes(layout.size_bytes);
@@ -429,7 +429,7 @@ struct FakeDriver::Functions {
                                                  .dynamic_shared_bytes = dynamic_bytes,
                                                  .arguments = bytes,
                                                  .registers_per_thread = registers});
-          ROOFWALK_CHECK(went_on.ok());  // what the parser takes, the machine runs
+          ROOFWALK_CHECK(went_on.ok());  // whatever the parser accepts, the machine runs
           return *went_on;
         },
         !is_ours);
@@ -498,7 +498,7 @@ struct FakeDriver::Functions {
     const auto& event = *reinterpret_cast<Event*>(handle);
     if (event.never) return CUDA_ERROR_NOT_READY;
     if (event.at_ns <= self.host_ns_) return CUDA_SUCCESS;
-    self.host_ns_ = event.at_ns;  // whoever asks again, asks late enough
+    self.host_ns_ = event.at_ns;  // the next query succeeds
     return CUDA_ERROR_NOT_READY;
   }
   static CUresult elapsed(float* ms, CUevent from, CUevent to) {
@@ -508,7 +508,7 @@ struct FakeDriver::Functions {
   }
   static CUresult create_stream(CUstream* out, unsigned flags) {
     ENTER(cuStreamCreate);
-    // Another kind would not wait for copies from the host.
+    // A non-default stream would not wait for copies from the host.
     if (flags != CU_STREAM_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
     *out = reinterpret_cast<CUstream>(&self);
     return CUDA_SUCCESS;

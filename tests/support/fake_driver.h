@@ -1,5 +1,5 @@
-// A CUDA driver without a GPU: a table of functions behind which kernels run on the virtual GPU. Memory and results are
-// real; times are modelled ones on a clock of its own; errors, endless kernels and hangs come where a test says.
+// A CUDA driver without a GPU: a table of functions that run kernels on the virtual GPU. Memory and results are real;
+// times are modelled ones on a clock of its own; errors, endless kernels and hangs occur where tests ask for them.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace roofwalk::test {
 
-// At most one lives at a time: the functions of a table have no state of their own.
+// Only one exists at a time, because the table's functions have no object.
 class FakeDriver {
  public:
   explicit FakeDriver(Machine machine);
@@ -27,8 +27,7 @@ class FakeDriver {
 
   const DriverApi& api() const { return api_; }
 
-  // From now on: the nth call of a function ("cuMemAlloc") returns `code`. A sticky one is returned by all calls after
-  // it.
+  // The nth call from now of a function ("cuMemAlloc") returns `code`. A sticky code is returned by all later calls.
   void fail(const std::string& function, int nth, CUresult code) { rules_[function][calls_[function] + nth] = code; }
   // The nth call sleeps until the process is killed.
   void hang(const std::string& function, int nth) { hangs_[function] = calls_[function] + nth; }
@@ -39,28 +38,28 @@ class FakeDriver {
     const auto at = calls_.find(function);
     return at == calls_.end() ? 0 : at->second;
   }
-  // What was done, in order: "launch NAME", "memset", "copy", "write", "read", "load", "record", "limit 6 0", "reset
-  // L2", and what a test adds.
+  // The calls, in order: "launch NAME", "memset", "copy", "write", "read", "load", "record", "limit 6 0", "reset L2",
+  // and the test's own entries.
   std::vector<std::string> log;
 
-  // Set before the device is opened.
+  // To be set before the device is opened.
   std::string name = "Fake GPU";
   int version = 13000, devices = 1, persisting_l2_bytes = 0, registers = 32;
-  bool takes_its_time = false;  // kernels last as long by the host's clock as by the modelled one
-  bool compiles_ptx = true;     // false: 222
-  double host_cost_ns = 0;      // that each call takes of the host's time
+  bool takes_its_time = false;  // kernels take as long on the host's clock as on the modelled one
+  bool compiles_ptx = true;     // false: error 222
+  double host_cost_ns = 0;      // host time of each call
   double host_ns() const { return host_ns_; }
   std::size_t live_allocations() const { return allocations_.size(); }
   std::size_t live_modules() const { return modules_.size(); }
   std::size_t live_graphs() const { return graphs_.size(); }
-  std::string last_image;  // of cuModuleLoadDataEx
+  std::string last_image;  // passed to cuModuleLoadDataEx
 
-  // What runs between these is counted together, from a cold L2.
+  // Work between these calls is counted together, from a cold L2.
   void begin_range();
   RunRecord end_range();
   bool in_range() const { return in_range_; }
 
-  struct Functions;  // the entries of the table
+  struct Functions;  // the functions in the table
 
  private:
   struct Module {
@@ -76,12 +75,12 @@ class FakeDriver {
     bool never = false;
   };
 
-  // Every entry begins with it: what a script says, or an error that came before.
+  // Called first by every function: returns the scripted error, or an earlier sticky one.
   std::optional<CUresult> enter(const std::string& function);
-  CUresult surface();  // an error that a kernel left behind
-  bool relink();       // all loaded modules as one
+  CUresult surface();  // an error left behind by a kernel
+  bool relink();       // loads all modules as one
   void advance(const RunRecord& record);
-  void run_step(const std::function<bool()>& step, bool timed = true);  // or keeps it, while a graph is captured
+  void run_step(const std::function<bool()>& step, bool timed = true);  // records it instead while a graph is captured
   const ptx::Function* entry_of(const Function& function) const;
   bool is_alive(const Function& function) const;
   std::uint8_t* at(CUdeviceptr address, std::size_t size_bytes);
@@ -96,8 +95,8 @@ class FakeDriver {
   std::optional<CUresult> lost_;
   CUresult pending_ = CUDA_SUCCESS;
   double host_ns_ = 0, gpu_ns_ = 0;
-  std::string printed_, complained_;        // to stdout and stderr, once somebody waits
-  std::map<CUdeviceptr, int> allocations_;  // address to the memory's id
+  std::string printed_, complained_;        // to stdout and stderr, at the next synchronization
+  std::map<CUdeviceptr, int> allocations_;  // address -> id in memory
   std::vector<std::unique_ptr<Module>> modules_;
   std::vector<std::unique_ptr<Function>> functions_;
   std::vector<std::unique_ptr<Event>> events_;
@@ -106,26 +105,26 @@ class FakeDriver {
   std::vector<std::unique_ptr<Graph>> graphs_;
 };
 
-// Counters by the virtual GPU: the metrics are our counters' names. A pass that does other work than the first one is
-// an error, as on hardware its counts would be of no use.
+// Counters from the virtual GPU: the metrics are named like our counters. A pass that differs from the first one is an
+// error, because on hardware its counts would be useless.
 class FakeRangeCounters final : public RangeCounters {
  public:
   explicit FakeRangeCounters(FakeDriver& driver) : driver_(driver) {}
   Result<std::vector<RangeValues>> count(const std::function<Status(Pass&)>& pass) override;
 
   int passes = 2;
-  std::vector<Counter> not_available;  // NaN
-  int lost_at_count = 0;               // the nth count() finds that it is no longer permitted
+  std::vector<Counter> not_available;  // reported as NaN
+  int lost_at_count = 0;               // the nth count() fails, as if no longer permitted
   int counted = 0;
 
  private:
   FakeDriver& driver_;
 };
 
-// The source that opens one; `made`, if any, is told of it.
+// A source that opens one; `made`, if set, is called with it.
 CounterSource fake_counters(FakeDriver& driver, std::function<void(FakeRangeCounters&)> made = {});
 
-// Those that a real GPU has no metric for are absent there; here, some of each kind.
+// Counters that a real GPU has no metric for are absent; these are some of each kind.
 std::vector<Counter> fake_known_counters();
 
 }  // namespace roofwalk::test

@@ -1,4 +1,4 @@
-// A management library with one GPU that tests fill in. What `answers` names gives that error.
+// A management library with one GPU that tests configure. Functions named in `answers` return that error.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@ namespace roofwalk::testing {
 
 struct FakeNvml {
   std::string uuid = "GPU-1", name = "NVIDIA Test", driver = "580.65.06";
-  std::string slice;  // the UUID of a slice of it; empty: it is whole
+  std::string slice;  // the UUID of a slice; empty: the GPU is not sliced
   unsigned sm_mhz = 1980, sm_max_mhz = 1980, memory_mhz = 2619, memory_max_mhz = 2619;
   unsigned long long reasons = 0;
   int celsius = 41, persistence = 1, ecc = 1, compute_mode = 0, virtualization = 0;
@@ -20,9 +20,9 @@ struct FakeNvml {
   unsigned long long used_bytes = 1ull << 30, total_bytes = 80ull << 30;
   std::vector<nvml::Process> processes, old_processes;
   std::map<std::string, nvml::Return> answers;
-  int open = 0;  // inits that were not shut down
+  int open = 0;  // number of inits without a shutdown
 
-  // One at a time: the functions of a table know no object.
+  // Only one exists at a time, because the table's functions have no object.
   static FakeNvml*& current() {
     static FakeNvml* fake = nullptr;
     return fake;
@@ -97,7 +97,7 @@ struct FakeNvml {
     };
     api.old_memory = [](nvml::Device, nvml::Memory* memory) {
       return current()->give("old_memory", [memory](FakeNvml& fake) {
-        memory->used = fake.used_bytes + (500ull << 20);  // with what the driver reserves
+        memory->used = fake.used_bytes + (500ull << 20);  // includes what the driver reserves
         memory->total = fake.total_bytes;
       });
     };
@@ -136,7 +136,7 @@ struct FakeNvml {
     return nvml::kSuccess;
   }
 
-  // A slice has no clock, heat or power of its own.
+  // A slice has no clock, temperature or power of its own.
   template <class Function>
   nvml::Return card_only(const char* what, nvml::Device device, Function function) {
     return device == part() ? nvml::kNotSupported : give(what, function);

@@ -1,4 +1,4 @@
-// Compiles CUDA text and runs it on the virtual GPU as a learner's file would: for tests of counts, faults and plans.
+// Compiles CUDA text and runs it on the virtual GPU, as for a learner's file: for tests of counts, faults and plans.
 #pragma once
 
 #include <cstdlib>
@@ -18,7 +18,7 @@
 
 namespace roofwalk::test {
 
-// Where the tree lay when the test was built; $ROOFWALK_ROOT, where it has moved to another machine.
+// The source tree's path when the test was built; $ROOFWALK_ROOT if it has moved to another machine.
 inline const std::filesystem::path& source_root() {
   static const std::filesystem::path root = [] {
     const char* moved = std::getenv("ROOFWALK_ROOT");
@@ -27,7 +27,7 @@ inline const std::filesystem::path& source_root() {
   return root;
 }
 
-// For what tests write and keep.
+// A folder for files that tests write and keep.
 inline std::filesystem::path kernel_folder() {
   const std::filesystem::path build = ROOFWALK_TEST_BINARY_DIR;
   std::error_code error;
@@ -36,7 +36,7 @@ inline std::filesystem::path kernel_folder() {
   return parent / "test-kernels";
 }
 
-// Of a file of the source tree.
+// The text of a file in the source tree.
 inline std::string text_of(const std::string& file) {
   std::ifstream in(source_root() / file);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -50,7 +50,7 @@ inline std::vector<std::string> kernels_of(const std::string& chapter) {
   return files;
 }
 
-// The artifact of one CUDA text. Compiled code is kept between runs, by content, in the build folder.
+// Compiles a CUDA text. Compiled code is cached by content in the build folder.
 inline Result<Artifact> compile(const std::string& text) {
   static const auto toolkit = find_toolkit(source_root());
   if (!toolkit) return toolkit.error();
@@ -67,15 +67,15 @@ inline Result<Artifact> compile(const std::string& text) {
 
 struct Buffer {
   std::string name;
-  std::vector<float> values;  // in: what the kernel finds; out: what it leaves
-  bool undefined = false;     // what it finds is not to be read
+  std::vector<float> values;  // in: initial contents; out: final contents
+  bool undefined = false;     // initial contents must not be read
 };
 
-// What runs in tests is sanitized, unless they ask for something else: no kernel of theirs races.
+// Tests run kernels sanitized by default, because none of them may race.
 inline const RunOptions kSanitized{.sanitize = true};
 
-// Device, buffers and argument bytes for one artifact. Scalars are int or float; a DeviceBuffer is the caller's own,
-// allocated and filled through device().
+// Device, buffers and argument bytes for one artifact. Scalars are int or float; a DeviceBuffer is allocated and filled
+// by the caller through device().
 class Runner {
  public:
   using Argument = std::variant<Buffer*, DeviceBuffer, int, float>;

@@ -29,7 +29,7 @@ class Double final : public Exercise {
 
 inline void register_mini_exercises() {
   for (const char* name : {"mini-double", "mini-sum", "mini-broken"}) {
-    if (find_exercise(name) != nullptr) continue;  // another test was here before
+    if (find_exercise(name) != nullptr) continue;  // already registered by another test
     register_exercise(name, [] { return std::unique_ptr<Exercise>(std::make_unique<Double>()); });
   }
 }

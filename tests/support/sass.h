@@ -1,5 +1,5 @@
-// Reads SASS (compute capability 8.0 and 9.0) for tests: registers, branches and loops, straight from the bytes of a
-// cubin and without the library's own reader. Opcodes were named with NVIDIA's disassembler.
+// Reads SASS (compute capability 8.0 and 9.0) for tests: registers, branches and loops, directly from a cubin's bytes
+// and without the library's own reader. Opcodes were identified with NVIDIA's disassembler.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace roofwalk::test {
 struct SassInstruction {
   unsigned operation = 0;             // low nine bits
   std::vector<int> results, sources;  // general registers
-  int target = -1;                    // of a branch: place in the kernel
+  int target = -1;                    // index of a branch's target in the kernel
   bool is_load() const { return operation == 0x180 || operation == 0x181 || operation == 0x183 || operation == 0x184; }
   bool is_store() const { return operation >= 0x185 && operation <= 0x188; }
   bool is_arithmetic() const { return operation == 0x020 || operation == 0x021 || operation == 0x023; }
@@ -44,10 +44,10 @@ inline SassInstruction read_sass_instruction(const char* at, int place, bool hop
     add(in.sources, field(24), 1);
     add(in.sources, field(32), words);
   } else {
-    // Control, and what works on uniform registers only.
+    // Control flow, and instructions that use only uniform registers.
     const bool control =
         (in.operation >= 0x11a && in.operation < 0x180) || (in.operation >= 0x080 && in.operation < 0x0c0);
-    const bool compare = in.operation == 0x00b || in.operation == 0x00c || in.operation == 0x02a;  // makes predicates
+    const bool compare = in.operation == 0x00b || in.operation == 0x00c || in.operation == 0x02a;  // writes predicates
     if (!control) {
       if (!compare) add(in.results, field(16), 1);
       add(in.sources, field(24), 1);
@@ -84,7 +84,7 @@ inline std::map<std::string, std::vector<SassInstruction>> read_sass(const std::
   return out;
 }
 
-// A loop that is one straight piece of code: [first, last], the last branching to the first.
+// A loop without other branches: [first, last], where the last branches to the first.
 struct SassLoop {
   std::size_t first = 0, last = 0;
 };
@@ -106,8 +106,8 @@ inline std::vector<SassLoop> straight_loops(const std::vector<SassInstruction>& 
   return loops;
 }
 
-// Loads before the first instruction that reads what one of them brought. A load to nowhere is none: ptxas puts some
-// before a copy to shared memory.
+// The number of loads before the first instruction that uses a loaded value. Loads without a destination register do
+// not count: ptxas emits some before a copy to shared memory.
 inline int loads_before_use(const std::vector<SassInstruction>& code, const SassLoop& loop) {
   std::set<int> loaded;
   int loads = 0;

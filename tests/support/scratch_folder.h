@@ -1,4 +1,4 @@
-// An empty folder that goes with the test.
+// An empty folder that is deleted with the test.
 #pragma once
 
 #include <unistd.h>

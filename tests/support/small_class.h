@@ -1,5 +1,5 @@
-// A gradebook of a few students, with everything that exporters and pages must get right: an ace, a pass that is late,
-// a wrong kernel with hostile text, one not graded, one who handed in nothing, odd names.
+// A gradebook of a few students that covers what exporters and pages must handle: an ace, a late pass, a wrong kernel
+// with hostile text, one not graded, a student who handed in nothing, odd names.
 #pragma once
 
 #include <string>

@@ -1,1 +1,1 @@
-// Gives CMake a source to compile the precompiled headers of the tests with (tests/CMakeLists.txt).
+// A source for CMake to compile the tests' precompiled headers with (tests/CMakeLists.txt).

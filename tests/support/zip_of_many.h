@@ -1,4 +1,4 @@
-// Zips that no ordinary program writes.
+// Unusual zip files.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace roofwalk::test {
 
-// How a zip gives the number of its entries: modulo 65,536, as Info-ZIP does, or as zip64.
+// How a zip stores the number of its entries: modulo 65,536, as Info-ZIP does, or as zip64.
 enum class SaidCount { modulo, in_64_bits };
 
 inline std::string little_endian(std::uint64_t value, int bytes) {
@@ -20,7 +20,7 @@ inline std::string little_endian(std::uint64_t value, int bytes) {
   return text;
 }
 
-// `count` entries, all of which are one and the same file.
+// A zip with `count` entries that all refer to the same file.
 inline std::string zip_of_many(std::size_t count, const std::function<std::string(std::size_t)>& name,
                                const std::string& file, SaidCount said = SaidCount::modulo) {
   const ScratchFolder folder;
@@ -28,7 +28,7 @@ inline std::string zip_of_many(std::size_t count, const std::function<std::strin
   std::string bytes = file_text(folder.path() / "one.zip");
   const std::size_t list = bytes.rfind("PK\1\2");
   std::string head = bytes.substr(list, 46);
-  head.replace(30, 4, std::string(4, '\0'));  // no comment, nothing more
+  head.replace(30, 4, std::string(4, '\0'));  // no comment or other fields
   bytes.resize(list);
   for (std::size_t i = 0; i < count; ++i) {
     const std::string called = name(i);
