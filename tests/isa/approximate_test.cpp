@@ -1,8 +1,7 @@
-// Approximate functions: within the errors that the PTX ISA documents (read in the text of 9.1, whose section of each
-// instruction names them), and exactly what it says of special values. In .f32: ex2 2 ulp; lg2 2^-22, relative outside
-// of (0.5, 2); sin and cos 2^-20.5 within [-2 pi, 2 pi], 2^-14.7 within [-100 pi, 100 pi]; tanh 2^-11 relative; rsqrt
-// 2^-22.9 relative; rcp 1 ulp; sqrt 2^-23 relative; div 2 ulp. In 16 bits: tanh 2^-10.987 (bf16 2^-8), ex2 2^-9.9
-// relative (bf16 2^-7).
+// Approximate functions: within the errors that the PTX ISA documents (text of 9.1, in each instruction's section), and
+// exact for special values. In .f32: ex2 2 ulp; lg2 2^-22, relative outside of (0.5, 2); sin and cos 2^-20.5 within [-2
+// pi, 2 pi], 2^-14.7 within [-100 pi, 100 pi]; tanh 2^-11 relative; rsqrt 2^-22.9 relative; rcp 1 ulp; sqrt 2^-23
+// relative; div 2 ulp. In 16 bits: tanh 2^-10.987 (bf16 2^-8), ex2 2^-9.9 relative (bf16 2^-7).
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -20,7 +19,7 @@ float single(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::
 std::uint64_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
 double from_double(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 
-// Numbers evenly spaced between two, and as many random ones by their bits, so that every exponent comes up.
+// Evenly spaced numbers between two bounds, and random ones by bits within them, so that every exponent occurs.
 Values sweep(double low, double high, std::size_t count) {
   Values out;
   for (std::size_t i = 0; i <= count; ++i) {
@@ -37,14 +36,14 @@ Values sweep(double low, double high, std::size_t count) {
 constexpr double kLeastNormal = 0x1p-126;
 
 struct Allowed {
-  double ulps = 0, relative = 0, absolute = 0;  // what any one of them grants is granted
+  double ulps = 0, relative = 0, absolute = 0;  // the largest of these is allowed
   double of(double exact) const {
     const double size = std::max(std::fabs(exact), kLeastNormal);
     return std::max({absolute, relative * size, ulps * std::ldexp(1.0, std::ilogb(size) - 23)});
   }
 };
 
-// Of all sources; .ftz takes subnormal ones for 0 and makes 0 of subnormal results.
+// For all sources; .ftz reads subnormal sources as 0 and flushes subnormal results to 0.
 void expect_close(const std::string& instruction, const Values& sources, double (*exact)(double),
                   const Allowed& allowed, bool ftz) {
   const Values results = execute(instruction + " =r, $r", {sources});
@@ -124,7 +123,7 @@ ROW_TEST(Sqrt, Within2ToTheMinus23) {
                               {.relative = 0x1p-23});
 }
 
-// div.full: 2 ulp everywhere; div.approx: where |b| is in [2^-126, 2^126], and 0 or NaN beyond.
+// div.full: 2 ulp everywhere; div.approx: 2 ulp where |b| is in [2^-126, 2^126], and 0 or NaN beyond.
 ROW_TEST(Div, Within2Ulp) {
   const std::vector<Values> x = sample_tuples({Kind::f32, Kind::f32}, kCount);
   const Values full = execute("div.full.f32 =r, $r, $r", x), rough = execute("div.approx.f32 =r, $r, $r", x);
@@ -149,7 +148,7 @@ ROW_TEST(Div, Within2Ulp) {
   }
 }
 
-// Doubles of which only the upper half counts: 20 bits of fraction, the lower half of the result is 0.
+// Only the upper half of the double is used: 20 bits of fraction; the lower half of the result is 0.
 ROW_TEST(Rcp, OfTheUpperHalfOfADouble) {
   const Values x = samples(Kind::f64, kCount), found = execute("rcp.approx.ftz.f64 =d, $d", {x});
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -187,7 +186,7 @@ ROW_TEST(Rsqrt, OfDoubles) {
 struct Narrow {
   const char* type;
   Format format;
-  const char* ftz;  // as ex2 writes it
+  const char* ftz;  // the modifier as used by ex2
   double ex2_relative, tanh_absolute;
 };
 constexpr Narrow kNarrow[] = {{"f16", kF16, "", 0x1.12p-10, 0x1.025p-11}, {"bf16", kBf16, ".ftz", 0x1p-7, 0x1p-8}};

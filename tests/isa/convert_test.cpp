@@ -1,4 +1,4 @@
-// cvt: between all types, with every rounding and modifier, to the last bit.
+// cvt: between all types, with every rounding and modifier, exact to the last bit.
 #include <optional>
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ struct Direction {
 constexpr Direction kDirections[] = {
     {"rn", Round::nearest_even}, {"rz", Round::zero}, {"rm", Round::down}, {"rp", Round::up}};
 
-// A byte has a register of 16 bits.
+// Bytes are in 16-bit registers.
 char register_of(const IntegerType& type) { return type.bits <= 16 ? 'h' : type.bits == 32 ? 'r' : 'd'; }
 Kind kind_of(const IntegerType& type) { return type.bits <= 16 ? Kind::u16 : type.bits == 32 ? Kind::u32 : Kind::u64; }
 int register_bits(char reg) { return reg == 'h' ? 16 : reg == 'r' ? 32 : 64; }
@@ -47,7 +47,7 @@ Int128 number(const IntegerType& type, std::uint64_t bits) {
 }
 Int128 most(const IntegerType& type) { return (Int128{1} << (type.bits - type.is_signed)) - 1; }
 Int128 least(const IntegerType& type) { return type.is_signed ? -most(type) - 1 : 0; }
-// In a register that may be wider: a signed number is extended by its sign, another by zeros.
+// In a register that may be wider: signed numbers are sign-extended, others zero-extended.
 std::uint64_t in_register(const IntegerType& type, Int128 value, char reg) {
   const Int128 wrapped = number(type, static_cast<std::uint64_t>(value));
   return static_cast<std::uint64_t>(static_cast<UInt128>(wrapped) & ((UInt128{1} << register_bits(reg)) - 1));
@@ -90,7 +90,7 @@ ROW_TEST(Cvt, IntegersToFloats) {
   }
 }
 
-// The nearest whole number, or the next in a direction, without bounds: huge ones stand for all that are too large.
+// Rounded to a whole number, unbounded: one huge value stands for all that are too large.
 Int128 to_whole(const Format& format, std::uint64_t bits, Round round) {
   constexpr Int128 kHuge = Int128{1} << 100;
   const bool negative = format.is_negative(bits);
@@ -109,13 +109,13 @@ Int128 to_whole(const Format& format, std::uint64_t bits, Round round) {
   return negative ? -size : size;
 }
 
-// NaN becomes 0, or the top bit alone where either side is 64 bits wide.
+// NaN becomes 0, or only the top bit if either side is 64 bits wide.
 std::uint64_t of_nan(const FloatType& from, const IntegerType& to, char reg) {
   const bool top = from.reg == 'd' || to.bits == 64;
   return top ? in_register(to, Int128{1} << (to.bits - 1), reg) : 0;
 }
 
-// Samples, and the powers of two that are the ends of integers, with their neighbours.
+// Samples, and the powers of two that limit integers, with their neighbours.
 Values samples_with_ends(const FloatType& from) {
   Values out = samples(from.kind, 1000);
   for (const int power : {7, 8, 15, 16, 31, 32, 63, 64}) {
@@ -196,7 +196,7 @@ ROW_TEST(Cvt, ToWholeFloats) {
   }
 }
 
-// f32 to one or two narrow ones: .relu clears what is negative, .satfinite keeps infinity out.
+// f32 to one or two narrow floats: .relu clears negative results, .satfinite avoids infinity.
 std::uint64_t narrowed(const Format& to, std::uint64_t x, Round round, bool relu, bool satfinite) {
   const std::uint64_t value = converted(to, kF32, x, round);
   if (to.is_nan(value)) return value;
@@ -241,7 +241,7 @@ ROW_TEST(Cvt, FromBfloat) {
   }
 }
 
-// 19 bits, ties away from zero; a NaN is PTX's one.
+// 19 bits, ties away from zero; NaN becomes PTX's canonical one.
 ROW_TEST(Cvt, ToTf32) {
   const Values x = samples(Kind::f32, kSamples);
   for (const bool satfinite : {false, true}) {
@@ -253,7 +253,7 @@ ROW_TEST(Cvt, ToTf32) {
   }
 }
 
-// A register may be wider than what is converted: the rest of a source is ignored.
+// A register may be wider than the source type: its other bits are ignored.
 ROW_TEST(Cvt, ReadsTheLowPartOfAWiderRegister) {
   EXPECT_EQ(execute("cvt.rn.f32.u8 =r, $r", {{0xabcd02, 0xff}}), (Values{0x40000000, 0x437f0000}));
   EXPECT_EQ(execute("cvt.s32.s8 =r, $r", {{0x1280}}), (Values{0xffffff80}));

@@ -1,4 +1,4 @@
-// Floating-point arithmetic of every width, with every rounding and modifier, to the last bit.
+// Floating-point arithmetic of every width, with every rounding and modifier, exact to the last bit.
 #include <functional>
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ constexpr Named kDirections[] = {kNearest, {".rz", Round::zero}, {".rm", Round::
 
 using Operation = std::function<std::uint64_t(const Format&, const std::uint64_t*, Round)>;
 
-// What the modifiers make of the operation.
+// The result of the operation with the modifiers applied.
 std::uint64_t modified(const Width& width, const Operation& operation, Values sources, Round round,
                        const Modifiers& with) {
   const Format& format = width.format;
@@ -62,7 +62,7 @@ std::string operands(char reg, int sources) {
   return text;
 }
 
-// The instruction of one width; of narrow ones packed as well, each half with numbers of its own.
+// Tests the instruction in one width; narrow ones also packed, with different numbers in each half.
 void expect_operation(const std::string& name, const std::string& rounding, const Width& width, int sources,
                       const Modifiers& with, Round round, const Operation& operation) {
   const std::vector<Values> values =
@@ -182,7 +182,7 @@ void expect_extremes(const std::string& name, const Operation& operation) {
 ROW_TEST(Max, OfFloats) { expect_extremes("max", kMax); }
 ROW_TEST(Min, OfFloats) { expect_extremes("min", kMin); }
 
-// PTX leaves open which NaN abs and neg make of one: here the same with another sign.
+// PTX does not define which NaN abs and neg return; here it is the same NaN with a changed sign.
 void expect_sign_change(const std::string& name, const std::function<std::uint64_t(const Format&, std::uint64_t)>& of) {
   const Operation operation = [&](const Format& f, const std::uint64_t* x, Round) { return of(f, x[0]); };
   for (const bool ftz : {false, true}) {

@@ -1,4 +1,4 @@
-// Matrix products of a warp: fragments by the tables of the PTX ISA, products by its definition, to the last bit.
+// Matrix products of a warp: fragments by the PTX ISA's tables, products by its definition, exact to the last bit.
 #include <functional>
 
 #include <fmt/format.h>
@@ -13,11 +13,11 @@ struct Shape {
   int m, n, k;
 };
 
-// An element's type: how many bits it has, and what it is made of.
+// An element type: its width and format.
 struct Element {
   const char* name;
   int bits;
-  const Format* format;  // of floats
+  const Format* format;  // for floats
   bool is_signed = false;
   char reg() const { return bits == 64 ? 'd' : 'r'; }
   int per_register() const { return bits >= 32 ? 1 : 32 / bits; }
@@ -28,7 +28,7 @@ const Element kDouble{"f64", 64, &kF64}, kS8{"s8", 8, nullptr, true}, kU8{"u8", 
 
 using Matrix = std::vector<std::uint64_t>;  // row by row, as bits
 
-// Whole numbers, random bits, or the edges of the type.
+// Whole numbers, or random bits with the type's edge values.
 enum class Content { small, any };
 Matrix matrix_of(const Element& element, int rows, int columns, Content content, std::uint64_t seed) {
   Matrix out;
@@ -55,12 +55,12 @@ Matrix matrix_of(const Element& element, int rows, int columns, Content content,
   return out;
 }
 
-// ---- The ISA's tables of fragments ----------------------------------------------------------------------------------
+// ---- The ISA's fragment tables --------------------------------------------------------------------------------------
 
 struct Place {
   int row, column;
 };
-using Table = std::function<Place(int group, int number, int i)>;  // of element i of the thread
+using Table = std::function<Place(int group, int number, int i)>;  // for element i of the thread
 
 // "Matrix Fragments for mma.m16n8k..." and "mma.m8n8k...": by operand, group = lane / 4, number = lane % 4.
 Place place_in_a(const Shape& shape, const Element& element, int group, int number, int i) {
@@ -86,7 +86,7 @@ Place place_in_b(const Element& element, int group, int number, int i) {
 }
 Place place_in_c(int group, int number, int i) { return {i < 2 ? group : group + 8, number * 2 + (i & 1)}; }
 
-// The registers of the 32 lanes, one after the other.
+// The registers of the 32 lanes.
 std::vector<Values> registers_of(const Matrix& matrix, int columns, const Element& element, const Table& table) {
   const int held = static_cast<int>(matrix.size()) / 32, each = element.per_register();
   std::vector<Values> out(static_cast<std::size_t>(held / each), Values(32));
@@ -125,7 +125,7 @@ struct Product {
 };
 
 std::uint64_t in_single(const Element& element, std::uint64_t bits) {
-  if (element.name == kTf.name) bits &= ~std::uint64_t{0x1fff};  // the low 13 bits are no part of the number
+  if (element.name == kTf.name) bits &= ~std::uint64_t{0x1fff};  // the low 13 bits are not part of the number
   return element.bits == 32 ? bits : converted(kF32, *element.format, bits, Round::nearest_even);
 }
 std::int64_t whole_of(const Element& element, std::uint64_t bits) {
@@ -134,9 +134,9 @@ std::int64_t whole_of(const Element& element, std::uint64_t bits) {
   return element.is_signed && value >= top / 2 ? value - top : value;
 }
 
-// What the ISA leaves open is fixed so: products of floats are rounded to binary32 and added to c one after the other
-// in the order of k, each sum rounded to nearest, and at the end to the type of d; doubles are fused. Integers are
-// exact, and wrap or are clamped at the end.
+// Where the ISA leaves room, we define: products of floats are rounded to binary32 and added to c one after another in
+// the order of k, each sum rounded to nearest, and finally to the type of d; doubles are fused. Integers are exact, and
+// wrap or are clamped at the end.
 std::uint64_t expected(const Product& of, const Matrix& a, const Matrix& b, const Matrix& c, int row, int column) {
   const auto at_a = [&](int x) { return a[static_cast<std::size_t>(row * of.shape.k + x)]; };
   const auto at_b = [&](int x) { return b[static_cast<std::size_t>(x * of.shape.n + column)]; };
@@ -231,7 +231,7 @@ ROW_TEST(Mma, OfBytes) {
 
 struct InMemory {
   bool by_columns = false;
-  int gap = 0;  // elements between the end of a row, or column, and the next
+  int gap = 0;  // elements between the end of one row or column and the next
 };
 
 std::vector<std::uint8_t> laid_out(const Matrix& matrix, int rows, int columns, const Element& element,
@@ -273,7 +273,7 @@ int held_by(const Element& element, int elements, bool is_factor) {
   return is_factor && element.name == kHalf.name ? 16 * 32 : elements;
 }
 
-// Loads a, b and c, multiplies and stores d, all the ways round, in global or shared memory.
+// Loads a, b and c, multiplies and stores d, in global or shared memory.
 void expect_wmma(const Product& of, const InMemory& how_a, const InMemory& how_b, const InMemory& how_c, bool shared) {
   const auto [m, n, k] = of.shape;
   const Content content = of.c.format != nullptr && shared ? Content::any : Content::small;
@@ -367,7 +367,7 @@ ROW_TEST(WmmaLoad, OfEveryType) {
   expect_wmma_all_ways({{8, 8, 4}, kDouble, kDouble, kDouble, kDouble});
 }
 
-// The counters of one wmma.load or wmma.store alone.
+// The counters of a single wmma.load or wmma.store.
 Outcome count_alone(const std::string& instruction, bool shared) {
   Kernel kernel{.body = ".reg .b32 %w<8>; .reg .f32 %wf<8>;\n",
                 .in = std::vector<std::uint8_t>(16384),
@@ -383,7 +383,7 @@ Outcome count_alone(const std::string& instruction, bool shared) {
 const std::string kEight = "{%w0, %w1, %w2, %w3, %w4, %w5, %w6, %w7}",
                   kEightFloats = "{%wf0, %wf1, %wf2, %wf3, %wf4, %wf5, %wf6, %wf7}";
 
-// 16 rows of 32 bytes: four loads of 8 rows of 16 bytes, so of each sector one half, twice.
+// 16 rows of 32 bytes: four loads of 8 rows of 16 bytes, each using half of its sectors, which are thus read twice.
 ROW_TEST(WmmaLoad, CountsFourLoadsOfHalvesFromGlobalMemory) {
   for (const char* order : {"row", "col"}) {
     const Outcome of = count_alone(
@@ -394,7 +394,8 @@ ROW_TEST(WmmaLoad, CountsFourLoadsOfHalvesFromGlobalMemory) {
     EXPECT_EQ(of.count(Counter::dram_read_bytes), 16u * 32);
   }
 }
-// By ldmatrix: four matrices, each a turn where rows do not meet in banks; with rows 128 bytes apart, eight turns.
+// By ldmatrix: four matrices with one wavefront each if rows are in different banks; with rows 128 bytes apart, eight
+// each.
 ROW_TEST(WmmaLoad, CountsOneLoadOfRowsFromSharedMemory) {
   for (const auto& [distance, turns] : {std::pair{24, 1}, std::pair{64, 8}}) {
     const Outcome of = count_alone(
@@ -404,7 +405,7 @@ ROW_TEST(WmmaLoad, CountsOneLoadOfRowsFromSharedMemory) {
     EXPECT_EQ(of.count(Counter::shared_bytes), 512u);
   }
 }
-// f32: pairs of neighbours where rows lie in one piece, 8 bytes a thread; one by one where columns do.
+// f32: pairs of neighbours, 8 bytes per thread, if rows are contiguous; single values if columns are.
 ROW_TEST(WmmaStore, CountsPairsOrSingles) {
   for (const auto& [order, requests] : {std::pair{"row", 4u}, std::pair{"col", 8u}}) {
     const Outcome of = count_alone(

@@ -1,5 +1,5 @@
-// Floating point by the definition of IEEE 754, from integers alone: the references of the tests in this folder. A
-// number is exact here (a whole times a power of two); rounding is one function for every format and direction.
+// IEEE 754 arithmetic by definition, using only integers: the references for the tests in this folder. A number is
+// exact here (an integer times a power of two); rounding is one function for all formats and directions.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ __extension__ typedef unsigned __int128 UInt128;
 
 struct Format {
   int exponent_bits, fraction_bits;
-  std::uint64_t nan;  // the one that arithmetic makes
+  std::uint64_t nan;  // the one that arithmetic returns
 
   int width() const { return 1 + exponent_bits + fraction_bits; }
   std::uint64_t sign() const { return std::uint64_t{1} << (width() - 1); }
@@ -32,7 +32,7 @@ inline constexpr Format kF32{8, 23, 0x7fffffff}, kF64{11, 52, 0x7ff8000000000000
 
 enum class Round { nearest_even, nearest_away, zero, down, up };
 
-// whole * 2^exponent, and a little more in magnitude where `more`: never exact then.
+// whole * 2^exponent, and slightly more in magnitude if `more`, which is then never exact.
 struct Exact {
   bool negative = false;
   UInt128 whole = 0;
@@ -48,7 +48,7 @@ inline Exact exact(const Format& format, std::uint64_t bits) {
           format.least_exponent() + (field == 0 ? 0 : static_cast<int>(field) - 1), false};
 }
 
-// Whether a whole number with these two bits below it (the half, and whether anything else is there) goes one up.
+// Whether an integer is rounded up, given the two bits below it (the half, and whether anything else is set).
 inline bool goes_up(bool odd, bool half, bool rest, bool negative, Round round) {
   switch (round) {
     case Round::nearest_even:
@@ -65,7 +65,7 @@ inline bool goes_up(bool odd, bool half, bool rest, bool negative, Round round) 
   return false;
 }
 
-// A zero keeps value.negative as its sign. Where value.more, its whole must be longer than the fraction.
+// A zero keeps value.negative as its sign. If value.more, `whole` must be longer than the fraction.
 inline std::uint64_t rounded(const Format& format, Exact value, Round round) {
   bool half = false, rest = value.more;
   while (value.whole >> (format.fraction_bits + 1) != 0 || value.exponent < format.least_exponent()) {
@@ -80,7 +80,7 @@ inline std::uint64_t rounded(const Format& format, Exact value, Round round) {
   while (value.whole >> format.fraction_bits == 0 && value.exponent > format.least_exponent()) {
     value.whole <<= 1, --value.exponent;
   }
-  // The field is 0 for subnormal numbers; the hidden bit of others adds the missing one.
+  // The field is 0 for subnormal numbers; for others, the hidden bit adds the missing one.
   const auto field = static_cast<std::uint64_t>(value.exponent - format.least_exponent());
   const UInt128 bits = (static_cast<UInt128>(field) << format.fraction_bits) + value.whole;
   if (bits < format.infinity()) return sign | static_cast<std::uint64_t>(bits);
@@ -89,12 +89,12 @@ inline std::uint64_t rounded(const Format& format, Exact value, Round round) {
   return sign | (to_infinity ? format.infinity() : format.infinity() - 1);
 }
 
-// a + b, exact but for what lies more than 70 bits below the larger one.
+// a + b, exact except for what is more than 70 bits below the larger one.
 inline Exact sum(Exact a, Exact b, bool negative_zero) {
   if (a.whole == 0 && b.whole == 0) return {negative_zero, 0, 0, false};
   if (a.whole == 0) return b;
   if (b.whole == 0) return a;
-  // The longer number first, its bits at the top of 120.
+  // The larger number first, both with their top bits at the same place.
   const auto shifted = [](Exact& x) {
     while (x.whole >> 118 == 0) x.whole <<= 1, --x.exponent;
   };
@@ -104,7 +104,7 @@ inline Exact sum(Exact a, Exact b, bool negative_zero) {
   const bool gone = distance > 0 && (distance >= 120 || (b.whole & ((UInt128{1} << std::min(distance, 120)) - 1)) != 0);
   const UInt128 small = distance >= 120 ? 0 : b.whole >> distance;
   if (a.negative == b.negative) return {a.negative, a.whole + small, a.exponent, gone};
-  const UInt128 whole = a.whole - small - (gone ? 1 : 0);  // what is gone was part of b: a little less than a - small
+  const UInt128 whole = a.whole - small - (gone ? 1 : 0);  // dropped bits belong to b: slightly less than a - small
   if (whole == 0 && !gone) return {negative_zero, 0, 0, false};
   return {a.negative, whole, a.exponent, gone};
 }
@@ -113,7 +113,7 @@ inline Exact product(const Exact& a, const Exact& b) {
   return {a.negative != b.negative, a.whole * b.whole, a.exponent + b.exponent, false};
 }
 
-// a * b + c in one rounding; a plain sum is a * 1 + c, a product a * b - 0 of its sign.
+// a * b + c with one rounding; a sum is a * 1 + c, a product is a * b - 0 with the product's sign.
 inline std::uint64_t fused(const Format& format, std::uint64_t a, std::uint64_t b, std::uint64_t c, Round round) {
   if (format.is_nan(a) || format.is_nan(b) || format.is_nan(c)) return format.nan;
   const bool product_infinite = format.is_infinite(a) || format.is_infinite(b);
@@ -125,7 +125,7 @@ inline std::uint64_t fused(const Format& format, std::uint64_t a, std::uint64_t 
   }
   if (format.is_infinite(c)) return c;
   const Exact p = product(exact(format, a), exact(format, b)), q = exact(format, c);
-  // An exact zero is +0, -0 when rounding down, or the sign that both have.
+  // An exact zero is +0, or -0 when rounding down, or has the sign that both have.
   const bool both = p.negative && q.negative, either = p.negative || q.negative;
   const bool negative_zero = both || (either && round == Round::down);
   return rounded(format, sum(p, q, negative_zero), round);
@@ -166,7 +166,7 @@ inline std::uint64_t root(const Format& format, std::uint64_t a, Round round) {
   return rounded(format, {false, low, x.exponent / 2, low * low != x.whole}, round);
 }
 
-// From one format to another.
+// Converts from one format to another.
 inline std::uint64_t converted(const Format& to, const Format& from, std::uint64_t bits, Round round) {
   if (from.is_nan(bits)) return to.nan;
   const std::uint64_t sign = from.is_negative(bits) ? to.sign() : 0;
@@ -181,7 +181,7 @@ inline std::uint64_t saturated(const Format& format, std::uint64_t bits) {
   return bits > one(format) ? one(format) : bits;
 }
 
-// The larger or the smaller; -0 is smaller than +0; a number wins over NaN.
+// The larger or the smaller; -0 is less than +0; a number is preferred to NaN.
 inline std::uint64_t extreme(const Format& format, std::uint64_t a, std::uint64_t b, bool larger) {
   if (format.is_nan(a) && format.is_nan(b)) return format.nan;
   if (format.is_nan(a)) return b;

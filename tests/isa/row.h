@@ -1,11 +1,11 @@
-// Execution tests of the opcode table: small kernels of PTX text, run on the machine, against references written from
-// the PTX ISA. References never call what they test: nothing of common/vgpu but the machine itself is named here.
+// Execution tests of the opcode table: small kernels of PTX text run on the machine and compared with references
+// written from the PTX ISA. References never call what they test: only the machine itself is used from common/vgpu.
 //
 //   ROW_TEST(Add, WrapsIntegers) {
 //     EXPECT_EQ(execute("add.s32 =r, $r, $r", {{0x7fffffff}, {1}}), Values{0x80000000});
 //   }
 //
-// is a test of the row PTX_ALU(Add, ...). It fails where none of its kernels holds the opcode, and
+// tests the row PTX_ALU(Add, ...). It fails if none of its kernels contains the opcode, and
 // OpcodeTable.EveryRowHasAnExecutionTest (rows_test.cpp) fails for a row without such a test.
 #pragma once
 
@@ -24,9 +24,9 @@
 
 namespace roofwalk::isa {
 
-// A kernel k(in, out) around `body`. Declared are %p<64>, %h<64> (16 bits), %r<64> (32), %rd<64>, %f<64> (.f32),
-// %d<64> (.f64), 16 KiB of shared memory `s` and 256 bytes of local memory `l`. Set are %rd62 and %rd63, the generic
-// and global addresses of `in` and `out`, and %r63, the thread's number in the grid.
+// A kernel k(in, out) around `body`. It declares %p<64>, %h<64> (16 bits), %r<64> (32), %rd<64>, %f<64> (.f32), %d<64>
+// (.f64), 16 KiB of shared memory `s` and 256 bytes of local memory `l`. It sets %rd62 and %rd63, the generic and
+// global addresses of `in` and `out`, and %r63, the thread's number in the grid.
 struct Kernel {
   std::string body = {};
   std::string declarations = {};  // before the kernel: functions, variables
@@ -49,21 +49,21 @@ struct Outcome {
   std::uint64_t count(Counter counter) const { return record.counters[counter].value_or(0); }
 };
 
-// Runs it. A text that is refused fails the test; a fault is the caller's to look at.
+// Runs the kernel. A refused text fails the test; faults are left to the caller.
 Outcome run(const Kernel& kernel);
-// The one line that a text is refused with, when it is loaded or launched; empty where it is not.
+// The one-line refusal of a text at loading or launching; empty if it is accepted.
 std::string refusal(const std::string& body);
 
-using Values = std::vector<std::uint64_t>;  // a lane each
+using Values = std::vector<std::uint64_t>;  // one per lane
 
-// Executes `instructions` once for each lane: `$h`, `$r`, `$d` stand for sources of 16, 32 and 64 bits, taken from
-// `sources` in order, `=h`, `=r`, `=d` for results, `=p` for a predicate (1 or 0). Lanes fill whole warps, the last
-// value repeated. Returns the results in order; a fault fails the test.
+// Executes `instructions` once per lane: `$h`, `$r`, `$d` are sources of 16, 32 and 64 bits, taken from `sources` in
+// order; `=h`, `=r`, `=d` are results, `=p` a predicate (1 or 0). Lanes fill whole warps, repeating the last value.
+// Returns the results in order; a fault fails the test.
 std::vector<Values> execute_all(const std::string& instructions, const std::vector<Values>& sources);
 // The same with one result.
 Values execute(const std::string& instructions, const std::vector<Values>& sources);
 
-// The rows that some test is about.
+// The rows that tests exist for.
 std::set<ptx::Opcode>& tested_rows();
 
 class RowTest : public ::testing::Test {
@@ -90,7 +90,7 @@ class Row : public RowTest {
 
 std::string to_hex(std::uint64_t value);
 
-// Executes the instruction on the sources and compares lane i with reference(i); says which lane, with its sources.
+// Executes the instruction on the sources and compares lane i with reference(i); failures show the lane's sources.
 template <class Reference>
 void expect_lanes(const std::string& instruction, const std::vector<Values>& sources, Reference&& reference) {
   const Values results = execute(instruction, sources);
@@ -105,10 +105,10 @@ void expect_lanes(const std::string& instruction, const std::vector<Values>& sou
   }
 }
 
-// Numbers to try an instruction on: the edges of a type, then random bits.
+// Test values for an instruction: the edges of a type, then random bits.
 enum class Kind { u16, u32, u64, f16, bf16, f32, f64 };
 Values samples(Kind kind, std::size_t count, std::uint64_t seed = 1);
-// As many pairs or triples: every edge with every edge first.
+// The same number of pairs or triples, beginning with all combinations of edges.
 std::vector<Values> sample_tuples(const std::vector<Kind>& kinds, std::size_t count);
 
 }  // namespace roofwalk::isa

@@ -1,5 +1,4 @@
-// Every row of the opcode table is executed by a test that is about it, and every form that the parser accepts has
-// something to execute it.
+// Every row of the opcode table has an execution test, and every form that the parser accepts can be executed.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -17,7 +16,7 @@ TEST(OpcodeTable, EveryRowHasAnExecutionTest) {
   }
 }
 
-// tests/ptx/parse/forms-*.ptx list them, one a line: each is taken alone, so that each has its say.
+// The forms are listed in tests/ptx/parse/forms-*.ptx, one per line; each is lowered alone, so that each is checked.
 TEST(Forms, CanBeExecutedWhereTheyAreAccepted) {
   const std::filesystem::path folder = std::filesystem::path(ROOFWALK_TEST_SOURCE_DIR) / "tests/ptx/parse";
   int files = 0;
@@ -34,7 +33,7 @@ TEST(Forms, CanBeExecutedWhereTheyAreAccepted) {
     for (const ptx::Instruction& one : all) {
       const bool is_load = one.opcode == ptx::Opcode::Ld, is_store = one.opcode == ptx::Opcode::St;
       const bool by_register = (is_load && one.operands[1].index >= 0) || (is_store && one.operands[0].index >= 0);
-      if (by_register && one.space == ptx::Space::param) continue;  // refused at launch: no compiler writes it
+      if (by_register && one.space == ptx::Space::param) continue;  // refused at launch: no compiler generates it
       if (ptx::info(one.opcode).form == ptx::Form::call) continue;
       kernel.instructions = {one};
       const std::vector<std::uint8_t> arguments(32);
