@@ -18,7 +18,7 @@ struct MachineRun {
   std::array<std::vector<std::uint8_t>, kBufferCount> buffers;
 };
 
-// Every program runs in all of them: what takes another path through the machine must leave the same.
+// Every program runs in all these ways: different paths through the machine must give the same results.
 struct Way {
   const char* how;
   int threads = 1;
@@ -141,7 +141,7 @@ std::string differing_counts(const Program& program, const Code& code, const Ref
     if (!code.lines[i].in_text() || code.lines[i].code.repeats) continue;
     const LineCounts& expected = reference.counts[i];
     const auto check = [&](const char* name, Counter counter, std::uint64_t wanted) {
-      if (!record.counters[counter]) return std::string();  // nobody counted it
+      if (!record.counters[counter]) return std::string();  // not counted
       const std::uint64_t found = of_line[i] == nullptr ? 0 : of_line[i]->operator[](counter).value_or(0);
       if (found == wanted) return std::string();
       return fmt::format("counter: {} of line {}, `{}`: {}, not {}", name, i + 1, code.lines[i].code.text, found,
@@ -272,7 +272,7 @@ FormChoice accepted(std::vector<Form> forms, const Machine& machine) {
   return {std::move(forms), std::move(features)};
 }
 
-// Removes ever smaller runs of statements for as long as the two still differ in the same way.
+// Removes smaller and smaller runs of statements while the program still differs in the same way.
 Program minimized(Program program, const Machine& machine, int attempts) {
   const auto kind = [](const Verdict& verdict) { return verdict.words.substr(0, verdict.words.find(' ')); };
   const std::string wanted = kind(compare(program, machine));
@@ -282,7 +282,7 @@ Program minimized(Program program, const Machine& machine, int attempts) {
     const Verdict verdict = compare(candidate, machine);
     return verdict.what == Verdict::What::differs && kind(verdict) == wanted;
   };
-  // What belongs together, such as a copy and its wait, would only make another fault.
+  // Splitting groups, such as a copy and its wait, would only cause another fault.
   const bool within_groups = wanted != "fault:";
   const auto ids = [&] { return ids_of(program, within_groups); };
   const auto keep = [&](std::optional<Program> candidate) {

@@ -5,7 +5,7 @@
 namespace roofwalk::random {
 namespace {
 
-// How two numbers stand to each other.
+// The order of two numbers.
 enum class Order { less, equal, greater, unordered };
 
 bool holds(const std::string& compare, Order order) {
@@ -33,7 +33,7 @@ struct Compared {
   Kind kind;
   std::vector<std::string> compares;
   bool pair = false;
-  std::function<Order(Bits a, Bits b)> order;  // of a pair: of its low half
+  std::function<Order(Bits a, Bits b)> order;  // for pairs: of the low half
   bool numbers = true;
 };
 

@@ -1,5 +1,5 @@
-// Floats: arithmetic by the processor's own units in its four rounding modes; 16-bit floats as exact values rounded
-// once; approximations against the error that the ISA grants.
+// Floats: arithmetic by the processor in its four rounding modes; 16-bit floats as exact values rounded once;
+// approximations compared with the error that the ISA allows.
 #include <algorithm>
 #include <array>
 
@@ -13,7 +13,7 @@ constexpr Mode kDefault{"", FE_TONEAREST};
 
 enum class Sum { add, sub, mul, fma, div, sqrt, rcp, min, max, abs, neg };
 
-// What keeps the compiler from moving arithmetic past the change of mode.
+// Volatile keeps the compiler from moving arithmetic across the change of mode.
 template <class T>
 T calculate(Sum what, T a_in, T b_in, T c_in, int mode) {
   volatile T a = a_in, b = b_in, c = c_in;
@@ -112,14 +112,14 @@ void add_double(std::vector<Form>& out, const Operation& operation, const Mode& 
 }
 
 struct ShortModifiers {
-  bool sat = false, ftz = false, relu = false, nan = false;  // nan: of min and max, NaN wins
+  bool sat = false, ftz = false, relu = false, nan = false;  // nan: min and max return NaN if either is NaN
 };
 
 Bits flushed_short(Bits bits, const FloatFormat& format) {
   return (bits >> (format.digits - 1) & ((1u << format.exponent_bits) - 1)) == 0 ? bits & 0x8000 : bits;
 }
 
-// One rounding of the exact result, of one half.
+// The exact result rounded once, for one half.
 Bits short_result(Sum what, const Bits* raw_sources, const FloatFormat& format, const ShortModifiers& modifiers) {
   Bits s[3] = {};
   for (int i = 0; i < 3; ++i) s[i] = modifiers.ftz ? flushed_short(raw_sources[i], format) : raw_sources[i];
@@ -208,7 +208,7 @@ void add_exact(std::vector<Form>& out) {
     for (const bool ftz : {false, true}) {
       add_single(out, operation, kDefault, ftz, false);
       if (keeps_nan(operation.sum)) continue;
-      Form form = out.back();  // NaN wins
+      Form form = out.back();  // NaN if either is NaN
       form.text = std::string(operation.mnemonic) + (ftz ? ".ftz" : "") + ".NaN.f32";
       form.apply = [plain = form.apply](const Bits* s, Bits* r) {
         const bool nan = std::isnan(as<float>(s[0])) || std::isnan(as<float>(s[1]));
@@ -247,8 +247,8 @@ void add_exact(std::vector<Form>& out) {
   }
 }
 
-// The error that PTX ISA 9.0 grants, over the sources for which it grants one; `exact` in double. `absolute` and
-// `relative` are both granted, whichever is larger.
+// The error that PTX ISA 9.0 allows, for the sources that it covers; `exact` in double. The larger of `absolute` and
+// `relative` applies.
 struct Grant {
   double absolute, relative;
 };
@@ -259,7 +259,7 @@ bool near(double result, double exact, const Grant& grant) {
   }
   const double error = std::fabs(result - exact);
   return error <= grant.absolute || error <= grant.relative * std::fabs(exact) ||
-         error <= 0x1p-148;  // a float's two least steps
+         error <= 0x1p-148;  // two smallest steps of a float
 }
 
 struct MathFunction {
@@ -268,7 +268,7 @@ struct MathFunction {
   int sources;
   Grant grant;
   double (*exact)(double a, double b);
-  bool (*granted)(double a, double b);  // outside any value will do
+  bool (*granted)(double a, double b);  // elsewhere any value is allowed
   bool always_flushes;
 };
 
@@ -329,7 +329,7 @@ void add_approximate(std::vector<Form>& out) {
       out.push_back(std::move(form));
     }
   }
-  // Of halves, over all numbers: PTX ISA 9.0's errors of ex2 and tanh.
+  // For halves, over all numbers: the errors of ex2 and tanh in PTX ISA 9.0.
   struct OfHalves {
     const char* mnemonic;
     const char* modifiers;
@@ -369,7 +369,7 @@ void add_approximate(std::vector<Form>& out) {
       out.push_back(std::move(form));
     }
   }
-  // Of doubles: rcp.approx.ftz.f64 and rsqrt.approx(.ftz).f64 give about 20 bits and flush.
+  // For doubles: rcp.approx.ftz.f64 and rsqrt.approx(.ftz).f64 have about 20 bits and flush.
   for (const char* text : {"rcp.approx.ftz", "rsqrt.approx", "rsqrt.approx.ftz"}) {
     const std::string all = text;
     const bool root = all[1] == 's';

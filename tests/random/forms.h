@@ -1,7 +1,6 @@
-// The instructions that compute: what each is called, what it takes, and what it gives for one thread, written from the
-// definitions of the PTX ISA and sharing nothing with the machine. Where the ISA leaves a value open the machine's own
-// rule stands here, named as such: arithmetic on NaNs gives one NaN of each type (0x7fffffff, 0x7fff, 0x7ff80...0),
-// x / 0 is all ones, x % 0 is x.
+// Computing instructions: name, operands and result for one thread, written from the definitions of the PTX ISA and
+// sharing nothing with the machine. Where the ISA leaves a value open, the machine's own rule applies: arithmetic on
+// NaNs gives one NaN of each type (0x7fffffff, 0x7fff, 0x7ff80...0), x / 0 is all ones, x % 0 is x.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +20,24 @@ enum class Flops : std::uint8_t { none, f16, f32, f64 };
 struct Form {
   std::string mnemonic, text;  // "add", "add.rn.f32"
   std::vector<Kind> results, sources;
-  std::vector<std::string> numbers;  // by source: the type of a number that may stand there; "" where none may
+  std::vector<std::string> numbers;  // by source: the type of an immediate that is allowed there; "" if none is
   std::function<void(const std::uint64_t* sources, std::uint64_t* results)> apply;  // values zero-extended
   enum class Look : std::uint8_t { plain, two_predicates, pack, unpack } look = Look::plain;
   bool negatable_predicate = false;  // the last source
-  int only_number = -1;              // the source that must be a number
+  int only_number = -1;              // the source that must be an immediate
   Flops flops_of = Flops::none;
   int flops = 0;
   bool special_function = false;
-  bool makes_addresses = false;  // integer arithmetic of 32 and 64 bits, of which indices are made
-  // Of approximations, which cannot be compared bit for bit: whether a result is within what the ISA grants. These have
+  bool makes_addresses = false;  // integer arithmetic of 32 and 64 bits, from which indices are made
+  // For approximations, which cannot be compared bit for bit: whether the result is within the ISA's error. They have
   // no `apply`.
   std::function<bool(const std::uint64_t* sources, std::uint64_t result)> accepts;
 };
 
-// All of them. Some the machine may refuse; whoever uses them asks it first.
+// All forms. The machine may refuse some: callers must check that first.
 std::vector<Form> all_forms();
 
-// Parts of it, a file each.
+// Subsets, one per file.
 void add_integer_forms(std::vector<Form>& out);
 void add_float_forms(std::vector<Form>& out);
 void add_convert_forms(std::vector<Form>& out);

@@ -1,4 +1,4 @@
-// Makes a program from a seed: the same one for ever.
+// Generates a program from a seed; the result never changes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace roofwalk::random {
 
-// The forms that a generator may use, by mnemonic, and the features that it writes by itself.
+// The forms that a generator may use, by mnemonic, and the features that it writes itself.
 class FormChoice {
  public:
   FormChoice(std::vector<Form> forms, std::set<std::string> features);
@@ -18,7 +18,7 @@ class FormChoice {
   const std::vector<std::vector<const Form*>>& by_mnemonic() const { return by_mnemonic_; }
   const std::vector<const Form*>& of_addresses() const { return of_addresses_; }
   const std::vector<const Form*>& approximations() const { return approximations_; }
-  const Form& named(const std::string& text) const;  // must be there, and simple
+  const Form& named(const std::string& text) const;  // must exist and be simple
   const std::vector<Form>& all() const { return forms_; }
 
  private:
@@ -30,7 +30,7 @@ class FormChoice {
 
 Program generate(std::uint64_t seed, const FormChoice& forms);
 
-// What `generate` writes where the machine has it, by name, with an instruction that shows whether it does.
+// Features that `generate` uses if the machine has them, by name, with an instruction that tells whether it does.
 const std::vector<std::pair<std::string, Instruction>>& feature_probes();
 
 }  // namespace roofwalk::random

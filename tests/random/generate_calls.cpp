@@ -5,7 +5,7 @@
 namespace roofwalk::random {
 namespace {
 
-// The first parameters of every function: addresses, the thread's number in the grid, and how deep calls may still go.
+// The first parameters of every function: addresses, the thread's number in the grid, and the remaining call depth.
 constexpr Buffer kHandedOn[] = {kInput, kBlocked, kSpread};
 constexpr int kFixed = 5;
 
@@ -16,7 +16,7 @@ void Generator::choose_functions() {
     Parameter out;
     out.is_bytes = chance(30);
     for (int i = out.is_bytes ? between(1, 3) : 1; i > 0; --i) {
-      // A predicate is no parameter.
+      // Parameters cannot be predicates.
       out.fields.push_back(one_of(std::array<Kind, 4>{Kind::b16, Kind::b32, Kind::b32, Kind::b64}));
     }
     return out;
@@ -32,7 +32,7 @@ void Generator::choose_functions() {
   }
 }
 
-// From the kernel, or from another function.
+// Calls from the kernel or from another function.
 void Generator::call(int callee, Operand depth) {
   const Function& function = out_.functions[static_cast<std::size_t>(callee)];
   group([&] {
@@ -62,7 +62,7 @@ void Generator::call(int callee, Operand depth) {
         put(std::move(in));
       }
     }
-    // Who is not called has no result, and a result is not taken under a guard.
+    // A call that is not made has no result, so results are not taken under a guard.
     const bool guarded = chance(10);
     Instruction in = add(Do::call, "call", 0, 0);
     if (guarded) guard(in);
@@ -89,7 +89,7 @@ void Generator::call_from_kernel(int depth) {
   call(callee, of(levels));
 }
 
-// A function sees its own registers only.
+// A function sees only its own registers.
 void Generator::write_function(int index) {
   Function& function = out_.functions[static_cast<std::size_t>(index)];
   std::copy(std::begin(kPoolOfFunction), std::end(kPoolOfFunction), std::begin(pool_));
@@ -155,7 +155,7 @@ Register Generator::take_parameters(int index) {
   return levels;
 }
 
-// Itself, or one that came before: for as long as there are levels left.
+// Calls itself or an earlier function, while there are levels left.
 void Generator::call_again(int callee, Register levels) {
   Statement out;
   out.what = What::choice;
@@ -169,7 +169,7 @@ void Generator::call_again(int callee, Register levels) {
   put(std::move(out));
 }
 
-// Some lanes return before the others, which wait for nobody until the call is over.
+// Some lanes return early; nothing waits for them until the call is over.
 void Generator::return_early(int index) {
   group([&] {
     give_results(index);

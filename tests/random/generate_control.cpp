@@ -6,7 +6,7 @@ void Generator::statements(int count, int depth, bool together) {
   for (int i = 0; i < count; ++i) statement(depth, together);
 }
 
-// `together`: all threads of the block are here.
+// `together`: all threads of the block are active here.
 void Generator::statement(int depth, bool together) {
   if (!in_function_ && depth < 2 && !out_.functions.empty() && chance(8)) return call_from_kernel(depth);
   const Bits dice = below(100);
@@ -29,7 +29,7 @@ void Generator::statement(int depth, bool together) {
   scope(depth);
 }
 
-// A condition that is the same for all threads of the block.
+// A condition with the same value for all threads of the block.
 Register Generator::uniform_condition() {
   const Register out = fresh(Kind::pred);
   put(form("setp.lt.s32", out, {of(one_of(uniform_coordinates_).reg), number(below(3), "s32")}));
@@ -48,7 +48,7 @@ void Generator::choice(int depth, bool together) {
   put(std::move(out));
 }
 
-// A switch: the same arm may stand for many cases, and some cases have none.
+// A switch: several cases may share an arm, and some have none.
 void Generator::table(int depth, bool together) {
   Statement out;
   out.what = What::table;
@@ -102,7 +102,7 @@ void Generator::loop(int depth, bool together) {
   put(std::move(out));
 }
 
-// A register that nothing but this place names: the first iteration writes it, all read it.
+// A register that is used only here: the first iteration writes it, all read it.
 void Generator::keep_from_first(Register iteration) {
   group([&] {
     const Register kept = fresh(Kind::b32), is_first = fresh(Kind::pred);
@@ -132,7 +132,7 @@ void Generator::scope(int depth) {
   put(std::move(out));
 }
 
-// Threads end one after another, in the middle or by a branch to the end; those that are left meet.
+// Threads exit one after another, in the middle or by a branch to the end; the remaining ones meet at barriers.
 void Generator::barriers_of_who_is_left() {
   barrier();
   Statement out;

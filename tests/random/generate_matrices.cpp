@@ -2,8 +2,8 @@
 
 namespace roofwalk::random {
 
-// A register whose numbers are such that sums of their products are exact in any order: a sign, few bits, exponents
-// that lie close to each other.
+// A register with numbers whose sums of products are exact in any order: a sign, few bits, exponents close to each
+// other.
 Register Generator::exact_factors(MatrixShape::Factor factor) {
   using Factor = MatrixShape::Factor;
   const Register out = fresh(Kind::b32);
@@ -35,7 +35,7 @@ std::vector<Operand> Generator::distinct_words(int count) {
   return out;
 }
 
-// All threads of the warp are here.
+// All threads of the warp are active here.
 void Generator::multiply_matrices() {
   const MatrixShape& shape = one_of(kMatrixShapes);
   group([&] {
@@ -54,7 +54,7 @@ void Generator::multiply_matrices() {
   });
 }
 
-// Rows from anywhere in shared memory, which all threads of the block have written and meet behind.
+// Rows from anywhere in shared memory, after all threads of the block have written to it and met.
 void Generator::load_matrices() {
   Instruction in;
   in.what = Do::load_matrices;

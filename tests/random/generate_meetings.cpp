@@ -8,7 +8,7 @@ void Generator::barrier() {
   const int rounded = (threads_ + 31) / 32 * 32;
   in.text = one_of(std::array<const char*, 4>{"bar.sync", "bar.cta.sync", "barrier.sync", "barrier.sync.aligned"});
   in.sources = {number(below(16), "u32")};
-  // Where threads have ended, a number would wait for their warps.
+  // If threads have exited, a barrier with a number would still wait for their warps.
   if (!ragged_ && chance(30)) in.sources.push_back(number(static_cast<Bits>(rounded), "u32"));
   put(std::move(in));
 }
@@ -18,7 +18,8 @@ void Generator::meet_in_block() {
   barrier();
 }
 
-// Gates are mbarriers that all threads arrive at: once at the first, with a count of two at the other.
+// Gates are mbarriers where all threads arrive: the first one takes one arrival per thread, the other one a count of
+// two.
 Instruction Generator::at_gate(Do what, std::string text, std::size_t gate) {
   Instruction in;
   in.what = what;
@@ -46,8 +47,8 @@ void Generator::open_gates() {
   });
 }
 
-// All arrive, and wait until all have: by the state that arriving gave, or by the parity of the phase. `apart`: what
-// touches no shared memory may come between.
+// All arrive and wait until all have, by the state that arriving returned or by the phase's parity. `apart`:
+// instructions that do not use shared memory may come in between.
 void Generator::pass_gate(bool apart) {
   const std::size_t gate = below(out_.gates);
   const Register state = fresh(Kind::b64), parity = gate_parities_[gate];
@@ -160,7 +161,7 @@ void Generator::exchange_in_warp() {
   put(std::move(in));
 }
 
-// Everybody writes to a place of its own, all meet, everybody looks anywhere, all meet again.
+// Each thread writes to its own place, all meet, each reads anywhere, all meet again.
 void Generator::exchange_in_block() {
   const bool wide_slots = chance(70);
   const int room = wide_slots ? 16 : 4;
@@ -254,7 +255,7 @@ void Generator::look_around() {
              {of(index), number(static_cast<Bits>(std::countr_zero(static_cast<unsigned>(bytes))), "u32")}));
   Instruction in = memory(Do::load, fmt::format("ld.shared{}.{}", vector_text(vector), element.type), Space::shared,
                           address, 0, element, parts(element, vector, true));
-  if (chance(20)) {  // by a generic address
+  if (chance(20)) {  // through a generic address
     const Register offset = fresh(Kind::b64), generic = fresh(Kind::b64);
     put(form("cvt.u64.u32", offset, {of(address)}));
     Instruction turn;

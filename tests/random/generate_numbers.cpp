@@ -15,7 +15,7 @@ void Generator::choose_shape() {
   all_threads_ = out_.threads();
   slots_ = static_cast<int>(std::bit_ceil(static_cast<unsigned>(threads_)));
   full_warps_ = threads_ % 32 == 0;
-  out_.shared_bytes = static_cast<std::uint32_t>(slots_) * 20;  // 16 bytes a thread, then 4 bytes a thread
+  out_.shared_bytes = static_cast<std::uint32_t>(slots_) * 20;  // 16 bytes per thread, then 4 bytes per thread
   out_.local_bytes = kLocalBytes;
 }
 
@@ -53,7 +53,7 @@ Bits Generator::integer_number(int bits) {
       return below(70);
     case 1:
       return (0 - below(40)) & all;
-    case 2:  // around the ends
+    case 2:  // near the ends of the range
       return ((Bits{1} << (bits - 1)) - 3 + below(6)) & all;
     case 3:
       return Bits{1} << below(static_cast<Bits>(bits));

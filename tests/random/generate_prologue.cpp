@@ -37,7 +37,7 @@ void Generator::prologue() {
   names.results = {of(near_)};
   names.name = "near";
   put(std::move(names));
-  target_->back().id = -1;  // stays: the machine gives a kernel only what it names
+  target_->back().id = -1;  // never removed: the machine gives a kernel only variables that it names
   const Dimensions& block = out_.block;
   const auto coordinate = [&](const char* name, std::uint32_t extent) {
     const Register reg = special(name);
@@ -134,7 +134,7 @@ void Generator::first_word(Register reg) {
   }
 }
 
-// Every byte of shared memory is written before any is read.
+// Writes every byte of shared memory before any is read.
 void Generator::fill_shared() {
   group([&] {
     const Register at = fresh(Kind::b32), beyond = fresh(Kind::b32), value = thread_;

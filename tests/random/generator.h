@@ -1,8 +1,7 @@
-// A program in the making, and the chances that lead to it. Its parts have a file each: generate_numbers.cpp (shapes,
-// values, what memory holds at first), generate_computations.cpp (instructions that compute), generate_prologue.cpp
-// (what every program starts and ends with), generate_control.cpp, generate_addresses.cpp, generate_memory.cpp,
-// generate_calls.cpp, generate_meetings.cpp and
-// generate_matrices.cpp (what the threads of a warp or block do together); generate.cpp puts them together.
+// Generates a program by random choices. Each part has a file: generate_numbers.cpp (shapes, values, initial memory),
+// generate_computations.cpp (computing instructions), generate_prologue.cpp (beginning and end of every program),
+// generate_control.cpp, generate_addresses.cpp, generate_memory.cpp, generate_calls.cpp, generate_meetings.cpp and
+// generate_matrices.cpp (what the threads of a warp or block do together); generate.cpp combines them.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +29,7 @@ inline constexpr int kSpreadSlots = 40;
 inline constexpr std::uint32_t kApproximateBytes = 8;
 inline constexpr int kMostApproximations = 6;
 
-struct Element {  // of memory
+struct Element {  // in memory
   const char* type;
   int bytes;
   bool is_signed;
@@ -40,7 +39,7 @@ inline constexpr Element kElements[] = {{"b8", 1, false},  {"u8", 1, false},  {"
                                         {"s32", 4, true},  {"f32", 4, false}, {"b64", 8, false}, {"u64", 8, false},
                                         {"s64", 8, true},  {"f64", 8, false}};
 
-// Atomics whose result does not depend on who comes first, where nobody looks at the old value.
+// Atomics whose final value does not depend on the order of threads; their old value is not used.
 inline constexpr const char* kCommutative[] = {"add.u32", "add.s32", "add.u64", "min.u32", "min.s32", "min.u64",
                                                "min.s64", "max.u32", "max.s32", "max.u64", "max.s64", "and.b32",
                                                "and.b64", "or.b32",  "or.b64",  "xor.b32", "xor.b64"};
@@ -55,7 +54,7 @@ class Generator {
   Program run();
 
  private:
-  // --- Chance.
+  // --- Random choices.
 
   Bits below(Bits limit) { return rng_.next() % limit; }
   bool chance(unsigned percent) { return below(100) < percent; }
@@ -78,7 +77,7 @@ class Generator {
 
   Statement& put(Statement statement);
   void put(Instruction code);
-  // What `fill` puts becomes the body of a statement.
+  // Statements that `fill` puts become the body.
   template <class Fill>
   std::vector<Statement> body(Fill fill) {
     std::vector<Statement> out;
@@ -106,7 +105,7 @@ class Generator {
   void computation();
   void carries();
 
-  // --- What every program starts and ends with.
+  // --- Beginning and end of every program.
 
   Register parameter(Buffer buffer);
   Register special(const std::string& name);
@@ -176,7 +175,7 @@ class Generator {
   void return_early(int index);
   void give_results(int index);
 
-  // --- Where all threads of the block are together.
+  // --- Where all threads of the block are active.
 
   void barrier();
   void meet_in_block();
@@ -206,17 +205,17 @@ class Generator {
   int threads_ = 0, all_threads_ = 0, slots_ = 0;
   bool full_warps_ = false, ragged_ = false;
   bool starts_ = true;  // not all registers have values yet
-  bool talks_ = false;  // blocks may: atomics, fences, volatile accesses, which the machine runs on one thread
+  bool talks_ = false;  // blocks may communicate (atomics, fences, volatile accesses); the machine uses one thread
 
   struct Coordinate {
     Register reg;
     int most;
   };
   Register buffers_[kBufferCount], thread_, all_, members_, near_;
-  std::vector<Register> words_, doubles_;  // that nothing writes again
+  std::vector<Register> words_, doubles_;  // never written again
   std::vector<Coordinate> coordinates_, uniform_coordinates_;
   bool in_function_ = false, has_local_ = true;
-  std::vector<Register> gate_parities_;  // by gate: of the phase that it is in
+  std::vector<Register> gate_parities_;  // parity of each gate's current phase
 };
 
 }  // namespace roofwalk::random

@@ -15,7 +15,7 @@ Kind kind_of(int bits) { return bits <= 16 ? Kind::b16 : bits == 32 ? Kind::b32 
 struct Adder {
   std::vector<Form>& out;
 
-  // `calculate` takes exact values and gives one whose low bits are the result.
+  // `calculate` takes exact values; the result is the low bits of what it returns.
   template <class Calculate>
   void integers(const std::string& mnemonic, const std::string& modifier, const IntegerType& type, int sources,
                 int result_bits, Calculate calculate) {
@@ -79,7 +79,7 @@ void add_arithmetic(Adder& add, const IntegerType& type) {
   if (n <= 32) {
     add.integers("mul", ".wide", type, 2, 2 * n, [](const Wide* in) { return product(in); });
     add.integers("mad", ".wide", type, 2, 2 * n, [](const Wide* in) { return product(in); });
-    Form& wide = add.out.back();  // its third source is as wide as its result
+    Form& wide = add.out.back();  // its third source has the width of the result
     wide.sources.push_back(kind_of(2 * n));
     wide.numbers.push_back(std::string(type.is_signed ? "s" : "u") + std::to_string(2 * n));
     wide.apply = [type, n](const Bits* s, Bits* r) {
@@ -118,7 +118,7 @@ void add_logic(Adder& add, Kind kind) {
   for (std::size_t i = add.out.size() - 4; i < add.out.size(); ++i) add.out[i].makes_addresses = n >= 32;
 }
 
-// As the ISA's own loops write it.
+// As in the ISA's loops.
 Bits extracted(Bits a, Bits position, Bits length, int n, bool is_signed) {
   const int pos = static_cast<int>(position & 0xff), len = static_cast<int>(length & 0xff), msb = n - 1;
   Bits sign = 0;
@@ -160,7 +160,7 @@ void add_fields(Adder& add, int n) {
   });
 }
 
-// The place of the highest bit that differs from the sign; with .shiftamt how far it is from the top.
+// The position of the highest bit that differs from the sign; with .shiftamt, its distance from the top.
 Bits found_bit(Bits a, int n, bool is_signed, bool shift_amount) {
   const int msb = n - 1;
   if (is_signed && (a >> msb & 1u) != 0) a = low_bits(~a, n);
@@ -237,11 +237,11 @@ void add_any_logic(Adder& add) {
   add.out.back().makes_addresses = true;
 }
 
-// The other modes of prmt: which byte of {b, a} stands at place i, for a selector of two bits.
+// The other modes of prmt: which byte of {b, a} is at position i, by a two-bit selector.
 void add_permutations(Adder& add) {
   struct Mode {
     const char* name;
-    int bytes[4][4];  // by selector, from the lowest place
+    int bytes[4][4];  // by selector, from the lowest position
   };
   static constexpr Mode kModes[] = {
       {"f4e", {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}}},

@@ -1,6 +1,5 @@
-// Matrices that a warp's threads hold in shares: which element lies where, and what comes of them, as the PTX ISA
-// defines it in "Matrix Fragments for mma.m16n8k8", "... k16", "... k32" and "ldmatrix". Shares nothing with the
-// machine.
+// Matrices distributed over a warp's threads: the position of each element and the products, as the PTX ISA defines
+// them in "Matrix Fragments for mma.m16n8k8", "... k16", "... k32" and "ldmatrix". Shares nothing with the machine.
 #pragma once
 
 #include <array>
@@ -15,7 +14,7 @@ struct MatrixShape {
   const char* text;
   Factor factor;
   int k;
-  int a_registers, b_registers;  // of each thread; of sums four
+  int a_registers, b_registers;  // per thread; sums have four
   bool clamps;                   // .satfinite
   int flops() const { return factor == Factor::s8 ? 0 : 2 * 16 * 8 * k; }
 };
@@ -29,12 +28,12 @@ inline constexpr MatrixShape kMatrixShapes[] = {
 
 using WarpRegister = std::array<std::uint64_t, 32>;  // by thread
 
-// The four registers of sums. The ISA leaves the order of additions open: who compares hands over numbers whose sums
-// are exact in any order.
+// The four registers of sums. The ISA leaves the order of additions open, so callers pass numbers whose sums are exact
+// in any order.
 std::array<WarpRegister, 4> multiplied(const MatrixShape& shape, const std::vector<WarpRegister>& a,
                                        const std::vector<WarpRegister>& b, const std::vector<WarpRegister>& c);
 
-// A register of the eight rows of one matrix.
+// A register of one matrix, given its eight rows.
 WarpRegister loaded(const std::array<std::array<std::uint16_t, 8>, 8>& rows, bool transposed);
 
 }  // namespace roofwalk::random

@@ -1,5 +1,5 @@
-// Numbers of PTX as exact values: integers in 128 bits, floats in long double, which holds every f64 and every 64-bit
-// integer exactly; rounding by the processor's own modes.
+// Numbers of PTX as exact values: integers in 128 bits, floats in long double, which represents every f64 and every
+// 64-bit integer exactly; rounding by the processor's modes.
 #pragma once
 
 #include <cfenv>
@@ -60,7 +60,7 @@ struct Mode {
 inline constexpr Mode kModes[] = {
     {".rn", FE_TONEAREST}, {".rz", FE_TOWARDZERO}, {".rm", FE_DOWNWARD}, {".rp", FE_UPWARD}};
 
-// FE_TONEAREST and so on, for as long as it lives.
+// Sets FE_TONEAREST and so on during its lifetime.
 class RoundingMode {
  public:
   explicit RoundingMode(int mode) : before_(std::fegetround()) { std::fesetround(mode); }
@@ -72,7 +72,8 @@ class RoundingMode {
   int before_;
 };
 
-// A format with an implicit leading bit: digits with it, least and most exponent of normal numbers.
+// A format with an implicit leading bit: number of digits including it, smallest and largest exponent of normal
+// numbers.
 struct FloatFormat {
   int digits, least_exponent, most_exponent;
   int exponent_bits;
@@ -104,7 +105,7 @@ inline long double decode(std::uint64_t bits, const FloatFormat& format) {
   return negative ? -value : value;
 }
 
-// Rounds to `format` by a processor's mode, or, where `ties_away`, to nearest with ties away from zero.
+// Rounds to `format` with a processor mode or, if `ties_away`, to nearest with ties away from zero.
 inline long double rounded(long double value, const FloatFormat& format, int mode, bool ties_away = false) {
   if (value != value || std::isinf(value) || value == 0) return value;
   int exponent = 0;
@@ -126,7 +127,7 @@ inline long double rounded(long double value, const FloatFormat& format, int mod
   return std::copysign(to_infinity ? std::numeric_limits<long double>::infinity() : largest, value);
 }
 
-// The bits of a number that the format holds exactly; `nan` for NaN.
+// The bits of a number that the format represents exactly; `nan` for NaN.
 inline std::uint64_t encode(long double value, const FloatFormat& format, std::uint64_t nan) {
   if (value != value) return nan;
   const int fraction_bits = format.digits - 1;
@@ -143,7 +144,7 @@ inline std::uint64_t encode(long double value, const FloatFormat& format, std::u
          low_bits(all, fraction_bits);
 }
 
-// a + b with its last bit set where it is inexact, so that rounding it to far fewer bits rounds the exact sum.
+// a + b with its last bit set if inexact, so that rounding it to far fewer bits rounds the exact sum.
 inline long double odd_sum(long double a, long double b) {
   volatile long double x = a, y = b;
   const RoundingMode at(FE_TOWARDZERO);

@@ -7,7 +7,7 @@
 namespace roofwalk::random {
 namespace {
 
-// What steps a loop.
+// Forms for loop counters.
 Form loop_form(Kind result, std::uint64_t (*apply)(std::uint64_t, std::uint64_t)) {
   Form form;
   form.results = {result};
@@ -200,10 +200,10 @@ std::string labels_text(const Instruction& in, const char* before, const char* b
   return out;
 }
 
-// Tables of the same labels are the same; each stands above its branch.
+// Tables with the same labels are the same; each is placed above its branch.
 std::string table_name(const Instruction& in) { return "T" + labels_text(in, "", "_"); }
 
-// What is handed over: its declaration, and the place of one field.
+// Declaration of a parameter, and the address of one field.
 std::string declaration(const Parameter& parameter, const std::string& name) {
   if (parameter.is_bytes)
     return fmt::format(".param .align 8 .b8 {}[{}]", name, kFieldBytes * static_cast<int>(parameter.fields.size()));
@@ -344,7 +344,7 @@ std::vector<Statement> spread(const std::vector<Statement>& statements, const st
   return out;
 }
 
-// Of a function, or, for -1, of the kernel.
+// For a function, or for the kernel if -1.
 std::string body_text(const Program& program, const Code& code, int function) {
   const Function* const own = function < 0 ? nullptr : &program.functions[static_cast<std::size_t>(function)];
   const auto starts = [&](int f) {

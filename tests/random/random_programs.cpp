@@ -1,5 +1,5 @@
-// Random programs for as long as one likes: random_programs [--seconds N] [--count N] [--seed S]; --help says the rest.
-// Exits 1 at the first difference, with the shrunk program.
+// Runs random programs for any length of time: random_programs [--seconds N] [--count N] [--seed S]; see --help. Exits
+// with 1 at the first difference, printing the minimized program.
 #include <chrono>
 #include <cstdio>
 #include <set>

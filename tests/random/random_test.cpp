@@ -1,4 +1,4 @@
-// The machine against the reference over random programs, and the test of this test: a wrong instruction is found, and
+// Compares the machine with the reference on random programs. Also tests the test: a wrong instruction is found, and
 // every row of the opcode table is exercised.
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ const FormChoice& forms() {
   return out;
 }
 
-// What random programs do not contain, and what holds it instead.
+// Not in random programs, with the reason and where it is tested instead.
 const std::map<std::string, std::string> kExempt = {
     {"createpolicy", "gives a value that only cache hints take"},
     {"trap", "ends a run with a fault; tests/unit/vgpu/faults_test.cpp"},
@@ -62,7 +62,7 @@ TEST(RandomPrograms, UseEveryRowOfTheOpcodeTable) {
   EXPECT_LE(without_form, arithmetic / 20) << "rows of tests/random/*_forms.cpp are missing:" << missing;
 }
 
-// Rows that the table has no type for, or that the machine refuses, are left out of programs: not too many.
+// Rows whose types the table lacks, or that the machine refuses, are left out of programs: there must not be too many.
 TEST(RandomPrograms, UseEveryTypeOfAComputingRow) {
   std::set<std::string> accepted, with_form;
   for (const Form& form : forms().all()) {
@@ -91,7 +91,7 @@ TEST(RandomPrograms, MatchTheReference) {
   }
 }
 
-// A reference that is wrong in one instruction differs, and what is left of the program shows which.
+// With a reference that is wrong in one instruction, programs differ, and the minimized program shows which.
 TEST(RandomPrograms, AreShrunkToTheInstructionThatDiffers) {
   std::vector<Form> wrong = forms().all();
   for (Form& form : wrong) {

@@ -16,47 +16,47 @@
 namespace roofwalk::random {
 namespace {
 
-constexpr int kMostIterations = 64;  // so that those of eight loops and the line fit into a number
+constexpr int kMostIterations = 64;  // so that the iterations of eight loops and the line fit in one number
 constexpr std::uint64_t kMostInstructions = 4'000'000;
-constexpr std::uint64_t kSharedWindow = 1ull << 60;  // of generic addresses; the machine has its own
+constexpr std::uint64_t kSharedWindow = 1ull << 60;  // of generic addresses; the machine uses another
 
 struct Invalid : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Which threads touched a byte since the last barrier.
+// Threads that accessed a byte since the last barrier.
 struct Touch {
   std::uint64_t phase = 0;
   int writer = -1, reader = -1;  // -1 none, -2 several
   bool atomic = false;
 };
 
-// What a thread has of one call, or of the kernel.
+// A thread's state in one call, or in the kernel.
 struct Frame {
   std::vector<Bits> registers[4];
   std::vector<std::uint8_t> known[4];
   std::vector<std::uint8_t> own;  // local memory
   std::vector<std::uint8_t> own_known;
-  std::vector<int> iterations;  // by loop
-  std::uint32_t caller = 0;     // which call this is: the same for lanes that came by the same ways
-  std::size_t back = 0;         // the line behind the call
+  std::vector<int> iterations;                         // by loop
+  std::uint32_t caller = 0;                            // identifies the call: the same for lanes that came the same way
+  std::size_t back = 0;                                // the line after the call
   using Handed = std::map<std::pair<int, int>, Bits>;  // by parameter and field
-  Handed arguments, taken;                             // what it hands to whom it calls, and what it was handed
-  Handed results, given;                               // what it gives back, and what whom it called gave
+  Handed arguments, taken;                             // what it passes to its callee, and what it was passed
+  Handed results, given;                               // what it returns, and what its callee returned
 };
 
 struct Thread {
-  int number = 0, global = 0;  // in its block and in the grid
+  int number = 0, global = 0;  // in its block; in the grid
   Dimensions index;
   std::size_t at = 0;  // the next line
   bool done = false;
-  std::vector<Frame> frames;  // the kernel's first
+  std::vector<Frame> frames;  // the kernel's is first
   bool carry = false, carry_known = false;
   Frame& frame() { return frames.back(); }
   const Frame& frame() const { return frames.back(); }
 };
 
-// An mbarrier. Its state, to threads, is the number of its phase.
+// An mbarrier. Its state, as threads see it, is the number of its phase.
 struct Gate {
   std::uint64_t expected = 0, missing = 0, phase = 0;
 };
@@ -208,15 +208,15 @@ class Reference {
 
   struct Place {
     std::uint8_t* bytes = nullptr;
-    std::uint8_t* known = nullptr;  // null: all are
-    int* owners = nullptr;          // of global bytes
-    Touch* touches = nullptr;       // of shared bytes
+    std::uint8_t* known = nullptr;  // null: all are known
+    int* owners = nullptr;          // for global bytes
+    Touch* touches = nullptr;       // for shared bytes
     int buffer = -1;
     std::uint64_t offset = 0;
   };
 
   std::uint64_t address_of(const Thread& thread, const Instruction& in) {
-    if (!in.has_base) return static_cast<std::uint64_t>(in.offset);  // into the variable, all of its space
+    if (!in.has_base) return static_cast<std::uint64_t>(in.offset);  // offset in the variable, which fills its space
     const Bits base = get(thread, in.base);
     const Bits sum = base + static_cast<Bits>(in.offset);
     return in.base.kind == Kind::b32 ? low_bits(sum, 32) : sum;
@@ -255,7 +255,7 @@ class Reference {
     throw Invalid("touches memory that no buffer has");
   }
 
-  // No two threads may meet in a byte without a barrier between them, but in atomics.
+  // Two threads must not access the same byte without a barrier in between, except by atomics.
   void check(const Thread& thread, const Place& at, std::uint64_t bytes, bool writes, bool atomic) {
     for (std::uint64_t i = 0; i < bytes; ++i) {
       if (at.known != nullptr) {
@@ -313,7 +313,7 @@ class Reference {
   static Bits atomic_result(const std::string& what, Bits old, Bits b, Bits c, bool global) {
     const std::string operation = what.substr(0, what.find('.')), type = what.substr(what.find('.') + 1);
     if (operation == "add") {
-      // The ISA: atom.add.f32 on global memory flushes subnormals, on shared memory it does not.
+      // The ISA: atom.add.f32 flushes subnormals in global memory but not in shared memory.
       if (type == "f32") {
         const auto in = [global](Bits x) { return global ? flushed(as<float>(x)) : as<float>(x); };
         volatile float sum = in(old) + in(b);
@@ -358,7 +358,7 @@ class Reference {
 
   // --- Steps.
 
-  // A line, by the calls and the iterations that led there.
+  // A line, with the calls and iterations that led there.
   struct Where {
     std::uint32_t caller = 0;
     std::uint64_t line_and_iterations = 0;
@@ -503,7 +503,7 @@ class Reference {
 
   Gate& gate_of(const Instruction& in) { return gates_.at(static_cast<std::size_t>(in.offset / in.element_bytes)); }
 
-  // The phase that is meant, by its state or its parity, is over.
+  // Whether the phase, given by its state or parity, has completed.
   bool is_over(const Thread& thread, const Instruction& in) {
     const Gate& gate = gate_of(in);
     const Bits phase = get(thread, in.sources[0]);
@@ -526,7 +526,7 @@ class Reference {
     ++gate.phase;
   }
 
-  // The flag is bit 32 or 64 of the sum, or tells that a difference is below 0.
+  // The carry is bit 32 or 64 of the sum, or tells that a difference is negative.
   void carry(Thread& thread, const Instruction& in) {
     if (in.carry_in && !thread.carry_known) throw Invalid("reads a carry that nothing has made");
     const int bits = in.element_bytes * 8;
@@ -547,13 +547,13 @@ class Reference {
     thread.carry_known = true;
   }
 
-  // The line of the instruction that comes next, for labels lead to it.
+  // The line of the next instruction, which labels refer to.
   std::size_t instruction_from(std::size_t line) const {
     while (!code_.lines[line].in_text()) ++line;
     return line;
   }
 
-  // Whether lanes of a warp go different ways.
+  // Whether the lanes of a warp diverge.
   bool parts(const Instruction& in, const Meeting& meeting) const {
     if (in.what == Do::branch) return meeting.did != 0 && meeting.did != meeting.came;
     std::set<std::size_t> ways;
@@ -579,7 +579,7 @@ class Reference {
     return what == Do::barrier || what == Do::barrier_reduce || what == Do::gate_wait;
   }
 
-  // All threads have ended or wait. Lets warps, or the block, go on together; false where all have ended.
+  // All threads have exited or are waiting. Releases warps or the block; false if all have exited.
   bool meet() {
     bool any = false, moved = false;
     std::size_t waiting = 0, alive = 0, barrier_line = 0;
@@ -620,7 +620,7 @@ class Reference {
     return true;
   }
 
-  // Of all threads that are left: how many predicates hold, whether all, whether any.
+  // Over all remaining threads: the number of true predicates, whether all are true, whether any is.
   void reduce_at_barrier(const Instruction& in) {
     if (in.what != Do::barrier_reduce) return;
     std::uint64_t alive = 0, hold = 0;
@@ -635,7 +635,7 @@ class Reference {
     }
   }
 
-  // All have arrived: what they wait for is over.
+  // All threads have arrived, so the phase they wait for has completed.
   void pass_gate(const Instruction& in) {
     if (in.what != Do::gate_wait) return;
     for (Thread& thread : threads_) {
@@ -645,7 +645,7 @@ class Reference {
     }
   }
 
-  // ldmatrix and mma, of whole warps.
+  // ldmatrix and mma, for whole warps.
   void use_matrices(const std::vector<Thread*>& lanes, const Instruction& in, std::size_t line) {
     if (lanes.size() != kLanes) throw Invalid("needs all threads of a warp for a matrix");
     if (in.what == Do::multiply_matrices) {
@@ -660,7 +660,7 @@ class Reference {
       }
       return;
     }
-    // Thread 8i + r names row r of matrix i.
+    // Thread 8i + r gives the address of row r of matrix i.
     std::vector<std::array<std::array<std::uint16_t, 8>, 8>> matrices(in.results.size());
     for (std::size_t l = 0; l < 8 * matrices.size(); ++l) {
       const std::uint64_t address = address_of(*lanes[l], in);
@@ -676,7 +676,7 @@ class Reference {
     }
   }
 
-  // redux and match: of the values of all lanes that are here.
+  // redux and match, over the values of all active lanes.
   void combine(const std::vector<Thread*>& lanes, const Instruction& in, std::uint32_t active) {
     std::vector<Bits> values;
     for (const Thread* thread : lanes) {
@@ -736,7 +736,7 @@ class Reference {
     }
   }
 
-  // The ISA's own words: bval, cval, segmask, maxLane, minLane.
+  // With the ISA's names: bval, cval, segmask, maxLane, minLane.
   std::pair<Bits, bool> shuffled(const Thread& thread, const Instruction& in, std::uint32_t active,
                                  const std::array<Bits, kLanes>& values) {
     const Bits b = get(thread, in.sources[1]), c = get(thread, in.sources[2]);
@@ -773,7 +773,7 @@ class Reference {
   std::vector<Touch> touches_;
   std::uint64_t phase_ = 1;
   std::vector<std::unordered_map<Where, Meeting, Where::Hash>> meetings_;  // by warp
-  std::unordered_map<Where, std::uint32_t, Where::Hash> calls_;            // the number of each, from 1
+  std::unordered_map<Where, std::uint32_t, Where::Hash> calls_;            // number of each call, from 1
   std::vector<Gate> gates_;
   std::map<std::pair<int, Register>, ReferenceRun::Approximated> thread_approximations_;
   std::map<std::uint64_t, ReferenceRun::Approximated> approximated_;

@@ -1,5 +1,5 @@
-// Runs a program thread by thread, one instruction of one thread at a time, and counts what a machine with warps of 32
-// threads that meet again behind every choice and loop must count.
+// Runs a program thread by thread, one instruction at a time, and computes the counts of a machine whose warps of 32
+// threads reconverge after every choice and loop.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@
 namespace roofwalk::random {
 
 struct ReferenceRun {
-  std::string invalid;  // why the program has no defined meaning; empty where it has one
+  std::string invalid;  // why the program has no defined behaviour; empty if it has
   std::array<std::vector<std::uint8_t>, kBufferCount> buffers;
   std::vector<LineCounts> counts;
   std::uint64_t thread_instructions = 0;
-  // The approximations that threads stored: sources and where the result lies in that buffer.
+  // Approximate results that threads stored: sources, and the result's offset in the buffer.
   struct Approximated {
     const Form* form;
     std::array<std::uint64_t, 4> sources;
@@ -26,7 +26,7 @@ struct ReferenceRun {
   std::vector<Approximated> approximated;
 };
 
-// `addresses` of the buffers, as the machine has them: sectors depend on them.
+// `addresses` are those of the machine's buffers, because sectors depend on them.
 ReferenceRun run_reference(const Program& program, const Code& code,
                            const std::array<std::uint64_t, kBufferCount>& addresses);
 

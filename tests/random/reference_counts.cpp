@@ -9,7 +9,7 @@
 namespace roofwalk::random {
 namespace {
 
-// A pass for each word that lanes differ in, of 4 bytes or of the load's 8; 16 bytes a lane are two loads.
+// One pass for each distinct word, of 4 bytes or of the load's 8; 16 bytes per lane are two loads.
 void count_constants(const Request& request, LineCounts& out) {
   const std::uint64_t width = std::min<std::uint64_t>(request.bytes, 8), word = std::max<std::uint64_t>(width, 4);
   for (std::uint64_t part = 0; part < request.bytes; part += width) {
@@ -43,7 +43,7 @@ void count_side(Do what, Space space, const Request& request, LineCounts& out) {
   ++(is_load ? out.global_load_requests : is_atomic ? out.atomic_requests : out.global_store_requests);
 }
 
-// Rows of 16 bytes, a matrix a turn; threads that name no row take no part.
+// Rows of 16 bytes, one wavefront per matrix; threads that give no row are ignored.
 void count_matrices(const Instruction& in, Request request, LineCounts& out) {
   request.lanes.resize(8 * in.results.size());
   const Turns turns = shared_turns(request, false, false);
@@ -74,7 +74,7 @@ void count_request(const Instruction& in, const Meeting& meeting, LineCounts& ou
       return count_side(Do::load, Space::shared, request(meeting.address), out);
     case Do::load_matrices:
       return count_matrices(in, request(meeting.address), out);
-    case Do::copy:  // a load of global memory and a store to shared memory
+    case Do::copy:  // a load from global memory and a store to shared memory
       count_side(Do::load, Space::global, request(meeting.second_address), out);
       return count_side(Do::store, Space::shared, request(meeting.address), out);
     default:
@@ -87,7 +87,7 @@ void count_request(const Instruction& in, const Meeting& meeting, LineCounts& ou
 void count_meeting(const Instruction& in, const Meeting& meeting, bool parts, LineCounts& out) {
   ++out.warp_instructions;
   const bool branches = in.what == Do::branch || in.what == Do::branch_by_index;
-  const bool moves_on = branches || in.what == Do::leave || in.what == Do::call;  // whose guard is what it does
+  const bool moves_on = branches || in.what == Do::leave || in.what == Do::call;  // the guard is the effect: count all
   const auto threads = static_cast<std::uint64_t>(std::popcount(moves_on ? meeting.came : meeting.did));
   out.thread_instructions += threads;
   if (in.what == Do::barrier || in.what == Do::barrier_reduce || in.what == Do::meet) ++out.barriers;

@@ -1,4 +1,4 @@
-// What a warp that does one line together adds to the counters of that line.
+// Counters of a line for one execution by a warp.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace roofwalk::random {
 
-struct LineCounts {  // by line of the code; the names are those of the machine's counters
+struct LineCounts {  // by line of the code, named like the machine's counters
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
   std::uint64_t flops_f16 = 0, flops_f32 = 0, flops_f64 = 0, flops_tensor = 0, special_functions = 0, atomic_flops = 0;
   std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
@@ -21,16 +21,16 @@ struct LineCounts {  // by line of the code; the names are those of the machine'
   std::uint64_t constant_requests = 0, constant_passes = 0, constant_bytes = 0;
 };
 
-// What all lanes of a warp did at one line, in the same iterations of all loops around it.
+// What a warp's lanes did at one line, in the same iterations of all enclosing loops.
 struct Meeting {
   std::size_t line = 0;
-  std::uint32_t came = 0;  // lanes
-  std::uint32_t did = 0;   // of them, those whose guard held; of a branch, those that took it
+  std::uint32_t came = 0;  // arriving lanes
+  std::uint32_t did = 0;   // of these, lanes whose guard was true; for a branch, lanes that took it
   std::array<std::uint64_t, kLanes> address{};
-  std::array<std::uint64_t, kLanes> second_address{};  // of cp.async, in global memory
+  std::array<std::uint64_t, kLanes> second_address{};  // for cp.async, in global memory
 };
 
-// `parts`: whether the lanes go different ways from there.
+// `parts`: whether the lanes diverge there.
 void count_meeting(const Instruction& in, const Meeting& meeting, bool parts, LineCounts& out);
 
 }  // namespace roofwalk::random

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kSector = 32, kLine = 128, kWord = 4;
 constexpr int kBanks = 32;
 
-// Whether every lane that takes part wants what its partner, `apart` away, wants, if that one takes part.
+// Whether each participating lane has the same address as its partner at distance `apart`, if that participates.
 bool in_pairs(const Request& request, int apart) {
   std::map<int, std::uint64_t> address;
   for (const auto& lane : request.lanes) address[lane.lane] = lane.address;

@@ -1,4 +1,4 @@
-// What one request of a warp costs, counted the long way from the rules in common/vgpu/COUNTING.md and shared_memory.h.
+// Counts what one request of a warp costs, the long way, by the rules in common/vgpu/COUNTING.md and shared_memory.h.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace roofwalk::random {
 inline constexpr int kLanes = 32;
 
 struct Request {
-  std::uint64_t bytes = 0;  // of one thread
+  std::uint64_t bytes = 0;  // per thread
   struct Lane {
     int lane;
     std::uint64_t address;
   };
-  std::vector<Lane> lanes;  // that take part
+  std::vector<Lane> lanes;  // participating lanes
 };
 
 struct Footprint {
@@ -25,7 +25,7 @@ struct Turns {
 };
 
 Footprint global_footprint(const Request& request);
-// Local memory lies word by word: the same word of all lanes side by side. Each word is asked for by itself.
+// Local memory is interleaved by word: the same word of all lanes is contiguous. Each word is requested separately.
 Footprint local_footprint(const Request& request);
 Turns shared_turns(const Request& request, bool is_load, bool is_atomic);
 
