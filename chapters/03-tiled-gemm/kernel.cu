@@ -1,6 +1,6 @@
 // tiled-gemm: c = a b, row-major. a is m x k, b is k x n, c is m x n.
 //
-// This is correct, and still slow: neighbours share their sectors, but nobody keeps anything. Change what you like
+// This is correct, and still slow: neighbours share their sectors, but nothing is kept for reuse. Change what you like
 // between the two lines below, the launch included; only the parameters of SOLVE stay as they are. m, n and k can be
 // any positive numbers.
 #include <roofwalk.cuh>
@@ -21,7 +21,7 @@ __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int
 }
 
 SOLVE(const float* a, const float* b, float* c, int m, int n, int k) {
-    const dim3 block(32, 8);  // threadIdx.x runs to 32: each row of the block is one warp
+    const dim3 block(32, 8);  // threadIdx.x runs from 0 to 31: each row of the block is one warp
     const dim3 grid(ceil_div(n, 32), ceil_div(m, 8));
     gemm<<<grid, block>>>(a, b, c, m, n, k);
 }

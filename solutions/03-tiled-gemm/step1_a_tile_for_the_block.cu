@@ -3,7 +3,7 @@
 // on rtx4090: right x19.9 (l1), up x0.824
 #include <roofwalk.cuh>
 
-constexpr int kTile = 32;  // a block computes kTile x kTile elements of c, one a thread
+constexpr int kTile = 32;  // a block computes kTile x kTile elements of c, one per thread
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
     __shared__ float a_tile[kTile][kTile], b_tile[kTile][kTile];
@@ -12,7 +12,7 @@ __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int
 
     float sum = 0.0f;
     for (int from = 0; from < k; from += kTile) {
-        // A thread outside c still brings its part. What lies outside a or b counts as zero, and adds nothing. Both
+        // A thread outside c still brings its part. What is outside of a or b counts as zero, and adds nothing. Both
         // loads are on their way before the first is waited for.
         const float from_a = row < m && from + x < k ? a[row * k + from + x] : 0.0f;
         const float from_b = from + y < k && column < n ? b[(from + y) * n + column] : 0.0f;

@@ -5,7 +5,7 @@
 
 constexpr int kTile = 64;  // a block computes kTile x kTile elements of c
 constexpr int kDepth = 8;  // columns of a, and rows of b, that are in shared memory at a time
-constexpr int kRows = 8;   // of c, a thread
+constexpr int kRows = 8;   // of c, per thread
 constexpr int kDown = kTile / kRows, kThreads = kTile * kDown, kLoads = kTile * kDepth / kThreads;
 
 __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
@@ -15,12 +15,12 @@ __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int
 
     float sum[kRows] = {};
     for (int from = 0; from < k; from += kDepth) {
-        // What lies outside a or b counts as zero, and adds nothing. All loads are on their way before the first is
+        // What is outside of a or b counts as zero, and adds nothing. All loads are on their way before the first is
         // waited for.
         float from_a[kLoads], from_b[kLoads];
 #pragma unroll
         for (int j = 0; j < kLoads; ++j) {
-            const int i = j * kThreads + thread;  // of the tile's elements: neighbours bring neighbours
+            const int i = j * kThreads + thread;  // index in the tile: neighbours bring neighbours
             const int a_row = row + i / kDepth, a_column = from + i % kDepth;
             const int b_row = from + i / kTile, b_column = column + i % kTile;
             from_a[j] = a_row < m && a_column < k ? a[a_row * k + a_column] : 0.0f;

@@ -7,9 +7,9 @@ constexpr int kDepth = 8;                   // a block's tiles are kRows x kDept
 constexpr int kTall = 8, kWide = 16;        // of c, for each thread, kept in registers
 constexpr int kAcross = kColumns / kWide, kDown = kRows / kTall, kThreads = kAcross * kDown;
 
-// Asks for an element of a matrix, or 0 outside of it, and does not wait.
+// Starts copying an element of a matrix, or 0 outside of it, and does not wait.
 __device__ void ask(float* to, const float* matrix, int rows, int columns, int row, int column) {
-    const bool inside = row < rows && column < columns;  // where not, all 4 bytes are filled with 0 and none is read
+    const bool inside = row < rows && column < columns;  // if not, all 4 bytes are set to 0 and nothing is read
     __pipeline_memcpy_async(to, &matrix[row * columns + column], 4, inside ? 0 : 4);
 }
 
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
     ask_for_tiles(0, 0);
     for (int from = 0, now = 0; from < k; from += kDepth, now = 1 - now) {
         __pipeline_wait_prior(0);
-        __syncthreads();  // the tiles are there, and everyone is done with the other buffer
+        __syncthreads();  // the tiles have arrived, and everyone is done with the other buffer
         ask_for_tiles(1 - now, from + kDepth);
 
 #pragma unroll

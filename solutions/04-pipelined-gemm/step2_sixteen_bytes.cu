@@ -7,10 +7,10 @@ constexpr int kDepth = 8;                   // a block's tiles are kRows x kDept
 constexpr int kTall = 8, kWide = 16;        // of c, for each thread, kept in registers
 constexpr int kAcross = kColumns / kWide, kDown = kRows / kTall, kThreads = kAcross * kDown;
 
-// Asks for kFloats elements of a matrix in a row, or zeros outside of it, and does not wait.
+// Starts copying kFloats consecutive elements of a matrix, or zeros outside of it, and does not wait.
 template <int kFloats>
 __device__ void ask(float* to, const float* matrix, int rows, int columns, int row, int column) {
-    const bool inside = row < rows && column < columns;  // where not, all bytes are filled with 0 and none is read
+    const bool inside = row < rows && column < columns;  // if not, all bytes are set to 0 and nothing is read
     __pipeline_memcpy_async(to, &matrix[row * columns + column], 4 * kFloats, inside ? 0 : 4 * kFloats);
 }
 
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
     __shared__ __align__(16) float a_tile[2][kRows][kDepth], b_tile[2][kDepth][kColumns];
     const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns;
     const int thread = threadIdx.x, x = thread % kAcross * 4, y = thread / kAcross;
-    // A thread's columns come by fours, which are read at once. Neighbours have neighbouring fours.
+    // A thread's columns come in groups of four, which are read at once. Neighbours have neighbouring groups.
     const auto column_of = [=](int j) { return x + j / 4 * 4 * kAcross + j % 4; };
 
     const auto ask_for_tiles = [&](int buffer, int from) {
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
     ask_for_tiles(0, 0);
     for (int from = 0, now = 0; from < k; from += kDepth, now = 1 - now) {
         __pipeline_wait_prior(0);
-        __syncthreads();  // the tiles are there, and everyone is done with the other buffer
+        __syncthreads();  // the tiles have arrived, and everyone is done with the other buffer
         ask_for_tiles(1 - now, from + kDepth);
 
 #pragma unroll

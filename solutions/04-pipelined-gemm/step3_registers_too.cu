@@ -9,7 +9,7 @@ constexpr int kAcross = kColumns / kWide, kDown = kRows / kTall, kThreads = kAcr
 constexpr int kBuffers = 3;                 // pairs of tiles: one in use, two on their way
 constexpr int kPad = 4;                     // floats after each row of a's tile, so that columns spread over the banks
 
-// Asks for kFloats elements in a row, or zeros where they are not inside of the matrix, and does not wait.
+// Starts copying kFloats consecutive elements, or zeros outside of the matrix, and does not wait.
 template <int kFloats>
 __device__ void ask(float* to, const float* from, bool inside) {
     __pipeline_memcpy_async(to, from, 4 * kFloats, inside ? 0 : 4 * kFloats);
@@ -32,12 +32,12 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
     // A warp is 8 threads wide and 4 high. Lanes i and i ^ 1 read the same of b, lanes i and i ^ 2 the same of a: such
     // pairs share a turn at shared memory.
     const int x = (warp % 2 * 8 + lane / 2 % 8) * 4, y = (warp / 2 * 4 + lane / 16 * 2 + lane % 2) * 4;
-    // A thread's rows and columns come by fours, which are read at once. Neighbours have neighbouring fours.
+    // A thread's rows and columns come in groups of four, which are read at once. Neighbours have neighbouring groups.
     const auto row_of = [=](int i) { return y + i / 4 * 4 * kDown + i % 4; };
     const auto column_of = [=](int j) { return x + j / 4 * 4 * kAcross + j % 4; };
 
-    // What this thread copies of a pair of tiles, in pieces, so that there is one for each step or so: of a, an element
-    // of every kRowsApart-th row, where rows below the last are that one again; of b, kFloats elements of a row.
+    // This thread's share of a pair of tiles, in pieces, about one for each step: of a, one element of every
+    // kRowsApart-th row (below the last row, that row again); of b, kFloats elements of a row.
     constexpr int kRowsApart = kThreads / kDepth, kPiecesOfA = kRows / kRowsApart;
     constexpr int kStepsApart = kThreads * kFloats / kColumns, kPieces = kPiecesOfA + kDepth / kStepsApart;
     const int a_row = thread / kDepth, a_step = thread % kDepth;
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const float* a, const float* b,
             } else {
                 __pipeline_commit();
                 __pipeline_wait_prior(kBuffers - 2);
-                __syncthreads();  // the next tiles are there, and everyone has fetched the last of these
+                __syncthreads();  // the next tiles have arrived, and everyone has read the last of these
                 fetch(buffers[next], 0);
             }
 #pragma unroll

@@ -1,12 +1,12 @@
 // step 1: right x3 (dram), up x2.85: one kernel does a row from end to end, so that x - mean never travels to DRAM
 #include <roofwalk.cuh>
 
-constexpr int kThreads = 256;  // of each block; block r works on row r
+constexpr int kThreads = 256;  // per block; block r works on row r
 
-// The sum of `value` over the threads of the block, for all of them.
+// The sum of `value` over the threads of the block; every thread gets it.
 __device__ float block_sum(float value) {
     __shared__ float partial[kThreads];
-    __syncthreads();  // whoever still reads the sum before this one
+    __syncthreads();  // others may still be reading the previous sum
     partial[threadIdx.x] = value;
     __syncthreads();
     for (int half = kThreads / 2; half > 0; half /= 2) {

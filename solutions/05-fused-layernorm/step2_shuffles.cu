@@ -1,7 +1,7 @@
 // step 2: right x3 (dram), up x3.45: warps add up by shuffles, so that a sum takes two barriers and not ten
 #include <roofwalk.cuh>
 
-constexpr int kThreads = 256;  // of each block; block r works on row r
+constexpr int kThreads = 256;  // per block; block r works on row r
 constexpr int kWarps = kThreads / 32;
 
 __device__ float warp_sum(float value) {
@@ -10,11 +10,11 @@ __device__ float warp_sum(float value) {
     return value;
 }
 
-// The sum of `value` over the threads of the block, for all of them.
+// The sum of `value` over the threads of the block; every thread gets it.
 __device__ float block_sum(float value) {
     __shared__ float partial[kWarps];
     value = warp_sum(value);
-    __syncthreads();  // whoever still reads the sums before these
+    __syncthreads();  // others may still be reading the previous sums
     if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
     __syncthreads();
     float sum = 0.0f;

@@ -1,9 +1,9 @@
 // step 3: right x3 (dram), up x4.14: each value is loaded once and stays in a register until the row is done
 #include <roofwalk.cuh>
 
-constexpr int kThreads = 256;  // of each block; block r works on row r
+constexpr int kThreads = 256;  // per block; block r works on row r
 constexpr int kWarps = kThreads / 32;
-constexpr int kHeld = 4;  // values of a row that a thread keeps; what lies beyond is read again
+constexpr int kHeld = 4;  // values of a row that a thread keeps; the rest is read again
 
 __device__ float warp_sum(float value) {
 #pragma unroll
@@ -11,11 +11,11 @@ __device__ float warp_sum(float value) {
     return value;
 }
 
-// The sum of `value` over the threads of the block, for all of them.
+// The sum of `value` over the threads of the block; every thread gets it.
 __device__ float block_sum(float value) {
     __shared__ float partial[kWarps];
     value = warp_sum(value);
-    __syncthreads();  // whoever still reads the sums before these
+    __syncthreads();  // others may still be reading the previous sums
     if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
     __syncthreads();
     float sum = 0.0f;

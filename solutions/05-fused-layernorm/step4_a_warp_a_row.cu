@@ -1,7 +1,7 @@
 // step 4: right x3 (dram), up x4.83: a warp a row, 128 bits at a time, and no barrier
 #include <roofwalk.cuh>
 
-constexpr int kWarps = 8;  // of each block; each warp works on a row of its own
+constexpr int kWarps = 8;  // per block; each warp works on a row of its own
 constexpr int kHeld = 8;   // float4 of a row that a lane keeps: rows of up to 1024 values
 constexpr int kMostHeld = kHeld * 32 * 4;
 
@@ -51,8 +51,8 @@ __global__ void short_rows(const float* x, const float* gamma, const float* beta
     }
 }
 
-// Any row. Values are taken relative to the row's first one, which is of their size: then the sums of the differences
-// and of their squares can be had in one pass, and nothing large is ever subtracted from something large.
+// Any row. Values are taken relative to the row's first one, which is of similar size: one pass then gives the sums
+// of the differences and of their squares, and nothing large is ever subtracted from something large.
 __global__ void any_rows(const float* x, const float* gamma, const float* beta, float* y, int rows, int cols,
                          float epsilon) {
     const int row = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
