@@ -15,14 +15,13 @@ namespace roofwalk::test {
 //   driver_version, toolkit, version, made_at (UTC)
 //   doctor         its JSON
 //   checks         {name: "passed" | "failed: ..." | "skipped: ..."}
-// ruler          rows in the format of ruler.h
+//   ruler          rows in the format of ruler.h
 //   roofs          the JSON of `roofs`
 //   attempts       the JSON of `run` of each chapter's starter and steps, with the raw samples of the pairs
-// ncu            [{name, metric, ours, ncu}]; null if there is no ncu
+//   ncu            [{name, metric, ours, ncu}]; null if there is no ncu
 
 // The record without private data: UUIDs are removed, also from attempts and the doctor; other users' processes are
 // reduced to their number.
-// people's processes stays how many there were.
 Json without_private(Json record);
 
 // Reasons not to trust a record, one per line; empty for a good one.
