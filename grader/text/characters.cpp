@@ -17,14 +17,14 @@ Character character_at(std::string_view text, std::size_t at) {
     if ((byte(i) & 0xc0) != 0x80) return {};
     code = code << 6 | (byte(i) & 0x3fu);
   }
-  constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};  // by bytes: what takes fewer is no UTF-8
+  constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};  // by length: lower codes are overlong
   const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
   if (code < kLeast[bytes] || code > 0x10ffff || is_surrogate) return {};
   return {code, bytes};
 }
 
 std::string utf8_of(char32_t code) {
-  constexpr char32_t kPart = 0x3f;  // of a byte that goes on
+  constexpr char32_t kPart = 0x3f;  // the payload of a continuation byte
   if (code < 0x80) return {static_cast<char>(code)};
   std::string tail;
   const auto shift = [&] {
@@ -32,14 +32,14 @@ std::string utf8_of(char32_t code) {
     code >>= 6;
   };
   shift();
-  char32_t first = 0xc0, room = 0x20;  // of the first byte: its mark, and what fits beside it
+  char32_t first = 0xc0, room = 0x20;  // first byte: its mark, and the payload that fits beside it
   for (; code >= room; first |= room, room >>= 1) shift();
   return static_cast<char>(first | code) + tail;
 }
 
 bool is_harmless(char32_t code) {
-  // Unicode's Bidi_Control, Line_Separator, Paragraph_Separator, and of Default_Ignorable_Code_Point what no script
-  // needs; Hangul's fillers among them, which show nothing.
+  // Unicode's Bidi_Control, Line_Separator and Paragraph_Separator, and the Default_Ignorable_Code_Points that no
+  // script needs, such as Hangul's fillers, which are invisible.
   constexpr std::array<std::pair<char32_t, char32_t>, 16> kHarmful = {{{0x00, 0x1f},
                                                                        {0x7f, 0x9f},
                                                                        {0xad, 0xad},

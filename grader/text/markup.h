@@ -1,4 +1,4 @@
-// Text inside a page.
+// Text escaped for HTML.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace roofwalk {
 
-// As it stands in an element or a quoted attribute of HTML; control characters but those of lines, and marks
-// that turn or hide text (characters.h), become "?".
+// Escapes text for an HTML element or a quoted attribute. Characters that are not harmless (characters.h) become "?",
+// except line breaks and tabs.
 std::string escaped(std::string_view text);
 
 }  // namespace roofwalk

@@ -14,7 +14,7 @@
 namespace roofwalk {
 namespace {
 
-// Levenshtein's distance.
+// Levenshtein distance.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -30,7 +30,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Of the escape sequence that a text begins with, as Colors and the text plot write them; 0 where there is none.
+// The length of the escape sequence at the start of the text, as Colors and the text plot write them; 0 if there is
+// none.
 std::size_t color_length(std::string_view text) {
   if (!text.starts_with("\x1b[")) return 0;
   const std::size_t end = text.find_first_not_of("0123456789;", 2);
@@ -117,7 +118,7 @@ std::size_t shown_columns(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (const std::size_t length = color_length(line.substr(i)); length > 0) {
       i += length - 1;
-    } else if ((static_cast<unsigned char>(line[i]) & 0xc0) != 0x80) {  // a character of UTF-8 begins
+    } else if ((static_cast<unsigned char>(line[i]) & 0xc0) != 0x80) {  // first byte of a UTF-8 character
       ++columns;
     }
   }

@@ -1,4 +1,4 @@
-// Words and columns for the terminal. Whatever a learner wrote is made harmless before it is printed.
+// Words and columns for the terminal. Text that learners wrote is made harmless before it is printed.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace roofwalk {
 
-// Control characters (escape sequences among them) and bytes that are no UTF-8 become \xNN, marks that turn or hide
-// text \uNNNN; a tab becomes a space.
+// Replaces bytes that are not UTF-8 and characters that are not harmless (characters.h), such as escape sequences, by
+// \xNN or \uNNNN; a tab becomes a space.
 std::string printable(std::string_view text);
 
 // 12582912 -> "12,582,912".
@@ -18,30 +18,29 @@ std::string grouped(double count);
 // 9.27 -> "x9.27".
 std::string factor(double value);
 
-// Lines of at most `columns` columns, broken at spaces; a longer word stays whole. Colours take none, and must not span
-// words.
+// Lines of at most `columns` columns, broken at spaces; a longer word stays whole. Colour codes take no columns, and
+// must not span words.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
-// Text of several lines, made harmless: indented lines are code and stay as they are, the others are paragraphs,
-// wrapped afresh.
+// Makes text of several lines harmless and wraps its paragraphs; indented lines are code and stay as they are.
 std::vector<std::string> paragraphs(const std::string& text, std::size_t columns);
 
-// Columns that a line takes on a terminal: colours take none.
+// The columns that a line takes on a terminal; colour codes take none.
 std::size_t shown_columns(std::string_view line);
 
-// A line cut to `columns`; colours stay whole, and none goes on behind the cut.
+// Cuts a line to `columns`. Colour codes stay whole, and colour ends at the cut.
 std::string cut_to(std::string_view line, std::size_t columns);
 
-// With spaces behind it up to `columns`.
+// Pads with spaces on the right up to `columns`.
 std::string padded(std::string_view text, std::size_t columns);
 
-// Without the blanks at both ends.
+// Removes the blanks at both ends.
 std::string_view trimmed(std::string_view text, std::string_view blanks = " \t");
 
-// At most `columns` characters, the last three dots where something was cut.
+// At most `columns` bytes; text that was cut ends in "...".
 std::string shortened(std::string_view text, std::size_t columns);
 
-// The candidates that a person may have meant, closest first, at most three.
+// The candidates closest to what was typed, closest first, at most three.
 std::vector<std::string> near_names(std::string_view typed, const std::vector<std::string>& candidates);
 
 // ANSI colours, or nothing.
@@ -60,7 +59,7 @@ class Colors {
   bool on_;
 };
 
-// On a terminal whose user has not said NO_COLOR.
+// Standard output is a terminal that can show colour, and NO_COLOR is not set.
 bool wants_color();
 
 }  // namespace roofwalk
