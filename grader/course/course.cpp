@@ -13,7 +13,7 @@
 namespace roofwalk {
 namespace {
 
-// A folder called chapters is not enough: a build folder has one too.
+// A folder named chapters is not enough: a build folder has one too.
 bool holds_course(const std::filesystem::path& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder / "chapters", error)) {
@@ -22,7 +22,7 @@ bool holds_course(const std::filesystem::path& folder) {
   return false;
 }
 
-// "5", "05"; "05-fused-layernorm", "chapters/05-fused-layernorm/": its folder.
+// By number ("5", "05") or by folder ("05-fused-layernorm", "chapters/05-fused-layernorm/").
 bool is_place_of(const Chapter& chapter, std::string typed) {
   const auto plain = [](const std::string& number) {
     return number.substr(std::min(number.find_first_not_of('0'), number.size()));

@@ -1,4 +1,4 @@
-// A checkout of the course: its chapters and where its files lie.
+// A checkout of the course: its chapters and the places of its files.
 #pragma once
 
 #include <filesystem>
@@ -27,17 +27,17 @@ struct Course {
   std::filesystem::path kept_operations() const { return root / ".cache" / "operations"; }
   std::filesystem::path cache() const { return root / ".cache" / "artifacts"; }
 
-  // By its name or its number. Errors: no such chapter, with the names that come near.
+  // Finds a chapter by name or number. Errors: no such chapter, with similar names.
   Result<const Chapter*> find(const std::string& name) const;
 };
 
 Result<Course> open_course(const std::filesystem::path& root);
 
-// $ROOFWALK_ROOT, else the nearest folder at or above the working directory that holds chapters/, else the folder that
+// $ROOFWALK_ROOT, else the nearest folder at or above the working directory that holds a course, else the folder that
 // this program was built from.
 std::filesystem::path find_root();
 
-// All bytes of a file; empty where it cannot be read.
+// All bytes of a file; empty if it cannot be read.
 std::string file_text(const std::filesystem::path& file);
 
 }  // namespace roofwalk

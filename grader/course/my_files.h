@@ -1,4 +1,4 @@
-// The learner's files: made from the starter, put back to it, and never lost.
+// The learner's files: created from the starter, reset to it, and never lost.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,13 @@
 
 namespace roofwalk {
 
-// Makes my/NAME.cu from the starter where there is none; true when it did. Never writes over a file.
+// Copies the starter to my/NAME.cu if that does not exist; returns whether it did. Never overwrites a file.
 Result<bool> provide_file(const Course& course, const Chapter& chapter);
 
-// my/old/NAME-<n>.cu with the first n that is free: what reset_file() keeps the learner's file as.
+// The name that reset_file() gives to the learner's old file: my/old/NAME-<n>.cu with the first free n.
 std::filesystem::path kept_name(const Course& course, const Chapter& chapter);
 
-// Puts the starter in the place of my/NAME.cu. The place where the old file is kept; nothing where there was none.
+// Replaces my/NAME.cu by the starter. Returns where the old file was moved; nothing if there was none.
 Result<std::optional<std::filesystem::path>> reset_file(const Course& course, const Chapter& chapter);
 
 }  // namespace roofwalk

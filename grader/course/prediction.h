@@ -1,5 +1,5 @@
-// Predict first: what a learner expects of a chapter before it is measured, and how that compares with what came out.
-// Nothing is graded here: a wrong guess is where one learns.
+// What a learner predicts about a chapter before it is measured, and how that compares with the result. Predictions are
+// not graded: wrong guesses are how one learns.
 #pragma once
 
 #include <iosfwd>
@@ -24,17 +24,17 @@ enum class Direction { right, up, both };
 std::string_view direction_name(Direction direction);
 std::optional<Direction> direction_from_name(std::string_view name);
 
-// As people type them: "memory", "mem", "M".
+// Accepts what people type: "memory", "mem", "M".
 std::optional<Bound> bound_from_text(std::string_view text);
 std::optional<Direction> direction_from_text(std::string_view text);
 
 struct MeasuredBound {
   Bound bound = Bound::latency;
-  std::string part;  // as in TimeParts: "l1", "issue", "launch"; empty where the device gives no parts
-  double share = 0;  // of the parts' sum; 0 where there are none
+  std::string part;  // a TimeParts name: "l1", "issue", "launch"; empty if the device reports no parts
+  double share = 0;  // of the kernels' time; 0 if the device reports no parts
 };
 
-// From the parts of the time; without them from the gap to the roof and the side of the ridge. Nothing where neither is
+// From the parts of the time; without them, from the gap to the roof and the side of the ridge. Nothing if neither is
 // known.
 std::optional<MeasuredBound> bound_of(const std::vector<KernelRecord>& kernels, const Measurement& measurement,
                                       const Roofs& roofs);
@@ -42,32 +42,31 @@ std::optional<MeasuredBound> bound_of(const std::vector<KernelRecord>& kernels, 
 struct Prediction {
   std::optional<double> ai;        // of the starter at the chapter's level, in FLOP/B
   std::optional<Bound> bound;      // of the starter
-  std::optional<Direction> moves;  // where the chapter's idea takes the dot
-  bool after_measuring = false;    // one of them was said when a run had told it already
+  std::optional<Direction> moves;  // where the chapter's idea moves the dot
+  bool after_measuring = false;    // an answer was given after a run had shown it
 
   bool empty() const { return !ai && !bound && !moves; }
 };
 
 Json to_json(const Prediction& prediction);
 Json to_json(const MeasuredBound& bound);
-// What was never said, or is not such a record, is absent.
+// Values that are missing or malformed stay empty.
 Prediction prediction_from_json(const Json& json);
 std::optional<MeasuredBound> bound_from_json(const Json& json);
 
-// How an AI may be written, for people: no chapter's answer.
+// Shows learners how an AI may be written; no chapter has this answer.
 inline constexpr std::string_view kAiExample = "0.9 or 3/5";
 
-// "0.9", "3/5", "0,9"; nothing where it is no number above 0.
+// "0.9", "3/5", "0,9"; nothing if it is not a number above 0.
 std::optional<double> ai_from_text(std::string_view text);
 
-// Asks the three questions. Enter, or the end of the input, skips one. `level`: "DRAM". Keeps what it is given where a
-// question is skipped.
+// Asks the three questions. Enter, or the end of the input, skips one and keeps the answer in `known`. `level`: "DRAM".
 Prediction ask_prediction(const std::string& level, Prediction known, std::istream& in, std::ostream& out);
 
-// Where a dot went, once it has gone anywhere (by a tenth at least).
+// The direction of a movement; nothing if the dot moved by less than 10 %.
 std::optional<Direction> direction_of(const Movement& movement);
 
-// One or two friendly sentences each. Within 10 % an AI counts as right. `level`: "DRAM".
+// One or two friendly sentences each. An AI within 10 % counts as right. `level`: "DRAM".
 std::string compare_ai(double said, double measured, const std::string& level);
 std::string compare_bound(Bound said, const MeasuredBound& measured);
 std::string compare_moves(Direction said, Direction measured);
