@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Tells one build of this program from another without reading all of it.
+// Tells builds of this program apart without reading all of it.
 std::string program_identity() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
@@ -27,7 +27,7 @@ std::string program_identity() {
   return fmt::format("{} {} {}", ROOFWALK_VERSION, fs::file_size(self, error), written);
 }
 
-// A machine's name or file, without what makes it a device.
+// An error if `device` is the name or file of a machine without its kind: `classroom` for `virtual:classroom`.
 std::optional<Error> lacks_kind(const std::string& device) {
   const auto known = machine_names();
   const bool is_machine = std::find(known.begin(), known.end(), device) != known.end() || device.ends_with(".toml");
@@ -36,14 +36,14 @@ std::optional<Error> lacks_kind(const std::string& device) {
                .advice = fmt::format("did you mean virtual:{}?", device)};
 }
 
-// The virtual GPU with this card's figures; where nobody wrote them down, the usual one.
+// The virtual GPU with this card's figures, or the default one if there is no file for this card.
 std::string virtual_device_for(const Machine& machine) {
   const auto known = machine_names();
   const bool has_file = std::find(known.begin(), known.end(), machine.name) != known.end();
   return has_file ? "virtual:" + machine.name : "auto";
 }
 
-// NVML is opened when it is first asked.
+// Opens NVML at the first call.
 std::function<Result<GpuState>()> states_of(const std::string& uuid) {
   return [uuid, nvml = std::shared_ptr<const Nvml>()]() mutable -> Result<GpuState> {
     if (!nvml) {
@@ -54,7 +54,7 @@ std::function<Result<GpuState>()> states_of(const std::string& uuid) {
   };
 }
 
-// The virtual GPU in a box: each device a process of its own. Nothing of a learner's kernel is read in this one.
+// The virtual GPU in a box, one process per device. This process reads nothing of a learner's kernel.
 DeviceFactory boxed_virtual_devices(const std::string& device, const fs::path& program, const fs::path& root,
                                     int threads) {
   return [=]() -> Result<std::unique_ptr<Device>> {
@@ -63,7 +63,7 @@ DeviceFactory boxed_virtual_devices(const std::string& device, const fs::path& p
   };
 }
 
-// A real GPU's roofs and starters are of this card, this driver and this day.
+// The roofs and starters of a real GPU depend on the card, the driver and the day.
 std::string identity(const DeviceIdentity& gpu) {
   if (gpu == DeviceIdentity{}) return "";
   const auto days = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()).time_since_epoch().count();

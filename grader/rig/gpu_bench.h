@@ -1,4 +1,4 @@
-// What a bench on a real GPU has beside others: kernels run in worker processes, and people take turns.
+// What a bench on a real GPU needs in addition: worker processes for kernels, and turns among the card's users.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,18 @@
 
 namespace roofwalk {
 
-// Devices that live in one process, started when the first is asked for, and again by another thread that asks: as many
-// as one likes, one after the other.
-// `device` is what --device says ("cuda:0"); `program` is this program, which serves as the worker. With
-// Isolation::boxed the worker makes the launch plans as well, and its assembler runs in a box; the worker itself does
-// not, since it needs the driver.
+// Any number of devices, one after the other, in one worker process. The first call starts the worker; a call from
+// another thread starts a new one.
+// `device`: the value of --device ("cuda:0"). `program`: this program, which is also the worker. With Isolation::boxed
+// the worker makes the launch plans as well, and its assembler runs in a box; the worker itself runs in none, since it
+// needs the driver.
 DeviceFactory devices_in_worker(const std::string& device, const std::filesystem::path& program, Isolation isolation);
 
-// On a GPU that others use as well: until the end of what it returns nobody else times there. Nothing for the virtual
-// GPU, which everybody has for himself. `doing` is what the others read.
+// Waits until the GPU is free for timing, and keeps others from timing on it while the result lives. Nothing for the
+// virtual GPU, which is not shared. `doing` is shown to those who wait.
 Result<std::optional<GpuTurn>> wait_for_turn(const Bench& bench, const std::string& doing);
 
-// What a real GPU does now; nothing where nobody can tell.
+// The present state of a real GPU; nothing if it cannot be read.
 std::optional<GpuState> state_of(const Bench& bench);
 
 }  // namespace roofwalk

@@ -7,10 +7,10 @@
 
 namespace roofwalk {
 
-// What the file holds; a discarded value where it cannot be read.
+// The content of the file; a discarded value if it cannot be read.
 Json kept_json(const std::filesystem::path& file);
 
-// Whole or not at all, whoever else writes or reads the file now; folders included. What cannot be kept is no error.
+// Replaces the file atomically, even while others read or write it, and creates its folders. Failure is ignored.
 void keep_json(const Json& json, const std::filesystem::path& file);
 
 }  // namespace roofwalk

@@ -10,11 +10,11 @@
 
 namespace roofwalk {
 
-// Phases of one call of the program, some of them side by side. Any thread may add one.
+// The phases of one program call; some run in parallel. Any thread may add one.
 class Phases {
  public:
-  // Time 0 is when the person's command began: ./roofwalk leaves it in $ROOFWALK_STARTED, in seconds since 1970.
-  // Without it, or where it makes no sense, it is now.
+  // Time 0 is when the user's command began: ./roofwalk sets $ROOFWALK_STARTED to it, in seconds since 1970. If that is
+  // missing or implausible, time 0 is now.
   Phases();
 
   struct Phase {
@@ -24,7 +24,7 @@ class Phases {
   void add(std::string name, double begin_s, double end_s);
   double now_s() const;
 
-  std::vector<Phase> all() const;  // by their beginning
+  std::vector<Phase> all() const;  // by begin
 
  private:
   std::chrono::system_clock::time_point zero_;
@@ -32,7 +32,7 @@ class Phases {
   std::vector<Phase> phases_;
 };
 
-// A phase that lasts as long as this lives. `phases` may be null: nobody asked.
+// Adds a phase that lasts as long as this object lives. `phases` may be null: then nothing is recorded.
 class PhaseTimer {
  public:
   PhaseTimer(Phases* phases, const char* name)
@@ -49,7 +49,7 @@ class PhaseTimer {
   double begin_s_;
 };
 
-// A row a phase, with a bar for when it ran: 80 columns.
+// One row per phase, with a bar for when it ran; 80 columns.
 std::string timings_text(const std::vector<Phases::Phase>& phases, double total_s);
 Json timings_json(const std::vector<Phases::Phase>& phases, double total_s);  // "roofwalk.timings/1"
 

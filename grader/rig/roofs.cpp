@@ -40,12 +40,12 @@ Result<Microkernels> build_microkernels(const Bench& bench) {
 
 struct MeasuredRoofs {
   RoofRates rates;
-  bool is_disturbed = false;  // something else went on meanwhile: they are too low
+  bool is_disturbed = false;  // something else used the GPU meanwhile, so the rates are too low
 };
 
-// Clocks rise from idle while roofs are measured, and memory comes and goes: neither tells anything here.
+// Clocks rise from idle while the roofs are measured, and memory use varies: neither means a disturbance here.
 bool is_disturbed(const GpuState& before, const GpuState& after) {
-  constexpr std::size_t kWorkers = 2;  // one of them the learner's, which waits
+  constexpr std::size_t kWorkers = 2;  // one of them is the learner's, which waits
   const auto doubts = compare(before, after, own_work(kWorkers));
   return std::any_of(doubts.begin(), doubts.end(), [](const Doubt& doubt) {
     const bool tells = doubt.kind == Doubt::Kind::foreign_process || doubt.kind == Doubt::Kind::clock_reason;
@@ -57,7 +57,7 @@ Result<MeasuredRoofs> measure_all(const Bench& bench) {
   ROOFWALK_TRY(const Microkernels kernels, build_microkernels(bench));
   ROOFWALK_TRY(const auto turn, wait_for_turn(bench, "roofs"));
   const auto before = state_of(bench);
-  // A real device does one thing at a time, lest the kernels share it.
+  // A real device runs one kernel at a time: concurrent kernels would share it.
   const int threads = bench.device_kind == "virtual" ? bench.threads : 1;
   std::vector<std::optional<Result<std::optional<double>>>> found(kRoofs.size());
   parallel_for(kRoofs.size(), threads, [&](std::size_t i) {
@@ -84,7 +84,7 @@ Result<RoofRates> measured_roofs(const Bench& bench, bool fresh) {
     if (const auto rates = kept_roofs(file)) return *rates;
   }
   ROOFWALK_TRY(const MeasuredRoofs roofs, measure_all(bench));
-  // Else everybody would be held against them until tomorrow.
+  // Disturbed roofs are not kept: all attempts would be held against them until tomorrow.
   if (!roofs.is_disturbed) keep_json(to_json(roofs.rates), file);
   return roofs.rates;
 }

@@ -1,4 +1,4 @@
-// The roofs of the device at hand: measured by the kernels of common/roofs, and kept until something changes.
+// The roofs of the current device: measured by the kernels of common/roofs, and kept until something changes.
 #pragma once
 
 #include "common/measure/roof_rates.h"
@@ -6,15 +6,15 @@
 
 namespace roofwalk {
 
-// From .cache/roofs where they were measured before on the same machine, by the same toolkit, program and kernels; else
-// measured now, unless the caller asks for `fresh` ones, which are measured in any case. What cannot be kept is no
-// error. Errors: no toolkit, the device's own trouble.
+// Reads .cache/roofs if the roofs were measured before on the same machine by the same toolkit, program and kernels;
+// otherwise, or if `fresh`, measures them now. Failure to keep them is no error. Errors: no toolkit; trouble with the
+// device.
 Result<RoofRates> measured_roofs(const Bench& bench, bool fresh = false);
 
-// Puts the measured roofs in place of the data sheet's. Whatever is judged or drawn is held against them from the very
-// first run on, at the cost of a second or two once: were the data sheet used until somebody asks for the roofs, the
-// same kernel would pass on one day and fail on the next. Without a toolkit nothing changes: nothing can be built then,
-// and the build says so better.
+// Replaces the data sheet's roofs by the measured ones. This is done from the very first run on, at the cost of a
+// second or two once: if the data sheet's roofs were used until someone measures them, the same kernel could pass on
+// one day and fail on the next. Without a toolkit nothing changes: nothing can be built then, and the build reports
+// that better.
 Status use_measured_roofs(Bench& bench);
 
 }  // namespace roofwalk

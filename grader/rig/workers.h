@@ -1,4 +1,4 @@
-// Independent pieces of work on a few threads. What they compute never depends on how many there are.
+// Independent pieces of work on a few threads. The results never depend on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace roofwalk {
 
-// Calls work(0) ... work(count - 1), at most `threads` at a time, and waits for all. What a call throws (no memory is
-// left, say) is thrown here, when all have ended.
+// Calls work(0) ... work(count - 1), at most `threads` at a time, and waits for all. An exception of a call (out of
+// memory, say) is rethrown here after all have ended.
 template <class Work>
 void parallel_for(std::size_t count, int threads, Work work) {
   std::atomic<std::size_t> next{0};
@@ -36,7 +36,7 @@ void parallel_for(std::size_t count, int threads, Work work) {
   if (trouble) std::rethrow_exception(trouble);
 }
 
-// Starts work in the background, or puts it off until its result is asked for when there is only one thread.
+// Starts work in the background; with only one thread, defers it until its result is asked for.
 template <class Work>
 auto start(int threads, Work work) {
   return std::async(threads > 1 ? std::launch::async : std::launch::deferred, std::move(work));
