@@ -7,7 +7,7 @@
 namespace roofwalk {
 namespace {
 
-// Whole counts print as whole numbers, whatever their size.
+// Counts are written as whole numbers, whatever their size.
 Json number(const Quantity& quantity) {
   if (!quantity.known() || !std::isfinite(quantity.value)) return nullptr;
   const bool is_rate =
@@ -99,7 +99,7 @@ Json gpu_json(const GpuTimes& times) {
           {"after", times.after ? to_json(*times.after) : Json(nullptr)}};
 }
 
-// What was measured, null where it was not.
+// The measured figures; null if not measured.
 void add_figures(const Attempt& attempt, Json& json) {
   const Measurement m = attempt.measurement.value_or(Measurement{});
   json["useful_flops"] = number(m.useful_flops);
@@ -129,7 +129,7 @@ void add_figures(const Attempt& attempt, Json& json) {
   json["horizontal_gap"] = number(m.horizontal_gap);
 }
 
-// Keys that came later stand last.
+// Keys that were added later come last.
 void add_constant_figures(const Attempt& attempt, Json& json) {
   const Measurement m = attempt.measurement.value_or(Measurement{});
   json["constant_requests"] = number(m.constant_requests);

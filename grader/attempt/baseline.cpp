@@ -24,7 +24,7 @@ Result<StarterDot> measure_starter(const Bench& bench, const Chapter& chapter, c
   };
   const auto artifact = build_for(bench, chapter.starter());
   if (!artifact) return artifact.error().file.empty() ? artifact.error() : ours(artifact.error().text());
-  // Without the GPU, before anybody waits for it.
+  // Modelling needs no GPU, so it comes before the wait for one.
   std::optional<RunRecord> modelled;
   if (bench.is_real() && !bench.counts_bytes) {
     ROOFWALK_TRY(modelled, modelled_run(bench, *artifact, problem));

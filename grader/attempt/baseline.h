@@ -1,5 +1,5 @@
-// Where the walk begins: the starter, measured on the same device, size and seed as the attempt. Kept by content, so
-// that it is measured again only when something that it depends on has changed.
+// The start of the walk: the starter, measured on the device, size and seed of the attempt. Its dot is kept by content:
+// it is measured again only when something that it depends on has changed.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace roofwalk {
 
 struct Measured;  // grader/attempt/pipeline.h
 
-// The starter's dot, and whose bytes it has: a card's and the virtual GPU's are not to be compared.
+// The starter's dot, and where its bytes come from: a card's bytes and the virtual GPU's are not comparable.
 struct StarterDot {
   LevelPoints points;
   bool bytes_are_modelled = false;
@@ -23,22 +23,22 @@ struct StarterDot {
 // the toolkit, the size, the seed, and whether a card's counters may be read.
 std::string baseline_key(const Bench& bench, const Chapter& chapter, const Size& size, std::uint64_t seed);
 
-// Builds and measures the starter; waits for its turn on a real GPU, so nobody may call it who has one. Errors: it is
-// the course's own file, so any trouble is the harness's.
+// Builds and measures the starter. It takes a turn on a real GPU, so the caller must not hold one. Errors: the starter
+// is the course's own file, so any trouble is the harness's.
 Result<StarterDot> measure_starter(const Bench& bench, const Chapter& chapter, const Problem& problem,
                                    const Work& work);
 
-// From an earlier call, by the key; nothing without a store, and where it holds none that can be read.
+// The dot that an earlier call kept under `key`; nothing without a store or a readable entry.
 std::optional<StarterDot> kept_starter(const Bench& bench, const std::string& key);
 
-// For later calls, where there is a store. Not where counting failed this time only.
+// Keeps the dot for later calls if there is a store, unless counting failed this time.
 Status keep_starter(const Bench& bench, const std::string& key, const StarterDot& starter);
 
-// The one that is kept, else measured now, and kept.
+// The kept dot; if there is none, the starter is measured now and its dot is kept.
 Result<StarterDot> baseline_of(const Bench& bench, const Chapter& chapter, const Measured& measured,
                                std::uint64_t seed);
 
 Json to_json(const StarterDot& starter);
-std::optional<StarterDot> starter_from_json(const std::string& text);  // nothing where the text is not such
+std::optional<StarterDot> starter_from_json(const std::string& text);  // nothing if the text is not a starter's dot
 
 }  // namespace roofwalk

@@ -10,7 +10,7 @@
 namespace roofwalk {
 namespace {
 
-// One kernel, its problem laid out on a device.
+// One kernel with its problem laid out on a device.
 class Runner {
  public:
   static Result<Runner> make(const char* whose, const DeviceFactory& open, const Artifact& artifact,
@@ -20,7 +20,7 @@ class Runner {
     return Runner(whose, artifact, std::move(device), std::make_unique<Workspace>(std::move(workspace)));
   }
 
-  // The mean of so many runs.
+  // The mean of `runs` runs.
   Result<double> time(const ExpectedValues& expected, int runs) {
     double total_ns = 0;
     for (int i = 0; i < runs; ++i) {
@@ -53,7 +53,7 @@ class Runner {
   const char* whose_;
   const Artifact& artifact_;
   std::unique_ptr<Device> device_;
-  std::unique_ptr<Workspace> workspace_;  // in front of the device it is on
+  std::unique_ptr<Workspace> workspace_;  // uses device_, so it is destroyed first
 };
 
 }  // namespace
@@ -109,13 +109,13 @@ Result<GpuTimes> time_in_pairs(const Bench& bench, const Artifact& starter, cons
                                const Problem& problem, const ExpectedValues& expected,
                                const std::vector<TimedGoal>& goals) {
   constexpr int kTries = 2;
-  constexpr std::size_t kWorkers = 2;  // one of them the starter's
+  constexpr std::size_t kWorkers = 2;  // one of them is the starter's
   ROOFWALK_TRY(Runner one, Runner::make("the starter", bench.own_devices(), starter, problem));
   ROOFWALK_TRY(Runner other, Runner::make("your kernel", bench.open, attempt, problem));
   PairOptions options;
   for (const TimedGoal& goal : goals) options.goals.push_back(goal.time);
   GpuTimes times;
-  // The first runs load the kernels, take their memory and wake the GPU. They are not counted.
+  // The first runs load the kernels, allocate their memory and wake the GPU, so they are not counted.
   ROOFWALK_TRY(const double starter_ns, one.time(expected, 1));
   ROOFWALK_TRY(const double attempt_ns, other.time(expected, 1));
   times.runs_per_sample = launches_per_sample(std::min(starter_ns, attempt_ns));

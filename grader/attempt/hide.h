@@ -1,12 +1,12 @@
-// What a hidden case may tell: that it went wrong, how, and at which line of the learner's file. No size, seed, index,
-// value or printed text, since each of them would tell the case.
+// What may be shown of a hidden case: that it went wrong, how, and at which line of the learner's file. No size, seed,
+// index, value or printed text, since each would reveal the case.
 #pragma once
 
 #include "grader/attempt/trial.h"
 
 namespace roofwalk {
 
-// Empties the trial of all else. Its counters and times stay; whoever shows them answers for that.
+// Removes all else but counters and times; showing those is the caller's responsibility.
 void hide(Trial& trial);
 
 }  // namespace roofwalk

@@ -14,9 +14,9 @@ namespace {
 
 double count(const Counters& counters, Counter counter) { return static_cast<double>(counters[counter].value_or(0)); }
 
-// Sectors that the same accesses would touch, had the bytes used lain side by side, where that is not counted. A
-// request whose 128-byte lines are all used in full is as good as it gets, unless it has more sectors than 32 threads
-// with 16 bytes each can use; a scattered one is held against 4 bytes a thread.
+// The sectors that the same accesses would touch if the bytes they use lay side by side, for devices that do not count
+// this. A request whose 128-byte lines are all used in full is ideal, unless it has more sectors than 32 threads with
+// 16 bytes each can use; a scattered one is compared with 4 bytes a thread.
 double ideal_sectors(double sectors, double lines, double requests) {
   constexpr double kSectorsPerLine = 4, kMostSectors = 16;
   const bool lines_are_full = lines > 0 && sectors >= 0.9 * kSectorsPerLine * lines;
@@ -79,8 +79,8 @@ constexpr std::pair<Wait, const char*> kWaitWords[] = {{Wait::dram, "DRAM"},
                                                        {Wait::pipe, "an arithmetic unit that is busy"},
                                                        {Wait::tail, "work"}};
 
-// What keeps another block from an SM, where the block's own size does: "its 255 registers a thread times 256 threads".
-// Fewer registers than a thread needs would be no cure: the rest would live in memory.
+// What keeps another block off an SM, if it is the block's own size: "its 255 registers a thread times 256 threads".
+// Fewer registers than a thread needs would be no cure: the rest would be spilled to memory.
 std::string limit_of(const KernelRecord& kernel, const Machine& machine) {
   const auto threads = static_cast<double>(kernel.block.count());
   const double more = kernel.resident_blocks_per_sm + 1;
@@ -116,8 +116,8 @@ std::vector<DiagnosisInput::Waiting> waiting_in(const RunRecord& record) {
   return waiting;
 }
 
-// Kernels that stream: a good part of the plan's bytes, none of them twice. Where there are several of them and more
-// bytes than compulsory, one kernel passes arrays on to the next.
+// Counts kernels that stream: each moves a good part of the plan's bytes, and hardly any of them twice. If there are
+// several and more bytes than compulsory, one kernel passes arrays on to the next.
 double streaming_kernels(const RunRecord& record, double dram_bytes) {
   constexpr double kGoodPart = 0.1, kHardlyTwice = 1.5;
   double streaming = 0;
@@ -130,9 +130,9 @@ double streaming_kernels(const RunRecord& record, double dram_bytes) {
   return streaming;
 }
 
-// Different kernels that have a good part of the plan's bytes and none of which alone moves far more than is
-// compulsory: where there are several and more bytes than compulsory, one fetches what one before it had, or wrote.
-// Launches of the same kernel may be pieces of one step.
+// Counts different kernels that each move a good part of the plan's bytes; 0 if one alone moves far more than the
+// compulsory bytes. If there are several and more bytes than compulsory, a kernel fetches again what an earlier one
+// read or wrote. Launches of the same kernel count once: they may be pieces of one step.
 double chained_kernels(const RunRecord& record, double dram_bytes, double compulsory_bytes) {
   constexpr double kGoodPart = 0.1, kLittleMore = 1.1;
   std::set<std::string_view> chained;
@@ -144,8 +144,8 @@ double chained_kernels(const RunRecord& record, double dram_bytes, double compul
   return static_cast<double>(chained.size());
 }
 
-// What spilled registers would cost, moved once out and once back, from the nearest level that holds those of all
-// resident threads.
+// What it costs to write and read back spilled registers once, at the nearest level that holds those of all resident
+// threads.
 void add_spills(const RunRecord& record, const Machine& machine, DiagnosisInput& in) {
   for (const KernelRecord& kernel : record.kernels) {
     const auto spilled = static_cast<double>(kernel.spilled_bytes_per_thread);
@@ -161,7 +161,7 @@ void add_spills(const RunRecord& record, const Machine& machine, DiagnosisInput&
   }
 }
 
-// Most bytes at DRAM; where a device does not count those by line, most sectors at L1.
+// The line with most bytes at DRAM, or with most sectors at L1 on a device that does not count DRAM bytes by line.
 int busiest_line(const std::vector<DiagnosisInput::Line>& lines) {
   const auto most = [&](auto amount) {
     const auto found = std::max_element(lines.begin(), lines.end(),

@@ -29,7 +29,7 @@ Attempt blank(const Bench& bench, const Request& request, const Size& size) {
   return attempt;
 }
 
-// For work that needs no GPU.
+// Threads for work that needs no GPU.
 int host_threads(const Bench& bench) { return bench.is_real() ? bench.virtual_threads : bench.threads; }
 
 struct SmallCase {
@@ -43,7 +43,7 @@ std::vector<SmallCase> public_cases(const Chapter& chapter, std::uint64_t seed) 
   return cases;
 }
 
-// Hidden sizes, and the chapter's own with hidden seeds.
+// Hidden sizes, and the chapter's own sizes with hidden seeds.
 std::vector<SmallCase> hidden_cases(const Chapter& chapter, const Request& request) {
   std::vector<SmallCase> cases;
   for (const std::uint64_t seed : request.hidden.seeds) {
@@ -61,14 +61,14 @@ RunOptions limits_of(RunOptions options, const Request& request) {
   return options;
 }
 
-// In the order of the cases. Fewer than all only where one was stopped: it is the last.
+// In the order of the cases. If a kernel was stopped, that case is the last one.
 Result<std::vector<Trial>> small_trials(int threads, const DeviceFactory& open, const Exercise& exercise,
                                         const Artifact& artifact, const Request& request,
                                         const std::vector<SmallCase>& cases) {
   std::vector<std::optional<Result<Trial>>> results(cases.size());
   std::atomic<std::size_t> first_stopped{results.size()};
   parallel_for(results.size(), threads, [&](std::size_t i) {
-    if (i > first_stopped) return;  // an endless loop is waited for once; values may be wrong at any number of sizes
+    if (i > first_stopped) return;  // an endless loop is waited for only once; wrong values skip nothing
     const auto& [size, seed] = cases[i];
     const Problem problem = exercise.problem(size, seed);
     const std::vector<Expected> expected = exercise.reference(size, problem);
@@ -87,7 +87,7 @@ Result<std::vector<Trial>> small_trials(int threads, const DeviceFactory& open, 
   return trials;
 }
 
-// What the kernels printed belongs to the last case; what goes well by luck, to any of them.
+// Output is kept from the last case only, warnings from every case.
 void note_output(const Trial& trial, Attempt& attempt) {
   attempt.printed = trial.record.printed;
   attempt.printed_case = trial.case_name;
@@ -107,7 +107,7 @@ void note_errors(const Trial& trial, const Size& size, Attempt& attempt) {
   attempt.worst_place = c.index >= 0 ? fmt::format("{}[{}], {}", c.buffer, c.index, size.text()) : size.text();
 }
 
-// The starter's dot: given, kept from an earlier call, or to be measured in the background.
+// The starter's dot: given, kept from an earlier call, or measured in the background.
 std::future<Result<StarterDot>> starter_dot(const Bench& bench, const Request& request, const Measured& measured,
                                             const std::string& key) {
   const std::optional<StarterDot> known = request.starter ? request.starter : kept_starter(bench, key);
@@ -118,7 +118,7 @@ std::future<Result<StarterDot>> starter_dot(const Bench& bench, const Request& r
   });
 }
 
-// What a kernel does, as the virtual GPU counted it at small sizes: a real one may have no counter for it.
+// What a kernel uses, as the virtual GPU counted it at small sizes: a real GPU may have no counter for it.
 struct Habits {
   bool adds_by_atomics = false, multiplies_on_tensor_cores = false;
 
@@ -130,7 +130,7 @@ struct Habits {
   }
 };
 
-// What the measured trial says, beside being right or wrong.
+// Records the figures of the measured trial; its correctness is recorded elsewhere.
 void add_measurement(const Bench& bench, const Trial& trial, const Artifact& artifact, const Work& work,
                      const Habits& habits, Evidence& evidence, Attempt& attempt) {
   attempt.measurement = measure(trial.record, work, bench.roofs);
@@ -148,7 +148,7 @@ void add_measurement(const Bench& bench, const Trial& trial, const Artifact& art
       implausible(*attempt.measurement, bench.roofs,
                   {.dram_bytes = counts_by_card ? static_cast<double>(bench.machine.l2_bytes) : 0,
                    .has_atomic_flops = habits.adds_by_atomics && !attempt.measurement->atomic_flops.known()});
-  // Every exercise is in FP32, and so are its roofs.
+  // Every exercise is in FP32, and so are the roofs.
   const auto tensor_flops = trial.record.counters[Counter::flops_tensor];
   if (tensor_flops ? *tensor_flops > 0 : habits.multiplies_on_tensor_cores) {
     evidence.implausible.push_back(
@@ -157,18 +157,18 @@ void add_measurement(const Bench& bench, const Trial& trial, const Artifact& art
   }
 }
 
-// What an attempt on a real GPU takes that needs none: made before anybody waits for the GPU, and not while others do.
+// What an attempt on a real GPU needs that takes no GPU: prepared before its turn, so that others need not wait.
 struct WithoutGpu {
   Artifact starter;
   StarterDot dot;
-  std::optional<RunRecord> modelled;  // the attempt, where the card's counters may not be read
+  std::optional<RunRecord> modelled;  // the attempt's run, if the card's counters may not be read
 };
 
 Result<WithoutGpu> do_without_gpu(const Bench& bench, const Chapter& chapter, const Measured& measured,
                                   const Artifact& artifact, std::future<Result<StarterDot>>& dot) {
   WithoutGpu ready;
   ROOFWALK_TRY(ready.starter, build_for(bench, chapter.starter()));
-  ROOFWALK_TRY(ready.dot, dot.get());  // has a turn of its own, where it is not kept
+  ROOFWALK_TRY(ready.dot, dot.get());  // takes a turn of its own if it is not kept
   if (!bench.counts_bytes) {
     ROOFWALK_TRY(ready.modelled, modelled_run(bench, artifact, measured.problem));
   }
@@ -176,7 +176,7 @@ Result<WithoutGpu> do_without_gpu(const Bench& bench, const Chapter& chapter, co
   return ready;
 }
 
-// A card's bytes and the virtual GPU's are two things: where counting failed for one of the two, both are modelled.
+// A card's bytes and the virtual GPU's are not comparable: if counting fails for one kernel, both are modelled.
 Status use_bytes_of_one_kind(const Bench& bench, const Measured& measured, const Artifact& artifact,
                              const WithoutGpu& ready, Evidence& evidence, RunRecord& record) {
   if (ready.modelled) take_bytes(*ready.modelled, record);
@@ -195,7 +195,7 @@ Status use_bytes_of_one_kind(const Bench& bench, const Measured& measured, const
   return kOk;
 }
 
-// A real GPU's figures: times from pairs with the starter, and bytes from the virtual GPU where the card's counters may
+// The figures of a real GPU: times from pairs with the starter, and the virtual GPU's bytes if the card's counters may
 // not be read.
 Status time_and_model(const Bench& bench, const Measured& measured, const Artifact& artifact, const WithoutGpu& ready,
                       Evidence& evidence, Trial& trial, Attempt& attempt) {
@@ -247,7 +247,7 @@ class AttemptInTheMaking {
     attempt_.goals_left_out = std::move(goals.left_out);
   }
 
-  // Up to the first step that settles the verdict.
+  // Runs the steps up to the first that settles the verdict.
   Result<Attempt> to_the_end() {
     for (const auto step : {&AttemptInTheMaking::compile, &AttemptInTheMaking::run_small_sizes,
                             &AttemptInTheMaking::run_hidden_cases, &AttemptInTheMaking::run_measured_size}) {
@@ -268,7 +268,7 @@ class AttemptInTheMaking {
     return std::move(attempt_);
   }
 
-  // Each step says whether there is any point in the next.
+  // Each step returns whether to go on to the next.
   Result<bool> compile() {
     const PhaseTimer timer(bench_.phases, "compile");
     auto artifact = build_for(bench_, request_.file);
@@ -283,7 +283,7 @@ class AttemptInTheMaking {
     return true;
   }
 
-  // The virtual GPU first, where there is a real one: it knows line and thread of what goes wrong.
+  // On a bench with a real GPU the virtual GPU runs first: it knows the line and thread of a failure.
   Result<std::vector<Trial>> trials_of(const std::vector<SmallCase>& cases) {
     const PhaseTimer timer(bench_.phases, "small sizes");
     ROOFWALK_TRY(auto trials,
@@ -303,7 +303,7 @@ class AttemptInTheMaking {
       note_errors(trials[i], chapter_.correctness_sizes[i], attempt_);
       add_to_evidence(trials[i], artifact_, evidence_);
       note_output(trials[i], attempt_);
-      if (trials[i].went_wrong()) return false;  // the first one is what the card is about
+      if (trials[i].went_wrong()) return false;  // the card shows the first one
     }
     return true;
   }
@@ -381,7 +381,7 @@ class AttemptInTheMaking {
   const Exercise& exercise_;
   const std::shared_ptr<const Measured> measured_;
   const std::string key_;                    // of the starter's dot
-  std::future<Result<StarterDot>> starter_;  // reads what stands above
+  std::future<Result<StarterDot>> starter_;  // reads the members above
   Artifact artifact_;
   Attempt attempt_;
   Evidence evidence_;

@@ -12,7 +12,7 @@ namespace roofwalk {
 
 inline constexpr std::uint64_t kPublicSeed = 1;  // fixed, so that `run` shows the same figures each time
 
-// The measured shape's problem and what it should come to. One may serve several attempts.
+// The measured shape's problem and its expected result. Several attempts may share one.
 struct Measured {
   Size size;
   Work work;
@@ -20,10 +20,10 @@ struct Measured {
   std::shared_future<std::vector<Expected>> expected;  // computed in the background
 };
 
-// Cases beyond the chapter's own that a class is graded on. Nothing of an attempt tells their sizes, seeds or values.
+// Cases beyond the chapter's own that a class is graded on. No attempt reveals their sizes, seeds or values.
 struct HiddenCases {
-  std::vector<Size> sizes;           // run beside the chapter's small ones
-  std::vector<std::uint64_t> seeds;  // each with every size; the measured shape takes the first
+  std::vector<Size> sizes;           // run in addition to the chapter's small ones
+  std::vector<std::uint64_t> seeds;  // each runs with every size; the measured shape uses the first
   bool empty() const { return sizes.empty() && seeds.empty(); }
 };
 
@@ -31,36 +31,36 @@ struct Request {
   const Chapter* chapter = nullptr;
   std::filesystem::path file;
   std::uint64_t seed = kPublicSeed;
-  std::shared_ptr<const Measured> measured = {};  // made afresh where there is none
-  std::optional<StarterDot> starter = {};         // the same
+  std::shared_ptr<const Measured> measured = {};  // empty: prepared afresh
+  std::optional<StarterDot> starter = {};         // empty: kept or measured
   HiddenCases hidden = {};
-  // The measured shape is sanitized like the small ones, on the virtual GPU: slower, with the same figures.
+  // Sanitizes the measured shape like the small ones, on the virtual GPU: slower, with the same figures.
   bool sanitizes_measured = false;
-  // A run ends by counts alone, never by the clock: the verdict is the same on a machine that is busy or slow.
+  // Runs are limited by counts alone, never by the clock, so that a busy or slow machine gives the same verdict.
   bool ignores_clock = false;
 };
 
 // The seed of the measured shape.
 std::uint64_t measured_seed(const Request& request);
 
-// Whether the figures at DRAM mean what they say: the compulsory bytes are at least eight times the L2, so that what
-// it keeps hardly shows, and the launch is at most 2.5 % of the time that a launch and those bytes at DRAM take.
+// Whether the figures at DRAM are meaningful: the compulsory bytes are at least eight times the L2, so its contents
+// hardly matter, and the launch takes at most 2.5 % of the time for a launch and those bytes at DRAM.
 bool fills(const Work& work, const Machine& machine);
 
-// The size that the manifest names for this machine; for one that it does not name, the smallest of the manifest's that
-// fills it, else the default.
+// The size that the manifest names for this machine; if it names none, the smallest of the manifest's sizes that fills
+// the machine, else the default.
 Size measured_size(const Chapter& chapter, const Machine& machine);
 
 std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed, int threads,
                                         Phases* phases = nullptr);
 
-// Never an Error for what a learner did: that is a verdict. The result does not depend on the number of threads.
+// What a learner did wrong is a verdict, never an Error. The result does not depend on the number of threads.
 Result<Attempt> run_attempt(const Bench& bench, const Request& request);
 
-// Whose axis a chapter's walk is drawn on: the level of its first goal to the right, else of its first goal.
+// The level whose axis a chapter's walk is drawn on: that of its first goal to the right, else of its first goal.
 std::string walk_level(const Chapter& chapter);
 
-// Nothing where this machine can do the chapter, else why not.
+// Nothing if this machine can run the chapter, else the reason.
 std::optional<std::string> not_offered(const Chapter& chapter, const Machine& machine);
 
 }  // namespace roofwalk

@@ -10,17 +10,17 @@
 namespace roofwalk {
 namespace {
 
-// An error that names a file is about the learner's file; any other is about us.
+// An error that names a file is about the learner's file; any other is the harness's.
 bool is_learners(const Error& error) { return !error.file.empty(); }
 
-// Where the buffers lie: another place for each file, size and seed, the same in every run of them.
+// The seed that places the buffers: different for each file, size and seed, and the same in every run of them.
 std::uint64_t layout_of(const Artifact& artifact, const std::string& case_name) {
   const std::string digest = sha256_hex(artifact.source_sha256 + "\n" + case_name);
   return std::stoull(digest.substr(0, 16), nullptr, 16) | 1;  // 0 is the usual layout
 }
 
-// The line to look at when a value is wrong and nobody saw who wrote it: where values are stored, or where the kernel
-// is launched when it is the launch that leaves elements out.
+// The line to look at if a value is wrong and its writer is unknown: the one with most stores, or the launch if
+// elements were left unwritten.
 int suspect_line(const RunRecord& record, Wrong wrong) {
   int launch_line = 0, store_line = 0;
   std::uint64_t most_stores = 0;
@@ -37,8 +37,8 @@ int suspect_line(const RunRecord& record, Wrong wrong) {
   return wrong == Wrong::unwritten || store_line == 0 ? launch_line : store_line;
 }
 
-// Runs a trial whose answer is wrong again, counting, and watching the element. Leaves it as it is where that takes too
-// long, or something else goes wrong first.
+// Repeats a trial whose answer is wrong, with counters and a watch on the wrong element. Leaves the trial as it is if
+// this takes too long or fails.
 void look_again(Workspace& workspace, const Artifact& artifact, bool was_counted, Trial& trial) {
   const Correctness& correctness = *trial.correctness;
   const bool has_writer = correctness.wrong == Wrong::off || correctness.wrong == Wrong::nan ||
@@ -74,7 +74,7 @@ RunOptions measured_trial(const Work& work, int threads) {
 }
 
 RunOptions sanitized(RunOptions measured, const Work& work) {
-  constexpr std::int64_t kMostFlops = std::int64_t{1} << 28;  // of a GEMM of 512 x 512 x 512
+  constexpr std::int64_t kMostFlops = std::int64_t{1} << 28;  // a GEMM of 512 x 512 x 512
   constexpr std::uint64_t kBlocks = 64;
   measured.sanitize = true;
   if (work.useful_flops > kMostFlops) measured.sanitized_blocks = kBlocks;
@@ -101,7 +101,7 @@ Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, con
   trial.record = std::move(*record);
   if (!expected || trial.record.fault) return trial;
   trial.correctness = workspace.check(expected());
-  ROOFWALK_TRY_STATUS(device->alive());  // what is read from a lost device is nobody's result
+  ROOFWALK_TRY_STATUS(device->alive());  // values read from a lost device are no result
   if (!trial.correctness->correct) look_again(workspace, artifact, limits.figures != RunOptions::Figures::none, trial);
   return trial;
 }

@@ -1,5 +1,5 @@
-// One problem, once, on a device of its own: the plan made and run, the answer compared. A fresh device for each trial
-// means that no trial can see what another left behind, and that their order cannot matter.
+// One run of one problem on a device of its own: the plan is made and run, and the answer compared. With a fresh device
+// for each trial, no trial sees what another left behind, and their order does not matter.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,14 @@
 
 namespace roofwalk {
 
-using ExpectedValues = std::function<const std::vector<Expected>&()>;  // called only once the run is over
+using ExpectedValues = std::function<const std::vector<Expected>&()>;  // called only after the run
 
 struct Trial {
   std::string case_name;  // "n=33, seed 1"
   RunRecord record;
   std::optional<Error> refusal;            // the learner's plan or PTX is not allowed
-  std::optional<Correctness> correctness;  // absent after a refusal or a fault, and where nothing was expected
-  int writer_line = 0;                     // that wrote the first wrong element; 0 unknown
+  std::optional<Correctness> correctness;  // absent after a refusal or a fault, and if nothing was expected
+  int writer_line = 0;                     // the line that wrote the first wrong element; 0: unknown
 
   bool was_stopped() const { return refusal || record.fault; }
   bool went_wrong() const { return refusal || record.fault || (correctness && !correctness->correct); }
@@ -29,12 +29,12 @@ struct Trial {
 
 std::string case_name(const Size& size, std::uint64_t seed);
 
-// How long a trial may run: a small shape is over in a moment, whatever the kernel. Counted in work (vgpu/work.h), so
-// that an endless loop gets the same answer on every machine; a small trial takes 2 s at most then, a measured one on
-// `classroom` half a minute. The clock only guards against trouble with the host: who is past it is no learner. Of a
-// small trial nobody wants figures, but where its answer is wrong. Small trials run side by side, each on one thread;
-// the measured one may have all. A slow kernel ends too, so a large problem gets more: so much work for each warp's
-// worth of multiply-adds.
+// Limits of a trial. They count work (vgpu/work.h), so that an endless loop gets the same verdict on every machine: a
+// small trial takes 2 s at most, whatever the kernel, and a measured one on `classroom` half a minute. The clock guards
+// only against trouble with the host; a learner's kernel never reaches that limit. Small trials collect no figures
+// unless the answer is wrong, and run side by side on one thread each; the measured one may use all threads. Even a
+// slow kernel must be able to end, so a large problem gets more work: a fixed amount for each warp's worth of
+// multiply-adds.
 inline const RunOptions kSmallTrial{.max_work = 100'000'000,
                                     .max_seconds = 120,
                                     .threads = 1,
@@ -43,11 +43,11 @@ inline const RunOptions kSmallTrial{.max_work = 100'000'000,
                                     .figures = RunOptions::Figures::none};
 RunOptions measured_trial(const Work& work, int threads);
 
-// The same, sanitized: what is right at small sizes may race at this one. All blocks are watched where the work is the
-// classroom GPU's, of larger grids some (RunOptions::sanitized_blocks). On one thread.
+// Sanitizes a measured trial, on one thread: a kernel that is right at small sizes may race at this one. Above the work
+// of classroom's sizes only some blocks are watched (RunOptions::sanitized_blocks).
 RunOptions sanitized(RunOptions measured, const Work& work);
 
-// The course's own starter is known to end, on a slow and busy machine too.
+// The course's own starter is known to end, so its limits allow for a slow and busy machine.
 inline RunOptions starter_trial(int threads) {
   return {.max_work = 200'000'000'000, .max_seconds = 7200, .threads = threads};
 }
@@ -56,7 +56,7 @@ inline RunOptions starter_trial(int threads) {
 Result<Trial> run_trial(const DeviceFactory& open, const Artifact& artifact, const Problem& problem, std::string name,
                         const RunOptions& limits, const ExpectedValues& expected);
 
-// Puts what the trial found where the judge looks for it.
+// Adds what the trial found to the judge's evidence.
 void add_to_evidence(const Trial& trial, const Artifact& artifact, Evidence& evidence);
 
 }  // namespace roofwalk

@@ -20,56 +20,56 @@ enum class Grade { none, pass, ace };
 
 std::string_view verdict_name(Verdict verdict);
 std::string_view grade_name(Grade grade);
-Grade grade_from_name(std::string_view name);  // what is not a grade's name is Grade::none
+Grade grade_from_name(std::string_view name);  // any other text is Grade::none
 
-// A dot on each level's axis; levels that a device cannot count are absent.
+// A dot per level; levels that a device cannot count are absent.
 using LevelPoints = std::map<std::string, Point, std::less<>>;
 LevelPoints points_of(const Measurement& measurement);
 
-// One row of the goal table. `wanted` is the threshold of the next grade to reach (of the highest one when all are
-// met).
+// One row of the goal table. `wanted` is the threshold of the next grade to reach, or of the highest grade if all are
+// met.
 struct GoalResult {
   Goal goal;
   Grade wanted_for = Grade::pass;
   double wanted = 0;
-  std::optional<double> reached;  // nothing where it could not be measured
+  std::optional<double> reached;  // nothing if it could not be measured
   bool met = false;
 };
 
-// A correctness case that went wrong, or the last one where none did.
+// The correctness case that went wrong, or the last one if none did.
 struct CaseOutcome {
   std::string case_name;  // "n=33, seed 1"
   Correctness correctness;
-  std::string file;  // the learner's, where a line is known to be behind the trouble
+  std::string file;  // the learner's, if a line is known to cause the trouble
   int line = 0;
 };
 
-// What is known of an attempt. The chain stops early on trouble, so later parts may be missing.
+// What is known of an attempt. Trouble ends the chain early, so later parts may be missing.
 struct Evidence {
   std::optional<Error> compile_error;
   std::optional<Error> refusal;  // of the plan or the PTX
   std::optional<Fault> fault;
-  std::string fault_case;  // as CaseOutcome::case_name
+  std::string fault_case;  // in the form of CaseOutcome::case_name
   std::optional<CaseOutcome> outcome;
   std::optional<std::string> noise;  // why this device's times cannot be trusted now
   std::optional<Measurement> measurement;
   std::vector<std::string> implausible;
   LevelPoints starter;
   std::vector<Goal> goals;
-  // What pairs of times decided, by a goal's place among `goals` and the grade: a figure alone meets a goal by luck.
+  // What paired times decided, by index in `goals` and by grade: a single time may meet a goal by chance.
   std::map<std::pair<std::size_t, Grade>, bool> decided;
 };
 
 struct Judgement {
   Verdict verdict = Verdict::not_graded;
   Grade grade = Grade::none;
-  std::vector<std::string> reasons;  // each one line; empty for a pass
-  std::vector<GoalResult> goals;     // always one a goal, in the chapter's order
+  std::vector<std::string> reasons;  // one line each; empty for a pass
+  std::vector<GoalResult> goals;     // one per goal, in the chapter's order
 };
 
 Judgement judge(const Evidence& evidence);
 
-// For people: value and phrase make "62 % of the DRAM roof", "x3.4 the starter's AI at L1".
+// For people: value and phrase together read "62 % of the DRAM roof", "x3.4 the starter's AI at L1".
 std::string goal_value(const Goal& goal, double value);
 std::string goal_phrase(const Goal& goal);
 
