@@ -12,7 +12,7 @@
 namespace roofwalk {
 namespace {
 
-// For what a kernel must be before its speed matters: by verdict, faults by their kind where there is more to say.
+// Hints for kernels that fail before their speed matters: by verdict, and by kind of fault if there is more to say.
 constexpr CauseHints kVerdictHints[] = {
     {"compile_error",
      {"Read the first error on the card; those that follow are often its children. Which line does it name?",
@@ -139,7 +139,7 @@ std::vector<OfferedHint> hints_for(const Chapter& chapter, const Situation& situ
     add_general(cause_hints(), situation.trouble, fitting);
     add_general(kVerdictHints, situation.trouble, fitting);
   }
-  // What led to the pass is behind who has it.
+  // After a pass, the hints that led to it are dropped.
   std::vector<OfferedHint> offered;
   if (situation.has_passed && !own.empty()) {
     if (!situation.has_ace) {
@@ -177,7 +177,7 @@ HintGiver::HintGiver(Store& store, const Chapter& chapter, const std::string& de
   }
 }
 
-// A kernel that was correct since has got over what a wrong one was told: the next wrong one hears it anew.
+// Once a kernel was correct, hints for a wrong one count as not given: the next wrong kernel gets them again.
 bool HintGiver::was_given(const OfferedHint& hint) const {
   const auto given = given_.find(hint.id);
   return given != given_.end() && (!is_verdict(hint.cause) || given->second >= last_correct_);

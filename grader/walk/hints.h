@@ -1,5 +1,5 @@
-// Which hint comes next. Hints are of a kind, and counted within it: those for what the last attempt suffers from, and
-// the chapter's own. Gentle before concrete, each once.
+// Chooses the next hint. Hints are grouped by kind and numbered within it: those for what the last attempt suffers
+// from, and the chapter's own. Gentle ones come before concrete ones, and each is given once.
 #pragma once
 
 #include <map>
@@ -13,34 +13,34 @@
 namespace roofwalk {
 
 struct OfferedHint {
-  std::string id;  // stays while the words stay where they are
+  std::string id;  // "chapter 2", "race 1": stable while the hint keeps its place
   std::string text;
-  std::string cause;               // its kind: the diagnosis or verdict that it is for; empty: the chapter
+  std::string cause;               // its kind: the diagnosis or verdict that it is for; empty: the chapter's own
   std::size_t number = 0, of = 0;  // within its kind: 2 of 3
-  bool leads_on = false;           // the chapter's last one, brought forward after a pass: it is for the ace
+  bool leads_on = false;           // the chapter's last one, moved to the front after a pass: it leads to the ace
 };
 
-// What hints are to be about.
+// What the hints are chosen by.
 struct Situation {
-  std::string trouble = "none";  // as trouble_of() says
-  bool is_wrong = false;         // the kernel is not correct: its speed does not matter yet
+  std::string trouble = "none";  // from trouble_of()
+  bool is_wrong = false;         // the kernel is not correct, so its speed does not matter yet
   bool has_passed = false;
   bool has_ace = false;
 };
 
-// What an attempt suffers from: its diagnosis; without one its verdict, where that is not about speed ("fault", or the
-// kind of the fault: "race"); "none" where nothing stands out.
+// What an attempt suffers from: its diagnosis; without one, its verdict if that is not about speed ("fault", or the
+// kind of the fault: "race"); "none" if nothing stands out.
 std::string trouble_of(const Json& attempt);
 
-// The result is not right, or nothing came of it, so that no word on its speed would help.
+// The result is wrong or missing, so hints about speed would not help.
 bool is_wrong(const Json& attempt);
 
-// Everything that helps, in order: the chapter's hints for the trouble, or the general words for it where the chapter
-// has none; then, unless the kernel is wrong, the chapter's hints for any attempt. After a pass only the last of those
-// is left, and comes before all others; after an ace none.
+// All hints that apply, in order: the chapter's hints for the trouble, or the general ones if the chapter has none;
+// then, unless the kernel is wrong, the chapter's hints for any attempt. After a pass only the last of those is left,
+// and moves to the front; after an ace none is.
 std::vector<OfferedHint> hints_for(const Chapter& chapter, const Situation& situation);
 
-// The hints of one chapter on one device as somebody asks for them.
+// Gives the hints of one chapter on one device, one after the other.
 class HintGiver {
  public:
   HintGiver(Store& store, const Chapter& chapter, const std::string& device);
@@ -50,10 +50,10 @@ class HintGiver {
   const Situation& situation() const { return situation_; }
   bool all_given() const;
 
-  // The next one that was not given, which from now on was; nullptr when all were.
+  // Returns the next hint that was not given, and marks it as given; nullptr if all were.
   Result<const OfferedHint*> next();
   Status give_all();
-  Status forget();  // the next one is the gentlest again
+  Status forget();  // starts again with the gentlest
 
  private:
   void note(const OfferedHint& hint) { given_[hint.id] = last_attempt_; }
@@ -63,8 +63,8 @@ class HintGiver {
   std::string key_;
   Situation situation_;
   std::vector<OfferedHint> offered_;
-  std::int64_t last_attempt_ = 0, last_correct_ = 0;  // ids in the store; 0: there is none
-  std::map<std::string, std::int64_t> given_;         // by id, of other kinds too: the last attempt at that time
+  std::int64_t last_attempt_ = 0, last_correct_ = 0;  // ids in the store; 0: none
+  std::map<std::string, std::int64_t> given_;         // by hint id, of all kinds: the last attempt when it was given
 };
 
 }  // namespace roofwalk

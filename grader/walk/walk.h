@@ -16,7 +16,7 @@ struct StoredAttempt;  // common/store/stored_attempt.h
 
 // One dot of the walk.
 struct Dot {
-  std::string label;  // "1", "2", ...; a file's stem where the file is not the learner's
+  std::string label;  // "1", "2", ...; the file's stem if the file is not the learner's own
   LevelPoints points;
   Grade grade = Grade::none;
   bool is_modelled = true;  // its time or its bytes
@@ -31,32 +31,32 @@ const Dot* best_dot(const std::vector<Dot>& dots);
 Chart walk_chart(const Bench& bench, const Chapter& chapter, const std::string& level, const Size& size,
                  const Work& work, const LevelPoints& starter, const std::vector<Dot>& dots, Grade goal_for);
 
-// One chapter's part of a chart that shows several.
+// One chapter's part of a chart of several chapters.
 struct ChapterWalk {
   std::string name;
   std::vector<Dot> dots;
 };
 
-// Chapters that do the same work as one walk: the first one's starter, then the best dot of each, by its name. One that
-// has no dot yet is left out.
+// One chart for chapters that do the same work: the first chapter's starter, then the best dot of each chapter,
+// labelled with its name. A chapter without a dot is left out.
 Chart joint_chart(const Bench& bench, const std::string& level, const Size& size, const Work& work,
                   const LevelPoints& starter, const std::vector<ChapterWalk>& chapters);
 
-// What recording an attempt told about the walk.
+// How recording an attempt changed the walk.
 struct WalkNews {
-  bool joined = false;                 // a new dot of the walk
-  bool is_beside = false;              // it was measured, and does not join the walk
-  bool unchanged = false;              // the attempt is the last one over again
-  std::optional<Movement> since_last;  // against the last dot before this one
-  bool first_move = false;             // the walk's first dot that went anywhere from the starter
-  std::optional<Chart> chart;          // the walk with this attempt's dot, where it has one
+  bool joined = false;                 // it is a new dot of the walk
+  bool is_beside = false;              // it was measured, but does not join the walk
+  bool unchanged = false;              // it equals the last attempt
+  std::optional<Movement> since_last;  // relative to the dot before this one
+  bool first_move = false;             // the walk's first dot that moved away from the starter
+  std::optional<Chart> chart;          // the walk with this attempt's dot; nothing if it has none
   std::string next_chapter;            // once this one is passed: the course's next; empty: none is left
-  std::string plot_trouble;            // why there is no picture; empty where there is one, or nothing to draw
+  std::string plot_trouble;            // why there is no picture; empty if there is one, or nothing to draw
 };
 
-// Puts the attempt into the store and draws the walk with it, both at once. Sets attempt.plot. An attempt that does
-// not join the walk has its chart in the news, and neither record nor picture. What is stored holds no prediction:
-// those are notes of their own, and may change.
+// Stores the attempt while it draws the walk with it. Sets attempt.plot. An attempt that does not join the walk is
+// neither stored nor drawn to a file; its chart is in the news. The stored record holds no prediction: predictions are
+// stored as notes of their own, and may change.
 Result<WalkNews> record(const Bench& bench, const Chapter& chapter, Store& store, bool joins, Attempt& attempt);
 
 // The starter's dot for a chart without an attempt: from the store, else measured.
