@@ -157,7 +157,7 @@ void add_measurement(const Bench& bench, const Trial& trial, const Artifact& art
   }
 }
 
-// What an attempt on a real GPU needs that takes no GPU: prepared before its turn, so that others need not wait.
+// What an attempt on a real GPU needs but can get without it: prepared before its turn, to shorten others' wait.
 struct WithoutGpu {
   Artifact starter;
   StarterDot dot;
