@@ -1,4 +1,4 @@
-// What two profiles differ in, as sentences: the first thing that somebody who changed a kernel wants to know.
+// How two profiles differ, as sentences: the first thing to know after changing a kernel.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,15 +12,15 @@
 namespace roofwalk {
 namespace {
 
-constexpr double kChanged = 1.1;  // from here on a figure is better, or worse
+constexpr double kChanged = 1.1;  // from this ratio on a figure is better or worse
 constexpr std::size_t kMostTold = 3;
 
-// A figure of which less is better.
+// A figure and how it changed. Less is better, unless more_is_better.
 struct Change {
-  std::string title = {};       // the column that shows it; empty: none
-  double was = 0, now = 0;      // for the ratio
-  std::string text = {};        // "L1 moves 34.6 MB instead of 672 MB"
-  bool more_is_better = false;  // of this one
+  std::string title = {};   // the column that shows it; empty: none
+  double was = 0, now = 0;  // for the ratio
+  std::string text = {};    // "L1 moves 34.6 MB instead of 672 MB"
+  bool more_is_better = false;
 
   double gain() const { return more_is_better ? now / was : was / now; }
 };
@@ -45,13 +45,13 @@ bool was_about(const Profile& was, std::string_view cause) {
   return !diagnoses.empty() && diagnoses.front().cause == cause;
 }
 
-// Sectors of a request over the fewest that would do: 4 where 4 are needed are no worse than 1 where 1 is.
+// Sectors per request over the fewest possible: 4 where 4 are needed are no worse than 1 where 1 is.
 double excess(const LineFigures& f) {
   const auto sectors = f.sectors_per_request(), ideal = f.ideal_sectors_per_request();
   return sectors && ideal && *ideal > 0 ? *sectors / *ideal : 0;
 }
 
-// Of the line that changed most, of those that both files have; else of both files' accesses on average.
+// For the line of both files that changed most; if there is none, for the average access of both files.
 Change sectors_change(const Profile& was, const Profile& now) {
   Change best{.title = "sectors"};
   const auto compare = [&](const LineFigures& before, const LineFigures& after, const std::string& where) {
@@ -66,7 +66,7 @@ Change sectors_change(const Profile& was, const Profile& now) {
     if (pair.was == 0 || pair.now == 0) continue;
     const auto& before = was.lines[static_cast<std::size_t>(pair.was) - 1].figures;
     const auto& after = now.lines[static_cast<std::size_t>(pair.now) - 1].figures;
-    // Scattered accesses that hardly anybody makes are no news.
+    // Scattered accesses that are rare are left out.
     constexpr double kGoodPart = 0.1;
     if (!before || !after || before->global_requests() < kGoodPart * was.total.global_requests()) continue;
     compare(*before, *after, fmt::format("line {}: ", pair.now));
@@ -100,7 +100,7 @@ std::vector<Change> all_changes(const Profile& was, const Profile& now) {
   add("runs", a.count(Counter::warp_instructions), b.count(Counter::warp_instructions), "warp instructions: ", "");
   add("FLOPs", a.flops(), b.flops(), "FLOPs executed: ", "");
   changes.push_back(sectors_change(was, now));
-  // What warps waited for most, before.
+  // What warps waited for most in `was`.
   if (const auto wait = a.main_wait()) {
     const auto w = static_cast<std::size_t>(*wait);
     const auto name = *wait == Wait::pipe ? std::string_view("their turn at a queue") : wait_words(*wait);
@@ -112,7 +112,7 @@ std::vector<Change> all_changes(const Profile& was, const Profile& now) {
   return changes;
 }
 
-// The figures that the diagnoses speak of first, then those that changed most.
+// Figures that a diagnosis refers to come first, then those that changed most.
 std::vector<Change> ordered(std::vector<Change> changes, const Profile& was, const Profile& now) {
   const auto is_proof = [&](const Change& c) {
     return c.title.empty() || c.title == was.figure_of_diagnosis(0) || c.title == now.figure_of_diagnosis(0) ||

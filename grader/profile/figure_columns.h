@@ -1,4 +1,4 @@
-// The figures of a line as short texts, one column each: what the terminal and the page show alike.
+// The figures of a line as short texts, one per column, the same for terminal and page.
 #pragma once
 
 #include <span>
@@ -10,33 +10,33 @@
 namespace roofwalk {
 
 struct FigureCell {
-  std::string text;     // empty: nothing to tell
-  bool is_bad = false;  // far from what it could be
+  std::string text;     // empty: nothing to show
+  bool is_bad = false;  // far from its ideal
 };
 
 struct FigureColumn {
   std::string_view title, meaning;  // "sectors"; a phrase for the legend
-  int rank = 0;                     // what tells most comes first where not all fit
+  int rank = 0;                     // lower ranks are kept if not all fit
   FigureCell (*cell)(const Profile&, const LineFigures&);
 };
 
-// In the order in which they stand. The first is the time.
+// In display order. The first is the time.
 std::span<const FigureColumn> figure_columns();
 
-// The column's phrase for a legend; of waits with the words that are used and do not explain themselves. Empty where it
-// has none.
+// The column's phrase for a legend; for waits, with those of the words in use that need explaining. Empty if it has
+// none.
 std::string meaning_of(const FigureColumn& column, const Profile& profile);
 
-// The time of a line in ns, for comparisons: shares of two different wholes would tell nothing.
+// The time of a line in ns, for comparisons: shares of two different totals cannot be compared.
 FigureCell elapsed_cell(const Profile& profile, const LineFigures& figures);
 
-// "16.5 of 2.5": sectors of a request, and the fewest that would do.
+// "16.5 of 2.5": sectors per request, and the fewest possible.
 FigureCell sectors_cell(const Profile& profile, const LineFigures& figures);
 
-// Source as it is shown: tabs widened to four columns, everything that is no text made harmless.
+// The source as shown: tabs widened to four columns, the rest made harmless.
 std::string shown_source(std::string_view source);
 
-// For code that no line owns: "(headers and the like: 8.2 k warp instructions)".
+// For instructions of no line: "(headers and the like: 8.2 k warp instructions)".
 std::string elsewhere_text(const LineFigures& figures);
 
 // "17.5 ms (modelled), 4.19 M warp instructions, 35.7 MB at DRAM".

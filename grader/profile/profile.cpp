@@ -48,7 +48,7 @@ void add_callers(const std::vector<int>& from, std::vector<int>& to) {
   to.erase(std::unique(to.begin(), to.end()), to.end());
 }
 
-// Each kernel's time shared out among its lines, and its counters with it.
+// Splits each kernel's time and counters among its lines.
 std::map<int, LineFigures> figures_by_line(const std::vector<KernelRecord>& kernels) {
   std::map<int, LineFigures> by_line;
   for (const KernelRecord& kernel : kernels) {
@@ -56,7 +56,7 @@ std::map<int, LineFigures> figures_by_line(const std::vector<KernelRecord>& kern
     const double working_ns = kernel.elapsed_ns - kernel.parts.launch_ns;
     const double ns_per_cycle = cycles > 0 ? working_ns / cycles : 0;
     LineFigures& launch = by_line[kernel.line];
-    // What has no warps, as a memset, takes its time at the line that asks for it.
+    // A step without warps, such as a memset, takes its time at the line that asks for it.
     launch.launch_ns += cycles > 0 ? kernel.parts.launch_ns : kernel.elapsed_ns;
     for (const LineCounters& of_line : kernel.lines) {
       LineFigures& figures = by_line[of_line.line];
@@ -75,7 +75,7 @@ std::map<int, LineFigures> figures_by_line(const std::vector<KernelRecord>& kern
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-// A memory access that waits for a pipe waits for those before it on the way to L1 and shared memory.
+// A memory access that waits for a pipe waits behind earlier ones on the way to L1 and shared memory.
 bool waits_in_memory_path(const LineFigures& f) { return f.global_requests() + f.shared_requests() > 0; }
 
 std::string_view queue_words(const LineFigures& f) {
@@ -85,7 +85,7 @@ std::string_view queue_words(const LineFigures& f) {
 
 bool is_memory(Wait wait) { return wait == Wait::dram || wait == Wait::l2 || wait == Wait::l1; }
 
-// Share of the time of the line's kernels in which DRAM is busy.
+// The share of the time of the line's kernels in which DRAM is busy.
 double dram_busy(const Profile& profile, const LineFigures& f) {
   double busy = 0, all = 0;
   for (const KernelRecord& kernel : profile.attempt.kernels) {
@@ -103,8 +103,8 @@ bool spills(const Profile& profile, const LineFigures& f) {
   });
 }
 
-// Waiting in other words, where more is known of it. One fault has one name: what a diagnosis says of one line's
-// waiting for memory holds for the others that wait alike.
+// Words for a wait, with what else is known about it. If a diagnosis is about waiting for memory, other lines that wait
+// for memory get its words too, so that one fault has one name.
 std::string note_of_wait(const Profile& profile, const LineFigures& f, Wait wait) {
   constexpr double kAtRoof = 0.85;
   if (wait == Wait::barrier) {
@@ -126,7 +126,7 @@ std::string note_of_wait(const Profile& profile, const LineFigures& f, Wait wait
   return fmt::format("waits for {}", long_wait(f));
 }
 
-// What a line's own figures say, for one that no diagnosis names.
+// What a line's own figures say, if no diagnosis names it.
 std::string note_from(const Profile& profile, const LineFigures& f) {
   constexpr double kMostOfIt = 0.4;
   const auto sectors = f.sectors_per_request(), ideal = f.ideal_sectors_per_request(), ways = f.bank_conflict_ways(),
@@ -147,10 +147,10 @@ std::string note_from(const Profile& profile, const LineFigures& f) {
   return note;
 }
 
-// "half of its loads take 32 sectors, the others 1": where a line's loads differ, which of them is the bad one. Empty
-// where they are alike.
+// "half of its loads take 32 sectors, the others 1": which of a line's loads are bad. Empty unless there are two kinds
+// of them.
 std::string differing_loads(const LineFigures& f) {
-  std::map<double, double> requests;  // by sectors a request, to the quarter
+  std::map<double, double> requests;  // by sectors per request, rounded to quarters
   double all = 0;
   for (const LineCounters::Load& load : f.loads) {
     requests[std::round(4 * load.sectors / load.requests) / 4] += load.requests;
@@ -164,14 +164,14 @@ std::string differing_loads(const LineFigures& f) {
                      number_text(fewest.first));
 }
 
-// "called at lines 32, 37": where the code of a hot line of a helper function comes from.
+// "called at lines 32, 37": the callers of a hot line in a helper function.
 std::string called_at(const LineFigures& f) {
   if (f.callers.empty()) return "";
   return fmt::format("called at line{} {}", f.callers.size() == 1 ? "" : "s", fmt::join(f.callers, ", "));
 }
 
-// Lines that a diagnosis names carry its words; what else takes much of the time, its own figures'. One that just works
-// is not marked: there is nothing to look at.
+// A line that a diagnosis names gets its words; other lines that take much of the time get words from their figures. A
+// line that just works is not marked: there is nothing to look at.
 void mark_hot_lines(Profile& profile) {
   const auto at = [&](int number) -> ProfileLine* {
     const bool exists = number > 0 && static_cast<std::size_t>(number) <= profile.lines.size();

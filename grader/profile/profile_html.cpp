@@ -14,8 +14,8 @@
 namespace roofwalk {
 namespace {
 
-// Every pair of text and ground below has a contrast of 4.5 or more in both schemes (WCAG 2.1, 1.4.3). On a phone each
-// line becomes a block: its code, then its figures with their names.
+// Every pair of text and background colours below has a contrast of 4.5 or more in both schemes (WCAG 2.1, 1.4.3). On a
+// phone each line becomes a block: its code, then its figures with their names.
 constexpr std::string_view kStyle = R"(
 :root { color-scheme: light dark; --ground: #ffffff; --ink: #1c2024; --quiet: #59636e; --rule: #d9dee3;
   --first: #ffd9b0; --foremost: #7a2a00; --hot: #fff8ef; --note: #6b4a1f; --bar: #f2b27a; --bad: #b02a1a;
@@ -90,7 +90,7 @@ std::string heading(const Profile& profile, const std::string& facts) {
                      escaped(attempt.file), escaped(attempt.device), escaped(attempt.size.text()), facts);
 }
 
-// "line 17" becomes a link to the row, where the file has that line.
+// Makes "line 17" a link to its row if the file has that line.
 std::string linked(const std::string& sentence, std::size_t lines) {
   constexpr std::string_view kLine = "line ";
   std::string html;
@@ -123,13 +123,13 @@ std::string says(const Profile& profile) {
 
 struct PageRow {
   std::string kind;  // "hot first", "hot", "new", "gone", "idle"; empty: none of them
-  int number = 0;    // 0: no line of the file
+  int number = 0;    // 0: not a line of the file
   std::string source, note;
-  std::vector<FigureCell> cells;  // one for each of figure_columns()
+  std::vector<FigureCell> cells;  // one per figure_columns()
   double time_share = 0;          // drawn as a bar
 };
 
-// Said in words as well as by colour: a sign that is seen, or a word that is only read out.
+// Kinds are not told by colour alone: each has a sign, with a label for screen readers.
 std::string spoken(const std::string& kind) {
   if (kind == "new") return "<span role=\"img\" aria-label=\"new\">+</span> ";
   if (kind == "gone") return "<span role=\"img\" aria-label=\"gone\">\u2212</span> ";
@@ -138,7 +138,7 @@ std::string spoken(const std::string& kind) {
 }
 
 std::string html_of(const PageRow& row, const std::vector<std::size_t>& shown) {
-  // Code without figures may be as wide as the table.
+  // Code without figures may take the whole width of the table.
   const bool is_bare =
       std::all_of(shown.begin(), shown.end(), [&](std::size_t c) { return row.cells[c].text.empty(); });
   std::string html = fmt::format(
@@ -162,8 +162,8 @@ std::string html_of(const PageRow& row, const std::vector<std::size_t>& shown) {
   return html + "</tr>\n";
 }
 
-// Columns that tell nothing of any line are left out. The roles stand in words since browsers take them from tables
-// that are laid out as blocks.
+// Leaves out columns that are empty for all rows. Roles are explicit since browsers drop them from tables that are laid
+// out as blocks.
 std::string table(const std::string& caption, const std::vector<PageRow>& rows) {
   std::vector<std::size_t> shown;
   for (std::size_t c = 0; c < figure_columns().size(); ++c) {
@@ -194,7 +194,7 @@ std::string legend(const Profile& profile) {
   return html + "</section>\n";
 }
 
-// "4 of 4" stays on one line.
+// Keeps "4 of 4" on one line.
 FigureCell unbroken(FigureCell cell) {
   std::string text;
   for (const char c : cell.text) text += c == ' ' ? std::string("\u00a0") : std::string(1, c);
@@ -222,13 +222,13 @@ PageRow row_of(const Profile& profile, const ProfileLine& line) {
           .time_share = line.figures ? profile.share_of_time(*line.figures) : 0};
 }
 
-// How much a row of a table tells.
+// What a row has to show.
 enum class Telling { nothing, figures, mark };
 
-constexpr std::size_t kMostRows = 2000;  // of a page: a kernel has a few hundred lines, a stranger's file a million
-constexpr std::size_t kAround = 5;       // lines that stand above and below one that tells something
+constexpr std::size_t kMostRows = 2000;  // per page: a kernel has a few hundred lines, a stranger's file a million
+constexpr std::size_t kAround = 5;       // rows shown above and below one that has something to show
 
-// Of rows that are too many for a page: those that tell most, with what stands around them.
+// Which rows to show: all if they fit on a page, else those that tell most, with the rows around them.
 std::vector<bool> rows_to_show(const std::vector<Telling>& rows) {
   if (rows.size() <= kMostRows) return std::vector<bool>(rows.size(), true);
   std::vector<bool> shown(rows.size(), false);
@@ -246,7 +246,7 @@ std::vector<bool> rows_to_show(const std::vector<Telling>& rows) {
   return shown;
 }
 
-// Rows are made only where they are shown: a million of them would fill the memory.
+// Makes rows only if they are shown: a million of them would fill the memory.
 std::vector<PageRow> folded(const std::vector<Telling>& rows, const std::function<PageRow(std::size_t)>& row) {
   const std::vector<bool> shown = rows_to_show(rows);
   std::vector<PageRow> all;
@@ -269,7 +269,7 @@ Telling telling(const ProfileLine& line) {
   return line.is_hot() ? Telling::mark : line.figures ? Telling::figures : Telling::nothing;
 }
 
-// Shares of two different wholes would compare nothing, so the time is told in full.
+// The time is shown in full: shares of two different totals cannot be compared.
 std::vector<FigureCell> compared_cells(const Profile& profile, const ProfileLine* line) {
   if (line == nullptr || !line->figures) return std::vector<FigureCell>(figure_columns().size());
   std::vector<FigureCell> cells = cells_of(profile, line->figures.get());

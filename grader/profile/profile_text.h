@@ -1,4 +1,4 @@
-// A profile on a terminal: the source with a narrow gutter of figures, hot lines marked, and what they say below.
+// A profile on a terminal: the source with a narrow gutter of figures, hot lines marked, and sentences below.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace roofwalk {
 
-// At 80 columns the three or four figures that tell most; more of them where lines of code leave room.
+// At 80 columns, the three or four figures that tell most; more of them if the lines of code leave room.
 std::string profile_text(const Profile& profile, std::size_t columns, const Colors& colors);
 
-// Side by side where there is room for two sources, else one above the other, as a diff.
+// Side by side if two sources fit, else one above the other, as a diff.
 std::string comparison_text(const Profile& was, const Profile& now, std::size_t columns, const Colors& colors);
 
 }  // namespace roofwalk

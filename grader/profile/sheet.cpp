@@ -7,7 +7,7 @@
 namespace roofwalk {
 namespace {
 
-constexpr std::size_t kLongestGap = 3;  // lines that do nothing in a row, between others, and are still shown
+constexpr std::size_t kLongestGap = 3;  // the longest run of lines that do nothing, between others, that is still shown
 
 std::string padded_left(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, shown_columns(text)), ' ') + text;
@@ -15,7 +15,7 @@ std::string padded_left(const std::string& text, std::size_t width) {
 
 std::size_t indentation(std::string_view source) { return std::min(source.find_first_not_of(' '), source.size()); }
 
-// Lines of code at most `width` long, what does not fit on lines of its own, a little further in.
+// Breaks code at `width`; continuation lines are indented a little further.
 std::vector<std::string> broken(const std::string& source, std::size_t width) {
   constexpr std::size_t kFurtherIn = 4;
   std::vector<std::string> pieces;

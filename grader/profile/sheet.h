@@ -1,4 +1,4 @@
-// Rows of source with columns of figures before them, as a terminal shows them.
+// Rows of source with columns of figures before them, for a terminal.
 #pragma once
 
 #include <string>
@@ -10,29 +10,29 @@
 namespace roofwalk {
 
 struct SheetRow {
-  std::string sign = " ";  // of a comparison: "-" gone, "+" new
-  int number = 0;          // 0: no line of the file
+  std::string sign = " ";  // in a comparison: "-" removed, "+" new
+  int number = 0;          // 0: not a line of the file
   std::string source;
   std::string note;
   bool is_diagnosed = false;
   std::vector<FigureCell> cells;
   bool does_nothing = false;  // no instruction comes from it
-  bool is_past = false;       // of the file before: nothing to look at any more
+  bool is_past = false;       // of the earlier file: nothing to look at any more
 
   bool is_hot() const { return !note.empty(); }
 };
 
 struct SheetTitles {
   std::vector<std::string> columns;
-  std::vector<std::string> groups = {};  // above columns; empty: none
+  std::vector<std::string> groups = {};  // above the columns; empty: none
 };
 
-// Rows of source with figures before them, all as wide as they are told.
+// Lays out rows of source with figures before them, within a given width.
 class Sheet {
  public:
   static constexpr std::size_t kMark = 2;          // columns before the figures
-  static constexpr std::size_t kFewestDigits = 3;  // that a line's number has room for
-  static constexpr std::size_t kLeastSource = 40;  // columns of source that further figures may not take
+  static constexpr std::size_t kFewestDigits = 3;  // room for a line number
+  static constexpr std::size_t kLeastSource = 40;  // columns of source that optional figures must leave
 
   Sheet(SheetTitles titles, const std::vector<SheetRow>& rows, std::size_t columns, bool has_signs,
         const Colors& colors);
@@ -40,7 +40,7 @@ class Sheet {
   std::vector<std::string> head() const;
   std::vector<std::string> lines(const SheetRow& row) const;
 
-  // Where lines were left out.
+  // The line that stands for left-out rows.
   std::string gap() const;
 
  private:
@@ -54,11 +54,11 @@ class Sheet {
   std::vector<std::size_t> widths_;
 };
 
-// Rows without their long runs of lines that do nothing: comments, the file's head. One on each side of a run stays;
-// an empty vector stands where others were.
+// The rows without long runs of lines that do nothing, such as comments; one row stays on each side of a run. A new
+// part begins after each run that was left out.
 std::vector<std::vector<const SheetRow*>> folded_rows(const std::vector<SheetRow>& rows);
 
-// Head, rows and gaps.
+// Head and rows, with a gap between parts.
 std::string sheet_text(const Sheet& sheet, const std::vector<SheetRow>& rows);
 
 }  // namespace roofwalk
