@@ -1,4 +1,4 @@
-// What a person at a terminal is told while something is measured: that it takes a while, or who has the GPU now.
+// Tells a user at a terminal that a measurement takes a while, or who is using the GPU now.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace roofwalk {
 
 class Patience {
  public:
-  // `what` takes a while: "measuring vector-add". `while_waiting` is whom the measuring tells of a wait
+  // `what` takes a while: "measuring vector-add". `while_waiting` is the callback that reports a wait for the GPU
   // (Session::while_waiting); it must outlive this.
   Patience(std::function<void(const std::string& line)>& while_waiting, std::string what)
       : while_waiting_(while_waiting), waiting_(std::move(what)) {

@@ -20,12 +20,12 @@ class Page {
 
   std::size_t columns() const { return columns_; }
 
-  // What follows is worth this much.
+  // Sets the worth of the lines that follow.
   void section(Worth worth) { worth_ = worth; }
 
   void line(const std::string& text) { lines_.push_back({text, worth_}); }
 
-  // "  label     text": `text` may hold colours. What does not fit goes on below.
+  // "  label     text", wrapped. `text` may hold colours.
   void row(std::string_view label, const std::string& text) {
     for (const std::string& piece : wrapped(text, columns_ - kLabel)) {
       line(fmt::format("  {:<11}{}", label, piece));
@@ -33,7 +33,7 @@ class Page {
     }
   }
 
-  // The same for running text, which is made harmless and wrapped.
+  // The same for running text, which is made harmless and cut to `most_lines`.
   void prose(std::string_view label, std::string_view text, std::size_t most_lines) {
     std::istringstream in{std::string(text)};
     std::size_t used = 0;
@@ -61,13 +61,13 @@ std::string value(const Quantity& quantity) {
 
 std::string count(const Quantity& quantity) { return quantity.known() ? grouped(quantity.value) : "unknown"; }
 
-// "up x3", or "down x3" for a third.
+// "up x3", or "down x3" for a factor of 1/3.
 std::string direction(double times, const char* forward, const char* back) {
   return times > 0 && times < 1 ? fmt::format("{} {}", back, factor(1 / times))
                                 : fmt::format("{} {}", forward, factor(times));
 }
 
-// A factor that shows as x1 is no move.
+// A factor that rounds to x1 is no move.
 std::string moved(const Movement& movement) {
   const auto stays = [](double times) { return factor(times) == factor(1) || factor(1 / times) == factor(1); };
   const bool same_ai = stays(movement.right), same_speed = stays(movement.up);
@@ -109,7 +109,7 @@ void correctness(const Attempt& attempt, Page& page) {
                                   attempt.worst_error.value_or(0), where));
 }
 
-// Wrong everywhere, or only where a guard is missing?
+// Tells errors at all sizes from errors at some, where a guard may be missing.
 void small_sizes(const Attempt& attempt, Page& page) {
   const int wrong = attempt.wrong_small_sizes, all = attempt.small_sizes;
   page.row("", wrong == 0     ? fmt::format("right at all {} small sizes", all)
@@ -117,7 +117,7 @@ void small_sizes(const Attempt& attempt, Page& page) {
                               : fmt::format("wrong at {} of the {} small sizes that ran", wrong, all));
 }
 
-// At DRAM, and at the level that the chart is drawn for.
+// At DRAM, and at the level of the chart's axis.
 void gaps(const Attempt& attempt, Page& page) {
   const Measurement& m = *attempt.measurement;
   const auto words = [](double vertical, double horizontal) {
@@ -179,7 +179,7 @@ void figures(const Attempt& attempt, const WalkNews& news, Page& page) {
   }
 }
 
-// A goal that is missed is told in red only where the pass depends on it.
+// A missed goal is red only if the pass depends on it.
 std::string goal_outcome(const GoalResult& row, const Colors& colors) {
   if (row.met) return colors.good("met");
   const std::string by = *row.reached > 0 ? factor(row.wanted / *row.reached) : std::string();
@@ -203,7 +203,7 @@ void goals(const Attempt& attempt, const Colors& colors, Page& page) {
   for (const std::string& sentence : attempt.goals_left_out) page.prose("no goal", sentence, 3);
 }
 
-// What was said beforehand, at the moment when it can be told whether it was so.
+// Compares predictions with results, once the result is known.
 void predictions(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.section(Worth::movement);
   const Prediction& said = attempt.prediction;
@@ -243,7 +243,7 @@ void warnings(const Attempt& attempt, Page& page) {
   }
 }
 
-// What printf wrote, as it stands, line by line.
+// The kernels' printf output, line by line.
 void printed(const Attempt& attempt, Page& page) {
   constexpr std::uint64_t kMost = 20;
   if (attempt.printed.text.empty()) return;
@@ -259,7 +259,7 @@ void printed(const Attempt& attempt, Page& page) {
   if (more != 0) page.line(fmt::format("    ... {} more line{}", more, more == 1 ? "" : "s"));
 }
 
-// Where the picture is; the first time, also how to see it without another program.
+// Where the picture is; for the starter also how to see it in the terminal.
 void places(const Attempt& attempt, const WalkNews& news, Page& page) {
   page.section(Worth::places);
   if (!attempt.plot.empty()) {
@@ -280,7 +280,7 @@ void what_next(const Attempt& attempt, const WalkNews& news, Page& page) {
     }
     return;
   }
-  if (!news.joined && !news.unchanged) return;  // a file beside the course: nothing was reached by it
+  if (!news.joined && !news.unchanged) return;  // a file outside the walk unlocks nothing
   page.row("solutions", fmt::format("`./roofwalk solution {}` shows the steps", attempt.chapter));
   page.row("next", news.next_chapter.empty() ? "every chapter is passed; `./roofwalk list` shows the grades"
                                              : fmt::format("{}: `./roofwalk next` says how", news.next_chapter));

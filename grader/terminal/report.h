@@ -1,4 +1,4 @@
-// What a learner reads after `run`, and in `watch`: the attempt in fewer than 25 lines where there are 80 columns.
+// What a learner reads after `run` and in `watch`: the attempt in fewer than 25 lines at 80 columns.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace roofwalk {
 
-// What a line of the card is worth where not all of them fit, most first.
+// Which lines of the card to keep if not all fit, most important first.
 enum class Worth { verdict, advice, movement, figures, details, places, next };
 
 struct CardLine {
@@ -17,16 +17,16 @@ struct CardLine {
   Worth worth = Worth::verdict;
 };
 
-inline constexpr std::size_t kCardColumns = 80;  // and no more, however wide the terminal is
+inline constexpr std::size_t kCardColumns = 80;  // and no more, even on a wider terminal
 
-// At most `columns` wide, but for words that are longer, such as paths.
+// Lines of at most `columns`, except for longer words such as paths.
 std::vector<CardLine> card(const Attempt& attempt, const WalkNews& news, const Colors& colors,
                            std::size_t columns = kCardColumns);
 
-// At most `rows` of the lines, in their order: what is worth least is left out first.
+// Keeps at most `rows` of the lines, in order: those worth least are dropped first.
 std::vector<CardLine> fitted(std::vector<CardLine> lines, std::size_t rows);
 
-// The whole card.
+// The whole card as text.
 std::string report(const Attempt& attempt, const WalkNews& news, const Colors& colors,
                    std::size_t columns = kCardColumns);
 

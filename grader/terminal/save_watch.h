@@ -1,4 +1,4 @@
-// Tells when a file was saved, however an editor saves it: written in place, moved into place, in several steps.
+// Tells when a file was saved, however the editor does it: written in place, moved into place, in several steps.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace roofwalk {
 
-// Changes come from inotify, in the file's folder and in the one that a symbolic link leads to; a look at the file
-// every half second finds those that inotify does not report (folders shared with another machine).
+// inotify reports changes in the file's folder and in the one that a symbolic link leads to. A look at the file every
+// half second finds changes that inotify does not report (folders shared with another machine).
 class SaveWatch {
  public:
   using Clock = std::chrono::steady_clock;
@@ -20,16 +20,16 @@ class SaveWatch {
   SaveWatch(const SaveWatch&) = delete;
   SaveWatch& operator=(const SaveWatch&) = delete;
 
-  int descriptor() const { return inotify_; }  // readable when there may be news; -1 where there is no inotify
+  int descriptor() const { return inotify_; }  // readable when there may be news; -1 without inotify
 
-  // How long to wait for the descriptor before saved() should be asked again.
+  // How long to wait for the descriptor before the next call of saved().
   int patience_ms(Clock::time_point now) const;
 
-  // True once for each save, when no more has happened for a tenth of a second (or changes go on for a second). A file
-  // that is gone is not saved until it is back, and one that is as it was has not been saved.
+  // True once for each save, after a tenth of a second without further changes (or a second of changes). A deleted file
+  // counts as saved only when it is back, and a file that did not change does not.
   bool saved(Clock::time_point now);
 
-  // The file as it is now counts as seen: call before reading it.
+  // Takes the file's present state as seen: call before reading it.
   void look();
 
   bool exists() const { return identity().has_value(); }
@@ -44,7 +44,7 @@ class SaveWatch {
   bool read_events();
 
   std::filesystem::path file_;
-  std::vector<std::string> names_;  // of the file, in the folders watched
+  std::vector<std::string> names_;  // of the file, in the watched folders
   int inotify_ = -1;
   std::optional<Identity> seen_;
   std::optional<Clock::time_point> first_change_, last_change_;

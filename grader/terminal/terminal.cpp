@@ -18,12 +18,12 @@ constexpr int kCrashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 termios restored_by_a_crash;
 
-// Only what a signal handler may call.
+// Calls only async-signal-safe functions.
 void restore_and_crash(int signal) {
   ::tcsetattr(STDIN_FILENO, TCSANOW, &restored_by_a_crash);
   constexpr char kNewLine[] = "\r\n";
   [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, kNewLine, sizeof kNewLine - 1);
-  ::raise(signal);  // the handler is gone by now (SA_RESETHAND), so this ends the program
+  ::raise(signal);  // the handler was removed before it ran (SA_RESETHAND), so this ends the program
 }
 
 void on_crash(void (*handler)(int)) {
@@ -84,7 +84,7 @@ void KeyTerminal::resume() {
   paused_ = false;
   ::pthread_sigmask(SIG_BLOCK, &caught_, nullptr);
   termios keys = before_;
-  keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);  // Ctrl-C and Ctrl-Z stay signals
+  keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);  // Ctrl-C and Ctrl-Z still send signals
   keys.c_cc[VMIN] = 1;
   keys.c_cc[VTIME] = 0;
   ::tcsetattr(STDIN_FILENO, TCSADRAIN, &keys);
@@ -101,7 +101,7 @@ std::optional<std::string> KeyTerminal::keys() {
   const ssize_t count = ::read(STDIN_FILENO, typed, sizeof typed);
   if (count <= 0) return std::nullopt;
   std::string keys;
-  // An arrow or a function key is an escape sequence in one piece; the rest of the piece goes with it.
+  // An arrow or a function key is an escape sequence in one read; the rest of that read is dropped with it.
   for (ssize_t i = 0; i < count && typed[i] != '\x1b'; ++i) {
     if (static_cast<unsigned char>(typed[i]) < 0x80) keys += typed[i];
   }

@@ -47,7 +47,7 @@ void Waiting::count() {
   while (true) {
     ends_.wait_for(lock, kSecond, has_news);
     if (has_ended_) break;
-    if (!shown.empty() && instead_.empty()) begin = Clock::now();  // what was waited for begins only now
+    if (!shown.empty() && instead_.empty()) begin = Clock::now();  // the work begins only after the wait
     shown = instead_;
     const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin);
     std::string line = shown;

@@ -1,4 +1,4 @@
-// A line that says that something takes a while, for a person who waits at a terminal.
+// A line that tells a user at a terminal that something takes a while.
 #pragma once
 
 #include <condition_variable>
@@ -8,15 +8,15 @@
 
 namespace roofwalk {
 
-// While one lives: once some seconds have passed, "WHAT takes a while: 12 s" on stderr, counting on; the line is wiped
-// at the end. Nothing where stderr is no terminal.
+// While one lives: after some seconds, shows "WHAT takes a while: 12 s" on stderr and counts on; the line is erased at
+// the end. Shows nothing if there is no terminal.
 class Waiting {
  public:
   explicit Waiting(std::string what);
   ~Waiting();
 
-  // Shows this in place of it, at once; empty: no more. Where stderr is no terminal, a line of its own, and only the
-  // first of several.
+  // Shows this text in its place, at once; empty: no longer. Without a terminal, prints only the first such text, on a
+  // line of its own.
   void say(const std::string& instead);
 
   Waiting(const Waiting&) = delete;

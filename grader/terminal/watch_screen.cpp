@@ -11,7 +11,7 @@ namespace {
 constexpr int kCardWidth = static_cast<int>(kCardColumns);
 constexpr int kFewestPlotColumns = 50, kMostPlotColumns = 110;
 constexpr int kFewestPlotRows = 13, kMostPlotRows = 36;
-constexpr int kFewestCardRows = 7;  // who, verdict, two goals, the advice
+constexpr int kFewestCardRows = 7;  // title, verdict, two goals, the advice
 
 using Lines = std::vector<std::string>;
 
@@ -33,7 +33,7 @@ Lines texts(const std::vector<CardLine>& card) {
 
 void append(Lines& lines, const Lines& more) { lines.insert(lines.end(), more.begin(), more.end()); }
 
-// Where the plot goes, if anywhere. Rows are those that the card and the note leave, or may have to leave.
+// Where the plot goes, and its size; no rows: it is not shown.
 struct Place {
   int columns = 0, rows = 0;
   bool is_beside = false;
@@ -92,7 +92,7 @@ WatchScreen watch_screen(const WatchView& view, TerminalSize size, bool color) {
   lines.resize(static_cast<std::size_t>(std::max(1, size.rows) - 1));
   WatchScreen screen{{}, place.rows > 0};
   for (const std::string& line : lines) screen.text += cut_to(line, static_cast<std::size_t>(size.columns)) + "\n";
-  // A character in the last column of the last row would scroll some terminals.
+  // A character in the last column of the last row makes some terminals scroll.
   screen.text += last_line(view, size.columns - 1);
   return screen;
 }
