@@ -67,7 +67,7 @@ void check_words(const Chapter& chapter, Lines& lines) {
                             : fmt::format("no such diagnosis:{}; there are {}", unknown, fmt::join(known, ", ")));
 }
 
-// The roof over the algorithm's own AI, over what was reached: how far a dot can go, right and up together.
+// The roof at the algorithm's AI over the FLOP/s reached: how far a dot can go, right and up together.
 double gap_to_algorithm(const Measurement& measurement, const Roofs& roofs) {
   const MemoryRoof* dram = roofs.memory_roof("dram");
   ROOFWALK_CHECK(dram != nullptr && !roofs.compute.empty());
@@ -88,7 +88,7 @@ void check_factor(const std::string& what, double claimed, std::optional<double>
   lines.add(what, holds, found ? fmt::format("x{:.4g}", *found) : "not measured");
 }
 
-// A diagnosis of the best kernel that there is would send learners after nothing.
+// A diagnosis of the best kernel would send learners after nothing.
 void check_nothing_to_cure(const std::string& name, const Attempt& attempt, Lines& lines) {
   std::vector<std::string> causes;
   if (attempt.finding) {
@@ -126,7 +126,7 @@ void check_step(const fs::path& file, const std::string& machine, const Attempt&
   if (machine == kCourseMachine) check_nothing_to_cure(name, attempt, lines);
 }
 
-// The wrong solutions that say something about this machine. One whose first line cannot be read stays, to be told of.
+// The wrong solutions with a claim about this machine. Those with an unreadable claim are kept, to be reported.
 std::vector<fs::path> wrong_solutions_on(const Chapter& chapter, const std::string& machine) {
   std::vector<fs::path> files = chapter.wrong_solutions();
   std::erase_if(files, [&](const fs::path& file) {
@@ -149,8 +149,8 @@ void check_wrong(const fs::path& file, const Attempt& attempt, Lines& lines) {
             claim->verdict == verdict_name(attempt.judgement.verdict) && says_so, outcome(attempt));
 }
 
-// Half precision must be refused wherever single precision is asked for; that the starter, which is honest single
-// precision, passes is checked with the starter.
+// Half precision must be refused wherever single precision is asked for. That honest single precision passes is checked
+// with the starter.
 CheckLine check_half(const Chapter& chapter, const Exercise& exercise, const Size& size, const Problem& problem,
                      const std::vector<Expected>& expected) {
   const auto answer = half_answer(exercise, size, problem);
@@ -187,7 +187,7 @@ Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& 
 
   const auto measured = prepare(chapter, bench.machine, kPublicSeed, bench.threads);
   ROOFWALK_TRY(const auto starter, measure_starter(bench, chapter, measured->problem, measured->work));
-  Bench alone = bench;  // one thread an attempt: the attempts themselves run side by side
+  Bench alone = bench;  // one thread per attempt: the attempts run side by side
   alone.threads = 1;
   const auto& sizes = chapter.correctness_sizes;
   std::vector<std::optional<Result<Attempt>>> attempts(files.size());
@@ -203,7 +203,7 @@ Result<std::vector<CheckLine>> check_chapter(const Bench& bench, const Chapter& 
     }
   });
 
-  AttemptJsons shown;  // what the lesson's figures speak of
+  AttemptJsons shown;  // what the lesson's figures refer to
   for (std::size_t i = 0; i < files.size(); ++i) {
     ROOFWALK_TRY(const Attempt attempt, *std::move(attempts[i]));
     const std::string stem = files[i].stem().string();

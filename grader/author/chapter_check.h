@@ -1,4 +1,4 @@
-// Proves a chapter: both ends, every step's promise, every wrong solution's verdict; or the few of them that tell most.
+// Proves a chapter: starter, last step, every step's claim, every wrong solution's verdict; or only a few of them.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct CheckLine {
   std::string chapter;
   std::string what;  // "step1_fill_the_machine.cu: up x15"
   bool holds = false;
-  std::string found;  // what was found instead, or for the record
+  std::string found;  // what was found
 };
 
 enum class CheckScope {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kOpen = "<!--", kClose = "-->";
 constexpr std::size_t kFigureReach = 48;  // bytes before a comment that are searched for its number and unit
 
-// What a unit measures is told by how a key ends; units of one kind differ by their scale.
+// The end of a key tells its kind of unit; units of one kind differ in scale.
 struct Unit {
   std::string_view kind, name;
   double scale;

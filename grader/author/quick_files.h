@@ -1,4 +1,4 @@
-// Which files of a chapter the quick check runs beside the starter and the last step. A file names itself by a line
+// The files of a chapter that the quick check runs besides the starter and the last step. A file is marked by the line
 // `// quick` right below its first line.
 #pragma once
 
@@ -12,13 +12,13 @@ namespace roofwalk {
 
 inline constexpr std::string_view kQuickLine = "// quick";
 
-// The dodge, a kernel that is correct and does without the chapter's idea: the wrong solution that names itself, else
-// the first by name whose verdict is `fail`. Errors: no wrong solution has that verdict, several name themselves, or
-// the one that does has another verdict.
+// The dodge, a correct kernel without the chapter's idea: the marked wrong solution, else the first by name whose
+// verdict is `fail`. Errors: no wrong solution has that verdict, several are marked, or the marked one has another
+// verdict.
 Result<std::filesystem::path> quick_dodge(const std::vector<std::filesystem::path>& wrong_solutions);
 
-// The idiom, the idea as a good engineer would write it first: the step that names itself, else the first. Errors:
-// there are no steps, or several name themselves.
+// The idiom, the idea as a good engineer would first write it: the marked step, else the first. Errors: there are no
+// steps, or several are marked.
 Result<std::filesystem::path> quick_idiom(const std::vector<std::filesystem::path>& steps);
 
 }  // namespace roofwalk
