@@ -1,4 +1,4 @@
-// The findings of one area after the other; findings_of() puts them together.
+// The findings of each area; findings_of() puts them together.
 #pragma once
 
 #include "grader/doctor/findings.h"

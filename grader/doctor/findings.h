@@ -1,4 +1,4 @@
-// What the surroundings mean for somebody who wants to learn, measure or grade here.
+// What the surroundings mean for someone who wants to learn, measure or grade here.
 #pragma once
 
 #include <array>
@@ -21,22 +21,22 @@ std::string_view area_name(Area area);   // "counters"
 std::string_view area_title(Area area);  // "Counters: what the GPU really moved and did"
 
 struct MachineFinding {
-  std::string id;  // of JSON; stable
+  std::string id;  // in the JSON; stable
   Area area = Area::machine;
   Condition condition = Condition::ok;
   std::string title;                // one or two words
   std::string what;                 // one sentence or less
-  std::vector<std::string> advice;  // what to do; a line that starts with "$ " is to be typed, and not broken
+  std::vector<std::string> advice;  // what to do; a line that starts with "$ " is a command, and is not broken
 };
 
 std::vector<MachineFinding> findings_of(const Surroundings& around);
 
-// One or two sentences that come first.
+// The one or two sentences at the top.
 std::string headline(const Surroundings& around, const std::vector<MachineFinding>& findings);
 
 bool is_broken(const std::vector<MachineFinding>& findings);
 
-// The whole page, at most `columns` wide but for commands and words that are longer.
+// The whole page, at most `columns` wide, except for longer commands and words.
 std::string doctor_text(const Surroundings& around, const std::vector<MachineFinding>& findings, const Colors& colors,
                         std::size_t columns);
 

@@ -1,4 +1,4 @@
-// The GPU, its counters and who else is on it. Nothing here is ever broken: the virtual GPU does all that the course
+// The GPU, its counters and its other users. No finding here is `broken`: the virtual GPU does all that the course
 // needs.
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr int kOldestDriver = 580, kOldestCuda = 13000;
 // CUDA 13.0 compiles for Turing and later (nvcc --list-gpu-arch).
 constexpr int kOldestChip = 75;
-// From this driver on CAP_PERFMON opens the counters as well (NVIDIA's page on ERR_NVGPUCTRPERM).
+// From this driver on, CAP_PERFMON also opens the counters (NVIDIA's page on ERR_NVGPUCTRPERM).
 constexpr int kPerfmonDriver = 565;
 
 int chip_of(const ProbedGpu& gpu) { return 10 * gpu.major + gpu.minor; }
@@ -34,7 +34,7 @@ std::string gpu_title(const Surroundings& around, std::size_t index) {
   return around.gpu.driver.gpus.size() == 1 ? "GPU" : fmt::format("GPU {}", index);
 }
 
-// "clocks" for the only GPU, "clocks 1" for one of several; ids alike, so that each is told apart.
+// "clocks" for the only GPU, "clocks 1" for one of several. Ids likewise, so that they are unique.
 std::string of_gpu(const Surroundings& around, std::string_view what, std::size_t index, char between) {
   return around.gpu.driver.gpus.size() == 1 ? std::string(what) : fmt::format("{}{}{}", what, between, index);
 }
@@ -152,7 +152,7 @@ void add_clocks(const Surroundings& around, std::size_t index, FindingList& list
                        {"times taken now are thrown away: let it cool, see to its fans and its power supply"});
 }
 
-// Desktops keep the driver loaded by themselves; on servers each start pays for loading it.
+// Desktops keep the driver loaded anyway; on servers every start pays for loading it.
 void add_persistence(const Surroundings& around, std::size_t index, FindingList& list) {
   const GpuState& state = around.gpu.driver.gpus[index].state;
   if (state.persistence.value_or(true) || around.system.wsl > 0) return;

@@ -39,7 +39,7 @@ std::optional<long> number_in(const fs::path& file) {
   return in >> value ? std::optional<long>(value) : std::nullopt;
 }
 
-// What follows "KEY" and blanks on a line of its own.
+// The value on the line that begins with `key`, without blanks and quotes.
 std::string entry(const fs::path& file, std::string_view key) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -52,7 +52,7 @@ std::string entry(const fs::path& file, std::string_view key) {
 }
 
 struct Answer {
-  bool found = false;  // the program is there
+  bool found = false;  // the program exists
   int exit_code = -1;
   std::string output;
 };
@@ -68,7 +68,7 @@ std::string first_line_of(std::vector<std::string> arguments) {
   return answer.exit_code == 0 ? answer.output.substr(0, answer.output.find('\n')) : "";
 }
 
-// Processors that the scheduler gives us; a cgroup may allow less of their time.
+// The processors that the scheduler gives us; a cgroup may allow less of their time.
 double cores() {
   cpu_set_t allowed;
   double count = ::sched_getaffinity(0, sizeof allowed, &allowed) == 0
@@ -134,7 +134,7 @@ Surroundings::Storage storage_around(const Course& course, bool is_windows) {
   const fs::path my = course.database().parent_path(), cache = course.cache().parent_path();
   for (const fs::path& path : {my, course.database(), cache}) {
     if (!fs::exists(path, error)) {
-      // It will be made by the first run.
+      // The first run will create it.
       if (path == course.database() || ::access(root.c_str(), W_OK) == 0) continue;
     } else if (::access(path.c_str(), W_OK) == 0) {
       continue;
@@ -145,7 +145,7 @@ Surroundings::Storage storage_around(const Course& course, bool is_windows) {
   return storage;
 }
 
-// "Cuda compilation tools, release 13.0, V13.0.88"
+// "13.0.88" of "Cuda compilation tools, release 13.0, V13.0.88".
 std::string version_after_v(const std::string& output) {
   static const Pattern kVersion(R"(, V(\d+(\.\d+)+))");
   const auto groups = kVersion.search(output);
@@ -189,7 +189,7 @@ int gpus_on_the_bus() {
   return count;
 }
 
-// Inside a user namespace (a rootless container) capabilities mean nothing to the driver.
+// In another user namespace (a rootless container) capabilities mean nothing to the driver.
 bool is_first_user_namespace() {
   std::ifstream in("/proc/self/uid_map");
   unsigned long inside = 0, outside = 0, count = 0;

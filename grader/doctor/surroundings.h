@@ -1,4 +1,4 @@
-// What `doctor` looks at, as plain values: gathered by look_around(), judged by findings_of(), made up by tests.
+// What `doctor` looks at, as plain values: gathered by look_around(), judged by findings_of(), made up in tests.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace roofwalk {
 
-// Texts are empty where there is no such thing. They are made harmless only when they are printed.
+// Texts are empty if there is no such thing. They are made harmless only when they are printed.
 struct Surroundings {
   struct System {
     std::string name;       // "Debian GNU/Linux 12 (bookworm)"
@@ -24,14 +24,14 @@ struct Surroundings {
     std::string container;  // "docker", "podman", "lxc", ...
     std::string slurm_job;  // its number
     bool is_root = false;
-    double cores = 0;  // that we may use: fewer than the machine has in a container or job, and not always whole ones
+    double cores = 0;  // that we may use: fewer than the machine's in a container or job, and not always a whole number
     std::uint64_t memory_bytes = 0;
   } system;
 
   struct Storage {
     std::uint64_t free_bytes = 0;
     std::vector<std::string> unwritable;  // folders of the course that cannot be written
-    std::string network;                  // "NFS", "SMB", ... where my/ lies on one; "Windows" for a folder of Windows
+    std::string network;                  // "NFS", "SMB", ... if my/ is on one; "Windows" for a Windows folder
   } storage;
 
   struct Tools {
@@ -39,40 +39,40 @@ struct Surroundings {
     Result<Toolkit> toolkit = Error{"no toolkit was looked for"};
     std::string ptxas_version;  // "13.0.88"
     std::string cupti_library;  // its path
-    std::optional<bool> runs;   // the first chapter's starter ran and was right; absent: it was not tried
-    std::string run_text;       // how that went
+    std::optional<bool> runs;   // the first chapter's starter ran and was right; absent: not tried
+    std::string run_text;       // the outcome
   } tools;
 
   struct Gpu {
-    int on_the_bus = 0;         // NVIDIA's GPUs among the PCI devices
-    std::string kernel_module;  // version of the driver's part in the kernel: "580.65.06"
+    int on_the_bus = 0;         // NVIDIA GPUs among the PCI devices
+    std::string kernel_module;  // version of the driver's kernel module: "580.65.06"
     DriverProbe driver;
     std::string visible_devices;  // CUDA_VISIBLE_DEVICES
-    bool hides_all = false;       // that variable names none
+    bool hides_all = false;       // that variable hides every GPU
     std::optional<bool> counters_for_admins_only;
     bool may_administer = false;  // CAP_SYS_ADMIN
     bool may_monitor = false;     // CAP_PERFMON
-    bool has_mps = false;         // NVIDIA's multi-process service listens
+    bool has_mps = false;         // NVIDIA's multi-process service is running
     bool sees_host_pids = true;
   } gpu;
 
   struct Screen {
     std::string gnuplot;                    // "gnuplot 5.4 patchlevel 4"
     std::set<std::string> gnuplot_formats;  // its terminals
-    std::string font;                       // the family that stands for "sans"
+    std::string font;                       // the family that "sans" stands for
     bool is_terminal = false, has_colors = false, has_utf8 = false;
     int columns = 80;
   } screen;
 
   struct Sandbox {
     BoxFacts box;
-    std::optional<bool> runs;  // a kernel was compiled and run in boxes, and was right; absent: it was not tried
-    std::string run_text;      // how that went
+    std::optional<bool> runs;  // a kernel was compiled and run in boxes, and was right; absent: not tried
+    std::string run_text;      // the outcome
   } sandbox;
 };
 
-// All but what needs the course's own kernel to run (tools.runs, sandbox.runs). Takes a second or two; changes nothing;
-// forks, so call it before the program starts threads.
+// All but the results of running the course's own kernel (tools.runs, sandbox.runs). Takes a second or two; changes
+// nothing; forks, so call it before the program starts threads.
 Surroundings look_around(const Course& course);
 
 }  // namespace roofwalk
