@@ -21,10 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kDiffers = 0.05;    // a share by which two intensities differ enough to be explained
-constexpr double kWellPlaced = 0.8;  // of the roof: less is explained
+constexpr double kDiffers = 0.05;    // intensities that differ by this share are explained
+constexpr double kWellPlaced = 0.8;  // of the roof: anything below is explained
 constexpr double kManyMore = 2;      // times the useful FLOPs
-constexpr double kLow = 0.5;         // of the roof: less is neither memory nor arithmetic
+constexpr double kLow = 0.5;         // of the roof: below it neither memory nor arithmetic is the bound
 
 constexpr std::pair<const char*, double OperationRun::*> kFigures[] = {
     {"elapsed_ns", &OperationRun::elapsed_ns},
@@ -67,7 +67,7 @@ std::optional<OperationRun> run_from_json(const Json& json) {
   return run;
 }
 
-// DRAM and the peak of the operation's own arithmetic.
+// The roofs of DRAM and of the operation's own arithmetic.
 Roofs roofs_over(const Operation& operation, const Machine& machine, const RoofRates& rates) {
   Roofs roofs = roofs_of(machine, rates);
   roofs.compute = {compute_roof_of(machine, rates, operation.compute_roof)};
@@ -90,7 +90,7 @@ Error wrong(const Operation& operation, const Size& size, const std::string& wha
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-// Why DRAM moved another number of bytes than the problem needs.
+// Why DRAM moved more or fewer bytes than the problem needs.
 std::string traffic_remark(const OperationResult& result, const Machine& machine) {
   const OperationRun& run = result.run;
   const double compulsory = static_cast<double>(result.work.compulsory_bytes);
@@ -116,7 +116,7 @@ std::string traffic_remark(const OperationResult& result, const Machine& machine
   return text + ".";
 }
 
-// Which parts of the machine the time went through, slowest first.
+// The parts of the machine that take much of the time, slowest first.
 std::string time_remark(const OperationResult& result) {
   constexpr double kWorthNaming = 0.25, kLongLaunch = 0.02;  // of the time
   const OperationRun& run = result.run;
@@ -251,7 +251,7 @@ OperationResult result_of(const Operation& operation, const OperationRun& run, c
 Result<std::vector<OperationResult>> measured_operations(const Bench& bench,
                                                          const std::vector<const Operation*>& wanted, bool fresh) {
   ROOFWALK_TRY(const RoofRates rates, measured_roofs(bench));
-  // A real device does one thing at a time. The last are the longest, so they come first.
+  // A real device runs one operation at a time. The last ones take longest, so they start first.
   const int threads = bench.device_kind == "virtual" ? bench.threads : 1;
   std::vector<std::optional<Result<OperationRun>>> runs(wanted.size());
   parallel_for(wanted.size(), threads, [&](std::size_t i) {

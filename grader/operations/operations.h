@@ -1,4 +1,4 @@
-// Everyday operations on the device at hand: measured, checked against their references, and set beside the textbooks.
+// Everyday operations on the current device: measured, checked against references, and compared with textbooks.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace roofwalk {
 
-// What one run told. Bytes at each level, whole sectors.
+// The figures of one run. Bytes at each level count whole sectors.
 struct OperationRun {
   double elapsed_ns = 0, executed_flops = 0;
   double dram_read_bytes = 0, dram_write_bytes = 0, l2_bytes = 0, l1_bytes = 0;
   double result_bytes = 0;  // compulsory bytes that are written
   double worst_error = 0;   // largest |value - reference|
-  // What each part of the machine would need alone, where time is modelled; else 0.
+  // What each part of the machine would need alone, if time is modelled; else 0.
   double dram_ns = 0, l2_ns = 0, l1_ns = 0, shared_ns = 0, issue_ns = 0, flops_ns = 0, launch_ns = 0;
-  bool is_scattered = false;  // accesses ask for sectors of which they use a part
+  bool is_scattered = false;  // accesses ask for sectors that they use only in part
 };
 
 struct OperationResult {
@@ -29,25 +29,25 @@ struct OperationResult {
   double dram_ai = 0, l2_ai = 0, l1_ai = 0;  // useful FLOPs over bytes
   double flops_per_s = 0;                    // useful
   double ridge = 0;                          // FLOP/B, at DRAM
-  double share_of_roof = 0;                  // of the lower of both roofs at its AI
-  std::string bound;                         // "memory", "compute"; "latency" where it is below half of both
+  double share_of_roof = 0;                  // of the lower of the two roofs at its AI
+  std::string bound;                         // "memory", "compute"; "latency" below half of its roof
   std::vector<std::string> remarks;          // why it differs from the textbook, or stays below its roof
 
   Point point() const { return {dram_ai, flops_per_s}; }
 };
 
-// Runs the operations side by side, or takes what was kept from an earlier run of the same machine, toolkit, program
-// and kernels, unless the caller asks for `fresh` ones. Errors: an operation whose result is wrong or impossible, no
-// toolkit, the device's own trouble.
+// Measures the operations side by side, or takes the results of an earlier run with the same machine, toolkit, program
+// and kernels, unless `fresh`. Errors: an operation whose result is wrong or impossible; no toolkit; trouble with the
+// device.
 Result<std::vector<OperationResult>> measured_operations(const Bench& bench,
                                                          const std::vector<const Operation*>& wanted,
                                                          bool fresh = false);
 
-// One operation at a size: a fault, a wrong result or an impossible dot is an Error that says why.
+// Runs one operation at a size. A fault, a wrong result or an impossible dot is an Error that says why.
 Result<OperationRun> run_operation(const Bench& bench, const Operation& operation, const Size& size,
                                    const RoofRates& rates);
 
-// The arithmetic around a run. `rates` are the measured roofs.
+// Computes a result from a run. `rates` are the measured roofs.
 OperationResult result_of(const Operation& operation, const OperationRun& run, const Machine& machine,
                           const RoofRates& rates);
 

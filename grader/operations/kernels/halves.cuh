@@ -1,4 +1,4 @@
-// Eight halves at a time: what one 128-bit access brings.
+// Eight halves at a time: one 128-bit access.
 #pragma once
 
 #include <cuda_fp16.h>

@@ -26,7 +26,7 @@ class Linear final : public Exercise {
     const float *x = problem.input("x").data(), *w = problem.input("w").data();
     const auto first_of = first_equal_rows(x, batch, k);
     std::vector<double> y(static_cast<std::size_t>(batch * n));
-    // Columns are independent: two threads give the same bits as one.
+    // Columns are independent, so two threads give the same bits as one.
     const auto columns = [&](std::int64_t from, std::int64_t to) {
       for (std::int64_t j = from; j < to; ++j) {
         for (std::int64_t i = 0; i < batch; ++i) {
@@ -39,7 +39,7 @@ class Linear final : public Exercise {
     std::thread left([&] { columns(0, n / 2); });
     columns(n / 2, n);
     left.join();
-    // Sums of k products below 1 in 32-bit floats.
+    // The rounding of sums of k products below 1 in 32-bit floats.
     const std::vector<double> errors(y.size(), 4 * static_cast<double>(k) * 0x1p-24);
     return {expected_halves("y", std::move(y), errors, n)};
   }

@@ -1,5 +1,5 @@
-// Everyday operations: small kernels of the kind that people meet, with the arithmetic intensity that textbooks give
-// for them. `roofwalk operations` measures every one.
+// Everyday operations: small kernels of common kinds, with the arithmetic intensity that textbooks give for them.
+// `roofwalk operations` measures them all.
 #pragma once
 
 #include <memory>
@@ -14,14 +14,14 @@ namespace roofwalk {
 inline constexpr double kHalfBytes = 2;
 
 struct Operation {
-  std::string name;    // "gemm-32": what people type
+  std::string name;    // "gemm-32": what users type
   std::string kernel;  // its file in this folder: "gemm.cu"
   std::string type;    // of its values: "fp16"
   Roof compute_roof;   // the peak that its arithmetic could reach
-  Size size;           // measured
+  Size size;           // the measured one
   double textbook_ai = 0;
-  std::string rule;      // how the textbook comes to it: "2 batch / bytes of a weight"
-  std::string left_out;  // bytes that the rule leaves out: "the activations, in and out"; empty where none
+  std::string rule;      // how the textbook derives it: "2 batch / bytes of a weight"
+  std::string left_out;  // bytes that the rule leaves out: "the activations, in and out"; empty: none
   std::shared_ptr<const Exercise> exercise;
   std::vector<Size> small_sizes;  // odd ones, for tests of the kernel
 };
@@ -29,7 +29,7 @@ struct Operation {
 // In the order in which they are shown.
 const std::vector<Operation>& operations();
 
-// Shapes by their extents:
+// The extents of each one's sizes, and its SOLVE:
 std::unique_ptr<Exercise> make_layernorm();  // rows, columns: SOLVE(x, gamma, beta, y, rows, columns, epsilon)
 std::unique_ptr<Exercise> make_softmax();    // rows, columns: SOLVE(x, y, rows, columns)
 std::unique_ptr<Exercise> make_linear();     // batch, n, k: y = x w^T, SOLVE(x, w, y, batch, n, k)

@@ -1,13 +1,13 @@
-// The tensor cores by hand: pieces of shared memory into registers, products of 16 x 8 x 16, and 16 bytes at a time
-// from global to shared memory past the registers. Every lane of the warp must call these together.
+// Tensor cores by hand: pieces of shared memory into registers, products of 16 x 8 x 16, and 16 bytes at a time from
+// global to shared memory without passing registers. All lanes of the warp must call these together.
 #pragma once
 
 #include <cuda_fp16.h>
 
 #include <cstdint>
 
-// Whether a block may have 227 KiB of shared memory. Elsewhere the kernels are content with the 63 KiB that all chips
-// from compute capability 8.0 on have to give.
+// Whether a block may have 227 KiB of shared memory. Elsewhere the kernels make do with the 63 KiB that all chips from
+// compute capability 8.0 on provide.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200
 constexpr bool kHasMuchShared = true;
 #else
@@ -18,18 +18,18 @@ __device__ inline unsigned shared_address(const void* at) {
     return static_cast<unsigned>(__cvta_generic_to_shared(at));
 }
 
-// Asks for 16 bytes; nothing is read, and zeros are stored, where `exists` is false.
+// Starts a copy of 16 bytes; if not `exists`, nothing is read and zeros are stored.
 __device__ inline void ask_16(void* to, const void* from, bool exists) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
                  "r"(exists ? 16 : 0));
 }
 __device__ inline void close_group() { asm volatile("cp.async.commit_group;"); }
-template <int kOpen>  // groups that may still be under way
+template <int kOpen>  // groups that may still be in flight
 __device__ inline void wait_for_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kOpen));
 }
 
-// Four pieces of 8 x 8 halves; lane l names a row of piece l / 8.
+// Loads four pieces of 8 x 8 halves; lane l names a row of piece l / 8.
 __device__ inline void load_pieces(unsigned (&piece)[4], const __half* row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(piece[0]), "=r"(piece[1]), "=r"(piece[2]), "=r"(piece[3])
