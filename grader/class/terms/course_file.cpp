@@ -19,7 +19,7 @@ constexpr double kMostPoints = 1e6;
 constexpr std::int64_t kMostExtent = std::int64_t{1} << 31;
 constexpr std::size_t kMostSeeds = 16, kMostSizes = 64;
 
-// One TOML file; each step returns early with an Error that names the line.
+// Reads one TOML file; each step returns early with an Error that names the line.
 class Reader {
  public:
   Reader(std::string file, const Course& course) : file_(std::move(file)), course_(course) {}
@@ -67,7 +67,7 @@ class Reader {
     return *found;
   }
 
-  // An offset is asked for: midnight is another moment in another place.
+  // An offset is required: midnight is a different moment in each zone.
   Status moment(const toml::node& node, std::string_view key, ChapterTerms& out) const {
     const auto value = node.value_exact<toml::date_time>();
     if (!value || !value->offset) {
@@ -206,7 +206,7 @@ class Reader {
                  fmt::format("it has: {}", fmt::join(known, ", ")));
   }
 
-  // As in exercise.toml: lists of the same length, case i is column i.
+  // As in exercise.toml: lists of the same length; case i is column i.
   Result<std::vector<Size>> sizes_of(const toml::node& node, const Chapter& of) const {
     const toml::table* table = node.as_table();
     if (table == nullptr || table->empty()) return error(node, "extents with lists of values are missing");
@@ -244,7 +244,7 @@ class Reader {
 
   Status read_secrets(const toml::node& at, const std::string& named, const fs::path& repository,
                       CourseTerms& terms) const {
-    const fs::path path = fs::path(file_).parent_path() / named;  // an absolute name stands for itself
+    const fs::path path = fs::path(file_).parent_path() / named;  // an absolute path stays as it is
     std::error_code missing;
     const fs::path full = fs::weakly_canonical(path, missing), root = fs::weakly_canonical(repository, missing);
     const fs::path inside = full.lexically_relative(root);

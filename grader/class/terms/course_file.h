@@ -1,4 +1,4 @@
-// course.toml: what an instructor decides about a class. Secrets stand in a file of their own, outside the repository.
+// course.toml: what an instructor decides about a class. Secrets are in a file of their own, outside the repository.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@
 
 namespace roofwalk {
 
-// Other thresholds for one of a chapter's goals, which `what` and `level` name.
+// Other thresholds for one of a chapter's goals, named by `what` and `level`.
 struct Threshold {
   Goal::What what = Goal::What::share_of_roof;
   std::string level;
-  std::optional<double> pass, ace;  // what is absent stays the chapter's
+  std::optional<double> pass, ace;  // an absent one stays the chapter's
 };
 
 struct ChapterTerms {
   std::string chapter;
-  double points = 10;                      // for a full credit
-  double weight = 10;                      // in the total, beside the other chapters'
-  double pass_share = 0.7;                 // of the points, where every goal's pass is just met
+  double points = 10;                      // for full credit
+  double weight = 10;                      // in the total, relative to the other chapters'
+  double pass_share = 0.7;                 // of the points, for just meeting every goal's pass
   std::optional<std::int64_t> deadline_s;  // seconds since 1970, UTC
-  int deadline_offset_min = 0;             // of the zone in which course.toml gives it, east of UTC
+  int deadline_offset_min = 0;             // of the zone that course.toml states it in, east of UTC
   std::vector<Threshold> thresholds;
 };
 
-// What a late submission loses: a share of its points for each day begun, and all of them after so many days.
+// What a late submission loses: a share of its points per day begun, and all of them after `most_days` days.
 struct LateTerms {
   double per_day = 0;
   double most_days = 1e9;
@@ -51,23 +51,23 @@ struct CourseTerms {
   HiddenCases hidden(const std::string& chapter) const;
 };
 
-// Every chapter of the course for 10 points, without deadlines or secrets: what holds where there is no course.toml.
+// Every chapter of the course for 10 points, without deadlines or secrets: the terms without a course.toml.
 CourseTerms plain_terms(const Course& course);
 
 // Errors, one line each with file and line: not TOML, unknown keys, chapters or goals that the course does not have,
-// values out of range, a secrets file inside `repository` or that a chapter's extents do not fit.
+// values out of range, a secrets file inside `repository` or with extents that a chapter does not have.
 Result<CourseTerms> read_terms(const std::filesystem::path& file, const Course& course,
                                const std::filesystem::path& repository);
 
-// Puts the secrets of a text in place of those that the terms have; `what` is what errors call it.
+// Replaces the secrets of the terms by those in `text`; errors call it `what`.
 Status use_secrets(const std::string& text, const std::string& what, const Course& course, CourseTerms& terms);
 
-// The chapter with the instructor's thresholds in place of its own. Errors: `ace` asks for less than `pass`.
+// The chapter with the instructor's thresholds instead of its own. Errors: `ace` asks for less than `pass`.
 Result<Chapter> with_thresholds(const Chapter& chapter, const ChapterTerms& terms);
 
-inline constexpr std::int64_t kLatestMoment = 253'402'300'799;  // 9999-12-31 23:59:59 UTC: a file may say any time
+inline constexpr std::int64_t kLatestMoment = 253'402'300'799;  // 9999-12-31 23:59:59 UTC: a file may claim any time
 
-// "2026-10-01 23:59 (UTC+02:00)" in a zone so many minutes east of UTC; "2026-10-01 21:59 UTC" in that of 0.
+// "2026-10-01 23:59 (UTC+02:00)" in a zone `offset_min` minutes east of UTC; "2026-10-01 21:59 UTC" for 0.
 std::string moment_text(std::int64_t seconds, int offset_min = 0);
 
 }  // namespace roofwalk

@@ -10,7 +10,7 @@
 namespace roofwalk {
 namespace {
 
-// The share of the way from `low` to `high` on a logarithmic scale, from 0 to 1.
+// How far `value` is from `low` to `high` on a logarithmic scale, 0 to 1.
 double log_share(double value, double low, double high) {
   if (value >= high) return 1;
   if (value <= low || value <= 0) return 0;
