@@ -1,8 +1,8 @@
-// A class on disk: its terms, its chapters, and the folder that holds what was handed in and how it was graded.
+// A class on disk: its terms, its chapters, and the folder that holds what was handed in and the grades.
 //   grades.db      the grades (grade_store.h)
-//   sources/       every file that was handed in, by the hash of its bytes
+//   sources/       every file that was handed in, named by the hash of its bytes
 //   work/          what is being graded now; emptied at every start
-//   regrading.json what a `grade --again` that was cut off has still to do (grade_all.h)
+//   regrading.json what an interrupted `grade --again` still has to do (grade_all.h)
 // Everything else in the folder is made from these, and can be made again.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace roofwalk {
 struct BatchPlaces {
   std::filesystem::path course_file;  // empty: plain_terms()
   std::filesystem::path folder;
-  std::optional<std::string> secrets = {};  // their text, in place of the file that course.toml names
+  std::optional<std::string> secrets = {};  // the secrets' text, instead of the file that course.toml names
 };
 
 class Batch {
@@ -35,9 +35,9 @@ class Batch {
   const std::vector<Chapter>& chapters() const { return chapters_; }  // with the instructor's thresholds
   const std::filesystem::path& folder() const { return places_.folder; }
   GradeStore& store() { return *store_; }
-  const std::string& told() const { return told_; }  // what opening the grades had to say; empty: nothing
+  const std::string& told() const { return told_; }  // a message from opening the grades; empty: none
 
-  // Nobody else may grade into the folder until the Descriptor closes. Errors: somebody does.
+  // Locks the folder for grading until the Descriptor closes. Errors: another process holds the lock.
   Result<Descriptor> lock() const;
 
   std::filesystem::path source(const std::string& sha256) const {
@@ -45,17 +45,17 @@ class Batch {
   }
   Status keep_source(const std::string& sha256, const std::string& bytes) const;
 
-  // From here on keys are known: hashes of all that a grade depends on but the submission.
+  // Hashes all that a grade depends on but the submission itself. key() needs these hashes.
   void use_bench(const Bench& bench);
   std::string key(const Submission& submission) const;
-  // Of the part of it that the instructor decides: device, goals, hidden cases. Kept with each grade.
+  // A hash of what the instructor decides: device, goals, hidden cases. Kept with each grade.
   std::string terms_key(const std::string& chapter) const;
 
   GradedBy graded_by(const Submission& submission, const StoredGrade& grade) const;
 
-  // Its columns are the chapters of the terms; without a course.toml, those that anybody handed something in for.
-  // Grades by key; where this grader has not graded a submission yet, the newest of the same bytes, and the entry says
-  // so (GradedBy).
+  // The columns are the chapters of the terms; without a course.toml, those with submissions. Grades are found by key;
+  // a submission that this grader has not graded gets the newest grade of the same bytes, and its entry says so
+  // (GradedBy).
   Result<Gradebook> gradebook() const;
 
  private:
@@ -67,7 +67,7 @@ class Batch {
   std::map<std::string, std::string> chapter_keys_, terms_keys_;
 };
 
-// One line for grades that this program would not give now, and the command that makes them anew; empty: there are
+// One line for grades that this program would not give now, with the command that makes them anew; empty if there are
 // none.
 std::string stale_text(const Gradebook& book, const std::string& grade_command);
 

@@ -1,5 +1,5 @@
-// The student that somebody typed: by the whole name, else by the platform's number, else by a part of the name; each
-// only where nobody else has it.
+// Finds the student that somebody typed: by the whole name, else by the platform's number, else by a part of the name.
+// Each must be unique.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace roofwalk {
 
-// Points into `book`. Errors: nobody fits, or several do, with the names that come near.
+// Points into `book`. Errors: no student fits, or several do, with similar names.
 Result<const StudentRow*> find_student(const Gradebook& book, const std::string& typed);
 
 }  // namespace roofwalk

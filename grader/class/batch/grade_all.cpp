@@ -37,8 +37,7 @@ struct Backlog {
 
 fs::path regrading_file(const Batch& batch) { return batch.folder() / "regrading.json"; }
 
-// The round that each of the keys is to get. A regrade of the same files that was cut off goes on; any other begins
-// anew.
+// The round that each of the keys gets. An interrupted regrade of the same keys goes on; any other begins anew.
 Result<std::map<std::string, std::int64_t>> rounds_of(const Batch& batch, const GradeStore& store,
                                                       const std::set<std::string>& keys) {
   std::map<std::string, std::int64_t> rounds;
@@ -54,14 +53,14 @@ Result<std::map<std::string, std::int64_t>> rounds_of(const Batch& batch, const 
   return rounds;
 }
 
-// One task for each key, whoever handed it in.
+// One task per key, however many students handed it in.
 Result<Backlog> tasks_of(const Batch& batch, const GradeStore& store, const std::vector<Submission>& named,
                          bool again) {
   ROOFWALK_TRY(const auto submissions, store.submissions());
   ROOFWALK_TRY(const auto grades, store.grades());
-  std::set<std::string> named_keys, graded;  // graded: by whatever grader, under whatever terms
+  std::set<std::string> named_keys, graded;  // graded: by any grader, under any terms
   for (const Submission& s : named) named_keys.insert(batch.key(s));
-  named_keys.erase("");  // not a chapter that is graded now
+  named_keys.erase("");  // chapters that are not graded now
   for (const StoredGrade& grade : grades) graded.insert(grade.chapter + grade.source_sha256);
   std::map<std::string, std::int64_t> rounds;
   if (again) {
@@ -154,7 +153,7 @@ class Grading {
     } else {
       ++faults_;
       summary_.last_trouble = kept.error().text();
-      // Where even that cannot be written the submission stays without a grade, and the next call tries it again.
+      // If that cannot be written either, the submission stays without a grade, and the next call tries it again.
       [[maybe_unused]] const Status noted = batch_.store().add(
           StoredFault{.key = task.key, .reason = summary_.last_trouble, .at = "", .round = task.round});
       if (++task.tries < kTries) {
@@ -208,7 +207,7 @@ Result<GradeSummary> grade_all(Batch& batch, const Bench& bench, const std::stri
     }
   }
   std::error_code error;
-  fs::remove_all(batch.folder() / "work", error);  // what a killed call left
+  fs::remove_all(batch.folder() / "work", error);  // left by a killed call
   GradeSummary summary = Grading(batch, options, std::move(terms), std::move(backlog), told).run();
   fs::remove_all(batch.folder() / "work", error);
   if (options.again && summary.faults == 0) fs::remove(regrading_file(batch), error);

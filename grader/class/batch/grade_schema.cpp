@@ -35,7 +35,7 @@ constexpr const char* kSchema = R"sql(
   CREATE TABLE settings (name TEXT NOT NULL UNIQUE, value TEXT NOT NULL) STRICT;
 )sql";
 
-// What came with schema 2.
+// Added by schema 2.
 constexpr const char* kSecondSchema = R"sql(
   CREATE TABLE exported (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -45,7 +45,7 @@ constexpr const char* kSecondSchema = R"sql(
   ) STRICT;
 )sql";
 
-// Of schema 3; that of schema 2 had no times.
+// Since schema 3; in schema 2 it had no times.
 constexpr const char* kLeftOut = R"sql(
   CREATE TABLE left_out (
     label TEXT NOT NULL,
@@ -56,7 +56,7 @@ constexpr const char* kLeftOut = R"sql(
   ) STRICT;
 )sql";
 
-// Of schema 4: before, the same file with another mark was nothing new.
+// Since schema 4; before, the same file with another late mark was not a new row.
 constexpr const char* kSubmissions = R"sql(
   CREATE TABLE submissions (
     student TEXT NOT NULL,
@@ -86,7 +86,7 @@ bool make_tables(Database& database, const char* schema, const Tables& tables) {
   return made;
 }
 
-// A table of an older schema, whose rows go into the new one of that name.
+// Replaces a table of an older schema, keeping its rows.
 bool make_anew(Database& database, const std::string& table, const char* schema, const char* columns) {
   return database.run(fmt::format("ALTER TABLE {0} RENAME TO {0}_old; DROP TRIGGER IF EXISTS {0}_are_kept; "
                                   "DROP TRIGGER IF EXISTS {0}_stay",

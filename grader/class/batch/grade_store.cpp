@@ -29,7 +29,7 @@ constexpr const char* kInsertSubmission = "INSERT INTO submissions VALUES (?, ?,
 constexpr const char* kInsertLeftOut = "INSERT INTO left_out VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
 constexpr const char* kSelectLeftOut =
     "SELECT label, reason, student, handed_in_at_s FROM left_out ORDER BY label, reason, student, handed_in_at_s";
-// The same file at a later time, as each download of a class's zip brings it, is one line.
+// Each download of a class's zip brings the same file with a later time: only the last of these is listed.
 constexpr const char* kSelectLastLeftOut =
     "SELECT label, reason, student, MAX(handed_in_at_s) FROM left_out GROUP BY label, reason, student "
     "ORDER BY label, reason, student";
@@ -65,7 +65,7 @@ Error failure(const Database& database, const fs::path& file) {
   }
 }
 
-// Only one host may use SQLite's write-ahead log.
+// SQLite's write-ahead log works on one host only.
 Status refuse_network(const fs::path& file) {
   constexpr long kCifs = 0xff534d42, kFuse = 0x65735546, kSmb2 = 0xfe534d42;
   struct statfs info {};
@@ -98,7 +98,7 @@ Status prepare(Database& database, const fs::path& file) {
   if (version < kGradeSchema) {
     Transaction transaction(database);
     if (!transaction.is_open()) return failure(database, file);
-    if (database.number("PRAGMA user_version", -1) == kGradeSchema) return kOk;  // another process was first
+    if (database.number("PRAGMA user_version", -1) == kGradeSchema) return kOk;  // another process made them first
     if (version == 0 && database.number("SELECT count(*) FROM sqlite_schema", -1) != 0) {
       return Error{
           .message = "this is a database of some other program", .file = file.string(), .advice = "move it away"};
@@ -125,7 +125,7 @@ struct GradeStore::Impl {
     return last.step() ? last.text(0) : std::string();
   }
 
-  // Within the caller's transaction.
+  // Runs in the caller's transaction.
   bool insert(const StoredGrade& grade) {
     const std::string result = json_line(grade.result), hash = row_hash(last_hash(), grade, result);
     Statement insert(database, kInsertGrade);
@@ -186,7 +186,7 @@ struct GradeStore::Impl {
 
   static LeftOut left_out_of(const Statement& row) { return {row.text(0), row.text(1), row.text(2), row.number(3)}; }
 
-  // Copies whatever rows of a damaged file can be read, and are what was written. How many grades.
+  // Copies the rows of a damaged file that can be read and are as they were written. Returns the number of grades.
   std::size_t salvage(const fs::path& damaged) {
     Database old(damaged, 0);
     if (old.code() != SQLITE_OK) return 0;
@@ -220,7 +220,7 @@ struct GradeStore::Impl {
       if (!row.bind(id).step()) continue;
       const StoredGrade grade = whole_grade_of(row);
       const std::string hash = row.text(9);
-      // A row whose predecessor is gone cannot prove itself: it is graded anew.
+      // A row without its predecessor cannot be verified: it is graded anew.
       const bool is_whole = row_hash(previous, grade, row.text(6)) == hash;
       previous = hash;
       if (is_whole && !grade.result.is_discarded() && insert(grade)) ++kept;
@@ -231,7 +231,7 @@ struct GradeStore::Impl {
 
 Result<GradeStore> GradeStore::open(const fs::path& file, std::string& told) {
   std::error_code error;
-  // Names and grades are nobody else's to read. A folder that is there keeps what its owner made of it.
+  // Names and grades are private. A folder that exists keeps its permissions.
   if (fs::create_directories(file.parent_path(), error)) {
     fs::permissions(file.parent_path(), fs::perms::owner_all, error);
   }
@@ -240,7 +240,7 @@ Result<GradeStore> GradeStore::open(const fs::path& file, std::string& told) {
   Status ready = prepare(impl->database, file);
   if (ready) return GradeStore(std::move(impl));
   if (!is_damage(impl->database.code()) && ready.error().message != "damaged") return ready.error();
-  impl.reset();  // closed before it moves
+  impl.reset();  // closes the file before it is moved
   const fs::path kept = move_aside(file, "damaged", error);
   if (error)
     return Error{.message = "the grades are damaged, and cannot be moved away: " + error.message(),
@@ -293,7 +293,7 @@ Result<std::vector<LeftOut>> GradeStore::left_out() const {
     return student + "\n" + label.substr(label.rfind('/') + 1);
   };
   ROOFWALK_TRY(const auto handed_in, submissions());
-  std::map<std::string, std::int64_t> placed;  // when last
+  std::map<std::string, std::int64_t> placed;  // the last time of each file
   std::set<std::string> labels;                // of what was placed
   for (const Submission& s : handed_in) {
     labels.insert(s.label);
@@ -305,7 +305,7 @@ Result<std::vector<LeftOut>> GradeStore::left_out() const {
   while (row.step()) {
     LeftOut out = Impl::left_out_of(row);
     const auto place = placed.find(file_of(out.student, out.label));
-    // All of one hand-in have one time: two of its folders may hold files of one name.
+    // All files of a hand-in have one time, and two of its folders may hold files of one name.
     const bool is_last = place == placed.end() || out.handed_in_at_s > place->second ||
                          (out.handed_in_at_s == place->second && !labels.contains(out.label));
     if (is_last) all.push_back(std::move(out));
@@ -390,7 +390,7 @@ Result<std::string> GradeStore::salt() {
   }
   std::string fresh;
   for (const unsigned char byte : random) fresh += fmt::format("{:02x}", byte);
-  // Whoever comes first makes it; everybody reads what is there then.
+  // The first process makes it; all use what is stored then.
   if (!impl_->insert("INSERT INTO settings VALUES ('salt', ?) ON CONFLICT DO NOTHING", {fresh})) return impl_->failed();
   Statement row(impl_->database, "SELECT value FROM settings WHERE name = 'salt'");
   if (!row.step()) return impl_->failed();

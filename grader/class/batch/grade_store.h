@@ -1,4 +1,4 @@
-// The grades of a class in SQLite: append-only, survives kill -9 at any moment, one file a class (grades.db).
+// The grades of a class in SQLite: append-only, survives kill -9 at any moment, one file per class (grades.db).
 #pragma once
 
 #include <cstdint>
@@ -17,38 +17,38 @@ namespace roofwalk {
 struct StoredGrade;  // stored_grade.h
 struct StoredFault;
 
-// A grade's plot as SVG, empty where there is no dot, and its profile as a page, empty where nothing was measured.
+// A grade's plot as SVG, empty if there is no dot, and its profile as a page, empty if nothing was measured.
 struct GradePages {
   std::string plot, profile;
 };
 
 class GradeStore {
  public:
-  // Opens or creates. A damaged file is kept beside its old place, and whatever rows of it are whole are in the new
-  // one; `told` then says so in a line. Errors: a network file system (SQLite's log needs one host), no permission, a
-  // newer schema, a database of another program.
+  // Opens or creates. A damaged file is kept under another name, its intact rows are copied to a new one, and `told`
+  // gets a line about that. Errors: a network file system (SQLite's log needs one host), no permission, a newer schema,
+  // a database of another program.
   static Result<GradeStore> open(const std::filesystem::path& file, std::string& told);
   ~GradeStore();
   GradeStore(GradeStore&&) noexcept;
 
-  // What was handed in; what is known already stays as it is.
+  // Adds what was handed in; rows that are known already stay as they are.
   Status add(const Handed& handed);
   Result<std::vector<Submission>> submissions() const;  // by student, chapter and time
-  Result<std::vector<Owner>> students() const;          // as they came
-  // By label: what gave no submission to this day. Whose file of that name was graded after all is not in it, but for
-  // one that was handed in later and could not be read.
+  Result<std::vector<Owner>> students() const;          // in the order of arrival
+  // By label: what has given no submission so far. A file is dropped from this list once the same student's file of
+  // that name gave one, unless it was handed in later than that.
   Result<std::vector<LeftOut>> left_out() const;
 
-  // Durable when it returns. A grade of that key and round that is there already stays, and nothing is added.
+  // Durable on return. If that key and round already has a grade, that one stays, and nothing is added.
   Status add(const StoredGrade& grade);
   Status add(const StoredFault& fault);
 
-  // The last round of a key; 0 where it was never graded.
+  // The last round of a key; 0 if it was never graded.
   Result<std::int64_t> last_round(const std::string& key) const;
 
   // All of them, oldest first, without their pages: those of a large class would not fit into memory.
   Result<std::vector<StoredGrade>> grades() const;
-  // By the grade's `id`. Errors: there is none of it.
+  // By the grade's `id`. Errors: no such grade.
   Result<GradePages> pages(std::int64_t id) const;
   Result<std::vector<StoredFault>> faults() const;  // oldest first
 
@@ -56,10 +56,10 @@ class GradeStore {
   Status add_exported(const std::string& column, const std::map<std::string, std::string>& cells);
   Result<std::map<std::string, std::string>> exported(const std::string& column) const;
 
-  // A random text that is made once and stays: what names are hidden with.
+  // A random text that is made once and kept; names are hidden with it.
   Result<std::string> salt();
 
-  // Each row holds the hash of the row before it. Errors: the first row that does not fit.
+  // Each row holds the hash of the row before it. Errors: the first row that does not match.
   Status verify() const;
 
  private:

@@ -68,8 +68,8 @@ Entry entry_of(const Submission& submission, const Column& column, const CourseT
   return entry;
 }
 
-// Best: the most points, the earliest of equals. Last: the one that was handed in last, graded or not; of several at
-// that moment, as a zip brings them, the best.
+// Chooses the entry that counts. Best: most points, the earliest of equals. Last: the one handed in last, graded or
+// not; of several at that moment, as in a zip, the best.
 void choose(Cell& cell, CourseTerms::Counts counts) {
   if (cell.entries.empty()) return;
   const auto is_earlier = [](const Entry& a, const Entry& b) {
@@ -99,7 +99,7 @@ std::optional<double> total_of(const std::vector<Cell>& cells, const std::vector
   return weights > 0 ? std::optional<double>(two_decimals(100 * reached / weights)) : std::nullopt;
 }
 
-// Who handed in the same bytes: for an instructor to look at, and for nothing else.
+// Notes who handed in the same bytes: only for an instructor to look at.
 void note_same_files(Gradebook& book) {
   for (std::size_t column = 0; column < book.columns.size(); ++column) {
     std::map<std::string, std::vector<std::size_t>> owners;
@@ -107,7 +107,7 @@ void note_same_files(Gradebook& book) {
       const Entry* entry = book.rows[row].cells[column].counting();
       if (entry != nullptr && !entry->is_starter) owners[entry->source_sha256].push_back(row);
     }
-    const auto place = [&](std::size_t row) {  // a group's one file lies at one place, since one moment
+    const auto place = [&](std::size_t row) {  // a group's file has one place and one time
       const Entry* entry = book.rows[row].cells[column].counting();
       return std::make_pair(entry->label, entry->submitted_at_s);
     };
@@ -122,14 +122,14 @@ void note_same_files(Gradebook& book) {
   }
 }
 
-// Where nobody handed in anything there is no chapter to lack.
+// Whether a chapter is missing. If nobody handed in anything, there are no chapters, and it is true.
 bool lacks_one(const StudentRow& row) {
   return row.cells.empty() || std::any_of(row.cells.begin(), row.cells.end(),
                                           [](const Cell& cell) { return cell.state == Cell::State::nothing; });
 }
 
-// Than what the student handed in for the chapter that its name speaks of before it; where it speaks of none, for one
-// of them: it may be of any. All of one hand-in are of one time: nothing in it is older than the rest.
+// Whether it is as new as all that the student handed in for the chapter that its name tells or, if it tells none, for
+// any one chapter. Files of one hand-in have one time, so none of them is older than the rest.
 bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) {
   std::vector<std::string> chapters;
   for (const Column& column : book.columns) chapters.push_back(column.chapter);
@@ -143,9 +143,9 @@ bool is_newer(const LeftOut& out, const StudentRow& row, const Gradebook& book) 
   return false;
 }
 
-// Of the same bytes. What a platform once called on time was, or was made so by another deadline: handing it in again
-// does not change it, nor does a download's time without marks. Where that time is late, the platform's mark counts,
-// whichever came first: it may have come when the platform's files were graded by themselves.
+// Whether `entry` replaces `known`, an entry with the same bytes. A file that a platform has marked as on time stays
+// so, whatever comes later: another hand-in, another deadline, or a download without marks. If the unmarked time is
+// late, the platform's mark counts, whichever came first: the marked file may have been graded by itself before.
 bool is_earlier(const Entry& entry, const Entry& known) {
   const bool is_on_time = entry.mark == LateMark::on_time, was_on_time = known.mark == LateMark::on_time;
   if (is_on_time != was_on_time) return is_on_time;
@@ -155,12 +155,11 @@ bool is_earlier(const Entry& entry, const Entry& known) {
   return entry.submitted_at_s < known.submitted_at_s;
 }
 
-// A platform's number of a person has one row, whatever its student is called: names change, and are spelt in several
-// ways.
+// One row per number of a platform, whatever its student is called: names change, and are spelt in several ways.
 struct Rows {
   std::map<std::string, StudentRow> by_student;
   std::map<std::string, std::string> first,
-      by_id;  // what the row is called, by another name of its student's and by number
+      by_id;  // the row's name, by each of its student's names and by number
 
   const std::string& add(const Owner& owner, std::size_t columns) {
     const auto by = [&] { return by_id.try_emplace(owner.lms_id, owner.student).first->second; };
@@ -177,13 +176,13 @@ struct Rows {
   }
 };
 
-// The name without the platform's number behind it.
+// The name without the platform's number after it.
 std::string without_number(const std::string& student) {
   const std::size_t bracket = student.rfind(" (");
   return student.ends_with(')') && bracket != std::string::npos ? student.substr(0, bracket) : student;
 }
 
-// Rows that may be one person's, where no number says otherwise.
+// Notes rows that may belong to one person, unless numbers prove otherwise.
 void note_namesakes(const Rows& rows, Gradebook& book) {
   std::map<std::string, const StudentRow*> by_letters;
   for (const auto& [student, row] : rows.by_student) {
@@ -215,7 +214,7 @@ std::string_view graded_by_name(GradedBy who) {
   check_failed(__FILE__, __LINE__, "a GradedBy has a name");
 }
 
-// What the learner called a file, without the student's name that a platform or an instructor put before it.
+// A file's name as the learner chose it, without a student's name that a platform or an instructor put before it.
 std::string own_name(const std::string& file, const Owner& owner) {
   std::string own = owner_of_file(file, {}).rest;
   const std::string student = without_number(owner.student);
@@ -358,7 +357,7 @@ Gradebook make_gradebook(const GradebookInput& input) {
       entries.push_back(std::move(entry));
       continue;
     }
-    // Submissions come by the students' names, of which one row may have several.
+    // Submissions are sorted by student name, and one row may have several names.
     Entry& known = entries[place->second];
     const std::int64_t again_at_s = std::max(known.submitted_again_at_s, entry.submitted_again_at_s);
     if (is_earlier(entry, known)) known = std::move(entry);
@@ -372,8 +371,8 @@ Gradebook make_gradebook(const GradebookInput& input) {
     }
     row.total_percent = total_of(row.cells, book.columns);
   }
-  // Who has everything graded by now needs no word about what once could not be, but that others of it count for
-  // nothing, or that what came after it could not be read.
+  // A student whose chapters are all graded needs no line on files that once were left out, unless a hand-in held more
+  // than is graded, or a newer file could not be read.
   for (const LeftOut& out : input.left_out) {
     const StudentRow* row = rows.of(out.student);
     if (row == nullptr || lacks_one(*row) || out.reason.starts_with(kHoldsMore) || is_newer(out, *row, book))

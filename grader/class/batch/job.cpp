@@ -23,7 +23,7 @@ constexpr std::size_t kMostItems = 1024;
 
 Json optional_number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
 
-// The dot between the starter's and the goal; empty where there is none. A picture that cannot be drawn costs no grade.
+// The plot with the starter's dot, this one and the goal; empty if there is no dot. A failed plot costs no grade.
 std::string plot_of(const Bench& bench, const Chapter& chapter, const Attempt& attempt) {
   const bool is_graded = attempt.judgement.verdict == Verdict::pass || attempt.judgement.verdict == Verdict::fail;
   if (!is_graded || !attempt.measurement) return {};
@@ -150,7 +150,7 @@ std::size_t keep_longest(std::vector<KernelRecord>& kernels) {
 
 Result<Json> grade(const Job& job, const Course& course) {
   std::error_code error;
-  fs::current_path(job.folder, error);  // so that messages call the file NAME.cu, wherever it lies
+  fs::current_path(job.folder, error);  // so that messages call the file NAME.cu, wherever it is
   if (error) return Error{.message = "the folder of the job is not there", .file = job.folder.string()};
   const JobTerms& terms = job.terms;
   ROOFWALK_TRY(Bench bench, open_bench(course, terms.device, 1, nullptr, terms.isolation));

@@ -12,7 +12,7 @@
 
 namespace roofwalk {
 
-// What all jobs of a chapter share; found out once, by the process that hands out the jobs.
+// What all jobs of a chapter share; computed once, by the process that hands out the jobs.
 struct JobTerms {
   Chapter chapter;  // with the instructor's thresholds
   HiddenCases hidden;
@@ -24,23 +24,23 @@ struct JobTerms {
 
 struct Job {
   JobTerms terms;
-  std::filesystem::path folder;  // the worker's own, absolute; the submission lies there as file_name()
+  std::filesystem::path folder;  // the worker's own, absolute; the submission is in it as file_name()
 
   std::string file_name() const { return terms.chapter.name + ".cu"; }
 };
 
-// The chapter travels by its name and goals: the worker reads the rest of it from the course.
+// The chapter is sent as its name and goals: the worker reads the rest from the course.
 Json to_json(const Job& job);
 Result<Job> job_from_json(const Json& json, const Course& course);
 
-// Of a submission's launches, the record keeps those that took most time: a kernel launched ten thousand times would
-// fill it, and each command of the class reads all of it. Leaves out the others, and returns how many they are.
+// Keeps the launches of a submission that took most time, and returns how many were left out: a kernel launched ten
+// thousand times would fill the record, which every command of the class reads.
 inline constexpr std::size_t kMostKernelsKept = 64;
 std::size_t keep_longest(std::vector<KernelRecord>& kernels);
 
-// Grades it, in this process, in job.folder, which becomes the working directory. {"schema": "roofwalk.grade/1",
-// "attempt": roofwalk.attempt/1, "kernels_left_out": of its launches, "scales": [...], "plot": SVG, "profile": page}.
-// Errors are our own.
+// Grades the job in this process and in job.folder, which becomes the working directory. Returns {"schema":
+// "roofwalk.grade/1", "attempt": roofwalk.attempt/1, "kernels_left_out": how many, "scales": [...], "plot": SVG,
+// "profile": page}. Errors are our own.
 Result<Json> grade(const Job& job, const Course& course);
 
 }  // namespace roofwalk

@@ -1,4 +1,4 @@
-// How far a batch is, on stderr: a bar with an estimate on a terminal, now and then a line elsewhere.
+// The progress of a batch, on stderr: a bar with an estimate on a terminal, elsewhere a line for each tenth.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ std::string progress_line(const GradeProgress& progress);
 class ProgressBar {
  public:
   ProgressBar();
-  ~ProgressBar();  // wipes the bar
+  ~ProgressBar();  // erases the bar
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 

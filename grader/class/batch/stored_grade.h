@@ -1,4 +1,4 @@
-// Rows of the store of grades.
+// Rows of the grade store.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace roofwalk {
 
-// What one grading gave. The key is a hash of all that it depends on: the submission's bytes, the chapter, the grader,
-// the machine, the seeds and sizes. The same key again is the same grade again.
+// The result of one grading. The key is a hash of all that it depends on: the submission's bytes, the chapter, the
+// grader, the machine, the seeds and sizes. The same key gives the same grade.
 struct StoredGrade {
   std::int64_t id = 0;
   std::string key;
-  std::int64_t round = 1;  // 2 and more: graded again because somebody asked for it
+  std::int64_t round = 1;  // 2 and more: graded again on request
   std::string chapter, source_sha256;
   std::string graded_at = {};  // UTC, ISO 8601; add() fills it in
   Json result = {};            // "roofwalk.grade/1": the attempt and its scales
-  std::string plot = {};       // SVG; empty where there is no dot
-  std::string profile = {};    // a page; empty where nothing was measured
+  std::string plot = {};       // SVG; empty if there is no dot
+  std::string profile = {};    // a page; empty if nothing was measured
 };
 
 struct StoredFault {
