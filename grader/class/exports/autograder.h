@@ -8,8 +8,8 @@
 
 namespace roofwalk {
 
-// Writes the zip. Setting it up needs no GPU: it grades on the virtual one. The file of secrets goes in, readable for
-// root alone; `course_file` goes in without its line about it. Errors: a file that cannot be read or written.
+// Writes the zip. Its set-up needs no GPU: it grades on the virtual one. The file of secrets goes in, readable only for
+// root; `course_file` goes in without the line that names it. Errors: a file that cannot be read or written.
 Status write_autograder(const std::filesystem::path& zip, const Course& course, const CourseTerms& terms,
                         const std::filesystem::path& course_file);
 

@@ -1,4 +1,4 @@
-// Tables with commas, as RFC 4180 has them: read and written without loss.
+// Comma-separated tables as in RFC 4180: read and written without loss.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@ using CsvRow = std::vector<std::string>;
 
 struct CsvTable {
   std::vector<CsvRow> rows;
-  char separator = ',';  // or ';', as some countries' spreadsheets write
+  char separator = ',';  // or ';', as spreadsheets of some countries write
   bool has_byte_order_mark = false;
 };
 
 // Errors: a quote that is never closed, with its line.
 Result<CsvTable> read_csv(const std::string& text);
 
-// Cells that need it are quoted; lines end with CR LF. Nothing is changed: for a table that is read, and given back.
+// Quotes cells that need it and ends lines with CR LF; changes nothing else: for tables that are read and given back.
 std::string write_csv(const CsvTable& table);
 
-// For a table of our own. What a spreadsheet would run begins with an apostrophe, and so does what would be a cell of
-// its own, and be run, where another separator is used.
+// For tables of our own. Puts an apostrophe before what a spreadsheet would run: a cell, or what would be a cell with
+// another separator.
 std::string write_harmless_csv(CsvTable table);
 
 }  // namespace roofwalk

@@ -1,6 +1,6 @@
-// A gradebook as Canvas exports and imports it: the first column's head holds "Student", then "ID", optional columns of
-// SIS and login, and the last of the student's columns holds "Section"; then columns of assignments, "Title (number)";
-// a row "Points Possible" may stand above the students. Columns of totals are read-only and are left as they are.
+// A gradebook as Canvas exports and imports it: the head of the first column holds "Student", then come "ID", optional
+// SIS and login columns, and "Section" as the last of the student's columns; then assignments, "Title (number)". A row
+// "Points Possible" may precede the students. Columns of totals are read-only and are left as they are.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -75,7 +75,7 @@ Result<Heads> heads_of(const CsvRow& row, const std::string& wanted) {
   return heads;
 }
 
-// "Doe, Jane" and "Jane Doe" are one, and so is "doejane" as Canvas calls files.
+// "Doe, Jane", "Jane Doe" and "doejane", as in Canvas' file names, have one key.
 std::string name_key(const std::string& name) {
   std::string text = name;
   if (const std::size_t comma = name.find(", "); comma != std::string::npos)
@@ -85,8 +85,8 @@ std::string name_key(const std::string& name) {
   return key;
 }
 
-// Whether two spellings may be of one name: in either order, with or without accents, or as Canvas calls files, which
-// leaves some letters out.
+// Whether two spellings may be of one name: in either order, with or without accents, or as in Canvas' file names,
+// which leave some letters out.
 bool may_be_one(const std::string& a, const std::string& b) {
   const auto forms = [](const std::string& name) {
     const std::size_t comma = std::min(name.find(", "), name.size());
@@ -108,7 +108,7 @@ bool may_be_one(const std::string& a, const std::string& b) {
   return std::any_of(own.begin(), own.end(), [&](const std::string& form) { return other.contains(form); });
 }
 
-// A number as Canvas writes it, in the language of the course: 9.50, 9,50, 1,000.00 or 1.000,00. nullopt: none.
+// A number as Canvas writes it in the course's language: 9.50, 9,50, 1,000.00 or 1.000,00. nullopt: not a number.
 std::optional<double> number_in(const std::string& cell) {
   constexpr std::size_t kGroup = 3;
   std::string text(trimmed(cell));
@@ -125,7 +125,7 @@ std::optional<double> number_in(const std::string& cell) {
   return !text.empty() && *end == '\0' && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-// Canvas writes 9.50 for 9.5.
+// Equal as numbers, too: Canvas writes 9.50 for 9.5.
 bool is_same(const std::string& a, const std::string& b) {
   if (trimmed(a) == trimmed(b)) return true;
   const std::optional<double> x = number_in(a), y = number_in(b);
@@ -136,7 +136,7 @@ bool is_address(const std::string& id) { return id.find('@') != std::string::npo
 
 bool is_number_of_canvas(const std::string& id) { return id.find_first_not_of("0123456789") == std::string::npos; }
 
-// Addresses are written in small and large letters.
+// The case of letters in e-mail addresses does not matter.
 std::string id_key(const std::string& text) {
   std::string key(trimmed(text));
   if (is_address(key))
@@ -144,7 +144,7 @@ std::string id_key(const std::string& text) {
   return key;
 }
 
-// What a platform may call the student of a row by.
+// The ids by which a platform may know the student of a row.
 std::set<std::string> ids_of(const CsvRow& row, const Heads& heads) {
   std::set<std::string> ids{id_key(row[heads.id])};
   for (const auto& head : {heads.login, heads.sis}) {
@@ -153,7 +153,7 @@ std::set<std::string> ids_of(const CsvRow& row, const Heads& heads) {
   return ids;
 }
 
-// "Jane Doe (7)" -> "Jane Doe"; empty where there is nothing but a number.
+// "Jane Doe (7)" -> "Jane Doe"; empty if there is only a number.
 std::string without_id(const Owner& owner) {
   const std::string id = "(" + number_of(owner.lms_id) + ")";
   if (owner.lms_id.empty() || !owner.student.ends_with(id)) return owner.student;
@@ -162,20 +162,20 @@ std::string without_id(const Owner& owner) {
 
 struct Placed {
   const StudentRow* student = nullptr;
-  bool by_id = false;   // by a number that Canvas wrote, both here and there
-  std::string trouble;  // why nobody can say who it is
+  bool by_id = false;   // by Canvas' own number
+  std::string trouble;  // why the student is not certain
 };
 
-// The file's numbers and names, those of all its rows.
+// The numbers and names of all rows of the file.
 struct Known {
-  std::set<std::string> ids;  // Canvas', and those of logins and SIS
+  std::set<std::string> ids;  // Canvas' ids, logins and SIS ids
   std::set<std::string> canvas_ids;
   std::multiset<std::string> names;
-  bool numbers_are_canvas = false;  // the file knows one of those that the submissions came with
+  bool numbers_are_canvas = false;  // a submission came with a Canvas number of this file, and a fitting name
 };
 
-// A quiz's number stands right behind a name: where that ends with digits, a number that the file knows is the end of
-// it, and has so many digits at least.
+// In a quiz's file name the number directly follows the name, which may end with digits itself: then the true number is
+// a known one at the end of `id`, with at least `fewest` digits.
 bool ends_with_known(const std::string& id, const Known& known, std::size_t fewest) {
   for (std::size_t at = 1; at + fewest <= id.size(); ++at) {
     if (known.ids.contains(id.substr(at))) return true;
@@ -183,14 +183,13 @@ bool ends_with_known(const std::string& id, const Known& known, std::size_t fewe
   return false;
 }
 
-// By a number, where the name does not say another: a student may have typed it, or it is another platform's. Whoever
-// has one that the whole file does not know goes by name, as others do, where numbers are another platform's, who
-// number people differently; addresses are the same everywhere. Only where nobody has a number may what the student is
-// called be one: names are people's own, and so are logins in places. What Canvas itself numbered is one person's, and
-// a number or a login of another row is nobody's name. A number that its student may have chosen is no more than a name
-// is.
+// Finds the student of a row by number, unless the names differ: a student may have typed the number, or it may be
+// another platform's. A student whose number is nowhere in the file is found by name, since platforms number people
+// differently; but not if both have addresses, which are the same everywhere, or if the submissions have Canvas' own
+// numbers. A student without a number may be called by the row's login or id, but not by that of another row. A number
+// that Canvas itself wrote identifies one person; one that the student may have chosen counts no more than a name.
 Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, const Known& known) {
-  constexpr std::size_t kCanvasDigits = 4;  // shorter ones are the end of many a number
+  constexpr std::size_t kCanvasDigits = 4;  // shorter ones are often the end of another number
   const std::set<std::string> own = ids_of(row, heads);
   const std::string name = name_key(row[heads.student]), canvas_id = id_key(row[heads.id]);
   const bool has_address = std::any_of(own.begin(), own.end(), is_address);
@@ -199,7 +198,7 @@ Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, 
   };
   std::vector<const StudentRow*> by_id, by_number, by_name;
   std::string trouble;
-  bool is_anothers_name = false;  // of one whose name it is, too
+  bool is_anothers_name = false;  // another row has the same name
   for (const StudentRow& one : book.rows) {
     const std::string called = without_id(one.owner), id = id_key(number_of(one.owner.lms_id));
     const bool is_number = one.owner.lms_id.empty() && is_own(called);
@@ -232,14 +231,14 @@ Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, 
     }
   }
   const auto& fits = !by_id.empty() ? by_id : !by_number.empty() ? by_number : by_name;
-  // Another may be called as somebody's login is.
+  // A student called by this row's login may be somebody else.
   if (is_anothers_name && by_id.empty() && by_number.empty()) return {nullptr, false, trouble};
   if (fits.size() > 1) return {nullptr, false, "several students of that name or number"};
   if (fits.empty()) return {nullptr, false, trouble};
   return {fits.front(), !by_id.empty(), ""};
 }
 
-// What is possible, and lines about columns, have no number, whatever they are called. Canvas' own test student is one.
+// Rows on possible points and on columns have no ID, whatever they are called. Canvas' test student counts as one.
 bool is_student(const CsvRow& row, const Heads& heads) {
   return row.size() > heads.section && !trimmed(row[heads.id]).empty();
 }
@@ -261,10 +260,10 @@ Result<double> points_possible(const CsvTable& table, const Heads& heads) {
   return 100.0;
 }
 
-// Of each row of the file: which student it is. Where two fit one student, the one that Canvas' own number tells.
+// The student of each row. If two rows fit one student, only a match by Canvas' own number counts.
 std::vector<Placed> place_rows(const CsvTable& table, const Heads& heads, const Gradebook& book) {
   Known known;
-  std::map<std::string, std::string> names_by_id;  // Canvas'
+  std::map<std::string, std::string> names_by_id;  // by Canvas' ID
   for (const CsvRow& row : table.rows) {
     if (!is_student(row, heads)) continue;
     names_by_id[id_key(row[heads.id])] = row[heads.student];
@@ -277,7 +276,7 @@ std::vector<Placed> place_rows(const CsvTable& table, const Heads& heads, const 
     return is_persons(one.owner.lms_id) && name != names_by_id.end() && may_be_one(without_id(one.owner), name->second);
   });
   std::vector<Placed> placed(table.rows.size());
-  std::map<const StudentRow*, std::pair<int, int>> fits;  // rows; those by Canvas' own number
+  std::map<const StudentRow*, std::pair<int, int>> fits;  // rows that fit; those by Canvas' own number
   for (std::size_t i = 1; i < table.rows.size(); ++i) {
     if (!is_student(table.rows[i], heads)) continue;
     placed[i] = student_of(table.rows[i], heads, book, known);

@@ -1,4 +1,4 @@
-// results.json: `score` or a score a test; `tests` of score, max_score, status, name, number, output, visibility, tags;
+// results.json: `score` or one per test; `tests` of score, max_score, status, name, number, output, visibility, tags;
 // `leaderboard` of name, value, order; `visibility`, `stdout_visibility`. Text unless output_format says otherwise.
 #include <fmt/format.h>
 

@@ -14,13 +14,13 @@
 namespace roofwalk {
 namespace {
 
-// Attribute or text. The gradebook's texts are UTF-8 already; what XML cannot hold becomes "?", and lines stay lines in
-// an attribute too.
+// Escapes an attribute or text. The gradebook's texts are UTF-8 already; characters that XML cannot hold become "?",
+// and line breaks are kept, in an attribute too.
 std::string escaped_xml(const std::string& text) {
   std::string held;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
-    // U+FFFE and U+FFFF are no characters of XML.
+    // U+FFFE and U+FFFF are not XML characters.
     const bool is_no_character = c == 0xef && i + 2 < text.size() && static_cast<unsigned char>(text[i + 1]) == 0xbf &&
                                  static_cast<unsigned char>(text[i + 2]) >= 0xbe;
     if (is_no_character) i += 2;
@@ -92,7 +92,7 @@ std::string to_junit(const Gradebook& book) {
     Counts counts;
     std::string cases;
     for (const StudentRow& row : book.rows) cases += testcase(row, i, book.columns[i], counts);
-    // The gradebook holds no time, so that it is the same on every day; the schemas ask for one.
+    // The gradebook holds no time, so that it is the same on every day; the schemas require one.
     suites += fmt::format(
         "  <testsuite name=\"{}\" package=\"roofwalk\" id=\"{}\" timestamp=\"1970-01-01T00:00:00\" "
         "hostname=\"localhost\" "
