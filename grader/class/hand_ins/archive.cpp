@@ -47,19 +47,19 @@ bool stands_at(std::string_view bytes, std::uint64_t at, std::string_view what) 
   return at <= bytes.size() && bytes.substr(static_cast<std::size_t>(at)).starts_with(what);
 }
 
-// Records of an archive (PKWARE's APPNOTE, 4.3.12 to 4.3.16), with their sizes without what may follow.
+// Records of an archive (PKWARE's APPNOTE, 4.3.12 to 4.3.16), and their sizes without variable parts.
 constexpr std::string_view kEntry = "PK\3\4", kEnd = "PK\5\6", kLocator = "PK\6\7", kEnd64 = "PK\6\6", kHead = "PK\1\2";
 constexpr std::size_t kEndBytes = 22, kLocatorBytes = 20, kEnd64Bytes = 56, kHeadBytes = 46, kLongestComment = 0xffff;
 
 struct EntryList {
   std::uint64_t at = 0, bytes = 0;
-  std::uint64_t said_entries = 0;  // modulo 65,536 where the archive has only 16 bits for it
+  std::uint64_t said_entries = 0;  // modulo 65,536 if the archive has only 16 bits for it
   bool is_64 = false;
 };
 
 EntryList list_of(std::string_view bytes, std::size_t end) {
   const EntryList plain{number_at(bytes, end + 16, 4), number_at(bytes, end + 12, 4), number_at(bytes, end + 10, 2)};
-  // What lies within the list is somebody's name, whatever it looks like.
+  // If the list ends at the end record, bytes that look like a locator before it are part of somebody's name.
   const bool ends_in_list = stands_at(bytes, plain.at, kHead) && plain.at + plain.bytes == end;
   if (!ends_in_list && end >= kLocatorBytes && stands_at(bytes, end - kLocatorBytes, kLocator)) {
     const std::uint64_t at = number_at(bytes, end - kLocatorBytes + 8, 8);
@@ -74,10 +74,10 @@ bool lies_where_it_says(std::string_view bytes, const EntryList& list, std::size
   return list.at + list.bytes == end && (list.bytes == 0 || stands_at(bytes, list.at, kHead));
 }
 
-// Where the record lies with which the archive ends: its comment is the last thing in the file, but for a few bytes
-// that some programs leave behind it. What looks like one before it may lie in anybody's file, so the last one counts
-// whose list lies where it says; where none does, one whose comment ends the file. An archive behind other bytes has no
-// list where it says and is refused: so is a class's that was cut off behind the end of one that lies in it.
+// The place of the archive's end record: its comment is the last thing in the file, except for a few bytes that some
+// programs append. What looks like an end record before it may be part of anybody's file, so the last one counts whose
+// list is where it says; if there is none, one whose comment ends the file. An archive behind other bytes has no list
+// where it says and is refused, and so is a class's archive that was cut off right after an archive inside it.
 std::optional<std::size_t> end_of(std::string_view bytes) {
   constexpr std::size_t kMostBehind = 64;
   const std::size_t first = bytes.size() - std::min(bytes.size(), kEndBytes + kLongestComment + kMostBehind);
@@ -97,8 +97,7 @@ std::optional<std::size_t> end_of(std::string_view bytes) {
   return exact ? exact : last;
 }
 
-// Calls visit(place, bytes) for each entry of the list, as they stand there: the number that the archive gives may be
-// anything.
+// Calls visit(place, bytes) for each entry found in the list, since the number that the archive states may be anything.
 template <class Visit>
 void for_each_head(std::string_view bytes, const EntryList& list, Visit&& visit) {
   std::uint64_t at = list.at, left = list.bytes;
@@ -120,10 +119,10 @@ bool is_plain_text(std::string_view text) {
   return true;
 }
 
-constexpr unsigned kIsUtf8 = 0x08;  // of the second byte of an entry's flags
+constexpr unsigned kIsUtf8 = 0x08;  // in the second byte of an entry's flags
 
-// libzip refuses a whole zip where one name that is said to be UTF-8 holds a control character, or is none. One file's
-// name must not refuse a class: these are the places of the flags that say so, and it is read as it stands.
+// libzip refuses a whole zip if a name that is flagged as UTF-8 holds a control character or is not UTF-8. One file's
+// name must not refuse a class, so these flags are cleared and the name is read as it is. Returns their places.
 std::vector<std::uint64_t> flags_of_odd_names(std::string_view bytes, const EntryList& list) {
   constexpr std::uint64_t kFlags = 9;
   std::vector<std::uint64_t> flags;
@@ -137,14 +136,14 @@ std::vector<std::uint64_t> flags_of_odd_names(std::string_view bytes, const Entr
   return flags;
 }
 
-// The records that end an archive of these entries, whose list is told with its true place and size. What looks like a
-// record anywhere else, in whosever file or name, is out of libzip's sight: it looks for them in the last 64 KiB, which
-// the comment fills, and for a locator right before the last one.
+// The end records for an archive of these entries, with the true place and size of its list. Anything else that looks
+// like such a record, in any file or name, is hidden from libzip: it searches the last 64 KiB, which the comment fills,
+// and looks for a locator right before the last record.
 std::string end_records(const EntryList& list, std::uint64_t entries, std::uint64_t at) {
-  constexpr std::uint64_t kNoNumber = 0xffffffff, kNoCount = 0xffff;  // "see the 64 bits"
+  constexpr std::uint64_t kNoNumber = 0xffffffff, kNoCount = 0xffff;  // "see the 64-bit record"
   std::string records;
   if (list.at >= kNoNumber || list.bytes >= kNoNumber || entries >= kNoCount) {
-    constexpr std::uint64_t kVersion = 45;  // that knows these records
+    constexpr std::uint64_t kVersion = 45;  // the first that knows these records
     records += std::string(kEnd64) + little_endian(kEnd64Bytes - 12, 8) + little_endian(kVersion, 2) +
                little_endian(kVersion, 2) + little_endian(0, 8) + little_endian(entries, 8) +
                little_endian(entries, 8) + little_endian(list.bytes, 8) + little_endian(list.at, 8);
@@ -159,7 +158,7 @@ std::string end_records(const EntryList& list, std::uint64_t entries, std::uint6
   return records.append(kLongestComment, '\0');
 }
 
-// As it stands where it is UTF-8, else as old programs meant it.
+// The name as it is if that is UTF-8, else in the encoding of old programs.
 std::string name_of(zip_t* zip, zip_uint64_t index) {
   const char* raw = zip_get_name(zip, index, ZIP_FL_ENC_RAW);
   if (raw == nullptr) return {};
@@ -175,8 +174,8 @@ std::string name_of(zip_t* zip, zip_uint64_t index) {
   return name;
 }
 
-// When an entry was written, where the archive tells it in UTC: an extra field of Info-ZIP's ("UT": which times, then
-// seconds since 1970). An entry's own time is that of a clock in an unknown time zone, in steps of two seconds.
+// When an entry was written, if the archive tells it in UTC: in Info-ZIP's extra field "UT" (which times, then seconds
+// since 1970). An entry's own time is local time of an unknown zone, in steps of two seconds.
 std::optional<std::int64_t> written_at(zip_t* zip, zip_uint64_t index) {
   constexpr zip_uint16_t kTimes = 0x5455;
   constexpr zip_uint8_t kHasWritten = 1;
@@ -189,11 +188,11 @@ std::optional<std::int64_t> written_at(zip_t* zip, zip_uint64_t index) {
 
 }  // namespace
 
-// What libzip reads in place of the file: all before its last record, then records of our own.
+// What libzip reads instead of the file: all before its end record, then records of our own.
 struct Archive::Served {
   std::string_view file;
   std::string records;
-  std::vector<std::uint64_t> odd_flags;  // in order; these bytes are read without kIsUtf8
+  std::vector<std::uint64_t> odd_flags;  // sorted; these bytes are read without kIsUtf8
   std::uint64_t at = 0;
   zip_error_t error = {};
 
@@ -258,8 +257,8 @@ zip_int64_t Archive::Served::answer(void* user, void* data, zip_uint64_t bytes, 
 }
 
 struct Archive::Impl {
-  std::string bytes;      // that the archive is read from, where it is in memory
-  void* pages = nullptr;  // likewise, of a file
+  std::string bytes;      // the archive, if it is in memory
+  void* pages = nullptr;  // the archive, if it is a file
   std::size_t page_bytes = 0;
   Served served;
   zip_t* zip = nullptr;
@@ -298,7 +297,7 @@ Archive Archive::listed(std::unique_ptr<Impl> impl) {
 }
 
 Result<Archive> Archive::open(const fs::path& file, std::size_t most_entries) {
-  // Not waiting for a writer, should it be a pipe.
+  // If the file is a pipe, this must not wait for a writer.
   const Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (opened.get() < 0 || ::fstat(opened.get(), &info) != 0)
@@ -326,13 +325,13 @@ Result<Archive> Archive::in_memory(std::string bytes, std::size_t most_entries) 
   return of_bytes(std::move(impl), all, most_entries);
 }
 
-// libzip looks for the end of an archive anywhere in its last 64 KiB, and takes what it likes best, and for what may
-// stand before the end: it is given the true one alone.
+// libzip looks for an end record anywhere in the last 64 KiB and picks one by its own rules, and so for the records
+// before it: it is given only the true one.
 Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::string_view all, std::size_t most_entries) {
   const auto end = end_of(all);
   if (!end && !all.empty()) return Error{.message = "is no zip that can be read: it has no list of entries"};
   const EntryList list = end ? list_of(all, *end) : EntryList{};
-  // A download that was cut off may end with what looks like the end of an empty archive, in somebody's file.
+  // A truncated download may end with what looks like the end of an empty archive, in somebody's file.
   if (end && list.bytes == 0 && all.starts_with(kEntry))
     return Error{.message = "is no zip that can be read: it begins with a file, and its list has none"};
   std::uint64_t count = 0;
@@ -363,7 +362,7 @@ Result<Archive> Archive::of_bytes(std::unique_ptr<Impl> impl, std::string_view a
 }
 
 Result<std::string> Archive::read(const ArchiveEntry& entry, std::size_t most_bytes, std::size_t& cost_bytes) const {
-  constexpr std::uint64_t kDearest = 1u << 30;  // whatever a header says: more than anybody may spend
+  constexpr std::uint64_t kDearest = 1u << 30;  // the most that is counted: above every limit, whatever a header says
   zip_file_t* file = zip_fopen_index(impl_->zip, entry.index, 0);
   if (file == nullptr) return Error{.message = std::string("cannot be read: ") + zip_strerror(impl_->zip)};
   std::string bytes;

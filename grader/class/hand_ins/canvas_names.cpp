@@ -14,14 +14,14 @@ namespace roofwalk {
 namespace {
 
 constexpr std::size_t kMostDigits = 18;    // of a platform's number
-constexpr std::size_t kMostReadings = 8;   // of one name; one with more stays open
+constexpr std::size_t kMostReadings = 8;   // of one name; a name with more stays open
 constexpr std::size_t kMostNamesTold = 3;  // in a line
-constexpr std::size_t kMostOpenRows = 4;   // of names that begin with one person's
+constexpr std::size_t kMostOpenRows = 4;   // rows of open names that begin with one person's name
 
 constexpr std::string_view kLateMark = "_LATE", kSmallLate = "_late";
 
-// How many bytes of it are letters, digits and `_`, which Canvas leaves of a name; those of other characters are taken
-// for letters.
+// The length of the letters, digits and `_` at the beginning, which Canvas keeps of a name; bytes of other characters
+// count as letters.
 std::size_t word_bytes(std::string_view text, std::string_view more = "_") {
   const auto end = std::find_if(text.begin(), text.end(), [&](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -30,7 +30,7 @@ std::size_t word_bytes(std::string_view text, std::string_view more = "_") {
   return static_cast<std::size_t>(end - text.begin());
 }
 
-// FILE_REST from `at` on, where there is one.
+// Reads FILE_REST from `at` on; false if it is not there.
 bool take_file(const std::string& text, std::size_t at, CanvasMark& mark) {
   const std::size_t digits = digits_at(text, at), rest = at + digits + 1;
   if (digits == 0 || rest > text.size() || text[rest - 1] != '_') return false;
@@ -39,7 +39,7 @@ bool take_file(const std::string& text, std::size_t at, CanvasMark& mark) {
   return true;
 }
 
-// anon_FIVE_FILE_REST, with LATE_ before it where it is late: a hand-in to an assignment that is graded anonymously.
+// anon_FIVE_FILE_REST, with LATE_ before it if it is late: a hand-in to an assignment that is graded anonymously.
 std::optional<CanvasMark> anonymous_mark(const std::string& text) {
   constexpr std::string_view kLateAnonymous = "LATE_", kAnonymous = "anon_";
   constexpr std::size_t kIdBytes = 5;
@@ -53,19 +53,19 @@ std::optional<CanvasMark> anonymous_mark(const std::string& text) {
   return is_id && take_file(text, end + 1, mark) ? std::optional(mark) : std::nullopt;
 }
 
-// NAME + ID + _question_QUESTION_FILE_REST: what a quiz's question got. Its names keep their dashes.
+// NAME + ID + _question_QUESTION_FILE_REST: an answer to a quiz's question. Its names keep their dashes.
 std::vector<CanvasMark> quiz_marks(const std::string& text) {
   constexpr std::string_view kQuestion = "_question_";
   std::vector<CanvasMark> marks;
   const std::size_t name_end = word_bytes(text, "_-");
   for (std::size_t at = text.find(kQuestion); at < name_end; at = text.find(kQuestion, at + 1)) {
-    std::size_t begin = at;  // the name may end with more digits than a number has
+    std::size_t begin = at;  // further digits may be part of the name
     while (begin > 0 && at - begin < kMostDigits && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
     const std::size_t question = at + kQuestion.size(), digits = digits_at(text, question);
     CanvasMark mark{"", "", "", "", false, false, false};
     const bool is_one = begin < at && digits > 0 && question + digits < text.size() && text[question + digits] == '_' &&
                         take_file(text, question + digits + 1, mark);
-    if (!is_one) continue;  // without a copy of the name: a long one has thousands of such places
+    if (!is_one) continue;  // without copying the name: a long one has thousands of such places
     mark.name = text.substr(0, begin);
     mark.id = text.substr(begin, at - begin);
     marks.push_back(std::move(mark));
@@ -74,8 +74,8 @@ std::vector<CanvasMark> quiz_marks(const std::string& text) {
   return marks;
 }
 
-// NAME_ID_FILE_REST or NAME_LATE_ID_FILE_REST, and NAME_ID_text.html and NAME_ID_link.html for what is no file. Older
-// releases write the mark of lateness in small letters.
+// NAME_ID_FILE_REST or NAME_LATE_ID_FILE_REST; NAME_ID_text.html or NAME_ID_link.html for a hand-in without a file.
+// Older releases write the late mark in small letters.
 std::vector<CanvasMark> plain_marks(const std::string& text, std::size_t most) {
   std::vector<CanvasMark> marks;
   const std::size_t name_end = word_bytes(text);
@@ -87,7 +87,7 @@ std::vector<CanvasMark> plain_marks(const std::string& text, std::size_t most) {
     if (behind == "_text.html" || behind == "_link.html") {
       mark.rest = behind.substr(1);
     } else if (!take_file(text, second + 1, mark)) {
-      continue;  // as of a quiz
+      continue;  // such as in a quiz
     }
     mark.name = text.substr(0, at);
     mark.id = text.substr(at + 1, digits);
@@ -102,17 +102,17 @@ bool has_large_letters(const std::string& name) {
   return std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
-// A name of Canvas' is in small letters, and its numbers do not begin with 0.
+// Canvas writes names in small letters, and numbers without a 0 in front.
 bool may_be_canvas(const CanvasMark& mark) {
   return !has_large_letters(mark.name) && !mark.id.starts_with('0') && !mark.file.starts_with('0');
 }
 
-// How many digits numbers have that are known for sure. People of another account that a class' own trusts have longer
-// ones (Shard::IDS_PER_SHARD of the gem switchman: 13 digits behind the account's number): they tell nothing of others,
-// and anybody may have one.
+// The lengths of numbers that are certain. People of another account that the class's account trusts have longer
+// numbers (Shard::IDS_PER_SHARD of the gem switchman: 13 digits after the account's number): those say nothing about
+// others, and anybody may have one.
 struct NumberLengths {
   static constexpr std::size_t kOfAnotherAccount = 14;
-  std::size_t fewest = 0, most = 0;  // 0 where nothing is known
+  std::size_t fewest = 0, most = 0;  // 0: nothing is known
 
   void add(const std::string& number) {
     if (number.size() >= kOfAnotherAccount) return;
@@ -125,9 +125,9 @@ struct NumberLengths {
   }
 };
 
-// The numbers themselves. Those of one assignment's files lie close to each other.
+// The range of numbers that are certain. The files of one assignment have numbers close to each other.
 struct NumberRange {
-  std::uint64_t least = 0, most = 0;  // 0 where nothing is known
+  std::uint64_t least = 0, most = 0;  // 0: nothing is known
 
   void add(const std::string& number) {
     if (number.size() >= NumberLengths::kOfAnotherAccount) return;
@@ -135,17 +135,17 @@ struct NumberRange {
     least = most == 0 ? value : std::min(least, value);
     most = std::max(most, value);
   }
-  // How far it lies outside.
+  // How far a number is outside.
   std::uint64_t distance_of(const std::string& number) const {
     const std::uint64_t value = std::stoull(number);
     return value < least ? least - value : value > most ? value - most : 0;
   }
 };
 
-// What the names tell that can be read in but one way. Nothing that a learner can bring about by the names of their own
-// files rules out what Canvas wrote before them, for then another reading would be left: somebody else's.
+// Evidence from names with a single reading. Learners choose the names of their own files: these must never rule out
+// what Canvas wrote before them, since another reading, as somebody else's file, would be left.
 struct NameEvidence {
-  bool is_quiz = false;  // whose numbers stand behind digits of the name, if it ends with some
+  bool is_quiz = false;                                   // numbers directly follow names, which may end with digits
   std::map<std::string, std::set<std::string>> names_of;  // by number
   NumberLengths ids, files;
   NumberRange file_range;
@@ -161,14 +161,14 @@ struct NameEvidence {
   }
 
   bool allows(const CanvasMark& mark) const {
-    // Where nothing else is known: Canvas has more files than people.
+    // Without other evidence: Canvas has more files than people, so file numbers are hardly shorter.
     const bool has_length =
         mark.file.empty() || (files.most == 0 ? mark.file.size() + 1 >= mark.id.size() : files.allow(mark.file));
     if (is_quiz) return !has_large_letters(mark.name) && has_length;
     return may_be_somebodys(mark) && has_length && ids.allow(mark.id);
   }
 
-  // The same of a far older or newer account, with a file as others have: the files of one zip are of one time.
+  // The same for a far older or newer account, if the file's number is like others': a zip's files are of one time.
   bool may_be_of_old_account(const CanvasMark& mark) const {
     return !is_quiz && may_be_somebodys(mark) && files.most > 0 && files.allow(mark.file) && !mark.file.empty() &&
            3 * mark.id.size() >= ids.fewest;
@@ -181,8 +181,8 @@ struct NameEvidence {
            !is_file_with_own_number(mark);
   }
 
-  // A file's number in place of a person's, and behind it a day or another number of the learner's own. Nobody chooses
-  // Canvas' numbers, so that none of these is taken for such a file's.
+  // Whether the person's number is really a file's, followed by a date or another number that the learner chose. Canvas
+  // assigns all numbers, so no true person's number is taken for such a file's.
   bool is_file_with_own_number(const CanvasMark& mark) const {
     constexpr std::uint64_t kNearPart = 1000, kFarPart = 10, kFarSpans = 10;
     if (file_range.most == 0 || mark.file.empty()) return false;
@@ -192,7 +192,7 @@ struct NameEvidence {
   }
 };
 
-// Whether a mark of lateness stands before a number anywhere in it.
+// Whether the text holds a late mark before a number, anywhere.
 bool holds_mark(const std::string& text, std::string_view mark) {
   for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
     const std::size_t behind = at + mark.size();
@@ -203,8 +203,8 @@ bool holds_mark(const std::string& text, std::string_view mark) {
 
 std::string row_of(const CanvasMark& mark) { return mark.name + "_" + mark.id; }
 
-// What nobody can tell: a name and number together, of one of its readings, are the name of a row of its own. It is
-// late if it may be, by any reading, those included that are not looked at.
+// A name that cannot be decided: name and number of one of its readings together name a row of its own. It is late if
+// any reading says so, including those that were not looked at.
 CanvasMark open_mark(const std::string& text, CanvasMark own) {
   own.name = row_of(own);
   own.id.clear();
@@ -239,8 +239,8 @@ std::optional<CanvasMark> canvas_mark(const std::string& text) {
 }
 
 CanvasNames::CanvasNames(const std::vector<std::string>& names) {
-  // An assignment is anonymous for all, and a zip is of an assignment or of a quiz. Whoever is called otherwise chose
-  // so.
+  // If an assignment is anonymous, it is so for all, and a zip is of an assignment or of a quiz. Other names were
+  // chosen by learners.
   Readings plain, quiz, anonymous;
   bool has_letters = false;
   for (const std::string& name : names) {
@@ -266,19 +266,19 @@ CanvasNames::CanvasNames(const std::vector<std::string>& names) {
   part_numbers();
 }
 
-// What stays open has a name and a row of its own. Whoever hands in many such files has few rows all the same.
+// A name that stays open has a row of its own. Even many such files of one learner have only a few rows.
 void CanvasNames::decide(const Readings& readings, bool is_quiz) {
   NameEvidence evidence;
   evidence.is_quiz = is_quiz;
   for (const auto& [name, marks] : readings) evidence.add(marks);
   std::size_t open = 0;
   std::pair<std::string, std::string> first;
-  std::map<std::string, std::set<std::string>> rows;  // by the first reading's
+  std::map<std::string, std::set<std::string>> rows;  // by the first reading's row
   for (const auto& [name, marks] : readings) {
     std::vector<CanvasMark> left;
     std::copy_if(marks.begin(), marks.end(), std::back_inserter(left),
                  [&](const CanvasMark& mark) { return marks.size() == 1 || evidence.allows(mark); });
-    // A team may let the member hand in whose number is the oldest: its length alone rules nothing out.
+    // A team may let its member with the oldest account hand in: the length of a number alone rules nothing out.
     const bool may_be_another = std::any_of(marks.begin(), marks.end(), [&](const CanvasMark& mark) {
       return evidence.may_be_of_old_account(mark) && (left.empty() || row_of(mark) != row_of(left.front()));
     });
@@ -300,8 +300,8 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
                                               open > 1 ? fmt::format(", and {} more in two ways, too", open - 1) : ""));
 }
 
-// Today's Canvas writes LATE, and everything else small: a group may be called "lab_late". Older releases write the
-// mark small, too. Where nobody's is large, a small one may be the mark, and is taken for it.
+// Today's Canvas writes LATE in capitals and everything else in small letters: a group may be called "lab_late". Older
+// releases write the mark in small letters, too. If no mark is in capitals, a small one is taken for the mark.
 void CanvasNames::settle_small_lates() {
   bool has_large = false;
   std::vector<std::map<std::string, CanvasMark>::iterator> small;
@@ -326,7 +326,7 @@ void CanvasNames::settle_small_lates() {
                   are_late ? "Canvas' mark, as its older releases write it" : "a part of the name, and for no mark"));
 }
 
-// One number with several names was read wrongly, or somebody took it: it joins nobody.
+// A number with several names was misread, or somebody else claimed it: it joins no rows.
 void CanvasNames::part_numbers() {
   std::map<std::string, std::set<std::string>> names_of;
   for (const auto& [name, mark] : marks_) {

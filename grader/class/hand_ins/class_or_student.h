@@ -1,4 +1,4 @@
-// Whether what somebody named is a class or one student's hand-in, by the names in it and by who handed in before.
+// Tells whether a path is a class or one student's hand-in, by the names in it and by who handed in before.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ using LmsRecords = std::map<std::string, LmsRecord>;  // by folder
 
 class ClassOrStudent {
  public:
-  // Both must outlive this. `known_students`: by the record of earlier calls.
+  // Both must outlive this. `known_students`: those on record from earlier calls.
   ClassOrStudent(const ChapterNames& chapters, const std::set<std::string>& known_students)
       : chapters_(chapters), known_students_(known_students) {}
 
@@ -25,60 +25,60 @@ class ClassOrStudent {
   static bool is_platforms(const std::string& folder);
   static bool is_platforms_file(const std::string& name);
 
-  // A platform wrote it, by the names in it, or somebody who wants that to be believed.
+  // By the names in it, a platform wrote it, or somebody who wants it to look so.
   static bool looks_like_class(const Listing& listing);
 
   bool holds_students(const Listing& listing) const;
 
-  // Whether files in it are called as others' are, or there are folders side by side in it, none of them a chapter's or
-  // a checkout's.
+  // Whether files in it are named like others' hand-ins, or it holds several folders, none of them a chapter's or a
+  // checkout's.
   bool may_hold_students(const std::string& called, const Pile& pile) const;
 
-  // Whether what is called as a student of before holds several files of a chapter, or of none, or several folders, and
-  // nothing that is called as a chapter: that student may have known what the next class will be called.
+  // Whether something with a known student's name holds several files of one chapter or of none, or several folders,
+  // and nothing named like a chapter: that student may have foreseen what the next class would be called.
   bool may_be_next_class(const std::string& called, const Pile& pile) const;
 
-  // Files that are called as chapters are, with nothing beside them that may be a student's.
+  // Its files are named like chapters, and nothing beside them can be a student's.
   bool is_one_students(const Listing& listing, const LmsRecords& records) const;
 
-  // Nothing but one folder may be somebody's, and its name is no platform's.
+  // Only one folder in it can be somebody's, and its name is not a platform's.
   bool is_only_folder(const Listing& listing) const;
 
-  // Whether a zip's only folder may be the class: who was called so once may have known what the class will be called.
+  // Whether a zip's only folder may be the class: a student of that name may have foreseen the class's name.
   bool is_doubtful(const std::pair<const std::string, Pile>& folder) const;
 
-  // ada.zip with nothing in it but ada/, which can be no class packed with its folder.
+  // ada.zip with nothing in it but ada/, which cannot be a class packed with its folder.
   bool is_own_folder(const Listing& listing, const std::string& stem) const;
 
-  // What sources and zips that lie side by side say besides a chapter's name, and sources that tell no chapter: others
-  // of the class may have called theirs so.
+  // What the names of sources and zips side by side say besides a chapter's name, and those of sources that tell no
+  // chapter: these may be the names of several students.
   std::set<std::string> words_of(const std::vector<Found>& files) const;
 
-  // Those that are called as chapters are, and tell nobody: by that name alone, or with what programs add to it. A
-  // short number may be a student's where others have one, or stands before the chapter's name.
+  // The files that are named like a chapter and tell no student: the chapter's name alone, or with what programs add to
+  // it. A short number may be a student's if other files have one, or if it precedes the chapter's name.
   std::set<std::string> chapters_files_in(const std::vector<std::string>& names) const;
 
-  // Those of a class that may be students', with something in them that may be graded.
+  // Those folders of a class that may be students', with something in them that may be graded.
   std::vector<std::string> students_folders(const Listing& listing) const;
 
-  // Whether a file's name says whose it is, whatever the folder is called in which it lies.
+  // Whether a file's name tells its student, whatever its folder is called.
   bool names_its_student(const std::string& name) const;
 
  private:
-  // With one chapter, a file a student may have any name.
+  // Whether a file may be a hand-in. With one chapter, it may have any name.
   bool is_hand_in(const Found& file) const;
 
-  // Whether files that lie side by side in a student's folder are called as others' hand-ins are: one that names
-  // somebody else, or several that may be anybody's.
+  // Whether files side by side in a student's folder are named like others' hand-ins: one names somebody else, or
+  // several may be anybody's.
   bool names_others(const std::string& folder, const std::vector<Found>& files) const;
 
-  // Whether something in it must be somebody's hand-in: it has a student's name or a platform's, or it would be graded.
+  // Whether it must hold a hand-in: it has a student's or a platform's name, or something in it would be graded.
   bool holds_hand_in(const std::string& folder, const Pile& pile, const LmsRecords& records) const;
 
-  // What sources and zips that lie side by side say besides a chapter's name, which may be whose they are.
+  // What the names of sources and zips side by side say besides a chapter's name: possibly whose they are.
   std::set<std::string> people_in(const std::vector<Found>& files) const;
 
-  // Two short numbers may be versions of one student's file; more are others of the class who call theirs so.
+  // Two short numbers may be versions of one student's file; more than two are the names of several students.
   void add_numbered(const std::vector<Found>& files, std::set<std::string>& words) const;
 
   const ChapterNames& chapters_;

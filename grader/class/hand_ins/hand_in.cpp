@@ -17,19 +17,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostReadBytes = 128u << 20;  // that is read of one student's sources, and again of the zips
+constexpr std::size_t kMostReadBytes = 128u << 20;  // read of one student's sources, and again of the zips
 constexpr std::size_t kMostFailedReads = 20;        // of one student's sources
 constexpr std::size_t kMostZips = 10;
 constexpr int kDeepestZip = 2;  // a zip in a zip
 constexpr std::size_t kMostLines = 10;
 
-// A learner's name may hold a path as Windows writes one.
+// A learner's file name may hold a Windows path.
 std::string last_name(const std::string& name) { return name.substr(name.find_last_of("/\\") + 1); }
 
-// A file on disk may say any time.
+// A file on disk may claim any time.
 std::int64_t time_of(std::int64_t written_at_s) { return std::clamp<std::int64_t>(written_at_s, 0, kLatestMoment); }
 
-// Whether one of the folders in which a file lies is among them; each with a slash behind it.
+// Whether a file is in one of these folders, each with a slash at its end.
 bool lies_in_one_of(const std::set<std::string>& folders, const std::string& label) {
   for (std::size_t slash = label.find('/'); slash != std::string::npos; slash = label.find('/', slash + 1)) {
     if (folders.contains(label.substr(0, slash + 1))) return true;
@@ -103,7 +103,7 @@ void HandIn::add_file(Found file, const std::string& label, LateMark mark, const
   take({std::move(file), label, last_name(called), mark});
 }
 
-// A zip may bring as many files as a folder, and there may be several.
+// A zip may bring as many files as a folder, and there may be several: all of them count towards the limit.
 void HandIn::take(Candidate one) {
   if (sources_.size() + zips_.size() == kMostFiles) {
     ++more_files_;
@@ -145,7 +145,7 @@ void HandIn::take(Pile pile, const std::string& label, LateMark mark, int zips) 
   more_files_ += pile.more_files;
 }
 
-// The newest first; a zip may bring others.
+// The newest first; a zip may bring further zips.
 void HandIn::open_zips() {
   std::size_t opened = 0, left = 0, cost_bytes = 0, entries = 0;
   while (!zips_.empty()) {
@@ -187,7 +187,7 @@ void HandIn::open_zips() {
   }
 }
 
-// Of a whole checkout only what stands in its my/ is theirs.
+// In a whole checkout, only what is in its my/ is the student's.
 void HandIn::drop_checkout() {
   std::set<std::string> checkouts;
   for (const Candidate& one : sources_) {
@@ -202,8 +202,8 @@ void HandIn::drop_checkout() {
   });
 }
 
-// Of which chapters the files are that a platform marked: those that are not graded now tell of which assignment a zip
-// is, too.
+// Notes the chapters of files that a platform marked. Files that are not graded now count, too: they tell of which
+// assignment a zip is.
 void HandIn::note_marks(Handed& handed) const {
   std::set<std::pair<std::string, std::string>> noted;
   for (const Candidate& one : sources_) {
@@ -217,7 +217,7 @@ void HandIn::note_marks(Handed& handed) const {
   }
 }
 
-// Of more files than are graded the newest; of one age, those that are called most as the chapter is.
+// If there are more files than are graded, the newest count; of the same age, those named most like the chapter.
 Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*>& files, const KeepSource& keep,
                               Handed& handed) {
   const auto order = [&](const Candidate* one) {
@@ -241,7 +241,7 @@ Status HandIn::settle_chapter(const std::string& chapter, std::vector<Candidate*
     }
     Submission submission{owner_, chapter, label, sha256_hex(*bytes), time_of(one->found.written_at_s)};
     submission.owner.mark = one->mark;
-    // Without its copy it cannot be graded, and will be told so; it is handed in all the same.
+    // Without its copy it cannot be graded, and a line says so; it counts as handed in all the same.
     if (const Status stored = keep(submission.source_sha256, *bytes); !stored)
       tell(label, "its copy cannot be kept: " + stored.error().message, one->found.written_at_s);
     handed.submissions.push_back(std::move(submission));
@@ -267,8 +267,8 @@ std::string HandIn::names() const {
   return fmt::format("{}{}", fmt::join(shown, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-// A platform that marks files writes the moments at which it put them into its zip: those of one hand-in may lie
-// seconds apart. Which it was that came last, nobody knows.
+// A platform that marks files gives each the time at which it was put into the zip: the files of one hand-in may be
+// seconds apart, and nobody knows which came last. All get the newest time.
 bool HandIn::take_one_time() {
   const auto is_marked = [](const Candidate& one) { return one.mark != LateMark::none; };
   if (std::none_of(sources_.begin(), sources_.end(), is_marked) && std::none_of(zips_.begin(), zips_.end(), is_marked))

@@ -15,13 +15,13 @@ using Students = std::set<std::string>;
 
 // What is marked in one zip or folder.
 struct Marked {
-  Students students, all;  // who handed in a chapter; and all whose files are marked
+  Students students, all;  // with a file of a chapter; and all with marked files
   std::map<std::string, Students> by_chapter;
   std::map<std::int64_t, Students> by_deadline_s;
-  std::set<std::string> own;           // chapters
-  std::set<std::int64_t> deadlines_s;  // of those
-  bool has_late = false;               // by Canvas' own number
-  std::int64_t newest_s = 0;           // of the download
+  std::set<std::string> own;           // the chapters that the marks are about
+  std::set<std::int64_t> deadlines_s;  // of those chapters
+  bool has_late = false;               // somebody is, by Canvas' own number
+  std::int64_t newest_s = 0;           // the time of the download
 };
 
 std::string zip_of(const Submission& submission) { return submission.label.substr(0, submission.label.find('/')); }
@@ -31,7 +31,7 @@ std::optional<std::int64_t> deadline_of(const CourseTerms& terms, const std::str
   return found == nullptr ? std::nullopt : found->deadline_s;
 }
 
-// Who handed in something for a chapter, by zip: what is graded now, and all else that is marked.
+// Somebody with a marked file of a chapter, whether that is graded now or not.
 struct HandedIn {
   std::string zip, chapter;
   const Owner& owner;
@@ -48,8 +48,8 @@ std::vector<HandedIn> handed_in(const Handed& handed) {
   return all;
 }
 
-// By zip: whether those count whose number the platform wrote, and no others. One student may be behind several other
-// names, but not behind most where few have a number.
+// By zip: whether only students with a number from the platform count. One student may be behind several other names,
+// but not behind most of them if few have a number.
 std::map<std::string, bool> numbers_count_in(const std::vector<HandedIn>& all) {
   std::map<std::string, std::pair<Students, Students>> zips;  // with a number and without
   for (const HandedIn& one : all) {
@@ -61,8 +61,8 @@ std::map<std::string, bool> numbers_count_in(const std::vector<HandedIn>& all) {
   return out;
 }
 
-// The chapters and deadlines that a zip's marks speak of: those that many of its students handed in something for, not
-// the few beside others whose files are of chapters without a deadline, or of none that their names tell.
+// Finds the chapters and deadlines that a zip's marks are about: those that many of its students handed in something
+// for, not those of a few among many whose files are of chapters without a deadline, or of unknown ones.
 void find_own(Marked& zip, const CourseTerms& terms) {
   constexpr std::size_t kPartOfAll = 3;
   std::size_t most = 0;
@@ -85,12 +85,12 @@ void find_own(Marked& zip, const CourseTerms& terms) {
   }
 }
 
-// What is late is late for a deadline that is over: a zip that holds such a file is not of an assignment that is due
-// later. Only Canvas' own number tells that the mark is Canvas', and no learner's.
+// A late file is late for a deadline that is over: a zip that holds one is not of an assignment that is due later. Only
+// Canvas' own number proves that the mark is Canvas' and not a learner's.
 void drop_deadlines_to_come(Marked& zip, const CourseTerms& terms) {
   if (!zip.has_late) return;
   const auto first = zip.deadlines_s.lower_bound(zip.newest_s);
-  if (first == zip.deadlines_s.begin()) return;  // it has no other, so somebody had less time
+  if (first == zip.deadlines_s.begin()) return;  // all its deadlines are to come, so somebody had an earlier one
   zip.deadlines_s.erase(first, zip.deadlines_s.end());
   std::erase_if(zip.own, [&](const std::string& chapter) {
     const auto deadline_s = deadline_of(terms, chapter);
@@ -131,8 +131,8 @@ std::map<std::string, Marked> marked_in(const Handed& handed, const CourseTerms&
   return zips;
 }
 
-// By chapter, when its own assignment was first downloaded after its deadline: with a zip in which most handed it in.
-// The platform writes a zip's files one after the other.
+// By chapter: when its own assignment was first downloaded after the deadline, told by a zip in which most students
+// handed it in. The platform writes a zip's files one after the other.
 std::map<std::string, std::int64_t> first_marked_s(std::vector<Submission> before, const CourseTerms& terms) {
   constexpr std::int64_t kNextFile_s = 600;
   std::erase_if(before, [](const Submission& s) { return s.owner.mark == LateMark::none; });
@@ -157,7 +157,7 @@ std::map<std::string, std::int64_t> first_marked_s(std::vector<Submission> befor
   return first;
 }
 
-// Whether its mark tells if it came before its chapter's deadline. `was_marked`: an earlier download was of the
+// Whether the mark settles if the file came before its chapter's deadline. `was_marked`: an earlier download was of the
 // chapter's own assignment.
 bool says_enough(const Submission& submission, const Marked& zip, bool was_marked, const CourseTerms& terms) {
   const auto deadline_s = deadline_of(terms, submission.chapter);
@@ -165,10 +165,10 @@ bool says_enough(const Submission& submission, const Marked& zip, bool was_marke
   if (!deadline_s) return !is_late || zip.deadlines_s.empty() || zip.own.contains(submission.chapter);
   if (zip.deadlines_s.empty()) return false;
   const bool is_own = zip.deadlines_s.contains(*deadline_s);
-  // What came before one deadline came before any later one.
+  // A file that came before one deadline came before any later one.
   if (!is_own) return !is_late && *deadline_s > *zip.deadlines_s.rbegin();
   if (zip.deadlines_s.size() == 1) return true;
-  // The platform means one of several. All of the zip came before its download.
+  // The mark is about one of several deadlines. All files of the zip came before its download.
   const bool is_in_time = submission.submitted_at_s <= *deadline_s;
   if (is_in_time) return !is_late;
   return *deadline_s == *zip.deadlines_s.rbegin() || !was_marked;

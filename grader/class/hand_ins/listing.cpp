@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kDeepest = 12;  // folders in folders
+constexpr std::size_t kDeepest = 12;  // levels of folders
 
 decltype(Found::read) refusal(std::string reason) {
   return [reason = std::move(reason)](std::size_t, std::size_t&) -> Result<std::string> {
@@ -23,7 +23,7 @@ decltype(Found::read) refusal(std::string reason) {
   };
 }
 
-// The parts below a folder.
+// The parts without the first folder.
 std::vector<std::string> below(const std::vector<std::string>& parts) { return {parts.begin() + 1, parts.end()}; }
 
 void put(Listing& listing, Found found) {
@@ -36,7 +36,7 @@ void put(Listing& listing, Found found) {
   }
 }
 
-// By name, so that the order is the same on every file system. Nothing where the folder cannot be read.
+// Sorted by name, so that the order is the same on every file system. Nothing if the folder cannot be read.
 std::optional<std::vector<fs::directory_entry>> entries_of(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::directory_entry> entries;
@@ -73,7 +73,7 @@ void walk_entry(const fs::directory_entry& entry, const std::vector<std::string>
   } else if (fs::is_regular_file(status) || is_source(here.back()) || is_zip(here.back())) {
     put(listing, file_at(path, std::move(here)));
   } else if (fs::is_symlink(status) && fs::is_directory(path, error)) {
-    listing.folders[here.front()].told.push_back({below(here), kIsLink, written_at(path)});  // in place of a folder
+    listing.folders[here.front()].told.push_back({below(here), kIsLink, written_at(path)});  // instead of a folder
   }
 }
 
@@ -93,7 +93,7 @@ Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, s
     found.read = refusal(kIsLink);
   } else if (found.parts.size() > kDeepest + 1) {
     found.read = refusal("lies in too many folders in folders");
-    // Not into the long vector: thousands of such files would keep theirs.
+    // A new vector: the long one would keep its capacity, in thousands of such files.
     found.parts = std::vector<std::string>{found.parts.front(), "...", found.parts.back()};
   } else {
     found.read = [zip, entry](std::size_t most_bytes, std::size_t& cost_bytes) {
@@ -103,19 +103,19 @@ Found found_in(const std::shared_ptr<Archive>& zip, const ArchiveEntry& entry, s
   return found;
 }
 
-// A learner's backslash in a name that a platform made leads nowhere; elsewhere some programs write it for a slash.
+// In a name from a platform, a backslash is the learner's and separates nothing; elsewhere it may stand for a slash.
 EntryPlace place_in_class(const std::string& name) {
   const bool has_slash = name.find('/') != std::string::npos, has_backslash = name.find('\\') != std::string::npos;
   if (!has_slash && has_backslash && owner_of_file(name, {}).by == NamedBy::platform) return {{name}, false};
   return place_of_entry(name);
 }
 
-// What tells a student. A file that is called as a chapter is, and nothing else, may have strayed anywhere.
+// A file that tells its student. One with only a chapter's name may have strayed in from anywhere.
 bool is_hand_in(const std::string& name, const ChapterNames& chapters) {
   return !is_debris(name) && (is_zip(name) || is_source(name)) && !chapters.is_chapter(name);
 }
 
-// The only folder, where it is Gradescope's; else nothing. Where a hand-in lies beside it, it is somebody's.
+// The only folder, if it is Gradescope's; else nothing. With a hand-in beside it, the folder is a student's.
 std::string wrapper_of(const Archive& zip, const ChapterNames& chapters) {
   std::string wrapper;
   for (const ArchiveEntry& entry : zip.entries()) {
@@ -130,7 +130,7 @@ std::string wrapper_of(const Archive& zip, const ChapterNames& chapters) {
   return wrapper.empty() ? wrapper : wrapper + "/";
 }
 
-// The same on disk, where it really lies there: a link of that name leads anywhere.
+// The same on disk, for a real folder: a link of that name may lead anywhere.
 std::optional<fs::path> wrapper_of(const Listing& listing, const fs::path& folder, const ChapterNames& chapters) {
   if (listing.folders.size() != 1 || !is_gradescope_export(listing.folders.begin()->first)) return std::nullopt;
   const auto is_somebodys = [&](const Found& found) { return is_hand_in(found.parts.front(), chapters); };
@@ -146,8 +146,8 @@ bool is_gradescope_submission(const std::string& folder) {
   return folder.size() <= kMostBytes && form.match(folder).has_value();
 }
 
-// Whether nobody but Gradescope writes there: where each student names what is handed in, one may call it as Gradescope
-// calls its metadata.
+// Whether only Gradescope writes there: where students name what they hand in, one may name it like Gradescope's
+// metadata.
 bool is_all_gradescopes(const Listing& listing, const ChapterNames& chapters) {
   return std::all_of(listing.folders.begin(), listing.folders.end(),
                      [](const auto& one) { return is_gradescope_submission(one.first); }) &&
@@ -155,7 +155,7 @@ bool is_all_gradescopes(const Listing& listing, const ChapterNames& chapters) {
                       [&](const Found& file) { return is_hand_in(file.parts.front(), chapters); });
 }
 
-// `is_export`: Gradescope's own folder, or one that its instructor calls so.
+// `is_export`: Gradescope's own folder, or one that its instructor named so.
 void take_metadata(Listing& listing, const ChapterNames& chapters, bool is_export) {
   const bool is_believed = is_export || is_all_gradescopes(listing, chapters);
   // An autograder's container holds one submission, its metadata and nothing else.
@@ -176,7 +176,7 @@ void take_metadata(Listing& listing, const ChapterNames& chapters, bool is_expor
 }  // namespace
 
 bool is_gradescope_export(const std::string& folder) {
-  // Browsers and file managers number what is there already: "assignment_12_export (1)", "assignment_12_export 2".
+  // Browsers and file managers number copies: "assignment_12_export (1)", "assignment_12_export 2".
   static const Pattern form(R"(assignment_\d{1,18}_export(?: \(\d{1,3}\)| \d{1,3})?)");
   constexpr std::size_t kMostBytes = 60;
   return folder.size() <= kMostBytes && form.match(folder).has_value();

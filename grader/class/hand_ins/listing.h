@@ -1,4 +1,4 @@
-// What lies in a folder or a zip, before anybody reads it.
+// What is in a folder or a zip, before it is read.
 #pragma once
 
 #include <map>
@@ -12,77 +12,77 @@
 
 namespace roofwalk {
 
-inline constexpr std::size_t kMostNames = 5;  // of what is no hand-in, that are told; of more, how many
+inline constexpr std::size_t kMostNames = 5;  // shown of files that are no hand-in; of the rest, their number
 
 class ChapterNames;
 
-// Of one student, as far as one can see. What is neither a source nor a zip is counted, and only the first have names:
-// a hand-in may hold any number of them.
+// Presumably one student's files. Those that are neither sources nor zips are only counted, except that the first have
+// names: a hand-in may hold any number of them.
 struct Pile {
-  std::vector<Found> files;         // sources and zips; what must not be opened is read with the reason
+  std::vector<Found> files;         // sources and zips; reading one that must not be opened gives the reason
   std::size_t more_files = 0;       // beyond kMostFiles
-  std::vector<std::string> others;  // what the first of all others are called
+  std::vector<std::string> others;  // the names of the first other files
   std::size_t more_others = 0;
-  std::int64_t newest_other_s = 0;  // when the last of all others was written
+  std::int64_t newest_other_s = 0;  // when the last of the other files was written
 
   struct Told {
     std::vector<std::string> parts;
     std::string reason;
     std::int64_t written_at_s = 0;
   };
-  std::vector<Told> told = {};  // a folder below, and what is wrong with it
+  std::vector<Told> told = {};  // folders in it, and what is wrong with them
 
   bool is_empty() const { return files.empty() && others.empty(); }
   void add(Found found);
   void set_time(std::int64_t handed_in_at_s);  // of all that is in it
 };
 
-inline constexpr std::size_t kMostFiles = 10'000;  // of a hand-in, those in its zips included
+inline constexpr std::size_t kMostFiles = 10'000;  // of a hand-in, including those in its zips
 
-// Of a file in a student's zip, with its folders: as long as a path may be on disk. A zip may hold thousands of names
-// of 64 KiB, which packs to nothing and takes its time to read.
+// For a file in a student's zip, with its folders: the longest path on disk. A zip may hold thousands of names of 64
+// KiB, which pack to nothing and take time to read.
 inline constexpr std::size_t kLongestName = 4096;
 
 inline constexpr const char* kIsLink = "is a link, and links are not followed";
 
-// Of a class.
+// What is in a class.
 struct Listing {
-  std::vector<Found> top;               // files that lie in no folder
-  std::map<std::string, Pile> folders;  // whose files' places begin below their names
-  std::vector<Found> metadata;          // called as a platform calls it, where the platform writes it
-  std::vector<Found> unproven;          // called so, too, where somebody else may have written it
+  std::vector<Found> top;               // files in no folder
+  std::map<std::string, Pile> folders;  // by folder name; the files' parts begin below it
+  std::vector<Found> metadata;          // named like a platform's metadata, where the platform writes it
+  std::vector<Found> unproven;          // named so, too, but somebody else may have written it
   bool has_wrapper = false;             // all of it lies in the one folder of a platform's zip
-  std::vector<std::string> leading_up;  // entries of a zip with a "..", which are no student's
-  std::string trouble;                  // where the folder cannot be read
+  std::vector<std::string> leading_up;  // entries of a zip with a "..", which belong to no student
+  std::string trouble;                  // why the folder cannot be read
 };
 
 // "assignment_1234_export", as Gradescope calls the one folder of its zip: never a student's.
 bool is_gradescope_export(const std::string& folder);
 
-// When a file on disk was written; 0 where nobody can say.
+// When a file on disk was written; 0 if unknown.
 std::int64_t written_at(const std::filesystem::path& path);
 
-// What is on disk at a path, to be read; a link, and what is no plain file, with the reason why not.
+// The file at a path, to be read; reading a link, or what is not a plain file, gives the reason why not.
 Found file_at(const std::filesystem::path& path, std::vector<std::string> parts);
 
-// A folder on disk, but for the one that is `skipped`. Links are not followed, and what is no plain file is not opened.
+// A folder on disk, without the one that is `skipped`. Links are not followed, and only plain files are opened.
 Listing list_folder(const std::filesystem::path& folder, const ChapterNames& chapters,
                     const std::filesystem::path& skipped = {});
 
-// The same of a class's: where all of it lies in the one folder of a platform's zip, what lies in that.
+// The same for a class's folder. If all of it is in the one folder of a platform's zip, lists that folder.
 Listing list_class_folder(const std::filesystem::path& folder, const ChapterNames& chapters,
                           const std::filesystem::path& skipped = {});
 
 // A zip that a platform or an instructor made of a class.
 Listing list_class(const std::shared_ptr<Archive>& zip, const ChapterNames& chapters);
 
-// A zip that a student made: all of it is the student's, handed in when the zip was, whatever is written in it.
+// A zip that a student made: all of it is the student's, handed in when the zip was, whatever it says itself.
 Pile list_own(const std::shared_ptr<Archive>& zip, std::int64_t handed_in_s);
 
-// All of it is one student's.
+// The whole listing as one student's.
 Pile pile_of(Listing listing);
 
-// What files that lie in no folder are called.
+// The names of files that are in no folder.
 std::vector<std::string> names_in(const std::vector<Found>& files);
 
 }  // namespace roofwalk

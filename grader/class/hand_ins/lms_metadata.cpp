@@ -26,14 +26,14 @@ std::string text_at(const Json& json, const char* key) {
 
 const std::string& id_of(const std::string& email, const std::string& sid) { return email.empty() ? sid : email; }
 
-// An address is Gradescope's; a number is what its student typed, who may type another's.
+// An address comes from Gradescope; a number was typed by the student, who may type another's.
 Owner owner_of(const std::string& name, const std::string& id) {
   if (id.empty()) return {student_name(name), "", {}};
   return id.find('@') != std::string::npos ? owner_with_id(name, id) : owner_with_unproven_id(name, id);
 }
 
-// The bytes of a line break that begins the text: YAML 1.1, which Gradescope writes, has more of them than yaml-cpp,
-// which reads YAML 1.2. 0 where it begins with none.
+// The length of the line break that begins the text; 0 if there is none. YAML 1.1, which Gradescope writes, has more
+// kinds of them than YAML 1.2, which yaml-cpp reads.
 std::size_t break_at(std::string_view text) {
   for (const std::string_view one : {"\n", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xc2\x85"}) {
     if (text.starts_with(one)) return one.size();
@@ -57,13 +57,13 @@ void for_each_line(std::string_view text, Visit&& visit) {
   }
 }
 
-// Of a submission's keys, those that are read here, where a line is one.
+// Whether a line begins one of a submission's keys that are read here.
 bool is_read(std::string_view key) { return key.starts_with(":submitters:") || key.starts_with(":created_at:"); }
 
-// The same for a reader of YAML 1.2. Without `all`, what a submission holds besides is left out, such as what its
-// autograder printed: nothing of it can go wrong then, and reading takes 50 times the memory of what is read. Whatever
-// belongs to a key is indented deeper, but for lists and empty lines, so nobody's text ends there early. A break that
-// only YAML 1.1 knows becomes a plain one and stays in the text before it, so that no name becomes another's.
+// The text for a reader of YAML 1.2. Without `all`, a submission's other keys are left out, such as what its autograder
+// printed: nothing in them can go wrong then, and reading takes 50 times the memory of the text. A key's value is
+// indented deeper than the key, except for lists and empty lines, so no text in it can end it early. A line break that
+// only YAML 1.1 knows also gets a plain one after it, so that no name becomes another's.
 std::string for_yaml_1_2(std::string_view yaml, bool all) {
   constexpr std::size_t kIndent = 2;  // of a submission's keys
   std::string text;
@@ -132,7 +132,7 @@ Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::strin
   if (read.size() > kMostFileBytes) return Error{fmt::format("is larger than {} bytes", kMostFileBytes)};
   auto records = records_in(read);
   if (records || yaml.size() > kMostFileBytes) return records;
-  // What is read may refer to what is not (`*1`).
+  // What is read may refer to what was left out (`*1`).
   return records_in(read = for_yaml_1_2(yaml, /*all=*/true));
 }
 

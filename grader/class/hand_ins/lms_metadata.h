@@ -1,5 +1,5 @@
 // Who handed in, and when, as Gradescope writes it beside the files: submission_metadata.yml in an export of all
-// submissions, submission_metadata.json in the container of an autograder. Gradescope calls the folders submission_331.
+// submissions, submission_metadata.json in the container of an autograder. Gradescope names the folders submission_331.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ inline constexpr const char* kGradescopeExport = "submission_metadata.yml";
 inline constexpr const char* kGradescopeContainer = "submission_metadata.json";
 
 struct LmsRecord {
-  std::vector<Owner> owners;  // of a group's submission: all of them; empty where nobody is named
+  std::vector<Owner> owners;  // for a group's submission, all of them; empty if nobody is named
   std::optional<std::int64_t> created_at_s;
 };
 
-// Of an export's file: it holds what every autograder printed, too.
+// For an export's file, which also holds what every autograder printed.
 inline constexpr std::size_t kMostExportBytes = 256u << 20;
 
-// By folder. Errors: not YAML, no list of submissions, or too large without what is not looked at.
+// By folder. Errors: not YAML, no list of submissions, or too large even without the keys that are not read.
 Result<std::map<std::string, LmsRecord>> read_gradescope_export(const std::string& yaml);
 
-// Of the one submission in a container, which has one result: a group is one owner there. Errors: not such a file.
+// The one submission in a container. It has one result, so a group is one owner there. Errors: not such a file.
 Result<LmsRecord> read_gradescope_container(const std::string& json);
 
-// "2026-10-01T21:59:00.365935-07:00", "2026-10-01 21:59:00.0 Z": seconds since 1970. Nothing where it is no such text.
+// "2026-10-01T21:59:00.365935-07:00", "2026-10-01 21:59:00.0 Z": seconds since 1970. Nothing for any other text.
 std::optional<std::int64_t> moment_of(const std::string& text);
 
 }  // namespace roofwalk

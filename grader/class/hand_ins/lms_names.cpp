@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Small letters, with each run of what is neither letter nor digit as one dash.
+// Small letters, with each run of other characters than letters and digits as one dash.
 std::string normal(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -32,7 +32,7 @@ std::string normal(const std::string& text) {
   return out;
 }
 
-// Whether `name` stands in `text` with dashes, or the ends, around it; the place.
+// The place of `name` in `text`, with dashes or the ends around it; npos if there is none.
 std::size_t place_of(const std::string& text, const std::string& name) {
   for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
     const bool begins = at == 0 || text[at - 1] == '-',
@@ -42,14 +42,14 @@ std::size_t place_of(const std::string& text, const std::string& name) {
   return std::string::npos;
 }
 
-// NAME, its number, and what stands behind Moodle's mark.
+// NAME, its number, and what follows Moodle's mark.
 struct MoodleMark {
   std::string name, id, rest;
 };
 
-// NAME_ID_assignsubmission_file_REST; REST may be empty, and its dash missing. No name has a slash of either kind or a
-// `_`: Moodle takes the ones out and makes spaces of the others (mod/assign/locallib.php), so what stands behind the
-// first `_` is Moodle's, and any further mark the learner's.
+// NAME_ID_assignsubmission_file_REST; REST may be empty, and its `_` missing. NAME has no slash of either kind and no
+// `_`: Moodle removes slashes and turns `_` into spaces (mod/assign/locallib.php), so what follows the first `_` is
+// Moodle's, and any further mark is the learner's.
 std::optional<MoodleMark> moodle_mark(const std::string& text) {
   const std::size_t at = text.find('_');
   if (at == std::string::npos || at == 0 || text.find_first_of("/\\") < at) return std::nullopt;
@@ -64,14 +64,14 @@ std::optional<MoodleMark> moodle_mark(const std::string& text) {
   return std::nullopt;
 }
 
-// Long enough that nobody finds another name with the same one.
+// Long enough that nobody finds another name with the same hash.
 constexpr std::size_t kHashDigits = 16;
 constexpr std::string_view kHashMark = " ~";
 
 // How Moodle's own tables write a participant's number.
 const std::string kParticipant = "Participant ";
 
-// Before a number that somebody may have chosen.
+// Precedes a number that somebody may have chosen.
 const std::string kUnproven = "Unproven ";
 
 std::string hash_of(const std::string& text) {
@@ -95,7 +95,7 @@ NamedFile named_by_moodle(const MoodleMark& mark) {
 }  // namespace
 
 Owner owner_with_id(const std::string& name, const std::string& id) {
-  // The last bracket that opens is ours.
+  // The last bracket that opens must be ours.
   std::string shown = student_name(id);
   if (shown.find_first_of("()") != std::string::npos) {
     std::replace(shown.begin(), shown.end(), '(', '[');
@@ -124,9 +124,9 @@ std::optional<std::string> chapter_of_file(const std::string& name, const std::v
 }
 
 std::string beside_chapter(const std::string& name, const std::vector<std::string>& chapters, Versions versions) {
-  constexpr std::ptrdiff_t kMostVersionDigits = 2;  // classes have longer numbers for their students
+  constexpr std::ptrdiff_t kMostVersionDigits = 2;  // longer numbers are students' in some classes
   const std::set<std::string_view> version_words = {"copy", "final", "fixed", "new", "old", "v", "version"};
-  const std::string own = name.substr(name.find_last_of("/\\") + 1);  // it may hold a path as Windows writes one
+  const std::string own = name.substr(name.find_last_of("/\\") + 1);  // it may hold a Windows path
   const auto chapter = chapter_of_file(own, chapters);
   std::string text = normal(fs::path(own).stem().string()), said;
   if (chapter) text.erase(place_of(text, *chapter), chapter->size());
@@ -161,7 +161,7 @@ NamedFile owner_of_file(const std::string& name, const std::vector<std::string>&
   const auto moodle = moodle_mark(name);
   if (moodle && !moodle->rest.empty()) return named_by_moodle(*moodle);
   if (const auto canvas = canvas_mark(name)) return named_by_canvas(*canvas);
-  // STUDENT_CHAPTER.cu: what stands before the chapter's name, without the separator.
+  // STUDENT_CHAPTER.cu: the student is what precedes the chapter's name and a separator.
   const std::string stem = fs::path(name).stem().string();
   for (const std::string& chapter : chapters) {
     if (stem.size() <= chapter.size() || !stem.ends_with(chapter)) continue;
@@ -218,7 +218,7 @@ std::string ClassNames::doubtful_beside(const std::vector<std::string>& files,
     const NamedFile named = roofwalk::owner_of_folder(name);
     const bool is_marked = named.owner.mark != LateMark::none;
     has_believed = has_believed || is_marked;
-    // Of a zip of Canvas' that was unpacked.
+    // From a Canvas zip that was unpacked.
     const auto mark = is_marked ? std::nullopt : canvas_mark(name);
     const bool is_canvas = is_marked || mark;
     if (!is_canvas && other.empty()) other = name;
@@ -249,14 +249,14 @@ NamedFile owner_of_folder(const std::string& name) {
     named.rest = name;
     return named;
   }
-  // What some programs make of a backslash in a learner's own name, and of a zip. Without the mark people call folders
-  // so, too.
+  // Some programs make such a folder of a zip, or of a backslash in a learner's file name. Without the late mark,
+  // people also name folders like this.
   if (const auto canvas = CanvasNames({name}).of(name); canvas && canvas->is_late) return named_by_canvas(*canvas);
   return {{student_name(name), "", {}}, name, NamedBy::name};
 }
 
 std::string small_letters(const std::string& text) {
-  // The one locale that a C library always has and that knows all alphabets.
+  // The one locale that every C library has and that knows all alphabets.
   static const locale_t everywhere = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   constexpr wint_t kFinalSigma = 0x3c2, kSigma = 0x3c3;
   std::string small;
@@ -264,7 +264,7 @@ std::string small_letters(const std::string& text) {
     const Character one = character_at(text, i);
     const auto code = static_cast<wint_t>(one.code.value_or(0));
     wint_t lower = everywhere != nullptr ? ::towlower_l(code, everywhere) : ::towlower(code);
-    if (lower == kFinalSigma) lower = kSigma;  // a capital one does not tell them apart
+    if (lower == kFinalSigma) lower = kSigma;  // both have the same capital
     small += one.code && lower != code ? utf8_of(static_cast<char32_t>(lower)) : text.substr(i, one.bytes);
     i += one.bytes;
   }
@@ -272,7 +272,7 @@ std::string small_letters(const std::string& text) {
 }
 
 std::string name_letters(const std::string& given) {
-  // Of U+00C0 to U+017F (Latin-1 Supplement, Latin Extended-A), by code; a space is no letter.
+  // The base letters of U+00C0 to U+017F (Latin-1 Supplement, Latin Extended-A), by code; a space: not a letter.
   constexpr std::string_view kBase =
       "aaaaaaaceeeeiiiidnooooo ouuuuytsaaaaaaaceeeeiiiidnooooo ouuuuyty"
       "aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiiijjkkkllllllllllnnnnnnnnnoooooooorrrrrrssssssssttttttuuuuuuuu"
@@ -314,7 +314,7 @@ std::string plain_name(const std::string& name) {
 
 std::string student_name(const std::string& name) {
   const std::string plain = plain_name(name);
-  // Who is called as such a hash is written gets one, too, lest somebody choose another's.
+  // A name that looks as if it ended in such a hash gets one, too, so that nobody can choose another's.
   const std::size_t mark = plain.rfind(kHashMark);
   const bool looks_hashed = mark != std::string::npos && plain.size() == mark + kHashMark.size() + kHashDigits;
   return plain == name && !looks_hashed ? plain : plain + hash_of(name);

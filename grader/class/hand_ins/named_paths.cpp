@@ -19,7 +19,7 @@ fs::path NamedPaths::full_path(const fs::path& path) {
 
 Status NamedPaths::expect(const std::vector<fs::path>& paths) {
   std::vector<std::string> folders;
-  std::set<fs::path> others;  // in which something else is named
+  std::set<fs::path> others;  // with other things than sources and zips
   for (const fs::path& path : paths) {
     const fs::path full = full_path(path);
     const std::string name = full.filename().string();
@@ -68,9 +68,9 @@ std::vector<std::string> NamedPaths::told_of_names(const std::string& top) const
   return lines;
 }
 
-// `grade alice/vector-add.cu alice/naive-gemm.cu`: the folder's name is the student's. Of `hw1/*` it is nobody's.
-// Where files of several folders side by side are named, and those of one are its student's, each folder is a
-// student's: what the files in it are called is the student's own.
+// `grade alice/vector-add.cu alice/naive-gemm.cu`: the folder's name is the student's. In `hw1/*` it is nobody's. If
+// files from several folders side by side are named, and those of one folder are its student's, then each folder is a
+// student's, whatever its files are called.
 void NamedPaths::read_by_folder(const std::set<fs::path>& others, bool is_single) {
   std::set<fs::path> above;
   for (const auto& [folder, names] : named_files_) {
@@ -85,7 +85,7 @@ void NamedPaths::read_by_folder(const std::set<fs::path>& others, bool is_single
     if (by_folder_.contains(folder) || guess_.is_platforms(called)) above.insert(folder.parent_path());
   }
   if (named_files_.size() == 1) return;
-  std::vector<std::string> other_names;  // labels of files that are called as somebody else's
+  std::vector<std::string> other_names;  // labels of files named like somebody else's
   for (const auto& [folder, names] : named_files_) {
     const bool is_new = above.contains(folder.parent_path()) && by_folder_.insert(folder).second;
     for (const std::string& name : names) {

@@ -1,4 +1,4 @@
-// Paths that are named together, one by one, and what they tell of each other: whose each file is.
+// Paths that are named one by one, and what they tell together: whose each file is.
 #pragma once
 
 #include <filesystem>
@@ -17,28 +17,28 @@ namespace roofwalk {
 
 class NamedPaths {
  public:
-  // All must outlive this. `grades` is no hand-in, wherever it lies.
+  // All must outlive this. `grades` is never a hand-in, wherever it is.
   NamedPaths(const ChapterNames& chapters, const ClassOrStudent& guess, const std::filesystem::path& grades)
       : chapters_(chapters), guess_(guess), grades_(grades) {}
 
   static std::filesystem::path full_path(const std::filesystem::path& path);
 
-  // All paths that are going to be added.
+  // Takes all paths that are going to be added.
   Status expect(const std::vector<std::filesystem::path>& paths);
 
-  // A line about files that are taken for another's than they are called, if there are any; it begins with its label.
+  // A line about files that count as another student's than their names tell, if there are any. Begins with its label.
   const std::optional<std::string>& told() const { return told_; }
 
-  // Whether the file is its student's in whose folder it lies, whatever it is called.
+  // Whether the file belongs to its folder's student, whatever it is called.
   bool is_folders(const std::filesystem::path& full) const;
 
-  // Of the files that are named in a folder, those that are called as chapters are.
+  // Of the files that are named in a folder, those named like chapters.
   const std::set<std::string>& chapters_files(const std::filesystem::path& folder) { return chapters_files_[folder]; }
 
-  // Of all that is named and that no folder's name tells, and of all folders.
+  // The names of all named files that do not belong to their folder's student, and of all folders.
   const ClassNames& names() const { return *names_; }
 
-  // What is doubtful of those, a line each with its label; `top` is that of what has no place of its own.
+  // Doubts about these, one line each with its label; `top` is the label of what has no place of its own.
   std::vector<std::string> told_of_names(const std::string& top) const;
 
  private:
@@ -49,9 +49,9 @@ class NamedPaths {
   const std::filesystem::path& grades_;
   std::map<std::filesystem::path, std::vector<std::string>> named_files_;  // by folder
   std::map<std::filesystem::path, std::set<std::string>> chapters_files_;  // of those
-  std::set<std::filesystem::path> by_folder_;                              // whose files are their student's
+  std::set<std::filesystem::path> by_folder_;                              // files in these are their student's
   std::optional<ClassNames> names_;                                        // of the others, and of all folders
-  std::map<std::string, std::string> tops_;                                // where what is named lies, for labels
+  std::map<std::string, std::string> tops_;                                // the place of what is named, for labels
   std::optional<std::string> told_;
 };
 

@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostNobodys = 20;  // lines at one path about files that are nobody's
-constexpr std::size_t kMostStrays = 5;    // and more about what could not be graded anyway, which anybody may leave
+constexpr std::size_t kMostNobodys = 20;  // lines per path about files that are nobody's
+constexpr std::size_t kMostStrays = 5;    // more lines about files that are not gradable, which anybody may leave
 
 constexpr std::size_t kMostWaysUp = 3;  // lines about entries that lead out of a zip
 
@@ -35,14 +35,14 @@ class Collector {
         keep_(keep),
         named_(chapters_, guess_, grades_) {}
 
-  // All paths that are going to be added.
+  // Takes all paths that are going to be added.
   Status expect(const std::vector<fs::path>& paths) {
     ROOFWALK_TRY_STATUS(named_.expect(paths));
     if (named_.told()) handed_.told.push_back(*named_.told());
     return kOk;
   }
 
-  // `is_one`: it is one student's hand-in, and nothing in it says whose, or when.
+  // `is_one`: it is one student's hand-in, and nothing in it tells whose, or when.
   Status add(const fs::path& path, bool is_one) {
     std::error_code error;
     const fs::path full = NamedPaths::full_path(path);
@@ -77,7 +77,7 @@ class Collector {
   }
 
  private:
-  // As if it lay in the class's folder.
+  // Adds a path as if it were in the class's folder.
   void add_one(const fs::path& full, const std::string& name, const fs::file_status& status) {
     constexpr const char* kIsNoClass =
         "is taken for one student's hand-in, since it is named as one; if it is a class, name it by itself";
@@ -111,7 +111,7 @@ class Collector {
     }
   }
 
-  // Of all that is named.
+  // The names of all that is named.
   const ClassNames& names() {
     if (!has_told_names_) {
       for (std::string& line : named_.told_of_names(top_)) handed_.told.push_back(std::move(line));
@@ -161,7 +161,7 @@ class Collector {
                    written_at(fs::canonical(full, error)));
   }
 
-  // Its name is a student's by the record, and what lies in it may be others' hand-ins.
+  // Its name is that of a student on record, and it holds what may be others' hand-ins.
   Status doubtful_student() const {
     return Error{.message =
                      "is called as a student is, and holds what may be others' hand-ins: nobody can tell whether "
@@ -172,7 +172,7 @@ class Collector {
 
   void tell(const std::string& label, const std::string& line) { handed_.told.push_back(label + " " + line); }
 
-  // A line about what nobody can place.
+  // Adds a line about something that belongs to nobody known.
   void leave_out(const std::string& label, std::string reason) {
     if (++nobodys_ <= kMostNobodys) handed_.left_out.push_back({label, std::move(reason)});
   }
@@ -180,7 +180,7 @@ class Collector {
   HandIn& hand_in(const Owner& owner) {
     Owner& known = students_.try_emplace(owner.student, owner).first->second;
     if (known.lms_id.empty()) known.lms_id = owner.lms_id;
-    known.mark = LateMark::none;  // of a file, not of a person
+    known.mark = LateMark::none;  // belongs to a file, not to a person
     return hand_ins_.try_emplace(owner.student, chapters_, known).first->second;
   }
 
@@ -195,7 +195,7 @@ class Collector {
 
   void add_student(const std::string& folder, Pile pile) { add_named(owner_of_folder(folder), std::move(pile), top_); }
 
-  // A zip that somebody names is a class's, unless all that is in it is one student's.
+  // A zip that is named is a class's, unless all of it is one student's.
   Status add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
     Listing listing = list_class(zip, chapters_);
     const bool is_known = guess_.is_known_student(stem);
@@ -232,8 +232,8 @@ class Collector {
     return kOk;
   }
 
-  // Of what is called as a chapter alone, and may be one student's. Errors: several people may have called what lies
-  // beside it: "vector-add_ada.cu" and "vector-add_bob.cu". One may be a version of its owner's, and is told.
+  // For files with only a chapter's name, which may be one student's. Errors: files beside them may name several
+  // people: "vector-add_ada.cu" and "vector-add_bob.cu". A single name may mark a version, and a line says so.
   Status ask_of_others(const Listing& listing) {
     std::set<std::string> people = guess_.words_of(listing.top);
     for (const auto& [folder, pile] : listing.folders) {
@@ -260,7 +260,7 @@ class Collector {
             "called as its student"};
   }
 
-  // Each entry of the class is a student's: a folder, a zip or a file.
+  // Each entry of the class belongs to a student: a folder, a zip or a file.
   Status add_class(Listing listing, const std::string& name) {
     auto read = records_of(listing);
     if (guess_.is_one_students(listing, read ? *read : LmsRecords())) {
@@ -307,14 +307,14 @@ class Collector {
     const std::set<std::string> chapters_files = guess_.chapters_files_in(files);
     for (Found& file : listing.top) add_file(std::move(file), names, chapters_files);
     for (auto& [folder, pile] : listing.folders) add_folder(folder, std::move(pile), records, names);
-    for (const auto& [folder, record] : records) {  // whose files are not there
+    for (const auto& [folder, record] : records) {  // their files are missing
       if (listing.folders.contains(folder)) continue;
       for (const Owner& owner : record.owners) hand_in(owner);
     }
     return kOk;
   }
 
-  // A folder in which those of several classes lie.
+  // Tells of a folder whose folders may be classes.
   void tell_of_classes(const Listing& listing) {
     const bool all_may_be =
         listing.folders.size() > 1 && std::all_of(listing.folders.begin(), listing.folders.end(), [&](const auto& one) {
@@ -324,7 +324,7 @@ class Collector {
       tell(top_, "has others' folders or files in each of its folders: if they are classes, name each by itself");
   }
 
-  // Zips of Canvas', each unpacked into a folder that is called as the zip was.
+  // Tells of zips of Canvas' that were each unpacked into a folder of the same name.
   void tell_of_unpacked(const Listing& listing) {
     std::vector<std::string> called;
     for (const auto& [folder, pile] : listing.folders) {
@@ -338,8 +338,8 @@ class Collector {
                      called.size() - 1));
   }
 
-  // Moodle writes a zip's entries with the time at which it makes the zip, as Canvas does for a quiz, and that takes
-  // its time where files are large.
+  // Moodle gives a zip's entries the time at which it makes the zip, as Canvas does for a quiz. That takes a while if
+  // files are large.
   void tell_of_downloads_times(const Listing& listing, const ClassNames& names) {
     constexpr std::int64_t kNextFile_s = 600;
     std::set<std::string> owners;
@@ -385,7 +385,7 @@ class Collector {
     }
   }
 
-  // A group's submission is each member's.
+  // A group's submission belongs to each member.
   void add_folder(const std::string& folder, Pile pile, const LmsRecords& records, const ClassNames& names) {
     const std::string label = label_of(top_, {folder});
     const auto record = records.find(folder);
@@ -404,8 +404,8 @@ class Collector {
     for (const Owner& owner : record->second.owners) hand_in(owner).add(pile, label);
   }
 
-  // What a platform says of the folders beside it. No student can write there. Errors: it is there and cannot be read.
-  // Then every name and time would be another than the platform's.
+  // What a platform says about the folders beside its metadata; students cannot write there. Errors: the metadata
+  // cannot be read, so names and times would not be the platform's.
   Result<LmsRecords> records_of(const Listing& listing) const {
     if (listing.metadata.empty()) return LmsRecords();
     const Found& file = listing.metadata.front();
@@ -429,7 +429,7 @@ class Collector {
   }
 
   Status settle() {
-    while (!hand_ins_.empty()) {  // one by one, for the zips that each holds open
+    while (!hand_ins_.empty()) {  // one by one, since each holds zips open
       ROOFWALK_TRY_STATUS(hand_ins_.begin()->second.settle(keep_, handed_));
       hand_ins_.erase(hand_ins_.begin());
     }
@@ -437,11 +437,11 @@ class Collector {
   }
 
   const ChapterNames chapters_;
-  const ClassOrStudent guess_;  // which of the two something is
+  const ClassOrStudent guess_;  // tells a class from a student
   const fs::path& grades_;
   const KeepSource& keep_;
   NamedPaths named_;
-  std::string top_;  // what the path is called, for labels
+  std::string top_;  // the path's name, for labels
   std::size_t nobodys_ = 0, strays_ = 0;
   std::map<std::string, Owner> students_;
   std::map<std::string, HandIn> hand_ins_;  // by student
