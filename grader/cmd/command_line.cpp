@@ -15,7 +15,7 @@
 namespace roofwalk {
 namespace {
 
-// CLI::Range complains in other words with each release of CLI11.
+// CLI::Range words its errors differently in each release of CLI11.
 CLI::Validator is_worker_count() {
   const int most = 256;
   const auto check = [most](std::string& typed) {
@@ -29,7 +29,7 @@ CLI::Validator is_worker_count() {
   return CLI::Validator(check, fmt::format("INT in [1 - {}]", most));
 }
 
-// Those that people type: a verb without a group is in no list.
+// The verbs that users type: one without a group is in no list.
 std::vector<std::string> names_of_verbs(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands({})) {
@@ -60,7 +60,7 @@ Error misuse(const CLI::App& app, const CLI::ParseError& error) {
   }
   const CLI::App* verb = app.get_subcommands().back();
   while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().back();
-  if (lacks_something && words.starts_with("name")) {  // the one name, or several
+  if (lacks_something && words.starts_with("name")) {  // `name` or `names`
     return {.message = fmt::format("`{}` needs the name of a chapter", verb->get_name()),
             .advice = "`./roofwalk list` shows them"};
   }
@@ -153,7 +153,7 @@ CommandLine::~CommandLine() = default;
 Verb CommandLine::program() { return Verb(app_.get()); }
 
 std::string CommandLine::help(const std::string& verb) const {
-  // app_->help() would tell of the verb that runs, which is `help`.
+  // app_->help() would show the help of the verb that runs, which is `help`.
   if (verb.empty()) return app_->get_formatter()->make_help(app_.get(), app_->get_name(), CLI::AppFormatMode::Normal);
   for (const CLI::App* known : std::as_const(*app_).get_subcommands({})) {
     if (known->get_name() == verb) return known->help(app_->get_name());

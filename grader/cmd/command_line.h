@@ -1,5 +1,5 @@
-// The command line as the verbs see it. CLI11 does the work in command_line.cpp alone: its one header would cost every
-// verb's file eight seconds of compiling.
+// The command line as the verbs see it. Only command_line.cpp uses CLI11: its header would cost every verb's file eight
+// seconds of compiling.
 #pragma once
 
 #include <functional>
@@ -22,17 +22,17 @@ class Option {
 
   Option& required();
   Option& one_of(const std::vector<std::string>& values);
-  // So many threads or programs at once: 1 to 256.
+  // A number of threads or programs at once: 1 to 256.
   Option& worker_count();
   Option& needs(const Option& other);
   Option& excludes(const std::vector<Option>& others);
-  Option& shows_default();  // in the help: what the value was when the option was added
+  Option& shows_default();  // in the help: the value when the option was added
 
  private:
   CLI::Option* option_;
 };
 
-// A verb, or the program itself. Refers to what CommandLine owns, so it may be copied.
+// A verb, or the program itself. CommandLine owns what it refers to, so it may be copied.
 class Verb {
  public:
   explicit Verb(CLI::App* app) : app_(app) {}
@@ -63,10 +63,10 @@ class CommandLine {
   ~CommandLine();
 
   Verb program();
-  // What `roofwalk --help` shows, or `roofwalk VERB --help`. Throws a Failure where there is no such verb.
+  // The output of `roofwalk --help` or `roofwalk VERB --help`. Throws a Failure if there is no such verb.
   std::string help(const std::string& verb) const;
-  // Runs the callback of the verb that was typed. An exit code where only --help or --version was asked for. Throws a
-  // Failure where the command line is wrong.
+  // Runs the callback of the verb that was typed. Returns an exit code if only --help or --version was asked for.
+  // Throws a Failure if the command line is wrong.
   std::optional<int> parse(int argc, char** argv);
 
  private:

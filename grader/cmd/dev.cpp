@@ -1,4 +1,4 @@
-// roofwalk dev check [NAME] [--quick]: for authors: does every chapter keep its promises?
+// roofwalk dev check [NAME] [--quick]: proves to authors that every chapter keeps its promises.
 #include <fmt/format.h>
 
 #include "common/base/json.h"
@@ -16,7 +16,7 @@ int check(Session& session, const std::string& only, CheckScope scope) {
   } else {
     for (const Chapter& chapter : session.course().chapters) chapters.push_back(&chapter);
   }
-  // Nothing here touches the learner's own folder, store included.
+  // Nothing here touches the learner's own folder, nor its store.
   auto bench = open_bench(session.course(), session.options.device, session.options.threads, nullptr);
   if (!bench) throw Failure{bench.error(), session.options.device.starts_with("cuda") ? kSkipped : kUsage};
   value_or_fail(use_measured_roofs(*bench));

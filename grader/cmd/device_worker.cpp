@@ -1,4 +1,4 @@
-// roofwalk device-worker: the process that a device lives in (common/device/remote). The program starts it for itself;
+// roofwalk device-worker: the process that a device lives in (common/device/remote). Only the program itself starts it;
 // no help names it.
 #include <memory>
 

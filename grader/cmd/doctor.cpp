@@ -1,5 +1,5 @@
-// roofwalk doctor: is everything here that the course needs, and what more could this machine do? Each finding says
-// what to do.
+// roofwalk doctor: whether everything is here that the course needs, and what more this machine could do. Each finding
+// says what to do.
 #include <fmt/format.h>
 
 #include "grader/attempt/baseline.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostColumns = 80;
 
-// The first chapter's starter, built and run at one of its small sizes.
+// How it went to build the first chapter's starter and run it at one of its small sizes.
 struct KernelTrial {
   bool runs = false;
   std::string text;

@@ -1,4 +1,4 @@
-// roofwalk hint NAME: one more hint each time, about the last attempt where possible.
+// roofwalk hint NAME: one more hint each time, about the last attempt if possible.
 #include <fmt/format.h>
 
 #include "common/base/json.h"
@@ -28,7 +28,7 @@ void print_hint(const OfferedHint& hint) {
   }
 }
 
-// What asking again would bring.
+// What asking again would give.
 std::string closing(const HintGiver& hints, const OfferedHint* given, const std::string& chapter) {
   if (!hints.all_given()) return "ask again for one more\n";
   if (hints.offered().empty()) {

@@ -1,4 +1,4 @@
-// roofwalk machines [NAME]: the GPUs that can be modelled with their roofs; one of them with every number and its
+// roofwalk machines [NAME]: the GPUs that can be modelled, with their roofs; or one of them, with every number and its
 // source.
 #include <fmt/format.h>
 

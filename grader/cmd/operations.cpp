@@ -1,4 +1,4 @@
-// roofwalk operations: everyday operations measured, beside the arithmetic intensity that textbooks give for them.
+// roofwalk operations: everyday operations measured, with the arithmetic intensity that textbooks give for them.
 #include "grader/operations/operations.h"
 #include "common/base/json.h"
 
@@ -20,7 +20,7 @@ struct OperationsCommand {
   bool fresh = false;
 };
 
-constexpr int kLeastCapability = 80;  // of mma.sync and cp.async in grader/operations/kernels
+constexpr int kLeastCapability = 80;  // for mma.sync and cp.async in grader/operations/kernels
 
 std::vector<const Operation*> wanted_operations(const std::vector<std::string>& names) {
   std::vector<const Operation*> wanted;
@@ -75,7 +75,7 @@ std::string operations_table(const Bench& bench, const std::vector<OperationResu
 }
 
 int measure_operations(Session& session, const OperationsCommand& command) {
-  // What textbooks tell is about big chips; the small one of the chapters has to be asked for.
+  // Textbooks are about big chips, so the default is one; the small one of the chapters must be asked for.
   if (session.options.device == "auto") session.options.device = "virtual:h100-sxm";
   const auto wanted = wanted_operations(command.names);
   const Bench& bench = session.bench();

@@ -1,4 +1,4 @@
-// roofwalk plot NAME...: the walk so far, as a picture and in the terminal; of several chapters as one.
+// roofwalk plot NAME...: the walk so far, as a picture and in the terminal; several chapters as one walk.
 #include <fmt/format.h>
 
 #include "common/base/json.h"
@@ -57,7 +57,7 @@ Task task_of(const Chapter& chapter, const Machine& machine) {
   return {size, exercise->work(size)};
 }
 
-// Other work has another algorithmic AI: the dots of both on one chart would compare nothing.
+// Different work has a different algorithmic AI, so its dots on one chart could not be compared.
 void check_same_work(const Chapter& first, const Task& task, const Chapter& other, const Machine& machine) {
   const Task its = task_of(other, machine);
   if (its.size == task.size && its.work.useful_flops == task.work.useful_flops &&

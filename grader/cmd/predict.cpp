@@ -1,4 +1,4 @@
-// roofwalk predict NAME: what you expect of a chapter, beside what was measured.
+// roofwalk predict NAME: the learner's predictions about a chapter, compared with what was measured.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ struct PredictCommand {
   bool says() const { return !ai.empty() || !bound.empty() || !moves.empty(); }
 };
 
-// What runs have told so far about the same three questions.
+// What runs have shown so far about the same three questions.
 struct Known {
   std::optional<double> ai;
   std::optional<MeasuredBound> bound;
@@ -43,7 +43,7 @@ Known known_of(Session& session, const Chapter& chapter) {
   return known;
 }
 
-// What the command line says.
+// The answers on the command line.
 Prediction told(const PredictCommand& command) {
   const auto failure = [](const char* option, std::string_view takes) {
     return Failure{{fmt::format("{} takes {}", option, takes)}, kUsage};
@@ -64,11 +64,11 @@ Prediction told(const PredictCommand& command) {
   return said;
 }
 
-// The answers with the new ones among them. What was answered before a run told it stays, unless `again`: a prediction
-// is worth something only as the first thought.
+// Adds the new answers. An answer that a run has since settled stays, unless `again`: a prediction is worth something
+// only as the first thought.
 struct Kept {
   Prediction prediction;
-  bool kept_first = false;  // a new answer was left out
+  bool kept_first = false;  // a new answer was ignored
 };
 
 Kept with(const Prediction& before, const Prediction& said, const Known& known, bool again) {

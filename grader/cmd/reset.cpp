@@ -1,5 +1,4 @@
-// roofwalk reset NAME: back to the starter. The learner's file is kept, and a new walk begins; what was passed stays
-// so.
+// roofwalk reset NAME: back to the starter. The learner's file is kept, a new walk begins, and a pass stays a pass.
 #include <fmt/format.h>
 
 #include "common/base/json.h"

@@ -1,4 +1,4 @@
-// roofwalk roofs: what the device delivers, measured by microkernels, beside what its data sheet promises.
+// roofwalk roofs: what the device delivers, measured by microkernels, and what its data sheet promises.
 #include "grader/rig/roofs.h"
 #include "common/base/json.h"
 
@@ -26,7 +26,7 @@ std::string table_of(const Bench& bench, const RoofRates& measured, const RoofRa
                   bench.device_kind == "virtual" ? " (times are modelled)" : "", "", "measured", "data sheet", "share");
   for (const Roof roof : kRoofs) {
     const auto rate = measured[roof];
-    const double promise = promised[roof].value_or(0);  // 0: of a card that has no machine file
+    const double promise = promised[roof].value_or(0);  // 0: a card without a machine file
     text += fmt::format("{:<18} {:>14} {:>14} {:>8}\n", roof_title(roof),
                         rate ? si_text(*rate, roof_unit(roof)) : "not measured",
                         promise > 0 ? si_text(promise, roof_unit(roof)) : "not known",

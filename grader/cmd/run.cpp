@@ -23,8 +23,7 @@ struct RunCommand {
   bool timings = false;
 };
 
-// The plot below a card of so many lines, on a terminal where both are seen at once; `./roofwalk plot` shows it
-// anywhere.
+// The plot below the card, on a terminal where both fit at once; `./roofwalk plot` shows it anywhere.
 std::string plot_below(const std::string& card, const Outcome& outcome, const Colors& colors) {
   constexpr int kFewestRows = 14, kMostRows = 26, kPrompt = 2;
   if (isatty(STDOUT_FILENO) != 1 || !outcome.news.chart) return {};
@@ -68,7 +67,7 @@ int run_one(Session& session, const RunCommand& command) {
   return outcome.attempt.judgement.verdict == Verdict::pass ? kAccepted : kNotAccepted;
 }
 
-// Every chapter that the learner has a file for: one line each.
+// Runs every chapter that the learner has a file for: one line each.
 int run_all(Session& session) {
   const Bench& bench = session.measured_bench();
   Json attempts = Json::array();

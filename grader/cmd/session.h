@@ -1,4 +1,4 @@
-// One call of the program: its options, and what the verbs share, opened when first asked for.
+// One call of the program: its options, and what the verbs share, each opened when it is first asked for.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +25,7 @@ struct Options {
   int threads = 1;
   bool json = false;
   bool no_ask = false;
-  Isolation isolation = Isolation::none;  // boxed where others' files are judged
+  Isolation isolation = Isolation::none;  // boxed if others' files are judged
 };
 
 // What a verb could not do, and the exit code that says whose fault it is.
@@ -34,7 +34,7 @@ struct Failure {
   ExitCode exit_code = kOurFault;
 };
 
-// How far a chapter is on a device, over all walks: a reset takes nothing away.
+// The progress in a chapter on a device, over all walks: a reset takes nothing away.
 struct Progress {
   std::string state;  // "not started", "started", "passed", "not offered"
   Grade grade = Grade::none;
@@ -42,7 +42,7 @@ struct Progress {
   std::size_t attempts = 0;   // dots
 };
 
-// An attempt, and what it told about the walk.
+// An attempt, and how it changed the walk.
 struct Outcome {
   Attempt attempt;
   WalkNews news;
@@ -50,49 +50,51 @@ struct Outcome {
 
 class Session {
  public:
-  // `caller_folder` is where the person typed the command; relative paths mean that folder.
+  // `caller_folder` is where the user typed the command; relative paths start there.
   explicit Session(std::filesystem::path caller_folder) : caller_folder_(std::move(caller_folder)) {}
 
   Options options;
-  Phases* phases = nullptr;  // of this call, where somebody asked for them; set it before anything else
+  Phases* phases = nullptr;  // of this call, if asked for; set it before anything else
 
-  // Told of a wait for others who time on the same GPU, and, by an empty line, of its end. May be empty.
+  // Called with a line while this process waits for others who time on the same GPU; an empty line ends it. May be
+  // empty.
   std::function<void(const std::string& line)> while_waiting;
 
   // Each throws a Failure, which main turns into a message and an exit code.
   const Course& course();
   const Chapter& chapter(const std::string& name);
-  const Chapter& chapter_or_next(const std::string& name);  // an empty name: the next; one that this machine offers
+  const Chapter& chapter_or_next(const std::string& name);  // an empty name: the next one; a Failure if this machine
+                                                            // does not offer it
   Store& store();
   const Bench& bench();
-  const Bench& measured_bench();  // with measured roofs: for whatever judges or draws
+  const Bench& measured_bench();  // with measured roofs: for all code that judges or draws
 
   std::vector<Dot> dots(const Chapter& chapter);
   Progress progress(const Chapter& chapter);
-  const Chapter* next_chapter();  // the first that is not passed; nullptr when all are
+  const Chapter* next_chapter();  // the first that is not passed; nullptr if all are
 
   // Runs a file and records it. `measured` may serve several calls for one chapter.
   Outcome check(const Chapter& chapter, const std::filesystem::path& file, bool joins,
                 std::shared_ptr<const Measured> measured = nullptr);
 
-  // What was said of a chapter on this device; nothing where nobody was asked. Skipped questions are absent.
+  // The prediction for a chapter on this device; nothing if nobody was asked. Skipped questions are absent.
   std::optional<Prediction> prediction(const Chapter& chapter);
   void keep_prediction(const Chapter& chapter, const Prediction& prediction);
 
-  // Makes my/NAME.cu where there is none, and says so.
+  // Creates my/NAME.cu if there is none, and says so.
   void provide_file(const Chapter& chapter);
 
-  // Puts the starter in its place, and begins a new walk and the hints anew. Where the old file is kept.
+  // Puts the starter back, and begins a new walk and the hints anew. Returns where the old file is kept.
   std::optional<std::filesystem::path> reset(const Chapter& chapter);
 
-  // Asks on the terminal, before the first measurement of a chapter on this device. Never where there is no terminal,
-  // nor with --format json, --no-ask or --yes.
+  // Asks for predictions on the terminal, before the first measurement of a chapter on this device. Never without a
+  // terminal, nor with --format json, --no-ask or --yes.
   void predict_first(const Chapter& chapter);
 
-  // A path as typed, seen from the course's root where it lies inside.
+  // A typed path, relative to the course's root if it is inside.
   std::filesystem::path from_caller(const std::filesystem::path& typed) const;
 
-  // A machine as typed: a name as it is, a FILE.toml as from_caller() sees it.
+  // A typed machine: a name as it is, a FILE.toml as from_caller() gives it.
   std::string machine_name(const std::string& typed) const;
 
  private:

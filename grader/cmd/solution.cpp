@@ -1,4 +1,4 @@
-// roofwalk solution NAME [STEP]: the steps that the course took, for those who passed.
+// roofwalk solution NAME [STEP]: the course's own steps, for learners who passed.
 #include <fmt/format.h>
 
 #include <sstream>
@@ -18,7 +18,7 @@ struct SolutionCommand {
   bool anyway = false;
 };
 
-// The comment that a step begins with, without its slashes.
+// The comment at the beginning of a step, without its slashes.
 std::string claim_of(const fs::path& step) {
   std::istringstream in(file_text(step));
   std::string line;
@@ -26,7 +26,7 @@ std::string claim_of(const fs::path& step) {
   return line.substr(std::min(line.find_first_not_of("/ "), line.size()));
 }
 
-// What changes from one file to the next, as `diff -u` tells it.
+// What changes from one file to the next, in the format of `diff -u`.
 std::string difference(const fs::path& from, const fs::path& to) {
   const auto result = value_or_fail(run_command(
       {.arguments = {"diff", "-u", "--label", from.string(), "--label", to.string(), from.string(), to.string()}}));

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using WatchClock = std::chrono::steady_clock;
 
-// One chapter that is being watched, and all that a check of it can keep for the next one.
+// A chapter that is being watched, and what one check keeps for the next.
 class WatchedChapter {
  public:
   WatchedChapter(Session& session, const Chapter& chapter)
@@ -54,8 +54,8 @@ class WatchedChapter {
   std::shared_ptr<const Measured> measured_;
 };
 
-// The screen and its keys. A check runs on a thread of its own, so that keys and a new size are answered meanwhile;
-// only between checks does this thread touch the session.
+// The screen and its keys. A check runs on a thread of its own, so that keys and a new size are handled meanwhile; this
+// thread uses the session only between checks.
 class WatchLoop {
  public:
   WatchLoop(Session& session, const Chapter& chapter)
@@ -66,11 +66,11 @@ class WatchLoop {
       start_check();
       while (!ends_) wait();
     } catch (...) {
-      leave_screen();  // whoever catches it has something to say, on a line of its own
+      leave_screen();  // so that the exception's message is on a line of its own
       throw;
     }
     leave_screen();
-    // A check that goes on is left: what it started ends with it, and the record bears it.
+    // A check that still runs is abandoned: its processes end with this one, and the store survives that.
     if (running_.valid()) std::_Exit(kAccepted);
     return kAccepted;
   }
@@ -97,7 +97,7 @@ class WatchLoop {
   void start_check() {
     asks_reset_ = false;
     if (running_.valid()) {
-      again_ = true;  // however many saves there are, one more check sees what the last of them left
+      again_ = true;  // however many saves there are, one more check sees the last state
       return;
     }
     again_ = false;
@@ -128,7 +128,7 @@ class WatchLoop {
     draw();
   }
 
-  // The check has ended, or has something to say.
+  // Called when the check has ended or has news.
   void on_check() {
     eventfd_t ignored = 0;
     ::eventfd_read(done_, &ignored);
@@ -176,7 +176,7 @@ class WatchLoop {
     } else if (key == kFormFeed) {
       draw();
     } else if (running_.valid()) {
-      waiting_keys_ = key;  // the last one typed is heard when the check is done
+      waiting_keys_ = key;  // only the last key typed is handled after the check
     } else if (asks_reset_) {
       asks_reset_ = false;
       key == 'y' ? reset() : draw();
@@ -296,9 +296,9 @@ class WatchLoop {
 
   Session& session_;
   Colors colors_;
-  WatchedChapter watched_;  // before the terminal: it may ask
+  WatchedChapter watched_;  // constructed before the terminal, since it may ask
   KeyTerminal terminal_;
-  int done_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  // readable when a check has ended or waits
+  int done_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  // readable when a check has ended or has news
   std::atomic<bool> check_has_ended_ = false;
   std::mutex gpu_wait_mutex_;
   std::string gpu_wait_;  // who has the GPU, while the check waits for it
@@ -308,11 +308,11 @@ class WatchLoop {
   double elapsed_ns_ = 0;
   bool again_ = false, ends_ = false, has_passed_ = false, asks_reset_ = false, has_plot_ = false;
   std::string waiting_keys_;
-  std::vector<std::string> note_, note_for_card_;  // shown now; with the card of the check that runs
+  std::vector<std::string> note_, note_for_card_;  // shown now; shown with the card of the running check
   WatchView::Plot plot_ = WatchView::Plot::where_it_fits;
 };
 
-// One attempt a line, until nobody reads them any more.
+// One line per attempt, until the reader is gone.
 int watch_as_json(Session& session, const Chapter& chapter) {
   WatchedChapter watched(session, chapter);
   const auto check = [&] {

@@ -27,7 +27,7 @@ void need(const std::string& value, const char* option, const char* what) {
   if (value.empty()) throw Failure{{.message = fmt::format("`{}` is missing", option), .advice = what}, kUsage};
 }
 
-// To --out, else to stdout.
+// Writes to --out, else to stdout.
 int write_out(const Session& session, const ExportCommand& command, const std::string& text) {
   if (command.out.empty()) {
     print(text);
@@ -92,8 +92,8 @@ int autograder(Session& session, const ExportCommand& command) {
   return kAccepted;
 }
 
-// What is exported is soon in somebody's gradebook, where a line that was printed here does not follow: grades under
-// different terms side by side are refused. A newer grader asks for the same, so for that a line is enough.
+// Exported grades soon are in somebody's gradebook, without the line that is printed here. So grades under other terms
+// are refused. Another version of the grader asks for the same, so then the line is enough.
 void refuse_stale(const ExportCommand& command, const Gradebook& book) {
   const std::string stale = stale_text(book, grade_command(command.places));
   if (stale.empty()) return;

@@ -1,4 +1,4 @@
-// roofwalk grade PATH...: a class's submissions, graded.
+// roofwalk grade PATH...: grades a class's submissions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct GradeCommand {
   bool unsandboxed = false;
 };
 
-// Of the chapters that are graded: all of the course's, or the one that was asked for.
+// Takes the chapters that are graded: all of the class's, or the one that was asked for.
 Wanted wanted_chapters(Session& session, const Batch& batch, const std::string& only) {
   Wanted wanted;
   const std::string name = only.empty() ? "" : session.chapter(only).name;
@@ -54,7 +54,7 @@ bool has_no_times(const Handed& handed) {
                      [](const Submission& s) { return s.owner.mark != LateMark::none; });
 }
 
-// As the workers have to know it: they live in another folder.
+// In the form that the workers need: they run in another folder.
 std::string device_of(const Session& session) {
   constexpr std::string_view kVirtual = "virtual:";
   const std::string& device = session.options.device;
@@ -84,7 +84,7 @@ std::vector<Submission> handed_in_before(Batch& batch, const Wanted& wanted) {
   return all;
 }
 
-// A class is graded in boxes, unless somebody wants it otherwise.
+// A class is graded in boxes, unless the user asks otherwise.
 void require_sandbox() {
   if (const Status boxes = require_boxes(); !boxes) {
     Error error = boxes.error();
@@ -92,13 +92,13 @@ void require_sandbox() {
     error.advice += "; or --unsandboxed, which every record and page will say";
     throw Failure{error, kUsage};
   }
-  // Else every compiler would fail, and each submission be a fault of ours.
+  // Otherwise every compiler would fail, and each submission would be a fault of ours.
   if (const auto toolkit = find_toolkit(fs::current_path())) {
     value_or_fail(require_reach(toolkit->root, "the CUDA toolkit"), kUsage);
   }
 }
 
-// Reads what is named, tells what it was taken for, and keeps all of it.
+// Reads what is named, says what it was taken for, and keeps all of it.
 Handed take_hand_ins(const std::vector<fs::path>& paths, const Wanted& wanted, Batch& batch) {
   Handed handed = value_or_fail(
       collect(paths, wanted,
@@ -125,7 +125,7 @@ GradeSummary grade_named(Session& session, const GradeCommand& command, Batch& b
                                  [&](const GradeProgress& progress) { bar.show(progress); }));
 }
 
-// The pages with names only where there are such already.
+// Writes the pages with names only if there are such pages already.
 std::vector<fs::path> write_results(Batch& batch, const Bench& bench, const Gradebook& book) {
   std::error_code error;
   auto written = value_or_fail(write_tables(batch, book));

@@ -1,5 +1,5 @@
-// roofwalk grade-worker: the process that grades one submission (grader/class/batch/worker.h). The program starts it
-// for itself; no help names it.
+// roofwalk grade-worker: the process that grades one submission (grader/class/batch/worker.h). Only the program itself
+// starts it; no help names it.
 #include "common/base/json.h"
 #include "grader/class/batch/job.h"
 #include "grader/class/batch/worker.h"

@@ -1,4 +1,4 @@
-// roofwalk history STUDENT: everything that one student handed in, and every grade that it was given.
+// roofwalk history STUDENT: everything that one student handed in, with all its grades.
 #include <fmt/format.h>
 
 #include <sstream>
@@ -35,7 +35,7 @@ Json grading_json(const StoredGrade& grade, double pass_share, GradedBy who) {
 }
 
 // {"schema": "roofwalk.history/1", "student", "submissions": [{"chapter", "file", ..., "gradings": [...], "faults":
-// [...]}], "left_out": [...]}. The same bytes again are the first submission again: its other places stand in "also".
+// [...]}], "left_out": [...]}. The same bytes handed in again are no new submission: "also" lists their other places.
 Json history_of(Batch& batch, const Gradebook& book, const StudentRow& row) {
   const auto grades = value_or_fail(batch.store().grades());
   const auto faults = value_or_fail(batch.store().faults());
@@ -83,7 +83,7 @@ Json history_of(Batch& batch, const Gradebook& book, const StudentRow& row) {
   return json;
 }
 
-// A compiler's message has lines.
+// A compiler's message has several lines.
 std::string indented(const std::string& text, const std::string& by) {
   std::istringstream in(text);
   std::string out;
