@@ -8,14 +8,14 @@
 
 namespace roofwalk {
 
-// gradebook.json, gradebook.csv and junit.xml in the batch's folder. The paths.
+// Writes gradebook.json, gradebook.csv and junit.xml into the batch's folder. Returns their paths.
 Result<std::vector<std::filesystem::path>> write_tables(const Batch& batch, const Gradebook& book);
 
 inline constexpr const char* kSite = "report";
 inline constexpr const char* kNamedSite = "report-with-names";
 
-// The site in report/, and report-names.csv beside it, which tells whose page is whose; with names, a site of its own
-// in report-with-names/, so that nobody's name gets to where the other one lies. The site's first page.
+// Writes the site to report/, and report-names.csv beside it, which tells whose page is whose; with names, a separate
+// site to report-with-names/, so that no name gets into the other one. Returns the site's first page.
 Result<std::filesystem::path> write_site(Batch& batch, const Bench& bench, const Gradebook& book, bool shows_names);
 
 }  // namespace roofwalk

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostName = 32;
 
-// Columns on the screen of UTF-8: what begins with these bytes is mostly East Asian or a picture, and twice as wide.
+// Columns of UTF-8 on the screen: characters with these first bytes are mostly East Asian or emoji, and twice as wide.
 std::size_t width_of(std::string_view text) {
   std::size_t width = 0;
   for (const char c : text) {
@@ -22,14 +22,14 @@ std::size_t width_of(std::string_view text) {
   return width;
 }
 
-// By width_of(): names may have wide characters.
+// Pads by width_of(): names may have wide characters.
 std::string aligned(std::string text, std::size_t width, bool right = false) {
   const std::size_t has = width_of(text);
   const std::string space(width > has ? width - has : 0, ' ');
   return right ? space + text : text + space;
 }
 
-// The end stays: there stands the platform's number.
+// Keeps the end, where the platform's number is.
 std::string short_name(const std::string& name) {
   constexpr std::size_t kMostTail = 14;
   std::vector<std::string_view> characters;
@@ -53,7 +53,7 @@ std::string short_name(const std::string& name) {
   return text;
 }
 
-// As the table calls the rows: short, but for those that would be called as another is.
+// The names of the rows: shortened, unless two would be equal.
 std::vector<std::string> shown_names(const Gradebook& book) {
   std::map<std::string, std::size_t> count;
   for (const StudentRow& row : book.rows) ++count[short_name(printable(row.owner.student))];
@@ -83,7 +83,7 @@ std::string count_of(std::size_t count, const std::string& one, const std::strin
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-// "vector-add: 12 ace, 100 pass, 3 fail, 2 compile_error; median 8.1 of 10".
+// "12 ace, 100 pass, 3 goal missed, 2 does not compile; median 8.1 of 10".
 std::string statistics(const Gradebook& book, std::size_t column) {
   constexpr std::array kOrder = {"ace",          "pass",         "goal missed",      "starter unchanged",
                                  "wrong result", "kernel fault", "not allowed",      "does not compile",

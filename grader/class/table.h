@@ -1,4 +1,4 @@
-// The gradebook for a terminal: a line a student, then what needs a look.
+// The gradebook for a terminal: one line per student, then what needs a look.
 #pragma once
 
 #include <string>

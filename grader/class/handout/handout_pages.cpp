@@ -58,11 +58,11 @@ bool leads_somewhere(const std::string& target, const fs::path& page, const std:
   while (full.ends_with('/')) full.pop_back();
   if (files.contains(full)) return true;
   full += '/';
-  const auto inside = files.lower_bound(full);  // of a folder
+  const auto inside = files.lower_bound(full);  // the first file in a folder
   return inside != files.end() && inside->starts_with(full);
 }
 
-// [words](target) whose target is missing -> words. Words may be broken over lines.
+// Replaces [words](target) by the words if the target is missing. Words may span lines.
 std::string without_dead_links(const std::string& text, const fs::path& page, const std::set<std::string>& files) {
   std::string out;
   bool in_block = false;

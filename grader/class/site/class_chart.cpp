@@ -59,7 +59,7 @@ std::string roof(const Chart& chart, const Frame& frame) {
   return fmt::format("<path class=\"roof\" d=\"{}\"/>\n", path);
 }
 
-// Below the picture, as text that wraps: in the picture it would shrink with it.
+// Text below the picture, where it wraps; in the picture it would shrink with it.
 std::string legend(const std::vector<ClassDot>& dots) {
   std::string html;
   for (const Kind& kind : kKinds) {

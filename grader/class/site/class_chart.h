@@ -1,4 +1,4 @@
-// Many dots under one roofline, as a figure of a page: an SVG and its legend; no script, no font, no other file.
+// Many dots under one roofline, as a figure of a page: an SVG and its legend, without scripts, fonts or other files.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace roofwalk {
 
 struct ClassDot {
   Point point;
-  std::string kind;   // "starter", "none", "pass", "ace": its colour
+  std::string kind;   // "starter", "none", "pass", "ace": sets its colour
   std::string label;  // beside the dot; empty: none
 };
 
-// `chart` gives the roofs, the level and the title; its walk is not drawn. `is_walk`: a line from dot to dot.
+// `chart` has the roofs, the level and the title; its walk is not drawn. `is_walk`: a line connects the dots.
 std::string class_chart(const Chart& chart, const std::vector<ClassDot>& dots, bool is_walk);
 
 }  // namespace roofwalk

@@ -1,4 +1,4 @@
-// A page that needs nothing else: no request, no script, light and dark, wide screens and phones.
+// A self-contained page: no requests, no scripts; light and dark, for wide screens and phones.
 #pragma once
 
 #include <string>

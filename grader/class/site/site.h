@@ -1,5 +1,5 @@
-// A class's results as pages: one of the class, one a student, one a profile. Nobody's name is on them unless asked
-// for.
+// A class's results as pages: one for the class, one per student, one per profile. They show no student's name unless
+// asked to.
 #pragma once
 
 #include <array>
@@ -16,22 +16,22 @@ namespace roofwalk {
 
 struct SiteInput {
   const Gradebook& book;
-  std::string salt;  // what names are hidden with: the same class has the same numbers every time
+  std::string salt;  // hides names: the same class has the same numbers every time
   bool shows_names = false;
-  // By the book's columns: the roofline of each chapter's level, and the starter's dot on it.
+  // Per column of the book: the roofline of the chapter's level, and the starter's dot on it.
   std::vector<Chart> charts;
   std::vector<std::optional<Point>> starters;
-  // Plot and profile of a graded entry; empty where there is none.
+  // Plot and profile of a graded entry; empty if there is none.
   std::function<Result<GradePages>(const std::string& key)> pages;
 };
 
-// Takes a page; its path is below the site's folder.
+// Takes a page; its path is relative to the site's folder.
 using WritePage = std::function<Status(const std::string& path, const std::string& text)>;
 
-// Whose page is whose, for the instructor alone: (student, what the pages call them, path of the page).
+// Whose page is whose, only for the instructor: (student, the name on the pages, path of the page).
 using PageNames = std::vector<std::array<std::string, 3>>;
 
-// Page by page: those of a large class would not fit into memory. Errors: those of `write` and of `pages`.
+// Writes page by page: all pages of a large class would not fit into memory. Errors: those of `write` and of `pages`.
 Result<PageNames> make_site(const SiteInput& input, const WritePage& write);
 
 }  // namespace roofwalk
