@@ -56,15 +56,13 @@ class Session {
   Options options;
   Phases* phases = nullptr;  // of this call, if asked for; set it before anything else
 
-  // Called with a line while this process waits for others who time on the same GPU; an empty line ends it. May be
-  // empty.
+  // Reports waits for others who time on the same GPU: a line, and an empty one at the end. May be empty.
   std::function<void(const std::string& line)> while_waiting;
 
   // Each throws a Failure, which main turns into a message and an exit code.
   const Course& course();
   const Chapter& chapter(const std::string& name);
-  const Chapter& chapter_or_next(const std::string& name);  // an empty name: the next one; a Failure if this machine
-                                                            // does not offer it
+  const Chapter& chapter_or_next(const std::string& name);  // an empty name: the next; must be offered on this machine
   Store& store();
   const Bench& bench();
   const Bench& measured_bench();  // with measured roofs: for all code that judges or draws
