@@ -32,7 +32,7 @@ void run_benchmark(benchmark::State& state, const Bench& bench, const Chapter& c
     total_ns += trial->record.elapsed_ns;
     state.SetIterationTime(trial->record.elapsed_ns * 1e-9);
     if (options.figures == RunOptions::Figures::time) continue;
-    options.figures = RunOptions::Figures::time;  // what is counted is counted once
+    options.figures = RunOptions::Figures::time;  // counters are collected once
     if (const Status modelled = model_bytes(bench, *artifact, problem, trial->record); !modelled) {
       return state.SkipWithError(modelled.error().text().c_str());
     }
@@ -58,7 +58,7 @@ void register_chapter(const Bench& bench, const Chapter& chapter) {
         (chapter.name + "/" + label).c_str(),
         [&bench, &chapter, kernel](benchmark::State& state) { run_benchmark(state, bench, chapter, kernel); });
     registered->UseManualTime()->Unit(benchmark::kMicrosecond);
-    // The virtual GPU's time is the same every time: once is enough.
+    // The virtual GPU's time is always the same: one iteration is enough.
     if (bench.device_kind == "virtual") registered->Iterations(1);
   }
 }

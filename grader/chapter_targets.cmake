@@ -1,11 +1,11 @@
-# A target a chapter, for those who like CMake better than ./roofwalk. Chapters are found by walking the folder.
+# One target per chapter, for those who prefer CMake to ./roofwalk. Chapters are found by listing the folder.
 #   NAME        builds and runs the learner's kernel
 #   NAME_test   its correctness cases (GoogleTest) on the learner's kernel
 #   NAME_bench  its benchmarks (Google Benchmark)
-#   NAME_plot   its walk
+#   NAME_plot   draws its walk
 #   grade       runs every chapter that my/ holds a file for
-# `ctest -L NAME` runs what proves the chapter: its correctness cases on starter and last step, and `dev check`, whose
-# quick form alone is among the quick tests: there may be many chapters.
+# `ctest -L NAME` runs the chapter's checks: its correctness cases on starter and last step, and `dev check`. Only the
+# latter's quick form is among the quick tests: there may be many chapters.
 add_executable(chapter_tests chapter_tests.cpp)
 target_link_libraries(chapter_tests PRIVATE roofwalk_grader roofwalk_chapters GTest::gtest)
 add_executable(chapter_bench chapter_bench.cpp)
@@ -30,16 +30,17 @@ foreach(folder IN LISTS chapter_folders)
   add_custom_target(${name}_plot COMMAND roofwalk plot ${name}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
 
-  # One process for all cases of a chapter: opening the course would cost each of them more than it takes itself.
+  # One process for all cases of a chapter: opening the course takes longer than a case.
   add_test(NAME correctness/${name} COMMAND chapter_tests --gtest_filter=${suite}/*
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})  # the build folder has a chapters/ of its own
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})  # not the build folder, which has a chapters/ too
   set_tests_properties(correctness/${name} PROPERTIES LABELS ${name} SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
   add_test(NAME dev_check/${name} COMMAND roofwalk dev check ${name} --quick WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(dev_check/${name} PROPERTIES LABELS "dev_check;${name}" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR})
   add_test(NAME dev_check/${name}/all COMMAND roofwalk dev check ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(dev_check/${name}/all PROPERTIES
     LABELS "dev_check-long;${name}" ENVIRONMENT ROOFWALK_ROOT=${PROJECT_SOURCE_DIR})
-  # The same on profiles of real chips, with all tests. Kernels there are up to 128 times larger, and so is the memory.
+  # The same on models of real chips, only in `test --all`. Kernels there are up to 128 times larger, and so is the
+  # memory.
   foreach(machine h100-sxm rtx4090)
     add_test(NAME dev_check/${name}/${machine}
       COMMAND roofwalk dev check ${name} --device virtual:${machine} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

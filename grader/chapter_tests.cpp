@@ -1,6 +1,6 @@
-// Every chapter's correctness cases as GoogleTest cases, over its small sizes and two seeds, on a device.
-// Which kernels: the file that $ROOFWALK_KERNEL names, else the starter and the last solution step, so that a solved
-// and an unsolved checkout both pass. $ROOFWALK_DEVICE chooses the device.
+// Every chapter's correctness cases as GoogleTest cases, over its small sizes and two seeds, on a device. The kernel is
+// the file that $ROOFWALK_KERNEL names; without it, the starter and the last solution step are run, so that solved and
+// unsolved checkouts both pass. $ROOFWALK_DEVICE chooses the device.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ class ChapterCase : public ::testing::Test {
   std::uint64_t seed_;
 };
 
-// "m=31 n=33, seed 1" as a name that GoogleTest and CTest take.
+// "m=31 n=33, seed 1" as a name that GoogleTest and CTest accept.
 std::string test_name(const std::filesystem::path& kernel, const Size& size, std::uint64_t seed) {
   std::string name = kernel.stem().string() == "kernel" ? "starter" : kernel.stem().string();
   for (const auto& [extent, value] : size.values()) name += fmt::format("_{}{}", extent, value);
@@ -65,7 +65,7 @@ void register_chapter(const Bench& bench, const Chapter& chapter) {
     if (const auto steps = chapter.solution_steps(); !steps.empty()) kernels.push_back(steps.back());
   }
   std::string suite = chapter.name + "/Correctness";
-  std::replace(suite.begin(), suite.end(), '-', '_');  // a filter would take a dash for "but not"
+  std::replace(suite.begin(), suite.end(), '-', '_');  // a filter reads a dash as "but not"
   for (const auto& kernel : kernels) {
     for (const Size& size : chapter.correctness_sizes) {
       for (const std::uint64_t seed : kSeeds) {
