@@ -1,17 +1,17 @@
-// Decode attention: one new query a head against the keys and values of all tokens before it. A block takes a head.
-// Half a warp takes a key at a time: every lane holds eight of the 128 numbers of a key, of the query and of the sum.
-// The softmax runs along (largest value and sum so far), so that keys and values are read once.
+// Decode attention: one new query per head against the keys and values of all tokens before it. One block per head.
+// Half a warp takes one key at a time: each lane holds eight of the 128 numbers of a key, of the query and of the sum.
+// The softmax keeps the largest value and the sum so far, so that keys and values are read once.
 #include <roofwalk.cuh>
 
 #include "halves.cuh"
 
 constexpr int kWidth = 128;
-constexpr int kLanes = kWidth / kWide;  // of a key
+constexpr int kLanes = kWidth / kWide;  // per key
 constexpr int kThreads = 512;
 constexpr int kGroups = kThreads / kLanes;
-constexpr int kInFlight = 4;  // keys and values of a group under way
+constexpr int kInFlight = 4;  // keys and values of a group in flight
 
-// Lanes of a group hold the same largest and sum, and a part of the value each.
+// All lanes of a group hold the same `largest` and `sum`, and each a part of the value.
 struct Running {
     float largest = -1e30f, sum = 0, value[kWide] = {};
 
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kThreads)
     float query[kWide];
     widen(queries[head * kLanes + lane], query);
 #pragma unroll
-    for (int e = 0; e < kWide; ++e) query[e] *= scale * 1.44269504f;  // exponentials are of base 2
+    for (int e = 0; e < kWide; ++e) query[e] *= scale * 1.44269504f;  // exponentials have base 2
     Running running;
     for (int start = 0; start < count; start += kGroups * kInFlight) {
         const int first = start + group;

@@ -1,12 +1,12 @@
-// y = x w^T on tensor cores: a batch of tokens through a layer. Tiles of both factors come by asynchronous copies, some
-// stages ahead. Small batches take low tiles, so that as little arithmetic as possible goes to rows that are not there.
-// Rows in shared memory are 128 bytes; their pieces of 16 are shuffled, so that eight rows side by side meet all banks.
+// y = x w^T on tensor cores: a batch of tokens through a layer. Asynchronous copies bring tiles of both factors, some
+// stages ahead. Small batches use low tiles, so that little arithmetic is spent on missing rows. Rows in shared memory
+// have 128 bytes; their pieces of 16 are shuffled, so that eight adjacent rows cover all banks.
 #include <roofwalk.cuh>
 
 #include "tensor.cuh"
 
 constexpr int kDepth = 64;  // of a tile
-constexpr int kPiece = 8;   // halves that one copy brings
+constexpr int kPiece = 8;   // halves per copy
 constexpr int kPieces = kDepth / kPiece;
 constexpr int kSteps = kDepth / 16;  // of a tile
 
@@ -16,7 +16,7 @@ struct alignas(128) Stage {
     __half row[kRows + kColumns][kDepth];
 };
 
-// Where a piece of a row stands.
+// Where a piece of a row is.
 __device__ int place(int row, int piece) { return (piece ^ row % kPieces) * kPiece; }
 
 // kDown x kAcross warps, each with its part of kRows x kColumns.
@@ -24,7 +24,7 @@ template <int kRows, int kColumns, int kDown, int kAcross, int kStages>
 __global__ void __launch_bounds__(32 * kDown * kAcross)
     gemm(const __half* __restrict__ x, const __half* __restrict__ w, __half* __restrict__ y, int m, int n, int k) {
     constexpr int kThreads = 32 * kDown * kAcross;
-    constexpr int kTurns = (kRows + kColumns) * kPieces / kThreads;  // of all threads, a copy each, for a tile
+    constexpr int kTurns = (kRows + kColumns) * kPieces / kThreads;  // per tile; in each, every thread makes one copy
     constexpr int kWarpRows = kRows / kDown / 16, kWarpColumns = kColumns / kAcross / 16;  // in pieces of 16
     static_assert(kTurns * kThreads == (kRows + kColumns) * kPieces, "every thread brings as much as the others");
     extern __shared__ __align__(128) unsigned char memory[];
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(32 * kDown * kAcross)
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int row = warp / kAcross * kWarpRows * 16, column = kRows + warp % kAcross * kWarpColumns * 16;
 
-    // Asks for turns `from` to `to` of a tile; zeros stand for what lies past the ends.
+    // Starts turns `from` to `to` of a tile; zeros are stored for what is past the ends.
     const auto bring = [&](int tile, int from, int to) {
 #pragma unroll
         for (int turn = from; turn < to; ++turn) {
@@ -56,11 +56,11 @@ __global__ void __launch_bounds__(32 * kDown * kAcross)
     float sum[kWarpRows][kWarpColumns][2][4] = {};
     for (int tile = 0; tile < tiles; ++tile) {
         wait_for_group<kStages - 2>();
-        __syncthreads();  // this tile is there, and everyone is done with the one whose place is taken next
+        __syncthreads();  // this tile has arrived, and all are done with the stage that is filled next
         const auto& from = stages[tile % kStages];
 #pragma unroll
         for (int step = 0; step < kSteps; ++step) {
-            // A part of the next tile at each step, so that copies and products go on side by side.
+            // A part of the next tile at each step, so that copies and products overlap.
             const int next = tile + kStages - 1;
             if (next < tiles) bring(next, step * kTurns / kSteps, (step + 1) * kTurns / kSteps);
             unsigned a[kWarpRows][4], b[kWarpColumns][4];

@@ -1,4 +1,4 @@
-// y = w x: one token through a layer. A warp takes a row of weights, 128 bits a lane; the vector stays in L1.
+// y = w x: one token through a layer. One warp per row of weights, 128 bits per lane; the vector stays in L1.
 #include <roofwalk.cuh>
 
 #include "halves.cuh"

@@ -1,16 +1,16 @@
-// Each row less its mean, over its deviation, scaled and shifted by learned parameters. A block keeps its row in
-// registers: one read, one write, and the variance is summed from differences, so that a large mean does no harm.
+// Each row minus its mean, over its deviation, scaled and shifted by learned parameters. A block keeps its row in
+// registers: one read, one write. The variance is summed from differences, so that a large mean does no harm.
 #include <roofwalk.cuh>
 
 #include "halves.cuh"
 
 constexpr int kThreads = 256;
-constexpr int kMostVectors = 4;  // of a thread; a row has at most kThreads * kMostVectors * kWide halves
+constexpr int kMostVectors = 4;  // per thread; a row has at most kThreads * kMostVectors * kWide halves
 
 __device__ float block_sum(float value) {
     __shared__ float sums[kThreads / 32];
     value = warp_sum(value);
-    __syncthreads();  // everyone is done with the sums of last time
+    __syncthreads();  // everyone is done with the previous sums
     if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = value;
     __syncthreads();
     float all = 0;

@@ -1,25 +1,24 @@
-// Prefill attention: every token of a prompt against every other, on tensor cores, in the way of FlashAttention. A
-// block keeps 64 queries in registers and walks over all keys and values, 32 or 64 at a time; scores never leave the
-// registers.
+// Prefill attention: every token of a prompt against every other, on tensor cores, as in FlashAttention. A block keeps
+// 64 queries in registers and walks over all keys and values, 32 or 64 at a time; scores never leave the registers.
 #include <roofwalk.cuh>
 
 #include "tensor.cuh"
 
 constexpr int kWidth = 128;
-constexpr int kStride = kWidth + 8;              // of a row in shared memory: eight rows side by side meet all banks
-constexpr int kQueries = 64;                     // of a block
-constexpr int kKeys = kHasMuchShared ? 64 : 32;  // of a tile
-constexpr int kThreads = 128;                    // a warp has 16 queries
+constexpr int kStride = kWidth + 8;              // of a row in shared memory: eight adjacent rows cover all banks
+constexpr int kQueries = 64;                     // per block
+constexpr int kKeys = kHasMuchShared ? 64 : 32;  // per tile
+constexpr int kThreads = 128;                    // 16 queries per warp
 constexpr float kNone = -1e30f;
 
 struct Shared {
     __half queries[kQueries][kStride], keys[2][kKeys][kStride], values[2][kKeys][kStride];
 };
 
-constexpr int kPieces = kWidth / 8;                 // of a row: what one copy brings
-constexpr int kTurns = kKeys * kPieces / kThreads;  // of all threads, a copy each, for a tile
+constexpr int kPieces = kWidth / 8;                 // per row, one copy each
+constexpr int kTurns = kKeys * kPieces / kThreads;  // per tile; in each, every thread makes one copy
 
-// Asks for turns `from` to `to` of the tile whose first row is `first`; zeros stand for rows past the end.
+// Starts turns `from` to `to` of the tile whose first row is `first`; zeros are stored for rows past the end.
 __device__ void bring(__half (*tile)[kStride], const __half* rows, int first, int count, int from, int to) {
 #pragma unroll
     for (int turn = from; turn < to; ++turn) {
@@ -33,7 +32,7 @@ __device__ unsigned two_halves(float a, float b) {
     return reinterpret_cast<const unsigned&>(both);
 }
 
-// Over the four lanes that hold a row.
+// Over the four lanes that share a row.
 __device__ float row_max(float value) {
     value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, 1));
     return fmaxf(value, __shfl_xor_sync(0xffffffff, value, 2));
@@ -58,18 +57,18 @@ __global__ void __launch_bounds__(kThreads)
     unsigned query[kWidth / 16][4];
     float sum[kWidth / 8][4] = {};
     float largest[2] = {kNone, kNone}, total[2] = {};  // of the two rows that this lane has a part of
-    scale *= 1.44269504f;                              // exponentials are of base 2
+    scale *= 1.44269504f;                              // exponentials have base 2
     for (int first = 0; first < count; first += kKeys) {
         const int now = first / kKeys % 2;
         wait_for_group<0>();
-        __syncthreads();  // this tile is there, and everyone is done with the other
+        __syncthreads();  // this tile has arrived, and all are done with the other
         if (first == 0) {
 #pragma unroll
             for (int step = 0; step < kWidth / 16; ++step) {
                 load_pieces(query[step], &shared.queries[warp * 16 + lane % 16][step * 16 + lane / 16 * 8]);
             }
         }
-        // The next tile comes in parts, so that copies and products go on side by side.
+        // The next tile comes in parts, so that copies and products overlap.
         const int next = first + kKeys;
         float score[kKeys / 8][4] = {};
 #pragma unroll

@@ -1,5 +1,5 @@
-// Softmax over long rows, a block each: one pass finds the largest value and the sum together (each thread rescales its
-// sum when it meets a larger one), a second reads the row again and writes it.
+// Softmax over long rows, one block each: one pass finds the largest value and the sum together (each thread rescales
+// its sum when it meets a larger value), a second one reads the row again and writes it.
 #include <roofwalk.cuh>
 
 #include "halves.cuh"
@@ -12,7 +12,7 @@ __global__ void __launch_bounds__(kThreads) softmax(const Halves* __restrict__ x
     __shared__ float largest_of[kThreads / 32], sum_of[kThreads / 32];
     x += static_cast<long long>(blockIdx.x) * vectors;
     y += static_cast<long long>(blockIdx.x) * vectors;
-    const float kNone = -65504;  // no half is less
+    const float kNone = -65504;  // no half is smaller
     float largest = kNone, sum = 0;
 #pragma unroll 4
     for (int i = threadIdx.x; i < vectors; i += kThreads) {

@@ -1,4 +1,4 @@
-// c = a + b: two loads and a store for one addition. Four 128-bit loads of each input are under way in every thread.
+// c = a + b: two loads and a store per addition. Each thread keeps four 128-bit loads of each input in flight.
 #include <roofwalk.cuh>
 
 constexpr int kThreads = 256;
