@@ -16,7 +16,7 @@ bool is_learners(const Error& error) { return !error.file.empty(); }
 // The seed that places the buffers: different for each file, size and seed, and the same in every run of them.
 std::uint64_t layout_of(const Artifact& artifact, const std::string& case_name) {
   const std::string digest = sha256_hex(artifact.source_sha256 + "\n" + case_name);
-  return std::stoull(digest.substr(0, 16), nullptr, 16) | 1;  // 0 is the usual layout
+  return std::stoull(digest.substr(0, 16), nullptr, 16) | 1;  // 0 would be the usual layout
 }
 
 // The line to look at if a value is wrong and its writer is unknown: the one with most stores, or the launch if

@@ -1,4 +1,4 @@
-// A checkout of the course: its chapters and the places of its files.
+// A checkout of the course: its chapters and the paths of its files.
 #pragma once
 
 #include <filesystem>

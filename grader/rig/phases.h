@@ -24,7 +24,7 @@ class Phases {
   void add(std::string name, double begin_s, double end_s);
   double now_s() const;
 
-  std::vector<Phase> all() const;  // by begin
+  std::vector<Phase> all() const;  // sorted by begin
 
  private:
   std::chrono::system_clock::time_point zero_;

@@ -122,7 +122,7 @@ void note_same_files(Gradebook& book) {
   }
 }
 
-// Whether a chapter is missing. If nobody handed in anything, there are no chapters, and it is true.
+// Whether a chapter is missing. Also true if there are no chapters, because nobody handed in anything.
 bool lacks_one(const StudentRow& row) {
   return row.cells.empty() || std::any_of(row.cells.begin(), row.cells.end(),
                                           [](const Cell& cell) { return cell.state == Cell::State::nothing; });

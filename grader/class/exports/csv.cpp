@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// Whichever the first line has more of, outside quotes.
+// The more frequent of comma and semicolon in the first line, outside quotes.
 char separator_of(std::string_view text) {
   std::ptrdiff_t commas = 0, semicolons = 0;
   bool quoted = false;

@@ -51,7 +51,7 @@ struct Listing {
   std::map<std::string, Pile> folders;  // by folder name; the files' parts begin below it
   std::vector<Found> metadata;          // named like a platform's metadata, where the platform writes it
   std::vector<Found> unproven;          // named so, too, but somebody else may have written it
-  bool has_wrapper = false;             // all of it lies in the one folder of a platform's zip
+  bool has_wrapper = false;             // all of it is in the one folder of a platform's zip
   std::vector<std::string> leading_up;  // entries of a zip with a "..", which belong to no student
   std::string trouble;                  // why the folder cannot be read
 };
