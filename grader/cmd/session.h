@@ -9,15 +9,13 @@
 
 #include "common/store/store.h"
 #include "grader/attempt/pipeline.h"
+#include "grader/cmd/exit_code.h"
 #include "grader/course/prediction.h"
 #include "grader/rig/bench.h"
 #include "grader/text/text.h"
 #include "grader/walk/walk.h"
 
 namespace roofwalk {
-
-// The exit codes are an interface: scripts and graders rely on them.
-enum ExitCode { kAccepted = 0, kNotAccepted = 1, kUsage = 2, kOurFault = 3, kSkipped = 4 };
 
 struct Options {
   std::string device = "auto";
