@@ -1,9 +1,9 @@
 #include "common/exercise/gemm.h"
 
 #include <array>
-#include <cmath>
 #include <thread>
 
+#include "common/exercise/gemm_tolerance.h"
 #include "common/exercise/inputs.h"
 
 namespace roofwalk {
@@ -75,9 +75,7 @@ std::vector<Expected> Gemm::reference(const Size& size, const Problem& problem) 
   multiply_rows(shape, a, b, c.values.data(), squares.data(), half, shape.m);
   upper.join();
 
-  // Errors of k roundings grow like a random walk. The guaranteed bound, k u sum|ab|, would accept half precision.
-  const double factor = 8 * std::sqrt(static_cast<double>(shape.k)) * 0x1p-24;
-  for (std::size_t i = 0; i < count; ++i) c.tolerances[i] = factor * std::sqrt(static_cast<double>(squares[i])) + 1e-30;
+  for (std::size_t i = 0; i < count; ++i) c.tolerances[i] = gemm_tolerance(shape.k, squares[i]);
   return {std::move(c)};
 }
 

@@ -1,0 +1,16 @@
+// How far an honest FP32 matrix product may be from the reference in double.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace roofwalk {
+
+// Absolute, for one element: a sum of k products whose squares add up to `sum_of_squared_products`. The errors of k
+// roundings grow like a random walk. The guaranteed bound, k u sum|ab|, would accept half precision.
+inline double gemm_tolerance(std::int64_t k, double sum_of_squared_products) {
+  constexpr double kUnitRoundoff = 0x1p-24;  // of a 32-bit float
+  return 8 * std::sqrt(static_cast<double>(k)) * kUnitRoundoff * std::sqrt(sum_of_squared_products) + 1e-30;
+}
+
+}  // namespace roofwalk
