@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "common/base/child.h"
@@ -53,7 +54,13 @@ Status replace_file(const fs::path& file, std::string_view bytes) {
 
 Status replace_folder(const fs::path& fresh, const fs::path& folder) {
   std::error_code error;
-  fs::remove_all(folder, error);
+  // Exchanged, so that readers find the old folder or the new one at every moment.
+  if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) == 0) {
+    fs::remove_all(fresh, error);
+    return kOk;
+  }
+  const bool file_system_cannot = errno == EINVAL || errno == ENOSYS;
+  if (file_system_cannot) fs::remove_all(folder, error);
   fs::rename(fresh, folder, error);
   if (error) return Error{.message = "cannot be replaced: " + error.message(), .file = folder.string()};
   return kOk;

@@ -17,7 +17,8 @@ std::filesystem::path fresh_beside(const std::filesystem::path& place);
 // Writes the file completely or not at all; it is on the disk on return. Creates missing folders.
 Status replace_file(const std::filesystem::path& file, std::string_view bytes);
 
-// Moves the complete folder `fresh` to `folder`; what was there is deleted.
+// Puts the complete folder `fresh` in the place of `folder`, in one step where the file system can; the old one is
+// deleted. After an Error the old one is still there.
 Status replace_folder(const std::filesystem::path& fresh, const std::filesystem::path& folder);
 
 }  // namespace roofwalk

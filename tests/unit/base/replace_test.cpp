@@ -51,6 +51,7 @@ TEST(Replace, PutsAFolderInAnothersPlaceWithAllThatIsInIt) {
   EXPECT_THAT(names_in(place), ::testing::ElementsAre("new.html"));
   EXPECT_THAT(names_in(folder.path()), ::testing::ElementsAre("site"));
   EXPECT_FALSE(replace_folder(fresh, place)) << "there is nothing to put there";
+  EXPECT_THAT(names_in(place), ::testing::ElementsAre("new.html")) << "the old folder stays";
 }
 
 }  // namespace
