@@ -15,26 +15,12 @@ copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 failures=0
 
-in_copy() {
-  local binds=(--dev-bind / / --bind "$copy" "$root")
-  if [[ -d $root/.venv ]]; then binds+=(--bind "$root/.venv" "$root/.venv"); fi
-  bwrap "${binds[@]}" --unshare-pid --die-with-parent --chdir "$root" -- env ROOFWALK_ROOT="$root" "$@"
-}
-
+source "$root/tests/setup/copied_project.sh"
 [[ $build == "$root"/* ]] || skip "$build is outside of the project"
-type -P bwrap >/dev/null || skip "bubblewrap is not installed"
 type -P git >/dev/null || skip "git is not installed"
-in_copy true 2>/dev/null || skip "bubblewrap may not make a mount here"
-
-# Times are kept: ninja compiles what is newer than its output. The repository is a new one, to tell what was added.
-tar -C "$root" --exclude=./build --exclude=./.venv --exclude=./.git --exclude=./.cache --exclude=./my -cf - . |
-  tar -C "$copy" -xf -
-mkdir -p "$copy/${build#"$root"/}" "$copy/.venv"
-tar -C "$build" -cf - . | tar -C "$copy/${build#"$root"/}" -xf -
+can_mount || skip "bubblewrap is missing or may not mount here"
+copy_project "$copy"
 cd "$copy"
-git init -q
-commit() { git add -A && git -c user.name=additions -c user.email=additions@localhost commit -qm "$1"; }
-commit start
 
 # takes WHAT FILE...: since the last commit just these files were added or changed; a folder stands for all in it.
 takes() {
@@ -53,14 +39,14 @@ takes() {
     fi
   done < <(git diff --cached --name-only)
   for allowed; do if [[ $allowed != */*.* ]]; then echo "  $allowed/"; fi; done
-  commit "$what"
+  commit_copy "$what"
 }
 
 # uses WHAT COMMAND...: it ends with 0.
 uses() {
   local what=$1
   shift
-  if ! in_copy "$@" >"$copy/build/output" 2>&1; then
+  if ! in_copy env ROOFWALK_ROOT="$root" "$@" >"$copy/build/output" 2>&1; then
     echo "FAILED: $what: $*"
     tail -n 20 "$copy/build/output"
     failures=$((failures + 1))

@@ -1,0 +1,33 @@
+# Sourced by tests that change the project: a copy of it and of its build folder, mounted in the project's place, so that
+# the build goes on where it stood and compiles only what changed. Kernels that were compiled are left out.
+#
+#   can_mount                true if bubblewrap may mount a copy here
+#   copy_project COPY        `root` and `build` are set; COPY becomes a git repository with one commit
+#   in_copy COMMAND...       runs it in $root with the copy mounted there
+
+in_copy() {
+  local binds=(--dev-bind / / --bind "$copy" "$root")
+  if [[ -d $root/.venv ]]; then binds+=(--bind "$root/.venv" "$root/.venv"); fi
+  bwrap "${binds[@]}" --die-with-parent --chdir "$root" -- "$@"
+}
+
+can_mount() {
+  type -P bwrap >/dev/null && bwrap --dev-bind / / --bind "$root" "$root" -- true 2>/dev/null
+}
+
+# Times of files are kept: ninja compiles what is newer than its output.
+copy_project() {
+  copy=$1
+  tar -C "$root" --exclude=./build --exclude=./.venv --exclude=./.git --exclude=./.cache --exclude=./my -cf - . |
+    tar -C "$copy" -xf -
+  mkdir -p "$copy/build/setup" "$copy/.venv" "$copy/${build#"$root"/}"
+  cp -p "$root"/build/setup/{ready,build-seconds} "$copy/build/setup/"
+  tar -C "$build" --exclude=cache -cf - . | tar -C "$copy/${build#"$root"/}" -xf -
+  git -C "$copy" init -q
+  commit_copy start
+}
+
+commit_copy() {
+  git -C "$copy" add -A
+  git -C "$copy" -c user.name=tests -c user.email=tests@localhost commit -qm "$1"
+}
