@@ -47,6 +47,52 @@ Result<std::vector<std::uint8_t>> parameter_block(const Artifact& artifact, cons
   return block;
 }
 
+// What a plan's pointers to kernels and to __constant__ variables are: numbers that stand for them.
+struct PlanAddresses {
+  std::map<std::uint64_t, std::string> kernels, constants;
+  std::map<std::string, std::uint64_t> of_name;
+};
+
+PlanAddresses addresses_of(const ptx::Module& module, const ptx::Function& solve) {
+  PlanAddresses out{.kernels = {}, .constants = {}, .of_name = vgpu::function_numbers(module)};
+  for (const ptx::Function& function : module.functions) {
+    if (!function.is_entry || function.is_extern || &function == &solve) continue;
+    const std::uint64_t number = kKernelBase + out.kernels.size() * kKernelStride;
+    out.kernels[number] = function.name;
+    out.of_name[function.name] = number;
+  }
+  for (const ptx::Variable& variable : module.variables) {
+    if (variable.space != ptx::Space::constant) continue;
+    const std::uint64_t number = kConstantBase + out.constants.size() * kConstantStride;
+    out.constants[number] = variable.name;
+    out.of_name[variable.name] = number;
+  }
+  return out;
+}
+
+// SOLVE as one thread's program. `addresses`: by name of a variable or function.
+Result<vgpu::Program> lower_solve(const Artifact& artifact, const ptx::Module& module, const ptx::Function& solve,
+                                  const std::map<std::string, std::uint64_t>& addresses,
+                                  std::span<const std::uint8_t> arguments) {
+  auto program = vgpu::lower({.module = &module,
+                              .function = &solve,
+                              .grid = {1, 1, 1},
+                              .block = {1, 1, 1},
+                              .dynamic_shared_bytes = 0,
+                              .arguments = arguments,
+                              .address_of =
+                                  [&](const std::string& name) {
+                                    const auto it = addresses.find(name);
+                                    return it == addresses.end() ? std::uint64_t{0} : it->second;
+                                  },
+                              .source_name = artifact.source_name,
+                              .may_call_externs = true});
+  if (program) return program;
+  Error error = program.error();
+  if (error.file.empty()) error.file = artifact.source_path;
+  return error;
+}
+
 // A plan's own loads and stores may only access launch arguments; all other memory is the learner's data.
 Error refusal_of(const Artifact& artifact, const ptx::Module& module, const ptx::Function& solve,
                  const vgpu::Launch& launch) {
@@ -87,49 +133,18 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
   }
   ROOFWALK_TRY(const std::vector<std::uint8_t> block, parameter_block(artifact, *solve, arguments));
 
-  std::map<std::uint64_t, std::string> kernels;
-  std::map<std::string, std::uint64_t> addresses = vgpu::function_numbers(module);
-  for (const ptx::Function& function : module.functions) {
-    if (!function.is_entry || function.is_extern || &function == solve) continue;
-    const std::uint64_t number = kKernelBase + kernels.size() * kKernelStride;
-    kernels[number] = function.name;
-    addresses[function.name] = number;
-  }
-  std::map<std::uint64_t, std::string> constants;
-  for (const ptx::Variable& variable : module.variables) {
-    if (variable.space != ptx::Space::constant) continue;
-    const std::uint64_t number = kConstantBase + constants.size() * kConstantStride;
-    constants[number] = variable.name;
-    addresses[variable.name] = number;
-  }
-  auto program = vgpu::lower({.module = &module,
-                              .function = solve,
-                              .grid = {1, 1, 1},
-                              .block = {1, 1, 1},
-                              .dynamic_shared_bytes = 0,
-                              .arguments = block,
-                              .address_of =
-                                  [&](const std::string& name) {
-                                    const auto it = addresses.find(name);
-                                    return it == addresses.end() ? std::uint64_t{0} : it->second;
-                                  },
-                              .source_name = artifact.source_name,
-                              .may_call_externs = true});
-  if (!program) {
-    Error error = program.error();
-    if (error.file.empty()) error.file = artifact.source_path;
-    return error;
-  }
+  const PlanAddresses addresses = addresses_of(module, *solve);
+  ROOFWALK_TRY(const vgpu::Program program, lower_solve(artifact, module, *solve, addresses.of_name, block));
 
   const Machine machine = plan_machine();
   vgpu::Memory memory(limits.max_steps << 16);
   vgpu::L2Cache l2(machine.l2_bytes, machine.l2_ways);
-  std::vector<vgpu::SiteTraffic> traffic(program->function->instructions.size());
+  std::vector<vgpu::SiteTraffic> traffic(program.function->instructions.size());
   std::vector<vgpu::Multiprocessor> sms;
   sms.emplace_back(machine);
-  vgpu::Launch launch(machine, *program, memory, l2, traffic, 0);
-  PlanBuilder builder{module,    artifact.source_name, artifact.source_path, limits, memory, kernels,
-                      constants, allocate_scratch};
+  vgpu::Launch launch(machine, program, memory, l2, traffic, 0);
+  PlanBuilder builder{module, artifact.source_name, artifact.source_path, limits,
+                      memory, addresses.kernels,    addresses.constants,  allocate_scratch};
   launch.call_hook = [&builder](const ptx::Instruction& call, const CallArguments& call_arguments) {
     return answer_call(builder, call, call_arguments);
   };
@@ -137,7 +152,7 @@ Result<Plan> make_plan(const Artifact& artifact, std::span<const ArgumentBytes> 
   vgpu::RunLimits budget{limits.max_instructions, kSeconds, {.instructions = 0}};
   vgpu::run_grid(launch, {.grid = {1, 1, 1}, .block = {1, 1, 1}, .blocks_per_sm = 1}, sms, budget);
   if (launch.refusal) return *launch.refusal;
-  if (launch.fault) return refusal_of(artifact, module, *program->function, launch);
+  if (launch.fault) return refusal_of(artifact, module, *program.function, launch);
   if (builder.plan.steps.empty()) {
     return Error{
         .message = "solve launches nothing",

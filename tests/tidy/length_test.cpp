@@ -21,9 +21,6 @@ struct Longer {
 };
 constexpr Longer kLonger[] = {
     {"common/vgpu/", "is being cut"},
-    {"common/device/cuda/cuda_run.cpp", "is being cut"},
-    {"common/device/cuda/range_counters.cpp", "is being cut"},
-    {"common/plan/plan.cpp", "is being cut"},
     {"common/roofline/diagnosis.cpp", "a catalogue: each cause with its words and its threshold, one after the other"},
 };
 
