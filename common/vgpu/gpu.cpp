@@ -1,30 +1,19 @@
 #include "common/vgpu/gpu.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cstring>
 
 #include <fmt/format.h>
 
-#include "common/base/int128.h"
 #include "common/vgpu/counting.h"
 #include "common/vgpu/exec/print.h"
+#include "common/vgpu/gpu_step.h"
 #include "common/vgpu/lowering/lower.h"
-#include "common/vgpu/state/launch.h"
-#include "common/vgpu/state/work.h"
-#include "common/vgpu/timing/block_latency.h"
-#include "common/vgpu/timing/clock.h"
 #include "common/vgpu/timing/least_time.h"
-#include "common/vgpu/timing/occupancy.h"
 
 namespace roofwalk::vgpu {
 namespace {
-
-// PTX registers are kept as they are (ptxas would share them), for every resident warp.
-constexpr std::uint64_t kMaxRegisterBytes = 1ull << 30;
-constexpr std::uint64_t kMaxLocalBytes = 2ull << 30;  // of resident threads, on the host
-constexpr std::uint64_t kMaxPlanOperations = 4'000'000;
 
 // Whether a kernel can come by a generic pointer to constant memory without guessing its number.
 bool points_to_constants(const ptx::Module& module) {
@@ -46,30 +35,7 @@ bool points_to_constants(const ptx::Module& module) {
   return false;
 }
 
-using HostClock = std::chrono::steady_clock;
-
-// Of the whole grid, at the least: its blocks are started, and each of their warps begins.
-UInt128 least_work(const Program& program, std::uint64_t blocks, std::uint64_t warps, bool sanitized) {
-  const std::uint64_t first = program.ops.front().target;
-  return UInt128{blocks} * (work_of_block(program, warps, sanitized) + warps * first);
-}
-
 }  // namespace
-
-struct Gpu::Step {
-  std::string name;
-  Dim3 grid, block;
-  int line = 0;
-  int registers_per_thread = 0;
-  std::uint32_t local_bytes_per_thread = 0;
-  Occupancy occupancy;
-  std::optional<Program> program;  // empty for memsets and copies
-  LaunchTotals totals;
-  const ProgramSchedule* schedule = nullptr;  // null where there is no program
-  ClockReading reading;
-  std::vector<std::uint64_t> block_threads;
-  SiteId first_site = 0;  // into traffic_; as many as totals.sites
-};
 
 Gpu::Gpu(Machine machine)
     : machine_(std::move(machine)),
@@ -129,7 +95,7 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
 
 void Gpu::begin_plan(const RunLimits& limits) {
   limits_ = limits;
-  began_ = HostClock::now();
+  began_ = std::chrono::steady_clock::now();
   plan_operations_ = 0;
   ordered_.clear();
   traffic_.clear();
@@ -144,322 +110,6 @@ void Gpu::begin_plan(const RunLimits& limits) {
     l2_.use(memory_.frames());
   }
   memory_.watch(limits.sanitize);
-}
-
-Fault Gpu::placed(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) const {
-  fault.kernel = kernel;
-  fault.file = source_path_;
-  if (pc < function.instructions.size()) fault.line = module_->line_in(function.instructions[pc], source_name_);
-  return fault;
-}
-
-Result<bool> Gpu::launch(const KernelCall& call) {
-  ROOFWALK_CHECK(module_ && !fault_);
-  const ptx::Function* function = module_->find_function(call.kernel);
-  ROOFWALK_CHECK(function != nullptr && function->is_entry);
-  auto step = std::make_unique<Step>();
-  step->name = display_name(call.kernel);
-  step->grid = call.grid;
-  step->block = call.block;
-  step->line = call.line;
-  step->registers_per_thread = call.registers_per_thread;
-  step->local_bytes_per_thread = call.local_bytes_per_thread;
-
-  auto program = lower({.module = &*module_,
-                        .function = function,
-                        .grid = call.grid,
-                        .block = call.block,
-                        .dynamic_shared_bytes = call.dynamic_shared_bytes,
-                        .arguments = call.arguments,
-                        .address_of =
-                            [this](const std::string& name) {
-                              const auto it = addresses_.find(name);
-                              return it == addresses_.end() ? std::uint64_t{0} : it->second;
-                            },
-                        .source_name = source_name_,
-                        .points_to_constants = points_to_constants_,
-                        .work_mode = {.counts = limits_.counts, .sanitized = limits_.sanitize},
-                        .sms = machine_.sms});
-  if (!program) {
-    Error error = program.error();
-    if (error.file.empty()) error.file = source_path_;
-    return error;
-  }
-  step->program = std::move(*program);
-  const ptx::Function& code = *step->program->function;  // with what the kernel calls
-
-  auto occupancy = occupancy_of(machine_, {call.block.count(), call.registers_per_thread, step->program->shared_bytes});
-  const auto too_much = [&](std::string message) {
-    Fault fault;
-    fault.kind = FaultKind::resource;
-    fault.kernel = step->name;
-    fault.file = source_path_;
-    fault.line = call.line;
-    fault.message = std::move(message);
-    fault_ = std::move(fault);
-    return false;
-  };
-  if (!occupancy) return too_much(occupancy.error().message);
-  // As on hardware, local memory is set aside for every thread that could be resident.
-  const std::uint64_t local_bytes =
-      std::uint64_t{step->program->local_bytes} * machine_.max_threads_per_sm * machine_.sms;
-  if (local_bytes > static_cast<std::uint64_t>(machine_.memory_bytes)) {
-    return too_much(fmt::format("{} bytes of local memory a thread are {} for all resident threads, but {} has {}",
-                                step->program->local_bytes, local_bytes, machine_.name, machine_.memory_bytes));
-  }
-  const std::uint64_t blocks =
-      std::min<std::uint64_t>(call.grid.count(), std::uint64_t(occupancy->blocks_per_sm) * machine_.sms);
-  const std::uint64_t register_bytes =
-      blocks * ((call.block.count() + kWarpSize - 1) / kWarpSize) * step->program->register_bytes;
-  if (register_bytes > kMaxRegisterBytes) {
-    return too_much(
-        fmt::format("the kernel has {} PTX registers, more than the virtual GPU can hold for {} blocks at once; "
-                    "is a loop unrolled too far?",
-                    code.registers.size(), blocks));
-  }
-  step->occupancy = *occupancy;
-  const std::uint64_t warps = (call.block.count() + kWarpSize - 1) / kWarpSize;
-  const std::uint64_t resident_local_bytes = blocks * warps * kWarpSize * step->program->local_bytes;
-  if (resident_local_bytes > kMaxLocalBytes) {
-    return too_much(
-        fmt::format("{} bytes of local memory a thread are more than the virtual GPU can hold for {} blocks "
-                    "at once",
-                    step->program->local_bytes, blocks));
-  }
-  // Where not even a launch is left of the budget, it is the launches before that were too much.
-  if (limits_.work >= work::kLaunch &&
-      least_work(*step->program, call.grid.count(), warps, limits_.sanitize) > limits_.work) {
-    return Error{
-        .message = fmt::format("the grid of {} has {} blocks: to start them alone is more work than is left of "
-                               "this run's budget",
-                               step->name, call.grid.count()),
-        .file = source_path_,
-        .line = call.line,
-        .advice = "launch fewer blocks, and let each thread do more"};
-  }
-  const std::uint64_t held = register_bytes + resident_local_bytes;
-  // Each kernel of a plan counts as put in order once, whichever plan was the first to have it.
-  const bool is_ordered = !limits_.counts || !ordered_.insert(call.kernel).second;
-  const std::uint64_t order = is_ordered ? 0 : (code.instructions.size() + call.code.size()) * work::kOrdered;
-  const std::uint64_t start = work::kLaunch + order + step->program->ops.size() * work::kOperation +
-                              static_cast<std::uint64_t>(machine_.sms * machine_.l1_bytes) / work::kL1Bytes +
-                              held / work::kHeldBytes;
-  if (!charge(start, step->name, call.line, "the plan's launches are past its budget")) return false;
-  // Every launch keeps its program and counters until the plan ends.
-  plan_operations_ += step->program->ops.size();
-  if (plan_operations_ > kMaxPlanOperations) {
-    return too_much(
-        fmt::format("the plan's launches together have more than {} instructions to keep; launch fewer, larger kernels",
-                    kMaxPlanOperations));
-  }
-  step->first_site = static_cast<SiteId>(traffic_.size());
-  traffic_.resize(traffic_.size() + code.instructions.size());
-
-  std::vector<Multiprocessor> sms;
-  for (int i = 0; i < machine_.sms; ++i) {
-    sms.emplace_back(machine_).index = i;
-    sms.back().l1.use(memory_.frames());
-  }
-  Launch launch(machine_, *step->program, memory_, l2_, traffic_, step->first_site);
-  launch.line_of = [this, &code](std::uint32_t pc) { return module_->line_in(code.instructions[pc], source_name_); };
-  printer_->begin_launch();
-  launch.printer = printer_.get();
-  if (limits_.counts) {
-    // The order does not depend on the launch: its basic blocks are the kernel's.
-    auto [at, is_new] = schedules_.try_emplace(call.kernel);
-    // Where a kernel spills, ptxas has few registers left for loads that go ahead.
-    constexpr int kLeftWhereItSpills = 24;
-    const int registers = call.local_bytes_per_thread != 0 ? std::min(call.registers_per_thread, kLeftWhereItSpills)
-                                                           : call.registers_per_thread;
-    if (is_new) at->second = schedule(machine_, *step->program, call.code, registers);
-    step->schedule = &at->second;
-    set_latencies(machine_, at->second, *step->program);
-  }
-  const std::size_t launch_number = untraced_blocks_.size();
-  limits_.traces.also.clear();
-  if (launch_number < limits_.also_traced.size()) limits_.traces.also = limits_.also_traced[launch_number];
-  limits_.spent_seconds = std::chrono::duration<double>(HostClock::now() - began_).count();
-  GridTrace trace = run_grid(launch, {call.grid, call.block, step->occupancy.blocks_per_sm}, sms, limits_);
-  untraced_blocks_.push_back(std::move(trace.missing));
-  if (launch.refusal) return *launch.refusal;
-  if (launch.watched_pc) watched_line_ = launch.line_of(*launch.watched_pc);
-  for (auto& [pc, warning] : launch.warnings) {
-    warnings_.push_back(placed(std::move(warning), step->name, code, pc));
-  }
-  if (launch.fault) {
-    fault_ = placed(std::move(*launch.fault), step->name, code, launch.fault_pc);
-    return false;
-  }
-  step->totals.sites = std::move(launch.sites);
-  step->block_threads = std::move(launch.block_threads);
-  for (Multiprocessor& sm : sms) {
-    step->totals.sms.push_back({std::move(sm.block_executions), sm.blocks_run, sm.warps_run, sm.l1_lines, sm.l1_sectors,
-                                sm.shared_wavefronts, sm.constant_passes});
-  }
-  std::vector<std::uint64_t> swaps;
-  for (const Multiprocessor& sm : sms) {
-    swaps.resize(std::max(swaps.size(), sm.swaps.size()));
-    for (std::size_t i = 0; i < sm.swaps.size(); ++i) swaps[i] += sm.swaps[i];
-  }
-  const std::uint64_t most_swaps = swaps.empty() ? 0 : *std::max_element(swaps.begin(), swaps.end());
-  if (limits_.counts && !trace.blocks.empty() && !read_time(trace, most_swaps, *step)) return false;
-  steps_.push_back(std::move(step));
-  return true;
-}
-
-bool Gpu::read_time(const GridTrace& trace, std::uint64_t most_swaps, Step& step) {
-  std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0, replayed = 0;
-  for (const SmTotals& sm : step.totals.sms) {
-    for (std::size_t b = 0; b < step.program->blocks.size(); ++b)
-      instructions += sm.block_executions[b] * step.program->blocks[b].count;
-  }
-  for (const Site& site : step.totals.sites) {
-    loads_from_l2 += site.served_by_l2;
-    loads_from_dram += site.served_by_dram;
-  }
-  for (const BlockTrace& block : trace.blocks) replayed += block.instructions;
-  limits_.work -= std::min(limits_.work, replayed * work::kReplayed);
-  step.reading = read_clock({.machine = machine_,
-                             .program = *step.program,
-                             .schedule = *step.schedule,
-                             .trace = trace,
-                             .grid_blocks = step.grid.count(),
-                             .blocks_per_sm = step.occupancy.blocks_per_sm,
-                             .unsampled = limits_.traces.complete,
-                             .key = limits_.traces.key,
-                             .instructions = instructions,
-                             .loads_from_l2 = loads_from_l2,
-                             .loads_from_dram = loads_from_dram,
-                             .most_swaps = most_swaps,
-                             .most_operations = std::max(limits_.work / work::kModelled, work::kLeastModelled)});
-  limits_.work -= std::min(limits_.work, step.reading.operations * work::kModelled);
-  return step.reading.ended ||
-         runs_too_long(step.name, step.line, "to model the time of this launch is past the budget");
-}
-
-bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, bool writes, const char* what, int line) {
-  const Buffer* buffer = memory_.find(address);
-  // No plan has a pointer to a constant: who comes there has guessed a number.
-  const bool is_constant = Memory::is_constant(address);
-  const bool is_inside = buffer != nullptr && buffer->contains(address, size_bytes) && !is_constant;
-  if (is_inside && !(writes && buffer->read_only)) return true;
-  Fault fault;
-  fault.kind = is_inside ? FaultKind::read_only : FaultKind::out_of_bounds;
-  fault.kernel = what;
-  fault.file = source_path_;
-  fault.line = line;
-  if (is_inside) {
-    fault.message = read_only_message(fmt::format("this {} writes", what), *buffer, address);
-    fault.buffer = buffer->name;
-    fault_ = std::move(fault);
-    return false;
-  }
-  const Buffer* near = is_constant ? nullptr : buffer != nullptr ? buffer : memory_.nearest(address);
-  fault.message =
-      is_constant ? fmt::format(
-                        "out of bounds: {} of {} bytes in constant memory: __constant__ variables hold what they "
-                        "are compiled with, and only kernels read them, by their names",
-                        what, size_bytes)
-      : near == nullptr || buffer == nullptr
-          ? fmt::format("out of bounds: {} of {} bytes at an address that belongs to no buffer", what, size_bytes)
-          : fmt::format("out of bounds: {} of {} bytes from byte {} of {}, which has {} bytes", what, size_bytes,
-                        address - near->address, near->name, near->size_bytes);
-  if (near != nullptr) fault.buffer = near->name;
-  fault_ = std::move(fault);
-  return false;
-}
-
-// The traffic of a memset or copy: whole sectors at L2, a partly covered one as a partial write.
-void Gpu::touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Step& step) {
-  Site& site = step.totals.sites[0];
-  const std::uint64_t end = address + size_bytes;
-  for (std::uint64_t line = address / kLineBytes; line * kLineBytes < end; ++line) {
-    std::uint32_t bytes[4] = {0, 0, 0, 0};
-    unsigned sectors = 0;
-    for (unsigned s = 0; s < 4; ++s) {
-      const std::uint64_t start = line * kLineBytes + s * kSectorBytes;
-      const std::uint64_t from = std::max(start, address), to = std::min(start + kSectorBytes, end);
-      if (from >= to) continue;
-      sectors |= 1u << s;
-      bytes[s] = static_cast<std::uint32_t>(((1ull << (to - from)) - 1) << (from - start));
-    }
-    const auto count = static_cast<std::uint64_t>(std::popcount(sectors));
-    if (write) {
-      site.l2_write_sectors += count;
-      l2_.write(l2_.place_of(line), bytes, step.first_site, traffic_);
-    } else {
-      site.l2_read_sectors += count;
-      const unsigned missing = l2_.read(l2_.place_of(line), sectors, step.first_site, traffic_);
-      site.l2_hit_sectors += count - static_cast<std::uint64_t>(std::popcount(missing));
-    }
-  }
-}
-
-bool Gpu::charge(std::uint64_t work, const std::string& what, int line, const std::string& trouble) {
-  if (work > limits_.work) return runs_too_long(what, line, trouble);
-  limits_.work -= work;
-  return true;
-}
-
-bool Gpu::runs_too_long(const std::string& what, int line, const std::string& trouble) {
-  Fault fault;
-  fault.kind = FaultKind::runaway;
-  fault.kernel = what;
-  fault.file = source_path_;
-  fault.line = line;
-  fault.message = "runs too long: " + trouble;
-  fault_ = std::move(fault);
-  return false;
-}
-
-// Bytes that a memset or copy moves are work as well: a plan of nothing else ends by its budget.
-bool Gpu::charge_moved(std::uint64_t size_bytes, const char* what, int line) {
-  return charge(
-      work::kLaunch + size_bytes / kLineBytes * work::kMovedLine, what, line,
-      fmt::format("the plan's memsets and copies are past its budget (this {} moves {} bytes)", what, size_bytes));
-}
-
-// A step that moves bytes.
-Gpu::Step& Gpu::begin_transfer(const char* name, int line) {
-  auto step = std::make_unique<Step>();
-  step->name = name;
-  step->line = line;
-  step->first_site = static_cast<SiteId>(traffic_.size());
-  traffic_.emplace_back();
-  step->totals.sites.resize(1);
-  steps_.push_back(std::move(step));
-  return *steps_.back();
-}
-
-bool Gpu::set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t size_bytes, int line) {
-  ROOFWALK_CHECK(!fault_ && size_bytes != 0);
-  if (!check_range(address, size_bytes, true, "memset", line) || !charge_moved(size_bytes, "memset", line))
-    return false;
-  const Buffer* buffer = memory_.find(address);
-  std::memset(buffer->data + (address - buffer->address), value, size_bytes);
-  memory_.define(address, size_bytes);
-  if (limits_.watched.meets(address, size_bytes)) watched_line_ = line;
-  Step& step = begin_transfer("memset", line);
-  if (limits_.counts) touch(address, size_bytes, true, step);
-  return true;
-}
-
-bool Gpu::copy_memory(std::uint64_t destination, std::uint64_t source, std::uint64_t size_bytes, int line) {
-  ROOFWALK_CHECK(!fault_ && size_bytes != 0);
-  if (!check_range(destination, size_bytes, true, "memcpy", line) ||
-      !check_range(source, size_bytes, false, "memcpy", line) || !charge_moved(size_bytes, "memcpy", line))
-    return false;
-  const Buffer* to = memory_.find(destination);
-  const Buffer* from = memory_.find(source);
-  memory_.copy_defined(destination, source, size_bytes);
-  if (limits_.watched.meets(destination, size_bytes)) watched_line_ = line;
-  std::memmove(to->data + (destination - to->address), from->data + (source - from->address), size_bytes);
-  Step& step = begin_transfer("memcpy", line);
-  if (limits_.counts) {
-    touch(source, size_bytes, false, step);
-    touch(destination, size_bytes, true, step);
-  }
-  return true;
 }
 
 KernelRecord Gpu::finish(Step& step, Counters& total) {

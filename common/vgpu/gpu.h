@@ -65,6 +65,18 @@ class Gpu {
 
   // With kernel, file and line.
   Fault placed(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) const;
+  // The fault of a kernel that asks for more than there is; false.
+  bool too_much(const Step& step, std::string message);
+  // The stages of a launch. Lowered, with nothing admitted yet.
+  Result<std::unique_ptr<Step>> lower_kernel(const KernelCall& call) const;
+  // What the host keeps for the blocks that are resident at once, and their occupancy; nothing, with the fault, where
+  // the GPU or the host cannot hold them.
+  std::optional<std::uint64_t> resident_bytes(Step& step);
+  // False, with the fault, where the budget does not hold the launch.
+  Result<bool> charge_launch(const KernelCall& call, std::uint64_t held_bytes, const Step& step);
+  void put_in_order(const KernelCall& call, Step& step);
+  GridTrace run_blocks(Launch& launch, std::vector<Multiprocessor>& sms, const Step& step);
+  static void take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& step);
   // Takes work off the budget; false, with the fault, where less is left.
   bool charge(std::uint64_t work, const std::string& what, int line, const std::string& trouble);
   bool runs_too_long(const std::string& what, int line, const std::string& trouble);  // the fault; false

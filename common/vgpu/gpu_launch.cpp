@@ -1,0 +1,276 @@
+// A launch, from its PTX to its counts and its time: lowered, admitted where the GPU and the host hold it, put in order
+// for the clock, run, timed.
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "common/base/int128.h"
+#include "common/vgpu/exec/print.h"
+#include "common/vgpu/gpu.h"
+#include "common/vgpu/gpu_step.h"
+#include "common/vgpu/lowering/lower.h"
+#include "common/vgpu/state/launch.h"
+#include "common/vgpu/state/work.h"
+#include "common/vgpu/timing/block_latency.h"
+#include "common/vgpu/timing/clock.h"
+#include "common/vgpu/timing/occupancy.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+// PTX registers are kept as they are (ptxas would share them), for every resident warp.
+constexpr std::uint64_t kMaxRegisterBytes = 1ull << 30;
+constexpr std::uint64_t kMaxLocalBytes = 2ull << 30;  // of resident threads, on the host
+constexpr std::uint64_t kMaxPlanOperations = 4'000'000;
+
+// Of the whole grid, at the least: its blocks are started, and each of their warps begins.
+UInt128 least_work(const Program& program, std::uint64_t blocks, std::uint64_t warps, bool sanitized) {
+  const std::uint64_t first = program.ops.front().target;
+  return UInt128{blocks} * (work_of_block(program, warps, sanitized) + warps * first);
+}
+
+std::uint64_t warps_of(const Dim3& block) { return (block.count() + kWarpSize - 1) / kWarpSize; }
+
+// Lanes that swapped the same word of global memory, of all SMs together: of the word with most.
+std::uint64_t most_swaps(const std::vector<Multiprocessor>& sms) {
+  std::vector<std::uint64_t> swaps;
+  for (const Multiprocessor& sm : sms) {
+    swaps.resize(std::max(swaps.size(), sm.swaps.size()));
+    for (std::size_t i = 0; i < sm.swaps.size(); ++i) swaps[i] += sm.swaps[i];
+  }
+  return swaps.empty() ? 0 : *std::max_element(swaps.begin(), swaps.end());
+}
+
+}  // namespace
+
+Fault Gpu::placed(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) const {
+  fault.kernel = kernel;
+  fault.file = source_path_;
+  if (pc < function.instructions.size()) fault.line = module_->line_in(function.instructions[pc], source_name_);
+  return fault;
+}
+
+bool Gpu::too_much(const Step& step, std::string message) {
+  Fault fault;
+  fault.kind = FaultKind::resource;
+  fault.kernel = step.name;
+  fault.file = source_path_;
+  fault.line = step.line;
+  fault.message = std::move(message);
+  fault_ = std::move(fault);
+  return false;
+}
+
+Result<std::unique_ptr<Gpu::Step>> Gpu::lower_kernel(const KernelCall& call) const {
+  const ptx::Function* function = module_->find_function(call.kernel);
+  ROOFWALK_CHECK(function != nullptr && function->is_entry);
+  auto step = std::make_unique<Step>();
+  step->name = display_name(call.kernel);
+  step->grid = call.grid;
+  step->block = call.block;
+  step->line = call.line;
+  step->registers_per_thread = call.registers_per_thread;
+  step->local_bytes_per_thread = call.local_bytes_per_thread;
+  auto program = lower({.module = &*module_,
+                        .function = function,
+                        .grid = call.grid,
+                        .block = call.block,
+                        .dynamic_shared_bytes = call.dynamic_shared_bytes,
+                        .arguments = call.arguments,
+                        .address_of =
+                            [this](const std::string& name) {
+                              const auto it = addresses_.find(name);
+                              return it == addresses_.end() ? std::uint64_t{0} : it->second;
+                            },
+                        .source_name = source_name_,
+                        .points_to_constants = points_to_constants_,
+                        .work_mode = {.counts = limits_.counts, .sanitized = limits_.sanitize},
+                        .sms = machine_.sms});
+  if (!program) {
+    Error error = program.error();
+    if (error.file.empty()) error.file = source_path_;
+    return error;
+  }
+  step->program = std::move(*program);
+  return step;
+}
+
+std::optional<std::uint64_t> Gpu::resident_bytes(Step& step) {
+  auto occupancy = occupancy_of(machine_, {step.block.count(), step.registers_per_thread, step.program->shared_bytes});
+  const auto refuse = [&](std::string message) {
+    too_much(step, std::move(message));
+    return std::nullopt;
+  };
+  if (!occupancy) return refuse(occupancy.error().message);
+  // As on hardware, local memory is set aside for every thread that could be resident.
+  const std::uint64_t local_bytes =
+      std::uint64_t{step.program->local_bytes} * machine_.max_threads_per_sm * machine_.sms;
+  if (local_bytes > static_cast<std::uint64_t>(machine_.memory_bytes)) {
+    return refuse(fmt::format("{} bytes of local memory a thread are {} for all resident threads, but {} has {}",
+                              step.program->local_bytes, local_bytes, machine_.name, machine_.memory_bytes));
+  }
+  const std::uint64_t blocks =
+      std::min<std::uint64_t>(step.grid.count(), std::uint64_t(occupancy->blocks_per_sm) * machine_.sms);
+  const std::uint64_t register_bytes = blocks * warps_of(step.block) * step.program->register_bytes;
+  if (register_bytes > kMaxRegisterBytes) {
+    return refuse(
+        fmt::format("the kernel has {} PTX registers, more than the virtual GPU can hold for {} blocks at once; "
+                    "is a loop unrolled too far?",
+                    step.program->function->registers.size(), blocks));
+  }
+  step.occupancy = *occupancy;
+  const std::uint64_t resident_local_bytes = blocks * warps_of(step.block) * kWarpSize * step.program->local_bytes;
+  if (resident_local_bytes > kMaxLocalBytes) {
+    return refuse(
+        fmt::format("{} bytes of local memory a thread are more than the virtual GPU can hold for {} blocks "
+                    "at once",
+                    step.program->local_bytes, blocks));
+  }
+  return register_bytes + resident_local_bytes;
+}
+
+Result<bool> Gpu::charge_launch(const KernelCall& call, std::uint64_t held_bytes, const Step& step) {
+  // Where not even a launch is left of the budget, it is the launches before that were too much.
+  if (limits_.work >= work::kLaunch &&
+      least_work(*step.program, call.grid.count(), warps_of(call.block), limits_.sanitize) > limits_.work) {
+    return Error{
+        .message = fmt::format("the grid of {} has {} blocks: to start them alone is more work than is left of "
+                               "this run's budget",
+                               step.name, call.grid.count()),
+        .file = source_path_,
+        .line = call.line,
+        .advice = "launch fewer blocks, and let each thread do more"};
+  }
+  // Each kernel of a plan counts as put in order once, whichever plan was the first to have it.
+  const bool is_ordered = !limits_.counts || !ordered_.insert(call.kernel).second;
+  const std::size_t instructions = step.program->function->instructions.size();
+  const std::uint64_t order = is_ordered ? 0 : (instructions + call.code.size()) * work::kOrdered;
+  const std::uint64_t start = work::kLaunch + order + step.program->ops.size() * work::kOperation +
+                              static_cast<std::uint64_t>(machine_.sms * machine_.l1_bytes) / work::kL1Bytes +
+                              held_bytes / work::kHeldBytes;
+  if (!charge(start, step.name, call.line, "the plan's launches are past its budget")) return false;
+  // Every launch keeps its program and counters until the plan ends.
+  plan_operations_ += step.program->ops.size();
+  if (plan_operations_ <= kMaxPlanOperations) return true;
+  return too_much(step, fmt::format("the plan's launches together have more than {} instructions to keep; launch "
+                                    "fewer, larger kernels",
+                                    kMaxPlanOperations));
+}
+
+// The order does not depend on the launch: its basic blocks are the kernel's.
+void Gpu::put_in_order(const KernelCall& call, Step& step) {
+  auto [at, is_new] = schedules_.try_emplace(call.kernel);
+  // Where a kernel spills, ptxas has few registers left for loads that go ahead.
+  constexpr int kLeftWhereItSpills = 24;
+  const int registers = call.local_bytes_per_thread != 0 ? std::min(call.registers_per_thread, kLeftWhereItSpills)
+                                                         : call.registers_per_thread;
+  if (is_new) at->second = schedule(machine_, *step.program, call.code, registers);
+  step.schedule = &at->second;
+  set_latencies(machine_, at->second, *step.program);
+}
+
+GridTrace Gpu::run_blocks(Launch& launch, std::vector<Multiprocessor>& sms, const Step& step) {
+  const std::size_t launch_number = untraced_blocks_.size();
+  limits_.traces.also.clear();
+  if (launch_number < limits_.also_traced.size()) limits_.traces.also = limits_.also_traced[launch_number];
+  limits_.spent_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  GridTrace trace = run_grid(launch, {step.grid, step.block, step.occupancy.blocks_per_sm}, sms, limits_);
+  untraced_blocks_.push_back(std::move(trace.missing));
+  return trace;
+}
+
+void Gpu::take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& step) {
+  step.totals.sites = std::move(launch.sites);
+  step.block_threads = std::move(launch.block_threads);
+  for (Multiprocessor& sm : sms) {
+    step.totals.sms.push_back({std::move(sm.block_executions), sm.blocks_run, sm.warps_run, sm.l1_lines, sm.l1_sectors,
+                               sm.shared_wavefronts, sm.constant_passes});
+  }
+}
+
+Result<bool> Gpu::launch(const KernelCall& call) {
+  ROOFWALK_CHECK(module_ && !fault_);
+  ROOFWALK_TRY(std::unique_ptr<Step> step, lower_kernel(call));
+  const ptx::Function& code = *step->program->function;  // with what the kernel calls
+  const auto held_bytes = resident_bytes(*step);
+  if (!held_bytes) return false;
+  ROOFWALK_TRY(const bool is_charged, charge_launch(call, *held_bytes, *step));
+  if (!is_charged) return false;
+  step->first_site = static_cast<SiteId>(traffic_.size());
+  traffic_.resize(traffic_.size() + code.instructions.size());
+
+  std::vector<Multiprocessor> sms;
+  for (int i = 0; i < machine_.sms; ++i) {
+    sms.emplace_back(machine_).index = i;
+    sms.back().l1.use(memory_.frames());
+  }
+  Launch launch(machine_, *step->program, memory_, l2_, traffic_, step->first_site);
+  launch.line_of = [this, &code](std::uint32_t pc) { return module_->line_in(code.instructions[pc], source_name_); };
+  printer_->begin_launch();
+  launch.printer = printer_.get();
+  if (limits_.counts) put_in_order(call, *step);
+  const GridTrace trace = run_blocks(launch, sms, *step);
+  if (launch.refusal) return *launch.refusal;
+  if (launch.watched_pc) watched_line_ = launch.line_of(*launch.watched_pc);
+  for (auto& [pc, warning] : launch.warnings) {
+    warnings_.push_back(placed(std::move(warning), step->name, code, pc));
+  }
+  if (launch.fault) {
+    fault_ = placed(std::move(*launch.fault), step->name, code, launch.fault_pc);
+    return false;
+  }
+  take_totals(launch, sms, *step);
+  if (limits_.counts && !trace.blocks.empty() && !read_time(trace, most_swaps(sms), *step)) return false;
+  steps_.push_back(std::move(step));
+  return true;
+}
+
+bool Gpu::read_time(const GridTrace& trace, std::uint64_t most_swaps, Step& step) {
+  std::uint64_t instructions = 0, loads_from_l2 = 0, loads_from_dram = 0, replayed = 0;
+  for (const SmTotals& sm : step.totals.sms) {
+    for (std::size_t b = 0; b < step.program->blocks.size(); ++b)
+      instructions += sm.block_executions[b] * step.program->blocks[b].count;
+  }
+  for (const Site& site : step.totals.sites) {
+    loads_from_l2 += site.served_by_l2;
+    loads_from_dram += site.served_by_dram;
+  }
+  for (const BlockTrace& block : trace.blocks) replayed += block.instructions;
+  limits_.work -= std::min(limits_.work, replayed * work::kReplayed);
+  step.reading = read_clock({.machine = machine_,
+                             .program = *step.program,
+                             .schedule = *step.schedule,
+                             .trace = trace,
+                             .grid_blocks = step.grid.count(),
+                             .blocks_per_sm = step.occupancy.blocks_per_sm,
+                             .unsampled = limits_.traces.complete,
+                             .key = limits_.traces.key,
+                             .instructions = instructions,
+                             .loads_from_l2 = loads_from_l2,
+                             .loads_from_dram = loads_from_dram,
+                             .most_swaps = most_swaps,
+                             .most_operations = std::max(limits_.work / work::kModelled, work::kLeastModelled)});
+  limits_.work -= std::min(limits_.work, step.reading.operations * work::kModelled);
+  return step.reading.ended ||
+         runs_too_long(step.name, step.line, "to model the time of this launch is past the budget");
+}
+
+bool Gpu::charge(std::uint64_t work, const std::string& what, int line, const std::string& trouble) {
+  if (work > limits_.work) return runs_too_long(what, line, trouble);
+  limits_.work -= work;
+  return true;
+}
+
+bool Gpu::runs_too_long(const std::string& what, int line, const std::string& trouble) {
+  Fault fault;
+  fault.kind = FaultKind::runaway;
+  fault.kernel = what;
+  fault.file = source_path_;
+  fault.line = line;
+  fault.message = "runs too long: " + trouble;
+  fault_ = std::move(fault);
+  return false;
+}
+
+}  // namespace roofwalk::vgpu
