@@ -1,8 +1,8 @@
 #include "common/vgpu/timing/machine_code.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "common/ptx/table/costs.h"
@@ -16,132 +16,9 @@ using ptx::Instruction;
 using ptx::Type;
 
 constexpr std::uint32_t kNone = ~0u;
-constexpr std::size_t kOperations = 512;
 constexpr std::uint32_t kMaxCopies = 64;  // ptxas unrolls less
 
 using Class = Operation::Class;
-
-struct Row {
-  std::uint16_t operation;
-  Unit unit;
-  Class kind;
-};
-
-// From compute capability 9.0 on, a warp that has come apart exchanges values apart from the rest of the code, in
-// pieces that this ends (ENDCOLLECTIVE).
-constexpr std::uint16_t kEndCollective = 0x11b;
-
-// The low nine bits of encodings, for compute capability 8.0 to 9.0: found by assembling kernels of every kind and
-// naming their code with NVIDIA's disassembler (nvdisasm 13.2). What is not here is integer work.
-constexpr Row kRows[] = {
-    // fp32: FMUL, FADD, FFMA, FSWZADD
-    {0x020, Unit::fp32, Class::other},
-    {0x021, Unit::fp32, Class::other},
-    {0x023, Unit::fp32, Class::other},
-    {0x022, Unit::fp32, Class::other},
-    // IMAD, IMAD.WIDE, IDP, IMAD.HI
-    {0x024, Unit::multiply, Class::other},
-    {0x025, Unit::multiply, Class::other},
-    {0x026, Unit::multiply, Class::other},
-    {0x027, Unit::multiply, Class::other},
-    // DMUL, DADD, DSETP, DFMA
-    {0x028, Unit::fp64, Class::other},
-    {0x029, Unit::fp64, Class::other},
-    {0x02a, Unit::fp64, Class::other},
-    {0x02b, Unit::fp64, Class::other},
-    // HADD2, HFMA2, HMUL2, HSET2, HSETP2, HFMA2.MMA, HMNMX2
-    {0x030, Unit::half, Class::other},
-    {0x031, Unit::half, Class::other},
-    {0x032, Unit::half, Class::other},
-    {0x033, Unit::half, Class::other},
-    {0x034, Unit::half, Class::other},
-    {0x035, Unit::half, Class::constant},
-    {0x040, Unit::half, Class::other},
-    // IMMA, HMMA, BMMA, DMMA
-    {0x037, Unit::tensor, Class::other},
-    {0x03c, Unit::tensor, Class::other},
-    {0x03d, Unit::tensor, Class::other},
-    {0x03f, Unit::tensor, Class::other},
-    // MOV, CS2R, UMOV, ULDC; ULDC of an address in a uniform register
-    {0x002, Unit::integer, Class::constant},
-    {0x005, Unit::integer, Class::constant},
-    {0x082, Unit::integer, Class::constant},
-    {0x0b9, Unit::integer, Class::constant},
-    {0x0bb, Unit::integer, Class::load_constant},
-    // FLO, BREV, FCHK, F2I, I2F, FRND, MUFU, POPC, F2F, F2I, I2F and FRND of 64 bits, S2R, B2R, MATCH, S2UR,
-    // REDUX
-    {0x100, Unit::special, Class::other},
-    {0x101, Unit::special, Class::other},
-    {0x102, Unit::special, Class::other},
-    {0x105, Unit::special, Class::other},
-    {0x106, Unit::special, Class::other},
-    {0x107, Unit::special, Class::other},
-    {0x108, Unit::special, Class::other},
-    {0x109, Unit::special, Class::other},
-    {0x110, Unit::special, Class::other},
-    {0x111, Unit::special, Class::other},
-    {0x112, Unit::special, Class::other},
-    {0x113, Unit::special, Class::other},
-    {0x119, Unit::special, Class::other},
-    {0x11c, Unit::special, Class::other},
-    {0x1a1, Unit::special, Class::other},
-    {0x1c3, Unit::special, Class::other},
-    {0x1c4, Unit::special, Class::other},
-    // NOP, DEPBAR, ENDCOLLECTIVE, BAR, BSYNC, CALL, BSSY, YIELD, BRA, WARPSYNC, BRX, JMP, BREAK, EXIT, RET, BPT,
-    // NANOSLEEP
-    {0x118, Unit::control, Class::other},
-    {0x11a, Unit::control, Class::async_wait},
-    {kEndCollective, Unit::control, Class::other},
-    {0x11d, Unit::control, Class::barrier},
-    {0x141, Unit::control, Class::other},
-    {0x142, Unit::control, Class::other},
-    {0x143, Unit::control, Class::call},
-    {0x144, Unit::control, Class::call},
-    {0x145, Unit::control, Class::other},
-    {0x146, Unit::control, Class::other},
-    {0x147, Unit::control, Class::branch},
-    {0x148, Unit::control, Class::other},
-    {0x149, Unit::control, Class::branch},
-    {0x14a, Unit::control, Class::branch},
-    {0x14d, Unit::control, Class::branch},
-    {0x150, Unit::control, Class::branch},
-    {0x15c, Unit::control, Class::other},
-    {0x15d, Unit::control, Class::other},
-    // LDSM, LD, LDG, LDC, LDL, LDS, ST, STG, STL, STS, SHFL, ATOM, ATOM.CAS, ATOMS, ATOMS.CAS, RED
-    {0x03b, Unit::memory, Class::memory},
-    {0x180, Unit::memory, Class::memory},
-    {0x181, Unit::memory, Class::memory},
-    {0x182, Unit::memory, Class::load_constant},
-    {0x183, Unit::memory, Class::memory},
-    {0x184, Unit::memory, Class::memory},
-    {0x185, Unit::memory, Class::memory},
-    {0x186, Unit::memory, Class::memory},
-    {0x187, Unit::memory, Class::memory},
-    {0x188, Unit::memory, Class::memory},
-    {0x189, Unit::memory, Class::shuffle},
-    {0x18a, Unit::memory, Class::memory},
-    {0x18b, Unit::memory, Class::memory},
-    {0x18c, Unit::memory, Class::memory},
-    {0x18d, Unit::memory, Class::memory},
-    {0x18e, Unit::memory, Class::memory},
-    // CCTL, MEMBAR, ATOMG, ERRBAR, LDGSTS, LDGDEPBAR
-    {0x18f, Unit::memory, Class::other},
-    {0x192, Unit::memory, Class::other},
-    {0x1a3, Unit::memory, Class::memory},
-    {0x1a6, Unit::memory, Class::memory},
-    {0x1a8, Unit::memory, Class::memory},
-    {0x1a9, Unit::memory, Class::memory},
-    {0x1ab, Unit::control, Class::other},
-    {0x1ae, Unit::memory, Class::memory},
-    {0x1af, Unit::memory, Class::async_commit},
-};
-
-constexpr auto kOperationTable = [] {
-  std::array<Operation, kOperations> table;
-  table.fill(Operation{Unit::integer, Class::other});
-  for (const Row& row : kRows) table[row.operation] = {row.unit, row.kind};
-  return table;
-}();
 
 // Of arithmetic: whether costs.def calls its type kept.
 bool is_kept(const Instruction& in) {
@@ -203,7 +80,6 @@ class CodeMap {
     int depth = 0;            // loops around it
   };
 
-  std::uint16_t operation(std::size_t i) const { return code_[i].operation % kOperations; }
   Class class_at(std::size_t i) const { return operation_info(code_[i].operation).kind; }
 
   // The PTX instruction of each machine instruction.
@@ -278,7 +154,7 @@ class CodeMap {
     std::vector<bool> apart(pieces_);                  // of a warp that has come apart
     std::vector<std::uint32_t> calls(pieces_, kNone);  // by piece: the instruction with a call for odd operands
     for (std::size_t i = 0; i < code_.size(); ++i) {
-      if (operation(i) == kEndCollective) apart[piece_[i]] = true;
+      if (ends_collective(code_[i].operation)) apart[piece_[i]] = true;
       // A call that PTX does not have leads to what is rare: odd operands of a float division, a warp that has come
       // apart. (Some branches become calls too: the way out of a loop.)
       if (class_at(i) == Class::call && pc_[i] != kNone && !calls_always(i)) {
@@ -540,8 +416,6 @@ std::optional<Operation> single_operation(const Instruction& in) {
   if (!is_kept(in) || !ptx::is_float(in.type)) return std::nullopt;
   return Operation{ptx::unit_of(ptx::info(in.opcode).units, in.type), Class::other};
 }
-
-Operation operation_info(std::uint16_t operation) { return kOperationTable[operation % kOperations]; }
 
 FoundCode find_block_code(const ptx::Function& function, std::span<const BasicBlock> blocks,
                           std::span<const MachineOp> code) {

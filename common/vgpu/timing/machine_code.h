@@ -29,7 +29,11 @@ struct Operation {
   Unit unit = Unit::integer;
   Class kind = Class::other;  // constant: makes a value of nothing (or copies one)
 };
+// sass_opcodes.cpp. Of the low nine bits of an encoding.
 Operation operation_info(std::uint16_t operation);
+// From compute capability 9.0 on, a warp that has come apart exchanges values apart from the rest of the code, in
+// pieces that this ends (ENDCOLLECTIVE).
+bool ends_collective(std::uint16_t operation);
 
 // Instructions that ptxas turns into exactly one of its own in every copy of a loop body: what that one is.
 std::optional<Operation> single_operation(const ptx::Instruction& in);
