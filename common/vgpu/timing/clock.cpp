@@ -282,99 +282,85 @@ ClockReading past_budget(std::uint64_t operations) {
   return out;
 }
 
-}  // namespace
+// What is replayed: on how many SMs that stand for all, and which traces stand for the blocks that they get.
+struct ReplayPlan {
+  std::uint64_t sms = 0, grid = 0;           // that have blocks; blocks, but for those which hardly do anything
+  std::uint64_t running = 0, simulated = 0;  // SMs; blocks
+  std::uint64_t of_grid = 0;                 // the blocks that those SMs get
+  std::vector<std::uint32_t> chosen;         // traces
+  double more_work = 1;                      // of the grid's blocks than of those that stand for them
+  double idle_cycles = 0;                    // that each place is held by blocks which hardly do anything
+};
 
-ClockReading read_clock(const ClockInput& input) {
-  const auto& blocks = input.trace.blocks;
-  if (blocks.empty()) return {};
+ReplayPlan plan_for_whole_grid(const ClockInput& input) {
+  ReplayPlan plan;
+  plan.sms = plan.running = std::min(static_cast<std::uint64_t>(input.machine.sms), input.grid_blocks);
+  plan.grid = plan.simulated = plan.of_grid = input.grid_blocks;
+  plan.chosen.resize(input.trace.blocks.size());
+  std::iota(plan.chosen.begin(), plan.chosen.end(), 0u);
+  return plan;
+}
+
+ReplayPlan plan_for_sample(const ClockInput& input, AloneTimes& alone) {
   const auto slots = static_cast<std::uint64_t>(input.blocks_per_sm);
+  ReplayPlan plan = plan_for_whole_grid(input);
+  std::vector<Kind> kinds = kinds_of(input.trace);
+  plan.idle_cycles = drop_idle(kinds, input.machine, alone) / static_cast<double>(plan.sms * slots);
+  double all_blocks = 0, cost = 0;
+  for (const Kind& kind : kinds) all_blocks += kind.blocks, cost += kind.blocks * kind.cost;
+  plan.grid = static_cast<std::uint64_t>(std::max(1.0, std::round(all_blocks)));
+  plan.sms = std::min(plan.sms, plan.grid);
+  const std::uint64_t busiest = (plan.grid + plan.sms - 1) / plan.sms;
+  const std::uint64_t a_block = std::max<std::uint64_t>(input.instructions / plan.grid, 1);
+  const std::uint64_t a_round = slots * a_block, least = std::min(busiest, kSampleRounds * slots) * a_block;
+  const std::uint64_t sample = std::clamp(input.instructions / 8, kLeastSample, kMostSample);
+  // Where blocks are so long that one would do, a few still average over who fetches what all need.
+  const std::uint64_t few = std::min(kFewSms, std::max(input.instructions / kFewShare, kFewWork) / least);
+  plan.running = std::clamp<std::uint64_t>(std::max(sample / least, few), 1, std::min(plan.sms, kSampleSms));
+  const std::uint64_t rounds = std::max(kSampleRounds, sample / (plan.running * a_round) + 1);
+  // Whole rounds, and what the last one would be.
+  const std::uint64_t an_sm = std::min(busiest, rounds * slots + busiest % slots);
+  plan.simulated = plan.running * an_sm;
+  plan.of_grid = plan.running * busiest;
+  plan.chosen = representatives(input.trace, kinds, plan.simulated, alone);
+  double chosen_cost = 0;
+  for (const std::uint32_t i : plan.chosen) chosen_cost += input.trace.blocks[i].work.cost();
+  plan.more_work = cost / all_blocks * static_cast<double>(plan.simulated) / chosen_cost;
+  return plan;
+}
+
+// The time of all blocks that the SMs of the simulation get, of which it ran some.
+double cycles_of_all(const ClockInput& input, const ReplayPlan& plan, const Simulation& simulation) {
+  const double cycles = simulation.end();
+  if (plan.simulated >= plan.of_grid) return cycles;
+  // Blocks that take long may start with the first ones and end with the last: others start at a pace of their own
+  // meanwhile. In the grid there are more of those that take long, and each holds a place.
+  const std::uint64_t a_round = plan.running * static_cast<std::uint64_t>(input.blocks_per_sm);
+  const double held = held_by_blocks(input, simulation, plan.chosen, a_round);
+  const double paced = cycles + pace(simulation.starts(), a_round) * static_cast<double>(plan.of_grid - plan.simulated);
+  return std::max(paced, held / static_cast<double>(a_round) * static_cast<double>(plan.of_grid) /
+                             static_cast<double>(plan.simulated));
+}
+
+// How much longer the grid's blocks take than the traces of those that stand for them: traces that were cut off stand
+// for their whole blocks.
+double longer_than_traces(const ClockInput& input, double more_work, AloneTimes& alone) {
+  const auto& blocks = input.trace.blocks;
   std::uint64_t recorded = 0, executed = 0;
-  for (const BlockTrace& block : blocks) {
-    recorded += block.instructions;
-    executed += block.work.instructions;
-  }
-  const bool whole =
-      input.trace.complete && executed == recorded && (input.unsampled || recorded <= kWholeGridInstructions);
-  auto sms = std::min(static_cast<std::uint64_t>(input.machine.sms), input.grid_blocks);
-  std::uint64_t grid = input.grid_blocks;
-  std::uint64_t running = sms, simulated = grid;  // SMs; blocks
-  std::uint64_t of_grid = simulated;              // the blocks that those SMs get
-  std::vector<std::uint32_t> chosen(blocks.size());
-  std::iota(chosen.begin(), chosen.end(), 0u);
-  double more_work = 1;    // of the grid's blocks than of those that stand for them
-  double idle_cycles = 0;  // that each place is held by blocks which hardly do anything
-  std::uint64_t operations = 0;
-  const Simulation::Words words_of_several = Simulation::words_of_several(input.trace);
-  bool ended = true;
-  const auto replay = [&](Simulation& simulation) {
-    ended = ended && simulation.run(input.most_operations - std::min(input.most_operations, operations));
-    operations += simulation.operations();
-  };
-  AloneTimes alone(input.trace, input.key, [&](std::uint32_t block) {
-    Simulation simulation(input, words_of_several, {block}, 1, 1, 1);
-    replay(simulation);
-    return simulation.end();
-  });
-  if (!whole) {
-    std::vector<Kind> kinds = kinds_of(input.trace);
-    idle_cycles = drop_idle(kinds, input.machine, alone) / static_cast<double>(sms * slots);
-    double all_blocks = 0, cost = 0;
-    for (const Kind& kind : kinds) all_blocks += kind.blocks, cost += kind.blocks * kind.cost;
-    grid = static_cast<std::uint64_t>(std::max(1.0, std::round(all_blocks)));
-    sms = std::min(sms, grid);
-    const std::uint64_t busiest = (grid + sms - 1) / sms;
-    const std::uint64_t a_block = std::max<std::uint64_t>(input.instructions / grid, 1);
-    const std::uint64_t a_round = slots * a_block, least = std::min(busiest, kSampleRounds * slots) * a_block;
-    const std::uint64_t sample = std::clamp(input.instructions / 8, kLeastSample, kMostSample);
-    // Where blocks are so long that one would do, a few still average over who fetches what all need.
-    const std::uint64_t few = std::min(kFewSms, std::max(input.instructions / kFewShare, kFewWork) / least);
-    running = std::clamp<std::uint64_t>(std::max(sample / least, few), 1, std::min(sms, kSampleSms));
-    const std::uint64_t rounds = std::max(kSampleRounds, sample / (running * a_round) + 1);
-    // Whole rounds, and what the last one would be.
-    const std::uint64_t an_sm = std::min(busiest, rounds * slots + busiest % slots);
-    simulated = running * an_sm;
-    of_grid = running * busiest;
-    chosen = representatives(input.trace, kinds, simulated, alone);
-    double chosen_cost = 0;
-    for (const std::uint32_t i : chosen) chosen_cost += blocks[i].work.cost();
-    more_work = cost / all_blocks * static_cast<double>(simulated) / chosen_cost;
-  }
-  // Where blocks do not divide evenly, the SMs with most of them also get more of L2 and DRAM.
-  const double share = static_cast<double>(of_grid) / static_cast<double>(grid);
-  Simulation simulation(input, words_of_several, chosen, static_cast<int>(running), share, simulated);
-  replay(simulation);
-  if (!ended) return past_budget(operations);
-  // A block whose trace was cut is asked for below: the grid's only one has just been replayed alone.
-  if (running == 1 && simulated == 1 && share == 1 && is_asked_alone(blocks[chosen[0]]))
-    alone.know(chosen[0], simulation.end());
-  double cycles = simulation.end();
-  if (simulated < of_grid) {
-    // Blocks that take long may start with the first ones and end with the last: others start at a pace of their own
-    // meanwhile. In the grid there are more of those that take long, and each holds a place.
-    const std::uint64_t a_round = running * slots;
-    const double held = held_by_blocks(input, simulation, chosen, a_round);
-    cycles += pace(simulation.starts(), a_round) * static_cast<double>(of_grid - simulated);
-    cycles = std::max(
-        cycles, held / static_cast<double>(a_round) * static_cast<double>(of_grid) / static_cast<double>(simulated));
-  }
-  // Traces that were cut off stand for their whole blocks.
   double stand_for = 0;  // instructions of blocks that take as long as what was recorded and the rest
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    recorded += blocks[i].instructions;
+    executed += blocks[i].work.instructions;
     stand_for += static_cast<double>(blocks[i].instructions) *
                  (blocks[i].recorded.instructions == 0 ? cut_of(blocks[i]) : longer_than_trace(blocks[i], alone, i));
   }
-  const double more =
-      more_work *
-      (recorded == 0 ? 1 : std::max(stand_for, static_cast<double>(executed)) / static_cast<double>(recorded));
-  ClockReading out;
-  out.cycles = std::max(cycles * more + idle_cycles, straggler_cycles(input, simulation.cycles_per_instruction()));
-  if (!whole) out.cycles = std::max(out.cycles, last_end(input, chosen, cycles * more, alone));
-  if (!ended) return past_budget(operations);
-  // Whichever blocks they are of, they come one after the other.
-  out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
-  out.operations = operations;
+  return more_work *
+         (recorded == 0 ? 1 : std::max(stand_for, static_cast<double>(executed)) / static_cast<double>(recorded));
+}
+
+// What warps waited for, `scale` times as much as in the simulation.
+void take_waits(const Simulation& simulation, double scale, ClockReading& out) {
   out.by_instruction = simulation.waits();
-  const double scale = static_cast<double>(grid) / static_cast<double>(simulated) * more;
   for (WarpCycles& waits : out.by_instruction) {
     for (double& value : waits.cycles) value *= scale;
     out.waits.add(waits);
@@ -385,7 +371,56 @@ ClockReading read_clock(const ClockInput& input) {
       for (double& value : waits.cycles) value *= scale;
     }
   }
-  const double places = static_cast<double>(sms * slots * blocks.front().warps.size());
+}
+
+bool is_replayed_whole(const ClockInput& input) {
+  std::uint64_t recorded = 0, executed = 0;
+  for (const BlockTrace& block : input.trace.blocks) {
+    recorded += block.instructions;
+    executed += block.work.instructions;
+  }
+  return input.trace.complete && executed == recorded && (input.unsampled || recorded <= kWholeGridInstructions);
+}
+
+}  // namespace
+
+ClockReading read_clock(const ClockInput& input) {
+  const auto& blocks = input.trace.blocks;
+  if (blocks.empty()) return {};
+  std::uint64_t operations = 0;
+  bool ended = true;
+  const auto replay = [&](Simulation& simulation) {
+    ended = ended && simulation.run(input.most_operations - std::min(input.most_operations, operations));
+    operations += simulation.operations();
+  };
+  const Simulation::Words words_of_several = Simulation::words_of_several(input.trace);
+  AloneTimes alone(input.trace, input.key, [&](std::uint32_t block) {
+    Simulation simulation(input, words_of_several, {block}, 1, 1, 1);
+    replay(simulation);
+    return simulation.end();
+  });
+  const bool whole = is_replayed_whole(input);
+  const ReplayPlan plan = whole ? plan_for_whole_grid(input) : plan_for_sample(input, alone);
+  // Where blocks do not divide evenly, the SMs with most of them also get more of L2 and DRAM.
+  const double share = static_cast<double>(plan.of_grid) / static_cast<double>(plan.grid);
+  Simulation simulation(input, words_of_several, plan.chosen, static_cast<int>(plan.running), share, plan.simulated);
+  replay(simulation);
+  if (!ended) return past_budget(operations);
+  // A block whose trace was cut is asked for below: the grid's only one has just been replayed alone.
+  if (plan.running == 1 && plan.simulated == 1 && share == 1 && is_asked_alone(blocks[plan.chosen[0]]))
+    alone.know(plan.chosen[0], simulation.end());
+  const double cycles = cycles_of_all(input, plan, simulation);
+  const double more = longer_than_traces(input, plan.more_work, alone);
+  ClockReading out;
+  out.cycles = std::max(cycles * more + plan.idle_cycles, straggler_cycles(input, simulation.cycles_per_instruction()));
+  if (!whole) out.cycles = std::max(out.cycles, last_end(input, plan.chosen, cycles * more, alone));
+  if (!ended) return past_budget(operations);
+  // Whichever blocks they are of, they come one after the other.
+  out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
+  out.operations = operations;
+  take_waits(simulation, static_cast<double>(plan.grid) / static_cast<double>(plan.simulated) * more, out);
+  const double places =
+      static_cast<double>(plan.sms * static_cast<std::uint64_t>(input.blocks_per_sm) * blocks.front().warps.size());
   out.waits[Wait::tail] = std::max(0.0, places * out.cycles - out.waits.total());
   return out;
 }

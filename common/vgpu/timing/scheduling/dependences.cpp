@@ -1,0 +1,157 @@
+// What each instruction reads and which instruction made it, along all ways through a basic block, and where warps wait
+// for everything that is in flight.
+#include <algorithm>
+#include <utility>
+
+#include "common/vgpu/timing/scheduling/static_scheduler.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Form;
+using ptx::Instruction;
+
+constexpr std::size_t kMostFlying = 50'000'000;  // in all basic blocks together
+
+}  // namespace
+
+// Runs the basic blocks on the numbers of values, in PTX order.
+void StaticScheduler::find_sources(std::uint32_t copies) {
+  sources_.assign(static_cast<std::size_t>(copies) * block_->count, {});
+  now_.clear();
+  since_stop_.clear();
+  last_stop_ = kNoValue;
+  const auto ways = ways_within(program_, merged_);
+  std::vector<State> left(merged_.members);  // what registers hold where each member ends
+  for (std::uint32_t copy = 0; copy < copies; ++copy) {
+    for (std::uint32_t member = 0; member < merged_.members; ++member) {
+      const BasicBlock& block = program_.blocks[merged_.first + member];
+      const std::uint32_t first_node = copy * block_->count + block.first - block_->first;
+      Value choice = kNoValue;  // the branch whose predicate its accesses have
+      for (std::size_t i = 0; i < ways[member].size(); ++i) {
+        const std::uint32_t from = ways[member][i];
+        i == 0 ? void(now_ = left[from]) : join(left[from], now_);
+        const BasicBlock& before = program_.blocks[merged_.first + from];
+        if (ways[member].size() == 1 && before.successors.size() > 1)
+          choice = static_cast<Value>(copy * block_->count + before.first + before.count - 1 - block_->first);
+      }
+      for (const Handed& each : held_by(handed_.before(block.first))) {
+        now_[each.first] = each.second;
+        since_stop_.push_back(each.first);
+      }
+      for (std::uint32_t node = first_node; node < first_node + block.count; ++node) {
+        if (choice != kNoValue && memory_of(block_->first + node % block_->count) != kNowhere)
+          sources_[node].push_back(choice);
+        run_node(node);
+      }
+      if (merged_.members > 1) left[member] = now_;
+    }
+  }
+}
+
+void StaticScheduler::run_node(std::uint32_t node) {
+  const Instruction& in = instruction(node % block_->count);
+  const auto read = [&](int reg) {
+    const auto found = now_.find(reg);
+    if (found == now_.end()) return sources_[node].push_back(~reg);
+    sources_[node].insert(sources_[node].end(), found->second.begin(), found->second.end());
+  };
+  for_each_source(in, read);
+  if (in.guard >= 0) for_each_result(in, read);  // what lanes keep that it skips
+  if (stops_[block_->first + node % block_->count]) read_what_flies(node);
+  // Calls and returns hand values on as they are; a load or store of a .param variable makes one, as any other does.
+  std::vector<Handed> handed = held_by(handed_.at(block_->first + node % block_->count));
+  const bool makes_value = form_of(in) == Form::load || form_of(in) == Form::store;
+  for_each_result(in, [&](int reg) {
+    now_[reg].assign(1, static_cast<Value>(node));
+    since_stop_.push_back(reg);
+  });
+  for (auto& [to, values] : handed) {
+    if (makes_value) {
+      sources_[node].insert(sources_[node].end(), values.begin(), values.end());
+      values.assign(1, static_cast<Value>(node));
+    }
+    now_[to] = std::move(values);
+    since_stop_.push_back(to);
+  }
+}
+
+// ptxas waits for everything that is in flight where code is called, at fences, before what releases and behind what
+// acquires: there its scoreboards are free again.
+void StaticScheduler::find_stops() {
+  stops_.assign(code().size(), false);
+  std::vector<bool> flies(slot_of_.size());
+  for (const BasicBlock& block : program_.blocks) {
+    bool acquired = false;  // and nothing that is sure to issue has come since
+    for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
+      const Instruction& in = code()[pc];
+      const bool issues = kind_of(in) != TimedKind::compute || form_of(in) == Form::call;
+      stops_[pc] = form_of(in) == Form::call || form_of(in) == Form::fence || is_subroutine(in) || in.releases ||
+                   (acquired && issues);
+      acquired = (acquired && !issues) || in.acquires;
+      // What vanishes hands on what is in flight.
+      if (!is_memory(in) && cost_of(in).issues != 0) continue;
+      for_each_result(in, [&](int reg) { flies[static_cast<std::size_t>(reg)] = true; });
+    }
+  }
+  for (std::size_t reg = 0; reg < flies.size(); ++reg) {
+    if (flies[reg] && slot_of_[reg] != kReady) flying_.push_back(static_cast<int>(reg));
+  }
+  // Thousands of registers in as many basic blocks would fill the memory: such code waits for its own blocks' loads.
+  if (flying_.size() * program_.blocks.size() > kMostFlying) flying_.clear();
+}
+
+// All that may be in flight: what the basic block has made so far, and what came before it; of what an earlier stop
+// has waited for, nothing is.
+void StaticScheduler::read_what_flies(std::uint32_t node) {
+  std::vector<Value>& sources = sources_[node];
+  const bool first = last_stop_ < 0;
+  const auto read = [&](const std::vector<Value>& values) {
+    for (const Value value : values) {
+      if (value > last_stop_ || (value < 0 && first)) sources.push_back(value);
+    }
+  };
+  if (first) {
+    for (const auto& [reg, values] : now_) read(values);
+    for (const int reg : flying_) {
+      if (!now_.contains(reg)) sources.push_back(~reg);
+    }
+  } else {
+    std::sort(since_stop_.begin(), since_stop_.end());
+    since_stop_.erase(std::unique(since_stop_.begin(), since_stop_.end()), since_stop_.end());
+    for (const int reg : since_stop_) read(now_.at(reg));
+  }
+  since_stop_.clear();
+  if (merged_.members == 1) last_stop_ = static_cast<Value>(node);
+}
+
+std::vector<StaticScheduler::Handed> StaticScheduler::held_by(std::span<const HandedWords::Move> moves) const {
+  std::vector<Handed> out;
+  for (const HandedWords::Move& move : moves) {
+    std::vector<Value>& values = out.emplace_back(move.to, std::vector<Value>()).second;
+    const auto add = [&](int reg) {
+      const auto found = now_.find(reg);
+      if (found == now_.end()) return values.push_back(~reg);
+      values.insert(values.end(), found->second.begin(), found->second.end());
+    };
+    for (int i = 0; i < move.count; ++i) add(move.from + i);
+    if (move.keeps) add(move.to);
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+  }
+  return out;
+}
+
+// Adds what registers hold that come another way.
+void StaticScheduler::join(const State& other, State& state) {
+  for (const auto& [reg, values] : other) state.try_emplace(reg, 1, ~reg);
+  for (auto& [reg, values] : state) {
+    const auto found = other.find(reg);
+    const std::vector<Value> more = found == other.end() ? std::vector<Value>{~reg} : found->second;
+    for (const Value value : more) {
+      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    }
+  }
+}
+
+}  // namespace roofwalk::vgpu

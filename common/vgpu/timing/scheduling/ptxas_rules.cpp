@@ -1,0 +1,167 @@
+// The operations of a basic block where ptxas' code is not known: rules that stand for ptxas fold addresses and hoist
+// loads.
+#include <algorithm>
+
+#include "common/vgpu/timing/scheduling/static_scheduler.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+using ptx::Form;
+using ptx::Instruction;
+using ptx::Operand;
+
+std::size_t result_of(const Instruction& in) { return static_cast<std::size_t>(in.operands[0].index); }
+
+std::uint32_t words_of(const Instruction& load) {
+  return static_cast<std::uint32_t>(std::max(ptx::size_bytes(load.type), 4)) / 4 * load.vector;
+}
+
+bool is_free_load(const Instruction& in) {
+  return ptx::info(in.opcode).form == Form::load && is_memory(in) && !in.is_volatile;
+}
+
+bool stops_loads(const Instruction& in) {
+  switch (ptx::info(in.opcode).form) {
+    case Form::atomic:
+    case Form::reduction:
+    case Form::barrier:
+    case Form::fence:
+    case Form::call:
+      return true;
+    case Form::async_copy:
+      return in.async != ptx::AsyncMode::copy;
+    default:
+      return in.is_volatile;
+  }
+}
+
+}  // namespace
+
+// PTX order, without what vanishes, with loads moved ahead as far as nothing forbids.
+std::vector<StaticScheduler::Item> StaticScheduler::items_by_rules() const {
+  std::vector<Item> items;
+  for (const std::uint32_t i : hoist_loads()) {
+    const std::uint32_t pc = block_->first + i;
+    const Instruction& in = code()[pc];
+    const Cost cost = cost_by_rules(pc);
+    if (cost.issues == 0 && in.guard < 0) continue;
+    Item item;
+    item.op = main_op(pc, 0);
+    item.op.unit = cost.unit;
+    item.op.issues = static_cast<std::uint16_t>(std::max(cost.issues, 1));
+    if (item.op.kind == TimedKind::compute) item.op.latency_cycles = latency_of(in, cost.unit);
+    if (cost.unit == Unit::tensor) item.op.tensor_fmas = static_cast<std::uint32_t>(tensor_fmas(in));
+    item.node = static_cast<std::int32_t>(i);
+    const std::vector<Cost> steps = expansion_of(in);
+    if (steps.empty()) {
+      items.push_back(item);
+    } else {
+      item.op.issues = 1;
+      add_steps(steps, item, items);
+    }
+  }
+  return items;
+}
+
+Cost StaticScheduler::cost_by_rules(std::uint32_t pc) const {
+  return folded_[pc] ? Cost{Unit::integer, 0} : scaled_[pc] ? Cost{Unit::multiply, 1} : cost_of(code()[pc]);
+}
+
+std::vector<Cost> StaticScheduler::costs_by_rules(std::uint32_t pc) const {
+  std::vector<Cost> steps = expansion_of(code()[pc]);
+  if (steps.empty()) steps.push_back(cost_by_rules(pc));
+  return steps;
+}
+
+// Address arithmetic that ptxas puts elsewhere: a constant that is added to an address goes into the access, a
+// widening product into the addition behind it.
+void StaticScheduler::find_folded() {
+  folded_.assign(code().size(), false);
+  scaled_.assign(code().size(), false);
+  enum : std::uint8_t { address = 1, addition = 2, other = 4 };
+  std::vector<std::uint8_t> uses(program_.function->registers.size());
+  const auto is_addition = [](const Instruction& in) {
+    return ptx::computes(in, ptx::kAdds) && ptx::size_bytes(in.type) == 8;
+  };
+  const auto has_constant = [](const Instruction& in) {
+    return in.operands.size() == 3 && in.operands[2].kind == Operand::Kind::immediate;
+  };
+  const auto one_result = [&](const Instruction& in) {
+    return in.guard < 0 && !in.operands.empty() && in.operands[0].kind == Operand::Kind::reg &&
+           slot_of_[result_of(in)] == kReady;
+  };
+  for (auto pc = static_cast<std::uint32_t>(code().size()); pc-- > 0;) {
+    const Instruction& in = code()[pc];
+    if (is_addition(in) && has_constant(in) && one_result(in)) folded_[pc] = uses[result_of(in)] == address;
+    if (in.mul == ptx::MulMode::wide && ptx::computes(in, ptx::kMultiplies) && one_result(in))
+      folded_[pc] = uses[result_of(in)] == addition;
+    for (std::size_t i = result_count(in); i < in.operands.size(); ++i) {
+      const bool is_address = in.operands[i].kind == Operand::Kind::address || folded_[pc];
+      const std::uint8_t use = is_address ? address : is_addition(in) && !has_constant(in) ? addition : other;
+      for_each_register(in.operands[i], [&](int reg) { uses[static_cast<std::size_t>(reg)] |= use; });
+    }
+  }
+  std::vector<bool> product(uses.size());
+  for (std::uint32_t pc = 0; pc < code().size(); ++pc) {
+    const Instruction& in = code()[pc];
+    if (folded_[pc] && ptx::computes(in, ptx::kMultiplies)) product[result_of(in)] = true;
+    if (!is_addition(in) || folded_[pc]) continue;
+    for_each_source(in, [&](int reg) { scaled_[pc] = scaled_[pc] || product[static_cast<std::size_t>(reg)]; });
+  }
+}
+
+// Where a run of loads begins, every later load joins it that needs none of them, that no store, atomic or barrier
+// holds back, and whose result has a register; what its address needs goes ahead of it.
+std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
+  constexpr std::uint32_t kReach = 1000;  // instructions that a load may move
+  std::vector<std::uint32_t> order;
+  std::vector<bool> done(block_->count);
+  for (std::uint32_t from = 0; from < block_->count; ++from) {
+    if (done[from]) continue;
+    if (!is_free_load(instruction(from))) {
+      done[from] = true;
+      order.push_back(from);
+      continue;
+    }
+    const std::uint32_t end = std::min(block_->count, from + kReach);
+    std::vector<bool> waits(end - from);  // for a load of this run, or for what stays behind
+    bool stored = false;
+    std::uint32_t words = 0;  // that the run loads
+    for (std::uint32_t i = from; i < end && !stops_loads(instruction(i)); ++i) {
+      if (done[i]) continue;
+      const Instruction& in = instruction(i);
+      const bool load = is_free_load(in);
+      const std::uint32_t own_words = load ? words_of(in) : 0;
+      bool late = false;
+      for (const Value source : sources_[i]) {
+        late = late || (source >= static_cast<Value>(from) && waits[static_cast<std::uint32_t>(source) - from]);
+      }
+      if (load && !late && (!stored || in.non_coherent) && (i == from || words + own_words <= most_hoisted_)) {
+        take(i, done, order);
+        words += own_words;
+      }
+      waits[i - from] = load || late;
+      stored = stored || form_of(in) == Form::store || form_of(in) == Form::fragment_store ||
+               in.async == ptx::AsyncMode::copy;
+    }
+  }
+  return order;
+}
+
+// With everything that it needs and that has not gone ahead.
+void StaticScheduler::take(std::uint32_t i, std::vector<bool>& done, std::vector<std::uint32_t>& order) const {
+  std::vector<std::uint32_t> chain{i};
+  done[i] = true;
+  for (std::size_t at = 0; at < chain.size(); ++at) {
+    for (const Value source : sources_[chain[at]]) {
+      if (source < 0 || done[static_cast<std::size_t>(source)]) continue;
+      done[static_cast<std::size_t>(source)] = true;
+      chain.push_back(static_cast<std::uint32_t>(source));
+    }
+  }
+  std::sort(chain.begin(), chain.end());
+  order.insert(order.end(), chain.begin(), chain.end());
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,288 @@
+// Which slots of the scoreboard values lie in: between basic blocks those of registers, within one any that are free.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "common/vgpu/timing/scheduling/static_scheduler.h"
+
+namespace roofwalk::vgpu {
+
+// Registers that carry a value from one block to another have a slot of their own.
+void StaticScheduler::find_slots() {
+  std::vector<bool> crosses = registers_across_blocks(*program_.function, program_.blocks);
+  crosses.insert(crosses.end(), handed_.across_blocks().begin(), handed_.across_blocks().end());
+  const std::size_t count = crosses.size();
+  slot_of_.assign(count, kReady);
+  slots_ = 1;
+  for (std::size_t reg = 0; reg < count; ++reg) {
+    if (crosses[reg]) slot_of_[reg] = static_cast<std::uint16_t>(slots_++);
+  }
+  shared_slots_ = slots_;
+}
+
+// The values that can be read at a place of the order instead of `values`: each itself once it is made, else what it
+// is made of, for what vanished.
+void StaticScheduler::resolve(std::span<const Value> values, std::size_t place, std::vector<Value>& out) {
+  constexpr std::size_t kMost = 4096;  // of what comes too late, one after the other
+  const std::size_t start = out.size();
+  // A call may read thousands of values that are made of the same: each is looked at once.
+  ++search_;
+  open_.assign(values.begin(), values.end());
+  std::size_t late = 0;
+  for (std::size_t at = 0; at < open_.size(); ++at) {
+    const Value v = open_[at];
+    std::uint32_t& seen = v < 0 ? register_seen_[static_cast<std::size_t>(~v)] : seen_[static_cast<std::size_t>(v)];
+    if (std::exchange(seen, search_) == search_) continue;
+    if (v < 0) {
+      if (slot_of_[static_cast<std::size_t>(~v)] != kReady) out.push_back(v);
+      continue;
+    }
+    const std::size_t made_at = made_at_[static_cast<std::size_t>(v)];
+    if (made_at < place) {
+      out.push_back(v);
+    } else if (made_at == kNever || ++late <= kMost) {
+      const auto& from =
+          made_at == kNever ? made_of_[static_cast<std::size_t>(v)] : sources_[static_cast<std::size_t>(v)];
+      open_.insert(open_.end(), from.begin(), from.end());
+    }
+  }
+  std::sort(out.begin() + static_cast<std::ptrdiff_t>(start), out.end());
+}
+
+// What each value that no operation makes is made of: values that some operation makes, or that registers hold at the
+// start. What is made of many gets an operation after all, so that no list grows long.
+void StaticScheduler::find_what_vanished(std::vector<Item>& items) {
+  constexpr std::size_t kMost = 64;
+  std::vector<bool> has_item(sources_.size());
+  for (const Item& item : items) {
+    if (item.node != kNowhere) has_item[static_cast<std::size_t>(item.node)] = true;
+  }
+  made_of_.assign(sources_.size(), {});
+  std::vector<Item> more;
+  for (std::size_t node = 0; node < sources_.size(); ++node) {
+    if (has_item[node]) continue;
+    std::vector<Value>& made_of = made_of_[node];
+    for (const Value source : sources_[node]) {
+      if (source < 0 || has_item[static_cast<std::size_t>(source)]) {
+        made_of.push_back(source);
+      } else {
+        const auto& further = made_of_[static_cast<std::size_t>(source)];
+        made_of.insert(made_of.end(), further.begin(), further.end());
+      }
+    }
+    std::sort(made_of.begin(), made_of.end());
+    made_of.erase(std::unique(made_of.begin(), made_of.end()), made_of.end());
+    if (made_of.size() <= kMost) continue;
+    made_of.clear();
+    has_item[node] = true;
+    Item item;
+    item.op.pc = block_->first + static_cast<std::uint32_t>(node) % block_->count;
+    item.op.latency_cycles = cycles(machine_.alu_latency_cycles);
+    item.node = static_cast<std::int32_t>(node);
+    more.push_back(item);
+  }
+  insert_in_ptx_order(more, items);
+}
+
+// Which operation makes each value: the memory access, or the last one of its PTX instruction before anything reads
+// it.
+void StaticScheduler::find_makers(const std::vector<Item>& items) {
+  std::vector<std::vector<std::size_t>> places(sources_.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].node != kNowhere) places[static_cast<std::size_t>(items[i].node)].push_back(i);
+  }
+  made_at_.assign(sources_.size(), kNever);
+  std::vector<std::size_t> first_read(sources_.size(), kNever);
+  for (std::size_t node = sources_.size(); node-- > 0;) {
+    for (const std::size_t place : places[node]) {
+      if (made_at_[node] == kNever || place < first_read[node]) made_at_[node] = place;
+      if (items[place].op.memory >= 0) {
+        made_at_[node] = place;
+        break;
+      }
+    }
+    const std::size_t reads = places[node].empty() ? first_read[node] : places[node].front();
+    for (const Value source : sources_[node]) {
+      if (source >= 0)
+        first_read[static_cast<std::size_t>(source)] = std::min(first_read[static_cast<std::size_t>(source)], reads);
+    }
+  }
+}
+
+// What each operation reads and makes.
+std::vector<StaticScheduler::Links> StaticScheduler::link(const std::vector<Item>& items) {
+  find_makers(items);
+  search_ = 0;
+  seen_.assign(sources_.size(), 0);
+  register_seen_.assign(slot_of_.size(), 0);
+  std::vector<Links> links(items.size());
+  std::vector<Value> handed(sources_.size(), kNoValue);  // by node: what its last operation so far made
+  std::vector<bool> has_read(sources_.size());
+  Value next = static_cast<Value>(sources_.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].node == kNowhere) continue;
+    const auto node = static_cast<std::size_t>(items[i].node);
+    const bool maker = made_at_[node] == i;
+    if (made_at_[node] < i) continue;  // comes too late to matter
+    if (handed[node] != kNoValue) links[i].sources.push_back(handed[node]);
+    if (!has_read[node] && (!items[i].constant || maker)) {
+      has_read[node] = true;
+      resolve(sources_[node], i, links[i].sources);
+    }
+    handed[node] = links[i].result = maker ? static_cast<Value>(node) : next++;
+  }
+  values_ = static_cast<std::size_t>(next);
+  return links;
+}
+
+// When each value is read for the last time, and which registers hold it at the end.
+StaticScheduler::Lifetimes StaticScheduler::lifetimes_of(const std::vector<Links>& links) {
+  Lifetimes out;
+  out.last_read.assign(values_, kNever);
+  const auto read = [&](Value value, std::size_t place) {
+    if (value < 0) {
+      out.needed_until[~value] = place;
+    } else {
+      out.last_read[static_cast<std::size_t>(value)] = place;
+    }
+  };
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    for (const Value value : links[i].sources) read(value, i);
+  }
+  for (const auto& [reg, values] : now_) {
+    if (slot_of_[static_cast<std::size_t>(reg)] == kReady) continue;
+    std::vector<Value> made;
+    resolve(values, kNever, made);
+    if (made.size() == 1 && made[0] == ~reg) continue;
+    for (const Value value : made) {
+      if (made.size() == 1 && value >= 0) {
+        out.ends_of[value].push_back(reg);
+      } else {
+        read(value, links.size());
+      }
+    }
+    out.ends[reg] = std::move(made);
+  }
+  return out;
+}
+
+std::uint16_t StaticScheduler::new_slot(std::uint32_t& next) {
+  const std::uint32_t slot = std::min(next, kMaxSlots);
+  next = slot + 1;
+  return static_cast<std::uint16_t>(slot);
+}
+
+std::uint16_t StaticScheduler::slot_now(Value value, const Slots& slots) const {
+  return value < 0 ? slot_of_[static_cast<std::size_t>(~value)] : slots.of_value[static_cast<std::size_t>(value)];
+}
+
+// The slots that the operation at `place` writes: those of the registers that keep its result, where nobody needs any
+// more what they held at the start; else one of its own until it has been read.
+void StaticScheduler::give_slots(Value value, std::size_t place, const Lifetimes& lives, Slots& slots, TimedOp& op,
+                                 std::vector<std::uint16_t>& operands) const {
+  const auto number = static_cast<std::size_t>(value);
+  const auto wanted = lives.ends_of.find(value);
+  if (wanted != lives.ends_of.end()) {
+    for (const int reg : wanted->second) {
+      const auto until = lives.needed_until.find(reg);
+      if (until != lives.needed_until.end() && until->second > place) continue;
+      slots.in_place.insert(reg);
+      operands.push_back(slot_of_[static_cast<std::size_t>(reg)]);
+      ++op.result_count;
+      if (slots.of_value[number] == kReady) slots.of_value[number] = operands.back();
+    }
+  }
+  const bool kept = wanted != lives.ends_of.end() || lives.last_read[number] != kNever;
+  if (slots.of_value[number] != kReady || !kept) return;
+  if (!slots.unused.empty()) {
+    slots.of_value[number] = slots.unused.back();
+    slots.unused.pop_back();
+  } else {
+    slots.of_value[number] = new_slot(slots.next);
+  }
+  if (wanted == lives.ends_of.end() && slots.of_value[number] != kReady)
+    slots.freed[lives.last_read[number] + 1].push_back(slots.of_value[number]);
+  operands.push_back(slots.of_value[number]);
+  ++op.result_count;
+}
+
+// Brings to the slots of registers what they hold at the end: one value, or the latest to come of several.
+void StaticScheduler::rename_at_the_end(const Lifetimes& lives, Slots& slots, std::vector<Rename>& renames) const {
+  std::vector<Rename> moves;
+  for (const auto& [reg, values] : lives.ends) {
+    std::uint16_t from = values.empty() ? kReady : slot_now(values[0], slots);
+    if (values.size() > 1) {
+      const std::uint16_t all = new_slot(slots.next);
+      for (const Value value : values) renames.push_back({all, slot_now(value, slots), value != values[0]});
+      from = all;
+    }
+    if (!slots.in_place.contains(reg)) moves.push_back({slot_of_[static_cast<std::size_t>(reg)], from});
+  }
+  append_in_sequence(moves, slots.next, renames);
+}
+
+// Gives every value a slot and writes the operations down.
+Schedule StaticScheduler::emit(std::vector<Item> items) {
+  find_what_vanished(items);
+  const std::vector<Links> links = link(items);
+  const Lifetimes lives = lifetimes_of(links);
+  Schedule out;
+  Slots slots{.of_value = std::vector<std::uint16_t>(values_, kReady),
+              .unused = {},
+              .freed = std::vector<std::vector<std::uint16_t>>(items.size() + 2),
+              .in_place = {},
+              .next = shared_slots_};
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    TimedOp op = items[i].op;
+    slots.unused.insert(slots.unused.end(), slots.freed[i].begin(), slots.freed[i].end());
+    op.first_operand = static_cast<std::uint32_t>(out.operands.size());
+    if (links[i].result != kNoValue) give_slots(links[i].result, i, lives, slots, op, out.operands);
+    for (const Value value : links[i].sources) {
+      if (slot_now(value, slots) == kReady) continue;
+      out.operands.push_back(slot_now(value, slots));
+      ++op.source_count;
+    }
+    out.ops.push_back(op);
+  }
+  rename_at_the_end(lives, slots, out.renames);
+  slots_ = std::max(slots_, slots.next);
+  return out;
+}
+
+// Moves that happen at once, as moves one after the other; a circle goes through a further slot.
+void StaticScheduler::append_in_sequence(std::span<const Rename> moves, std::uint32_t& next, std::vector<Rename>& out) {
+  std::map<std::uint16_t, std::uint16_t> from_of;  // by slot that is written
+  std::map<std::uint16_t, std::size_t> readers;    // moves that are left, by slot that they read
+  for (const auto& move : moves) {
+    if (move.to == move.from || !from_of.emplace(move.to, move.from).second) continue;
+    ++readers[move.from];
+  }
+  std::vector<std::uint16_t> free;  // nobody reads them any more
+  for (const auto& [to, from] : from_of) {
+    if (!readers.contains(to)) free.push_back(to);
+  }
+  const auto drain = [&] {
+    while (!free.empty()) {
+      const auto move = from_of.find(free.back());
+      free.pop_back();
+      const std::uint16_t from = move->second;
+      out.push_back({move->first, from});
+      from_of.erase(move);
+      if (--readers[from] == 0 && from_of.contains(from)) free.push_back(from);
+    }
+  };
+  drain();
+  std::map<std::uint16_t, std::uint16_t> reader_of;  // only circles are left: each slot is read by one move
+  for (const auto& [to, from] : from_of) reader_of[from] = to;
+  while (!from_of.empty()) {
+    const std::uint16_t saved = from_of.begin()->first;
+    const std::uint16_t spare = new_slot(next);
+    out.push_back({spare, saved});
+    from_of[reader_of[saved]] = spare;
+    readers[spare] = 1;
+    free.push_back(saved);
+    drain();
+  }
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,152 @@
+// Warps that wait for others: at barriers, and at the phases of mbarriers and flags.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "common/vgpu/timing/simulation.h"
+
+namespace roofwalk::vgpu {
+
+// `told`: of a barrier that only a run tells.
+inline void Simulation::arrive(SimSm& sm, SimWarp& warp, const TimedOp& op, const Outcome& told) {
+  SimBlock& block = sm.blocks[warp.sim_block];
+  const int barrier = told.line != 0 ? told.line - 1 : op.groups;
+  ++block.arrived[barrier];
+  const ptx::Instruction& in = instruction(op.pc);
+  const bool waits = in.barrier != ptx::BarrierMode::arrive;
+  if (waits) {
+    if (block.standing++ == 0) block.first_stood = warp.free_since;
+    warp.barrier = barrier;
+    warp.blocked.pc = op.pc;
+    hold(sm, warp);
+  }
+  const std::uint64_t warps = told.line != 0 ? told.copies : (threads_of(in) + kWarpSize - 1) / kWarpSize;
+  const std::uint64_t wanted = warps != 0 ? warps : block.live;
+  if (block.arrived[barrier] >= wanted) open_barrier(sm, block, barrier, &warp);
+  if (!waits) {
+    warp.blocked = {now_ + 1, op.pc, Wait::dependency, 0};
+    advance(sm, warp);
+  }
+}
+
+// The phases at which a block's warps meet, before any of them arrived.
+inline const std::vector<SimPhase>& Simulation::phases_before(const BlockTrace& trace) {
+  const auto [place, is_new] = phases_before_.try_emplace(&trace);
+  if (is_new) place->second = count_phases(trace);
+  return place->second;
+}
+
+inline std::vector<SimPhase> Simulation::count_phases(const BlockTrace& trace) {
+  std::vector<SimPhase> phases;
+  for (const WarpTrace& warp : trace.warps) {
+    for (const Meeting& meeting : warp.meetings) {
+      if (phases.size() <= meeting.number) phases.resize(meeting.number + 1);
+      phases[meeting.number].wanted += meeting.kind == Meeting::Kind::arrives ? 1 : 0;
+    }
+  }
+  for (const WarpTrace& warp : trace.warps) {
+    std::uint32_t arrives = 0;  // where the instruction does: that comes behind what it follows
+    for (std::size_t i = warp.meetings.size(); i-- > 0;) {
+      const Meeting& meeting = warp.meetings[i];
+      if (meeting.kind == Meeting::Kind::arrives) arrives = meeting.number;
+      // Of a trace that was cut off nobody may arrive.
+      if (meeting.kind != Meeting::Kind::follows || phases[meeting.number].wanted == 0) continue;
+      phases[meeting.number].followers.push_back(arrives);
+      ++phases[arrives].wanted;
+    }
+  }
+  return phases;
+}
+
+inline std::span<const Meeting> Simulation::meetings_of(const SimWarp& warp, const TimedOp& op) {
+  return notes_of(warp.trace->meetings, warp, op);
+}
+
+// What others wait for ends at `at` at the earliest.
+inline void Simulation::arrive_at_phases(SimSm& sm, const SimWarp& warp, const TimedOp& op, Cycle at) {
+  SimBlock& block = sm.blocks[warp.sim_block];
+  for (const Meeting& meeting : meetings_of(warp, op)) {
+    if (meeting.kind != Meeting::Kind::arrives) continue;
+    SimPhase& phase = block.phases[meeting.number];
+    phase.ends = std::max(phase.ends, at);
+    if (++phase.arrived == phase.wanted) end_phase(sm, block, meeting.number);
+  }
+}
+
+inline void Simulation::end_phase(SimSm& sm, SimBlock& block, std::uint32_t number) {
+  std::vector<std::uint32_t> over{number}, warps;
+  for (std::size_t i = 0; i < over.size(); ++i) {
+    SimPhase& phase = block.phases[over[i]];
+    phase.wanted = phase.arrived;
+    for (const std::uint32_t follower : phase.followers) {
+      SimPhase& next = block.phases[follower];
+      next.ends = std::max(next.ends, phase.ends);
+      if (++next.arrived == next.wanted) over.push_back(follower);
+    }
+    std::erase_if(block.waiting, [&](const WaitingWarp& one) {
+      if (one.phase == over[i]) warps.push_back(one.warp);
+      return one.phase == over[i];
+    });
+  }
+  for (const std::uint32_t warp : warps) advance(sm, sm.warps[warp]);
+}
+
+// Whether the warp's next operation may issue, as far as others are concerned, and from when on.
+inline bool Simulation::has_met(SimSm& sm, const SimWarp& warp, const TimedOp& op, Score& blocked) {
+  SimBlock& block = sm.blocks[warp.sim_block];
+  for (const Meeting& meeting : meetings_of(warp, op)) {
+    if (meeting.kind != Meeting::Kind::waits) continue;
+    const SimPhase& phase = block.phases[meeting.number];
+    if (phase.arrived < phase.wanted) {
+      block.waiting.push_back({meeting.number, static_cast<std::uint32_t>(&warp - sm.warps.data())});
+      return false;
+    }
+    if (phase.ends > blocked.ready) blocked = {phase.ends, op.pc, Wait::barrier, 0};
+  }
+  return true;
+}
+
+// `last`: the warp that all others waited for, where there is one.
+inline void Simulation::open_barrier(SimSm& sm, SimBlock& block, int barrier, const SimWarp* last) {
+  block.arrived[barrier] = 0;
+  if (last != nullptr) blame(sm, block, barrier, *last);
+  const Cycle opens = now_ + round_up(m_.barrier_latency_cycles);
+  for (std::uint32_t w = 0; w < warps_per_block(sm); ++w) {
+    SimWarp& warp = sm.warps[block.first_warp + w];
+    warp.late.clear();
+    warp.most_late = kMostNotes;
+    if (warp.barrier != barrier) continue;
+    warp.barrier = -1;
+    --block.standing;
+    warp.blocked = {opens, warp.blocked.pc, Wait::barrier, 0};
+    advance(sm, warp);
+  }
+}
+
+// A trace does not tell every barrier in full: which warps a guard kept out, how many a register counts, who comes
+// where recording ended. Where so nothing moves any more, all barriers open; the run that was traced came through.
+inline std::vector<std::uint32_t> Simulation::release_stuck() {
+  std::vector<std::uint32_t> moved;
+  for (std::uint32_t i = 0; i < sms_.size(); ++i) {
+    SimSm& sm = sms_[i];
+    bool waits = false;
+    for (SimBlock& block : sm.blocks) {
+      for (int barrier = 0; block.live != 0 && barrier < kBarriers; ++barrier) {
+        if (block.arrived[barrier] == 0) continue;
+        waits = true;
+        open_barrier(sm, block, barrier, nullptr);
+      }
+      while (block.live != 0 && !block.waiting.empty()) {
+        waits = true;
+        end_phase(sm, block, block.waiting.front().phase);
+      }
+    }
+    if (waits) moved.push_back(i);
+  }
+  return moved;
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,160 @@
+// The way of a request: through L1 and shared memory, or the constant caches, to L2 and DRAM.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "common/vgpu/timing/simulation.h"
+
+namespace roofwalk::vgpu {
+
+inline const Outcome& Simulation::outcome_of(const SimWarp& warp, const TimedOp& op) {
+  static constexpr Outcome kNothing;
+  return entered(warp, op) ? warp.trace->outcomes[outcome_place(warp, op)] : kNothing;
+}
+
+// Among the warp's; of a block that it entered.
+inline std::size_t Simulation::outcome_place(const SimWarp& warp, const TimedOp& op) {
+  return warp.parts[op.part] + static_cast<std::size_t>(op.memory);
+}
+
+inline Score Simulation::access(SimSm& sm, SimWarp& warp, const TimedOp& op) {
+  const Outcome& o = outcome_of(warp, op);
+  const auto now = static_cast<double>(now_);
+  if (o == Outcome{}) {  // its guard was off
+    const Score score{now_ + 1, op.pc, Wait::dependency, 0};
+    if (op.kind != TimedKind::async_copy) set_results(warp, op, score);
+    return score;
+  }
+  const double l1 = std::max(o.lines / m_.l1_lines_per_clock, o.sectors * kSectorBytes / m_.l1_bytes_per_clock);
+  const double wavefront = kLineBytes / m_.shared_bytes_per_clock;
+  const double path = l1 + o.shared_wavefronts * wavefront;
+  const double start = std::max(now, sm.memory_path.free);
+  Score score{0, op.pc, Wait::l1, 0};
+  double delay = 0, latency = m_.l1_latency_cycles;
+  if (o.l2_read_sectors != 0 || o.l2_write_sectors != 0) {
+    std::tie(delay, latency) = ask_l2(sm, op, o, start + path, score);
+  } else if (o.shared_wavefronts != 0 && o.lines == 0) {
+    score.cause = Wait::shared;
+    latency = m_.shared_latency_cycles;
+  }
+  sm.memory_path.free = start + path;
+  sm.path_cycles += path;
+  sm.conflict_cycles += o.shared_conflicts * wavefront;
+  // The published latencies are of requests that take the path for one cycle.
+  const double queued = start - now, beyond = std::max(path - 1, 0.0);
+  double done = now + queued + beyond + delay + latency;
+  if (const auto swaps = swaps_of(warp, op); !swaps.empty()) done = swap(sm, warp, swaps, done);
+  if (o.shared_conflicts != 0 || queued > 0) {
+    const double share = sm.conflict_cycles / sm.path_cycles;
+    score.conflict_share =
+        static_cast<float>(std::min(1.0, (queued * share + o.shared_conflicts * wavefront) / (done - now)));
+  }
+  score.ready = round_up(done);
+  if (o.line != 0 && op.kind != TimedKind::atomic) wait_for_line(sm, o, score);
+  wait_for_own(sm, warp, op, o, score);
+  sm.end = std::max(sm.end, op.kind == TimedKind::load || op.kind == TimedKind::atomic ? done : start + path);
+  if (op.kind == TimedKind::async_copy) {
+    if (score.ready > warp.open_copies.ready) warp.open_copies = score;
+  } else {
+    set_results(warp, op, score);
+  }
+  // What nothing waits for but fences: that others can see it.
+  const bool is_global = o.lines != 0 || o.l2_write_sectors != 0;
+  if (is_global && (op.kind == TimedKind::store || op.kind == TimedKind::atomic)) {
+    const Cycle seen = std::max(score.ready, now_ + round_up(m_.l2_latency_cycles));
+    if (seen > warp.stored.ready) warp.stored = {seen, op.pc, Wait::l2, 0};
+  }
+  return score;
+}
+
+inline std::span<const Swaps> Simulation::swaps_of(const SimWarp& warp, const TimedOp& op) {
+  if (op.kind != TimedKind::atomic) return {};
+  return notes_of(warp.trace->swaps, warp, op);
+}
+
+// The end of an atomic that is a loop around a compare-and-swap, whose words have been read by `read`. Of all that
+// read a word, one swaps it; the others read what it left there and try again. So swaps of a word come one a turn of
+// that loop: in shared memory a load and the swap, in global memory the swap, which returns what it found.
+inline double Simulation::swap(SimSm& sm, const SimWarp& warp, std::span<const Swaps> all, double read) {
+  const bool shared = all.front().shared;
+  const double turn = swap_cycles(m_, shared);
+  const double first = shared ? read - m_.shared_latency_cycles : read;  // the read is part of the first turn
+  double end = read;
+  for (const Swaps& each : all) {
+    double& swapped = shared ? sm.swapped[std::uint64_t{warp.sim_block} << 32 | each.word] : swapped_[each.word];
+    const double start = std::max(first, swapped), taken = turn * each.lanes;
+    swapped = start + taken * (words_of_several_.contains(each.word) && !shared ? others_ : 1);
+    end = std::max(end, start + taken);
+  }
+  return end;
+}
+
+// Asks L2, and what is behind it, for the sectors of a request that is past the SM's own caches: how long it is held
+// up, and the latency besides. Says in `score` who has to be waited for.
+inline std::pair<double, double> Simulation::ask_l2(SimSm& sm, const TimedOp& op, const Outcome& o, double past,
+                                                    Score& score) {
+  const std::uint32_t sectors = std::uint32_t{o.l2_read_sectors} + o.l2_write_sectors;
+  double at_l2 = past;
+  double own = 0;
+  if (o.l2_read_sectors != 0) {
+    at_l2 = sm.port_in.serve(past, o.l2_read_sectors * port_sector_);
+    own = (o.l2_read_sectors - 1) * port_sector_;
+  }
+  if (o.l2_write_sectors != 0) at_l2 = std::max(at_l2, sm.port_out.serve(past, o.l2_write_sectors * port_sector_));
+  at_l2 = l2_.serve(at_l2, sectors * l2_sector_);
+  double delay = at_l2 - past + own, latency = m_.l2_latency_cycles;
+  score.cause = Wait::l2;
+  double accepted = at_l2 + l2_sector_full_ * sectors;
+  const std::uint32_t at_dram = std::uint32_t{o.dram_read_sectors} + o.dram_write_sectors;
+  if (at_dram != 0) {
+    const double served = dram_.serve(at_l2, at_dram * dram_sector_);
+    accepted = served + dram_sector_full_ * at_dram;
+    if (o.dram_read_sectors != 0) {
+      delay += served - at_l2 + (o.dram_read_sectors - 1) * dram_sector_full_;
+      score.cause = Wait::dram;
+      latency = m_.dram_latency_cycles;
+    }
+  }
+  if (o.arrives == Arrival::from_dram && o.dram_read_sectors == 0) {  // in L2 it is still on its way
+    score.cause = Wait::dram;
+    latency = m_.dram_latency_cycles;
+  }
+  const double until = o.l2_read_sectors != 0 || op.kind == TimedKind::atomic ? past + delay + latency : accepted;
+  const auto put = [&](SimSm::Outstanding& in_flight, std::uint32_t count) {
+    if (count == 0) return;
+    in_flight.requests.emplace(until, count);
+    in_flight.sectors += count;
+  };
+  put(sm.reads, o.l2_read_sectors);
+  put(sm.writes, o.l2_write_sectors);
+  return {delay, latency};
+}
+
+// Indexed constants: a word a pass. What the second cache lacks takes as much longer than what it has as with L1.
+inline void Simulation::access_constants(SimSm& sm, SimWarp& warp, const TimedOp& op) {
+  const Outcome& o = outcome_of(warp, op);
+  if (o == Outcome{}) {  // its guard was off
+    set_results(warp, op, {now_ + 1, op.pc, Wait::dependency, 0});
+    return;
+  }
+  const auto now = static_cast<double>(now_);
+  const double path = o.lines / m_.constant_words_per_clock;
+  const double start = sm.constant_path.serve(now, path);
+  Score score{0, op.pc, Wait::constant, 0};
+  double delay = 0, latency = o.sectors != 0 ? m_.constant_l15_latency_cycles : m_.constant_l1_latency_cycles;
+  if (o.l2_read_sectors != 0) {
+    double behind_l1 = 0;
+    std::tie(delay, behind_l1) = ask_l2(sm, op, o, start + path, score);
+    latency += behind_l1 - m_.l1_latency_cycles;
+  }
+  const double done = start + std::max(path - 1, 0.0) + delay + latency;
+  score.ready = round_up(done);
+  if (o.line != 0) wait_for_line(sm, o, score);
+  sm.end = std::max(sm.end, done);
+  set_results(warp, op, score);
+}
+
+}  // namespace roofwalk::vgpu

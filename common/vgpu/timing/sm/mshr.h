@@ -1,0 +1,89 @@
+// What is in flight, as the miss status holding registers know it: room for more sectors, and lines on their way that
+// later requests wait for.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "common/vgpu/timing/simulation.h"
+
+namespace roofwalk::vgpu {
+
+// Whether there is room among the sectors in flight for what the warp asks next; else the memory path is closed until
+// there is.
+inline bool Simulation::has_place(SimSm& sm, const SimWarp& warp) {
+  const TimedOp& op = warp.schedule->ops[warp.op];
+  if (op.memory < 0) return true;
+  const Outcome& o = outcome_of(warp, op);
+  const double from = std::max(place_for(sm.reads, o.l2_read_sectors), place_for(sm.writes, o.l2_write_sectors));
+  if (from < static_cast<double>(now_) + 1) return true;
+  sm.path_closed_until = from;
+  return false;
+}
+
+inline double Simulation::place_for(SimSm::Outstanding& in_flight, std::uint32_t sectors) const {
+  if (sectors == 0) return 0;
+  const auto limit = static_cast<std::uint32_t>(m_.sectors_in_flight_per_sm);
+  double from = 0;
+  while (!in_flight.requests.empty() &&
+         (in_flight.requests.top().first <= static_cast<double>(now_) || in_flight.sectors + sectors > limit)) {
+    from = in_flight.requests.top().first;
+    if (from >= static_cast<double>(now_) + 1) return from;
+    in_flight.sectors -= in_flight.requests.top().second;
+    in_flight.requests.pop();
+  }
+  return from;
+}
+
+// Who fetches a line tells when it comes; who finds it on its way waits for it. Where nobody in the simulation has
+// asked for it yet, the first one waits as long as who asks does, and the others for the first.
+inline void Simulation::wait_for_line(SimSm& sm, const Outcome& o, Score& score) const {
+  SimSm::Arriving& line = sm.arriving[o.line % kLineHashes];
+  if (o.l2_read_sectors != 0) {
+    if (line.hash != o.line || score.ready > line.ready) line = {score.ready, score.cause, o.line};
+    return;
+  }
+  // Long past, it was another time that the line came.
+  constexpr double kLatencies = 64;
+  const bool past = static_cast<double>(line.ready) + kLatencies * m_.dram_latency_cycles < static_cast<double>(now_);
+  if (line.hash != o.line || past) {
+    const bool dram = o.arrives == Arrival::from_dram;
+    const double latency = dram ? m_.dram_latency_cycles : m_.l2_latency_cycles;
+    line = {now_ + round_up(latency), dram ? Wait::dram : Wait::l2, o.line};
+  }
+  if (line.ready <= score.ready) return;
+  score.ready = line.ready;
+  score.cause = line.cause;
+  score.conflict_share = 0;
+}
+
+// The same of what its own block asked for: all of that is in the simulation.
+inline void Simulation::wait_for_own(SimSm& sm, const SimWarp& warp, const TimedOp& op, const Outcome& o,
+                                     Score& score) const {
+  const SimBlock& block = sm.blocks[warp.sim_block];
+  for (const Found& found : notes_of(warp.trace->found, warp, op)) {
+    const auto [at, key] = asked(sm, block, found.fetching_warp, found.fetch);
+    if (at->key != key) {
+      const SimWarp& fetching = sm.warps[block.first_warp + found.fetching_warp];
+      if (found.fetch < fetching.first_outcome) continue;  // long ago
+      // Here this one comes first: it waits as long as the other did.
+      const Outcome& fetch = fetching.trace->outcomes[found.fetch];
+      const bool dram = fetch.dram_read_sectors != 0 || fetch.arrives == Arrival::from_dram;
+      const double latency = dram ? m_.dram_latency_cycles : m_.l2_latency_cycles;
+      *at = {key, now_ + round_up(latency), dram ? Wait::dram : Wait::l2};
+    }
+    if (at->ready > score.ready) score = {at->ready, score.pc, at->cause, 0};
+  }
+  if (o.l2_read_sectors == 0 && o.dram_read_sectors == 0) return;
+  const auto [at, key] = asked(sm, block, warp.trace->warp, outcome_place(warp, op));
+  *at = {key, score.ready, score.cause};
+}
+
+// Where it is kept when a request of a warp of the block is over, and its key; another's may be there.
+inline std::pair<SimSm::Asked*, std::uint64_t> Simulation::asked(SimSm& sm, const SimBlock& block, std::uint32_t warp,
+                                                                 std::size_t outcome) {
+  const std::uint64_t key = block.number << 38 ^ std::uint64_t{warp} << 32 ^ outcome;  // a block has at most 32 warps
+  return {&sm.asked[mix(key) % kAskedHashes], key};
+}
+
+}  // namespace roofwalk::vgpu

@@ -1,0 +1,89 @@
+// The scoreboard of a warp: which schedule it runs, and when its next operation's operands are there.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "common/vgpu/timing/simulation.h"
+
+namespace roofwalk::vgpu {
+
+inline void Simulation::set_results(const Schedule& schedule, SimWarp& warp, const TimedOp& op, const Score& score) {
+  for (std::uint32_t i = 0; i < op.result_count; ++i) {
+    warp.scores[schedule.operands[op.first_operand + i]] = score;
+  }
+}
+
+inline void Simulation::set_results(SimWarp& warp, const TimedOp& op, const Score& score) {
+  set_results(*warp.schedule, warp, op, score);
+}
+
+// Whether what the warp runs next is what a schedule holds; if so, takes it up.
+inline bool Simulation::enter(SimWarp& warp, const Schedule& schedule) const {
+  const auto& path = warp.trace->blocks;
+  const std::uint32_t first = path[warp.entry];
+  std::size_t entry = warp.entry, outcome = warp.outcome;
+  for (std::size_t part = 0; part < std::size_t{schedule.copies} * schedule.members; part += schedule.members) {
+    const auto parts = warp.parts.begin() + static_cast<std::ptrdiff_t>(part);
+    std::fill_n(parts, schedule.members, kNotEntered);
+    if (entry == path.size() || path[entry] != first) return false;
+    // Each way leads from the first to the last. A warp that comes apart may take one after the other, but what it
+    // runs twice is no longer one piece of code.
+    while (parts[schedule.members - 1] == kNotEntered) {
+      if (entry == path.size()) return false;
+      const std::uint32_t member = path[entry] - first;
+      if (member >= schedule.members || parts[member] != kNotEntered) return false;
+      parts[member] = outcome;
+      outcome += memory_ops_[path[entry++]];
+    }
+  }
+  warp.schedule = &schedule;
+  warp.entry = entry;
+  warp.first_outcome = warp.outcome;
+  warp.outcome = outcome;
+  warp.op = 0;
+  return true;
+}
+
+// Finds the warp's next operation and when its operands are there; ends the warp where none is left.
+inline void Simulation::advance(SimSm& sm, SimWarp& warp) {
+  while (warp.schedule == nullptr || warp.op == warp.schedule->ops.size()) {
+    if (warp.schedule != nullptr) {
+      for (const auto& [to, from, joins] : warp.schedule->renames) {
+        if (!joins || warp.scores[from].ready > warp.scores[to].ready) warp.scores[to] = warp.scores[from];
+      }
+      operations_ += warp.schedule->renames.size() / kRenamesOfAnOperation;
+    }
+    if (warp.entry == warp.trace->blocks.size()) return end_warp(sm, warp);
+    for (const Schedule& schedule : in_.schedule.blocks[warp.trace->blocks[warp.entry]]) {
+      if (enter(warp, schedule)) break;
+    }
+  }
+  const TimedOp& op = warp.schedule->ops[warp.op];
+  Score blocked = warp.blocked;
+  for (std::uint32_t i = 0; i < op.source_count; ++i) {
+    const Score& score = warp.scores[warp.schedule->operands[op.first_operand + op.result_count + i]];
+    if (score.ready > blocked.ready) blocked = score;
+  }
+  if (op.kind == TimedKind::async_wait && entered(warp, op)) {
+    const std::size_t groups = warp.copy_groups.size();
+    if (op.groups == kAllGroups && warp.open_copies.ready > blocked.ready) blocked = warp.open_copies;
+    const std::size_t may_fly = op.groups == kAllGroups ? 0 : op.groups;
+    if (groups > may_fly && warp.copy_groups[groups - 1 - may_fly].ready > blocked.ready)
+      blocked = warp.copy_groups[groups - 1 - may_fly];
+  }
+  if (!has_met(sm, warp, op, blocked)) return hold(sm, warp);
+  if (orders_stores_[op.pc] && warp.stored.ready > blocked.ready && entered(warp, op)) blocked = warp.stored;
+  const bool waits_at_mbarrier = op.kind == TimedKind::atomic && instruction(op.pc).mbarrier != ptx::MbarrierMode::none;
+  if (waits_at_mbarrier && op.memory >= 0 && entered(warp, op)) {
+    const std::size_t may_fly = outcome_of(warp, op).copies, groups = warp.copy_groups.size();
+    if (may_fly != 0 && groups >= may_fly && warp.copy_groups[groups - may_fly].ready > blocked.ready)
+      blocked = warp.copy_groups[groups - may_fly];
+  }
+  warp.blocked = blocked;
+  Scheduler& scheduler = sm.schedulers[warp.scheduler];
+  scheduler.ready[warp.place] = std::max(blocked.ready, warp.free_since);
+  scheduler.unit[warp.place] = static_cast<std::uint8_t>(op.unit);
+}
+
+}  // namespace roofwalk::vgpu
