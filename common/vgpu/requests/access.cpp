@@ -3,123 +3,16 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <optional>
 
 #include <fmt/format.h>
 
+#include "common/vgpu/requests/bounds_check.h"
 #include "common/vgpu/requests/global_flow.h"
 
 namespace roofwalk::vgpu {
 namespace {
 
 unsigned sector_of(std::uint64_t address) { return static_cast<unsigned>(address / kSectorBytes % 4); }
-
-// "c[1000003], but `c` holds 1000003 elements" and the fault's fields.
-void describe(Launch& launch, const Warp& warp, const Op* op, std::uint64_t address, std::uint32_t bytes, int lane,
-              const char* verb) {
-  const Buffer* buffer = launch.memory.find(address);
-  if (buffer == nullptr) buffer = launch.memory.nearest(address);
-  constexpr std::uint64_t kFar = 1ull << 40;
-  const std::uint64_t distance = buffer == nullptr           ? ~0ull
-                                 : address > buffer->address ? address - buffer->address
-                                                             : buffer->address - address;
-  if (distance > kFar) {
-    launch.stop(warp, op, FaultKind::out_of_bounds, lane,
-                fmt::format("out of bounds: {} {} bytes at address {:#x}, which belongs to no buffer{}", verb, bytes,
-                            address, address < 65536 ? " (a null pointer?)" : ""));
-    return;
-  }
-  const auto offset = static_cast<std::int64_t>(address - buffer->address);
-  const auto element = static_cast<std::int64_t>(buffer->element_bytes);
-  const std::int64_t index = offset >= 0 ? offset / element : -((-offset + element - 1) / element);
-  const std::uint64_t extent = buffer->size_bytes / buffer->element_bytes;
-  launch.stop(warp, op, FaultKind::out_of_bounds, lane,
-              fmt::format("out of bounds: {} {}[{}]{}, but {} holds {} element{}", verb, buffer->name, index,
-                          bytes > buffer->element_bytes ? fmt::format(" ({} bytes at once)", bytes) : "", buffer->name,
-                          extent, extent == 1 ? "" : "s"));
-  launch.fault->buffer = buffer->name;
-  launch.fault->index = index;
-  launch.fault->extent = extent;
-}
-
-void misaligned(Launch& launch, const Warp& warp, const Op* op, std::uint64_t address, std::uint32_t bytes, int lane,
-                const char* verb) {
-  const Buffer* buffer = launch.memory.find(address);
-  const std::string what = buffer == nullptr ? fmt::format("address {:#x}", address)
-                                             : fmt::format("byte {} of {}", address - buffer->address, buffer->name);
-  launch.stop(warp, op, FaultKind::misaligned, lane,
-              fmt::format("misaligned: {} {} bytes at {}, which is not a multiple of {}", verb, bytes, what, bytes));
-  if (buffer != nullptr) launch.fault->buffer = buffer->name;
-}
-
-bool write_to_input(Launch& launch, const Warp& warp, const Op* op, const Buffer& buffer, std::uint64_t address,
-                    int lane, const char* verb) {
-  launch.stop(warp, op, FaultKind::read_only, lane, read_only_message(verb, buffer, address));
-  launch.fault->buffer = buffer.name;
-  launch.fault->index = static_cast<std::int64_t>((address - buffer.address) / buffer.element_bytes);
-  launch.fault->extent = buffer.size_bytes / buffer.element_bytes;
-  return false;
-}
-
-[[gnu::noinline]] bool resolve_anew(Launch& launch, const Warp& warp, const Op* op, const Access& access,
-                                    const char* verb, Pointers& out) {
-  const ptx::Form form = ptx::info(op->instruction->opcode).form;
-  const bool constant_load = op->instruction->space == ptx::Space::constant;
-  const bool touches_constants = access.high >= Memory::kConstantBase && access.low < Memory::kConstantEnd;
-  const bool only_constants = Memory::is_constant(access.low) && Memory::is_constant(access.high);
-  const bool only_reads = form == ptx::Form::load || form == ptx::Form::async_copy || form == ptx::Form::fragment_load;
-  if ((constant_load && !only_constants) || (!only_reads && touches_constants)) {
-    launch.stop(warp, op, FaultKind::out_of_bounds, -1,
-                constant_load ? "out of bounds: reads constant memory where no __constant__ variable lies"
-                              : "out of bounds: writes constant memory, which a kernel can only read");
-    return false;
-  }
-  // Some number that happens to be where a constant lies. On hardware it would be another one in each run.
-  if (!constant_load && touches_constants && !launch.program.points_to_constants) {
-    launch.stop(warp, op, FaultKind::out_of_bounds, -1,
-                "out of bounds: reads constant memory by a number: the file has no pointer to a __constant__ variable");
-    return false;
-  }
-  const std::uint64_t end = access.high + access.bytes;
-  BufferMemo& memo = launch.buffer_memos[op->pc];
-  const std::uint32_t align = access.align_bytes != 0 ? access.align_bytes : access.bytes;
-  if (align > 1) {
-    if ((access.bits & (align - 1)) != 0) {
-      for (int l = 0; l < kWarpSize; ++l) {
-        if ((access.mask >> l & 1u) == 0 || access.of(l) % align == 0) continue;
-        misaligned(launch, warp, op, access.of(l), align, l, verb);
-        return false;
-      }
-    }
-  }
-  if (access.low < memo.low || end > memo.high || end < access.high) {
-    const Buffer* buffer = launch.memory.find(access.low);
-    if (buffer == nullptr || !buffer->contains(access.low, end - access.low)) {
-      for (int l = 0; l < kWarpSize; ++l) {
-        if ((access.mask >> l & 1u) == 0) continue;
-        const Buffer* own = launch.memory.find(access.of(l));
-        if (own == nullptr || !own->contains(access.of(l), access.bytes)) {
-          describe(launch, warp, op, access.of(l), access.bytes, l, verb);
-          return false;
-        }
-        if (!only_reads && own->read_only) return write_to_input(launch, warp, op, *own, access.of(l), l, verb);
-        out.lane[l] = own->data + (access.of(l) - own->address);
-      }
-      for (int l = 0; l < kWarpSize; ++l) {
-        if ((access.mask >> l & 1u) == 0) out.lane[l] = out.lane[std::countr_zero(access.mask)];
-      }
-      return true;
-    }
-    if (!only_reads && buffer->read_only) {
-      const int some = std::countr_zero(access.mask);
-      return write_to_input(launch, warp, op, *buffer, access.of(some), some, verb);
-    }
-    memo = {buffer->address, buffer->address + buffer->size_bytes, buffer->data, access.low};
-  }
-  out.base = memo.data;
-  out.low_address = memo.low;
-  return true;
-}
 
 void end_request(Multiprocessor& sm, const Warp& warp, const Op* op, L2Log::Kind kind) {
   sm.l2_log.end_request(kind, op->pc, warp.trace, warp.first_outcome + op->memory);
@@ -318,65 +211,57 @@ void coalesce_row(Access& access) {
   }
 }
 
-}  // namespace
+std::uint64_t line_of(std::uint64_t address) { return address / kLineBytes; }
 
-void coalesce(Access& access) {
-  const auto line_of = [](std::uint64_t address) { return address / kLineBytes; };
-  if (access.uniform) {
-    access.lines = 1;
-    access.total_sectors = 1;
-    access.line[0] = line_of(access.low);
-    access.sectors[0] = static_cast<std::uint8_t>(1u << sector_of(access.low));
+// All lanes side by side.
+void coalesce_contiguous(Access& access) {
+  const std::uint64_t last = access.high + access.bytes - 1;
+  const std::uint64_t first_line = line_of(access.low), last_line = line_of(last);
+  access.lines = static_cast<int>(last_line - first_line + 1);
+  access.total_sectors = last / kSectorBytes - access.low / kSectorBytes + 1;
+  const unsigned from_first = 0xfu << sector_of(access.low), to_last = (2u << sector_of(last)) - 1;
+  access.line[0] = first_line;
+  access.sectors[0] = static_cast<std::uint8_t>((access.lines == 1 ? to_last : 0xfu) & from_first);
+  for (int i = 1; i < access.lines; ++i) {
+    access.line[i] = first_line + static_cast<std::uint64_t>(i);
+    access.sectors[i] = static_cast<std::uint8_t>(i + 1 == access.lines ? to_last : 0xfu);
+  }
+}
+
+// A line of its own for each lane.
+void coalesce_line_a_lane(Access& access) {
+  access.lines = kWarpSize;
+  access.total_sectors = kWarpSize;
+  if (access.stride % kLineBytes == 0) {
+    access.line[0] = line_of(access.first);
+    access.sectors[0] = static_cast<std::uint8_t>(1u << sector_of(access.first));
+    access.line_step = static_cast<std::uint64_t>(static_cast<std::int64_t>(access.stride) / kLineBytes);
     return;
   }
-  if (access.contiguous) {
-    const std::uint64_t last = access.high + access.bytes - 1;
-    const std::uint64_t first_line = line_of(access.low), last_line = line_of(last);
-    access.lines = static_cast<int>(last_line - first_line + 1);
-    access.total_sectors = last / kSectorBytes - access.low / kSectorBytes + 1;
-    const unsigned from_first = 0xfu << sector_of(access.low), to_last = (2u << sector_of(last)) - 1;
-    access.line[0] = first_line;
-    access.sectors[0] = static_cast<std::uint8_t>((access.lines == 1 ? to_last : 0xfu) & from_first);
-    for (int i = 1; i < access.lines; ++i) {
-      access.line[i] = first_line + static_cast<std::uint64_t>(i);
-      access.sectors[i] = static_cast<std::uint8_t>(i + 1 == access.lines ? to_last : 0xfu);
-    }
-    return;
+  for (int l = 0; l < kWarpSize; ++l) {
+    const std::uint64_t address = access.first + static_cast<std::uint64_t>(l) * access.stride;
+    access.line[l] = line_of(address);
+    access.sectors[l] = static_cast<std::uint8_t>(1u << sector_of(address));
   }
-  if (access.some_of_a_row()) return coalesce_row(access);
-  if (access.has_line_a_lane()) {
-    access.lines = kWarpSize;  // one of its own for each lane
-    access.total_sectors = kWarpSize;
-    if (access.stride % kLineBytes == 0) {
-      access.line[0] = line_of(access.first);
-      access.sectors[0] = static_cast<std::uint8_t>(1u << sector_of(access.first));
-      access.line_step = static_cast<std::uint64_t>(static_cast<std::int64_t>(access.stride) / kLineBytes);
-      return;
-    }
-    for (int l = 0; l < kWarpSize; ++l) {
-      const std::uint64_t address = access.first + static_cast<std::uint64_t>(l) * access.stride;
-      access.line[l] = line_of(address);
-      access.sectors[l] = static_cast<std::uint8_t>(1u << sector_of(address));
-    }
-    return;
-  }
-  access.spell_out();
-  // Within two lines side by side, as most of what some lanes ask for: a bit a sector, whoever asks.
-  if (const std::uint64_t base = access.low / kLineBytes * kLineBytes; access.high - base < 2 * kLineBytes) {
-    std::uint32_t touched = 0;
-    for (int l = 0; l < kWarpSize; ++l)
-      touched |= 1u << static_cast<std::uint32_t>((access.address[l] - base) / kSectorBytes);
-    access.total_sectors = static_cast<std::uint64_t>(std::popcount(touched));
-    const auto lower = static_cast<std::uint8_t>(touched & 0xfu), upper = static_cast<std::uint8_t>(touched >> 4);
-    const bool starts_low = line_of(access.address[0]) == line_of(base);
-    access.lines = lower != 0 && upper != 0 ? 2 : 1;
-    access.line[0] = line_of(base) + (starts_low ? 0 : 1);
-    access.sectors[0] = starts_low ? lower : upper;
-    access.line[1] = line_of(base) + (starts_low ? 1 : 0);
-    access.sectors[1] = starts_low ? upper : lower;
-    return;
-  }
-  // Lanes usually walk upwards: the newest line is tried first, and a line above all others is new without a search.
+}
+
+// Within two lines side by side, as most of what some lanes ask for: a bit a sector, whoever asks.
+void coalesce_two_lines(Access& access, std::uint64_t base) {
+  std::uint32_t touched = 0;
+  for (int l = 0; l < kWarpSize; ++l)
+    touched |= 1u << static_cast<std::uint32_t>((access.address[l] - base) / kSectorBytes);
+  access.total_sectors = static_cast<std::uint64_t>(std::popcount(touched));
+  const auto lower = static_cast<std::uint8_t>(touched & 0xfu), upper = static_cast<std::uint8_t>(touched >> 4);
+  const bool starts_low = line_of(access.address[0]) == line_of(base);
+  access.lines = lower != 0 && upper != 0 ? 2 : 1;
+  access.line[0] = line_of(base) + (starts_low ? 0 : 1);
+  access.sectors[0] = starts_low ? lower : upper;
+  access.line[1] = line_of(base) + (starts_low ? 1 : 0);
+  access.sectors[1] = starts_low ? upper : lower;
+}
+
+// Lanes usually walk upwards: the newest line is tried first, and a line above all others is new without a search.
+void coalesce_scattered(Access& access) {
   int lines = 0;
   std::uint64_t highest = 0;
   std::uint64_t sectors = 0;
@@ -399,6 +284,24 @@ void coalesce(Access& access) {
   }
   access.lines = lines;
   access.total_sectors = sectors;
+}
+
+}  // namespace
+
+void coalesce(Access& access) {
+  if (access.uniform) {
+    access.lines = 1;
+    access.total_sectors = 1;
+    access.line[0] = line_of(access.low);
+    access.sectors[0] = static_cast<std::uint8_t>(1u << sector_of(access.low));
+    return;
+  }
+  if (access.contiguous) return coalesce_contiguous(access);
+  if (access.some_of_a_row()) return coalesce_row(access);
+  if (access.has_line_a_lane()) return coalesce_line_a_lane(access);
+  access.spell_out();
+  const std::uint64_t base = access.low / kLineBytes * kLineBytes;
+  access.high - base < 2 * kLineBytes ? coalesce_two_lines(access, base) : coalesce_scattered(access);
 }
 
 void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, bool past_l1) {
@@ -496,64 +399,6 @@ void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access
   end_request(sm, warp, op, L2Log::Kind::atomic);
 }
 
-void count_constants(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
-  if (!launch.counts) return;
-  constexpr std::uint32_t kWidest = 8;
-  Multiprocessor& sm = *launch.sm;
-  ConstantCache& constants = sm.constants;
-  const std::uint32_t width = std::min(access.bytes, kWidest);
-  std::uint64_t passes = 0, misses = 0, from_l2 = 0;
-  std::optional<std::uint64_t> arriving;  // a line of the second cache that somebody has asked for in this round
-  const auto pass = [&](std::uint64_t place) {
-    ++passes;
-    const ConstantCache::Level level = constants.read(place);
-    if (level == ConstantCache::Level::first && warp.trace == nullptr) return;
-    misses += level != ConstantCache::Level::first;
-    if (level == ConstantCache::Level::l2) {
-      ++from_l2;
-      const std::uint64_t first = place / constants.line_bytes() * constants.line_bytes();
-      for (std::uint64_t at = first; at < first + constants.line_bytes(); at += kLineBytes)
-        sm.l2_log.read((Memory::kConstantBase + at) / kLineBytes, 0xf);
-    }
-    if (!arriving && constants.came_this_round(place)) arriving = place / constants.line_bytes();
-  };
-  const auto place_of = [](std::uint64_t address) { return address % Memory::kConstantBankBytes; };
-  // 16 bytes a lane are two loads of 8.
-  for (std::uint32_t part = 0; part < access.bytes; part += width) {
-    if (access.uniform) {
-      pass(place_of(access.low + part));
-      continue;
-    }
-    for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
-      const std::uint64_t place = place_of(access.of(std::countr_zero(left)) + part);
-      if (constants.mark(place / 4)) pass(place);
-    }
-    for (std::uint32_t left = access.mask; left != 0; left &= left - 1)
-      constants.unmark(place_of(access.of(std::countr_zero(left)) + part) / 4);
-  }
-  const std::uint64_t sectors = from_l2 * (constants.line_bytes() / kSectorBytes);
-  Site& site = launch.sites[op->pc];
-  site.requests += access.bytes / width;
-  site.wavefronts += passes;
-  site.conflicts += misses;
-  site.bytes += passes * std::max<std::uint32_t>(width, 4);
-  site.l2_read_sectors += sectors;
-  sm.constant_passes += passes;
-  if (sectors != 0) end_request(sm, warp, op, L2Log::Kind::load);
-  if (warp.trace == nullptr) return;
-  Outcome& outcome = warp.outcome(op);
-  add_to(outcome.lines, passes);
-  add_to(outcome.sectors, misses);
-  add_to(outcome.l2_read_sectors, sectors);
-  if (!arriving) return;
-  const std::uint64_t line = (Memory::kConstantBase + *arriving * constants.line_bytes()) / kLineBytes;
-  outcome.line = static_cast<std::uint16_t>(mix(line));
-  if (sectors == 0) {
-    sm.l2_log.read(line, 0);
-    end_request(sm, warp, op, L2Log::Kind::arriving);
-  }
-}
-
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out) {
   // What the instruction touched last has passed the checks of what it may touch.
   const BufferMemo& memo = launch.buffer_memos[op->pc];
@@ -625,45 +470,6 @@ bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access,
   count_store(launch, warp, op, access);
   if (warp.trace != nullptr) note_global_store(launch, warp, op, access);
   return true;
-}
-
-Pointers LaneBytes::pointers(const Access& access) {
-  Pointers out;
-  if (access.contiguous) {
-    out.base = bytes;
-    out.low_address = access.low;
-  } else {
-    for (int l = 0; l < kWarpSize; ++l) out.lane[l] = lane(l, access.bytes);
-  }
-  return out;
-}
-
-void overlay_stores(const Launch& launch, const Access& access, Pointers& at, LaneBytes& bytes) {
-  for (int l = 0; l < kWarpSize; ++l) {
-    if ((access.mask >> l & 1u) == 0) continue;
-    std::memcpy(bytes.lane(l), at.of(access, l), access.bytes);
-    launch.sm->stores.overlay(access.of(l), access.bytes, bytes.lane(l));
-  }
-  at.base = nullptr;
-  const int some = std::countr_zero(access.mask);
-  for (int l = 0; l < kWarpSize; ++l) at.lane[l] = bytes.lane((access.mask >> l & 1u) != 0 ? l : some);
-}
-
-void keep_stores(Launch& launch, const Access& access, const Pointers& at, LaneBytes& bytes) {
-  StoreLog& stores = launch.sm->stores;
-  if (access.contiguous) {
-    stores.write(access.low, bytes.bytes, kWarpSize * access.bytes, at.of(access, 0));
-    return;
-  }
-  // Lanes that store side by side, as several do of each row of a tile, at once: so do their bytes lie.
-  const auto stores_lane = [&](int l) { return l < kWarpSize && (access.mask >> l & 1u) != 0; };
-  for (int l = 0; l < kWarpSize; ++l) {
-    if (!stores_lane(l)) continue;
-    const int first = l;
-    while (at.base != nullptr && stores_lane(l + 1) && access.of(l + 1) == access.of(l) + access.bytes) ++l;
-    stores.write(access.of(first), bytes.lane(first, access.bytes),
-                 static_cast<std::uint32_t>(l + 1 - first) * access.bytes, at.of(access, first));
-  }
 }
 
 }  // namespace roofwalk::vgpu
