@@ -34,6 +34,7 @@ namespace roofwalk::vgpu {
 // lies around them: `lock` compares and swaps; `publish` exchanges or is a volatile store, which tells and does not
 // learn; `acquire` is a volatile load, which learns.
 enum class SharedTouch : std::uint32_t { read, write, copy, atomic, lock, publish, acquire };
+inline bool reads_only(SharedTouch touch) { return touch == SharedTouch::read || touch == SharedTouch::acquire; }
 
 // Of a store: lanes that write what is there already, and lanes whose value another lane of the same instruction
 // replaced by another one.
@@ -137,6 +138,10 @@ class SharedShadow {
     std::uint32_t committed = 0;  // groups
   };
 
+  // happens_before.cpp
+  static void join(std::vector<Clock>& into, const std::vector<Clock>& from);
+  void order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch);
+
   Id next_id() const { return static_cast<Id>(first_kept_ + log_.size()) << kIdShift; }
   Id keep(const Record& record);
   // Lets go of touches that no word remembers, and of all before the last barrier of the whole block.
@@ -181,7 +186,6 @@ class SharedShadow {
   // One lane's touch of one word, looked at closely.
   std::optional<Finding> touch_closely(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch,
                                        const SharedWrites& writes, std::uint32_t pc);
-  void order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch);
 
   struct Mbarrier {
     std::vector<Clock> arriving, arrived;                         // known to who waits for this phase, for the last one
@@ -203,7 +207,7 @@ class SharedShadow {
   std::map<std::uint64_t, Mbarrier> mbarriers_;      // by byte
 };
 
-// As SharedShadow::touch of the warp's block, if it keeps one; false with the fault recorded.
+// race_report.cpp. As SharedShadow::touch of the warp's block, if it keeps one; false with the fault recorded.
 bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
                   const SharedWrites& writes = {});
 

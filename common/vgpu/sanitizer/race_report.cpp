@@ -1,0 +1,87 @@
+// What the sanitizer's findings are called: faults and warnings of races, missing waits and uninitialised reads.
+#include <bit>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "common/vgpu/sanitizer/shared_shadow.h"
+#include "common/vgpu/state/launch.h"
+#include "common/vgpu/state/work.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+const char* verb_of(SharedTouch touch) {
+  if (reads_only(touch)) return "reads";
+  if (touch == SharedTouch::copy) return "copies into";
+  return touch == SharedTouch::atomic || touch == SharedTouch::lock ? "updates" : "writes";
+}
+
+// Of two threads that touch one word: false with the fault, or true with a warning.
+bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch,
+                 const SharedShadow::Finding& finding, const std::string& place) {
+  const Dim3 other = launch.thread_of(finding.thread);
+  const int line = launch.line_of ? launch.line_of(finding.pc) : 0;
+  const std::string at = line > 0 ? fmt::format(" at line {}", line) : "";
+  const std::string they = fmt::format("thread ({}, {}, {})", other.x, other.y, other.z);
+  if (finding.kind == SharedShadow::Finding::Kind::missing_wait) {
+    launch.stop(warp, op, FaultKind::missing_wait, finding.lane,
+                fmt::format("missing wait: {} {}, where a copy that {} asked for{} may still be under way: wait with "
+                            "__pipeline_wait_prior(), then __syncthreads()",
+                            verb_of(touch), place, they, at));
+    return false;
+  }
+  if (finding.kind == SharedShadow::Finding::Kind::same_value) {
+    launch.warn(
+        warp, op, finding.lane,
+        fmt::format("race by luck: writes {}, which {} writes{} too, with the same value so far: let one thread "
+                    "write, or put a __syncthreads() between the two",
+                    place, they, at));
+    return true;
+  }
+  if (finding.pc == op->pc && finding.touch == touch && !reads_only(touch)) {  // nothing fits between it and itself
+    launch.stop(warp, op, FaultKind::race, finding.lane,
+                fmt::format("race: {} {}, and so does {}{}, with another value; which one stays, nobody says: let one "
+                            "thread write",
+                            verb_of(touch), place, they, at));
+    return false;
+  }
+  launch.stop(warp, op, FaultKind::race, finding.lane,
+              fmt::format("race: {} {}, which {} {}{}, and nothing says who comes first: put {} between the two",
+                          verb_of(touch), place, they, verb_of(finding.touch), at,
+                          finding.thread / kWarpSize == warp.index ? "a __syncthreads(), or a __syncwarp(),"
+                                                                   : "a __syncthreads()"));
+  return false;
+}
+
+// False with the fault recorded, or true with a warning.
+bool report(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch, const SharedShadow::Finding& finding) {
+  const std::string place = shared_place(launch.program, *op->instruction, finding.byte);
+  if (finding.kind == SharedShadow::Finding::Kind::uninitialized) {
+    launch.stop(warp, op, FaultKind::uninitialized, finding.lane,
+                fmt::format("uninitialized: {} {}, shared memory that no thread of the block has written: is a barrier "
+                            "missing, or an edge not filled?",
+                            verb_of(touch), place));
+    return false;
+  }
+  if (finding.kind == SharedShadow::Finding::Kind::together) {
+    launch.stop(warp, op, FaultKind::race, finding.lane,
+                fmt::format("race: writes {}, and so does another thread of its warp in the same instruction, with "
+                            "another value; which one stays, nobody says: let one thread write",
+                            place));
+    return false;
+  }
+  return report_pair(launch, warp, op, touch, finding, place);
+}
+
+}  // namespace
+
+bool check_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedTouch touch,
+                  const SharedWrites& writes) {
+  if (warp.block->shadow == nullptr) return true;
+  launch.charge(static_cast<std::uint64_t>(std::popcount(access.mask)) * work::kCheckedLane);
+  const auto finding = warp.block->shadow->touch(warp.index, op->pc, access, touch, writes);
+  return !finding || report(launch, warp, op, touch, *finding);
+}
+
+}  // namespace roofwalk::vgpu
