@@ -292,10 +292,8 @@ Status Lowering::lower_instruction(const Instruction& in, std::uint32_t pc, std:
     case Form::fragment_load:
     case Form::fragment_store:
       return lower_fragment(in, op);
-    case Form::cache_policy:  // policies are all alike: caches here have one way to replace
-      op.s[0] = result(in.operands[0]);
-      op.s[1] = slots_.constant(0, 8);
-      return emit_ok(op, move_handler(8));
+    case Form::cache_policy:
+      return lower_cache_policy(in, op);
     case Form::async_copy:
       return in.async == ptx::AsyncMode::copy ? lower_async_copy(in, op) : lower_async_group(in, op);
     case Form::atomic:
@@ -310,38 +308,37 @@ Status Lowering::lower_instruction(const Instruction& in, std::uint32_t pc, std:
     case Form::active_mask:
       op.s[0] = result(in.operands[0]);
       return emit_ok(op, op_active_mask);
-    case Form::branch: {
-      const auto target = static_cast<std::uint32_t>(in.operands[0].index);
-      op.target = block_at(target);
-      op.next_block = block + 1 < program_.blocks.size() ? block + 1 : kExitBlock;
-      op.meet = program_.blocks[block].reconvergence;
-      op.back_edge = target <= pc;
-      return emit_ok(op, op_branch);
-    }
-    case Form::indexed_branch: {
-      std::vector<std::uint32_t>& table = program_.branch_tables.emplace_back();
-      for (const Operand& label : in.operands[1].elements)
-        table.push_back(block_at(static_cast<std::uint32_t>(label.index)));
-      op.s[0] = source(in.operands[0], 4);
-      op.offset = static_cast<std::int64_t>(program_.branch_tables.size()) - 1;
-      op.next_block = block + 1 < program_.blocks.size() ? block + 1 : kExitBlock;
-      op.meet = program_.blocks[block].reconvergence;
-      return emit_ok(op, op_indexed_branch);
-    }
-    case Form::leave:
-      return emit_ok(op, ptx::has_trait(in, ptx::kReturns) && is_called(pc) ? op_return : op_exit);
     case Form::warp_reduce:
     case Form::warp_match:
       return lower_exchange(in, op);
     case Form::space_query:
-      op.s[0] = result(in.operands[0]);
-      op.s[1] = source(in.operands[1], 8);
-      if (op.s[0] == kNoSlot || op.s[1] == kNoSlot) return unsupported(in, "with this operand");
-      return emit_ok(op, space_query_handler(in));
-    case Form::sleep:
-      return emit_ok(op, op_sleep);
+      return lower_space_query(in, op);
     case Form::mbarrier:
       return lower_mbarrier(in, op);
+    case Form::branch:
+    case Form::indexed_branch:
+    case Form::leave:
+    case Form::sleep:
+    case Form::trap:
+    case Form::fence:
+    case Form::prefetch:
+    case Form::call:
+      return lower_control(in, op, pc, block);
+  }
+  return unsupported(in);
+}
+
+// What decides where warps go on, and what does nothing but take its turn.
+Status Lowering::lower_control(const Instruction& in, Op op, std::uint32_t pc, std::uint32_t block) {
+  switch (ptx::info(in.opcode).form) {
+    case Form::branch:
+      return lower_branch(in, op, pc, block);
+    case Form::indexed_branch:
+      return lower_indexed_branch(in, op, block);
+    case Form::leave:
+      return emit_ok(op, ptx::has_trait(in, ptx::kReturns) && is_called(pc) ? op_return : op_exit);
+    case Form::sleep:
+      return emit_ok(op, op_sleep);
     case Form::trap:
       return emit_ok(op, op_trap);
     case Form::fence:
@@ -351,8 +348,43 @@ Status Lowering::lower_instruction(const Instruction& in, std::uint32_t pc, std:
       return emit_ok(op, op_nothing);
     case Form::call:
       return lower_call(in, op, block);
+    default:
+      return unsupported(in);
   }
-  return unsupported(in);
+}
+
+Status Lowering::lower_branch(const Instruction& in, Op op, std::uint32_t pc, std::uint32_t block) {
+  const auto target = static_cast<std::uint32_t>(in.operands[0].index);
+  op.target = block_at(target);
+  op.next_block = block + 1 < program_.blocks.size() ? block + 1 : kExitBlock;
+  op.meet = program_.blocks[block].reconvergence;
+  op.back_edge = target <= pc;
+  return emit_ok(op, op_branch);
+}
+
+Status Lowering::lower_indexed_branch(const Instruction& in, Op op, std::uint32_t block) {
+  std::vector<std::uint32_t>& table = program_.branch_tables.emplace_back();
+  for (const Operand& label : in.operands[1].elements)
+    table.push_back(block_at(static_cast<std::uint32_t>(label.index)));
+  op.s[0] = source(in.operands[0], 4);
+  op.offset = static_cast<std::int64_t>(program_.branch_tables.size()) - 1;
+  op.next_block = block + 1 < program_.blocks.size() ? block + 1 : kExitBlock;
+  op.meet = program_.blocks[block].reconvergence;
+  return emit_ok(op, op_indexed_branch);
+}
+
+// Policies are all alike: caches here have one way to replace.
+Status Lowering::lower_cache_policy(const Instruction& in, Op op) {
+  op.s[0] = result(in.operands[0]);
+  op.s[1] = slots_.constant(0, 8);
+  return emit_ok(op, move_handler(8));
+}
+
+Status Lowering::lower_space_query(const Instruction& in, Op op) {
+  op.s[0] = result(in.operands[0]);
+  op.s[1] = source(in.operands[1], 8);
+  if (op.s[0] == kNoSlot || op.s[1] == kNoSlot) return unsupported(in, "with this operand");
+  return emit_ok(op, space_query_handler(in));
 }
 ParameterLayout parameter_layout(const Function& function) {
   ParameterLayout out;

@@ -67,6 +67,11 @@ class Lowering {
   Status lower_block(std::uint32_t index);
   std::uint32_t block_at(std::uint32_t pc) const;
   Status lower_instruction(const Instruction& in, std::uint32_t pc, std::uint32_t block);
+  Status lower_control(const Instruction& in, Op op, std::uint32_t pc, std::uint32_t block);
+  Status lower_branch(const Instruction& in, Op op, std::uint32_t pc, std::uint32_t block);
+  Status lower_indexed_branch(const Instruction& in, Op op, std::uint32_t block);
+  Status lower_cache_policy(const Instruction& in, Op op);
+  Status lower_space_query(const Instruction& in, Op op);
 
   // lower_calls.cpp
   Status lower_call(const Instruction& in, Op op, std::uint32_t block);

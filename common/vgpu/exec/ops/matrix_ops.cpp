@@ -122,6 +122,23 @@ inline void keep_sums(float* to, Row sums) {
   std::memcpy(to, &kept, sizeof kept);
 }
 
+// Pairs of rows, into the registers of d. Always inlined, so that the sums never leave the host's registers before.
+[[gnu::always_inline]] inline void keep_all_sums(const Warp& warp, const Slot* slots, const Rows (&sums)[8]) {
+  // Results that nobody wants go nowhere.
+  float nowhere[kWarpSize];
+  float* d[4];
+  for (int i = 0; i < 4; ++i) d[i] = slots[i] != kNoSlot ? warp.lanes<float>(slots[i]) : nowhere;
+  // Of a pair of rows: element 4 j is column 2 j of the first, 4 j + 1 of the second, then come those of column 2 j
+  // + 1.
+  for (int group = 0; group < 8; group += 2) {
+    const Rows left = sums[group], right = sums[group + 1];
+    keep_sums(d[0] + 4 * group, __builtin_shufflevector(left, right, 0, 4, 8, 12, 16, 20, 24, 28));
+    keep_sums(d[1] + 4 * group, __builtin_shufflevector(left, right, 2, 6, 10, 14, 18, 22, 26, 30));
+    keep_sums(d[2] + 4 * group, __builtin_shufflevector(left, right, 1, 5, 9, 13, 17, 21, 25, 29));
+    keep_sums(d[3] + 4 * group, __builtin_shufflevector(left, right, 3, 7, 11, 15, 19, 23, 27, 31));
+  }
+}
+
 // d = a * b + c: 16 x 8 sums over k. Each product of two factors is a float (exact but at the ends of float's range)
 // and is added to c in the order of k, each sum rounded to nearest. Hardware adds several products at once and cuts off
 // where we round; PTX leaves the order open.
@@ -183,19 +200,7 @@ const Op* op_multiply_matrices(Launch& launch, Warp& warp, const Op* op) {
   for (int i = 0; i < k; ++i) {
     for (int group = 0; group < kGroups; ++group) sums[group] = add_product<Factor>(sums[group], a[group][i], b[i]);
   }
-  // Results that nobody wants go nowhere.
-  float nowhere[kWarpSize];
-  float* d[4];
-  for (int i = 0; i < 4; ++i) d[i] = slots[i] != kNoSlot ? warp.lanes<float>(slots[i]) : nowhere;
-  // Of a pair of rows: element 4 j is column 2 j of the first, 4 j + 1 of the second, then come those of column 2 j
-  // + 1.
-  for (int group = 0; group < kGroups; group += 2) {
-    const Rows left = sums[group], right = sums[group + 1];
-    keep_sums(d[0] + 4 * group, __builtin_shufflevector(left, right, 0, 4, 8, 12, 16, 20, 24, 28));
-    keep_sums(d[1] + 4 * group, __builtin_shufflevector(left, right, 2, 6, 10, 14, 18, 22, 26, 30));
-    keep_sums(d[2] + 4 * group, __builtin_shufflevector(left, right, 1, 5, 9, 13, 17, 21, 25, 29));
-    keep_sums(d[3] + 4 * group, __builtin_shufflevector(left, right, 3, 7, 11, 15, 19, 23, 27, 31));
-  }
+  keep_all_sums(warp, slots, sums);
   return op + 1;
 }
 
