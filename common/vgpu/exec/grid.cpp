@@ -3,37 +3,19 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <memory>
-#include <new>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "common/vgpu/exec/lockstep/lockstep.h"
+#include "common/vgpu/exec/block_places.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/exec/pace.h"
 #include "common/vgpu/exec/team.h"
-#include "common/vgpu/requests/local_memory.h"
-#include "common/vgpu/sanitizer/shared_shadow.h"
-#include "common/vgpu/sanitizer/watched_blocks.h"
 #include "common/vgpu/state/work.h"
 
 namespace roofwalk::vgpu {
 namespace {
-
-struct FreeDelete {
-  void operator()(std::uint8_t* p) const { std::free(p); }
-};
-using Bytes = std::unique_ptr<std::uint8_t[], FreeDelete>;
-
-Bytes allocate_zeroed(std::size_t bytes) {
-  const std::size_t rounded = (bytes + 63) / 64 * 64 + 64;
-  auto* p = static_cast<std::uint8_t*>(std::aligned_alloc(64, rounded));
-  if (p == nullptr) throw std::bad_alloc();
-  std::memset(p, 0, rounded);
-  return Bytes(p);
-}
 
 // A round of less work is over before a second thread has woken up.
 constexpr std::uint64_t kTeamWork = 16'000;
@@ -87,10 +69,10 @@ class GridRunner {
         shape_(shape),
         sms_(sms),
         sample_(limits.traces, shape.grid.count(), shape.blocks_per_sm),
-        watched_blocks_(limits.sanitized_blocks, limits.sanitized_seed, shape.grid.count()),
         alone_(runs_alone(launch.program)),
         threads_(alone_ || limits.sanitize ? 1 : std::clamp<int>(limits.threads, 1, static_cast<int>(sms.size()))),
         budget_(limits.work),
+        places_(program_, shape, limits, sms),
         l2_round_(launch.machine, sms.size(), launch.l2, launch.sites.size(), launch.first_site, launch.traffic) {
     launch_.stores_wait = !alone_;
     launch_.counts = limits.counts;
@@ -98,46 +80,7 @@ class GridRunner {
     blocks_go_on_ = !limits.counts && !alone_ && program_.smid_slot == kNoSlot;
     launch_.sanitized = limits.sanitize;
     launch_.watched = limits.watched;
-    lockstep_ = limits.lockstep && !program_.lockstep.ops.empty();
-    warps_per_block_ = static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize);
-    block_work_ = work_of_block(program_, warps_per_block_, limits.sanitize);
-    const std::uint64_t total = shape.grid.count();
-    // Slots beyond the grid would only cost memory.
-    const std::uint64_t slots =
-        std::min<std::uint64_t>(static_cast<std::uint64_t>(shape.blocks_per_sm), (total + sms.size() - 1) / sms.size());
-    const std::size_t warp_bytes = program_.register_bytes;
-    const std::size_t local_bytes = (std::size_t{program_.local_bytes} + 3) / 4 * 4 * kWarpSize;
-    const std::size_t warps = sms.size() * slots * warps_per_block_;
-    registers_ = allocate_zeroed(warp_bytes * warps);
-    local_ = allocate_zeroed(local_bytes * warps);
-    constants_ = allocate_zeroed(program_.constants.size());
-    std::copy(program_.constants.begin(), program_.constants.end(), constants_.get());
-    warp_constants_ = allocate_zeroed(program_.warp_constants.size());
-    std::copy(program_.warp_constants.begin(), program_.warp_constants.end(), warp_constants_.get());
-    const std::uint32_t word_bytes = shared_word_bytes(*program_.function);
-    std::size_t next = 0;
-    for (Multiprocessor& sm : sms_) {
-      sm.block_executions.assign(program_.blocks.size(), 0);
-      sm.blocks.resize(slots);
-      std::uint32_t slot_in_sm = 0;
-      for (ResidentBlock& block : sm.blocks) {
-        block.shared.assign(program_.shared_bytes + 16, 0);
-        if (limits.sanitize && program_.shared_bytes != 0) {
-          block.own_shadow = std::make_shared<SharedShadow>(program_.shared_bytes, word_bytes, warps_per_block_);
-        }
-        block.warps.resize(warps_per_block_);
-        for (std::uint32_t w = 0; w < warps_per_block_; ++w, ++next, ++slot_in_sm) {
-          Warp& warp = block.warps[w];
-          warp.index = w;
-          warp.slot = slot_in_sm;
-          warp.block = &block;
-          warp.bases[0] = registers_.get() + next * warp_bytes;
-          warp.bases[1] = constants_.get();
-          warp.bases[2] = warp_constants_.get() + std::size_t{program_.warp_constant_bytes} * w;
-          warp.local = local_.get() + next * local_bytes;
-        }
-      }
-    }
+    block_work_ = work_of_block(program_, places_.warps_per_block(), limits.sanitize);
   }
 
   void run(double seconds, double spent_seconds) {
@@ -169,7 +112,7 @@ class GridRunner {
     }
     for (Multiprocessor& sm : sms_) working_.push_back(&sm);
     drop_idle_sms();
-    round_work_ = active_blocks_ * warps_per_block_ * program_.function->instructions.size();  // a guess
+    round_work_ = active_blocks_ * places_.warps_per_block() * program_.function->instructions.size();  // a guess
     while (active_blocks_ != 0) {
       play_round();
       if (!settle_round()) return;
@@ -191,68 +134,12 @@ class GridRunner {
     // Starting a block takes the host time as well: a grid of billions of empty blocks ends by the budget too.
     budget_ -= std::min(budget_, block_work_);
     ++active_blocks_;
-    block.trace = sample_.start(block.linear_index, warps_per_block_);
-    if (block.trace != nullptr) sm.traced.bytes += warps_per_block_ * kWarpTraceBytes;
+    block.trace = sample_.start(block.linear_index, places_.warps_per_block());
+    if (block.trace != nullptr) sm.traced.bytes += places_.warps_per_block() * kWarpTraceBytes;
   }
 
-  void lay_out(Multiprocessor& sm, ResidentBlock& block) {
-    block.is_new = false;
-    ++sm.blocks_run;
-    sm.warps_run += warps_per_block_;
-    const Dim3 grid = shape_.grid;
-    const std::uint64_t linear = block.linear_index;
-    block.index = {static_cast<std::uint32_t>(linear % grid.x), static_cast<std::uint32_t>(linear / grid.x % grid.y),
-                   static_cast<std::uint32_t>(linear / grid.x / grid.y)};
-    block.live_warps = warps_per_block_;
-    block.memory_work = 0;
-    std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
-    std::fill(std::begin(block.expected), std::end(block.expected), 0u);
-    std::fill(std::begin(block.counted), std::end(block.counted), 0u);
-    std::fill(std::begin(block.asked), std::end(block.asked), 0u);
-    block.mbarrier_copies.clear();
-    block.mbarrier_phases.clear();
-    block.flags.clear();
-    // Made anew: to clear a map that was large once costs as much as all its buckets.
-    if (!block.global_flags.empty()) block.global_flags = {};
-    if (block.global_stores.end != 0) block.global_stores = {};
-    block.swaps.clear();
-    block.most_swaps = 0;
-    block.meetings = block.followed = 0;
-    // NaN in every shared float: a read before any write shows instead of finding a lucky zero.
-    std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
-    block.shadow = watched_blocks_.hold(linear) ? block.own_shadow : nullptr;
-    if (block.shadow != nullptr) block.shadow->begin_block();
-    const std::uint64_t threads = shape_.block.count();
-    const bool traced = block.trace != nullptr && !sample_.ended();
-    const std::uint32_t ctaid[] = {block.index.x, block.index.y, block.index.z};
-    for (Warp& warp : block.warps) {
-      const std::uint64_t left = threads - std::uint64_t{warp.index} * kWarpSize;
-      warp.live = left >= kWarpSize ? kAllLanes : (1u << left) - 1;
-      warp.mask = warp.live;
-      warp.here = kAllLanes;
-      warp.frames.clear();
-      warp.standing.clear();
-      warp.frame = 0;
-      warp.stack_top = program_.stack_start;
-      warp.copy_groups = 0;
-      forget_local(launch_, warp, 0, program_.local_bytes);
-      warp.executed = 0;
-      warp.l2_requests = 0;
-      warp.path = {};
-      warp.trace = traced ? &block.trace->warps[warp.index] : nullptr;
-      warp.state = Warp::State::ready;
-      warp.stack.assign(1, {warp.live, 0, kExitBlock});
-      warp.in_lockstep = lockstep_ && warp.live == kAllLanes;
-      warp.came_apart = lockstep_ ? 0 : kMostPartings;
-      warp.together_since = 0;
-      warp.next = first_op_of(program_, warp.in_lockstep, 0);
-      for (int d = 0; d < 3; ++d) broadcast(warp, program_.ctaid_slots[d], ctaid[d]);
-      broadcast(warp, program_.smid_slot, static_cast<std::uint32_t>(sm.index));
-    }
-  }
-
-  static void broadcast(Warp& warp, Slot at, std::uint32_t value) {
-    if (at != kNoSlot) std::fill_n(warp.lanes<std::uint32_t>(at), kWarpSize, value);
+  void begin(Multiprocessor& sm, ResidentBlock& block) {
+    places_.begin(launch_, sm, block, block.trace != nullptr && !sample_.ended());
   }
 
   // One turn for each warp of each SM, on as many threads as are worth it.
@@ -319,7 +206,7 @@ class GridRunner {
     for (std::uint32_t slot = 0; slot < sm.blocks.size(); ++slot) {
       ResidentBlock& block = sm.blocks[slot];
       if (!block.active) continue;
-      if (block.is_new) lay_out(sm, block);
+      if (block.is_new) begin(sm, block);
       const std::uint64_t before = sm.memory_work();
       bool moves = turn(launch, sm, block);
       const auto goes_on = [&] {
@@ -474,7 +361,7 @@ class GridRunner {
     const auto of = [this](Multiprocessor& sm) -> const Warp* {
       for (ResidentBlock& block : sm.blocks) {
         if (!block.active) continue;
-        if (block.is_new) lay_out(sm, block);
+        if (block.is_new) begin(sm, block);
         for (const Warp& warp : block.warps) {
           if (warp.state != Warp::State::done) return &warp;
         }
@@ -504,26 +391,24 @@ class GridRunner {
   std::vector<Multiprocessor>& sms_;
   std::vector<Multiprocessor*> working_;  // those with a block, in order
   Sample sample_;
-  WatchedBlocks watched_blocks_;
   bool alone_;
-  bool lockstep_ = false, blocks_go_on_ = false;
+  bool blocks_go_on_ = false;
   int threads_;
   std::uint64_t budget_;                          // work
   std::uint64_t block_work_ = 0;                  // of starting a block
   std::uint64_t round_work_ = 0;                  // of the last round
   std::vector<std::unique_ptr<Launch>> helpers_;  // of the team's other members
   std::vector<std::atomic<std::uint64_t>>
-      claimed_;                   // by place in `working_`: 1 + the round in which somebody played it last
+      claimed_;  // by place in `working_`: 1 + the round in which somebody played it last
+  BlockPlaces places_;
   L2Round l2_round_;              // the last one
   std::uint64_t told_bytes_ = 0;  // of traces, by L2
   std::unique_ptr<Team> team_;
   Pace pace_;
-  std::uint32_t warps_per_block_ = 0;
   std::uint64_t longest_warp_ = 0;  // instructions
   std::uint64_t dram_sectors_ = 0;  // so far
   double cycles_ = 0;               // that have passed, at least
   std::uint64_t next_block_ = 0, active_blocks_ = 0, rounds_ = 0;
-  Bytes registers_, local_, constants_, warp_constants_;
 };
 
 }  // namespace

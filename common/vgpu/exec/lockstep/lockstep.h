@@ -60,7 +60,7 @@ inline bool is_usual_in_shared(const Launch& launch, const Warp& warp, const Op*
          ((first | steps.bits) & (bytes - 1)) == 0 && bytes >= 4 && launch.shared_memos[op->pc].steps_known;
 }
 
-// fused_ops.cpp. Operations of lockstep code that one handler does at once, which saves choosing a handler for each and
+// fusion.cpp. Operations of lockstep code that one handler does at once, which saves choosing a handler for each and
 // bringing registers to memory and back in between. The first one's `run` becomes that handler; all of them stay as
 // they are, for when something is unusual. `any_live_after`: whether somebody may yet read what one of these registers
 // holds after an instruction of the block.

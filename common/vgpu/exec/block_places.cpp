@@ -1,0 +1,129 @@
+#include "common/vgpu/exec/block_places.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "common/vgpu/exec/lockstep/lockstep.h"
+#include "common/vgpu/requests/local_memory.h"
+#include "common/vgpu/sanitizer/shared_shadow.h"
+
+namespace roofwalk::vgpu {
+namespace {
+
+void broadcast(Warp& warp, Slot at, std::uint32_t value) {
+  if (at != kNoSlot) std::fill_n(warp.lanes<std::uint32_t>(at), kWarpSize, value);
+}
+
+}  // namespace
+
+BlockPlaces::Bytes BlockPlaces::allocate_zeroed(std::size_t bytes) {
+  const std::size_t rounded = (bytes + 63) / 64 * 64 + 64;
+  auto* p = static_cast<std::uint8_t*>(std::aligned_alloc(64, rounded));
+  if (p == nullptr) throw std::bad_alloc();
+  std::memset(p, 0, rounded);
+  return Bytes(p);
+}
+
+BlockPlaces::BlockPlaces(const Program& program, const GridShape& shape, const RunLimits& limits,
+                         std::vector<Multiprocessor>& sms)
+    : program_(program),
+      grid_(shape.grid),
+      block_(shape.block),
+      watched_blocks_(limits.sanitized_blocks, limits.sanitized_seed, shape.grid.count()),
+      lockstep_(limits.lockstep && !program.lockstep.ops.empty()),
+      warps_per_block_(static_cast<std::uint32_t>((shape.block.count() + kWarpSize - 1) / kWarpSize)) {
+  const std::uint64_t total = shape.grid.count();
+  // Slots beyond the grid would only cost memory.
+  const std::uint64_t slots =
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(shape.blocks_per_sm), (total + sms.size() - 1) / sms.size());
+  const std::size_t warp_bytes = program_.register_bytes;
+  const std::size_t local_bytes = (std::size_t{program_.local_bytes} + 3) / 4 * 4 * kWarpSize;
+  const std::size_t warps = sms.size() * slots * warps_per_block_;
+  registers_ = allocate_zeroed(warp_bytes * warps);
+  local_ = allocate_zeroed(local_bytes * warps);
+  constants_ = allocate_zeroed(program_.constants.size());
+  std::copy(program_.constants.begin(), program_.constants.end(), constants_.get());
+  warp_constants_ = allocate_zeroed(program_.warp_constants.size());
+  std::copy(program_.warp_constants.begin(), program_.warp_constants.end(), warp_constants_.get());
+  const std::uint32_t word_bytes = shared_word_bytes(*program_.function);
+  std::size_t next = 0;
+  for (Multiprocessor& sm : sms) {
+    sm.block_executions.assign(program_.blocks.size(), 0);
+    sm.blocks.resize(slots);
+    std::uint32_t slot_in_sm = 0;
+    for (ResidentBlock& block : sm.blocks) {
+      block.shared.assign(program_.shared_bytes + 16, 0);
+      if (limits.sanitize && program_.shared_bytes != 0) {
+        block.own_shadow = std::make_shared<SharedShadow>(program_.shared_bytes, word_bytes, warps_per_block_);
+      }
+      block.warps.resize(warps_per_block_);
+      for (std::uint32_t w = 0; w < warps_per_block_; ++w, ++next, ++slot_in_sm) {
+        Warp& warp = block.warps[w];
+        warp.index = w;
+        warp.slot = slot_in_sm;
+        warp.block = &block;
+        warp.bases[0] = registers_.get() + next * warp_bytes;
+        warp.bases[1] = constants_.get();
+        warp.bases[2] = warp_constants_.get() + std::size_t{program_.warp_constant_bytes} * w;
+        warp.local = local_.get() + next * local_bytes;
+      }
+    }
+  }
+}
+
+void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block, bool is_traced) {
+  block.is_new = false;
+  ++sm.blocks_run;
+  sm.warps_run += warps_per_block_;
+  const std::uint64_t linear = block.linear_index;
+  block.index = {static_cast<std::uint32_t>(linear % grid_.x), static_cast<std::uint32_t>(linear / grid_.x % grid_.y),
+                 static_cast<std::uint32_t>(linear / grid_.x / grid_.y)};
+  block.live_warps = warps_per_block_;
+  block.memory_work = 0;
+  std::fill(std::begin(block.arrived), std::end(block.arrived), 0u);
+  std::fill(std::begin(block.expected), std::end(block.expected), 0u);
+  std::fill(std::begin(block.counted), std::end(block.counted), 0u);
+  std::fill(std::begin(block.asked), std::end(block.asked), 0u);
+  block.mbarrier_copies.clear();
+  block.mbarrier_phases.clear();
+  block.flags.clear();
+  // Made anew: to clear a map that was large once costs as much as all its buckets.
+  if (!block.global_flags.empty()) block.global_flags = {};
+  if (block.global_stores.end != 0) block.global_stores = {};
+  block.swaps.clear();
+  block.most_swaps = 0;
+  block.meetings = block.followed = 0;
+  // NaN in every shared float: a read before any write shows instead of finding a lucky zero.
+  std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
+  block.shadow = watched_blocks_.hold(linear) ? block.own_shadow : nullptr;
+  if (block.shadow != nullptr) block.shadow->begin_block();
+  const std::uint64_t threads = block_.count();
+  const std::uint32_t ctaid[] = {block.index.x, block.index.y, block.index.z};
+  for (Warp& warp : block.warps) {
+    const std::uint64_t left = threads - std::uint64_t{warp.index} * kWarpSize;
+    warp.live = left >= kWarpSize ? kAllLanes : (1u << left) - 1;
+    warp.mask = warp.live;
+    warp.here = kAllLanes;
+    warp.frames.clear();
+    warp.standing.clear();
+    warp.frame = 0;
+    warp.stack_top = program_.stack_start;
+    warp.copy_groups = 0;
+    forget_local(launch, warp, 0, program_.local_bytes);
+    warp.executed = 0;
+    warp.l2_requests = 0;
+    warp.path = {};
+    warp.trace = is_traced ? &block.trace->warps[warp.index] : nullptr;
+    warp.state = Warp::State::ready;
+    warp.stack.assign(1, {warp.live, 0, kExitBlock});
+    warp.in_lockstep = lockstep_ && warp.live == kAllLanes;
+    warp.came_apart = lockstep_ ? 0 : kMostPartings;
+    warp.together_since = 0;
+    warp.next = first_op_of(program_, warp.in_lockstep, 0);
+    for (int d = 0; d < 3; ++d) broadcast(warp, program_.ctaid_slots[d], ctaid[d]);
+    broadcast(warp, program_.smid_slot, static_cast<std::uint32_t>(sm.index));
+  }
+}
+
+}  // namespace roofwalk::vgpu
