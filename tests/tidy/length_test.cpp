@@ -20,7 +20,6 @@ struct Longer {
   const char* why;
 };
 constexpr Longer kLonger[] = {
-    {"common/vgpu/", "is being cut"},
     {"common/roofline/diagnosis.cpp", "a catalogue: each cause with its words and its threshold, one after the other"},
 };
 
