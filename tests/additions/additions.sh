@@ -142,11 +142,54 @@ END
   takes "an exporter" grader/class/exports/formats/tryout.cpp tests/unit/class/exports/tryout_test.cpp
 }
 
+add_diagnosis() {
+  cat >common/roofline/causes/tryout.cpp <<'END'
+// A grid of 97 blocks.
+#include "common/roofline/causes.h"
+
+namespace roofwalk {
+namespace {
+
+bool is_tryout(const DiagnosisInput& in) { return in.blocks == 97; }
+
+void claim_tryout(Claim& claim) {
+  if (!is_tryout(claim.input())) return;
+  for (const TimePart part : {TimePart::waiting, TimePart::dram, TimePart::l2, TimePart::l1}) claim.take_rest(part);
+}
+
+}  // namespace
+
+const Cause cause::tryout = {
+    .id = "tryout",
+    .order = 1,
+    .claim = claim_tryout,
+    .evidence = [](const DiagnosisInput& in) { return is_tryout(in) ? 999 : 0; },
+    .explain = [](const DiagnosisInput& in) { return Explanation{"the grid has 97 blocks.", in.launch_line, "97"}; },
+    .hints = {"How many blocks are there?", "97 is a number.", "Take another one."}};
+
+}  // namespace roofwalk
+END
+  cat >tests/diagnosis/vector-add/tryout.cu <<'END'
+// diagnosis: tryout, line 9
+#include <roofwalk.cuh>
+
+__global__ void add(const float* a, const float* b, float* c, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) c[i] = a[i] + b[i];
+}
+
+SOLVE(const float* a, const float* b, float* c, int n) {
+    add<<<97, 64>>>(a, b, c, n);
+}
+END
+  takes "a diagnosis" common/roofline/causes/tryout.cpp tests/diagnosis/vector-add/tryout.cu
+}
+
 add_chapter
 add_opcode
 add_machine
 add_verb
 add_exporter
+add_diagnosis
 
 if ! in_copy ninja -C "$build" roofwalk roofwalk-learner isa_test unit_exports unit_sizes specs_test e2e_test \
   diagnosis_kernels_test >"$copy/build/output" 2>&1; then
@@ -162,5 +205,6 @@ uses "the machine's sizes" "$build/tests/unit/attempt/unit_sizes"
 uses "the verb" "$build/grader/roofwalk-learner" tryout
 uses "the verb's transcript" "$build/tests/e2e/e2e_test" --gtest_filter='*tryout*:*usage*'
 uses "the exporter" "$build/tests/unit/class/exports/unit_exports" --gtest_filter='Tryout.*'
+uses "the diagnosis" "$build/tests/diagnosis/diagnosis_kernels_test" --gtest_filter='*tryout*:DiseasedKernels.*'
 if ((failures > 0)); then exit 1; fi
 echo "each addition takes the files that CONTRIBUTING.md says"
