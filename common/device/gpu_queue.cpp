@@ -104,7 +104,7 @@ std::string waiting_line(const GpuWait& wait) {
   std::string line = "waiting for the GPU";
   if (wait.holder) {
     const std::string name = who(*wait.holder);
-    line += ": " + (name.size() > 16 ? name.substr(0, 13) + "..." : name);
+    line += name.size() > 16 ? fmt::format(": {:.13}...", name) : ": " + name;
     line += " has had it for " + for_people(wait.holder->held_s);
   }
   if (wait.before > 0) line += fmt::format("{} {} before you", wait.holder ? "," : ":", wait.before);
