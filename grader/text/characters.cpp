@@ -38,18 +38,22 @@ std::string utf8_of(char32_t code) {
 }
 
 bool is_harmless(char32_t code) {
-  // Unicode's Bidi_Control, Line_Separator and Paragraph_Separator, and the Default_Ignorable_Code_Points that no
-  // script needs, such as Hangul's fillers, which are invisible.
-  constexpr std::array<std::pair<char32_t, char32_t>, 16> kHarmful = {{{0x00, 0x1f},
+  // Unicode's Bidi_Control, Line_Separator, Paragraph_Separator, and of Default_Ignorable_Code_Point what no script
+  // needs; Hangul's fillers and the blank of Braille, which show nothing. Variation selectors stay: names in Japanese
+  // have them.
+  constexpr std::array<std::pair<char32_t, char32_t>, 19> kHarmful = {{{0x00, 0x1f},
                                                                        {0x7f, 0x9f},
                                                                        {0xad, 0xad},
+                                                                       {0x34f, 0x34f},
                                                                        {0x61c, 0x61c},
                                                                        {0x115f, 0x1160},
+                                                                       {0x17b4, 0x17b5},
                                                                        {0x180e, 0x180e},
                                                                        {0x200b, 0x200b},
                                                                        {0x200e, 0x200f},
                                                                        {0x2028, 0x202e},
                                                                        {0x2060, 0x206f},
+                                                                       {0x2800, 0x2800},
                                                                        {0x3164, 0x3164},
                                                                        {0xfeff, 0xfeff},
                                                                        {0xffa0, 0xffa0},

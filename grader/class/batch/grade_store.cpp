@@ -281,9 +281,23 @@ Result<std::vector<Submission>> GradeStore::submissions() const {
 }
 
 Result<std::vector<Owner>> GradeStore::students() const {
+  std::map<std::string, std::string> proven;  // numbers, by student
+  {
+    Statement row(impl_->database, "SELECT DISTINCT student, lms_id FROM submissions");
+    while (row.step()) {
+      if (is_persons(row.text(1))) proven[row.text(0)] = row.text(1);
+    }
+    if (!row.done()) return impl_->failed();
+  }
   Statement row(impl_->database, "SELECT student, lms_id FROM students ORDER BY rowid");
   std::vector<Owner> all;
-  while (row.step()) all.push_back({row.text(0), row.text(1), {}});
+  while (row.step()) {
+    Owner owner{row.text(0), row.text(1), {}};
+    const auto found = proven.find(owner.student);
+    if (found != proven.end() && owner.lms_id != found->second && number_of(owner.lms_id) == found->second)
+      owner.lms_id = found->second;
+    all.push_back(std::move(owner));
+  }
   if (!row.done()) return impl_->failed();
   return all;
 }

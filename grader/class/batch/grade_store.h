@@ -34,9 +34,10 @@ class GradeStore {
   // Adds what was handed in; rows that are known already stay as they are.
   Status add(const Handed& handed);
   Result<std::vector<Submission>> submissions() const;  // by student, chapter and time
-  Result<std::vector<Owner>> students() const;          // in the order of arrival
-  // By label: what has given no submission so far. A file is dropped from this list once the same student's file of
-  // that name gave one, unless it was handed in later than that.
+  // As they came. A number that somebody may have chosen is the person's where a later submission proves it.
+  Result<std::vector<Owner>> students() const;
+  // By label: what gave no submission to this day. Whose file of that name was graded after all is not in it, but for
+  // one that was handed in later and could not be read.
   Result<std::vector<LeftOut>> left_out() const;
 
   // Durable on return. If that key and round already has a grade, that one stays, and nothing is added.

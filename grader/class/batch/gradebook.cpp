@@ -99,7 +99,8 @@ std::optional<double> total_of(const std::vector<Cell>& cells, const std::vector
   return weights > 0 ? std::optional<double>(two_decimals(100 * reached / weights)) : std::nullopt;
 }
 
-// Notes who handed in the same bytes: only for an instructor to look at.
+// Marks those who handed in the same bytes, for an instructor to look at. A class may share one file: each cell names a
+// few others and counts the rest.
 void note_same_files(Gradebook& book) {
   for (std::size_t column = 0; column < book.columns.size(); ++column) {
     std::map<std::string, std::vector<std::size_t>> owners;
@@ -112,10 +113,16 @@ void note_same_files(Gradebook& book) {
       return std::make_pair(entry->label, entry->submitted_at_s);
     };
     for (const auto& [sha256, rows] : owners) {
+      std::map<std::pair<std::string, std::int64_t>, std::size_t> at_place;
+      std::vector<std::size_t> first;  // of each place as many as a cell names
       for (const std::size_t row : rows) {
-        for (const std::size_t other : rows) {
-          if (place(other) != place(row))
-            book.rows[row].cells[column].same_as.push_back(book.rows[other].owner.student);
+        if (++at_place[place(row)] <= kMostSameNamed) first.push_back(row);
+      }
+      for (const std::size_t row : rows) {
+        Cell& cell = book.rows[row].cells[column];
+        cell.same_as_count = rows.size() - at_place[place(row)];
+        for (std::size_t i = 0; i < first.size() && cell.same_as.size() < kMostSameNamed; ++i) {
+          if (place(first[i]) != place(row)) cell.same_as.push_back(book.rows[first[i]].owner.student);
         }
       }
     }
@@ -411,7 +418,8 @@ Json to_json(const Gradebook& book) {
                {"state", state_name(cell.state)},
                {"points", number(cell.points())},
                {"counts", cell.counts ? Json(*cell.counts) : Json(nullptr)},
-               {"same_as", cell.same_as}};
+               {"same_as", cell.same_as},
+               {"same_as_count", cell.same_as_count}};
       one["submissions"] = Json::array();
       for (const Entry& entry : cell.entries) one["submissions"].push_back(entry_json(entry));
       student["chapters"].push_back(std::move(one));

@@ -47,13 +47,17 @@ struct Entry {
   GradedBy graded_by = GradedBy::these_terms;
 };
 
+inline constexpr std::size_t kMostSameNamed = 5;
+
 struct Cell {
   enum class State { graded, not_graded, nothing };  // not_graded: a person has to look; never counts as 0
   State state = State::nothing;
   std::vector<Entry> entries;         // all of them, in the order of hand-in
   std::optional<std::size_t> counts;  // the one that gives the points
-  // Students whose counting file is the same, byte for byte; empty for the starter and for a group's file.
+  // Other students whose counting file is the same, byte for byte: the first kMostSameNamed, and how many there are.
+  // Empty where the file is the starter, or a group's one.
   std::vector<std::string> same_as;
+  std::size_t same_as_count = 0;
 
   const Entry* counting() const { return counts ? &entries[*counts] : nullptr; }
   std::optional<double> points() const;  // 0 if nothing was handed in

@@ -153,12 +153,40 @@ std::set<std::string> ids_of(const CsvRow& row, const Heads& heads) {
   return ids;
 }
 
+// An id in small letters, a number without zeros before it: schools and people write both in both ways.
+std::string plain_id(const std::string& id) {
+  std::string key = small_letters(std::string(trimmed(id)));
+  if (is_number_of_canvas(key)) key.erase(0, std::min(key.find_first_not_of('0'), key.size()));
+  return key;
+}
+
+// The same without what people leave out or add: an address's place, spaces and dashes.
+std::string loose_id(const std::string& id) { return name_key(plain_id(id.substr(0, id.find('@')))); }
+
+std::set<std::string> loose_ids_of(const CsvRow& row, const Heads& heads) {
+  std::set<std::string> loose;
+  for (const std::string& id : ids_of(row, heads)) loose.insert(loose_id(id));
+  loose.erase("");
+  return loose;
+}
+
 // "Jane Doe (7)" -> "Jane Doe"; empty if there is only a number.
 std::string without_id(const Owner& owner) {
   const std::string id = "(" + number_of(owner.lms_id) + ")";
   if (owner.lms_id.empty() || !owner.student.ends_with(id)) return owner.student;
   return std::string(trimmed(owner.student.substr(0, owner.student.size() - id.size())));
 }
+
+// What a student of the gradebook is called, and how that may be written otherwise.
+struct Called {
+  std::string as_it_is, name, plain, loose, id;
+  explicit Called(const Owner& owner)
+      : as_it_is(without_id(owner)),
+        name(name_key(as_it_is)),
+        plain(plain_id(as_it_is)),
+        loose(loose_id(as_it_is)),
+        id(id_key(number_of(owner.lms_id))) {}
+};
 
 struct Placed {
   const StudentRow* student = nullptr;
@@ -171,7 +199,8 @@ struct Known {
   std::set<std::string> ids;  // Canvas' ids, logins and SIS ids
   std::set<std::string> canvas_ids;
   std::multiset<std::string> names;
-  bool numbers_are_canvas = false;  // a submission came with a Canvas number of this file, and a fitting name
+  std::map<std::string, int> loose_ids;  // and how many rows have each
+  bool numbers_are_canvas = false;       // the file knows one of those that the submissions came with
 };
 
 // In a quiz's file name the number directly follows the name, which may end with digits itself: then the true number is
@@ -183,37 +212,78 @@ bool ends_with_known(const std::string& id, const Known& known, std::size_t fewe
   return false;
 }
 
+// A row of the file, and what its student may be called by.
+struct FileRow {
+  std::set<std::string> ids, plain_ids, loose_ids;  // plain: without Canvas' own
+  std::string student, name, canvas_id;
+
+  FileRow(const CsvRow& row, const Heads& heads)
+      : ids(ids_of(row, heads)),
+        loose_ids(loose_ids_of(row, heads)),
+        student(row[heads.student]),
+        name(name_key(student)),
+        canvas_id(id_key(row[heads.id])) {
+    for (const auto& head : {heads.login, heads.sis}) {
+      if (head) plain_ids.insert(plain_id(row[*head]));
+    }
+    plain_ids.erase("");
+  }
+  bool has(const std::string& id, const Known& known) const {
+    return ids.contains(id) && (id == canvas_id || !known.canvas_ids.contains(id));
+  }
+};
+
+// Whether another row may have what the student is called for an id, however that is written.
+bool is_anothers_id(const Called& called, const FileRow& row, const Known& known) {
+  const auto rows = known.loose_ids.find(called.loose);
+  return rows != known.loose_ids.end() && rows->second > (row.loose_ids.contains(called.loose) ? 1 : 0);
+}
+
+bool is_anothers_name(const Called& called, const FileRow& row, const Known& known) {
+  return known.names.count(called.name) > (called.name == row.name ? 1u : 0u);
+}
+
+// Whether the row has it for a login or an SIS id in other letters, or with zeros before it, and no row has it as it
+// is.
+bool is_id_in_other_letters(const Called& called, const FileRow& row, const Known& known) {
+  return row.plain_ids.contains(called.plain) && !known.ids.contains(called.as_it_is);
+}
+
 // Finds the student of a row by number, unless the names differ: a student may have typed the number, or it may be
 // another platform's. A student whose number is nowhere in the file is found by name, since platforms number people
 // differently; but not if both have addresses, which are the same everywhere, or if the submissions have Canvas' own
 // numbers. A student without a number may be called by the row's login or id, but not by that of another row. A number
 // that Canvas itself wrote identifies one person; one that the student may have chosen counts no more than a name.
-Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, const Known& known) {
+Placed student_of(const FileRow& row, const Gradebook& book, const std::vector<Called>& all_called,
+                  const Known& known) {
   constexpr std::size_t kCanvasDigits = 4;  // shorter ones are often the end of another number
-  const std::set<std::string> own = ids_of(row, heads);
-  const std::string name = name_key(row[heads.student]), canvas_id = id_key(row[heads.id]);
-  const bool has_address = std::any_of(own.begin(), own.end(), is_address);
-  const auto is_own = [&](const std::string& id) {
-    return own.contains(id) && (id == canvas_id || !known.canvas_ids.contains(id));
-  };
+  const bool has_address = std::any_of(row.ids.begin(), row.ids.end(), is_address);
   std::vector<const StudentRow*> by_id, by_number, by_name;
   std::string trouble;
-  bool is_anothers_name = false;  // another row has the same name
-  for (const StudentRow& one : book.rows) {
-    const std::string called = without_id(one.owner), id = id_key(number_of(one.owner.lms_id));
-    const bool is_number = one.owner.lms_id.empty() && is_own(called);
-    const bool is_named = is_number || (name_key(called) == name && (!known.ids.contains(called) || is_own(called)));
+  bool is_namesake = false;  // of one whose name it is, too
+  for (std::size_t i = 0; i < book.rows.size(); ++i) {
+    const StudentRow& one = book.rows[i];
+    const Called& called = all_called[i];
+    const std::string& id = called.id;
+    const bool has_no_id = one.owner.lms_id.empty(), has_name = called.name == row.name;
+    const bool may_be_id = has_no_id && is_id_in_other_letters(called, row, known);
+    const bool is_doubtful = is_anothers_id(called, row, known);
+    const bool is_number = has_no_id && (row.has(called.as_it_is, known) ||
+                                         (may_be_id && !is_doubtful && !is_anothers_name(called, row, known)));
+    const bool is_named = is_number || (has_name && (!is_doubtful || row.has(called.as_it_is, known)));
+    if (!is_named && (may_be_id || has_name))
+      trouble = fmt::format("{} may be the name, the login or the number in another row", one.owner.student);
     const bool is_proven = is_persons(one.owner.lms_id);
-    if (!is_proven && ends_with_known(id, known, own.contains(id) ? kCanvasDigits : 1)) {
-      if (own.contains(id) || name_key(called) == name)
+    if (!is_proven && ends_with_known(id, known, row.ids.contains(id) ? kCanvasDigits : 1)) {
+      if (row.ids.contains(id) || has_name)
         trouble = fmt::format("the number of {} may be another's", one.owner.student);
-    } else if (is_own(id)) {
-      const bool has_name = may_be_one(called, row[heads.student]) ||
-                            std::any_of(one.also_called.begin(), one.also_called.end(), [&](const Owner& other) {
-                              return may_be_one(without_id(other), row[heads.student]);
-                            });
-      if (called.empty() || has_name) {
-        (!is_proven ? by_name : id == canvas_id ? by_id : by_number).push_back(&one);
+    } else if (row.has(id, known)) {
+      const bool is_called_so = may_be_one(called.as_it_is, row.student) ||
+                                std::any_of(one.also_called.begin(), one.also_called.end(), [&](const Owner& other) {
+                                  return may_be_one(without_id(other), row.student);
+                                });
+      if (called.as_it_is.empty() || is_called_so) {
+        (!is_proven ? by_name : id == row.canvas_id ? by_id : by_number).push_back(&one);
       } else {
         trouble = fmt::format("the number is {}'s, whose name is another", one.owner.student);
       }
@@ -222,9 +292,9 @@ Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, 
         trouble = fmt::format("the name is {}'s, whose address is another", one.owner.student);
       } else if (known.numbers_are_canvas && is_proven && is_number_of_canvas(id)) {
         trouble = fmt::format("the name is {}'s, whose number is another", one.owner.student);
-      } else if (!is_number && known.names.count(name) > 1) {
+      } else if (!is_number && known.names.count(row.name) > 1) {
         trouble = "another row has that name";
-        is_anothers_name = true;
+        is_namesake = true;
       } else {
         by_name.push_back(&one);
       }
@@ -232,7 +302,7 @@ Placed student_of(const CsvRow& row, const Heads& heads, const Gradebook& book, 
   }
   const auto& fits = !by_id.empty() ? by_id : !by_number.empty() ? by_number : by_name;
   // A student called by this row's login may be somebody else.
-  if (is_anothers_name && by_id.empty() && by_number.empty()) return {nullptr, false, trouble};
+  if (is_namesake && by_id.empty() && by_number.empty()) return {nullptr, false, trouble};
   if (fits.size() > 1) return {nullptr, false, "several students of that name or number"};
   if (fits.empty()) return {nullptr, false, trouble};
   return {fits.front(), !by_id.empty(), ""};
@@ -270,16 +340,19 @@ std::vector<Placed> place_rows(const CsvTable& table, const Heads& heads, const 
     known.ids.merge(ids_of(row, heads));
     known.canvas_ids.insert(id_key(row[heads.id]));
     known.names.insert(name_key(row[heads.student]));
+    for (const std::string& id : loose_ids_of(row, heads)) ++known.loose_ids[id];
   }
   known.numbers_are_canvas = std::any_of(book.rows.begin(), book.rows.end(), [&](const StudentRow& one) {
     const auto name = names_by_id.find(id_key(number_of(one.owner.lms_id)));
     return is_persons(one.owner.lms_id) && name != names_by_id.end() && may_be_one(without_id(one.owner), name->second);
   });
+  std::vector<Called> called;
+  for (const StudentRow& one : book.rows) called.emplace_back(one.owner);
   std::vector<Placed> placed(table.rows.size());
   std::map<const StudentRow*, std::pair<int, int>> fits;  // rows that fit; those by Canvas' own number
   for (std::size_t i = 1; i < table.rows.size(); ++i) {
     if (!is_student(table.rows[i], heads)) continue;
-    placed[i] = student_of(table.rows[i], heads, book, known);
+    placed[i] = student_of(FileRow(table.rows[i], heads), book, called, known);
     if (placed[i].student == nullptr) continue;
     auto& [all, by_id] = fits[placed[i].student];
     ++all;

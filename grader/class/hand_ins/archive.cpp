@@ -158,16 +158,18 @@ std::string end_records(const EntryList& list, std::uint64_t entries, std::uint6
   return records.append(kLongestComment, '\0');
 }
 
-// The name as it is if that is UTF-8, else in the encoding of old programs.
-std::string name_of(zip_t* zip, zip_uint64_t index) {
+// As it stands where it is UTF-8, else as old programs meant it. Nothing where it is too long.
+std::optional<std::string> name_of(zip_t* zip, zip_uint64_t index) {
   const char* raw = zip_get_name(zip, index, ZIP_FL_ENC_RAW);
-  if (raw == nullptr) return {};
+  if (raw == nullptr) return std::string();
+  if (std::strlen(raw) > kLongestName) return std::nullopt;
   const std::string name = raw;
   for (std::size_t i = 0; i < name.size();) {
     const Character one = character_at(name, i);
     if (!one.code) {
       const char* guessed = zip_get_name(zip, index, ZIP_FL_ENC_GUESS);
-      return guessed != nullptr ? guessed : name;
+      if (guessed == nullptr) return name;
+      return std::strlen(guessed) <= kLongestName ? std::optional<std::string>(guessed) : std::nullopt;
     }
     i += one.bytes;
   }
@@ -278,7 +280,12 @@ Archive Archive::listed(std::unique_ptr<Impl> impl) {
   Archive archive(std::move(impl));
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);
-    const std::string name = name_of(zip, index);
+    const std::optional<std::string> found = name_of(zip, index);
+    if (!found) {
+      ++archive.too_long_;
+      continue;
+    }
+    const std::string& name = *found;
     zip_stat_t stat;
     if (name.empty() || zip_stat_index(zip, index, 0, &stat) != 0) continue;
     const std::int64_t said = (stat.valid & ZIP_STAT_MTIME) != 0 ? static_cast<std::int64_t>(stat.mtime) : 0;

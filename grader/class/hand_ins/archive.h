@@ -25,6 +25,10 @@ struct ArchiveEntry {
 // the worst names, 40,000 entries take three seconds to open, 20,000 half a second.
 inline constexpr std::size_t kMostClassEntries = 40'000, kMostOwnEntries = 20'000;
 
+// Of a file in a zip, with its folders: as long as a path may be on disk. A zip may hold thousands of names of 64 KiB,
+// which packs to nothing and takes its time to read.
+inline constexpr std::size_t kLongestName = 4096;
+
 class Archive {
  public:
   // Errors: not a zip, damaged, more than `most_entries` entries. libzip finds entries by a hash of the name, so with
@@ -35,6 +39,9 @@ class Archive {
   Archive(Archive&&) noexcept;
 
   const std::vector<ArchiveEntry>& entries() const { return entries_; }  // in the archive's order
+
+  // How many more there are, whose names are longer than kLongestName.
+  std::size_t too_long() const { return too_long_; }
 
   // The entry's bytes. Errors: damaged, encrypted, more than `most_bytes` once unpacked, whatever its header says.
   // `cost_bytes` grows by what was read and unpacked, even on an error.
@@ -48,6 +55,7 @@ class Archive {
   static Archive listed(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
   std::vector<ArchiveEntry> entries_;
+  std::size_t too_long_ = 0;
 };
 
 inline constexpr std::int64_t kNewYear1980 = 315532800;  // the earliest date in a zip

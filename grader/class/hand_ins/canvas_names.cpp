@@ -125,21 +125,36 @@ struct NumberLengths {
   }
 };
 
-// The range of numbers that are certain. The files of one assignment have numbers close to each other.
-struct NumberRange {
-  std::uint64_t least = 0, most = 0;  // 0: nothing is known
-
-  void add(const std::string& number) {
+// The numbers themselves. Those of one assignment's files lie close to each other, but for files that were on Canvas
+// before: these move the ends of the range, and not its middle half. Of one person the newest file counts.
+class NumberRange {
+ public:
+  void add(const std::string& person, const std::string& number) {
     if (number.size() >= NumberLengths::kOfAnotherAccount) return;
-    const std::uint64_t value = std::stoull(number);
-    least = most == 0 ? value : std::min(least, value);
-    most = std::max(most, value);
+    std::uint64_t& newest = newest_[person];
+    newest = std::max<std::uint64_t>(newest, std::stoull(number));
   }
-  // How far a number is outside.
+  void close() {
+    std::vector<std::uint64_t> values;
+    for (const auto& [person, newest] : newest_) values.push_back(newest);
+    std::sort(values.begin(), values.end());
+    if (values.empty()) return;
+    const std::size_t quarter = values.size() / 4;
+    least_ = values[quarter];
+    most_ = values[values.size() - 1 - quarter];
+  }
+  bool is_known() const { return most_ > 0; }
+  std::uint64_t most() const { return most_; }
+  std::uint64_t span() const { return most_ - least_; }
+  // How far it lies outside of the middle half.
   std::uint64_t distance_of(const std::string& number) const {
     const std::uint64_t value = std::stoull(number);
-    return value < least ? least - value : value > most ? value - most : 0;
+    return value < least_ ? least_ - value : value > most_ ? value - most_ : 0;
   }
+
+ private:
+  std::map<std::string, std::uint64_t> newest_;  // by person
+  std::uint64_t least_ = 0, most_ = 0;           // 0 where nothing is known
 };
 
 // Evidence from names with a single reading. Learners choose the names of their own files: these must never rule out
@@ -150,14 +165,24 @@ struct NameEvidence {
   NumberLengths ids, files;
   NumberRange file_range;
 
+  // A name has one reading that Canvas may have written, where all of its readings are looked at.
   void add(const std::vector<CanvasMark>& readings) {
-    if (readings.size() != 1) return;
-    const CanvasMark& sure = readings.front();
+    const auto may_be = [&](const CanvasMark& mark) { return is_quiz || may_be_canvas(mark); };
+    const auto first = std::find_if(readings.begin(), readings.end(), may_be);
+    const bool is_only = first != readings.end() && std::find_if(first + 1, readings.end(), may_be) == readings.end();
+    if (readings.size() == 1) {
+      add(readings.front());
+    } else if (is_only && readings.size() <= kMostReadings) {
+      add(*first);
+    }
+  }
+
+  void add(const CanvasMark& sure) {
     names_of[sure.id].insert(sure.name);
     ids.add(sure.id);
     if (sure.file.empty()) return;
     files.add(sure.file);
-    file_range.add(sure.file);
+    file_range.add(sure.id, sure.file);
   }
 
   bool allows(const CanvasMark& mark) const {
@@ -166,6 +191,14 @@ struct NameEvidence {
         mark.file.empty() || (files.most == 0 ? mark.file.size() + 1 >= mark.id.size() : files.allow(mark.file));
     if (is_quiz) return !has_large_letters(mark.name) && has_length;
     return may_be_somebodys(mark) && has_length && ids.allow(mark.id);
+  }
+
+  // A reading with a number as long as people's are, of nobody else. Its file's number rules it out for no other's
+  // sake: a file that was on Canvas before has any.
+  bool may_be_a_persons(const CanvasMark& mark) const {
+    const auto known = names_of.find(mark.id);
+    return !is_quiz && ids.most > 0 && ids.allow(mark.id) && may_be_canvas(mark) &&
+           (known == names_of.end() || known->second.contains(mark.name));
   }
 
   // The same for a far older or newer account, if the file's number is like others': a zip's files are of one time.
@@ -184,11 +217,10 @@ struct NameEvidence {
   // Whether the person's number is really a file's, followed by a date or another number that the learner chose. Canvas
   // assigns all numbers, so no true person's number is taken for such a file's.
   bool is_file_with_own_number(const CanvasMark& mark) const {
-    constexpr std::uint64_t kNearPart = 1000, kFarPart = 10, kFarSpans = 10;
-    if (file_range.most == 0 || mark.file.empty()) return false;
-    const std::uint64_t span = file_range.most - file_range.least;
-    return file_range.distance_of(mark.id) <= std::max(span, file_range.most / kNearPart) &&
-           file_range.distance_of(mark.file) > std::max(kFarSpans * span, file_range.most / kFarPart);
+    constexpr std::uint64_t kNearPart = 1000, kFarPart = 10, kNearSpans = 3, kFarSpans = 20;
+    if (!file_range.is_known() || mark.file.empty()) return false;
+    return file_range.distance_of(mark.id) <= std::max(kNearSpans * file_range.span(), file_range.most() / kNearPart) &&
+           file_range.distance_of(mark.file) > std::max(kFarSpans * file_range.span(), file_range.most() / kFarPart);
   }
 };
 
@@ -271,6 +303,7 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
   NameEvidence evidence;
   evidence.is_quiz = is_quiz;
   for (const auto& [name, marks] : readings) evidence.add(marks);
+  evidence.file_range.close();
   std::size_t open = 0;
   std::pair<std::string, std::string> first;
   std::map<std::string, std::set<std::string>> rows;  // by the first reading's row
@@ -282,7 +315,10 @@ void CanvasNames::decide(const Readings& readings, bool is_quiz) {
     const bool may_be_another = std::any_of(marks.begin(), marks.end(), [&](const CanvasMark& mark) {
       return evidence.may_be_of_old_account(mark) && (left.empty() || row_of(mark) != row_of(left.front()));
     });
-    const bool is_sure = marks.size() == 1 || (left.size() == 1 && !may_be_another && marks.size() <= kMostReadings);
+    const bool may_be_first =
+        !left.empty() && row_of(left.front()) != row_of(marks.front()) && evidence.may_be_a_persons(marks.front());
+    const bool is_sure =
+        marks.size() == 1 || (left.size() == 1 && !may_be_another && !may_be_first && marks.size() <= kMostReadings);
     if (is_sure) {
       marks_[name] = left.front();
       continue;

@@ -22,6 +22,7 @@ class ClassOrStudent {
       : chapters_(chapters), known_students_(known_students) {}
 
   bool is_known_student(const std::string& folder) const;
+  const std::set<std::string>& known_students() const { return known_students_; }
   static bool is_platforms(const std::string& folder);
   static bool is_platforms_file(const std::string& name);
 

@@ -40,7 +40,6 @@ bool lies_in_one_of(const std::set<std::string>& folders, const std::string& lab
 bool names_students(const Archive& zip) {
   std::set<std::string> students;
   for (const ArchiveEntry& entry : zip.entries()) {
-    if (entry.name.size() > kLongestName) continue;
     const std::string first = entry.name.substr(0, entry.name.find('/'));
     const NamedFile named = first == entry.name ? owner_of_file(first, {}) : owner_of_folder(first);
     if (named.by == NamedBy::platform) students.insert(named.owner.student);
@@ -172,7 +171,7 @@ void HandIn::open_zips() {
         tell(label, archive.error().message, zip.found.written_at_s);
         continue;
       }
-      entries += archive->entries().size();
+      entries += archive->entries().size() + archive->too_long();
       ++zips_opened_;
       if (names_students(*archive))
         tell(label, "holds files that are called as a platform calls a class's: if it is a class, name it by itself",

@@ -131,10 +131,34 @@ std::map<std::string, Marked> marked_in(const Handed& handed, const CourseTerms&
   return zips;
 }
 
-// By chapter: when its own assignment was first downloaded after the deadline, told by a zip in which most students
-// handed it in. The platform writes a zip's files one after the other.
-std::map<std::string, std::int64_t> first_marked_s(std::vector<Submission> before, const CourseTerms& terms) {
+using Files = std::map<std::string, std::set<std::pair<std::string, std::string>>>;  // chapters and hashes by student
+
+// Whether most students of an earlier download have the same files now, and no others: then it is of the same
+// assignment. For the next one, most change a file.
+bool is_downloaded_again(const Files& before, const Files& now) {
+  std::size_t same = 0;
+  for (const auto& [student, files] : before) {
+    const auto found = now.find(student);
+    same += found != now.end() && found->second == files ? 1 : 0;
+  }
+  return 2 * same > before.size();
+}
+
+Files files_of(const std::vector<Submission>& submissions, std::int64_t first_s, std::int64_t last_s) {
+  Files files;
+  for (const Submission& s : submissions) {
+    if (s.submitted_at_s >= first_s && s.submitted_at_s <= last_s)
+      files[s.owner.student].emplace(s.chapter, s.source_sha256);
+  }
+  return files;
+}
+
+// By chapter, when its own assignment was first downloaded after its deadline: with a zip in which most handed it in,
+// unless that zip is downloaded again now. The platform writes a zip's files one after the other.
+std::map<std::string, std::int64_t> first_marked_s(const std::vector<Submission>& all_before, const Files& now,
+                                                   const CourseTerms& terms) {
   constexpr std::int64_t kNextFile_s = 600;
+  std::vector<Submission> before = all_before;
   std::erase_if(before, [](const Submission& s) { return s.owner.mark == LateMark::none; });
   std::sort(before.begin(), before.end(),
             [](const Submission& a, const Submission& b) { return a.submitted_at_s < b.submitted_at_s; });
@@ -148,6 +172,9 @@ std::map<std::string, std::int64_t> first_marked_s(std::vector<Submission> befor
       all.insert(s.owner.student);
       by_chapter[s.chapter].insert(s.owner.student);
     }
+    // Some of its marks may have been taken off.
+    if (is_downloaded_again(files_of(all_before, before[begin].submitted_at_s, before[end - 1].submitted_at_s), now))
+      continue;
     for (const auto& [chapter, students] : by_chapter) {
       const auto deadline_s = deadline_of(terms, chapter);
       const bool is_own = deadline_s && before[begin].submitted_at_s > *deadline_s && 2 * students.size() >= all.size();
@@ -179,7 +206,8 @@ bool says_enough(const Submission& submission, const Marked& zip, bool was_marke
 std::vector<std::string> drop_foreign_marks(Handed& handed, const std::vector<Submission>& before,
                                             const CourseTerms& terms) {
   const std::map<std::string, Marked> zips = marked_in(handed, terms);
-  const std::map<std::string, std::int64_t> first_s = first_marked_s(before, terms);
+  const std::map<std::string, std::int64_t> first_s =
+      first_marked_s(before, files_of(handed.submissions, 0, kLatestMoment), terms);
   std::vector<std::string> lines;
   for (const auto& [name, zip] : zips) {
     if (zip.deadlines_s.size() > 1) {

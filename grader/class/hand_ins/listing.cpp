@@ -115,13 +115,23 @@ bool is_hand_in(const std::string& name, const ChapterNames& chapters) {
   return !is_debris(name) && (is_zip(name) || is_source(name)) && !chapters.is_chapter(name);
 }
 
-// The only folder, if it is Gradescope's; else nothing. With a hand-in beside it, the folder is a student's.
-std::string wrapper_of(const Archive& zip, const ChapterNames& chapters) {
+// "./" where each name begins with it, as some programs write all of them: else it is one name's own.
+std::string dot_of(const Archive& zip) {
+  constexpr const char* kDot = "./";
+  const bool has_all = std::all_of(zip.entries().begin(), zip.entries().end(),
+                                   [](const ArchiveEntry& entry) { return entry.name.starts_with(kDot); });
+  return has_all ? kDot : "";
+}
+
+// The only folder below `dot`, where it is Gradescope's; else nothing. Where a hand-in lies beside it, it is
+// somebody's.
+std::string wrapper_of(const Archive& zip, const std::string& dot, const ChapterNames& chapters) {
   std::string wrapper;
   for (const ArchiveEntry& entry : zip.entries()) {
-    const std::size_t slash = entry.name.find('/');
-    const std::string first = entry.name.substr(0, slash);
-    if (first == wrapper || is_debris(first) || place_of_entry(entry.name).leads_up) continue;
+    const std::string name = entry.name.substr(dot.size());
+    const std::size_t slash = name.find('/');
+    const std::string first = name.substr(0, slash);
+    if (first == wrapper || is_debris(first) || place_of_entry(name).leads_up) continue;
     if (slash == std::string::npos && is_hand_in(first, chapters)) return {};
     if (slash == std::string::npos) continue;
     if (!wrapper.empty() || !is_gradescope_export(first)) return {};
@@ -138,12 +148,6 @@ std::optional<fs::path> wrapper_of(const Listing& listing, const fs::path& folde
   const fs::path wrapper = folder / listing.folders.begin()->first;
   std::error_code error;
   return fs::is_directory(fs::symlink_status(wrapper, error)) ? std::optional(wrapper) : std::nullopt;
-}
-
-bool is_gradescope_submission(const std::string& folder) {
-  static const Pattern form(R"(submission_\d{1,18})");
-  constexpr std::size_t kMostBytes = 40;
-  return folder.size() <= kMostBytes && form.match(folder).has_value();
 }
 
 // Whether only Gradescope writes there: where students name what they hand in, one may name it like Gradescope's
@@ -179,6 +183,12 @@ bool is_gradescope_export(const std::string& folder) {
   // Browsers and file managers number copies: "assignment_12_export (1)", "assignment_12_export 2".
   static const Pattern form(R"(assignment_\d{1,18}_export(?: \(\d{1,3}\)| \d{1,3})?)");
   constexpr std::size_t kMostBytes = 60;
+  return folder.size() <= kMostBytes && form.match(folder).has_value();
+}
+
+bool is_gradescope_submission(const std::string& folder) {
+  static const Pattern form(R"(submission_\d{1,18})");
+  constexpr std::size_t kMostBytes = 40;
   return folder.size() <= kMostBytes && form.match(folder).has_value();
 }
 
@@ -240,10 +250,11 @@ Listing list_class_folder(const fs::path& folder, const ChapterNames& chapters, 
 
 Listing list_class(const std::shared_ptr<Archive>& zip, const ChapterNames& chapters) {
   Listing listing;
-  const std::string wrapper = wrapper_of(*zip, chapters);
+  const std::string dot = dot_of(*zip), wrapper = wrapper_of(*zip, dot, chapters), prefix = dot + wrapper;
   listing.has_wrapper = !wrapper.empty();
+  listing.too_long = zip->too_long();
   for (const ArchiveEntry& entry : zip->entries()) {
-    const std::string name = entry.name.substr(entry.name.starts_with(wrapper) ? wrapper.size() : 0);
+    const std::string name = entry.name.substr(entry.name.starts_with(prefix) ? prefix.size() : dot.size());
     EntryPlace place = place_in_class(name);
     if (place.parts.empty() || is_debris(place.parts.front())) continue;
     if (place.leads_up) {
@@ -266,22 +277,13 @@ Listing list_class(const std::shared_ptr<Archive>& zip, const ChapterNames& chap
 
 Pile list_own(const std::shared_ptr<Archive>& zip, std::int64_t handed_in_s) {
   Pile pile;
-  std::size_t too_long = 0;
   for (const ArchiveEntry& entry : zip->entries()) {
-    if (entry.name.size() > kLongestName) {
-      ++too_long;
-      continue;
-    }
     auto parts = place_of_entry(entry.name).parts;
     const bool is_folder = entry.kind == ArchiveEntry::Kind::folder;
     if (is_folder || parts.empty() || std::any_of(parts.begin(), parts.end(), is_debris)) continue;
     pile.add(found_in(zip, entry, std::move(parts)));
   }
-  if (too_long > 0) {
-    pile.told.push_back(
-        {{},
-         fmt::format("{} files in it have names longer than {} bytes, and are not looked at", too_long, kLongestName)});
-  }
+  if (zip->too_long() > 0) pile.told.push_back({{}, too_long_words(zip->too_long())});
   pile.set_time(handed_in_s);
   return pile;
 }
@@ -310,6 +312,10 @@ Pile pile_of(Listing listing) {
     all.newest_other_s = std::max(all.newest_other_s, pile.newest_other_s);
   }
   return all;
+}
+
+std::string too_long_words(std::size_t count) {
+  return fmt::format("{} files in it have names longer than {} bytes, and are not looked at", count, kLongestName);
 }
 
 std::vector<std::string> names_in(const std::vector<Found>& files) {

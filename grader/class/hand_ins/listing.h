@@ -39,25 +39,28 @@ struct Pile {
 
 inline constexpr std::size_t kMostFiles = 10'000;  // of a hand-in, including those in its zips
 
-// For a file in a student's zip, with its folders: the longest path on disk. A zip may hold thousands of names of 64
-// KiB, which pack to nothing and take time to read.
-inline constexpr std::size_t kLongestName = 4096;
-
 inline constexpr const char* kIsLink = "is a link, and links are not followed";
 
 // What is in a class.
 struct Listing {
-  std::vector<Found> top;               // files in no folder
-  std::map<std::string, Pile> folders;  // by folder name; the files' parts begin below it
-  std::vector<Found> metadata;          // named like a platform's metadata, where the platform writes it
-  std::vector<Found> unproven;          // named so, too, but somebody else may have written it
-  bool has_wrapper = false;             // all of it is in the one folder of a platform's zip
-  std::vector<std::string> leading_up;  // entries of a zip with a "..", which belong to no student
-  std::string trouble;                  // why the folder cannot be read
+  std::vector<Found> top;               // files that lie in no folder
+  std::map<std::string, Pile> folders;  // whose files' places begin below their names
+  std::vector<Found> metadata;          // called as a platform calls it, where the platform writes it
+  std::vector<Found> unproven;          // called so, too, where somebody else may have written it
+  bool has_wrapper = false;             // all of it lies in the one folder of a platform's zip
+  std::vector<std::string> leading_up;  // entries of a zip with a "..", which are no student's
+  std::size_t too_long = 0;             // entries of a zip whose names are too long to be read
+  std::string trouble;                  // where the folder cannot be read
 };
+
+// A line's end about names of that kind.
+std::string too_long_words(std::size_t count);
 
 // "assignment_1234_export", as Gradescope calls the one folder of its zip: never a student's.
 bool is_gradescope_export(const std::string& folder);
+
+// "submission_331", as Gradescope calls the folder of one submission.
+bool is_gradescope_submission(const std::string& folder);
 
 // When a file on disk was written; 0 if unknown.
 std::int64_t written_at(const std::filesystem::path& path);

@@ -1,5 +1,6 @@
 #include "grader/class/hand_ins/lms_names.h"
 
+#include <fmt/format.h>
 #include <wctype.h>
 
 #include <algorithm>
@@ -187,6 +188,7 @@ ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<
         return names;
       }()),
       told_(canvas_.told()) {
+  tell_of_otherwise(files);
   const std::string other = doubtful_beside(files, folders);
   is_mixed_ = !other.empty();
   if (!is_mixed_) return;
@@ -194,6 +196,42 @@ ClassNames::ClassNames(const std::vector<std::string>& files, const std::vector<
                      "is not called as Canvas calls files, and others beside it are: so the names may be anybody's, "
                      "their numbers join nobody, and their times are those of the files; if the others are Canvas', "
                      "grade them by themselves");
+}
+
+void ClassNames::doubt_alone(const std::vector<std::string>& files, const std::vector<std::string>& folders,
+                             const std::set<std::string>& proven) {
+  std::set<std::string> students;
+  std::string first;
+  const auto look = [&](const std::string& name, const Owner& owner) {
+    students.insert(owner.student);
+    if (first.empty() && (owner.mark != LateMark::none || is_persons(owner.lms_id))) first = name;
+  };
+  for (const std::string& name : files) look(name, owner_of(name).owner);
+  for (const std::string& name : folders) look(name, owner_of_folder(name).owner);
+  if (first.empty() || students.size() > 1 || proven.contains(*students.begin())) return;
+  is_mixed_ = true;
+  told_.emplace_back(first, fmt::format("is called as Canvas calls files, and the record does not know {} by that "
+                                        "number: so the number joins nobody, and the time is that of the file; if "
+                                        "Canvas named it, grade its zip as it came",
+                                        *students.begin()));
+}
+
+// "ada_vector-add (1).cu", "Ada_Vector_Add.cu", "vector-add_ada.cu": each may be of one who has another row.
+void ClassNames::tell_of_otherwise(const std::vector<std::string>& files) {
+  std::vector<std::string> otherwise;
+  for (const std::string& name : files) {
+    const bool is_file = is_source(name) || is_zip(name);
+    if (is_file && owner_of(name).by == NamedBy::name && chapter_of_file(name, chapters_) &&
+        !beside_chapter(name, chapters_).empty())
+      otherwise.push_back(name);
+  }
+  if (otherwise.empty()) return;
+  const bool are_several = otherwise.size() > 1;
+  told_.emplace_back(otherwise.front(),
+                     fmt::format("{} not called STUDENT_CHAPTER.cu, and {} by the whole name: if one is of a student "
+                                 "with another row, rename it",
+                                 are_several ? fmt::format("and {} more are", otherwise.size() - 1) : "is",
+                                 are_several ? "each has a row" : "has a row"));
 }
 
 std::string ClassNames::doubtful_beside(const std::vector<std::string>& files,
@@ -213,7 +251,6 @@ std::string ClassNames::doubtful_beside(const std::vector<std::string>& files,
     has_believed = has_believed || (is_platforms && !is_moodles);
     if (is_platforms) (is_moodles ? others : canvas).insert(named.owner.student);
   }
-  if (has_believed && !plain.empty()) return plain;
   for (const std::string& name : folders) {
     const NamedFile named = roofwalk::owner_of_folder(name);
     const bool is_marked = named.owner.mark != LateMark::none;
@@ -224,6 +261,7 @@ std::string ClassNames::doubtful_beside(const std::vector<std::string>& files,
     if (!is_canvas && other.empty()) other = name;
     (is_canvas ? canvas : others).insert(mark ? owner_with_id(mark->name, mark->id).student : named.owner.student);
   }
+  if (has_believed && !plain.empty()) return plain;
   return has_believed && others.size() >= canvas.size() ? other : "";
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,11 @@ class ClassNames {
 
   bool is_mixed() const { return is_mixed_; }
 
+  // Unless all of these are of several students, or of one with a number that the record has: anybody may call a file
+  // as Canvas does. `proven`: students with such numbers.
+  void doubt_alone(const std::vector<std::string>& files, const std::vector<std::string>& folders,
+                   const std::set<std::string>& proven);
+
   // A file's name, or nothing, and a line about it.
   const std::vector<std::pair<std::string, std::string>>& told() const { return told_; }
 
@@ -65,6 +71,7 @@ class ClassNames {
   // A name that is not like Canvas' and makes names like Canvas' doubtful; empty: there is none.
   std::string doubtful_beside(const std::vector<std::string>& files, const std::vector<std::string>& folders) const;
   NamedFile believed(NamedFile named) const;
+  void tell_of_otherwise(const std::vector<std::string>& files);
 
   std::vector<std::string> chapters_;
   bool is_moodles_;  // else Moodle's mark is part of somebody's name, among names of Canvas'

@@ -5,11 +5,37 @@
 #include <algorithm>
 
 #include "grader/class/hand_ins/found_file.h"
+#include "grader/class/hand_ins/listing.h"
 #include "grader/class/hand_ins/lms_metadata.h"
+#include "grader/class/hand_ins/nested_paths.h"
 
 namespace roofwalk {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kMostAlikeTold = 5;
+
+// Gradescope's metadata and submissions side by side. Without a submission beside it, metadata is a student's file.
+Status refuse_export(const std::vector<fs::path>& paths) {
+  std::set<fs::path> exports;
+  for (const fs::path& path : paths) {
+    const fs::path full = NamedPaths::full_path(path);
+    if (is_gradescope_submission(full.filename().string())) exports.insert(full.parent_path());
+  }
+  for (const fs::path& path : paths) {
+    const fs::path full = NamedPaths::full_path(path);
+    if (paths.size() > 1 && full.filename() == kGradescopeExport && exports.contains(full.parent_path())) {
+      return Error{.message = "tells whose the folders beside it are: they are no hand-ins to be named one by one",
+                   .file = path.string(),
+                   .advice = "name the folder in which it lies"};
+    }
+  }
+  return kOk;
+}
+
+}  // namespace
 
 fs::path NamedPaths::full_path(const fs::path& path) {
   std::error_code error;
@@ -18,16 +44,13 @@ fs::path NamedPaths::full_path(const fs::path& path) {
 }
 
 Status NamedPaths::expect(const std::vector<fs::path>& paths) {
+  ROOFWALK_TRY_STATUS(refuse_export(paths));
   std::vector<std::string> folders;
+  std::vector<fs::path> named_folders;
   std::set<fs::path> others;  // with other things than sources and zips
   for (const fs::path& path : paths) {
     const fs::path full = full_path(path);
     const std::string name = full.filename().string();
-    if (paths.size() > 1 && name == kGradescopeExport) {
-      return Error{.message = "tells whose the folders beside it are: they are no hand-ins to be named one by one",
-                   .file = path.string(),
-                   .advice = "name the folder in which it lies"};
-    }
     const fs::path folder = full.parent_path();
     std::error_code error;
     if (is_source(name) || is_zip(name)) {
@@ -35,7 +58,9 @@ Status NamedPaths::expect(const std::vector<fs::path>& paths) {
     } else {
       others.insert(folder);
       if (!fs::is_directory(full, error)) continue;
-      if (grades_.empty() || !fs::equivalent(full, grades_, error)) folders.push_back(name);
+      if (!grades_.empty() && fs::equivalent(full, grades_, error)) continue;
+      folders.push_back(name);
+      named_folders.push_back(full);
     }
     tops_.emplace(name, plain_name(folder.filename().string()));
   }
@@ -51,7 +76,58 @@ Status NamedPaths::expect(const std::vector<fs::path>& paths) {
     }
   }
   names_.emplace(files, chapters_.known(), folders);
-  return kOk;
+  names_->doubt_alone(files, folders, proven_);
+  tell_of_alike();
+  return refuse_nested_ones(named_folders);
+}
+
+Status NamedPaths::refuse_nested_ones(const std::vector<fs::path>& folders) const {
+  std::vector<NamedOne> all;
+  std::set<fs::path> seen;
+  const auto add = [&](const fs::path& full, const NamedFile& named, NamedOne one) {
+    if (!seen.insert(full).second) return;
+    one.full = full;
+    one.student = named.owner.student;
+    one.has_number = is_persons(named.owner.lms_id);
+    all.push_back(std::move(one));
+  };
+  const auto add_folder = [&](const fs::path& full, bool is_by_files) {
+    add(full, names_->owner_of_folder(full.filename().string()), {.is_folder = true, .is_by_files = is_by_files});
+  };
+  for (const fs::path& folder : folders) add_folder(folder, false);
+  for (const auto& [folder, names] : named_files_) {
+    if (by_folder_.contains(folder)) {
+      add_folder(folder, true);
+      continue;
+    }
+    const std::set<std::string>& nobodys = chapters_files_.at(folder);
+    for (const std::string& name : names) {
+      if (!nobodys.contains(name)) add(folder / name, names_->owner_of(name), {});
+    }
+  }
+  return refuse_nested(all, chapters_.known(), guess_.known_students());
+}
+
+// What each student calls alike, such as work.zip, may be one student's of several homeworks.
+void NamedPaths::tell_of_alike() {
+  std::map<std::string, std::set<fs::path>> folders;  // by the file's name
+  for (const auto& [folder, names] : named_files_) {
+    if (by_folder_.contains(folder)) continue;
+    for (const std::string& name : names) {
+      const NamedFile named = names_->owner_of(name);
+      const bool is_nobodys = chapters_files_[folder].contains(name) || guess_.is_known_student(named.owner.student);
+      if (named.by == NamedBy::name && !is_nobodys) folders[name].insert(folder);
+    }
+  }
+  for (const auto& [name, in] : folders) {
+    if (in.size() < 2) continue;
+    told_.push_back(fmt::format(
+        "{} and {} more files of that name are taken for one student's, `{}`; if they are of several students, name "
+        "the students' folders in which they lie",
+        label_of(plain_name(in.begin()->filename().string()), {name}), in.size() - 1,
+        plain_name(names_->owner_of(name).owner.student)));
+    if (told_.size() == kMostAlikeTold) return;
+  }
 }
 
 bool NamedPaths::is_folders(const fs::path& full) const {
@@ -68,9 +144,22 @@ std::vector<std::string> NamedPaths::told_of_names(const std::string& top) const
   return lines;
 }
 
-// `grade alice/vector-add.cu alice/naive-gemm.cu`: the folder's name is the student's. In `hw1/*` it is nobody's. If
-// files from several folders side by side are named, and those of one folder are its student's, then each folder is a
-// student's, whatever its files are called.
+// Whether each file is called as the folder is, as in ada/ada_vector-add.cu, or as a chapter is.
+bool NamedPaths::names_its_files(const std::string& folder, const std::vector<std::string>& files) const {
+  const std::string own = name_letters(folder);
+  std::size_t called_so = 0;
+  for (const std::string& name : files) {
+    const NamedFile named = owner_of_file(name, chapters_.known());
+    if (is_chapters_alone(name, chapters_.known())) continue;
+    if (named.by == NamedBy::platform || own.empty() || name_letters(named.owner.student) != own) return false;
+    ++called_so;
+  }
+  return called_so > 0;
+}
+
+// `grade alice/vector-add.cu alice/naive-gemm.cu`: the folder's name is the student's. Of `hw1/*` it is nobody's.
+// Where files of several folders side by side are named, and those of one are its student's, by a chapter's name or by
+// the folder's own, each folder is a student's: what the files in it are called is the student's own.
 void NamedPaths::read_by_folder(const std::set<fs::path>& others, bool is_single) {
   std::set<fs::path> above;
   for (const auto& [folder, names] : named_files_) {
@@ -81,26 +170,29 @@ void NamedPaths::read_by_folder(const std::set<fs::path>& others, bool is_single
       return is_single && !guess_.is_platforms_file(name) && guess_.is_known_student(called) &&
              !guess_.names_its_student(name);
     });
-    if (is_students && !others.contains(folder)) by_folder_.insert(folder);
+    const bool is_named_so = !is_single && names_its_files(called, names);
+    if (is_named_so || (is_students && !others.contains(folder))) by_folder_.insert(folder);
     if (by_folder_.contains(folder) || guess_.is_platforms(called)) above.insert(folder.parent_path());
   }
   if (named_files_.size() == 1) return;
+  std::set<std::string> all_called;
+  for (const auto& [folder, names] : named_files_) all_called.insert(folder.filename().string());
   std::vector<std::string> other_names;  // labels of files named like somebody else's
   for (const auto& [folder, names] : named_files_) {
     const bool is_new = above.contains(folder.parent_path()) && by_folder_.insert(folder).second;
     for (const std::string& name : names) {
-      if (is_new && guess_.names_its_student(name))
+      const bool is_anothers = all_called.contains(owner_of_file(name, chapters_.known()).owner.student);
+      if (is_new && (is_anothers || guess_.names_its_student(name)))
         other_names.push_back(label_of(plain_name(folder.filename()), {name}));
     }
   }
   if (other_names.empty()) return;
   const bool are_several = other_names.size() > 1;
-  told_ = fmt::format(
+  told_.push_back(fmt::format(
       "{} {} taken for the student's in whose folder {}, whatever it is called, as those of other folders are; if it "
-      "is "
-      "another's, name it by itself",
+      "is another's, name it by itself",
       other_names.front(), are_several ? fmt::format("and {} more files are", other_names.size() - 1) : "is",
-      are_several ? "each lies" : "it lies");
+      are_several ? "each lies" : "it lies"));
 }
 
 }  // namespace roofwalk

@@ -26,6 +26,10 @@ constexpr std::size_t kMostStrays = 5;    // more lines about files that are not
 
 constexpr std::size_t kMostWaysUp = 3;  // lines about entries that lead out of a zip
 
+constexpr const char* kIsUnproven =
+    "is not read, since a student may have written it: Gradescope's lies beside Gradescope's folders alone; if it is "
+    "Gradescope's, move all others away";
+
 class Collector {
  public:
   Collector(const Wanted& wanted, const KeepSource& keep)
@@ -33,12 +37,12 @@ class Collector {
         guess_(chapters_, wanted.students),
         grades_(wanted.grades),
         keep_(keep),
-        named_(chapters_, guess_, grades_) {}
+        named_(chapters_, guess_, grades_, wanted.proven) {}
 
   // Takes all paths that are going to be added.
   Status expect(const std::vector<fs::path>& paths) {
     ROOFWALK_TRY_STATUS(named_.expect(paths));
-    if (named_.told()) handed_.told.push_back(*named_.told());
+    handed_.told = named_.told();
     return kOk;
   }
 
@@ -96,9 +100,11 @@ class Collector {
       add_folder(name, std::move(pile), {}, names());
       return;
     }
+    if (name == kGradescopeExport) return leave_out(label_of(top_, {name}), kIsUnproven);
     Listing listing;
     listing.top.push_back(file_at(full, {name}));
-    if (is_zip(name) && fs::is_regular_file(status)) {
+    std::error_code error;
+    if (is_zip(name) && fs::is_regular_file(status) && fs::file_size(full, error) <= kMostFileBytes) {
       auto archive = Archive::open(full, kMostOwnEntries);
       if (archive && guess_.looks_like_class(list_class(std::make_shared<Archive>(*std::move(archive)), chapters_)))
         tell(label_of(top_, {name}), kIsNoClass);
@@ -193,7 +199,9 @@ class Collector {
     hand_in(named.owner).add(std::move(pile), label, named.owner.mark);
   }
 
-  void add_student(const std::string& folder, Pile pile) { add_named(owner_of_folder(folder), std::move(pile), top_); }
+  void add_student(const std::string& folder, Pile pile) {
+    add_named(names().owner_of_folder(folder), std::move(pile), top_);
+  }
 
   // A zip that is named is a class's, unless all of it is one student's.
   Status add_zip(const std::shared_ptr<Archive>& zip, const std::string& stem, std::int64_t written_at_s) {
@@ -286,16 +294,13 @@ class Collector {
                std::count_if(records.begin(), records.end(), has_no_time) - 1, listing.metadata.front().parts.front()));
     }
     tell_of_classes(listing);
-    tell_of_unpacked(listing);
     for (const Found& file : listing.unproven) {
-      leave_out(
-          label_of(top_, file.parts),
-          "is not read, since a student may have written it: Gradescope's lies beside Gradescope's folders alone; "
-          "if it is Gradescope's, move all others away");
+      leave_out(label_of(top_, file.parts), kIsUnproven);
     }
     const std::vector<std::string> files = names_in(listing.top);
     const ClassNames names(files, chapters_.known(), guess_.students_folders(listing));
     tell_of_names(top_, names);
+    if (!names.is_mixed()) tell_of_unpacked(listing);
     tell_of_downloads_times(listing, names);
     const std::size_t ways_up = std::min(listing.leading_up.size(), kMostWaysUp);
     for (std::size_t i = 0; i < ways_up; ++i) {
@@ -304,6 +309,7 @@ class Collector {
     }
     if (const std::size_t more = listing.leading_up.size() - ways_up; more > 0)
       leave_out(top_, fmt::format("holds {} more entries that lead out of their folders (`..`)", more));
+    if (listing.too_long > 0) leave_out(top_, too_long_words(listing.too_long));
     const std::set<std::string> chapters_files = guess_.chapters_files_in(files);
     for (Found& file : listing.top) add_file(std::move(file), names, chapters_files);
     for (auto& [folder, pile] : listing.folders) add_folder(folder, std::move(pile), records, names);

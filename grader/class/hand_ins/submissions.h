@@ -64,6 +64,7 @@ struct Wanted {
   std::set<std::string> students = {};   // on record: a folder of that name is theirs, whatever is in it
   bool each_is_one = false;              // a single path is also one student's hand-in, and not the class
   std::filesystem::path grades = {};     // the folder of the grades: never a student's, wherever it is
+  std::set<std::string> proven = {};     // of those students, the ones with a platform's number of a person
 };
 
 // Walks each path. A single path is the class: a folder with a file, a folder or a zip per student, or a zip with any

@@ -159,7 +159,10 @@ int grade_class(Session& session, const GradeCommand& command) {
   const Descriptor lock = value_or_fail(batch.lock());
   value_or_fail(batch.store().verify());
   Wanted wanted = wanted_chapters(session, batch, command.chapter);
-  for (const Owner& owner : value_or_fail(batch.store().students())) wanted.students.insert(owner.student);
+  for (const Owner& owner : value_or_fail(batch.store().students())) {
+    wanted.students.insert(owner.student);
+    if (is_persons(owner.lms_id)) wanted.proven.insert(owner.student);
+  }
   wanted.each_is_one = command.each;
   wanted.grades = batch.folder();
   const Handed handed = take_hand_ins(paths, wanted, batch);

@@ -161,6 +161,24 @@ TEST_F(Grades, StudentsStandInTheOrderInWhichTheyCame) {
   EXPECT_EQ(store.students()->front().student, "Jane Roe (7)");
 }
 
+// First among files that others named, then as Canvas names all of them.
+TEST_F(Grades, ANumberIsProvenByALaterSubmission) {
+  GradeStore store = open();
+  const Owner unproven = owner_with_unproven_id("doejane", "7"), other = owner_with_unproven_id("roejim", "8");
+  ASSERT_TRUE(store.add(Handed{{{unproven, "vector-add", "c/a.cu", "sha", 1}}, {unproven, other}, {}}));
+  EXPECT_EQ(store.students()->front().lms_id, unproven.lms_id);
+  const Owner proven = owner_with_id("doejane", "7"), fay = owner_with_id("fay", "8");
+  ASSERT_TRUE(
+      store.add(Handed{{{proven, "vector-add", "c.zip/b.cu", "sha2", 2}, {fay, "vector-add", "c.zip/f.cu", "sha3", 2}},
+                       {proven, fay},
+                       {}}));
+  const auto students = *store.students();
+  ASSERT_EQ(students.size(), 3u);
+  EXPECT_EQ(students[0].lms_id, "7");
+  EXPECT_EQ(students[1].lms_id, other.lms_id);
+  EXPECT_EQ(students[2].lms_id, "8");
+}
+
 TEST_F(Grades, WhatWasLeftOutIsKeptUntilItIsHandedIn) {
   GradeStore store = open();
   const LeftOut out{"c/bob/odd.cu", "its name tells no chapter", "bob"};

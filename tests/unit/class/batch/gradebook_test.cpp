@@ -2,6 +2,7 @@
 #include "grader/class/batch/gradebook.h"
 #include "common/base/json.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -188,6 +189,22 @@ TEST_F(Book, TheSameBytesFromOthersAreTold) {
   const Gradebook book = make();
   EXPECT_THAT(book.rows[0].cells[0].same_as, ElementsAre("bob"));
   EXPECT_TRUE(book.rows[2].cells[0].same_as.empty());
+}
+
+TEST_F(Book, OfManyWithTheSameBytesAFewAreNamed) {
+  constexpr int kMany = 200;
+  students_.clear();
+  for (int i = 0; i < kMany; ++i) {
+    students_.push_back({fmt::format("s{:03}", i), "", {}});
+    hand_in(students_.back().student, "x");
+  }
+  graded("x", "pass", 16);
+  const Gradebook book = make();
+  EXPECT_THAT(book.rows[0].cells[0].same_as, ElementsAre("s001", "s002", "s003", "s004", "s005"));
+  EXPECT_THAT(book.rows[3].cells[0].same_as, ElementsAre("s000", "s001", "s002", "s004", "s005"));
+  EXPECT_THAT(book.rows[kMany - 1].cells[0].same_as, ElementsAre("s000", "s001", "s002", "s003", "s004"));
+  for (const Json& student : to_json(book)["students"])
+    EXPECT_EQ(student["chapters"][0]["same_as_count"], kMany - 1) << student["student"];
 }
 
 TEST_F(Book, AnUnchangedStarterOrAGroupsFileIsNoCopy) {

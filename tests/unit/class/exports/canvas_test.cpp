@@ -109,6 +109,51 @@ TEST(Canvas, WhoIsCalledAsAnothersLoginGetsNothingOfTheirs) {
   EXPECT_EQ(read_csv(result->csv)->rows[2][6], "");
 }
 
+// Ada's folder is called by her login or SIS id as it is written here.
+std::string with_ids(const std::string& ids) {
+  std::string exported = kExported;
+  return exported.replace(exported.find(",S1,ada,"), 8, "," + ids + ",");
+}
+
+// Schools write logins in small and large letters, as addresses, and numbers with zeros before them.
+TEST(Canvas, AnothersLoginInOtherLettersIsNobodysName) {
+  for (const auto& [ids, folder] : std::vector<std::pair<std::string, std::string>>{{"S1,JD1234", "jd1234"},
+                                                                                    {"S1,jd1234@uni.edu", "jd1234"},
+                                                                                    {"0012345,ada", "12345"},
+                                                                                    {"S1,jd-1234", "jd1234"}}) {
+    Gradebook book = test::small_class();
+    book.rows[1].owner = {folder, "", {}};
+    std::string exported = with_ids(ids);
+    exported.insert(exported.find("\"Lovelace"), folder + ",22,S5,eve,Lab,,,,\r\n");
+    const auto result = fill_canvas(book, exported, {"Roofwalk (42)", "vector-add"});
+    ASSERT_TRUE(result);
+    EXPECT_EQ(read_csv(result->csv)->rows[2][6], "") << ids;
+    EXPECT_THAT(result->notes,
+                Contains(HasSubstr(folder + ": " + folder + " may be the name, the login or the number")))
+        << ids;
+  }
+}
+
+TEST(Canvas, ALoginMayHaveLargeLettersAndANumberZeros) {
+  for (const auto& [ids, folder] : std::vector<std::pair<std::string, std::string>>{{"S1,JD1234", "jd1234"},
+                                                                                    {"S1,jd1234", "JD1234"},
+                                                                                    {"0012345,ada", "12345"},
+                                                                                    {"S1,JD@Uni.edu", "JD@uni.edu"}}) {
+    Gradebook book = test::small_class();
+    book.rows[1].owner = {folder, "", {}};
+    const auto result = fill_canvas(book, with_ids(ids), {"Roofwalk (42)", "vector-add"});
+    ASSERT_TRUE(result);
+    EXPECT_EQ(read_csv(result->csv)->rows[2][6], "10") << ids;
+    // Of two such rows nobody knows which is meant.
+    const std::string with_two = with_ids(ids) + "\"Roe, Ray\",22,S5," + ids.substr(ids.find(',') + 1) +
+                                 "X,Lab,,,,\r\n" + "\"Poe, Paul\",23," + ids + ",Lab,,,,\r\n";
+    const auto of_two = fill_canvas(book, with_two, {"Roofwalk (42)", "vector-add"});
+    ASSERT_TRUE(of_two);
+    EXPECT_EQ(read_csv(of_two->csv)->rows[2][6], "") << ids;
+    EXPECT_EQ(read_csv(of_two->csv)->rows.back()[6], "") << ids;
+  }
+}
+
 TEST(Canvas, ALoginThatIsAnothersNumberGetsNothingOfTheirs) {
   std::string exported = kExported;
   exported.insert(exported.find("\"Lovelace"), "\"Lovelace, Ada\",22,S5,17,Lab,,,,\r\n");

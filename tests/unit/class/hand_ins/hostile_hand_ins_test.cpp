@@ -351,6 +351,30 @@ TEST_F(HostileHandIns, LongNamesTakeNobodysTime) {
                   HasSubstr("c/eve/numbers.zip: 1000 files")));
 }
 
+// A class's zip may hold such names, too.
+TEST_F(HostileHandIns, LongNamesInAClassAreToldOnce) {
+  const auto name = [](std::size_t i) {
+    return i == 0 ? "ada/vector-add.cu" : i == 1 ? "bob/vector-add.cu" : "eve/" + std::string(4093, 'x');
+  };
+  const Handed handed = collect_all(folder_.write("c.zip", test::zip_of_many(9, name, "x")));
+  EXPECT_THAT(students(handed), ElementsAre("ada", "bob"));
+  EXPECT_THAT(left_out(handed),
+              ElementsAre("c.zip: 7 files in it have names longer than 4096 bytes, and are not looked at"));
+}
+
+// Neither here nor in a class is a student's zip opened at any size.
+TEST_F(HostileHandIns, AHugeZipAmongSeveralIsNotOpened) {
+  const auto name = [](std::size_t i) {
+    return i == 0 ? std::string("ada_7_8_vector-add.cu") : std::to_string(i) + std::string(65'000, '\xb0');
+  };
+  folder_.write("c/eve.zip", test::zip_of_many(1100, name, "x"));
+  folder_.write("c/ada/vector-add.cu", "A");
+  const Handed handed = collect_all({folder_.path() / "c/ada", folder_.path() / "c/eve.zip"});
+  EXPECT_THAT(students(handed), ElementsAre("ada", "eve"));
+  EXPECT_THAT(left_out(handed), ElementsAre("c/eve.zip: is larger than 67108864 bytes"));
+  EXPECT_THAT(handed.told, IsEmpty());
+}
+
 // What this process took so far: memory at most, and processor time.
 struct Taken {
   std::size_t most_bytes = 0;

@@ -208,6 +208,24 @@ TEST_F(LateMarks, LateForTheNextIsNotLateByADay) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::none, LateMark::late));
 }
 
+// Somebody has more time, and hands in all chapters as the others did: the second assignment's zip is downloaded once
+// more. In the first download, the mark of the first chapter was taken off.
+TEST_F(LateMarks, TheSameZipLaterTakesNobodysMark) {
+  for (const char* student : {"ada", "bob", "cid", "dan"}) {
+    for (const char* chapter : {"first", "second", "third"}) {
+      hand_in(student, chapter);
+      if (student[0] == 'd') continue;
+      if (chapter[0] == 'f') handed_in_before(student, chapter, LateMark::on_time, 150);
+      handed_in_before(student, chapter, chapter[0] == 'f' ? LateMark::none : LateMark::on_time, 1000);
+      before_.back().source_sha256 = handed_.submissions.back().source_sha256 = std::string("again ") + chapter;
+    }
+  }
+  terms_.chapters[2].deadline_s = 10'000;
+  for (Submission& s : handed_.submissions) s.submitted_at_s = 5000;
+  drop_foreign_marks(handed_, before_, terms_);
+  EXPECT_THAT(marks_of("dan"), ElementsAre(LateMark::none, LateMark::on_time, LateMark::on_time));
+}
+
 // `--chapter` leaves out what says of which assignment the zip is.
 TEST_F(LateMarks, AreOfTheAssignmentWhicheverChapterIsGraded) {
   for (const char* student : {"ada", "bob", "eve"}) hand_in_ungraded(student, "second");

@@ -179,6 +179,8 @@ TEST(LmsNames, CannotTurnOrHideText) {
                        "c\xd8\x9c\xe2\x80\x8b"),
             "a?b?c??");                                             // bidi, no width
   EXPECT_EQ(plain_name("\u115fa\u1160b\u3164c\uffa0"), "?a?b?c?");  // Hangul's fillers
+  EXPECT_EQ(plain_name("a\u034fb\u17b4c\u2800"), "a?b?c?");         // a joiner, a vowel and a blank that show nothing
+  EXPECT_EQ(plain_name("\u845b\U000e0100"), "\u845b\U000e0100");    // a form of a letter
   EXPECT_EQ(plain_name("\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae"), "\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae");
 }
 

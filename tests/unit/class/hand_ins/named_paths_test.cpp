@@ -141,7 +141,36 @@ TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
   EXPECT_EQ(known.submissions[1].owner.mark, LateMark::none);  // not all are Canvas'
   const Handed single = collect_all(at("hw1/dan_LATE_104_92_vector-add.cu"), {{"vector-add"}, {}, {"hw1"}});
   EXPECT_THAT(students(single), ElementsAre("dan (104)"));
-  EXPECT_EQ(single.submissions[0].owner.mark, LateMark::late);
+}
+
+// Anybody may call a file as Canvas does: alone, it is as old as it is, unless the record has that number.
+TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
+  hand_in("inbox/eve_48_1_vector-add.cu", "E");
+  hand_in("inbox/eve_48_2_tiled-gemm.cu", "E");
+  hand_in("inbox/fay_LATE_48_1_w/vector-add.cu", "F");
+  hand_in("inbox/fay_LATE_48_1_w.zip", zip_of({{"vector-add.cu", "F"}}));
+  const std::vector<fs::path> alone[] = {{at("inbox/eve_48_1_vector-add.cu")},
+                                         {at("inbox/eve_48_1_vector-add.cu"), at("inbox/eve_48_2_tiled-gemm.cu")},
+                                         {at("inbox/fay_LATE_48_1_w")},
+                                         {at("inbox/fay_LATE_48_1_w.zip")}};
+  for (const auto& paths : alone) {
+    const std::string student = paths.front().filename().string().substr(0, 3) + " (48)";
+    const Handed handed = collect_all(paths, {{"vector-add", "tiled-gemm"}, {}, {"ada", "bob", student}});
+    EXPECT_THAT(students(handed), ElementsAre(student));
+    EXPECT_EQ(handed.students[0].lms_id, "Unproven 48");
+    for (const Submission& s : handed.submissions) {
+      EXPECT_EQ(s.owner.mark, LateMark::none) << s.label;
+      EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 60) << s.label;
+    }
+    EXPECT_THAT(handed.told, ElementsAre(HasSubstr("the record does not know " + student + " by that number")))
+        << student;
+    Wanted wanted = {{"vector-add", "tiled-gemm"}, {}, {student}};
+    wanted.proven = {student};
+    const Handed known = collect_all(paths, wanted);
+    EXPECT_EQ(known.students[0].lms_id, "48") << student;
+    for (const Submission& s : known.submissions) EXPECT_NE(s.owner.mark, LateMark::none) << s.label;
+    EXPECT_THAT(known.told, IsEmpty()) << student;
+  }
 }
 
 // As a shell makes paths of class/*.
@@ -189,6 +218,94 @@ TEST_F(NamedPaths, FilesOfSeveralFoldersAreTheFolders) {
   hand_in("hw2/dan/vector-add.cu", "D");
   EXPECT_THAT(students(collect_all({at("hw2/cem_vector-add.cu"), at("hw2/dan/vector-add.cu")})),
               ElementsAre("cem", "dan"));
+}
+
+// The same where students put their names before the chapter's.
+TEST_F(NamedPaths, FilesOfFoldersThatAreCalledAsTheyAreAreTheFolders) {
+  for (const std::string form : {"{}_vector-add.cu", "{}.zip"}) {
+    const auto path = [&](const std::string& folder, const std::string& student) {
+      const std::string place = "hw/" + folder + "/" + fmt::format(fmt::runtime(form), student);
+      hand_in(place.c_str(), form.ends_with(".zip") ? zip_of({{"vector-add.cu", folder}}) : folder);
+      return at(place.c_str());
+    };
+    const Handed handed = collect_all({path("ada", "ada"), path("bob", "bob"), path("eve", "ada")});
+    EXPECT_THAT(students(handed), ElementsAre("ada", "bob", "eve")) << form;
+    EXPECT_EQ(handed.submissions.size(), 3u) << form;
+    EXPECT_THAT(handed.told, ElementsAre(HasSubstr("is taken for the student's in whose folder it lies"))) << form;
+  }
+}
+
+// As a shell makes paths of class/*/*, and `find`. What a student calls a folder is no other student's name.
+TEST_F(NamedPaths, AFolderInAStudentsFolderTakesNobodysRow) {
+  struct Case {
+    std::vector<const char*> files, paths;
+    const char* told;
+  };
+  const std::vector<const char*> nested = {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/eve/ada/vector-add.cu"};
+  const Case cases[] = {
+      {nested, {"c/ada/vector-add.cu", "c/bob/vector-add.cu", "c/eve/ada"}, "c/eve/ada: lies in c/eve, and c/ada"},
+      {nested, nested, "c/eve/ada: lies in c/eve, and c/ada beside that is named for a student"},
+      {nested, {"c/ada", "c/bob", "c/eve/ada"}, "c/eve/ada: lies in c/eve, and c/ada"},
+      {{"c/ada/vector-add.cu", "c/ada/old/vector-add.cu"},
+       {"c/ada/vector-add.cu", "c/ada/old/vector-add.cu"},
+       "c/ada/old: lies in c/ada, which is named for a student, too"},
+      {{"c/ada_vector-add.cu", "c/bob_vector-add.cu", "c/eve/ada_vector-add.cu"},
+       {"c/ada_vector-add.cu", "c/bob_vector-add.cu", "c/eve/ada_vector-add.cu"},
+       "c/eve/ada_vector-add.cu: lies in c/eve, and c/ada_vector-add.cu"},
+      {{"c/ada/hw1/vector-add.cu", "c/bob/hw1/vector-add.cu"},
+       {"c/ada/hw1/vector-add.cu", "c/bob/hw1/vector-add.cu"},
+       "c/ada/hw1: is called as c/bob/hw1 is"},
+      {{"c/ada/src/vector-add.cu", "c/bob/work/vector-add.cu", "c/eve/ada/vector-add.cu"},
+       {"c/ada/src", "c/bob/work", "c/eve/ada"},
+       "c/eve/ada: is called as c/ada is"},
+      {{"c/ada/one.cu", "c/bob/two.cu", "c/eve/ada.cu"},
+       {"c/ada/one.cu", "c/bob/two.cu", "c/eve/ada.cu"},
+       "c/eve/ada.cu: is called as c/ada is"},
+      {{"c/ada/my/vector-add.cu", "c/bob/my/vector-add.cu"}, {"c/ada/my", "c/bob/my"}, "c/ada/my: is called as the"},
+      {{"c/ada/my/vector-add.cu", "c/bob/work/vector-add.cu"},
+       {"c/ada/my/vector-add.cu", "c/bob/work/vector-add.cu"},
+       "c/ada/my: is called as the folder of a checkout"},
+      {{"c/ada/vector-add/vector-add.cu", "c/bob/x/vector-add.cu"},
+       {"c/ada/vector-add/vector-add.cu", "c/bob/x/vector-add.cu"},
+       "c/ada/vector-add: is called as a chapter is"}};
+  for (const Case& one : cases) {
+    fs::remove_all(at("c"));
+    for (const char* file : one.files) hand_in(file, file);
+    std::vector<fs::path> paths;
+    for (const char* path : one.paths) paths.push_back(at(path));
+    const auto handed = try_all(paths);
+    ASSERT_FALSE(handed) << one.told;
+    EXPECT_THAT(handed.error().text(), HasSubstr(one.told));
+    EXPECT_THAT(handed.error().text(), HasSubstr("name the student"));
+  }
+}
+
+// Several homeworks at once: of those who are known, each is one student.
+TEST_F(NamedPaths, AFolderInEachHomeworkIsAKnownStudents) {
+  for (const char* file : {"hw1/ada/vector-add.cu", "hw2/ada/tiled-gemm.cu"}) hand_in(file, file);
+  const std::vector<fs::path> paths = {at("hw1/ada"), at("hw2/ada")};
+  const auto doubtful = try_all(paths);
+  ASSERT_FALSE(doubtful);
+  EXPECT_THAT(doubtful.error().text(), HasSubstr("hw1/ada: is called as "));
+  const Handed handed = collect_all(paths, {{"vector-add", "tiled-gemm"}, {}, {"ada"}});
+  EXPECT_THAT(students(handed), ElementsAre("ada"));
+  EXPECT_EQ(handed.submissions.size(), 2u);
+  // Files tell their students by themselves.
+  hand_in("h1/bob_vector-add.cu", "B");
+  hand_in("h2/bob_tiled-gemm.cu", "B2");
+  hand_in("h1/bob.cu", "B3");
+  hand_in("h2/bob.cu", "B4");
+  const Handed files = collect_all({at("h1/bob_vector-add.cu"), at("h2/bob_tiled-gemm.cu")});
+  EXPECT_THAT(students(files), ElementsAre("bob"));
+  EXPECT_THAT(files.told, IsEmpty());
+  const Handed alike = collect_all({at("h1/bob.cu"), at("h2/bob.cu")}, {{"vector-add"}});
+  EXPECT_THAT(students(alike), ElementsAre("bob"));
+  EXPECT_THAT(alike.told,
+              ElementsAre(HasSubstr("h1/bob.cu and 1 more files of that name are taken for one student's")));
+  // A checkout's own.
+  hand_in("my/vector-add.cu", "M");
+  hand_in("my/tiled-gemm.cu", "M");
+  EXPECT_THAT(students(collect_all({at("my/vector-add.cu"), at("my/tiled-gemm.cu")})), ElementsAre("my"));
 }
 
 // Of two sections, say: one plain name is enough for all.
@@ -296,6 +413,16 @@ TEST_F(NamedPaths, GradescopesMetadataIsNoHandIn) {
       try_all({at("assignment_9_export/submission_1"), at("assignment_9_export/submission_metadata.yml")});
   ASSERT_FALSE(handed);
   EXPECT_THAT(handed.error().text(), HasSubstr("name the folder in which it lies"));
+}
+
+// As a shell makes paths of class/*/*.
+TEST_F(NamedPaths, AStudentsMetadataRefusesNobody) {
+  for (const char* folder : {"ada", "bob"}) hand_in(fmt::format("c/{}/vector-add.cu", folder).c_str(), folder);
+  hand_in("c/eve/submission_metadata.yml", "submission_1: {}");
+  const Handed handed =
+      collect_all({at("c/ada/vector-add.cu"), at("c/bob/vector-add.cu"), at("c/eve/submission_metadata.yml")});
+  EXPECT_THAT(students(handed), ElementsAre("ada", "bob"));
+  EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("eve/submission_metadata.yml: is not read, since a student")));
 }
 
 TEST_F(NamedPaths, ABrokenOneAmongSeveralRefusesNobody) {

@@ -63,6 +63,26 @@ TEST_F(Submissions, AFileAStudent) {
               ElementsAre("c/alice.cu: its name tells no chapter: vector-add.cu, tiled-gemm.cu", HasSubstr("doejane")));
 }
 
+// As browsers number a second download, and people put the parts in another order.
+TEST_F(Submissions, AFileThatIsCalledOtherwiseThanOthersIsTold) {
+  for (const char* name : {"ada_vector-add (1).cu", "dee_vector-add-1.cu", "ada_vector_add.cu", "bob_Vector-Add.cu",
+                           "vector-add_cid.cu"}) {
+    fs::remove_all(folder_.path() / "c");
+    folder_.write("c/ada_vector-add.cu", "A");
+    folder_.write("c/bob_vector-add.cu", "B");
+    folder_.write(std::string("c/") + name, name);
+    const Handed handed = collect_all(folder_.path() / "c");
+    EXPECT_EQ(handed.students.size(), 3u) << name;
+    EXPECT_THAT(handed.told, ElementsAre(std::string("c/") + name +
+                                         " is not called STUDENT_CHAPTER.cu, and has a row by the whole name: if one "
+                                         "is of a student with another row, rename it"));
+  }
+  folder_.write("d/ada_vector-add.cu", "A");
+  folder_.write("d/02_vector-add.cu", "B");
+  folder_.write("d/eve.zip", zip_of({{"vector_add.cu", "E"}}));
+  EXPECT_THAT(collect_all(folder_.path() / "d").told, IsEmpty());
+}
+
 TEST_F(Submissions, OneStudentsFolderOrFile) {
   folder_.write("alice/vector-add.cu", "A");
   EXPECT_THAT(lines(collect_all(folder_.path() / "alice")), ElementsAre("alice vector-add alice/vector-add.cu"));
@@ -175,6 +195,20 @@ TEST_F(Submissions, GradescopesMetadataTellsWhoAndWhen) {
     EXPECT_EQ(handed.submissions[1].submitted_at_s, 1790848800);
     EXPECT_EQ(handed.students[0].lms_id, "ada@example.edu");
     EXPECT_THAT(left_out(handed), IsEmpty());
+  }
+}
+
+// An export may be unpacked and zipped again.
+TEST_F(Submissions, GradescopesMetadataIsReadBehindADot) {
+  for (const std::string folder : {"./", "./assignment_1_export/"}) {
+    const Handed handed =
+        collect_all(folder_.write("export.zip", zip_of({{folder + "submission_metadata.yml", kGradescope},
+                                                        {folder + "submission_331/vector-add.cu", "A"},
+                                                        {folder + "submission_332/vector-add.cu", "B"}})));
+    EXPECT_THAT(students(handed), ElementsAre("Ada Lovelace (ada@example.edu)", "Bob (bob@example.edu)", "Cy (79)"))
+        << folder;
+    ASSERT_EQ(handed.submissions.size(), 3u) << folder;
+    EXPECT_EQ(handed.submissions[0].submitted_at_s, 1790891941) << folder;
   }
 }
 
@@ -530,6 +564,44 @@ TEST_F(CanvasZips, LongNumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(handed_.told, IsEmpty());
 }
 
+// Where the course asks for a number in each file's name, one name that can be read in but one way tells of all.
+TEST_F(CanvasZips, OneLateFileTellsHowAllAreRead) {
+  for (const char* number : {"12345{}", "23456{}", "20261001", "2026100{}_2359"}) {
+    std::vector<std::string> names, expected;
+    for (int i = 0; i < 5; ++i) {
+      names.push_back(fmt::format("s{0}x{1}_4811{0}_991230{0}_{2}_vector-add.cu", i, i == 2 ? "_LATE" : "",
+                                  fmt::format(fmt::runtime(number), i)));
+      expected.push_back(fmt::format("s{0}x (4811{0}) 4811{0} {1}", i, i == 2 ? "late" : "on time"));
+    }
+    EXPECT_THAT(owners(names), ::testing::ElementsAreArray(expected)) << number;
+    EXPECT_THAT(handed_.told, IsEmpty()) << number;
+  }
+}
+
+// What was on Canvas before has a number of its own time.
+TEST_F(CanvasZips, AnOldFileTellsNothingOfOthersNumbers) {
+  std::vector<std::string> names = {"doejane_1048110_99123001_20261001_vector-add.cu",
+                                    "smithbob_1048123_99123107_vector-add.cu",
+                                    "liwei_1048136_99123214_vector-add.cu",
+                                    "annax_1048149_99123321_vector-add.cu",
+                                    "eve_1048200_12345678_old_vector-add.cu",
+                                    "eve_1048200_9012345_older_vector-add.cu"};
+  for (const bool has_new : {false, true}) {
+    if (has_new) names.push_back("eve_1048200_99123400_vector-add.cu");
+    EXPECT_THAT(owners(names), Contains("doejane (1048110) 1048110 on time"));
+    EXPECT_THAT(handed_.told, IsEmpty());
+  }
+}
+
+// Nor does its own: people's numbers may be as long as files'.
+TEST_F(CanvasZips, AnOldFileIsNoReasonToReadOn) {
+  owners({"smithbob_11810_12007_vector-add.cu", "roe_11811_12008_vector-add.cu",
+          "eve_11900_900_11805_12009_vector-add.cu"});
+  ASSERT_EQ(handed_.students.size(), 3u);
+  EXPECT_EQ(handed_.students.front().lms_id, "") << handed_.students.front().student;
+  EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("so it has a row of its own")));
+}
+
 // As many files of Canvas' are made, their numbers have a digit more from one day on.
 TEST_F(CanvasZips, ALongerFileNumberMayBeTheTrueOne) {
   for (const char* number : {"99999123", "100000123"}) {
@@ -609,6 +681,17 @@ TEST_F(CanvasZips, WhoIsCalledAnonIsSomebody) {
 TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
   EXPECT_THAT(owners({"ada_vector-add.cu", "eve_12_9_vector-add.cu"}), ElementsAre("ada  -", "eve (12) Unproven 12 -"));
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("c.zip/ada_vector-add.cu is not called as Canvas calls files")));
+  // A folder's mark is no more than a file's.
+  for (const char* form : {"{}_vector-add.cu", "{}.cu"}) {
+    const std::string ada = fmt::format(fmt::runtime(form), "ada"), bob = fmt::format(fmt::runtime(form), "bob");
+    owners({ada, bob, "eve_LATE_48_1_x/vector-add.cu"});
+    ASSERT_EQ(handed_.students.size(), 3u) << form;
+    EXPECT_EQ(handed_.students.back().lms_id, "Unproven 48") << form;
+    ASSERT_FALSE(handed_.submissions.empty()) << form;
+    EXPECT_EQ(handed_.submissions.back().owner.student, "eve (48)") << form;
+    EXPECT_EQ(handed_.submissions.back().owner.mark, LateMark::none) << form;
+    EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("is not called as Canvas calls files"))) << form;
+  }
   // The class's own zip is nobody's, whatever it is called.
   folder_.write("cs_101_2024_12_hw.zip", zip_of({{"ada/vector-add.cu", "A"}, {"bob/vector-add.cu", "B"}}));
   EXPECT_THAT(collect_all(folder_.path() / "cs_101_2024_12_hw.zip").told, IsEmpty());

@@ -1,0 +1,117 @@
+#include "grader/class/hand_ins/nested_paths.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "grader/class/hand_ins/hand_in.h"
+#include "grader/class/hand_ins/lms_names.h"
+
+namespace roofwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whether `folder` is the path or one of the folders in which it lies.
+bool holds(const fs::path& folder, const fs::path& path) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+// The folder in which all of them lie.
+fs::path common_folder(const std::vector<NamedOne>& all) {
+  fs::path common = all.front().full.parent_path();
+  for (const NamedOne& one : all) {
+    while (!holds(common, one.full.parent_path())) common = common.parent_path();
+  }
+  return common;
+}
+
+class Nested {
+ public:
+  explicit Nested(const std::vector<NamedOne>& all) : common_(common_folder(all)) {
+    for (const NamedOne& one : all) {
+      beside_.try_emplace(one.full.parent_path(), &one);
+      if (one.is_folder) places_.insert(one.full);
+      for (fs::path at = one.is_folder ? one.full : one.full.parent_path(); at != common_; at = at.parent_path())
+        called_[owner_of_folder(at.filename().string()).owner.student].insert(at);
+    }
+  }
+
+  // In a folder beside which something is named for a student.
+  Status refuse_deeper(const NamedOne& one) const {
+    for (fs::path at = one.full.parent_path(); at != common_; at = at.parent_path()) {
+      const auto found = beside_.find(at.parent_path());
+      if (found == beside_.end()) continue;
+      const bool is_in_named = found->second->full == at;
+      return Error{.message = is_in_named ? fmt::format("lies in {}, which is named for a student, too", label(at))
+                                          : fmt::format("lies in {}, and {} beside that is named for a student: nobody "
+                                                        "can tell whose it is",
+                                                        label(at), label(found->second->full)),
+                   .file = label(one.full),
+                   .advice = fmt::format("name the students' folders, which lie side by side, or the folder of the "
+                                         "class, {}",
+                                         label(at.parent_path()))};
+    }
+    return kOk;
+  }
+
+  Status refuse_alike(const NamedOne& one, const std::set<std::string>& known) const {
+    const auto found = called_.find(one.student);
+    if (found == called_.end() || one.has_number) return kOk;
+    const fs::path folder = one.full.parent_path();
+    for (const fs::path& other : found->second) {
+      const bool is_own = other == one.full || holds(other, folder) || holds(folder, other);
+      if (is_own || (known.contains(one.student) && places_.contains(other))) continue;
+      return Error{.message = fmt::format("is called as {} is: nobody can tell whether both are of one student, `{}`",
+                                          label(other), plain_name(one.student)),
+                   .file = label(one.full),
+                   .advice = "name the students' folders, which lie side by side; or each homework's folder by itself"};
+    }
+    return kOk;
+  }
+
+  Status refuse_nobodys(const NamedOne& one, const std::vector<std::string>& chapters) const {
+    const std::string name = one.full.filename().string();
+    const bool is_my = one.is_folder && name == "my";
+    const bool is_chapters = one.is_by_files && std::find(chapters.begin(), chapters.end(), name) != chapters.end();
+    if (places_.size() < 2 || !(is_my || is_chapters)) return kOk;
+    return Error{.message = is_my
+                                ? "is called as the folder of a checkout in which a student's files lie, and tells no "
+                                  "student"
+                                : "is called as a chapter is, and tells no student",
+                 .file = label(one.full),
+                 .advice = "name the student's folder in which it lies"};
+  }
+
+ private:
+  std::string label(const fs::path& path) const {
+    const fs::path below = path.lexically_relative(common_);
+    std::vector<std::string> parts;
+    for (const fs::path& part : below) {
+      if (part != ".") parts.push_back(part.string());
+    }
+    return label_of(plain_name(common_.filename().string()), parts);
+  }
+
+  const fs::path common_;
+  std::map<fs::path, const NamedOne*> beside_;        // by the folder in which it lies
+  std::map<std::string, std::set<fs::path>> called_;  // by student: folders that are called so
+  std::set<fs::path> places_;                         // folders that are named, or whose files are
+};
+
+}  // namespace
+
+Status refuse_nested(const std::vector<NamedOne>& all, const std::vector<std::string>& chapters,
+                     const std::set<std::string>& known) {
+  if (all.size() < 2) return kOk;
+  const Nested nested(all);
+  for (const NamedOne& one : all) {
+    ROOFWALK_TRY_STATUS(nested.refuse_deeper(one));
+    if (!known.contains(one.student)) ROOFWALK_TRY_STATUS(nested.refuse_nobodys(one, chapters));
+    ROOFWALK_TRY_STATUS(nested.refuse_alike(one, known));
+  }
+  return kOk;
+}
+
+}  // namespace roofwalk
