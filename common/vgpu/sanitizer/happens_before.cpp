@@ -7,27 +7,54 @@
 
 namespace roofwalk::vgpu {
 
-void SharedShadow::join(std::vector<Clock>& into, const std::vector<Clock>& from) {
-  for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
+void SharedShadow::Knowledge::join(const Knowledge& other) {
+  for (std::size_t i = 0; i < warps.size(); ++i) warps[i] = std::max(warps[i], other.warps[i]);
+  if (other.lanes.empty()) return;
+  lanes.resize(other.lanes.size());
+  for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i] = std::max(lanes[i], other.lanes[i]);
 }
 
 void SharedShadow::order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch) {
   WarpClocks& clocks = warps_[warp];
-  std::vector<Clock>& lock = locks_.try_emplace(word, warps_.size()).first->second;
+  Knowledge& lock = locks_.try_emplace(word, warps_.size()).first->second;
   if (touch != SharedTouch::publish) {
-    join(clocks.known, lock);
+    clocks.known.join(lock);
     clocks.learned = true;
   }
   if (touch == SharedTouch::acquire) return;
-  join(lock, clocks.known);
-  lock[warp] = clocks.now++;
+  lock.join(clocks.known);
+  lock.warps[warp] = clocks.now++;
 }
 
-void SharedShadow::fence(std::uint32_t warp, bool all_lanes) {
+void SharedShadow::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live) {
   WarpClocks& clocks = warps_[warp];
-  clocks.fenced = clocks.known;
-  // Some lanes know of the others what came before all met.
-  clocks.fenced[warp] = all_lanes ? clocks.now++ : std::max<Clock>(clocks.met, 1) - 1;
+  Knowledge fenced = clocks.known;
+  const std::size_t first = std::size_t{warp} * kWarpSize;
+  if (lanes == live) {
+    fenced.warps[warp] = clocks.now;
+  } else {
+    // What other lanes of the warp have fenced before stays so.
+    if (!clocks.fenced.warps.empty()) fenced.join(clocks.fenced);
+    fenced.warps[warp] = std::max(fenced.warps[warp], std::max<Clock>(clocks.met, 1) - 1);
+    fenced.lanes.resize(warps_.size() * kWarpSize);
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1)
+      fenced.lanes[first + static_cast<std::size_t>(std::countr_zero(left))] = clocks.now;
+  }
+  ++clocks.now;
+  clocks.fenced = std::move(fenced);
+}
+
+void SharedShadow::publish(std::uint32_t warp, int lane, std::size_t word) {
+  const Knowledge& fenced = warps_[warp].fenced;
+  if (fenced.warps.empty()) return;
+  Knowledge& lock = locks_.try_emplace(word, warps_.size()).first->second;
+  if (fenced.lanes.empty()) return lock.join(fenced);
+  // What other lanes of the warp have fenced they make known themselves.
+  Knowledge own = fenced;
+  for (int other = 0; other < kWarpSize; ++other) {
+    if (other != lane) own.lanes[warp * kWarpSize + static_cast<std::uint32_t>(other)] = 0;
+  }
+  lock.join(own);
 }
 
 void SharedShadow::see(std::uint32_t warp, const Access& access) {
@@ -35,32 +62,32 @@ void SharedShadow::see(std::uint32_t warp, const Access& access) {
   for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
     const auto lock = locks_.find(access.of(std::countr_zero(left)) >> word_shift_);
     if (lock == locks_.end()) continue;
-    join(clocks.known, lock->second);
+    clocks.known.join(lock->second);
     clocks.learned = true;
   }
 }
 
 void SharedShadow::come_to_barrier(int barrier, std::uint32_t warp) {
-  std::vector<Clock>& known = barriers_[barrier];
-  join(known, warps_[warp].known);
-  known[warp] = warps_[warp].now++;
+  Knowledge& known = barriers_[barrier];
+  known.join(warps_[warp].known);
+  known.warps[warp] = warps_[warp].now++;
 }
 
 void SharedShadow::leave_barrier(int barrier, std::span<const std::uint32_t> waiting,
                                  std::span<const std::uint32_t> gone) {
-  std::vector<Clock>& known = barriers_[barrier];
+  Knowledge& known = barriers_[barrier];
   for (const std::uint32_t warp : gone) {
-    join(known, warps_[warp].known);
-    known[warp] = std::max(known[warp], warps_[warp].now);
+    known.join(warps_[warp].known);
+    known.warps[warp] = std::max(known.warps[warp], warps_[warp].now);
   }
   for (const std::uint32_t warp : waiting) {
-    join(warps_[warp].known, known);
+    warps_[warp].known.join(known);
     meet_in_warp(warp);
   }
   const bool all = waiting.size() + gone.size() == warps_.size();
   if (all) whole_block_met_ = next_id();
   for (const std::uint32_t warp : waiting) warps_[warp].learned = !all;
-  known.assign(warps_.size(), 0);
+  known = Knowledge(warps_.size());
 }
 
 void SharedShadow::meet_in_warp(std::uint32_t warp, std::uint32_t lanes) {
@@ -87,7 +114,7 @@ void SharedShadow::meet_in_warp(std::uint32_t warp, std::uint32_t lanes) {
 }
 
 void SharedShadow::begin_mbarrier(std::uint64_t byte) {
-  const std::vector<Clock> nothing(warps_.size());
+  const Knowledge nothing(warps_.size());
   mbarriers_[byte] = {nothing, nothing, {}};
 }
 
@@ -97,8 +124,8 @@ void SharedShadow::arrive(std::uint64_t byte, std::uint32_t warp, bool copies) {
   const auto at = mbarriers_.find(byte);
   if (at == mbarriers_.end()) return;
   WarpClocks& clocks = warps_[warp];
-  join(at->second.arriving, clocks.known);
-  at->second.arriving[warp] = clocks.now++;
+  at->second.arriving.join(clocks.known);
+  at->second.arriving.warps[warp] = clocks.now++;
   if (!copies) return;
   commit_copies(warp);
   at->second.copies.emplace_back(warp, clocks.committed);
@@ -110,19 +137,19 @@ void SharedShadow::complete(std::uint64_t byte) {
   Mbarrier& barrier = at->second;
   for (const auto& [warp, groups] : barrier.copies) {
     WarpClocks& clocks = warps_[warp];
-    while (clocks.waited.size() < groups) clocks.waited.push_back(barrier.arriving[warp]);
+    while (clocks.waited.size() < groups) clocks.waited.push_back(barrier.arriving.warps[warp]);
   }
   barrier.copies.clear();
   barrier.arrived = barrier.arriving;
-  std::fill(barrier.arriving.begin(), barrier.arriving.end(), 0);
+  barrier.arriving = Knowledge(warps_.size());
 }
 
 void SharedShadow::acquire(std::uint64_t byte, std::uint32_t warp) {
   const auto at = mbarriers_.find(byte);
   if (at == mbarriers_.end()) return;
-  join(warps_[warp].known, at->second.arrived);
+  warps_[warp].known.join(at->second.arrived);
   warps_[warp].learned = true;
-  warps_[warp].met = std::max(warps_[warp].met, at->second.arrived[warp] + 1);
+  warps_[warp].met = std::max(warps_[warp].met, at->second.arrived.warps[warp] + 1);
 }
 
 void SharedShadow::commit_copies(std::uint32_t warp) { ++warps_[warp].committed; }

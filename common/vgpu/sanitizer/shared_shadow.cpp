@@ -64,10 +64,10 @@ void SharedShadow::begin_block() {
   most_kept_ = std::max(kFewKept, writes_.size());
   whole_block_met_ = next_id();
   for (WarpClocks& warp : warps_)
-    warp = {.lanes = {}, .known = std::vector<Clock>(warps_.size()), .fenced = {}, .waited = {}};
+    warp = {.lanes = {}, .known = Knowledge(warps_.size()), .fenced = Knowledge(), .waited = {}};
   locks_.clear();
   mbarriers_.clear();
-  for (auto& barrier : barriers_) barrier.assign(warps_.size(), 0);
+  for (auto& barrier : barriers_) barrier = Knowledge(warps_.size());
 }
 
 inline SharedShadow::Id SharedShadow::keep(const Record& record) {
@@ -132,7 +132,15 @@ bool SharedShadow::is_under_way(const Record& record) const {
 int SharedShadow::rival(const Record& record, std::uint32_t warp, int lane) const {
   const Clock clock = record.touch == SharedTouch::copy ? warps_[record.warp].waited[record.clock - 1] : record.clock;
   const auto newest = [](std::uint32_t lanes) { return 31 - std::countl_zero(lanes); };
-  if (record.warp != warp) return clock <= warps_[warp].known[record.warp] ? -1 : newest(record.lanes);
+  if (record.warp != warp) {
+    const Knowledge& known = warps_[warp].known;
+    if (clock <= known.warps[record.warp]) return -1;
+    std::uint32_t unknown = 0;
+    for (std::uint32_t left = record.lanes; left != 0; left &= left - 1) {
+      if (clock > known.of_lane(record.warp, std::countr_zero(left))) unknown |= left & -left;
+    }
+    return unknown == 0 ? -1 : newest(unknown);
+  }
   std::uint32_t others = record.lanes & ~(1u << lane);
   if (others == 0 || clock < warps_[warp].met) return -1;
   const std::vector<Clock>& lanes = warps_[warp].lanes;
@@ -200,7 +208,15 @@ bool SharedShadow::is_over(Id id, std::size_t word, std::uint32_t warp, std::uin
   const WarpClocks& clocks = warps_[warp];
   if (id < whole_block_met_) return true;
   const std::uint32_t other = id & kWarpMask;
-  if (other != warp) return recall(id, word).clock <= clocks.known[other];
+  if (other != warp) {
+    const Record record = recall(id, word);
+    if (record.clock <= clocks.known.warps[other]) return true;
+    if (clocks.known.lanes.empty()) return false;
+    bool known = true;
+    for (std::uint32_t left = record.lanes; left != 0; left &= left - 1)
+      known = known && record.clock <= clocks.known.of_lane(other, std::countr_zero(left));
+    return known;
+  }
   if (id < clocks.met_id) return true;
   const Record record = recall(id, word);
   return record.clock < clocks.met || (std::has_single_bit(lanes) && record.lanes == lanes);
@@ -451,8 +467,7 @@ std::optional<SharedShadow::Finding> SharedShadow::touch(std::uint32_t warp, std
     const std::size_t first = access.of(lane) >> word_shift_;
     const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
     if (is_of_lock(touch)) order_by_lock(warp, first, touch);
-    if (touch == SharedTouch::atomic && !clocks.fenced.empty())
-      join(locks_.try_emplace(first, warps_.size()).first->second, clocks.fenced);
+    if (touch == SharedTouch::atomic) publish(warp, lane, first);
     // A whole structure may be moved of which some members, or the bytes between them, were never set.
     const auto is_written = [](Id write) { return write != 0; };
     const bool moves_some = touch == SharedTouch::read && std::any_of(&writes_[first], &writes_[last] + 1, is_written);

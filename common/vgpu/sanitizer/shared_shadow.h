@@ -15,6 +15,7 @@
 // threads which are not there (members.h), and barriers that some threads of a warp go around (standing.h).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -69,8 +70,9 @@ class SharedShadow {
   // Lanes of a warp meet.
   void meet_in_warp(std::uint32_t warp, std::uint32_t lanes = kAllLanes);
 
-  // A fence, by all lanes of a warp or by some: who sees what the warp's atomics make later sees what came before it.
-  void fence(std::uint32_t warp, bool all_lanes);
+  // A fence by some lanes of a warp, of those that live. Whoever later sees what atomics of these lanes made sees what
+  // came before the fence: of these lanes everything, of the others what came before the warp last met.
+  void fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live);
   // A warp sees what others have made of these words by atomics.
   void see(std::uint32_t warp, const Access& access);
 
@@ -126,20 +128,34 @@ class SharedShadow {
     const Pattern* pattern = nullptr;
     std::size_t first_word = 0;  // of the pattern
   };
+  // What has happened for sure, up to these times.
+  struct Knowledge {
+    explicit Knowledge(std::size_t warp_count = 0) : warps(warp_count) {}
+    void join(const Knowledge& other);
+
+    std::vector<Clock> warps;  // by warp, of all its lanes
+    // [warp][lane]: more than that of single lanes; empty until some lanes of a warp have fenced without the others.
+    std::vector<Clock> lanes = {};
+    Clock of_lane(std::uint32_t warp, int lane) const {
+      const Clock own = lanes.empty() ? 0 : lanes[warp * kWarpSize + static_cast<std::uint32_t>(lane)];
+      return std::max(warps[warp], own);
+    }
+  };
   struct WarpClocks {
     Clock now = 1;
     Clock met = 0;                // the warp's lanes know of each other what came before
     Id met_id = 0;                // the same: the number of the first touch after it
     std::vector<Clock> lanes;     // [lane][other]: what one lane knows of another; empty until only some have met
-    std::vector<Clock> known;     // by warp: what has happened there for sure, up to this time
+    Knowledge known;
     bool learned = false;         // something of that since the whole block met
-    std::vector<Clock> fenced;    // what was known at the last fence; empty: there was none
+    Knowledge fenced;             // what was known at the last fence; without warps: there was none
     std::vector<Clock> waited;    // by group of copies: when it was waited for
     std::uint32_t committed = 0;  // groups
   };
 
   // happens_before.cpp
-  static void join(std::vector<Clock>& into, const std::vector<Clock>& from);
+  // An atomic by this lane makes known what was fenced.
+  void publish(std::uint32_t warp, int lane, std::size_t word);
   void order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch);
 
   Id next_id() const { return static_cast<Id>(first_kept_ + log_.size()) << kIdShift; }
@@ -188,7 +204,7 @@ class SharedShadow {
                                        const SharedWrites& writes, std::uint32_t pc);
 
   struct Mbarrier {
-    std::vector<Clock> arriving, arrived;                         // known to who waits for this phase, for the last one
+    Knowledge arriving, arrived;                                  // known to who waits for this phase, for the last one
     std::vector<std::pair<std::uint32_t, std::uint32_t>> copies;  // of this phase: warp, its groups up to there
   };
 
@@ -202,8 +218,8 @@ class SharedShadow {
   std::vector<std::unique_ptr<const Pattern>> patterns_;  // by pc
   std::vector<std::unique_ptr<const Pattern>> sides_;     // of runs of products; empty: to be looked at one by one
   std::vector<WarpClocks> warps_;
-  std::map<std::size_t, std::vector<Clock>> locks_;  // by word: what is known to who takes it next
-  std::vector<Clock> barriers_[kBarriers];           // what is known to who goes on from there
+  std::map<std::size_t, Knowledge> locks_;           // by word: what is known to who takes it next
+  Knowledge barriers_[kBarriers];                    // what is known to who goes on from there
   std::map<std::uint64_t, Mbarrier> mbarriers_;      // by byte
 };
 

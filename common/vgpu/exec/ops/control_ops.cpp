@@ -394,7 +394,7 @@ const Op* op_nothing(Launch&, Warp&, const Op* op) { return op + 1; }
 
 const Op* op_fence(Launch& launch, Warp& warp, const Op* op) {
   if (launch.counts && empties_l1(*op->instruction)) launch.sm->l1.empty();
-  if (warp.block->shadow != nullptr) warp.block->shadow->fence(warp.index, warp.mask == warp.live);
+  if (warp.block->shadow != nullptr) warp.block->shadow->fence(warp.index, warp.mask, warp.live);
   return op + 1;
 }
 

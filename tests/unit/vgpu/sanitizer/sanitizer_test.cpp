@@ -148,6 +148,36 @@ const Planted kPlanted[] = {
   }
 )",
      FaultKind::race, "reads element 63 of s, which thread (63, 0, 0) writes at line 9"},
+    {"fenced_by_another_lane", R"(
+  int* const count = reinterpret_cast<int*>(&s[100]);
+  if (t == 0) *count = 0;
+  __syncthreads();
+  if (t == 33) s[33] = 1;
+  if (t == 32) {
+    __threadfence_block();
+    atomicAdd(count, 1);
+  }
+  if (t == 0) {
+    while (*reinterpret_cast<volatile int*>(count) != 1) {}
+    c[0] = s[33];  // @
+  }
+)",
+     FaultKind::race, "reads element 33 of s, which thread (33, 0, 0) writes at line 7"},
+    {"told_by_another_lane_than_fenced", R"(
+  int* const count = reinterpret_cast<int*>(&s[100]);
+  if (t == 0) *count = 0;
+  __syncthreads();
+  if (t == 33) {
+    s[33] = 1;
+    __threadfence_block();
+  }
+  if (t == 32) atomicAdd(count, 1);
+  if (t == 0) {
+    while (*reinterpret_cast<volatile int*>(count) != 1) {}
+    c[0] = s[33];  // @
+  }
+)",
+     FaultKind::race, "reads element 33 of s, which thread (33, 0, 0) writes at line 8"},
     {"two_stores_that_none_reads", R"(
   volatile float* const flag = &s[100];
   if (t == 0) s[100] = 0;
@@ -361,6 +391,38 @@ const Honest kHonest[] = {
     while (atomicAdd(count, 0) != 2) {}
     __threadfence_block();
     c[0] = s[63];
+  }
+)"},
+    {"fence_of_one_for_its_own_word", R"(
+  int* const count = reinterpret_cast<int*>(&s[100]);
+  if (t == 0) *count = 0;
+  __syncthreads();
+  if (t % 32 == 0) {
+    s[t] = t;
+    __threadfence_block();
+    if (atomicAdd(count, 1) == 1) {
+      __threadfence_block();
+      c[0] = s[0] + s[32];
+    }
+  }
+)"},
+    {"fences_of_some_lanes_after_each_other", R"(
+  int* const count = reinterpret_cast<int*>(&s[100]);
+  if (t == 0) *count = 0;
+  __syncthreads();
+  if (t % 4 == 1) {
+    s[t] = t;
+    __threadfence_block();
+    atomicAdd(count, 1);
+  } else if (t % 4 == 2) {
+    s[t] = t;
+    __threadfence_block();
+    atomicOr(count, 1 << (8 + t / 4));
+  }
+  if (t == 32) {
+    while ((atomicAdd(count, 0) & 255) != 16 || atomicAdd(count, 0) >> 8 != 65535) {}
+    __threadfence_block();
+    for (int i = 0; i < 64; i += 4) c[i] = s[i + 1] + s[i + 2];
   }
 )"},
     {"the_last_one_sums", R"(
