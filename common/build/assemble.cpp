@@ -6,11 +6,6 @@
 #include "common/build/run_tool.h"
 
 namespace roofwalk {
-namespace {
-
-constexpr double kAssemblySeconds = 60;
-
-}  // namespace
 
 Result<ChipCode> assemble_for(const Toolkit& toolkit, const Artifact& artifact, std::string_view text,
                               const std::string& chip) {
@@ -21,10 +16,10 @@ Result<ChipCode> assemble_for(const Toolkit& toolkit, const Artifact& artifact, 
                                               .files = {{"kernel.ptx", std::string(text)}},
                                               .makes = "kernel.cubin",
                                               .max_made_bytes = kMaxCubinBytes,
-                                              .timeout_s = kAssemblySeconds}));
+                                              .timeout_s = kCompilerWallSeconds}));
   const CommandResult& run = outcome.run;
   if (run.exit_code != 0 && run.output.find("'gpu-name'") != std::string::npos) return ChipCode{{}, false};
-  if (run.exit_code != 0) return explain_ptxas(run, artifact.source_path, artifact.ptx, kAssemblySeconds);
+  if (run.exit_code != 0) return explain_ptxas(run, artifact.source_path, artifact.ptx, kCompilerWallSeconds);
   if (!outcome.made) {
     return Error{.message = "the file assembles to more machine code than is allowed", .file = artifact.source_path};
   }

@@ -21,13 +21,17 @@ struct Toolkit {
 // Errors say what was found and what to run.
 Result<Toolkit> find_toolkit(const std::filesystem::path& project_root);
 
+// The compilers' limit is processor time (kCompileLimits), which is the same on a busy machine. This wall time only
+// ends one that hangs: it is more than all processes of nvcc take together at their limits.
+inline constexpr double kCompilerWallSeconds = 300;
+
 struct BuildRequest {
-  std::filesystem::path source;        // my/vector-add.cu
-  std::string arch;                    // "compute_80"
-  std::filesystem::path include;       // the folder of roofwalk.cuh
-  std::filesystem::path cache;         // folder of artifacts by content
-  double timeout_s = 60;               // for each of the two compilers
-  std::filesystem::path headers = {};  // a folder of additional headers, for kernels of our own; empty: none
+  std::filesystem::path source;             // my/vector-add.cu
+  std::string arch;                         // "compute_80"
+  std::filesystem::path include;            // the folder of roofwalk.cuh
+  std::filesystem::path cache;              // folder of artifacts by content
+  double timeout_s = kCompilerWallSeconds;  // for each of the two compilers
+  std::filesystem::path headers = {};       // a folder of additional headers, for kernels of our own; empty: none
 };
 
 // Compiles, or takes the artifact from the cache (under a millisecond). The source is first copied under a fixed name
@@ -40,7 +44,8 @@ struct BuildRequest {
 // - compile errors, in nvcc's own words, reduced to the learner's lines: the first one sets `file`, `line` and the
 //   first line of `message`; further ones follow, indented, as "source_path:line: ..."; with advice where the cause is
 //   that SOLVE is device code
-// - a compiler ran out of time or memory
+// - a compiler ran out of processor time or memory
+// - a compiler did not end within `timeout_s` (without `file`: the machine is too busy)
 // - a kernel declares more shared memory than CUDA allows
 // - no box can be made (without `file`: it is not the learner's fault)
 // A cache that cannot be written is no error.

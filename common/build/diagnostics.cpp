@@ -247,9 +247,11 @@ Error explain_end(const CommandResult& run, const std::string& source_path, cons
   const auto says = [&run](const char* text) { return run.output.find(text) != std::string::npos; };
   Error error{.message = "", .file = source_path};
   if (run.timed_out) {
-    error.message = fmt::format("{} took longer than {:g} s", what, timeout_s);
-    error.advice = "look for templates or macros that expand without end, and for very large unrolled loops";
-  } else if (run.flooded) {
+    // Its processor time has a limit of its own, so the file is not to blame.
+    return {.message = fmt::format("{} did not end within {:g} s: this machine is too busy", what, timeout_s),
+            .advice = "give the same command again when other programs have ended"};
+  }
+  if (run.flooded) {
     error.message = fmt::format("{} wrote messages without end", what);
     error.advice = "look for macros or includes that expand without end";
   } else if (says("File size limit") || run.exit_code == 128 + SIGXFSZ) {

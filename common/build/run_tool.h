@@ -18,7 +18,7 @@ struct ToolJob {
   std::map<std::string, std::string> files;  // its input: path below the working folder, and bytes
   std::string makes;                         // name of the output file
   std::size_t max_made_bytes = 4 << 20;
-  double timeout_s = 60;
+  double timeout_s = kCompilerWallSeconds;
 };
 
 struct ToolOutcome {

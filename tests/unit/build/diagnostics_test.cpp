@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 namespace roofwalk {
 namespace {
 
@@ -116,8 +118,10 @@ TEST(NvccErrors, OddLinesAreNoDiagnostics) {
 
 TEST(CompilerEnds, AreNamed) {
   const auto end = [](CommandResult run) { return explain_nvcc(run, "my/x.cu", kOneInclude, 20).text(); };
-  EXPECT_THAT(end({.exit_code = 137, .timed_out = true, .output = ""}),
-              HasSubstr("my/x.cu: nvcc took longer than 20 s"));
+  const Error busy = explain_nvcc({.exit_code = 137, .timed_out = true, .output = ""}, "my/x.cu", kOneInclude, 300);
+  EXPECT_EQ(busy.message, "nvcc did not end within 300 s: this machine is too busy");
+  EXPECT_EQ(busy.file, "") << "the learner is not to blame";
+  EXPECT_THAT(end({.exit_code = 128 + SIGXCPU, .output = ""}), HasSubstr("my/x.cu: nvcc took more processor time"));
   EXPECT_THAT(end({.exit_code = 134, .output = "LLVM ERROR: out of memory\nAborted\n"}),
               HasSubstr("ran out of memory"));
   EXPECT_THAT(end({.exit_code = 4, .output = "gcc: internal compiler error: File size limit exceeded signal\n"}),
