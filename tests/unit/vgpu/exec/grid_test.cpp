@@ -94,40 +94,28 @@ TEST(Grid, AGuardLeavesLanesOutOnce) {
 // others go around it to the end. All that have not ended wait there: no deadlock. Each of them then stores what
 // another did.
 TEST(Grid, LanesMeetAtABarrierWhicheverBranchesTheyCameThrough) {
-  const std::string body = "setp.lt.u32 %p1, %r1, 8;
-                           setp.lt.u32 %
-                           p2,
-                    % r1, 16;
-  setp.ge.u32 % p4, % r1, 99;
-  "
-  "@!%p1 bra TWO;
-      @ %
-      p4 ret;
+  const std::string body = R"(
+setp.lt.u32 %p1, %r1, 8;
+setp.lt.u32 %p2, %r1, 16;
+setp.ge.u32 %p4, %r1, 99;
+@!%p1 bra TWO;
+@%p4 ret;
 TWO:
-  @! % p2 bra OUT;
-  "  // eight through the branch, eight past it, sixteen leave
-  "shl.b32 %r3, %r1, 2;
-      add.u32 %
-      r4,
-      % r3, % r11;
-  st.shared.u32[% r4], % r1;
-  bar.sync 3;
-  "
-  "xor.b32 %r5, %r1, 8;
-      shl.b32 %
-      r6,
-      % r5, 2;
-  add.u32 % r6, % r6, % r11;
-  ld.shared.u32 % r7, [% r6];
-  "
-  "mul.wide.u32 %rd3, %r1, 4;
-      add.s64 %
-      rd4,
-      % rd2, % rd3;
-  st.global.u32[% rd4], % r7;
+@!%p2 bra OUT;
+shl.b32 %r3, %r1, 2;
+add.u32 %r4, %r3, %r11;
+st.shared.u32 [%r4], %r1;
+bar.sync 3;
+xor.b32 %r5, %r1, 8;
+shl.b32 %r6, %r5, 2;
+add.u32 %r6, %r6, %r11;
+ld.shared.u32 %r7, [%r6];
+mul.wide.u32 %rd3, %r1, 4;
+add.s64 %rd4, %rd2, %rd3;
+st.global.u32 [%rd4], %r7;
 OUT:
-  ";
-      const auto words = run({body}).b;
+)";
+  const auto words = run({body}).b;
   for (std::uint32_t thread = 0; thread < 32; ++thread)
     EXPECT_EQ(words[thread], thread < 16 ? thread ^ 8 : 0) << thread;
 }

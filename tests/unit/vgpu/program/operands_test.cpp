@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kProgramRegisters = 10;
 
-ptx::Module parse(const std::string& body) {
+ptx::Module parse_body(const std::string& body) {
   auto module = ptx::parse(
       fmt::format(".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{{\n.reg .pred %p<4>;\n"
                   ".reg .b64 %rd<2>;\n.reg .b32 %r<{}>;\n{}ret;\n}}\n",
@@ -58,7 +58,7 @@ TEST(Operands, RegistersThatDecideAreThoseWhoseValuesComeToABranch) {
       }
     }
     if (round % 4 != 0) body += fmt::format("@%p{} bra L;\nL:\n", rng.next() % 4);
-    const ptx::Module module = parse(body);
+    const ptx::Module module = parse_body(body);
     const ptx::Function& function = module.functions.at(0);
     const std::vector<bool> found = registers_that_decide(function);
     for (std::size_t r = 0; r < function.registers.size(); ++r)
