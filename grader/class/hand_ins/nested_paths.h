@@ -12,8 +12,8 @@ namespace roofwalk {
 
 // What is named for a student.
 struct NamedOne {
-  std::filesystem::path full;
-  std::string student;       // by its own name
+  std::filesystem::path full = {};
+  std::string student = {};  // by its own name
   bool is_folder = false;    // else a file
   bool is_by_files = false;  // a folder whose files are named
   bool has_number = false;   // a platform's, of a person
