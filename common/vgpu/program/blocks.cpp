@@ -1,4 +1,4 @@
-// Basic blocks and immediate post-dominators: where diverged lanes of a warp meet again.
+// Basic blocks and immediate post-dominators: where the diverged lanes of a warp reconverge.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -13,14 +13,14 @@ namespace {
 using ptx::Form;
 using ptx::Instruction;
 
-// A trap does not: what follows it in the text follows it here, so that a trap in one arm of a branch, which nvcc
-// writes behind every impossible case, does not keep the other arms from meeting.
+// A trap does not end a block: control continues past it here, so that a trap in one arm of a branch, which nvcc emits
+// for every impossible case, does not keep the other arms from reconverging.
 bool ends_block(const Instruction& instruction) {
   const Form form = ptx::info(instruction.opcode).form;
   return form == Form::branch || form == Form::indexed_branch || form == Form::leave || calls_linked(instruction);
 }
 
-// Where a branch or call may lead, as it stands in the text; one way may come several times.
+// Targets of a branch or call in textual order, possibly with duplicates.
 std::vector<std::uint32_t> targets_of(const Instruction& instruction) {
   const Form form = ptx::info(instruction.opcode).form;
   if (form == Form::leave) return {};
@@ -113,7 +113,7 @@ bool may_meet_others(const Instruction& in) {
   }
 }
 
-// Fills in BasicBlock::leads_out. Looks at each block once: the way from it ends where that from the next one does.
+// Fills in BasicBlock::leads_out, visiting each block once: a straight path leads out if the block after it does.
 void find_ways_out(const std::vector<Instruction>& code, std::vector<BasicBlock>& blocks) {
   const auto goes_straight = [&](const BasicBlock& block) {
     const auto first = code.begin() + block.first;
@@ -130,7 +130,7 @@ void find_ways_out(const std::vector<Instruction>& code, std::vector<BasicBlock>
       if (!goes_straight(blocks[block])) break;
       way.push_back(block);
     }
-    // No way ends in a circle: a block that this one has come through has no mark yet.
+    // A cycle does not lead out: its blocks are not marked yet.
     const bool ends = block == kExitBlock || blocks[block].leads_out;
     for (const std::uint32_t each : way) blocks[each].leads_out = ends;
   }
@@ -187,17 +187,17 @@ std::vector<BasicBlock> find_blocks(const ptx::Function& function) {
   return blocks;
 }
 
-// Tarjan: Depth-First Search and Linear Graph Algorithms (1972). Blocks from which ways lead to each other, and no
-// others, lie in a loop together.
+// Tarjan: Depth-First Search and Linear Graph Algorithms (1972). The blocks of a strongly connected component form a
+// loop.
 std::vector<bool> find_loops(const std::vector<BasicBlock>& blocks,
                              const std::function<bool(const BasicBlock&)>& passes) {
-  constexpr std::uint32_t kUnseen = 0, kDone = ~0u;  // who does not pass is done
+  constexpr std::uint32_t kUnseen = 0, kDone = ~0u;  // blocks that fail `passes` count as done
   std::vector<bool> out(blocks.size());
   std::vector<std::uint32_t> lowest(blocks.size(), kDone), open;
   for (std::uint32_t b = 0; b < blocks.size(); ++b) lowest[b] = passes(blocks[b]) ? kUnseen : kDone;
   struct Visit {
     std::uint32_t block = 0, number = 0;
-    std::size_t next = 0;  // of its successors
+    std::size_t next = 0;  // index of the next successor
   };
   std::vector<Visit> way;
   std::uint32_t numbers = 0;

@@ -1,6 +1,6 @@
-// How a warp's 32 threads hold a matrix. Layouts are those of mma.sync in the PTX ISA ("Matrix Fragments for mma..."):
-// tiles of eight rows, of which thread l holds `together` neighbours of row l / 4, and tiles one below the other first.
-// Of wmma the ISA leaves the layout open; it is the same here, with b turned on its side.
+// How the 32 threads of a warp hold a matrix, as for mma.sync in the PTX ISA ("Matrix Fragments for mma..."): in tiles
+// of eight rows, numbered downwards first; in each tile, thread l holds `together` adjacent elements of row l / 4. The
+// ISA leaves the layout of wmma open; here it is the same, with b transposed.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace roofwalk::vgpu {
 
 struct FragmentLayout {
   int rows = 0, columns = 0;
-  int together = 1;  // elements of one thread in a tile
-  int held = 0;      // elements of one thread: where there are more than there are in all, they repeat
+  int together = 1;  // adjacent elements that a thread holds in a tile
+  int held = 0;      // elements that a thread holds; beyond its share of the matrix they repeat
 
   struct Place {
     int row, column;
@@ -25,10 +25,10 @@ struct FragmentLayout {
   }
 };
 
-// Of mma and wmma: `use` says which of the four. b has n rows and k columns.
+// For mma and wmma; `use` names the matrix (a, b, c or d). b has n rows and k columns.
 FragmentLayout fragment_layout(const ptx::Instruction& instruction, ptx::Fragment use, ptx::Type element);
 
-// How many loads or stores wmma.load or wmma.store is, each of all threads of the warp.
+// Number of warp-wide loads or stores that a wmma.load or wmma.store performs.
 int fragment_accesses(const ptx::Instruction& instruction);
 
 }  // namespace roofwalk::vgpu

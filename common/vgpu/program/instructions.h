@@ -1,63 +1,63 @@
-// What single PTX instructions are to the machine.
+// Properties of single PTX instructions.
 #pragma once
 
 #include "common/ptx/module.h"
 
 namespace roofwalk::vgpu {
 
-// Loads, stores, copies, atomics and reductions of global, shared, local and generic memory.
-// Parameters and constant memory are not among them.
+// Loads, stores, copies, atomics and reductions of global, shared, local and generic memory, but not of parameters or
+// constant memory.
 bool is_memory(const ptx::Instruction& instruction);
 
-// A load of global memory that L1 does not answer: it is cached in L2 alone (.cg, .cv, .L1::no_allocate), or other SMs
-// must see what it reads (volatile, relaxed and acquire, but for the scope of a block).
+// A global load that bypasses L1: it is cached in L2 alone (.cg, .cv, .L1::no_allocate), or must see what other SMs
+// write (volatile, relaxed and acquire beyond block scope).
 bool passes_l1(const ptx::Instruction& instruction);
-// Whether it names global memory, or may mean it.
+// Whether it accesses global memory, or may do so through a generic address.
 inline bool reaches_global(const ptx::Instruction& in) {
   return in.space == ptx::Space::global || in.space == ptx::Space::generic;
 }
-// What empties L1: fences and what acquires, but for the scope of a block (CCTL.IVALL in machine code).
+// Fences and acquires beyond block scope, which invalidate L1 (CCTL.IVALL in machine code).
 bool empties_l1(const ptx::Instruction& instruction);
 
-// A load of constant memory. Where a register holds its address, machine code has an instruction for it (LDC, or ULDC
-// where it is the same for all threads); else it is an operand of another one, or a uniform register's.
+// A load of constant memory. With its address in a register it is an instruction of its own in machine code (LDC, or
+// ULDC where the address is uniform); at a fixed address it is an operand of another instruction or a uniform register.
 bool loads_constant(const ptx::Instruction& instruction);
 bool loads_indexed_constant(const ptx::Instruction& instruction);
-// A barrier whose number or count stands in a register or that has a guard, and what arrives at an mbarrier when copies
-// are there: only a run can tell which one it is, and whether.
+// A barrier with its number or count in a register or with a guard, or an mbarrier arrive triggered by asynchronous
+// copies: which barrier it reaches, and whether, is known only at run time.
 bool meets_by_value(const ptx::Instruction& instruction);
-// What traces keep outcomes of: all three kinds.
+// Instructions that have an Outcome in traces: all three kinds above.
 inline bool leaves_outcome(const ptx::Instruction& in) {
   return is_memory(in) || loads_constant(in) || meets_by_value(in);
 }
 
-// Whether an instruction calls what a register points to. Linked to the kernel, its second operand are the first
-// instructions of all functions that this may be.
+// Whether an instruction calls through a register. After linking, its second operand lists the first instruction of
+// every possible callee.
 inline bool calls_through_pointer(const ptx::Instruction& instruction) {
   return ptx::info(instruction.opcode).form == ptx::Form::call &&
          instruction.operands[0].kind == ptx::Operand::Kind::reg;
 }
 
-// Whether an instruction calls functions that were linked to the kernel; others call externs.
+// Whether an instruction calls a function that was linked to the kernel; other calls go to externs.
 inline bool calls_linked(const ptx::Instruction& instruction) {
   return calls_through_pointer(instruction) || (ptx::info(instruction.opcode).form == ptx::Form::call &&
                                                 instruction.operands[0].kind == ptx::Operand::Kind::label);
 }
 
-// Whether lanes may go different ways behind it.
+// Whether lanes may diverge at it.
 inline bool chooses_way(const ptx::Instruction& instruction) {
   const ptx::Form form = ptx::info(instruction.opcode).form;
   return form == ptx::Form::branch || form == ptx::Form::indexed_branch || calls_through_pointer(instruction);
 }
 
-// Whether an instruction meets other warps at a barrier of the block. Under a predicate: only if it lets all pass.
+// Whether an instruction is a barrier of the block without a guard.
 inline bool meets_block(const ptx::Instruction& instruction) {
   return ptx::info(instruction.opcode).form == ptx::Form::barrier &&
          instruction.barrier != ptx::BarrierMode::warp_sync && instruction.guard < 0;
 }
 
-// Whether an atomic is a loop around a compare-and-swap, which a lane goes through until no other has been faster: of
-// shared memory, or of global memory.
+// Whether an atomic on shared, or else global, memory is a compare-and-swap loop in machine code, which a lane repeats
+// until its swap succeeds.
 bool is_retried(const ptx::Instruction& in, bool shared);
 
 }  // namespace roofwalk::vgpu

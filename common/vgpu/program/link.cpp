@@ -25,7 +25,7 @@ constexpr std::size_t kMostInstructions = 400'000, kMostFunctions = 1001, kMostT
 
 Form form_of(const Instruction& in) { return ptx::info(in.opcode).form; }
 
-// The functions whose address is a value somewhere: a pointer may be to any of them.
+// Functions whose address is taken anywhere: the possible values of a function pointer.
 std::set<std::string> functions_with_address(const ptx::Module& module) {
   std::set<std::string> out;
   for (const Variable& variable : module.variables) {
@@ -126,7 +126,7 @@ class Linker {
     }
   }
 
-  // A function with a body; nullptr: an extern, or a kernel.
+  // The function of this name that has a body; nullptr for an extern or a kernel.
   const Function* body_of(const std::string& name) const {
     const auto found = bodies_.find(name);
     return found == bodies_.end() ? nullptr : found->second;
@@ -136,7 +136,7 @@ class Linker {
     return function.prototypes[static_cast<std::size_t>(in.prototype)];
   }
 
-  // The names that a call through a pointer may mean, whatever their parameters.
+  // Names of the possible callees of a call through a pointer, before their parameters are compared.
   const std::vector<std::string>& candidates(const Function& function, const Instruction& in) {
     const std::vector<std::string>& listed = prototype_of(function, in).targets;
     if (!listed.empty()) return listed;
@@ -147,7 +147,7 @@ class Linker {
     return *with_address_;
   }
 
-  // What a call may call; nothing for an extern.
+  // Possible callees of a call; empty for an extern.
   std::vector<const Function*> callees_of(const Function& function, const Instruction& in) {
     std::vector<const Function*> out;
     if (!calls_through_pointer(in)) {
@@ -165,7 +165,7 @@ class Linker {
     return out;
   }
 
-  // The kernel and what it calls without pointers.
+  // The kernel and all functions reachable from it without calls through pointers.
   std::set<const Function*> called_by_name() {
     std::set<const Function*> out{&kernel_};
     std::vector<const Function*> open{&kernel_};
@@ -220,7 +220,7 @@ class Linker {
       code_->instructions.push_back(std::move(in));
       hand_over(code_->instructions.back());
     }
-    // Nothing may run on into the next function.
+    // Control must not fall through into the next function.
     const bool ends = !function.instructions.empty() && form_of(function.instructions.back()) == Form::leave &&
                       function.instructions.back().guard < 0;
     if (ends && !to_end) return;
@@ -233,7 +233,8 @@ class Linker {
     code_->instructions.push_back(std::move(back));
   }
 
-  // The names that two functions may share: all but those of shared variables. Those of the kernel stay.
+  // Adds the part's variables and returns the names that were made unique: not those of shared variables, nor the
+  // kernel's.
   std::set<std::string> add_variables(std::uint32_t part) {
     const Function& function = *functions_[part];
     std::set<std::string> mine;
@@ -251,7 +252,7 @@ class Linker {
     return mine;
   }
 
-  // .param variables that every instruction moves whole, as one value, and no extern sees.
+  // Gives a register to each .param variable that is always moved whole, as one value, and never passed to an extern.
   void find_registers(std::uint32_t part, const std::set<std::string>& mine) {
     const Function& function = *functions_[part];
     std::map<std::string, const Variable*> candidates;
@@ -299,7 +300,7 @@ class Linker {
     return ptx::size_bytes(in.type) == size;
   }
 
-  // Whether a call's result is read before anything else could make another: then it is read where the callee left it.
+  // Whether a call's result is read before another call or a jump; then it is read from the callee's own register.
   static bool is_read_at_once(const Function& function, std::size_t call, const std::string& name) {
     bool at_once = true;
     for (std::size_t i = 0; i < function.instructions.size(); ++i) {
@@ -325,7 +326,7 @@ class Linker {
     return out;
   }
 
-  // A load or store of a parameter that lies in a register moves it.
+  // Turns a load or store of a parameter kept in a register into a move.
   void hand_over(Instruction& in) const {
     if (form_of(in) != Form::load && form_of(in) != Form::store) return;
     const bool store = form_of(in) == Form::store;
@@ -348,10 +349,10 @@ class Linker {
     return out;
   }
 
-  // Calls name where they go. Registers that they hand over in are operands, so that whoever asks what an instruction
-  // reads and writes hears of it: arguments, and what the callee leaves, are read; the callee's parameters are written.
+  // Points calls at their callees' code. Registers that pass values become operands, for the analyses of reads and
+  // writes: arguments and the callee's results are read; the callee's parameters are written.
   void point_calls(const LinkedKernel& out) {
-    std::map<int, int> same;  // by register of a caller's result: the callee's
+    std::map<int, int> same;  // by the caller's result register: the callee's
     std::map<const Function*, const LinkedPart*> parts;
     for (const LinkedPart& part : out.parts) parts[part.function] = &part;
     for (const LinkedPart& caller : out.parts) {
@@ -402,13 +403,13 @@ class Linker {
   const Function& kernel_;
   std::map<std::string_view, const Function*> bodies_;
   std::vector<const Function*> functions_;
-  std::map<const Function*, std::set<const Function*>> callees_, called_;  // called: without pointers
+  std::map<const Function*, std::set<const Function*>> callees_, called_;  // called_: without pointers
   std::optional<std::vector<std::string>> with_address_;
-  bool through_pointer_ = false;  // whether any call is
-  std::size_t targets_ = 0;       // that calls through pointers may have
+  bool through_pointer_ = false;  // whether there is any call through a pointer
+  std::size_t targets_ = 0;       // of all calls through pointers
   Function* code_ = nullptr;
-  std::set<std::size_t> at_once_;         // calls whose result is read before anything could make another
-  std::map<std::string, int> registers_;  // by name in the linked code: parameters that lie in one
+  std::set<std::size_t> at_once_;         // calls with is_read_at_once()
+  std::map<std::string, int> registers_;  // of parameters kept in registers, by name in the linked code
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Kernels that call functions of their module: one function that holds the code of all of them.
+// Linking: a kernel and all functions that it calls become one function.
 #pragma once
 
 #include <memory>
@@ -9,26 +9,25 @@
 
 namespace roofwalk::vgpu {
 
-// What became of a function.
+// One function within the linked kernel.
 struct LinkedPart {
   const ptx::Function* function = nullptr;
   std::uint32_t first = 0, count = 0;             // its instructions
-  bool recursive = false;                         // it may come to run again before it has ended
-  bool by_name = false;                           // the kernel, or called by it without a pointer
-  std::vector<ptx::Operand> parameters, results;  // where they lie now: a register, or a variable
+  bool recursive = false;                         // may be re-entered before it returns
+  bool by_name = false;                           // the kernel, or reachable from it without calls through pointers
+  std::vector<ptx::Operand> parameters, results;  // their locations after linking: a register or a variable
 };
 
-// The code of the kernel, then that of each function that it may call, once. Names and registers are told apart. A call
-// names the first instruction of what it calls, as a branch does; through a pointer it may call every function whose
-// address is taken anywhere and whose parameters fit, and has them in a list, as a branch by index has. Parameters and
-// results that fill a register are handed over in one, as ptxas does: what stored and loaded them moves it now. All
-// others lie in .param variables.
+// The code of the kernel, then of each function that it may call, once, with unique names and registers. A call names
+// its callee's first instruction, as a branch does. A call through a pointer lists, as an indexed branch does, every
+// function whose address is taken anywhere and whose parameters match. Parameters and results that fit a register are
+// passed in one, as ptxas does: their loads and stores become moves. All others lie in .param variables.
 struct LinkedKernel {
   std::shared_ptr<ptx::Function> function;
   std::vector<LinkedPart> parts;  // the kernel first
 };
 
-// Null `function` where the kernel calls nothing but externs. Errors: more code than the machine keeps.
+// `function` is null where the kernel calls nothing but externs. Error: more code than the limits allow.
 Result<LinkedKernel> link_kernel(const ptx::Module& module, const ptx::Function& kernel);
 
 }  // namespace roofwalk::vgpu

@@ -1,4 +1,4 @@
-// The names of functions and variables, as people wrote them.
+// Demangled names of functions and variables.
 #pragma once
 
 #include <string>

@@ -40,9 +40,9 @@ std::size_t result_count(const ptx::Instruction& in) {
 
 std::vector<bool> registers_that_decide(const ptx::Function& function) {
   const auto& code = function.instructions;
-  std::vector<std::vector<std::uint32_t>> makers(function.registers.size());  // instructions, by register
+  std::vector<std::vector<std::uint32_t>> makers(function.registers.size());  // writing instructions, by register
   std::vector<bool> decides(makers.size()), seen(code.size());
-  std::vector<int> ahead;  // registers
+  std::vector<int> ahead;  // registers still to be followed
   const auto read = [&](int reg) {
     if (decides[static_cast<std::size_t>(reg)]) return;
     decides[static_cast<std::size_t>(reg)] = true;
@@ -65,7 +65,7 @@ std::vector<bool> registers_that_decide(const ptx::Function& function) {
 
 std::vector<bool> registers_across_blocks(const ptx::Function& function, const std::vector<BasicBlock>& blocks) {
   std::vector<bool> crosses(function.registers.size());
-  std::vector<std::uint32_t> home(crosses.size(), kExitBlock);  // the only block that touches it, so far
+  std::vector<std::uint32_t> home(crosses.size(), kExitBlock);  // the last block that wrote it; kExitBlock: none so far
   for (std::uint32_t b = 0; b < blocks.size(); ++b) {
     for (std::uint32_t pc = blocks[b].first; pc < blocks[b].first + blocks[b].count; ++pc) {
       const ptx::Instruction& in = function.instructions[pc];
@@ -73,7 +73,7 @@ std::vector<bool> registers_across_blocks(const ptx::Function& function, const s
         if (home[reg] != b) crosses[reg] = true;
       };
       for_each_source(in, read);
-      if (in.guard >= 0) for_each_result(in, read);  // what lanes keep that it skips
+      if (in.guard >= 0) for_each_result(in, read);  // masked-off lanes keep the old value
       for_each_result(in, [&](int reg) {
         if (home[reg] != kExitBlock && home[reg] != b) crosses[reg] = true;
         home[reg] = b;

@@ -1,4 +1,4 @@
-// Which operands of an instruction are results and which are sources, and how long registers live.
+// Which operands of an instruction are results and which are sources, and which registers live across basic blocks.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace roofwalk::vgpu {
 
-// How many of the operands are results; an address is always read.
+// Number of operands that are results, which come first; an address is always a source.
 std::size_t result_count(const ptx::Instruction& in);
 
 // Calls visit(register) for each register of an operand.
@@ -37,13 +37,13 @@ void for_each_source(const ptx::Instruction& in, Visit&& visit) {
   if (in.guard >= 0) visit(in.guard);
 }
 
-// By register: whether a branch of the function asks for it, or for what is made of it in registers.
+// By register: whether a branch depends on it, directly or through other registers.
 std::vector<bool> registers_that_decide(const ptx::Function& function);
 
-// By register: whether it carries a value from one basic block to another, or might.
+// By register: whether it may carry a value from one basic block to another.
 std::vector<bool> registers_across_blocks(const ptx::Function& function, const std::vector<BasicBlock>& blocks);
 
-// Kernels where more do are refused; a chapter's have a few hundred.
+// Kernels with more are refused; a chapter's kernels have a few hundred.
 inline constexpr std::size_t kMaxRegistersAcrossBlocks = 30'000;
 
 }  // namespace roofwalk::vgpu
