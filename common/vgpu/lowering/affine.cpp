@@ -36,7 +36,7 @@ Shape join(const Shape& a, const Shape& b) {
   return kVarying;
 }
 
-// What lane-wise work on `sources` knows: uniform where they are.
+// Shape of lane-wise operations without an affine rule: uniform where all sources are.
 Shape worst_of(std::initializer_list<Shape> sources) {
   bool unknown = false;
   for (const Shape& source : sources) {
@@ -54,14 +54,14 @@ bool is_kernel_parameter(const Op& op) {
 
 AffineAnalysis::AffineAnalysis(const Program& program)
     : program_(program), shapes_(program.function->registers.size()) {
-  with_steps({}, 8);  // number 0
+  with_steps({}, 8);  // index 0: all zero
   for (std::size_t r = 0; r < shapes_.size(); ++r) {
     if (!program.fixed_registers[r]) continue;
     const int bytes = ptx::size_bytes(program.function->registers[r].type);
     shapes_[r] = shape_of({}, program.register_slots[r], static_cast<std::uint32_t>(bytes));
   }
   settle();
-  // What nothing defines may hold anything, and what is made of it.
+  // Registers without a definition, and all that depends on them, may hold anything.
   for (Shape& shape : shapes_) {
     if (shape.kind == Kind::unknown) shape = kVarying;
   }
@@ -78,7 +78,7 @@ void AffineAnalysis::settle() {
   }
 }
 
-// A register's shape only ever grows vaguer.
+// Shapes only ever move towards `varying`, so settle() ends.
 bool AffineAnalysis::widen(int reg, const Shape& shape) {
   Shape& own = shapes_[static_cast<std::size_t>(reg)];
   const Shape joined = join(own, shape);
@@ -90,7 +90,7 @@ bool AffineAnalysis::widen(int reg, const Shape& shape) {
 bool AffineAnalysis::apply(const Op& op) {
   const Instruction& in = *op.instruction;
   Shape shape = effect_of(op).shape;
-  // Lanes that a guard leaves out keep what they had.
+  // Lanes that a guard masks off keep the old value.
   if (in.guard >= 0) {
     const Kind guard = shapes_[static_cast<std::size_t>(in.guard)].kind;
     if (guard == Kind::varying) shape = kVarying;
@@ -98,7 +98,7 @@ bool AffineAnalysis::apply(const Op& op) {
   }
   bool changed = false;
   for_each_result(in, [&](int reg) {
-    // A load of several parameters is one operation each.
+    // A vector load of parameters becomes one operation per element.
     if (is_kernel_parameter(op) && program_.register_slots[static_cast<std::size_t>(reg)] != op.s[0]) return;
     changed |= widen(reg, shape);
   });
@@ -155,7 +155,7 @@ Shape AffineAnalysis::shape_of(const Operand& operand, Slot at, std::uint32_t by
     case Base::warp_constants:
       break;
   }
-  // Thread indices: the steps count where all warps have the same.
+  // Thread indices: affine where all warps have the same steps.
   const std::uint32_t stride = program_.warp_constant_bytes;
   std::array<std::uint64_t, kWarpSize> steps{};
   for (std::size_t start = 0; start + stride <= program_.warp_constants.size(); start += stride) {
@@ -272,7 +272,7 @@ Effect AffineAnalysis::convert(const Op& op) const {
 Effect AffineAnalysis::select(const Op& op) const {
   const Instruction& in = *op.instruction;
   const auto bytes = static_cast<std::uint32_t>(ptx::size_bytes(in.type));
-  // The slots stand the other way round behind a negated predicate; the shapes are joined anyway.
+  // A negated predicate swaps the slots (lower_select); the order of the shapes does not matter, as they are joined.
   const bool swapped = in.operands[3].negated;
   const Shape a = shape_of(in.operands[1], op.s[swapped ? 2 : 1], bytes);
   const Shape b = shape_of(in.operands[2], op.s[swapped ? 1 : 2], bytes);
@@ -313,7 +313,7 @@ Effect AffineAnalysis::load(const Op& op) const {
     });
     return out;
   }
-  // One address, one value. Local memory lies elsewhere for each lane.
+  // A uniform address gives a uniform value, except in local memory, which differs by lane.
   if (in.space != Space::global && in.space != Space::shared && in.space != Space::constant) return {.shape = kVarying};
   return {.shape = worst_of({address_shape(op)})};
 }

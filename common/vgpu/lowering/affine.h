@@ -1,7 +1,8 @@
-// What is known before a launch about the lanes of each register, as long as all 32 lanes of a warp run together: that
-// they hold one value, or one value of the warp plus a step that every warp shares. Addresses and counters are nearly
-// always so, and one number then stands for 32 (lockstep.h). A forward analysis over all definitions of a register,
-// whatever their order; block shape and parameters are known, so what threads multiply their indices with is, too.
+// Affine analysis: what is known before a launch about the lanes of each register while all 32 lanes of a warp run
+// together. Either they hold one value, or one value per warp plus per-lane steps that all warps share. Addresses and
+// counters are nearly always of this kind, so one number stands for 32 (lockstep.h). It is a forward analysis over all
+// definitions of a register, in any order; block shape and parameters are known, so the multipliers of indices are,
+// too.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@ namespace roofwalk::vgpu {
 
 struct Shape {
   enum class Kind : std::uint8_t {
-    unknown,   // nothing defines it, as far as seen
+    unknown,   // no definition seen yet
     constant,  // `value` in every lane of every warp
     uniform,   // one value in all lanes of a warp; predicates: all or none
     affine,    // lane l: lane 0's value + steps[l]
@@ -24,23 +25,22 @@ struct Shape {
   };
   Kind kind = Kind::unknown;
   std::uint64_t value = 0;
-  std::uint32_t steps = 0;  // affine: which of the analysis' steps; else 0, the steps that are all zero
+  std::uint32_t steps = 0;  // affine: index into the analysis' steps; else 0, the all-zero steps
   bool operator==(const Shape&) const = default;
   bool is_one_number() const { return kind != Kind::unknown && kind != Kind::varying; }
   bool is_uniform() const { return kind == Kind::constant || kind == Kind::uniform; }
 };
 
-// What an operation makes of its sources' shapes.
+// An operation's result, as a function of its sources' shapes.
 struct Effect {
   Shape shape;                  // of its results
-  Handler on_lane_0 = nullptr;  // computes lane 0 of the result from lane 0 of the sources, which is enough where the
-                                // result is one number; nullptr: only the handler of all lanes does
-  int checked = -1;  // place in Op::s of an affine 32-bit source that is widened: right while no lane wraps around
+  Handler on_lane_0 = nullptr;  // computes lane 0 alone, enough where the result is one number; nullptr: none
+  int checked = -1;             // index in Op::s of a widened affine 32-bit source: correct while no lane wraps
   bool checked_signed = false;
   std::uint32_t checked_steps = 0;
 };
 
-// Whether it loads one of the kernel's own parameters, which lowering turns into a move of a constant.
+// Whether it loads a parameter of the kernel, which lowering turns into a move of a constant.
 bool is_kernel_parameter(const Op& op);
 
 class AffineAnalysis {
@@ -48,9 +48,9 @@ class AffineAnalysis {
   explicit AffineAnalysis(const Program& program);
 
   const Shape& shape(int reg) const { return shapes_[static_cast<std::size_t>(reg)]; }
-  // Of an operation with an instruction.
+  // For operations with an instruction, not block entries.
   Effect effect_of(const Op& op) const;
-  // Of the address that a load or store of memory starts from (its s[4]).
+  // Shape of the address register (s[4]) of a load or store.
   Shape address_shape(const Op& op) const;
   const std::vector<Steps>& steps() const { return steps_; }
 
@@ -72,7 +72,7 @@ class AffineAnalysis {
 
   const Program& program_;
   std::vector<Shape> shapes_;  // by register
-  // Found while the analysis runs, and asked for again by whoever uses it.
+  // All steps found so far. Mutable: effect_of() may add to them.
   mutable std::vector<Steps> steps_;
   mutable std::map<std::array<std::uint64_t, kWarpSize>, std::uint32_t> numbers_of_steps_;
 };

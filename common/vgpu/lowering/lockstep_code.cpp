@@ -29,7 +29,7 @@ class Registers {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= others.words_[i];
   }
   bool operator==(const Registers&) const = default;
-  // In order.
+  // In ascending order.
   template <class F>
   void for_each(F&& f) const {
     for (std::size_t i = 0; i < words_.size(); ++i) {
@@ -43,7 +43,7 @@ class Registers {
   std::vector<std::uint64_t> words_;
 };
 
-// Functions beyond this would take longer to look at than the code could gain.
+// Registers times blocks; larger functions would take longer to analyse than lockstep code could save.
 constexpr std::size_t kMostBlockRegisters = std::size_t{1} << 20;
 
 class LockstepBuilder {
@@ -69,7 +69,7 @@ class LockstepBuilder {
  private:
   enum class Way {
     whole,   // as in Program::ops
-    lane_0,  // one number
+    lane_0,  // on lane 0 alone
     memory   // a load or store whose address is one number
   };
 
@@ -97,7 +97,7 @@ class LockstepBuilder {
   }
   bool is_number(int reg) const { return !is_predicate(reg) && analysis_.shape(reg).is_one_number(); }
 
-  // Registers of one number that some operation reads lane by lane have all their lanes kept.
+  // Registers that some operation reads lane by lane keep all their lanes.
   void keep_what_others_read() {
     for (const Op& op : program_.ops) {
       if (op.instruction == nullptr) continue;
@@ -136,7 +136,7 @@ class LockstepBuilder {
     return live;
   }
 
-  // What lives before an instruction, from what lives after it.
+  // Liveness before an instruction from liveness after it.
   void step_back(std::uint32_t pc, Registers& live) const {
     const Instruction& in = function_.instructions[pc];
     if (in.guard < 0) for_each_result(in, [&](int reg) { live.remove(static_cast<std::size_t>(reg)); });
@@ -152,7 +152,7 @@ class LockstepBuilder {
 
   bool lanes_are_missing(std::size_t r) const { return !kept_.contains(r) && is_number(static_cast<int>(r)); }
 
-  // Those of which lanes are missing.
+  // The live registers of which only lane 0 is kept.
   std::vector<LockstepRegister> to_fill(const Registers& live) const {
     std::vector<LockstepRegister> out;
     live.for_each([&](std::size_t r) {
@@ -202,9 +202,9 @@ class LockstepBuilder {
     for_each_result(in, [&](int reg) { kept |= kept_.contains(static_cast<std::size_t>(reg)); });
     for_each_source(
         in, [&](int reg) { sources_kept &= is_predicate(reg) || kept_.contains(static_cast<std::size_t>(reg)); });
-    // Others take the result for lane 0's value and steps, however it was computed.
+    // Needed even if all lanes are computed: readers take the result for lane 0's value plus steps.
     if (effect.checked >= 0 && effect.checked_steps != 0) emit_check(index, effect);
-    // Where all lanes are wanted and there, one vector operation makes them.
+    // Where all lanes are needed and the sources have all theirs, the plain vector operation computes them.
     if (kept && sources_kept && ptx::info(in.opcode).form != Form::compare) return out_.ops.push_back(op);
     set_handler(op, effect.on_lane_0);
     out_.ops.push_back(op);
@@ -237,11 +237,11 @@ class LockstepBuilder {
     out_.ops.push_back(check);
   }
 
-  // What the checks of a block fill, in one walk through it from its end.
+  // Finds the registers that each check of the block fills in, in one backward walk.
   void finish_checks(std::uint32_t b) {
     if (checks_.empty()) return;
     const Registers live_out = live_out_of(b);
-    std::set<std::size_t> missing;  // registers that live and of which lanes are missing
+    std::set<std::size_t> missing;  // live registers of which only lane 0 is kept
     live_out.for_each([&](std::size_t r) {
       if (lanes_are_missing(r)) missing.insert(r);
     });
@@ -273,7 +273,7 @@ class LockstepBuilder {
     const Steps& steps = out_.steps[op.steps];
     const Handler handler =
         load ? lockstep_load_handler(in, bytes, steps, all_lanes) : lockstep_store_handler(in, bytes);
-    ROOFWALK_CHECK(handler != nullptr);  // as for the operation itself
+    ROOFWALK_CHECK(handler != nullptr);  // lowering found one for the same instruction
     set_handler(op, handler);
     out_.ops.push_back(op);
   }
@@ -281,9 +281,9 @@ class LockstepBuilder {
   const Program& program_;
   const ptx::Function& function_;
   AffineAnalysis analysis_;
-  Registers kept_;                                             // with all their lanes
+  Registers kept_;                                             // registers that keep all their lanes
   std::vector<Registers> live_in_;                             // by basic block
-  std::vector<std::pair<std::uint32_t, std::size_t>> checks_;  // of the block: before which instruction, in at_checks
+  std::vector<std::pair<std::uint32_t, std::size_t>> checks_;  // of the block: instruction, index in at_checks
   LockstepCode out_;
 };
 

@@ -1,11 +1,11 @@
-// The second code of a program, for warps whose lanes all run together (lockstep.h).
+// Lockstep code: the second version of a program, for warps whose lanes all run together (lockstep.h).
 #pragma once
 
 #include "common/vgpu/program/program.h"
 
 namespace roofwalk::vgpu {
 
-// None, with empty `ops`, where a function calls others or is too large to be looked at.
+// `ops` is empty where the function calls others or is too large to analyse.
 LockstepCode make_lockstep_code(const Program& program);
 
 }  // namespace roofwalk::vgpu

@@ -17,19 +17,19 @@
 
 namespace roofwalk::vgpu {
 
-// The number that a pointer to each function is, by name. Those of ptxas are as small.
+// Pointer value of each function, by name; small numbers, as with ptxas.
 std::map<std::string, std::uint64_t> function_numbers(const ptx::Module& module);
 
-// What lowering needs to know beyond the function.
+// Everything that lowering needs.
 struct LoweringInput {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::span<const std::uint8_t> arguments;  // the parameter block
-  // Device address of a module variable (.global, .const) or the number that stands for a function.
+  // Device address of a module variable (.global, .const), or the pointer value of a function.
   std::function<std::uint64_t(const std::string& symbol)> address_of;
-  std::string_view source_name = {};  // the learner's file, for the lines of errors
+  std::string_view source_name = {};  // the learner's file, for line numbers in errors
   bool may_call_externs = false;      // plans only
   bool points_to_constants = false;   // the module makes generic pointers to constant memory
   WorkMode work_mode = {};
@@ -43,10 +43,10 @@ struct ParameterLayout {
 };
 ParameterLayout parameter_layout(const ptx::Function& function);
 
-// Static shared memory that a function uses, without dynamic shared memory. In bytes.
+// Static shared memory of a function, in bytes.
 std::uint32_t static_shared_bytes(const ptx::Module& module, const ptx::Function& function);
 
-// Errors name the PTX line of what the machine cannot execute.
+// An error names the PTX line of the instruction that the machine cannot execute.
 Result<Program> lower(const LoweringInput& input);
 
 }  // namespace roofwalk::vgpu

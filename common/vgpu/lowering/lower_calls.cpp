@@ -1,4 +1,4 @@
-// Lowering of calls: what a call hands over, through names and through pointers, and what is defined elsewhere.
+// Lowering of calls: direct, through pointers, and to externs.
 #include "common/vgpu/lowering/lowering.h"
 
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ Status Lowering::add_call_site(const Instruction& in, const LinkedPart& part) {
   CallSite site;
   site.recursive = part.recursive;
   if (site.recursive) {
-    // What ptxas puts into a frame besides is not known; a return address and what the caller keeps is the least.
+    // What else ptxas puts into a frame is unknown; this is the minimum, a return address and what the caller saves.
     constexpr std::uint32_t kLeastFrame = 16;
     const auto number = static_cast<std::size_t>(&part - linked_.parts.data());
     site.frame_bytes = round_up(frame_bytes_[number], 16) + kLeastFrame;
@@ -69,7 +69,7 @@ Status Lowering::add_call_site(const Instruction& in, const LinkedPart& part) {
     site.arguments.emplace_back(place(in.call_arguments[i]), place(part.parameters[i]));
   for (std::size_t i = 0; i < part.results.size(); ++i)
     site.results.emplace_back(place(part.results[i]), place(in.call_results[i]));
-  // A number has the width of what it is handed to.
+  // An immediate takes the width of its parameter.
   for (auto& [from, to] : site.arguments) from.bytes = from.bytes == 0 ? to.bytes : from.bytes;
   for (std::size_t i = 0; i < part.parameters.size(); ++i) {
     auto& [from, to] = site.arguments[i];
@@ -102,8 +102,8 @@ Status Lowering::lower_extern_call(const Instruction& in, const Op& op) {
   const std::string& name = in.operands[0].symbol;
   if (name == "vprintf") return emit_ok(op, op_print);
   if (name == "__assertfail") return emit_ok(op, op_assertion_failed);
-  // Of a function that a pointer might lead to, such as the destructor that a table of virtual functions names beside
-  // the others: it may well never run.
+  // A function reachable only through a pointer, such as a destructor in a table of virtual functions, may never run,
+  // so its missing extern is a fault only when it is called.
   if (!is_called_by_name(op.pc)) return emit_ok(op, op_call_missing);
   Error error = missing_function(name);
   error.message = fmt::format("PTX line {}: {}", in.ptx_line, error.message);

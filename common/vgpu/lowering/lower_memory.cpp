@@ -1,4 +1,4 @@
-// Lowering of what touches memory or waits for it: addresses, loads and stores, fragments, copies, atomics, barriers.
+// Lowering of memory and synchronization: addresses, loads and stores, fragments, copies, atomics, barriers.
 #include "common/vgpu/lowering/lowering.h"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ bool Lowering::set_frame_address(const Operand& address, Op& op) {
   make.s[0] = slots_.new_register(8);
   make.offset = static_cast<std::int64_t>(symbol_value(address.symbol));
   if (op.instruction->space == Space::generic) make.offset += kLocalWindow;
-  // Without the instruction's guard, which would count twice whom it leaves out.
+  // Without the instruction's guard, which would count the masked-off lanes twice.
   make.run = op_frame_address;
   program_.ops.push_back(make);
   op.s[4] = make.s[0];
@@ -86,7 +86,7 @@ Status Lowering::lower_parameter(const Instruction& in, const Op& op, const Oper
     }
     if (move.s[0] == kNoSlot) continue;
     emit(move, move_handler(static_cast<int>(reg)));
-    // Whom the guard leaves out counts once.
+    // Counts the lanes that the guard masks off only once.
     if (in.guard >= 0 && std::exchange(counted, true)) program_.ops.back().run = op_guard_again;
   }
   return kOk;
@@ -162,8 +162,8 @@ Status Lowering::lower_async_group(const Instruction& in, Op op) {
   return emit_ok(op, async_group_handler(in));
 }
 
-// Whether an atomic polls: a loop leads through its basic block that asks global memory for nothing but what atomics
-// fetch, and what this one fetches decides which way lanes go.
+// Whether an atomic polls: its basic block lies in a loop whose only accesses to global memory are atomics that fetch,
+// and its result decides a branch.
 bool Lowering::polls(const Instruction& atomic, std::uint32_t block) {
   if (loops_of_atomics_.empty()) {
     loops_of_atomics_ = find_loops(program_.blocks, [&](const BasicBlock& part) {
@@ -212,7 +212,7 @@ Status Lowering::lower_barrier(const Instruction& in, Op op) {
     op.s[2] = source(in.operands[next], 0);
     op.count = in.operands[next].negated ? 1 : 0;
   }
-  // A number that stands here is below 16 (validate.h).
+  // An immediate barrier number is below 16 (validate.h).
   const bool of_block =
       in.barrier == ptx::BarrierMode::sync && op.s[0] == kNoSlot && op.s[1] == kNoSlot && in.guard < 0;
   return emit_ok(op, of_block ? op_block_barrier : op_barrier);

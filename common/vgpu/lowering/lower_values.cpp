@@ -1,4 +1,4 @@
-// Lowering of what works on registers alone: arithmetic, conversions, moves, comparisons, exchanges between lanes.
+// Lowering of register instructions: arithmetic, conversions, moves, comparisons, exchanges between lanes.
 #include "common/vgpu/lowering/lowering.h"
 
 #include <fmt/format.h>

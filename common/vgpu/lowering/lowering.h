@@ -1,6 +1,5 @@
-// From a validated PTX function to a Program: what lower.cpp and its parts share. lower.cpp lays out memory and goes
-// through the blocks; lower_values.cpp lowers what works on registers, lower_memory.cpp what touches memory or waits
-// for it, lower_calls.cpp calls.
+// The class that lowers a validated PTX function to a Program. lower.cpp lays out memory and walks the blocks;
+// lower_values.cpp lowers register instructions, lower_memory.cpp memory and synchronization, lower_calls.cpp calls.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +19,7 @@
 
 namespace roofwalk::vgpu {
 
-// The shared variables that a function names, in order of first use; `extern` ones (dynamic) last.
+// The shared variables that a function uses, in order of first use; `extern` ones (dynamic) last.
 struct SharedLayout {
   std::map<std::string, std::uint32_t> offsets;
   std::uint32_t static_bytes = 0;
@@ -32,7 +31,7 @@ inline const ptx::Variable* find_variable(const std::vector<ptx::Variable>& vari
   return it == variables.end() ? nullptr : &*it;
 }
 
-// One launch's. Used once.
+// Lowers one kernel for one launch; used once.
 class Lowering {
  public:
   Lowering(const LoweringInput& input, LinkedKernel linked);
@@ -48,15 +47,15 @@ class Lowering {
 
   void lay_out_memory();
   void place_local(const Variable& variable, std::uint32_t& at);
-  // The bytes so far of the frame that a local variable of a recursive function lies in; nullptr for others, such as
-  // its parameters, which a call keeps aside.
+  // Size so far of the stack frame that holds a local variable of a recursive function; nullptr for other variables,
+  // such as the function's parameters, which calls save.
   std::uint32_t* frame_of(const std::string& name);
-  // The number that a symbol stands for: an offset in its window, or an address.
+  // The value of a symbol: an offset in its window, or an address.
   std::uint64_t symbol_value(const std::string& name) const;
-  // Finds the registers that only ever hold what the launch fixes: parameters, thread and block indices, constants, and
-  // copies of those. What reads them reads those instead, and nothing is left to do where they are written.
+  // Finds the registers that only ever hold a launch constant: parameters, thread and block indices, constants and
+  // copies of those. Their readers use the constant's slot, and the instructions that write them emit nothing.
   void find_fixed_registers();
-  // Where that is kept, for the one result of an instruction; kNoSlot where the launch does not fix it.
+  // The slot of that constant, for an instruction's only result; kNoSlot where it is not a launch constant.
   Slot fixed_value(const Instruction& in);
   // The slot of a source operand whose lanes have `bytes` (0: a predicate). kNoSlot: not supported.
   Slot source(const Operand& operand, std::uint32_t bytes);
@@ -78,9 +77,9 @@ class Lowering {
   Status lower_pointer_call(const Instruction& in, Op op);
   // The function that begins at a label.
   const LinkedPart& part_at(const Operand& label) const;
-  // What a call hands over to a function that it may call.
+  // Adds the CallSite of a call for one of its possible callees.
   Status add_call_site(const Instruction& in, const LinkedPart& part);
-  // Whether an instruction stands in the kernel or in what it calls without pointers.
+  // Whether an instruction belongs to the kernel or to a function reachable from it without calls through pointers.
   bool is_called_by_name(std::uint32_t pc) const;
   CallSite::Place place(const Operand& operand) const;
   Status lower_extern_call(const Instruction& in, const Op& op);
@@ -103,14 +102,14 @@ class Lowering {
   // lower_memory.cpp
   // Fills s[4], offset and count (the width of the address register) from [base + offset].
   bool set_address(const Operand& address, Op& op);
-  // By name, in a frame of the stack: its address goes through a register.
+  // The same for a variable in a stack frame: its address is computed into a register.
   bool set_frame_address(const Operand& address, Op& op);
   bool is_kernel_parameter(const Operand& address) const;
   Status lower_memory(const Instruction& in, Op op);
   // Kernel parameters are known at launch: a load is a move of a constant.
   Status lower_parameter(const Instruction& in, const Op& op, const Operand& address,
                          const std::vector<Operand>& parts);
-  // Where part `i` of such a load is kept, for a register of so many bytes; kNoSlot: beyond the parameters.
+  // Slot of element `i` of such a load, for a register of this many bytes; kNoSlot beyond the parameters.
   Slot parameter(const Instruction& in, const Operand& address, std::size_t i, std::uint32_t register_bytes);
   Status lower_matrix_load(const Instruction& in, Op op);
   Status lower_matrix_multiply(const Instruction& in, Op op);
@@ -125,7 +124,7 @@ class Lowering {
   Slot result(const Operand& operand) const {
     return operand.kind == Operand::Kind::reg ? slots_.of_register(operand.index) : kNoSlot;
   }
-  // Whether an instruction stands in a function that is called.
+  // Whether an instruction belongs to a called function, not to the kernel.
   bool is_called(std::uint32_t pc) const { return !linked_.parts.empty() && pc >= linked_.parts[0].count; }
   Status emit_ok(const Op& op, Handler handler) {
     emit(op, handler);
@@ -134,15 +133,15 @@ class Lowering {
 
   const LoweringInput& input_;
   LinkedKernel linked_;
-  const Function& function_;  // with what it calls
+  const Function& function_;  // linked with its callees
   ParameterLayout parameters_;
   SharedLayout shared_;
   Program program_;
   Slots slots_{input_, program_};
-  std::map<std::size_t, std::uint32_t> frame_bytes_;  // of the local variables of recursive parts
-  std::uint32_t next_memory_ = 0;                     // of the basic block that is being lowered
-  // Found when the first atomic asks. By basic block: whether it lies in a loop that asks global memory for nothing but
-  // what atomics fetch. By register: registers_that_decide().
+  std::map<std::size_t, std::uint32_t> frame_bytes_;  // by part: size of a recursive function's stack frame
+  std::uint32_t next_memory_ = 0;                     // next index in the current block's BasicBlock::memory
+  // Computed for the first atomic. By basic block: whether it lies in a loop whose only accesses to global memory are
+  // atomics that fetch. By register: registers_that_decide().
   std::vector<bool> loops_of_atomics_, decides_way_;
 };
 

@@ -17,7 +17,7 @@ using ptx::Type;
 
 constexpr std::uint32_t kSlotAlign = 64;
 
-// A predicate is one bit a lane.
+// Bytes of a register's 32 lanes; a predicate takes one bit per lane.
 std::uint32_t bytes_of(const ptx::Register& reg) {
   if (reg.type == Type::pred) return sizeof(std::uint32_t);
   return static_cast<std::uint32_t>(std::max(ptx::size_bytes(reg.type), 1) * kWarpSize);
@@ -44,7 +44,7 @@ Status Slots::lay_out_registers() {
   for (std::size_t r = 0; r < registers.size(); ++r) {
     if (crosses[r] && !program_.fixed_registers[r]) program_.register_slots[r] = next_slot(bytes_of(registers[r]));
   }
-  std::map<std::uint32_t, std::vector<Slot>> unused;  // by size
+  std::map<std::uint32_t, std::vector<Slot>> unused;  // free slots by size
   for (const BasicBlock& block : program_.blocks) {
     std::map<int, std::uint32_t> last;  // by register: the last instruction that touches it
     for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
@@ -64,7 +64,7 @@ Status Slots::lay_out_registers() {
         program_.register_slots[r] = free.back();
         free.pop_back();
       });
-      // Only now: an instruction may become several operations, whose first writes before the others read.
+      // Freed only now: an instruction may become several operations, and the first may write before the others read.
       const auto end = [&](int reg) {
         const auto found = last.find(reg);
         if (found == last.end() || found->second != pc) return;

@@ -1,4 +1,4 @@
-// Where in a warp's memory everything lies that operands name: registers, constants, thread indices.
+// Assigns slots to everything that operands name: registers, constants, thread indices.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,26 @@ inline std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) { return 
 
 class Slots {
  public:
-  // Fills in the program's slots, constants and sizes; its function and blocks must be there.
+  // Fills in the program's slots, constants and sizes; its function and blocks must be set.
   Slots(const LoweringInput& input, Program& program);
 
-  // From now on the register is what `at` holds, which nothing writes while blocks run.
+  // Makes the register an alias of slot `at`, which nothing writes while blocks run.
   void fix_register(int reg, Slot at);
   bool is_fixed(int reg) const { return program_.fixed_registers[static_cast<std::size_t>(reg)]; }
-  // The others' slots. Registers that carry values between basic blocks have a slot of their own; those within one
-  // share slots, each from its first write until its last read. So unrolled code needs little more than what lives at
-  // once.
-  // Fails where too many carry values.
+  // Assigns slots to all other registers. A register that carries a value between basic blocks has its own slot;
+  // block-local ones share slots by liveness (first write to last read), so unrolled code needs little more than what
+  // is live at once. Fails where too many registers cross blocks.
   Status lay_out_registers();
 
   Slot of_register(int reg) const { return program_.register_slots[static_cast<std::size_t>(reg)]; }
-  // Beside the PTX registers; so many bytes a lane.
+  // A slot beside those of the PTX registers, of this many bytes per lane.
   Slot new_register(std::uint32_t bytes);
   // A value that is the same in every lane of every warp.
   Slot constant(std::uint64_t bits, std::uint32_t bytes);
-  // Of a special register; kNoSlot for those that change while a kernel runs.
+  // Slot of a special register; kNoSlot for those that change while a kernel runs.
   Slot special(const ptx::Operand& operand);
 
-  // Once every operand has its slot.
+  // To be called once every operand has its slot.
   void finish();
 
  private:

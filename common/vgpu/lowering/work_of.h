@@ -7,12 +7,12 @@
 
 namespace roofwalk::vgpu {
 
-// How a launch runs, as far as weights depend on it.
+// The properties of a run that the weights depend on.
 struct WorkMode {
   bool counts = true, sanitized = false;
 };
 
-// Of a warp instruction of a function, without the lines of memory below.
+// Weight of one warp instruction, without the cost of the lines that it touches (work.h).
 std::uint32_t work_of(const ptx::Instruction& instruction, const ptx::Function& function, const WorkMode& mode);
 
 }  // namespace roofwalk::vgpu
