@@ -1,5 +1,4 @@
-// Vector clocks: what a warp knows of the others, and what barriers, locks, fences, mbarriers and asynchronous copies
-// make it know.
+// Vector clocks: how barriers, locks, fences, mbarriers and asynchronous copies order the warps of a block.
 #include <algorithm>
 #include <bit>
 
@@ -100,7 +99,7 @@ void SharedShadow::meet_in_warp(std::uint32_t warp, std::uint32_t lanes) {
     return;
   }
   if (clocks.lanes.empty()) clocks.lanes.assign(std::size_t{kWarpSize} * kWarpSize, 0);
-  // Each of them knows from now on what any of them knew, and what all of them did.
+  // Each of these lanes is now ordered after all that any of them did or was ordered after.
   Clock known[kWarpSize] = {};
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     if ((lanes >> lane & 1u) == 0) continue;

@@ -1,4 +1,4 @@
-// What the sanitizer's findings are called: faults and warnings of races, missing waits and uninitialised reads.
+// The messages of the sanitizer's findings: faults and warnings of races, missing waits and uninitialised reads.
 #include <bit>
 #include <string>
 
@@ -17,7 +17,7 @@ const char* verb_of(SharedTouch touch) {
   return touch == SharedTouch::atomic || touch == SharedTouch::lock ? "updates" : "writes";
 }
 
-// Of two threads that touch one word: false with the fault, or true with a warning.
+// Two threads that touch one word: false with the fault, or true with a warning.
 bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch touch,
                  const SharedShadow::Finding& finding, const std::string& place) {
   const Dim3 other = launch.thread_of(finding.thread);
@@ -39,7 +39,7 @@ bool report_pair(Launch& launch, const Warp& warp, const Op* op, SharedTouch tou
                     place, they, at));
     return true;
   }
-  if (finding.pc == op->pc && finding.touch == touch && !reads_only(touch)) {  // nothing fits between it and itself
+  if (finding.pc == op->pc && finding.touch == touch && !reads_only(touch)) {  // no barrier fits in between
     launch.stop(warp, op, FaultKind::race, finding.lane,
                 fmt::format("race: {} {}, and so does {}{}, with another value; which one stays, nobody says: let one "
                             "thread write",

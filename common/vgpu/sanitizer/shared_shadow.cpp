@@ -9,10 +9,10 @@ namespace {
 bool is_atomic(SharedTouch touch) { return touch >= SharedTouch::atomic; }
 bool is_of_lock(SharedTouch touch) { return touch >= SharedTouch::lock; }
 
-constexpr std::size_t kFewKept = std::size_t{1} << 12;  // touches, which stay in a cache
+constexpr std::size_t kFewKept = std::size_t{1} << 12;  // touches; they fit in the host's cache
 
-// Which of 32 lanes touch the same as others, for the patterns that kernels have: neighbours, and rows of fewer than 32
-// lanes that all touch the same. Lanes that do in any other way are looked at one by one.
+// Groups lanes of the same address, for the patterns that kernels have: runs of adjacent lanes, and rows of fewer than
+// 32 lanes that repeat each other. Other repeats are checked lane by lane.
 class SamePlaces {
  public:
   explicit SamePlaces(const Access& access) {
@@ -27,7 +27,7 @@ class SamePlaces {
     }
   }
 
-  // Of all lanes, those at the place of `lane`, at least from there on.
+  // Lanes with the address of `lane`; of those below `lane`, perhaps not all.
   std::uint32_t with(int lane) const {
     const int last = std::min(lane + std::countr_zero(ends_ >> lane), lane | (period_ - 1));
     return static_cast<std::uint32_t>((2ull << last) - (1ull << lane)) * rows_;
@@ -41,9 +41,9 @@ class SamePlaces {
     return out;
   }
 
-  std::uint32_t ends_ = kAllLanes;  // bit l: lane l + 1 is elsewhere
+  std::uint32_t ends_ = kAllLanes;  // bit l: lane l + 1 has another address
   int period_ = kWarpSize;          // lanes of a row, a power of two
-  std::uint32_t rows_ = 1;          // bit l: a row begins there
+  std::uint32_t rows_ = 1;          // bit l: a row begins at lane l
 };
 
 }  // namespace
@@ -77,7 +77,7 @@ inline SharedShadow::Id SharedShadow::keep(const Record& record) {
 }
 
 void SharedShadow::forget_the_old() {
-  // What a whole block has met after is over for everybody, but for copies.
+  // All touches before the last barrier of the whole block are ordered before what follows, except copies.
   const auto number = [&](Id id) { return static_cast<std::size_t>(id >> kIdShift); };
   std::vector<bool> wanted(log_.size());
   const auto each_id = [&](auto&& visit) {
@@ -94,7 +94,7 @@ void SharedShadow::forget_the_old() {
       wanted[number(id) - first_kept_] = true;
     }
   });
-  std::vector<Id> numbers(log_.size() + 1);  // from old ones; of what is dropped, those of what comes next
+  std::vector<Id> numbers(log_.size() + 1);  // new numbers by old; of a dropped touch, that of the next one kept
   std::size_t kept = 0;
   for (std::size_t i = 0; i < log_.size(); ++i) {
     numbers[i] = static_cast<Id>(first_kept_ + kept);
@@ -167,7 +167,7 @@ std::optional<SharedShadow::Finding> SharedShadow::check(std::size_t word, std::
   int writer = -1;
   if (writes_[word] != 0) {
     if (is_under_way(write)) return found(Finding::Kind::missing_wait, write, std::countr_zero(write.lanes));
-    // Lanes of one instruction that write one word: who wins is not told, but it is no matter of order.
+    // Lanes of one instruction: no order is missing; different values are found by `writes.replaced`.
     const bool together = write.pc == pc && write.warp == warp && touch != SharedTouch::read;
     const bool harmless = together || (is_atomic(touch) && is_atomic(write.touch));
     if (!harmless) writer = rival(write, warp, lane);
@@ -185,7 +185,7 @@ std::optional<SharedShadow::Finding> SharedShadow::check(std::size_t word, std::
 }
 
 void SharedShadow::note(std::size_t word, std::uint32_t warp, int lane, SharedTouch touch, std::uint32_t pc) {
-  if (touch == SharedTouch::acquire) return;  // races with nothing that is to come
+  if (touch == SharedTouch::acquire) return;  // an acquire races with nothing that follows
   const WarpClocks& clocks = warps_[warp];
   const Id id = keep({.clock = touch == SharedTouch::copy ? clocks.committed + 1 : clocks.now,
                       .pc = pc,
@@ -197,7 +197,7 @@ void SharedShadow::note(std::size_t word, std::uint32_t warp, int lane, SharedTo
     reads_[word] = older_reads_[word] = 0;
     return;
   }
-  // A read that is before this one races only with what this one races with.
+  // This read subsumes an earlier read that is ordered before it.
   const Id last = reads_[word];
   if (last != 0 && rival(recall(last, word), warp, lane) >= 0) older_reads_[word] = last;
   reads_[word] = id;
@@ -248,7 +248,7 @@ bool SharedShadow::touch_in_order(std::size_t word, const Record& now, Id& id) {
     reads_[word] = keep(both);
     return true;
   }
-  // What this read comes after, or repeats with the same lanes, races only with what this one races with.
+  // This read subsumes an earlier one that is ordered before it, or that it repeats with the same lanes.
   const bool repeated = is_own && (before.lanes & ~now.lanes) == 0;
   if (!repeated && !is_over(last, word, now.warp, now.lanes)) older_reads_[word] = last;
   return true;
@@ -298,7 +298,7 @@ bool SharedShadow::words_in_order(std::size_t first, const Pattern& pattern, std
     const std::size_t word = first + pattern.words[i];
     const std::uint32_t lanes = pattern.lanes[i];
     if (writes_[word] == 0 ? reads : !is_over(writes_[word], word, warp, lanes)) return false;
-    // Of reads by the same warp, only those that this one repeats are of no matter from now on.
+    // A read subsumes an unordered earlier read of the same warp only if it repeats all its lanes.
     if (reads) {
       const Id last = reads_[word];
       if ((last & kWarpMask) == warp && !is_over(last, word, warp, lanes) && (recall(last, word).lanes & ~lanes) != 0)
@@ -332,7 +332,7 @@ inline bool SharedShadow::surely_in_order(const Ages& ages, std::size_t first, s
 inline SharedShadow::Id SharedShadow::keep_pattern(std::uint32_t warp, std::uint32_t pc, SharedTouch touch,
                                                    std::size_t first, const Pattern& pattern) {
   const Id id = next_id() | warp;
-  // In its place at once: made elsewhere and copied, its parts would have to wait for each other.
+  // Built in place: copying a temporary would stall on its parts that were just written.
   Record& record = log_.emplace_back();
   record.clock = warps_[warp].now;
   record.pc = pc;
@@ -348,7 +348,7 @@ inline void SharedShadow::remember(Id id, const Ages& ages, std::size_t first, s
   Id* __restrict const written = writes_.data() + first;
   Id* __restrict const read = reads_.data() + first;
   Id* __restrict const older = older_reads_.data() + first;
-  // What others have read since is what a write may race with besides.
+  // An unordered read by another warp becomes the older read: a later write may race with it, too.
   const auto remember_others = [&](auto is_others) {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t w = word_of(i);
@@ -418,7 +418,7 @@ bool SharedShadow::touch_in_lockstep(std::uint32_t warp, std::uint32_t pc, std::
     return pattern.is_contiguous() ? touch_words<false, 0>(warp, pc, low, pattern, next)
                                    : touch_words<false, 0>(warp, pc, low, pattern, listed);
   }
-  // What warps read all the time, known to the compiler: a row of a tile, one word, a word of each of two rows.
+  // The most frequent sizes as compile-time constants: a row of a tile, one word, one word of each of two rows.
   switch (pattern.words.size()) {
     case 1:
       return touch_words<true, 1>(warp, pc, low, pattern, next);
@@ -459,7 +459,7 @@ std::optional<SharedShadow::Finding> SharedShadow::touch(std::uint32_t warp, std
   const SamePlaces same(access);
   for (std::uint32_t left = access.mask; left != 0;) {
     const int lane = std::countr_zero(left);
-    // Lanes that touch the same are looked at together.
+    // Lanes of the same address are checked together.
     now.lanes = 1u << lane;
     if (is_plain && writes.replaced == 0) now.lanes = left & same.with(lane);
     left &= ~now.lanes;
@@ -468,7 +468,7 @@ std::optional<SharedShadow::Finding> SharedShadow::touch(std::uint32_t warp, std
     const std::size_t last = (access.of(lane) + access.bytes - 1) >> word_shift_;
     if (is_of_lock(touch)) order_by_lock(warp, first, touch);
     if (touch == SharedTouch::atomic) publish(warp, lane, first);
-    // A whole structure may be moved of which some members, or the bytes between them, were never set.
+    // A load may move a whole structure of which some members, or the padding, were never written.
     const auto is_written = [](Id write) { return write != 0; };
     const bool moves_some = touch == SharedTouch::read && std::any_of(&writes_[first], &writes_[last] + 1, is_written);
     Id id = 0;

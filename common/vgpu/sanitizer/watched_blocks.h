@@ -1,4 +1,4 @@
-// Which blocks of a grid the sanitizer looks at, where looking at all of them would take too long.
+// Which blocks of a grid the sanitizer watches, where watching all of them would take too long.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace roofwalk::vgpu {
 
 class WatchedBlocks {
  public:
-  // About `most` of `total`, the first ones and others by the seed; 0: all.
+  // About `most` of `total`: the first ones, and others chosen by the seed; 0: all.
   WatchedBlocks(std::uint64_t most, std::uint64_t seed, std::uint64_t total) : seed_(seed) {
     if (most == 0 || total <= most) return;
     first_ = most / 4;
@@ -17,7 +17,7 @@ class WatchedBlocks {
     threshold_ = static_cast<std::uint64_t>(share * 0x1p64);
   }
 
-  // By the block's number in its grid.
+  // `block`: its linear number in the grid.
   bool hold(std::uint64_t block) const { return block < first_ || mix(seed_ + block) < threshold_; }
 
  private:
