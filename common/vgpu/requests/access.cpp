@@ -18,7 +18,7 @@ void end_request(Multiprocessor& sm, const Warp& warp, const Op* op, L2Log::Kind
   sm.l2_log.end_request(kind, op->pc, warp.trace, warp.first_outcome + op->memory);
 }
 
-// For the trace of a load: that it is not over before another one is, of a warp of its block.
+// Records for a traced load that it does not finish before a fetch by a warp of its block does.
 void note_found(Multiprocessor& sm, const Warp& warp, const Op* op, const Fetch& fetch) {
   std::vector<Found>& all = warp.trace->found;
   const Found found{static_cast<std::uint32_t>(warp.first_outcome + op->memory), fetch.warp, fetch.outcome};
@@ -29,8 +29,8 @@ void note_found(Multiprocessor& sm, const Warp& warp, const Op* op, const Fetch&
   sm.traced.bytes += sizeof found;
 }
 
-// For the trace of a load through L1: what it waits for besides what it asks for itself. When its own block fetched a
-// line, the clock knows. Of another block it may know nothing: the line is on its way as long as it may be.
+// Records for a traced load through L1 what it waits for besides its own requests. The timing model knows the fetches
+// of the load's own block; a line fetched by another block, which may be untraced, is in flight as long as it can be.
 void note_arrival(Multiprocessor& sm, const Warp& warp, const Op* op, Access& access, std::uint64_t missed,
                   Outcome& outcome) {
   access.spell_out_lines();
@@ -50,7 +50,7 @@ void note_arrival(Multiprocessor& sm, const Warp& warp, const Op* op, Access& ac
   }
 }
 
-// What stores and atomics count alike.
+// The counts that stores and atomics share.
 void count_write(Launch& launch, const Warp& warp, const Op* op, const Access& access) {
   Site& site = launch.sites[op->pc];
   ++site.requests;
@@ -67,7 +67,7 @@ void count_write(Launch& launch, const Warp& warp, const Op* op, const Access& a
   }
 }
 
-// A load whose lanes are at the same place of 32 sectors reads them from copies.
+// Lets a load whose lanes have the same offset in 32 sectors read from SectorCopies.
 void read_copies(Launch& launch, Access& access, Pointers& at) {
   SectorCopies& copies = launch.sector_copies;
   const std::uint64_t offset = access.first % kSectorBytes, first = access.first - offset;
@@ -101,7 +101,7 @@ void read_copies(Launch& launch, Access& access, Pointers& at) {
   access.contiguous = true;
 }
 
-// The usual shape, equal steps from active lane to active lane, is found and kept without writing 32 addresses.
+// Finds the usual pattern, a constant stride from active lane to active lane, without writing out 32 addresses.
 bool keep_pattern(const std::uint64_t* base, std::uint64_t offset, Access& out) {
   int from = 0, to = kWarpSize - 1;
   std::uint64_t of_lane_0 = base[0], stride = base[1] - base[0];
@@ -110,7 +110,7 @@ bool keep_pattern(const std::uint64_t* base, std::uint64_t offset, Access& out) 
   } else {
     from = std::countr_zero(out.mask);
     to -= std::countl_zero(out.mask);
-    // Inactive lanes usually hold what belongs to the pattern as well, else the first two active ones tell the step.
+    // Inactive lanes usually fit the pattern as well; if not, the first two active ones give the stride.
     if (!has_even_steps<false>(base, out.mask, of_lane_0, stride)) {
       const std::uint32_t rest = out.mask & (out.mask - 1);
       if (rest == 0) return false;
@@ -120,7 +120,7 @@ bool keep_pattern(const std::uint64_t* base, std::uint64_t offset, Access& out) 
       if (!has_even_steps<false>(base, out.mask, of_lane_0, stride)) return false;
     }
   }
-  constexpr std::uint64_t kFar = 1ull << 32;  // steps that no buffer holds may wrap around
+  constexpr std::uint64_t kFar = 1ull << 32;  // larger strides, which no buffer holds, may wrap around
   const std::uint64_t first = base[from] + offset, last = base[to] + offset;
   const bool upwards = stride < kFar;
   if (!(upwards ? last >= first : 0 - stride < kFar && last < first)) return false;
@@ -135,7 +135,7 @@ bool keep_pattern(const std::uint64_t* base, std::uint64_t offset, Access& out) 
   return true;
 }
 
-// Turns the addresses of inactive lanes towards an active one's and finds what shape they have.
+// Gives inactive lanes the address of an active one and finds the pattern.
 void settle(Access& out) {
   if (out.mask != kAllLanes) {
     const std::uint64_t some = out.address[std::countr_zero(out.mask)];
@@ -213,7 +213,7 @@ void coalesce_row(Access& access) {
 
 std::uint64_t line_of(std::uint64_t address) { return address / kLineBytes; }
 
-// All lanes side by side.
+// All lanes adjacent.
 void coalesce_contiguous(Access& access) {
   const std::uint64_t last = access.high + access.bytes - 1;
   const std::uint64_t first_line = line_of(access.low), last_line = line_of(last);
@@ -245,7 +245,7 @@ void coalesce_line_a_lane(Access& access) {
   }
 }
 
-// Within two lines side by side, as most of what some lanes ask for: a bit a sector, whoever asks.
+// All addresses within two adjacent lines, as in most accesses by some lanes: one bit per sector.
 void coalesce_two_lines(Access& access, std::uint64_t base) {
   std::uint32_t touched = 0;
   for (int l = 0; l < kWarpSize; ++l)
@@ -314,7 +314,7 @@ void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, 
     sm.l2_log.read(access.line[i], sectors);
   };
   if (access.line_step != 0 && !past_l1 && sm.l1.read_again(access.line[0], access.line_step, access.sectors[0])) {
-    // All there.
+    // All sectors hit.
   } else if (access.spell_out_lines(); past_l1) {
     for (int i = 0; i < access.lines; ++i) miss(i, access.sectors[i]);
   } else if (access.lines != L1Cache::kGroupLines) {
@@ -373,7 +373,7 @@ void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access)
       }
     }
   } else {
-    int i = 0;  // the line of the lane before, which is often this one's as well
+    int i = 0;  // the previous lane's line, which is often this one's, too
     for (int l = 0; l < kWarpSize; ++l) {
       const std::uint64_t address = access.of(l), line = address / kLineBytes;
       if (access.line[i] != line)
@@ -400,7 +400,7 @@ void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access
 }
 
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out) {
-  // What the instruction touched last has passed the checks of what it may touch.
+  // The instruction's last buffer has already passed the checks of resolve_anew().
   const BufferMemo& memo = launch.buffer_memos[op->pc];
   const std::uint64_t end = access.high + access.bytes;
   const std::uint32_t align = access.align_bytes != 0 ? access.align_bytes : access.bytes;

@@ -1,4 +1,4 @@
-// One warp-wide memory request: its addresses, what they look like, and what they cost the memory hierarchy.
+// One warp-wide memory request: its addresses, their pattern, and what they cost the memory hierarchy.
 #pragma once
 
 #include <bit>
@@ -17,18 +17,18 @@ namespace roofwalk::vgpu {
 struct Access {
   // Inactive lanes repeat an active one. Not filled while `implied` holds.
   alignas(64) std::uint64_t address[kWarpSize];
-  bool implied = false;                 // address[l] = first + l * stride, of the active lanes
+  bool implied = false;                 // address[l] = first + l * stride, for the active lanes
   std::uint64_t first = 0, stride = 0;  // may run downwards, modulo 2^64
   std::uint32_t mask = 0;
-  std::uint32_t bytes = 0;          // a lane, 1 to 16
-  std::uint32_t align_bytes = 0;    // what addresses must be multiples of; 0: `bytes`
+  std::uint32_t bytes = 0;          // per lane, 1 to 16
+  std::uint32_t align_bytes = 0;    // required alignment; 0: `bytes`
   std::uint64_t low = 0, high = 0;  // lowest and highest address
-  // Where its lowest bits are 0, so are all addresses'; not the other way round: who sets no bits has them looked at.
+  // Low bits that are 0 here are 0 in every address; the converse need not hold. ~0: each address is checked.
   std::uint64_t bits = ~0ull;
   bool uniform = false;     // one address for all
   bool contiguous = false;  // address[l] = address[0] + l * bytes, all lanes active
 
-  // Of an active lane.
+  // Address of an active lane.
   std::uint64_t of(int l) const { return implied ? first + static_cast<std::uint64_t>(l) * stride : address[l]; }
   // Fills `address` where only the pattern was kept.
   void spell_out() {
@@ -42,17 +42,17 @@ struct Access {
     }
     implied = false;
   }
-  // Whether some lanes, not all, read words of a row of which each lane would have one.
+  // Whether some lanes, not all, access words of one row, lane l's at first + 4 * l.
   bool some_of_a_row() const { return implied && stride == 4 && bytes == 4 && mask != kAllLanes && first <= low; }
 
-  // Whether all lanes are there, each with a line of its own, at even steps.
+  // Whether all lanes are active and each touches a line of its own, at a constant stride.
   bool has_line_a_lane() const {
     const bool upwards = static_cast<std::int64_t>(stride) > 0;
     return implied && mask == kAllLanes && (upwards ? stride : 0 - stride) >= kLineBytes;
   }
 
-  // The lines that it touches, in the order of the lanes that first do. Where `line_step` is not 0, lane l touches
-  // the same sector of line[0] + l * line_step, and the others are not filled.
+  // The lines it touches, in the order in which the lanes first do. Where `line_step` is not 0, lane l touches the same
+  // sector of line[0] + l * line_step, and only entry 0 is filled.
   int lines = 0;
   std::uint64_t line_step = 0;
   std::uint64_t total_sectors = 0;
@@ -68,7 +68,7 @@ struct Access {
   }
 };
 
-// base[l] == first + l * stride for the active lanes.
+// Whether base[l] == first + l * stride for the active lanes.
 template <bool all_active>
 inline bool has_even_steps(const std::uint64_t* base, std::uint32_t mask, std::uint64_t first, std::uint64_t stride) {
   typedef std::uint64_t Eight __attribute__((vector_size(64)));
@@ -98,10 +98,10 @@ inline bool has_even_steps(const std::uint64_t* base, std::uint32_t mask, std::u
 #endif
 }
 
-// Words that lie side by side, lane l's at first + l * 4: the sectors that the lanes in `mask` touch of the two lines
-// from first's line on, four bits a line.
+// For adjacent words, lane l's at first + l * 4: the sectors that the lanes in `mask` touch in first's line and the
+// next, four bits per line.
 inline std::uint32_t sectors_of_row(std::uint64_t first, std::uint32_t mask) {
-  // Lanes of one sector lie side by side in the mask: a byte for each sector, then a bit for each.
+  // A sector's lanes are one byte of the shifted mask; each byte is reduced to one bit.
   const std::uint64_t lanes = std::uint64_t{mask} << (first % kSectorBytes / 4);
   constexpr std::uint64_t kLow = 0x7f7f'7f7f'7f7f'7f7f, kOnes = 0x0101'0101'0101'0101;
   const std::uint64_t touched = ((((lanes & kLow) + kLow) | lanes) >> 7) & kOnes;
@@ -109,15 +109,15 @@ inline std::uint32_t sectors_of_row(std::uint64_t first, std::uint32_t mask) {
 }
 
 // Reads the addresses of the lanes in `mask` (slot `at`, kNoSlot for 0, plus offset; 32 or 64 bits by register width)
-// and finds their shape.
+// and finds their pattern.
 void make_access(const Warp& warp, std::uint32_t mask, Slot at, std::int64_t offset, bool wide_address,
                  std::uint32_t bytes, Access& out);
-// The usual address: s[4] plus offset, of the lanes that execute.
+// The usual address: s[4] plus offset, for the executing lanes.
 inline void make_access(const Warp& warp, const Op* op, bool wide_address, std::uint32_t bytes, Access& out) {
   make_access(warp, warp.mask, op->s[4], op->offset, wide_address, bytes, out);
 }
 
-// From the addresses themselves.
+// From given addresses.
 void make_access(const std::uint64_t (&lanes)[kWarpSize], std::uint32_t mask, std::uint32_t bytes, Access& out);
 
 // Finds the lines and sectors. Each lane's bytes lie within one sector (accesses are aligned).
@@ -128,13 +128,13 @@ void coalesce(Access& access);
 void count_load(Launch& launch, const Warp& warp, const Op* op, Access& access, bool past_l1 = false);
 void count_store(Launch& launch, const Warp& warp, const Op* op, Access& access);
 void count_atomic(Launch& launch, const Warp& warp, const Op* op, Access& access);
-// Where the launch counts: the passes of a load of constant memory, and what they ask the constant caches and L2 for.
+// Where the launch counts: the passes of a load of constant memory, and its requests to the constant caches and L2.
 void count_constants(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 
-// Host pointers of the lanes' bytes: one base for all when they lie in one buffer, else by lane. False, with the fault
-// recorded, where a lane is outside every buffer or misaligned.
+// Host pointers of the lanes' bytes: one base for all where they lie in one buffer, else one per lane. resolve() is
+// false, with the fault recorded, where a lane is outside every buffer or misaligned.
 struct Pointers {
-  std::uint8_t* base = nullptr;  // + address - low_address, when not null
+  std::uint8_t* base = nullptr;  // if not null, lane l's bytes are at base + address - low_address
   std::uint64_t low_address = 0;
   std::uint8_t* lane[kWarpSize];  // filled only where base is null
   std::uint8_t* of(const Access& access, int l) const {
@@ -143,11 +143,12 @@ struct Pointers {
 };
 bool resolve(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb, Pointers& out);
 
-// Of a sanitized run: whether all that the lanes read was written; false with the fault recorded. And a store's part.
+// In sanitized runs: whether all bytes that the lanes read have been written; false with the fault recorded. define()
+// marks a store's bytes as written.
 bool check_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb);
 void define(Launch& launch, const Op* op, const Access& access);
 
-// Room for the lanes' bytes.
+// A buffer for the lanes' bytes.
 struct LaneBytes {
   alignas(64) std::uint8_t bytes[kWarpSize * 16];
   std::uint8_t* lane(int l, std::uint32_t spacing_bytes = 16) {
@@ -156,28 +157,29 @@ struct LaneBytes {
   // Pointers into it for a store, lane after lane without a gap.
   Pointers pointers(const Access& access);
 };
-// Whether this SM stored, in this round, what the access may read.
+// Whether this SM may have stored, in this round, to what the access reads.
 inline bool may_be_stored(const Launch& launch, const Access& access) {
   return launch.sm->stores.may_hold(access.low, access.high + access.bytes);
 }
-// Turns the pointers of a load's active lanes towards `bytes`, filled with what they are to read; the others' follow.
+// Redirects a load's pointers to `bytes`, filled with the data as this round's stores leave them; inactive lanes repeat
+// an active one.
 void overlay_stores(const Launch& launch, const Access& access, Pointers& at, LaneBytes& bytes);
-// Puts the bytes of a store into the SM's log; `at` is where they shall go.
+// Puts the bytes of a store into the SM's log; `at` is their destination.
 void keep_stores(Launch& launch, const Access& access, const Pointers& at, LaneBytes& bytes);
 
-// A load or store of global memory up to where the data move: bounds and counts. False as `resolve`. A load may turn
-// `access` and the pointers towards copies of what it reads, `bytes` among them.
+// A load or store of global memory up to the movement of data: bounds and counts. False as for resolve(). A load may
+// redirect `access` and the pointers to copies of its data, in `bytes` or elsewhere.
 bool begin_load(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out, LaneBytes& bytes);
-// The same from the very start, for instructions that name global memory: most of what kernels do.
+// The same including make_access(), for instructions that name global memory, the most frequent case.
 bool load_global(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes, Access& access, Pointers& out,
                  LaneBytes& data);
 bool begin_store(Launch& launch, const Warp& warp, const Op* op, Access& access, Pointers& out);
 
-// A store of global memory, once its access is made; `move(access, pointers)` brings the lanes' bytes to where they go.
+// A store of global memory, once its access is made; `move(access, pointers)` moves the lanes' bytes.
 template <class Move>
 const Op* store_global(Launch& launch, Warp& warp, const Op* op, Access& access, Move&& move);
 
-// Where a turn goes on after a memory instruction: with the next one, or, where the SM's log is full, a round later.
+// The operation after a memory instruction; nullptr, which ends the turn for this round, where the SM's log is full.
 inline const Op* after_memory(const Launch& launch, Warp& warp, const Op* op) {
   if (!launch.sm->l2_log.full()) return op + 1;
   warp.next = op + 1;

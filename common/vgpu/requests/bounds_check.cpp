@@ -7,7 +7,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// "c[1000003], but `c` holds 1000003 elements" and the fault's fields.
+// Reports "c[1000003], but `c` holds 1000003 elements" and fills in the fault.
 void describe(Launch& launch, const Warp& warp, const Op* op, std::uint64_t address, std::uint32_t bytes, int lane,
               const char* verb) {
   const Buffer* buffer = launch.memory.find(address);
@@ -69,7 +69,7 @@ bool resolve_anew(Launch& launch, const Warp& warp, const Op* op, const Access& 
                               : "out of bounds: writes constant memory, which a kernel can only read");
     return false;
   }
-  // Some number that happens to be where a constant lies. On hardware it would be another one in each run.
+  // The address is a number that happens to hit a constant. On hardware, constants lie elsewhere in each run.
   if (!constant_load && touches_constants && !launch.program.points_to_constants) {
     launch.stop(warp, op, FaultKind::out_of_bounds, -1,
                 "out of bounds: reads constant memory by a number: the file has no pointer to a __constant__ variable");

@@ -1,12 +1,12 @@
-// Bounds and alignment of accesses to global and constant memory, where an instruction leaves the buffer that it
-// touched last: the buffer that holds the lanes' bytes, or the fault.
+// Checks of bounds and alignment for global and constant memory where an instruction leaves the buffer that it touched
+// last: finds the buffer that holds the lanes' bytes, or the fault.
 #pragma once
 
 #include "common/vgpu/requests/access.h"
 
 namespace roofwalk::vgpu {
 
-// As resolve(), which asks what the instruction touched last before it.
+// As resolve(), which tries the instruction's last buffer first.
 bool resolve_anew(Launch& launch, const Warp& warp, const Op* op, const Access& access, const char* verb,
                   Pointers& out);
 

@@ -1,4 +1,4 @@
-// Loads of constant memory: a pass for each word that is asked for, through the constant caches to L2.
+// Loads of constant memory: one pass for each distinct word, through the constant caches to L2.
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -14,7 +14,7 @@ void count_constants(Launch& launch, const Warp& warp, const Op* op, const Acces
   ConstantCache& constants = sm.constants;
   const std::uint32_t width = std::min(access.bytes, kWidest);
   std::uint64_t passes = 0, misses = 0, from_l2 = 0;
-  std::optional<std::uint64_t> arriving;  // a line of the second cache that somebody has asked for in this round
+  std::optional<std::uint64_t> arriving;  // a line of the second cache that was fetched in this round
   const auto pass = [&](std::uint64_t place) {
     ++passes;
     const ConstantCache::Level level = constants.read(place);
@@ -29,7 +29,7 @@ void count_constants(Launch& launch, const Warp& warp, const Op* op, const Acces
     if (!arriving && constants.came_this_round(place)) arriving = place / constants.line_bytes();
   };
   const auto place_of = [](std::uint64_t address) { return address % Memory::kConstantBankBytes; };
-  // 16 bytes a lane are two loads of 8.
+  // 16 bytes per lane are two loads of 8.
   for (std::uint32_t part = 0; part < access.bytes; part += width) {
     if (access.uniform) {
       pass(place_of(access.low + part));

@@ -10,8 +10,8 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr std::uint64_t kWordBytes = 4, kWordsOfSector = kSectorBytes / kWordBytes;
-// Of a block: sectors, words, and words of atomics; of all that run at a time. Of what comes later many share a place,
-// so that a load may wait for another store than the one that it saw.
+// The most entries in each map of a block (sectors, words, words of atomics), and of all running blocks. Further keys
+// share kShared entries, so that a load may wait for a store other than the one that it saw.
 constexpr std::size_t kMostKept = 1u << 18, kMostOfAll = 1u << 22, kShared = 1u << 10;
 constexpr std::uint64_t kSharedKeys = 1ull << 63;
 
@@ -36,7 +36,7 @@ const GlobalStore* find(const Launch& launch, const Stores& stores, std::uint64_
   return found == stores.end() ? nullptr : &found->second;
 }
 
-// Whoever stored is told about once, where somebody waits for it.
+// The load waits for the store; the first such wait adds the arrival to the storing warp's trace.
 void wait_for(Launch& launch, const Warp& warp, const Op* op, const GlobalStore& store) {
   if (store.warp == warp.index) return;
   ResidentBlock& block = *warp.block;

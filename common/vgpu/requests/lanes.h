@@ -1,4 +1,4 @@
-// The one masked-lane loop of the machine. Compilers make it vector operations and a blend.
+// The machine's one masked-lane loop, which compilers turn into vector operations and a blend.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace roofwalk::vgpu {
 
-// The bit of each lane, as wide as the values that it stands beside in a vector.
+// Each lane's mask bit, in a word as wide as the vector elements that it selects.
 template <class Word>
 struct LaneBits {
   alignas(64) Word of[kWarpSize];
@@ -19,14 +19,14 @@ struct LaneBits {
 template <class Word>
 inline constexpr LaneBits<Word> kLaneBits{};
 
-// Whether a lane is active, beside values of type R.
+// Whether a lane is active, computed at the width of values of type R.
 template <class R>
 inline bool is_active(std::uint32_t mask, int lane) {
   using Word = std::conditional_t<sizeof(R) == 8, std::uint64_t, std::uint32_t>;
   return (Word{mask} & kLaneBits<Word>.of[lane]) != 0;
 }
 
-// result[lane] = f(lane) for the active lanes. `f` is total: it may run for inactive lanes as well.
+// result[lane] = f(lane) for the active lanes. `f` must be total: it may run for inactive lanes as well.
 template <class R, class F>
 inline void for_lanes(R* __restrict result, std::uint32_t mask, F&& f) {
   R* const out = static_cast<R*>(__builtin_assume_aligned(result, 64));
@@ -42,7 +42,7 @@ inline void for_lanes(R* __restrict result, std::uint32_t mask, F&& f) {
   }
 }
 
-// The bits of the lanes for which `f(lane)` holds.
+// Mask of the lanes for which `f(lane)` holds.
 template <class F>
 inline std::uint32_t lane_bits(F&& f) {
   std::uint32_t bits[kWarpSize];

@@ -9,14 +9,14 @@ namespace roofwalk::vgpu {
 
 // Bounds of local memory (and of .param locals, which live there); false with the fault recorded.
 bool check_local(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb);
-// For the sanitizer: nobody has written these bytes of the warp's local memory; all that a load reads was not written
-// (false with the fault recorded); a store writes.
+// For the sanitizer. forget_local: marks bytes of the warp's local memory as unwritten. check_local_defined: false,
+// with the fault recorded, where a lane loads only unwritten bytes. define_local: marks a store's bytes as written.
 void forget_local(const Launch& launch, Warp& warp, std::uint32_t first, std::uint32_t bytes);
 bool check_local_defined(Launch& launch, const Warp& warp, const Op* op, const Access& access);
 void define_local(const Launch& launch, Warp& warp, const Access& access);
-// Counts the request's words as global ones: word i of all lanes lies together.
+// Counts the request word by word, as of global memory: word i of all lanes is contiguous.
 void count_local(Launch& launch, const Warp& warp, const Op* op, const Access& access, bool store);
-// Copies between the interleaved words and one buffer of 16 bytes a lane.
+// Copies between the interleaved words and one buffer of 16 bytes per lane.
 void gather_local(const Warp& warp, const Access& access, std::uint8_t (&bytes)[kWarpSize][16]);
 void scatter_local(const Warp& warp, const Access& access, const std::uint8_t (&bytes)[kWarpSize][16]);
 

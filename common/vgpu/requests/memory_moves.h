@@ -1,4 +1,4 @@
-// Between memory and the lanes of registers, and the choice of a handler by what a load or store moves.
+// Moves data between memory and the lanes of registers, and chooses handlers by what a load or store moves.
 #pragma once
 
 #include <bit>
@@ -24,7 +24,6 @@ inline R extend(const std::uint8_t* from) {
 
 using FourWords = std::uint32_t __attribute__((vector_size(16)));
 
-// Rows become columns.
 inline void transpose(FourWords (&m)[4]) {
   const FourWords low = __builtin_shufflevector(m[0], m[1], 0, 4, 1, 5),
                   high = __builtin_shufflevector(m[0], m[1], 2, 6, 3, 7);
@@ -36,7 +35,7 @@ inline void transpose(FourWords (&m)[4]) {
   m[3] = __builtin_shufflevector(high, high2, 2, 3, 6, 7);
 }
 
-// 16 bytes a lane, four registers of a word, all lanes: four lanes at a time.
+// 16 bytes per lane into four registers, all lanes active: four lanes at a time.
 inline void move_four_words_in(const Warp& warp, const Op* op, const Access& access, const Pointers& at) {
   std::uint32_t* const to[4] = {warp.lanes<std::uint32_t>(op->s[0]), warp.lanes<std::uint32_t>(op->s[1]),
                                 warp.lanes<std::uint32_t>(op->s[2]), warp.lanes<std::uint32_t>(op->s[3])};
@@ -65,7 +64,7 @@ inline bool moves_four_words(const Warp& warp, const Op* op) {
   }
 }
 
-// A word a lane from a row of words, of the active lanes: what lies where the others would read is not touched.
+// One word per active lane, from a row of words; the words of inactive lanes are not read.
 inline void move_row_in(std::uint32_t* to, std::uint32_t mask, const std::uint8_t* row) {
 #ifdef __AVX512VL__
   for (int l = 0; l < kWarpSize; l += 8) {
@@ -144,10 +143,10 @@ inline void move_out(const Warp& warp, const Op* op, const Access& access, const
   }
 }
 
-// One of the two above, for code that need not be made for each of them.
+// move_in or move_out, for code that is not instantiated for each of them.
 using Mover = void (*)(const Warp&, const Op*, const Access&, const Pointers&);
 
-// Of<R, M, vector>::in(space) is the handler for registers of type R, memory of type M and 1, 2 or 4 elements a lane.
+// Of<R, M, vector>::in(space) is the handler for registers of type R, memory of type M and 1, 2 or 4 elements per lane.
 template <template <class, class, int> class Of, class R, class M>
 Handler by_vector(const ptx::Instruction& in) {
   constexpr bool kFitsFour = sizeof(M) <= 4;
@@ -195,7 +194,7 @@ Handler by_register(const ptx::Instruction& in, int register_bytes) {
   }
 }
 
-// For stores, which extend nothing: by the size of what they write.
+// For stores, which extend nothing: chosen by size.
 template <template <class, class, int> class Of>
 Handler by_size(const ptx::Instruction& in, int register_bytes) {
   using ptx::Type;

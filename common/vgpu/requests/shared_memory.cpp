@@ -15,7 +15,7 @@ constexpr int kBanks = 32;
 
 bool active(const Access& access, int lane) { return (access.mask >> lane & 1u) != 0; }
 
-// The most lanes' words that meet in one bank, among lanes [first, last). Same words count once unless `each`.
+// The largest number of words in one bank, among lanes [first, last). Equal words count once unless `each`.
 int bank_turns(const Access& access, int first, int last, bool each) {
   int turns[kBanks] = {};
   int most = 0;
@@ -36,7 +36,7 @@ int bank_turns(const Access& access, int first, int last, bool each) {
   return most;
 }
 
-// The same where each lane's word, of at most 4 bytes, takes a turn of its own.
+// The same where each lane's word, of at most 4 bytes, takes its own turn.
 int turns_one_by_one(const Access& access) {
   std::uint32_t turns[kBanks] = {};
   std::uint32_t most = 0;
@@ -52,7 +52,7 @@ struct Turns {
   std::uint16_t wavefronts, conflicts;
 };
 
-// Whether each active lane reads what the lane beside it (`step` 1), or the one after that (2), reads.
+// Whether each active lane has the same address as lane l ^ step, where that is active.
 bool in_pairs(const Access& access, int step) {
   for (int l = 0; l < kWarpSize; ++l) {
     if (active(access, l) && active(access, l ^ step) && access.address[l] != access.address[l ^ step]) return false;
@@ -65,7 +65,7 @@ Turns turns_of(const Access& access, SharedUse use) {
     const int turns = turns_one_by_one(access);
     return {static_cast<std::uint16_t>(turns), static_cast<std::uint16_t>(turns - 1)};
   }
-  int lanes = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;  // a phase
+  int lanes = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;  // lanes per phase
   if (lanes < 32 && use == SharedUse::load && (in_pairs(access, 1) || in_pairs(access, 2))) lanes *= 2;
   const bool each = use == SharedUse::atomic;
   int wavefronts = 0, phases = 0;
@@ -86,7 +86,7 @@ bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& acce
     access.high -= kSharedWindow;
   }
   const std::uint64_t extent = launch.program.shared_bytes;
-  // Compared so that no address wraps around: 64-bit ones may lie at the very end.
+  // Written so that 64-bit addresses at the very end do not wrap around.
   const auto inside = [&](std::uint64_t address) { return address < extent && access.bytes <= extent - address; };
   for (int l = 0; l < kWarpSize; ++l) {
     if (inside(access.high)) break;
@@ -123,13 +123,13 @@ void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& 
     const Turns turns = turns_of(access, use);
     return add_shared_turns(launch, warp, op, bytes, turns.wavefronts, turns.conflicts);
   }
-  // Moving all addresses together turns the banks but changes no conflict, so the last pattern usually still holds.
+  // Shifting all addresses rotates the banks but changes no conflict, so the last pattern usually still holds.
   SharedMemo& memo = launch.shared_memos[op->pc];
   const std::uint64_t first = access.address[0];
   std::uint32_t differs = memo.mask ^ access.mask;
   for (int l = 0; l < kWarpSize; ++l)
     differs |= memo.relative[l] ^ static_cast<std::uint32_t>(access.address[l] - first);
-  // Accesses under 4 bytes share words, so their place within a word matters as well.
+  // Accesses of less than 4 bytes share words, so their offset within a word matters, too.
   if (differs != 0 || access.bytes < 4 || memo.mask == 0) {
     const Turns turns = turns_of(access, use);
     memo.mask = access.mask;
@@ -162,7 +162,7 @@ std::string shared_place(const Program& program, const ptx::Instruction& in, std
   const std::size_t scope = name.rfind("::");
   const std::string shown = scope == std::string::npos ? name : name.substr(scope + 2);
   const std::int64_t offset = at - variable->first;
-  // PTX knows arrays as bytes; what moves says how large an element is. Asynchronous copies move several at once.
+  // PTX declares arrays as bytes; the instruction gives the element size. Asynchronous copies move several at once.
   const bool is_copy = ptx::info(in.opcode).form == ptx::Form::async_copy;
   const std::int64_t element = is_copy ? shared_word_bytes(*program.function) : std::max(ptx::size_bytes(in.type), 1);
   if (element == 1 || offset % element != 0) return fmt::format("byte {} of {}", offset, shown);

@@ -11,16 +11,16 @@ namespace roofwalk::vgpu {
 // As `resolve`, within the block's shared memory. Turns generic addresses into offsets.
 bool resolve_shared(Launch& launch, const Warp& warp, const Op* op, Access& access, const char* verb, Pointers& out);
 
-enum class SharedUse { load, store, rows, atomic };  // rows: of ldmatrix, a matrix a turn
+enum class SharedUse { load, store, rows, atomic };  // rows: ldmatrix, one matrix per turn
 
-// Wavefronts of 32 banks of 4 bytes: distinct words of one bank take turns; 8- and 16-byte accesses go by half and
-// quarter warps; lanes with the same word share one, but take turns with atomics. Where neighbouring lanes load in
-// pairs (n and n ^ 1 of all lanes the same, or n and n ^ 2), wide loads take half as many turns: 128 bytes a turn come
-// back, which pairs share (NVIDIA developer forum, "Unexpected shared memory bank conflict", for 7.x; taken for later
+// Counts wavefronts of 32 banks of 4 bytes: distinct words of one bank take one each; 8- and 16-byte accesses are split
+// into half and quarter warps; lanes with the same word share a wavefront, except in atomics. Where lanes load in pairs
+// (n and n ^ 1 of all lanes the same, or n and n ^ 2), wide loads take half as many: each returns 128 bytes,
+// which pairs share (NVIDIA developer forum, "Unexpected shared memory bank conflict", for 7.x; assumed for later
 // chips).
 void count_shared(Launch& launch, const Warp& warp, const Op* op, const Access& access, SharedUse use);
 
-// The counts of a request whose turns are known; `bytes` of all its lanes.
+// Adds the counts of a request whose wavefronts are known; `bytes` of all its lanes.
 inline void add_shared_turns(Launch& launch, const Warp& warp, const Op* op, std::uint32_t bytes,
                              std::uint16_t wavefronts, std::uint16_t conflicts) {
   Site& site = launch.sites[op->pc];
@@ -48,11 +48,11 @@ inline void add_steps_turns(Launch& launch, const Warp& warp, const Op& op) {
   }
 }
 
-// The widest words that tell all accesses of a kernel to shared memory apart. In bytes.
+// The race detector's word: the size in bytes of the kernel's narrowest access to shared memory, at most 4.
 std::uint32_t shared_word_bytes(const ptx::Function& function);
 
-// Where a byte of shared memory lies: "element 1 of tile", in elements as the instruction takes them; bytes where it
-// lies between two. What lies past the end belongs to the last variable, what lies before the start to the first.
+// Names a byte of shared memory: "element 1 of tile", in elements of the instruction's type; in bytes where it lies
+// inside an element. Bytes past the end count to the last variable, bytes before the start to the first.
 std::string shared_place(const Program& program, const ptx::Instruction& in, std::uint64_t byte);
 
 }  // namespace roofwalk::vgpu

@@ -1,4 +1,4 @@
-// What an SM stored in this round lies in its log: its own loads find it there, and stores bring it there.
+// An SM keeps its stores of a round in a log, where its own loads find them.
 #include <bit>
 #include <cstring>
 
@@ -34,7 +34,7 @@ void keep_stores(Launch& launch, const Access& access, const Pointers& at, LaneB
     stores.write(access.low, bytes.bytes, kWarpSize * access.bytes, at.of(access, 0));
     return;
   }
-  // Lanes that store side by side, as several do of each row of a tile, at once: so do their bytes lie.
+  // Lanes with adjacent addresses, as in the rows of a tile, are logged as one store: their bytes are adjacent, too.
   const auto stores_lane = [&](int l) { return l < kWarpSize && (access.mask >> l & 1u) != 0; };
   for (int l = 0; l < kWarpSize; ++l) {
     if (!stores_lane(l)) continue;
