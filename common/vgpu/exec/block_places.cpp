@@ -88,13 +88,13 @@ void BlockPlaces::begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block
   block.mbarrier_copies.clear();
   block.mbarrier_phases.clear();
   block.flags.clear();
-  // Made anew: to clear a map that was large once costs as much as all its buckets.
+  // Replaced, since clearing a map that was once large costs as much as all its buckets.
   if (!block.global_flags.empty()) block.global_flags = {};
   if (block.global_stores.end != 0) block.global_stores = {};
   block.swaps.clear();
   block.most_swaps = 0;
   block.meetings = block.followed = 0;
-  // NaN in every shared float: a read before any write shows instead of finding a lucky zero.
+  // NaN in every shared float, so that a read before any write shows instead of finding a lucky zero.
   std::fill(block.shared.begin(), block.shared.end(), std::uint8_t{0xff});
   block.shadow = watched_blocks_.hold(linear) ? block.own_shadow : nullptr;
   if (block.shadow != nullptr) block.shadow->begin_block();

@@ -1,5 +1,4 @@
-// The places that blocks take on SMs: registers, local and shared memory of their warps, and the state that a block
-// begins with.
+// The slots of blocks on SMs: registers, local and shared memory of their warps, and the initial state of a block.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +14,12 @@ namespace roofwalk::vgpu {
 
 class BlockPlaces {
  public:
-  // Makes the places of all SMs, no more than the grid has blocks for.
+  // Makes the slots of all SMs, no more than the grid has blocks for.
   BlockPlaces(const Program& program, const GridShape& shape, const RunLimits& limits,
               std::vector<Multiprocessor>& sms);
 
   std::uint32_t warps_per_block() const { return warps_per_block_; }
-  // The block that was given to the place begins there: nothing of the one before it is left.
+  // Starts the block that was given to this slot, with nothing left of the previous one.
   void begin(Launch& launch, Multiprocessor& sm, ResidentBlock& block, bool is_traced);
 
  private:

@@ -17,18 +17,17 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// A round of less work is over before a second thread has woken up.
+// A round of less work is over before a second thread wakes up.
 constexpr std::uint64_t kTeamWork = 16'000;
 
-// Where blocks go on while they can, a round of an SM ends after so much work, or lines in its log of stores.
+// Without memory counts, an SM's round ends after this much work, or this many lines in its store log.
 constexpr std::uint64_t kRoundWork = std::uint64_t{1} << 20;
 constexpr std::size_t kRoundLines = std::size_t{1} << 14;
-// Of what is left of the budget each SM may spend its share within a round, but so much at least: long code without a
-// loop is one turn of a warp.
+// Within a round, each SM may spend its share of the remaining budget, but at least this much: long code without a loop
+// is a single turn of a warp.
 constexpr std::uint64_t kLeastShare = 1'000'000;
 
-// Whether SMs must see each other's accesses as they happen, one after another: where blocks talk to each other, and
-// where the clock is read.
+// Whether SMs must run one after another and see each other's accesses at once: blocks communicate, or read the clock.
 bool runs_alone(const Program& program) {
   for (const ptx::Instruction& in : program.function->instructions) {
     const bool reaches_others = in.space == ptx::Space::global || in.space == ptx::Space::generic;
@@ -76,7 +75,7 @@ class GridRunner {
         l2_round_(launch.machine, sms.size(), launch.l2, launch.sites.size(), launch.first_site, launch.traffic) {
     launch_.stores_wait = !alone_;
     launch_.counts = limits.counts;
-    // Which SM a block goes to depends on when others end, which a kernel may see.
+    // Which SM a block runs on depends on when others end, and a kernel may read %smid.
     blocks_go_on_ = !limits.counts && !alone_ && program_.smid_slot == kNoSlot;
     launch_.sanitized = limits.sanitize;
     launch_.watched = limits.watched;
@@ -112,7 +111,7 @@ class GridRunner {
     }
     for (Multiprocessor& sm : sms_) working_.push_back(&sm);
     drop_idle_sms();
-    round_work_ = active_blocks_ * places_.warps_per_block() * program_.function->instructions.size();  // a guess
+    round_work_ = active_blocks_ * places_.warps_per_block() * program_.function->instructions.size();  // an estimate
     while (active_blocks_ != 0) {
       play_round();
       if (!settle_round()) return;
@@ -126,12 +125,12 @@ class GridRunner {
     }
   }
 
-  // Gives the slot the next block of the grid, if there is one. Its SM lays it out at its next turn.
+  // Gives the slot the next block of the grid, if there is one. Its SM initializes it at its next turn.
   void dispatch(Multiprocessor& sm, ResidentBlock& block) {
     block.active = block.is_new = next_block_ < shape_.grid.count();
     if (!block.active) return;
     block.linear_index = next_block_++;
-    // Starting a block takes the host time as well: a grid of billions of empty blocks ends by the budget too.
+    // Starting a block costs the host time, too: even a grid of billions of empty blocks ends by the budget.
     budget_ -= std::min(budget_, block_work_);
     ++active_blocks_;
     block.trace = sample_.start(block.linear_index, places_.warps_per_block());
@@ -142,7 +141,7 @@ class GridRunner {
     places_.begin(launch_, sm, block, block.trace != nullptr && !sample_.ended());
   }
 
-  // One turn for each warp of each SM, on as many threads as are worth it.
+  // One turn for each warp of each SM, on as many threads as pay off.
   void play_round() {
     if (threads_ == 1 || round_work_ < kTeamWork) return play_alone();
     if (!team_) {
@@ -175,9 +174,9 @@ class GridRunner {
 
   void play_together() {
     team_->run([this](int member) {
-      // One of them begins with half of L2, another ends with the rest: two have as much to do as each other.
+      // One member starts with half of L2's replay, another ends with the rest, so that two members share it evenly.
       if (member == 1) l2_round_.replay_half();
-      // Its own SMs first, whose state it may still have in its caches, then what others have not come to.
+      // A member plays its own SMs first, whose state may still be in its caches, then those not yet claimed by others.
       Launch& launch = member == 0 ? launch_ : *helpers_[static_cast<std::size_t>(member) - 1];
       for (int step = 0; step < threads_; ++step) {
         for (auto i = static_cast<std::size_t>((member + step) % threads_); i < working_.size();
@@ -190,8 +189,8 @@ class GridRunner {
     });
   }
 
-  // The turns of one SM's warps. Touches nothing of another SM. Where nothing is counted that depends on which blocks
-  // are there at the same time, a block goes on while it can: what it touches stays in the host's caches.
+  // The turns of one SM's warps, touching nothing of another SM. Without memory counts, a block runs on while it can,
+  // so that its data stays in the host's caches.
   void turn(Launch& launch, Multiprocessor& sm) {
     launch.sm = &sm;
     sm.fetches.begin_round(sm.l1.fetch(), cycles_);
@@ -201,7 +200,7 @@ class GridRunner {
     launch.work_left = share;
     const std::uint64_t lines_before = sm.l1_lines, clock_before = launch.clock;
     sm.moved = false;
-    // All SMs together within what is left of the budget, so that a kernel that is past it does not end meanwhile.
+    // Limited so that all SMs together stay within the budget: a kernel that exceeds it must not end in this round.
     const std::uint64_t most = std::min(kRoundWork, budget_ / working_.size());
     for (std::uint32_t slot = 0; slot < sm.blocks.size(); ++slot) {
       ResidentBlock& block = sm.blocks[slot];
@@ -218,14 +217,14 @@ class GridRunner {
       if (launch.refusal || sm.fault) return;
       if (block.live_warps == 0) sm.ended.push_back(slot);
     }
-    // What was asked of memory: one turn asks for no more than a log takes, but for lines that lie in L1.
+    // Memory work is charged after the turns: a turn requests no more than a log holds, apart from hits in L1.
     launch.charge((sm.l1_lines - lines_before) * work::kL1Line + sm.l2_log.lines() * work::kL2Line +
                   sm.stores.lines() * work::kStoredLine);
     sm.work = share - launch.work_left;
     sm.issued = launch.clock - clock_before;
   }
 
-  // A turn of each warp of a block that can have one: whether any could.
+  // A turn of each warp of a block that is ready; whether any was.
   static bool turn(Launch& launch, Multiprocessor& sm, ResidentBlock& block) {
     bool moved = false;
     for (Warp& warp : block.warps) {
@@ -244,14 +243,14 @@ class GridRunner {
     return moved;
   }
 
-  // What SMs share follows, SM by SM. False where the launch is over before its time.
+  // Updates the state that SMs share, SM by SM. False where the launch ends early.
   bool settle_round() {
     told_bytes_ += l2_round_.tell_traces();
     if (launch_.refusal) return false;
     bool moved = false;
     round_work_ = 0;
     l2_round_.begin(cycles_);
-    std::uint64_t issued = 0;  // by the SM with most
+    std::uint64_t issued = 0;  // of the SM that issued most
     for (Multiprocessor* sm : working_) {
       if (sm->fault) {
         launch_.fault = std::move(sm->fault);
@@ -283,8 +282,8 @@ class GridRunner {
     return moved;
   }
 
-  // A round takes at least as long as its instructions take to issue, and what L2 asked of DRAM meanwhile (for the
-  // round before).
+  // A round takes at least as long as its instructions take to issue, and as DRAM takes for L2's requests (of the round
+  // before).
   void pass_time(std::uint64_t issued) {
     const Machine& machine = launch_.machine;
     const std::uint64_t sectors = l2_round_.dram_sectors();
@@ -294,7 +293,7 @@ class GridRunner {
                         bytes * machine.clock_hz / (machine.dram_bytes_per_s * machine.dram_sustained_share));
   }
 
-  // An SM without a block never gets one again: a kernel of one block on a large chip costs one SM a round.
+  // An SM without a block never gets one again, so a one-block kernel on a large chip costs one SM per round.
   void drop_idle_sms() {
     std::erase_if(working_, [](const Multiprocessor* sm) {
       return std::none_of(sm->blocks.begin(), sm->blocks.end(), [](const ResidentBlock& b) { return b.active; });
@@ -314,7 +313,7 @@ class GridRunner {
           std::max(work.longest_wait_cycles, warp.path.latency_cycles + warp.l2_requests * dram_behind_l2);
       for (std::size_t i = 0; i < work.path.size(); ++i) work.path[i] += warp.path.sums[i];
     }
-    // Whoever swaps the word that most do waits for all the others.
+    // A thread that swaps the most contended word waits for all other swaps.
     const std::uint64_t swaps = std::uint64_t{block.most_swaps} * launch_.program.shared_swap_cycles;
     work.latency_cycles += swaps * block.warps.size();
     work.longest_wait_cycles = std::max(work.longest_wait_cycles, swaps);
@@ -356,7 +355,7 @@ class GridRunner {
     }
   }
 
-  // A warp that has not ended, of this SM if it has one.
+  // A warp that has not ended, of the preferred SM if it has one.
   const Warp* first_active(Multiprocessor& preferred) {
     const auto of = [this](Multiprocessor& sm) -> const Warp* {
       for (ResidentBlock& block : sm.blocks) {
@@ -389,25 +388,25 @@ class GridRunner {
   const Program& program_;
   GridShape shape_;
   std::vector<Multiprocessor>& sms_;
-  std::vector<Multiprocessor*> working_;  // those with a block, in order
+  std::vector<Multiprocessor*> working_;  // SMs with a block, in order
   Sample sample_;
   bool alone_;
   bool blocks_go_on_ = false;
   int threads_;
   std::uint64_t budget_;                          // work
   std::uint64_t block_work_ = 0;                  // of starting a block
-  std::uint64_t round_work_ = 0;                  // of the last round
-  std::vector<std::unique_ptr<Launch>> helpers_;  // of the team's other members
+  std::uint64_t round_work_ = 0;                  // work of the last round
+  std::vector<std::unique_ptr<Launch>> helpers_;  // launches of the team's other members
   std::vector<std::atomic<std::uint64_t>>
-      claimed_;  // by place in `working_`: 1 + the round in which somebody played it last
+      claimed_;  // by index in `working_`: 1 + the last round in which it was played
   BlockPlaces places_;
-  L2Round l2_round_;              // the last one
-  std::uint64_t told_bytes_ = 0;  // of traces, by L2
+  L2Round l2_round_;              // L2's requests of the last round
+  std::uint64_t told_bytes_ = 0;  // by which L2's answers have grown traces
   std::unique_ptr<Team> team_;
   Pace pace_;
   std::uint64_t longest_warp_ = 0;  // instructions
   std::uint64_t dram_sectors_ = 0;  // so far
-  double cycles_ = 0;               // that have passed, at least
+  double cycles_ = 0;               // lower bound of the time passed
   std::uint64_t next_block_ = 0, active_blocks_ = 0, rounds_ = 0;
 };
 

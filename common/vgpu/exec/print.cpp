@@ -9,7 +9,7 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr int kMostArguments = 32;  // CUDA C++ Programming Guide, formatted output
-constexpr int kMostWidth = 1024;    // wider fields and more digits are cut to it
+constexpr int kMostWidth = 1024;    // wider fields and more digits are limited to it
 
 struct Conversion {
   std::string flags;
@@ -27,8 +27,7 @@ std::string padded(const Conversion& c, std::string text) {
   return text;
 }
 
-// The C library knows numbers as well as the CUDA driver,
-// which leaves them to it.
+// Numbers are formatted by the C library, as the CUDA driver does.
 template <class T>
 std::string by_library(const Conversion& c, const char* size, T value) {
   std::string spec(1, '%');
@@ -73,7 +72,7 @@ class Formatter {
     return value;
   }
 
-  // A number, or `*` for an argument. -1 where neither stands; false where the argument is missing.
+  // Parses a number, or `*` for an argument. -1 where there is neither; false where the argument is missing.
   bool number(int& value) {
     if (take('*')) {
       const auto given = argument(4);
@@ -87,7 +86,7 @@ class Formatter {
     return true;
   }
 
-  // From the `%` on. False where it is no conversion, or has no argument: `at_` is behind what was read.
+  // Parses from the `%` on. False where it is no conversion or has no argument; `at_` is after what was read.
   bool convert() {
     ++at_;
     Conversion c;
@@ -203,7 +202,7 @@ std::size_t sequence_at(std::string_view text, std::size_t at) {
   return odd ? 0 : length;
 }
 
-// What a terminal and a JSON file can take.
+// Valid UTF-8 without control characters, for terminals and JSON.
 std::string made_safe(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {

@@ -1,4 +1,4 @@
-// printf of kernels: our own formatter, and the place where what they print is kept.
+// printf of kernels: our own formatter, and the buffer of what is printed.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace roofwalk::vgpu {
 
-// What a conversion takes from the arguments. Nothing where there is none left, or where memory cannot be read.
+// Where conversions get their arguments. Empty where none is left, or where memory cannot be read.
 struct PrintSource {
   std::function<std::optional<std::uint64_t>(std::uint32_t bytes)> next;  // 4 or 8, as varargs lie
   std::function<std::optional<std::string>(std::uint64_t address)> text;  // up to its NUL; for %s
@@ -21,22 +21,22 @@ struct PrintSource {
 
 struct Formatted {
   std::string text;
-  int arguments = 0;  // that were taken
+  int arguments = 0;  // arguments taken
 };
 
-// Flags, width, precision (both also `*`), h l ll, and c d i o u x X p e E f F g G a A s, as CUDA documents them; what
-// is none of these stands as it was written. Whatever the format, the text stays within kMostPrinted bytes and is valid
-// UTF-8 without control characters but for line ends and tabs. At most 32 arguments, as CUDA has it.
+// Supports flags, width, precision (both also as `*`), h l ll, and c d i o u x X p e E f F g G a A s, as CUDA documents
+// them; anything else is printed as written. The text is always at most kMostPrinted bytes of valid UTF-8, without
+// control characters except line ends and tabs. At most 32 arguments, as in CUDA.
 inline constexpr std::size_t kMostPrinted = 4096;
 Formatted format_print(std::string_view format, const PrintSource& source);
 
-// Keeps the first of what is printed, in the order of launches, blocks and threads, and counts the lines of the rest.
+// Keeps the first part of the output, in the order of launches, blocks and threads, and counts the lines of the rest.
 class Printer {
  public:
   static constexpr std::size_t kMostBytes = 64 << 10;
 
   void begin_launch() { ++launch_; }
-  // Whether more from this thread of a block may still be kept.
+  // Whether more output of this thread may still be kept.
   bool wants(std::uint64_t block, std::uint32_t thread) const;
   void add(std::uint64_t block, std::uint32_t thread, std::string text);
   void count_only() { ++more_; }

@@ -7,13 +7,13 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Of a block, or of the end.
+// `block` may be kExitBlock.
 bool leads_out(const Program& program, std::uint32_t block) {
   return block == kExitBlock || program.blocks[block].leads_out;
 }
 
-// Whether a block can be come back to without passing another one: it lies in a loop, and the other one behind it. To
-// look for that is work.
+// Whether a block can be reached again from itself without passing `behind`: it lies in a loop that ends before
+// `behind`. The search is charged as work.
 bool repeats_before(Launch& launch, std::uint32_t block, std::uint32_t behind) {
   const Program& program = launch.program;
   launch.charge(program.blocks.size() / work::kSeenBits);
@@ -66,7 +66,7 @@ void forget_branches(StandingLanes& standing) {
   standing.stack = std::move(kept);
 }
 
-// Whether the two have the same way before them; the first takes in the lanes of the other then.
+// Whether both continue on the same path; then the first takes over the other's lanes.
 bool join(StandingLanes& lanes, const StandingLanes& others) {
   const std::size_t depth = lanes.stack.size();
   if (others.entry != lanes.entry || others.stack.size() != depth || others.frames.size() != lanes.frames.size() ||
@@ -79,7 +79,7 @@ bool join(StandingLanes& lanes, const StandingLanes& others) {
   }
   for (std::size_t i = 0; i < depth; ++i) {
     const ReconvergenceEntry &entry = lanes.stack[i], &other = others.stack[i];
-    const bool is_top = i + 1 == depth;  // which is where they stand, whatever block it began with
+    const bool is_top = i + 1 == depth;  // whatever block it began with, the lanes now stand at `entry`
     if (other.reconvergence != entry.reconvergence || (!is_top && other.block != entry.block)) return false;
   }
   for (std::size_t f = 0; f < lanes.frames.size(); ++f) {

@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kWatches = 100'000;  // some 50 microseconds
 
-// Returns once `value` is no longer `old`. Watches without the processor's `pause`: to a hypervisor, that is a sign to
-// give the processor to somebody else, for far longer than a piece of work takes.
+// Returns once `value` is no longer `old`. Spins without the processor's `pause`: a hypervisor takes that as a sign to
+// give the processor away, for far longer than a piece of work takes.
 void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
   for (int i = 0; i < kWatches; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
@@ -23,7 +23,7 @@ Team::Team(int members) {
   try {
     for (int member = 1; member < members; ++member) threads_.emplace_back([this, member] { serve(member); });
   } catch (const std::system_error&) {
-    // Those that there are do all the work.
+    // The threads created so far do all the work.
   }
 }
 

@@ -1,4 +1,4 @@
-// The handlers themselves.
+// Handlers of fused operations of lockstep code.
 #include "common/vgpu/exec/lockstep/fused_ops.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 inline float canonical(float value) { return value != value ? canonical_nan() : value; }
 
-// `count` operations, all of them fma.
+// op->count operations, all of them fma.
 const Op* op_fma_run(Launch&, Warp& warp, const Op* op) {
   const Op* const end = op + op->count;
   for (; op != end; ++op) {
@@ -40,7 +40,7 @@ inline void add_of_lane_0(const Warp& warp, const Op* op) {
   *warp.lanes<T>(op->s[0]) = *warp.lanes<T>(op->s[1]) + *warp.lanes<T>(op->s[2]);
 }
 
-// op->target additions of whole numbers that are one number for the warp, of op->count bytes each: what loops count.
+// op->target integer additions on lane 0, of op->count bytes each, such as loop counters.
 const Op* op_additions_of_lane_0(Launch&, Warp& warp, const Op* op) {
   const Op* const end = op + op->target;
   for (; op != end; ++op)
@@ -51,7 +51,7 @@ const Op* op_additions_of_lane_0(Launch&, Warp& warp, const Op* op) {
 template <class Lanes>
 constexpr std::size_t kCount = sizeof(Lanes) / sizeof(float);
 typedef float Eight __attribute__((vector_size(kEight * sizeof(float))));
-// As many lanes as the host takes at once.
+// As many lanes as fit a host vector.
 #ifdef __AVX512F__
 typedef float Wide __attribute__((vector_size(64)));
 #else
@@ -59,7 +59,7 @@ using Wide = Eight;
 #endif
 constexpr std::size_t kWide = kCount<Wide>;
 
-// The same value in all of them. Sums with zeros of whole numbers: no compiler takes that apart.
+// Broadcasts a value. The addition to integer zeros keeps compilers from splitting the broadcast.
 template <class Lanes>
 inline Lanes all_lanes(float value) {
   typedef std::uint32_t Bits __attribute__((vector_size(sizeof(Lanes))));
@@ -104,14 +104,14 @@ inline void put_canonical(Lanes value, float* lanes) {
   std::memcpy(lanes, &value, sizeof value);
 }
 
-// Whether a load of shared memory goes the short way. A read that was noted is noted again by whoever goes the long way
-// after all, which says no more.
+// Whether a load of shared memory takes the fast path. If the slow path runs after all, the read is recorded twice,
+// which is harmless.
 inline bool reads_as_usual(Launch& launch, const Warp& warp, const Op& load, const Steps& steps, std::uint64_t at) {
   return is_usual_in_shared(launch, warp, &load, steps, at, kWordBytes) &&
          (!is_watched(launch, warp) || touches_in_order(warp, &load, at, steps, kWordBytes, SharedTouch::read));
 }
 
-// ld.shared, ld.shared, fma of the two. Each eight lanes load one word, or words side by side.
+// ld.shared, ld.shared, fma of the two. Each group of eight lanes loads one word, or adjacent words.
 template <bool left_same, bool right_same>
 const Op* op_product_of_shared(Launch& launch, Warp& warp, const Op* op) {
   const Op &left = op[0], &right = op[1], &fma = op[2];
@@ -139,22 +139,22 @@ const Op* op_product_of_shared(Launch& launch, Warp& warp, const Op* op) {
   return op + 3;
 }
 
-// What a register holds that addresses count from.
+// The value of the address register.
 inline std::uint64_t base_address(const Warp& warp, const Op& load) {
   if (load.s[4] == kNoSlot) return 0;
   return load.count == 8 ? *warp.lanes<std::uint64_t>(load.s[4]) : *warp.lanes<std::uint32_t>(load.s[4]);
 }
 
-// Whether all loads of one side of a run are aligned and inside of shared memory. No address wraps around then.
+// Whether all loads of one side of a run are aligned and inside shared memory, so that no address wraps around.
 inline bool is_inside(const Launch& launch, const ProductRun::Side& side, std::uint64_t base) {
   const std::uint64_t extent = launch.program.shared_bytes;
   const auto from = static_cast<std::int64_t>(base);
-  constexpr std::uint64_t kFar = 1ull << 40;  // a register may lie outside, its loads' offsets bring them in
+  constexpr std::uint64_t kFar = 1ull << 40;  // the register may point outside, with offsets that lead back inside
   return base < kFar && ((base | side.bits) & (kWordBytes - 1)) == 0 && from + side.low >= 0 &&
          from + side.high + kWordBytes <= static_cast<std::int64_t>(extent);
 }
 
-// Finds what the loads of a run cost, once each of them has been looked at by itself.
+// Adds up the wavefronts of a run's loads, once each load has been counted by itself.
 bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& count) {
   count.wavefronts = 0;
   for (const auto* side : {&run.left, &run.right}) {
@@ -167,7 +167,8 @@ bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& co
   return count.known = true;
 }
 
-// Notes all reads of one side, then those of the other: only where no word is read by both, whose order would tell.
+// Records all reads of one side, then all of the other. False where both might read the same word, since the order of
+// its reads matters.
 [[gnu::noinline]] bool reads_in_order(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t left_base,
                                       std::uint64_t right_base) {
   const LockstepCode& code = launch.program.lockstep;
@@ -181,8 +182,8 @@ bool know_turns(const Launch& launch, const ProductRun& run, ProductRunCount& co
          shadow.read_in_lockstep(warp.index, 2 * op->target + 1, right_base, code.steps[op[1].steps], run.right);
 }
 
-// Such products one after another, each adding to the sum before: sums stay in the host's registers, and what the loads
-// find is used where it lies. A NaN stays one, whichever it is, so the last sum alone is made the canonical one.
+// A run of products that accumulate into one sum: the sums stay in host registers, and the loaded words are used in
+// place. A NaN stays a NaN, so only the last sum is made canonical.
 template <class Lanes, bool left_same, bool right_same>
 const Op* op_product_run(Launch& launch, Warp& warp, const Op* op) {
   const ProductRun& run = launch.program.lockstep.product_runs[op->target];
@@ -207,7 +208,7 @@ const Op* op_product_run(Launch& launch, Warp& warp, const Op* op) {
     rights[part] = run.right.of_eights[part * kEights / kParts];
     sums[part] = lanes_at<Lanes>(c + part * kCount<Lanes>);
   }
-#pragma GCC unroll 4  // a loop's own steps show beside two products
+#pragma GCC unroll 4  // the loop's own overhead shows beside two products
   for (const auto& [of_left, of_right] : run.offsets) {
     for (std::size_t part = 0; part < kParts; ++part) {
       sums[part] = fma_of(words_at<Lanes, left_same>(left + (lefts[part] + of_left)),
@@ -240,8 +241,8 @@ void put_words(const Warp& warp, const Op& load, const std::uint8_t* found) {
   }
 }
 
-// ld.global, and st.shared of what it loads, which nobody else asks for: rows of a tile, each eight lanes side by side
-// here and there.
+// ld.global and st.shared of the loaded words, which are dead afterwards: rows of a tile, each group of eight lanes
+// contiguous on both sides.
 template <bool contiguous>
 const Op* op_copy_to_shared(Launch& launch, Warp& warp, const Op* op) {
   const Op &load = op[0], &store = op[1];
@@ -265,17 +266,17 @@ const Op* op_copy_to_shared(Launch& launch, Warp& warp, const Op* op) {
   return op + 2;
 }
 
-// ld.global, ld.global, fma of the two, and on to op->target operations as long as all is usual: such products that add
-// to the sum before, and what lane 0 alone does in between. First all words are found, then multiplied: sums stay in
-// the host's registers. Nobody else asks for the words, or for sums but the last; only where a turn ends in between are
-// they brought to their registers.
+// ld.global, ld.global, fma of the two, and further such products up to op->target operations, as long as all loads
+// take the fast path; lane-0 operations may come in between. First all words are found, then they are multiplied, with
+// the sums in host registers. Words and intermediate sums are dead afterwards; they reach their registers only where a
+// turn ends in between.
 template <Words left_words, Words right_words>
 const Op* op_products_of_global(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t *lefts[kMostProducts], *rights[kMostProducts];
   const float* const c = warp.lanes<float>(op[2].s[3]);
   float* result = nullptr;
   std::size_t products = 0;
-  // Where it goes on, and how far it came with the product that it stopped at: its first or both words are found.
+  // Where the run stops, and whether the first or both words of the product there have been found.
   const Op *next = op, *const end = op + op->target;
   bool has_left = false, has_both = false;
   while (next != end) {

@@ -1,4 +1,4 @@
-// Handlers that do several operations of lockstep code at once: runs of fma, and fma of two words that are loaded.
+// Handlers that do several operations of lockstep code at once: runs of fma, and fma of two loaded words.
 #pragma once
 
 #include <cstddef>
@@ -10,25 +10,25 @@ namespace roofwalk::vgpu {
 
 inline constexpr std::uint32_t kWordBytes = sizeof(float);
 inline constexpr std::size_t kEight = 8, kEights = kWarpSize / kEight;
-inline constexpr std::size_t kMostProducts = 16;  // of one run of products of global memory
+inline constexpr std::size_t kMostProducts = 16;  // limit for one run of products of global memory
 
-// What a load of global memory in lockstep finds: one word, words side by side, or words of 32 rows.
+// What a lockstep load of global memory reads: one word, adjacent words, or a word of each of 32 rows.
 enum class Words { same, row, rows };
-// How many products a handler does: one, or a run of them, eight or more lanes at once.
+// How many products a handler does: one, or a run of them, by eight lanes or as wide as the host's vectors.
 enum class Products { one, by_eights, wide };
 
-// ld.shared, ld.shared, fma of the two: where each eight lanes load one word, or words side by side.
+// ld.shared, ld.shared, fma of the two: each group of eight lanes loads one word, or adjacent words.
 Handler product_handler(const Steps& left, const Steps& right, Products products);
-// ld.global, ld.global, fma of the two, and on to op->target operations.
+// ld.global, ld.global, fma of the two, and further products, op->target operations in all.
 Handler global_product_handler(Words left, Words right);
-// ld.global, and st.shared of what it loads; `contiguous`: all lanes load words side by side.
+// ld.global and st.shared of the loaded words; `contiguous`: all lanes load adjacent words.
 Handler copy_handler(bool contiguous);
 // op->count operations, all of them fma.
 Handler fma_run_handler();
-// op->target additions of whole numbers that are one number for the warp, of op->count bytes each.
+// op->target integer additions of op->count bytes each, on lane 0.
 Handler addition_run_handler();
 
-// Of steps that are even within each eight lanes: whether they are within as many as the host takes at once.
+// For steps with a constant stride in each group of eight lanes: whether it also holds in groups of a host vector.
 bool are_even_wide(const Steps& steps);
 
 }  // namespace roofwalk::vgpu

@@ -1,4 +1,4 @@
-// Finds the operations of lockstep code that one handler does at once.
+// Finds operations of lockstep code that one handler can do at once.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -16,13 +16,13 @@ constexpr std::size_t kLongestRun = 64;
 bool is_fma(const Op& op) {
   if (op.instruction == nullptr || op.guarded != nullptr) return false;
   const ptx::Instruction& in = *op.instruction;
-  // As it usually is: nearest, subnormal numbers as they are, not clamped.
+  // The usual kind: round to nearest, no .ftz, no .sat.
   return ptx::computes(in, ptx::kMultiplies | ptx::kAdds) && in.type == ptx::Type::f32 &&
          in.rounding == ptx::Rounding::rn && !in.ftz && !in.sat &&
-         op.run == alu_handler(in);  // not the check or the filling of lanes that came of one
+         op.run == alu_handler(in);  // not the check or lane fill emitted for the same instruction
 }
 
-// As lockstep code does, into all lanes.
+// A lockstep load of one word into all lanes.
 bool loads_words(const Op& op, ptx::Space space, const std::vector<Steps>& steps) {
   if (op.instruction == nullptr || op.guarded != nullptr || op.steps >= steps.size()) return false;
   const ptx::Instruction& in = *op.instruction;
@@ -37,7 +37,7 @@ bool loads_shared_words(const Op& op, const std::vector<Steps>& steps) {
   return own.even_eights && (own.stride_of_eights == 0 || own.stride_of_eights == kWordBytes);
 }
 
-// Each eight lanes side by side.
+// A lockstep store of one word per lane, contiguous in each group of eight lanes.
 bool stores_shared_words(const Op& op, const std::vector<Steps>& steps) {
   if (op.instruction == nullptr || op.guarded != nullptr || op.steps >= steps.size()) return false;
   const ptx::Instruction& in = *op.instruction;
@@ -56,7 +56,7 @@ std::optional<Words> global_words(const Op& op, const std::vector<Steps>& steps)
   return std::nullopt;
 }
 
-// Whether the third operation multiplies what the first two load, and none needs another's result but for that.
+// Whether the third operation multiplies the words that the first two load, without other dependencies among the three.
 bool is_product(const Op& left, const Op& right, const Op& fma) {
   const Slot a = left.s[0], b = right.s[0];
   const bool multiplies = (fma.s[1] == a && fma.s[2] == b) || (fma.s[1] == b && fma.s[2] == a);
@@ -105,7 +105,7 @@ class Fusion {
            loads_shared_words(block_[i + 1], code_.steps) && is_product(block_[i], block_[i + 1], block_[i + 2]);
   }
 
-  // How many operations from there on one handler could do, 0 where there is no product of global memory.
+  // Fuses products of global memory. Returns the number of operations that one handler does; 0: no product here.
   std::size_t fuse_global_products(std::size_t first) {
     const auto kinds = global_product_at(first);
     if (!kinds) return 0;
@@ -143,7 +143,7 @@ class Fusion {
     return true;
   }
 
-  // How many operations from there on one handler could do, 0 where there are no two.
+  // Fuses additions on lane 0. Returns the number of operations that one handler does; 0: fewer than two.
   std::size_t fuse_additions(std::size_t first) {
     std::size_t end = first;
     while (end < block_.size() && is_addition_of_lane_0(block_[end])) ++end;
@@ -163,7 +163,7 @@ class Fusion {
     return std::pair{*left, *right};
   }
 
-  // Arithmetic of whole numbers that are one number for the warp.
+  // Integer arithmetic on lane 0 alone.
   static bool is_of_lane_0(const Op& op) {
     return op.instruction != nullptr && op.guard == kNoSlot && op.guarded == nullptr &&
            ptx::info(op.instruction->opcode).form == ptx::Form::alu && !ptx::is_float(op.instruction->type) &&
@@ -174,7 +174,7 @@ class Fusion {
     return is_of_lane_0(op) && ptx::computes(*op.instruction, ptx::kAdds) && ptx::size_bytes(op.instruction->type) >= 4;
   }
 
-  // Whether nobody but the products themselves asks for what they load, and for sums but the last.
+  // Whether the loaded words and all sums but the last are used by the products alone.
   bool are_by_themselves(const std::vector<std::size_t>& products) const {
     const std::size_t last = products.back() + 2;
     std::vector<int> unwanted;
@@ -205,7 +205,7 @@ class Fusion {
 
   int result(std::size_t i) const { return block_[i].instruction->operands[0].index; }
 
-  // How many from there on one run could do, 0 where there is none.
+  // Number of products from here on that one run can do; 0: none.
   std::size_t products_at(std::size_t first) const {
     if (!is_product_at(first)) return 0;
     std::size_t products = 1;
@@ -213,7 +213,8 @@ class Fusion {
     return products;
   }
 
-  // Whether a product adds to the sum before it, and its words lie where those of the first one do, but for the offset.
+  // Whether a product adds to the previous sum, and its words differ in address from the first product's by offsets
+  // alone.
   bool goes_on(std::size_t first, std::size_t next) const {
     const Slot left_at = block_[first].s[4], right_at = block_[first + 1].s[4];
     for (std::size_t i = next - 3; i < next; ++i) {

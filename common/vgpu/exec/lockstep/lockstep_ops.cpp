@@ -1,4 +1,5 @@
-// Handlers of lockstep code: filling lanes, coming apart and together, loads and stores whose addresses are one number.
+// Handlers of lockstep code: filling lanes, leaving and entering lockstep, loads and stores whose addresses are one
+// number.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -104,7 +105,7 @@ void make_access_from_lane_0(const Launch& launch, const Warp& warp, const Op* o
     out.contiguous = steps.stride == bytes;
     return;
   }
-  // Written out, as for any other instruction. The lanes of a register are not wanted for this.
+  // Spelled out as for any other instruction, but from the steps: the register's other lanes may be missing.
   alignas(64) std::uint64_t lanes[kWarpSize];
   for (std::size_t l = 0; l < kWarpSize; ++l) {
     lanes[l] = first + steps.of_lane[l];
@@ -125,7 +126,7 @@ const Op* op_load_global(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// One address for all lanes.
+// A uniform address.
 template <class R, class M, int vector, bool all_lanes>
 const Op* op_load_uniform(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t* const from = find_uniform<sizeof(M) * vector>(launch, warp, op);
@@ -143,7 +144,7 @@ const Op* op_load_uniform(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// Lane after lane without a gap.
+// Contiguous lanes.
 template <class R, class M, int vector>
 const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;
@@ -163,7 +164,7 @@ const Op* op_load_contiguous(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// Rows of a tile, a word a lane: each eight lanes read a sector of their own, side by side.
+// Rows of a tile, a word per lane: each group of eight lanes reads a sector of its own.
 const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t* const from = op->s[0] == kNoSlot ? nullptr : find_eights(launch, warp, op);
   if (from == nullptr) return op_load_global<std::uint32_t, std::uint32_t, 1>(launch, warp, op);
@@ -173,7 +174,7 @@ const Op* op_load_eights(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// Lanes that walk along 32 rows, a word each: at the same place of its own line.
+// A word of each of 32 rows, at the same offset of its own line.
 const Op* op_load_rows(Launch& launch, Warp& warp, const Op* op) {
   const std::uint8_t* const words = op->s[0] == kNoSlot ? nullptr : find_rows(launch, warp, op);
   if (words == nullptr) return op_load_global<std::uint32_t, std::uint32_t, 1>(launch, warp, op);
@@ -189,7 +190,7 @@ const Op* op_store_global(Launch& launch, Warp& warp, const Op* op) {
                       [&](const Access& to, const Pointers& at) { move_out<R, M, vector>(warp, op, to, at); });
 }
 
-// Shared memory: within bounds and aligned, or the slow way, which finds the lane to blame.
+// Shared memory. Accesses that are out of bounds or misaligned take the slow path, which finds the faulting lane.
 template <class R, class M, int vector, bool store>
 const Op* op_shared(Launch& launch, Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = sizeof(M) * vector;

@@ -1,4 +1,4 @@
-// Loads of global memory that need not be looked at closely: whether one is of them, and what it counts.
+// Fast path of global loads in lockstep: which loads qualify, and what they count.
 #pragma once
 
 #include <bit>
@@ -10,8 +10,8 @@
 
 namespace roofwalk::vgpu {
 
-// A load that finds everything as it nearly always is: within the buffer of the last time, aligned, not stored to in
-// this round, not traced.
+// Whether a load is of the usual kind: in the instruction's last buffer, aligned, not stored to in this round, not
+// traced.
 inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::uint64_t low, std::uint64_t end,
                      std::uint64_t bits, std::uint32_t bytes) {
   const BufferMemo& memo = launch.buffer_memos[op->pc];
@@ -19,7 +19,7 @@ inline bool is_usual(const Launch& launch, const Warp& warp, const Op* op, std::
          !launch.sm->stores.may_hold(low, end) && (!launch.sanitized || launch.memory.surely_defined(low, end - low));
 }
 
-// The counts of a load of `lines` lines and `sectors` sectors, of which L1 lacked `missed`.
+// Adds the counts of a load of `lines` lines and `sectors` sectors, `missed` of which missed in L1.
 inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uint64_t sectors, std::uint64_t missed) {
   Multiprocessor& sm = *launch.sm;
   Site& site = launch.sites[op->pc];
@@ -38,7 +38,7 @@ inline void add_load(Launch& launch, const Op* op, std::uint64_t lines, std::uin
   }
 }
 
-// Asks L1 for sectors of a line, and L2 for what is missing: how many those are.
+// Reads sectors of a line from L1, and the missing ones from L2. Returns how many those are.
 inline std::uint64_t read_line(Multiprocessor& sm, std::uint64_t line, unsigned sectors) {
   const unsigned missing = sm.l1.read(line, sectors);
   if (missing == 0) return 0;
@@ -46,7 +46,8 @@ inline std::uint64_t read_line(Multiprocessor& sm, std::uint64_t line, unsigned 
   return static_cast<std::uint64_t>(std::popcount(missing));
 }
 
-// Counts a load through L1 of `lines` lines from `line` on, `total` sectors together: masks of the first and last line.
+// Counts a load through L1 of `lines` lines from `line` on, `total` sectors in all; with masks for the first and last
+// line.
 inline void count_lines(Launch& launch, const Op* op, std::uint64_t line, std::uint64_t lines, unsigned from_first,
                         unsigned to_last, std::uint64_t total) {
   std::uint64_t missed = 0;
@@ -56,10 +57,10 @@ inline void count_lines(Launch& launch, const Op* op, std::uint64_t line, std::u
   add_load(launch, op, lines, total, missed);
 }
 
-// Loads in lockstep (lockstep.h), once they are counted: where the host has what they read. nullptr: such a load is not
-// usual, and nothing is done yet.
+// Lockstep loads (lockstep.h) on the fast path. Each function counts the load and returns the host address of its data;
+// nullptr: the load does not qualify, and nothing has been done.
 
-// `bytes` at one address for all lanes.
+// `bytes` at a uniform address.
 template <std::uint32_t bytes>
 inline const std::uint8_t* find_uniform(Launch& launch, const Warp& warp, const Op* op) {
   const std::uint64_t address = first_address(warp, op);
@@ -72,7 +73,7 @@ inline const std::uint8_t* find_uniform(Launch& launch, const Warp& warp, const 
   return memo.data + (address - memo.low);
 }
 
-// `bytes` a lane, lane after lane without a gap.
+// `bytes` per lane, contiguous.
 template <std::uint32_t bytes>
 inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, const Op* op) {
   const std::uint64_t low = first_address(warp, op), end = low + kWarpSize * bytes;
@@ -84,14 +85,14 @@ inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, con
   }
   const BufferMemo& memo = launch.buffer_memos[op->pc];
   const std::uint8_t* const from = memo.data + (low - memo.low);
-  // What the next warp of the block will want, most likely.
+  // Prefetches what the next warp of the block will most likely load.
   for (std::uint32_t ahead = 0; ahead < kWarpSize * bytes; ahead += 64)
     __builtin_prefetch(from + kWarpSize * bytes + ahead);
   return from;
 }
 
-// Counts a load of which each eight lanes read a sector of their own. Apart, for runs that count nothing need no room
-// on the stack for it.
+// Counts a load where each group of eight lanes reads a sector of its own. Not inlined, to save stack space in runs
+// that count nothing.
 [[gnu::noinline]] inline void count_eights(Launch& launch, const Op* op, std::uint64_t first, const Steps& steps) {
   std::uint64_t lines[kWarpSize / 8];
   unsigned sectors[kWarpSize / 8], total = 0;
@@ -110,7 +111,7 @@ inline const std::uint8_t* find_contiguous(Launch& launch, const Warp& warp, con
   add_load(launch, op, static_cast<std::uint64_t>(count), total, missed);
 }
 
-// From the lowest byte that a load of `bytes` a lane reads to behind the highest; `first`: lane 0's.
+// The byte range of a load of `bytes` per lane; `first`: lane 0's address.
 struct Reach {
   std::uint64_t first, low, end;
 };
@@ -119,8 +120,8 @@ inline Reach reach_of(const Warp& warp, const Op* op, const Steps& steps, std::u
   return {first, first + static_cast<std::uint64_t>(steps.low), first + static_cast<std::uint64_t>(steps.high) + bytes};
 }
 
-// A word a lane, each eight lanes side by side in a sector of their own: the place of lane 0's; the others lie as
-// far from it as on the device.
+// A word per lane, each group of eight lanes in a sector of its own: returns lane 0's address; the others have the same
+// distance from it as on the device.
 inline const std::uint8_t* find_eights(Launch& launch, const Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = 4;
   const Steps& steps = launch.program.lockstep.steps[op->steps];
@@ -130,15 +131,15 @@ inline const std::uint8_t* find_eights(Launch& launch, const Warp& warp, const O
     return nullptr;
   if (launch.counts) count_eights(launch, op, first, steps);
   BufferMemo& memo = launch.buffer_memos[op->pc];
-  // Warps go on from row to row as they did from the last one to this.
+  // Prefetches rows ahead, as warps go on from row to row at the same distance.
   constexpr std::uint64_t kAhead = 5;
   const std::uint64_t ahead = first + kAhead * (first - std::exchange(memo.last, first));
   for (std::size_t l = 0; l < kWarpSize; l += 16) __builtin_prefetch(memo.data + (ahead + steps.of_lane[l] - memo.low));
   return memo.data + (first - memo.low);
 }
 
-// A word a lane, each at the same place of its own line, at even steps: one look finds that L1 holds all 32, and the
-// words come from copies that lie side by side (SectorCopies), if somebody has made them.
+// A word per lane, each at the same offset of its own line, at a constant stride: one lookup finds that L1 has all 32
+// lines, and the words come from contiguous copies (SectorCopies), if there are any.
 inline const std::uint8_t* find_rows(Launch& launch, const Warp& warp, const Op* op) {
   constexpr std::uint32_t kBytes = 4;
   const Steps& steps = launch.program.lockstep.steps[op->steps];

@@ -21,7 +21,7 @@ using ptx::Type;
 template <class T, Operands operands, int index>
 using Source = std::conditional_t<operands.sources[index] == OperandType::count, std::uint32_t, T>;
 
-// Arithmetic makes PTX's one NaN, never an operand's payload: poison does not travel, and all machines agree.
+// Arithmetic returns PTX's canonical NaN, never an operand's payload, so that all machines agree.
 template <class Sem>
 inline constexpr bool kKeepsPayload =
     std::is_same_v<Sem, sem::Abs> || std::is_same_v<Sem, sem::Neg> || std::is_same_v<Sem, sem::Copysign>;
@@ -38,7 +38,7 @@ inline R finish(R value) {
 }
 
 // Products of subnormal numbers are slow on some processors (the `divergent` row of a Zen 5). Inactive lanes hold
-// whatever lived in the register before, often small integers, which are just that as floats.
+// leftovers of the register, often small integers, which are subnormal as floats.
 template <class Sem, class T>
 inline constexpr bool kShunsLeftovers = std::is_floating_point_v<T> &&
                                         (std::is_same_v<Sem, sem::Mul> || std::is_same_v<Sem, sem::Mad> ||
@@ -107,7 +107,7 @@ const Op* op_plain_of_lane_0(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// .ftz and .sat of f32: denormals are zeros of their sign, results lie in [0, 1].
+// .ftz and .sat of f32: subnormals become zeros of their sign, results are clamped to [0, 1].
 template <bool ftz>
 inline float flush_where(float value) {
   return ftz ? flush(value) : value;
@@ -134,7 +134,7 @@ float directed(float a, float b, float c, Direction direction) {
   else if constexpr (std::is_same_v<Sem, sem::Sub>)
     return fma_directed(a, 1.0f, -b, direction);
   else if constexpr (std::is_same_v<Sem, sem::Mul>)
-    return fma_directed(a, b, std::signbit(a) == std::signbit(b) ? 0.0f : -0.0f, direction);  // a zero keeps its sign
+    return fma_directed(a, b, std::signbit(a) == std::signbit(b) ? 0.0f : -0.0f, direction);  // keeps a zero's sign
   else
     return fma_directed(a, b, c, direction);
 }
@@ -144,7 +144,7 @@ inline constexpr bool kCanBeDirected =
     std::is_same_v<Sem, sem::Add> || std::is_same_v<Sem, sem::Sub> || std::is_same_v<Sem, sem::Mul> ||
     std::is_same_v<Sem, sem::Fma> || std::is_same_v<Sem, sem::Mad>;
 
-// Rare, so the handler looks at the instruction for each lane.
+// Rare, so the handler examines the instruction for each lane.
 template <class Sem, Operands operands>
 const Op* op_directed(Launch&, Warp& warp, const Op* op) {
   const Instruction& in = *op->instruction;
@@ -171,7 +171,7 @@ Handler modified_handler(const Instruction& in) {
   return in.sat ? op_modified<Sem, operands, false, true> : nullptr;
 }
 
-// 16-bit floats: `elements` of them in 32 lanes, two a lane where they are packed.
+// 16-bit floats: `elements` of them in 32 lanes, two per lane where they are packed.
 template <class Sem, class T, Operands operands, int elements, bool sat>
 const Op* op_narrow(Launch&, Warp& warp, const Op* op) {
   const T* a = warp.lanes<T>(op->s[1]);
@@ -278,7 +278,7 @@ Handler pick_of_lane_0() {
     return nullptr;
 }
 
-// With .wrap, what the functor calls wrapped.
+// .wrap: the functor's `wrapped`.
 template <class Sem>
 concept Wraps = requires(std::uint32_t x) {
   Sem::wrapped(x, x);
@@ -291,7 +291,7 @@ struct Wrapped {
   }
 };
 
-// Of lane 0 there are whole numbers, which addresses and counters are.
+// Lane 0 alone: integer types only, as addresses and counters are.
 template <class Sem, Operands operands, ptx::TypeSet types>
 Handler handler_of_lane_0(const Instruction& in) {
   if (in.sat || in.wrap) return nullptr;
@@ -438,7 +438,7 @@ Handler alu_handler_of_lane_0(const Instruction& in) {
                  : op_mul_wide_of_lane_0<std::int32_t, std::int64_t>;
     return nullptr;
   }
-  // What integer_ops.cpp computes in a way of its own (prmt and bfind with modes) has no such handler.
+  // Special cases of integer_ops.cpp (prmt and bfind with modes) have no lane-0 handler.
   if (in.mul == MulMode::hi || in.shift != ptx::ShiftMode::none || integer_handler(in) != nullptr) return nullptr;
   using namespace ptx;
   switch (in.opcode) {

@@ -1,11 +1,11 @@
-// cp.async: bytes from global to shared memory. They are there at once: a kernel that does not wait for them reads what
-// it would have read after waiting. What the wait costs is the clock's affair.
+// cp.async: bytes from global to shared memory. They are copied at once: a kernel that does not wait for them reads
+// what it would read after waiting. The timing model adds the cost of the wait.
 //
-// How a copy counts, after the counters that NVIDIA's profiler has for LDGSTS: one instruction leaves a request and
-// sectors of global memory at L1 (..._mem_global_op_ldgsts_cache_access and _cache_bypass), and wavefronts and bank
-// conflicts of shared memory (..._mem_shared_op_ldgsts).
+// How a copy counts follows NVIDIA's profiler counters for LDGSTS: one instruction makes a request and sectors of
+// global memory at L1 (..._mem_global_op_ldgsts_cache_access and _cache_bypass), and wavefronts and bank conflicts of
+// shared memory (..._mem_shared_op_ldgsts).
 // - The global side counts as a load of the same width: one request, its lines, its sectors. With .ca the sectors are
-//   looked up in L1 and fill it; with .cg every sector is asked of L2, whatever L1 holds, and leaves L1 as it was.
+//   looked up in L1 and fill it; with .cg every sector is requested from L2, and L1 is neither read nor changed.
 // - The shared side counts as a store of the same width, zero-filled bytes included.
 // - Lanes that read no byte (a source size of 0) have no global side; where no lane reads, there is no global request.
 #include <bit>
@@ -22,15 +22,15 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// What each lane reads, and from where. Lanes that read nothing have no address that matters.
+// What each lane reads, and from where. Lanes that read nothing need no address.
 struct Source {
   std::uint32_t bytes[kWarpSize] = {};
   const std::uint8_t* at[kWarpSize] = {};
   std::uint32_t reading = 0;  // lanes that read at least one byte
-  LaneBytes stored;           // what was stored only in this round is read from here
+  LaneBytes stored;           // for data that was stored in this round
 };
 
-// The lanes of `mask`, all of which read `read` of the `bytes` that they copy. False with the fault recorded.
+// Resolves the lanes of `mask`, which all read `read` of the `bytes` that they copy. False with the fault recorded.
 bool resolve_source(Launch& launch, const Warp& warp, const Op* op, std::uint32_t mask, std::uint32_t read,
                     std::uint32_t bytes, Source& out) {
   Access access;
@@ -98,7 +98,7 @@ const Op* op_async_copy(Launch& launch, Warp& warp, const Op* op) {
   return after_memory(launch, warp, op);
 }
 
-// The copies are made at once: only the sanitizer minds what is closed and waited for.
+// The copies are done already: only the sanitizer needs to know what is closed and waited for.
 const Op* op_commit_copies(Launch&, Warp& warp, const Op* op) {
   ++warp.copy_groups;
   if (warp.block->shadow != nullptr) warp.block->shadow->commit_copies(warp.index);

@@ -1,5 +1,4 @@
-// What opcodes compute that work on bits: logic, shifts, fields, permutations. As semantics.h, which is what to
-// include.
+// What opcodes that work on bits compute: logic, shifts, fields, permutations. Include semantics.h instead.
 #pragma once
 
 #include <bit>
@@ -8,7 +7,7 @@
 
 namespace roofwalk::vgpu::sem {
 
-// Integer arithmetic wraps: signed overflow would be undefined.
+// Integer arithmetic wraps, done unsigned because signed overflow would be undefined.
 template <class T>
 constexpr auto wrap(T value) {
   if constexpr (std::is_integral_v<T>) {
@@ -66,7 +65,7 @@ struct Shr {
   }
 };
 
-struct Brev {  // exchanges halves, then quarters within them, down to bits
+struct Brev {  // swaps halves, then quarters within them, down to bits
   template <class T>
   static T apply(T a) {
     for (unsigned width = 4 * sizeof(T); width != 0; width /= 2) {
@@ -76,7 +75,7 @@ struct Brev {  // exchanges halves, then quarters within them, down to bits
     return a;
   }
 };
-struct Clz {  // result is 32-bit whatever the operand
+struct Clz {  // the result is 32-bit whatever the operand
   template <class T>
   static std::uint32_t apply(T a) {
     return static_cast<std::uint32_t>(std::countl_zero(static_cast<Unsigned<T>>(a)));
@@ -88,14 +87,14 @@ struct Popc {
     return static_cast<std::uint32_t>(std::popcount(static_cast<Unsigned<T>>(a)));
   }
 };
-struct Bfind {  // place of the highest bit that is not the sign; all ones where there is none
+struct Bfind {  // index of the highest bit that differs from the sign; all ones where there is none
   template <class T>
   static std::uint32_t apply(T a) {
     const auto bits = static_cast<Unsigned<T>>(std::is_signed_v<T> && a < 0 ? ~a : a);
     return bits == 0 ? ~0u : static_cast<std::uint32_t>(std::bit_width(bits)) - 1;
   }
 };
-struct Lop3 {  // bit by bit, what the table holds at {a, b, c}
+struct Lop3 {  // bit by bit, the table's entry at {a, b, c}
   static std::uint32_t apply(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t table) {
     std::uint32_t out = 0;
     for (std::uint32_t row = 0; row < 8; ++row) {
@@ -105,7 +104,7 @@ struct Lop3 {  // bit by bit, what the table holds at {a, b, c}
     return out;
   }
 };
-// Ones from bit `first` on, `count` of them or up to the top.
+// `count` ones from bit `first` up, cut off at the top.
 struct Bmsk {
   static std::uint32_t apply(std::uint32_t first, std::uint32_t count) {
     const std::uint32_t ones = count > 31 ? ~0u : (1u << count) - 1u;
@@ -113,7 +112,7 @@ struct Bmsk {
   }
   static std::uint32_t wrapped(std::uint32_t first, std::uint32_t count) { return apply(first & 31u, count & 31u); }
 };
-struct Szext {  // the low bits, followed by zeros or, where T has a sign, by theirs
+struct Szext {  // the low bits, extended by zeros or, for signed T, by their sign
   template <class T>
   static T apply(T a, std::uint32_t bits) {
     if (bits == 0) return T{0};

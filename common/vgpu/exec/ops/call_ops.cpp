@@ -1,9 +1,9 @@
-// Calls. A function of the module runs as a call of the lanes that make it: they have a reconvergence stack of their
-// own on top of the warp's, and go on behind the call when all of them have returned. A recursive one keeps the
-// registers of who runs already, and has its local memory on a stack. Through a pointer, lanes may call different
-// functions: these run one after the other, each for its lanes, and their results are handed over at the end.
+// Calls. A call of a function of the module runs for the calling lanes: they get a reconvergence stack of their own on
+// top of the warp's and continue after the call when all of them have returned. A recursive call saves the registers of
+// the activations in progress and has its local memory on a stack. Through a pointer, lanes may call different
+// functions: these run one after the other, each for its lanes, and all results are delivered at the end.
 //
-// Externs are answered by a hook. Only a plan calls them, one thread at a time.
+// Externs are handled by a hook. Only a plan calls them, one thread at a time.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -17,7 +17,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Calls within calls: of functions that use no local memory as well.
+// Limit of nested calls, which also bounds functions without local memory.
 constexpr std::size_t kMostFrames = 1024;
 
 std::uint8_t* local_byte(const Warp& warp, int lane, std::uint32_t offset) {
@@ -37,7 +37,7 @@ void put_byte(Warp& warp, const CallSite::Place& place, int lane, std::uint32_t 
   }
 }
 
-// All from's before all to's: what a recursive function is handed may be what it hands on.
+// Reads all sources before any is overwritten: a recursive function's parameters may be its own arguments.
 using Values = std::vector<std::uint8_t>;
 Values read_values(const Warp& warp, const std::vector<std::pair<CallSite::Place, CallSite::Place>>& copies,
                    std::uint32_t lanes) {
@@ -72,7 +72,7 @@ const Op* overflow(Launch& launch, const Warp& warp, const Op* op, std::uint32_t
                   deep, kStackBytes));
 }
 
-// The function that the innermost call is to call now begins, for the lanes that call it.
+// Starts the innermost call's current callee, for the lanes that call it.
 void enter_function(const Launch& launch, Warp& warp) {
   const CallFrame& frame = warp.frames.back();
   const CallSite& site = *frame.now.site;
@@ -87,7 +87,7 @@ void enter_function(const Launch& launch, Warp& warp) {
   warp.here = warp.mask = frame.now.lanes;
 }
 
-// `frame` says what is called, by `lanes` together.
+// `frame` says what is called; `lanes` are all calling lanes.
 const Op* begin_call(Launch& launch, Warp& warp, const Op* op, CallFrame frame, std::uint32_t lanes) {
   bool recursive = frame.now.site->recursive;
   std::uint32_t frame_bytes = frame.now.site->frame_bytes;
@@ -137,7 +137,7 @@ const Op* op_call(Launch& launch, Warp& warp, const Op* op) {
                     lanes);
 }
 
-// Lanes that call the same function call it together; one function after the other.
+// Lanes with the same callee call it together; the callees run one after the other.
 const Op* op_call_pointer(Launch& launch, Warp& warp, const Op* op) {
   const std::uint32_t lanes = warp.mask & guard_mask(warp, op);
   if (lanes == 0) return enter_block(launch, warp, op->next_block);
@@ -244,7 +244,7 @@ const Op* op_call_extern(Launch& launch, Warp& warp, const Op* op) {
     launch.fault_pc = op->pc;
     return nullptr;
   }
-  // The call may have released or made buffers: what instructions remember of them no longer holds.
+  // The call may have released or created buffers, which invalidates the memos of all instructions.
   std::fill(launch.buffer_memos.begin(), launch.buffer_memos.end(), BufferMemo{});
   if (!in.call_results.empty()) {
     if (const auto it = launch.program.locals.find(in.call_results[0].symbol); it != launch.program.locals.end()) {

@@ -1,6 +1,5 @@
-// Sums and differences that set or read the carry flag. The flag is a predicate like any other here: the parser names
-// it (Instruction's second result and last source), so that whoever asks what an instruction reads and writes hears of
-// it.
+// Sums and differences that set or read the carry flag. The flag is an ordinary predicate here: the parser adds it as
+// an operand (the instruction's second result and last source), so that dataflow analyses see it.
 #include "common/base/int128.h"
 #include "common/vgpu/exec/ops/handlers.h"
 #include "common/vgpu/requests/lanes.h"
@@ -8,7 +7,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-enum class Addend { plain, low_product, high_product };  // what c, or nothing, is added to: a, or a part of a * b
+enum class Addend { plain, low_product, high_product };  // what c is added to: a, or part of a * b
 
 template <class T>
 T high_product(T a, T b) {
@@ -17,7 +16,7 @@ T high_product(T a, T b) {
 }
 
 // s[0] the result, s[1] the carry out, s[2]... the sources, s[5] the carry in; kNoSlot where there is none. T is
-// unsigned but for high products, where the sign counts; carries are those of the bits in any case.
+// unsigned except for high products, where the sign matters; carries are always those of unsigned arithmetic.
 template <class T, Addend addend, bool subtracts>
 const Op* op_carry(Launch&, Warp& warp, const Op* op) {
   using U = std::make_unsigned_t<T>;

@@ -12,7 +12,7 @@ using ptx::Compare;
 using ptx::Instruction;
 using ptx::Type;
 
-// Comparisons. The plain ones are ordered: false where an operand is NaN; the ...u ones are true there.
+// The plain comparisons are ordered: false where an operand is NaN; the ...u ones are true there.
 struct Eq {
   template <class T>
   static bool apply(T a, T b) {
@@ -79,7 +79,7 @@ bool compare(T a, T b) {
     return C::apply(a, b);
 }
 
-// Joins the comparison's bits with the third source and writes the two results.
+// Combines the comparison's bits with the third source and writes the two results.
 const Op* put_predicates(Warp& warp, const Op* op, std::uint32_t first, std::uint32_t second) {
   if (op->s[4] != kNoSlot) {
     const std::uint32_t other = warp.predicate(op->s[4]) ^ (op->offset != 0 ? kAllLanes : 0u);
@@ -120,7 +120,7 @@ struct SetPredicatesByLane0 {
   }
 };
 
-// Of packed floats: the first result is of the lower halves, the second of the upper ones.
+// Packed floats: the first result compares the lower halves, the second the upper ones.
 template <class C, class T, bool>
 struct SetPairPredicates {
   static const Op* run(Launch&, Warp& warp, const Op* op) {
@@ -132,7 +132,7 @@ struct SetPairPredicates {
   }
 };
 
-// set: where the comparison holds, the bits in `offset`, else 0.
+// set: the bits in `offset` where the comparison holds, else 0.
 template <class R>
 struct SetValues {
   template <class C, class T, bool>

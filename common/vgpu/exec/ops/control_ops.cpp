@@ -1,4 +1,4 @@
-// Handlers that move a warp through its program: block entry and reconvergence, branches, exits, barriers, predicates.
+// Handlers of control flow: block entry and reconvergence, branches, exits, barriers, predicates.
 #include <algorithm>
 #include <bit>
 #include <span>
@@ -18,7 +18,8 @@ namespace {
 
 using ptx::BarrierMode;
 
-// For the sanitizer: who waits at the barrier, and who has ended, which counts as coming where all must.
+// For the sanitizer: the warps that wait at the barrier, and those that have ended, which count as arrived at a barrier
+// of the whole block.
 void note_meeting(ResidentBlock& block, int barrier) {
   std::vector<std::uint32_t> waiting, gone;
   for (const Warp& warp : block.warps) {
@@ -28,7 +29,7 @@ void note_meeting(ResidentBlock& block, int barrier) {
   block.shadow->leave_barrier(barrier, waiting, gone);
 }
 
-// What bar.red tells every thread that waits: its operation is the last that the warp executed.
+// Writes the result of bar.red, the last operation that the warp executed, for every thread that waits.
 void put_reduction(Warp& warp, const ResidentBlock& block, int barrier) {
   const Op& op = *(warp.next - 1);
   const std::uint32_t counted = block.counted[barrier];
@@ -64,10 +65,10 @@ bool barrier_is_full(const ResidentBlock& block, int barrier) {
   return block.arrived[barrier] >= needed;
 }
 
-// Where a barrier's number or count stands in a register: that of the first thread that executes.
+// A barrier's number or count in a register: the value of the first executing thread.
 std::uint32_t of_first(const Warp& warp, Slot at) { return warp.lanes<std::uint32_t>(at)[std::countr_zero(warp.mask)]; }
 
-// A traced warp enters a basic block: its memory instructions will fill their outcomes in.
+// A traced warp enters a basic block: reserves the outcomes that its memory instructions will fill in.
 [[gnu::noinline]] const Op* record_entry(Launch& launch, Warp& warp, const Op* op) {
   Multiprocessor& sm = *launch.sm;
   const std::uint32_t operations =
@@ -84,17 +85,17 @@ std::uint32_t of_first(const Warp& warp, Slot at) { return warp.lanes<std::uint3
   return op + 1;
 }
 
-// Lanes of a warp that a branch sends the same way.
+// Lanes of a warp that a branch sends to the same block.
 struct Way {
   std::uint32_t block = 0, lanes = 0;
 };
 
-// The ways part, the last one goes first. Where the warp goes on.
+// Splits the executing lanes; the last of `ways` runs first. Returns the block where the warp goes on.
 std::uint32_t split(Launch& launch, Warp& warp, const Op* op, std::span<const Way> ways) {
   ++launch.sites[op->pc].divergent;
   if (warp.in_lockstep) come_apart(launch, warp, launch.program.lockstep.leaving[op->block]);
   if (op->meet == warp.stack.back().reconvergence) {
-    warp.stack.pop_back();  // the lanes meet where this entry would have ended anyway
+    warp.stack.pop_back();  // the lanes reconverge where this entry would have ended anyway
   } else {
     warp.stack.back().block = op->meet;
   }
@@ -106,15 +107,15 @@ std::uint32_t split(Launch& launch, Warp& warp, const Op* op, std::span<const Wa
   return warp.stack.back().block;
 }
 
-// What happens now and then has functions of its own: what always happens needs no room on the stack then.
+// Rare cases are functions of their own (noinline), so that the common path needs no stack space for them.
 
-// The lanes that execute leave; others may still wait for their turn.
+// The executing lanes exit; others may still wait for their turn.
 [[gnu::noinline]] const Op* leave(Launch& launch, Warp& warp) {
   warp.live &= ~warp.mask;
   return go_on(launch, warp);
 }
 
-// The warp begins with the basic block, unless its budget is spent.
+// The warp starts the basic block, unless the budget is spent.
 inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
   if (launch.work_left < op->target) {
     return launch.stop(warp, op + 1, FaultKind::runaway, -1, kOutOfBudget);
@@ -122,7 +123,7 @@ inline const Op* count_entry(Launch& launch, Warp& warp, const Op* op) {
   launch.work_left -= op->target;
   launch.clock += op->count;
   warp.executed += op->count;
-  if (launch.counts) warp.path.enter(op->block, op->offset);  // only a clock asks which way a warp went
+  if (launch.counts) warp.path.enter(op->block, op->offset);  // only the timing model needs the path
   ++launch.sm->block_executions[op->block];
   launch.block_threads[op->block] += static_cast<std::uint64_t>(std::popcount(warp.mask));
   return warp.trace == nullptr ? op + 1 : record_entry(launch, warp, op);
@@ -142,7 +143,7 @@ const Op* finish_warp(Warp& warp) {
   return nullptr;
 }
 
-// Lanes came to a barrier, or stand in front of one, that the others of their warp do not come to.
+// Reports lanes at a barrier, or standing in front of one, that the other lanes of the warp do not reach.
 const Op* stop_at_barrier(Launch& launch, const Warp& warp, const Op* op, std::uint32_t lanes) {
   return launch.stop(warp, op, FaultKind::barrier_deadlock, std::countr_zero(lanes),
                      fmt::format("barrier reached by only {} of the warp's {} threads: every thread of the block must "
@@ -150,13 +151,13 @@ const Op* stop_at_barrier(Launch& launch, const Warp& warp, const Op* op, std::u
                                  std::popcount(lanes), std::popcount(warp.live)));
 }
 
-// Lanes came together before a basic block: they enter it as the warp that they are now.
+// Reconverged lanes enter a basic block, in lockstep if possible.
 const Op* enter_together(Launch& launch, Warp& warp, const Op* op) {
   if (come_together(launch, warp, op->block)) op = first_op_of(launch.program, true, op->block);
   return count_entry(launch, warp, op);
 }
 
-// No lane is left that could run: all that have not ended stand in front of a barrier.
+// No lane can run: all that have not ended stand in front of a barrier.
 [[gnu::noinline]] const Op* settle(Launch& launch, Warp& warp) {
   if (const Op* entry = bring_together(warp)) return enter_together(launch, warp, entry);
   const StandingLanes& first = warp.standing.front();
@@ -167,14 +168,15 @@ inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
   return warp.standing.empty() ? finish_warp(warp) : settle(launch, warp);
 }
 
-// Some lanes come to a barrier of the block, others of the warp are elsewhere: those run on first.
+// Some lanes reach a barrier of the block while others of the warp are elsewhere: the others run first.
 [[gnu::noinline]] const Op* wait_for_others(Launch& launch, Warp& warp, const Op* op) {
   launch.charge(work::kStanding);
   if (!stand_aside(warp, op)) return stop_at_barrier(launch, warp, barrier_behind(op), warp.mask);
   return go_on(launch, warp);
 }
 
-// The lanes go on from a place where others of the warp were to meet them that stand in front of a barrier.
+// The lanes go on from a reconvergence point that standing lanes have not reached; false with a fault if that is a
+// mistake.
 [[gnu::noinline]] bool may_go_on(Launch& launch, Warp& warp) {
   const StandingLanes* missed = who_is_missed(launch, warp);
   if (missed == nullptr) return true;
@@ -182,7 +184,7 @@ inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
   return false;
 }
 
-// Where lanes that went different ways may meet again.
+// A block where diverged lanes may reconverge.
 [[gnu::noinline]] const Op* meet(Launch& launch, Warp& warp, const Op* op) {
   warp.stack.pop_back();
   if (!resume_top(launch, warp)) return out_of_lanes(launch, warp);
@@ -192,7 +194,7 @@ inline const Op* out_of_lanes(Launch& launch, Warp& warp) {
   return enter_together(launch, warp, op);
 }
 
-// After a branch that leads back, other warps get their turn.
+// A taken backward branch ends the turn.
 inline const Op* take_branch(Launch& launch, Warp& warp, const Op* op, std::uint32_t go) {
   const Op* const next = enter_block(launch, warp, go);
   if (!op->back_edge || go != op->target) return next;
@@ -206,7 +208,7 @@ inline const Op* take_branch(Launch& launch, Warp& warp, const Op* op, std::uint
   return take_branch(launch, warp, op, split(launch, warp, op, ways));
 }
 
-// What is behind a predicate, for the lanes that it lets pass.
+// Runs the guarded operation for the lanes that are not in `off`.
 inline const Op* run_without(std::uint32_t off, Launch& launch, Warp& warp, const Op* op) {
   const std::uint32_t all = warp.mask;
   if (off == all) {
@@ -274,8 +276,8 @@ const Op* op_branch(Launch& launch, Warp& warp, const Op* op) {
   return take_branch(launch, warp, op, op->target);
 }
 
-// SASS reads the way from a table in constant memory, behind a comparison of its own with the table's end: what the ISA
-// leaves open, an index beyond, is a fault here, for no table of nvcc's makes one.
+// SASS reads the target from a table in constant memory, after comparing the index with the table's size. An index
+// beyond the table, which the ISA leaves undefined, is a fault here, as nvcc never generates one.
 const Op* op_indexed_branch(Launch& launch, Warp& warp, const Op* op) {
   const std::uint32_t taken = warp.mask & guard_mask(warp, op);
   const std::vector<std::uint32_t>& table = launch.program.branch_tables[static_cast<std::size_t>(op->offset)];
@@ -301,7 +303,7 @@ const Op* op_indexed_branch(Launch& launch, Warp& warp, const Op* op) {
   }
   const std::uint32_t go = count == 1 ? ways[0].block : split(launch, warp, op, {ways.data(), count});
   const Op* next = enter_block(launch, warp, go);
-  // As after a branch that leads back, other warps get their turn.
+  // A backward branch ends the turn.
   if (go <= op->block) {
     warp.next = next;
     return nullptr;

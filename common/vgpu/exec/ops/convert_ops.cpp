@@ -1,4 +1,4 @@
-// Handlers of conversions: between integers of all widths, floats of all kinds, and from each to the other.
+// Handlers of conversions: between integers of all widths, between all kinds of floats, and between the two.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -23,7 +23,7 @@ const Op* op_cast_of_lane_0(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// PTX's one NaN.
+// PTX's canonical NaN.
 template <class T>
 T the_nan() {
   if constexpr (std::is_same_v<T, float>)
@@ -32,7 +32,7 @@ T the_nan() {
     return std::numeric_limits<T>::quiet_NaN();
 }
 
-// What a cast of C++ does: truncation, zero and sign extension of integers, and what is rounded to nearest.
+// What a C++ cast does: truncation, zero and sign extension of integers, and conversions that round to nearest.
 template <class D, class S>
 const Op* op_cast(Launch&, Warp& warp, const Op* op) {
   const S* a = warp.lanes<S>(op->s[1]);
@@ -46,7 +46,7 @@ const Op* op_cast(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// cvt.rzi of float, as casts are: NaN becomes 0, what is beyond the ends becomes the nearer one.
+// cvt.rzi of float with PTX's limits: NaN becomes 0, values out of range become the nearest bound.
 template <class D>
 const Op* op_truncate(Launch&, Warp& warp, const Op* op) {
   constexpr D kLeast = std::numeric_limits<D>::min(), kGreatest = std::numeric_limits<D>::max();
@@ -60,7 +60,7 @@ const Op* op_truncate(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// Every other conversion, lane by lane through the widest type that holds the source exactly.
+// All other conversions, lane by lane through the widest type that holds the source exactly.
 Int128 integer_of(std::uint64_t bits, Type type) {
   switch (type) {
     case Type::u8:
@@ -162,7 +162,7 @@ std::uint64_t float_bits(double value, const Instruction& in) {
   return std::bit_cast<std::uint32_t>(narrowed != narrowed ? canonical_nan() : narrowed);
 }
 
-// The exact nearest + error, rounded in a direction.
+// Rounds the exact value nearest + error in a direction.
 double next_in(Direction direction, double nearest, double error) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const bool down = direction == Direction::down || (direction == Direction::zero && nearest > 0);
@@ -259,7 +259,7 @@ Handler narrow_handler(const Instruction& in) {
   return to_zero ? op_narrow<T, true> : op_narrow<T, false>;
 }
 
-// cvt.rna.tf32.f32: to nearest of 11 significant bits, ties away from zero.
+// cvt.rna.tf32.f32: to the nearest number of 11 significant bits, ties away from zero.
 const Op* op_narrow_tf32(Launch&, Warp& warp, const Op* op) {
   const bool satfinite = op->instruction->satfinite;
   const std::uint32_t* a = warp.lanes<std::uint32_t>(op->s[1]);
@@ -272,7 +272,7 @@ const Op* op_narrow_tf32(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// Those of narrow floats that kernels use a lot; nullptr for the others.
+// Frequent conversions of 16-bit floats and tf32; nullptr for all others.
 Handler narrow_convert_handler(const Instruction& in, int result_bytes, int source_bytes) {
   if (in.ftz || in.sat || (in.type != Type::tf32 && (in.relu || in.satfinite))) return nullptr;
   const bool plain = in.rounding == Rounding::rn || in.rounding == Rounding::rz;
@@ -308,7 +308,7 @@ Handler cast_from(Type source) {
   }
 }
 
-// Those that casts are, where types are as wide as their registers; nullptr for the others.
+// Conversions that are plain casts, with types as wide as their registers; nullptr for all others.
 Handler cast_handler(const Instruction& in, int result_bytes, int source_bytes) {
   const bool nearest = in.rounding == Rounding::none || in.rounding == Rounding::rn;
   if (in.sat || !nearest || ptx::size_bytes(in.type) != result_bytes || ptx::size_bytes(in.source_type) != source_bytes)
@@ -348,11 +348,11 @@ Handler convert_from(int source_bytes) {
   }
 }
 
-// Those with loops of their own; nullptr for the others.
+// Conversions with a vectorized loop; nullptr for all others.
 Handler quick_convert_handler(const Instruction& in, int result_bytes, int source_bytes) {
   if (const Handler narrow = narrow_convert_handler(in, result_bytes, source_bytes)) return narrow;
   if (const Handler cast = cast_handler(in, result_bytes, source_bytes)) return cast;
-  const bool from_word = source_bytes == 4;  // a source may stand in a wider register
+  const bool from_word = source_bytes == 4;  // the source may be in a wider register
   if (from_word && in.source_type == Type::f32 && in.rounding == Rounding::rzi && !in.ftz && result_bytes == 4) {
     if (in.type == Type::s32) return op_truncate<std::int32_t>;
     if (in.type == Type::u32) return op_truncate<std::uint32_t>;

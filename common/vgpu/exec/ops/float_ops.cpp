@@ -1,6 +1,6 @@
-// Floating point beyond the plain arithmetic of alu_ops.cpp: directed roundings of doubles, quotients and roots; the
-// quotients and reciprocals that PTX defines as rough; 16-bit floats with modifiers; minima and maxima in which NaN
-// wins. Rare, so the handlers look at the instruction for each lane.
+// Floating point beyond the plain arithmetic of alu_ops.cpp: directed roundings of doubles, quotients and roots;
+// approximate quotients and reciprocals; 16-bit floats with modifiers; minima and maxima that propagate NaN. Rare, so
+// the handlers examine the instruction for each lane.
 #include <cfenv>
 #include <cmath>
 
@@ -22,7 +22,7 @@ struct Sources {
   T a, b, c;
 };
 
-// result[i] = f(instruction, sources[i]) for `elements` numbers of 32 lanes: two a lane where they are packed.
+// result[i] = f(instruction, sources[i]) for `elements` numbers of 32 lanes, two per lane where they are packed.
 template <class T, int elements, T (*f)(const Instruction&, const Sources<T>&)>
 const Op* op_each(Launch&, Warp& warp, const Op* op) {
   const T* a = warp.lanes<T>(op->s[1]);
@@ -36,8 +36,8 @@ const Op* op_each(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// The host's own rounding, while it lives. Operands and results go through volatile variables, or compilers would
-// compute beforehand or afterwards.
+// Sets the host's rounding mode for its lifetime. Operands and results go through volatile variables, or compilers
+// would move the computation out of it.
 class HostRounding {
  public:
   explicit HostRounding(Rounding rounding) : before_(std::fegetround()) {
@@ -62,7 +62,7 @@ T one_nan(T value) {
     return value != value ? std::numeric_limits<double>::quiet_NaN() : value;
 }
 
-// In the rounding that the host has at the time.
+// In the host's current rounding mode.
 template <class T>
 T rounded(const Instruction& in, const Sources<T>& x) {
   const volatile T a = in.ftz ? flush(x.a) : x.a, b = in.ftz ? flush(x.b) : x.b, c = x.c;
@@ -93,14 +93,14 @@ T rounded(const Instruction& in, const Sources<T>& x) {
   return one_nan(in.ftz ? flush(value) : value);
 }
 
-// The host's rounding is changed for all lanes at once: that costs more than an operation does.
+// The host's mode is changed once for all lanes, since changing it costs more than an operation.
 template <class T>
 const Op* op_rounded(Launch& launch, Warp& warp, const Op* op) {
   const HostRounding mode(op->instruction->rounding);
   return op_each<T, kWarpSize, rounded<T>>(launch, warp, op);
 }
 
-// div.approx is a * (1 / b): where 1 / b would be subnormal it is 0.
+// div.approx is a * (1 / b), where a subnormal 1 / b becomes 0.
 float divide_roughly(const Instruction& in, const Sources<float>& x) {
   const float a = in.ftz ? flush(x.a) : x.a, b = in.ftz ? flush(x.b) : x.b;
   const float size = std::fabs(b);
@@ -108,7 +108,7 @@ float divide_roughly(const Instruction& in, const Sources<float>& x) {
   return one_nan(in.ftz ? flush(value) : value);
 }
 
-// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read the upper half of a double and make the upper half of one.
+// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read and write only the upper half of a double.
 double of_upper_half(const Instruction& in, const Sources<double>& x) {
   constexpr std::uint64_t kUpper = 0xffff'ffff'0000'0000u, kExponent = 0x7ff0'0000'0000'0000u;
   const auto flushed = [](std::uint64_t bits) { return (bits & kExponent) == 0 ? bits & ~0ull << 63 : bits; };
@@ -131,7 +131,7 @@ Handler rounded_handler(const Instruction& in) {
   return directed && divides ? op_rounded<float> : nullptr;
 }
 
-// ---- Minima and maxima in which NaN wins ----------------------------------------------------------------------------
+// ---- Minima and maxima that propagate NaN ---------------------------------------------------------------------------
 
 template <class T>
 T larger_or_smaller(Opcode opcode, T a, T b) {

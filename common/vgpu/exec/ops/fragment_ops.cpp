@@ -1,10 +1,10 @@
-// wmma: fragments from and to memory, and matrix products of all shapes and types that matrix_ops.cpp has no faster way
-// for.
+// wmma: fragments from and to memory, and matrix products of all shapes and types for which matrix_ops.cpp has no
+// faster handler.
 //
-// What wmma.load and wmma.store cost is what ptxas 13.0 makes of them for sm_80 (read from its machine code): for each
-// tile of eight rows, one access of all threads, each of its neighbours in the tile; in a matrix that lies the other
-// way round, 16-bit elements take as many, for they are turned in registers, and others one access an element. 16-bit
-// factors in shared memory come by ldmatrix, four tiles at a time.
+// The cost of wmma.load and wmma.store is that of ptxas 13.0's code for sm_80 (read from its machine code): for each
+// tile of eight rows, one access of all threads, each to its adjacent elements in the tile. A matrix of the other
+// orientation takes as many accesses for 16-bit elements, which are transposed in registers, and one per element for
+// others. 16-bit factors in shared memory are loaded by ldmatrix, four tiles at a time.
 #include "common/vgpu/program/fragments.h"
 
 #include <algorithm>
@@ -43,16 +43,16 @@ namespace {
 
 constexpr int kMostElements = 512;
 
-// The elements of one matrix, row by row, as their bits.
+// The elements of one matrix, row by row, as raw bits.
 struct Elements {
   alignas(64) std::uint8_t bytes[kMostElements * 8];
 };
 
-// One access of the warp: what each lane moves. `major` counts rows where rows lie in one piece in memory, else
+// One access of the warp, and what each lane moves. `major` counts rows where rows are contiguous in memory, else
 // columns.
 struct Piece {
   std::uint32_t mask = kAllLanes;
-  int count = 0;  // elements a lane
+  int count = 0;  // elements per lane
   bool rows = false;
   struct {
     std::int16_t major, minor;
@@ -62,7 +62,7 @@ struct Piece {
 struct MatrixInMemory {
   FragmentLayout layout;
   int element_bytes = 0;
-  bool along = false;  // the rows of the layout lie in one piece
+  bool along = false;  // the layout's rows are contiguous
 
   int majors() const { return along ? layout.rows : layout.columns; }
   int minors() const { return along ? layout.columns : layout.rows; }
@@ -136,7 +136,7 @@ Access access_of(const Piece& piece, const MatrixInMemory& matrix, std::uint64_t
   return out;
 }
 
-// One load; fills the elements. False with the fault recorded.
+// Loads one piece into the elements. False with the fault recorded.
 bool load_piece(Launch& launch, Warp& warp, const Op* op, const MatrixInMemory& matrix, const Piece& piece,
                 Access& access, bool shared, Elements& out) {
   Pointers at;
@@ -194,7 +194,7 @@ bool store_piece(Launch& launch, Warp& warp, const Op* op, const MatrixInMemory&
   return check_shared(launch, warp, op, access, SharedTouch::write, {.unchanged = unchanged});
 }
 
-// Between registers and elements: the lanes of a register lie side by side, and so do its elements.
+// Copies between registers and elements: both the lanes of a register and the packed elements of a lane are contiguous.
 template <class T, bool to_registers, class Bits>
 void exchange(Warp& warp, const Slot* slots, const FragmentLayout& layout, Bits* elements) {
   constexpr int kInRegister = sizeof(T) >= 4 ? 1 : 4 / static_cast<int>(sizeof(T));
@@ -260,7 +260,7 @@ const Op* op_fragment(Launch& launch, Warp& warp, const Op* op) {
   if (!done) return nullptr;
   if constexpr (!store) {
     exchange_any<true>(warp, slots, matrix, elements);
-    // Nobody goes on before all have what they read: a result may take its place.
+    // All lanes synchronize after the load, since a result may overwrite the memory that it read.
     if (warp.block->shadow != nullptr) warp.block->shadow->meet_in_warp(warp.index);
   }
   return after_memory(launch, warp, op);
@@ -271,7 +271,7 @@ const Op* op_fragment(Launch& launch, Warp& warp, const Op* op) {
 struct Tf32 {
   std::uint32_t bits;
 };
-// The low 13 bits are no part of the number.
+// The low 13 bits do not belong to the number.
 float widen(Tf32 x) { return std::bit_cast<float>(x.bits & 0xffff'e000u); }
 std::int32_t widen(std::int8_t x) { return x; }
 std::int32_t widen(std::uint8_t x) { return x; }

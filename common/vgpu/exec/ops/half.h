@@ -1,11 +1,11 @@
 // The 16-bit floats: IEEE 754 binary16 and bfloat16 (binary32 cut to 16 bits), computed in binary32 and rounded once.
 //
-// Why one rounding: binary32 has 24 bits, binary16 has 11, bfloat16 has 8. A sum or product that is rounded to at least
-// 2p + 2 bits and then to p is rounded as if once (S. A. Figueroa, When is double rounding innocuous?, 1995). Where
-// the result is subnormal: a sum of binary16 is then exact in binary32, a product keeps all its bits or is so small
-// that both ways give zero. A fused sum needs more: a * b is exact, the sum is made odd where it is inexact, and an odd
-// number of two more bits rounds as the exact one would (S. Boldo, G. Melquiond, Emulation of a FMA and correctly
-// rounded sums, 2008).
+// Why one rounding: binary32 has 24 bits, binary16 has 11, bfloat16 has 8. A sum or product rounded to at least 2p + 2
+// bits and then to p is rounded as if once (S. A. Figueroa, When is double rounding innocuous?, 1995). For subnormal
+// results, a sum of binary16 is exact in binary32, and a product keeps all its bits or is so small that both ways give
+// zero. A fused sum needs more: a * b is exact, the sum is rounded to odd where it is inexact, and an odd number with
+// two more bits rounds as the exact one would (S. Boldo, G. Melquiond, Emulation of a FMA and correctly rounded sums,
+// 2008).
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct BFloat {  // 1 sign, 8 exponent, 7 fraction
 template <class T>
 inline constexpr bool kIsNarrow = std::is_same_v<T, Half> || std::is_same_v<T, BFloat>;
 
-// Exact. Written without branches, so that loops over lanes become vector code.
+// Exact. Without branches, so that loops over lanes become vector code.
 inline float widen(Half h) {
   const std::uint32_t sign = static_cast<std::uint32_t>(h.bits & 0x8000u) << 16;
   const std::uint32_t magnitude = h.bits & 0x7fffu;
@@ -52,7 +52,7 @@ inline T narrow(float x) {
   const std::uint32_t magnitude = bits & 0x7fff'ffffu, sign = bits >> 16 & 0x8000u;
   std::uint32_t out;
   if constexpr (std::is_same_v<T, Half>) {
-    // Subnormal or zero: adding one half aligns the bits to keep at the end of the fraction.
+    // Subnormal or zero: adding one half aligns the remaining bits with the end of the fraction.
     const std::uint32_t small =
         std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude < 0x3880'0000u ? magnitude : 0u) + 0.5f) -
         0x3f00'0000u;
@@ -64,7 +64,8 @@ inline T narrow(float x) {
   return T{static_cast<std::uint16_t>(magnitude > 0x7f80'0000u ? T::kNan : out | sign)};
 }
 
-// The exact x + error, x being its nearest: an inexact one becomes the odd number of the two beside it.
+// Rounds the exact x + error, x being its nearest number, to odd: an inexact x becomes the odd one of its two
+// neighbours.
 template <class T, class E>
 inline T odd(T x, E error) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -74,14 +75,15 @@ inline T odd(T x, E error) {
   return std::bit_cast<T>(exact ? bits : grows ? bits + 1 : bits - 1);
 }
 
-// The nearest number of T of a number that double holds exactly or as an odd one (above): as an odd float.
+// Rounds to the nearest number of T, from a double that is exact or rounded to odd (above), via a float rounded to odd.
 template <class T>
 inline T narrow_nearest(double x) {
   const auto nearest = static_cast<float>(x);
   return narrow<T>(odd(nearest, x - nearest));
 }
 
-// The nearest number of T, or the next in a direction, of a number that double holds exactly or as an odd one (above).
+// Rounds to the nearest number of T, or to the next in a direction, from a double that is exact or rounded to odd
+// (above).
 template <class T>
 inline T narrow_directed(double x, Direction direction) {
   if (x != x) return T{T::kNan};
@@ -100,10 +102,10 @@ inline T narrow_directed(double x, Direction direction) {
   if (std::fabs(value) > largest && std::isfinite(x)) {
     value = std::copysign(truncates ? largest : std::numeric_limits<double>::infinity(), x);
   }
-  return narrow<T>(static_cast<float>(value));  // exact: nothing is left to round
+  return narrow<T>(static_cast<float>(value));  // exact: no rounding left
 }
 
-// a + b, odd where it is inexact: the error of a sum is exact (Knuth's TwoSum).
+// a + b, rounded to odd: the error of a sum is exact (Knuth's TwoSum).
 template <class T>
 inline T odd_sum(T a, T b) {
   const T s = a + b, t = s - a;

@@ -1,5 +1,4 @@
-// Integer arithmetic with a shape of its own: sums of packed products, permutations by mode, saturation, 24-bit
-// factors.
+// Integer special cases: sums of packed products, permutations by mode, saturation, 24-bit factors.
 #include <algorithm>
 #include <cstdint>
 
@@ -16,7 +15,7 @@ using ptx::Opcode;
 using ptx::PermuteMode;
 using ptx::Type;
 
-// f(a, b, c) of 32-bit lanes; where there is no c, a stands for it.
+// f(a, b, c) of 32-bit lanes; a takes the place of a missing c.
 template <auto f>
 const Op* op_words(Launch&, Warp& warp, const Op* op) {
   const std::uint32_t* a = warp.lanes<std::uint32_t>(op->s[1]);
@@ -26,7 +25,7 @@ const Op* op_words(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// c + the sum of products of `count` packed numbers; wraps.
+// c plus the sum of `count` products of packed numbers; wraps.
 template <class A, class B, int count, int first_b>
 std::uint32_t dot(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   constexpr int kBits = 8 * sizeof(A);
@@ -48,7 +47,7 @@ Handler dot_handler(const Instruction& in) {
                      : op_words<dot<UnsignedA, std::uint8_t, count, first_b>>;
 }
 
-// prmt's modes: byte i of the result is this byte of {b, a}, c's two low bits being `n`.
+// prmt's modes: which byte of {b, a} becomes byte i of the result; `n` is the two low bits of c.
 template <PermuteMode mode>
 std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const std::uint32_t n = c & 3;
@@ -72,7 +71,7 @@ std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
       case PermuteMode::ecr:  // not above n
         from = std::min(i, n);
         break;
-      default:  // rc16: one half everywhere
+      default:  // rc16: the same half twice
         from = (n & 1) * 2 + (i & 1);
     }
     out |= static_cast<std::uint32_t>(bytes >> (8 * from) & 0xff) << (8 * i);
@@ -116,7 +115,7 @@ std::uint32_t mad_high_saturated(std::uint32_t a, std::uint32_t b, std::uint32_t
   return clamped((signed_of(a) * signed_of(b) >> 32) + signed_of(c));
 }
 
-// The product of the low 24 bits of both, 48 bits long.
+// The 48-bit product of the low 24 bits of both.
 template <bool is_signed>
 std::int64_t product24(std::uint32_t a, std::uint32_t b) {
   if constexpr (is_signed)
@@ -140,7 +139,7 @@ Handler handler24(const Instruction& in) {
   return high ? op_words<multiply24<false, true, adds>> : op_words<multiply24<false, false, adds>>;
 }
 
-// bfind.shiftamt: how far to shift left so that the bit found comes first; all ones where there is none.
+// bfind.shiftamt: left shift that brings the bit found to the top; all ones where there is none.
 template <class T>
 const Op* op_find_shift(Launch&, Warp& warp, const Op* op) {
   const T* a = warp.lanes<T>(op->s[1]);

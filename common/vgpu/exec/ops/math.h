@@ -1,7 +1,7 @@
-// Floating point that is the same to the bit on every machine: directed rounding, half precision, and the approximate
+// Floating point that is bit-identical on every machine: directed rounding, half precision, and the approximate
 // functions of PTX, computed in double by our own polynomials (libm's last bits differ between versions) and rounded
 // once. PTX ISA 9.0 grants ex2.approx 2 ulp, lg2.approx 2^-22 absolute near 1, rsqrt and rcp 1 ulp, sin and cos 2^-20.5
-// absolute in [-2pi, 2pi], tanh 2^-11 relative; these here are correctly rounded but for rare ties.
+// absolute in [-2pi, 2pi], tanh 2^-11 relative; these here are correctly rounded except in rare ties.
 #pragma once
 
 #include <bit>
@@ -46,15 +46,16 @@ inline float fma_directed(float a, float b, float c, Direction direction) {
   return round_directed(s, e, direction);
 }
 
-// 2^x in double: x = n + f, |f| <= 1/2, Taylor of e^(f ln 2) to degree 13. Without branches, so that lanes become
-// vector operations; below 2^-1022, which is 0 in each narrower type, it stays there.
+// 2^x in double: x = n + f, |f| <= 1/2, Taylor of e^(f ln 2) to degree 13. Without branches, so that loops over lanes
+// become vector code; results saturate at 2^-1022, which is 0 in each narrower
+// type.
 inline double exp2_double(double x) {
   const double within = x < -1022 ? -1022 : x > 1024 ? 1024 : x;
   const double n = std::nearbyint(within);
   const double y = (within - n) * 0.693147180559945309417;
   double sum = 1;
   for (int k = 13; k >= 1; --k) sum = 1 + sum * y / k;
-  const std::int64_t last_bits = std::bit_cast<std::int64_t>(n + 0x1.8p52);  // of n as an integer; a NaN has any
+  const std::int64_t last_bits = std::bit_cast<std::int64_t>(n + 0x1.8p52);  // n as an integer; arbitrary for a NaN
   return sum * std::bit_cast<double>(static_cast<std::uint64_t>(last_bits + 1023) << 52);
 }
 
@@ -109,7 +110,7 @@ inline float sin_approx(float x) { return x == 0 ? x : static_cast<float>(sin_qu
 inline float cos_approx(float x) { return static_cast<float>(sin_quadrant(x, 1)); }
 inline float tanh_approx(float x) {
   if (x != x) return canonical_nan();
-  if (std::fabs(x) < 0x1p-13f) return x;  // what is cut off is less than half a step, and 1 - e would cancel
+  if (std::fabs(x) < 0x1p-13f) return x;  // the error is below half a step, and 1 - e would cancel
   const double e = exp2_double(-2 * 1.44269504088896340736 * std::fabs(static_cast<double>(x)));
   return static_cast<float>(std::copysign((1 - e) / (1 + e), static_cast<double>(x)));
 }

@@ -19,8 +19,8 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Eight rows of 16 bytes a matrix; thread 8i + r names row r of matrix i. A matrix is one turn of 128 bytes where its
-// rows lie in different banks, as a quarter warp that reads 16 bytes a thread.
+// Eight rows of 16 bytes per matrix; thread 8i + r has the address of row r of matrix i. A matrix takes one wavefront
+// of 128 bytes if its rows lie in different banks, like a quarter warp that reads 16 bytes per thread.
 template <int matrices, bool transposed>
 const Op* op_load_matrix(Launch& launch, Warp& warp, const Op* op) {
   if (!all_threads(launch, warp, op)) return nullptr;
@@ -36,7 +36,7 @@ const Op* op_load_matrix(Launch& launch, Warp& warp, const Op* op) {
   for (int m = 0; m < matrices; ++m) {
     std::uint32_t* const d = warp.lanes<std::uint32_t>(op->s[m]);
     if constexpr (!transposed) {
-      // Thread l gets word l % 4 of row l / 4: the rows one after the other.
+      // Thread l gets word l % 4 of row l / 4, so the rows are stored one after the other.
       for (int r = 0; r < kRows; ++r) std::memcpy(d + 4 * r, at.of(rows, kRows * m + r), kRowBytes);
     } else {
       std::uint16_t matrix[kRows][kRows];
@@ -53,12 +53,12 @@ const Op* op_load_matrix(Launch& launch, Warp& warp, const Op* op) {
 struct Tf32 {
   std::uint32_t bits;
 };
-// The low 13 bits are no part of the number.
+// The low 13 bits do not belong to the number.
 inline float widen(Tf32 x) { return std::bit_cast<float>(x.bits & 0xffff'e000u); }
 
 using Row = float __attribute__((vector_size(32)));  // the 8 columns of a product's row
 
-// Eight factors as floats. Of a NaN only that it is one matters.
+// Eight factors as floats. NaN payloads need not be kept.
 template <class Factor>
 inline Row widened(const Factor* factors) {
   Row out;
@@ -72,7 +72,6 @@ inline Row widened(const Half* factors) {
 }
 #endif
 
-// Columns become rows.
 inline void transpose(Row (&m)[8]) {
   Row pairs[8], quads[8];
   for (int i = 0; i < 8; i += 2) {
@@ -91,18 +90,18 @@ inline void transpose(Row (&m)[8]) {
   }
 }
 
-// Two rows side by side, element by element: what the factors of both are multiplied with stands there twice.
+// Two rows interleaved element by element; a factor row for both is interleaved with itself.
 using Rows = float __attribute__((vector_size(64)));
 inline Rows both(Row first, Row second) {
   return __builtin_shufflevector(first, second, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 
-// Of two rows, in one column.
+// Factors of two rows in one column.
 struct Factors {
   float first, second;
 };
 
-// sum + factors * row. A product of halves is exact in float, so that rounding it apart or not is the same.
+// sum + factors * row. A product of halves is exact in float, so fused and separate rounding give the same.
 template <class Factor>
 inline Rows add_product(Rows sum, Factors factors, Rows row) {
   using Pairs = std::uint64_t __attribute__((vector_size(64)));
@@ -115,21 +114,21 @@ inline Rows add_product(Rows sum, Factors factors, Rows row) {
   return sum + all * row;
 }
 
-// Eight threads' sums, into their registers from `to` on.
+// Stores eight threads' sums in their registers from `to` on.
 inline void keep_sums(float* to, Row sums) {
   const Row nan = Row{} + canonical_nan();
   const Row kept = sums == sums ? sums : nan;
   std::memcpy(to, &kept, sizeof kept);
 }
 
-// Pairs of rows, into the registers of d. Always inlined, so that the sums never leave the host's registers before.
+// Stores pairs of rows in the registers of d. Always inlined, so that the sums stay in host registers until then.
 [[gnu::always_inline]] inline void keep_all_sums(const Warp& warp, const Slot* slots, const Rows (&sums)[8]) {
-  // Results that nobody wants go nowhere.
+  // Unused results are discarded.
   float nowhere[kWarpSize];
   float* d[4];
   for (int i = 0; i < 4; ++i) d[i] = slots[i] != kNoSlot ? warp.lanes<float>(slots[i]) : nowhere;
-  // Of a pair of rows: element 4 j is column 2 j of the first, 4 j + 1 of the second, then come those of column 2 j
-  // + 1.
+  // In a pair of rows, element 4 j is column 2 j of the first row, 4 j + 1 that of the second; 4 j + 2 and 4 j + 3 are
+  // column 2 j + 1.
   for (int group = 0; group < 8; group += 2) {
     const Rows left = sums[group], right = sums[group + 1];
     keep_sums(d[0] + 4 * group, __builtin_shufflevector(left, right, 0, 4, 8, 12, 16, 20, 24, 28));
@@ -139,15 +138,15 @@ inline void keep_sums(float* to, Row sums) {
   }
 }
 
-// d = a * b + c: 16 x 8 sums over k. Each product of two factors is a float (exact but at the ends of float's range)
-// and is added to c in the order of k, each sum rounded to nearest. Hardware adds several products at once and cuts off
-// where we round; PTX leaves the order open.
+// d = a * b + c: 16 x 8 sums over k. Each product of two factors is a float (exact except at the ends of float's range)
+// and is added to c in the order of k, each sum rounded to nearest. Hardware adds several products at once and
+// truncates where we round; PTX leaves the order open.
 template <class Factor, int k>
 const Op* op_multiply_matrices(Launch& launch, Warp& warp, const Op* op) {
   if (!all_threads(launch, warp, op)) return nullptr;
   constexpr int kColumns = 8, kGroups = 8;
-  constexpr int kHeld = 4 / sizeof(Factor);  // factors of a register
-  constexpr int kWide = 4 * kHeld;           // columns of a, or rows of b, that one register of all threads covers
+  constexpr int kHeld = 4 / sizeof(Factor);  // factors per register
+  constexpr int kWide = 4 * kHeld;           // columns of a, or rows of b, in one register of all threads
   constexpr int kFactorsA = 2 * k / kWide, kFactorsB = k / kWide;
   const Slot* const slots = &launch.program.matrix_slots[static_cast<std::size_t>(op->offset)];
   const Slot *const slots_a = slots + 4, *const slots_b = slots_a + kFactorsA, *const slots_c = slots_b + kFactorsB;
@@ -184,7 +183,8 @@ const Op* op_multiply_matrices(Launch& launch, Warp& warp, const Op* op) {
       }
     }
   }
-  // Registers 0 and 1 of c: two neighbours of row `group`; 2 and 3: of row `group` + 8. Eight threads hold two rows.
+  // Registers 0 and 1 of c: two adjacent elements of row `group`; 2 and 3: of row `group` + 8. Eight threads hold two
+  // rows.
   Rows sums[kGroups];
   const float* c[4];
   for (int i = 0; i < 4; ++i) c[i] = warp.lanes<float>(slots_c[i]);

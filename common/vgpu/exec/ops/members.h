@@ -1,4 +1,4 @@
-// Masks of members: which lanes of a warp an exchange is for. Lanes with different masks exchange apart.
+// Masks of members: which lanes of a warp an exchange is for. Lanes with different masks exchange separately.
 #pragma once
 
 #include <bit>
@@ -19,11 +19,11 @@ void for_each_group(const Warp& warp, const std::uint32_t* masks, Visit&& visit)
   }
 }
 
-// For the sanitizer: the lanes of each mask meet. False, with the fault recorded, where a mask names a thread that is
-// not there, or not the thread itself; `what` is how the source calls the instruction.
+// For the sanitizer: the lanes of each mask synchronize. False, with the fault recorded, where a mask names an absent
+// thread or omits its own; `what` is the instruction's name in the source.
 bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks, const char* what);
 
-// Whether all 32 threads are there, which matrix instructions ask for; false with the fault recorded.
+// Whether all 32 threads execute, as matrix instructions require; false with the fault recorded.
 bool all_threads(Launch& launch, const Warp& warp, const Op* op);
 
 }  // namespace roofwalk::vgpu

@@ -38,7 +38,7 @@ const Op* op_pack(Launch&, Warp& warp, const Op* op) {
 
 template <class Whole, class Part, int parts>
 const Op* op_unpack(Launch&, Warp& warp, const Op* op) {
-  // The source may be one of the results, so it is read whole first.
+  // The source may be one of the results, so it is read completely first.
   std::array<Whole, kWarpSize> whole;
   std::memcpy(whole.data(), warp.lanes<Whole>(op->s[parts]), sizeof whole);
   for (int i = 0; i < parts; ++i) {

@@ -1,5 +1,5 @@
-// vprintf and __assertfail, which nvcc makes of printf and assert: externs that the machine answers itself. Their
-// arguments lie in .param variables; vprintf's second points to a buffer where each argument has its own alignment.
+// vprintf and __assertfail, which nvcc generates for printf and assert: externs that the machine implements. Their
+// arguments are in .param variables; vprintf's second points to a buffer with each argument at its own alignment.
 #include <bit>
 #include <cstring>
 
@@ -12,7 +12,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr std::size_t kMostText = 1024;  // of a %s, and of a format
+constexpr std::size_t kMostText = 1024;  // of a format, and of each %s
 
 std::optional<std::uint8_t> byte_at(const Launch& launch, const Warp& warp, int lane, std::uint64_t address) {
   if (address - kSharedWindow < kWindowBytes) {
@@ -41,7 +41,7 @@ std::optional<std::string> text_at(const Launch& launch, const Warp& warp, int l
   return out;
 }
 
-// Argument number `index` of the call, of a lane.
+// A lane's value of the call's argument number `index`.
 std::uint64_t argument(const Launch& launch, const Warp& warp, const Op* op, int lane, std::size_t index) {
   const std::vector<ptx::Operand>& all = op->instruction->call_arguments;
   if (index >= all.size()) return 0;
@@ -67,7 +67,7 @@ void put_result(const Launch& launch, const Warp& warp, const Op* op, int lane, 
   }
 }
 
-// What a thread prints; how many arguments its format took. Nothing where the format cannot be read.
+// Prints for one thread; returns the number of arguments that its format used. Empty where the format cannot be read.
 std::optional<int> print(Launch& launch, const Warp& warp, const Op* op, int lane) {
   const auto format = text_at(launch, warp, lane, argument(launch, warp, op, lane, 0));
   if (!format) return std::nullopt;

@@ -1,5 +1,4 @@
-// Handlers of what the lanes of a warp find out together (redux, match) and of questions to the machine (isspacep,
-// clocks).
+// Handlers of exchanges within a warp (redux, match) and of queries (isspacep, clocks).
 #include <algorithm>
 #include <bit>
 
@@ -54,7 +53,7 @@ const Op* op_warp_reduce(Launch& launch, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// any: who has the same value. all: everybody, if all have the same, else nobody.
+// any: lanes with the same value. all: all lanes if their values are equal, else none.
 template <class T>
 const Op* op_warp_match(Launch& launch, Warp& warp, const Op* op) {
   if (!meet_members(launch, warp, op, op->s[3], "__match_..._sync()")) return nullptr;
@@ -73,7 +72,7 @@ const Op* op_warp_match(Launch& launch, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// Which window of the generic addresses an address lies in.
+// Whether an address is in the generic window of `space`.
 template <Space space>
 const Op* op_space_query(Launch&, Warp& warp, const Op* op) {
   const std::uint64_t* a = warp.lanes<std::uint64_t>(op->s[1]);
@@ -90,7 +89,7 @@ const Op* op_space_query(Launch&, Warp& warp, const Op* op) {
   return op + 1;
 }
 
-// Warp instructions so far: those of its basic block were counted when it was entered.
+// Warp instructions so far; those of the current basic block were counted on entry.
 template <class T, int shift>
 const Op* op_clock(Launch& launch, Warp& warp, const Op* op) {
   const BasicBlock& block = launch.program.blocks[op->block];
@@ -110,7 +109,7 @@ bool all_threads(Launch& launch, const Warp& warp, const Op* op) {
 }
 
 bool meet_members(Launch& launch, const Warp& warp, const Op* op, Slot masks_at, const char* what) {
-  // Lanes that stand in front of a barrier would never come.
+  // Lanes that stand in front of a barrier would never arrive.
   if (!launch.sanitized && warp.standing.empty()) return true;
   if (!warp.standing.empty()) launch.charge(work::kStanding);
   const std::uint32_t leaving = warp.mask == warp.live ? 0 : leaving_lanes(launch.program, warp);
