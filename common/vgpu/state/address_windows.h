@@ -5,11 +5,11 @@
 
 namespace roofwalk::vgpu {
 
-// Generic addresses: windows of shared and local memory; everything else is global. Constant memory lies among the
-// buffers.
+// Generic addresses in these windows are shared or local memory; all others are global. Constant memory is among the
+// global buffers.
 inline constexpr std::uint64_t kSharedWindow = 0x2000'0000'0000, kLocalWindow = 0x3000'0000'0000;
 inline constexpr std::uint64_t kWindowBytes = 1ull << 32;
-// Where local memory lies for the caches: [multiprocessor][warp slot][word][lane].
+// Base of the local memory addresses that the caches see: [multiprocessor][warp slot][word][lane].
 inline constexpr std::uint64_t kLocalPhysical = 0x4000'0000'0000;
 
 }  // namespace roofwalk::vgpu

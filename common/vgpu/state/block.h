@@ -1,4 +1,4 @@
-// A block that is resident on an SM: its shared memory, its warps, its barriers.
+// A block resident on an SM: its shared memory, warps and barriers.
 #pragma once
 
 #include <cstdint>
@@ -15,57 +15,57 @@ namespace roofwalk::vgpu {
 
 class SharedShadow;
 
-// What a thread has for recursion: CUDA's default (cudaLimitStackSize, CUDA runtime API), which a plan cannot change.
+// Stack bytes per thread for recursion: CUDA's default (cudaLimitStackSize, CUDA runtime API); a plan cannot change it.
 inline constexpr std::uint32_t kStackBytes = 1024;
 
 inline constexpr int kBarriers = 16;
-// Which groups of asynchronous copies the phases of an mbarrier stand for: by warp, up to that number; 0: none.
+// Per warp: last cp.async group covered by each phase of an mbarrier (0 = none).
 struct MbarrierCopies {
-  std::vector<std::uint32_t> arriving, arrived;  // of this phase, of the last one
+  std::vector<std::uint32_t> arriving, arrived;  // current phase, previous phase
 };
 
-// Of an mbarrier, for traces: numbers of this phase and of the last one; 0: there was none.
+// Phase numbers of an mbarrier, for traces: the current phase and the previous one (0 = none).
 struct MbarrierPhases {
   std::uint32_t open = 0, over = 0;
 };
 
-// The last stores of a traced block to global memory (global_flow.h): numbers as of flags, and which instruction of
-// which warp each is.
+// Last global stores of a traced block (global_flow.h). `number` is drawn from the same sequence as flag writes;
+// `warp` and `outcome` identify the store instruction.
 struct GlobalStore {
   std::uint32_t number = 0, warp = 0;
-  std::uint32_t outcome = 0;  // its place among the warp's
+  std::uint32_t outcome = 0;  // index among the warp's outcomes
 };
 struct GlobalStores {
-  std::unordered_map<std::uint64_t, GlobalStore> by_sector, by_word;  // of whole sectors, and others
-  std::unordered_set<std::uint32_t> awaited;                          // numbers that somebody waits for
-  std::uint64_t low = ~0ull, end = 0;                                 // all lie between
+  std::unordered_map<std::uint64_t, GlobalStore> by_sector, by_word;  // whole-sector stores; all other stores
+  std::unordered_set<std::uint32_t> awaited;                          // store numbers that some warp waits for
+  std::uint64_t low = ~0ull, end = 0;                                 // address range of all recorded stores
 };
 
 struct ResidentBlock {
   bool active = false;
-  bool is_new = false;  // has yet to be laid out
+  bool is_new = false;  // its state is not set up yet
   Dim3 index{0, 0, 0};
   std::uint64_t linear_index = 0;  // within the grid
-  BlockTrace* trace = nullptr;     // where its warps are recorded, if they are
+  BlockTrace* trace = nullptr;     // trace of the block; nullptr if it is not sampled
   std::uint64_t memory_work = 0;   // BlockWork::memory
   std::vector<std::uint8_t> shared;
-  std::shared_ptr<SharedShadow> own_shadow;                 // where the run is sanitized
-  std::shared_ptr<SharedShadow> shadow;                     // that one, where this block is watched
-  std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by place in shared memory
-  std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // likewise, of a block with traces
-  std::vector<std::uint32_t> flags;                         // likewise: the last write of a flag, by word; 0: none
-  std::unordered_map<std::uint64_t, std::uint32_t> global_flags;  // of words that atomics change in global memory
+  std::shared_ptr<SharedShadow> own_shadow;                 // if the run is sanitized
+  std::shared_ptr<SharedShadow> shadow;                     // own_shadow, if this block is watched
+  std::map<std::uint64_t, MbarrierCopies> mbarrier_copies;  // by offset in shared memory
+  std::map<std::uint64_t, MbarrierPhases> mbarrier_phases;  // by offset in shared memory; traced blocks only
+  std::vector<std::uint32_t> flags;  // number of the last flag write, by shared memory word (0 = none)
+  std::unordered_map<std::uint64_t, std::uint32_t> global_flags;  // the same for global words changed by atomics
   GlobalStores global_stores;
-  std::vector<std::uint32_t> swaps;  // lanes so far that swapped each word of shared memory (is_retried()), if any
-  std::uint32_t most_swaps = 0;      // of a word
-  std::uint32_t meetings = 0;        // numbers given to phases and writes of flags
-  std::uint32_t followed = 0;        // meetings of theirs that follow others
+  std::vector<std::uint32_t> swaps;  // lanes so far that swapped each word of shared memory (is_retried())
+  std::uint32_t most_swaps = 0;      // largest entry of `swaps`
+  std::uint32_t meetings = 0;        // numbers assigned so far to phases and flag writes
+  std::uint32_t followed = 0;        // `follows` meetings recorded so far
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;
-  std::uint32_t arrived[kBarriers] = {};   // warps at each barrier
-  std::uint32_t expected[kBarriers] = {};  // 0: all live warps
-  std::uint32_t counted[kBarriers] = {};   // bar.red: threads so far whose predicate held
-  std::uint32_t asked[kBarriers] = {};     // and of how many
+  std::uint32_t arrived[kBarriers] = {};   // warps that have arrived at each barrier
+  std::uint32_t expected[kBarriers] = {};  // warps each barrier waits for; 0: all live warps
+  std::uint32_t counted[kBarriers] = {};   // bar.red: threads so far whose predicate was true
+  std::uint32_t asked[kBarriers] = {};     // bar.red: threads so far in total
 };
 
 }  // namespace roofwalk::vgpu

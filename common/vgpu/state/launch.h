@@ -1,4 +1,4 @@
-// One launch in flight: what the handlers of one host thread work on.
+// A launch in flight: the state that the handlers of one host thread work on.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +23,12 @@ namespace roofwalk::vgpu {
 
 class Printer;
 
-// Calls of extern functions, which only a plan may make: receives the arguments' bytes, leaves the result's bytes.
-// An Error stops the run with its message.
+// Handles calls of extern functions, which only a plan may make: receives the bytes of the arguments, returns the
+// result. An Error stops the run with its message.
 using CallHook = std::function<Result<std::uint64_t>(const ptx::Instruction& call,
                                                      const std::vector<std::vector<std::uint8_t>>& arguments)>;
 
-// What the handlers of one thread work on. All threads of a launch share the machine, the program and the memory.
+// State of one host thread. All threads of a launch share the machine, the program and the memory.
 class Launch {
  public:
   Launch(const Machine& machine_in, const Program& program_in, Memory& memory_in, L2Cache& l2_in,
@@ -51,8 +51,8 @@ class Launch {
   L2Cache& l2;
   std::vector<SiteTraffic>& traffic;
   SiteId first_site;
-  Dim3 block_dim;                // threads of a block
-  Multiprocessor* sm = nullptr;  // the one whose warp runs now
+  Dim3 block_dim;                // block size in threads
+  Multiprocessor* sm = nullptr;  // SM of the warp that is running
 
   std::vector<Site> sites;  // by PTX instruction
   std::vector<BufferMemo> buffer_memos;
@@ -61,40 +61,41 @@ class Launch {
   SectorCopies sector_copies;
   std::vector<std::uint64_t> block_threads;  // active lanes summed over entries of each basic block
 
-  std::uint64_t round = 0;                  // the one that runs now, from 1
-  bool sanitized = false;                   // reads of global memory that nothing has written are faults
-  WatchedBytes watched;                     // where sanitized
-  std::optional<std::uint32_t> watched_pc;  // that wrote to them last
-  bool counts = true;                       // memory traffic, whatever of it L1, L2 and banks make
-  bool stores_wait = false;                 // global stores go to the SM's log: other SMs may run meanwhile
-  std::uint64_t work_left = 0;              // of the budget (work.h), for the turns of `sm` in this round
-  std::uint64_t clock = 0;                  // what %clock reads: warp instructions so far
+  std::uint64_t round = 0;                  // current round, from 1
+  bool sanitized = false;                   // reads of uninitialised global memory are faults
+  WatchedBytes watched;                     // set in sanitized runs
+  std::optional<std::uint32_t> watched_pc;  // instruction that last wrote to `watched`
+  bool counts = true;                       // count memory traffic (L1, L2, bank conflicts)
+  bool stores_wait = false;     // global stores go to the SM's store log, because other SMs may run concurrently
+  std::uint64_t work_left = 0;  // share of the budget (work.h) for `sm` in this round
+  std::uint64_t clock = 0;      // value of %clock: warp instructions so far
   CallHook call_hook;
-  Printer* printer = nullptr;                    // where printf goes; nullptr: nowhere
-  std::function<int(std::uint32_t pc)> line_of;  // in the learner's file, 0 unknown; for faults
-  std::optional<Fault> fault;                    // without kernel, file and line, which whoever owns the module adds
+  Printer* printer = nullptr;                    // printf output; nullptr: discarded
+  std::function<int(std::uint32_t pc)> line_of;  // line in the learner's file, 0 = unknown; for faults
+  std::optional<Fault> fault;                    // without kernel, file and line: the owner of the module adds them
   std::uint32_t fault_pc = 0;
-  std::optional<Error> refusal;  // from the call hook; or our own, which names no file: the host's limits
-  // Sanitized: what goes well by luck, each once, with the instruction where it was seen; as `fault`, incomplete.
+  std::optional<Error> refusal;  // an error of the call hook, or a limit of the host (which names no file)
+  // Sanitized runs: errors that happened to do no harm, one per instruction (pc). Like `fault`, without kernel and
+  // line.
   std::vector<std::pair<std::uint32_t, Fault>> warnings;
 
-  // Of a thread's number in its block.
+  // Thread index of a linear thread number within its block.
   Dim3 thread_of(std::uint32_t linear) const {
     return {linear % block_dim.x, linear / block_dim.x % block_dim.y, linear / block_dim.x / block_dim.y};
   }
 
-  // Takes work off what is left; nothing is left where it is more.
+  // Deducts work from what is left, down to 0.
   void charge(std::uint64_t work) { work_left -= std::min(work_left, work); }
 
-  // Adds to `sites` what was left in shared_memos and product_runs, at the end of the launch.
+  // At the end of the launch, adds the counts held in shared_memos and product_runs to `sites`.
   void count_steps();
 
   void warn(const Warp& warp, const Op* op, int lane, std::string message);
-  // Records the first fault and ends the warp's turn. `lane` names the thread, -1 the first active one.
+  // Records the first fault and ends the warp's turn. `lane` names the thread; -1: the first active lane.
   const Op* stop(const Warp& warp, const Op* op, FaultKind kind, int lane, std::string message);
 };
 
-// The operation that starts a basic block, or the warp's end of life at kExitBlock.
+// First operation of a basic block; at kExitBlock, ends the warp.
 const Op* enter_block(Launch& launch, Warp& warp, std::uint32_t block);
 
 }  // namespace roofwalk::vgpu

@@ -23,21 +23,21 @@ struct alignas(64) Multiprocessor {
   FetchLog fetches;  // of l1
   ConstantCache constants;
   std::vector<ResidentBlock> blocks;
-  std::vector<std::uint64_t> block_executions;  // warps that entered each basic block
+  std::vector<std::uint64_t> block_executions;  // warp entries into each basic block
   std::uint64_t blocks_run = 0, warps_run = 0;
   std::uint64_t l1_lines = 0, l1_sectors = 0, shared_wavefronts = 0, constant_passes = 0;
-  std::vector<std::uint32_t> swaps;  // lanes that swapped words of global memory (is_retried()), by the words' hash
-  TraceSize traced;                  // recorded, dropped traces included
+  std::vector<std::uint32_t> swaps;  // lanes that swapped global words (is_retried()), by hash of the word
+  TraceSize traced;                  // size of all traces recorded so far, dropped ones included
   std::uint64_t memory_work() const { return l1_lines + l1_sectors + shared_wavefronts + l2_log.asked_lines(); }
 
-  // Of the round that runs now.
+  // This round only.
   L2Log l2_log;
   StoreLog stores;
-  std::uint64_t work = 0;            // done (work.h)
-  std::uint64_t issued = 0;          // instructions of warps
-  bool moved = false;                // some warp had a turn
+  std::uint64_t work = 0;            // work done (work.h)
+  std::uint64_t issued = 0;          // warp instructions
+  bool moved = false;                // at least one warp had a turn
   std::vector<std::uint32_t> ended;  // slots whose block ended
-  std::optional<Fault> fault;        // and with it the SM's round
+  std::optional<Fault> fault;        // a fault ends the SM's round
   std::uint32_t fault_pc = 0;
 };
 

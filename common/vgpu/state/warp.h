@@ -1,4 +1,4 @@
-// A warp: its lanes, where they are in the program, and the calls that they are in.
+// A warp: its lanes, their position in the program, and their call stack.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace roofwalk::vgpu {
 
 struct ReconvergenceEntry {
   std::uint32_t mask = 0;
-  std::uint32_t block = 0;  // where its lanes go on
+  std::uint32_t block = 0;  // next basic block of its lanes
   std::uint32_t reconvergence = kExitBlock;
 };
 
@@ -20,24 +20,24 @@ struct ReconvergenceEntry {
 struct CallWay {
   const CallSite* site = nullptr;
   std::uint32_t lanes = 0;
-  std::uint32_t block = 0;                 // where the function begins
-  std::vector<std::uint8_t> results = {};  // once all of them have returned
+  std::uint32_t block = 0;                 // first basic block of the function
+  std::vector<std::uint8_t> results = {};  // filled once all lanes have returned
 };
 
-// A call that a warp is in.
+// A call that a warp is executing.
 struct CallFrame {
   CallWay now;
-  std::vector<CallWay> ahead, done;                 // through a pointer, of other functions: the last one ahead is next
-  std::size_t depth = 0;                            // of the reconvergence stack below it
-  std::uint32_t caller_lanes = 0;                   // Warp::here of the caller
-  std::uint32_t caller_frame = 0;                   // Warp::frame of the caller
-  std::vector<std::uint8_t> registers, parameters;  // of a recursive call: what it must not change
+  std::vector<CallWay> ahead, done;  // call through a pointer: other functions still to run (last first) and done
+  std::size_t depth = 0;             // depth of the reconvergence stack at the call
+  std::uint32_t caller_lanes = 0;    // Warp::here of the caller
+  std::uint32_t caller_frame = 0;    // Warp::frame of the caller
+  std::vector<std::uint8_t> registers, parameters;  // recursive call: saved registers and parameters of the caller
 };
 
-// Lanes of a warp that stand in front of a basic block with a barrier until the others come or end (standing.h), and
-// what they are in, as the warp itself would have it.
+// Lanes of a warp that wait in front of a basic block with a barrier until the other lanes arrive or end (standing.h),
+// with their own copy of the warp's control state.
 struct StandingLanes {
-  const Op* entry = nullptr;  // of the block
+  const Op* entry = nullptr;  // first operation of that block
   std::uint32_t lanes = 0;
   std::uint32_t frame = 0, stack_top = 0;
   std::vector<ReconvergenceEntry> stack;
@@ -48,32 +48,32 @@ struct ResidentBlock;
 
 struct alignas(64) Warp {
   std::uint8_t* bases[3] = {};
-  std::uint32_t mask = 0;          // lanes that execute now
-  std::uint32_t live = 0;          // lanes that have not left
-  std::uint32_t here = kAllLanes;  // lanes that have not returned from the function that it is in
+  std::uint32_t mask = 0;          // active lanes
+  std::uint32_t live = 0;          // lanes that have not exited
+  std::uint32_t here = kAllLanes;  // lanes that have not returned from the current function
   const Op* next = nullptr;
   enum class State : std::uint8_t { ready, waiting, done } state = State::done;
-  bool in_lockstep = false;          // runs Program::lockstep, where some registers keep lane 0 only
-  std::uint8_t came_apart = 0;       // how often soon after it had come together (lockstep.h)
-  std::uint64_t together_since = 0;  // what `executed` was then
-  int barrier = 0;                   // the one that it waits at
-  std::uint32_t index = 0;           // in its block
-  std::uint32_t slot = 0;            // on its multiprocessor: where its local memory lies
+  bool in_lockstep = false;          // runs Program::lockstep, where some registers hold lane 0 only
+  std::uint8_t came_apart = 0;       // failed or short-lived switches to lockstep (lockstep.h)
+  std::uint64_t together_since = 0;  // `executed` at the last switch to lockstep
+  int barrier = 0;                   // barrier that the warp waits at
+  std::uint32_t index = 0;           // within its block
+  std::uint32_t slot = 0;            // warp slot on its multiprocessor: locates its local memory
   std::uint64_t executed = 0;        // instructions
-  std::uint64_t l2_requests = 0;     // what L1 could not answer, and stores
-  PathSums path;                     // of the basic blocks that it entered
-  std::uint32_t copy_groups = 0;     // of asynchronous copies, closed so far
+  std::uint64_t l2_requests = 0;     // requests that reached L2: L1 misses and stores
+  PathSums path;                     // path through the basic blocks so far
+  std::uint32_t copy_groups = 0;     // cp.async groups committed so far
   ResidentBlock* block = nullptr;
   std::uint8_t* local = nullptr;             // [word][lane]
-  std::vector<std::uint32_t> local_written;  // sanitized: by byte of local memory, the lanes that wrote it
+  std::vector<std::uint32_t> local_written;  // sanitized: for each byte of local memory, the lanes that wrote it
   std::vector<ReconvergenceEntry> stack;
   std::vector<CallFrame> frames;
-  std::uint32_t frame = 0, stack_top = 0;  // local memory of a recursive function: its own, and where the next begins
-  WarpTrace* trace = nullptr;              // where its steps are recorded, if they are
-  std::size_t first_outcome = 0;           // of the basic block that it is in
-  std::vector<StandingLanes> standing;     // of its live lanes, those that are not in `here` nor in any frame's
+  std::uint32_t frame = 0, stack_top = 0;  // recursion: local memory frame of this call, start of the next
+  WarpTrace* trace = nullptr;              // trace of the warp; nullptr if it is not sampled
+  std::size_t first_outcome = 0;           // index of the first outcome of the current basic block
+  std::vector<StandingLanes> standing;     // live lanes that are neither in `here` nor in any call frame
 
-  // What its memory instruction costs goes here. Only with a trace.
+  // Where the cost of a memory instruction is recorded. Requires a trace.
   Outcome& outcome(const Op* op) const { return trace->outcomes[first_outcome + op->memory]; }
 
   template <class T>

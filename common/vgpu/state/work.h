@@ -1,10 +1,10 @@
-// Work: what a run's budget is counted in. It follows what the host pays, and is made of counts alone, so a run that is
-// past its budget is so on every machine, with any number of threads and on a busy computer too.
+// Work: the unit of a run's budget. It approximates host time but is computed from counts alone, so whether a run
+// exceeds its budget does not depend on the machine, the number of threads or the load of the computer.
 //
-// A unit is what the host pays for a plain warp instruction: 3 to 15 ns. Instructions that cost more have a weight;
-// what an access to memory costs beyond that depends on the lines that it touches and on the level that answers. The
-// weights are what tests/bench/budget_bench and arithmetic_budget_bench show, rounded up. Where an instruction can be
-// cheap or dear and nothing tells which, it counts as dear.
+// One unit is the host time of a plain warp instruction: 3 to 15 ns. More expensive instructions have a weight; a
+// memory access also costs by the lines that it touches and by the level that answers. The weights are the results of
+// tests/bench/budget_bench and arithmetic_budget_bench, rounded up. Where the cost of an instruction cannot be
+// predicted, the higher cost is charged.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,28 @@ namespace roofwalk::vgpu {
 
 namespace work {
 
-// Of each line that a request touches at L1, that is asked of L2, and that is kept of stores until a round ends.
+// Per line: touched at L1, requested from L2, held in the store log until the round ends.
 inline constexpr std::uint64_t kL1Line = 1, kL2Line = 8, kStoredLine = 12;
-// Of each lane that the sanitizer looks at in shared memory, where it has to look at lanes.
+// Per lane that the sanitizer checks one by one in shared memory.
 inline constexpr std::uint64_t kCheckedLane = 8;
-// Of a block, each of its warps, and bytes of its shared memory.
+// Per block, per warp of it; bytes of shared memory per unit, plain and sanitized.
 inline constexpr std::uint64_t kBlock = 32, kWarp = 4, kSharedBytes = 128, kSanitizedSharedBytes = 32;
-// Of a launch: itself, each operation of its code, bytes of L1 of the machine, bytes of its warps' registers and local
-// memory.
+// Per launch, per operation of its code; bytes per unit: of the machine's L1, of the registers and local memory of its
+// warps.
 inline constexpr std::uint64_t kLaunch = 2000, kOperation = 20, kL1Bytes = 1024, kHeldBytes = 32;
-// Of each instruction that is traced, and of each operation that the clock's model issues for it: some are many.
+// Per traced instruction; per operation that the timing model issues (an instruction may become many).
 inline constexpr std::uint64_t kReplayed = 3, kModelled = 12;
-// So many operations may be issued for a launch, however little is left of the budget: a kernel whose run was nearly
-// all of it has a time too.
+// The timing model may always issue this many operations per launch, however little budget is left, so that a kernel
+// that used up nearly all of it still gets a time.
 inline constexpr std::uint64_t kLeastModelled = 50'000'000;
-// Of lanes that stand in front of a barrier, and of who looks for them. Of who looks for a way back to them: of each
-// basic block on it, and of so many blocks of the code.
+// Per event in which lanes wait in front of a barrier or a collective has to check for them; per basic block searched
+// for a way back to such lanes; basic blocks per unit for clearing the set of visited blocks.
 inline constexpr std::uint64_t kStanding = 16, kSoughtBlock = 4, kSeenBits = 512;
-// Of each instruction of PTX and of the machine that is put in the order of the clock, once in a plan.
+// Per PTX and machine instruction that is scheduled for the timing model, once per plan.
 inline constexpr std::uint64_t kOrdered = 100;
-// Of each line that a memset or a copy moves.
+// Per line moved by a memset or a copy.
 inline constexpr std::uint64_t kMovedLine = 8;
-// Of each thread that prints.
+// Per thread that prints.
 inline constexpr std::uint64_t kPrint = 150;
 
 }  // namespace work
