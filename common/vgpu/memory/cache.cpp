@@ -21,8 +21,7 @@ std::size_t sets_of(std::int64_t size_bytes, int ways) {
   return static_cast<std::size_t>(sets);
 }
 
-// Where among the tags of a set a line is; -1: nowhere. Without branches, so that compilers make it vector code for the
-// usual numbers of ways.
+// Way of a line in a set; -1: absent. Branch-free, so that compilers vectorize it for the usual numbers of ways.
 template <int known_ways = 0>
 inline int way_of(const std::uint64_t* tags, int ways, std::uint64_t line) {
   std::uint64_t found = 0;
@@ -32,7 +31,7 @@ inline int way_of(const std::uint64_t* tags, int ways, std::uint64_t line) {
   return static_cast<int>(found) - 1;
 }
 
-// The way with the smallest stamp, the first of them. Stamps start `shift` bits up.
+// The way with the smallest stamp; among equals, the first. Stamps start at bit `shift`.
 template <int known_ways = 0>
 inline int oldest_way(const std::uint64_t* used, int ways, int shift) {
   std::uint64_t oldest = ~0ull;
@@ -42,7 +41,7 @@ inline int oldest_way(const std::uint64_t* used, int ways, int shift) {
   return static_cast<int>(oldest & ((1u << kWayBits) - 1));
 }
 
-// Of a set whose ways have ages from 0, the newest, to ways - 1: the oldest one, and making one the newest.
+// The ages of a set run from 0 (newest) to ways - 1. last_way finds the oldest way, rejuvenate makes one the newest.
 template <int known_ways = 0>
 inline int last_way(const std::uint16_t* ages, int ways) {
   const int count = known_ways != 0 ? known_ways : ways;
@@ -59,7 +58,7 @@ inline void rejuvenate(std::uint16_t* ages, int ways, int way) {
 }
 
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
-// For 16 ways: comparisons whose answers are bits at once.
+// For 16 ways: AVX-512 comparisons that return bit masks.
 template <>
 inline int way_of<16>(const std::uint64_t* tags, int, std::uint64_t line) {
   const __m512i wanted = _mm512_set1_epi64(static_cast<std::int64_t>(line));
@@ -129,7 +128,7 @@ void L1Cache::read_group(const std::uint64_t (&lines)[kGroupLines], const std::u
     group_.line[i] = lines[i];
     group_.slot[i] = slot;
   }
-  // Of no use where one of them had to make room for another.
+  // Unusable if lines of the group evicted each other.
   for (int i = 0; i < kGroupLines; ++i) {
     if (tags_[group_.slot[i]] != lines[i]) return;
   }
@@ -203,7 +202,7 @@ void L2Cache::invalidate() {
   std::fill(tags_.begin(), tags_.end(), kNoTag);
   std::fill(states_.begin(), states_.end(), std::uint8_t{0});
   std::fill(fetched_by_.begin(), fetched_by_.end(), 0u);
-  // Empty ways are taken from the first on.
+  // Empty ways are filled from the first on.
   for (std::size_t i = 0; i < ages_.size(); ++i) {
     ages_[i] = static_cast<std::uint16_t>(ways_ - 1 - static_cast<int>(i % static_cast<std::size_t>(ways_)));
   }
@@ -214,7 +213,7 @@ void L2Cache::write_back(std::size_t at, std::vector<SiteTraffic>& traffic) {
   if (dirty == 0) return;
   SiteTraffic& site = traffic[writers_[at]];
   site.dram_write_sectors += std::popcount(dirty);
-  site.dram_read_sectors += std::popcount(dirty & ~valid);  // fill what is partial
+  site.dram_read_sectors += std::popcount(dirty & ~valid);  // fill reads of partly written sectors
   states_[at] = static_cast<std::uint8_t>(valid | dirty);
 }
 

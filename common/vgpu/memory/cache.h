@@ -1,16 +1,17 @@
-// The memory hierarchy's exact counts: a sectored L1 an SM (write-through, no allocation on stores), one sectored
-// write-back L2, DRAM behind it. Lines of 128 bytes hold four sectors of 32.
+// The memory hierarchy's exact counts: one sectored L1 per SM (write-through, no allocation on stores), one sectored
+// write-back L2, and DRAM behind it. Lines of 128 bytes hold four sectors of 32.
 //
 // The rules that fix the counts:
-// - A read asks L1 for sectors; those it lacks are read from L2, and from DRAM where L2 lacks them too.
-// - Loads that L1 may not answer (passes_l1() in program.h) ask L2 for all their sectors. Fences beyond the block empty
-//   L1, and so does what acquires.
-// - A store goes through L1 to L2. A copy of the line in L1 is brought up to date and stays valid.
+// - A read asks L1 for sectors; L1 misses are read from L2, and L2 misses from DRAM.
+// - Loads that bypass L1 (passes_l1() in program.h) read all their sectors from L2. Acquires and fences beyond the
+// block
+//   empty L1.
+// - A store goes through L1 to L2. A copy of the line in L1 is updated and stays valid.
 // - L2 takes a store without reading: each sector keeps a mask of its written bytes. A fully written sector is valid. A
-//   partly written one costs one fill read when it is read or leaves L2.
-// - Dirty sectors are written to DRAM when their line leaves L2, and the rest at the end of the plan.
-// - Victims: least recently used. Sets: murmur3's 64-bit finalizer over the number of the line's frame (frames.h),
-//   modulo the number of sets.
+//   partly written one costs one fill read when it is read or evicted from L2.
+// - Dirty sectors are written to DRAM when their line is evicted from L2, and the rest at the end of the plan.
+// - Replacement: least recently used. Set: murmur3's 64-bit finalizer of the line's frame number (frames.h), modulo the
+//   number of sets.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,10 @@ namespace roofwalk::vgpu {
 inline constexpr int kSectorBytes = 32;
 inline constexpr int kLineBytes = 128;
 
-// Who caused traffic: the index of a site in the plan's list of counters.
+// Identifies the site that caused traffic: its index in the plan's list of counters.
 using SiteId = std::uint32_t;
 
-// DRAM and L2 traffic that one site caused. Counts of sectors.
+// DRAM traffic that one site caused, in sectors.
 struct SiteTraffic {
   std::uint64_t dram_read_sectors = 0, dram_write_sectors = 0;
 };
@@ -37,19 +38,19 @@ class L2Cache {
  public:
   L2Cache(std::int64_t size_bytes, int ways);
 
-  // nullptr: every line is its own frame. Of an empty cache.
+  // nullptr: the frame number is the line number. Call only on an empty cache.
   void use(const Frames* frames) { frames_ = frames; }
 
   // Forgets everything: the state at the start of a plan.
   void invalidate();
 
-  // A line, and where its set begins.
+  // A line, and the index of its set's first way.
   struct Place {
     std::uint64_t line = 0;
     std::size_t first = 0;
   };
   Place place_of(std::uint64_t line) const { return {line, set_of(line) * static_cast<std::size_t>(ways_)}; }
-  // The same, and brings what `read` and `write` of it look at first into the host's caches.
+  // place_of(); also prefetches into the host's caches what `read` and `write` look at first.
   Place prefetch(std::uint64_t line) const {
     const Place place = place_of(line);
     const std::size_t first = place.first;
@@ -60,43 +61,43 @@ class L2Cache {
     return place;
   }
 
-  // Requests that read from DRAM have numbers, from 1 on: the one that reads now, or will next.
+  // Number (from 1) of the current or next request that reads from DRAM.
   std::uint32_t fetch() const { return fetch_; }
   void end_fetch() { ++fetch_; }
-  // The newest one that brought part of a line that L2 holds; 0: none.
+  // The newest fetch that brought part of a line that L2 holds; 0: none.
   std::uint32_t fetch_of(Place place) const;
 
   // Reads `sectors` (4-bit mask) of a line; returns the mask of those that L2 did not hold.
   unsigned read(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
 
-  // Writes bytes of a line: one 32-bit mask of written bytes a sector (0: untouched); or whole sectors. Returns the
-  // mask of the sectors that it made dirty: each will be written to DRAM once.
+  // Writes bytes of a line: one 32-bit mask of written bytes per sector (0: untouched), or whole sectors. Returns the
+  // mask of sectors that became dirty: each will be written to DRAM once.
   unsigned write(Place place, const std::uint32_t (&bytes)[4], SiteId site, std::vector<SiteTraffic>& traffic);
   unsigned write(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
 
-  // Reads, changes and keeps `sectors` (atomics): they end valid and dirty. Returns the masks of misses and of sectors
-  // that it made dirty.
+  // Atomics: reads and writes `sectors`, which end valid and dirty. Returns the masks of misses and of newly dirty
+  // sectors.
   struct Updated {
     unsigned missed = 0, dirtied = 0;
   };
   Updated update(Place place, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
 
-  // Writes back what is dirty, as at the end of a plan. Lines stay valid.
+  // Writes back all dirty sectors, as at the end of a plan. Lines stay valid.
   void write_back_all(std::vector<SiteTraffic>& traffic);
 
  private:
-  struct Written {  // by sector, a bit a byte
+  struct Written {  // by sector, one bit per byte
     std::uint32_t of_sector[4];
   };
   static constexpr std::uint64_t kNoTag = ~0ull;
-  // What states_ holds of a line: its valid sectors, and shifted, its dirty ones. A partly written sector is dirty and
-  // not valid.
+  // states_ of a line: mask of valid sectors, and shifted, mask of dirty ones. A partly written sector is dirty and not
+  // valid.
   static constexpr unsigned kValid = 0xf, kDirtyShift = 4;
 
   std::size_t find_or_allocate(Place place, std::vector<SiteTraffic>& traffic);
   void write_back(std::size_t at, std::vector<SiteTraffic>& traffic);
   unsigned read_at(std::size_t at, unsigned sectors, SiteId site, std::vector<SiteTraffic>& traffic);
-  // Returns what was clean of `sectors`.
+  // Returns the sectors of `sectors` that were clean.
   unsigned make_dirty(std::size_t at, unsigned sectors, unsigned valid, SiteId site);
 
   std::size_t set_of(std::uint64_t line) const {
@@ -108,13 +109,13 @@ class L2Cache {
   std::size_t sets_;
   int ways_;
   std::uint32_t fetch_ = 1;
-  // By set and way, apart from each other: most requests look at the first three and no further.
+  // Indexed by set and way. Separate arrays, because most requests read only the first three.
   std::vector<std::uint64_t> tags_;
-  std::vector<std::uint16_t> ages_;  // how many lines of the set were used since
+  std::vector<std::uint16_t> ages_;  // number of lines of the set used more recently
   std::vector<std::uint8_t> states_;
-  std::vector<std::uint32_t> fetched_by_;  // the newest that read part of it from DRAM
-  std::vector<SiteId> writers_;            // of the newest store: pays for the write-back
-  std::vector<Written> written_;           // what stores wrote into sectors that are dirty and not valid
+  std::vector<std::uint32_t> fetched_by_;  // newest fetch that read part of it from DRAM
+  std::vector<SiteId> writers_;            // site of the newest store: the write-back is charged to it
+  std::vector<Written> written_;           // bytes written to sectors that are dirty and not valid
 };
 
 class L1Cache {
@@ -122,11 +123,11 @@ class L1Cache {
   L1Cache(std::int64_t size_bytes, int ways);
   void invalidate();
 
-  // As of L2.
+  // As L2Cache::use.
   void use(const Frames* frames) { frames_ = frames; }
   std::uint64_t frame_of(std::uint64_t line) const { return frames_ == nullptr ? line : frames_->frame_of(line); }
 
-  // Looks up and fills `sectors` of a line; returns the mask of misses.
+  // Looks up `sectors` of a line and fills them; returns the mask of misses.
   unsigned read(std::uint64_t line, unsigned sectors) {
     const std::uint32_t slot = locate(line);
     if ((states_[slot] & kInGroup) != 0) settle_group();
@@ -137,15 +138,15 @@ class L1Cache {
     return missing;
   }
 
-  // Requests that L1 cannot answer have numbers, from 1 on: the one that asks now, or will next.
+  // Number (from 1) of the current or next request that L1 cannot answer.
   std::uint32_t fetch() const { return fetch_; }
   void end_fetch() { ++fetch_; }
-  // The newest one that brought part of a line that L1 holds; 0: none.
+  // The newest fetch that brought part of a line that L1 holds; 0: none.
   std::uint32_t fetch_of(std::uint64_t line) const;
 
-  // Warps that walk along rows ask for the same kGroupLines lines many times in a row. `read_group` reads such lines
-  // one by one and keeps where they are; while they stay there, `read_again` does at once what reading them would do.
-  // False where it cannot: other lines, or sectors that were not there.
+  // A warp that walks along rows requests the same kGroupLines lines many times in a row. `read_group` reads them one
+  // by one and remembers their slots; while they stay there, `read_again` does all these reads in one step. It returns
+  // false if it cannot: other lines, or missing sectors.
   static constexpr int kGroupLines = 32;
   void read_group(const std::uint64_t (&lines)[kGroupLines], const std::uint8_t (&sectors)[kGroupLines],
                   std::uint8_t (&missing)[kGroupLines]);
@@ -159,7 +160,7 @@ class L1Cache {
     read_group_again();
     return true;
   }
-  // The same for lines of equal distance and one sector of each.
+  // The same for equally spaced lines, one sector of each.
   bool read_again(std::uint64_t first, std::uint64_t step, unsigned sector) {
     if (group_.used == 0 || group_.line[0] != first || group_.step != step || (sector & ~group_.all_valid) != 0)
       return false;
@@ -167,25 +168,25 @@ class L1Cache {
     return true;
   }
 
-  // Drops all lines, as a fence does.
+  // Invalidates all lines, as a fence does.
   void empty();
-  // Drops a line: an atomic changed it behind L1's back.
+  // Invalidates a line that an atomic changed in L2.
   void drop(std::uint64_t line);
 
  private:
   static constexpr int kHintBits = 11;
-  // What states_ holds of a line: the stamp of its last use, whether it belongs to group_, and its valid sectors.
+  // states_ of a line: the stamp of its last use, whether it is in group_, and its valid sectors.
   static constexpr int kStampShift = 8;
   static constexpr std::uint64_t kFlags = 0xff, kInGroup = 0x80;
 
-  // The lines of one request, and where they are. Their stamps are written only when somebody may look at them.
+  // The lines of one request and their slots. Their stamps are written only before something may read them.
   struct Group {
     std::uint64_t used = 0;     // 1: holds a request
-    std::uint64_t touched = 0;  // what the clock was after the newest request, if stamps are still to be written
+    std::uint64_t touched = 0;  // clock after the newest request whose stamps are pending; 0: none pending
     alignas(64) std::uint64_t line[kGroupLines] = {};
-    std::uint8_t valid[kGroupLines] = {};  // sectors, at least
-    std::uint64_t step = 0;                // from line to line; 0: not always the same
-    unsigned all_valid = 0;                // sectors that all lines have
+    std::uint8_t valid[kGroupLines] = {};  // sectors known to be valid
+    std::uint64_t step = 0;                // distance between lines; 0: not constant
+    unsigned all_valid = 0;                // sectors valid in all lines
     std::uint32_t slot[kGroupLines] = {};
   };
 
@@ -195,14 +196,14 @@ class L1Cache {
   }
 
   static std::size_t hint_of(std::uint64_t line) { return line * 0x9e3779b97f4a7c15ull >> (64 - kHintBits); }
-  // Where the line is, or will be from now on.
+  // Slot of the line, which is allocated if L1 does not hold it.
   std::uint32_t locate(std::uint64_t line) {
-    // Where it was last seen: right for nearly every hit, and cheaper than hash and search.
+    // The last known slot: right for nearly every hit, and cheaper than hashing and searching.
     std::uint32_t& hint = hints_[hint_of(line)];
     if (tags_[hint] != line) hint = find_or_allocate(line);
     return hint;
   }
-  // Writes the stamps that the group's lines have earned.
+  // Writes the pending stamps of the group's lines.
   void settle_group() {
     if (group_.touched == 0) return;
     const std::uint64_t first = group_.touched - kGroupLines + 1;
@@ -224,7 +225,7 @@ class L1Cache {
   std::uint64_t clock_ = 0;
   std::vector<std::uint64_t> tags_;
   std::vector<std::uint64_t> states_;
-  std::vector<std::uint32_t> fetched_by_;  // the newest that brought part of it
+  std::vector<std::uint32_t> fetched_by_;  // newest fetch that brought part of it
   std::uint32_t fetch_ = 1;
   std::vector<std::uint32_t> hints_;  // index into tags_, by a hash of the line
   Group group_;

@@ -1,14 +1,14 @@
-// The constant caches of one SM: a small one that indexed loads of constant memory ask first, and behind it a larger
-// one that asks L2 for whole lines of its own (256 bytes: MT4G). What is named at compile time reads an operand of
-// machine code instead and costs no request on hardware; both count here as requests of one word.
+// The constant caches of one SM: a small first cache for indexed loads of constant memory, and a larger second one
+// behind it that reads whole lines (256 bytes: MT4G) from L2. A constant named at compile time is an operand of machine
+// code and costs no request on hardware; here it also counts as a request of one word.
 //
 // The rules that fix the counts:
 // - A pass serves one word, 4 or 8 bytes wide, to all lanes that want it. (CUDA C++ Programming Guide, device memory
-//   accesses: a request is split into as many as it has different addresses. 8 bytes are the widest load of constants
-//   that compute capability 8.0 to 9.0 has, LDC.64; 16 bytes a lane are two.)
-// - Each pass looks up its line in the first cache, and where that lacks it in the second. Both keep the line.
-// - Cold at the start of each launch. Victims: least recently used. Sets: the line's number modulo their number, since
-//   all constant memory lies side by side (Memory::kConstantBankBytes).
+//   accesses: a request is split into one request per different address. 8 bytes, LDC.64, is the widest load of
+//   constants of compute capability 8.0 to 9.0; 16 bytes per lane are two loads.)
+// - Each pass looks up its line in the first cache, on a miss in the second. Both allocate the line.
+// - Cold at the start of each launch. Replacement: least recently used. Set: line number modulo the number of sets,
+//   since all constant memory lies side by side (Memory::kConstantBankBytes).
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,18 @@ class ConstantCache {
   explicit ConstantCache(const Machine& machine);
 
   enum class Level : std::uint8_t { first, second, l2 };
-  // Looks up the line of a byte of the bank, and fills it: which level had it.
+  // Looks up the line of a byte of the bank and fills it. Returns the level that held it.
   Level read(std::uint64_t place);
 
-  // What comes from L2 from now on belongs to another round than what came before.
+  // Lines that come from L2 from now on belong to a new round.
   void begin_round() { ++round_; }
   // Whether the second cache holds the byte's line and read it from L2 in this round.
   bool came_this_round(std::uint64_t place) const;
 
-  // Of the second cache: what it asks L2 for at a time.
+  // Line size of the second cache: what it reads from L2 at a time.
   std::uint64_t line_bytes() const { return second_.line_bytes; }
 
-  // Marks a word of 4 bytes of the bank: false where it is marked already. `unmark` takes it back.
+  // Marks a 4-byte word of the bank; false if it is already marked. `unmark` clears the mark (and its 63 neighbours').
   bool mark(std::uint64_t word) {
     std::uint64_t& bits = marked_[word / 64 % kMarks];
     const std::uint64_t bit = std::uint64_t{1} << word % 64;
@@ -52,8 +52,8 @@ class ConstantCache {
     std::size_t ways, sets;
     std::uint64_t clock = 0;
     std::vector<std::uint64_t> tags, used;                   // by set and way; `used`: the clock of the last use
-    std::vector<std::uint32_t> came;                         // beside tags: the round in which it was filled
-    bool look_up(std::uint64_t place, std::uint32_t round);  // fills it
+    std::vector<std::uint32_t> came;                         // by set and way: round in which the line was filled
+    bool look_up(std::uint64_t place, std::uint32_t round);  // fills the line on a miss
   };
   static constexpr std::uint64_t kMarks = Memory::kConstantBankBytes / 4 / 64;
 

@@ -1,5 +1,5 @@
-// Who fetched what lies in a cache, and which of it may still be on its way there: for traced requests, so that whoever
-// finds a line waits on the clock for its fetch.
+// Which traced request fetched a line that a cache holds, and whether that fetch may still be in flight: on the clock,
+// a later load of the line waits for it.
 #pragma once
 
 #include <bit>
@@ -15,26 +15,26 @@ namespace roofwalk::vgpu {
 
 struct Fetch {
   std::uint64_t block = 0;   // linear, within the grid
-  std::uint32_t number = 0;  // the cache's; 0: none
+  std::uint32_t number = 0;  // the cache's fetch number; 0: none
   std::uint32_t warp = 0;    // of the block
   std::uint32_t outcome = 0;
 };
 
 class FetchLog {
  public:
-  // Of a cache that so many SMs share.
+  // `sms`: number of SMs that share the cache.
   FetchLog(const Machine& machine, std::size_t sms)
       : size_(std::bit_ceil(sms * static_cast<std::size_t>(machine.sectors_in_flight_per_sm))),
         latency_cycles_(machine.dram_latency_cycles) {}
 
-  // The cache's fetches from number `next` on belong to another round of turns (grid.h), which began after at least so
-  // many cycles.
+  // Fetches numbered `next` or higher belong to a new round of turns (grid.h) that began after at least `cycles`
+  // cycles.
   void begin_round(std::uint32_t next, double cycles) {
     if (rounds_.empty() || rounds_.back().began < cycles) rounds_.push_back({cycles, next});
     while (rounds_.size() > 1 && rounds_[1].began + latency_cycles_ <= cycles) rounds_.pop_front();
   }
-  // Whether a line that this fetch brought may be on its way, before fetch number `next`: neither have so many others
-  // been asked for since nor so many cycles passed that it cannot.
+  // Whether fetch `number` may still be in flight before fetch `next`: too few fetches and too few cycles have passed
+  // since to rule that out.
   bool may_arrive(std::uint32_t number, std::uint32_t next) const {
     return !rounds_.empty() && number >= rounds_.front().first && next - number <= size_;
   }
@@ -44,7 +44,7 @@ class FetchLog {
     fetches_[number % size_] = {trace.block, number, trace.warp, static_cast<std::uint32_t>(outcome)};
   }
 
-  // nullptr: not traced, or longer ago than fetches may be on their way.
+  // nullptr: the fetch was not traced, or is too old to be in flight.
   const Fetch* find(std::uint32_t number) const {
     if (number == 0 || fetches_.empty()) return nullptr;
     const Fetch& fetch = fetches_[number % size_];
@@ -53,13 +53,13 @@ class FetchLog {
 
  private:
   struct Round {
-    double began = 0;         // cycles
-    std::uint32_t first = 0;  // fetch
+    double began = 0;         // at least this many cycles after the launch began
+    std::uint32_t first = 0;  // its first fetch
   };
   std::size_t size_;
   double latency_cycles_;       // of DRAM
-  std::deque<Round> rounds_;    // those whose fetches may be on their way, and this one
-  std::vector<Fetch> fetches_;  // by number
+  std::deque<Round> rounds_;    // the current round and those whose fetches may be in flight
+  std::vector<Fetch> fetches_;  // by number, modulo size_
 };
 
 }  // namespace roofwalk::vgpu

@@ -1,5 +1,5 @@
-// Where device memory lies for the caches, whatever addresses its buffers have: as on hardware, whose caches go by
-// physical addresses. So no count and no time depends on the layout that a run has (Memory::lay_out).
+// Maps addresses to frames, the address space of the caches, just as hardware caches use physical addresses. Counts and
+// times therefore do not depend on the layout of a run (Memory::lay_out).
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@ namespace roofwalk::vgpu {
 
 class Frames {
  public:
-  // Addresses from `base` on, which is a multiple of kWindowBytes.
+  // Maps addresses from `base` on, a multiple of kWindowBytes.
   explicit Frames(std::uint64_t base) : first_window_(base / kWindowBytes) {}
 
-  // A buffer that lies from `address` on is, to the caches, from `frame` on. Both are multiples of a line, and no
-  // window has bytes of two buffers.
+  // Maps a buffer at `address` to the frames from `frame` on. Both are multiples of a line, and no window holds bytes
+  // of two buffers.
   void place(std::uint64_t address, std::uint64_t size_bytes, std::uint64_t frame) {
     const std::uint64_t last = (address + size_bytes - 1) / kWindowBytes - first_window_;
     if (shifts_.size() <= last) shifts_.resize(last + 1);
@@ -22,7 +22,7 @@ class Frames {
     }
   }
 
-  // Of the number of a line.
+  // Frame number of a line number.
   std::uint64_t frame_of(std::uint64_t line) const {
     const std::uint64_t window = line / (kWindowBytes / kBytesOfLine) - first_window_;
     return window < shifts_.size() ? line - shifts_[window] : line;
@@ -32,7 +32,7 @@ class Frames {
   static constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 30, kBytesOfLine = 128;
 
   std::uint64_t first_window_;
-  std::vector<std::uint64_t> shifts_;  // by window; in lines
+  std::vector<std::uint64_t> shifts_;  // by window: line number minus frame number
 };
 
 }  // namespace roofwalk::vgpu

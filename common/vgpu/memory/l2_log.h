@@ -1,6 +1,6 @@
-// What one SM asks of L2 in a round, kept until the round is over. So SMs run side by side, and L2 still sees their
-// requests in one order: SM by SM, each SM's in the order in which it made them. L2 answers while the SMs play the next
-// round: they do not need to know what it says.
+// The requests of one SM to L2 in a round, kept until the round is over. SMs can therefore run in parallel, and L2
+// still sees requests in a fixed order: SM by SM, each SM's in program order. L2 answers while the SMs run the next
+// round: they do not need its answers.
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,30 @@
 
 namespace roofwalk::vgpu {
 
-// What a traced request learns of L2.
+// L2's answer to a traced request.
 struct L2Answer {
   WarpTrace* trace = nullptr;
-  std::uint32_t outcome = 0;  // of the trace: where it belongs
+  std::uint32_t outcome = 0;  // index of the outcome in the trace
   std::uint32_t dram_read_sectors = 0, dram_write_sectors = 0;
-  Arrival arrives = Arrival::none;  // none: leaves what is there
-  Fetch found = {};                 // of a warp of its block, whose sectors it found; without a number: none
+  Arrival arrives = Arrival::none;  // none: leaves the outcome's value unchanged
+  Fetch found = {};                 // fetch by the same block whose sectors the request found in L2; number 0: none
 
   void tell() const;
 };
 
-// Of a line: one 32-bit mask a sector.
+// Written bytes of a line: one 32-bit mask per sector.
 struct WrittenBytes {
   std::uint32_t of_sector[4] = {0, 0, 0, 0};
 };
 
 class L2Log {
  public:
-  // The lines of a request, then the request itself.
+  // Logs the lines of a request; end_request() then logs the request itself.
   void read(std::uint64_t line, unsigned sectors) { lines_.push_back({line, sectors & 0xfu, 0}); }
   void write(std::uint64_t line, const WrittenBytes& bytes);
   void update(std::uint64_t line, unsigned sectors) { read(line, sectors); }
-  // `trace`, if not null, gets what the request costs DRAM in its outcome of that number.
-  // `arriving`: asks for nothing; its trace learns where the line comes from that its SM fetched in this round.
+  // What the request costs DRAM is added to outcome number `outcome` of `trace`, unless that is null.
+  // `arriving`: requests nothing; its trace learns the source of a line that its SM fetched in this round.
   enum class Kind : std::uint8_t { load, store, atomic, arriving };
   void end_request(Kind kind, std::uint32_t pc, WarpTrace* trace, std::size_t outcome) {
     if (kind != Kind::arriving) asked_lines_ += lines_.size() - request_begin_;
@@ -46,17 +46,17 @@ class L2Log {
         {trace, static_cast<std::uint32_t>(outcome), pc, static_cast<std::uint32_t>(lines_.size()), kind});
   }
 
-  // Long straight code asks for much in one turn: an SM with a full log waits for the next round.
+  // Long straight-line code requests much in one turn: an SM whose log is full waits for the next round.
   bool full() const { return lines_.size() >= kMostLines; }
 
   std::size_t lines() const { return lines_.size(); }
   bool empty() const { return requests_.empty(); }
   std::size_t requests() const { return requests_.size(); }
-  // Since the log was empty, but for those that traces ask after.
+  // Lines logged since the log was empty, without those of `arriving` requests.
   std::uint64_t asked_lines() const { return asked_lines_; }
 
-  // Asks L2 for everything and forgets it. `sites` are the launch's, `first_site` is where they lie in `traffic`;
-  // `fetches` are L2's. Appends to `answers`. Returns sectors that L2 read from DRAM or owes it.
+  // Sends all requests to L2 and clears the log. `sites` are the launch's, starting at `first_site` in `traffic`;
+  // `fetches` are L2's. Appends to `answers`. Returns the number of sectors that L2 read from DRAM or made dirty.
   std::uint64_t replay(L2Cache& l2, FetchLog& fetches, std::vector<Site>& sites, SiteId first_site,
                        std::vector<SiteTraffic>& traffic, std::vector<L2Answer>& answers);
 
@@ -66,47 +66,47 @@ class L2Log {
   struct Line {
     std::uint64_t line : 59;
     std::uint64_t sectors : 4;
-    std::uint64_t partial : 1;  // a store that leaves bytes of its sectors: its masks are the next of partial_
+    std::uint64_t partial : 1;  // a store of partial sectors: its masks are the next entry of partial_
   };
   struct Request {
     WarpTrace* trace = nullptr;
     std::uint32_t outcome = 0, pc = 0;
-    std::uint32_t end = 0;  // of its lines
+    std::uint32_t end = 0;  // end of its lines in lines_
     Kind kind = Kind::load;
   };
 
-  std::size_t request_begin_ = 0;  // of its lines
+  std::size_t request_begin_ = 0;  // start of the current request's lines
   std::uint64_t asked_lines_ = 0;
   std::vector<Line> lines_;
   std::vector<WrittenBytes> partial_;
   std::vector<Request> requests_;
 };
 
-// What all SMs asked in one round, on its way through L2.
+// The logs of all SMs of one round while L2 answers them.
 class L2Round {
  public:
-  // Of so many SMs.
+  // `sms`: number of SMs.
   L2Round(const Machine& machine, std::size_t sms, L2Cache& l2, std::size_t sites, SiteId first_site,
           std::vector<SiteTraffic>& traffic);
   ~L2Round();
 
-  // What is taken from now on belongs to the next round (FetchLog::begin_round).
+  // Logs taken from now on belong to the next round (FetchLog::begin_round).
   void begin(double cycles) { began_ = cycles; }
-  // Takes the log of the next SM, which is empty from then on. Not while L2 answers.
+  // Takes the log of the next SM and leaves that empty. Must not run while L2 answers.
   void take(L2Log& log);
-  // L2 answers the first half of the logs, and all that are left; nothing is done where another thread is at it. While
-  // SMs play, on any threads: touches L2 and its traffic, nothing else that others see. In halves, so that two threads
-  // share L2 evenly as well. Whoever has answered half calls `replay` later: then all is answered when all have.
+  // replay_half() answers the first half of the logs, replay() all that are left; both do nothing if another thread is
+  // already answering. They may run on any thread while SMs run: they change only L2 and its traffic. Two threads share
+  // the work evenly by halves. A thread that called replay_half() calls `replay` later, so all logs end up answered.
   void replay_half();
   void replay();
-  // The rest, where nobody else is at it for sure.
+  // Answers the rest; no other thread may be answering.
   void replay_alone();
-  // Writes to the traces what L2 has said since the last time. Returns by how many bytes they have grown.
+  // Writes L2's new answers to the traces. Returns the number of bytes by which the traces have grown.
   std::uint64_t tell_traces();
 
-  // What L2 counted so far, by PTX instruction.
+  // What L2 has counted so far, by PTX instruction.
   const std::vector<Site>& sites() const { return sites_; }
-  // Sectors that it read from DRAM or owes it. Not while L2 answers.
+  // Number of sectors that L2 read from DRAM or made dirty. Must not be called while L2 answers.
   std::uint64_t dram_sectors() const { return dram_sectors_; }
 
  private:
@@ -117,7 +117,7 @@ class L2Round {
   std::vector<Site> sites_;
   void replay_to(std::size_t end);
 
-  std::mutex mutex_;  // over what follows, L2 and its traffic
+  std::mutex mutex_;  // guards what follows, L2 and its traffic
   std::vector<L2Log> logs_;
   double began_ = 0;
   std::uint64_t dram_sectors_ = 0;

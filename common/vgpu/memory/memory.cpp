@@ -13,14 +13,14 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Far from 0, so that a null pointer with an index is never by chance a buffer, and from the windows of address.h.
+// Far from 0, so that a null pointer plus an index never hits a buffer, and far from the windows of address_windows.h.
 constexpr std::uint64_t kRegionBase[] = {0x5000'0000'0000, 0x7000'0000'0000, Memory::kConstantBase,
                                          Memory::kConstantEnd};
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// mmap: zero pages cost nothing until touched, and the last bytes of a huge buffer cost nothing at all. A buffer of
-// huge pages starts at one of them; what lies before is never touched.
+// mmap: zero pages cost no host memory until touched, so a huge buffer costs only what is used of it. A buffer with huge
+// pages is aligned to one; the bytes before it are never touched.
 constexpr std::uint64_t kHugePageBytes = 2u << 20;
 std::uint64_t mapped_bytes(std::uint64_t size_bytes) {
   return round_up(size_bytes, 4096) + 64 + (size_bytes >= kHugePageBytes ? kHugePageBytes : 0);
@@ -65,9 +65,9 @@ Result<int> Memory::allocate(std::string_view name, std::uint64_t size_bytes, st
     throw std::runtime_error(fmt::format("this computer has no memory for `{}` ({} bytes)", name, size_bytes));
   auto* data = static_cast<std::uint8_t*>(mapped);
   if (size_bytes >= kHugePageBytes) {
-    // Kernels walk down columns: with small pages, every lane would need another entry of the host's TLB.
+    // Kernels walk down columns: with small pages, every lane would need its own entry of the host's TLB.
     data += (kHugePageBytes - reinterpret_cast<std::uintptr_t>(data) % kHugePageBytes) % kHugePageBytes;
-    madvise(data, round_up(size_bytes, 4096), MADV_HUGEPAGE);  // a wish; all is well without
+    madvise(data, round_up(size_bytes, 4096), MADV_HUGEPAGE);  // a hint: failure is harmless
   }
   auto entry = std::make_unique<Entry>();
   entry->mapped = mapped;
@@ -99,7 +99,7 @@ std::uint64_t Memory::free_frame(std::uint64_t size_bytes, Region region, std::u
 }
 
 std::uint64_t Memory::free_address(std::uint64_t size_bytes) const {
-  constexpr std::uint64_t kMostMore = 4 * kGapBytes;  // of a gap
+  constexpr std::uint64_t kMostMore = 4 * kGapBytes;  // maximum that is added to a gap
   const std::uint64_t base = kRegionBase[static_cast<int>(Region::buffers)];
   const auto more_after = [this](std::uint64_t place) {
     return mix(layout_ + place) % kMostMore / kLayoutAlignBytes * kLayoutAlignBytes;

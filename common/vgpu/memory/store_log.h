@@ -1,6 +1,6 @@
-// The bytes that one SM stored to global memory in a round, kept until the round is over. Its own loads see them at
-// once, those of other SMs from the next round on: so what a kernel computes does not depend on which SMs run side by
-// side, not even where its blocks race.
+// The bytes that one SM stored to global memory in a round, kept until the round is over. The SM's own loads see them
+// at once, other SMs from the next round on. Results therefore do not depend on which SMs run concurrently, even if
+// blocks race.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@ namespace roofwalk::vgpu {
 
 class StoreLog {
  public:
-  // Keeps `bytes` bytes for an address; `host` is where they shall go.
+  // Logs a store of `bytes` bytes to an address; `host` is the destination in host memory.
   void write(std::uint64_t address, const std::uint8_t* from, std::uint32_t bytes, std::uint8_t* host);
 
-  // Whether any byte of [low, end) may have been stored.
   std::size_t lines() const { return lines_.size(); }
+  // Whether any byte of [low, end) may have been stored.
   bool may_hold(std::uint64_t low, std::uint64_t end) const { return low < end_ && end > low_; }
-  // Puts what was stored into `bytes` bytes that were loaded from an address; all lie within one line.
+  // Overlays logged stores onto `bytes` bytes loaded from an address; all lie within one line.
   void overlay(std::uint64_t address, std::uint32_t bytes, std::uint8_t* loaded) const;
 
-  // Writes everything to where it shall go, and forgets it.
+  // Writes all stores to memory and clears the log.
   void apply();
 
  private:
   struct Line {
     std::uint64_t line = 0;
-    std::uint8_t* host = nullptr;  // of the line's first byte
-    std::uint64_t stored[2] = {};  // bytes
-    std::uint32_t slot = 0;        // in table_
+    std::uint8_t* host = nullptr;  // host address of the line's first byte
+    std::uint64_t stored[2] = {};  // mask of the bytes stored
+    std::uint32_t slot = 0;        // index in table_
     alignas(32) std::uint8_t bytes[kLineBytes];
   };
 
-  // Where the line is in table_, or could go.
+  // Index in table_ of the line, or of the free entry for it.
   std::size_t slot_of(std::uint64_t line) const;
   Line& find_or_add(std::uint64_t line, std::uint8_t* host);
   void grow();
