@@ -10,9 +10,9 @@ namespace roofwalk::vgpu {
 namespace {
 
 constexpr unsigned kMostHalvings = 63;
-// Beyond, a threshold's blocks are as many as chance lets expect; to count them would take as long as to run them.
+// In larger grids, qualifying blocks are estimated, not counted: counting would take as long as running them.
 constexpr std::uint64_t kCountedBlocks = 1u << 20;
-// Of the cost of a grid: what blocks may do that are unlike all whose traces are there. Others stand for them.
+// Share of a grid's cost that blocks unlike all traced ones may have. Other blocks then represent them.
 constexpr double kUntracedShare = 0.03;
 constexpr std::size_t kMostMissing = 64;  // blocks to trace in another run
 
@@ -33,7 +33,7 @@ void sort_by_outcome(std::vector<Note>& notes) {
   std::stable_sort(notes.begin(), notes.end(), [](const Note& a, const Note& b) { return a.outcome < b.outcome; });
 }
 
-// Leaves out writes of flags that nobody waits for.
+// Drops arrivals at phases that no warp waits for.
 void drop_unseen(BlockTrace& block) {
   std::vector<bool> seen;
   const auto see = [&](std::uint32_t number) {
@@ -41,7 +41,7 @@ void drop_unseen(BlockTrace& block) {
     seen[number] = true;
   };
   const auto is_seen = [&](std::uint32_t number) { return number < seen.size() && seen[number]; };
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> follows;  // what follows, what it follows
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> follows;  // following phase, followed phase
   for (const WarpTrace& warp : block.warps) {
     std::uint32_t arrives = 0;
     for (auto at = warp.meetings.rbegin(); at != warp.meetings.rend(); ++at) {
@@ -50,7 +50,7 @@ void drop_unseen(BlockTrace& block) {
       if (at->kind == Meeting::Kind::follows) follows.emplace_back(arrives, at->number);
     }
   }
-  std::sort(follows.begin(), follows.end(), std::greater<>());  // what comes later has a greater number
+  std::sort(follows.begin(), follows.end(), std::greater<>());  // a following phase has the greater number
   for (const auto& [later, earlier] : follows) {
     if (is_seen(later)) see(earlier);
   }
@@ -176,8 +176,8 @@ GridTrace Sample::take() {
   GridTrace out;
   out.complete = halvings_ == 0 && !ended_;
   for (auto& [index, trace] : traces_) {
-    for (WarpTrace& warp : trace->warps) sort_by_outcome(warp.found);            // L2's answers came late
-    if (trace->work.instructions != 0) out.blocks.push_back(std::move(*trace));  // a fault leaves some unfinished
+    for (WarpTrace& warp : trace->warps) sort_by_outcome(warp.found);            // appended by L2's late answers
+    if (trace->work.instructions != 0) out.blocks.push_back(std::move(*trace));  // a fault leaves blocks unfinished
   }
   traces_.clear();
   if (limits_.complete || out.blocks.empty()) return out;
@@ -190,9 +190,9 @@ GridTrace Sample::take() {
   return out;
 }
 
-// Blocks of all strata without a trace, the dearest first, one of each where all that are left do too little to matter:
-// it may be the last to end. Before them the longest block, and the one that waits longest, where they run or wait far
-// longer than those that are traced.
+// Asks for traces of blocks from all strata without one, most expensive stratum first; one block per stratum once the
+// strata left are too cheap to matter (that block may still be the last to end). First come the block with the longest
+// warp and the one that waits longest, if they run or wait far longer than all traced blocks.
 void Sample::find_missing(GridTrace& trace) const {
   double all = 0, untraced = 0;
   std::uint64_t longest = 0, longest_wait = 0;

@@ -7,7 +7,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Steps of a logarithmic scale, 16 to a doubling, in whole numbers: the same on every machine.
+// Integer logarithm with 16 steps per doubling: the same on every machine.
 std::uint16_t step_of(std::uint64_t value) {
   if (value < 16) return static_cast<std::uint16_t>(value);
   const int above = std::bit_width(value) - 5;  // bits below the leading one and the next four
