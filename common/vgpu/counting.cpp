@@ -17,12 +17,13 @@ void add_flops(const Instruction& in, std::uint64_t threads, Counters& out) {
   if (info.form == Form::matrix_multiply) {
     if (!ptx::is_float(in.type)) return;
     const std::uint64_t of_warp = std::uint64_t{2} * in.shape.m * in.shape.n * in.shape.k;
-    out.add(Counter::flops_tensor, threads * of_warp / kWarpSize);  // all threads of a warp, or none
+    out.add(Counter::flops_tensor, threads * of_warp / kWarpSize);  // all threads of a warp execute it, or none
     return;
   }
   if (!ptx::is_float(in.type)) return;
   const std::uint64_t elements = ptx::is_pair(in.type) ? 2 : 1;
-  // Of floats, the ISA's atomics have sums alone. No lane of an SM adds there, and hardware counts none of it as FLOPs.
+  // Float atomics are additions only. They are not executed by lanes of an SM, and hardware does not count them as
+  // FLOPs.
   if (info.form == Form::atomic || info.form == Form::reduction) out.add(Counter::atomic_flops, threads * elements);
   if (info.flops == 0) return;
   const std::uint64_t flops = threads * elements * static_cast<std::uint64_t>(info.flops);
@@ -39,15 +40,15 @@ void add_traffic(const Site& site, const SiteTraffic& traffic, Counters& out) {
   out.add(Counter::dram_write_bytes, traffic.dram_write_sectors * kSectorBytes);
 }
 
-// Bytes that each active lane of a request asks for.
+// Bytes that each active lane of a request accesses.
 std::uint64_t lane_bytes(const Instruction& in) {
   if (ptx::info(in.opcode).form == Form::async_copy) return in.operands[2].bits;
   return static_cast<std::uint64_t>(ptx::size_bytes(in.type)) * in.vector;
 }
 
-// The fewest sectors that hold as many bytes as the lanes asked for. Lanes that ask for the same bytes need fewer, and
-// that is what they got; no request with a sector has less than one.
-// How the lanes of a fragment share its rows is the machine's own: what it takes is the fewest.
+// The fewest sectors that could hold the requested bytes. Lanes that request the same bytes need fewer: then the actual
+// sectors are the minimum. Every request with sectors has at least one. The layout of a fragment's rows is the
+// machine's choice, so there the actual sectors count as ideal.
 std::uint64_t ideal_sectors(const Instruction& in, const Site& site, std::uint64_t requests, std::uint64_t threads) {
   const Form form = ptx::info(in.opcode).form;
   if (form == Form::fragment_load || form == Form::fragment_store) return site.sectors;
@@ -83,7 +84,7 @@ void add_memory(const Instruction& in, const Site& site, std::uint64_t threads, 
     out.add(Counter::l1_ideal_sectors, ideal_sectors(in, site, loads, threads));
     return;
   }
-  // A generic access may have gone to either memory: sectors tell which.
+  // A generic access goes to shared or to global memory: only the latter has sectors.
   const bool near = site.wavefronts != 0 && site.sectors == 0;
   if (near) {
     out.add(load ? Counter::shared_load_requests : Counter::shared_store_requests, site.requests);
@@ -112,7 +113,7 @@ void add_load(const Instruction& in, const Site& site, LineCounters& line) {
   line.loads.push_back({static_cast<double>(site.sectors), static_cast<double>(site.requests)});
 }
 
-// For the lines of barriers: at which line was who came last, and what it waited for.
+// Fills held_up of the lines with barriers: the source line of the last warp to arrive, and what it waited for.
 void add_held_up(const CountingInput& input, std::map<int, LineCounters>& lines) {
   const auto& code = input.program.function->instructions;
   std::map<int, std::map<int, WarpCycles>> by_line;
@@ -146,7 +147,7 @@ void add_held_up(const CountingInput& input, std::map<int, LineCounters>& lines)
 }  // namespace
 
 void set_to_zero(Counters& counters, Counted counted) {
-  constexpr auto kOfInstructions = static_cast<std::size_t>(Counter::barriers) + 1;  // those of memory come after them
+  constexpr auto kOfInstructions = static_cast<std::size_t>(Counter::barriers) + 1;  // memory counters come after these
   const std::size_t count = counted == Counted::everything ? kCounterCount : kOfInstructions;
   for (std::size_t i = 0; i < count; ++i) counters.set(static_cast<Counter>(i), 0);
 }
@@ -165,7 +166,7 @@ void count_kernel(const CountingInput& input, KernelRecord& out) {
       const Instruction& in = code[pc];
       const Site& site = input.totals.sites[pc];
       const std::uint64_t threads = input.block_threads[b] - site.predicated_off;
-      // Under a predicate, machine code takes its turns in blocks that no warp enters.
+      // Predicated machine code uses issue slots even in basic blocks that no warp enters.
       const bool takes_turns = pc < input.reading.by_instruction.size() && input.reading.by_instruction[pc].total() > 0;
       if (executions == 0 && !takes_turns) continue;
       const int line = input.module.line_in(in, input.source_name);

@@ -1,4 +1,4 @@
-// From the sites of a launch to named counters: of the kernel, and of each line of the learner's file.
+// Turns the sites of a launch into named counters: of the kernel, and of each line of the learner's file.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace roofwalk::vgpu {
 
-// Of what a launch counts: everything, or instructions and what they do alone.
+// What a launch counts: everything, or only instructions and what they compute.
 enum class Counted { everything, instructions };
 
-// All that is counted; the others stay unknown.
+// Zeroes all counters that are counted; the others stay unknown.
 void set_to_zero(Counters& counters, Counted counted);
 
 struct CountingInput {
@@ -32,7 +32,7 @@ struct CountingInput {
   Counted counted = Counted::everything;
 };
 
-// Fills out.counters, out.waits and out.lines. Every counter that is counted is set, if only to 0.
+// Fills out.counters, out.waits and out.lines. Every counter that is counted is set, even if to 0.
 void count_kernel(const CountingInput& input, KernelRecord& out);
 
 // Counters of a memset or copy.

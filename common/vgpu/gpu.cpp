@@ -15,7 +15,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Whether a kernel can come by a generic pointer to constant memory without guessing its number.
+// Whether a kernel can obtain a generic pointer to constant memory other than by guessing an address.
 bool points_to_constants(const ptx::Module& module) {
   for (const ptx::Function& function : module.functions) {
     for (const ptx::Instruction& in : function.instructions) {
@@ -53,7 +53,7 @@ Status Gpu::load(ptx::Module module, std::string source_name, std::string source
   module_ = std::move(module);
   source_name_ = std::move(source_name);
   source_path_ = std::move(source_path);
-  std::uint64_t bank = 0;  // of constant memory, what is taken
+  std::uint64_t bank = 0;  // bytes of the constant bank used so far
   for (const ptx::Variable& variable : module_->variables) {
     if (variable.space != ptx::Space::global && variable.space != ptx::Space::constant) continue;
     if (variable.is_extern) {

@@ -1,4 +1,4 @@
-// The virtual GPU: PTX in, exact counts and modelled time out. A library of its own; it knows nothing of the course.
+// The virtual GPU: PTX in, exact counts and modelled time out. It is independent of the course.
 #pragma once
 
 #include <chrono>
@@ -31,10 +31,10 @@ struct KernelCall {
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::span<const std::uint8_t> arguments;   // the parameter block
-  int line = 0;                              // of the call, for the record
-  int registers_per_thread = 0;              // from ptxas: decides occupancy
+  int line = 0;                              // line of the call, for the record
+  int registers_per_thread = 0;              // from ptxas: determines occupancy
   std::uint32_t local_bytes_per_thread = 0;  // from ptxas: for the record
-  std::span<const MachineOp> code = {};      // from ptxas: the order for the clock
+  std::span<const MachineOp> code = {};      // from ptxas: the clock uses its instruction order
 };
 
 class Gpu {
@@ -46,41 +46,42 @@ class Gpu {
   Memory& memory() { return memory_; }
   const Memory& memory() const { return memory_; }
 
-  // Takes a module and lays out its .global and .const variables. `source_name` is the learner's file as `.loc` names
-  // it, `source_path` what messages print. Errors: a variable larger than the memory, an extern one.
+  // Loads a module and lays out its .global and .const variables. `source_name` is the learner's file as named in
+  // `.loc`, `source_path` as printed in messages. Errors: a variable larger than the memory, an extern variable.
   Status load(ptx::Module module, std::string source_name, std::string source_path);
   const ptx::Module* module() const { return module_ ? &*module_ : nullptr; }
 
-  // A plan: L2 is cold at its start, carried over from step to step, written back once at its end.
+  // Begins a plan. L2 is cold at its start, keeps its contents from step to step, and is written back at its end.
   void begin_plan(const RunLimits& limits);
-  // Runs one step. False after a learner's fault: the plan is over, end_plan tells. Errors: PTX that cannot be lowered.
+  // Runs one step. False after a fault of the kernel: the plan is over, end_plan() returns it. Errors: PTX that cannot
+  // be lowered.
   Result<bool> launch(const KernelCall& call);
-  // At least one byte, as all steps of a plan that move memory.
+  // `size_bytes` must not be 0.
   bool set_memory(std::uint64_t address, std::uint8_t value, std::uint64_t size_bytes, int line);
   bool copy_memory(std::uint64_t destination, std::uint64_t source, std::uint64_t size_bytes, int line);
   RunRecord end_plan();
 
  private:
-  struct Step;  // one launch, memset or copy until its traffic is known
+  struct Step;  // a launch, memset or copy, until its traffic is known
 
-  // With kernel, file and line.
+  // Adds kernel, file and line to a fault.
   Fault placed(Fault fault, const std::string& kernel, const ptx::Function& function, std::uint32_t pc) const;
-  // The fault of a kernel that asks for more than there is; false.
+  // Records a resource fault of a kernel; returns false.
   bool too_much(const Step& step, std::string message);
-  // The stages of a launch. Lowered, with nothing admitted yet.
+  // The stages of a launch. Lowers the kernel, without checking limits.
   Result<std::unique_ptr<Step>> lower_kernel(const KernelCall& call) const;
-  // What the host keeps for the blocks that are resident at once, and their occupancy; nothing, with the fault, where
-  // the GPU or the host cannot hold them.
+  // Sets the step's occupancy and returns the host memory for the blocks resident at once. Without a result, but with a
+  // fault, if the GPU or the host cannot hold them.
   std::optional<std::uint64_t> resident_bytes(Step& step);
-  // False, with the fault, where the budget does not hold the launch.
+  // False, with a fault, if the budget does not cover the launch.
   Result<bool> charge_launch(const KernelCall& call, std::uint64_t held_bytes, const Step& step);
   void put_in_order(const KernelCall& call, Step& step);
   GridTrace run_blocks(Launch& launch, std::vector<Multiprocessor>& sms, const Step& step);
   static void take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& step);
-  // Takes work off the budget; false, with the fault, where less is left.
+  // Deducts work from the budget; false, with a fault, if less is left.
   bool charge(std::uint64_t work, const std::string& what, int line, const std::string& trouble);
-  bool runs_too_long(const std::string& what, int line, const std::string& trouble);  // the fault; false
-  // The time of a launch that has run; false, with the fault, where that is past the budget.
+  bool runs_too_long(const std::string& what, int line, const std::string& trouble);  // as too_much()
+  // Models the time of a launch that has run; false, with a fault, if modelling exceeds the budget.
   bool read_time(const GridTrace& trace, std::uint64_t most_swaps, Step& step);
   bool charge_moved(std::uint64_t size_bytes, const char* what, int line);
   bool check_range(std::uint64_t address, std::uint64_t size_bytes, bool writes, const char* what, int line);
@@ -99,9 +100,9 @@ class Gpu {
 
   std::unique_ptr<Printer> printer_;
   RunLimits limits_;                                         // what is left of them
-  std::chrono::steady_clock::time_point began_{};            // the plan
-  std::uint64_t plan_operations_ = 0;                        // lowered, over all launches of the plan
-  std::set<std::string> ordered_;                            // kernels of the plan that `schedules_` has
+  std::chrono::steady_clock::time_point began_{};            // start of the plan
+  std::uint64_t plan_operations_ = 0;                        // operations lowered so far in the plan
+  std::set<std::string> ordered_;                            // kernels of this plan that have a schedule
   std::vector<std::vector<std::uint64_t>> untraced_blocks_;  // by launch of the plan
   std::vector<SiteTraffic> traffic_;
   std::vector<std::unique_ptr<Step>> steps_;

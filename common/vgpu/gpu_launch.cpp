@@ -1,5 +1,5 @@
-// A launch, from its PTX to its counts and its time: lowered, admitted where the GPU and the host hold it, put in order
-// for the clock, run, timed.
+// The stages of a launch: lower the PTX, check the limits of GPU and host, schedule the code for the clock, run the
+// blocks, model the time.
 #include <algorithm>
 #include <chrono>
 
@@ -19,12 +19,12 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// PTX registers are kept as they are (ptxas would share them), for every resident warp.
+// All PTX registers are stored, for every resident warp (ptxas would share registers between values).
 constexpr std::uint64_t kMaxRegisterBytes = 1ull << 30;
 constexpr std::uint64_t kMaxLocalBytes = 2ull << 30;  // of resident threads, on the host
 constexpr std::uint64_t kMaxPlanOperations = 4'000'000;
 
-// Of the whole grid, at the least: its blocks are started, and each of their warps begins.
+// Minimum work of the whole grid: starting its blocks and beginning each of their warps.
 UInt128 least_work(const Program& program, std::uint64_t blocks, std::uint64_t warps, bool sanitized) {
   const std::uint64_t first = program.ops.front().target;
   return UInt128{blocks} * (work_of_block(program, warps, sanitized) + warps * first);
@@ -32,7 +32,7 @@ UInt128 least_work(const Program& program, std::uint64_t blocks, std::uint64_t w
 
 std::uint64_t warps_of(const Dim3& block) { return (block.count() + kWarpSize - 1) / kWarpSize; }
 
-// Lanes that swapped the same word of global memory, of all SMs together: of the word with most.
+// Over all SMs, the number of lanes that swapped the global word swapped most often.
 std::uint64_t most_swaps(const std::vector<Multiprocessor>& sms) {
   std::vector<std::uint64_t> swaps;
   for (const Multiprocessor& sm : sms) {
@@ -103,7 +103,7 @@ std::optional<std::uint64_t> Gpu::resident_bytes(Step& step) {
     return std::nullopt;
   };
   if (!occupancy) return refuse(occupancy.error().message);
-  // As on hardware, local memory is set aside for every thread that could be resident.
+  // As on hardware, local memory is reserved for every thread that could be resident.
   const std::uint64_t local_bytes =
       std::uint64_t{step.program->local_bytes} * machine_.max_threads_per_sm * machine_.sms;
   if (local_bytes > static_cast<std::uint64_t>(machine_.memory_bytes)) {
@@ -131,7 +131,7 @@ std::optional<std::uint64_t> Gpu::resident_bytes(Step& step) {
 }
 
 Result<bool> Gpu::charge_launch(const KernelCall& call, std::uint64_t held_bytes, const Step& step) {
-  // Where not even a launch is left of the budget, it is the launches before that were too much.
+  // If not even work::kLaunch is left, earlier launches used up the budget: the charge below reports that.
   if (limits_.work >= work::kLaunch &&
       least_work(*step.program, call.grid.count(), warps_of(call.block), limits_.sanitize) > limits_.work) {
     return Error{
@@ -142,7 +142,7 @@ Result<bool> Gpu::charge_launch(const KernelCall& call, std::uint64_t held_bytes
         .line = call.line,
         .advice = "launch fewer blocks, and let each thread do more"};
   }
-  // Each kernel of a plan counts as put in order once, whichever plan was the first to have it.
+  // Scheduling is charged once per kernel and plan, even if an earlier plan already cached the schedule.
   const bool is_ordered = !limits_.counts || !ordered_.insert(call.kernel).second;
   const std::size_t instructions = step.program->function->instructions.size();
   const std::uint64_t order = is_ordered ? 0 : (instructions + call.code.size()) * work::kOrdered;
@@ -158,10 +158,10 @@ Result<bool> Gpu::charge_launch(const KernelCall& call, std::uint64_t held_bytes
                                     kMaxPlanOperations));
 }
 
-// The order does not depend on the launch: its basic blocks are the kernel's.
+// The schedule depends on the kernel only, not on the launch.
 void Gpu::put_in_order(const KernelCall& call, Step& step) {
   auto [at, is_new] = schedules_.try_emplace(call.kernel);
-  // Where a kernel spills, ptxas has few registers left for loads that go ahead.
+  // If a kernel spills, ptxas has few registers left for hoisted loads.
   constexpr int kLeftWhereItSpills = 24;
   const int registers = call.local_bytes_per_thread != 0 ? std::min(call.registers_per_thread, kLeftWhereItSpills)
                                                          : call.registers_per_thread;
@@ -192,7 +192,7 @@ void Gpu::take_totals(Launch& launch, std::vector<Multiprocessor>& sms, Step& st
 Result<bool> Gpu::launch(const KernelCall& call) {
   ROOFWALK_CHECK(module_ && !fault_);
   ROOFWALK_TRY(std::unique_ptr<Step> step, lower_kernel(call));
-  const ptx::Function& code = *step->program->function;  // with what the kernel calls
+  const ptx::Function& code = *step->program->function;  // with the functions that the kernel calls
   const auto held_bytes = resident_bytes(*step);
   if (!held_bytes) return false;
   ROOFWALK_TRY(const bool is_charged, charge_launch(call, *held_bytes, *step));

@@ -1,5 +1,5 @@
-// A step of a plan, from its launch until its traffic is known: a kernel, a memset or a copy. Only the files of Gpu
-// include this.
+// A step of a plan (a kernel, a memset or a copy), from its launch until its traffic is known. Only the source files of
+// Gpu include this.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ struct Gpu::Step {
   Occupancy occupancy;
   std::optional<Program> program;  // empty for memsets and copies
   LaunchTotals totals;
-  const ProgramSchedule* schedule = nullptr;  // null where there is no program
+  const ProgramSchedule* schedule = nullptr;  // nullptr if there is no program
   ClockReading reading;
   std::vector<std::uint64_t> block_threads;
-  SiteId first_site = 0;  // into traffic_; as many as totals.sites
+  SiteId first_site = 0;  // index into traffic_; the step has totals.sites.size() entries there
 };
 
 }  // namespace roofwalk::vgpu

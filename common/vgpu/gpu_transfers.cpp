@@ -1,4 +1,4 @@
-// Memsets and copies of a plan: what they move, and their traffic at L2.
+// Memsets and copies of a plan: the bytes that they move, and their traffic at L2.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -13,7 +13,7 @@ namespace roofwalk::vgpu {
 
 bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, bool writes, const char* what, int line) {
   const Buffer* buffer = memory_.find(address);
-  // No plan has a pointer to a constant: who comes there has guessed a number.
+  // Plans have no pointers to constants: such an address was guessed.
   const bool is_constant = Memory::is_constant(address);
   const bool is_inside = buffer != nullptr && buffer->contains(address, size_bytes) && !is_constant;
   if (is_inside && !(writes && buffer->read_only)) return true;
@@ -43,7 +43,7 @@ bool Gpu::check_range(std::uint64_t address, std::uint64_t size_bytes, bool writ
   return false;
 }
 
-// The traffic of a memset or copy: whole sectors at L2, a partly covered one as a partial write.
+// Counts the traffic of a memset or copy: whole sectors at L2; a partly covered sector is a partial write.
 void Gpu::touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Step& step) {
   Site& site = step.totals.sites[0];
   const std::uint64_t end = address + size_bytes;
@@ -69,14 +69,14 @@ void Gpu::touch(std::uint64_t address, std::uint64_t size_bytes, bool write, Ste
   }
 }
 
-// Bytes that a memset or copy moves are work as well: a plan of nothing else ends by its budget.
+// Bytes moved are charged as work, so that the budget also ends a plan of memsets and copies only.
 bool Gpu::charge_moved(std::uint64_t size_bytes, const char* what, int line) {
   return charge(
       work::kLaunch + size_bytes / kLineBytes * work::kMovedLine, what, line,
       fmt::format("the plan's memsets and copies are past its budget (this {} moves {} bytes)", what, size_bytes));
 }
 
-// A step that moves bytes.
+// Adds a memset or copy to the steps.
 Gpu::Step& Gpu::begin_transfer(const char* name, int line) {
   auto step = std::make_unique<Step>();
   step->name = name;
