@@ -9,7 +9,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-constexpr std::uint64_t kMostInstructions = 1'500'000;  // of all that `take` replays
+constexpr std::uint64_t kMostInstructions = 1'500'000;  // limit of what `take` replays
 
 class Hash {
  public:
@@ -20,7 +20,7 @@ class Hash {
   std::uint64_t state_ = 0;
 };
 
-// Of all that decides how long a block takes alone.
+// Hash of everything that decides how long a block takes alone.
 std::uint64_t hash_of(const BlockTrace& block) {
   Hash hash;
   for (const WarpTrace& warp : block.warps) {
@@ -64,7 +64,7 @@ AloneTimes::AloneTimes(const GridTrace& trace, std::uint64_t key, std::function<
 void AloneTimes::take(std::vector<std::uint32_t> blocks) {
   struct Turn {
     std::uint64_t rank = 0;
-    std::uint32_t of_stratum = 0;  // how many of its stratum come before it
+    std::uint32_t of_stratum = 0;  // members of its stratum before it
     double cost = 0;
     std::uint32_t block = 0;
   };

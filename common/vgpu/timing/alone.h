@@ -1,4 +1,4 @@
-// How long traced blocks take alone on an SM: what tells blocks apart that do as much as each other and wait longer.
+// How long traced blocks take alone on an SM: separates blocks that do the same amount of work but wait longer.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,26 @@ namespace roofwalk::vgpu {
 
 class AloneTimes {
  public:
-  // `key`: as of the sample (sample.h). `replay`: a block by its place in the trace; returns cycles.
+  // `key`: the key of the sample (sample.h). `replay`: takes a block's index in the trace, returns cycles.
   AloneTimes(const GridTrace& trace, std::uint64_t key, std::function<double(std::uint32_t)> replay);
 
-  // Replays these blocks, or others that did the same, as far as there is time for it: first one of each stratum, the
-  // dearest first, then the second of each... in an order of the stratum's that only the key tells.
+  // Replays these blocks, or others that did the same, up to a limit of instructions: first one of each stratum, the
+  // most expensive first, then the second of each, and so on. `key` decides the order within a stratum.
   void take(std::vector<std::uint32_t> blocks);
 
-  // Cycles of the block as far as it was recorded; nullopt: there was no time for it.
+  // Cycles of the recorded part of the block; nullopt: it was not replayed.
   std::optional<double> of(std::uint32_t block) const;
-  // The same; replays it whatever time that takes.
+  // The same; replays the block if necessary, however long that takes.
   double always_of(std::uint32_t block);
-  // It has been replayed alone elsewhere.
+  // Sets the time of a block that was replayed alone elsewhere.
   void know(std::uint32_t block, double cycles);
 
   const GridTrace& trace_;
   std::uint64_t key_;
   std::function<double(std::uint32_t)> replay_;
-  std::vector<double> cycles_;                          // by place in the trace; 0: unknown
-  std::unordered_map<std::uint64_t, double> of_likes_;  // by a hash of all that a block did
-  std::uint64_t replayed_ = 0;                          // instructions
+  std::vector<double> cycles_;                          // by index in the trace; 0: unknown
+  std::unordered_map<std::uint64_t, double> of_likes_;  // by a hash of everything that a block did
+  std::uint64_t replayed_ = 0;                          // instructions replayed by `take`
 };
 
 }  // namespace roofwalk::vgpu

@@ -6,7 +6,7 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// A fence beyond the block waits for the stores before it; a store alone for nothing.
+// A fence beyond the block waits for the stores before it. A store itself waits for nothing.
 bool waits_for_stores(const Program& program, const TimedOp& op) {
   const ptx::Instruction& in = program.function->instructions[op.pc];
   return ptx::info(in.opcode).form == ptx::Form::fence && !in.of_block;
@@ -35,7 +35,7 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const T
   return 0;
 }
 
-// In order, each operation once its sources are there.
+// In order; each operation issues once its sources are ready.
 std::uint32_t latency_of(const Machine& machine, const Program& program, const Schedule& schedule,
                          std::vector<std::uint32_t>& ready) {
   std::fill(ready.begin(), ready.end(), 0u);
@@ -46,7 +46,7 @@ std::uint32_t latency_of(const Machine& machine, const Program& program, const S
     for (const std::uint16_t source : operands.subspan(op.result_count)) now = std::max(now, ready[source]);
     now += op.issues;
     const std::uint32_t done = now + latency_of(machine, program, op);
-    if (op.kind == TimedKind::compute && waits_for_stores(program, op)) now = done;  // and so does what comes behind it
+    if (op.kind == TimedKind::compute && waits_for_stores(program, op)) now = done;  // later operations wait as well
     for (const std::uint16_t result : operands.first(op.result_count)) ready[result] = result == 0 ? 0 : done;
     end = std::max(end, done);
   }

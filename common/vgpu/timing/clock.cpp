@@ -14,21 +14,21 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// A grid of at most so many PTX instructions is replayed as a whole, on all SMs. Beyond, a few SMs with their share of
-// L2 and DRAM stand for all: together they run an eighth of the grid's instructions, between two limits, and each so
-// many rounds of what it holds at once. Several SMs come before more rounds: what one leaves idle, others use. Rounds
-// are wanted too: blocks start all together, and only after a while is each somewhere else.
+// A grid of at most kWholeGridInstructions PTX instructions is replayed whole, on all SMs. For a larger one, a few SMs
+// with their share of L2 and DRAM represent all: together they run an eighth of the grid's instructions, between two
+// limits, and each several rounds of the blocks that it holds at once. More SMs take precedence over more rounds:
+// bandwidth that one leaves idle, others use. Rounds matter too: blocks start together and drift apart only after a
+// while.
 constexpr std::uint64_t kWholeGridInstructions = 150'000, kLeastSample = 60'000, kMostSample = 600'000,
                         kSampleRounds = 4, kSampleSms = 8, kFewSms = 4, kFewShare = 32, kFewWork = 3'000'000;
 
-// How much more a block did than its trace holds: what was cut off is as if it went on alike.
+// How much more a block did than its trace holds: the part that was cut off is assumed to go on alike.
 double cut_of(const BlockTrace& block) {
   if (block.instructions == 0) return 1;
   return static_cast<double>(block.work.instructions) / static_cast<double>(block.instructions);
 }
 
-// Whether the rest of a block that was cut off may go on as what was recorded of it: by the same ways, asking for as
-// much.
+// Whether the part of a block that was cut off can be like the recorded part: same paths, as many requests.
 bool goes_on_alike(const BlockTrace& block) {
   constexpr double kAlike = 0.05, kAsMuch = 0.8;
   const BlockWork &part = block.recorded, &all = block.work;
@@ -43,8 +43,8 @@ bool goes_on_alike(const BlockTrace& block) {
 
 bool is_asked_alone(const BlockTrace& block) { return block.recorded.instructions != 0 && !goes_on_alike(block); }
 
-// How much longer a block takes than its trace: as if the rest went on alike, and where it does not, as if the warp
-// that waits longest waited for what is more one after the other.
+// How much longer a block takes than its trace. The rest is assumed to go on alike; if it does not, the additional
+// waits of the warp that waits longest are added, one after the other.
 double longer_than_trace(const BlockTrace& block, AloneTimes& alone, std::uint32_t place) {
   const double cut = cut_of(block);
   if (!is_asked_alone(block)) return cut;
@@ -64,7 +64,7 @@ struct Kind {
   double blocks = 0;                            // of the grid
   double cost = 0;                              // of one of them
   std::array<double, kGridParts> by_part = {};  // `blocks`, by part of the grid
-  std::vector<std::uint32_t> members;           // places in the trace, in the order of the grid
+  std::vector<std::uint32_t> members;           // indices in the trace, in the order of the grid
 
   void add(const Stratum& stratum, double times) {
     blocks += static_cast<double>(stratum.blocks) * times;
@@ -72,8 +72,8 @@ struct Kind {
   }
 };
 
-// The kinds of blocks of a grid, the cheapest first. Strata without a trace are counted with the one whose blocks cost
-// most nearly as much, as so many blocks as cost what they do.
+// The kinds of blocks of a grid, the cheapest first. A stratum without a trace is added to the kind with the most
+// similar cost per block, as the number of such blocks that costs as much as the stratum.
 std::vector<Kind> kinds_of(const GridTrace& trace) {
   std::vector<Kind> kinds;
   std::vector<std::vector<std::uint32_t>> members(trace.strata.size());
@@ -96,12 +96,11 @@ std::vector<Kind> kinds_of(const GridTrace& trace) {
   return kinds;
 }
 
-// Takes away kinds that hardly work and hardly wait: how many cycles their blocks hold places on SMs, together, which
-// nobody else has meanwhile. A grid may hold many blocks that leave at once, because it is larger than the problem: all
-// together they do next to nothing.
+// Removes kinds that hardly work and hardly wait. Returns the cycles for which their blocks hold places on SMs, summed.
+// A grid that is larger than the problem may have many blocks that leave at once: all together they do next to nothing.
 double drop_idle(std::vector<Kind>& kinds, const Machine& machine, AloneTimes& alone) {
-  constexpr double kIdleShare = 0.05, kIdleCost = 0.125;     // of all that is done; of an average block that works
-  const double idle_wait = 2 * machine.dram_latency_cycles;  // a guard's, that reads what it asks
+  constexpr double kIdleShare = 0.05, kIdleCost = 0.125;  // of the total cost; of the cost of an average working block
+  const double idle_wait = 2 * machine.dram_latency_cycles;  // of a guard that loads what it tests
   double all = 0, blocks = 0;
   for (const Kind& kind : kinds) all += kind.blocks * kind.cost, blocks += kind.blocks;
   std::ptrdiff_t idle = 0;
@@ -131,7 +130,7 @@ double drop_idle(std::vector<Kind>& kinds, const Machine& machine, AloneTimes& a
   return held;
 }
 
-// Members of a kind, those first that take least alone; where that is not known, as long as the others on average.
+// Members of a kind, shortest time alone first; unknown times count as the average of the known ones.
 std::vector<std::uint32_t> by_time(const GridTrace& trace, const Kind& kind, const AloneTimes& alone) {
   double sum = 0, known = 0;
   for (const std::uint32_t i : kind.members) {
@@ -145,7 +144,7 @@ std::vector<std::uint32_t> by_time(const GridTrace& trace, const Kind& kind, con
   return out;
 }
 
-// `count` traces that stand for all, as many of each kind as its share of the blocks, in the order of the grid.
+// `count` traces that represent all blocks, as many of each kind as its share of the blocks, in the order of the grid.
 std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::vector<Kind>& kinds, std::uint64_t count,
                                            AloneTimes& alone) {
   struct Place {
@@ -154,7 +153,7 @@ std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::ve
   };
   std::vector<Place> places;
   std::vector<std::uint64_t> quotas;
-  std::vector<std::uint32_t> unsure;  // whether they are among those that stand for all
+  std::vector<std::uint32_t> unsure;  // members of kinds that have more traces than places
   double all = 0, before = 0;
   for (const Kind& kind : kinds) all += kind.blocks;
   std::uint64_t given = 0;
@@ -170,14 +169,14 @@ std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::ve
     const Kind& kind = kinds[k];
     const std::uint64_t quota = quotas[k];
     std::vector<std::uint32_t> members = kind.members;
-    if (quota < members.size()) {  // spread evenly over how long they take
+    if (quota < members.size()) {  // spread evenly over their times
       const std::vector<std::uint32_t> sorted = by_time(trace, kind, alone);
       for (std::uint64_t i = 0; i < quota; ++i) members[i] = sorted[(2 * i + 1) * sorted.size() / (2 * quota)];
       members.resize(quota);
       std::sort(members.begin(), members.end());
     }
-    // As dense in each part of the grid as the kind is there; taken in turn, so that a trace meets itself as late as
-    // can be.
+    // As dense in each part of the grid as the kind is there; members take turns, so that a trace recurs as late as
+    // possible.
     std::size_t part = 0;
     double passed = 0;
     for (std::uint64_t i = 0; i < quota; ++i) {
@@ -194,7 +193,7 @@ std::vector<std::uint32_t> representatives(const GridTrace& trace, const std::ve
 }
 
 // Cycles between one block and the next when all places are taken, from the starts of blocks after the first round.
-// Each start is compared with the one whole rounds later: blocks may start one by one or all together.
+// Each start is compared with the one whole rounds later, because blocks may start one by one or all together.
 double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   const std::uint64_t rounds = starts.size() / a_round - 2;
   double sum = 0;
@@ -203,13 +202,13 @@ double pace(const std::vector<Cycle>& starts, std::uint64_t a_round) {
   return sum / static_cast<double>(a_round) / static_cast<double>(rounds * a_round);
 }
 
-// Cycles that simulated blocks hold places on SMs, together, as blocks do in the middle of the grid: the first round
-// starts on cold caches and all at once, so each stratum's blocks count as long as those of later rounds, if there are
-// any. `chosen`: the traces that stand for the blocks, taken in turn.
+// Cycles for which simulated blocks hold places on SMs, summed, as in the middle of the grid: the first round starts
+// with cold caches and all at once, so all blocks of a stratum count as long as those of later rounds, if there are
+// any. `chosen`: the traces that represent the blocks, taken in turn.
 double held_by_blocks(const ClockInput& input, const Simulation& simulation, const std::vector<std::uint32_t>& chosen,
                       std::uint64_t a_round) {
   struct Held {
-    double blocks = 0, first = 0, later = 0;  // blocks; those of the first round and later ones: cycles
+    double blocks = 0, first = 0, later = 0;  // all blocks; cycles of those in the first round and in later ones
     double later_blocks = 0;
   };
   std::vector<Held> held(input.trace.strata.size());
@@ -227,21 +226,20 @@ double held_by_blocks(const ClockInput& input, const Simulation& simulation, con
   return cycles;
 }
 
-// When a block starts, in a grid of blocks that are alike.
+// Start time of a block, in a grid of equal blocks.
 double start_of(const ClockInput& input, const BlockTrace& block, double cycles) {
   const auto places = static_cast<std::uint64_t>(input.machine.sms) * static_cast<std::uint64_t>(input.blocks_per_sm);
   return cycles * static_cast<double>(block.index / places * places) / static_cast<double>(input.grid_blocks);
 }
 
-// When the last block ends that takes longer than those of its stratum that stand for all, or whose stratum has none:
-// the grid waits for it, from when it starts on. A block that runs far longer than all of those is replayed whatever
-// that takes.
+// End of the last block that takes longer than the chosen ones of its stratum, or whose stratum has none: the grid
+// waits for it from its start on. A block that runs far longer than all chosen ones is replayed whatever that takes.
 double last_end(const ClockInput& input, const std::vector<std::uint32_t>& chosen, double cycles, AloneTimes& alone) {
   constexpr double kLonger = 1.1;
   constexpr std::uint64_t kFarLonger = 2;
   const auto& blocks = input.trace.blocks;
   std::vector<bool> stands(blocks.size());
-  std::vector<double> replayed(input.trace.strata.size());  // 0: none
+  std::vector<double> replayed(input.trace.strata.size());  // by stratum: longest chosen block; 0: none
   std::uint64_t longest_warp = 0;
   for (const std::uint32_t i : chosen) {
     stands[i] = true;
@@ -260,8 +258,8 @@ double last_end(const ClockInput& input, const std::vector<std::uint32_t>& chose
   return last;
 }
 
-// A block of which no trace is there and that runs far longer than all of which there is one is alone at the end: it
-// takes its instructions at the pace of the others and its part of the grid's loads, a few of them at once.
+// Time of a block without a trace that runs far longer than all traced ones and so is alone at the end: its
+// instructions at the pace of the others, and its share of the grid's loads, kLoadsAtOnce at a time.
 double straggler_cycles(const ClockInput& input, double cycles_per_instruction) {
   constexpr std::uint64_t kFarLonger = 2;
   constexpr double kLoadsAtOnce = 8;
@@ -274,7 +272,7 @@ double straggler_cycles(const ClockInput& input, double cycles_per_instruction) 
   return longest * cycles_per_instruction + longest / static_cast<double>(input.instructions) * waits / kLoadsAtOnce;
 }
 
-// Of a reading that costs more than it may.
+// The reading when the model exceeded its limit of operations.
 ClockReading past_budget(std::uint64_t operations) {
   ClockReading out;
   out.operations = operations;
@@ -282,14 +280,14 @@ ClockReading past_budget(std::uint64_t operations) {
   return out;
 }
 
-// What is replayed: on how many SMs that stand for all, and which traces stand for the blocks that they get.
+// What is replayed: how many SMs represent all, and which traces represent the blocks that they get.
 struct ReplayPlan {
-  std::uint64_t sms = 0, grid = 0;           // that have blocks; blocks, but for those which hardly do anything
+  std::uint64_t sms = 0, grid = 0;           // SMs that have blocks; blocks without the idle ones
   std::uint64_t running = 0, simulated = 0;  // SMs; blocks
-  std::uint64_t of_grid = 0;                 // the blocks that those SMs get
+  std::uint64_t of_grid = 0;                 // blocks of the grid that the running SMs get
   std::vector<std::uint32_t> chosen;         // traces
-  double more_work = 1;                      // of the grid's blocks than of those that stand for them
-  double idle_cycles = 0;                    // that each place is held by blocks which hardly do anything
+  double more_work = 1;                      // cost of the grid's blocks over that of the chosen ones
+  double idle_cycles = 0;                    // cycles for which each place is held by idle blocks
 };
 
 ReplayPlan plan_for_whole_grid(const ClockInput& input) {
@@ -314,11 +312,11 @@ ReplayPlan plan_for_sample(const ClockInput& input, AloneTimes& alone) {
   const std::uint64_t a_block = std::max<std::uint64_t>(input.instructions / plan.grid, 1);
   const std::uint64_t a_round = slots * a_block, least = std::min(busiest, kSampleRounds * slots) * a_block;
   const std::uint64_t sample = std::clamp(input.instructions / 8, kLeastSample, kMostSample);
-  // Where blocks are so long that one would do, a few still average over who fetches what all need.
+  // If blocks are so long that one SM would do, a few SMs still average over which of them fetches shared data.
   const std::uint64_t few = std::min(kFewSms, std::max(input.instructions / kFewShare, kFewWork) / least);
   plan.running = std::clamp<std::uint64_t>(std::max(sample / least, few), 1, std::min(plan.sms, kSampleSms));
   const std::uint64_t rounds = std::max(kSampleRounds, sample / (plan.running * a_round) + 1);
-  // Whole rounds, and what the last one would be.
+  // Whole rounds, and an incomplete last one.
   const std::uint64_t an_sm = std::min(busiest, rounds * slots + busiest % slots);
   plan.simulated = plan.running * an_sm;
   plan.of_grid = plan.running * busiest;
@@ -329,12 +327,12 @@ ReplayPlan plan_for_sample(const ClockInput& input, AloneTimes& alone) {
   return plan;
 }
 
-// The time of all blocks that the SMs of the simulation get, of which it ran some.
+// The time of all blocks that the running SMs get, some of which were simulated.
 double cycles_of_all(const ClockInput& input, const ReplayPlan& plan, const Simulation& simulation) {
   const double cycles = simulation.end();
   if (plan.simulated >= plan.of_grid) return cycles;
-  // Blocks that take long may start with the first ones and end with the last: others start at a pace of their own
-  // meanwhile. In the grid there are more of those that take long, and each holds a place.
+  // Long blocks may start with the first ones and end with the last, while others start at their own pace. The grid has
+  // more of the long blocks, and each holds a place.
   const std::uint64_t a_round = plan.running * static_cast<std::uint64_t>(input.blocks_per_sm);
   const double held = held_by_blocks(input, simulation, plan.chosen, a_round);
   const double paced = cycles + pace(simulation.starts(), a_round) * static_cast<double>(plan.of_grid - plan.simulated);
@@ -342,12 +340,11 @@ double cycles_of_all(const ClockInput& input, const ReplayPlan& plan, const Simu
                              static_cast<double>(plan.simulated));
 }
 
-// How much longer the grid's blocks take than the traces of those that stand for them: traces that were cut off stand
-// for their whole blocks.
+// How much longer the grid's blocks take than the chosen traces: a trace that was cut off represents its whole block.
 double longer_than_traces(const ClockInput& input, double more_work, AloneTimes& alone) {
   const auto& blocks = input.trace.blocks;
   std::uint64_t recorded = 0, executed = 0;
-  double stand_for = 0;  // instructions of blocks that take as long as what was recorded and the rest
+  double stand_for = 0;  // recorded instructions, weighted by block time over trace time
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
     recorded += blocks[i].instructions;
     executed += blocks[i].work.instructions;
@@ -358,7 +355,7 @@ double longer_than_traces(const ClockInput& input, double more_work, AloneTimes&
          (recorded == 0 ? 1 : std::max(stand_for, static_cast<double>(executed)) / static_cast<double>(recorded));
 }
 
-// What warps waited for, `scale` times as much as in the simulation.
+// Takes over what warps waited for, scaled by `scale`.
 void take_waits(const Simulation& simulation, double scale, ClockReading& out) {
   out.by_instruction = simulation.waits();
   for (WarpCycles& waits : out.by_instruction) {
@@ -401,12 +398,12 @@ ClockReading read_clock(const ClockInput& input) {
   });
   const bool whole = is_replayed_whole(input);
   const ReplayPlan plan = whole ? plan_for_whole_grid(input) : plan_for_sample(input, alone);
-  // Where blocks do not divide evenly, the SMs with most of them also get more of L2 and DRAM.
+  // If blocks do not divide evenly, the SMs with the most blocks also get more of L2 and DRAM.
   const double share = static_cast<double>(plan.of_grid) / static_cast<double>(plan.grid);
   Simulation simulation(input, words_of_several, plan.chosen, static_cast<int>(plan.running), share, plan.simulated);
   replay(simulation);
   if (!ended) return past_budget(operations);
-  // A block whose trace was cut is asked for below: the grid's only one has just been replayed alone.
+  // longer_than_traces() needs the time alone of a block that was cut off: the grid's only block has just run alone.
   if (plan.running == 1 && plan.simulated == 1 && share == 1 && is_asked_alone(blocks[plan.chosen[0]]))
     alone.know(plan.chosen[0], simulation.end());
   const double cycles = cycles_of_all(input, plan, simulation);
@@ -415,7 +412,7 @@ ClockReading read_clock(const ClockInput& input) {
   out.cycles = std::max(cycles * more + plan.idle_cycles, straggler_cycles(input, simulation.cycles_per_instruction()));
   if (!whole) out.cycles = std::max(out.cycles, last_end(input, plan.chosen, cycles * more, alone));
   if (!ended) return past_budget(operations);
-  // Whichever blocks they are of, they come one after the other.
+  // Swaps of one word are serialized, whichever blocks they are of.
   out.cycles = std::max(out.cycles, static_cast<double>(input.most_swaps) * swap_cycles(input.machine, false));
   out.operations = operations;
   take_waits(simulation, static_cast<double>(plan.grid) / static_cast<double>(plan.simulated) * more, out);

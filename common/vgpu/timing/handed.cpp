@@ -43,7 +43,7 @@ HandedWords::HandedWords(const Program& program)
   find_across_blocks();
 }
 
-// The last word is that of all variables for which none is left.
+// The last word is shared by all variables for which none is left.
 HandedWords::Place HandedWords::new_words(std::uint32_t bytes) {
   const int left = static_cast<int>(kMostHandedWords) - (next_ - registers_);
   const std::uint32_t word = std::max(kWordBytes, (bytes + kMostWordsOfOne - 1) / kMostWordsOfOne);
@@ -60,7 +60,7 @@ HandedWords::Place HandedWords::place(const Operand& operand) const {
   return found == words_.end() ? Place{} : found->second;
 }
 
-// Word by word where both have as many; else all of it may be in each.
+// Word by word if both have equally many words; else each word of `to` may hold any word of `from`.
 void HandedWords::move(const Place& from, const Place& to, bool keeps, std::vector<Move>& out) const {
   for (int i = 0; i < to.count; ++i) {
     const bool alike = from.count == to.count;
@@ -70,7 +70,7 @@ void HandedWords::move(const Place& from, const Place& to, bool keeps, std::vect
   }
 }
 
-// A load or store of such a variable. One that writes part of a word leaves the rest as it was.
+// A load or store of such a variable. A store to part of a word keeps the old value of the rest.
 void HandedWords::find_access(std::uint32_t pc) {
   const Instruction& in = program_.function->instructions[pc];
   const bool store = has_form(in, Form::store);
@@ -82,7 +82,7 @@ void HandedWords::find_access(std::uint32_t pc) {
   const std::span<const Operand> parts =
       data.kind == Operand::Kind::vector ? std::span<const Operand>(data.elements) : std::span(&data, 1);
   const auto width = static_cast<std::int64_t>(std::max(ptx::size_bytes(in.type), 1));
-  constexpr std::int64_t kFar = 1 << 24;  // no variable is as long
+  constexpr std::int64_t kFar = 1 << 24;  // larger than any variable
   std::int64_t at = std::clamp<std::int64_t>(in.operands[store ? 0 : 1].offset, 0, kFar);
   for (const Operand& part : parts) {
     const std::int64_t word = variable.word_bytes, end = at + width;
@@ -107,7 +107,7 @@ void HandedWords::find_call(std::uint32_t pc, const CallSite& site) {
     for (std::size_t i = 0; i < argument_count; ++i) {
       const Place from = place(in.call_arguments[i]);
       const Place to = place(in.call_results[result_count + c * argument_count + i]);
-      // From register to register the call itself hands over: it reads and writes them as any instruction does.
+      // Register to register, the call instruction itself is the move: it reads and writes them like any instruction.
       if (from.word_bytes != 0 || to.word_bytes != 0) move(from, to, false, at_[pc]);
     }
     const auto first = static_cast<std::uint32_t>(callees[c].index);
@@ -128,15 +128,15 @@ void HandedWords::find_call(std::uint32_t pc, const CallSite& site) {
   }
 }
 
-// What one function has in a register may be two words of another.
+// A function may return in one register what another returns in two words.
 HandedWords::Place HandedWords::found_for(const Place& result, std::size_t i) const {
   constexpr int kWordsOfARegister = 2;
   const int count = result.word_bytes == 0 ? kWordsOfARegister : result.count;
   return {found_[i].first, std::min(count, found_[i].count), found_[i].word_bytes};
 }
 
-// What a pointer leads to leaves its results where the call looks for them as well. Lanes may have called several
-// functions, one after the other: whoever reads waits for all.
+// A function called through a pointer also leaves its results where the call looks for them. Lanes may have called
+// several functions in turn: a reader waits for all of them.
 void HandedWords::find_returns() {
   const auto& code = program_.function->instructions;
   auto function = results_.begin();
@@ -154,7 +154,7 @@ void HandedWords::find_returns() {
 
 void HandedWords::find_across_blocks() {
   across_blocks_.assign(static_cast<std::size_t>(next_ - registers_), false);
-  std::vector<std::uint32_t> home(across_blocks_.size(), kExitBlock);  // the only block that touches it, so far
+  std::vector<std::uint32_t> home(across_blocks_.size(), kExitBlock);  // the only block so far that accesses the word
   for (std::uint32_t b = 0; b < program_.blocks.size(); ++b) {
     const auto touch = [&](int reg, bool reads) {
       if (reg < registers_) return;

@@ -1,6 +1,6 @@
-// What calls hand over in .param variables that fill no register: structs, vectors. ptxas has them in registers as
-// well, so a clock that follows values takes each word of such a variable for one more register, numbered behind PTX's,
-// and what stores, loads and hands it over for moves.
+// Call arguments and results in .param variables that do not fit a register: structs, vectors. ptxas keeps them in
+// registers too, so the clock treats each word of such a variable as an extra register, numbered after the PTX
+// registers, and its stores, loads and calls as moves.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace roofwalk::vgpu {
 
-// Words of all variables together; each variable has one at least, while they last.
+// Limit on the words of all variables together. Each variable gets at least one, while words last.
 inline constexpr std::uint32_t kMostHandedWords = 20'000;
 
 class HandedWords {
  public:
-  // Register `to` holds what `count` of them held from `from` on; or where it keeps, what it held before as well.
+  // Register `to` takes the values of `count` registers from `from` on; if `keeps`, its old value remains possible too.
   struct Move {
     int to = 0, from = 0, count = 0;
     bool keeps = false;
@@ -28,17 +28,17 @@ class HandedWords {
 
   explicit HandedWords(const Program& program);
 
-  // By register behind PTX's: whether it carries a value from one basic block to another.
+  // By extra register: whether it carries a value from one basic block to another.
   const std::vector<bool>& across_blocks() const { return across_blocks_; }
-  // The moves that an instruction is, all at once.
+  // The moves that an instruction makes, all at once.
   std::span<const Move> at(std::uint32_t pc) const { return moves_of(at_, pc); }
-  // Those of the call before it, once that has returned.
+  // The moves made at `pc` when the call before it has returned.
   std::span<const Move> before(std::uint32_t pc) const { return moves_of(before_, pc); }
 
  private:
-  struct Place {  // registers in a row; none: a number
+  struct Place {  // consecutive registers; count 0: a constant
     int first = 0, count = 0;
-    std::uint32_t word_bytes = 0;  // of each; 0: a register of PTX's
+    std::uint32_t word_bytes = 0;  // bytes per word; 0: a PTX register
   };
   using Moves = std::map<std::uint32_t, std::vector<Move>>;
 
@@ -56,11 +56,11 @@ class HandedWords {
   void find_across_blocks();
 
   const Program& program_;
-  int registers_ = 0, next_ = 0;                         // of PTX; with words
-  int last_ = -1;                                        // the word of all variables for which none was left
+  int registers_ = 0, next_ = 0;                         // number of PTX registers; next free number
+  int last_ = -1;                                        // word shared by all variables that got none of their own
   std::map<std::string, Place> words_;                   // by variable
-  std::map<std::uint32_t, std::vector<Place>> results_;  // by a function's first instruction: where it leaves them
-  std::set<std::uint32_t> behind_pointers_;              // the first instructions of what pointers lead to
+  std::map<std::uint32_t, std::vector<Place>> results_;  // by a function's first instruction: its results
+  std::set<std::uint32_t> behind_pointers_;              // first instructions of functions called through pointers
   std::vector<Place> found_;                             // where calls through pointers find their results
   Moves at_, before_;
   std::vector<bool> across_blocks_;

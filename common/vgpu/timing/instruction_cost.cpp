@@ -19,7 +19,7 @@ namespace {
 
 bool is_wide(Type type) { return ptx::size_bytes(type) == 8; }
 
-// PRMTs of a move that makes words of smaller parts, or the other way round: each part but the first of a word.
+// PRMTs of a move that packs parts into words, or unpacks them: one for each part but the first of a word.
 int packs_of(const Instruction& in) {
   for (const Operand& operand : in.operands) {
     if (operand.kind != Operand::Kind::vector || operand.elements.empty()) continue;
@@ -31,7 +31,7 @@ int packs_of(const Instruction& in) {
 
 Cost cost_of_load(const Instruction& in) {
   if (loads_indexed_constant(in)) return {Unit::constant, in.vector * ptx::size_bytes(in.type) > 8 ? 2 : 1};
-  if (loads_constant(in)) return {Unit::integer, 0};  // an operand of what reads it
+  if (loads_constant(in)) return {Unit::integer, 0};  // an operand of the instruction that reads it
   return {Unit::memory, in.space == Space::param ? 0 : 1};
 }
 
@@ -54,7 +54,7 @@ Cost cost_of_conversion(const Instruction& in) {
   return {Unit::integer, to > from ? (sign ? 1 : 0) : to >= 4 ? 0 : 1};
 }
 
-// One instruction of the unit that the table gives it, of integers one for every 32 bits.
+// One instruction of the unit in the table; for integers, one per 32 bits.
 Cost cost_by_table(const Instruction& in) {
   const ptx::OpcodeInfo& info = ptx::info(in.opcode);
   if (info.cost == ptx::CostClass::sign && (in.type == Type::f32 || in.type == Type::f64)) return {Unit::fp32, 0};
@@ -71,7 +71,7 @@ Cost cost_of(const Instruction& in) {
   switch (ptx::info(in.opcode).form) {
     case Form::cache_policy:
       return {Unit::integer, 1};
-    case Form::carry:  // IADD3.X; a product besides
+    case Form::carry:  // IADD3.X, plus a product
       cost.issues += ptx::has_trait(in, ptx::kMultiplies) ? 1 : 0;
       return cost;
     case Form::move:
@@ -88,9 +88,9 @@ Cost cost_of(const Instruction& in) {
       return {Unit::memory, fragment_accesses(in)};
     case Form::async_copy:
       return {in.async == ptx::AsyncMode::copy ? Unit::memory : Unit::control, 1};
-    case Form::indexed_branch:  // IMNMX, SHF, LDC of the way, SHF, BRX
+    case Form::indexed_branch:  // IMNMX, SHF, LDC of the target, SHF, BRX
       return {Unit::control, 5};
-    case Form::call:  // through a pointer: BSSY, two words of the way back, CALL, BSYNC
+    case Form::call:  // through a pointer: BSSY, two words of the return address, CALL, BSYNC
       return {Unit::control, calls_through_pointer(in) ? 5 : 1};
     default:
       return cost;
@@ -103,7 +103,7 @@ using Counts = ptx::MachineInstructions;
 
 bool has_sign(Type type) { return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64; }
 
-// Between integers: what a narrow one takes to stand alone in its register again, and clamps of what saturates.
+// Between integers: extending a narrow integer in its register again, and the clamps of saturation.
 std::optional<Counts> counts_between_integers(const Instruction& in) {
   const int to = ptx::size_bytes(in.type), from = ptx::size_bytes(in.source_type);
   const bool to_sign = has_sign(in.type), from_sign = has_sign(in.source_type);
@@ -119,8 +119,8 @@ std::optional<Counts> counts_between_integers(const Instruction& in) {
   return Counts{.integer = (sign ? 2 : 1) + (to == 8 ? 1 : 0)};
 }
 
-// What is more than one instruction of one unit, or of another one than most. Conversions of doubles run where
-// functions do, but for what only rounds or clamps.
+// Conversions that need several instructions or an unusual unit. Conversions of doubles use the special function unit,
+// except for those that only round or clamp.
 std::optional<Counts> counts_of_conversion(const Instruction& in) {
   const bool to_float = ptx::is_float(in.type), from_float = ptx::is_float(in.source_type);
   const bool f32 = in.type == Type::f32, f64 = in.type == Type::f64;
@@ -146,7 +146,7 @@ std::optional<Counts> counts_of_conversion(const Instruction& in) {
   return out;
 }
 
-// What sets a word compares and selects. 16 bits are alone in their registers first.
+// `set` compares and selects. 16-bit integers are first extended in their registers.
 std::optional<Counts> counts_of_comparison(const Instruction& in) {
   const Form form = ptx::info(in.opcode).form;
   if (form == Form::set && in.source_type == Type::f32) return Counts{.integer = 2};
@@ -239,7 +239,7 @@ TimedKind kind_of(const Instruction& in) {
   }
 }
 
-// Against f16 factors, from the dense peaks of the A100's data sheet (312 TFLOP/s f16 and bf16, 156 tf32, 624 TOP/s
+// Relative to f16 factors, from the dense peaks of the A100's data sheet (312 TFLOP/s f16 and bf16, 156 tf32, 624 TOP/s
 // int8, 19.5 TFLOP/s f64 on tensor cores).
 double tensor_fmas(const Instruction& in) {
   const double fmas = in.shape.m * in.shape.n * in.shape.k;
@@ -256,7 +256,6 @@ double tensor_fmas(const Instruction& in) {
   }
 }
 
-// As ptxas 13.0 compiles them for sm_80 and sm_90 (nvdisasm: ATOMS.CAST.SPIN, ATOMS.CAS and ATOMG.CAS within a loop).
 std::uint8_t groups_of(const Instruction& in) {
   if (in.async == ptx::AsyncMode::wait_all) return kAllGroups;
   return static_cast<std::uint8_t>(std::min<std::uint64_t>(in.operands.at(0).bits, kAllGroups - 1));

@@ -1,5 +1,5 @@
-// How long a launch takes at least, by what its exact counts ask of each part of the machine. The clock says how long
-// it takes; it is never below these.
+// Lower bounds on the time of a launch, from what its exact counts demand of each part of the machine. The clock's time
+// is never below them.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ struct LaunchTotals {
   std::uint64_t flops_f32 = 0, flops_f16 = 0, flops_f64 = 0, flops_tensor = 0;
 };
 
-// Fills all parts but latency_ns and launch_ns. Issue slots and pipes are those of the schedule, on the busiest SM.
+// Fills all parts but latency_ns and launch_ns. Issue slots and pipes come from the schedule, for the busiest SM.
 TimeParts least_time(const Machine& machine, const ProgramSchedule& schedule, const LaunchTotals& totals);
 
-// The largest of the parts that are throughputs, in ns.
+// The largest throughput bound, in ns.
 double busiest_ns(const TimeParts& parts);
 
 }  // namespace roofwalk::vgpu

@@ -16,11 +16,11 @@ using ptx::Instruction;
 using ptx::Type;
 
 constexpr std::uint32_t kNone = ~0u;
-constexpr std::uint32_t kMaxCopies = 64;  // ptxas unrolls less
+constexpr std::uint32_t kMaxCopies = 64;  // more than ptxas unrolls
 
 using Class = Operation::Class;
 
-// Of arithmetic: whether costs.def calls its type kept.
+// Arithmetic only: whether costs.def calls its type kept.
 bool is_kept(const Instruction& in) {
   const ptx::OpcodeInfo& row = ptx::info(in.opcode);
   return row.form == Form::alu && (ptx::kept_types(row.cost) & ptx::bit(in.type)) != 0;
@@ -28,8 +28,8 @@ bool is_kept(const Instruction& in) {
 
 bool is_countable(const Instruction& in) { return single_operation(in).has_value(); }
 
-// Integer work that ptxas makes so many instructions of, constants aside, in each copy that it keeps; 0: of others.
-// Under a guard it may be made for both ways, and selected from.
+// Number of machine instructions, constants aside, that each copy has of an integer instruction or a barrier; 0: not
+// fixed. Under a guard, ptxas may compute both outcomes and select one.
 std::uint32_t plain_issues(const Instruction& in) {
   const int bytes = ptx::size_bytes(in.type);
   if (ptx::info(in.opcode).form == Form::barrier) return 1;
@@ -40,12 +40,12 @@ std::uint32_t plain_issues(const Instruction& in) {
   return bytes == 8 ? 2 : 1;
 }
 
-// What ptxas makes twice from compute capability 7.0 on: for a warp that is whole, and for one that has come apart.
+// Instructions that ptxas emits twice from compute capability 7.0 on: for a converged and for a diverged warp.
 bool asks_other_lanes(Form form) {
   return form == Form::shuffle || form == Form::vote || form == Form::warp_match || form == Form::warp_reduce;
 }
 
-// Of m16n8 at most, as the matrix instructions of compute capability 8.0 to 9.0 take.
+// Number of matrix machine instructions: each covers at most m16n8 on compute capability 8.0 to 9.0.
 std::uint32_t products_of(const Instruction& in) {
   constexpr int kValues = 16 * 8;
   return static_cast<std::uint32_t>(std::max(in.shape.m * in.shape.n / kValues, 1));
@@ -71,18 +71,18 @@ class CodeMap {
   }
 
  private:
-  // The code of a basic block, or several copies of it, in pieces of machine code that follow each other.
+  // The code of a basic block, or of several copies of it, in consecutive pieces of machine code.
   struct Version {
-    std::vector<std::uint32_t> ops;  // places in the code
+    std::vector<std::uint32_t> ops;  // indices in the code
     std::uint32_t copies = 1;
     std::size_t countable = 0;
-    std::size_t covered = 0;  // PTX instructions with an operation of their own that tells copies apart
+    std::size_t covered = 0;  // PTX instructions with an operation that counts copies
     int depth = 0;            // loops around it
   };
 
   Class class_at(std::size_t i) const { return operation_info(code_[i].operation).kind; }
 
-  // The PTX instruction of each machine instruction.
+  // Maps each machine instruction to its PTX instruction.
   void find_instructions() {
     std::map<std::uint32_t, std::uint32_t> on_line;  // build() gives each instruction a line of its own
     for (std::uint32_t pc = 0; pc < ptx_.size(); ++pc)
@@ -93,12 +93,12 @@ class CodeMap {
     }
   }
 
-  // Whether it calls a subroutine that every warp needs that comes by.
+  // Whether it calls a subroutine that every warp executes.
   bool calls_always(std::size_t i) const {
     return class_at(i) == Class::call && pc_[i] != kNone && is_subroutine(ptx_[pc_[i]]);
   }
 
-  // Pieces: the basic blocks of the machine code. Such a call is within one.
+  // Cuts the machine code into pieces, its basic blocks. Calls that every warp makes do not end a piece.
   void cut() {
     std::vector<bool> starts(code_.size() + 1);
     for (std::size_t i = 0; i < code_.size(); ++i) {
@@ -119,7 +119,7 @@ class CodeMap {
     return code_[i].target >= 0 && static_cast<std::size_t>(code_[i].target) < code_.size();
   }
 
-  // How many loops lie around each machine instruction. The way back from what is rare is none.
+  // Loop depth of each machine instruction. Branches back from rare code make no loop.
   void find_loops() {
     std::vector<int> change(code_.size() + 1);
     for (std::size_t i = 0; i < code_.size(); ++i) {
@@ -131,7 +131,7 @@ class CodeMap {
     for (std::size_t i = 0; i < code_.size(); ++i) depth_.push_back(depth += change[i]);
   }
 
-  // How many loops lie around each basic block in PTX.
+  // Loop depth of each basic block in PTX.
   void find_ptx_loops() {
     std::vector<int> change(blocks_.size() + 1);
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
@@ -143,7 +143,7 @@ class CodeMap {
     for (std::size_t b = 0; b < blocks_.size(); ++b) ptx_depth_.push_back(depth += change[b]);
   }
 
-  // Finds the basic block of each machine instruction, and what is rare.
+  // Finds the basic block of each machine instruction, and which machine instructions are rare.
   void assign() {
     std::vector<std::uint32_t> block_of(ptx_.size(), kNone);
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
@@ -151,19 +151,19 @@ class CodeMap {
       std::fill_n(block_of.begin() + block.first, block.count, b);
     }
     by_block_.resize(blocks_.size());
-    std::vector<bool> apart(pieces_);                  // of a warp that has come apart
-    std::vector<std::uint32_t> calls(pieces_, kNone);  // by piece: the instruction with a call for odd operands
+    std::vector<bool> apart(pieces_);                  // by piece: rare code, as for a diverged warp
+    std::vector<std::uint32_t> calls(pieces_, kNone);  // by piece: PTX instruction that it calls a subroutine for
     for (std::size_t i = 0; i < code_.size(); ++i) {
       if (ends_collective(code_[i].operation)) apart[piece_[i]] = true;
-      // A call that PTX does not have leads to what is rare: odd operands of a float division, a warp that has come
-      // apart. (Some branches become calls too: the way out of a loop.)
+      // A call that PTX does not have leads to rare code: unusual operands of a float division, or a diverged warp.
+      // (ptxas turns some branches into calls too: loop exits.)
       if (class_at(i) == Class::call && pc_[i] != kNone && !calls_always(i)) {
         const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
         if (form == Form::alu) calls[piece_[i]] = pc_[i];
         if (asks_other_lanes(form)) apart[piece_[i]] = true;
       }
     }
-    // Behind such a call stands the way back: what belongs to the same PTX instruction, up to a branch.
+    // After such a call comes the way back: code of the same PTX instruction, up to a branch.
     for (std::size_t i = 0; i < code_.size();) {
       std::size_t end = i;
       while (end < code_.size() && piece_[end] == piece_[i]) ++end;
@@ -173,7 +173,7 @@ class CodeMap {
       if (same) apart[piece_[i]] = true;
       i = end;
     }
-    // Beside a call for odd operands, what belongs to other PTX instructions is theirs.
+    // In a piece with a call for unusual operands, code of other PTX instructions is not rare.
     rare_.resize(code_.size());
     for (std::size_t i = 0; i < code_.size(); ++i) {
       const std::uint32_t call = calls[piece_[i]];
@@ -182,8 +182,8 @@ class CodeMap {
     }
   }
 
-  // Whether an instruction tells copies apart: it is the one that its PTX instruction must become in each, or one of
-  // so many. `plain`: integers do, where nothing else does.
+  // Whether a machine instruction counts copies: each copy has exactly one, or a fixed number, for its PTX instruction.
+  // `plain`: integer instructions count, for basic blocks with nothing else to count.
   bool counts(std::size_t i, bool plain) const {
     if (plain && ptx::info(ptx_[pc_[i]].opcode).form == Form::barrier) return class_at(i) == Class::barrier;
     if (plain) return plain_issues(ptx_[pc_[i]]) != 0 && class_at(i) != Class::constant;
@@ -193,7 +193,7 @@ class CodeMap {
     return found.unit == single->unit && (single->unit != Unit::memory || found.kind == single->kind);
   }
 
-  // How many of them are one copy.
+  // How many of them one copy has.
   std::uint32_t of_a_copy(std::uint32_t pc, bool plain) const {
     if (plain) return plain_issues(ptx_[pc]);
     return ptx::info(ptx_[pc].opcode).form == Form::matrix_multiply ? products_of(ptx_[pc]) : 1;
@@ -203,7 +203,7 @@ class CodeMap {
     std::vector<std::uint32_t> branches(ptx_.size()), accesses(ptx_.size());
     for (std::size_t i = 0; i < code_.size(); ++i) {
       if (rare_[i] || pc_[i] == kNone) continue;
-      // Some only lead around what is rare, the call for odd operands of a division.
+      // Branches around rare code, as the call for unusual operands of a division, do not count.
       const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
       const bool odd = form == Form::alu || asks_other_lanes(form);
       branches[pc_[i]] += class_at(i) == Class::branch && !odd;
@@ -222,7 +222,8 @@ class CodeMap {
     return out;
   }
 
-  // Splits a basic block's instructions where one that must be there once a copy comes again in a later piece.
+  // Splits a basic block's code into versions: a new one begins with the piece that repeats an instruction that counts
+  // copies.
   void find_versions(std::uint32_t b) {
     const BasicBlock& block = blocks_[b];
     const auto begin = ptx_.begin() + block.first;
@@ -230,10 +231,10 @@ class CodeMap {
     std::uint32_t by_rules = 0;
     for (auto in = begin; plain && in != begin + block.count; ++in) by_rules += arithmetic_by_rules(*in);
     std::vector<Version> versions;
-    std::map<std::uint32_t, std::size_t> seen;  // by PTX instruction: how many versions there were then
+    std::map<std::uint32_t, std::size_t> seen;  // by PTX instruction: number of versions at its last occurrence
     std::vector<std::uint32_t>& ops = by_block_[b];
-    // What lies in a loop that PTX does not have around it is there by chance, but for the retries of atomics. Where
-    // most of the code seems to, blocks do not stand in the order of the flow, and the rules stand in for it.
+    // Code in a loop that PTX does not have is there by chance, except for the retries of atomics. If that applies to
+    // most of the code, its layout does not follow the control flow, and the rules replace it.
     const std::size_t all = ops.size();
     const std::size_t by_chance = std::erase_if(ops, [&](std::uint32_t i) {
       const Form form = ptx::info(ptx_[pc_[i]].opcode).form;
@@ -257,7 +258,7 @@ class CodeMap {
     versions_.push_back(std::move(versions));
   }
 
-  // Keeps what lies as deep in loops as most of it does, and counts its copies. `by_rules`: arithmetic of one.
+  // Keeps code of the most frequent loop depth and counts its copies. `by_rules`: arithmetic instructions of one copy.
   void measure(Version& version, bool plain, std::uint32_t by_rules) {
     std::map<int, std::size_t> depths;
     for (const std::uint32_t i : version.ops) depths[depth_[i]] += counts(i, plain) ? 1000 : 1;
@@ -273,8 +274,8 @@ class CodeMap {
     std::map<std::uint32_t, std::size_t> votes;
     for (const auto& [pc, count] : times) ++votes[std::max(count / of_a_copy(pc, plain), 1u)];
     std::size_t most = 0;
-    // ptxas may make an integer twice where it is needed: copies are what several tell, the fewest where votes are
-    // even.
+    // ptxas may duplicate an integer instruction where its result is needed: several PTX instructions must agree on the
+    // number of copies, and on a tie the smaller number wins.
     for (const auto& [count, pcs] : votes) {
       const bool more = plain ? pcs > std::max<std::size_t>(most, 1) : pcs >= most;
       if (more) most = pcs, version.copies = count;
@@ -282,8 +283,8 @@ class CodeMap {
     if (plain) version.copies = std::min(version.copies, most_copies(version, by_rules));
   }
 
-  // Integer work may be made twice in a copy, or told as that of another line. But a copy has most of what the rules
-  // say: ptxas folds and hoists little where nothing is loaded, stored or computed with floats.
+  // Integer code may be duplicated within a copy, or attributed to another line. But a copy has at least kLeastShare of
+  // the arithmetic by the rules: ptxas folds and hoists little if nothing is loaded, stored or computed with floats.
   std::uint32_t most_copies(const Version& version, std::uint32_t by_rules) const {
     constexpr double kLeastShare = 0.6;
     const auto issues = std::count_if(version.ops.begin(), version.ops.end(), [&](std::uint32_t i) {
@@ -305,8 +306,8 @@ class CodeMap {
     return issues;
   }
 
-  // Instructions that lie in a piece without belonging to any basic block there still issue: with the basic block that
-  // most of the piece belongs to.
+  // Machine instructions in a piece where their own basic block has no code still issue: with the basic block that owns
+  // most of the piece.
   void place_extras() {
     std::vector<bool> placed(code_.size());
     std::map<std::uint32_t, std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t>> owners;
@@ -340,7 +341,7 @@ class CodeMap {
     std::size_t most = 0;
     for (const Version& version : versions_[b]) most = std::max(most, version.covered);
     for (const Version& version : versions_[b]) {
-      if (2 * version.covered < most) continue;  // a piece of a copy at most
+      if (2 * version.covered < most) continue;  // at most a part of a copy
       const std::uint32_t copies = loop && version.copies <= kMaxCopies ? version.copies : 1;
       const Version*& chosen = best[copies];
       const auto rank = [](const Version& v) { return std::tuple(v.countable, v.depth, v.ops.size()); };
@@ -356,7 +357,7 @@ class CodeMap {
     return out;
   }
 
-  // All of a version, or its share for one copy: the first of what is there several times.
+  // All of a version, or its share for one copy: the first occurrences of each instruction.
   BlockCode form(const Version& version, std::uint32_t copies) const {
     BlockCode out;
     out.copies = copies;
@@ -370,7 +371,7 @@ class CodeMap {
       --more;
       out.ops.push_back({pc_[i], code_[i].operation, static_cast<bool>(extra_[i])});
     }
-    // What belongs to no instruction at all is charged to the one before it.
+    // Code that belongs to no PTX instruction is charged to the one before it.
     std::uint32_t last = kNone;
     for (const BlockOp& op : out.ops) {
       if (last == kNone && op.pc != kNone) last = op.pc;

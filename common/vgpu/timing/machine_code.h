@@ -1,5 +1,5 @@
-// The code that ptxas made of a kernel (SASS), laid beside its PTX: which machine instructions stand for each basic
-// block, in which order, and in how many copies where ptxas unrolled it.
+// Matches the code that ptxas made of a kernel (SASS) to its PTX: the machine instructions of each basic block, their
+// order, and the number of copies if ptxas unrolled it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace roofwalk::vgpu {
 
-// What a machine instruction is to the clock.
+// Unit and class of a machine instruction for the clock.
 struct Operation {
   enum class Class : std::uint8_t {
     other,
@@ -27,21 +27,22 @@ struct Operation {
     call
   };
   Unit unit = Unit::integer;
-  Class kind = Class::other;  // constant: makes a value of nothing (or copies one)
+  Class kind = Class::other;  // constant: makes a value without reading any (or copies one)
 };
-// sass_opcodes.cpp. Of the low nine bits of an encoding.
+// Operation for the low nine bits of an encoding (sass_opcodes.cpp).
 Operation operation_info(std::uint16_t operation);
-// From compute capability 9.0 on, a warp that has come apart exchanges values apart from the rest of the code, in
-// pieces that this ends (ENDCOLLECTIVE).
+// From compute capability 9.0 on, a diverged warp exchanges values in pieces of code apart from the rest, each of which
+// ends with this instruction (ENDCOLLECTIVE).
 bool ends_collective(std::uint16_t operation);
 
-// Instructions that ptxas turns into exactly one of its own in every copy of a loop body: what that one is.
+// The operation of an instruction that ptxas turns into exactly one machine instruction in every copy of a loop body;
+// nullopt for all others.
 std::optional<Operation> single_operation(const ptx::Instruction& in);
 
 struct BlockOp {
   std::uint32_t pc = 0;  // PTX instruction that it was made for
   std::uint16_t operation = 0;
-  bool extra = false;  // issues here, but was made for an instruction of another basic block
+  bool extra = false;  // issues here, but belongs to an instruction of another basic block
 };
 
 struct BlockCode {
@@ -50,9 +51,9 @@ struct BlockCode {
 };
 
 struct FoundCode {
-  // By basic block: the forms that its code takes, most copies first, the last with one copy. Basic blocks that are a
-  // loop of their own may have several copies; of others that were copied with a loop around them, one copy is kept.
-  // What was hoisted out of a loop is not in it.
+  // By basic block: the forms of its code, most copies first, the last with one copy. A basic block that is a loop by
+  // itself may have several copies; if a block was copied along with a loop around it, one copy is kept. Code hoisted
+  // out of a loop is not included.
   std::vector<std::vector<BlockCode>> forms;
   // By PTX instruction: whether most copies of its code have a branch that warps take now and then.
   std::vector<bool> branches;

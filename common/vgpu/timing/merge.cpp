@@ -5,8 +5,8 @@
 namespace roofwalk::vgpu {
 namespace {
 
-// Where a longer row of choices has an end within these, it is several merged blocks. Values are followed along all
-// ways through a merged block, and each of its members holds all that was written before.
+// Limits for merged blocks; a longer sequence of choices is split into several if possible. Values are tracked along
+// all paths through a merged block, and each member stores all that were written before it.
 constexpr std::uint32_t kMostMembers = 512;
 constexpr std::uint64_t kMostValues = 500'000;  // members times instructions
 
@@ -49,8 +49,8 @@ class Merger {
 
  private:
   const std::vector<BasicBlock>& blocks_;
-  std::vector<std::uint32_t> first_from_, last_from_;  // by basic block: the first and the last that lead to it
-  std::vector<bool> straight_;                         // whether all that follows lies ahead, without a branch
+  std::vector<std::uint32_t> first_from_, last_from_;  // by basic block: first and last predecessor
+  std::vector<bool> straight_;                         // by basic block: has no branch, and all successors are ahead
 };
 
 }  // namespace

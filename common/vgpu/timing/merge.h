@@ -1,5 +1,5 @@
-// Where ptxas made branches vanish: it ran short arms of an `if` under a predicate instead, in one straight piece of
-// code with what stands before and behind.
+// Branches that ptxas removed (if-conversion): short arms of an `if` run under a predicate, in one straight piece of
+// code with what precedes and follows them.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace roofwalk::vgpu {
 
-// Basic blocks in a row that run as one: entered at the first, left at the last, and in between every branch leads
-// ahead and is none in the machine's code. A warp enters the first and the last of them, and any of the others.
+// Consecutive basic blocks that run as one: entered at the first, left at the last; branches in between lead forward
+// and do not exist in the machine code. A warp enters the first and the last of them, and any of the others.
 struct MergedBlock {
   std::uint32_t first = 0, members = 1;  // basic blocks
-  BasicBlock block;                      // all of it; successors are merged blocks
+  BasicBlock block;                      // all members together; successors are indices of merged blocks
 };
 
-// All basic blocks, merged where they can be and alone where not. `branches`: by PTX instruction, whether the machine's
-// code has a branch for it.
+// All basic blocks, merged where possible. `branches`: by PTX instruction, whether the machine code has a branch for
+// it.
 std::vector<MergedBlock> merge_blocks(const Program& program, const std::vector<bool>& branches);
 
-// The members that lead straight to each member: places in the merged block, of all but the first.
+// By member: the members that lead to it directly, as indices in the merged block. Empty for the first.
 std::vector<std::vector<std::uint32_t>> ways_within(const Program& program, const MergedBlock& merged);
 
 }  // namespace roofwalk::vgpu

@@ -1,4 +1,4 @@
-// The opcodes of SASS: which unit each machine instruction goes to, and what it is to the clock.
+// The opcodes of SASS: unit and class of each machine instruction.
 #include <array>
 
 #include "common/vgpu/timing/machine_code.h"
@@ -18,7 +18,7 @@ struct SassOpcode {
 };
 
 // The low nine bits of encodings, for compute capability 8.0 to 9.0: found by assembling kernels of every kind and
-// naming their code with NVIDIA's disassembler (nvdisasm 13.2). What is not here is integer work.
+// disassembling them with NVIDIA's nvdisasm 13.2. Opcodes that are not listed are integer instructions.
 constexpr SassOpcode kSassOpcodes[] = {
     // fp32: FMUL, FADD, FFMA, FSWZADD
     {0x020, Unit::fp32, Class::other},

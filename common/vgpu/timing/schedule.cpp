@@ -57,8 +57,8 @@ void StaticScheduler::hold(MergedBlock merged) {
   block_ = &merged_.block;
 }
 
-// Machine code that is not all that the PTX asks for is filled up, or gives way to the rules where most is missing:
-// ptxas keeps one of two arms that are alike, and its lines tell only one.
+// Machine code with less than the PTX asks for is filled up, or replaced by the rules if most is missing: ptxas keeps
+// one of two equal arms, and its line information names only one.
 void StaticScheduler::add_forms(const std::vector<BlockCode>& forms, ProgramSchedule& out) {
   for (const BlockCode& form : forms) {
     if (const Lack lack = lack_of(form); !lack.most) add(form, lack, out);
@@ -80,7 +80,7 @@ void StaticScheduler::add(const BlockCode& form, const Lack& lack, ProgramSchedu
   out.blocks[merged_.first].push_back(std::move(schedule));
 }
 
-// Basic blocks that run as one. `alone`: the code of each by itself.
+// Schedules of basic blocks that run as one. `alone`: the code of each by itself.
 void StaticScheduler::add_merged(const FoundCode& alone, ProgramSchedule& out) {
   const std::vector<MergedBlock> merged = merge_blocks(program_, alone.branches);
   if (merged.size() == program_.blocks.size()) return;
@@ -102,23 +102,23 @@ void StaticScheduler::add_merged(const FoundCode& alone, ProgramSchedule& out) {
   }
 }
 
-// Within a merged block each stop waits for all that came before it.
+// Within a merged block, each stop waits for everything before it: whether that is too much to track.
 bool StaticScheduler::waits_too_often() const {
   const auto begin = stops_.begin() + block_->first;
   const auto stops = static_cast<std::uint64_t>(std::count(begin, begin + block_->count, true));
   return stops * (block_->count + flying_.size()) > kMostWaits;
 }
 
-// What a form lacks: an access in every copy for each of its PTX (ptxas makes neighbours in 16 bytes of shared memory
-// one, and drops loads that nobody reads), and other instructions within reason: it folds some into others, and never
-// most of many.
+// What a form lacks. Each PTX access must appear in every copy, except that ptxas merges neighbours within 16 bytes of
+// shared memory and drops loads whose result is not read. Of other instructions ptxas folds some, but never most of
+// many.
 StaticScheduler::Lack StaticScheduler::lack_of(const BlockCode& form) const {
   constexpr std::uint32_t kNeighbours = 4;           // words
-  constexpr std::uint32_t kShrinks = 3, kFewer = 4;  // times, beside so many for each copy
+  constexpr std::uint32_t kShrinks = 3, kFewer = 4;  // factor, and how many for each copy
   std::vector<std::uint32_t> mains(block_->count);
   std::uint64_t issues = 0, by_rules = 0, shared = 0, shared_mains = 0;
   using Neighbours = std::tuple<Form, int, std::string_view, std::int64_t>;
-  std::map<Neighbours, std::uint32_t> neighbours;  // their accesses
+  std::map<Neighbours, std::uint32_t> neighbours;  // machine accesses of each group
   std::vector<const Neighbours*> group(block_->count);
   Lack lack;
   lack.accesses.resize(block_->count);
@@ -160,7 +160,7 @@ StaticScheduler::Lack StaticScheduler::lack_of(const BlockCode& form) const {
   return lack;
 }
 
-// Whether no branch in it leads past a part of it.
+// Whether no branch in it skips a part of it.
 bool StaticScheduler::is_straight(const BlockCode& form) const {
   const std::uint32_t end = block_->first + block_->count - 1;
   return std::none_of(form.ops.begin(), form.ops.end(),
@@ -175,7 +175,7 @@ std::set<std::uint32_t> StaticScheduler::accesses_of(const BlockCode& form) cons
   return out;
 }
 
-// Which of the members an instruction stands in.
+// Index of the member that contains an instruction.
 std::uint32_t StaticScheduler::member_of(std::uint32_t pc) const {
   const auto begin = program_.blocks.begin() + merged_.first;
   const auto behind = std::upper_bound(begin, begin + merged_.members, pc,
@@ -189,7 +189,7 @@ int StaticScheduler::memory_of(std::uint32_t pc) const {
   return found != memory.end() && *found == pc ? static_cast<int>(found - memory.begin()) : kNowhere;
 }
 
-// The operation that a PTX instruction stands for itself: memory, barriers, branches.
+// The operation that a PTX instruction is by itself: memory, barriers, branches.
 TimedOp StaticScheduler::main_op(std::uint32_t pc, std::uint32_t copy) const {
   TimedOp op;
   op.kind = kind_of(code()[pc]);

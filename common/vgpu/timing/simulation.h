@@ -1,5 +1,5 @@
-// The SMs of the clock, cycle by cycle: schedulers, scoreboards, pipes, the memory path, L2 and DRAM behind it. Its
-// parts are headers in sm/, so that one is inlined into another: all of it is one loop. Only clock.cpp includes this.
+// The clock's model of the SMs, cycle by cycle: schedulers, scoreboards, pipes, the memory path, L2 and DRAM. Its parts
+// are headers in sm/, so that all of it is inlined into one loop. Only clock.cpp includes this.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +26,10 @@ namespace roofwalk::vgpu {
 
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max() / 4;
 
-// What is blamed for waits at barriers; a chapter's kernels have a few dozen such pairs.
+// Limit on the instructions blamed for waits at barriers; a chapter's kernels have a few dozen such pairs.
 inline constexpr std::size_t kMostBlamed = 500'000;
 
-// What takes as long as to issue an operation: to make so many scoreboard slots anew, to rename so many.
+// Scoreboard slots reset, and slots renamed, in the time of issuing one operation.
 inline constexpr std::size_t kScoresOfAnOperation = 64, kRenamesOfAnOperation = 16;
 
 inline constexpr std::size_t kLineHashes = 4096, kAskedHashes = 4096;
@@ -38,11 +38,11 @@ inline Cycle round_up(double cycles) { return static_cast<Cycle>(std::ceil(cycle
 
 class Simulation {
  public:
-  // By hash, words of global memory.
+  // Words of global memory, by hash.
   using Words = std::unordered_set<std::uint32_t>;
 
-  // Runs `blocks` blocks on `sms` SMs that have their share of L2 and DRAM; `traces` (places in the input's) are taken
-  // in turn. `words_of_several`: of the input's trace.
+  // Runs `blocks` blocks on `sms` SMs that have `share_of_memory` of L2 and DRAM; `traces` (indices in the input's
+  // trace) are taken in turn. `words_of_several`: of the input's trace.
   Simulation(const ClockInput& input, const Words& words_of_several, std::vector<std::uint32_t> traces, int sms,
              double share_of_memory, std::uint64_t blocks)
       : in_(input),
@@ -69,7 +69,7 @@ class Simulation {
     lay_out(sms);
   }
 
-  // False where it takes more than so many operations: it stops then.
+  // False if it stopped because it exceeded `most_operations`.
   bool run(std::uint64_t most_operations) {
     using Event = std::pair<Cycle, std::uint32_t>;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
@@ -81,7 +81,7 @@ class Simulation {
       auto [next, index] = events.top();
       events.pop();
       SimSm& sm = sms_[index];
-      // While nobody else's turn comes first, this SM goes on.
+      // This SM goes on until another one's next event is earlier.
       const Cycle until = events.empty() ? kNever : events.top().first;
       do {
         if (operations_ > most_operations) return false;
@@ -100,7 +100,7 @@ class Simulation {
     return true;
   }
 
-  // Those that several blocks swap: SMs that are not in the simulation do so too.
+  // Words that several blocks swap: blocks on SMs outside the simulation swap them too.
   static Words words_of_several(const GridTrace& trace) {
     Words out;
     std::unordered_map<std::uint32_t, std::size_t> swapped_by;
@@ -115,12 +115,12 @@ class Simulation {
   }
 
   double end() const { return end_; }
-  const std::vector<Cycle>& starts() const { return starts_; }  // of the blocks, in order
-  const std::vector<Cycle>& ends() const { return ends_; }      // beside starts
+  const std::vector<Cycle>& starts() const { return starts_; }  // of the blocks, in start order
+  const std::vector<Cycle>& ends() const { return ends_; }      // in the same order
   const std::vector<WarpCycles>& waits() const { return waits_; }
   const std::vector<HeldUp>& held_up() const { return held_up_; }
-  // Cycles that warps take for a PTX instruction of theirs, waits included.
-  std::uint64_t operations() const { return operations_; }  // issued, and what costs as much
+  std::uint64_t operations() const { return operations_; }  // issued, plus work of the same cost
+  // Cycles that a warp takes per PTX instruction, waits included.
   double cycles_per_instruction() const { return instructions_ == 0 ? 0 : lived_ / static_cast<double>(instructions_); }
 
  private:
@@ -128,7 +128,7 @@ class Simulation {
     return static_cast<std::uint32_t>(sm.warps.size() / sm.blocks.size());
   }
 
-  // No SM has its turn before `now` any more. By cycles, not by turns: a warp may wait for thousands at a time.
+  // No SM has a turn before `now` any more. Called by cycles, not by turns: a warp may wait for thousands at a time.
   void forget_before(Cycle now) {
     constexpr Cycle kEvery = 16'384;
     l2_.forget_before(now);
@@ -136,14 +136,14 @@ class Simulation {
     forget_at_ = now + kEvery;
   }
 
-  // What waiting for its unit is.
+  // How a wait for the operation's unit is reported.
   static Wait queue_of(const TimedOp& op) { return op.unit == Unit::constant ? Wait::constant : Wait::pipe; }
 
   static bool entered(const SimWarp& warp, const TimedOp& op) { return warp.parts[op.part] != kNotEntered; }
 
   const ptx::Instruction& instruction(std::uint32_t pc) const { return in_.program.function->instructions[pc]; }
 
-  // What a trace notes beside the outcome of an instruction.
+  // What a trace notes in addition to the outcome of an instruction.
   template <class Note>
   static std::span<const Note> notes_of(const std::vector<Note>& all, const SimWarp& warp, const TimedOp& op) {
     if (all.empty() || op.memory < 0 || !entered(warp, op)) return {};
@@ -222,9 +222,9 @@ class Simulation {
   std::vector<std::size_t> memory_ops_;  // by basic block
   std::map<const BlockTrace*, std::vector<SimPhase>> phases_before_;
   std::vector<SimSm> sms_;
-  std::vector<bool> orders_stores_;  // by PTX instruction: it waits until what was stored before it can be seen
-  double others_ = 1;                // SMs of the machine for each that is simulated
-  std::unordered_map<std::uint32_t, double> swapped_;  // of global memory, by hash: the end of a word's last swap
+  std::vector<bool> orders_stores_;                    // by PTX instruction: waits until earlier stores are visible
+  double others_ = 1;                                  // SMs of the machine per simulated SM
+  std::unordered_map<std::uint32_t, double> swapped_;  // global memory, by hash of the word: end of its last swap
   SharedServer l2_, dram_;
   std::vector<Cycle> starts_, ends_;
   std::uint64_t live_blocks_ = 0;
@@ -234,8 +234,8 @@ class Simulation {
   std::vector<WarpCycles> waits_;   // by PTX instruction
   std::vector<double> path_waits_;  // for the memory path, by PTX instruction
   std::vector<HeldUp> held_up_;
-  std::unordered_map<std::uint32_t, std::size_t> held_up_at_;  // by the barrier: its place there
-  std::size_t blamed_ = 0;  // instructions that `held_up_` names, again for each barrier
+  std::unordered_map<std::uint32_t, std::size_t> held_up_at_;  // by barrier: index in held_up_
+  std::size_t blamed_ = 0;                                     // entries of all of `held_up_` together
 };
 
 }  // namespace roofwalk::vgpu

@@ -1,5 +1,4 @@
-// What the clock keeps of each SM: blocks, warps with their scoreboards, schedulers, and the servers of its memory
-// path.
+// The clock's state of each SM: blocks, warps with their scoreboards, schedulers, and the servers of its memory path.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +19,12 @@ namespace roofwalk::vgpu {
 
 using Cycle = std::int64_t;
 
-// When a scoreboard slot can be read, and what it waits for until then.
+// When a scoreboard slot is readable, and the reason for a wait until then.
 struct Score {
   Cycle ready = 0;
-  std::uint32_t pc = 0;  // who made it
+  std::uint32_t pc = 0;  // instruction that produces it
   Wait cause = Wait::dependency;
-  float conflict_share = 0;  // of the wait, that bank conflicts added
+  float conflict_share = 0;  // share of the wait that bank conflicts caused
 };
 
 // A resource that serves one request after another.
@@ -38,8 +37,8 @@ struct Server {
   }
 };
 
-// A resource that many share. Requests come as SMs get to them, not in the order in which they arrive, so what is free
-// before the latest is given to who comes later. Kept in bins of a few cycles.
+// A resource that many SMs share. Requests come in the order of simulation, not of arrival, so idle time before the
+// latest request is given to a request that is simulated later. Kept in bins of a few cycles.
 class SharedServer {
  public:
   double serve(double at, double busy) {  // returns the start
@@ -58,7 +57,7 @@ class SharedServer {
   }
   double end() const { return end_; }  // of the last service
 
-  // Nobody asks for anything before `now` any more.
+  // No request comes before `now` any more.
   void forget_before(std::int64_t now) {
     const auto bin = static_cast<std::uint64_t>(now) / static_cast<std::uint64_t>(kBin);
     while (first_ < bin && !bins_.empty()) {
@@ -73,7 +72,7 @@ class SharedServer {
 
   struct Bin {
     double used = 0;         // cycles
-    std::uint64_t next = 0;  // itself, or where to look on from a full one
+    std::uint64_t next = 0;  // this bin, or where to go on searching if it is full
   };
 
   // The first bin from `bin` on that is not full.
@@ -88,24 +87,24 @@ class SharedServer {
   }
 
   std::deque<Bin> bins_;
-  std::uint64_t first_ = 0;  // the number of the first that is kept
+  std::uint64_t first_ = 0;  // number of the first bin kept
   double end_ = 0;
 };
 
-// What a warp did, or waited for, while others of its block stood at a barrier.
+// What a warp did, or waited for, while other warps of its block stood at a barrier.
 struct Late {
-  std::uint32_t pc = 0;  // that it is blamed on
+  std::uint32_t pc = 0;  // instruction that is blamed
   Wait cause = Wait::issued;
   float cycles = 0;
 };
 
 inline constexpr std::size_t kMostNotes = 4096;
 
-// A phase of an mbarrier or a write of a flag (trace.h): who comes, by the trace.
+// A phase of an mbarrier or a write of a flag (trace.h), with the arrivals that the trace has.
 struct SimPhase {
-  std::uint32_t wanted = 0, arrived = 0;  // warp instructions
+  std::uint32_t wanted = 0, arrived = 0;  // arrivals, in warp instructions
   Cycle ends = 0;                         // at the earliest
-  std::vector<std::uint32_t> followers;   // phases that are not over before it is
+  std::vector<std::uint32_t> followers;   // phases that cannot be over before this one
 };
 struct WaitingWarp {
   std::uint32_t phase = 0, warp = 0;  // of the block; of the SM
@@ -115,7 +114,7 @@ struct SimBlock {
   std::size_t number = 0;  // in the order of starts
   std::uint32_t first_warp = 0, live = 0;
   std::uint32_t standing = 0;  // warps that wait at barriers
-  Cycle first_stood = 0;       // since when, where there are any
+  Cycle first_stood = 0;       // arrival of the first of them, if there are any
   std::uint32_t arrived[kBarriers] = {};
   std::vector<SimPhase> phases;  // by number
   std::vector<WaitingWarp> waiting;
@@ -126,45 +125,45 @@ inline constexpr std::size_t kNotEntered = ~std::size_t{0};
 struct SimWarp {
   const WarpTrace* trace = nullptr;
   std::size_t entry = 0, outcome = 0;  // in the trace: next basic block; its first outcome
-  std::size_t first_outcome = 0;       // of what it runs now
+  std::size_t first_outcome = 0;       // of the current schedule
   const Schedule* schedule = nullptr;
-  std::vector<std::size_t> parts;  // of the schedule: first outcome of each, kNotEntered where the warp did not come
+  std::vector<std::size_t> parts;  // by part of the schedule: first outcome, or kNotEntered
   std::uint32_t op = 0;
   std::uint32_t sim_block = 0, scheduler = 0, place = 0;  // place: among the scheduler's warps
   Score blocked;                                          // what the next operation waits for
   Cycle free_since = 0;                                   // end of the last issue
-  int barrier = -1;                                       // the one that it waits at
+  int barrier = -1;                                       // that it waits at
   std::vector<Score> scores;
-  std::vector<Late> late;              // since others stand at a barrier
-  std::size_t most_late = kMostNotes;  // notes, past which they are folded
-  Score open_copies;                   // of cp.async since the last commit
-  Score stored;                        // until others can see what it stored to global memory
-  std::vector<Score> copy_groups;      // each the latest of itself and those before it
+  std::vector<Late> late;              // since other warps stand at a barrier
+  std::size_t most_late = kMostNotes;  // number of notes at which they are folded
+  Score open_copies;                   // cp.async copies since the last commit
+  Score stored;                        // when its global stores are visible to others
+  std::vector<Score> copy_groups;      // each the later of itself and those before it
 };
 
 struct Scheduler {
   std::vector<std::uint32_t> warps;
-  std::vector<Cycle> ready;        // beside warps: when its next operation's operands are there
-  std::vector<std::uint8_t> unit;  // beside warps: what that operation needs
-  std::size_t last = 0;            // the warp that issued last goes on while it can
+  std::vector<Cycle> ready;        // parallel to warps: when the operands of the next operation are ready
+  std::vector<std::uint8_t> unit;  // parallel to warps: unit of that operation
+  std::size_t last = 0;            // place of the warp that issued last: it goes on while it can
   Cycle free = 0;                  // end of the last issue
-  double units[kUnitCount] = {};   // free from
+  double units[kUnitCount] = {};   // when each is free
 };
 
 struct SimSm {
   std::vector<SimBlock> blocks;
   std::vector<SimWarp> warps;
   std::vector<Scheduler> schedulers;
-  std::size_t first_scheduler = 0;  // whose turn comes first
+  std::size_t first_scheduler = 0;  // has the first turn
   Server memory_path, constant_path, port_in, port_out;
-  // When the line with this hash was, or will be, there; and what those who wait for it wait for.
+  // When the line with this hash arrived or will arrive, and the reason for waits for it.
   struct Arriving {
     Cycle ready = 0;
     Wait cause = Wait::l2;
     std::uint16_t hash = 0;
   };
   std::vector<Arriving> arriving;
-  // When the requests of its warps that L1 could not answer were, or will be, over: the latest of each place.
+  // When the requests of its warps that L1 could not answer are complete: the latest request in each hash slot.
   struct Asked {
     std::uint64_t key = ~0ull;
     Cycle ready = 0;
@@ -173,9 +172,9 @@ struct SimSm {
   std::vector<Asked> asked;
   // The end of the last swap of a word of shared memory, by block of the SM and hash (Swaps::word).
   std::unordered_map<std::uint64_t, double> swapped;
-  double path_closed_until = 0;                       // for want of room among the sectors in flight
-  double path_cycles = 0, conflict_cycles = 0;        // of the memory path so far
-  using InFlight = std::pair<double, std::uint32_t>;  // sectors asked of L2: until when, how many
+  double path_closed_until = 0;                       // for lack of room among the sectors in flight
+  double path_cycles = 0, conflict_cycles = 0;        // cycles of the memory path so far
+  using InFlight = std::pair<double, std::uint32_t>;  // sectors requested from L2: until when, how many
   struct Outstanding {
     std::priority_queue<InFlight, std::vector<InFlight>, std::greater<>> requests;
     std::uint32_t sectors = 0;

@@ -1,5 +1,5 @@
-// What each instruction reads and which instruction made it, along all ways through a basic block, and where warps wait
-// for everything that is in flight.
+// What each instruction reads and which instruction made it, along all paths through a basic block, and where warps
+// wait for everything in flight.
 #include <algorithm>
 #include <utility>
 
@@ -11,23 +11,23 @@ namespace {
 using ptx::Form;
 using ptx::Instruction;
 
-constexpr std::size_t kMostFlying = 50'000'000;  // in all basic blocks together
+constexpr std::size_t kMostFlying = 50'000'000;  // over all basic blocks
 
 }  // namespace
 
-// Runs the basic blocks on the numbers of values, in PTX order.
+// Runs the basic blocks symbolically, on value numbers, in PTX order.
 void StaticScheduler::find_sources(std::uint32_t copies) {
   sources_.assign(static_cast<std::size_t>(copies) * block_->count, {});
   now_.clear();
   since_stop_.clear();
   last_stop_ = kNoValue;
   const auto ways = ways_within(program_, merged_);
-  std::vector<State> left(merged_.members);  // what registers hold where each member ends
+  std::vector<State> left(merged_.members);  // register values at the end of each member
   for (std::uint32_t copy = 0; copy < copies; ++copy) {
     for (std::uint32_t member = 0; member < merged_.members; ++member) {
       const BasicBlock& block = program_.blocks[merged_.first + member];
       const std::uint32_t first_node = copy * block_->count + block.first - block_->first;
-      Value choice = kNoValue;  // the branch whose predicate its accesses have
+      Value choice = kNoValue;  // branch whose predicate guards the member's accesses
       for (std::size_t i = 0; i < ways[member].size(); ++i) {
         const std::uint32_t from = ways[member][i];
         i == 0 ? void(now_ = left[from]) : join(left[from], now_);
@@ -57,9 +57,9 @@ void StaticScheduler::run_node(std::uint32_t node) {
     sources_[node].insert(sources_[node].end(), found->second.begin(), found->second.end());
   };
   for_each_source(in, read);
-  if (in.guard >= 0) for_each_result(in, read);  // what lanes keep that it skips
+  if (in.guard >= 0) for_each_result(in, read);  // lanes that skip it keep the old value
   if (stops_[block_->first + node % block_->count]) read_what_flies(node);
-  // Calls and returns hand values on as they are; a load or store of a .param variable makes one, as any other does.
+  // Calls and returns pass values on; a load or store of a .param variable makes a new one, like any other.
   std::vector<Handed> handed = held_by(handed_.at(block_->first + node % block_->count));
   const bool makes_value = form_of(in) == Form::load || form_of(in) == Form::store;
   for_each_result(in, [&](int reg) {
@@ -76,20 +76,20 @@ void StaticScheduler::run_node(std::uint32_t node) {
   }
 }
 
-// ptxas waits for everything that is in flight where code is called, at fences, before what releases and behind what
-// acquires: there its scoreboards are free again.
+// ptxas waits for everything in flight at calls and fences, before releases and after acquires: there its scoreboards
+// are free again.
 void StaticScheduler::find_stops() {
   stops_.assign(code().size(), false);
   std::vector<bool> flies(slot_of_.size());
   for (const BasicBlock& block : program_.blocks) {
-    bool acquired = false;  // and nothing that is sure to issue has come since
+    bool acquired = false;  // and no instruction that surely issues has come since
     for (std::uint32_t pc = block.first; pc < block.first + block.count; ++pc) {
       const Instruction& in = code()[pc];
       const bool issues = kind_of(in) != TimedKind::compute || form_of(in) == Form::call;
       stops_[pc] = form_of(in) == Form::call || form_of(in) == Form::fence || is_subroutine(in) || in.releases ||
                    (acquired && issues);
       acquired = (acquired && !issues) || in.acquires;
-      // What vanishes hands on what is in flight.
+      // An instruction that vanishes passes on a value that may be in flight.
       if (!is_memory(in) && cost_of(in).issues != 0) continue;
       for_each_result(in, [&](int reg) { flies[static_cast<std::size_t>(reg)] = true; });
     }
@@ -97,12 +97,13 @@ void StaticScheduler::find_stops() {
   for (std::size_t reg = 0; reg < flies.size(); ++reg) {
     if (flies[reg] && slot_of_[reg] != kReady) flying_.push_back(static_cast<int>(reg));
   }
-  // Thousands of registers in as many basic blocks would fill the memory: such code waits for its own blocks' loads.
+  // Thousands of registers in as many basic blocks would exhaust memory: such code waits for loads of its own block
+  // only.
   if (flying_.size() * program_.blocks.size() > kMostFlying) flying_.clear();
 }
 
-// All that may be in flight: what the basic block has made so far, and what came before it; of what an earlier stop
-// has waited for, nothing is.
+// Reads everything that may be in flight: what the basic block has made so far, and what came before it, but nothing
+// that an earlier stop has waited for.
 void StaticScheduler::read_what_flies(std::uint32_t node) {
   std::vector<Value>& sources = sources_[node];
   const bool first = last_stop_ < 0;
@@ -142,7 +143,7 @@ std::vector<StaticScheduler::Handed> StaticScheduler::held_by(std::span<const Ha
   return out;
 }
 
-// Adds what registers hold that come another way.
+// Adds the register values of another path.
 void StaticScheduler::join(const State& other, State& state) {
   for (const auto& [reg, values] : other) state.try_emplace(reg, 1, ~reg);
   for (auto& [reg, values] : state) {

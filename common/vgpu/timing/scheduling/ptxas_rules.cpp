@@ -1,4 +1,4 @@
-// The operations of a basic block where ptxas' code is not known: rules that stand for ptxas fold addresses and hoist
+// The operations of a basic block whose machine code is unknown: rules approximate how ptxas folds addresses and hoists
 // loads.
 #include <algorithm>
 
@@ -38,7 +38,7 @@ bool stops_loads(const Instruction& in) {
 
 }  // namespace
 
-// PTX order, without what vanishes, with loads moved ahead as far as nothing forbids.
+// PTX order, without instructions that vanish, with loads hoisted as far as possible.
 std::vector<StaticScheduler::Item> StaticScheduler::items_by_rules() const {
   std::vector<Item> items;
   for (const std::uint32_t i : hoist_loads()) {
@@ -74,8 +74,8 @@ std::vector<Cost> StaticScheduler::costs_by_rules(std::uint32_t pc) const {
   return steps;
 }
 
-// Address arithmetic that ptxas puts elsewhere: a constant that is added to an address goes into the access, a
-// widening product into the addition behind it.
+// Finds address arithmetic that ptxas merges into other instructions: the constant added to an address goes into the
+// access, a widening product into the addition after it.
 void StaticScheduler::find_folded() {
   folded_.assign(code().size(), false);
   scaled_.assign(code().size(), false);
@@ -111,10 +111,10 @@ void StaticScheduler::find_folded() {
   }
 }
 
-// Where a run of loads begins, every later load joins it that needs none of them, that no store, atomic or barrier
-// holds back, and whose result has a register; what its address needs goes ahead of it.
+// Moves loads up to the first load of their run: each later load that needs none of them, that no store, atomic or
+// barrier holds back, and whose result has a register. Its address arithmetic goes before it.
 std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
-  constexpr std::uint32_t kReach = 1000;  // instructions that a load may move
+  constexpr std::uint32_t kReach = 1000;  // instructions that a load may be moved by
   std::vector<std::uint32_t> order;
   std::vector<bool> done(block_->count);
   for (std::uint32_t from = 0; from < block_->count; ++from) {
@@ -125,9 +125,9 @@ std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
       continue;
     }
     const std::uint32_t end = std::min(block_->count, from + kReach);
-    std::vector<bool> waits(end - from);  // for a load of this run, or for what stays behind
+    std::vector<bool> waits(end - from);  // needs a load of this run, or an instruction that stays behind
     bool stored = false;
-    std::uint32_t words = 0;  // that the run loads
+    std::uint32_t words = 0;  // loaded by the run
     for (std::uint32_t i = from; i < end && !stops_loads(instruction(i)); ++i) {
       if (done[i]) continue;
       const Instruction& in = instruction(i);
@@ -149,7 +149,7 @@ std::vector<std::uint32_t> StaticScheduler::hoist_loads() const {
   return order;
 }
 
-// With everything that it needs and that has not gone ahead.
+// Emits an instruction after everything that it needs and that has not been emitted yet.
 void StaticScheduler::take(std::uint32_t i, std::vector<bool>& done, std::vector<std::uint32_t>& order) const {
   std::vector<std::uint32_t> chain{i};
   done[i] = true;

@@ -1,4 +1,4 @@
-// The operations of a basic block in the order of ptxas' code, and what that code lacks of the PTX.
+// The operations of a basic block in the order of ptxas' code, plus what that code lacks of the PTX.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -11,12 +11,12 @@ namespace {
 using ptx::Form;
 using ptx::Instruction;
 
-// As find_versions() counts copies: the kinds of one unit become each other, but for memory's.
+// As find_versions() counts copies: kinds of one unit may replace each other, except those of memory.
 bool stands_for(const Operation& found, const Operation& single) {
   return found.unit == single.unit && (single.unit != Unit::memory || found.kind == single.kind);
 }
 
-// The machine instruction that stands for an operation of this kind; others that were made with it only issue.
+// The class of the machine instruction that is the operation itself; others that were made with it only issue.
 Operation::Class class_of(TimedKind kind) {
   switch (kind) {
     case TimedKind::branch:
@@ -40,7 +40,7 @@ Operation::Class class_of(TimedKind kind) {
 std::vector<StaticScheduler::Item> StaticScheduler::items_of(const BlockCode& form, const Lack& lack) const {
   std::vector<std::uint32_t> total(block_->count), done(block_->count), products(block_->count), mains(block_->count),
       singles(block_->count);
-  std::vector<std::size_t> first_own(block_->count, kNever);  // place of the first operation that is the instruction
+  std::vector<std::size_t> first_own(block_->count, kNever);  // index of the first operation that is the instruction
   for (std::size_t place = form.ops.size(); place-- > 0;) {
     const BlockOp& op = form.ops[place];
     if (op.extra) continue;
@@ -64,12 +64,12 @@ std::vector<StaticScheduler::Item> StaticScheduler::items_of(const BlockCode& fo
       const std::uint32_t i = op.pc - block_->first;
       const Instruction& in = code()[op.pc];
       const bool main = is_main(op);
-      // Where one operation is the instruction, it tells the copies apart: what else was made for it stands before.
+      // If one operation is the instruction itself, it marks the copies: others made for it come before it.
       const std::uint32_t copy = mains[i] == 0 ? copy_of(op.pc, done[i]++, total[i], form.copies)
                                                : copy_of(op.pc, std::min(done[i], mains[i] - 1), mains[i], form.copies);
       if (main) ++done[i];
-      // Around a matrix product or a shuffle stand operands and padding; before other arithmetic, constants; and what
-      // prepares for warps to come apart reads nothing, wherever it stands. A sleep reads how long it is.
+      // Around a matrix product or a shuffle there are operands and padding, before other arithmetic constants. Code
+      // that prepares for divergence reads nothing, wherever it stands. A sleep reads its duration.
       const bool early = ptx::info(in.opcode).form == Form::alu && first_own[i] != kNever && place < first_own[i];
       const bool beside =
           (form_of(in) == Form::matrix_multiply && info.unit != Unit::tensor) ||
@@ -93,7 +93,7 @@ std::vector<StaticScheduler::Item> StaticScheduler::items_of(const BlockCode& fo
   return items;
 }
 
-// The instructions of a subroutine, one after the other, as parts of what `of` is a part of.
+// Adds the instructions of a subroutine, one after the other, as operations of the same PTX instruction as `of`.
 void StaticScheduler::add_steps(std::span<const Cost> steps, const Item& of, std::vector<Item>& items) const {
   for (const Cost& step : steps) {
     Item item = of;
@@ -104,9 +104,9 @@ void StaticScheduler::add_steps(std::span<const Cost> steps, const Item& of, std
   }
 }
 
-// Instructions that only issue.
+// Adds instructions that only issue.
 void StaticScheduler::add_issues(Unit unit, std::uint64_t count, std::vector<Item>& items) const {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint16_t>::max();  // of an operation
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint16_t>::max();  // of one operation
   for (; count != 0; count -= std::min(count, kMost)) {
     Item item;
     item.op.pc = block_->first;
@@ -117,8 +117,9 @@ void StaticScheduler::add_issues(Unit unit, std::uint64_t count, std::vector<Ite
   }
 }
 
-// What a basic block issues by the rules is no less, unit by unit, than in the code that was found for it: that has
-// spills, and more that PTX does not tell. (Integer work is one: multipliers do some of it for others.)
+// Adds issue slots until the operations by the rules have, unit by unit, at least those of the code that was found,
+// which has spills and other work that PTX does not show. (Integer, multiply and half count as one unit: multipliers do
+// some of the integer work.)
 void StaticScheduler::fill_up(std::span<const BlockCode> forms, std::vector<Item>& items) const {
   const auto place = [](Unit unit) {
     const bool integer = unit == Unit::multiply || unit == Unit::half;
@@ -142,8 +143,8 @@ bool StaticScheduler::is_main(const BlockOp& op) const {
   return kind != TimedKind::compute && operation_info(op.operation).kind == class_of(kind);
 }
 
-// Which copy the k-th of `total` operations of a PTX instruction belongs to. Where there are fewer than copies, those
-// that carry a value around the loop do it for all, at the end, and others at the start.
+// Which copy the k-th of `total` operations of a PTX instruction belongs to. If there are fewer operations than copies,
+// those that carry a value around the loop belong to the last copies, others to the first.
 std::uint32_t StaticScheduler::copy_of(std::uint32_t pc, std::uint32_t k, std::uint32_t total,
                                        std::uint32_t copies) const {
   if (total >= copies) return static_cast<std::uint32_t>(std::uint64_t{k} * copies / total);
@@ -152,9 +153,9 @@ std::uint32_t StaticScheduler::copy_of(std::uint32_t pc, std::uint32_t k, std::u
   return around ? copies - total + k : k;
 }
 
-// Every warp must meet every barrier and wait for every copy, and arithmetic that is one machine instruction in every
-// copy is done, however ptxas' code was taken apart. `singles`: by instruction, how many machine instructions are it.
-// So are accesses that counters count, `lacks` says which: ptxas drops a load that nobody reads.
+// Every warp must meet every barrier and wait for every copy, and arithmetic that is one machine instruction per copy
+// must be done, whatever was found of ptxas' code. So must accesses that counters count, if `lacks` says so: ptxas
+// drops a load whose result is not read. `singles`: by instruction, the number of machine instructions that are it.
 void StaticScheduler::add_missing(std::uint32_t copies, const std::vector<bool>& has_main,
                                   std::vector<std::uint32_t> singles, const std::vector<bool>& lacks,
                                   std::vector<Item>& items) const {
@@ -180,7 +181,7 @@ void StaticScheduler::add_missing(std::uint32_t copies, const std::vector<bool>&
   insert_in_ptx_order(missing, items);
 }
 
-// Each goes before the first item of a later node. `more` is in the order of nodes.
+// Inserts each item before the first item of a later node. `more` is in the order of nodes.
 void StaticScheduler::insert_in_ptx_order(const std::vector<Item>& more, std::vector<Item>& items) {
   if (more.empty()) return;
   std::vector<Item> all;
@@ -197,7 +198,7 @@ void StaticScheduler::insert_in_ptx_order(const std::vector<Item>& more, std::ve
 std::uint16_t StaticScheduler::latency_of(const Operation& info) const {
   if (info.kind == Operation::Class::shuffle) return cycles(machine_.shuffle_latency_cycles);
   switch (info.unit) {
-    case Unit::memory:  // constants, and what serves another instruction: spills, retries
+    case Unit::memory:  // constants, and accesses that serve another instruction: spills, retries
       return cycles(machine_.shared_latency_cycles);
     case Unit::fp64:
       return cycles(machine_.fp64_latency_cycles);

@@ -1,4 +1,4 @@
-// Which slots of the scoreboard values lie in: between basic blocks those of registers, within one any that are free.
+// Scoreboard slots of values: between basic blocks those of their registers, within one any free slots.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace roofwalk::vgpu {
 
-// Registers that carry a value from one block to another have a slot of their own.
+// Registers that carry a value from one basic block to another have a slot of their own.
 void StaticScheduler::find_slots() {
   std::vector<bool> crosses = registers_across_blocks(*program_.function, program_.blocks);
   crosses.insert(crosses.end(), handed_.across_blocks().begin(), handed_.across_blocks().end());
@@ -20,12 +20,12 @@ void StaticScheduler::find_slots() {
   shared_slots_ = slots_;
 }
 
-// The values that can be read at a place of the order instead of `values`: each itself once it is made, else what it
-// is made of, for what vanished.
+// The values that an operation at `place` reads for `values`: each itself if it has been made by then, else what it is
+// made of.
 void StaticScheduler::resolve(std::span<const Value> values, std::size_t place, std::vector<Value>& out) {
-  constexpr std::size_t kMost = 4096;  // of what comes too late, one after the other
+  constexpr std::size_t kMost = 4096;  // limit on values that are made too late
   const std::size_t start = out.size();
-  // A call may read thousands of values that are made of the same: each is looked at once.
+  // A call may read thousands of values that are made of the same ones: each is visited once.
   ++search_;
   open_.assign(values.begin(), values.end());
   std::size_t late = 0;
@@ -49,8 +49,8 @@ void StaticScheduler::resolve(std::span<const Value> values, std::size_t place, 
   std::sort(out.begin() + static_cast<std::ptrdiff_t>(start), out.end());
 }
 
-// What each value that no operation makes is made of: values that some operation makes, or that registers hold at the
-// start. What is made of many gets an operation after all, so that no list grows long.
+// What each value without an operation is made of: values that an operation makes, or initial values of registers. A
+// value made of many gets an operation after all, so that no list grows long.
 void StaticScheduler::find_what_vanished(std::vector<Item>& items) {
   constexpr std::size_t kMost = 64;
   std::vector<bool> has_item(sources_.size());
@@ -84,8 +84,8 @@ void StaticScheduler::find_what_vanished(std::vector<Item>& items) {
   insert_in_ptx_order(more, items);
 }
 
-// Which operation makes each value: the memory access, or the last one of its PTX instruction before anything reads
-// it.
+// Finds the operation that makes each value: the memory access, or the last operation of its PTX instruction before the
+// first read.
 void StaticScheduler::find_makers(const std::vector<Item>& items) {
   std::vector<std::vector<std::size_t>> places(sources_.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -116,14 +116,14 @@ std::vector<StaticScheduler::Links> StaticScheduler::link(const std::vector<Item
   seen_.assign(sources_.size(), 0);
   register_seen_.assign(slot_of_.size(), 0);
   std::vector<Links> links(items.size());
-  std::vector<Value> handed(sources_.size(), kNoValue);  // by node: what its last operation so far made
+  std::vector<Value> handed(sources_.size(), kNoValue);  // by node: what its latest operation made
   std::vector<bool> has_read(sources_.size());
   Value next = static_cast<Value>(sources_.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].node == kNowhere) continue;
     const auto node = static_cast<std::size_t>(items[i].node);
     const bool maker = made_at_[node] == i;
-    if (made_at_[node] < i) continue;  // comes too late to matter
+    if (made_at_[node] < i) continue;  // made too late to matter
     if (handed[node] != kNoValue) links[i].sources.push_back(handed[node]);
     if (!has_read[node] && (!items[i].constant || maker)) {
       has_read[node] = true;
@@ -135,7 +135,7 @@ std::vector<StaticScheduler::Links> StaticScheduler::link(const std::vector<Item
   return links;
 }
 
-// When each value is read for the last time, and which registers hold it at the end.
+// The last read of each value, and the registers that hold it at the end.
 StaticScheduler::Lifetimes StaticScheduler::lifetimes_of(const std::vector<Links>& links) {
   Lifetimes out;
   out.last_read.assign(values_, kNever);
@@ -176,8 +176,8 @@ std::uint16_t StaticScheduler::slot_now(Value value, const Slots& slots) const {
   return value < 0 ? slot_of_[static_cast<std::size_t>(~value)] : slots.of_value[static_cast<std::size_t>(value)];
 }
 
-// The slots that the operation at `place` writes: those of the registers that keep its result, where nobody needs any
-// more what they held at the start; else one of its own until it has been read.
+// Assigns the slots that the operation at `place` writes: those of the registers that keep its result, if their initial
+// values are no longer needed; else a free slot until the last read.
 void StaticScheduler::give_slots(Value value, std::size_t place, const Lifetimes& lives, Slots& slots, TimedOp& op,
                                  std::vector<std::uint16_t>& operands) const {
   const auto number = static_cast<std::size_t>(value);
@@ -206,7 +206,7 @@ void StaticScheduler::give_slots(Value value, std::size_t place, const Lifetimes
   ++op.result_count;
 }
 
-// Brings to the slots of registers what they hold at the end: one value, or the latest to come of several.
+// Moves the final values of registers to their slots: one value, or the latest of several.
 void StaticScheduler::rename_at_the_end(const Lifetimes& lives, Slots& slots, std::vector<Rename>& renames) const {
   std::vector<Rename> moves;
   for (const auto& [reg, values] : lives.ends) {
@@ -221,7 +221,7 @@ void StaticScheduler::rename_at_the_end(const Lifetimes& lives, Slots& slots, st
   append_in_sequence(moves, slots.next, renames);
 }
 
-// Gives every value a slot and writes the operations down.
+// Assigns a slot to every value and emits the operations.
 Schedule StaticScheduler::emit(std::vector<Item> items) {
   find_what_vanished(items);
   const std::vector<Links> links = link(items);
@@ -249,15 +249,15 @@ Schedule StaticScheduler::emit(std::vector<Item> items) {
   return out;
 }
 
-// Moves that happen at once, as moves one after the other; a circle goes through a further slot.
+// Puts moves that happen at once in sequence; a cycle goes through an extra slot.
 void StaticScheduler::append_in_sequence(std::span<const Rename> moves, std::uint32_t& next, std::vector<Rename>& out) {
   std::map<std::uint16_t, std::uint16_t> from_of;  // by slot that is written
-  std::map<std::uint16_t, std::size_t> readers;    // moves that are left, by slot that they read
+  std::map<std::uint16_t, std::size_t> readers;    // remaining moves, by slot that they read
   for (const auto& move : moves) {
     if (move.to == move.from || !from_of.emplace(move.to, move.from).second) continue;
     ++readers[move.from];
   }
-  std::vector<std::uint16_t> free;  // nobody reads them any more
+  std::vector<std::uint16_t> free;  // written slots that no remaining move reads
   for (const auto& [to, from] : from_of) {
     if (!readers.contains(to)) free.push_back(to);
   }
@@ -272,7 +272,7 @@ void StaticScheduler::append_in_sequence(std::span<const Rename> moves, std::uin
     }
   };
   drain();
-  std::map<std::uint16_t, std::uint16_t> reader_of;  // only circles are left: each slot is read by one move
+  std::map<std::uint16_t, std::uint16_t> reader_of;  // only cycles are left: each slot is read by one move
   for (const auto& [to, from] : from_of) reader_of[from] = to;
   while (!from_of.empty()) {
     const std::uint16_t saved = from_of.begin()->first;

@@ -1,5 +1,5 @@
-// Puts the operations of basic blocks in the order in which hardware runs them, and gives their values slots of the
-// scoreboard. Only the files behind schedule.h include this.
+// Puts the operations of basic blocks in the order in which hardware runs them, and assigns their values to scoreboard
+// slots. Only the files behind schedule.h include this.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class StaticScheduler {
   StaticScheduler(const Machine& machine, const Program& program, std::span<const MachineOp> machine_code,
                   int registers_per_thread)
       : machine_(machine), program_(program), machine_code_(machine_code), handed_(program) {
-    constexpr int kKept = 8;  // registers for addresses and whatever else lives meanwhile
+    constexpr int kKept = 8;  // registers for addresses and other live values
     if (registers_per_thread > 0)
       most_hoisted_ = static_cast<std::uint32_t>(std::max(registers_per_thread - kKept, kKept));
   }
@@ -34,31 +34,30 @@ class StaticScheduler {
   ProgramSchedule run();
 
  private:
-  // Values are numbers. The result of the PTX instruction i of copy c in a basic block of n is c * n + i; further
-  // numbers are what operations of one PTX instruction hand to each other; what registers hold at the start is
-  // ~register.
+  // Values are numbers. The result of PTX instruction i in copy c of a basic block of n is c * n + i; higher numbers
+  // are passed between operations of one PTX instruction; ~register is what a register holds at the start.
   using Value = std::int32_t;
-  // A value for each register that has been written; more than one where it depends on the way which it is.
+  // The value of each register written so far; several values if it depends on the path.
   using State = std::map<int, std::vector<Value>>;
-  // By register that is handed something: its values.
+  // A register that is handed values, and those values.
   using Handed = std::pair<int, std::vector<Value>>;
 
   static constexpr Value kNoValue = std::numeric_limits<Value>::min();
   static constexpr std::int32_t kNowhere = -1;
   static constexpr std::size_t kNever = ~std::size_t{0};
-  static constexpr std::uint16_t kReady = 0;          // the slot of what is there from the start: constants, parameters
-  static constexpr std::uint32_t kMaxSlots = 60'000;  // behind them, one for all values that are left
+  static constexpr std::uint16_t kReady = 0;          // slot of values that are always ready: constants, parameters
+  static constexpr std::uint32_t kMaxSlots = 60'000;  // all values beyond share one more slot
   static_assert(kMaxSlots > 1 + kMaxRegistersAcrossBlocks + kMostHandedWords);
 
   struct Item {
     TimedOp op;
-    std::int32_t node = kNowhere;  // result of which PTX instruction it works on; kNowhere: it only issues
-    bool constant = false;         // makes something of nothing, for the operations of its instruction behind it
+    std::int32_t node = kNowhere;  // PTX instruction whose result it computes; kNowhere: it only issues
+    bool constant = false;         // reads nothing; makes a value for later operations of its instruction
   };
   struct Lack {
     std::vector<bool> accesses;  // by instruction of the basic block: copies of it are missing
-    std::uint64_t issues = 0;    // of arithmetic, until it is as much as by the rules; where accesses are missing
-    bool most = false;           // it is not the code of this basic block
+    std::uint64_t issues = 0;    // arithmetic that is missing by the rules, if accesses are missing
+    bool most = false;           // this is not the code of this basic block
     bool none() const { return !most && std::find(accesses.begin(), accesses.end(), true) == accesses.end(); }
   };
   struct Links {
@@ -66,15 +65,15 @@ class StaticScheduler {
     Value result = kNoValue;
   };
   struct Lifetimes {
-    std::vector<std::size_t> last_read;         // by value: the place of the operation; kNever: nobody reads it
-    std::map<int, std::size_t> needed_until;    // by register: the last read of what it holds at the start
-    std::map<int, std::vector<Value>> ends;     // by register: what it holds at the end
-    std::map<Value, std::vector<int>> ends_of;  // by value: the registers that hold it alone at the end
+    std::vector<std::size_t> last_read;         // by value: index of its last reader; kNever: none
+    std::map<int, std::size_t> needed_until;    // by register: last read of its initial value
+    std::map<int, std::vector<Value>> ends;     // by register: its values at the end
+    std::map<Value, std::vector<int>> ends_of;  // by value: registers that hold only it at the end
   };
   struct Slots {
     std::vector<std::uint16_t> of_value, unused;
-    std::vector<std::vector<std::uint16_t>> freed;  // by place of an operation: what nobody reads any more there
-    std::set<int> in_place;                         // registers whose last value was written straight to their slot
+    std::vector<std::vector<std::uint16_t>> freed;  // by index of an operation: slots that are free from there on
+    std::set<int> in_place;                         // registers whose last value went straight to their slot
     std::uint32_t next = 0;
   };
 
@@ -84,7 +83,7 @@ class StaticScheduler {
   const ptx::Instruction& instruction(std::uint32_t i) const { return code()[block_->first + i]; }
   bool is_branch(std::uint32_t pc) const { return kind_of(code()[pc]) == TimedKind::branch; }
 
-  // schedule.cpp: a basic block, or several that run as one, in each form that it takes.
+  // schedule.cpp: a basic block, or several that run as one, in each of its forms.
   void hold(MergedBlock merged);
   void add_forms(const std::vector<BlockCode>& forms, ProgramSchedule& out);
   void add(const BlockCode& form, const Lack& lack, ProgramSchedule& out);
@@ -144,27 +143,27 @@ class StaticScheduler {
   const Machine& machine_;
   const Program& program_;
   std::span<const MachineOp> machine_code_;
-  std::uint32_t most_hoisted_ = std::numeric_limits<std::uint32_t>::max();  // words that loads ahead may bring
-  std::vector<std::uint16_t> slot_of_;                                      // by register: where it lies between blocks
+  std::uint32_t most_hoisted_ = std::numeric_limits<std::uint32_t>::max();  // words that hoisted loads may occupy
+  std::vector<std::uint16_t> slot_of_;                                      // by register: its slot between blocks
   std::uint32_t slots_ = 1, shared_slots_ = 1;
 
   const HandedWords handed_;
-  std::vector<bool> stops_;      // by PTX instruction: it waits for everything that is in flight
-  Value last_stop_ = 0;          // of the basic block so far, by node; kNoValue: none
-  std::vector<int> since_stop_;  // registers that were written since
-  std::vector<int> flying_;      // registers across basic blocks that may be in flight
+  std::vector<bool> stops_;      // by PTX instruction: it waits for everything in flight
+  Value last_stop_ = 0;          // node of the basic block's last stop so far; kNoValue: none
+  std::vector<int> since_stop_;  // registers written since the last stop
+  std::vector<int> flying_;      // registers live across basic blocks that may be in flight
 
-  MergedBlock merged_;                       // the one in hand
-  const BasicBlock* block_ = nullptr;        // all of it
+  MergedBlock merged_;                       // what is being scheduled
+  const BasicBlock* block_ = nullptr;        // all members of merged_
   std::vector<std::vector<Value>> sources_;  // by node
-  State now_;                                // at the end
-  std::vector<std::size_t> made_at_;         // by node: place of the operation that makes it
-  std::vector<std::vector<Value>> made_of_;  // by node that no operation makes
+  State now_;                                // register values at the end
+  std::vector<std::size_t> made_at_;         // by node: index of the operation that makes it
+  std::vector<std::vector<Value>> made_of_;  // by node without an operation: what it is made of
   std::size_t values_ = 0;
-  std::vector<Value> open_;                          // of a search of resolve(); kept for its memory
-  std::vector<std::uint32_t> seen_, register_seen_;  // the last search that met a node, a register
+  std::vector<Value> open_;                          // work list of resolve(), kept to reuse its memory
+  std::vector<std::uint32_t> seen_, register_seen_;  // by node, by register: the last search that met it
   std::uint32_t search_ = 0;
-  std::vector<bool> folded_, scaled_;  // by PTX instruction: vanishes into others; takes a product in
+  std::vector<bool> folded_, scaled_;  // by PTX instruction: folded into others; absorbs a product
 };
 
 }  // namespace roofwalk::vgpu

@@ -1,4 +1,4 @@
-// Blocks come to SMs as places become free, and leave them.
+// Starts blocks on SMs as places become free, and ends them.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The scoreboard of a warp: which schedule it runs, and when its next operation's operands are there.
+// The scoreboard of a warp: which schedule it runs, and when the operands of its next operation are ready.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ inline void Simulation::set_results(SimWarp& warp, const TimedOp& op, const Scor
   set_results(*warp.schedule, warp, op, score);
 }
 
-// Whether what the warp runs next is what a schedule holds; if so, takes it up.
+// Whether the warp's next basic blocks match a schedule; if so, starts it.
 inline bool Simulation::enter(SimWarp& warp, const Schedule& schedule) const {
   const auto& path = warp.trace->blocks;
   const std::uint32_t first = path[warp.entry];
@@ -27,8 +27,8 @@ inline bool Simulation::enter(SimWarp& warp, const Schedule& schedule) const {
     const auto parts = warp.parts.begin() + static_cast<std::ptrdiff_t>(part);
     std::fill_n(parts, schedule.members, kNotEntered);
     if (entry == path.size() || path[entry] != first) return false;
-    // Each way leads from the first to the last. A warp that comes apart may take one after the other, but what it
-    // runs twice is no longer one piece of code.
+    // Every path leads from the first to the last member. A diverged warp may take several paths in turn, but if it
+    // runs a member twice, this is no longer one piece of code.
     while (parts[schedule.members - 1] == kNotEntered) {
       if (entry == path.size()) return false;
       const std::uint32_t member = path[entry] - first;
@@ -45,7 +45,7 @@ inline bool Simulation::enter(SimWarp& warp, const Schedule& schedule) const {
   return true;
 }
 
-// Finds the warp's next operation and when its operands are there; ends the warp where none is left.
+// Finds the warp's next operation and when its operands are ready; ends the warp if there is none.
 inline void Simulation::advance(SimSm& sm, SimWarp& warp) {
   while (warp.schedule == nullptr || warp.op == warp.schedule->ops.size()) {
     if (warp.schedule != nullptr) {

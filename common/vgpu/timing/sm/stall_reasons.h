@@ -1,4 +1,4 @@
-// What warps waited for, by instruction: operands, a unit, their turn; and who held up a barrier.
+// What warps waited for, by instruction: operands, a unit, an issue slot; and what held up a barrier.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace roofwalk::vgpu {
 
-// Splits the time since the warp's last issue: first for its operands, then for a unit, then for its turn.
+// Splits the time since the warp's last issue: first waiting for operands, then for a unit, then for an issue slot.
 inline void Simulation::account(const SimSm& sm, SimWarp& warp, const TimedOp& op, WarpCycles& waits, double opened) {
   const Cycle from = warp.free_since;
   const Cycle operands = std::clamp(warp.blocked.ready, from, now_);
@@ -26,8 +26,8 @@ inline void Simulation::account(const SimSm& sm, SimWarp& warp, const TimedOp& o
   if (sm.blocks[warp.sim_block].standing != 0) note_late(sm, warp, op, operands, unit);
 }
 
-// The same for the part since others of its block stand at a barrier: should this warp come last, it is what they
-// wait for.
+// The same for the time since other warps of its block stand at a barrier: if this warp arrives last, that is what they
+// waited for.
 inline void Simulation::note_late(const SimSm& sm, SimWarp& warp, const TimedOp& op, Cycle operands, Cycle unit) const {
   const Cycle since = sm.blocks[warp.sim_block].first_stood;
   const auto note = [&](std::uint32_t pc, Wait cause, Cycle from, Cycle until, double conflict_share) {
@@ -45,7 +45,7 @@ inline void Simulation::note_late(const SimSm& sm, SimWarp& warp, const TimedOp&
   note(op.pc, Wait::issued, now_, now_ + op.issues, 0);
 }
 
-// One note for each instruction and cause. Where most are of different ones, the next time comes later.
+// Merges notes to one per instruction and cause. If few merge, the next fold comes later.
 inline void Simulation::fold(SimWarp& warp) {
   std::vector<Late>& notes = warp.late;
   const auto key = [](const Late& n) { return std::pair{n.pc, n.cause}; };
@@ -62,7 +62,7 @@ inline void Simulation::fold(SimWarp& warp) {
   warp.most_late = std::max(kMostNotes, 2 * notes.size());
 }
 
-// Those who stood at the barrier waited for what the last one did meanwhile.
+// Blames the wait at a barrier on what the last warp did meanwhile.
 inline void Simulation::blame(const SimSm& sm, const SimBlock& block, int barrier, const SimWarp& last) {
   double stood = 0, all = 0;
   std::uint32_t pc = 0;

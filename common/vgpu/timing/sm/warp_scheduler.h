@@ -1,4 +1,4 @@
-// The warp schedulers of an SM: which warp issues next, and what its instruction sets off.
+// The warp schedulers of an SM: which warp issues next, and the effects of its instruction.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline double Simulation::interval(Unit unit) const {
     case Unit::memory:
     case Unit::constant:
       return lanes(m_.memory_lanes_per_sm);
-    case Unit::tensor:  // of one FMA
+    case Unit::tensor:  // per FMA
       return m_.schedulers_per_sm / (m_.tensor_fmas_per_clock * m_.mma_sync_share);
     case Unit::control:
       return 1;
@@ -40,7 +40,7 @@ inline double Simulation::interval(Unit unit) const {
 inline Cycle Simulation::step(SimSm& sm, Cycle now) {
   Cycle next = kNever;
   now_ = now;
-  // The memory path is shared by all schedulers: who used it last is asked last.
+  // All schedulers share the memory path: the one that used it last has its turn last.
   const std::size_t count = sm.schedulers.size(), first = sm.first_scheduler;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t s = (first + i) % count;
@@ -55,13 +55,13 @@ inline Cycle Simulation::step(SimSm& sm, Cycle now) {
       issue(sm, scheduler, sm.warps[scheduler.warps[static_cast<std::size_t>(chosen)]]);
     }
   }
-  // Issuing may have woken warps of any scheduler, so the next event is sought when all have had their turn.
+  // Issuing may have woken warps of any scheduler, so the next event is sought after all have had their turn.
   for (const Scheduler& scheduler : sm.schedulers) next = std::min(next, next_event(sm, scheduler));
   sm.next = next;
   return next;
 }
 
-// The memory path takes what fits into its own pipeline; the rest waits with the warps.
+// The memory path accepts what fits into its own pipeline; further requests wait in their warps.
 inline double Simulation::path_opens(const SimSm& sm) const {
   return std::max(sm.memory_path.free - m_.shared_latency_cycles, sm.path_closed_until);
 }
@@ -77,10 +77,10 @@ inline double Simulation::unit_opens(const SimSm& sm, const Scheduler& scheduler
   return opens;
 }
 
-// The place of the warp to issue from, -1 where none can: the last one again; else of the block that has been there
-// longest, the warp whose last issue is longest ago. So a warp runs on while it can, warps of a block keep pace, and
-// blocks do not: what one waits for, another covers. (Which warp hardware takes is not published; that it is greedy
-// first has been found by measuring: arXiv 2503.20481.)
+// The place of the warp to issue from; -1: none. The last one again if possible; else, of the block that started first,
+// the warp whose last issue is longest ago. So a warp runs on while it can, warps of a block keep pace, and blocks
+// drift apart: one covers the waits of another. (Hardware's choice is not published; that it is greedy first has been
+// found by measuring: arXiv 2503.20481.)
 inline int Simulation::choose(const SimSm& sm, Scheduler& scheduler) const {
   const double soon = static_cast<double>(now_) + 1;
   const auto can = [&](std::size_t place) {
@@ -138,7 +138,7 @@ inline void Simulation::issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
     case TimedKind::store:
     case TimedKind::atomic:
     case TimedKind::async_copy:
-      if (const Score done = access(sm, warp, op); !swaps_of(warp, op).empty()) {  // a loop holds the warp
+      if (const Score done = access(sm, warp, op); !swaps_of(warp, op).empty()) {  // the retry loop holds the warp
         ++warp.op;
         arrive_at_phases(sm, warp, op, std::max(issued, done.ready));
         warp.blocked = done;
@@ -159,7 +159,7 @@ inline void Simulation::issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
       break;
     }
     case TimedKind::async_wait:
-      break;  // operands() waited
+      break;  // advance() has waited
     case TimedKind::barrier:
       if (!entered(warp, op) || off) break;
       ++warp.op;
@@ -174,7 +174,7 @@ inline void Simulation::issue(SimSm& sm, Scheduler& scheduler, SimWarp& warp) {
   advance(sm, warp);
 }
 
-// Nobody waits for what has so many groups behind it.
+// Drops the oldest groups: no wait refers to a group with this many after it.
 inline void Simulation::add_group(SimWarp& warp, const Score& group) {
   constexpr std::size_t kKept = 256;
   if (warp.copy_groups.size() == 2 * kKept)
