@@ -1,20 +1,20 @@
-# The wings of the virtual GPU: folders of common/vgpu, each a layer.
+# The wings of the virtual GPU: folders of common/vgpu, each of them a layer.
 include(CheckCXXCompilerFlag)
 if(ROOFWALK_NATIVE)
-  # Lanes are many short rows: vectors of 256 bits were 8 % faster than of 512 (naive GEMM of 1024 on a Zen 4).
+  # Lanes are many short rows: 256-bit vectors were 8 % faster than 512-bit ones (naive GEMM of 1024 on a Zen 4).
   check_cxx_compiler_flag(-mprefer-vector-width=256 ROOFWALK_PREFERS_VECTOR_WIDTH)
   set(ROOFWALK_WING_NATIVE -march=native $<$<BOOL:${ROOFWALK_PREFERS_VECTOR_WIDTH}>:-mprefer-vector-width=256>)
 endif()
 
-# What one wing is compiled with all must be: they instantiate what headers define. Results stay the same to the bit (no
-# contraction, no fast-math). Vectors wider than the processor's go from one inline function to the next only, never to
-# code that was compiled apart.
+# Options that all wings must share, because they instantiate the same header code. Results stay the same to the bit (no
+# contraction, no fast-math). -Wno-psabi: vectors wider than the processor's are passed only between
+# inline functions, never to code compiled separately.
 function(roofwalk_wing_options target hot)
   target_compile_options(${target} PRIVATE
     $<$<BOOL:${hot}>:-O3> -fno-math-errno -fno-trapping-math -Wno-psabi ${ROOFWALK_WING_NATIVE})
 endfunction()
 
-# The headers that nearly every file names, compiled once for each level of optimization.
+# Headers included by nearly every file, precompiled once per optimization level.
 foreach(kind warm hot)
   string(COMPARE EQUAL ${kind} hot hot)
   file(WRITE ${CMAKE_BINARY_DIR}/wing_headers_${kind}.cpp "")
@@ -26,8 +26,8 @@ foreach(kind warm hot)
     <span> <string> <string_view> <unordered_map> <unordered_set> <vector> <fmt/format.h>)
 endforeach()
 
-# roofwalk_wing(NAME [HOT]): behind its roofwalk_layer. HOT: what runs for every instruction or request, whose lane loops
-# become vector code; each file is compiled alone, so that what lies beside it does not change what is inlined.
+# roofwalk_wing(NAME [HOT]): call after roofwalk_layer. HOT: code that runs for every instruction or request, whose lane
+# loops must vectorize; each of its files is compiled alone, so that other files do not affect what is inlined.
 function(roofwalk_wing name)
   cmake_parse_arguments(arg "HOT" "" "" ${ARGN})
   set(target roofwalk_vgpu_${name})
