@@ -19,8 +19,8 @@ constexpr std::uint64_t kRegionBase[] = {0x5000'0000'0000, 0x7000'0000'0000, Mem
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// mmap: zero pages cost no host memory until touched, so a huge buffer costs only what is used of it. A buffer with huge
-// pages is aligned to one; the bytes before it are never touched.
+// mmap: zero pages cost no host memory until touched, so a huge buffer costs only what is used of it. A buffer with
+// huge pages is aligned to one; the bytes before it are never touched.
 constexpr std::uint64_t kHugePageBytes = 2u << 20;
 std::uint64_t mapped_bytes(std::uint64_t size_bytes) {
   return round_up(size_bytes, 4096) + 64 + (size_bytes >= kHugePageBytes ? kHugePageBytes : 0);
