@@ -1,4 +1,4 @@
-// The chain on a real GPU's way: a scripted device in its place, the queue of a lab, and what the GPU did meanwhile.
+// The pipeline on a real GPU: a scripted device in its place, the queue of a lab, and the GPU's state meanwhile.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -55,7 +55,7 @@ class GpuPipeline : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  // `bytes`: how often it counts each byte of DRAM; 0: it does not count.
+  // `bytes`: how often each byte of DRAM is counted; 0: the device does not count.
   DeviceFactory device(const double* elapsed_ns, const float* factor, const std::function<unsigned()>& bytes) {
     return [this, elapsed_ns, factor, bytes]() -> Result<std::unique_ptr<Device>> {
       return std::unique_ptr<Device>(std::make_unique<testing::FakeDevice>(
@@ -63,7 +63,7 @@ class GpuPipeline : public ::testing::Test {
             const auto x = memory.floats("x"), y = memory.floats("y");
             for (std::size_t i = 0; i < y.size(); ++i) y[i] = *factor * x[i];
             RunRecord record;
-            // Clocks that wander by a few percent, the same way for both.
+            // Clocks that vary by a few percent, equally for both.
             record.elapsed_ns = *elapsed_ns * (1 + noise_ * static_cast<double>(runs_++ * 7 % 5));
             const unsigned times = bytes();
             if (times == 0) return record;
@@ -120,11 +120,11 @@ TEST_F(GpuPipeline, BytesThatMayNotBeCountedAreTheVirtualGpus) {
   EXPECT_FALSE(attempt.time_is_modelled);
   EXPECT_EQ(attempt.measurement->level("dram").bytes.obtained, Obtained::modelled);
   EXPECT_THAT(attempt.notes, Contains("the bytes are the virtual GPU's, not this card's"));
-  EXPECT_NEAR(attempt.moved->up, 4, 1e-9);  // the starter has bytes too
+  EXPECT_NEAR(attempt.moved->up, 4, 1e-9);  // the starter's bytes are known too
   EXPECT_NEAR(attempt.moved->right, 1, 1e-9);
 }
 
-// The same kernel as its own starter has moved nowhere, whoever's bytes the two had.
+// A kernel that equals its starter has not moved, even if only one of the two has counted bytes.
 TEST_F(GpuPipeline, CountedBytesAreNotHeldAgainstModelledOnes) {
   virtual_bytes_ = 2;
   attempt_counts_ = false;
@@ -162,7 +162,7 @@ TEST_F(GpuPipeline, NobodyWaitsForTheGpuWhileBytesAreModelled) {
 }
 
 TEST_F(GpuPipeline, ATimeAtTheThresholdIsTooNoisyToTell) {
-  // The pass asks for half of the roof; single times lie on both sides of it, and no run count decides.
+  // The pass is half of the roof; single times lie on both sides of it, so no number of runs decides.
   attempt_ns_ = good_ns() * 0.6 / 0.5 / 1.1;
   noise_ = 0.05;
   const Attempt attempt = run();
@@ -177,7 +177,7 @@ TEST_F(GpuPipeline, ASlowAttemptFails) {
 }
 
 TEST_F(GpuPipeline, AWrongTimedRunIsNoVerdictOnTheTimes) {
-  starter_factor_ = 3;  // the course's own, which nobody has checked before
+  starter_factor_ = 3;  // the course's own, not verified before
   const Chapter& chapter = **course_.find("mini-double");
   const auto attempt = run_attempt(bench_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});
   ASSERT_FALSE(attempt);

@@ -1,4 +1,4 @@
-// A hidden case that went wrong tells how and at which line, and nothing that would tell the case.
+// A hidden case that fails reports how and at which line, and nothing that reveals the case.
 #include "grader/attempt/hide.h"
 #include "common/base/json.h"
 

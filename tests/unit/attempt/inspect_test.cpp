@@ -57,7 +57,7 @@ TEST(Inspect, FindsScatteredAccessesButNotWideOnes) {
   EXPECT_NE(inspect_record(record, "").diagnosis.cause, "over_fetch");
 }
 
-// Each of eight floats in a row is one thread's: every sector of the lines is touched, and an eighth of it is used.
+// A thread uses one of every eight floats: every sector of the lines is touched, and an eighth of it is used.
 TEST(Inspect, WholeLinesThatNoWarpCanUseAreScattered) {
   RunRecord record = vector_add_record();
   record.kernels[0].parts = {};
@@ -70,7 +70,7 @@ TEST(Inspect, WholeLinesThatNoWarpCanUseAreScattered) {
   EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "over_fetch");
 }
 
-// Local memory has sectors without requests on global memory: it is no scattered access.
+// Local memory has sectors but no global requests: it is not a scattered access.
 TEST(Inspect, LocalMemoryIsToldFromGlobal) {
   RunRecord record = vector_add_record();
   KernelRecord& kernel = record.kernels[0];
@@ -113,10 +113,10 @@ TEST(Inspect, KernelsThatPassArraysOnAreUnfused) {
   record.elapsed_ns *= 2;
   EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "unfused");
   for (KernelRecord& kernel : record.kernels) kernel.counters.set(Counter::l1_read_sectors, 4 << 20);
-  EXPECT_NE(inspect_record(record, "").diagnosis.cause, "unfused");  // each kernel asks again and again
-  record.kernels[1].name = "apply";  // another one: what the first fetched it fetches again
+  EXPECT_NE(inspect_record(record, "").diagnosis.cause, "unfused");  // each kernel rereads its own data
+  record.kernels[1].name = "apply";  // another kernel: it fetches what the first one fetched
   EXPECT_EQ(inspect_record(record, "").diagnosis.cause, "unfused");
-  record.kernels[1].counters.set(Counter::dram_read_bytes, 24 << 20);  // it alone reads too much
+  record.kernels[1].counters.set(Counter::dram_read_bytes, 24 << 20);  // it reads too much by itself
   EXPECT_NE(inspect_record(record, "").diagnosis.cause, "unfused");
 }
 

@@ -1,5 +1,5 @@
-// The whole chain on a scripted device: real compiler, real plan, real verification, and counters and faults that a
-// test chooses.
+// The whole pipeline on a scripted device: real compiler, plan and verification; counters and faults are chosen by the
+// test.
 #include "grader/attempt/pipeline.h"
 #include "common/base/json.h"
 #include "common/store/store.h"
@@ -106,7 +106,7 @@ TEST_F(Pipeline, StopsAtTheFirstWrongSmallShape) {
 
 TEST_F(Pipeline, ALostDeviceMakesNobodysKernelWrong) {
   script([machine = bench_.machine](FakeMemory& memory, const Plan&) -> Result<RunRecord> {
-    memory.lost = true;  // zeros are read
+    memory.lost = true;  // reads return zeros
     return record_of(static_cast<double>(memory.floats("y").size()), machine, 0.6);
   });
   const Chapter& chapter = **course_.find("mini-double");
@@ -157,7 +157,7 @@ TEST_F(Pipeline, GradesNothingAboveTheRoof) {
 TEST_F(Pipeline, LeavesOutGoalsThatMakeNoSenseOnTheMachineAndSaysSo) {
   device_that_multiplies_by(2, 0.6);
   Chapter chapter = **course_.find("mini-double");
-  chapter.goals.push_back({Goal::Axis::right, "dram", Goal::What::ai_over_starter, 2.0, 3.0});  // nobody can reach it
+  chapter.goals.push_back({Goal::Axis::right, "dram", Goal::What::ai_over_starter, 2.0, 3.0});  // out of reach
   const auto run_on_l2_of = [&](std::int64_t bytes) {
     bench_.machine.l2_bytes = bytes;
     return *run_attempt(bench_, {&chapter, chapter.starter(), kPublicSeed, nullptr, std::nullopt});

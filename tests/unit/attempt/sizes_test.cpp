@@ -17,7 +17,7 @@ std::vector<Chapter> chapters() {
   return *loaded;
 }
 
-// Its figure is a share of what DRAM allows, so L2 must not help.
+// Whether its figure is a share of DRAM bandwidth, so that L2 must not help.
 bool streams(const Chapter& chapter) {
   return std::any_of(chapter.goals.begin(), chapter.goals.end(),
                      [](const Goal& goal) { return goal.level == "dram" && goal.what == Goal::What::share_of_roof; });
@@ -37,7 +37,7 @@ TEST(Sizes, EveryMachineOfTheProjectIsNamed) {
   }
 }
 
-// A goal at DRAM is left out where L2 hides it; what is left must still tell a starter from a solution.
+// A goal at DRAM is dropped where L2 hides it; the remaining goals must still tell a starter from a solution.
 TEST(Sizes, EveryMachineStillAsksForAPassAndAnAce) {
   for (const Chapter& chapter : chapters()) {
     const Exercise& exercise = *find_exercise(chapter.name);
@@ -54,7 +54,7 @@ TEST(Sizes, EveryMachineStillAsksForAPassAndAnAce) {
   }
 }
 
-// A kernel that issues ten times as many instructions as it has multiply-adds is slow and no endless loop.
+// A kernel with ten instructions per multiply-add is slow, but not an endless loop.
 TEST(Sizes, OfEveryMachineLeaveTimeForSlowKernels) {
   constexpr double kSlow = 10, kFlopsOfAWarp = 64;
   for (const Chapter& chapter : chapters()) {

@@ -17,7 +17,7 @@ TEST(Rng, MatchesTheReferenceGenerator) {
   }
 }
 
-// Inputs of recorded attempts depend on these: a change makes every stored figure unrepeatable.
+// Inputs of recorded attempts depend on these: after a change, no stored figure could be repeated.
 TEST(Rng, NamedStreamsStayAsTheyAre) {
   EXPECT_EQ(Rng(1, "a").next(), 0xcaf7b2133ada3b75ull);
   EXPECT_EQ(Rng(1, "b").next(), 0x6ae3923b51f150d9ull);

@@ -61,7 +61,7 @@ TEST(Subprocess, PassedDescriptorsHaveTheNumbersAskedFor) {
   ::unlink(name);
   ASSERT_EQ(::write(file.get(), "text", 4), 4);
   ASSERT_EQ(::lseek(file.get(), 0, SEEK_SET), 0);
-  // No pipe of the shell's own, which it may still hold; 3 is the folder that ls reads.
+  // No pipe of the shell's own, which it might keep open; descriptor 3 is the folder that ls reads.
   const CommandResult result =
       run({.arguments = {"sh", "-c", "cat <&7; exec ls -m /proc/self/fd"}, .passed = {{file.get(), 7}}});
   EXPECT_EQ(result.output, "text0, 1, 2, 3, 7\n");
@@ -124,7 +124,7 @@ TEST(Subprocess, ASilentProgramThatClosedItsStreamsIsKilledToo) {
   EXPECT_LT(seconds_since(start), 5);
 }
 
-// True once no process `pid` runs any more (a zombie that waits for its new parent counts as gone).
+// True once process `pid` no longer runs (a zombie waiting for its new parent counts as gone).
 bool gone(pid_t pid) {
   for (int i = 0; i < 200; ++i) {
     std::ifstream status("/proc/" + std::to_string(pid) + "/stat");

@@ -1,4 +1,4 @@
-// The same way as in build_test.cpp, with the compilers in a box.
+// As build_test.cpp, with the compilers in a box.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -73,11 +73,11 @@ TEST_F(BoxedBuild, DoesNotTrustWhatWasCompiledWithoutABox) {
   EXPECT_THAT(inside->ptx, HasSubstr("\"/src/kernel.cu\""));
 }
 
-// A compiler that stops for its limits must stop for them in `run` and in `grade`.
+// A compiler that reaches its limits in `grade` must reach them in `run` as well.
 TEST_F(BoxedBuild, CompilersHaveTheSameLimitsInABoxAndOutside) {
   const fs::path nvcc =
       folder_.write("toolkit/bin/nvcc", "#!/bin/sh\nulimit -t; ulimit -v; ulimit -f; ulimit -s\nexit 1\n");
-  constexpr fs::perms kForAll = static_cast<fs::perms>(0755);  // whoever makes a box has given up root's rights
+  constexpr fs::perms kForAll = static_cast<fs::perms>(0755);  // the box is made without root's rights
   for (const fs::path& path : {folder_.path(), nvcc.parent_path().parent_path(), nvcc.parent_path(), nvcc}) {
     fs::permissions(path, kForAll);
   }

@@ -1,4 +1,4 @@
-// The whole way from a learner's file to an artifact, with the real compilers.
+// From a learner's file to an artifact, with the real compilers.
 #include "common/build/build.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-// A header of the test's own: what is tested here does not depend on the course's.
+// A header of the test's own, so that the tests do not depend on the course's.
 constexpr const char* kHeader = "#define SOLVE(...) extern \"C\" __global__ void solve(__VA_ARGS__)\n";
 constexpr const char* kKernel = R"cu(#include <roofwalk.cuh>
 static __global__ void add(const float* a, float* b) {
@@ -97,7 +97,7 @@ TEST_F(Build, GivesPtxAndResourcesAndTheCacheGivesTheSame) {
   EXPECT_FALSE(artifact->kernels[0].code.empty());
   EXPECT_EQ(cached->kernels[0].code, artifact->kernels[0].code);
 
-  // A damaged entry counts as absent: a toolkit that is not there cannot make it again.
+  // A damaged entry counts as absent: without a toolkit it cannot be made again.
   for (const auto& entry : fs::directory_iterator(folder_.path() / "cache")) {
     fs::resize_file(entry.path() / "kernel.ptx", 100);
   }
@@ -127,7 +127,7 @@ TEST_F(Build, LeavesNothingBehind) {
   struct stat info {};
   ASSERT_EQ(::stat(folder.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0700u);
-  // Other processes may be at work in the same folder now: only what is ours must be gone.
+  // Other processes may use the same folder now: only our files must be gone.
   for (const auto& entry : fs::directory_iterator(folder)) {
     EXPECT_NE(read_file(entry.path() / "kernel.cu", 1 << 20), text) << entry.path();
   }
@@ -194,7 +194,7 @@ TEST_F(Build, WhatIsNoKernelFileIsRefusedAtOnce) {
   EXPECT_EQ(message(fifo), "this is not a file");
 }
 
-// GCC's own -Werror=date-time is silent in what calls itself a system header, by a pragma or by a line marker.
+// GCC's own -Werror=date-time is silent in code that calls itself a system header, by a pragma or by a line marker.
 TEST_F(Build, TheTimeOfCompilingIsNotToBeHad) {
   const std::string begin = "#include <roofwalk.cuh>\n", end = "SOLVE(int* c) { k<<<1, 1>>>(c); }\n";
   const auto kernel = [](const std::string& macro) {

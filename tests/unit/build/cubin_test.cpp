@@ -84,10 +84,10 @@ extern "C" __global__ void copies(const float* a, float* c, int n) {
 struct Compiled {
   std::string cubin;
   std::string ptx;
-  std::string report;  // what `ptxas -v` says of it
+  std::string report;  // output of `ptxas -v`
 };
 
-// Real cubins, one an architecture ("80"), made once.
+// Real cubins, one per architecture ("80"), compiled once.
 const Compiled& compiled(const std::string& architecture = "80") {
   static std::map<std::string, Compiled> all;
   if (const auto known = all.find(architecture); known != all.end()) return known->second;
@@ -112,7 +112,7 @@ const Compiled& compiled(const std::string& architecture = "80") {
 
 const std::string& cubin() { return compiled().cubin; }
 
-// The registers that `ptxas -v` reports for a kernel alone.
+// The registers that `ptxas -v` reports for a single kernel.
 int reported_registers(const std::string& kernel, const std::string& architecture = "80") {
   const std::string& report = compiled(architecture).report;
   const std::size_t used = report.find("Used ", report.find("entry function '" + kernel + "'"));
@@ -127,7 +127,7 @@ const KernelResources& find(const std::vector<KernelResources>& kernels, const s
   return kernels.front();
 }
 
-// Frames and shared memory follow from the source: those of called functions are added, as the device linker does.
+// Frames and shared memory follow from the source: those of called functions are added, as by the device linker.
 TEST(Cubin, HoldsWhatTheAssemblerAndTheLinkerReport) {
   const auto kernels = read_cubin(cubin());
   ASSERT_TRUE(kernels.ok()) << kernels.error().text();
@@ -160,7 +160,7 @@ TEST(Cubin, HoldsTheRegistersOnEveryArchitecture) {
   }
 }
 
-// Loads, stores, barriers, branches and exits stand for PTX lines that say so.
+// Loads, stores, barriers, branches and exits belong to PTX lines with such an instruction.
 TEST(Cubin, TellsThePtxLineOfEveryInstruction) {
   std::vector<std::string> lines{""};
   std::istringstream text(compiled().ptx);
@@ -185,7 +185,7 @@ TEST(Cubin, TellsThePtxLineOfEveryInstruction) {
   EXPECT_EQ(find(*kernels, "plain").code.back().operation, 0x14d);  // without the padding behind it
 }
 
-// What is called through a pointer is part of the kernel: its frame, registers and code, of every function that the
+// A function called through a pointer is part of the kernel: frame, registers and code of every function that the
 // pointer may hold.
 TEST(Cubin, FunctionsCalledByAddressBelongToTheKernel) {
   const auto lines = [](const KernelResources& kernel) {
@@ -210,7 +210,7 @@ TEST(Cubin, FunctionsCalledByAddressBelongToTheKernel) {
   EXPECT_FALSE(lines(find(*kernels, "calls")).contains(last_line("_Z8of_tablef")));
 }
 
-// Beside asynchronous copies ptxas puts loads of shared memory whose guard is never on. They are no loads.
+// Beside asynchronous copies ptxas emits loads of shared memory whose guard is always off. They do not count as loads.
 TEST(Cubin, WhatNeverRunsTakesItsTurnOnly) {
   constexpr std::uint16_t kNop = 0x118, kLoadShared = 0x184;
   for (const char* architecture : {"80", "89", "90a"}) {
@@ -226,9 +226,9 @@ TEST(Cubin, WhatNeverRunsTakesItsTurnOnly) {
 TEST(Cubin, CutAtEveryByteIsAnErrorOrLess) {
   const std::string& bytes = cubin();
   ASSERT_TRUE(read_cubin(bytes).ok());
-  // The section table stands last: whatever is cut off, some of it is gone.
+  // The section table comes last: every cut removes part of it.
   for (std::size_t size = 0; size < bytes.size(); size += size < 4096 || size + 4096 > bytes.size() ? 1 : 61) {
-    // A copy of its own, so that a sanitizer sees any step beyond the end.
+    // A copy of its own, so that a sanitizer sees any read beyond the end.
     const std::vector<char> cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_FALSE(read_cubin({cut.data(), cut.size()}).ok()) << size;
   }
@@ -241,7 +241,7 @@ TEST(Cubin, FlippedBytesNeverCrash) {
     std::string bytes = cubin();
     for (int flips = 0; flips < 8; ++flips) {
       bytes[rng.next() % bytes.size()] = static_cast<char>(rng.next());
-      // Half of them in the section table, where all offsets and sizes stand.
+      // Half of them in the section table, which holds all offsets and sizes.
       const std::size_t table = std::min<std::size_t>(bytes.size(), 64 * 60);
       bytes[bytes.size() - 1 - rng.next() % table] = static_cast<char>(rng.next());
     }

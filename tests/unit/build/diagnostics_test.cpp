@@ -1,4 +1,4 @@
-// What compilers print, as recorded, and what is made of it.
+// Recorded output of compilers, and the diagnostics made of it.
 #include "common/build/diagnostics.h"
 
 #include <gmock/gmock.h>

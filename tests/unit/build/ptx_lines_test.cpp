@@ -28,7 +28,7 @@ TEST(PtxLines, FollowLocAndWhereCodeWasInlined) {
   EXPECT_EQ(source_line_of_ptx_line(kPtx, 7), 0);
   EXPECT_EQ(source_line_of_ptx_line(kPtx, 9), 12);
   EXPECT_EQ(source_line_of_ptx_line(kPtx, 11), 14);
-  EXPECT_EQ(source_line_of_ptx_line(kPtx, 16), 0);  // of another kernel, before its first line
+  EXPECT_EQ(source_line_of_ptx_line(kPtx, 16), 0);  // in another kernel, before its first line
   EXPECT_EQ(source_line_of_ptx_line(kPtx, 18), 30);
 }
 

@@ -1,4 +1,4 @@
-// Grades are added, never changed, never lost; damage costs what is damaged.
+// Grades are added, never changed, never lost; damage costs only what is damaged.
 #include "grader/class/batch/grade_store.h"
 
 #include <fmt/format.h>
@@ -90,7 +90,7 @@ TEST_F(Grades, LinesOfTheSecondSchemaAreKept) {
   EXPECT_EQ(told_, "");
 }
 
-// Two folders of one hand-in may hold files of one name: the one that was graded is not the other.
+// Two folders of one hand-in may hold files of one name: the unreadable one is kept beside the graded one.
 TEST_F(Grades, WhatCouldNotBeReadIsKeptBesideAFileOfItsName) {
   GradeStore store = open();
   const Submission graded{{"bob", "", {}}, "vector-add", "c/bob/old/vector-add.cu", "sha", 9};
@@ -103,7 +103,7 @@ TEST_F(Grades, WhatCouldNotBeReadIsKeptBesideAFileOfItsName) {
   EXPECT_EQ(left_out[0].label, "c/bob/final/vector-add.cu");
 }
 
-// Other files beside it may have made its mark count for nothing.
+// Other files beside it may have voided its late mark.
 TEST_F(Grades, AMarkMayComeLater) {
   const auto hand_in = [&](LateMark mark) {
     const Submission one{{"bob", "7", mark}, "vector-add", "c/bob_LATE_7_8_w.cu", "sha", 9};
@@ -111,7 +111,7 @@ TEST_F(Grades, AMarkMayComeLater) {
   };
   hand_in(LateMark::none);
   {
-    // As schema 3 has it.
+    // A database of schema 3.
     Database old(file_, 1000);
     ASSERT_TRUE(old.run(
         "DROP TRIGGER submissions_are_kept; DROP TRIGGER submissions_stay; ALTER TABLE submissions RENAME TO "
@@ -144,7 +144,7 @@ TEST_F(Grades, ALaterFileOfThatNameThatCouldNotBeReadIsKept) {
   EXPECT_TRUE(store.left_out()->empty());
 }
 
-// A platform's zip is as old as its download.
+// The time of a platform's zip is that of its download.
 TEST_F(Grades, WhatIsLeftOutAgainIsOneLine) {
   GradeStore store = open();
   for (const std::int64_t at : {300, 100})

@@ -1,4 +1,4 @@
-// From grades to points: what counts, what lateness costs, and what is never a zero.
+// From grades to points: what counts, what lateness costs, and what never becomes a zero.
 #include "grader/class/batch/gradebook.h"
 #include "common/base/json.h"
 
@@ -48,12 +48,12 @@ class Book : public ::testing::Test {
             {"attempt", {{"verdict", verdict}, {"grade", grade}, {"reasons", Json::array()}, {"sandboxed", true}}},
             {"scales", scales}}};
   }
-  // By ann.
+  // The same for a submission by ann.
   void hand_in_graded(const std::string& sha256, std::int64_t at, double reached) {
     hand_in("ann", sha256, at);
     graded(sha256, reached >= 4 ? "pass" : "fail", reached);
   }
-  // Which of hers.
+  // Hash of ann's submission that counts.
   std::string counting() { return make().rows[0].cells[0].counting()->source_sha256; }
   Gradebook make() {
     return make_gradebook({.terms = terms_,
@@ -106,7 +106,7 @@ TEST_F(Book, AFaultOfOursOrADoubtIsNeverAZero) {
     EXPECT_EQ(book.rows[i].total_percent, std::nullopt);
   }
   EXPECT_THAT(book.rows[0].cells[0].counting()->reasons, ElementsAre("the worker died"));
-  EXPECT_EQ(book.rows[2].total_percent, 0);  // who hands in nothing has nothing
+  EXPECT_EQ(book.rows[2].total_percent, 0);  // no hand-in, no points
 }
 
 TEST_F(Book, TheBestOrTheLastCounts) {
@@ -121,7 +121,7 @@ TEST_F(Book, TheBestOrTheLastCounts) {
   EXPECT_EQ(make().rows[0].cells[0].points(), std::nullopt);  // the last one has no grade yet
 }
 
-// A zip's files are as old as the zip, and none of them is the last.
+// All files of a zip have the zip's time, so none of them is the last.
 TEST_F(Book, OfSeveralAtTheLastMomentTheBestCounts) {
   terms_.counts = CourseTerms::Counts::last;
   hand_in_graded("earlier", 1, 16);
@@ -138,7 +138,7 @@ TEST_F(Book, WhatIsHandedInAgainIsTheLast) {
   hand_in("ann", "a", kDue + 2 * kDay);
   EXPECT_EQ(counting(), "a");
   EXPECT_EQ(make().rows[0].cells[0].entries.size(), 2u);
-  EXPECT_EQ(make().rows[0].cells[0].points(), 7);  // it was there in time
+  EXPECT_EQ(make().rows[0].cells[0].points(), 7);  // it was handed in on time
 }
 
 TEST_F(Book, LatenessCostsAShareADay) {
@@ -154,7 +154,7 @@ TEST_F(Book, LatenessCostsAShareADay) {
   EXPECT_EQ(points(kDue + kDay), 7.5);
   EXPECT_EQ(points(kDue + kDay + 1), 5);
   EXPECT_EQ(points(kDue + 2 * kDay + 1), 0);
-  EXPECT_EQ(points(0, LateMark::late), 7.5);  // the platform says so
+  EXPECT_EQ(points(0, LateMark::late), 7.5);  // the platform's mark decides
   EXPECT_EQ(points(kDue + 9 * kDay, LateMark::on_time), 10);
 }
 
@@ -168,7 +168,7 @@ TEST_F(Book, TheSameBytesAgainAreTheFirstSubmission) {
   EXPECT_EQ(book.rows[0].cells[0].points(), 10);
 }
 
-// Submissions come by the names of their students, of which a row may have several.
+// Submissions come under students' names, and one row may have several.
 TEST_F(Book, TheSameBytesAreTheFirstSubmissionInAnyOrder) {
   terms_.late = {0.25, 9};
   hand_in("ann", "x", kDue + 5 * kDay);
@@ -221,7 +221,7 @@ TEST_F(Book, AnUnchangedStarterOrAGroupsFileIsNoCopy) {
   for (Submission& s : submissions_) s.label = "export/submission_332/vector-add.cu";
   graded("x", "pass", 16);
   EXPECT_TRUE(make().rows[0].cells[0].same_as.empty());
-  submissions_[1].submitted_at_s += 1;  // of another path that is called so
+  submissions_[1].submitted_at_s += 1;  // another path of that name
   EXPECT_THAT(make().rows[0].cells[0].same_as, ElementsAre("bob"));
 }
 
@@ -238,7 +238,7 @@ TEST_F(Book, ANewerFileThatCouldNotBeReadIsTold) {
   EXPECT_TRUE(make().left_out.empty());
 }
 
-// It may be of the chapter that came first.
+// It may belong to the chapter that came first.
 TEST_F(Book, ANewerFileOfNoChapterIsToldBesideANewerOne) {
   hand_in("ann", "good", 100);
   hand_in("ann", "other", 300);
@@ -259,7 +259,7 @@ TEST_F(Book, WhatIsLeftOutIsToldWhereNothingElseCame) {
   EXPECT_EQ(make().left_out.size(), 1u);
 }
 
-// Moodle numbers people anew in each assignment, groups among them.
+// Moodle numbers people anew in each assignment, groups included.
 TEST_F(Book, MoodlesNumbersJoinNobody) {
   students_ = {{"Ada B (1201)", "Participant 1201", {}},
                {"Group Red (1201)", "Participant 1201", {}},
@@ -275,7 +275,7 @@ TEST_F(Book, MoodlesNumbersJoinNobody) {
       "--grades");
 }
 
-// Nor those that a student typed, or may have chosen; a number with a name is one row.
+// Nor do numbers that a student typed or may have chosen; a number with a name is one row.
 TEST_F(Book, UnprovenNumbersJoinNobody) {
   students_ = {owner_with_unproven_id("Ada", "77"), owner_with_unproven_id("Eve", "77"),
                owner_with_unproven_id("Ada", "77"), owner_with_id("Cy", "77")};
@@ -293,7 +293,7 @@ TEST_F(Book, NamesakesAreTold) {
   EXPECT_EQ(book.left_out[0].reason, "has a row beside that of Jose\u0301, who is called alike: is it one person?");
 }
 
-// A later download calls it late where the student sent it again, and on time where the deadline was moved.
+// A later download marks it late if the student sent it again, and on time if the deadline was moved.
 TEST_F(Book, OfTheSameBytesOnTimeStays) {
   hand_in("ann", "x", 10, LateMark::on_time);
   hand_in("ann", "x", 20, LateMark::late);
@@ -317,14 +317,14 @@ TEST_F(Book, OfTheSameBytesAtOneTimeAMarkCounts) {
   for (const int row : {0, 1}) EXPECT_EQ(make().rows[row].cells[0].entries[0].mark, LateMark::late) << row;
 }
 
-// First among files that others named, then as the platform gives them, days later.
+// First handed in under names that others gave, then as the platform names it, days later.
 TEST_F(Book, OfTheSameBytesAMarkOfALaterDownloadCounts) {
   hand_in("ann", "x", kDue + 1000);
   hand_in("ann", "x", kDue + 9000, LateMark::on_time);
   EXPECT_EQ(make().rows[0].cells[0].entries[0].mark, LateMark::on_time);
 }
 
-// A name may change, and be spelt in two ways.
+// A name may change, and may have two spellings.
 TEST_F(Book, OfOneNumberThereIsOneRow) {
   students_ = {{"Jane Roe (7)", "7", {}}, {"Jane Doe (7)", "7", {}}, {"Jane Doe (8)", "8", {}}};
   hand_in("Jane Roe (7)", "good", 1);
@@ -343,7 +343,7 @@ TEST_F(Book, OfOneNumberThereIsOneRow) {
   EXPECT_EQ(book.left_out[0].label, "Jane Doe (7)");
   EXPECT_EQ(book.left_out[0].reason, "has the number of Jane Roe (7), and is one row with it");
   left_out_.clear();
-  students_ = {{"Jos\u00e9 (7)", "7", {}}, {"Jose\u0301 (7)", "7", {}}};  // of which nobody sees a difference
+  students_ = {{"Jos\u00e9 (7)", "7", {}}, {"Jose\u0301 (7)", "7", {}}};  // which look the same
   EXPECT_TRUE(make().left_out.empty());
 }
 
@@ -395,10 +395,10 @@ TEST_F(Book, WhatCouldNotBeGradedIsKeptWithItsStudent) {
   terms_.chapters.resize(1);
   chapters_.resize(1);
   hand_in("bob", "x", 10);
-  EXPECT_EQ(make().left_out.size(), 1u);  // bob's has a better one by now
+  EXPECT_EQ(make().left_out.size(), 1u);  // bob has a better one by now
 }
 
-// All of a hand-in has one time: the work may be what could not be read.
+// All files of a hand-in have one time: the unreadable file may be the work.
 TEST_F(Book, WhatCouldNotBeGradedBesideAGradedFileIsTold) {
   terms_.chapters.resize(1);
   chapters_.resize(1);
@@ -426,13 +426,13 @@ TEST_F(Book, WeightsMakeTheTotal) {
 
 TEST(FindStudent, ANameIsNoNumber) {
   Gradebook book = test::small_class();
-  book.rows[0].owner = {"Eve (99)", "17", {}};  // both have it
+  book.rows[0].owner = {"Eve (99)", "17", {}};  // now two students have 17
   EXPECT_THAT(find_student(book, "17").error().text(), ::testing::HasSubstr("there is more than one student `17`"));
   book.rows[0].owner = {"17", "", {}};
   EXPECT_EQ((*find_student(book, "17"))->owner.student, "17");
   EXPECT_EQ((*find_student(book, "Ada Lovelace (17)"))->owner.lms_id, "17");
   book.rows[0].owner = {"Eve", "18", {}};
-  book.rows[4].owner = {"18", "", {}};  // stands behind
+  book.rows[4].owner = {"18", "", {}};  // is in a later row
   EXPECT_EQ((*find_student(book, "18"))->owner.lms_id, "");
 }
 
@@ -446,7 +446,7 @@ TEST(Table, NamesAreHarmlessAndStayApart) {
   book.rows[0].owner.student =
       "a\xc2\x9b"
       "31m\xe2\x80\xae"
-      "b";  // as older versions kept it
+      "b";  // as older versions stored it
   book.rows[1].owner = {longest + " (17)", "17", {}};
   book.rows[2].owner = {longest + " (18)", "18", {}};
   book.rows[3].owner.student = longest + "1" + longest;

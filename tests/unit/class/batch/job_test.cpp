@@ -1,4 +1,4 @@
-// What a class' record keeps of a submission.
+// What the class's record keeps of a submission.
 #include "grader/class/batch/job.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A worker that answers, crashes, hangs, lies or says nothing: scripts in its place.
+// Workers that answer, crash, hang, lie or stay silent, played by scripts.
 #include "grader/class/batch/worker.h"
 #include "common/base/json.h"
 

@@ -1,4 +1,4 @@
-// Canvas' gradebook: one column is filled, nothing else is touched, and nobody gets another's points.
+// Canvas' gradebook: one column is filled, nothing else changes, and no student gets another's points.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// As Canvas exports it: totals are read-only, and its own test student stands last.
+// As Canvas exports it: totals are read-only, and Canvas' test student comes last.
 constexpr const char* kExported =
     "Student,ID,SIS User ID,SIS Login ID,Section,Essay (11),Roofwalk (42),Roofwalk (43),Final Score\r\n"
     "    Points Possible,,,,,5,10,50,(read only)\r\n"
@@ -26,7 +26,7 @@ constexpr const char* kExported =
     "\"Unknown, Una\",20,S4,una,Lab,5,9,9,50\r\n"
     "\"Student, Test\",21,,,Lab,,,,\r\n";
 
-// What Canvas' importer asks for.
+// The rules of Canvas' importer that the result breaks.
 std::vector<std::string> broken_rules(const std::string& before, const std::string& after, std::size_t filled_column) {
   const auto was = read_csv(before), now = read_csv(after);
   if (!now || now->rows.empty()) return {"it is a table"};
@@ -61,7 +61,7 @@ TEST(Canvas, OneColumnIsFilled) {
   testing::expect_golden(TEST_GOLDEN_DIR "/canvas.csv", result->csv);
 }
 
-// As a quiz has it, and a team, which one member's number stands behind.
+// A number typed in a quiz's file name, and a team's name followed by a member's number.
 TEST(Canvas, ANumberThatMayBeChosenNeedsTheName) {
   Gradebook book = test::small_class();
   for (StudentRow& row : book.rows) {
@@ -71,11 +71,11 @@ TEST(Canvas, ANumberThatMayBeChosenNeedsTheName) {
   const auto result = fill_canvas(book, kExported, {"Roofwalk (42)", "vector-add"});
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_NE(read_csv(result->csv)->rows[2][6], "");
-  EXPECT_EQ(read_csv(result->csv)->rows[3][6], "1");  // as it was
+  EXPECT_EQ(read_csv(result->csv)->rows[3][6], "1");  // unchanged
   EXPECT_THAT(result->notes, Contains(HasSubstr("the number is team_5 (18)'s, whose name is another")));
 }
 
-// In a quiz, digits of a name stand before the number.
+// In a quiz, digits of a name precede the number.
 TEST(Canvas, ANumberThatEndsWithAnothersFillsNothing) {
   Gradebook book = test::small_class();
   for (StudentRow& row : book.rows) {
@@ -86,7 +86,7 @@ TEST(Canvas, ANumberThatEndsWithAnothersFillsNothing) {
   EXPECT_EQ(read_csv(result->csv)->rows[2][6], "");
 }
 
-// Who gave a file a number of another's has no more of it than the name says, and the other one has it, too.
+// A number in a file name may be another student's: of two students who match by name or number, neither gets points.
 TEST(Canvas, AChosenNumberBeatsNobodysName) {
   Gradebook book = test::small_class();
   book.rows[1].owner = {"Ada Lovelace", "", {}};
@@ -97,10 +97,10 @@ TEST(Canvas, AChosenNumberBeatsNobodysName) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("several students of that name or number")));
 }
 
-// Names on Canvas are the learners' own where the school lets them, and so is what they register as.
+// Where the school allows it, learners choose their names on Canvas, and the names that they register.
 TEST(Canvas, WhoIsCalledAsAnothersLoginGetsNothingOfTheirs) {
   Gradebook book = test::small_class();
-  book.rows[1].owner = {"ada", "", {}};  // a folder, called as logins are
+  book.rows[1].owner = {"ada", "", {}};  // a folder named like a login
   std::string exported = kExported;
   exported.insert(exported.find("\"Lovelace"), "ada,22,S5,eve,Lab,,,,\r\n");
   const auto result = fill_canvas(book, exported, {"Roofwalk (42)", "vector-add"});
@@ -171,12 +171,12 @@ TEST(Canvas, OfTwoRowsThatFitOneStudentNoneIsFilledButByCanvasNumber) {
   const std::string exported = std::string(kExported) + "Una Roe,22,una,x,Lab,,,,\r\n";
   const auto result = fill_canvas(book, exported, {"Roofwalk (42)", "vector-add"});
   ASSERT_TRUE(result);
-  EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");  // as it was
+  EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");  // unchanged
   EXPECT_EQ(read_csv(result->csv)->rows[7][6], "");
   EXPECT_THAT(result->notes, Contains(HasSubstr("Una Roe: two rows of the file fit una; the cell stays")));
 }
 
-// A quiz writes the number right behind a name that may end with digits.
+// A quiz puts the number right after a name that may end with digits.
 TEST(Canvas, AQuizsNumberThatEndsWithAnothersIsNobodys) {
   Gradebook book = test::small_class();
   for (StudentRow& row : book.rows) {
@@ -236,7 +236,7 @@ TEST(Canvas, TheTotalIsScaledToWhatIsPossible) {
   const auto result = fill_canvas(test::small_class(), kExported, {"Roofwalk (43)"});
   ASSERT_TRUE(result);
   EXPECT_EQ(read_csv(result->csv)->rows[2][7], "28.34");  // 56.67 % of 50
-  EXPECT_EQ(read_csv(result->csv)->rows[3][7], "");       // not graded is no zero
+  EXPECT_EQ(read_csv(result->csv)->rows[3][7], "");       // not graded does not mean 0
   EXPECT_THAT(result->notes, Contains(HasSubstr("not graded yet; the cell stays as it was")));
 }
 
@@ -264,8 +264,8 @@ TEST(Canvas, ACellThatSomebodyElseWroteStays) {
   EXPECT_THAT(first.notes, Contains(HasSubstr("the cell holds 1, which we did not write; it stays, in place of 8.1")));
   EXPECT_FALSE(first.written.contains("18"));
   EXPECT_EQ(first.written.at("17"), "10");
-  EXPECT_EQ(cell(fill({{"18", "2"}}, false)), "1");      // ours was another
-  EXPECT_EQ(cell(fill({{"18", "1.0"}}, false)), "8.1");  // ours, as Canvas writes it
+  EXPECT_EQ(cell(fill({{"18", "2"}}, false)), "1");      // ours was different
+  EXPECT_EQ(cell(fill({{"18", "1.0"}}, false)), "8.1");  // ours, in Canvas' spelling
   EXPECT_EQ(cell(fill({}, true)), "8.1");
 }
 
@@ -289,14 +289,14 @@ TEST(Canvas, ANameIsNobodyElsesNumber) {
         fill_canvas(book, kExported, {.column = "Roofwalk (42)", .chapter = "vector-add", .replaces = true});
     return result ? read_csv(result->csv)->rows[5][6] : result.error().text();
   };
-  EXPECT_EQ(cell_of_una({"una", "", {}}), "10");  // an instructor's folder, called as the login is
+  EXPECT_EQ(cell_of_una({"una", "", {}}), "10");  // an instructor's folder, named like the login
   for (const char* name : {"una (900)", "S4 (900)", "20 (900)"}) EXPECT_EQ(cell_of_una({name, "900", {}}), "9") << name;
-  // Another platform's number, which is Una's here by chance.
+  // Another platform's number that happens to be Una's.
   for (const char* name : {"Ada Lovelace (20)", "lovelaceada (20)"})
     EXPECT_EQ(cell_of_una({name, "20", {}}), "9") << name;
 }
 
-// Una's cell, 9, is to become the 0 of the first student in the book; and what is said of it.
+// Una's cell, 9, is to become the 0 of the book's first student. Returns the cell and the note about it.
 std::pair<std::string, std::string> filled_una(const Owner& owner,
                                                const std::string& una = "\"Unknown, Una\",20,S4,una") {
   std::string text = kExported;
@@ -338,7 +338,7 @@ TEST(Canvas, AnotherAddressIsAnotherStudent) {
   EXPECT_EQ(filled_una({"Una Unknown (eve@x.edu)", "eve@x.edu", {}}).first, "0");  // the file has none
 }
 
-// Where the numbers are Canvas' own, a name beside another number is a namesake's, or a team's that took it.
+// If the numbers are Canvas' own, a name with another number is a namesake's, or a team's that took the name.
 TEST(Canvas, AnotherNumberOfCanvasIsAnotherStudent) {
   Gradebook book = test::small_class();
   book.rows[0].owner = {"Una Unknown (900)", "900", {}};
@@ -349,7 +349,7 @@ TEST(Canvas, AnotherNumberOfCanvasIsAnotherStudent) {
   EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");
   EXPECT_THAT(result->notes,
               Contains(HasSubstr("Unknown, Una: the name is Una Unknown (900)'s, whose number is another")));
-  book.rows[1].owner = {"Ada Lovelace (901)", "901", {}};  // another platform's
+  book.rows[1].owner = {"Ada Lovelace (901)", "901", {}};  // of another platform
   result = fill_canvas(book, kExported, wanted);
   ASSERT_TRUE(result);
   EXPECT_EQ(read_csv(result->csv)->rows[5][6], "0");
@@ -367,7 +367,7 @@ TEST(Canvas, OfTwoRowsOfOneNameNoneIsFilledByName) {
   EXPECT_THAT(result->notes, Contains(HasSubstr("Unknown, Una: another row has that name")));
 }
 
-// Whoever has somebody's login for a name is not whom two are called like.
+// A login as a name does not decide between two rows of one name.
 TEST(Canvas, OfTwoRowsOfOneNameNoneIsFilledByALogin) {
   const std::string text = std::string(kExported) + "\"Unknown, Una\",23,S7,una2,Lab,5,9,9,50\r\n";
   Gradebook book = test::small_class();
@@ -379,7 +379,7 @@ TEST(Canvas, OfTwoRowsOfOneNameNoneIsFilledByALogin) {
   EXPECT_EQ(read_csv(result->csv)->rows[5][6], "9");
   EXPECT_EQ(read_csv(result->csv)->rows[7][6], "9");
   EXPECT_THAT(result->notes, Contains(HasSubstr("Unknown, Una: another row has that name")));
-  // Where all are called by their logins each has their own.
+  // If all are named by their logins, each gets their own points.
   book.rows[0].owner = {"una2", "", {}};
   const auto by_logins = fill_canvas(book, text, wanted);
   ASSERT_TRUE(by_logins);

@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// RFC 4180 and what spreadsheets do: every row as long as the head, and no cell that one would run.
+// RFC 4180 and spreadsheets' needs: every row is as long as the header, and no cell would be executed.
 std::vector<std::string> broken_rules(const std::string& text) {
   std::vector<std::string> broken;
   if (!text.empty() && !text.ends_with("\r\n")) broken.emplace_back("a line ends with CR LF");
@@ -43,7 +43,7 @@ TEST(Csv, TheRulesSeeWhatIsBroken) {
   EXPECT_THAT(broken_rules("a\r\n\"b\r\n"), ElementsAre("quotes are closed"));
 }
 
-// Wherever a spreadsheet ends a cell, its own separator among them.
+// Wherever a spreadsheet may end a cell, our own separator included.
 TEST(Csv, NoCellOfOurOwnIsAFormula) {
   const std::vector<std::pair<std::string, std::string>> cells = {
       {"=1+1", "'=1+1"},

@@ -1,4 +1,4 @@
-// results.json, held to the rules of Gradescope's autograders.
+// results.json, checked against the rules of Gradescope's autograders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -38,7 +38,7 @@ TEST(Archives, AreReadAsTheyWereWritten) {
   EXPECT_GT(cost_bytes, 100'000u);
   cost_bytes = 0;
   EXPECT_FALSE(archive->read(archive->entries()[1], 99'999, cost_bytes));
-  EXPECT_GT(cost_bytes, 99'999u);  // for nothing, and not for free
+  EXPECT_GT(cost_bytes, 99'999u);  // a failed read is charged too
 }
 
 TEST(Archives, AreTheSameBytesEveryTime) {
@@ -54,7 +54,7 @@ TEST(Archives, ThatAreDamagedAreErrorsNotCrashes) {
   const std::string whole = file_text(folder.path() / "a.zip");
   for (std::size_t cut = 7; cut < whole.size(); cut += 7) {
     const auto archive = Archive::in_memory(whole.substr(0, cut));
-    EXPECT_FALSE(archive) << cut;  // the directory stands at the end
+    EXPECT_FALSE(archive) << cut;  // the directory is at the end
   }
   for (std::size_t at = 0; at < whole.size(); ++at) {
     std::string bytes = whole;
@@ -64,13 +64,13 @@ TEST(Archives, ThatAreDamagedAreErrorsNotCrashes) {
     for (const ArchiveEntry& entry : archive->entries()) {
       std::size_t cost_bytes = 0;
       const auto read = archive->read(entry, 1 << 20, cost_bytes);
-      if (!read || entry.name != kFiles[0].name) continue;  // the sum told it
+      if (!read || entry.name != kFiles[0].name) continue;  // the checksum showed it
       EXPECT_EQ(*read, kFiles[0].bytes) << at;
     }
   }
 }
 
-// In the list of entries: the name and the flag that says it is UTF-8.
+// In the list of entries: the name, and the flag for UTF-8.
 TEST(Archives, OneOddNameRefusesNothing) {
   const test::ScratchFolder folder;
   for (const std::string name : {"\x01", "\xff"}) {
@@ -93,7 +93,7 @@ TEST(Archives, OneOddNameRefusesNothing) {
   }
 }
 
-// Whatever number the archive gives, and in whichever form: libzip reads on where there are more.
+// Whichever number of entries the archive states, in either form: libzip reads on if there are more.
 TEST(Archives, OfTooManyEntriesAreNotOpened) {
   const test::ScratchFolder folder;
   const auto name = [](std::size_t i) { return std::to_string(i); };
@@ -116,8 +116,8 @@ TEST(Archives, OfTooManyEntriesAreNotOpened) {
   EXPECT_FALSE(Archive::in_memory(bytes));
 }
 
-// What looks like the end of an archive is its comment here, many times.
-// Somebody's stored bytes near the cut look like the end of an archive, of an empty one or of another.
+// The archive's comment here looks like the end of an archive, many times. A learner's stored bytes near the cut look
+// like the end of an empty archive, or of another one.
 TEST(Archives, ACutDownloadIsNoEmptyClass) {
   const test::ScratchFolder folder;
   const std::string empty_end = "PK\5\6" + std::string(18, '\0');
@@ -144,8 +144,8 @@ TEST(Archives, OneListOfEntriesCounts) {
   EXPECT_EQ(archive->entries().size(), 1000u);
 }
 
-// One file's bytes look like the end of an archive without entries, or of one with a great many. Another one's name is
-// such that libzip refuses the true list, and would take what it finds besides.
+// Bytes of one file look like the end of an archive without entries, or with very many. Another file's name makes
+// libzip refuse the true list, so that it would take another one that it finds.
 TEST(Archives, NobodysBytesAreTheListOfAll) {
   const std::string empty = "PK\5\6" + std::string(18, '\0');
   const std::string many =
@@ -160,7 +160,7 @@ TEST(Archives, NobodysBytesAreTheListOfAll) {
       ASSERT_TRUE(write_archive(folder.path() / "a.zip",
                                 {{"ada.cu", "one"}, {"\xc3\xa4?.txt", ""}, {"notes.png", noise}, {"bob.cu", "two"}}));
       std::string bytes = file_text(folder.path() / "a.zip");
-      ASSERT_NE(bytes.find(planted), std::string::npos);  // what cannot be packed stands there as it is
+      ASSERT_NE(bytes.find(planted), std::string::npos);  // incompressible bytes are stored unchanged
       if (is_odd) bytes[bytes.rfind("\xc3\xa4?.txt") + 2] = '\1';
       std::ofstream(folder.path() / "b.zip", std::ios::binary) << bytes;
       for (const auto& archive : {Archive::open(folder.path() / "b.zip"), Archive::in_memory(bytes)}) {
@@ -174,7 +174,7 @@ TEST(Archives, NobodysBytesAreTheListOfAll) {
   }
 }
 
-// A file may hold a record whose comment ends with all that was left behind the archive.
+// A file may hold a record whose comment ends with exactly the bytes that follow the archive.
 TEST(Archives, WhatIsLeftBehindMakesNoFileTheEnd) {
   const std::string planted = "PK\5\6" + std::string(18, '\0');
   Rng rng(1, "behind");
@@ -185,15 +185,15 @@ TEST(Archives, WhatIsLeftBehindMakesNoFileTheEnd) {
   ASSERT_TRUE(write_archive(folder.path() / "a.zip", {{"ada.cu", "one"}, {"notes.png", noise}}));
   std::string bytes = file_text(folder.path() / "a.zip") + "\r\n";
   const std::size_t at = bytes.find(planted);
-  ASSERT_NE(at, std::string::npos);  // what cannot be packed stands there as it is
+  ASSERT_NE(at, std::string::npos);  // incompressible bytes are stored unchanged
   bytes.replace(at + 20, 2, test::little_endian(bytes.size() - at - planted.size(), 2));
   const auto archive = Archive::in_memory(bytes);
   ASSERT_TRUE(archive) << archive.error().text();
   EXPECT_EQ(archive->entries().size(), 2u);
 }
 
-// The last name of the list, or what it ends with before a field of its time, lies where libzip looks for the record of
-// 64-bit numbers; it may even tell the place of one, in a file.
+// The last name of the list, or its end before a time field, lies where libzip looks for the 64-bit record; it may even
+// give the position of one, inside a file.
 TEST(Archives, TheLastNameIsNoRecord) {
   const std::string locator = "PK\6\7", field = "UT" + test::little_endian(5, 2) + "\1wxyz";
   Rng rng(1, "record");
@@ -221,13 +221,13 @@ TEST(Archives, TheLastNameIsNoRecord) {
   timed.replace(head + 30, 2, test::little_endian(field.size(), 2));
   expect_both(timed, part, "x");
   const std::size_t record = zip_with(part, noise).find("PK\6\6");
-  ASSERT_NE(record, std::string::npos);  // what cannot be packed stands there as it is
+  ASSERT_NE(record, std::string::npos);  // incompressible bytes are stored unchanged
   const std::string telling =
       "eve/" + locator + test::little_endian(0, 4) + test::little_endian(record, 8) + test::little_endian(1, 4);
   expect_both(zip_with(telling, noise), "eve/PK", noise);
 }
 
-// The archive with a hole before it.
+// The archive with `by` bytes in front of it.
 fs::path moved(const test::ScratchFolder& folder, std::string bytes, std::size_t by) {
   const std::size_t end = bytes.rfind("PK\5\6"), list = bytes.find("PK\1\2");
   const auto move = [&](std::size_t at) {
@@ -243,7 +243,7 @@ fs::path moved(const test::ScratchFolder& folder, std::string bytes, std::size_t
   return folder.path() / "moved.zip";
 }
 
-// A place in the archive may be the number that marks its end, wherever it is told.
+// An offset in the archive may equal the number that marks its end, wherever it is stored.
 TEST(Archives, ANumberIsNoRecord) {
   constexpr std::size_t kMark = 0x06054b50;  // "PK\5\6"
   const test::ScratchFolder folder;
@@ -286,13 +286,13 @@ TEST(Archives, BeyondFourGigabytesAreRead) {
   EXPECT_EQ(archive->read(archive->entries()[1], 1 << 20, cost_bytes).value(), kFiles[1].bytes);
 }
 
-// An extra field of the list tells the time in UTC; without it, it is that of this computer's time zone.
+// An extra field of the list gives the time in UTC; without it, the time is in this computer's time zone.
 TEST(Archives, TimesAreThoseOfTheWorldWhereTheyAreTold) {
   const test::ScratchFolder folder;
   ASSERT_TRUE(write_archive(folder.path() / "a.zip", {{"x", "one"}}));
   std::string bytes = file_text(folder.path() / "a.zip");
   const std::size_t head = bytes.rfind("PK\1\2"), end = bytes.rfind("PK\5\6");
-  const std::size_t more = bytes[head + 30] + bytes[head + 31];  // of other fields
+  const std::size_t more = bytes[head + 30] + bytes[head + 31];  // length of the other fields
   const std::string field = "UT" + test::little_endian(5, 2) + "\1" + test::little_endian(1'700'000'001, 4);
   bytes.replace(end + 12, 4, test::little_endian(end - head + field.size(), 4));
   bytes.insert(head + 46 + 1 + more, field);

@@ -1,6 +1,5 @@
-// Zips of a class as Canvas names their files, drawn by chance: honest learners, and attackers who call their files,
-// and the groups in which they hand in, as Canvas would call somebody else's. No file becomes another's, and no late
-// file is on time.
+// Random zips of a class with Canvas' file names: honest learners, and attackers who name their files and groups as
+// Canvas would name another student's. No file becomes another student's, and no late file is on time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +17,7 @@ using testing::Each;
 using testing::Not;
 
 constexpr int kZips = 3'000;
-const std::string kDayInAName = "20261001";  // as people name files
+const std::string kDayInAName = "20261001";  // a date in a file name
 
 struct Learner {
   std::string name, id;
@@ -41,7 +40,7 @@ class Zip {
     const int honest = 1 + one_of(static_cast<int>(names.size()));
     for (int i = 0; i < honest; ++i) {
       honest_.push_back({names[static_cast<std::size_t>(i)], an_id(), has_late && one_of(3) == 0});
-      const bool may_have_day = first_file_ > 0 && i > 1 && !is_quiz_;  // two tell what numbers the zip has
+      const bool may_have_day = first_file_ > 0 && i > 1 && !is_quiz_;  // the first two show which numbers the zip has
       hand_in(honest_.back(),
               may_have_day && one_of(4) == 0 ? kDayInAName + "_vector-add.cu"
               : one_of(4) == 0               ? "hw_1_vector-add.cu"
@@ -74,21 +73,21 @@ class Zip {
     while (out.size() < static_cast<std::size_t>(digits)) out += static_cast<char>('0' + one_of(10));
     return out;
   }
-  // Nearly all accounts of a class are about as old; a few are far older, or newer.
+  // Nearly all accounts of a class are about equally old; a few are far older, or newer.
   std::string an_id() {
     const int digits = one_of(8) == 0 ? 3 + one_of(6) : id_digits_;
     std::string id = number(digits);
     while (!ids_.insert(id).second) id = number(digits);
     return id;
   }
-  // Where the numbers of the files begin, which are made one after the other; 0 where they are just any.
+  // The first of the files' numbers, if they were created one after the other; 0 if they are arbitrary.
   int a_first_file() {
     constexpr int kPart = 10;
     if (one_of(2) == 0) return 0;
     const int digits = id_digits_ + 1;
     int least = 1;
     for (int i = 1; i < digits; ++i) least *= 10;
-    const int longer = 10 * least - 500;  // there comes one more digit
+    const int longer = 10 * least - 500;  // where numbers get one more digit
     const int first = one_of(2) == 0 ? longer : least + one_of(8 * least);
     return std::abs(first - std::stoi(kDayInAName)) < first / kPart * 2 ? longer : first;
   }
@@ -103,7 +102,7 @@ class Zip {
     handed_in_.push_back({person + "_" + file_number() + "_" + rest, by, is_honest});
   }
 
-  // A group may be called as its members like, in small letters as Canvas writes it.
+  // A group may have a name like its members', in lower case as Canvas writes it.
   std::string attackers_name() {
     const Learner& other = victim();
     switch (is_quiz_ ? 0 : one_of(4)) {
@@ -154,7 +153,7 @@ TEST(ClassNames, NoFileBecomesAnothersWhateverLearnersCallTheirs) {
     const std::vector<std::string> honest = zip.honest_students();
     for (const HandedIn& each : zip.handed_in()) {
       const Owner owner = names.owner_of(each.file).owner;
-      // Of an account that is far older or newer than the others.
+      // An account far older or newer than the others.
       const bool is_open = owner.lms_id.empty() && each.file.find(kDayInAName) != std::string::npos;
       SCOPED_TRACE(testing::Message() << "zip " << seed << ", " << each.file << " is " << owner.student << "'s");
       if (each.is_honest && !is_open) {

@@ -1,5 +1,5 @@
-// Every shape in which platforms and people hand a class out, with one student, two and 500, and with one among them
-// who tries what a hand-in can try: nobody's file becomes another's, no hand-in hides one, none refuses the class.
+// Every layout in which platforms and people pack a class, with one student, two and 500, one of whom tries all
+// attacks: no file becomes another student's, no hand-in hides another, none makes the class be refused.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,15 +27,15 @@ using ::testing::HasSubstr;
 using test::kHandedIn;
 using test::kLongBefore;
 
-// Where a student's file lies, and what the gradebook calls the student.
+// Where a student's file lies, and the student's name in the gradebook.
 struct Shape {
   const char* name;
   bool zipped;
-  bool owns_zip;       // a student's files lie in a zip of their own
-  bool is_plain_file;  // the instructor names one file a student; no student adds another
+  bool owns_zip;       // each student's files lie in a zip of their own
+  bool is_plain_file;  // the instructor names one file per student; students add none
   std::string (*place)(int student, const std::string& file);
   std::string (*student)(int student);
-  std::vector<ArchiveFile> (*platform)(int students);  // what the platform writes beside them
+  std::vector<ArchiveFile> (*platform)(int students);  // files that the platform adds
 };
 
 std::vector<ArchiveFile> nothing(int) { return {}; }
@@ -93,12 +93,12 @@ const Shape kShapes[] = {
     {"FlatFolder", false, false, true, in_flat, by_name, nothing},
 };
 
-// What student 0 adds to the hand-in, and what lies beside all hand-ins.
+// What student 0 adds to the hand-in, and what is added beside all hand-ins.
 struct Trouble {
   const char* name;
   std::vector<ArchiveFile> (*own)();
   std::vector<ArchiveFile> (*beside)(const Shape& shape);
-  const char* told;  // in some line; empty: nothing has to be
+  const char* told;  // in some line; empty: no line is needed
 };
 
 std::vector<ArchiveFile> none() { return {}; }
@@ -110,7 +110,7 @@ std::string zip_of(const std::vector<ArchiveFile>& files) {
   return file_text(folder.path() / "made.zip");
 }
 
-// In a zip of one's own: other students' folders and files as every platform names them, and a date of one's own.
+// In one's own zip: folders and files named as every platform names other students', and a date of one's own.
 std::vector<ArchiveFile> others_names() {
   return {{"S 1_101_assignsubmission_file_/vector-add.cu", "by 0, in 1's folder", false, kLongBefore},
           {"submission_1/vector-add.cu", "by 0, as 1's submission", false, kLongBefore},
@@ -167,7 +167,7 @@ std::ostream& operator<<(std::ostream& out, const Trouble& trouble) { return out
 
 class HandIns : public ::testing::TestWithParam<std::tuple<Shape, Trouble>> {
  protected:
-  // Its files, as they lie in the zip or the folder that is graded.
+  // The files of a class, as in the zip or folder that is graded.
   static std::vector<ArchiveFile> class_of(const Shape& shape, int students, const Trouble& trouble) {
     std::vector<ArchiveFile> files = shape.platform(students);
     for (int i = 0; i < students; ++i) {
@@ -214,7 +214,7 @@ class HandIns : public ::testing::TestWithParam<std::tuple<Shape, Trouble>> {
   void expect_just(const Shape& shape, int students, const Trouble& trouble) {
     SCOPED_TRACE(fmt::format("{}, {} students, {}", shape.name, students, trouble.name));
     const auto found = collect_all(write(shape, class_of(shape, students, trouble)));
-    // A zip's only folder with others in it may be a class or a student: whoever knows is asked.
+    // A zip's only folder that has folders may be a class or a student: the instructor is asked.
     if (!found && students == 1 && std::string_view(shape.name) == "PlainZip") {
       EXPECT_THAT(found.error().text(), HasSubstr("nobody can tell whether that is the class or a student"));
       return;

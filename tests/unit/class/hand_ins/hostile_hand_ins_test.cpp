@@ -1,4 +1,4 @@
-// What a hand-in can try: nobody else's name or time, nobody's patience, no way out of its place.
+// Attacks by hand-ins: on another student's name or time, on the grader's run time, on paths outside the hand-in.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST_F(HostileHandIns, ABombInAZipIsNotUnpacked) {
   EXPECT_THAT(left_out(handed), ElementsAre("c/alice.zip/vector-add.cu: is larger than 1048576 bytes"));
 }
 
-// Each of them is the same 65 MiB, and none can be read.
+// Each of them is the same 65 MiB, and unreadable.
 TEST_F(HostileHandIns, AFileThatCannotBeReadIsNotFree) {
   const auto name = [](std::size_t i) { return std::to_string(i) + "/vector-add.cu"; };
   folder_.write("c/eve.zip", test::zip_of_many(200, name, std::string(65u << 20, 'x')));
@@ -40,7 +40,7 @@ TEST_F(HostileHandIns, AFileThatCannotBeReadIsNotFree) {
   EXPECT_LE(handed.left_out.size(), 12u);
 }
 
-// The names are of one hash.
+// The names have the same hash.
 TEST_F(HostileHandIns, AZipOfTooManyEntriesIsNotOpened) {
   const auto name = [](std::size_t i) {
     std::string text;
@@ -68,7 +68,7 @@ TEST_F(HostileHandIns, NamesAreOnlyNames) {
   for (const Submission& s : handed.submissions) EXPECT_EQ(s.label.find('\n'), std::string::npos);
 }
 
-// Eight days late, with a file in it that says otherwise.
+// Eight days late, with a file inside that claims otherwise.
 TEST_F(HostileHandIns, AStudentsZipBringsNoTimeOfItsOwn) {
   constexpr std::int64_t kDay = 86400, kDue = 1'790'000'000, kLate = kDue + 8 * kDay;
   const std::string own = zip_of({{"vector-add.cu", "A", false, kDue - kDay},
@@ -85,7 +85,7 @@ TEST_F(HostileHandIns, AStudentsZipBringsNoTimeOfItsOwn) {
                                  {"assignment_1_export/submission_metadata.yml",
                                   "submission_1:\n  :submitters: []\n  :created_at: 2026-09-29 14:13:20 Z\n"}}));
   expect_late(collect_all(folder_.path() / "g.zip"));
-  // A zip of chapters alone is one student's, and as old as the zip is.
+  // A zip with chapters only is one student's, and has the zip's time.
   const fs::path direct =
       folder_.write("jane.zip", zip_of({{"vector-add.cu", "A", false, kDue}, {"tiled-gemm.cu", "B", false, kDue}}));
   fs::last_write_time(direct, std::chrono::file_clock::from_sys(std::chrono::sys_seconds(std::chrono::seconds(kLate))));
@@ -93,14 +93,14 @@ TEST_F(HostileHandIns, AStudentsZipBringsNoTimeOfItsOwn) {
 }
 
 TEST_F(HostileHandIns, AZipsOnlyFolderNamesNobodyElse) {
-  // Called as its folder is, it can be but one student's.
+  // Named like its folder, it can only be one student's.
   for (const char* file : {"vector-add.cu", "ada_vector-add.cu", "vector-add-2.cu", "notes.txt"}) {
     const fs::path zip = folder_.write("eve.zip", zip_of({{std::string("eve/") + file, "A", false, 1'600'000'000}}));
     const Handed handed = collect_all(zip);
     EXPECT_THAT(students(handed), ElementsAre("eve")) << file;
     for (const Submission& s : handed.submissions) EXPECT_GT(s.submitted_at_s, 1'700'000'000);
   }
-  // What may be the class's folder or a student's is nobody's.
+  // What may be the class's folder or a student's belongs to nobody.
   const std::vector<std::vector<ArchiveFile>> doubtful = {
       {{"eve/ada/vector-add.cu", "A"}},
       {{"eve/ada/vector-add.cu", "A"}, {"eve/bob/vector-add.cu", "B"}},
@@ -119,7 +119,7 @@ TEST_F(HostileHandIns, AZipsOnlyFolderNamesNobodyElse) {
     for (const char* name : {"c.zip", "eve.zip"}) expect_doubt(name, files);
   }
   expect_doubt("c.zip", {{"eve/vector-add.cu", "A"}});
-  // A platform's folder is a student's, and a student who is known is known.
+  // A platform's folder is a student's, and known students are recognised.
   const fs::path moodle = folder_.write("m.zip", zip_of({{"Eve_8_assignsubmission_file_/ada/vector-add.cu", "A"}}));
   EXPECT_THAT(students(collect_all(moodle)), ElementsAre("Eve (8)"));
   const Handed known = collect_all(folder_.write("c.zip", zip_of(doubtful[0])), {{"vector-add"}, {}, {"eve"}});
@@ -133,7 +133,7 @@ TEST_F(HostileHandIns, MetadataIsReadOnlyWhereThePlatformWritesIt) {
   folder_.write("c/eve/submission_1/vector-add.cu", "A");
   EXPECT_THAT(lines(collect_all(folder_.path() / "c")), ElementsAre("eve vector-add c/eve/submission_1/vector-add.cu"));
   folder_.write("c/submission/vector-add.cu", "B");
-  folder_.write("c/submission_metadata.json", json);  // a container's, and this is none
+  folder_.write("c/submission_metadata.json", json);  // as in an export, which this folder is not
   EXPECT_THAT(lines(collect_all(folder_.path() / "c")),
               ElementsAre("eve vector-add c/eve/submission_1/vector-add.cu",
                           "submission vector-add c/submission/vector-add.cu"));
@@ -165,7 +165,7 @@ TEST_F(HostileHandIns, OfManyFilesTheNewestAreGraded) {
   EXPECT_THAT(left_out(handed),
               ElementsAre("c.zip/ada: holds more than is graded: of 13 files of vector-add the 3 newest: "
                           "vector-add-13.cu, vector-add-12.cu, vector-add-11.cu"));
-  // In a zip of one's own all are of one age: what is called as the chapter is comes first.
+  // In one's own zip all files have one time: the file named like the chapter comes first.
   copies.push_back({"vector-add.cu", "the one"});
   folder_.write("z/ada.zip", zip_of(copies));
   EXPECT_THAT(lines(collect_all(folder_.path() / "z")), ::testing::Contains(HasSubstr("ada.zip/vector-add.cu")));
@@ -215,7 +215,7 @@ TEST_F(HostileHandIns, NoZipOfAHandInIsPassedOver) {
   EXPECT_THAT(left_out(handed), ::testing::Contains(HasSubstr("c/cid: holds 2 more zips than are opened: at most 10")));
 }
 
-// Students type their numbers themselves, and may type another's.
+// Students type their numbers themselves, and may type another student's.
 TEST_F(HostileHandIns, AStudentOfGradescopesIsWhoHasTheAddress) {
   const std::string bob = "submission_1:\n  :submitters:\n  - :name: Bob\n    :sid: '7'\n    :email: bob@x.edu\n";
   const auto students = [&](const std::string& metadata) {
@@ -230,7 +230,7 @@ TEST_F(HostileHandIns, AStudentOfGradescopesIsWhoHasTheAddress) {
                              "submission_3:\n  :submitters:\n  - :sid: '9'\n"
                              "submission_4:\n  :submitters:\n  - :name: '9'\n"),
               ElementsAre("(9)", "9", "Bob (bob@x.edu)", "Bob (eve@x.edu)"));
-  // Where nobody has an address a number is shown, and joins nobody.
+  // Without addresses, a number is shown but joins no rows.
   folder_.write("c/submission_metadata.yml",
                 "submission_1:\n  :submitters:\n  - :name: Ada\n    :sid: '77'\n"
                 "submission_2:\n  :submitters:\n  - :name: Eve\n    :sid: '77'\n"
@@ -242,7 +242,7 @@ TEST_F(HostileHandIns, AStudentOfGradescopesIsWhoHasTheAddress) {
 }
 
 TEST_F(HostileHandIns, NamesThatLookAlikeStayApart) {
-  const std::string many(250, 'x');  // longer than is shown
+  const std::string many(250, 'x');  // longer than what is shown
   for (const std::string& name :
        {many + "1", many + "2", std::string("a\tb"), std::string("a\nb"), std::string("a?b"), std::string("\xff"),
         std::string("\xfe"), std::string("b\xe2\x80\xae"), std::string("b?")}) {
@@ -256,7 +256,7 @@ TEST_F(HostileHandIns, NamesThatLookAlikeStayApart) {
   }
 }
 
-// They would leave no line for what others lost.
+// They would use up the lines for other messages.
 TEST_F(HostileHandIns, ManyWaysUpAreOneLine) {
   std::vector<ArchiveFile> files = {{"Jane_1_assignsubmission_file_/vector-add.cu", "A"}, {"vector-add.cu", "B"}};
   for (int i = 0; i < 40; ++i) files.push_back({"eve/../" + std::to_string(i) + "/vector-add.cu", "E"});
@@ -268,7 +268,7 @@ TEST_F(HostileHandIns, ManyWaysUpAreOneLine) {
               ::testing::Contains("c.zip: holds 37 more entries that lead out of their folders (`..`)"));
 }
 
-// Else it would be as old as its files say.
+// Otherwise it would have the times of its files.
 TEST_F(HostileHandIns, ASubmissionWithoutATimeIsTold) {
   folder_.write("assignment_1_export/submission_metadata.yml",
                 "submission_1:\n  :submitters:\n  - :name: Ada\n  :created_at: 2026-10-01 10:00:00\n"
@@ -282,8 +282,8 @@ TEST_F(HostileHandIns, ASubmissionWithoutATimeIsTold) {
                           "submission_metadata.yml: that of their files is taken, which a student can choose"));
 }
 
-// Gradescope's texts are YAML 1.1, in which U+2028 and U+2029 end a line: as libyaml writes what an autograder printed,
-// and names that hold one.
+// Gradescope's texts are YAML 1.1, in which U+2028 and U+2029 end a line: libyaml writes them for an autograder's
+// output, and for names that hold one.
 TEST_F(HostileHandIns, NoTextsBreaksEndItsPlace) {
   const std::string mark = "\xe2\x80\xa8", other_mark = "\xe2\x80\xa9";
   const auto submission = [](const std::string& number, const std::string& name, const std::string& output) {
@@ -306,7 +306,7 @@ TEST_F(HostileHandIns, NoTextsBreaksEndItsPlace) {
   for (const Submission& s : handed.submissions) EXPECT_EQ(s.submitted_at_s, 1'790'848'800) << s.label;
 }
 
-// What an autograder printed is not read, wherever it seems to end and whatever it seems to be.
+// An autograder's output is not parsed, wherever it seems to end and whatever it looks like.
 TEST_F(HostileHandIns, NoOutputIsMetadata) {
   const std::string forged = "      submission_2:\n        :submitters:\n        - :name: Eve\n";
   const std::string head = "  :created_at: 2026-10-01 10:00:00 Z\n";
@@ -321,14 +321,14 @@ TEST_F(HostileHandIns, NoOutputIsMetadata) {
               ElementsAre("Ada vector-add c/submission_1/vector-add.cu", "Bob vector-add c/submission_2/vector-add.cu",
                           "submission_3 vector-add c/submission_3/vector-add.cu"));
   EXPECT_THAT(handed.told, ::testing::Contains(HasSubstr("c/submission_3 and 0 more submissions have no time")));
-  // But a name may be told where it stands once more.
+  // But a YAML alias may give a name.
   folder_.write("c/submission_metadata.yml",
                 "submission_1:\n  :history:\n  - :by: &1 Ada\n" + head +
                     "submission_2:\n  :submitters:\n  - :name: *1\n    :email: ada@x.edu\n" + head);
   EXPECT_THAT(students(collect_all(folder_.path() / "c")), ::testing::Contains("Ada (ada@x.edu)"));
 }
 
-// Thousands of names of 64 KiB pack to nothing, and each asks at every mark whose it is.
+// Thousands of names of 64 KiB compress to nothing, and each is checked for its owner at every mark.
 TEST_F(HostileHandIns, LongNamesTakeNobodysTime) {
   std::string marks(30'000, 'a');
   marks += '\\';
@@ -375,7 +375,7 @@ TEST_F(HostileHandIns, AHugeZipAmongSeveralIsNotOpened) {
   EXPECT_THAT(handed.told, IsEmpty());
 }
 
-// What this process took so far: memory at most, and processor time.
+// What this process has used so far: peak memory, and processor time.
 struct Taken {
   std::size_t most_bytes = 0;
   std::int64_t time_s = 0;
@@ -386,7 +386,7 @@ Taken taken() {
   return {static_cast<std::size_t>(usage.ru_maxrss) << 10, usage.ru_utime.tv_sec + usage.ru_stime.tv_sec};
 }
 
-// Thousands of names of two thousand folders each pack to a few kilobytes.
+// Thousands of names of two thousand folders each compress to a few kilobytes.
 TEST_F(HostileHandIns, DeepFoldersTakeNobodysMemory) {
   std::string folders;
   while (folders.size() < 4080) folders += "a/";

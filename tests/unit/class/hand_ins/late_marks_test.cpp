@@ -1,4 +1,4 @@
-// Of which chapters a platform's marks are believed.
+// For which chapters a platform's late marks are trusted.
 #include "grader/class/hand_ins/late_marks.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Three chapters, one due after the other.
+// Three chapters with successive deadlines.
 class LateMarks : public ::testing::Test {
  protected:
   LateMarks() {
@@ -31,11 +31,11 @@ class LateMarks : public ::testing::Test {
     handed_.marked.push_back({"hw.zip", {student, "", LateMark::on_time}});
     handed_.marked.push_back({"hw.zip", {student, "", LateMark::on_time}, chapter});
   }
-  // A file whose name tells no chapter.
+  // A file whose name gives no chapter.
   void hand_in_something(const std::string& student) {
     handed_.marked.push_back({"hw.zip", {student, "", LateMark::on_time}});
   }
-  // What is left of a student's marks, by chapter.
+  // A student's remaining marks, by chapter.
   std::vector<LateMark> marks_of(const std::string& student) const {
     std::vector<LateMark> marks;
     for (const Submission& s : handed_.submissions) {
@@ -67,7 +67,7 @@ TEST_F(LateMarks, OfAnotherAssignmentSayNothing) {
   EXPECT_THAT(marks_of("bob"), ElementsAre(LateMark::on_time, LateMark::on_time));  // before the later deadline, too
 }
 
-// One student's files may have several names where nobody can tell whose they are.
+// One student's files may have several names if it is unclear whose they are.
 TEST_F(LateMarks, AreCountedByPeopleWithNumbers) {
   for (const char* student : {"ada", "bob", "eve"})
     hand_in(student, "second", LateMark::on_time, std::string("4") + student[0]);
@@ -91,7 +91,7 @@ TEST_F(LateMarks, OfOneAssignmentWithSeveralChaptersAreKept) {
   EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_),
               ElementsAre(HasSubstr("hw.zip holds first, second, whose deadlines")));
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
-  // Of one deadline, or none, there is nothing to tell, however few handed a chapter in.
+  // With one deadline or none there is no message, however few handed a chapter in.
   handed_.submissions.pop_back();
   terms_.chapters[0].deadline_s = terms_.chapters[1].deadline_s;
   EXPECT_THAT(drop_foreign_marks(handed_, before_, terms_), IsEmpty());
@@ -100,7 +100,7 @@ TEST_F(LateMarks, OfOneAssignmentWithSeveralChaptersAreKept) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
 }
 
-// "Do one of three", and they are all due on one day.
+// "Do one of three", all due on one day.
 TEST_F(LateMarks, AreKeptWhereEachHandedInAnotherChapterOfOneDeadline) {
   for (ChapterTerms& chapter : terms_.chapters) chapter.deadline_s = 100;
   int i = 0;
@@ -120,7 +120,7 @@ TEST_F(LateMarks, AreOfTheDeadlineThatMostHandedInFor) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time));
 }
 
-// Who hands in all of their files with the second assignment hands in the first one's again.
+// A student who hands in all files with the second assignment hands in the first one's again.
 TEST_F(LateMarks, OfTheNextAssignmentSayNothingOfTheOneBefore) {
   for (const char* student : {"ada", "bob", "eve"}) {
     handed_in_before(student, "first", LateMark::late);
@@ -132,7 +132,7 @@ TEST_F(LateMarks, OfTheNextAssignmentSayNothingOfTheOneBefore) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::none, LateMark::on_time));
 }
 
-// What lies in a download came before it.
+// The files of a download were handed in before it.
 TEST_F(LateMarks, LateForOneIsNotLateForTheNextWhileThatIsNotDue) {
   terms_.chapters[1].deadline_s = 1000;
   for (const char* student : {"ada", "bob"}) {
@@ -143,7 +143,7 @@ TEST_F(LateMarks, LateForOneIsNotLateForTheNextWhileThatIsNotDue) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::late, LateMark::none));
 }
 
-// The assignment of a chapter without a deadline is another one, too, and so are files whose names tell no chapter.
+// A chapter without a deadline is another assignment too, and so are files whose names give no chapter.
 TEST_F(LateMarks, OfAChapterWithoutADeadlineSayNothingOfAnother) {
   terms_.chapters[1].deadline_s.reset();
   for (const char* student : {"ada", "bob", "roe"}) hand_in(student, "second");
@@ -170,7 +170,7 @@ TEST_F(LateMarks, LateForOneIsNotLateForAChapterWithoutADeadline) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::late, LateMark::none));
 }
 
-// Whoever hands in the second chapter with the first assignment, before either is due, says nothing of the second's.
+// Handing in the second chapter with the first assignment, before either is due, says nothing about the second's marks.
 TEST_F(LateMarks, AnEarlyFileTakesNobodysMark) {
   for (const char* student : {"ada", "bob", "eve"}) handed_in_before(student, "first", LateMark::on_time);
   handed_in_before("eve", "second", LateMark::on_time);
@@ -180,7 +180,7 @@ TEST_F(LateMarks, AnEarlyFileTakesNobodysMark) {
     EXPECT_THAT(marks_of(student), ElementsAre(LateMark::on_time, LateMark::on_time));
 }
 
-// Nor does one file in the first assignment's zip when that is downloaded again after the second's deadline.
+// Nor does one file in the first assignment's zip, downloaded again after the second's deadline.
 TEST_F(LateMarks, OneFileInAnothersDownloadTakesNobodysMark) {
   for (const char* student : {"ada", "bob", "eve"}) handed_in_before(student, "first", LateMark::late, 250);
   handed_in_before("eve", "second", LateMark::on_time, 251);
@@ -189,7 +189,7 @@ TEST_F(LateMarks, OneFileInAnothersDownloadTakesNobodysMark) {
   EXPECT_THAT(marks_of("ada"), ElementsAre(LateMark::on_time, LateMark::on_time));
 }
 
-// A download before the deadline is of the same assignment as the one after it.
+// A download before the deadline is of the same assignment as one after it.
 TEST_F(LateMarks, ADownloadBeforeTheDeadlineTakesNobodysMark) {
   for (const char* student : {"ada", "bob"}) handed_in_before(student, "second", LateMark::on_time, 190);
   for (const char* student : {"ada", "bob", "eve"}) hand_in(student, "second"), hand_in(student, "third");
@@ -197,7 +197,7 @@ TEST_F(LateMarks, ADownloadBeforeTheDeadlineTakesNobodysMark) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::on_time, LateMark::on_time));
 }
 
-// Late for the next assignment, a month-old chapter is not late by one day.
+// A mark for the next assignment does not make a month-old chapter late.
 TEST_F(LateMarks, LateForTheNextIsNotLateByADay) {
   for (const char* student : {"ada", "bob", "eve"}) {
     handed_in_before(student, "first", LateMark::on_time);
@@ -226,7 +226,7 @@ TEST_F(LateMarks, TheSameZipLaterTakesNobodysMark) {
   EXPECT_THAT(marks_of("dan"), ElementsAre(LateMark::none, LateMark::on_time, LateMark::on_time));
 }
 
-// `--chapter` leaves out what says of which assignment the zip is.
+// `--chapter` leaves out the files that tell the zip's assignment.
 TEST_F(LateMarks, AreOfTheAssignmentWhicheverChapterIsGraded) {
   for (const char* student : {"ada", "bob", "eve"}) hand_in_ungraded(student, "second");
   hand_in("eve", "first");
@@ -239,7 +239,7 @@ TEST_F(LateMarks, AreOfTheAssignmentWhicheverChapterIsGraded) {
   EXPECT_THAT(marks_of("roe"), ElementsAre(LateMark::on_time));
 }
 
-// What is late already is of the assignment that is over: all hand in the next one's file early.
+// A chapter that is late already belongs to the past assignment: all hand in the next one's file early.
 TEST_F(LateMarks, LateBeforeADeadlineIsNotLateForIt) {
   terms_.chapters[1].deadline_s = 10'000;
   for (const char* student : {"ada", "bob"}) handed_in_before(student, "first", LateMark::on_time);
@@ -252,7 +252,7 @@ TEST_F(LateMarks, LateBeforeADeadlineIsNotLateForIt) {
   EXPECT_THAT(marks_of("eve"), ElementsAre(LateMark::late, LateMark::none));
 }
 
-// Who is given less time is late for an assignment that is not due for others.
+// A student with less time may be late for an assignment that is not due for others.
 TEST_F(LateMarks, OfTheOnlyDeadlineAreKept) {
   terms_.chapters[1].deadline_s = 10'000;
   for (const char* student : {"ada", "bob", "eve"})

@@ -1,4 +1,4 @@
-// Whose file, and of which chapter.
+// Whose file it is, and of which chapter.
 #include "grader/class/hand_ins/lms_names.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ TEST(LmsNames, CanvasFiles) {
   EXPECT_EQ(late.rest, "my_kernel_v2-1.cu");
 }
 
-// However long the learner's own name is, and whatever stands in it.
+// However long the learner's own name is, and whatever it contains.
 TEST(LmsNames, CanvasFilesKeepTheirMark) {
   for (const std::string& rest : {std::string(400, 'x') + ".cu", std::string("a\\b.cu"), std::string("a\nb.cu")}) {
     const NamedFile file = owner_of_file("doejane_LATE_12_345_" + rest, kChapters);
@@ -34,7 +34,7 @@ TEST(LmsNames, CanvasFilesKeepTheirMark) {
 }
 
 // lib/content_zipper.rb of Canvas: a name keeps its dashes, and may be empty; an assignment may be anonymous; a text is
-// no file; older releases write all of it small.
+// no file; older releases write everything in lower case.
 TEST(LmsNames, CanvasNamesAsCanvasMakesThem) {
   struct Case {
     const char* name;
@@ -64,8 +64,8 @@ TEST(LmsNames, CanvasNamesAsCanvasMakesThem) {
     EXPECT_NE(owner_of_file(name, kChapters).by, NamedBy::platform) << name;
 }
 
-// What a learner calls a file cannot make it somebody else's on a platform that has named it already, nor nobody's:
-// a file may have been downloaded from there once.
+// On a platform that has named a file, the learner's part of the name cannot make it another student's, or nobody's:
+// the file may have been downloaded from there before.
 TEST(LmsNames, TheFirstMarkIsThePlatforms) {
   struct Case {
     const char* name;
@@ -92,20 +92,20 @@ TEST(LmsNames, TheFirstMarkIsThePlatforms) {
   }
   EXPECT_EQ(owner_of_folder("eve_LATE_8_55_Ada_7_assignsubmission_file_").owner.student, "eve (8)");
   EXPECT_EQ(owner_of_folder("Ada_7_assignsubmission_file_x_8_assignsubmission_file_").owner.student, "Ada (7)");
-  // Moodle leaves no slash and no `_` in a name: these are learners' own.
+  // Moodle leaves no slash and no `_` in a name: these are the learner's own.
   EXPECT_NE(owner_of_file("eve\\ada_7_assignsubmission_file_v.cu", kChapters).by, NamedBy::platform);
   EXPECT_NE(owner_of_file("my_ada_7_assignsubmission_file_v.cu", kChapters).by, NamedBy::platform);
   EXPECT_NE(owner_of_folder("eve_103_93_101_assignsubmission_file_").by, NamedBy::platform);
 }
 
-// Moodle's numbers are of one assignment, Canvas' of a person.
+// Moodle's numbers belong to one assignment, Canvas' to a person.
 TEST(LmsNames, NumbersOfPersons) {
   EXPECT_TRUE(is_persons(owner_of_file("doejane_12_345_v.cu", kChapters).owner.lms_id));
   EXPECT_FALSE(is_persons(owner_of_file("Jane Doe_12_assignsubmission_file_v.cu", kChapters).owner.lms_id));
   EXPECT_FALSE(is_persons(""));
 }
 
-// 65,535 bytes are the most that a zip's entry may be called.
+// A zip entry's name has at most 65,535 bytes.
 TEST(LmsNames, OfAnyLengthAreReadAtOnce) {
   std::string moodle, canvas;
   while (moodle.size() < 65'000) moodle += "_1_assignsubmission_file";
@@ -167,7 +167,7 @@ TEST(LmsNames, AreMadePlain) {
   EXPECT_EQ(plain_name("\xc3\x85ngstr\xc3\xb6m"), "\xc3\x85ngstr\xc3\xb6m");
   EXPECT_EQ(plain_name("\xff"), "\xef\xbf\xbd");
   EXPECT_LE(plain_name(std::string(1000, 'x')).size(), 203u);
-  EXPECT_EQ(plain_name(std::string(199, 'x') + "\xc3\x85").size(), 202u);  // no character is cut in two
+  EXPECT_EQ(plain_name(std::string(199, 'x') + "\xc3\x85").size(), 202u);  // no character is split
 }
 
 TEST(LmsNames, CannotTurnOrHideText) {
@@ -198,7 +198,7 @@ TEST(LmsNames, OfStudentsStayApart) {
   for (const std::string& name : names) shown.insert(student_name(name));
   EXPECT_EQ(shown.size(), names.size());
   EXPECT_EQ(student_name("Jane ~Doe"), "Jane ~Doe");
-  // A number is in the last brackets, whatever is in a name or in a number.
+  // The number is in the last brackets, whatever a name or a number contains.
   std::set<std::string> owners;
   for (const auto& [name, id] : std::vector<std::pair<std::string, std::string>>{
            {"A (1)", "2"}, {"A", "1) (2"}, {"A", "1] [2"}, {"A (1) (2", "3"}, {"", "2"}, {"2", "2"}}) {
@@ -208,15 +208,15 @@ TEST(LmsNames, OfStudentsStayApart) {
   EXPECT_EQ(owner_with_id("", "77").student, "(77)");
 }
 
-// Somebody of another account that the class' own trusts has numbers of 17 digits: what Canvas wrote is not ruled out
-// for being longer than others', or the learner's own file name would be left.
+// Users of another account that the class's account trusts have numbers of 17 digits: Canvas' own number is not ruled
+// out for being longer than others', or the learner's file name would decide.
 TEST(LmsNames, NumbersOfAnotherAccountAreCanvasOwn) {
   const std::string eves = "doeeve_10480000000048103_10480000007712393_x_48101_7712999_v.cu";
   const CanvasNames with_ada({"lovelaceada_48101_7712391_v.cu", "sam_48200_7712900_v.cu", eves});
   EXPECT_EQ(with_ada.of(eves)->id, "10480000000048103");
   const CanvasNames without_ada({"sam_48200_7712900_v.cu", eves});
   EXPECT_EQ(without_ada.of(eves)->id, "");  // nobody's
-  // A team that is called with a digit is read as before.
+  // A team whose name has a digit is read as before.
   const CanvasNames with_team({"lovelaceada_48101_7712391_v.cu", "team_1_48105_7712395_v.cu", eves});
   EXPECT_EQ(with_team.of("team_1_48105_7712395_v.cu")->id, "48105");
 }
@@ -226,7 +226,7 @@ TEST(Names, OfTwoSpellingsHaveTheSameLetters) {
   EXPECT_EQ(name_letters("Jose\u0301 O'Nu\u0301n\u0303ez-Z\u0307o\u0301\u0142c\u0301"), "joseonunezzolc");
   EXPECT_EQ(name_letters("\u674e \u5c0f\u9f99 2"), "\u674e\u5c0f\u9f992");
   EXPECT_EQ(name_letters("\u0179\u017f"), "zs");
-  // Canvas calls files in small letters, whatever the alphabet.
+  // Canvas writes file names in lower case, in every alphabet.
   EXPECT_EQ(name_letters("\u0418\u0412\u0410\u041d\u041e\u0412"), "\u0438\u0432\u0430\u043d\u043e\u0432");
   EXPECT_EQ(name_letters("\u03a3\u03bf\u03c6\u03af\u03b1 \u03a0\u03b1\u03c0\u03ac\u03c2"),
             name_letters("\u03a3\u039f\u03a6\u038a\u0391 \u03a0\u0391\u03a0\u0386\u03a3"));

@@ -1,5 +1,5 @@
-// The paths that an instructor names: one is the class, several are one student's hand-in each, and none of these says
-// whose it is but by its own name.
+// The paths that an instructor names: a single one is the class, several are one student's hand-in each, and only a
+// path's own name says whose it is.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,13 +50,13 @@ TEST_F(NamedPaths, SeveralAreOneStudentsEach) {
     EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
 }
 
-// As a shell makes paths of class/* where one student has handed in.
+// As a shell expands class/* if one student has handed in.
 TEST_F(NamedPaths, OneIsAStudentsWhereThatIsSaid) {
   hand_in("c/eve/ada/vector-add.cu", "by eve, as ada");
   hand_in("fay.zip", zip_of({{"ada/vector-add.cu", "by fay, as ada"}}));
   EXPECT_THAT(students(collect_all(at("c/eve"), {{"vector-add"}, {}, {}, true})), ElementsAre("eve"));
   EXPECT_THAT(students(collect_all(at("fay.zip"), {{"vector-add"}, {}, {}, true})), ElementsAre("fay"));
-  // Else it is the class, and a line says what it was taken for.
+  // Otherwise it is the class, and a line says so.
   const Handed as_class = collect_all(at("c/eve"));
   EXPECT_THAT(students(as_class), ElementsAre("ada"));
   EXPECT_THAT(as_class.told, ElementsAre(HasSubstr("eve/ada is taken for a student, since no other folder is there")));
@@ -79,7 +79,7 @@ TEST_F(NamedPaths, MetadataOfASinglesHandInCountsForNothing) {
     EXPECT_NEAR(static_cast<double>(s.submitted_at_s), kHandedIn, 2) << s.label;
 }
 
-// Who is called so may be a class, and may be a student who wants to be one.
+// A folder of that name may be a class, or a student who wants to be taken for one.
 TEST_F(NamedPaths, MetadataOfAClassIsTold) {
   const std::string metadata = "submission_1:\n  :created_at: 2026-10-01 10:00:00 Z\n  :submitters:\n  - :name: Ada\n";
   for (const char* folder : {"eve/", "assignment_9_export/"}) {
@@ -92,7 +92,7 @@ TEST_F(NamedPaths, MetadataOfAClassIsTold) {
       ElementsAre(HasSubstr("eve names its students, and when they handed in, in its own submission_metadata")));
 }
 
-// Her folder is named to grade it once more; what lies in it cannot make it the class.
+// Her folder is named to grade it again; its contents cannot make it the class.
 TEST_F(NamedPaths, AKnownStudentsFolderIsNoClass) {
   hand_in("c/eve/vector-add.cu", "E");
   hand_in("c/eve/ada/vector-add.cu", "by eve, as ada");
@@ -125,7 +125,7 @@ TEST_F(NamedPaths, AClassAmongSeveralIsTold) {
   EXPECT_THAT(handed.told, Each(HasSubstr("name it by itself")));
 }
 
-// As a shell makes paths of class/*: a stray file tells no student, and the folder is none.
+// As a shell expands class/*: a stray file identifies no student, nor does its folder.
 TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
   hand_in("hw1/vector-add.cu", "a starter");
   hand_in("hw1/ada_vector-add.cu", "A");
@@ -135,10 +135,10 @@ TEST_F(NamedPaths, AStrayFileAmongSeveralIsNobodys) {
   const Handed handed = collect_all(paths);
   EXPECT_THAT(students(handed), ElementsAre("ada", "dan (104)"));
   EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("hw1/vector-add.cu: lies beside the students' hand-ins")));
-  // Nor where a student is called as the folder is.
+  // Nor if a student has the folder's name.
   const Handed known = collect_all(paths, {{"vector-add"}, {}, {"hw1"}});
   EXPECT_THAT(students(known), ElementsAre("ada", "dan (104)"));
-  EXPECT_EQ(known.submissions[1].owner.mark, LateMark::none);  // not all are Canvas'
+  EXPECT_EQ(known.submissions[1].owner.mark, LateMark::none);  // not all names are Canvas'
   const Handed single = collect_all(at("hw1/dan_LATE_104_92_vector-add.cu"), {{"vector-add"}, {}, {"hw1"}});
   EXPECT_THAT(students(single), ElementsAre("dan (104)"));
 }
@@ -173,7 +173,7 @@ TEST_F(NamedPaths, ANameOfCanvasAloneIsDoubted) {
   }
 }
 
-// As a shell makes paths of class/*.
+// As a shell expands class/*.
 TEST_F(NamedPaths, MarksAmongFoldersCountForNothing) {
   for (const char* folder : {"ada", "bob", "liz_LATE_4831_1_x"})
     hand_in(fmt::format("hw1/{}/vector-add.cu", folder).c_str(), folder);
@@ -188,7 +188,7 @@ TEST_F(NamedPaths, MarksAmongFoldersCountForNothing) {
   EXPECT_THAT(handed.told, ElementsAre(HasSubstr("hw1/ada is not called as Canvas calls files")));
 }
 
-// As a shell makes paths of class/*/*.cu: the folder is a student's, and what the student calls a file nobody else's.
+// As a shell expands class/*/*.cu: the folder identifies the student, and no file name changes that.
 TEST_F(NamedPaths, FilesOfSeveralFoldersAreTheFolders) {
   for (const char* folder : {"ada", "bob", "mal"}) hand_in(fmt::format("hw1/{}/vector-add.cu", folder).c_str(), folder);
   hand_in("hw1/eve/ada_vector-add.cu", "E");
@@ -207,13 +207,13 @@ TEST_F(NamedPaths, FilesOfSeveralFoldersAreTheFolders) {
   }
   EXPECT_THAT(handed.told, ElementsAre(HasSubstr("eve/ada_vector-add.cu and 1 more files are taken for the student's"),
                                        HasSubstr("hw1/ada is not called as Canvas calls files")));
-  // Moodle's folders are its students', whatever the files in them are called.
+  // Moodle's folders identify students, whatever the names of the files in them.
   hand_in("m/Eve S_14_assignsubmission_file_/doeada_4811_1_vector-add.cu", "E");
   hand_in("m/Ada D_12_assignsubmission_file_/mine.cu", "A");
   EXPECT_THAT(students(collect_all({at("m/Eve S_14_assignsubmission_file_/doeada_4811_1_vector-add.cu"),
                                     at("m/Ada D_12_assignsubmission_file_/mine.cu")})),
               ElementsAre("Ada D (12)", "Eve S (14)"));
-  // A class's files, and folders beside them.
+  // Files of a class, and folders beside them.
   hand_in("hw2/cem_vector-add.cu", "C");
   hand_in("hw2/dan/vector-add.cu", "D");
   EXPECT_THAT(students(collect_all({at("hw2/cem_vector-add.cu"), at("hw2/dan/vector-add.cu")})),
@@ -308,7 +308,7 @@ TEST_F(NamedPaths, AFolderInEachHomeworkIsAKnownStudents) {
   EXPECT_THAT(students(collect_all({at("my/vector-add.cu"), at("my/tiled-gemm.cu")})), ElementsAre("my"));
 }
 
-// Of two sections, say: one plain name is enough for all.
+// As with two sections: one plain name is enough to doubt all marks.
 TEST_F(NamedPaths, MarksInOneFolderAreDoubtedForAnothersNames) {
   hand_in("a/ada_vector-add.cu", "A");
   hand_in("b/eve_4830_1_vector-add.cu", "E");
@@ -318,7 +318,7 @@ TEST_F(NamedPaths, MarksInOneFolderAreDoubtedForAnothersNames) {
   EXPECT_THAT(handed.told, ElementsAre(HasSubstr("a/ada_vector-add.cu is not called as Canvas calls files")));
 }
 
-// What browsers and people make of a chapter's name tells no student.
+// Spellings of a chapter's name by browsers and people identify no student.
 TEST_F(NamedPaths, AChaptersNameInOtherLettersTellsNobody) {
   const std::vector<const char*> files = {"c/ada/vector_add.cu", "c/bob/vector_add.cu", "c/cem/vector-add (1).cu",
                                           "c/dan/vector-add (1).cu", "c/eve/vector-add - Copy.cu"};
@@ -343,7 +343,7 @@ TEST_F(NamedPaths, AChaptersNameInOtherLettersTellsNobody) {
     EXPECT_THAT(students(handed), ElementsAre("ada")) << names.front();
     EXPECT_EQ(handed.submissions.size(), 2u) << names.front();
   }
-  // Beside the students' it is nobody's.
+  // Beside the students' files it belongs to nobody.
   hand_in("d/ada_vector-add.cu", "A");
   hand_in("d/vector_add.cu", "a starter");
   for (const Handed& handed : {collect_all(at("d")), collect_all({at("d/ada_vector-add.cu"), at("d/vector_add.cu")})}) {
@@ -352,7 +352,7 @@ TEST_F(NamedPaths, AChaptersNameInOtherLettersTellsNobody) {
   }
 }
 
-// Short numbers are students' where several files of a chapter have them, or where one stands before the chapter.
+// Short numbers are students' if several files of a chapter have them, or if one precedes the chapter.
 TEST_F(NamedPaths, NumbersMayBeStudents) {
   for (const char* form : {"vector-add_0{}.cu", "0{}_vector-add.cu"}) {
     fs::remove_all(at("hw"));
@@ -368,7 +368,7 @@ TEST_F(NamedPaths, NumbersMayBeStudents) {
   EXPECT_THAT(students(collect_all(at("hw/01_vector-add.cu"))), ElementsAre("01"));
 }
 
-// "Extract all" makes a folder around the class's.
+// "Extract all" puts a folder around the class's.
 TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
   hand_in("cs1/cs1/ada/vector-add.cu", "A");
   hand_in("cs1/cs1/bob/vector-add.cu", "B");
@@ -378,7 +378,7 @@ TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
     const auto doubtful = try_all({at(outer)});
     ASSERT_FALSE(doubtful) << outer;
     EXPECT_THAT(doubtful.error().text(), HasSubstr("name that folder if it is the class")) << outer;
-    // Were it taken for a student once, it would not become one again without a word.
+    // If it was taken for a student once, that must not happen again without a message.
     const auto known = try_all({at(outer) / outer}, {{"vector-add"}, {}, {outer}});
     ASSERT_FALSE(known) << outer;
     EXPECT_THAT(known.error().text(), HasSubstr("nobody can tell whether that is the class or a student")) << outer;
@@ -393,7 +393,7 @@ TEST_F(NamedPaths, AFolderAroundTheClassIsNoStudent) {
   EXPECT_THAT(students(collect_all(at("d"))), ElementsAre("eve"));
 }
 
-// Of one student and chapter three are graded, by however many paths they are named.
+// Of one student and chapter three are graded, however many paths name them.
 TEST_F(NamedPaths, AreOneHandInAStudent) {
   std::vector<fs::path> paths;
   for (int i = 0; i < 9; ++i) {
@@ -439,10 +439,10 @@ TEST_F(NamedPaths, ABrokenOneAmongSeveralRefusesNobody) {
               ElementsAre(HasSubstr("c/eve.zip: is no zip that can be read"),
                           "c/fay: is a link, and links are not followed", "c/hal_vector-add.cu: is no plain file"));
   EXPECT_FALSE(try_all({at("c/eve.zip")}));
-  EXPECT_FALSE(try_all({at("c/ada"), at("c/nobody")}));  // a slip of the pen
+  EXPECT_FALSE(try_all({at("c/ada"), at("c/nobody")}));  // a typing error
 }
 
-// Two students' files of one name are two places.
+// Files of one name from two students are two places.
 TEST_F(NamedPaths, AFilesLabelSaysWhoseItIs) {
   hand_in("c/ada/vector-add.cu", "A");
   hand_in("c/bob/vector-add.cu", "A");
@@ -472,7 +472,7 @@ TEST_F(NamedPaths, ALinkInAClassIsItsStudents) {
   EXPECT_THAT(left_out(handed), ElementsAre("c/eve: is a link, and links are not followed"));
 }
 
-// Of a hand-in, a folder that is called as Gradescope's is the student's own, and a link is no folder.
+// Inside a hand-in, a folder named like Gradescope's is the student's own, and a link is no folder.
 TEST_F(NamedPaths, ALinkCalledAsAnExportIsNotFollowed) {
   hand_in("c/ada/vector-add.cu", "A");
   for (const char* target : {"..", "../ada"}) {
@@ -494,7 +494,7 @@ TEST_F(NamedPaths, ALinkCalledAsAnExportIsNotFollowed) {
       ElementsAre("ada vector-add c/ada/vector-add.cu", "fay vector-add c/fay/assignment_1_export/vector-add.cu"));
 }
 
-// Who calls a file after the class's next folder is no owner of all that lies in it.
+// Naming a file after the class's next folder does not give a student that folder's contents.
 TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
   const std::vector<std::vector<std::string>> classes = {{"ada_tiled-gemm.cu", "bob_tiled-gemm.cu"},
                                                          {"ada.zip", "bob.zip"},
@@ -518,7 +518,7 @@ TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
       EXPECT_THAT(handed.error().text(), HasSubstr("nobody can tell whether that is the class or a student"));
     }
   }
-  // A file of it alone is whose it says.
+  // A single file of it belongs to whom it names.
   hand_in("hw2/bob_tiled-gemm.cu", "B");
   EXPECT_THAT(students(collect_all(at("hw2/bob_tiled-gemm.cu"), wanted)), ElementsAre("bob"));
   wanted.chapters = {"tiled-gemm"};
@@ -530,7 +530,7 @@ TEST_F(NamedPaths, AClassOfFilesIsNotItsNamesakes) {
   EXPECT_THAT(students(collect_all(at("ada"), wanted)), ElementsAre("ada"));
 }
 
-// Else it would be a student from then on.
+// Otherwise it would be a student from then on.
 TEST_F(NamedPaths, AFolderOfFilesInAFolderIsAsked) {
   for (const char* form : {"{}_vector-add.cu", "vector-add_{}.cu"}) {
     fs::remove_all(at("up"));
@@ -540,7 +540,7 @@ TEST_F(NamedPaths, AFolderOfFilesInAFolderIsAsked) {
     ASSERT_FALSE(doubtful) << form;
     EXPECT_THAT(doubtful.error().text(), HasSubstr("name that folder if it is the class"));
     EXPECT_EQ(students(collect_all(at("up/hw5"))).size(), 2u) << form;
-    // Nor where somebody is called so already.
+    // Nor if a student of that name exists.
     EXPECT_FALSE(try_all({at("up/hw5")}, {{"vector-add", "tiled-gemm"}, {}, {"hw5"}})) << form;
   }
 }
@@ -563,7 +563,7 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
       EXPECT_THAT(doubtful.error().text(), HasSubstr("holds vector-add.cu beside what is called as if by several"));
     }
   }
-  // Students are called by numbers, too, and need not name the chapter.
+  // Students may be named by numbers, and files need not name the chapter.
   const std::vector<std::vector<std::string>> classes = {{"vector-add_480012.cu", "vector-add_480019.cu"},
                                                          {"ada.cu", "bob.cu"},
                                                          {"ada/kernel.cu", "bob/main.cu"},
@@ -574,7 +574,7 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
     for (const std::string& name : names) hand_in(("hw/" + name).c_str(), name);
     EXPECT_FALSE(try_all({at("hw")})) << names.front();
   }
-  // Short numbers, too, where they are more than one student's versions.
+  // Short numbers too, if they cannot be one student's versions.
   fs::remove_all(at("hw"));
   hand_in("hw/vector-add.cu", "E");
   for (const char* name : {"hw/vector-add_01.cu", "hw/vector-add_02.cu", "hw/vector-add_03.cu"}) hand_in(name, name);
@@ -584,7 +584,7 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
   hand_in("hw/vector-add.cu", "E");
   hand_in("hw/vector-add_ada.cu", "A");
   EXPECT_THAT(collect_all(at("hw")).told, ElementsAre(HasSubstr("hw is taken for one student's, for vector-add.cu")));
-  // One's own versions.
+  // A student's own versions.
   hand_in("ada/vector-add.cu", "A");
   hand_in("ada/vector-add-2.cu", "A2");
   hand_in("ada/vector-add - Copy.cu", "A3");
@@ -592,7 +592,7 @@ TEST_F(NamedPaths, AChaptersFileAmongOthersIsAsked) {
   EXPECT_THAT(students(collect_all(at("ada"))), ElementsAre("ada"));
 }
 
-// Who knows what the class will be called may be called so before.
+// A student who knows the class's future name may have taken it before.
 TEST_F(NamedPaths, AKnownNameIsNoAnswerToWhatTheOnlyFolderIs) {
   const Wanted wanted = {{"vector-add"}, {}, {"hw2"}};
   std::vector<ArchiveFile> files;
@@ -623,7 +623,7 @@ TEST_F(NamedPaths, AZipWithItsFolderMayBeAClass) {
   }
 }
 
-// Her zip may be called as its folder is, and the class's, too.
+// Her zip may be named like its folder, and so may the class's.
 TEST_F(NamedPaths, WhatAZipsOwnFolderIsTakenForIsTold) {
   const auto told = [&](const std::vector<std::string>& names) {
     std::vector<ArchiveFile> files;

@@ -51,11 +51,11 @@ TEST_F(Submissions, AFileAStudent) {
   const Handed one = collect_all(folder_.path() / "c", {{"vector-add"}});
   EXPECT_THAT(lines(one),
               ElementsAre("alice vector-add c/alice.cu", "doejane (12) vector-add c/doejane_LATE_12_34_anything.cu"));
-  // Not all are Canvas', so none is taken for it: his number joins nobody, and his file's time counts.
+  // Not all names are Canvas', so none is read so: his number joins no rows, and his file's time counts.
   EXPECT_EQ(one.submissions[1].owner.mark, LateMark::none);
   EXPECT_FALSE(is_persons(one.submissions[1].owner.lms_id));
   EXPECT_THAT(one.told, ElementsAre(HasSubstr("c/alice.cu is not called as Canvas calls files")));
-  // Of several chapters the name has to tell which.
+  // With several chapters the file name must give its chapter.
   const Handed two = collect_all(folder_.path() / "c");
   EXPECT_THAT(lines(two), IsEmpty());
   EXPECT_EQ(two.students.size(), 2u);
@@ -134,7 +134,7 @@ TEST_F(Submissions, LinksPipesAndBrokenZipsAreLeftOutWithTheReason) {
                                             "c/carol/vector-add.cu: is no plain file",
                                             HasSubstr("c/dave.zip: is no zip that can be read"),
                                             "c/eve.zip: is a link, and links are not followed"));
-  EXPECT_EQ(handed.students.size(), 5u);  // who sent something broken is no stranger
+  EXPECT_EQ(handed.students.size(), 5u);  // a broken hand-in still identifies its student
 }
 
 TEST_F(Submissions, WhatGivesNothingIsNamed) {
@@ -148,7 +148,7 @@ TEST_F(Submissions, WhatGivesNothingIsNamed) {
                           "c/bob: holds notes.txt, vector-add.cu.txt: no .cu file of a chapter that is graded"));
   EXPECT_EQ(all.left_out[0].student, "alice");
   EXPECT_EQ(all.left_out[1].student, "bob");
-  // With --chapter a student's only file is taken for it, but not one that is another chapter's.
+  // With --chapter a student's only file counts as that chapter's, unless it names another one.
   const Handed one = collect_all(folder_.path() / "c", {{"vector-add"}, {"tiled-gemm"}});
   EXPECT_THAT(lines(one), ElementsAre("alice vector-add c/alice/kernel_final.cu"));
   EXPECT_THAT(left_out(one), ElementsAre(HasSubstr("c/bob: holds"),
@@ -222,7 +222,7 @@ TEST_F(Submissions, AnAutogradersMetadataTellsWhoAndWhen) {
   EXPECT_EQ(handed.submissions[0].submitted_at_s, 1530480152);
 }
 
-// Else each would be graded under the folder's name, and as old as a student likes.
+// Otherwise each would be graded under the folder's name, with a time that the student chose.
 TEST_F(Submissions, MetadataThatCannotBeReadRefusesTheClass) {
   const auto expect_refused = [&](const fs::path& path, const std::string& why) {
     const auto handed = try_all({path});
@@ -247,7 +247,7 @@ TEST_F(Submissions, MetadataThatCannotBeReadRefusesTheClass) {
   expect_refused(folder_.write("d.zip", test::zip_of_many(3, name, "submission_1: {}")), ": is there more than once");
 }
 
-// What stands in a hand-in refuses nobody.
+// The contents of a hand-in refuse nothing.
 TEST_F(Submissions, AStudentsOwnMetadataIsNotRead) {
   const std::string broken = "a: [1, 2\nb: {";
   const std::string own = zip_of({{"submission_metadata.yml", broken}, {"vector-add.cu", "A"}});
@@ -266,7 +266,7 @@ TEST_F(Submissions, AStudentsOwnMetadataIsNotRead) {
   EXPECT_THAT(students(collect_all(folder_.path() / "gil")), ElementsAre("gil"));
 }
 
-// Where each student names what is handed in, one may call it so.
+// Where each student names what is handed in, one may choose this name.
 TEST_F(Submissions, MetadataBesideHandInsIsSomebodys) {
   const std::string forged = "ada:\n  :submitters:\n  - :name: Eve\n  :created_at: 2020-01-01 00:00:00 Z\n";
   const auto expect_unread = [&](const fs::path& path) {
@@ -343,7 +343,7 @@ TEST_F(Submissions, AFileOfNobodysIsLeftOut) {
                   "c.zip/vector-add: is called as a chapter is, and tells no student"));
 }
 
-// With one chapter, a file a student may have any name, and a stray file makes it nobody's class.
+// With one chapter, each student's file may have any name; a stray file belongs to nobody and changes nothing.
 TEST_F(Submissions, AFileOfNobodysLeavesOneChaptersFilesAlone) {
   folder_.write("c/ada.cu", "A");
   folder_.write("c/bob.cu", "B");
@@ -351,13 +351,13 @@ TEST_F(Submissions, AFileOfNobodysLeavesOneChaptersFilesAlone) {
   const Handed handed = collect_all(folder_.path() / "c", {{"vector-add"}, {"tiled-gemm"}});
   EXPECT_THAT(lines(handed), ElementsAre("ada vector-add c/ada.cu", "bob vector-add c/bob.cu"));
   EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("c/vector-add.cu: lies beside the students' hand-ins")));
-  // One student's own, with an older version beside it.
+  // One student's file, with an older version beside it.
   folder_.write("eve/vector-add.cu", "E");
   folder_.write("eve/vector-add-1.cu", "F");
   EXPECT_EQ(collect_all(folder_.path() / "eve", {{"vector-add"}}).students.size(), 1u);
 }
 
-// Somebody named the folder above by mistake, and now does it right.
+// The folder above was named by mistake before; now the right one is.
 TEST_F(Submissions, AStudentCalledAsTheClassIsNoClass) {
   folder_.write("up/subs/ada/vector-add.cu", "A");
   folder_.write("up/subs/bob/vector-add.cu", "B");
@@ -370,7 +370,7 @@ TEST_F(Submissions, AStudentCalledAsTheClassIsNoClass) {
   EXPECT_THAT(students(collect_all(folder_.path() / "up/class", wanted)), ElementsAre("ada", "bob"));
 }
 
-// Browsers number a second download, file managers a copy.
+// Browsers number repeated downloads, file managers copies.
 TEST_F(Submissions, AGradescopeExportIsOneUnderAnyNumber) {
   for (const char* name : {"assignment_1_export (1)", "assignment_1_export 2", "assignment_1_export"}) {
     folder_.write(fs::path("c") / name / "submission_metadata.yml", kGradescope);
@@ -381,7 +381,7 @@ TEST_F(Submissions, AGradescopeExportIsOneUnderAnyNumber) {
   EXPECT_TRUE(collect_all(folder_.path() / "c").students.empty());
 }
 
-// A student may call a folder so, and write metadata into it.
+// A student may give a folder this name, and put metadata into it.
 TEST_F(Submissions, AGradescopeExportBesideHandInsIsSomebodys) {
   const std::vector<ArchiveFile> files = {{"ada_vector-add.cu", "A"},
                                           {"assignment_1_export/submission_metadata.yml", kGradescope},
@@ -443,7 +443,7 @@ TEST_F(Submissions, AnOldMarkInAFilesNameTakesNobodysRow) {
   EXPECT_EQ(canvas.submissions.size(), 2u);
 }
 
-// What a class's files at top are read as, in one zip: "student id mark".
+// How the files at the top of one zip are read: "student id mark".
 class CanvasZips : public Submissions {
  protected:
   std::vector<std::string> owners(const std::vector<std::string>& names) {
@@ -462,48 +462,48 @@ class CanvasZips : public Submissions {
   Handed handed_;
 };
 
-// Of a group's assignment the name is the group's, which its members choose.
+// In a group assignment the name is the group's, chosen by its members.
 TEST_F(CanvasZips, AGroupsNameTakesNobodysNumber) {
   EXPECT_THAT(owners({"doejane_12_345_vector-add.cu", "x_12_13_346_vector-add.cu", "team_5_21_355_vector-add.cu",
                       "smith_5_356_vector-add.cu", "lab_late_30_357_vector-add.cu"}),
               ElementsAre("doejane (12) 12 on time", "lab (30) 30 late", "smith (5) 5 on time",
                           "team_5 (21) 21 on time", "x_12 (13) 13 on time"));
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("lab_late_30_357_vector-add.cu has `late` in small letters")));
-  // A number that could be a file's, too: nobody's but its own.
+  // A number that could also be a file's belongs only to its own row.
   EXPECT_THAT(owners({"doejane_12_345_vector-add.cu", "doejane_12_346_347_vector-add.cu"}),
               ElementsAre("doejane (12) 12 on time", "doejane_12_346  on time"));
   EXPECT_THAT(handed_.told, ElementsAre("c.zip/doejane_12_346_347_vector-add.cu can be read as doejane (12)'s and as "
                                         "doejane_12 (346)'s: nobody can tell, so it has a row of its own"));
-  // A learner's own number is shorter than Canvas', begins with 0 or stands behind a large letter.
+  // A learner's own number is shorter than Canvas', begins with 0 or follows a capital letter.
   EXPECT_THAT(
       owners({"doejane_12_345_1_vector-add.cu", "roe_13_348_vector-add.cu", "fay_14_349_01_vector-add.cu",
               "gil_15_350_My_400_500_vector-add.cu"}),
       ElementsAre("doejane (12) 12 on time", "fay (14) 14 on time", "gil (15) 15 on time", "roe (13) 13 on time"));
   EXPECT_THAT(handed_.told, IsEmpty());
   EXPECT_THAT(owners({"doejane_12_345_1_vector-add.cu"}), ElementsAre("doejane (12) 12 on time"));
-  // A number in two names rules nothing out: whoever names a file can bring that about.
+  // A number in two names rules nothing out: anybody can cause that by naming a file.
   EXPECT_THAT(owners({"team_5_21_355_vector-add.cu", "team_5_21_356_tiled-gemm.cu"}),
               ElementsAre("team_5_21  on time", "team_5_21  on time"));
 }
 
-// A name on Canvas may hold somebody's number, and learners name their files and know the numbers of those.
+// A name on Canvas may contain another student's number, and learners can use such numbers in file names.
 TEST_F(CanvasZips, NoNameOfAFileRulesOutWhatCanvasWrote) {
   const std::string ada = "lovelaceada_48101_7712391_vector-add.cu", sam = "sam_48200_7712300_vector-add.cu";
   const std::string eve = "lovelaceada_48101_7712392_b";
-  // Eve's own number twice, by a file of hers or of a friend.
+  // Eve's own number twice, in a file of hers or of a friend's.
   EXPECT_THAT(owners({ada, sam, eve + "_LATE_48103_7712393_7712393_7712393_vector-add.cu"}),
               ElementsAre("lovelaceada (48101) 48101 on time", "lovelaceada_48101_7712392_b_48103  late",
                           "sam (48200) 48200 on time"));
   EXPECT_THAT(owners({ada, sam, eve + "_48103_7712393_vector-add.cu", "fay_48104_7712399_5_7712393_vector-add.cu"}),
               ElementsAre("fay (48104) 48104 on time", "lovelaceada (48101) 48101 on time",
                           "lovelaceada_48101_7712392_b_48103  on time", "sam (48200) 48200 on time"));
-  // More numbers than are looked at.
+  // More numbers than are examined.
   EXPECT_THAT(owners({ada, sam, "lovelaceada_48101_7712392_01_02_03_04_05_06_07_08b_LATE_48103_7712393_vector-add.cu"}),
               ElementsAre("lovelaceada (48101) 48101 on time", HasSubstr("  late"), "sam (48200) 48200 on time"));
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("so it has a row of its own")));
 }
 
-// Digits of a name stand right before a quiz's number.
+// Digits of a name come right before a quiz's number.
 TEST_F(CanvasZips, NoDigitsOfANameRuleOutAQuizsNumber) {
   for (const char* eve :
        {"lovelace_ada48101_question_700_7712392_x048103", "lovelace_ada48101_question_700_7712392_x99948103"}) {
@@ -526,13 +526,13 @@ TEST_F(CanvasZips, WhatMayBeLateIs) {
   EXPECT_THAT(owners({"doeeve_LATE_48103_7712393_48105_7712394_vector-add.cu",
                       "doeeve_LATE_48103_7712394_5_7712393_tiled-gemm.cu", "sam_48200_7712300_vector-add.cu"}),
               ElementsAre("doeeve (48103) 48103 late", "doeeve (48103) 48103 late", "sam (48200) 48200 on time"));
-  // What one learner calls a file tells nothing about which release of Canvas named all of them.
+  // One learner's file name does not tell which release of Canvas named all of them.
   EXPECT_THAT(owners({"roe_jim_late_48200_7712300_vector-add.cu", "doe_sam_48201_7712301_vector-add.cu",
                       "doe_eve_late_48103_7712393_LATE_48105_7712395_vector-add.cu"}),
               ElementsAre(HasSubstr("late"), "doe_sam (48201) 48201 on time", "roe_jim (48200) 48200 late"));
 }
 
-// Somebody's name may hold what Moodle writes, and more numbers than are looked at.
+// A name may contain what Moodle writes, and more numbers than are examined.
 TEST_F(CanvasZips, NoNameHidesThatItIsLate) {
   EXPECT_THAT(owners({"janedoe_7_assignsubmission_file_LATE_48103_7712393_vector-add.cu",
                       "sam_48200_7712300_vector-add.cu", "roe_48201_7712301_vector-add.cu"}),
@@ -543,7 +543,7 @@ TEST_F(CanvasZips, NoNameHidesThatItIsLate) {
               Contains(HasSubstr("  late")));
 }
 
-// Days and parts of the course, as people name files.
+// Dates and parts of the course, as in people's file names.
 TEST_F(CanvasZips, NumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(
       owners({"ada_481_77391_2026_11_20_vector-add.cu", "bob_482_77392_20261120_2_vector-add.cu",
@@ -552,7 +552,7 @@ TEST_F(CanvasZips, NumbersInFilesNamesAreNoPersons) {
   EXPECT_THAT(handed_.told, IsEmpty());
 }
 
-// Nor where they are as long as Canvas' own, which lie close to each other in one zip.
+// Nor are numbers as long as Canvas' own, which are close to each other in one zip.
 TEST_F(CanvasZips, LongNumbersInFilesNamesAreNoPersons) {
   std::vector<std::string> names = {"doeed_52117_71234600_vector-add.cu"}, expected = {"doeed (52117) 52117 on time"};
   const char* const rests[] = {"", "", "20261001_", "48001234_", "20261001235900_", "4800123_", "02_"};
@@ -602,7 +602,7 @@ TEST_F(CanvasZips, AnOldFileIsNoReasonToReadOn) {
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("so it has a row of its own")));
 }
 
-// As many files of Canvas' are made, their numbers have a digit more from one day on.
+// Canvas numbers files consecutively, so one day the numbers get a digit more.
 TEST_F(CanvasZips, ALongerFileNumberMayBeTheTrueOne) {
   for (const char* number : {"99999123", "100000123"}) {
     EXPECT_THAT(owners({"doeada_481234_99990000_vector-add.cu", "roebob_481301_99990037_vector-add.cu",
@@ -622,7 +622,6 @@ TEST_F(CanvasZips, OneNumberJoinsNoTwoNames) {
                           "own, and the number joins nobody"));
 }
 
-// As older releases mark it, and where a name only ends so.
 // Canvas writes one file after the other into its zip.
 TEST_F(CanvasZips, FilesOfOneStudentHaveOneTime) {
   constexpr std::int64_t kDownload = 1'790'000'000;
@@ -651,7 +650,7 @@ TEST_F(CanvasZips, ManyFilesOfOneTellNothingOfAllNames) {
   EXPECT_THAT(owners({names.begin(), names.end()}), Contains("doe_jane (12) 12 late"));
 }
 
-// The number behind a name is the person's; the question's is everybody's.
+// The number after a name is the person's; the question's is the same for all.
 TEST_F(CanvasZips, OfAQuizAreAPersonsEach) {
   EXPECT_THAT(owners({"doe_jane12_question_34_567_vector-add.cu", "roe_jim13_question_34_568_vector-add.cu",
                       "li14_question_34_569_vector-add.cu", "garcia-lopez_maria15_question_34_570_vector-add.cu"}),
@@ -662,12 +661,12 @@ TEST_F(CanvasZips, OfAQuizAreAPersonsEach) {
   // A name may end with many digits.
   EXPECT_THAT(owners({"eve11111111111111111148_question_34_571_vector-add.cu", "li14_question_34_569_vector-add.cu"}),
               ElementsAre(HasSubstr("eve"), "li (14) Unproven 14 -"));
-  // Of an assignment's zip it is somebody's name.
+  // In an assignment's zip it is part of a name.
   EXPECT_THAT(owners({"eve12_question_34_567_vector-add.cu", "doejane_12_568_vector-add.cu"}),
               ElementsAre("doejane (12) 12 on time", "eve12_question (34) 34 on time"));
 }
 
-// An assignment is anonymous for all.
+// An assignment is anonymous for everybody or for nobody.
 TEST_F(CanvasZips, WhoIsCalledAnonIsSomebody) {
   EXPECT_THAT(owners({"adal_11344_344_vector-add.cu", "anon_LATE_12345_679_vector-add.cu"}),
               ElementsAre("adal (11344) 11344 on time", "anon (12345) 12345 late"));
@@ -677,7 +676,7 @@ TEST_F(CanvasZips, WhoIsCalledAnonIsSomebody) {
               ElementsAre("anon_12345  late", "anon_Sb9Xk  on time"));
 }
 
-// Where each student names a file, whoever writes Canvas' marks is as late as all others, and takes nobody's number.
+// If students name their files, one with Canvas' marks is as late as all others, and gets nobody's number.
 TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
   EXPECT_THAT(owners({"ada_vector-add.cu", "eve_12_9_vector-add.cu"}), ElementsAre("ada  -", "eve (12) Unproven 12 -"));
   EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("c.zip/ada_vector-add.cu is not called as Canvas calls files")));
@@ -692,7 +691,7 @@ TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
     EXPECT_EQ(handed_.submissions.back().owner.mark, LateMark::none) << form;
     EXPECT_THAT(handed_.told, ElementsAre(HasSubstr("is not called as Canvas calls files"))) << form;
   }
-  // The class's own zip is nobody's, whatever it is called.
+  // The class's own zip belongs to nobody, whatever its name.
   folder_.write("cs_101_2024_12_hw.zip", zip_of({{"ada/vector-add.cu", "A"}, {"bob/vector-add.cu", "B"}}));
   EXPECT_THAT(collect_all(folder_.path() / "cs_101_2024_12_hw.zip").told, IsEmpty());
   folder_.write("f/gil.zip", zip_of({{"vector-add.cu", "G"}}));
@@ -703,7 +702,7 @@ TEST_F(CanvasZips, MarksAmongPlainNamesCountForNothing) {
   EXPECT_EQ(several.submissions[0].owner.mark, LateMark::none);
 }
 
-// Nor where each has a folder, or a file or folder that Moodle named.
+// Nor if each has a folder, or a file or folder that Moodle named.
 TEST_F(CanvasZips, MarksAmongFoldersCountForNothing) {
   EXPECT_THAT(owners({"ada/vector-add.cu", "bob/vector-add.cu", "eve_4830_1_vector-add.cu",
                       "liz_LATE_4831_1_x/vector-add.cu", "mal/vector-add.cu"}),
@@ -715,13 +714,13 @@ TEST_F(CanvasZips, MarksAmongFoldersCountForNothing) {
               ElementsAre("A B (7) Participant 7 -", "eve (4830) Unproven 4830 -"));
   EXPECT_THAT(owners({"A B_7_assignsubmission_file_vector-add.cu", "eve_4830_1_vector-add.cu"}),
               ElementsAre("A B (7) Participant 7 -", "eve (4830) Unproven 4830 -"));
-  // Several files of hers are one student's.
+  // Several files of one student.
   EXPECT_THAT(owners({"ada/vector-add.cu", "bob/vector-add.cu", "eve_4830_1_vector-add.cu", "eve_4830_2_vector-add.cu",
                       "eve_4830_3_tiled-gemm.cu"}),
               ::testing::IsSupersetOf({"eve (4830) Unproven 4830 -"}));
 }
 
-// Which assignment a zip is of is told by all that is in it, whatever is graded now.
+// All files of a zip tell which assignment it is, whatever is graded now.
 TEST_F(CanvasZips, OfChaptersThatAreNotGradedAreNoted) {
   folder_.write("c.zip", zip_of({{"ada_4811_91_vector-add.cu", "A"},
                                  {"bob_LATE_4812_92_w.zip", zip_of({{"my/tiled-gemm.cu", "B"}, {"my/x.cu", "?"}})}}));
@@ -734,18 +733,18 @@ TEST_F(CanvasZips, OfChaptersThatAreNotGradedAreNoted) {
   EXPECT_EQ(handed.marked.back().owner.mark, LateMark::late);
 }
 
-// One who sent a folder by mail, and folders in which nothing is handed in.
+// One student's folder that came by mail, and folders without hand-ins.
 TEST_F(CanvasZips, OneFolderAmongManyFilesCostsNoMarks) {
   std::vector<std::string> names = {"ada/vector-add.cu", "LATE/notes.txt", "my notes/notes.txt", "figures/a.png"};
   for (int i = 10; i < 13; ++i) names.push_back(fmt::format("roe_48{0}_77{0}_vector-add.cu", i));
   EXPECT_THAT(owners(names),
               ElementsAre("ada  -", "roe (4810) 4810 on time", "roe (4811) 4811 on time", "roe (4812) 4812 on time"));
-  // As where the zips of a class of Canvas' are unpacked.
+  // As when a class's zips from Canvas are unpacked.
   EXPECT_THAT(owners({"ada/vector-add.cu", "fay_4813_7713_w/vector-add.cu", "roe_LATE_4812_7712_w/vector-add.cu"}),
               Contains("roe (4812) 4812 late"));
 }
 
-// Her name holds another's and a mark, before Canvas' own.
+// Her name contains another's and a mark, before Canvas' own.
 TEST_F(CanvasZips, UnpackedAreNobodyElses) {
   folder_.write("c/lovelaceada_48101_7712391_w/vector-add.cu", "A");
   folder_.write("c/lovelaceada_late_48101_7712392_b_48103_7712393_w/vector-add.cu", "E");
@@ -788,7 +787,7 @@ TEST_F(Submissions, WhoHandsInOnlyOtherThingsIsKnown) {
   EXPECT_EQ(unpacked.submissions[0].owner.mark, LateMark::late);
   ASSERT_EQ(handed.left_out.size(), 1u);
   EXPECT_EQ(handed.left_out[0].student, "doejane (7)");
-  // Gradescope names a student whose folder is not there.
+  // Gradescope's metadata names a student whose folder is missing.
   folder_.write("g.zip", zip_of({{"submission_metadata.yml", kGradescope}, {"submission_331/vector-add.cu", "A"}}));
   EXPECT_EQ(collect_all(folder_.path() / "g.zip").students.size(), 3u);
 }
@@ -802,8 +801,8 @@ TEST_F(Submissions, BesideMyFilesOfAChaptersNameAreTold) {
                           HasSubstr("c/eve/my/x.cu: its name tells no chapter")));
 }
 
-// A file that a platform or its owner called otherwise is one of the chapter all the same, and what lies outside the
-// checkout lies beside no my/.
+// A file that a platform or its owner renamed still belongs to the chapter; outside the checkout there is no my/ beside
+// a file.
 TEST_F(Submissions, OnlyWhatLiesBesideMyIsLeftOut) {
   folder_.write("c/ada_7_8_vector-add-1.cu", "A");
   folder_.write("c/ada_7_9_work.zip",
@@ -815,7 +814,7 @@ TEST_F(Submissions, OnlyWhatLiesBesideMyIsLeftOut) {
   EXPECT_THAT(left_out(handed), ElementsAre(HasSubstr("x/my/old/vector_add (2).cu: lies beside a folder my/")));
 }
 
-// Files of a class's top lie in no folder that says whose they are.
+// Files at the top of a class have no folder that says whose they are.
 TEST_F(Submissions, ALineAboutAHandInSaysWhoseItIs) {
   std::vector<ArchiveFile> many;
   for (int i = 0; i < 5; ++i) many.push_back({std::to_string(i) + "/vector-add.cu", std::to_string(i)});
@@ -854,7 +853,7 @@ TEST_F(Submissions, WhatCannotBeReadHasItsTime) {
         << out.label;
 }
 
-// A better kernel that nobody can place may come after what has a grade.
+// A better kernel of an unknown student may be newer than a graded one.
 TEST_F(Submissions, WhatIsLeftOutHasItsTime) {
   const auto file = [](const char* name, const std::string& bytes = "x") {
     return ArchiveFile{name, bytes, false, test::kHandedIn};
@@ -880,7 +879,7 @@ TEST_F(Submissions, WhatIsLeftOutHasItsTime) {
                   {HasSubstr("vectoradd.cu: its name"), HasSubstr("ben: holds"), HasSubstr("3.zip: is a zip in a zip"),
                    HasSubstr("dan_7_8_vector-add.cu.txt: is neither"), HasSubstr("eve/vector-add.cu: lies beside"),
                    HasSubstr("fay: holds zips"), HasSubstr("gil: holds 2 more"), HasSubstr("hal: holds 1 more zips")}));
-  // A Gradescope's is the submission's; a link's is its own.
+  // A Gradescope file has the submission's time, a link its own.
   folder_.write("c/submission_metadata.yml", kGradescope);
   folder_.write("c/submission_331/notes.txt", "x");
   fs::create_directory_symlink("..", folder_.path() / "c/submission_331/w");

@@ -1,4 +1,4 @@
-// What learners get, and what stays at home.
+// What learners get, and what they must not get.
 #include "grader/class/handout/handout.h"
 
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ TEST_F(HandoutTest, HoldsTheProgramAndTheChosenChapters) {
   }
 }
 
-// By content: no copy of a solution, of a wrong kernel or of another chapter's starter stands anywhere.
+// By content: no copy of a solution, of a wrong kernel or of another chapter's starter is in the handout.
 TEST_F(HandoutTest, HoldsNoKernelThatTellsTooMuch) {
   std::set<std::string> forbidden;
   for (const char* folder : {"solutions", "tests", "chapters/03-tiled-gemm", "chapters/04-pipelined-gemm",
@@ -85,7 +85,7 @@ TEST_F(HandoutTest, SaysHowItIsGradedAndNothingSecret) {
   EXPECT_THAT(page, Not(HasSubstr("7203685477580")));
 }
 
-// What a page shows of a solution stands behind a mark; cut is what shows its source, not what shows its dot.
+// Pages mark what they show of a solution: its source is cut, its dot stays.
 TEST_F(HandoutTest, PagesPrintNoSolution) {
   const std::string page =
       "# A page\n\n<!-- file: chapters/01-vector-add/kernel.cu | lines -->\n```cuda\nthe starter\n```\n\n"
