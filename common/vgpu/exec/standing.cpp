@@ -48,12 +48,12 @@ bool have_one_shape(const std::vector<StandingLanes>& all) {
   });
 }
 
-// Leaves one entry of the reconvergence stack for each function that the lanes are in. All lanes that live have come to
-// one place, so none is left for them to meet elsewhere.
+// Keeps one entry of the reconvergence stack for each function on the call stack. All live lanes are at one place, so
+// no lane is left to reconverge with elsewhere.
 void forget_branches(StandingLanes& standing) {
   std::vector<ReconvergenceEntry> kept;
   std::size_t first = 0;
-  const auto keep = [&](std::size_t end) {  // of the entries of one function; its last one tells where it goes on
+  const auto keep = [&](std::size_t end) {  // the entries of one function; the last one holds where it resumes
     kept.push_back(standing.stack[first]);
     kept.back().block = standing.stack[end - 1].block;
     first = end;
@@ -120,7 +120,7 @@ bool stand_aside(Warp& warp, const Op* entry) {
 }
 
 const Op* bring_together(Warp& warp) {
-  // They may have come here through different branches, that were to meet behind the barrier or at the end.
+  // They may have come through different branches that reconverge behind the barrier or at the exit.
   if (!have_one_shape(warp.standing)) {
     for (StandingLanes& standing : warp.standing) forget_branches(standing);
   }

@@ -32,7 +32,7 @@ void SharedShadow::fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t 
   if (lanes == live) {
     fenced.warps[warp] = clocks.now;
   } else {
-    // What other lanes of the warp have fenced before stays so.
+    // Earlier fences of other lanes stay in force.
     if (!clocks.fenced.warps.empty()) fenced.join(clocks.fenced);
     fenced.warps[warp] = std::max(fenced.warps[warp], std::max<Clock>(clocks.met, 1) - 1);
     fenced.lanes.resize(warps_.size() * kWarpSize);
@@ -48,7 +48,7 @@ void SharedShadow::publish(std::uint32_t warp, int lane, std::size_t word) {
   if (fenced.warps.empty()) return;
   Knowledge& lock = locks_.try_emplace(word, warps_.size()).first->second;
   if (fenced.lanes.empty()) return lock.join(fenced);
-  // What other lanes of the warp have fenced they make known themselves.
+  // Other lanes publish what they fenced themselves.
   Knowledge own = fenced;
   for (int other = 0; other < kWarpSize; ++other) {
     if (other != lane) own.lanes[warp * kWarpSize + static_cast<std::uint32_t>(other)] = 0;

@@ -70,8 +70,8 @@ class SharedShadow {
   // Lanes of a warp synchronize.
   void meet_in_warp(std::uint32_t warp, std::uint32_t lanes = kAllLanes);
 
-  // A fence by some lanes of a warp, of those that live. Whoever later sees what atomics of these lanes made sees what
-  // came before the fence: of these lanes everything, of the others what came before the warp last met.
+  // A fence by `lanes` of a warp, whose live lanes are `live`. A warp that sees later atomics of these lanes also sees
+  // what they did before the fence, and what the other lanes did before the warp last synchronized.
   void fence(std::uint32_t warp, std::uint32_t lanes, std::uint32_t live);
   // A warp reads what atomics of other warps left in these words.
   void see(std::uint32_t warp, const Access& access);
@@ -127,13 +127,13 @@ class SharedShadow {
     const Pattern* pattern = nullptr;
     std::size_t first_word = 0;  // where the pattern starts
   };
-  // What has happened for sure, up to these times.
+  // Vector clocks: everything up to these times is known to have happened.
   struct Knowledge {
     explicit Knowledge(std::size_t warp_count = 0) : warps(warp_count) {}
     void join(const Knowledge& other);
 
     std::vector<Clock> warps;  // by warp, of all its lanes
-    // [warp][lane]: more than that of single lanes; empty until some lanes of a warp have fenced without the others.
+    // [warp][lane]: later times of single lanes; empty until some lanes of a warp fence without the others.
     std::vector<Clock> lanes = {};
     Clock of_lane(std::uint32_t warp, int lane) const {
       const Clock own = lanes.empty() ? 0 : lanes[warp * kWarpSize + static_cast<std::uint32_t>(lane)];
@@ -142,18 +142,18 @@ class SharedShadow {
   };
   struct WarpClocks {
     Clock now = 1;
-    Clock met = 0;                // the warp's lanes know of each other what came before
-    Id met_id = 0;                // the same: the number of the first touch after it
-    std::vector<Clock> lanes;     // [lane][other]: what one lane knows of another; empty until only some have met
+    Clock met = 0;             // the warp's lanes know of each other what came before
+    Id met_id = 0;             // the same: the number of the first touch after it
+    std::vector<Clock> lanes;  // [lane][other]: what one lane knows of another; empty until only some have met
     Knowledge known;
     bool learned = false;         // something of that since the whole block met
-    Knowledge fenced;             // what was known at the last fence; without warps: there was none
+    Knowledge fenced;             // what was known at the last fence; empty before the first
     std::vector<Clock> waited;    // by group of copies: when it was waited for
     std::uint32_t committed = 0;  // groups
   };
 
   // happens_before.cpp
-  // An atomic by this lane makes known what was fenced.
+  // An atomic by `lane` publishes what was fenced.
   void publish(std::uint32_t warp, int lane, std::size_t word);
   void order_by_lock(std::uint32_t warp, std::size_t word, SharedTouch touch);
 
@@ -218,9 +218,9 @@ class SharedShadow {
   std::vector<std::unique_ptr<const Pattern>> patterns_;  // by pc
   std::vector<std::unique_ptr<const Pattern>> sides_;     // of ProductRuns; an empty one: loads are checked one by one
   std::vector<WarpClocks> warps_;
-  std::map<std::size_t, Knowledge> locks_;           // by word: what is known to who takes it next
-  Knowledge barriers_[kBarriers];                    // what is known to who goes on from there
-  std::map<std::uint64_t, Mbarrier> mbarriers_;      // by byte
+  std::map<std::size_t, Knowledge> locks_;       // by word: what is known to who takes it next
+  Knowledge barriers_[kBarriers];                // what is known to who goes on from there
+  std::map<std::uint64_t, Mbarrier> mbarriers_;  // by byte
 };
 
 // race_report.cpp. SharedShadow::touch of the warp's block, if it has a shadow; false with the fault recorded.
