@@ -142,12 +142,12 @@ class SharedShadow {
   };
   struct WarpClocks {
     Clock now = 1;
-    Clock met = 0;             // the warp's lanes know of each other what came before
-    Id met_id = 0;             // the same: the number of the first touch after it
-    std::vector<Clock> lanes;  // [lane][other]: what one lane knows of another; empty until only some have met
-    Knowledge known;
-    bool learned = false;         // something of that since the whole block met
-    Knowledge fenced;             // what was known at the last fence; empty before the first
+    Clock met = 0;                // all lanes are ordered after what any of them did before this time
+    Id met_id = 0;                // the same as an Id: the first touch after it
+    std::vector<Clock> lanes;     // [lane][other], if only some lanes have synchronized since; else empty
+    Knowledge known;              // up to when each warp is ordered before this one
+    bool learned = false;         // `known` has grown since the last barrier of the whole block
+    Knowledge fenced;             // `known` at the last fence; empty before the first
     std::vector<Clock> waited;    // by group of copies: when it was waited for
     std::uint32_t committed = 0;  // groups
   };
@@ -204,8 +204,8 @@ class SharedShadow {
                                        const SharedWrites& writes, std::uint32_t pc);
 
   struct Mbarrier {
-    Knowledge arriving, arrived;                                  // known to who waits for this phase, for the last one
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> copies;  // of this phase: warp, its groups up to there
+    Knowledge arriving, arrived;                                  // for waiters of this phase, of the last
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> copies;  // of this phase: warp, its groups so far
   };
 
   int word_shift_;  // from byte offset to word index
@@ -218,8 +218,8 @@ class SharedShadow {
   std::vector<std::unique_ptr<const Pattern>> patterns_;  // by pc
   std::vector<std::unique_ptr<const Pattern>> sides_;     // of ProductRuns; an empty one: loads are checked one by one
   std::vector<WarpClocks> warps_;
-  std::map<std::size_t, Knowledge> locks_;       // by word: what is known to who takes it next
-  Knowledge barriers_[kBarriers];                // what is known to who goes on from there
+  std::map<std::size_t, Knowledge> locks_;       // by word: what the next acquire joins
+  Knowledge barriers_[kBarriers];                // what released warps join
   std::map<std::uint64_t, Mbarrier> mbarriers_;  // by byte
 };
 
