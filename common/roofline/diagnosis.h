@@ -79,20 +79,6 @@ struct DiagnosisInput {
   std::vector<Waiting> waiting;
 };
 
-// Stable ids: hints (`for` in exercise.toml) and the JSON refer to them.
-namespace cause {
-inline constexpr std::string_view kOverRoof = "over_roof", kLowPrecision = "low_precision",
-                                  kLaunchBound = "launch_bound", kFewBlocks = "few_blocks", kTail = "tail",
-                                  kSpills = "spills", kOverFetch = "over_fetch", kBankConflicts = "bank_conflicts",
-                                  kDivergentConstants = "divergent_constants", kDivergence = "divergence",
-                                  kExecutedOverUseful = "executed_over_useful", kUnfused = "unfused",
-                                  kRedundantLoads = "redundant_loads", kNoReuse = "no_reuse",
-                                  kLowOccupancy = "low_occupancy", kSumInMemory = "sum_in_memory",
-                                  kBarriers = "barriers", kDependency = "dependency", kLatency = "latency",
-                                  kSharedTraffic = "shared_traffic", kInstructionBound = "instruction_bound",
-                                  kFpBound = "fp_bound";
-}  // namespace cause
-
 struct Diagnosis {
   std::string cause;       // one of diagnosis_causes(), or "none"
   std::string text;        // two or three sentences for the learner: gap, cause, remedy
@@ -104,13 +90,7 @@ struct Diagnosis {
   std::string figure = {};
 };
 
-// What the last warp at a barrier mostly did: "waits for the loads of line 9", "waits for shared memory (line 12)",
-// "works at line 12". Empty if unknown.
-std::string last_warp_words(const std::vector<DiagnosisInput::Waiting::Part>& parts);
-// Whether it mostly waited for data from global memory.
-bool waits_for_loads(const std::vector<DiagnosisInput::Waiting::Part>& parts);
-
-// All causes that a diagnosis can have, without "none".
+// The id of every cause that a diagnosis can have, in alphabetical order; "none" is no cause.
 std::span<const std::string_view> diagnosis_causes();
 
 // All causes worth curing, spills first, then by cost: each would save a considerable part of the time on its own.

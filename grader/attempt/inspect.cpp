@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "common/roofline/causes.h"
 #include "grader/text/text.h"
 
 namespace roofwalk {
@@ -205,7 +206,7 @@ Finding inspect_wrong(const Correctness& correctness, int suspect_line) {
 void settle(Finding& finding) {
   if (finding.diagnoses.empty()) return;
   const std::string limit = finding.diagnoses.front().text;
-  std::erase_if(finding.diagnoses, [](const Diagnosis& d) { return d.cause != cause::kSpills; });
+  std::erase_if(finding.diagnoses, [](const Diagnosis& d) { return d.cause != cause::spills.id; });
   finding.diagnosis = finding.diagnoses.empty()
                           ? Diagnosis{"none", "Every goal of this chapter is met. What limits the kernel now: " + limit}
                           : finding.diagnoses.front();

@@ -8,6 +8,7 @@
 #include "common/base/hash.h"
 #include "common/base/json.h"
 #include "common/measure/roofs.h"
+#include "common/roofline/causes.h"
 #include "common/roofline/si.h"
 #include "grader/attempt/inspect.h"
 #include "grader/attempt/pipeline.h"
@@ -224,7 +225,7 @@ Result<OperationRun> run_operation(const Bench& bench, const Operation& operatio
   }
   const Finding finding = inspect(trial.record, m, bench.machine, roofs, artifact.source_text);
   run.is_scattered = std::any_of(finding.diagnoses.begin(), finding.diagnoses.end(),
-                                 [](const Diagnosis& diagnosis) { return diagnosis.cause == cause::kOverFetch; });
+                                 [](const Diagnosis& diagnosis) { return diagnosis.cause == cause::over_fetch.id; });
   return run;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "common/roofline/causes.h"
 #include "common/roofline/si.h"
 #include "grader/attempt/inspect.h"
 #include "grader/profile/compare.h"
@@ -82,7 +83,7 @@ std::vector<Change> all_changes(const Profile& was, const Profile& now) {
     changes.push_back({std::move(title), before, after,
                        fmt::format("{}{} instead of {}", what, si_text(after, unit), si_text(before, unit))});
   };
-  if (was_about(was, cause::kFewBlocks)) {
+  if (was_about(was, cause::few_blocks.id)) {
     changes.push_back(
         {.was = blocks_of(was),
          .now = blocks_of(now),

@@ -10,6 +10,8 @@
 #include <sstream>
 
 #include "common/measure/measurement.h"
+#include "common/roofline/causes.h"
+#include "common/roofline/last_warp.h"
 #include "common/roofline/si.h"
 #include "grader/attempt/inspect.h"
 
@@ -121,7 +123,7 @@ std::string note_of_wait(const Profile& profile, const LineFigures& f, Wait wait
   }
   const auto& diagnoses = profile.attempt.finding->diagnoses;
   for (std::size_t i = 0; i < std::min(diagnoses.size(), kMostDiagnoses); ++i) {
-    if (is_memory(wait) && diagnoses[i].cause == cause::kLatency) return diagnoses[i].brief;
+    if (is_memory(wait) && diagnoses[i].cause == cause::latency.id) return diagnoses[i].brief;
   }
   return fmt::format("waits for {}", long_wait(f));
 }

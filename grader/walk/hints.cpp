@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/base/json.h"
-#include "common/roofline/cause_hints.h"
+#include "common/roofline/cause.h"
 #include "common/store/stored_attempt.h"
 #include "grader/attempt/verdict.h"
 
@@ -13,7 +13,11 @@ namespace roofwalk {
 namespace {
 
 // Hints for kernels that fail before their speed matters: by verdict, and by kind of fault if there is more to say.
-constexpr CauseHints kVerdictHints[] = {
+struct VerdictHints {
+  std::string_view kind;
+  std::array<std::string_view, 3> hints;
+};
+constexpr VerdictHints kVerdictHints[] = {
     {"compile_error",
      {"Read the first error on the card; those that follow are often its children. Which line does it name?",
       "The file is device code: no headers of the host, no streams, no cudaMalloc. SOLVE only launches.",
@@ -89,15 +93,18 @@ constexpr CauseHints kVerdictHints[] = {
 
 bool is_verdict(const std::string& kind) {
   return std::any_of(std::begin(kVerdictHints), std::end(kVerdictHints),
-                     [&](const CauseHints& row) { return row.cause == kind; });
+                     [&](const VerdictHints& row) { return row.kind == kind; });
 }
 
-void add_general(std::span<const CauseHints> table, const std::string& trouble, std::vector<OfferedHint>& offered) {
-  for (const CauseHints& row : table) {
-    if (row.cause != trouble) continue;
-    for (std::size_t i = 0; i < row.degrees.size(); ++i) {
-      offered.push_back({fmt::format("{} {}", trouble, i + 1), std::string(row.degrees[i]), trouble});
+void add_general(const std::string& trouble, std::vector<OfferedHint>& offered) {
+  const auto add = [&](const std::array<std::string_view, 3>& hints) {
+    for (std::size_t i = 0; i < hints.size(); ++i) {
+      offered.push_back({fmt::format("{} {}", trouble, i + 1), std::string(hints[i]), trouble});
     }
+  };
+  if (const Cause* cause = find_cause(trouble)) add(cause->hints);
+  for (const VerdictHints& row : kVerdictHints) {
+    if (row.kind == trouble) add(row.hints);
   }
 }
 
@@ -135,10 +142,7 @@ std::vector<OfferedHint> hints_for(const Chapter& chapter, const Situation& situ
       own.push_back({id, chapter.hints[i].text, ""});
     }
   }
-  if (fitting.empty()) {
-    add_general(cause_hints(), situation.trouble, fitting);
-    add_general(kVerdictHints, situation.trouble, fitting);
-  }
+  if (fitting.empty()) add_general(situation.trouble, fitting);
   // After a pass, the hints that led to it are dropped.
   std::vector<OfferedHint> offered;
   if (situation.has_passed && !own.empty()) {

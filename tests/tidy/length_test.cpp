@@ -15,21 +15,6 @@ namespace fs = std::filesystem;
 
 constexpr int kMostOfAFunction = 70, kMostOfASource = 500, kMostOfAHeader = 300;
 
-struct Longer {
-  const char* path;  // a file, or a folder with a slash at its end
-  const char* why;
-};
-constexpr Longer kLonger[] = {
-    {"common/roofline/diagnosis.cpp", "a catalogue: each cause with its words and its threshold, one after the other"},
-};
-
-bool may_be_longer(const fs::path& file) {
-  return std::any_of(std::begin(kLonger), std::end(kLonger), [&](const Longer& one) {
-    const std::string path = one.path;
-    return path.ends_with('/') ? file.string().starts_with(path) : file == path;
-  });
-}
-
 // The text with comments, literals and directives replaced by blanks; line breaks stay.
 std::string code_of(std::string text) {
   const auto blank = [&](std::size_t begin, std::size_t end) {
@@ -116,7 +101,7 @@ std::vector<fs::path> measured_files() {
   std::vector<fs::path> files;
   for (const char* folder : {"common", "grader"}) {
     for (const fs::path& file : files_below(folder)) {
-      if (is_cpp(file) && !may_be_longer(file)) files.push_back(file);
+      if (is_cpp(file)) files.push_back(file);
     }
   }
   return files;

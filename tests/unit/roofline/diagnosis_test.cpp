@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
-#include "common/roofline/losses.h"
+#include "common/roofline/causes.h"
+#include "common/roofline/facts.h"
 
 namespace roofwalk {
 namespace {
@@ -533,6 +535,25 @@ TEST(DiagnosisCauses, AreDifferentAndNoneIsNotOne) {
   const std::set<std::string_view> all(diagnosis_causes().begin(), diagnosis_causes().end());
   EXPECT_EQ(all.size(), diagnosis_causes().size());
   EXPECT_EQ(all.count("none"), 0u);
+}
+
+TEST(DiagnosisCauses, HaveTheNamesOfTheirFiles) {
+  const std::filesystem::path folder = std::filesystem::path(ROOFWALK_SOURCE_DIR) / "common/roofline/causes";
+  for (const std::string_view id : diagnosis_causes()) {
+    EXPECT_TRUE(exists(folder / (std::string(id) + ".cpp"))) << id;
+  }
+}
+
+TEST(DiagnosisCauses, HaveWordsForWhatTheyMayLose) {
+  for (const Cause* cause : causes_in_order()) {
+    const bool may_lose = cause->claim || cause->is_behind_wait || cause->evidence;
+    EXPECT_EQ(may_lose, cause->explain != nullptr) << cause->id;
+  }
+}
+
+TEST(DiagnosisCauses, AreFoundByTheirIds) {
+  EXPECT_EQ(find_cause("over_fetch"), &cause::over_fetch);
+  EXPECT_EQ(find_cause("none"), nullptr);
 }
 
 }  // namespace

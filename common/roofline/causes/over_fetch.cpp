@@ -1,0 +1,76 @@
+// Sectors fetched of which little is used.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/roofline/causes.h"
+#include "common/roofline/explain.h"
+#include "common/roofline/si.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr double kOverFetch = 1.5;   // sectors over sectors needed; 1.25 is mere misalignment
+constexpr double kMostlyBusy = 0.9;  // of the time
+
+bool over_fetches(const DiagnosisInput& in) { return sector_ratio(in) >= kOverFetch; }
+
+void claim_over_fetch(Claim& claim) {
+  const DiagnosisInput& in = claim.input();
+  if (!over_fetches(in)) return;
+  for (const TimePart level : kMemoryLevels) {
+    const double ns = part_ns(in, level), floor_ns = level == TimePart::l1 ? 0 : compulsory_ns(in, level);
+    claim.take(level, std::min(ns * (1 - 1 / sector_ratio(in)), ns - floor_ns));
+  }
+}
+
+// Whether the line that waits most for memory is one that over-fetches: no warp waits for a scattered store.
+bool waits_for_scattered(const DiagnosisInput& in) {
+  for (const auto& wait : in.waiting) {
+    if (!is_memory_wait(wait.id)) continue;
+    for (const auto& line : in.lines) {
+      if (line.line == wait.line) return line.l1_sectors >= kOverFetch * line.ideal_l1_sectors;
+    }
+  }
+  return true;
+}
+
+Explanation explain_over_fetch(const DiagnosisInput& in) {
+  const auto* line = worst_line(in.lines, [](const auto& l) { return l.l1_sectors - l.ideal_l1_sectors; });
+  if (!line) return {"more sectors are fetched than needed."};
+  const double requests = line->load_requests + line->store_requests;
+  const char* access = line->store_requests == 0 ? "a load" : line->load_requests == 0 ? "a store" : "an access";
+  const std::string sectors = number_text(line->l1_sectors / requests);
+  const std::string ideal = number_text(line->ideal_l1_sectors / requests);
+  // L1 answers one line at a time: with many lines per request, it is busy long before its bandwidth is used up.
+  const bool l1_is_busy = in.l1_ns >= kMostlyBusy * in.elapsed_ns && line->l1_lines > requests;
+  const std::string busy =
+      l1_is_busy ? fmt::format(" L1 is busy {} of the time, answering {} lines {}.",
+                               percent_text(in.l1_ns / in.elapsed_ns), number_text(line->l1_lines / requests), access)
+                 : std::string();
+  return {fmt::format("line {} asks for {} sectors {} on average where {} would do, since the threads of a warp touch "
+                      "addresses far apart.{} Let neighbouring threads (threadIdx.x) touch neighbouring elements.",
+                      line->line, sectors, access, ideal, busy),
+          line->line, fmt::format("{} sectors {} where {} would do", sectors, access, ideal)};
+}
+
+}  // namespace
+
+const Cause cause::over_fetch = {
+    .id = "over_fetch",
+    .order = 90,
+    .claim = claim_over_fetch,
+    .is_behind_wait = [](const DiagnosisInput& in, std::string_view wait,
+                         bool) { return is_memory_wait(wait) && over_fetches(in) && waits_for_scattered(in); },
+    .evidence = [](const DiagnosisInput& in) { return over_fetches(in) ? 110 : 0; },
+    .explain = explain_over_fetch,
+    .figure = "sectors",
+    .hints =
+        {"Take the line on the card and write down the addresses that threads 0, 1 and 2 of a warp touch. How many "
+         "bytes lie between them?",
+         "Memory comes in sectors of 32 bytes. Eight neighbouring floats that a warp wants together cost one sector; "
+         "eight scattered ones cost eight.",
+         "Let threadIdx.x count the index that is consecutive in memory, or fetch the tile row by row into shared "
+         "memory and read it from there in any order."}};
+
+}  // namespace roofwalk

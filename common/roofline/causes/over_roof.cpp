@@ -1,0 +1,46 @@
+// More bytes or FLOPs a second than the machine has: skipped work, or a wrong roof.
+#include <fmt/format.h>
+
+#include "common/roofline/causes.h"
+#include "common/roofline/explain.h"
+#include "common/roofline/si.h"
+
+namespace roofwalk {
+namespace {
+
+std::optional<Explanation> report_over_roof(const DiagnosisInput& in) {
+  if (in.elapsed_ns <= 0 || !in.is_impossible) return std::nullopt;
+  if (in.executed_flops + in.atomic_flops < kLeastOfUsefulFlops * in.useful_flops) {
+    const auto* line = worst_line(in.lines, [](const auto& l) { return l.flops; });
+    return Explanation{
+        fmt::format("The dot stands where no dot can: {} were executed where the algorithm has {}, so it counts work "
+                    "that was not done. Do all of it, as the chapter describes it{}.",
+                    si_text(in.executed_flops, "FLOP"), si_text(in.useful_flops, "FLOP"), place_text(number_of(line))),
+        number_of(line), "counts work that was not done"};
+  }
+  if (in.dram_bytes < kLeastOfCompulsoryBytes * in.compulsory_bytes) {
+    return Explanation{
+        fmt::format("The dot stands right of where any can: {} were moved where {} are compulsory. Part of the data "
+                    "was not read, or a cache still held it: read every input and write every output.",
+                    si_text(in.dram_bytes, "B"), si_text(in.compulsory_bytes, "B"))};
+  }
+  return Explanation{
+      fmt::format("The dot is {} above its roof, which cannot be. The data came from a cache, whose roof is "
+                  "higher, or work was skipped: measure with a size that no cache holds.",
+                  percent_text(1 / in.vertical_gap - 1))};
+}
+
+}  // namespace
+
+const Cause cause::over_roof = {
+    .id = "over_roof",
+    .order = 20,
+    .report_alone = report_over_roof,
+    .hints = {
+        "A dot above the roof is not fast, it is impossible. Which work or which bytes does the kernel leave out?",
+        "Either a part of the result is not computed, or bytes are served from somewhere that this roof does not "
+        "count.",
+        "Compare executed with useful FLOPs and bytes with compulsory bytes on the card: the one that is too small "
+        "says which part of the problem is skipped."}};
+
+}  // namespace roofwalk

@@ -1,0 +1,66 @@
+// Values of a thread that live in memory: registers that ran out, or arrays.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/roofline/causes.h"
+#include "common/roofline/explain.h"
+#include "common/roofline/si.h"
+
+namespace roofwalk {
+namespace {
+
+constexpr double kManySpilledBytes = 64;  // of a thread: 16 values without a register are no accident at a loop's end
+
+void claim_spills(Claim& claim) {
+  const DiagnosisInput& in = claim.input();
+  if (in.local_bytes <= 0) return;
+  // Local memory uses the same path as other data; its share of the traffic is the same at each level.
+  for (const TimePart level : kMemoryLevels) {
+    const double ns = part_ns(in, level);
+    claim.take(level, std::min(ns * in.local_bytes / in.l1_bytes, ns - compulsory_ns(in, level)));
+  }
+}
+
+// Of spilled registers. How often a loop moves them is not counted, and every other figure is of a kernel without them.
+std::optional<UnmeasuredLoss> report_spills(const DiagnosisInput& in) {
+  const double share = in.spill_ns / (in.elapsed_ns + in.spill_ns);
+  if (share < kWorthCuring && !(has_gap(in) && in.spilled_bytes_per_thread >= kManySpilledBytes)) return std::nullopt;
+  return UnmeasuredLoss{
+      share,
+      {fmt::format("The compiler (ptxas) ran out of registers and keeps {:.0f} bytes of each thread in local "
+                   "memory. The virtual GPU's time has the loads and stores for that as instructions that warps "
+                   "wait for, but not their bytes: moved once out and once back, these take about {} more, and a "
+                   "loop may move them each turn. Hold fewer values at once, or allow more registers "
+                   "(__launch_bounds__){}.",
+                   in.spilled_bytes_per_thread, time_text(in.spill_ns), place_text(in.launch_line)),
+       in.launch_line, fmt::format("registers ran out: {:.0f} bytes a thread spill", in.spilled_bytes_per_thread)}};
+}
+
+// Of arrays.
+Explanation explain_spills(const DiagnosisInput& in) {
+  const auto* line = worst_line(in.lines, [](const auto& l) { return l.local_sectors; });
+  return {
+      fmt::format("{} of the {} at L1 are local memory, a thread's own arrays that cannot live in registers since "
+                  "their indices are known only as it runs{}. Give loops over them constant bounds and unroll them, "
+                  "or keep them in shared memory.",
+                  percent_text(in.local_bytes / in.l1_bytes), si_text(in.l1_bytes, "B"), place_text(number_of(line))),
+      number_of(line), "a thread's own array, in local memory"};
+}
+
+}  // namespace
+
+const Cause cause::spills = {
+    .id = "spills",
+    .order = 70,
+    .claim = claim_spills,
+    .report_unmeasured = report_spills,
+    .explain = explain_spills,
+    .figure = "L1",
+    .hints = {
+        "The kernel uses memory that you never asked for. Which values of a thread have no register?",
+        "A thread has at most 255 registers, fewer where many threads share an SM. What does not fit goes to local "
+        "memory, and that is DRAM.",
+        "Use smaller tiles a thread, constant indices into local arrays (unroll the loop), or fewer threads a block."}};
+
+}  // namespace roofwalk

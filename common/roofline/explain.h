@@ -1,0 +1,38 @@
+// Words and lookups that explanations of causes share.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/roofline/diagnosis.h"
+
+namespace roofwalk {
+
+// The line with the largest amount; nullptr if all are zero.
+template <class Amount>
+const DiagnosisInput::Line* worst_line(const std::vector<DiagnosisInput::Line>& lines, Amount amount) {
+  const DiagnosisInput::Line* worst = nullptr;
+  for (const auto& line : lines) {
+    if (line.line > 0 && amount(line) > (worst ? amount(*worst) : 0)) worst = &line;
+  }
+  return worst;
+}
+
+// 0 for nullptr.
+int number_of(const DiagnosisInput::Line* line);
+
+// 0.456 -> "46 %".
+std::string percent_text(double share);
+
+// " (line 12)", or empty.
+std::string place_text(int line);
+// ", most at line 12", or nothing.
+std::string most_at_text(const DiagnosisInput::Line* line);
+
+// One wait by its id; nullptr where it is not known.
+const DiagnosisInput::Waiting* wait_of(const DiagnosisInput& input, std::string_view id);
+// The longest wait for memory; nullptr where it is not known.
+const DiagnosisInput::Waiting* wait_for_memory(const DiagnosisInput& input);
+
+}  // namespace roofwalk
