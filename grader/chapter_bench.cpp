@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "grader/attempt/measured_size.h"
 #include "grader/attempt/pipeline.h"
 #include "grader/rig/gpu_bench.h"
 

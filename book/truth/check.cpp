@@ -98,9 +98,9 @@ Result<Checked> check_page(const std::filesystem::path& folder, const std::strin
   ROOFWALK_TRY(const AttemptJsons records, records_of(page, outputs));
   ROOFWALK_TRY_STATUS(check_figures_of(page, records, lines, checked.differences));
   for (const Mark& mark : page.marks) {
-    if (mark.kind == MarkKind::holds && outputs.at(mark.line).text.find(mark.first) == std::string::npos) {
+    if (mark.kind == MarkKind::holds && outputs.at(mark.line).text.find(mark.text) == std::string::npos) {
       const std::string what = fmt::format("{} no longer holds `{}`: see what the page says of it, and change both",
-                                           mark.subject, mark.first);
+                                           mark.subject, mark.text);
       checked.differences.push_back({.line = mark.line, .what = what, .is_for_people = true});
     }
     if (mark.image.empty()) continue;

@@ -27,7 +27,8 @@ bool is_fence(const std::string& line) { return line.starts_with("```"); }
 // The mark that a line by itself is. Errors: it begins like one and is none.
 Result<Mark> parse_mark(const std::string& line, int number) {
   static const Pattern kMark(
-      R"re(<!-- (copy|run|file|lessons|holds|figure|draw|let ([a-z][a-z0-9_]*)): (.*?)( \| lines "([^"]+)" to "([^"]+)")? -->)re");
+      R"re(<!-- (copy|run|file|lessons|holds|figure|draw|let ([a-z][a-z0-9_]*)): (.*?)( \| lines ("[^"]+" to "[^"]+"(, "[^"]+" to "[^"]+")*))? -->)re");
+  static const Pattern kRange(R"re("([^"]+)" to "([^"]+)")re");
   static const Pattern kText(R"re(([^ ]+) "(.+)")re");
   const auto found = kMark.match(line);
   if (!found) {
@@ -42,12 +43,14 @@ Result<Mark> parse_mark(const std::string& line, int number) {
   mark.kind = kind_of(match[1]);
   mark.name = match[2];
   mark.subject = match[3];
-  mark.first = match[5];
-  mark.last = match[6];
+  for (const Pattern::Groups& range : kRange.search_all(match[5])) mark.kept.push_back({range[1], range[2]});
+  if (mark.kind != MarkKind::run && mark.kept.size() > 1) {
+    return Error{"only what a command prints may be kept in several ranges", "", number};
+  }
   if (mark.kind == MarkKind::holds) {
     const auto text = kText.match(mark.subject);
     if (!text) return Error{"a file holds PATH \"TEXT\"", "", number};
-    mark.first = (*text)[2];
+    mark.text = (*text)[2];
     mark.subject = (*text)[1];
   }
   if (mark.kind == MarkKind::run || mark.kind == MarkKind::let) {
@@ -129,20 +132,24 @@ Result<Page> parse_page(const std::string& text) {
 }
 
 Result<std::vector<std::string>> kept_lines(const std::vector<std::string>& lines, const Mark& mark) {
-  std::vector<std::string> kept = lines;
-  if (!mark.first.empty()) {
-    const auto holds = [](const std::string& what) {
-      return [&what](const std::string& line) {
-        return what.starts_with('^') ? line.starts_with(what.substr(1)) : line.find(what) != std::string::npos;
-      };
+  std::vector<std::string> kept;
+  if (mark.kept.empty()) kept = lines;
+  const auto holds = [](const std::string& what) {
+    return [&what](const std::string& line) {
+      return what.starts_with('^') ? line.starts_with(what.substr(1)) : line.find(what) != std::string::npos;
     };
-    const auto from = std::find_if(lines.begin(), lines.end(), holds(mark.first));
-    if (from == lines.end()) return Error{fmt::format("no line holds \"{}\"", mark.first), "", mark.line};
-    const auto to = std::find_if(from, lines.end(), holds(mark.last));
+  };
+  auto from = lines.begin();
+  for (const Range& range : mark.kept) {
+    from = std::find_if(from, lines.end(), holds(range.first));
+    if (from == lines.end()) return Error{fmt::format("no line holds \"{}\"", range.first), "", mark.line};
+    const auto to = std::find_if(from, lines.end(), holds(range.last));
     if (to == lines.end()) {
-      return Error{fmt::format("no line from there on holds \"{}\"", mark.last), "", mark.line};
+      return Error{fmt::format("no line from there on holds \"{}\"", range.last), "", mark.line};
     }
-    kept.assign(from, to + 1);
+    if (!kept.empty()) kept.emplace_back(kElided);
+    kept.insert(kept.end(), from, to + 1);
+    from = to + 1;
   }
   std::size_t indent = std::string::npos;
   for (const std::string& line : kept) indent = std::min(indent, line.find_first_not_of(' '));
@@ -158,9 +165,10 @@ Result<std::vector<std::string>> true_block(const Mark& mark, const std::string&
   const std::vector<std::string> lines = lines_of(text);
   ROOFWALK_TRY(std::vector<std::string> block, kept_lines(lines, mark));
   if (mark.kind == MarkKind::file || mark.kind == MarkKind::lessons) return block;
-  if (!mark.first.empty()) {
-    if (lines.front().find(mark.first) == std::string::npos) block.insert(block.begin(), std::string(kElided));
-    if (lines.back().find(mark.last) == std::string::npos) block.emplace_back(kElided);
+  if (!mark.kept.empty()) {
+    const std::string &first = mark.kept.front().first, &last = mark.kept.back().last;
+    if (lines.front().find(first) == std::string::npos) block.insert(block.begin(), std::string(kElided));
+    if (lines.back().find(last) == std::string::npos) block.emplace_back(kElided);
   }
   block.insert(block.begin(), "$ " + std::string(kCall) + mark.subject);
   return block;

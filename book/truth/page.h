@@ -12,7 +12,8 @@
 //   <!-- draw: WHAT ... -->                     the image below is drawn by book/truth/drawings.h
 //
 // Behind `run` and `file`, ` | lines "FIRST" to "LAST"` keeps the lines from the first that holds FIRST to the next
-// that holds LAST; `[...]` stands for what is left out of an output.
+// that holds LAST; `[...]` stands for what is left out of an output. Behind `run`, further ranges may follow, each
+// after a comma. `[...]` stands between them, whether there are other lines or not.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +29,20 @@ namespace roofwalk::book {
 
 enum class MarkKind { copy, let, run, file, lessons, holds, figure, draw };
 
+// The lines from the one that holds `first` to the next that holds `last`.
+struct Range {
+  std::string first, last;
+};
+
 struct Mark {
   MarkKind kind = MarkKind::run;
-  int line = 0;                       // of the comment, from 1
-  std::string name = {};              // of a record
-  std::string subject = {};           // what is typed behind "./roofwalk ", a path, "FROM TO", or what is drawn
-  std::string image = {};             // figure and draw: the file of the image below, as the page names it
-  std::string first = {}, last = {};  // of the lines that are kept; empty: all. holds: `first` is the text
-  std::size_t begin = 0, end = 0;     // lines of the block below, from 0, without its fences; run and file only
+  int line = 0;                    // of the comment, from 1
+  std::string name = {};           // of a record
+  std::string subject = {};        // what is typed behind "./roofwalk ", a path, "FROM TO", or what is drawn
+  std::string image = {};          // figure and draw: the file of the image below, as the page names it
+  std::string text = {};           // that a file holds
+  std::vector<Range> kept = {};    // run and file; empty: all lines
+  std::size_t begin = 0, end = 0;  // lines of the block below, from 0, without its fences; run and file only
 };
 
 struct Page {
@@ -50,8 +57,7 @@ std::string text_of(const std::filesystem::path& file);
 // Errors, with the line: a mark that is none of the above, one without its block, a block without an end.
 Result<Page> parse_page(const std::string& text);
 
-// The lines from the one that holds `first` to the next that holds `last`, indented as little as they allow. Errors: no
-// such line.
+// The lines that `mark` keeps, those of a file indented as little as they allow. Errors: no such line.
 Result<std::vector<std::string>> kept_lines(const std::vector<std::string>& lines, const Mark& mark);
 
 // What the block of `mark` must hold, given what the command printed or the text of the file.

@@ -22,12 +22,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One number of a machine file. The key is the member's name; the unit must be `unit`.
-struct Field {
+// One number of a machine file. The unit must be the one that the code expects.
+struct Quantity {
   std::string_view key;
   std::string_view unit;
   double least, most;  // values outside are typing errors
+};
+
+// A number of the machine: the key is the member's name.
+struct Field {
+  std::string_view key;
+  std::string_view unit;
+  double least, most;
   std::variant<int Machine::*, std::int64_t Machine::*, double Machine::*> member;
+
+  Quantity quantity() const { return {key, unit, least, most}; }
 };
 
 // Upper bounds leave room for a few doublings over today's largest chips.
@@ -89,6 +98,14 @@ constexpr auto kFields = std::to_array<Field>({
     {"launch_ns", "ns", 1, 1e9, &Machine::launch_ns},
 });
 
+// What [data_sheet] may hold.
+constexpr auto kPromises = std::to_array<Quantity>({
+    {"fp32_flops_per_s", "FLOP/s", 1e9, 1e18},
+    {"half_flops_per_s", "FLOP/s", 1e9, 1e18},
+    {"tensor_flops_per_s", "FLOP/s", 1e9, 1e18},
+    {"dram_bytes_per_s", "bytes/s", 1e8, 1e14},
+});
+
 fs::path specs_folder() {
   const char* root = std::getenv("ROOFWALK_ROOT");
   return fs::path(root != nullptr && *root != '\0' ? root : ROOFWALK_SOURCE_DIR) / "common/specs";
@@ -105,6 +122,13 @@ std::vector<std::pair<std::string, const toml::node*>> in_order(const toml::tabl
   return members;
 }
 
+MachineFigure figure_of(const std::string& key, const toml::table& entry, Json value) {
+  return {.key = key,
+          .unit = entry["unit"].value_or(std::string()),
+          .source = entry["source"].value_or(std::string()),
+          .value = std::move(value)};
+}
+
 // Reads one file; every error has its name and a line.
 class Reader {
  public:
@@ -119,20 +143,23 @@ class Reader {
   }
 
   // The table at `key`, which must have exactly the expected keys and a non-empty source.
-  Result<const toml::table*> entry(std::string_view key, bool has_unit) const;
+  Result<const toml::table*> entry(const toml::table& section, std::string_view key, bool has_unit) const;
+  // The value of `quantity`: a number of its unit, within its bounds.
+  Result<const toml::node*> number(const toml::table& section, const Quantity& quantity, bool whole) const;
   Status read(const Field& field, Machine& machine) const;
   Status read_arch(Machine& machine) const;
   Status refuse_unknown_keys() const;
   Status check_together(const Machine& machine) const;
   Result<std::vector<std::pair<std::string, std::string>>> read_sources() const;
+  Result<std::vector<MachineFigure>> read_data_sheet() const;
   std::vector<MachineFigure> figures(const Machine& machine) const;
 
   std::string file_;
   const toml::table& table_;
 };
 
-Result<const toml::table*> Reader::entry(std::string_view key, bool has_unit) const {
-  const toml::node* node = table_.get(key);
+Result<const toml::table*> Reader::entry(const toml::table& section, std::string_view key, bool has_unit) const {
+  const toml::node* node = section.get(key);
   if (node == nullptr) return error(fmt::format("the key '{}' is missing", key));
   const toml::table* table = node->as_table();
   if (table == nullptr || !table->contains("value")) {
@@ -153,34 +180,39 @@ Result<const toml::table*> Reader::entry(std::string_view key, bool has_unit) co
   return table;
 }
 
-Status Reader::read(const Field& field, Machine& machine) const {
-  ROOFWALK_TRY(const toml::table* table, entry(field.key, true));
+Result<const toml::node*> Reader::number(const toml::table& section, const Quantity& quantity, bool whole) const {
+  ROOFWALK_TRY(const toml::table* table, entry(section, quantity.key, true));
   const toml::node& node = *table->get("value");
-  if ((*table)["unit"].value<std::string_view>() != field.unit) {
-    return error(fmt::format("'{}' must have the unit \"{}\"", field.key, field.unit), table);
+  if ((*table)["unit"].value<std::string_view>() != quantity.unit) {
+    return error(fmt::format("'{}' must have the unit \"{}\"", quantity.key, quantity.unit), table);
   }
-  const bool whole = !std::holds_alternative<double Machine::*>(field.member);
   if (whole ? !node.is_integer() : !node.is_number()) {
-    return error(fmt::format("'{}' must be {} number", field.key, whole ? "a whole" : "a"), &node);
+    return error(fmt::format("'{}' must be {} number", quantity.key, whole ? "a whole" : "a"), &node);
   }
   const double value = *node.value<double>();
   // Written so that NaN is refused as well.
-  if (!(value >= field.least && value <= field.most)) {
-    return error(fmt::format("'{}' is {}, which is not between {} and {} {}", field.key, value, field.least, field.most,
-                             field.unit),
+  if (!(value >= quantity.least && value <= quantity.most)) {
+    return error(fmt::format("'{}' is {}, which is not between {} and {} {}", quantity.key, value, quantity.least,
+                             quantity.most, quantity.unit),
                  &node);
   }
+  return &node;
+}
+
+Status Reader::read(const Field& field, Machine& machine) const {
+  const bool whole = !std::holds_alternative<double Machine::*>(field.member);
+  ROOFWALK_TRY(const toml::node* node, number(table_, field.quantity(), whole));
   std::visit(
       [&](auto member) {
         using Value = std::remove_reference_t<decltype(machine.*member)>;
-        machine.*member = *node.value<Value>();
+        machine.*member = *node->value<Value>();
       },
       field.member);
   return kOk;
 }
 
 Status Reader::read_arch(Machine& machine) const {
-  ROOFWALK_TRY(const toml::table* table, entry("arch", false));
+  ROOFWALK_TRY(const toml::table* table, entry(table_, "arch", false));
   const toml::node& node = *table->get("value");
   machine.arch = node.value_or(std::string());
   constexpr std::string_view kPrefix = "compute_";
@@ -198,6 +230,7 @@ Status Reader::refuse_unknown_keys() const {
   for (const auto& [key, node] : table_) {
     const std::string_view name = key.str();
     const bool known = name == "title" || name == "driver_name" || name == "arch" || name == "sources" ||
+                       name == "data_sheet" ||
                        std::any_of(kFields.begin(), kFields.end(), [&](const Field& f) { return f.key == name; });
     if (!known) return error(fmt::format("unknown key '{}'", name), &node);
   }
@@ -262,16 +295,28 @@ Result<std::vector<std::pair<std::string, std::string>>> Reader::read_sources() 
   return sources;
 }
 
+Result<std::vector<MachineFigure>> Reader::read_data_sheet() const {
+  std::vector<MachineFigure> promises;
+  const toml::node* node = table_.get("data_sheet");
+  if (node == nullptr) return promises;
+  const toml::table* sheet = node->as_table();
+  if (sheet == nullptr) return error("'data_sheet' must be a table of figures", node);
+  for (const auto& [key, entry] : in_order(*sheet)) {
+    const auto promise = std::find_if(kPromises.begin(), kPromises.end(),
+                                      [&name = key](const Quantity& known) { return known.key == name; });
+    if (promise == kPromises.end()) return error(fmt::format("unknown key '{}' in [data_sheet]", key), entry);
+    ROOFWALK_TRY(const toml::node* value, number(*sheet, *promise, false));
+    promises.push_back(figure_of(key, *entry->as_table(), *value->value<double>()));
+  }
+  return promises;
+}
+
 std::vector<MachineFigure> Reader::figures(const Machine& machine) const {
   const Json values = to_json(machine);
   std::vector<MachineFigure> figures;
   for (const auto& [key, node] : in_order(table_)) {
-    if (!values.contains(key) || !node->is_table()) continue;  // title and [sources]
-    const toml::table& entry = *node->as_table();
-    figures.push_back({.key = key,
-                       .unit = entry["unit"].value_or(std::string()),
-                       .source = entry["source"].value_or(std::string()),
-                       .value = values.at(key)});
+    if (!values.contains(key) || !node->is_table()) continue;  // the title, [data_sheet], [sources]
+    figures.push_back(figure_of(key, *node->as_table(), values.at(key)));
   }
   return figures;
 }
@@ -290,8 +335,9 @@ Result<MachineFile> Reader::read_file() const {
   ROOFWALK_TRY_STATUS(read_arch(machine));
   for (const Field& field : kFields) ROOFWALK_TRY_STATUS(read(field, machine));
   ROOFWALK_TRY_STATUS(check_together(machine));
+  ROOFWALK_TRY(auto data_sheet, read_data_sheet());
   ROOFWALK_TRY(auto sources, read_sources());
-  return MachineFile{machine, figures(machine), std::move(sources)};
+  return MachineFile{machine, figures(machine), std::move(data_sheet), std::move(sources)};
 }
 
 // A machine's name in walks and messages is its file's name.

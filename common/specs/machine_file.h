@@ -20,6 +20,9 @@ struct MachineFigure {
 struct MachineFile {
   Machine machine;
   std::vector<MachineFigure> figures;
+  // [data_sheet]: the peaks (dense) and the bandwidth that the vendor promises. The model does not read them; tests
+  // hold the machine's peaks to them. Empty where the file has no such section.
+  std::vector<MachineFigure> data_sheet;
   // Short names of sources used by the figures, and their full titles.
   std::vector<std::pair<std::string, std::string>> sources;
 };

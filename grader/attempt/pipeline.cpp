@@ -9,6 +9,7 @@
 #include "grader/attempt/goals.h"
 #include "grader/attempt/hide.h"
 #include "grader/attempt/inspect.h"
+#include "grader/attempt/measured_size.h"
 #include "grader/rig/gpu_bench.h"
 #include "grader/rig/workers.h"
 
@@ -389,28 +390,6 @@ class AttemptInTheMaking {
 };
 
 }  // namespace
-
-bool fills(const Work& work, const Machine& machine) {
-  constexpr double kLeastOfL2 = 8, kMostLaunch = 0.025;
-  const auto bytes = static_cast<double>(work.compulsory_bytes);
-  return bytes >= kLeastOfL2 * static_cast<double>(machine.l2_bytes) &&
-         machine.launch_ns <= kMostLaunch * (machine.launch_ns + bytes / machine.dram_bytes_per_s * 1e9);
-}
-
-Size measured_size(const Chapter& chapter, const Machine& machine) {
-  const Exercise* exercise = find_exercise(chapter.name);
-  ROOFWALK_CHECK(exercise != nullptr);
-  if (chapter.measured_sizes.count(machine.name) > 0) return chapter.measured_size(machine.name);
-  const Size* best = nullptr;
-  std::int64_t fewest = 0;
-  for (const auto& [name, size] : chapter.measured_sizes) {
-    const Work work = exercise->work(size);
-    if (!fills(work, machine) || (best != nullptr && work.compulsory_bytes >= fewest)) continue;
-    best = &size;
-    fewest = work.compulsory_bytes;
-  }
-  return best != nullptr ? *best : chapter.measured_size("default");
-}
 
 std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed, int threads,
                                         Phases* phases) {

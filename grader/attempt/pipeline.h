@@ -43,14 +43,6 @@ struct Request {
 // The seed of the measured shape.
 std::uint64_t measured_seed(const Request& request);
 
-// Whether the figures at DRAM are meaningful: the compulsory bytes are at least eight times the L2, so its contents
-// hardly matter, and the launch takes at most 2.5 % of the time for a launch and those bytes at DRAM.
-bool fills(const Work& work, const Machine& machine);
-
-// The size that the manifest names for this machine; if it names none, the smallest of the manifest's sizes that fills
-// the machine, else the default.
-Size measured_size(const Chapter& chapter, const Machine& machine);
-
 std::shared_ptr<const Measured> prepare(const Chapter& chapter, const Machine& machine, std::uint64_t seed, int threads,
                                         Phases* phases = nullptr);
 

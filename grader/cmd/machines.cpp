@@ -62,6 +62,23 @@ std::string roofs_text(const Machine& m) {
          row("shared memory", bytes(m.shared_bytes_per_s()), "");
 }
 
+std::string figures_text(const std::vector<MachineFigure>& figures) {
+  std::string text;
+  for (const MachineFigure& figure : figures) {
+    text += fmt::format("{:<34} {}\n", figure.key, value_text(figure));
+    for (const std::string& line : wrapped(figure.source, kColumns - 4)) text += "    " + line + "\n";
+  }
+  return text;
+}
+
+Json figures_json(const std::vector<MachineFigure>& figures) {
+  Json json = Json::object();
+  for (const MachineFigure& figure : figures) {
+    json[figure.key] = {{"value", figure.value}, {"unit", figure.unit}, {"source", figure.source}};
+  }
+  return json;
+}
+
 int show_machine(Session& session, const std::string& name) {
   constexpr std::string_view kVirtual = "virtual:";
   const std::string plain = name.starts_with(kVirtual) ? name.substr(kVirtual.size()) : name;
@@ -69,9 +86,8 @@ int show_machine(Session& session, const std::string& name) {
   if (session.options.json) {
     Json json = to_json(file.machine);
     json["schema"] = "roofwalk.machine/1";
-    for (const MachineFigure& figure : file.figures) {
-      json["figures"][figure.key] = {{"value", figure.value}, {"unit", figure.unit}, {"source", figure.source}};
-    }
+    json["figures"] = figures_json(file.figures);
+    json["data_sheet"] = figures_json(file.data_sheet);
     json["sources"] = Json::object();
     for (const auto& [key, meaning] : file.sources) json["sources"][key] = meaning;
     print_json(json);
@@ -79,10 +95,8 @@ int show_machine(Session& session, const std::string& name) {
   }
   std::string text =
       fmt::format("{} (virtual:{})\n\n{}\n", file.machine.title, file.machine.name, roofs_text(file.machine));
-  for (const MachineFigure& figure : file.figures) {
-    text += fmt::format("{:<34} {}\n", figure.key, value_text(figure));
-    for (const std::string& line : wrapped(figure.source, kColumns - 4)) text += "    " + line + "\n";
-  }
+  text += figures_text(file.figures);
+  if (!file.data_sheet.empty()) text += "\ndata sheet, dense:\n" + figures_text(file.data_sheet);
   if (!file.sources.empty()) text += "\nsources:\n";
   for (const auto& [key, meaning] : file.sources) {
     text += key + "\n";

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "common/base/json.h"
+#include "grader/attempt/measured_size.h"
 #include "grader/cmd/verbs.h"
 #include "grader/terminal/patience.h"
 

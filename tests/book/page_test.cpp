@@ -27,8 +27,9 @@ TEST(Page, HasItsMarksInOrderWithTheirBlocks) {
   EXPECT_EQ(page->marks[1].name, "first");
   EXPECT_EQ(page->marks[1].subject, "run x --kernel a.cu");
   EXPECT_EQ(page->marks[2].subject, "list");
-  EXPECT_EQ(page->marks[2].first, "a b");
-  EXPECT_EQ(page->marks[2].last, "^c");
+  ASSERT_EQ(page->marks[2].kept.size(), 1u);
+  EXPECT_EQ(page->marks[2].kept[0].first, "a b");
+  EXPECT_EQ(page->marks[2].kept[0].last, "^c");
   EXPECT_EQ(page->marks[2].begin, 5u);
   EXPECT_EQ(page->marks[2].end, 6u);
   EXPECT_EQ(page->marks[3].image, "images/x.svg");
@@ -65,26 +66,41 @@ TEST(Page, SaysWhichMarkIsNone) {
 }
 
 TEST(Block, OfAFileLosesItsIndent) {
-  const Mark mark{.kind = MarkKind::file, .first = "f(", .last = "^}"};
+  const Mark mark{.kind = MarkKind::file, .kept = {{"f(", "^}"}}};
   const auto block = true_block(mark, "int a;\nvoid f() {\n  {\n  }\n}\nint b;\n");
   ASSERT_TRUE(block);
   EXPECT_THAT(*block, ElementsAre("void f() {", "  {", "  }", "}"));
-  const Mark inner{.kind = MarkKind::file, .first = "{ 1", .last = "}"};
+  const Mark inner{.kind = MarkKind::file, .kept = {{"{ 1", "}"}}};
   EXPECT_THAT(*true_block(inner, "void f() {\n    { 1;\n      2;\n    }\n}\n"), ElementsAre("{ 1;", "  2;", "}"));
 }
 
 TEST(Block, OfACommandShowsWhatIsTypedAndWhatIsLeftOut) {
   const Mark all{.kind = MarkKind::run, .subject = "list"};
   EXPECT_THAT(*true_block(all, "one\ntwo  \n"), ElementsAre("$ ./roofwalk list", "one", "two"));
-  const Mark middle{.kind = MarkKind::run, .subject = "list", .first = "two", .last = "three"};
+  const Mark middle{.kind = MarkKind::run, .subject = "list", .kept = {{"two", "three"}}};
   EXPECT_THAT(*true_block(middle, "one\ntwo\nthree\nfour\n"),
               ElementsAre("$ ./roofwalk list", "[...]", "two", "three", "[...]"));
-  const Mark end{.kind = MarkKind::run, .subject = "list", .first = "three", .last = "four"};
+  const Mark end{.kind = MarkKind::run, .subject = "list", .kept = {{"three", "four"}}};
   EXPECT_THAT(*true_block(end, "one\nthree\nfour\n"), ElementsAre("$ ./roofwalk list", "[...]", "three", "four"));
 }
 
+TEST(Block, OfACommandMayBeOfSeveralRanges) {
+  const auto page = parse_page(
+      "<!-- run: ./roofwalk list | lines \"one\" to \"one\", \"three\" to \"four\", \"five\" to \"five\" "
+      "-->\n```\n```\n");
+  ASSERT_TRUE(page) << page.error().text();
+  EXPECT_EQ(page->marks[0].subject, "list");
+  const auto block = [&](const std::string& printed) { return *true_block(page->marks[0], printed); };
+  const auto wanted = ElementsAre("$ ./roofwalk list", "one", "[...]", "three", "four", "[...]", "five");
+  EXPECT_THAT(block("one\ntwo\nthree\nfour\nand a half\nfive\n"), wanted);
+  EXPECT_THAT(block("one\nthree\nfour\nfive\n"), wanted) << "what is left out comes and goes";
+  EXPECT_FALSE(true_block(page->marks[0], "three\nfour\none\nfive\n")) << "out of order";
+  EXPECT_THAT(trouble_of("<!-- file: a.cu | lines \"a\" to \"b\", \"c\" to \"d\" -->\n```\n```\n"),
+              HasSubstr("only what a command prints"));
+}
+
 TEST(Block, SaysWhichLineIsNotThere) {
-  const Mark mark{.kind = MarkKind::run, .line = 7, .subject = "list", .first = "five", .last = "six"};
+  const Mark mark{.kind = MarkKind::run, .line = 7, .subject = "list", .kept = {{"five", "six"}}};
   const auto block = true_block(mark, "one\ntwo\n");
   ASSERT_FALSE(block);
   EXPECT_EQ(block.error().line, 7);

@@ -681,11 +681,6 @@ TEST(CudaCard, IsAMachineOfTheProjectWhereTheDriverCallsItSo) {
   EXPECT_GT(machine.l2_ways, 0);
   card->sms = 114;  // another H100 of the same name would be a lie
   EXPECT_NE(machine_of(*card).name, "h100-sxm");
-  for (const std::string& name : machine_names()) {
-    if (name != "classroom") {
-      EXPECT_FALSE(load_machine(name)->driver_name.empty()) << name;
-    }
-  }
 }
 
 TEST(CudaCard, ElseItIsWhatTheDriverSaysAndNothingMore) {
